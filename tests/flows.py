@@ -12,8 +12,8 @@ import numpy as np
 
 from taskflow.flow import Monitor
 from taskflow.flow.grid.metrics import Grid
-from taskflow.flow.models.projection.navier_stokes import VELOCITY
-from taskflow.flow.operators.diagnostics import Conductivity, heat_flux
+from taskflow.flow.measures.monitor import Conduction, heat_flux
+from taskflow.flow.model import VELOCITY
 from taskflow.runtime.machine.device import Device, cpu
 from taskflow.runtime.machine.mapper import Mapper
 from taskflow.runtime.machine.shard import Shard
@@ -22,7 +22,7 @@ from taskflow.runtime.regions import Box, Location, Triple
 from taskflow.runtime.tasks import Launch, Program
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
-from taskflow.simulation.initial.initial import InitialFields, noise, profiles
+from taskflow.simulation.initial import InitialFields, initial_profiles, noise
 from taskflow.simulation.schedule import Clock, Tick
 from taskflow.simulation.steady import SteadyWatch
 
@@ -145,7 +145,7 @@ def _run(
     if garbage is not None:
         box = shard.cells.grow(shard.region.ghost)
         shard.write({name: np.full(box.shape[::-1], garbage) for name in model.fields}, box)
-    InitialFields(setup.grid, profiles(case), Path(), noise(case, setup.grid)).fill(shard)
+    InitialFields(setup.grid, initial_profiles(case), Path(), noise(case, setup.grid)).fill(shard)
     if setup.masks is not None:
         setup.masks.fill(shard)
     shard.run(model.start, dt=1.0, **setup.inflows.begin(shard))
@@ -187,7 +187,7 @@ def plane_heat_flux(
     capacity). It is the very flux of the heat equation: in a steady state without source all planes have the same.
     """
     faces = Box.of(grid.cells).layer(axis, 0, plane, plane + 1)
-    conduction = Conductivity(diffusivity).between(grid.distance(axis, plane), 1.0)
+    conduction = Conduction.over(grid.distance(axis, plane), diffusivity)
     numbers = {"flux": flux, "face": conduction, "grid": grid}
     return heat_flux(temperature, normal, None, over=faces, along="xyz"[axis], **numbers)
 

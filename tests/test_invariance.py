@@ -78,7 +78,7 @@ def in_one_block(name: str, cells: tuple[int, int, int], precision: str) -> Flow
     return flow
 
 
-def check_same_bits(flow: Flow, one: Flow) -> None:
+def assert_same_bits(flow: Flow, one: Flow) -> None:
     """Every field is the same, boundary layers too. So are maxima; sums are the same up to their order."""
     for name, values in one.padded.items():
         np.testing.assert_array_equal(flow.padded[name], values, err_msg=name)
@@ -109,7 +109,7 @@ def test_two_sweeps_in_one_pass(name, overlap, blocks, monkeypatch):
 def test_blocks_and_overlap(name, precision, blocks):
     one = in_one_block(name, UNEVEN, precision)
     for overlap in {"box": ("none", "comm", "full"), "periodic": ("full",), "layer": ("comm",)}[name]:
-        check_same_bits(compute(one.setup.case, blocks, overlap=overlap), one)
+        assert_same_bits(compute(one.setup.case, blocks, overlap=overlap), one)
 
 
 def opened(name: str, scheme: str, precision: str, cycles: bool) -> Case:
@@ -134,7 +134,7 @@ def test_open_boundaries(name, scheme, precision, blocks, overlap):
     case = opened(name.split()[0], scheme, precision, "cycles" in name)
     one = compute(case, overlap="none")
     assert all(np.isfinite(values).all() for values in one.padded.values())
-    check_same_bits(compute(case, blocks, overlap=overlap, threads=2), one)
+    assert_same_bits(compute(case, blocks, overlap=overlap, threads=2), one)
 
 
 @pytest.mark.parametrize(("model", "precision", "scheme", "blocks", "overlap"), [
@@ -146,7 +146,7 @@ def test_eddies(model, precision, scheme, blocks, overlap):
     case = stirred(ROUGH, precision=precision, turbulence={"model": model}, scheme=scheme)
     one, flow = compute(case, overlap="none"), compute(case, blocks, overlap=overlap)
     assert one["nu_t"].max() > 1e-6
-    check_same_bits(flow, one)
+    assert_same_bits(flow, one)
     assert flow.scalars["eddy"] == one.scalars["eddy"] == one["nu_t"].max()
 
 
@@ -156,27 +156,27 @@ def test_eddies(model, precision, scheme, blocks, overlap):
 ])  # fmt: skip
 def test_eddies_of_few_cells(cells, blocks, thin):
     case = stirred(shallow(cells, thin), cells, turbulence={"model": "smagorinsky"})
-    check_same_bits(compute(case, blocks, overlap="full"), compute(case, overlap="none"))
+    assert_same_bits(compute(case, blocks, overlap="full"), compute(case, overlap="none"))
 
 
 def test_automatic_overlap():
     one = in_one_block("layer", UNEVEN, "double")
-    check_same_bits(compute(one.setup.case, (1, 1, 3), overlap="auto"), one)
+    assert_same_bits(compute(one.setup.case, (1, 1, 3), overlap="auto"), one)
 
 
 @pytest.mark.slow
 def test_many_blocks():
     """24, some of them a cell wide, with all 26 neighbours."""
     one = in_one_block("box", UNEVEN, "double")
-    check_same_bits(compute(one.setup.case, (3, 2, 4), overlap="full"), one)
+    assert_same_bits(compute(one.setup.case, (3, 2, 4), overlap="full"), one)
 
 
 @pytest.mark.parametrize("threads", [2, 3])
 @pytest.mark.parametrize("name", BOUNDARIES)
 def test_threads(name, threads):
     one = in_one_block(name, UNEVEN, "double")
-    check_same_bits(compute(one.setup.case, threads=threads), one)
-    check_same_bits(compute(one.setup.case, (1, 1, 2), threads=threads, overlap="full"), one)
+    assert_same_bits(compute(one.setup.case, threads=threads), one)
+    assert_same_bits(compute(one.setup.case, (1, 1, 2), threads=threads, overlap="full"), one)
 
 
 def shallow(cells: tuple[int, int, int], thin: str) -> dict:
@@ -205,7 +205,7 @@ def test_few_cells_in_a_direction(cells, blocks, thin):
     case = stirred(shallow(cells, thin), cells)
     one = compute(case, overlap="none")
     assert all(np.isfinite(values).all() for values in one.padded.values())
-    check_same_bits(compute(case, blocks, overlap="full"), one)
+    assert_same_bits(compute(case, blocks, overlap="full"), one)
 
 
 needs = {

@@ -17,8 +17,8 @@ from taskflow.simulation.case import Case
 from taskflow.simulation.case.grid import width_ratios
 from taskflow.simulation.estimate import ROUNDS, Estimate, estimate
 from taskflow.simulation.records.statistics import TimeAverages
+from taskflow.simulation.sanity import cautions
 from taskflow.simulation.schedule import Every
-from taskflow.simulation.stability import cautions
 from taskflow.simulation.steady import SteadyCriterion
 from taskflow.simulation.step_cost import table
 from taskflow.units import size

@@ -16,9 +16,9 @@ from taskflow.cli.info import heading, speed, target
 from taskflow.cli.watch import Meter, View, view
 from taskflow.output import LOG, STORE
 from taskflow.runtime.cluster.slurm import Slurm
-from taskflow.simulation.build.registry import system
+from taskflow.simulation.build.projection import system_of
 from taskflow.simulation.case import Case
-from taskflow.simulation.keys import as_keys
+from taskflow.simulation.remedies import as_keys
 from taskflow.units import significant
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def _warn(message: Warning | str, *_: object, **__: object) -> None:
 
 def _view(case: Case, output: Path) -> View:
     cells, end = case.grid.cells, target(case.time.end, case.time.steps)
-    title = f"{case.title}: {times(cells)} cells, to {end}, into {output}\n{system(case).headline(case)}"
+    title = f"{case.title}: {times(cells)} cells, to {end}, into {output}\n{system_of(case).headline(case)}"
     return view(title, Meter(cells[0] * cells[1] * cells[2], case.clock()), output / LOG)
 
 

@@ -15,8 +15,7 @@ from taskflow.flow.grid import Grid, StaggeredGrid
 from taskflow.flow.measures.monitor import Monitor
 from taskflow.flow.models.projection.navier_stokes import NavierStokes
 from taskflow.flow.operators.momentum import CENTRAL, QUICK, Advection, Buoyancy, Fluid
-from taskflow.flow.scalars.quantity import Fixed, Flux, Quantity
-from taskflow.flow.scalars.sources import Source
+from taskflow.flow.scalars.quantity import Fixed, Flux, Quantity, Source
 from taskflow.flow.scalars.transport import Transport
 from taskflow.flow.turbulence.eddy_viscosity import Smagorinsky, Turbulence, Vreman, Wale
 

@@ -1,19 +1,35 @@
-"""What a run asks of a system of equations, whichever it is."""
+"""The interface between a system of equations and all that runs, records and measures it: `Model`, and for flows
+`FlowModel`.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
 from typing import Protocol
 
-from taskflow.flow.stability import Stability, StepLimit
-from taskflow.flow.time.schemes import Spreads
+from taskflow.flow.bodies import Obstacles
+from taskflow.flow.boundaries.boundary import Boundaries
+from taskflow.flow.boundaries.open_boundaries import OpenBoundaries
+from taskflow.flow.forcing.driving import NO_DRIVING, Driving, Setting
+from taskflow.flow.forcing.stratification import buoyancy_frequency
+from taskflow.flow.grid import Grid, StaggeredGrid
+from taskflow.flow.operators.momentum import CENTRAL, Buoyancy, Fluid
+from taskflow.flow.scalars.quantity import Quantity
+from taskflow.flow.stability import Stability, StepLimit, Transported
+from taskflow.flow.time.schemes import ADAMS_BASHFORTH, Scheme, Spreads
+from taskflow.flow.turbulence.eddy_viscosity import Turbulence
 from taskflow.runtime.regions import Location, Partition
 from taskflow.runtime.tasks import Launch, Repeat, Roles
 
+VELOCITY: dict[str, Location] = {"u": "fx", "v": "fy", "w": "fz"}
+
 
 class Model(Protocol):
-    """Discretised equations on a grid; an immutable value that can be pickled. What it says of flags, regions and
-    stability holds for one that has none.
+    """Discretised equations on a grid; an immutable value that can be pickled. The defaults for flags, regions and
+    stability are those of a model that has none.
 
     Both programs leave the scalar rate = max(|u|/dx + |v|/dy + |w|/dz), from which the length of the next step follows.
     Which cells a checkpoint needs is derived from the programs.
@@ -66,3 +82,100 @@ class Model(Protocol):
     def stability(self, limit: StepLimit) -> Stability | None:
         """Which of the steps within a limit are stable; None where nobody has analysed that."""
         return None
+
+
+@dataclass(frozen=True, eq=False)
+class FlowModel(Model):
+    """A flow of velocity u, v, w on a staggered grid, however its equations are solved: its fluid, its boundaries, and
+    what may be in it and act on it. Boundaries, bodies, turbulence, scalars and everything that measures ask for these.
+
+    Without `heat`, a quantity T, there is no temperature, without `obstacles` no body in the flow, without `turbulence`
+    no eddy viscosity. `passive` are further quantities that the flow carries. `varying`: the values that enter at
+    inflows change in time. The defaults of limits and stability are those of explicit steps.
+    """
+
+    staggered: StaggeredGrid
+    fluid: Fluid
+    boundaries: Boundaries
+    _: KW_ONLY
+    heat: Quantity | None = None
+    buoyancy: Buoyancy | None = None
+    scheme: Scheme = ADAMS_BASHFORTH
+    driving: Driving = NO_DRIVING
+    varying: bool = False
+    obstacles: Obstacles | None = None
+    passive: tuple[Quantity, ...] = ()
+    turbulence: Turbulence | None = None
+
+    @cached_property
+    def openings(self) -> OpenBoundaries:
+        """The boundaries where fluid enters and leaves."""
+        return OpenBoundaries(self.boundaries, self.grid, self.scheme, self.varying)
+
+    @cached_property
+    def grid(self) -> Grid:
+        """The constants of the grid that kernels read."""
+        return self.staggered.constants
+
+    @property
+    def setting(self) -> Setting:
+        """Where the flow is driven."""
+        return Setting(self.staggered.box, self.grid, self.fluid, self.obstacles)
+
+    @property
+    def quantities(self) -> tuple[Quantity, ...]:
+        """The temperature and passive scalars."""
+        return (self.heat, *self.passive) if self.heat else self.passive
+
+    @property
+    def moving(self) -> dict[str, float]:
+        """The velocity and all quantities, each with its diffusivity."""
+        return {"velocity": self.fluid.viscosity} | {q.name: q.diffusivity for q in self.quantities}
+
+    @property
+    def flags(self) -> dict[str, str]:
+        """Fields of flags that say where bodies are, by role, each with its type. No program writes them."""
+        if not self.obstacles:
+            return {}
+        heat, scalars, eddies = self.heat is not None, bool(self.passive), self.turbulence is not None
+        return self.obstacles.flags(heat=heat, scalars=scalars, eddies=eddies)
+
+    @property
+    def surfaces(self) -> dict[str, Location]:
+        """Fields of numbers that say where surfaces of bodies are, by role. No program writes them."""
+        return self.obstacles.fields(heat=self.heat is not None) if self.obstacles else {}
+
+    def residual(self, f: Roles) -> Iterator[Launch]:
+        """The launches that measure how well the equations are solved, where a solver iterates."""
+        yield from ()
+
+    def scalars(self, dt: float, ratio: float) -> dict[str, float]:
+        """The numbers that `step` reads, for a step of dt, `ratio` times as long as the last one (0: at first)."""
+        return self.scheme.scalars(dt, ratio)
+
+    def spreads(self, scalars: Mapping[str, float]) -> Spreads:
+        """The largest of viscosity and diffusivities, with what eddies add to them, times 1/dx^2 + 1/dy^2 + 1/dz^2, and
+        that of bounded quantities alone: both bound the next step.
+        """
+        eddy, part = (scalars["eddy"], 1 / self.turbulence.prandtl) if self.turbulence else (0.0, 0.0)
+        carried = [(q.bounded, q.diffusivity + eddy * part) for q in self.quantities]
+        return Spreads.of(self.fluid.viscosity + eddy, carried, self.grid.inverse_spacing_squared)
+
+    @property
+    def frequency(self) -> float:
+        """The largest angular frequency of inertial and buoyant oscillations together, in radians per time."""
+        inertial, lift = 2 * math.hypot(*self.driving.rotation), self.buoyancy
+        return inertial + (buoyancy_frequency(lift.expansion, lift.gravity, self.driving.gradient) if lift else 0.0)
+
+    def step_limit(self, fixed: float | None, cfl: float, diffusion: float) -> StepLimit:
+        """The longest steps: of one `fixed` length, or up to these CFL and diffusion numbers."""
+        most, bounded = self.spreads({"eddy": 0.0})
+        within = bounded if any(q.bounded for q in self.quantities) else None
+        return StepLimit(fixed, cfl, diffusion, most, self.scheme, self.frequency, within)
+
+    def stability(self, limit: StepLimit) -> Stability | None:
+        """Which of the steps within a limit are stable. Bounded quantities have a limit of their own."""
+        part = 1 / self.turbulence.prandtl if self.turbulence else 0.0
+        carried = (Transported(q.diffusivity, part) for q in self.quantities if not q.bounded)
+        momentum = Transported(self.fluid.viscosity, float(bool(self.turbulence)), self.fluid.advection is not CENTRAL)
+        return Stability(self.scheme, self.grid, (momentum, *carried), limit)

@@ -1,5 +1,5 @@
-"""How long steps may be where a flow is carried and diffuses at once, after von Neumann: waves on equal cells, carried
-at one speed. What a scheme makes of a wave in a step follows from dt times its eigenvalue,
+"""The longest stable steps of a flow that is carried and diffuses at once, after von Neumann: waves on equal cells,
+carried at one speed. The amplification of a wave in a step follows from dt times its eigenvalue,
 
     z = - diffusion sum of share_a 4 sin(k_a dx_a / 2)^2 + cfl symbol(k_b dx_b)
 
@@ -18,7 +18,7 @@ import numpy as np
 
 from taskflow.errors import BadInput
 from taskflow.flow.grid import Grid
-from taskflow.flow.scalars.bounded import CROSSINGS, SPREADINGS
+from taskflow.flow.scalars.transport import CROSSINGS, SPREADINGS
 from taskflow.flow.time.schemes import ADAMS_BASHFORTH, Scheme, Spreads
 
 ROUNDING = 1e-9
@@ -33,13 +33,13 @@ SYMBOLS = {
     False: -1j * np.sin(ANGLES),
     True: -((1 - np.cos(ANGLES)) ** 2) / 4 - 1j * (10 * np.sin(ANGLES) - np.sin(2 * ANGLES)) / 8,
 }
-"""Of central differences, and of values that are biased upwind (QUICK)."""
+"""Symbols of central differences (False), and of values that are biased upwind (True: QUICK)."""
 BEYOND = 1e9  # every explicit scheme lets waves grow that change so much in a step; their squares are numbers still
 
 
 def amplification(scheme: Scheme, z: np.ndarray) -> np.ndarray:
-    """By how much waves grow in a step of a scheme, for dt times their eigenvalues: the spectral radius of what a step
-    makes of the value and the last tendency. Steps are equally long.
+    """Return the factors by which waves grow in a step of a scheme, for dt times their eigenvalues: the spectral radius
+    of the matrix that takes the value and the last tendency through the step. Steps are equally long.
     """
     value, tendency = (np.ones_like(z), np.zeros_like(z)), (np.zeros_like(z), np.ones_like(z))  # of both at the start
     for stage in scheme.stages:
@@ -53,15 +53,15 @@ def amplification(scheme: Scheme, z: np.ndarray) -> np.ndarray:
 
 
 def growth(scheme: Scheme, grid: Grid, cfl: float, diffusion: float, *, upwind: bool = False) -> float:
-    """By how much the fastest wave grows in a step, as a share: what is carried with a number `cfl` at most, and has
-    this diffusion number, by central differences or biased upwind. 0 where none grows.
+    """Return the share by which the fastest wave grows in a step, 0 where none grows, for speeds up to the number `cfl`
+    and this diffusion number, by central differences or biased upwind.
     """
-    found = (amplification(scheme, z).max() for z in _waves(grid, cfl, diffusion, upwind=upwind))
-    return max(float(max(found, default=1.0)) - 1, 0.0)
+    factors = (amplification(scheme, z).max() for z in _waves(grid, cfl, diffusion, upwind=upwind))
+    return max(float(max(factors, default=1.0)) - 1, 0.0)
 
 
 def stable(scheme: Scheme, grid: Grid, cfl: float, diffusion: float, *, upwind: bool = False) -> bool:
-    """Whether no wave grows, or none by more than without viscosity, as far as the scheme tolerates that."""
+    """Return whether no wave grows, or none by more than without viscosity, as far as the scheme tolerates that."""
     for z in _waves(grid, cfl, diffusion, upwind=upwind):
         if abs(z).max() > BEYOND:
             return False
@@ -72,7 +72,7 @@ def stable(scheme: Scheme, grid: Grid, cfl: float, diffusion: float, *, upwind: 
 
 
 def _waves(grid: Grid, cfl: float, diffusion: float, *, upwind: bool) -> Iterator[np.ndarray]:
-    """dt times the eigenvalues, for a flow along each direction."""
+    """Yield dt times the eigenvalues, for a flow along each direction."""
     axes = [axis for axis, cells in enumerate(grid.cells) if cells > 1]  # there are no waves along one cell
     shares = {axis: grid.inverse_spacing_squared_along(axis) / grid.inverse_spacing_squared for axis in axes}
     speeds = cfl * SLOWER if cfl else np.zeros(1)
@@ -99,8 +99,8 @@ def longest(scheme: Scheme, grid: Grid, cfl: float, diffusion: float, *, upwind:
 @dataclass(frozen=True)
 class StepLimit:
     """The longest stable step: `fixed`, or min(cfl / (advection + frequency), diffusion / spread), and where quantities
-    are to stay within bounds what that needs (`taskflow.flow.scalars.bounded`), less a tenth, as the velocity may grow
-    in the step.
+    are to stay within bounds what that needs (`taskflow.flow.scalars.transport`), less a tenth, as the velocity may
+    grow in the step.
 
     advection = max(|u|/dx + |v|/dy + |w|/dz) and eddies = what diffuses with them, found anew before each step;
     spread = max(viscosity, diffusivity) (1/dx^2 + 1/dy^2 + 1/dz^2), a constant of the case;
@@ -139,8 +139,8 @@ class StepLimit:
 
 
 class Transported(NamedTuple):
-    """What a flow carries, its momentum among it: its diffusivity, the part of the eddy viscosity that is added to it,
-    and whether its differences are biased upwind.
+    """A quantity that a flow carries, or its momentum: its diffusivity, the part of the eddy viscosity that is added to
+    it, and whether its differences are biased upwind.
     """
 
     diffusivity: float
@@ -150,7 +150,7 @@ class Transported(NamedTuple):
 
 @dataclass(frozen=True)
 class Stability:
-    """Which steps of a flow are stable, and up to which `limit` they get. Picklable."""
+    """The stability of the steps of a flow, which are as long as their `limit` allows. Picklable."""
 
     scheme: Scheme
     grid: Grid
@@ -159,29 +159,29 @@ class Stability:
 
     def numbers(self, dt: float, advection: float, eddy: float = 0.0) -> tuple[float, float]:
         """The CFL number of a step, and its largest diffusion number."""
-        most = max(each.diffusivity + each.eddies * eddy for each in self.carried)
+        most = max(q.diffusivity + q.eddies * eddy for q in self.carried)
         return dt * (advection + self.limit.frequency), dt * most * self.grid.inverse_spacing_squared
 
     def share(self, dt: float, cfl: float, eddy: float = 0.0) -> float:
         """The share of a step that is stable, 1 at most: with eddies as large as they are, and where there are none."""
         once = dt * self.grid.inverse_spacing_squared
-        cases = {(one.diffusivity + one.eddies * nu_t, one.upwind) for one in self.carried for nu_t in (0.0, eddy)}
+        cases = {(q.diffusivity + q.eddies * nu_t, q.upwind) for q in self.carried for nu_t in (0.0, eddy)}
         return min(longest(self.scheme, self.grid, cfl, once * nu, upwind=upwind) for nu, upwind in cases)
 
     def damped(self, dt: float, cfl: float) -> bool:
-        """Whether no wave grows at all in a step, without eddies: a scheme may allow some growth."""
+        """Return whether no wave grows at all in a step, without eddies: a scheme may allow some growth."""
         once = dt * self.grid.inverse_spacing_squared
-        numbers = {(once * each.diffusivity, each.upwind) for each in self.carried}
+        numbers = {(once * q.diffusivity, q.upwind) for q in self.carried}
         return all(growth(self.scheme, self.grid, cfl, d, upwind=way) <= ROUNDING for d, way in numbers)
 
     @property
     def certain(self) -> bool:
         """Whether all steps that the limit allows are stable, however fast the flow is."""
-        limit, found = self.limit, {each.upwind for each in self.carried}
+        limit, kinds = self.limit, {q.upwind for q in self.carried}
         if limit.fixed is not None:
             return False
         levels = [limit.diffusion * level / LEVELS for level in range(LEVELS + 1)]
-        return all(longest(self.scheme, self.grid, limit.cfl, d, upwind=way) == 1 for d in levels for way in found)
+        return all(longest(self.scheme, self.grid, limit.cfl, d, upwind=way) == 1 for d in levels for way in kinds)
 
 
 def _ratio(amount: float, rate: float) -> float:

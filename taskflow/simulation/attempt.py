@@ -39,7 +39,7 @@ from taskflow.simulation.memory import Needs
 from taskflow.simulation.profiling import Window, write_profile
 from taskflow.simulation.report import broken, opening, summary
 from taskflow.simulation.restart import RestartPoint
-from taskflow.simulation.stability import cautions
+from taskflow.simulation.sanity import cautions
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -105,8 +105,8 @@ class RunRequest:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How the blocks fared: what each told last, which signal came or what `progress` raised, what went wrong, what was
-    profiled.
+    """The outcome of all blocks: what each reported last, which signal came or what `progress` raised, what went wrong,
+    what was profiled.
     """
 
     blocks: list[Mapping[str, Any]]
@@ -165,7 +165,7 @@ def run_once(request: RunRequest, restart: RestartPoint | None, recovery: Recove
 
 
 def _places(cluster: Client, recovery: Recovery, *, embedded: bool) -> list[Place]:
-    """Where blocks can live: wherever the cluster says, at first; later where what the run began on still is."""
+    """The places for blocks: those of the cluster at first, later those of them that the run began on."""
     if recovery.deployment is None:
         return survey(cluster, embedded=embedded, lost=recovery.lost)
     places = look_at(cluster, remaining_workers(cluster, recovery.lost, recovery.deployment.workers), embedded=embedded)
@@ -199,11 +199,11 @@ def _watched(group: BlockGroup, job: FlowJob, request: RunRequest, restarts: int
     """Let the blocks compute until all have ended."""
     jobs, said = [job] * len(group.plan.partition), list[str]()
 
-    def progress(told: Mapping[str, Any]) -> None:
-        for warning in told.get("warnings", ())[len(said) :]:
+    def progress(status: Mapping[str, Any]) -> None:
+        for warning in status.get("warnings", ())[len(said) :]:
             said.append(warning)
             warnings.warn(warning, stacklevel=3)
-        request.progress({**told, "restarts": restarts})
+        request.progress({**status, "restarts": restarts})
 
     statuses, came = watch(group, jobs, progress, signals=SIGNALS)
     failure, timelines = cause(statuses), []

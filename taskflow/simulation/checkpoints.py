@@ -22,7 +22,7 @@ Counts = Mapping[str, int]  # of records, by group of the store
 
 @dataclass(frozen=True)
 class CheckpointPolicy:
-    """Where a run's checkpoints go, what they hold, and how many stay; `token` is a name for this run alone.
+    """The folder of a run's checkpoints, what they hold, and how many stay; `token` is a name for this run alone.
 
     `cells` are those that decide all that the model will do, by role. Besides what the clock says one is due after so
     many `minutes`. `guard` is called before anything is written.
@@ -37,7 +37,7 @@ class CheckpointPolicy:
 
     @classmethod
     def of(cls, sim: Simulation, directory: Path, run: str, guard: Guard = unguarded) -> CheckpointPolicy:
-        """As the case wants it. `run` ends in the name that no other run has, behind a hyphen."""
+        """The policy of a case. `run` ends in the name that no other run has, behind a hyphen."""
         table = sim.case.checkpoint
         minutes = table.every.minutes if table.every else None
         folder = directory.absolute() / CHECKPOINTS
@@ -61,12 +61,12 @@ class CheckpointWriter:
 
     @property
     def due(self) -> bool:
-        """Whether the wall clock wants one now."""
+        """Return whether the wall clock wants one now."""
         minutes = self._policy.minutes
         return minutes is not None and time.perf_counter() - self._last >= 60 * minutes
 
     @property
-    def told(self) -> dict[str, Any]:
+    def status(self) -> dict[str, Any]:
         """The status from which the client commits what is left at the end."""
         return {"taken": tuple(self._taken), "saved": self.writer.written, "committed": self._committed}
 
@@ -111,7 +111,7 @@ class CheckpointWriter:
 
 
 def _fetched(held: deque[tuple[str, Box, Callable[[], np.ndarray]]]) -> Iterator[tuple[str, Box, np.ndarray]]:
-    """One after the other in host memory, which has no room for all."""
+    """Fetch the parts one after the other into host memory, which has no room for all."""
     while held:
         role, part, fetch = held.popleft()
         yield role, part, fetch()
@@ -127,7 +127,7 @@ def finish(policy: CheckpointPolicy, blocks: Sequence[Mapping[str, Any]], visibl
 
 
 def _covered(needed: Counts, visible: Counts) -> bool:
-    """Whether as many records as needed are visible in every group."""
+    """Return whether as many records as needed are visible in every group."""
     return all(count <= visible[group] for group, count in needed.items())
 
 

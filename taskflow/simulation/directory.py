@@ -42,11 +42,9 @@ from taskflow.output import (
 from taskflow.runtime.host import run_on_workers
 from taskflow.runtime.regions import Box
 from taskflow.simulation.build.simulation import Simulation
-from taskflow.simulation.case import Case
 from taskflow.simulation.checkpoints import CheckpointPolicy, finish
-from taskflow.simulation.conditions import conditions
 from taskflow.simulation.expression import Expression
-from taskflow.simulation.initial.initial import InitialFields
+from taskflow.simulation.initial import InitialFields
 from taskflow.simulation.lock import Lock, refusal
 from taskflow.simulation.provenance import provenance
 from taskflow.simulation.records.fields import SNAPSHOTS, STATISTICS, WriteStatus, complete
@@ -63,7 +61,7 @@ SLOTS = 128  # for snapshots, at most, to begin with: the store grows; dropping 
 
 @dataclass(frozen=True)
 class RunDirectory:
-    """Where a run writes; see docs/reference for what is in it. `guard` is called before anything in it is changed."""
+    """The directory in which a run writes: see docs/reference. `guard` is called before anything in it is changed."""
 
     path: Path
     guard: Guard = unguarded
@@ -108,7 +106,7 @@ class RunDirectory:
             yield replace(self, guard=guard)
 
     def bare(self) -> bool:
-        """Whether it is one of ours in which nothing has been computed that one could go on with, or would miss."""
+        """Return whether it is a run directory without anything that one could go on with, or would miss."""
         if not entries(self.path):
             return True
         if any(self.path.glob("checkpoints/*")):
@@ -131,11 +129,11 @@ class RunDirectory:
         try:
             with placed(self.path, own=again) as draft:
                 (draft / CASE).write_text(case.to_toml(), encoding="utf-8")
-                about = {**_about(case), "history": _history(), "source": "taskflow"}
+                about = {**_about(sim), "history": _history(), "source": "taskflow"}
                 snapshots, *others = self._layouts(sim)
                 create(draft / STORE, snapshots, about, _solid(sim))
                 for group in _groups(others, sim):
-                    _create(draft / STORE, group, case)
+                    _create(draft / STORE, group, sim)
                 functions = {name: p for name, p in sim.system.initial.items() if not isinstance(p, Expression)}
                 if functions:
                     save_initial(draft / INITIAL, snapshots, functions)
@@ -152,7 +150,7 @@ class RunDirectory:
         self.guard()
         try:
             recover(path)
-            times = {group.group: self._cut(path, group, restart, sim.case) for group in _groups(layouts, sim)}
+            times = {group.group: self._cut(path, group, restart, sim) for group in _groups(layouts, sim)}
             reshard(path, layouts, sim.partition.blocks, _solid(sim))
             RunLog(self.path / LOG).cut(checkpoint.state["lines"])
             sweep(self.path)
@@ -162,14 +160,14 @@ class RunDirectory:
             raise self._unwritable(error) from error
         return replace(restart, times=times)
 
-    def _cut(self, path: Path, group: Layout | TimeSeries, restart: RestartPoint, case: Case) -> tuple[float, ...]:
+    def _cut(self, path: Path, group: Layout | TimeSeries, restart: RestartPoint, sim: Simulation) -> tuple[float, ...]:
         """Cut a group of the store back to the records of a checkpoint, whose times are returned; one that does not go
         on begins anew.
         """
         checkpoint, name = restart.checkpoint, group.group
         if name not in restart.kept:
             remove(path, name)
-            _create(path, group, case)
+            _create(path, group, sim)
             return ()
         store = Store(path, name)
         store.cut(checkpoint.state["records"][name])
@@ -269,22 +267,21 @@ def _groups(layouts: Iterable[Layout], sim: Simulation) -> list[Layout | TimeSer
     return [*layouts, *sim.spec.series]
 
 
-def _create(path: Path, group: Layout | TimeSeries, case: Case) -> None:
+def _create(path: Path, group: Layout | TimeSeries, sim: Simulation) -> None:
     """Make an empty group in the store."""
     if isinstance(group, TimeSeries):
-        create_time_series(path, group, _about(case))
+        create_time_series(path, group, _about(sim))
     else:
-        create(path, group, _about(case))
+        create(path, group, _about(sim))
 
 
-def _about(case: Case) -> dict[str, Any]:
+def _about(sim: Simulation) -> dict[str, Any]:
     """The attributes of every group of the store."""
-    known = {} if case.system else conditions(case).attributes()
-    return {"title": case.title, "case": case.to_toml(), **known}
+    return {"title": sim.case.title, "case": sim.case.to_toml(), **sim.system.attributes}
 
 
 def _solid(sim: Simulation) -> Callable[[Box], np.ndarray] | None:
-    """Which cells are solid; None without bodies."""
+    """The function that gives the mask of solid cells; None without bodies."""
     return sim.bodies.solids.mask if sim.case.obstacles else None
 
 

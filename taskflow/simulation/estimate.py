@@ -18,8 +18,8 @@ from taskflow.runtime.machine.device import open_device
 from taskflow.runtime.tasks import TaskGraph
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
-from taskflow.simulation.keys import as_keys
 from taskflow.simulation.memory import Memory, Needs
+from taskflow.simulation.remedies import as_keys
 from taskflow.simulation.step_cost import often
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Estimate:
 
     @property
     def device(self) -> str:
-        """Where blocks compute: "cpu" or "gpu"."""
+        """The kind of device: "cpu" or "gpu"."""
         return self.needs.device
 
     @property
@@ -75,7 +75,7 @@ class Estimate:
 
     @property
     def overlap(self) -> str:
-        """How transfers are overlapped with computing."""
+        """The way in which transfers are overlapped with computing."""
         return Mapper(self.sim.case.machine.overlap).decide(self.sim.partition).overlap
 
     @property
@@ -99,7 +99,7 @@ class Estimate:
 
     @property
     def rounds(self) -> dict[str, float]:
-        """How often a step probably repeats what it repeats until it is enough: nobody knows before."""
+        """The probable number of iterations of each loop in a step that ends at a tolerance; nobody knows it before."""
         return dict.fromkeys(self.sim.step_cost.counted, ROUNDS)
 
     def prove(self) -> Proof:
@@ -191,7 +191,7 @@ def count_steps(sim: Simulation) -> StepCount:
 
 
 def _counted(end: float, step: float) -> int:
-    """How many steps of this length lead to the end. Raises BadInput where nobody would wait for so many."""
+    """The number of steps of this length to the end. Raises BadInput where nobody would wait for so many."""
     if not end <= MOST_STEPS * step:
         raise BadInput(
             f"time.end = {end:g}: steps of {step:.3g} lead there in more than {MOST_STEPS:.0e}; give an earlier end, or"

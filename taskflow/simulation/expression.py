@@ -24,19 +24,10 @@ DEEPEST = 200  # nested operations, so that neither reading nor computing can ex
 COORDINATES = ("x", "y", "z")
 TIME = "t"
 CONSTANTS = {"pi": math.pi, "e": math.e}
+ELEMENTARY = ("sin", "cos", "tan", "exp", "log", "sqrt", "sinh", "cosh", "tanh", "abs")
 FUNCTIONS: dict[str, tuple[Callable[..., Any], int]] = {
-    "sin": (np.sin, 1),
-    "cos": (np.cos, 1),
-    "tan": (np.tan, 1),
-    "exp": (np.exp, 1),
-    "log": (np.log, 1),
-    "sqrt": (np.sqrt, 1),
-    "sinh": (np.sinh, 1),
-    "cosh": (np.cosh, 1),
-    "tanh": (np.tanh, 1),
-    "abs": (np.abs, 1),
-    "minimum": (np.minimum, 2),
-    "maximum": (np.maximum, 2),
+    **{name: (getattr(np, name), 1) for name in ELEMENTARY},
+    **{name: (getattr(np, name), 2) for name in ("minimum", "maximum")},
     "where": (lambda condition, then, otherwise: np.where(condition != 0, then, otherwise), 3),
 }
 _OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
@@ -81,7 +72,7 @@ class Expression:
 
     @property
     def varies(self) -> bool:
-        """Whether its values change in time."""
+        """Return whether its values change in time."""
         return isinstance(self.source, str) and TIME in _names(self.source)
 
     def __call__(self, x: Any, y: Any, z: Any, t: Any = 0.0) -> Array:

@@ -15,10 +15,10 @@ from taskflow.errors import RunFailed
 from taskflow.output import LOG, STORE
 from taskflow.runtime.machine import Control, Shard, copy_bandwidth
 from taskflow.runtime.profile import Timeline
-from taskflow.simulation.block_spec import BlockSpec
 from taskflow.simulation.build.pressure import explained
+from taskflow.simulation.build.simulation import BlockSpec
 from taskflow.simulation.checkpoints import CheckpointPolicy, CheckpointWriter, restore
-from taskflow.simulation.initial.initial import InitialFields
+from taskflow.simulation.initial import InitialFields
 from taskflow.simulation.profiling import Profiling, Window
 from taskflow.simulation.records.records import Records, StateLog
 from taskflow.simulation.restart import RestartPoint
@@ -85,11 +85,11 @@ class RunLoop:
 
     @property
     def seconds(self) -> float:
-        """How long the run has taken, without what comes before its first state."""
+        """The wall time of the run since its first state."""
         return time.perf_counter() - self.began
 
     def run(self) -> None:
-        """From the initial fields, or a checkpoint, to the end."""
+        """Run from the initial fields, or a checkpoint, to the end."""
         shard, model = self.shard, self.model
         tick = self._started() if self.job.resumed is None else self._resumed(self.job.resumed)
         while not tick.finished:
@@ -261,7 +261,7 @@ class RunLoop:
 
     def _written(self) -> dict[str, Any]:
         """The records and checkpoints of this block that are on disk, or will be."""
-        return {"records": self.records.told, **self.saving.told}
+        return {"records": self.records.status, **self.saving.status}
 
     def _report(self, tick: Tick, **numbers: Any) -> None:
         """Tell the client how far the run is."""

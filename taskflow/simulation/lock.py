@@ -60,29 +60,29 @@ class Owner:
         return cls(host, _boot(), _space(), os.getpid(), (_stat(os.getpid()) or ("", 0))[1], since)
 
     @classmethod
-    def of(cls, told: Any) -> Owner:
-        """The owner that `told` describes. Raises ValueError where it describes none."""
-        if not isinstance(told, Mapping):
+    def of(cls, description: Any) -> Owner:
+        """The owner that a description names. Raises ValueError where it names none."""
+        if not isinstance(description, Mapping):
             raise ValueError("no owner")
         for name, text in TEXTS.items():
-            if not isinstance(told.get(name), str) or not re.fullmatch(text, told[name], re.ASCII):
+            if not isinstance(description.get(name), str) or not re.fullmatch(text, description[name], re.ASCII):
                 raise ValueError(name)
         for name in ("process", "began"):
-            if type(told.get(name)) is not int or not 0 <= told[name] < 2**63:
+            if type(description.get(name)) is not int or not 0 <= description[name] < 2**63:
                 raise ValueError(name)
-        return cls(**{name: told[name] for name in (*TEXTS, "process", "began")})
+        return cls(**{name: description[name] for name in (*TEXTS, "process", "began")})
 
     @property
-    def told(self) -> dict[str, Any]:
-        """For `of`."""
+    def description(self) -> dict[str, Any]:
+        """The description that `of` reads."""
         return asdict(self)
 
     def same(self, other: Owner) -> bool:
-        """Whether both are one process."""
-        return self.told | {"since": ""} == other.told | {"since": ""}
+        """Return whether both are one process."""
+        return self.description | {"since": ""} == other.description | {"since": ""}
 
     def alive(self) -> bool | None:
-        """Whether the process is still there; None where that cannot be seen from here."""
+        """Return whether the process is still there; None where that cannot be seen from here."""
         if not self.boot or not self.space or (self.boot, self.space) != (_boot(), _space()):
             return None
         try:
@@ -158,7 +158,7 @@ class Lock:
 
     @property
     def alive(self) -> bool | None:
-        """Whether its run goes on; None where that cannot be seen at once."""
+        """Return whether its run goes on; None where that cannot be seen at once."""
         return self.line in _held if self.owner.same(Owner.this()) else self.owner.alive()
 
 
@@ -193,7 +193,7 @@ def locked(directory: Path, tell: Callable[[str], None]) -> Iterator[HeldLock]:
     where one does, and OSError where no lock can be written.
     """
     made = [folder for folder in (directory, *directory.parents) if not folder.exists()]
-    line = json.dumps({"token": uuid.uuid4().hex, **Owner.this().told}).encode()
+    line = json.dumps({"token": uuid.uuid4().hex, **Owner.this().description}).encode()
     claim, ended = HeldLock(directory.absolute() / LOCK, line), threading.Event()
     _held.add(line)
     try:
@@ -255,8 +255,8 @@ def _taken(directory: Path, line: bytes, tell: Callable[[str], None]) -> int:
 
 
 def _lives(directory: Path, lock: Lock, tell: Callable[[str], None]) -> bool:
-    """Whether the run of a lock goes on. That of a process which cannot be seen is watched: looks are counted, so that
-    no time passes for it while the file system, or this process, stands still.
+    """Return whether the run of a lock goes on. That of a process which cannot be seen is watched: looks are counted,
+    so that no time passes for it while the file system, or this process, stands still.
     """
     alive = lock.alive
     if alive is not None:

@@ -16,7 +16,7 @@ NAME = "profile"  # of both files in the run directory
 
 @dataclass(frozen=True)
 class Window:
-    """Which steps of a run are profiled: `steps` of them, after the first `after` ones.
+    """The steps of a run that are profiled: `steps` of them, after the first `after` ones.
 
     `by` "timeline" they are timed, `by` "nvtx" marked by name for NVIDIA's own profilers. Raises BadInput where they
     are none.

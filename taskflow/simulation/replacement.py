@@ -1,4 +1,4 @@
-"""One run in the place of another: what was there is kept until the new run has written its first state.
+"""The replacement of one run by another: the old one is kept until the new one has written its first state.
 
 Within the run directory, whose lock stays where it is. Whoever dies at any moment leaves what tells how far it was:
 
@@ -69,17 +69,17 @@ def entries(directory: Path) -> list[Path]:
 
 
 def begun(directory: Path) -> bool:
-    """Whether a run has been there that died amid its beginning."""
+    """Return whether a run has been there that died amid its beginning."""
     return any((directory / name).exists() for name in (LOCK, *STAGES))
 
 
 def ours(directory: Path) -> bool:
-    """Whether a directory is one of a run, wherever its replacing stopped."""
+    """Return whether a directory is one of a run, wherever its replacing stopped."""
     return any((directory / stage / name).exists() for stage in ("", *STAGES) for name in OURS)
 
 
 def has_state(directory: Path) -> bool:
-    """Whether a run has written its first state."""
+    """Return whether a run has written its first state."""
     if any((directory / CHECKPOINTS).glob("step-*")):
         return True
     try:

@@ -41,7 +41,7 @@ def opening(
 
 
 def _hardware(place: Place) -> dict[str, Any]:
-    """Where a block lives. `gpu_id` tells one GPU from another of its name."""
+    """The host and the device of a block. `gpu_id` tells one GPU from another of its name."""
     gpu = place.gpus[0] if place.gpus else None
     return {
         "host": place.host,

@@ -44,7 +44,7 @@ class Sums(SavedPart):
 
 
 class Samples(SavedPart):
-    """Where an average over time stands."""
+    """The state of an average over time."""
 
     since: float
     until: float
@@ -52,7 +52,7 @@ class Samples(SavedPart):
 
 
 class While(SavedPart):
-    """Where the judgement stands whether the state is steady."""
+    """The state of the judgement on a steady state."""
 
     since: float
     moved: bool
@@ -158,8 +158,8 @@ class RestartPoint:
 
 
 def starts_over(directory: Path, case: Case, report: Mapping[str, Any]) -> bool:
-    """Whether the run of a directory, which has this report, was killed or failed before the first of the checkpoints
-    that it was to write: then it begins again, as one that loses a worker there does.
+    """Return whether the run of a directory, which has this report, was killed or failed before the first of the
+    checkpoints that it was to write: then it begins again, as one that loses a worker there does.
 
     Raises BadInput where the case is another one.
     """

@@ -17,9 +17,9 @@ from taskflow.simulation import remedies
 from taskflow.simulation.attempt import Recovery, RunRequest, run_once
 from taskflow.simulation.case import Case
 from taskflow.simulation.directory import RunDirectory
-from taskflow.simulation.keys import as_keys
 from taskflow.simulation.profiling import Window
 from taskflow.simulation.records.fields import STATISTICS
+from taskflow.simulation.remedies import as_keys
 from taskflow.simulation.report import broken
 from taskflow.simulation.restart import RestartPoint, newest_restart, starts_over, usable
 
@@ -117,7 +117,7 @@ def run(
 
 
 def _restart_point(directory: RunDirectory, case: Case) -> RestartPoint | None:
-    """From where to go on with what is in a directory, or None for its beginning."""
+    """The point from which to go on with the run in a directory; None for its beginning."""
     if directory.bare():
         return None
     if starts_over(directory.path, case, directory.report()):
@@ -144,7 +144,7 @@ def _computed(request: RunRequest, restart: RestartPoint | None) -> dict[str, An
 
 
 def _again(loss: Lost, restart: RestartPoint | None, request: RunRequest, recovery: Recovery) -> RestartPoint | None:
-    """From where a run goes on that has lost something: its newest checkpoint, or None for its beginning.
+    """The point from which a run goes on after a loss: its newest checkpoint, or None for its beginning.
 
     Raises RunFailed where it may not, or cannot: without any machine from the beginning nothing would be another time.
     """

@@ -39,8 +39,8 @@ class Every:
 
     @classmethod
     def parse(cls, value: Any, *, minutes: bool = False) -> "Every":
-        """From a number (simulation time), { steps = n }, { time = t } or, where `minutes` may be, { minutes = m };
-        anything else is `BadInput`.
+        """An interval from a number (simulation time), { steps = n }, { time = t } or, where `minutes` may be,
+        { minutes = m }. Raises BadInput for anything else.
         """
         match value:
             case Every() if minutes or value.minutes is None:
@@ -59,11 +59,11 @@ class Every:
         raise BadInput(f"give a number > 0 (simulation time){wall}, {{ steps = n }} or {{ time = t }}")
 
     def written(self) -> dict[str, float]:
-        """As a case file has it."""
+        """The table of a case file."""
         return {name: value for name, value in vars(self).items() if value is not None}
 
     def due(self, before: "Tick", step: int, time: float) -> bool:
-        """Whether an event falls after `before` and not after `step`, `time`; those of the wall clock never do."""
+        """Return whether an event falls after `before`, up to `step` and `time`; those of the wall clock never do."""
         if self.time is None:
             return self.steps is not None and step % self.steps == 0
         return (time / self.time + MEETS) // 1 > (before.time / self.time + MEETS) // 1
@@ -79,7 +79,7 @@ class Every:
 
 
 def intervals(time: float, length: float) -> int:
-    """How many intervals of `length` fit into `time`, give or take one; `BadInput` if there is no telling."""
+    """The number of intervals of `length` in `time`, give or take one. Raises BadInput where rounding hides it."""
     if length < 16 * ROUNDING * time:
         raise BadInput(f"intervals of {length:g} cannot be told apart at time {time:g}; give longer ones")
     return math.floor(time / length)
@@ -87,7 +87,7 @@ def intervals(time: float, length: float) -> int:
 
 @dataclass(frozen=True)
 class Tick:
-    """Where a run stands after `step` steps, and what is due there.
+    """The state of a run after `step` steps, and what is due then.
 
     `dt` is the length of the step that led here; `ratio` = dt / previous dt is what Adams-Bashforth needs (0: Euler).
     """
@@ -102,7 +102,7 @@ class Tick:
     checkpoint: bool = False
 
     def last(self) -> "Tick":
-        """The same moment as the end of the run (a steady state was reached): its state is written."""
+        """This moment as the end of the run, whose state is written."""
         return replace(self, output=True, monitor=True, finished=True)
 
 
@@ -127,8 +127,8 @@ class Clock:
         return Tick()
 
     def advance(self, now: Tick, advection: float, eddies: Spreads = NO_EDDIES) -> Tick:
-        """Where the step that begins at `now` leads; `advection` = max(|u|/dx + |v|/dy + |w|/dz) at `now`, `eddies` as
-        in `StepLimit`.
+        """The tick to which the step from `now` leads; `advection` = max(|u|/dx + |v|/dy + |w|/dz) at `now`, `eddies`
+        as in `StepLimit`.
 
         `RunFailed` if the velocity is not finite any more, or demands steps too short to get anywhere.
         """
@@ -146,7 +146,7 @@ class Clock:
         return Tick(step, time, dt, dt / now.dt if now.dt else 0.0, output, monitor, finished, checkpoint)
 
     def over(self, now: Tick) -> bool:
-        """Whether a run that stands here has nothing left to do."""
+        """Return whether a run that stands here has nothing left to do."""
         ended = self.end is not None and now.time >= self.end
         return ended or (self.steps is not None and now.step >= self.steps)
 
@@ -155,7 +155,7 @@ class Clock:
         return min(1.0, max(now.step / self.steps if self.steps else 0.0, now.time / self.end if self.end else 0.0))
 
     def snapshots(self) -> int | None:
-        """How many states are written, first and last included, if the run is not stopped early; None: not known."""
+        """The number of states that are written unless the run is stopped, first and last included; None: not known."""
         if self.output is None:
             return 2
         if self.steps is not None and self.output.steps is not None:
@@ -189,7 +189,7 @@ class Clock:
         return self.end if self.end is not None and self._is_end(target) else target
 
     def _is_end(self, time: float) -> bool:
-        """Whether an output at `time` would be the final state, or later."""
+        """Return whether an output at `time` would be the final state, or later."""
         if self.end is None:
             return False
         interval = self.output.time if self.output and self.output.time else 0.0

@@ -1,4 +1,4 @@
-"""Whether a run has come to a steady state, as every block finds it: over a while, and not at one moment."""
+"""The judgement on a steady state, as every block comes to it: over a while, and not at one moment."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class SteadyWatch:
         self._since = now
 
     def go_on(self, state: Mapping[str, Any]) -> None:
-        """From the `state` of a checkpoint, whose fields are there already."""
+        """Go on from the `state` of a checkpoint, whose fields are restored already."""
         self._since, self._moved, self._ranges = state["since"], state["moved"], dict(state["ranges"])
 
     @property
@@ -55,7 +55,7 @@ class SteadyWatch:
         return {"since": self._since, "moved": self._moved, "ranges": dict(self._ranges)}
 
     def look(self, before: Tick, now: Tick) -> bool:
-        """Whether the state is steady, where it is time to look. All blocks have to call it."""
+        """Return whether the state is steady, where it is time to look. All blocks have to call it."""
         settled, shard = self._settled, self._shard
         if not settled.every.due(before, now.step, now.time):
             return False

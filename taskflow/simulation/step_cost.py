@@ -40,7 +40,7 @@ class Sample:
 
     @property
     def complete(self) -> bool:
-        """Whether all blocks are looked at."""
+        """Return whether all blocks are looked at."""
         return len(self.partition) <= MANY
 
     @cached_property
@@ -50,7 +50,7 @@ class Sample:
 
     @cached_property
     def like(self) -> tuple[int, ...]:
-        """For each block the one that is looked at in its place: one with ends of the domain on as many sides."""
+        """The block that is looked at in place of each: one with ends of the domain on as many sides."""
         if self.complete:
             return tuple(range(len(self.partition)))
         nx, ny, nz = self.partition.shape

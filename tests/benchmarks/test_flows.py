@@ -18,8 +18,7 @@ from taskflow.runtime.machine.device import open_device
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import repeat
 from taskflow.simulation.build.simulation import Simulation
-from taskflow.simulation.initial import initial
-from taskflow.simulation.initial.initial import InitialFields, profiles
+from taskflow.simulation.initial import InitialFields, initial, initial_profiles
 
 FOUR = Pressure(iterations=4)
 
@@ -29,7 +28,7 @@ FOUR = Pressure(iterations=4)
 def test_velocities_are_free_of_divergence(name, cells, left):
     """In a cube even that on the staggered grid vanishes; else the error of differences along 8 cells stays."""
     setup = Simulation(Flow(name, FOUR).of(cells, "double"), (1, 1, 1))
-    fields = InitialFields(setup.grid, profiles(setup.case), Path())
+    fields = InitialFields(setup.grid, initial_profiles(setup.case), Path())
     u, v, w = (fields.values(name, setup.grid.box.expand((0, 0, 0), (1, 1, 1))) for name in "uvw")
     assert abs(u).max() > 0.3
     gradients = np.diff(u, axis=2)[:-1, :-1], np.diff(v, axis=1)[:-1, :, :-1], np.diff(w, axis=0)[:, :-1, :-1]
@@ -41,7 +40,7 @@ def test_velocities_are_free_of_divergence(name, cells, left):
 @pytest.mark.parametrize("piece", [30, 60, 1 << 24])
 def test_fields_are_written_in_pieces_as_the_case_has_them(monkeypatch, name, piece, device):
     setup = Simulation(Flow(name, FOUR).of((6, 5, 7), "double"), (1, 1, 2))
-    fields = InitialFields(setup.grid, profiles(setup.case), Path())
+    fields = InitialFields(setup.grid, initial_profiles(setup.case), Path())
     monkeypatch.setattr(initial, "PIECE", piece)
     monkeypatch.setattr(flows, "PIECE", piece)
 

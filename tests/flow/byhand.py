@@ -10,11 +10,11 @@ import numpy as np
 
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.operators.momentum import momentum
+from taskflow.flow.reference import Shifted
 from taskflow.runtime.machine.device import Device, cpu
 from taskflow.runtime.machine.kernel import Layout, compiled
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Launch, Task, Variant
-from tests.reference import Shifted
 
 LENGTHS = (1.1, 0.7, 1.7)  # spacings differ
 DT, RATIO, MEAN = 0.05, 0.8, 0.3
@@ -98,7 +98,7 @@ class ByHand:
     def values(self, name: str, box: Box | None = None) -> np.ndarray:
         return self.fields[name][(self.box if box is None else box).slices(self.memory.lo)]
 
-    def agrees(self, name: str, wanted: np.ndarray, box: Box | None = None) -> None:
+    def assert_agrees(self, name: str, wanted: np.ndarray, box: Box | None = None) -> None:
         scale = max(1.0, float(abs(wanted).max()))
         np.testing.assert_allclose(self.values(name, box), wanted, rtol=0, atol=self.tolerance * scale, err_msg=name)
 

@@ -15,9 +15,9 @@ from taskflow.runtime.machine import Mapper
 from taskflow.runtime.machine.device import gpu
 from taskflow.runtime.proof import Hardware, prove
 from taskflow.runtime.regions import Box
+from tests.flow.coefficients import between, boxes, on_faces, operator, parts, solvable
 from tests.flow.poisson import PERIODIC, WALLS, Domain, on, on_blocks, solve, tolerance
 from tests.flow.test_multigrid import MIXED
-from tests.reference.coefficients import between, boxes, on_faces, operator, parts, solvable
 
 CENTRE, RADIUS, LIGHT = (0.5, 0.45, 0.52), 0.27, 1e-3
 KINDS = [ConjugateGradients, Multigrid]

@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from taskflow.flow import Fluid, Transport
+from taskflow.flow import Fluid, Transport, reference
 from taskflow.flow.bodies import adherence, bulk_velocity, cuts, forces
+from taskflow.flow.reference.stretched import Metrics
+from taskflow.flow.reference.surfaces import adhered, brought
 from taskflow.runtime.tasks import reduced
-from tests import reference
 from tests.flow.byhand import DT, FORCES, ByHand, momentum_with, surrounded, variant
 from tests.flow.test_obstacles import exchange
-from tests.reference.stretched import Metrics
-from tests.reference.surfaces import adhered, brought
 
 CELLS = (7, 5, 6)
 FLUID, HEAT = Fluid(0.03), Transport(0.07, 0.0)
@@ -137,7 +136,7 @@ def test_velocity(walls, real, device):
     constants = {"grid": hand.staggered.constants, "viscosity": FLUID.viscosity}
     hand.run(hand.launch(adherence.apply_wall_friction, constants))
     for name, values in wanted.items():
-        hand.agrees(name, values)
+        hand.assert_agrees(name, values)
 
 
 def test_heat(real, device):
@@ -146,7 +145,7 @@ def test_heat(real, device):
     T, bond, step = hand.values("T"), hand.values("bond_T"), DT * HEAT.diffusivity
     wanted = np.where(bond > 0, (T + step * hand.values("warm_T")) / (1 + step * bond), T)
     hand.run(hand.launch(adherence.wall_heat_flux, {"diffusivity": HEAT.diffusivity}))
-    hand.agrees("T", wanted)
+    hand.assert_agrees("T", wanted)
 
 
 @pytest.mark.parametrize("walls", WALLS)
@@ -229,7 +228,7 @@ def test_what_is_missing_of_a_mean(axis, without, real, device):
         hand.run(hand.launch(each, {name: known[name] for name in each.constants}))
     for total, value in zip(reduced(hand.scalars, "missing"), (lack, gain), strict=True):
         assert total == pytest.approx(value, abs=hand.tolerance * open_.sum())
-    hand.agrees("q", wanted)
+    hand.assert_agrees("q", wanted)
 
 
 @pytest.mark.parametrize("bounded", [False, True])

@@ -18,11 +18,11 @@ from taskflow.flow.poisson import (
     relative_residual,
 )
 from taskflow.flow.poisson.relaxation import jacobi, jacobi_twice
+from taskflow.flow.reference import Shifted, laplacian_with_walls
 from taskflow.runtime.machine import run_threads
 from taskflow.runtime.machine.device import cpu, gpu
 from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
 from taskflow.runtime.tasks import OwnedScalars, owned
-from tests.reference import Shifted, laplacian_with_walls
 
 CELLS, LENGTHS = (12, 7, 10), (1.1, 0.8, 1.3)
 WALLS = [(True, True, True), (False, False, False), (True, False, True)]

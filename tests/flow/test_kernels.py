@@ -7,9 +7,16 @@ from itertools import product
 import numpy as np
 import pytest
 
-from taskflow.flow import Buoyancy, Fluid, StaggeredGrid, Transport
+from taskflow.flow import (
+    Buoyancy,
+    Fluid,
+    StaggeredGrid,
+    Transport,
+    reference,
+)
 from taskflow.flow.boundaries import boundary
-from taskflow.flow.operators import diagnostics, projection
+from taskflow.flow.measures import monitor
+from taskflow.flow.operators import projection, rates
 from taskflow.flow.poisson import operator, relaxation
 from taskflow.flow.scalars.transport import transport
 from taskflow.flow.turbulence import eddy_viscosity as turbulence
@@ -17,7 +24,6 @@ from taskflow.runtime.machine.device import gpu
 from taskflow.runtime.machine.kernel import Layout, compiled
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Task
-from tests import reference
 from tests.flow.byhand import DT, RATIO, ByHand, momentum_with, scalar_with, variant
 from tests.flows import plane_heat_flux
 
@@ -88,8 +94,8 @@ def test_momentum(cells, walls, warm, real, device):
             [T] = hand.shifted("T")
             H += reference.buoyancy(T, a, BUOYANCY.expansion, BUOYANCY.reference, BUOYANCY.gravity)
         wanted = reference.step(velocity[a], H, old[a], DT, RATIO)
-        hand.agrees(f"{VELOCITY[a]}_new", np.where(on_wall(hand, a), velocity[a](), wanted))
-        hand.agrees(TENDENCIES[a], np.where(on_wall(hand, a), 0.0, H))
+        hand.assert_agrees(f"{VELOCITY[a]}_new", np.where(on_wall(hand, a), velocity[a](), wanted))
+        hand.assert_agrees(TENDENCIES[a], np.where(on_wall(hand, a), 0.0, H))
 
 
 @pytest.mark.parametrize("cells", [*CELLS, (270, 3, 2)])
@@ -99,8 +105,8 @@ def test_transport(cells, walls, real, device):
     velocity, (q, old) = hand.shifted(*VELOCITY), hand.shifted("q", "h_q")
     hand.run(hand.launch(TRANSPORTED, constants(TRANSPORTED, hand)))
     H = reference.transport_tendency(q, velocity, hand.staggered.spacing, TRANSPORT.diffusivity) + TRANSPORT.source
-    hand.agrees("q_new", reference.step(q, H, old, DT, RATIO))
-    hand.agrees("h_q", H)
+    hand.assert_agrees("q_new", reference.step(q, H, old, DT, RATIO))
+    hand.assert_agrees("h_q", H)
 
 
 @pytest.mark.parametrize(
@@ -115,7 +121,7 @@ def test_the_first_step_is_eulers_whatever_the_old_tendency_holds(task, real, de
     hand.run(hand.launch(task, constants(task, hand)))
     for name in old:
         q, H = hand.values(name[2:]).astype("f8"), hand.values(name).astype("f8")
-        hand.agrees(f"{name[2:]}_new", q + DT * H)
+        hand.assert_agrees(f"{name[2:]}_new", q + DT * H)
 
 
 @pytest.mark.parametrize("cells", CELLS + ROWS)
@@ -125,19 +131,19 @@ def test_pressure(cells, walls, real, device):
     h, grid = hand.staggered.spacing, {"grid": hand.staggered.constants}
     velocity, (p, rhs) = hand.shifted(*VELOCITY), hand.shifted("p", "rhs")
     hand.run(hand.launch(jacobi, grid))
-    hand.agrees("p_new", reference.jacobi(p, rhs, h, cells, walls))
+    hand.assert_agrees("p_new", reference.jacobi(p, rhs, h, cells, walls))
     hand.run(hand.launch(jacobi_half, grid))
-    hand.agrees("p_new", (p() + reference.jacobi(p, rhs, h, cells, walls)) / 2)
+    hand.assert_agrees("p_new", (p() + reference.jacobi(p, rhs, h, cells, walls)) / 2)
     hand.run(hand.launch(rhs_sums, {"share": 1 / rhs().size, **grid}), hand.launch(residual_square, grid))
     residual = ((rhs() - rhs().mean() - reference.laplacian_with_walls(p, h, cells, walls)) ** 2).sum()
     assert hand.scalars["residual"] == pytest.approx(residual, rel=hand.tolerance)
     assert hand.scalars["norm"] == pytest.approx((rhs() ** 2).sum(), rel=hand.tolerance)
     assert hand.scalars["mean"] == pytest.approx(rhs().mean(), abs=hand.tolerance)
     hand.run(hand.launch(projection.divergence, grid))
-    hand.agrees("rhs", reference.divergence(velocity, h) / DT)
+    hand.assert_agrees("rhs", reference.divergence(velocity, h) / DT)
     hand.run(hand.launch(CORRECT, grid))
     for a, q in enumerate(velocity):
-        hand.agrees(VELOCITY[a], np.where(on_wall(hand, a), q(), reference.correct(q, p, a, h, DT)))
+        hand.assert_agrees(VELOCITY[a], np.where(on_wall(hand, a), q(), reference.correct(q, p, a, h, DT)))
 
 
 def test_an_exact_pressure_leaves_no_divergence(device):
@@ -152,7 +158,7 @@ def test_an_exact_pressure_leaves_no_divergence(device):
     for _ in range(500):
         hand.run(hand.launch(jacobi, grid))
         hand.fields["p"], hand.fields["p_new"] = hand.fields["p_new"], hand.fields["p"]
-    hand.run(hand.launch(CORRECT, grid), hand.launch(diagnostics.divergence_max, grid))
+    hand.run(hand.launch(CORRECT, grid), hand.launch(monitor.divergence_max, grid))
     assert hand.scalars["divergence"] < 1e-8
 
 
@@ -218,7 +224,7 @@ def test_a_launch_in_pieces_gives_the_same_bits(task, walls, nx, real, device):
 @pytest.mark.parametrize("threads", [2, 3, 7])
 @pytest.mark.parametrize("cells", [(41, 23, 12), (270, 7, 5)])  # enough for the kernels to use threads
 def test_any_number_of_threads_gives_the_same_bits(threads, cells, real):
-    tasks = [*STENCILS, residual_square, diagnostics.kinetic_energy, diagnostics.advective_rate]
+    tasks = [*STENCILS, residual_square, monitor.kinetic_energy, rates.advective_rate]
     for task in tasks:
         one, many = (ByHand(cells, (True, False, True), real, ghost=ghost(task)).fill(names(task)) for _ in range(2))
         one.run(one.launch(task, constants(task, one)), threads=1)
@@ -262,12 +268,12 @@ def test_a_task_reads_exactly_what_it_declares(task):
 
 
 @pytest.mark.parametrize("cells", CELLS)
-def test_diagnostics(cells, real, device):
+def test_the_rate_and_what_the_monitor_measures(cells, real, device):
     hand = ByHand(cells, real=real, **device).fill([*VELOCITY, "u_old", "v_old", "w_old"])
     h, grid, velocity = hand.staggered.spacing, {"grid": hand.staggered.constants}, hand.shifted(*VELOCITY)
-    for task in (diagnostics.divergence_max, diagnostics.advective_rate, diagnostics.kinetic_energy):
+    for task in (monitor.divergence_max, rates.advective_rate, monitor.kinetic_energy):
         hand.run(hand.launch(task, grid))
-    for task in (diagnostics.largest_speed, diagnostics.velocity_change):
+    for task in (monitor.largest_speed, monitor.velocity_change):
         hand.run(hand.launch(task, {}))
     change = max(
         abs(q() - old()).max() for q, old in zip(velocity, hand.shifted("u_old", "v_old", "w_old"), strict=True)
@@ -287,11 +293,11 @@ def test_diagnostics(cells, real, device):
 @pytest.mark.parametrize(
     ("task", "name", "scalar"),
     [
-        (diagnostics.divergence_max, "v", "divergence"),
-        (diagnostics.advective_rate, "w", "rate"),
-        (diagnostics.velocity_change, "v", "change"),
-        (diagnostics.largest_speed, "u", "speed"),
-        (diagnostics.kinetic_energy, "w", "energy"),
+        (monitor.divergence_max, "v", "divergence"),
+        (rates.advective_rate, "w", "rate"),
+        (monitor.velocity_change, "v", "change"),
+        (monitor.largest_speed, "u", "speed"),
+        (monitor.kinetic_energy, "w", "energy"),
     ],
     ids=lambda value: getattr(value, "name", None),
 )
@@ -306,8 +312,8 @@ def test_a_single_nan_is_never_lost(place, task, name, scalar, real, device):
 def test_a_reduction_over_no_cells_is_the_operators_identity(device):
     hand = ByHand((5, 4, 3), **device).fill(VELOCITY)
     nothing = Box((2, 2, 2), (2, 3, 3))
-    hand.run(hand.launch(diagnostics.kinetic_energy, {"grid": hand.staggered.constants}, over=nothing))
-    hand.run(hand.launch(diagnostics.largest_speed, {}, over=nothing))
+    hand.run(hand.launch(monitor.kinetic_energy, {"grid": hand.staggered.constants}, over=nothing))
+    hand.run(hand.launch(monitor.largest_speed, {}, over=nothing))
     assert hand.scalars["energy"] == 0.0
     assert hand.scalars["speed"] == -np.inf
 
@@ -325,6 +331,6 @@ def test_heat_flux_through_planes_and_walls(axis, real, device):
         assert hand.scalars["flux"] == pytest.approx(wanted, rel=hand.tolerance * 10)
         for end, at, sign in (("min", 0, 1.0), ("max", n, -1.0)):
             if plane == at:
-                face, conductivity = f"{'xyz'[axis]}_{end}", diagnostics.Conductivity(0.07)
-                hand.run(diagnostics.wall_heat_flux("T", normal, None, "wall", face, grid, conductivity))
+                face = f"{'xyz'[axis]}_{end}"
+                hand.run(monitor.wall_heat_flux("T", normal, None, face, grid, flux="wall", diffusivity=0.07))
                 assert hand.scalars["wall"] == pytest.approx(sign * wanted, rel=hand.tolerance * 10)

@@ -8,12 +8,12 @@ import pytest
 from taskflow.errors import BadInput
 from taskflow.flow.poisson import ConjugateGradients, Multigrid, NotConverged, Tolerance
 from taskflow.flow.poisson.multigrid import RedBlack, WeightedJacobi
+from taskflow.flow.reference.multigrid import laplacian
 from taskflow.runtime.machine import Mapper
 from taskflow.runtime.machine.device import gpu
 from taskflow.runtime.proof import Hardware, prove
 from tests.flow.poisson import PERIODIC, WALLS, Domain, on, solve, tolerance
 from tests.flow.test_multigrid import MIXED, MIXES
-from tests.reference.multigrid import laplacian
 
 MOST = 7  # iterations to 1e-6
 

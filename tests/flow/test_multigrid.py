@@ -10,9 +10,9 @@ import pytest
 from taskflow.errors import BadInput
 from taskflow.flow.poisson import NotConverged, Operator
 from taskflow.flow.poisson.multigrid import Cycle, Multigrid, RedBlack, WeightedJacobi
+from taskflow.flow.reference.multigrid import MultigridReference, laplacian
 from taskflow.runtime.machine.device import gpu
 from tests.flow.poisson import PERIODIC, WALLS, Domain, factor, on_blocks, one_cycle, solve, tolerance
-from tests.reference.multigrid import Reference, laplacian
 
 MIXED = (("wall", "open"), ("periodic", "periodic"), ("open", "wall"))
 DOMAINS = [
@@ -30,12 +30,12 @@ MIXES = list(combinations_with_replacement(PAIRS, 3))
 GAUSS_SEIDEL = {"smoother": RedBlack(1.0), "before": 2, "after": 2}
 
 
-def reference(domain: Domain, cycle: Cycle) -> Reference:
+def reference(domain: Domain, cycle: Cycle) -> MultigridReference:
     levels = [(level.mesh.cells, level.mesh.spacing) for level in cycle.levels]
     smoother = cycle.smoother
     colours, symmetric = isinstance(smoother, RedBlack), getattr(smoother, "symmetric", False)
     weights = [smoother.on(level.mesh) if colours else smoother.weight for level in cycle.levels]
-    return Reference(levels, domain.faces, weights, cycle.before, cycle.after, colours, symmetric)
+    return MultigridReference(levels, domain.faces, weights, cycle.before, cycle.after, colours, symmetric)
 
 
 def cycled(domain: Domain, cycle: Cycle, rhs: np.ndarray, **where) -> np.ndarray:

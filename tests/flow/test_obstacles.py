@@ -7,16 +7,15 @@ from itertools import product
 import numpy as np
 import pytest
 
-from taskflow.flow import Buoyancy, Fluid, Transport
+from taskflow.flow import Buoyancy, Fluid, Transport, reference
 from taskflow.flow.bodies import flags, forces, projection
 from taskflow.flow.operators.projection import correct
 from taskflow.flow.poisson import relaxation
 from taskflow.flow.poisson.operator import residual_square
+from taskflow.flow.reference import Shifted
 from taskflow.flow.scalars.transport import transport
 from taskflow.runtime.regions import Box
-from tests import reference
 from tests.flow.byhand import DT, FORCES, MEAN, RATIO, ByHand, momentum_with, scalar_with, surrounded, variant
-from tests.reference import Shifted
 
 FLUID = Fluid(0.03, (0.3, -0.2, 0.1))
 BUOYANCY = Buoyancy(1.3, 0.4, (0.5, -9.81, 2.0))
@@ -154,8 +153,8 @@ def test_momentum(walls, warm, real, device):
     constants = {"grid": grid.constants, "fluid": FLUID, **({"buoyancy": BUOYANCY} if warm else {})}
     hand.run(hand.launch(task, constants))
     for name, (H, velocity) in zip(VELOCITY, wanted, strict=True):
-        hand.agrees(f"h_{name}", H)
-        hand.agrees(f"{name}_new", velocity)
+        hand.assert_agrees(f"h_{name}", H)
+        hand.assert_agrees(f"{name}_new", velocity)
 
 
 @pytest.mark.parametrize("walls", WALLS)
@@ -171,7 +170,7 @@ def test_heat(walls, real, device):
         H = H + flux * np.where(behind == 1, -1, np.where(behind == 2, 1, 0))
     wanted = np.where(near(numbers) > 0, T(), reference.step(T, H, old, DT, RATIO))
     hand.run(hand.launch(task, {"grid": hand.staggered.constants, "transport": HEAT}))
-    hand.agrees("q_new", wanted)
+    hand.assert_agrees("q_new", wanted)
 
 
 @pytest.mark.parametrize("walls", WALLS)
@@ -192,7 +191,7 @@ def test_projection(walls, real, device):
             }[task.name]
         hand.run(hand.launch(task, {"grid": grid.constants} if "grid" in task.constants else {}))
         for name, values in wanted.items():
-            hand.agrees(name, values)
+            hand.assert_agrees(name, values)
 
 
 def laplacian(p: Shifted, numbers: np.ndarray, hand: ByHand) -> np.ndarray:
@@ -215,7 +214,7 @@ def test_jacobi(walls, real, device):
     change = grid.relaxation * (laplacian(p, numbers, hand) - hand.values("rhs"))
     for task, share in ((relaxation.jacobi, 1.0), (relaxation.jacobi_half, 0.5)):
         hand.run(hand.launch(task, {"grid": grid}))
-        hand.agrees("p_new", p() + share * change)
+        hand.assert_agrees("p_new", p() + share * change)
     wanted = ((hand.values("rhs") - MEAN - laplacian(p, numbers, hand))[near(numbers) == 0].astype("f8") ** 2).sum()
     hand.run(hand.launch(residual_square, {"grid": grid}))
     assert hand.scalars["residual"] == pytest.approx(wanted, rel=hand.tolerance)

@@ -12,7 +12,7 @@ import pytest
 from taskflow.flow.boundaries.boundary import Wall, temperature_ghosts
 from taskflow.flow.boundaries.outflow import QUANTA, balance, opening
 from taskflow.flow.grid import on_face
-from taskflow.flow.operators.exact_sums import exact_sum
+from taskflow.flow.operators.rates import exact_sum
 from taskflow.runtime.tasks import Roles
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case

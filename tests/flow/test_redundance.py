@@ -138,17 +138,17 @@ SOLVERS = pytest.mark.parametrize("kind", [Multigrid, ConjugateGradients])
 @pytest.mark.parametrize("overlap", ["none", "comm"])
 @SOLVERS
 def test_rounds_that_the_host_waits_for_change_no_bit_however_they_overlap(kind, overlap):
-    check_rounds(kind, overlap, None)
+    assert_rounds(kind, overlap, None)
 
 
 @pytest.mark.multigpu
 @pytest.mark.parametrize("overlap", ["none", "comm", "full"])
 @SOLVERS
 def test_gpus_that_see_each_other_change_no_bit(kind, overlap):
-    check_rounds(kind, overlap, [gpu(0), gpu(1)])
+    assert_rounds(kind, overlap, [gpu(0), gpu(1)])
 
 
-def check_rounds(kind, overlap, devices):
+def assert_rounds(kind, overlap, devices):
     """Blocks that compute ghost cells, and restrict to some, beside blocks that receive all, and then compute."""
     domain, blocks = Domain((40, 6, 72)), (1, 1, 2)
     rhs, found = domain.noise(), []

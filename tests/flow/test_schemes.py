@@ -115,17 +115,17 @@ def test_steps_need_nothing_of_the_steps_before():
     """Tendencies of an earlier step are not used, whatever they are: two steps are a step and then another."""
     case = warm(10, "rk3")
     one, other = compute(case, garbage=0.0), compute(case, garbage=np.nan)
-    check_same(one, other)
+    assert_same(one, other)
 
 
 @pytest.mark.parametrize("blocks", [(1, 1, 2), (2, 2, 1)], ids=str)
 def test_blocks_change_no_bit(blocks):
     case = warm(10, "rk3").model_copy(update={"pressure": warm(10, "rk3").pressure.model_copy(
         update={"tolerance": None, "max_iterations": None, "iterations": 7})})  # fmt: skip
-    check_same(compute(case), compute(case, blocks))
+    assert_same(compute(case), compute(case, blocks))
 
 
-def check_same(one: Flow, other: Flow) -> None:
+def assert_same(one: Flow, other: Flow) -> None:
     for name in (*VELOCITY, "p", "T"):
         np.testing.assert_array_equal(one[name], other[name], err_msg=name)
         assert np.isfinite(one[name]).all()

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from taskflow.flow import steadiness
+from taskflow.flow.measures import steadiness
 from taskflow.flow.measures.steadiness import Steadiness
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case

@@ -11,12 +11,12 @@ from taskflow.flow import CENTRAL, QUICK, Fluid, StaggeredGrid, Transport
 from taskflow.flow.operators.projection import correct, divergence
 from taskflow.flow.poisson import FFT, ConjugateGradients, Cycle, Multigrid, Operator, Tolerance
 from taskflow.flow.poisson.mesh import Mesh, StretchedMesh, mesh
+from taskflow.flow.reference.stretched import Metrics
 from taskflow.flow.scalars.transport import transport
 from taskflow.runtime.machine import Mapper, run_threads
 from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
 from tests.flow.byhand import DT, RATIO, ByHand, momentum_with
-from tests.reference.stretched import Metrics
 from tests.validation import sphere_grid
 
 PLAIN, CORE = Mapper("none"), cpu(1)
@@ -144,7 +144,7 @@ class Uneven(ByHand):
     def inside(self, q):
         return q[self.box.slices(self.memory.lo)]
 
-    def agrees(self, name, wanted):
+    def assert_agrees(self, name, wanted):
         """Whether a field is what it should be, in all cells; on walls the velocity was not changed."""
         found = self.inside(self.fields[name])
         assert abs(found - wanted).max() <= self.tolerance * abs(wanted).max()
@@ -181,8 +181,8 @@ def test_momentum(advection, cells, walls, real):
             first = [slice(None)] * 3
             first[2 - a] = slice(0, 1)
             H[tuple(first)], new[tuple(first)] = 0, hand.inside(hand.velocity[a])[tuple(first)]
-        hand.agrees(OLD[a], H)
-        hand.agrees(NEW[a], new)
+        hand.assert_agrees(OLD[a], H)
+        hand.assert_agrees(NEW[a], new)
 
 
 @pytest.mark.parametrize("real", ["f8", "f4"])
@@ -194,11 +194,11 @@ def test_scalars_and_pressure(cells, walls, real):
     about = {"transport": Transport(0.07, 0.6), "prandtl": None}
     hand.run(transport("T", VELOCITY, None, None, "h_T", "T_new", ratio="ratio", **about, **step))
     H = hand.inside(metrics.transport(hand.fields["T"].astype("f8"), hand.velocity, 0.07) + 0.6)
-    hand.agrees("h_T", H)
-    hand.agrees("T_new", hand.inside(hand.fields["T"]) + DT * ((1 + RATIO / 2) * H - RATIO / 2 * before))
+    hand.assert_agrees("h_T", H)
+    hand.assert_agrees("T_new", hand.inside(hand.fields["T"]) + DT * ((1 + RATIO / 2) * H - RATIO / 2 * before))
 
     hand.run(divergence(VELOCITY, "rhs", **step))
-    hand.agrees("rhs", hand.inside(metrics.divergence(hand.velocity)) / DT)
+    hand.assert_agrees("rhs", hand.inside(metrics.divergence(hand.velocity)) / DT)
 
     p = hand.fields["p"].astype("f8")
     wanted = [q - DT * metrics.gradient(p, a) for a, q in enumerate(hand.velocity)]
@@ -208,7 +208,7 @@ def test_scalars_and_pressure(cells, walls, real):
         corrected, first = hand.inside(wanted[a]).copy(), [slice(None)] * 3
         first[2 - a] = slice(0, int(wall))
         corrected[tuple(first)] = on_wall[a][tuple(first)]
-        hand.agrees(VELOCITY[a], corrected)
+        hand.assert_agrees(VELOCITY[a], corrected)
 
 
 def test_convection_conserves_energy_and_momentum_of_a_velocity_without_divergence():

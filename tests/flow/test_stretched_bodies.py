@@ -12,6 +12,8 @@ from taskflow.flow.bodies import adherence, cuts, forces, projection
 from taskflow.flow.operators.projection import correct
 from taskflow.flow.poisson.operator import residual_square
 from taskflow.flow.poisson.relaxation import jacobi
+from taskflow.flow.reference.stretched import Metrics, shift
+from taskflow.flow.reference.surfaces import adhered, brought
 from taskflow.flow.scalars.transport import transport
 from taskflow.flow.turbulence.eddy_viscosity import Turbulence, Wale, eddy_viscosity
 from taskflow.runtime.tasks import Roles
@@ -19,8 +21,6 @@ from tests.flow import test_immersed, test_obstacles
 from tests.flow.byhand import DT, FORCES, MEAN, RATIO, momentum_with, scalar_with, variant
 from tests.flow.test_obstacles import FLAGS, STEPS, VELOCITY, WALLS, buried, closed, near, on_wall
 from tests.flow.test_stretched import Uneven
-from tests.reference.stretched import Metrics, shift
-from tests.reference.surfaces import adhered, brought
 
 FLUID, HEAT = Fluid(0.03, (0.3, -0.2, 0.1)), Transport(0.07, 0.6)
 OLD, NEW = ("h_u", "h_v", "h_w"), ("u_new", "v_new", "w_new")
@@ -57,8 +57,8 @@ class Bodies:
         known = {"grid": self.hand.staggered.constants, "fluid": FLUID, "transport": HEAT, **constants}
         self.hand.run(self.hand.launch(task, {name: known[name] for name in task.constants}))
 
-    def agrees(self, name, wanted):
-        self.hand.agrees(name, wanted)
+    def assert_agrees(self, name, wanted):
+        self.hand.assert_agrees(name, wanted)
 
     def volume(self, axis=None):
         """Of cells, or around low faces across an axis."""
@@ -101,8 +101,8 @@ def test_momentum(walls, real, device):
         wanted.append((np.where(still, 0, H), np.where(still, here, moved)))
     made.run(task)
     for a, (H, moved) in enumerate(wanted):
-        made.agrees(OLD[a], H)
-        made.agrees(NEW[a], moved)
+        made.assert_agrees(OLD[a], H)
+        made.assert_agrees(NEW[a], moved)
 
 
 def conducted(made: Bodies, name: str) -> list[np.ndarray]:
@@ -126,7 +126,7 @@ def test_heat(walls, real, device):
     H = H + HEAT.diffusivity * sum(conducted(made, "q"))
     wanted = np.where(near(made.numbers) > 0, T, T + DT * ((1 + RATIO / 2) * H - RATIO / 2 * old))
     made.run(task)
-    made.agrees("q_new", wanted)
+    made.assert_agrees("q_new", wanted)
 
 
 @pytest.mark.parametrize("walls", WALLS)
@@ -155,7 +155,7 @@ def test_projection(walls, real, device):
             wanted.append(np.where(kept, here, moved))
         made.run(task)
         for name, values in zip(VELOCITY, wanted, strict=True):
-            made.agrees(name, values)
+            made.assert_agrees(name, values)
 
 
 @pytest.mark.parametrize("walls", WALLS)
@@ -172,7 +172,7 @@ def test_pressure(walls, real, device):
         total, diagonal = total + np.where(shut, 0, weight * made.inside(shift(p, axis, side) - p)), diagonal + weight
     left = total - made.inside(made["rhs"])
     made.run(jacobi)
-    made.agrees("p_new", made.inside(p) + left / diagonal)
+    made.assert_agrees("p_new", made.inside(p) + left / diagonal)
     wanted = (made.volume() * ((left + MEAN) ** 2))[near(made.numbers) == 0].sum() / made.hand.staggered.volume
     made.run(residual_square)
     assert made.hand.scalars["residual"] == pytest.approx(wanted, rel=made.hand.tolerance)
@@ -249,7 +249,7 @@ def test_eddies_see_walls_half_a_cell_away(walls, real, device):
         wanted = (0.6**2 * made.volume() ** (2 / 3)) * b**1.5 / (a**2.5 + b**1.25)
     grid = made.hand.staggered.constants
     made.hand.run(*eddy_viscosity(Roles(nu_t="nu_t"), VELOCITY, "solid", Turbulence(Wale(0.6)), {}, grid, 0.01))
-    made.agrees("nu_t", np.where(near(made.solid), 0, wanted))
+    made.assert_agrees("nu_t", np.where(near(made.solid), 0, wanted))
 
 
 class Immersed(Bodies):
@@ -291,4 +291,4 @@ def test_immersed_bodies(walls, real, device):
         wanted.append(np.where(on_wall(made.hand, a), made.inside(made[NEW[a]]), found))
     made.run(adherence.apply_wall_friction, viscosity=FLUID.viscosity)
     for name, values in zip(NEW, wanted, strict=True):
-        made.agrees(name, values)
+        made.assert_agrees(name, values)

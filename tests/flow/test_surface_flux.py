@@ -16,8 +16,7 @@ from taskflow.flow.measures.surface_flux import (
     scalar_flux,
     scalar_flux_bound,
 )
-from taskflow.flow.scalars.bounded import bounded_euler
-from taskflow.flow.scalars.transport import Transport, transport
+from taskflow.flow.scalars.transport import Transport, bounded_euler, transport
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Task, reduced
 from taskflow.simulation.build.simulation import Simulation

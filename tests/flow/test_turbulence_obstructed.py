@@ -5,15 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from taskflow.flow import Buoyancy, Fluid, Smagorinsky, Transport, Turbulence, Vreman, Wale
+from taskflow.flow import Buoyancy, Fluid, Smagorinsky, Transport, Turbulence, Vreman, Wale, reference
 from taskflow.flow.bodies import forces
+from taskflow.flow.reference import turbulence as by_numpy
 from taskflow.flow.scalars.transport import transport
 from taskflow.flow.turbulence.eddy_viscosity import eddy_viscosity
 from taskflow.runtime.tasks import Roles
-from tests import reference
 from tests.flow.byhand import DT, FORCES, RATIO, ByHand, momentum_with, scalar_with, variant
 from tests.flow.test_obstacles import STEPS, VELOCITY, WALLS, buried, closed, near, on_wall, prepared, touched
-from tests.reference import turbulence as by_numpy
 
 FLUID = Fluid(0.03, (0.3, -0.2, 0.1))
 BUOYANCY = Buoyancy(1.3, 0.4, (0.5, -9.81, 2.0))
@@ -57,8 +56,8 @@ def test_momentum(walls, warm, real, device):
         wanted.append((np.where(still, 0, H), np.where(still, q(), reference.step(q, H, old[axis], DT, RATIO))))
     hand.run(hand.launch(task, {"grid": grid.constants, "fluid": FLUID, **({"buoyancy": BUOYANCY} if warm else {})}))
     for name, (H, moved) in zip(VELOCITY, wanted, strict=True):
-        hand.agrees(f"h_{name}", H)
-        hand.agrees(f"{name}_new", moved)
+        hand.assert_agrees(f"h_{name}", H)
+        hand.assert_agrees(f"{name}_new", moved)
 
 
 @pytest.mark.parametrize("walls", WALLS)
@@ -98,7 +97,7 @@ def test_heat(walls, real, device):
         H = H + weight * (T(side, axis) - T()) / h[axis] ** 2
     wanted = np.where(near(numbers) > 0, T(), reference.step(T, H, old, DT, RATIO))
     hand.run(hand.launch(task, {"grid": hand.staggered.constants, "transport": HEAT, "prandtl": PRANDTL}))
-    hand.agrees("q_new", wanted)
+    hand.assert_agrees("q_new", wanted)
 
 
 def test_the_force_on_bodies_is_what_the_fluid_loses(real, device):

@@ -6,7 +6,7 @@ import numpy as np
 
 from taskflow.benchmarks.projection.cost import operations
 from taskflow.flow import StaggeredGrid
-from taskflow.flow.operators import diagnostics as flow
+from taskflow.flow.measures.monitor import divergence_max
 from taskflow.flow.poisson import tridiagonal
 from taskflow.flow.poisson.relaxation import jacobi, jacobi_twice
 from taskflow.runtime.machine.device import cpu
@@ -52,7 +52,7 @@ def test_the_tile_of_a_launch_goes_as_far_as_a_march(monkeypatch):
 
 def test_the_divergence():
     grid = StaggeredGrid((16, 8, 8), (1.0, 0.5, 0.5)).constants
-    launch = flow.divergence_max("u", "v", "w", over=CELLS, divergence="divergence", grid=grid)
+    launch = divergence_max("u", "v", "w", over=CELLS, divergence="divergence", grid=grid)
     assert operations(launch, ONE) == 8  # three differences and as many products, two sums
 
 

@@ -183,7 +183,7 @@ while had < 60:
         had += 1
     if chance.random() < 0.7:
         with suppress(FileExistsError):  # one that died
-            line = json.dumps({"token": str(chance.random()), **GONE.told}).encode()
+            line = json.dumps({"token": str(chance.random()), **GONE.description}).encode()
             os.close(make(folder / "lock", line + b"\\n" + b"0" * 20))
 """
 
@@ -244,10 +244,10 @@ def test_a_file_system_without_links(tmp_path, told, monkeypatch):
 
 DAMAGED = {
     "empty": b"", "torn": b'{"token": "a", "ho', "no number": b"{}\n", "words": b"\xff\xfe\n\n", "a list": b"[]\n1\n",
-    "escapes": json.dumps(ELSEWHERE.told | {"host": "\x1b[2J"}).encode() + b"\n1\n",
-    "long": json.dumps(ELSEWHERE.told | {"host": "a" * 5000}).encode() + b"\n1\n",
-    "negative": json.dumps(ELSEWHERE.told | {"process": -1}).encode() + b"\n1\n",
-    "true": json.dumps(ELSEWHERE.told | {"process": True}).encode() + b"\n1\n",
+    "escapes": json.dumps(ELSEWHERE.description | {"host": "\x1b[2J"}).encode() + b"\n1\n",
+    "long": json.dumps(ELSEWHERE.description | {"host": "a" * 5000}).encode() + b"\n1\n",
+    "negative": json.dumps(ELSEWHERE.description | {"process": -1}).encode() + b"\n1\n",
+    "true": json.dumps(ELSEWHERE.description | {"process": True}).encode() + b"\n1\n",
 }  # fmt: skip
 
 

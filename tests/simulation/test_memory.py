@@ -21,7 +21,7 @@ from taskflow.runtime.machine.trace.deadlock import DEPTH
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case, Pressure
 from taskflow.simulation.case.control import Time
-from taskflow.simulation.initial.initial import InitialFields, profiles
+from taskflow.simulation.initial import InitialFields, initial_profiles
 from taskflow.simulation.memory import Needs
 from tests.runtime.machine.test_needs import Counting
 from tests.test_invariance import BOUNDARIES, OPEN, stirred
@@ -91,7 +91,7 @@ def test_regions_and_rounds_of_solvers_are_counted_too(solver):
     needs, devices = Needs(setup, [HERE] * 4, "cpu").blocks, [Counting(1) for _ in range(4)]
 
     def job(shard):
-        InitialFields(setup.grid, profiles(case), Path()).fill(shard)
+        InitialFields(setup.grid, initial_profiles(case), Path()).fill(shard)
         all_passes(setup, shard)
         return shard.memory["buffers"]
 

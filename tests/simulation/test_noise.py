@@ -14,8 +14,8 @@ from taskflow.runtime.machine.threads import run_threads
 from taskflow.runtime.regions import Box
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
-from taskflow.simulation.initial.initial import InitialFields, noise, profiles
-from taskflow.simulation.initial.noise import SPECTRA, RandomVelocity
+from taskflow.simulation.initial import InitialFields, initial_profiles, noise
+from taskflow.simulation.noise import SPECTRA, RandomVelocity
 from tests.flows import VELOCITY, Lengths, compute
 
 TAU = 2 * np.pi
@@ -137,9 +137,9 @@ def test_a_noise_is_added_to_the_initial_velocity():
 @pytest.mark.parametrize("blocks", [(1, 1, 3), (2, 2, 2)])
 def test_any_blocks_have_the_same_bits(blocks, monkeypatch):
     """In as many pieces as it takes."""
-    monkeypatch.setattr("taskflow.simulation.initial.initial.WAVES", 100)
+    monkeypatch.setattr("taskflow.simulation.initial.WAVES", 100)
     setup = Simulation(case(), blocks)
-    fields = InitialFields(setup.grid, profiles(setup.case), Path(), noise(setup.case, setup.grid))
+    fields = InitialFields(setup.grid, initial_profiles(setup.case), Path(), noise(setup.case, setup.grid))
 
     def job(shard):
         fields.fill(shard)

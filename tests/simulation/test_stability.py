@@ -8,8 +8,8 @@ import pytest
 
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
+from taskflow.simulation.sanity import StepWatch, cautions
 from taskflow.simulation.schedule import Tick
-from taskflow.simulation.stability import StepWatch, cautions
 
 
 def case(time=(), **changes) -> Case:

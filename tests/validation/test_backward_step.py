@@ -37,7 +37,7 @@ def test_reattachment(Re, length):
     assert middle(step(32, Re, length)) == pytest.approx(erturk(Re), rel=0.01)
 
 
-def check_the_experiment(cells: int, within: float, device: Device | None = None) -> None:
+def assert_as_in_the_experiment(cells: int, within: float, device: Device | None = None) -> None:
     """Armaly's point at Re = 389.7, due within 5 %, needs the side walls of his channel."""
     flat, walled = (middle(armaly.case(cells, width), device) for width in (None, armaly.WIDTH))
     print(f"{cells} cells per step height: {flat}, with side walls {walled}")
@@ -49,7 +49,7 @@ def check_the_experiment(cells: int, within: float, device: Device | None = None
 @pytest.mark.timeout(3600)
 def test_the_experiment():
     """3.5 % too near, without side walls 5.5 %: a quarter of an hour."""
-    check_the_experiment(16, within=0.04)
+    assert_as_in_the_experiment(16, within=0.04)
 
 
 @pytest.mark.gpu
@@ -57,4 +57,4 @@ def test_the_experiment():
 @pytest.mark.timeout(600)
 def test_the_experiment_on_a_gpu():
     """3.9 % and 6.0 %."""
-    check_the_experiment(32, 0.045, gpu())
+    assert_as_in_the_experiment(32, 0.045, gpu())

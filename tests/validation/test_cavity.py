@@ -23,7 +23,7 @@ def at(flow: Flow, time: float) -> dict[str, float]:
     return next(line for line in flow.history if line["time"] >= time)
 
 
-def check_ghia(profiles: Profiles, Re: int, tolerances: tuple[float, float]) -> None:
+def assert_as_ghia(profiles: Profiles, Re: int, tolerances: tuple[float, float]) -> None:
     differences = profiles.difference(Re, "u"), profiles.difference(Re, "v")
     print(f"Re = {Re}: largest differences to Ghia's u and v: {differences[0]:.4f} {differences[1]:.4f}")
     assert all(d < t for d, t in zip(differences, tolerances, strict=True))
@@ -40,7 +40,7 @@ def test_extrema_at_re_100_are_of_order_2():
 def test_profiles_at_re_400():
     """At 64^2 the discretisation adds what is within 0.007 of the converged profiles."""
     profiles = Profiles.of(compute(cavity(64, 400, 60, steady=1e-4)))
-    check_ghia(profiles, 400, (0.008, 0.009))
+    assert_as_ghia(profiles, 400, (0.008, 0.009))
 
 
 def test_few_sweeps_reach_the_steady_state_of_an_exact_projection():
@@ -77,7 +77,7 @@ def test_128_cells(Re):
     """1.5 minutes each."""
     flow = compute(cavity(128, Re, 60, steady=1e-6))
     profiles = Profiles.of(flow)
-    check_ghia(profiles, Re, GHIA[Re])
+    assert_as_ghia(profiles, Re, GHIA[Re])
     if Re == 100:
         found = errors(profiles, marchi())
         print(profiles.extrema, found)
@@ -101,7 +101,7 @@ def test_re_1000():
         print(f"largest divergence at t = 60: {divergence:.2e}, at the end {flow.history[-1]['divergence']:.2e}")
         assert divergence < 1e-6
         if n >= 128:
-            check_ghia(profiles, 1000, GHIA[1000])
+            assert_as_ghia(profiles, 1000, GHIA[1000])
     for name in ("u_min", "v_max", "v_min"):
         observed = orders([errors[name] for errors in found.values()], list(found))
         print(name, [f"{order:.3f}" for order in observed])

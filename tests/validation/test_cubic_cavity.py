@@ -13,7 +13,7 @@ from tests.validation.cubic_cavity import DIRECT, centre_lines, cube, difference
 ALLOWED = {64: 0.026, 96: 0.012, 128: 0.007}
 
 
-def check(n: int, device: Device | None = None) -> None:
+def assert_as_albensoeder(n: int, device: Device | None = None) -> None:
     flow = compute(cube(n), device=device, threads=2)
     profiles = centre_lines(flow)
     found = differences(profiles)
@@ -45,7 +45,7 @@ def test_the_steady_flow_is_that_of_any_solver(pressure):
 @pytest.mark.timeout(3600)
 def test_64_cells():
     """Two minutes."""
-    check(64)
+    assert_as_albensoeder(64)
 
 
 @pytest.mark.gpu
@@ -53,4 +53,4 @@ def test_64_cells():
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("n", ALLOWED)
 def test_on_a_gpu(n):
-    check(n, gpu())
+    assert_as_albensoeder(n, gpu())

@@ -9,7 +9,7 @@ from taskflow.runtime.machine.device import Device, gpu
 from tests.validation.cylinder import computed, pressure_difference, reference
 
 
-def check_steady(cells: int, allowed: float, device: Device | None = None, treatment: str = "flagged") -> float:
+def assert_steady(cells: int, allowed: float, device: Device | None = None, treatment: str = "flagged") -> float:
     """2D-1 at t = 5, when Cd changes by 1e-4 no more: within so much of the reference. Comes back with its error."""
     known = reference("steady")
     flow, forces = computed("steady", cells, 5.0, device, treatment)
@@ -27,7 +27,7 @@ def check_steady(cells: int, allowed: float, device: Device | None = None, treat
 @pytest.mark.timeout(1200)
 def test_steady():
     """0.9 % with 10 cells per diameter."""
-    check_steady(10, 0.01)
+    assert_steady(10, 0.01)
 
 
 @pytest.mark.gpu
@@ -35,7 +35,7 @@ def test_steady():
 @pytest.mark.timeout(600)
 def test_steady_on_a_gpu():
     """The error falls with the spacing."""
-    assert abs(check_steady(40, 0.006, gpu())) < abs(check_steady(20, 0.008, gpu()))
+    assert abs(assert_steady(40, 0.006, gpu())) < abs(assert_steady(20, 0.008, gpu()))
 
 
 @pytest.mark.slow
@@ -56,7 +56,7 @@ def test_street():
 @pytest.mark.parametrize(("cells", "allowed"), [(10, 0.006), (20, 0.003)])
 def test_steady_around_an_immersed_cylinder(cells, allowed):
     """0.55 % with 10 cells per diameter, 0.20 % with 20."""
-    check_steady(cells, allowed, treatment="immersed")
+    assert_steady(cells, allowed, treatment="immersed")
 
 
 @pytest.mark.gpu
@@ -64,10 +64,10 @@ def test_steady_around_an_immersed_cylinder(cells, allowed):
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(("cells", "allowed"), [(20, 0.003), (40, 0.001)])
 def test_steady_around_an_immersed_cylinder_on_a_gpu(cells, allowed):
-    check_steady(cells, allowed, gpu(), "immersed")
+    assert_steady(cells, allowed, gpu(), "immersed")
 
 
-def check_pulse(cells: int, allowed: float, device: Device | None = None, treatment: str = "flagged") -> None:
+def assert_pulse(cells: int, allowed: float, device: Device | None = None, treatment: str = "flagged") -> None:
     """2D-3: the largest drag within so much of the reference; the rest has one source, and is shown."""
     known = reference("pulse")
     flow, forces = computed("pulse", cells, device=device, treatment=treatment)
@@ -87,7 +87,7 @@ def check_pulse(cells: int, allowed: float, device: Device | None = None, treatm
 @pytest.mark.timeout(1200)
 def test_pulse():
     """0.3 % with 10 cells per diameter."""
-    check_pulse(10, 0.005)
+    assert_pulse(10, 0.005)
 
 
 @pytest.mark.gpu
@@ -99,4 +99,4 @@ def test_pulse():
 )
 def test_pulse_on_a_gpu(treatment, cells, allowed):
     """Immersed 0.77 % with 20 cells per diameter."""
-    check_pulse(cells, allowed, gpu(), treatment)
+    assert_pulse(cells, allowed, gpu(), treatment)

@@ -38,7 +38,7 @@ def order(coarse: float, medium: float, fine: float) -> float:
     return orders([abs(coarse - medium), abs(medium - fine)], [1, 2])[0]
 
 
-def check(numbers: Numbers, n: int, Ra: float) -> None:
+def assert_as_de_vahl_davis(numbers: Numbers, n: int, Ra: float) -> None:
     for name, error in errors(numbers, Ra).items():
         assert error < ALLOWED[n][Ra][name], name
 
@@ -49,7 +49,7 @@ def check(numbers: Numbers, n: int, Ra: float) -> None:
 def test_de_vahl_davis(Ra, margin):
     """Nusselt numbers converge with order 2 (16 cells hardly see the layers at the walls at Ra = 1e5), to his."""
     coarse, medium, fine = (compute_numbers(n, Ra) for n in (16, 32, 64))
-    check(fine, 64, Ra)
+    assert_as_de_vahl_davis(fine, 64, Ra)
     assert order(coarse.hot, medium.hot, fine.hot) == pytest.approx(2.0, abs=margin)
     limits = {name: value + (value - medium.tabulated[name]) / 3 for name, value in fine.tabulated.items()}
     print(limits)
@@ -63,7 +63,7 @@ def test_de_vahl_davis(Ra, margin):
 @pytest.mark.parametrize(("Ra", "margin"), [(1e3, 0.02), (1e4, 0.02), (1e5, 0.05)])
 def test_de_vahl_davis_at_128(Ra, margin):
     coarse, medium, fine = (compute_numbers(n, Ra) for n in (32, 64, 128))
-    check(fine, 128, Ra)
+    assert_as_de_vahl_davis(fine, 128, Ra)
     assert order(coarse.hot, medium.hot, fine.hot) == pytest.approx(2.0, abs=margin)
 
 

@@ -19,7 +19,7 @@ def tric(Ra: float) -> float:
     return next(float(row["value"]) for row in rows if row["author"] == "Tric2000")
 
 
-def check(n: int, Ra: float, device: Device | None = None) -> Numbers:
+def assert_as_published(n: int, Ra: float, device: Device | None = None) -> Numbers:
     flow = compute_fluxes(heated_cube(n, Ra, 3.0, steady=STEADY), device)
     numbers = Numbers.of(flow)
     error = abs(numbers.hot / tric(Ra) - 1)
@@ -33,7 +33,7 @@ def check(n: int, Ra: float, device: Device | None = None) -> Numbers:
 @pytest.mark.parametrize("n", [16, pytest.param(32, marks=pytest.mark.slow)])
 def test_few_cells(n):
     """Errors are 4.4 and 1.2 %."""
-    check(n, 1e4)
+    assert_as_published(n, 1e4)
 
 
 @pytest.mark.gpu
@@ -41,4 +41,4 @@ def test_few_cells(n):
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(("n", "Ra"), [(64, 1e4), (64, 1e5), (96, 1e5)])
 def test_on_a_gpu(n, Ra):
-    check(n, Ra, gpu())
+    assert_as_published(n, Ra, gpu())

@@ -12,11 +12,11 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
+from taskflow.flow.reference.multigrid import laplacian
 from taskflow.runtime.machine.device import gpu
 from tests.flow.poisson import PERIODIC, WALLS
 from tests.flow.test_multigrid import MIXED, MIXES
 from tests.flows import norms, orders
-from tests.reference.multigrid import laplacian
 from tests.validation.manufactured import (
     SOLVERS,
     Manufactured,
@@ -54,7 +54,7 @@ def with_solvers(cases):
     return [(make, faces, blocks, real) for make, (faces, blocks, real) in pairs if supports(make, faces, real)]
 
 
-def check_order(make, faces, blocks, real):
+def assert_order(make, faces, blocks, real):
     errors, cells = [], (16, 32)
     for n in cells:
         known = Manufactured.on(box(n, faces))
@@ -64,7 +64,7 @@ def check_order(make, faces, blocks, real):
         assert orders(values, cells) == pytest.approx([2.0], abs=ORDER)
 
 
-def check_agreement(n, faces, blocks, real, device=None):
+def assert_agreement(n, faces, blocks, real, device=None):
     """For noise, which has all modes: each residual is as small as asked for, and no two fields are farther apart than
     both allow.
     """
@@ -83,20 +83,20 @@ def check_agreement(n, faces, blocks, real, device=None):
 
 @pytest.mark.parametrize(("make", "faces", "blocks", "real"), with_solvers(FAST), ids=name)
 def test_solutions_are_of_second_order(make, faces, blocks, real):
-    check_order(make, faces, blocks, real)
+    assert_order(make, faces, blocks, real)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("make", "faces", "blocks", "real"), with_solvers(SLOW), ids=name)
 def test_solutions_are_of_second_order_in_all_combinations(make, faces, blocks, real):
     """With those that compare fields, 27 minutes on two busy cores."""
-    check_order(make, faces, blocks, real)
+    assert_order(make, faces, blocks, real)
 
 
 @pytest.mark.parametrize(("faces", "blocks", "real"), FAST_TO_COMPARE, ids=name)
 @pytest.mark.parametrize("n", [16, 15])
 def test_solvers_agree_to_their_tolerance(n, faces, blocks, real):
-    check_agreement(n, faces, blocks, real)
+    assert_agreement(n, faces, blocks, real)
 
 
 @pytest.mark.gpu
@@ -104,7 +104,7 @@ def test_solvers_agree_to_their_tolerance(n, faces, blocks, real):
 @pytest.mark.parametrize("faces", FEW, ids=name)
 @pytest.mark.parametrize("n", [32, 31])
 def test_solvers_agree_on_a_gpu(n, faces, real):
-    check_agreement(n, faces, BLOCKS[0], real, gpu())
+    assert_agreement(n, faces, BLOCKS[0], real, gpu())
 
 
 @pytest.mark.slow
@@ -112,7 +112,7 @@ def test_solvers_agree_on_a_gpu(n, faces, real):
 @pytest.mark.parametrize("n", [16, 15])
 def test_solvers_agree_to_their_tolerance_in_all_combinations(n, faces, blocks, real):
     """See above for how long they take."""
-    check_agreement(n, faces, blocks, real)
+    assert_agreement(n, faces, blocks, real)
 
 
 @pytest.mark.parametrize(("faces", "blocks", "real"), FAST, ids=name)

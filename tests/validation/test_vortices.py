@@ -53,7 +53,7 @@ def pressure_errors(flow: Flow, exact: Exact, time: float) -> tuple[float, float
     return norms(error - error.mean())
 
 
-def check_orders(exact: Exact, flows: dict[int, Flow]) -> dict[str, list[float]]:
+def assert_orders(exact: Exact, flows: dict[int, Flow]) -> dict[str, list[float]]:
     """Order 2 of velocity and of the pressure at the time that it belongs to, in both norms."""
     cells, found = list(flows), {}
     errors = [velocity_errors(flow, exact) for flow in flows.values()]
@@ -72,7 +72,7 @@ def check_orders(exact: Exact, flows: dict[int, Flow]) -> dict[str, list[float]]
 def test_taylor_green_is_of_order_2(plane):
     exact = TaylorGreen(0.02, *plane)
     flows = {n: compute(plane_case(exact, n)) for n in (16, 32, 64)}
-    check_orders(exact, flows)
+    assert_orders(exact, flows)
     finest = flows[64]
     across = "uvw"[3 - sum(plane)]
     assert not finest[across].any()
@@ -89,7 +89,7 @@ def test_taylor_green_is_of_order_2(plane):
 @pytest.mark.parametrize("plane", PLANES, ids=["xy", "xz", "yz"])
 def test_taylor_green_is_of_order_2_on_finer_grids(plane):
     exact = TaylorGreen(0.02, *plane)
-    check_orders(exact, {n: compute(plane_case(exact, n)) for n in (32, 64, 128)})
+    assert_orders(exact, {n: compute(plane_case(exact, n)) for n in (32, 64, 128)})
 
 
 def test_beltrami_flow_is_of_order_2():
@@ -98,7 +98,7 @@ def test_beltrami_flow_is_of_order_2():
     for n in (12, 24, 32):
         cells = n, n + n // 4, n + n // 2
         flows[n] = compute(periodic_case(exact, cells, n, 0.5, Numerics.sweeps(10 * n)))
-    check_orders(exact, flows)
+    assert_orders(exact, flows)
 
 
 @pytest.mark.parametrize(("solver", "scheme"), PAIRS)
@@ -106,8 +106,8 @@ def test_any_solver_and_scheme_are_of_order_2_in_space(solver, scheme):
     """Both flows, one of them on two blocks."""
     by = Numerics(SOLVERS[solver], scheme)
     plane, space = TaylorGreen(0.02, 0, 2), Beltrami(0.05)
-    check_orders(plane, {n: compute(plane_case(plane, n, by), (1, 1, 2)) for n in (16, 32)})
-    check_orders(space, {n: compute(periodic_case(space, (n, n + n // 4, n + n // 2), n, 0.5, by)) for n in (12, 24)})
+    assert_orders(plane, {n: compute(plane_case(plane, n, by), (1, 1, 2)) for n in (16, 32)})
+    assert_orders(space, {n: compute(periodic_case(space, (n, n + n // 4, n + n // 2), n, 0.5, by)) for n in (12, 24)})
 
 
 @pytest.mark.parametrize(("solver", "scheme"), PAIRS)

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 from taskflow.flow import StaggeredGrid
-from taskflow.flow.models.projection.navier_stokes import VELOCITY
+from taskflow.flow.model import VELOCITY
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box, Triple
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.source import override
 from taskflow.simulation.expression import Expression
-from taskflow.simulation.initial.initial import PIECE, pieces
+from taskflow.simulation.initial import PIECE, pieces
 
 REYNOLDS = {"cavity": 1000.0, "taylor-green": 1600.0}
 FACES = ("x_min", "x_max", "y_min", "y_max", "z_min")

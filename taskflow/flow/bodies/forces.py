@@ -14,8 +14,7 @@ from taskflow.flow.grid import Grid, Vector
 from taskflow.flow.grid.stencils import AROUND_EDGES, BESIDE, FACE_VELOCITY, U, V, W
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.operators.momentum import Fluid
-from taskflow.flow.scalars.bounded import GHOST
-from taskflow.flow.scalars.transport import Transport
+from taskflow.flow.scalars.transport import GHOST, Transport
 from taskflow.runtime.tasks import Components, Read, ReadByte, ReadShort, Reduce, Stencil, star, task
 
 
@@ -28,7 +27,7 @@ class ForceTarget:
 
 
 class BoundedTransport(Transport):
-    """The transport of a quantity that is kept within its bounds: see `taskflow.flow.scalars.bounded`."""
+    """The transport of a quantity that is kept within its bounds: see `taskflow.flow.scalars.transport`."""
 
     defines: ClassVar[tuple[str, ...]] = ("BOUNDED",)
     stencils: ClassVar[Mapping[str, Stencil]] = MappingProxyType({"T": star(GHOST)})

@@ -1,1 +1,1 @@
-"""What holds on the sides of the domain: walls, openings, and the layers of cells beyond them."""
+"""Conditions on the sides of the domain: walls, openings, and the layers of cells beyond them."""

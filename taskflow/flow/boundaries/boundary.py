@@ -1,8 +1,8 @@
 """Boundary conditions: launches that fill the boundary layers which the operators read.
 
 Velocity normal to a boundary lives on the boundary and is imposed there; everything else lives half a cell away, and
-the ghost cell beyond is chosen such that the mean, or the difference, of the two has the wanted value. The pressure
-needs no ghost cells.
+the ghost cell beyond is chosen such that the mean, or the difference, of the two has the value that is given. The
+pressure needs no ghost cells.
 """
 
 from collections.abc import Iterator, Mapping
@@ -17,7 +17,7 @@ from taskflow.runtime.tasks import FACES, Face, Launch, ReadWrite, Write, facing
 
 @dataclass(frozen=True)
 class Wall:
-    """The fluid sticks to a wall that moves in its own plane; it has a temperature, or lets a heat flux into the fluid:
+    """A wall, which may move in its own plane, and to which fluid sticks. It has a temperature, or lets heat in:
     `heat_flux` + `heat_transfer` (outside_temperature - T).
 
     Both are kinematic (over density and heat capacity: the flux is a temperature times a velocity, the transfer
@@ -45,7 +45,7 @@ class Inflow:
 
 @dataclass(frozen=True)
 class ConvectiveOutflow:
-    """What leaves is carried out at the mean speed, see `taskflow.flow.boundaries.outflow`."""
+    """Velocity and temperature are carried out at the mean speed, see `taskflow.flow.boundaries.outflow`."""
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,8 @@ class PressureOutflow:
 
 @dataclass(frozen=True)
 class AdvectedOutflow:
-    """What leaves is carried out at the mean speed, its pressure, too, from which the normal velocity follows; see
-    `taskflow.flow.boundaries.advected_pressure`.
+    """Velocity, temperature and pressure are carried out at the mean speed, and the normal velocity follows from the
+    pressure; see `taskflow.flow.boundaries.outflow`.
     """
 
 

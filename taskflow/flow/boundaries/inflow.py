@@ -5,7 +5,7 @@ live on, or half a cell along, the faces. It has one layer of cells for each blo
 that belongs to the block at the side counts.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from taskflow.flow.boundaries.boundary import INSIDE, Boundaries, Inflow, Mirror, beyond, mirror
 from taskflow.flow.grid import Grid, on_face
@@ -58,15 +58,15 @@ def apply_inflow(velocity: tuple[str, str, str], boundaries: Boundaries, grid: G
         yield impose_values(velocity[axis], values(face, "uvw"[axis], ending), over=on_face(face, grid))
 
 
-def inflow_ghosts(
-    velocity: tuple[str, str, str], temperature: str | None, boundaries: Boundaries, grid: Grid, ending: str
-) -> Iterator[Launch]:
-    """Ghost values 2 values - inside of the velocities along an inflow, and of the temperature: one launch for each."""
+def inflow_ghosts(fields: Mapping[str, str], boundaries: Boundaries, grid: Grid, ending: str) -> Iterator[Launch]:
+    """Ghost values 2 values - inside of `fields`, given by the names u, v, w and T: of the velocities along an inflow,
+    and of the temperature. One launch for each.
+    """
     for face in inflows(boundaries):
-        axis, _ = frame(face)
-        along = [("uvw"[a], field) for a, field in enumerate(velocity) if a != axis]
-        for name, field in [*along, *([("T", temperature)] if temperature else [])]:
-            yield reflect(field, values(face, name, ending), over=beyond(face, grid, edges=False), on=face)
+        normal = "uvw"[frame(face)[0]]
+        for name, field in fields.items():
+            if name != normal:
+                yield reflect(field, values(face, name, ending), over=beyond(face, grid, edges=False), on=face)
 
 
 def inflow_edges(velocity: tuple[str, str, str], boundaries: Boundaries, grid: Grid) -> Iterator[Launch]:
@@ -78,9 +78,3 @@ def inflow_edges(velocity: tuple[str, str, str], boundaries: Boundaries, grid: G
             if axis != frame(face)[0] and grid.high[axis]:
                 edge = beyond(face, grid, edges=False).layer(axis, 1, -1, 0)
                 yield mirror(name, over=edge, on=face, mirror=Mirror(1.0, 0.0))
-
-
-def temperature_inflow_ghosts(temperature: str, boundaries: Boundaries, grid: Grid, ending: str) -> Iterator[Launch]:
-    """Ghost values 2 values - inside of the temperature alone: one launch per inflow."""
-    for face in inflows(boundaries):
-        yield reflect(temperature, values(face, "T", ending), over=beyond(face, grid, edges=False), on=face)

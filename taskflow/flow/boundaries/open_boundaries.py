@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from taskflow.flow.boundaries.boundary import Boundaries, Mirror, beyond, mirror
-from taskflow.flow.boundaries.inflow import apply_inflow, inflow_ghosts, inflow_partitions, temperature_inflow_ghosts
+from taskflow.flow.boundaries.inflow import apply_inflow, inflow_ghosts, inflow_partitions
 from taskflow.flow.boundaries.outflow import (
-    Stage,
+    OutflowStage,
     advance_outflow,
     convective_outlets,
     correct_outlets,
@@ -81,7 +81,7 @@ class OpenBoundaries:
         """Ghost values beyond open boundaries of a temperature that keeps its bounds, at the end of stage n: nothing
         has a gradient across an outflow.
         """
-        yield from temperature_inflow_ghosts(temperature, self.boundaries, self.grid, self.endings[n])
+        yield from inflow_ghosts({"T": temperature}, self.boundaries, self.grid, self.endings[n])
         for face in convective_outlets(self.boundaries):
             yield mirror(temperature, over=beyond(face, self.grid), on=face, mirror=Mirror(1.0, 0.0))
 
@@ -99,12 +99,8 @@ class OpenBoundaries:
             yield operator.measure_residual(f)
 
     def _entered(self, state: State, n: int) -> Iterator[Launch]:
-        temperature = state[3] if len(state) > 3 else None
-        yield from inflow_ghosts(_velocity(state), temperature, self.boundaries, self.grid, self.endings[n])
+        fields = dict(zip("uvwT", state, strict=False))  # without T, or with it
+        yield from inflow_ghosts(fields, self.boundaries, self.grid, self.endings[n])
 
-    def _stage(self, f: Roles, n: int) -> Stage:
-        return Stage(self.scheme.names[n]["dt"], f.scalar(f"outflow_speed{self.scheme.endings[n]}"))
-
-
-def _velocity(state: State) -> tuple[str, str, str]:
-    return state[0], state[1], state[2]
+    def _stage(self, f: Roles, n: int) -> OutflowStage:
+        return OutflowStage(self.scheme.names[n]["dt"], f.scalar(f"outflow_speed{self.scheme.endings[n]}"))

@@ -18,9 +18,8 @@ from taskflow.flow.forcing.coriolis import coriolis_force
 from taskflow.flow.forcing.stratification import stratification
 from taskflow.flow.grid import Grid, Vector
 from taskflow.flow.kernels import KERNELS
-from taskflow.flow.operators.diagnostics import advective_rate
-from taskflow.flow.operators.exact_sums import exact_sum
 from taskflow.flow.operators.momentum import Fluid
+from taskflow.flow.operators.rates import advective_rate, exact_sum
 from taskflow.flow.time.schemes import Scheme
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Launch, ReadWrite, Roles, Scalar, reduced, task

@@ -1,6 +1,9 @@
-// What the flow carries through the sides of the volume around a face, low (n = 0) or high (1): four times U q. The face is
-// the low one of cell c across the axis of u.
+// The momentum u that the flow carries through the sides of the volume around a face, low (n = 0) or high (1): the flux U q,
+// U being the velocity that carries and q the one that is carried. The face is the low one of cell c across the axis of u.
+// The schemes return products of sums of two neighbours, of which `of_means` makes the product of their means.
 #include "component.h"
+
+FN real of_means(real product_of_sums) { return real(0.25) * product_of_sums; }
 
 // Central differences of second order.
 struct Central {
@@ -33,7 +36,11 @@ struct Upwind {
     const real low = q[at - step], high = q[at];
     return {forward ? q[at - 2 * step] : q[at + step], forward ? low : high, forward ? high : low, forward};
   }
-  static INLINE real biased(real line, bool reaches, real bent) { return line - (reaches ? real(0.25) * bent : real(0)); }
+  // Twice q from twice the value on the line, and from eight times what the parabola lacks of it
+  static INLINE real biased(real line, bool reaches, real bent) {
+    constexpr real TWICE_OF_EIGHT = real(2.0 / 8);
+    return line - (reaches ? TWICE_OF_EIGHT * bent : real(0));
+  }
 
   INLINE real along(const Cell& c, const Component& u, int n) const {
     const Index A = u.axis.step, at = c + n * A;
@@ -52,12 +59,12 @@ struct Upwind {
   }
 };
 
-// Four times the net flow of u out of the volume around the face; v and w are the other components.
-template <class Values>
-FN real outflow(const Values& values, const Cell& c, const Component& u, const Component& v, const Component& w) {
-  return u.axis.per_face() * (values.along(c, u, 1) - values.along(c, u, 0)) +
-         v.axis.per_cell() * (values.across(c, u, v, 1) - values.across(c, u, v, 0)) +
-         w.axis.per_cell() * (values.across(c, u, w, 1) - values.across(c, u, w, 0));
+// div(u u) on the face: the net flux of u out of the volume around it; v and w are the other components.
+template <class Scheme>
+FN real advection(const Scheme& scheme, const Cell& c, const Component& u, const Component& v, const Component& w) {
+  return of_means(u.axis.per_face() * (scheme.along(c, u, 1) - scheme.along(c, u, 0)) +
+                  v.axis.per_cell() * (scheme.across(c, u, v, 1) - scheme.across(c, u, v, 0)) +
+                  w.axis.per_cell() * (scheme.across(c, u, w, 1) - scheme.across(c, u, w, 0)));
 }
 
 #ifdef QUICK

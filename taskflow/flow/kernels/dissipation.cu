@@ -40,7 +40,7 @@ struct Steps {
   INLINE One whole(Index, int) const { return {}; }
 };
 // What surfaces between the points of the grid take beyond that, on each face, and the velocity in its centre over that
-// which is stored: see obstacles/adherence.cu
+// which is stored: see bodies/adherence.cu
 struct Surfaces {
   In stick[3], cover[3];
   INLINE bool shut(int bits, int face) const { return (bits & 1 << face) != 0; }  // and not on a wall

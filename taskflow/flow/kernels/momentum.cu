@@ -16,11 +16,11 @@
 FN real operator+(real H, None) { return H; }
 FN real operator-(real H, None) { return H; }
 
-// -expansion (T - reference) gravity, T being the mean of the cells on both sides of the face
+// -expansion (T - reference) gravity, T being the mean of the cells on both sides of the face: half of the sum over them
 FN None lift(None, None, Index, const Component&) { return {}; }
 FN real lift(const Buoyancy& buoyancy, In T, Index c, const Component& a) {
-  const real warmth = T[c] - 2 * buoyancy.reference;
-  return real(-0.5) * buoyancy.expansion * (T[c - a.axis.step] + warmth) * buoyancy.gravity[a.number];
+  const real before = T[c - a.axis.step], behind = T[c] - 2 * buoyancy.reference;
+  return real(-0.5) * buoyancy.expansion * (before + behind) * buoyancy.gravity[a.number];
 }
 
 // Whether the low face of a cell across an axis is one of a body
@@ -58,10 +58,10 @@ TASK momentum(Range range, In u, In v, In w OPTIONAL(nu_t) OPTIONAL(T) OPTIONAL(
     const Component U{u, 0, axis(grid, 0, c.i, X)}, V{v, 1, axis(grid, 1, c.j, Y)}, W{w, 2, axis(grid, 2, c.k, Z)};
     const auto flags = flags_of(faces, c);
     const auto tendency = [&](const Component& a, const Component& b, const Component& d) __attribute__((always_inline)) {
-      return friction.at(c, a, b, d)                              // div(nu (grad u + grad u^T))
-             - real(0.25) * outflow(convection, c, a, b, d)       // div(u u)
-             - wall_friction(flags, fluid.viscosity, c, a, b, d)  // of bodies
-             + fluid.force[a.number]                              //
+      return -advection(convection, c, a, b, d)                   // -div(u u)
+             + friction.at(c, a, b, d)                            // +div(nu (grad u + grad u^T))
+             - wall_friction(flags, fluid.viscosity, c, a, b, d)  // -friction on bodies
+             + fluid.force[a.number]                              // +f
              + lift(buoyancy, T, c, a);                           // -expansion (T - reference) gravity
     };
     const real H_u = tendency(U, V, W), H_v = tendency(V, U, W), H_w = tendency(W, U, V);

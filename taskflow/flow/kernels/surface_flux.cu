@@ -63,13 +63,13 @@ struct FlowThrough {
   INLINE real normal(const Face& f, const Component& q, int n) const {
     const Index A = q.axis.step, at = f.cell + n * A;
     const real stretching = q.axis.per_cell(n - 1) * (q.q[at] - q.q[at - A]);
-    return real(0.25) * convection.along(f.cell, q, n) + p[at - A] - 2 * friction.in(at - A) * stretching;
+    return of_means(convection.along(f.cell, q, n)) + p[at - A] - 2 * friction.in(at - A) * stretching;
   }
   // Along b, on the edges across b before (n = 0) and behind (1) the middle of the face
   INLINE real shear(const Face& f, const Component& q, int b, int n) const {
     const Cell at = n == 0 ? f.cell : f.next(b);
     const Component r{velocity(b), b, f.along(b, n)};
-    const real flux = real(0.25) * convection.across(at, r, q, 0) - friction.across(at, r, q);
+    const real flux = of_means(convection.across(at, r, q, 0)) - friction.across(at, r, q);
     return f.given(b, n) ? real(0) : flux;
   }
 

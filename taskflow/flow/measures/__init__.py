@@ -1,1 +1,1 @@
-"""What is measured of a flow while it runs: monitors, fluxes, statistics, budgets, spectra, isosurfaces."""
+"""Measures of a flow while it runs: monitors, fluxes, statistics, budgets, spectra, isosurfaces. They ask any model."""

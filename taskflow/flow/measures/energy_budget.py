@@ -1,4 +1,4 @@
-"""What the budget of the kinetic energy of fluctuations needs besides means and covariances, as running statistics.
+"""Running statistics that the budget of the kinetic energy of fluctuations needs besides means and covariances.
 
     flux_j      = <u'_i u'_i u'_j> / 2
     dissipation = viscosity <(du'_i/dx_j)^2>
@@ -9,19 +9,27 @@ A sample of weight a, as a share of the weight of all so far, turns a third mome
 
 C being the covariances of before (P. Pebay 2008, SAND2008-6212). The gradients are the differences with which the
 equations find friction: along itself in cells, otherwise on edges, of whose squares a cell has the mean of four.
+
+Eddies that are not resolved add their stress s_ij = nu_t (du_i/dx_j + du_j/dx_i), as the equations have it: along one
+direction in cells, otherwise on edges, of whose four a cell has the mean.
+
+    stress_ij   = <s_ij>
+    flux_j      = <u'_i s'_ij>
+    dissipation = <s_ij du_i/dx_j>, all that the flow loses to eddies, its mean included
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations_with_replacement
 
-from taskflow.flow.bodies import Obstacles
-from taskflow.flow.boundaries.boundary import Boundaries, Value, impose
+from taskflow.flow.boundaries.boundary import Value, impose
 from taskflow.flow.boundaries.inflow import inflow_edges
 from taskflow.flow.grid import Grid
 from taskflow.flow.grid.stencils import (
     ACROSS_X,
     ACROSS_Y,
     ACROSS_Z,
+    AROUND,
     FACE_VELOCITY,
     GRADIENT_U,
     GRADIENT_V,
@@ -29,7 +37,7 @@ from taskflow.flow.grid.stencils import (
     GRADIENT_W,
 )
 from taskflow.flow.kernels import KERNELS
-from taskflow.flow.measures import eddy_budget
+from taskflow.flow.model import FlowModel
 from taskflow.runtime.regions import Box, Location, triple
 from taskflow.runtime.tasks import Components, Launch, Read, ReadByte, ReadWrite, Roles, Scalar, task
 
@@ -37,6 +45,10 @@ FLUXES = {
     f"mean_energy_flux_{axis}": f"flux along {axis} of the kinetic energy of fluctuations by them" for axis in "xyz"
 }
 DISSIPATION = {"mean_dissipation": "dissipation of the kinetic energy of fluctuations"}
+DIRECTIONS = ["".join(pair) for pair in combinations_with_replacement("xyz", 2)]
+STRESSES = {f"mean_eddy_stress_{pair}": f"stress of eddies, {pair}, over density" for pair in DIRECTIONS}
+EDDY_FLUXES = {f"mean_eddy_flux_{axis}": f"covariance of velocity and stress of eddies along {axis}" for axis in "xyz"}
+EDDIES = {**STRESSES, **EDDY_FLUXES, "mean_eddy_dissipation": "loss of kinetic energy to eddies"}
 FACES: dict[str, Location] = {"mean_face_u": "fx", "mean_face_v": "fy", "mean_face_w": "fz"}
 
 
@@ -77,22 +89,30 @@ def face_means(
     """Means of u, v, w on faces with a sample of this share."""
 
 
-@dataclass(frozen=True, eq=False)
-class EnergyBudget:
-    """The running statistics of a fluid of this viscosity on the cells of a grid, between boundaries, beside obstacles.
-    `eddies`: whether there are some that are not resolved.
+@task(kernel=KERNELS / "eddy_budget.cu")
+def eddy_budget(
+    velocity: GRADIENT_VELOCITY, nu_t: Read[AROUND], solid: ReadByte[1] | None,
+    mean: Components(mean_u=Read, mean_v=Read, mean_w=Read),
+    stress: Components(xx=ReadWrite, xy=ReadWrite, xz=ReadWrite, yy=ReadWrite, yz=ReadWrite, zz=ReadWrite),
+    flux: Components(flux_x=ReadWrite, flux_y=ReadWrite, flux_z=ReadWrite),
+    rate: ReadWrite, *, share: Scalar, grid: Grid,
+) -> None:  # fmt: skip
+    """Stress, flux and dissipation, in cells, with a sample of this share; means of velocities are those of before.
+
+    On edges that touch a body, by the flags in `solid`, nu_t is 0.
     """
 
-    grid: Grid
-    boundaries: Boundaries
-    viscosity: float
-    eddies: bool = False
-    obstacles: Obstacles | None = None
+
+@dataclass(frozen=True, eq=False)
+class EnergyBudget:
+    """The running statistics of a flow, between its boundaries and beside its obstacles."""
+
+    flow: FlowModel
 
     @property
     def written(self) -> dict[str, str]:
-        """The role of each field that is of interest, and what it is in words."""
-        return FLUXES | DISSIPATION | (eddy_budget.WRITTEN if self.eddies else {})
+        """The roles of the fields that a record has, and what each is in words."""
+        return FLUXES | DISSIPATION | (EDDIES if self.flow.turbulence else {})
 
     @property
     def fields(self) -> dict[str, Location]:
@@ -101,34 +121,36 @@ class EnergyBudget:
 
     @property
     def _cells(self) -> Box:
-        return Box.of(self.grid.cells)
+        return self.flow.staggered.box
 
     @property
     def _faces(self) -> Box:
-        """With what gradients at walls read beyond them."""
-        return self._cells.expand(triple(map(int, self.grid.low)), triple(map(int, self.grid.high)))
+        """The cells, and those beyond walls that gradients read."""
+        return self._cells.expand(triple(map(int, self.flow.grid.low)), triple(map(int, self.flow.grid.high)))
 
     def begin(self, f: Roles) -> Iterator[Launch]:
-        """No sample yet."""
-        for name in FLUXES | DISSIPATION:
+        """Forget all samples."""
+        for name in self.written:
             yield impose(f[name], over=self._cells, value=Value(0.0))
-        if self.eddies:
-            yield from eddy_budget.begin(f, self.grid)
         for name in FACES:
             yield impose(f[name], over=self._faces, value=Value(0.0))
 
     def sample(self, f: Roles, share: str, covariances: list[str]) -> Iterator[Launch]:
-        """The present state as one more sample, before means and covariances (uu, uv, uw, vv, vw, ww) have it."""
-        velocity, means = (f.u, f.v, f.w), (f.mean_u, f.mean_v, f.mean_w)
-        yield from inflow_edges(velocity, self.boundaries, self.grid)
+        """Add the present state as a sample, before the means and the covariances (uu, uv, uw, vv, vw, ww) have it."""
+        flow, velocity, means = self.flow, (f.u, f.v, f.w), (f.mean_u, f.mean_v, f.mean_w)
+        yield from inflow_edges(velocity, flow.boundaries, flow.grid)
         moments, fluxes = (tuple(f[name] for name in names) for names in (covariances, FLUXES))
         yield energy_flux(velocity, means, moments, fluxes, over=self._cells, share=share)
         faces = tuple(f[name] for name in FACES)
-        surfaces = self.obstacles.surfaces(f) if self.obstacles else (None, None, None)
+        surfaces = flow.obstacles.surfaces(f) if flow.obstacles else (None, None, None)
         yield dissipation(
             velocity, faces, *surfaces, f.mean_dissipation,
-            over=self._cells, share=share, grid=self.grid, viscosity=self.viscosity,
+            over=self._cells, share=share, grid=flow.grid, viscosity=flow.fluid.viscosity,
         )  # fmt: skip
         yield face_means(velocity, faces, over=self._faces, share=share)
-        if self.eddies:
-            yield from eddy_budget.sample(f, self.grid, share, f.solid if self.obstacles else None)
+        if flow.turbulence:
+            stress, flux = (tuple(f[name] for name in names) for names in (STRESSES, EDDY_FLUXES))
+            yield eddy_budget(
+                velocity, f.nu_t, f.solid if flow.obstacles else None, means, stress, flux, f.mean_eddy_dissipation,
+                over=self._cells, share=share, grid=flow.grid,
+            )  # fmt: skip

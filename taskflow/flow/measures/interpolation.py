@@ -13,8 +13,8 @@ from taskflow.runtime.regions import Location
 
 @dataclass(frozen=True, eq=False)
 class Corners:
-    """What the values of a field at points are made of: `cells` [point, corner, axis] and their `weights` [point,
-    corner].
+    """The `cells` [point, corner, axis] around points and their `weights` [point, corner]: the value at a point is the
+    weighted sum over its corners.
     """
 
     cells: np.ndarray
@@ -22,7 +22,7 @@ class Corners:
 
 
 def corners(grid: StaggeredGrid, location: Location, points: np.ndarray) -> Corners:
-    """The corners for a field at `location` and the `points` [point, axis] of the domain.
+    """Return the corners for a field at `location` and the `points` [point, axis] of the domain.
 
     Beyond the last place before a boundary the value is the one there; periodic directions go round.
     """
@@ -39,7 +39,7 @@ Side = tuple[np.ndarray, np.ndarray]  # cells, and their weights
 
 
 def _sides(grid: StaggeredGrid, location: Location, axis: int, x: np.ndarray) -> tuple[Side, Side]:
-    """The cells below and above each place x along an axis, with their weights."""
+    """Return the cells below and above each place x along an axis, with their weights."""
     places = grid.coordinates(location, axis)
     numbers = np.arange(len(places))
     if grid.periodic[axis]:

@@ -29,7 +29,7 @@ def isosurface_area(q: Read[UPWARD], *, total: Reduce["exact sum"], grid: Grid, 
 
 @dataclass(frozen=True)
 class Isosurface:
-    """The program that measures the area on which the quantity in role `name` is `value`. It comes after a step."""
+    """The program that measures, after a step, the area on which the quantity in role `name` is `value`."""
 
     grid: StaggeredGrid
     name: str
@@ -37,9 +37,9 @@ class Isosurface:
     __name__: ClassVar[str] = "isosurface"
 
     def __call__(self, f: Roles) -> Iterator[Launch]:
-        """The area, in a scalar of which each measurement has the same."""
+        """The area, in a scalar that all measurements share."""
         grid = self.grid.constants
-        beyond = triple(int(not each) for each in self.grid.periodic)
+        beyond = triple(int(not periodic) for periodic in self.grid.periodic)
         bound = max(grid.largest(axis) for axis in range(3)) ** 2
         over = self.grid.box.expand(beyond, (0, 0, 0))
         yield isosurface_area(f[self.name], over=over, total=AREA, grid=grid, value=self.value, bound=bound)

@@ -1,63 +1,134 @@
-"""The monitor of a flow: what is measured of a state, as a program, and the numbers that follow from its scalars."""
+"""The monitor of a flow: the program that measures a state for the log, and the numbers that follow from its scalars.
+
+NaN anywhere makes a maximum NaN.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import ClassVar
 
 from taskflow.flow.boundaries.boundary import Wall
-from taskflow.flow.models.projection.navier_stokes import NavierStokes
-from taskflow.flow.operators.diagnostics import (
-    Conductivity,
-    divergence_max,
-    kinetic_energy,
-    largest_speed,
-    velocity_change,
-    wall_heat_flux,
-)
-from taskflow.runtime.tasks import Launch, Roles
+from taskflow.flow.grid import Grid, on_face
+from taskflow.flow.grid.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z
+from taskflow.flow.kernels import KERNELS
+from taskflow.flow.model import FlowModel
+from taskflow.runtime.tasks import Axis, Launch, Read, Reduce, Roles, facing, frame, task
+
+TEXT = KERNELS / "monitor.cu"
+BELOW = facing(n=(-1, 0))  # the cells on both sides of a low face
+
+
+@dataclass(frozen=True)
+class Conduction:
+    """Heat through faces: `conductance` = diffusivity / spacing, `eddy` = 1 / (prandtl spacing), `sign` = 1 where it
+    counts along the axis, -1 against it.
+    """
+
+    conductance: float
+    eddy: float
+    sign: float
+
+    @classmethod
+    def over(cls, spacing: float, diffusivity: float, prandtl: float = 1.0, sign: float = 1.0) -> Conduction:
+        """Return the conduction between cells whose centres are `spacing` apart."""
+        return cls(diffusivity / spacing, 1 / (prandtl * spacing), sign)
+
+
+@task(kernel=TEXT)
+def divergence_max(
+    u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z], *, divergence: Reduce[max], grid: Grid
+) -> None:
+    """divergence = max over cells of |div(u)|"""
+
+
+@task(kernel=TEXT)
+def kinetic_energy(
+    u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z], *, energy: Reduce[sum], grid: Grid
+) -> None:
+    """energy = sum over cells of |u|^2 / 2, with the mean of the squares on the cell's two faces; each cell counts
+    as its volume over the mean one.
+    """
+
+
+@task(kernel=TEXT)
+def largest_speed(u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z], *, speed: Reduce[max]) -> None:
+    """speed = max over cells of |u|, with the mean of the squares on the cell's two faces"""
+
+
+@task(kernel=TEXT)
+def velocity_change(u: Read, v: Read, w: Read, u_old: Read, v_old: Read, w_old: Read, *, change: Reduce[max]) -> None:
+    """change = max over faces of |u - u_old|, |v - v_old| and |w - w_old|"""
+
+
+@task(kernel=TEXT)
+def total(q: Read, *, total: Reduce[sum], grid: Grid) -> None:
+    """total = sum over cells of q, each of which counts as its volume over the mean one."""
+
+
+@task(kernel=TEXT)
+def heat_flux(
+    T: Read[BELOW], q: Read, nu_t: Read[BELOW] | None,
+    *, along: Axis, flux: Reduce[sum], face: Conduction, grid: Grid,
+) -> None:  # fmt: skip
+    """flux = sum over low faces of sign (q (T_low + T_high) / 2 + K (T_low - T_high) / spacing), q being the velocity
+    along the axis; each face counts as its area over the mean one. K = diffusivity, and with eddies diffusivity + nu_t
+    / prandtl, nu_t being the mean of both cells.
+    """
+
+
+def wall_heat_flux(
+    T: str, normal: str, nu_t: str | None, face: str, grid: Grid, *, flux: str, diffusivity: float, prandtl: float = 1.0
+) -> Launch:
+    """The heat flux through a wall (x_min to z_max), positive into the fluid, summed over its faces into the scalar
+    `flux`, each of which counts as its area over the mean one.
+
+    `normal` is the velocity normal to the wall. Needs ghost values of T and, if there is one, of the eddy viscosity.
+    """
+    _, high = frame(face)
+    conduction = Conduction.over(grid.beside(face), diffusivity, prandtl, -1.0 if high else 1.0)
+    over = on_face(face, grid)
+    return heat_flux(T, normal, nu_t, over=over, along=face[0], flux=flux, face=conduction, grid=grid)
 
 
 @dataclass(frozen=True, eq=False)
 class Monitor:
-    """The program itself, to be run after a step, and what its scalars mean."""
+    """The program, to be run after a step, and the meaning of its scalars."""
 
-    flow: NavierStokes
+    flow: FlowModel
     __name__: ClassVar[str] = "monitor"  # what profiles call the program, as if it were a function
 
     @cached_property
     def heated(self) -> tuple[str, ...]:
-        """The faces with a temperature of their own: their heat flux is monitored."""
+        """The faces with a temperature of their own, whose heat flux is monitored."""
         walls = ((face, side) for face, side in self.flow.boundaries.items() if isinstance(side, Wall))
         return tuple(face for face, side in walls if self.flow.heat and side.temperature is not None)
 
     def __call__(self, f: Roles) -> Iterator[Launch]:
-        """Scalars divergence, energy (sum), speed, change (since the stage before), residual and norm (sums of
-        squares), flux_x_min ..., total_NAME (sum) of passive scalars, and those of bodies (see `Obstacles.monitor`)
+        """Scalars divergence, energy (sum), speed, change (since the stage before), those of the model's `residual`,
+        flux_x_min ..., total_NAME (sum) of passive scalars, and those of bodies (see `Obstacles.monitor`).
         """
         flow, box = self.flow, self.flow.staggered.box
         yield divergence_max(f.u, f.v, f.w, over=box, divergence=f.scalar("divergence"), grid=flow.grid)
         yield kinetic_energy(f.u, f.v, f.w, over=box, energy=f.scalar("energy"), grid=flow.grid)
         yield largest_speed(f.u, f.v, f.w, over=box, speed=f.scalar("speed"))
         yield velocity_change(f.u, f.v, f.w, f.u_new, f.v_new, f.w_new, over=box, change=f.scalar("change"))
-        measured = partial(flow.obstacles.residual, f) if flow.obstacles else None
-        yield from flow.openings.residual(f, measured)
+        yield from flow.residual(f)
         if flow.obstacles:
-            transport = flow.heat.transport if flow.heat else None
-            stirred = flow.turbulence is not None
-            within = flow.heat is not None and flow.heat.bounded
-            yield from flow.obstacles.monitor(f, flow.grid, flow.fluid, transport, eddies=stirred, bounded=within)
+            transport, eddies = flow.heat.transport if flow.heat else None, flow.turbulence is not None
+            bounded = flow.heat is not None and flow.heat.bounded
+            yield from flow.obstacles.monitor(f, flow.grid, flow.fluid, transport, eddies=eddies, bounded=bounded)
         if flow.heat:
-            nu_t = f.nu_t if flow.turbulence else None
-            prandtl = flow.turbulence.prandtl if flow.turbulence else 1.0
-            conductivity = Conductivity(flow.heat.diffusivity, prandtl)
+            nu_t, prandtl = (f.nu_t, flow.turbulence.prandtl) if flow.turbulence else (None, 1.0)
             for face in self.heated:
-                normal = (f.u, f.v, f.w)["xyz".index(face[0])]
-                yield wall_heat_flux(f.T, normal, nu_t, f.scalar(f"flux_{face}"), face, flow.grid, conductivity)
+                normal, flux = (f.u, f.v, f.w)["xyz".index(face[0])], f.scalar(f"flux_{face}")
+                conduction = {"diffusivity": flow.heat.diffusivity, "prandtl": prandtl}
+                yield wall_heat_flux(f.T, normal, nu_t, face, flow.grid, flux=flux, **conduction)
         for quantity in flow.passive:
-            yield quantity.monitor(f, flow.staggered)
+            name = f.scalar(f"total_{quantity.name}")
+            yield total(f[quantity.name], over=box, total=name, grid=flow.grid)
 
     def change(self, scalars: Mapping[str, float], dt: float) -> float:
         """max |du| / dt relative to the largest speed, in the last stage of the step of length dt before `monitor`."""
@@ -67,7 +138,7 @@ class Monitor:
     def integrals(self, scalars: Mapping[str, float]) -> dict[str, float]:
         """The integral of each passive scalar over the domain, by the name integral_NAME."""
         volume = self.flow.staggered.volume
-        return {f"integral_{each.name}": volume * scalars[f"total_{each.name}"] for each in self.flow.passive}
+        return {f"integral_{q.name}": volume * scalars[f"total_{q.name}"] for q in self.flow.passive}
 
     def nusselt(self, scalars: Mapping[str, float]) -> dict[str, float]:
         """Mean heat flux into the fluid through each heated wall, over that of pure conduction between all of them.

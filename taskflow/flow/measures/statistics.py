@@ -93,7 +93,7 @@ def mean_of(name: str) -> str:
 
 
 def covariance_of(one: str, other: str) -> str:
-    """The role of the covariance of two fields; of a field with itself that of its variance."""
+    """The role of the covariance of two fields, or of the variance of one."""
     return f"cov_{one}_{other}"
 
 
@@ -113,18 +113,18 @@ class Statistics:
 
     @property
     def means(self) -> dict[str, str]:
-        """The role of each mean, and of what it is."""
+        """The roles of means, each with the field that is averaged."""
         return {mean_of(name): name for name in self.names}
 
     @property
     def covariances(self) -> dict[str, tuple[str, str]]:
-        """The role of each covariance, and of what it is."""
+        """The roles of covariances, each with its two fields."""
         pairs = combinations_with_replacement(self.names, 2) if self.order == 2 else ()
         return {covariance_of(*pair): pair for pair in pairs}
 
     @property
     def written(self) -> tuple[str, ...]:
-        """The roles of what is of interest, all in cell centres."""
+        """The roles of the fields that a record has, all in cell centres."""
         return *self.means, *self.covariances, *(self.budget.written if self.budget else ())
 
     @property
@@ -135,18 +135,18 @@ class Statistics:
 
     @property
     def roles(self) -> tuple[str, ...]:
-        """The roles of all that is kept."""
+        """The roles of all fields that samples change."""
         return tuple(self.fields)
 
     def begin(self, f: Roles) -> Iterator[Launch]:
-        """No sample yet."""
+        """Forget all samples."""
         for name in (*self.means, *self.covariances):
             yield impose(f[name], over=self.box, value=Value(0.0))
         if self.budget:
             yield from self.budget.begin(f)
 
     def sample(self, f: Roles) -> Iterator[Launch]:
-        """The present state as one more sample: covariances first, as means of before are needed for them."""
+        """Add the present state as a sample: to covariances first, which need the means of before."""
         if self.budget:
             pairs = combinations_with_replacement(VELOCITY, 2)
             yield from self.budget.sample(f, SHARE, [covariance_of(*pair) for pair in pairs])
@@ -165,14 +165,14 @@ class Statistics:
                 yield self._launch(f, scalar_moments, (name,), [(name, name)])
             return
         for name in scalars[1:]:
-            crossed = [(each, name) for each in (*VELOCITY, name)]
+            crossed = [(other, name) for other in (*VELOCITY, name)]
             yield self._launch(f, carried_moments, (*VELOCITY, name), crossed)
         together = VELOCITY + scalars[:1]
         kind = flow_moments if scalars else velocity_moments
         yield self._launch(f, kind, together, list(combinations_with_replacement(together, 2)))
 
     def _launch(self, f: Roles, kind: Task, names: tuple[str, ...], pairs: list[tuple[str, str]]) -> Launch:
-        """A task on fields, their means, and the covariances of some pairs of them."""
+        """The launch of a task on fields, their means, and the covariances of some pairs of them."""
         roles = [names, [mean_of(name) for name in names], [covariance_of(*pair) for pair in pairs]]
         fields = (tuple(f[role] for role in group) for group in roles if group)
         return kind(*fields, over=self.box, share=SHARE)

@@ -1,4 +1,4 @@
-"""How steady a flow is: how far everything that moves has got from where it was, relative to its own range.
+"""The steadiness of a flow: the rate at which everything that moves changes, relative to its own range.
 
 The rate of a quantity q, the velocity, the temperature or a passive scalar, over a time is
 
@@ -17,15 +17,14 @@ from typing import NamedTuple
 
 from taskflow.flow.grid import StaggeredGrid
 from taskflow.flow.kernels import KERNELS
-from taskflow.flow.model import Model
-from taskflow.flow.models.projection.navier_stokes import VELOCITY
-from taskflow.flow.operators.diagnostics import largest_speed, velocity_change
+from taskflow.flow.measures.monitor import largest_speed, velocity_change
+from taskflow.flow.model import VELOCITY, Model
 from taskflow.runtime.regions import Location
 from taskflow.runtime.tasks import Launch, Read, Reduce, Roles, Write, task
 
 TEXT = KERNELS / "steadiness.cu"
-REST = 4.0  # roundings of a cell: who gets less far in a step does not move
-ALIKE = 64.0  # roundings of the largest value: what differs by less is the same everywhere
+REST = 4.0  # roundings of a cell: a fluid that gets less far in a step is at rest
+ALIKE = 64.0  # roundings of the largest value: a quantity that varies by less is the same everywhere
 
 
 @task(kernel=TEXT)
@@ -54,7 +53,7 @@ def lowest_value(q: Read, *, lowest: Reduce[min]) -> None:
 
 
 class Motion(NamedTuple):
-    """How far a quantity has got, and its range now: 0 where it is the same everywhere, and for a fluid at rest."""
+    """The change of a quantity, and its range now: 0 where it is the same everywhere, and for a fluid at rest."""
 
     change: float
     range: float
@@ -62,7 +61,7 @@ class Motion(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Steadiness:
-    """The programs that keep a state and compare the present one with it, and what their scalars mean."""
+    """The programs that keep a state and compare the present one with it, and the meaning of their scalars."""
 
     flow: Model
     grid: StaggeredGrid
@@ -76,17 +75,17 @@ class Steadiness:
 
     @property
     def watched(self) -> tuple[str, ...]:
-        """Everything that moves, in words."""
+        """The names of all that moves: "velocity", and the fields in cell centres."""
         return tuple(self.flow.moving)
 
     @property
     def flows(self) -> bool:
-        """Whether a velocity is among it."""
+        """Whether a velocity is watched."""
         return "velocity" in self.flow.moving
 
     @property
     def quantities(self) -> tuple[str, ...]:
-        """The fields in cell centres among it."""
+        """The fields in cell centres that are watched."""
         return tuple(name for name in self.flow.moving if name != "velocity")
 
     def keep(self, f: Roles) -> Iterator[Launch]:
@@ -111,7 +110,9 @@ class Steadiness:
             yield lowest_value(q, over=box, lowest=f.scalar(f"lowest_{name}"))
 
     def motions(self, scalars: Mapping[str, float], dt: float, rounding: float) -> dict[str, Motion]:
-        """What `compare` has found, by the names of `watched`, after a step of length dt; `rounding` is that of 1."""
+        """The motions since `keep`, from the scalars of `compare` after a step of length dt, by the names of `watched`.
+        `rounding` is that of 1.
+        """
         motions = {}
         if self.flows:
             moves = scalars["rate"] * dt > REST * rounding
@@ -123,8 +124,8 @@ class Steadiness:
         return motions
 
     def patience(self, speed: float) -> float:
-        """The time in which the largest speed crosses the longest side L, or in which diffusion levels what differs
-        over it, L^2 / (pi^2 diffusivity) with the largest viscosity or diffusivity, if that is shorter.
+        """The time in which the largest speed crosses the longest side L, or in which diffusion levels differences over
+        it, L^2 / (pi^2 diffusivity) with the largest viscosity or diffusivity, if that is shorter.
         """
         grid = self.grid
         sides = zip(grid.cells, grid.lengths, strict=True)
@@ -135,5 +136,5 @@ class Steadiness:
 
 
 def was(name: str) -> str:
-    """The role of what is kept of a field."""
+    """The role of the kept state of a field."""
     return f"was_{name}"

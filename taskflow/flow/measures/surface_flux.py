@@ -19,9 +19,9 @@ from taskflow.flow.boundaries.inflow import inflow_edges
 from taskflow.flow.grid import Grid
 from taskflow.flow.grid.stencils import AROUND, SIDES_U, SIDES_V, SIDES_W
 from taskflow.flow.kernels import KERNELS
-from taskflow.flow.models.projection.navier_stokes import NavierStokes
+from taskflow.flow.model import FlowModel
 from taskflow.flow.operators.momentum import Fluid
-from taskflow.flow.scalars.bounded import GHOST
+from taskflow.flow.scalars.transport import GHOST
 from taskflow.runtime.regions import Box, triple
 from taskflow.runtime.tasks import Components, Launch, Read, Reduce, Roles, Scalar, Stencil, reduced, star, task
 
@@ -39,7 +39,7 @@ class Diffusion:
 
 
 class BoundedDiffusion(Diffusion):
-    """That of what is kept within its bounds: see `taskflow.flow.scalars.bounded`."""
+    """A diffusivity, of what is kept within its bounds: see `bounded_euler` in `taskflow.flow.scalars.transport`."""
 
     defines: ClassVar[tuple[str, ...]] = ("BOUNDED",)
     stencils: ClassVar[Mapping[str, Stencil]] = MappingProxyType({"c": star(GHOST)})
@@ -93,16 +93,14 @@ class FaceLayer:
 
 @dataclass(frozen=True, eq=False)
 class SurfaceFlux:
-    """The program that measures the fluxes through a layer of faces, and what its scalars mean. It comes after a
-    step.
-    """
+    """The program that measures the fluxes through a layer of faces after a step, and the meaning of its scalars."""
 
-    flow: NavierStokes
+    flow: FlowModel
     faces: FaceLayer
     __name__: ClassVar[str] = "surface_flux"
 
     def __call__(self, f: Roles) -> Iterator[Launch]:
-        """All sums, in scalars of which each measurement has the same."""
+        """The sums over the faces, in scalars that all measurements share."""
         flow, velocity, nu_t = self.flow, (f.u, f.v, f.w), f.nu_t if self.flow.turbulence else None
         yield from inflow_edges(velocity, flow.boundaries, flow.grid)
         where: dict[str, Any] = {"over": self._cells, "bound": f.scalar(BOUND), "grid": flow.grid}
@@ -119,7 +117,7 @@ class SurfaceFlux:
 
     @property
     def _high(self) -> bool:
-        """The high faces are taken at the high end of the domain, beyond which there are no cells."""
+        """Whether the faces lie on the high end of the domain: then they are the high ones of the last cells."""
         axis = self.faces.axis
         return self.faces.cells.lo[axis] == self.flow.grid.cells[axis]
 
@@ -129,16 +127,16 @@ class SurfaceFlux:
 
     @property
     def names(self) -> dict[str, str]:
-        """What is measured, in words."""
-        found = {"volume_flux": "volume per time"}
-        found |= {f"momentum_flux_{axis}": f"momentum along {axis} per time, over density" for axis in "xyz"}
-        return found | {f"flux_{each.name}": f"{each.name} times volume, per time" for each in self.flow.quantities}
+        """The names of the integrals, and what each is in words."""
+        names = {"volume_flux": "volume per time"}
+        names |= {f"momentum_flux_{axis}": f"momentum along {axis} per time, over density" for axis in "xyz"}
+        return names | {f"flux_{q.name}": f"{q.name} times volume, per time" for q in self.flow.quantities}
 
     def numbers(self, scalars: Mapping[str, float]) -> list[float]:
         """The integrals over the faces, outward, in the order of `names`."""
         area = self.faces.outward * self.flow.staggered.area(self.faces.axis)
         sums = ["momentum_flux", *(_flux_of(quantity.name) for quantity in self.flow.quantities)]
-        return [area * each for name in sums for each in reduced(scalars, name)]
+        return [area * flux for name in sums for flux in reduced(scalars, name)]
 
 
 def _flux_of(quantity: str) -> str:

@@ -1,1 +1,1 @@
-"""What the flow carries: temperature and passive scalars, their equation, schemes and sources."""
+"""Temperature and passive scalars: their equation, schemes and sources."""

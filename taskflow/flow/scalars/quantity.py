@@ -1,19 +1,78 @@
-"""A quantity that the flow carries, the temperature or a passive scalar: its fields, and how a stage advances it."""
+"""Quantities that a flow carries, the temperature or passive scalars: their fields, sources and part of a stage."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from taskflow.errors import BadInput
 from taskflow.flow.boundaries.boundary import Mirror, beyond, mirror
-from taskflow.flow.grid import Grid, StaggeredGrid
-from taskflow.flow.operators.diagnostics import total
-from taskflow.flow.scalars.bounded import GHOST, bounded_euler, bounded_heun
-from taskflow.flow.scalars.sources import Source, released
-from taskflow.flow.scalars.transport import Transport, transport
-from taskflow.runtime.regions import Location
-from taskflow.runtime.tasks import Launch, Roles
+from taskflow.flow.grid import Counts, Grid, StaggeredGrid, Vector
+from taskflow.flow.kernels import KERNELS
+from taskflow.flow.scalars.transport import GHOST, Transport, bounded_euler, bounded_heun, transport
+from taskflow.runtime.regions import Box, Location, triple
+from taskflow.runtime.tasks import Launch, ReadShort, ReadWrite, Roles, Scalar, task
+
+
+@dataclass(frozen=True)
+class Source:
+    """A release of `rate` (q times volume, per time), even in the box from `low` to `high`."""
+
+    low: Vector
+    high: Vector
+    rate: float
+
+    @classmethod
+    def at(cls, point: Vector, rate: float, grid: StaggeredGrid) -> Source:
+        """In a box of the size of a cell around the point, or as near to it as the domain allows."""
+        low, high = [], []
+        for axis, (place, origin, length) in enumerate(zip(point, grid.origin, grid.lengths, strict=True)):
+            h = grid.width_at(axis, place)
+            start = min(max(place - h / 2, origin), origin + length - h)
+            low.append(start)
+            high.append(start + h)
+        return cls((low[0], low[1], low[2]), (high[0], high[1], high[2]), rate)
+
+
+@dataclass(frozen=True)
+class Release:
+    """The `strength` of a source (q per time) in cells that lie in its box as a whole. Cells `first` to `last` touch
+    the box; `head` and `tail` are the shares of these two in it, in each direction.
+    """
+
+    strength: float
+    first: Counts
+    last: Counts
+    head: Vector
+    tail: Vector
+
+
+@task(kernel=KERNELS / "scalars" / "sources.cu")
+def release(q: ReadWrite, q_faces: ReadShort | None, *, dt: Scalar, release: Release) -> None:
+    """q += dt strength (share of the cell that lies in the box of the source), but in solid cells."""
+
+
+def released(
+    q: str, source: Source, grid: StaggeredGrid, dt: str, *, part: float = 1.0, flags: str | None = None
+) -> Launch:
+    """Add `part` of what a source releases in the time of the scalar `dt` to q, over the cells that its box touches.
+
+    The shares of the cells add up to the box: the integral of q grows by part dt rate, less what lies in bodies, by
+    their `flags`.
+    """
+    strength = part * source.rate / math.prod(b - a for a, b in zip(source.low, source.high, strict=True))
+    first, last, head, tail = zip(*(_extent(source, grid, axis) for axis in range(3)), strict=True)
+    box = Box(triple(first), triple(n + 1 for n in last))
+    return release(q, flags, over=box, dt=dt, release=Release(strength, first, last, head, tail))
+
+
+def _extent(source: Source, grid: StaggeredGrid, axis: int) -> tuple[int, int, float, float]:
+    """Return the first and the last cell that the box of a source touches along an axis, and their shares in it."""
+    low, high = (grid.number_at(axis, corner[axis]) for corner in (source.low, source.high))
+    first = min(max(math.floor(low), 0), grid.cells[axis] - 1)
+    last = min(max(math.ceil(high) - 1, first), grid.cells[axis] - 1)
+    return first, last, min(high, first + 1.0) - low, high - last
 
 
 @dataclass(frozen=True)
@@ -25,9 +84,7 @@ class Fixed:
 
 @dataclass(frozen=True)
 class Flux:
-    """What diffuses through a face of the domain, per area and time, positive into it; 0: no gradient across the
-    face.
-    """
+    """A diffusive flux through a face of the domain, per area and time, positive into it; 0: no gradient across it."""
 
     flux: float = 0.0
 
@@ -48,8 +105,8 @@ class Mixing:
 
 @dataclass(frozen=True)
 class Quantity:
-    """`name` is that of its field. If `bounded`, it stays within its bounds, see `taskflow.flow.scalars.bounded`;
-    otherwise differences are central.
+    """A quantity in the field of its `name`. If `bounded`, it stays within its bounds (`bounded_euler`); otherwise
+    differences are central.
 
     `faces` has the boundaries of a passive scalar; those of the temperature are those of the flow.
     """
@@ -62,7 +119,7 @@ class Quantity:
 
     @property
     def diffusivity(self) -> float:
-        """Of its transport."""
+        """The diffusivity of its transport."""
         return self.transport.diffusivity
 
     @property
@@ -122,10 +179,6 @@ class Quantity:
             else:
                 values = Mirror(1.0, condition.flux * grid.beside(face) / self.diffusivity)
             yield mirror(name, over=beyond(face, grid), on=face, mirror=values)
-
-    def monitor(self, f: Roles, grid: StaggeredGrid) -> Launch:
-        """The scalar total_NAME, the sum over cells."""
-        return total(f[self.name], over=grid.box, total=f.scalar(f"total_{self.name}"), grid=grid.constants)
 
     def _released(
         self, name: str, dt: str, grid: StaggeredGrid, mixing: Mixing, *, part: float = 1.0

@@ -21,12 +21,13 @@ class Spreads(NamedTuple):
 
     @classmethod
     def of(cls, viscosity: float, carried: Iterable[tuple[bool, float]], once: float) -> Spreads:
-        """From a viscosity, of each quantity whether it is to stay bounded and its diffusivity, and `once`, 1/dx^2 +
+        """From a viscosity, for each quantity whether it is to stay bounded and its diffusivity, and `once`, 1/dx^2 +
         1/dy^2 + 1/dz^2.
         """
         quantities = list(carried)
-        most = max([viscosity, *(found for _, found in quantities)])
-        return cls(most * once, max((found for bounded, found in quantities if bounded), default=0.0) * once)
+        most = max([viscosity, *(diffusivity for _, diffusivity in quantities)])
+        most_bounded = max((diffusivity for bounded, diffusivity in quantities if bounded), default=0.0)
+        return cls(most * once, most_bounded * once)
 
 
 @dataclass(frozen=True)
@@ -53,17 +54,17 @@ class Scheme:
 
     @property
     def endings(self) -> tuple[str, ...]:
-        """Of each stage: how names of what belongs to it end."""
+        """The endings of the names of scalars of each stage."""
         return ("",) if len(self.stages) == 1 else tuple(f"_{n}" for n in range(1, len(self.stages) + 1))
 
     @property
     def names(self) -> tuple[Mapping[str, str], ...]:
-        """Of each stage: which scalars are its `dt` and its `ratio`."""
+        """The names of the scalars `dt` and `ratio` of each stage."""
         return tuple({name: f"{name}{ending}" for name in ("dt", "ratio")} for ending in self.endings)
 
     @property
     def ends(self) -> tuple[float, ...]:
-        """Of each stage: at which part of the step it ends."""
+        """The part of the step at which each stage ends."""
         shares = accumulate(stage.share for stage in self.stages)
         return (*list(shares)[:-1], 1.0)
 

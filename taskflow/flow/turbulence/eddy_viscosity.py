@@ -1,6 +1,6 @@
 """Large-eddy simulation: eddy viscosities for what the grid does not resolve.
 
-nu_t is found in the middle of each cell from the velocity gradient there, anew at the end of every stage. It is 0 on a
+nu_t in a cell follows from the velocity gradient in its centre, anew at the end of every stage. It is 0 on a
 smooth wall, and has no gradient across slip boundaries.
 """
 
@@ -26,8 +26,8 @@ REST: Vector = (0.0, 0.0, 0.0)
 
 @dataclass(frozen=True)
 class SmoothWalls:
-    """Where van Driest's damping is: how far the first cells along x, y and z are from the walls at the low ends and at
-    the high ends, and the velocities of these walls; one over the viscosity.
+    """The walls that damp, after van Driest: the distances of the first cells along x, y and z from walls at the low
+    ends and at the high ends, and the velocities of these walls; one over the viscosity.
     """
 
     inverse_viscosity: float

@@ -109,7 +109,7 @@ class ImmersedMasks(Masks):
 
     @property
     def _warm(self) -> bool:
-        """Whether there is a temperature."""
+        """Return whether there is a temperature."""
         return "T_faces" in self.roles
 
     def _cut(self, part: Box, wide: Numbers) -> dict[str, np.ndarray]:
@@ -188,8 +188,8 @@ class ImmersedMasks(Masks):
 
     @cached_property
     def _places(self) -> dict[tuple[Point, int], np.ndarray]:
-        """By location and axis the coordinates of points in all cells, and in `AROUND` more on both sides: beyond
-        periodic ones those of the cells that are seen there.
+        """The coordinates of points in all cells, and in `AROUND` more on both sides, by location and axis; beyond
+        periodic sides they are those of the cells on the other side.
         """
         grid, coordinates = self.solids.grid, dict[tuple[Point, int], np.ndarray]()
         for at, axis in product(POINTS, range(3)):
@@ -200,7 +200,7 @@ class ImmersedMasks(Masks):
 
     @cached_property
     def _metric(self) -> dict[tuple[Point, int], tuple[np.ndarray, np.ndarray]]:
-        """By location and axis the distances to the next points, and the extents of volumes, of as many cells."""
+        """The distances to the next points and the extents of volumes, of as many cells, by location and axis."""
         grid, metric = self.solids.grid, dict[tuple[Point, int], tuple[np.ndarray, np.ndarray]]()
         for at, axis in product(POINTS, range(3)):
             ends = -AROUND, grid.cells[axis] + AROUND
@@ -208,7 +208,7 @@ class ImmersedMasks(Masks):
         return metric
 
     def _on_walls(self, part: Box) -> list[np.ndarray]:
-        """For each axis: which low faces of the cells of a part, and of one layer around it, lie on walls."""
+        """The masks, by axis, of the low faces on walls, for the cells of a part and one layer around it."""
         on_walls, wide, grid = [], part.grow(1), self.solids.grid
         for axis, periodic in enumerate(grid.periodic):
             index = np.arange(wide.lo[axis], wide.hi[axis])

@@ -26,12 +26,12 @@ class Solids:
 
     @cached_property
     def boxes(self) -> tuple[Box, ...]:
-        """For each shape the cells whose centres are in the box around it: only these are ever looked at."""
+        """The cells whose centres are in the box around each shape: only these are ever looked at."""
         return tuple(self._cells(*shape.bounds) for shape in self.shapes)
 
     def numbers(self, box: Box, at: Point = "c") -> np.ndarray:
-        """For the cells of a box of the domain, [z, y, x]: the number of the shape that has the point `at` it, from 1;
-        0 for none. Cells behind high walls have corners on these.
+        """The numbers [z, y, x], from 1, of the shapes that have the points `at` the cells of a box in the domain; 0
+        for none. Cells behind high walls have corners on these.
         """
         numbers = np.zeros(box.shape[::-1], np.uint16 if len(self.shapes) < 2**16 else np.uint32)
         for number, (shape, around) in enumerate(zip(self.shapes, self.boxes, strict=True), start=1):
@@ -41,11 +41,11 @@ class Solids:
         return numbers
 
     def mask(self, box: Box) -> np.ndarray:
-        """Which cells of a box are solid; cells beyond the domain are left out."""
+        """The mask [z, y, x] of solid cells in the part of a box that is in the domain."""
         return self.numbers(box & self.grid.box) != 0
 
     def numbers_around(self, box: Box, at: Point = "c", layers: int = 1) -> np.ndarray:
-        """The same with more layers on every side: of the cells beyond periodic faces, and 0 beyond others."""
+        """The `numbers` with more layers on every side: of the cells beyond periodic faces, and 0 beyond others."""
         wide, domain = box.grow(layers), self.grid.box
         if at == "corner":
             domain = domain.expand((0, 0, 0), triple(not periodic for periodic in self.grid.periodic))
@@ -64,8 +64,8 @@ class Solids:
                     yield from pieces(piece & box)
 
     def shares(self, ends: np.ndarray, owners: np.ndarray, axis: int, steps: np.ndarray) -> np.ndarray:
-        """How far it is from points outside to the first surface on the way along an axis, as a share of the `steps`,
-        all of one sign, to the next point.
+        """The distances from points outside to the first surface along an axis, as shares of the `steps`, all of one
+        sign, to the next points.
 
         `ends` [n, xyz] are those next points, which lie inside the shapes of the numbers `owners`. A body ends where
         the domain does, through which it is not continued.
@@ -85,7 +85,7 @@ class Solids:
 
     @cached_property
     def _touching(self) -> tuple[tuple[int, ...], ...]:
-        """For each shape the others whose boxes touch its own: the first surface on a way may be theirs."""
+        """The shapes whose boxes touch that of each shape: the first surface on a way may be theirs."""
         low, high = (np.array([end[n] for end in (shape.bounds for shape in self.shapes)]) for n in (0, 1))
         touching = []
         for n in range(len(self.shapes)):

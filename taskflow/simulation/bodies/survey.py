@@ -10,11 +10,12 @@ import numpy as np
 
 from taskflow.errors import BadInput
 from taskflow.runtime.regions import Box, Triple, hull, triple
+from taskflow.runtime.tasks import frame
 from taskflow.simulation.bodies.bodies import Bodies
 from taskflow.simulation.bodies.solids import Solids, pieces
+from taskflow.simulation.case import FACES
 
 SAMPLES = 16  # between the centres of two cells
-FACES = {"x_min": (0, 0), "x_max": (0, 1), "y_min": (1, 0), "y_max": (1, 1), "z_min": (2, 0), "z_max": (2, 1)}
 OPEN = ("inflow", "outflow")
 
 
@@ -30,7 +31,7 @@ class BodyPart:
 
 @dataclass(frozen=True)
 class Survey:
-    """All bodies together, those with names, which part of the domain is fluid, and warnings in words."""
+    """The bodies together, those with names, the part of the domain that is fluid, and warnings in words."""
 
     all: BodyPart
     parts: tuple[BodyPart, ...]
@@ -99,17 +100,18 @@ def _check_places(bodies: Bodies) -> None:
 
 
 def _hidden(solids: Solids, number: int) -> bool:
-    """Whether a shape has cells, all of which a later one has taken."""
+    """Return whether a shape has cells, all of which a later one has taken."""
     alone = Solids(solids.grid, (solids.shapes[number - 1],))
     return any(alone.numbers(piece).any() for piece in pieces(solids.boxes[number - 1] & solids.grid.box))
 
 
 def _check_openings(bodies: Bodies) -> None:
-    for face, (axis, side) in FACES.items():
+    for face in FACES:
         kind = bodies.case.boundary(face).type
         if kind not in OPEN:
             continue
-        layer = bodies.grid.box.layer(axis, side, 0, 1)
+        axis, high = frame(face)
+        layer = bodies.grid.box.layer(axis, int(high), 0, 1)
         numbers = bodies.solids.numbers(layer)
         if numbers.any():
             number = int(numbers[numbers != 0][0])
@@ -140,7 +142,7 @@ def _where(bodies: Bodies, cell: tuple[int, int, int]) -> str:
 
 
 def _apart(solids: Solids, pair: tuple[int, int], place: BodyGap) -> bool:
-    """Whether between the centre of a cell and that of the next one along an axis some point is in neither shape."""
+    """Return whether some point between the centres of a cell and the next one along an axis is in neither shape."""
     grid = solids.grid
     points = [grid.coordinates("c", axis, n, n + 1) for axis, n in enumerate(place.cell)]
     step = grid.distances("c", place.axis, place.cell[place.axis], place.cell[place.axis] + 1)

@@ -1,4 +1,4 @@
-"""How fast, how warm and how dense a flow can be for what its case says: what is far beyond that has no cause in it."""
+"""The magnitudes of velocity, temperature and scalars that a case explains: values far beyond have no cause in it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import numpy as np
 
 from taskflow.flow import ConvectiveOutflow, Fixed, Flux, Inflow, PressureOutflow, Quantity, Wall
 from taskflow.flow.grid import StaggeredGrid, on_face
-from taskflow.flow.models.projection.navier_stokes import VELOCITY
-from taskflow.simulation.inflow.inflow import moments
-from taskflow.simulation.initial.initial import largest
+from taskflow.flow.model import VELOCITY
+from taskflow.simulation.inflow import moments
+from taskflow.simulation.initial import largest
 
 if TYPE_CHECKING:
-    from taskflow.simulation.build.projection import Projection
+    from taskflow.simulation.build.flow import FlowSystem
 
 SIDES = 6  # of a cell, through which heat may come
 
@@ -49,7 +49,7 @@ class Scales:
     driven: bool
 
 
-def scales(flow: Projection) -> Scales:
+def scales(flow: FlowSystem) -> Scales:
     """The scales of a flow."""
     case, model = flow.sim.case, flow.model
     speeds = [np.abs(side.velocity) for side in model.boundaries.values() if isinstance(side, Wall)]
@@ -66,7 +66,7 @@ def scales(flow: Projection) -> Scales:
     return Scales(tuple(VELOCITY), speed, lift, carried, opened or kept or speed != Scale(0.0) or lift > 0)
 
 
-def _heat(flow: Projection, heat: Quantity) -> Scale:
+def _heat(flow: FlowSystem, heat: Quantity) -> Scale:
     """The scale of the temperature."""
     case, grid, sides = flow.sim.case, flow.sim.grid, flow.model.boundaries
     walls = [side for side in sides.values() if isinstance(side, Wall)]
@@ -80,7 +80,7 @@ def _heat(flow: Projection, heat: Quantity) -> Scale:
     return Scale(max(map(abs, temperatures)) + departure, _gain(heat, fluxes, grid))
 
 
-def _entering(flow: Projection) -> Iterator[float]:
+def _entering(flow: FlowSystem) -> Iterator[float]:
     for face, profiles in flow.inflows.profiles.items():
         if "T" in profiles:
             over = on_face(face, flow.model.grid)
@@ -101,7 +101,7 @@ def _gain(quantity: Quantity, fluxes: list[float], grid: StaggeredGrid) -> float
     return abs(quantity.transport.source) + released + through
 
 
-def advective_rate(flow: Projection) -> float:
+def advective_rate(flow: FlowSystem) -> float:
     """max(|u|/dx + |v|/dy + |w|/dz), about, over walls, inflows and the initial velocity where that is a formula."""
     case, grid = flow.sim.case, flow.sim.grid
     spacing = np.array([grid.narrowest(axis) for axis in range(3)])

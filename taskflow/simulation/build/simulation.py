@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, groupby
@@ -15,21 +16,60 @@ from taskflow.flow.measures.statistics import Statistics
 from taskflow.flow.measures.steadiness import Steadiness
 from taskflow.flow.model import Model
 from taskflow.flow.stability import Stability
-from taskflow.output import at_points, of_surface
+from taskflow.output import TimeSeries, at_points, of_surface
 from taskflow.runtime.regions import Box, Field, FieldSpace, Location, Partition, Region, Triple
 from taskflow.runtime.tasks import Cells, Program, live_in, overwritten
-from taskflow.simulation.block_spec import BlockSpec
 from taskflow.simulation.bodies import Bodies, Masks, Survey, survey
-from taskflow.simulation.build.registry import system
+from taskflow.simulation.build.projection import system_of
+from taskflow.simulation.build.scales import Scales
 from taskflow.simulation.build.system import Measures, System
 from taskflow.simulation.case import Case
-from taskflow.simulation.inflow.inflow import Inflows
+from taskflow.simulation.inflow import Inflows
 from taskflow.simulation.records.fields import STATISTICS
-from taskflow.simulation.records.series import Integral, Layer, ProbeSeries
+from taskflow.simulation.records.series import Integral, ProbeSeries
 from taskflow.simulation.records.statistics import AveragedSpectra, TimeAverages, averaged_spectra
-from taskflow.simulation.schedule import Clock
+from taskflow.simulation.schedule import Clock, Every
 from taskflow.simulation.steady import SteadyCriterion
 from taskflow.simulation.step_cost import StepCost
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlockSpec:
+    """A case as its blocks compute it. Picklable.
+
+    `case` is its text, `settled` the criterion of a steady state, `stability` that of steps where it is known, `scales`
+    the largest values that the case explains, `sweeps` the number of iterations of the solver where it is fixed,
+    `counted` the scalars that count the iterations of a step that end at a tolerance. Recorded beside snapshots are
+    `averages`, `spectra`, `probes`, `planes` (how often, by group) and `integrals`.
+    """
+
+    case: str
+    grid: StaggeredGrid
+    model: Model
+    measures: Measures
+    clock: Clock
+    settled: SteadyCriterion | None
+    stability: Stability | None
+    scales: Scales
+    sweeps: int | None
+    counted: tuple[str, ...]
+    inflows: Inflows
+    masks: Masks | None
+    averages: TimeAverages[Statistics] | None
+    spectra: tuple[AveragedSpectra, ...]
+    probes: tuple[ProbeSeries, ...]
+    planes: Mapping[str, Every]
+    integrals: tuple[Integral, ...]
+
+    @property
+    def followed(self) -> tuple[ProbeSeries | Integral, ...]:
+        """The records of numbers in time, of single states."""
+        return *self.probes, *self.integrals
+
+    @property
+    def series(self) -> tuple[TimeSeries, ...]:
+        """The groups of the store with numbers in time."""
+        return tuple(recorded.series for recorded in (*self.followed, *self.spectra))
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +88,7 @@ class Simulation:
     @cached_property
     def system(self) -> System:
         """The system of equations that the case is of."""
-        return system(self.case)(self)
+        return system_of(self.case)(self)
 
     @cached_property
     def model(self) -> Model:
@@ -81,7 +121,7 @@ class Simulation:
 
     @cached_property
     def stability(self) -> Stability | None:
-        """Which steps are stable, where that is known."""
+        """The stability of steps; None where it is not known."""
         return self.model.stability(self.clock.limit)
 
     @cached_property
@@ -121,7 +161,7 @@ class Simulation:
 
     @property
     def averaged(self) -> dict[str, Statistics | Spectra]:
-        """All that is averaged over time, by the group that it is recorded in, in the order of the samples."""
+        """Everything that is averaged over time, by its group of the store, in the order of the samples."""
         averaged = {STATISTICS: self.averages.statistics} if self.averages else {}
         return {**averaged, **{spectra.series.group: spectra.averages.statistics for spectra in self.spectra}}
 
@@ -157,11 +197,6 @@ class Simulation:
         return (*measured, *((averaged.sample,) for averaged in self.averaged.values()))
 
     @property
-    def layers(self) -> tuple[Layer, ...]:
-        """The records of layers of cells."""
-        return tuple(Layer(plane.name, plane.every) for plane in self.case.planes)
-
-    @property
     def masks(self) -> Masks | None:
         """The masks that fill the fields of bodies; None without any."""
         return self.bodies.masks((*self.model.flags, *self.model.surfaces)) if self.case.obstacles else None
@@ -185,7 +220,7 @@ class Simulation:
             averages=self.averages,
             spectra=self.spectra,
             probes=self.probes,
-            layers=self.layers,
+            planes={plane.name: plane.every for plane in self.case.planes},
             integrals=self.integrals,
         )
 
@@ -238,5 +273,5 @@ class Simulation:
 
     @property
     def value_bytes(self) -> int:
-        """Bytes of one value."""
+        """The bytes of one value."""
         return np.dtype(self.dtype).itemsize

@@ -1,4 +1,4 @@
-"""What a run asks of a system of equations beyond its `Model`: how it is made of a case, started, measured and told."""
+"""The interface of a system of equations beyond its `Model`: how a case becomes one, and what log and report say."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from taskflow.runtime.tasks import Program
 from taskflow.simulation.build.scales import Scale, Scales
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.initial import Profile
-from taskflow.simulation.case.table import Table
-from taskflow.simulation.inflow.inflow import Inflows
-from taskflow.simulation.initial.initial import extremes
-from taskflow.simulation.initial.noise import RandomVelocity
+from taskflow.simulation.case.method import SystemType
+from taskflow.simulation.inflow import Inflows
+from taskflow.simulation.initial import extremes
+from taskflow.simulation.noise import RandomVelocity
 from taskflow.simulation.records.series import Integral
 from taskflow.simulation.schedule import Tick
 
@@ -48,7 +48,7 @@ def moment(scalars: Mapping[str, float], tick: Tick, wall: float) -> dict[str, A
 
 
 @dataclass(frozen=True, eq=False)
-class System(ABC):
+class System(SystemType, ABC):
     """A system of equations, made of a case. A package registers its class under the name that `method.type` gives.
 
     `table` reads the table `claims` of the case file, whose presence selects the system, into `case.own`. `accepts` are
@@ -59,16 +59,9 @@ class System(ABC):
 
     sim: Simulation
 
-    claims: ClassVar[str]
-    table: ClassVar[type[Table]]
     accepts: ClassVar[frozenset[str]] = frozenset()
     sides: ClassVar[frozenset[str]] = frozenset()
     fewest: ClassVar[int] = 1  # fields that it has at the least
-
-    @classmethod
-    @abstractmethod
-    def fields(cls, tables: Mapping[str, Any]) -> tuple[str, ...]:
-        """The names of the fields that a snapshot can have, from the tables of the case."""
 
     @classmethod
     def headline(cls, case: Case) -> str:
@@ -102,7 +95,7 @@ class System(ABC):
 
     @property
     def scales(self) -> Scales:
-        """How large what is computed can get: here `SANE` times as large as the initial fields."""
+        """The largest sane values: those of the initial fields, but for a factor `SANE`."""
         carried = {name: Scale(0.0) for name in self.model.moving if name != "velocity"}
         velocity = ("u", "v", "w") if "velocity" in self.model.moving else ()
         return Scales(velocity, Scale(0.0), 0.0, carried, driven=True)
@@ -115,8 +108,13 @@ class System(ABC):
 
     @property
     def sweeps(self) -> int | None:
-        """How many iterations its solver does whatever they leave, if it has one of that kind."""
+        """The number of iterations of a solver that does not look at what they leave; None without one."""
         return None
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """The attributes of every group of the store, beside the title and the case."""
+        return {}
 
     @property
     def budget(self) -> EnergyBudget | None:
@@ -142,5 +140,5 @@ class System(ABC):
 
     @property
     def report(self) -> dict[str, Any]:
-        """What report.json says of it."""
+        """The entries of report.json."""
         return {"model": self.claims}

@@ -13,7 +13,7 @@ from taskflow.simulation.case.inflow import LogLaw, Value, Values, one_value, th
 from taskflow.simulation.case.problems import CaseError, Problem, exclusive, missing, present, wrong
 from taskflow.simulation.case.table import NonNegative, Number, Positive, Table, Vector, entry, reads, written
 from taskflow.simulation.expression import Expression
-from taskflow.simulation.inflow.profile_table import ProfileTable
+from taskflow.simulation.profile_table import ProfileTable
 from taskflow.simulation.values import number, one_of
 
 if TYPE_CHECKING:

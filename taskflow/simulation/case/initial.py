@@ -13,7 +13,7 @@ from taskflow.simulation.case.grid import Grid
 from taskflow.simulation.case.problems import Problem, wrong
 from taskflow.simulation.case.table import Positive, Table, Whole, entry, reads
 from taskflow.simulation.expression import Expression, field_values
-from taskflow.simulation.initial.noise import FLAT, SPECTRA, Lattice
+from taskflow.simulation.noise import FLAT, SPECTRA, Lattice
 from taskflow.simulation.values import number, one_of, three
 
 MOST_WAVES = 1 << 21  # some hundred megabytes while their amplitudes are computed, on every block

@@ -15,7 +15,7 @@ from taskflow.simulation.case.initial import Function
 from taskflow.simulation.case.method import available
 from taskflow.simulation.case.table import OTHERWISE, REMEDY, Table, written
 from taskflow.simulation.expression import Expression
-from taskflow.simulation.inflow.profile_table import ProfileTable
+from taskflow.simulation.profile_table import ProfileTable
 from taskflow.simulation.schedule import Every
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"

@@ -26,8 +26,8 @@ class WriteStatus:
 
 @dataclass(frozen=True)
 class GroupPlace:
-    """Where records go: a group of a store, by way of a block and its writer, behind those of given `times`. `guard` is
-    called before the store is changed.
+    """The place of records: a group of a store, which a block fills by its writer, behind the records of `times`.
+    `guard` is called before the store is changed.
     """
 
     path: Path
@@ -96,7 +96,7 @@ class Recording(ABC):
 
     @property
     def planned(self) -> int:
-        """How many there are without one that is only there because the run was stopped."""
+        """The number of records without one that was taken only because the run was stopped."""
         return len(self._records) - self._unplanned
 
     @property
@@ -114,7 +114,7 @@ class Recording(ABC):
 
     @property
     def visible(self) -> int:
-        """How many are visible, as far as this block knows."""
+        """The number of visible records, as far as this block knows."""
         return len(self._store.times) if self._store is not None else 0
 
     @property
@@ -123,7 +123,7 @@ class Recording(ABC):
         return self._records[-1]["time"] if self._records else None
 
     @property
-    def told(self) -> WriteStatus:
+    def status(self) -> WriteStatus:
         """The status of these records, for the client."""
         return WriteStatus(tuple(self._records), self.complete)
 

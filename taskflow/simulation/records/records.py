@@ -1,4 +1,4 @@
-"""All that a run records, on one block: the log, and the groups of the store."""
+"""Everything that a run records, on one block: the log, and the groups of the store."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from taskflow.output import Guard, RunLog, Writer, unguarded
 from taskflow.runtime.machine import Shard
-from taskflow.simulation.block_spec import BlockSpec
+from taskflow.simulation.build.simulation import BlockSpec
 from taskflow.simulation.build.system import Measures
 from taskflow.simulation.records.fields import SNAPSHOTS, STATISTICS, FieldRecording, GroupPlace, Recording, WriteStatus
 from taskflow.simulation.records.series import IntegralRecording, PointRecording
@@ -42,7 +42,7 @@ class StateLog:
 
     @property
     def planned(self) -> int:
-        """How many lines there are without one that is only there because the run was stopped."""
+        """The number of lines without one that was written only because the run was stopped."""
         return self._log.lines - self._unplanned if self._log is not None else 0
 
     @property
@@ -78,21 +78,18 @@ class Records:
             group = waves.series.group
             self._groups[group] = SpectraRecording(place(group), waves)
             self._averaging[group] = AverageRecorder(waves.averages, shard, self._groups[group])
-        for layer in spec.layers:
-            self._groups[layer.group] = FieldRecording(place(layer.group))
+        for group in spec.planes:
+            self._groups[group] = FieldRecording(place(group))
         for probe in spec.probes:
             group = probe.series.group
             self._groups[group] = PointRecording(place(group), probe, spec.grid)
         for integral in spec.integrals:
             group = integral.series.group
             self._groups[group] = IntegralRecording(place(group), integral)
-        self._every = {layer.group: layer.every for layer in spec.layers}
-        self._every |= {followed.series.group: followed.every for followed in spec.followed}
+        self._every = {**spec.planes} | {followed.series.group: followed.every for followed in spec.followed}
 
     def begin(self, now: float, averages: Mapping[str, Any]) -> None:
-        """From the time `now` on: what is averaged begins, or goes on from the state that a checkpoint has of it, by
-        group.
-        """
+        """Begin all averages at the time `now`, or go on from the states that a checkpoint has of them, by group."""
         for group, averaging in self._averaging.items():
             if group in averages:
                 averaging.go_on(averages[group])
@@ -118,7 +115,7 @@ class Records:
 
     @property
     def complete(self) -> list[int]:
-        """How many this block has written, by group."""
+        """The number of records that this block has written, by group."""
         return [recording.complete for recording in self._groups.values()]
 
     def commit(self, complete: Iterable[float]) -> None:
@@ -147,12 +144,12 @@ class Records:
 
     @property
     def visible(self) -> dict[str, int]:
-        """How many are visible, by group, as far as this block knows."""
+        """The number of visible records, by group, as far as this block knows."""
         return {group: recording.visible for group, recording in self._groups.items()}
 
     @property
     def planned(self) -> dict[str, int]:
-        """How many there are, by group, without those that are only there because the run was stopped."""
+        """The number of records, by group, without those that were taken only because the run was stopped."""
         return {group: recording.planned for group, recording in self._groups.items()}
 
     @property
@@ -161,6 +158,6 @@ class Records:
         return {group: averaging.state for group, averaging in self._averaging.items()}
 
     @property
-    def told(self) -> dict[str, WriteStatus]:
+    def status(self) -> dict[str, WriteStatus]:
         """The status of each group, for the client."""
-        return {group: recording.told for group, recording in self._groups.items()}
+        return {group: recording.status for group, recording in self._groups.items()}

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.measures.interpolation import corners
-from taskflow.flow.measures.isosurface import Isosurface
-from taskflow.flow.measures.surface_flux import FaceLayer, SurfaceFlux
+from taskflow.flow.measures.surface_flux import FaceLayer
 from taskflow.output import TimeSeries, write_time_series
 from taskflow.runtime.regions import Box, Location, triple
+from taskflow.runtime.tasks import Launch, Roles
 from taskflow.simulation.case import Surface
 from taskflow.simulation.records.fields import GroupPlace, Recording
 from taskflow.simulation.schedule import Every
@@ -64,14 +66,6 @@ class ProbeSeries:
     every: Every
 
 
-@dataclass(frozen=True)
-class Layer:
-    """A layer of cells that is recorded in a group of the store, how often."""
-
-    group: str
-    every: Every
-
-
 class PointRecording(SeriesRecording):
     """Values at points, linear between the cells around each. Whoever has one of these passes its value on: exactly, so
     that the bits do not depend on the blocks.
@@ -95,12 +89,20 @@ class PointRecording(SeriesRecording):
         return np.array([values.sum(axis=1) for values in weighted])
 
 
+class IntegralProgram(Protocol):
+    """A program that measures integrals of a state, and reads them from its scalars."""
+
+    def __call__(self, f: Roles, /) -> Iterator[Launch]: ...
+
+    def numbers(self, scalars: Mapping[str, float]) -> list[float]: ...
+
+
 @dataclass(frozen=True, eq=False)
 class Integral:
-    """The measures of the sides of a surface, or of an isosurface, their group of the store, and how often."""
+    """The programs that measure the sides of a surface, or an isosurface, their group of the store, and how often."""
 
     series: TimeSeries
-    measured: tuple[SurfaceFlux | Isosurface, ...]
+    measured: tuple[IntegralProgram, ...]
     every: Every
 
 
@@ -135,13 +137,10 @@ def sides(surface: Surface, grid: StaggeredGrid) -> tuple[FaceLayer, ...]:
 
 
 def _within(layer: Box, axis: int, grid: StaggeredGrid) -> Box:
-    """The same faces: in a periodic direction the last ones are the first."""
+    """The faces of a layer by their lowest number: in a periodic direction the last ones are the first."""
     n = grid.cells[axis]
-    return (
-        layer.shift(triple(-n * (a == axis) for a in range(3)))
-        if grid.periodic[axis] and layer.lo[axis] == n
-        else layer
-    )
+    beyond = grid.periodic[axis] and layer.lo[axis] == n
+    return layer.shift(triple(-n * (beyond and a == axis) for a in range(3)))
 
 
 def geometry(layers: tuple[FaceLayer, ...], grid: StaggeredGrid) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

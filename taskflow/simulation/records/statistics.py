@@ -52,13 +52,13 @@ class AverageRecorder:
         self.samples = 0
 
     def begin(self, now: float) -> None:
-        """Without samples, at the time `now`."""
+        """Begin without samples at the time `now`."""
         self._shard.run(self._averages.statistics.begin)
         self.since, self.samples = max(self._averages.start, now), 0
         self.until = self.since
 
     def go_on(self, state: Mapping[str, Any]) -> None:
-        """From the state of a checkpoint, whose fields are there already."""
+        """Go on from the state of a checkpoint, whose fields are restored already."""
         self.since, self.until, self.samples = state["since"], state["until"], state["samples"]
 
     def look(self, before: Tick, now: Tick, *, interrupted: bool) -> None:

@@ -40,7 +40,7 @@ FN Push push(const Component& u, const Component& v, const Component& w, In p, c
   const double laplacian = along + drawn(q, c, v.axis, buried) + drawn(q, c, w.axis, buried);
   const double before = solid_before ? 0.0 : double(p[c - A]), behind = solid ? 0.0 : double(p[c]);
   const double viscous = viscosity * laplacian + eddies.brought(q, c, a);
-  return {a.per_face() * (before - behind), viscous - 0.25 * outflow(convection, c, u, v, w)};
+  return {a.per_face() * (before - behind), viscous - advection(convection, c, u, v, w)};
 }
 
 // forces = pressure and friction, sums over the faces that belong to a body, and their moment, the sum of (place - about) x force

@@ -14,7 +14,7 @@ FN Push push(const Component& u, const Component& v, const Component& w, In p, c
              const Way& b, const Way& d, const Cell& c, bool shut, const Convection& convection, const Friction& friction) {
   const double viscous = friction.at(c, u, v, w) + friction.viscosity * at.brought(c, a, b, d);
   const double lost = friction.viscosity * double(at.stick[c]) * (double(u.q[c]) + at.missing(c));
-  const double brought = viscous - 0.25 * outflow(convection, c, u, v, w);
+  const double brought = viscous - advection(convection, c, u, v, w);
   return {shut ? u.axis.per_face() * (double(p[c - u.axis.step]) - p[c]) : 0.0, shut ? brought : lost};
 }
 

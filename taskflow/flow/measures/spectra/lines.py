@@ -68,7 +68,7 @@ class LineSpectra(Spectra):
 
     @property
     def _lines(self) -> int:
-        """How many rows are summed up."""
+        """The number of rows that are summed up."""
         return self.grid.cells[self._beside] if self._beside in self.alike else 1
 
     @property
@@ -92,22 +92,22 @@ class LineSpectra(Spectra):
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """Both."""
+        """Both: waves have a direction."""
         return COSPECTRUM, QUADRATURE
 
     def _name(self, *, other: bool = False) -> str:
-        """Where the rows of a field are, or of the other one of a pair."""
+        """The field of the rows of a field, or of the other one of a pair."""
         return f"lines_along_{'xyz'[self.axis]}{'_of_other' if other else ''}"
 
     def shared(self) -> dict[str, Partition]:
         """The rows of one field, or two."""
-        slabs, found = self.slabs(self._across), self._copies(self._across)
+        slabs, handed = self.slabs(self._across), self._handed(self._across)
         names = [self._name(), *([self._name(other=True)] if self.pairs else [])]
-        return {**found, **{name: slabs.partition((name,), self._rows.shape, self.dtype) for name in names}}
+        return {**handed, **{name: slabs.partition((name,), self._rows.shape, self.dtype) for name in names}}
 
     def _transformed(self, f: Roles, name: str, *, other: bool = False) -> Iterator[Launch]:
-        yield from self._found(f, name, self._across)
-        rows, place = f[self._name(other=other)], self._place(f, name, self._across)
+        yield from self._hand_over(f, name, self._across)
+        rows, place = f[self._name(other=other)], self._source(f, name, self._across)
         yield lines_along(rows, place, over=self._rows, along="xyz"[self.axis], cells=self._count)
         yield forward_rows(rows, over=self._rows, cells=self._count)
 
@@ -120,7 +120,7 @@ class LineSpectra(Spectra):
 
     @property
     def _sum(self) -> dict[str, Any]:
-        """How coefficients are summed up."""
+        """The constants of the tasks that sum coefficients up."""
         scale = 1.0 / (float(self._count) ** 2 * self._lines)
         return {"along": "xyz"[3 - self._across], "share": SHARE, "lines": self._lines, "scale": scale}
 
@@ -129,10 +129,10 @@ class LineSpectra(Spectra):
         waves = np.full(self._count // 2, 2.0)
         if self._count % 2 == 0:
             waves[-1] = 1.0
-        found = power[..., 1:] * waves / self._smallest
+        densities = power[..., 1:] * waves / self._smallest
         place = {self._across: 2 - self._across, self._beside: self._across - 1}
-        found = found.transpose(*(place[axis] for axis in sorted(place, reverse=True)), 2)
+        densities = densities.transpose(*(place[axis] for axis in sorted(place, reverse=True)), 2)
         for axis in sorted(self.alike):
             if axis != self.axis:
-                found = found.mean(axis=-2 if axis == min(place) else -3, keepdims=True)
-        return found.reshape(*(self.grid.cells[axis] for axis in self.resolved), -1)
+                densities = densities.mean(axis=-2 if axis == min(place) else -3, keepdims=True)
+        return densities.reshape(*(self.grid.cells[axis] for axis in self.resolved), -1)

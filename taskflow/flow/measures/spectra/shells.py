@@ -23,8 +23,8 @@ TEXT = KERNELS / "spectra" / "shells.cu"
 
 @dataclass(frozen=True)
 class Shells:
-    """So many shells, as wide as the smallest wavenumber of the longest direction, of waves on so many cells; `ratio`
-    is the smallest wavenumber of each direction over that width.
+    """The `count` shells of the waves on so many cells, as wide as the smallest wavenumber of the longest direction.
+    `ratio` is the smallest wavenumber of each direction over that width.
     """
 
     cells: Counts
@@ -59,10 +59,10 @@ class ShellSpectra(Spectra):
 
     @property
     def shells(self) -> Shells:
-        """Up to the shortest waves of all directions together."""
+        """The shells up to the shortest waves of all directions together."""
         longest, lengths = max(self.grid.lengths), self.grid.lengths
         ratio = longest / lengths[0], longest / lengths[1], longest / lengths[2]
-        largest = sqrt(sum((n // 2 * each) ** 2 for n, each in zip(self.grid.cells, ratio, strict=True)))
+        largest = sqrt(sum((n // 2 * k) ** 2 for n, k in zip(self.grid.cells, ratio, strict=True)))
         return Shells(self.grid.cells, ratio, floor(largest + 0.5) + 1)
 
     @property
@@ -85,7 +85,7 @@ class ShellSpectra(Spectra):
 
     @property
     def resolved(self) -> tuple[int, ...]:
-        """None."""
+        """No direction."""
         return ()
 
     @property
@@ -111,12 +111,12 @@ class ShellSpectra(Spectra):
         planes = flat.partition((PLANES,), self._planes.shape, self.dtype, reach)
         names = (COLUMNS, OTHERS) if self.pairs else (COLUMNS,)
         columns = {name: upright.partition((name,), self._columns.shape, self.dtype) for name in names}
-        return {**self._copies(2), PLANES: planes, **columns}
+        return {**self._handed(2), PLANES: planes, **columns}
 
     def _transformed(self, f: Roles, name: str, *, other: bool = False) -> Iterator[Launch]:
-        yield from self._found(f, name, 2)
+        yield from self._hand_over(f, name, 2)
         (nx, _, nz), planes, columns = self.grid.cells, f[PLANES], f[OTHERS if other else COLUMNS]
-        yield lines_along(planes, self._place(f, name, 2), over=self._planes, along="x", cells=nx)
+        yield lines_along(planes, self._source(f, name, 2), over=self._planes, along="x", cells=nx)
         yield forward_in_place(planes, over=self._planes, cells=nx)
         yield lines_along(columns, planes, over=self._columns, along="z", cells=nz)
         yield forward_rows(columns, over=self._columns, cells=nz)
@@ -129,7 +129,7 @@ class ShellSpectra(Spectra):
 
     @property
     def _sum(self) -> dict[str, Any]:
-        """How coefficients are summed up."""
+        """The constants of the tasks that sum coefficients up."""
         return {"share": SHARE, "shells": self.shells, "scale": 1.0 / float(prod(self.grid.cells)) ** 2}
 
     def density(self, power: np.ndarray) -> np.ndarray:

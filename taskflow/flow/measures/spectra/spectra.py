@@ -1,8 +1,8 @@
-"""What all spectra have in common: the power of the waves of each field, averaged over samples in time.
+"""The common part of all spectra: the power of the waves of each field, averaged over samples in time.
 
 A sample that makes up a share a of the weight of all turns the mean power P into P + a (|c|^2 - P), c being the
 coefficients of a discrete Fourier transform. Lines along a direction are whole in slabs across another one, on which
-the transforms work; blocks that are something else send their cells there.
+the transforms work; blocks that are no such slabs send their cells there.
 
 Of two fields, both in cell centres, with the coefficients c and d, the mean of c* d is that of
 
@@ -17,7 +17,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -25,13 +25,12 @@ import numpy as np
 from taskflow.flow.boundaries.boundary import Value, impose
 from taskflow.flow.grid import StaggeredGrid
 from taskflow.flow.kernels import KERNELS
-from taskflow.flow.measures.spectra.slabs import Slabs
 from taskflow.flow.poisson.transform import transfer
-from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
+from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region, Triple, cuts, triple
 from taskflow.runtime.tasks import Axis, Foreign, Launch, Read, ReadWrite, Roles, Write, facing, lines, task
 
 TEXT, CENTRES = KERNELS / "spectra" / "lines.cu", KERNELS / "spectra" / "centres.cu"
-CENTRED = "spectra.centred"  # the field, in centres, that has a velocity of a pair there for a while
+CENTRED = "spectra.centred"  # the field that has a velocity of a pair in cell centres for a while
 COSPECTRUM, QUADRATURE = "cospectrum", "quadrature"
 AXIS_OF = {"u": "x", "v": "y", "w": "z"}  # of fields on faces
 
@@ -55,10 +54,46 @@ def forward_rows(rows: ReadWrite, *, cells: int) -> None:
     values[...] = np.fft.rfft(values[...][:, :, :cells]).view(values[...].dtype)
 
 
+@dataclass(frozen=True)
+class Slabs:
+    """Slabs of all `cells` across an `axis`, one for each block, in which lines along the other directions are whole.
+
+    They are cut as a partition cuts. Where there are more blocks than planes, the last slabs lie beyond the cells.
+    """
+
+    cells: Triple
+    axis: int
+    count: int
+
+    @property
+    def cuts(self) -> tuple[int, ...]:
+        """The planes at which slabs begin, and the end of the last one."""
+        return cuts(max(self.cells[self.axis], self.count), self.count)
+
+    @property
+    def boxes(self) -> tuple[Box, ...]:
+        """The cells of each slab."""
+        whole = Box.of(self.cells)
+        return tuple(whole.layer(self.axis, 0, low, high) & whole for low, high in pairwise(self.cuts))
+
+    def are(self, main: Partition) -> bool:
+        """Return whether the blocks of `main` are these slabs."""
+        return main.blocks == self.boxes
+
+    def partition(
+        self, names: tuple[str, ...], shape: Triple, dtype: str, reach: tuple[Box, ...] | None = None
+    ) -> Partition:
+        """Fields over the box of a `shape` whose planes across the axis are those of the slabs."""
+        across = {self.axis: self.cuts}
+        at = tuple(across.get(axis, (0, size)) for axis, size in enumerate(shape))
+        region = Region(Box.of(cuts[-1] for cuts in at), FieldSpace(Field(name, dtype) for name in names), ghost=0)
+        return Partition(region, triple(len(cuts) - 1 for cuts in at), at=at, reach=reach)
+
+
 @dataclass(frozen=True, eq=False)
 class Spectra(ABC):
-    """Spectra of `fields`, and of `pairs` of some, kept under a `name` that no other ones have, on a grid whose cells
-    are cut as in `main`.
+    """Spectra of `fields`, and of `pairs` of some, under a `name` of their own, on a grid whose cells are cut as in
+    `main`.
 
     `begin` has to come before the first `sample`, which reads the scalar share: see `Statistics`. With pairs `main` has
     the field `CENTRED`.
@@ -73,7 +108,7 @@ class Spectra(ABC):
     @property
     @abstractmethod
     def parts(self) -> tuple[str, ...]:
-        """What is kept of each pair: COSPECTRUM, and QUADRATURE where waves have a direction."""
+        """The spectra of each pair: COSPECTRUM, and QUADRATURE where waves have a direction."""
 
     @property
     @abstractmethod
@@ -83,66 +118,66 @@ class Spectra(ABC):
     @property
     @abstractmethod
     def wavenumbers(self) -> np.ndarray:
-        """Where the densities are, in radians per length."""
+        """The wavenumbers of densities, in radians per length."""
 
     @property
     @abstractmethod
     def resolved(self) -> tuple[int, ...]:
-        """The directions along which there are several spectra, in the order z, y, x."""
+        """The directions along which there is a spectrum for each cell, in the order z, y, x."""
 
     @abstractmethod
     def density(self, power: np.ndarray) -> np.ndarray:
-        """What integrates over wavenumbers to the mean square, from the mean power [z, y, x] of all modes: spectra
-        along `resolved` directions.
+        """Return the densities [resolved directions ..., wavenumber], whose integral over wavenumbers is the mean
+        square, from the mean power [z, y, x] of all modes.
         """
 
     @abstractmethod
     def shared(self) -> dict[str, Partition]:
-        """Where samples are taken, by name: equal ones will do for several spectra."""
+        """The partitions that samples work on, by name: several spectra can share those of one name."""
 
     @abstractmethod
     def _transformed(self, f: Roles, name: str, *, other: bool = False) -> Iterator[Launch]:
-        """Leave the coefficients of a field where those of one are, or of the other one of a pair."""
+        """Write the coefficients of a field to the place of those of one field, or of the other one of a pair."""
 
     @abstractmethod
     def _power(self, f: Roles, kept: str) -> Launch:
-        """These as one more sample of a field."""
+        """Add the coefficients as a sample of a field."""
 
     @abstractmethod
     def _product(self, f: Roles, kept: Sequence[str]) -> Launch:
-        """Both as one more sample of a pair, of which `parts` are kept."""
+        """Add the coefficients of both fields as a sample of a pair, to each of its `parts`."""
 
     @property
     @abstractmethod
     def _across(self) -> int:
-        """Which direction is cut where the mean power is."""
+        """The axis across which the slabs of the mean power lie."""
 
     @property
     def crossed(self) -> dict[str, tuple[str, str, str]]:
-        """What is kept of pairs, by its name: which part of which two fields."""
+        """The spectra of pairs by name: which part of which two fields each is."""
         return {f"{part}_{one}_{other}": (part, one, other) for (one, other), part in product(self.pairs, self.parts)}
 
     def role(self, name: str) -> str:
-        """The role of the mean power of a field, or of what is kept of a pair."""
+        """The role of the mean power of a field, or of a spectrum of a pair."""
         return f"{self.name}.{name}"
 
     @property
     def roles(self) -> tuple[str, ...]:
-        """The roles of all that is kept."""
+        """The roles of all fields that samples change."""
         return tuple(self.role(name) for name in (*self.fields, *self.crossed))
 
     @property
     def kept(self) -> Partition:
-        """Where the mean power is."""
+        """The partition of the mean power."""
         return self.slabs(self._across).partition(self.roles, self.modes.shape, self.dtype)
 
     def begin(self, f: Roles) -> Iterator[Launch]:
-        """No sample yet."""
+        """Forget all samples."""
         for role in self.roles:
             yield impose(f[role], over=self.modes, value=Value(0.0))
 
     def sample(self, f: Roles) -> Iterator[Launch]:
-        """The present state as one more sample."""
+        """Add the present state as a sample."""
         for name in self.fields:
             yield from self._transformed(f, name)
             yield self._power(f, f[self.role(name)])
@@ -152,39 +187,39 @@ class Spectra(ABC):
             yield self._product(f, [f[self.role(f"{part}_{one}_{other}")] for part in self.parts])
 
     def _in_centres(self, f: Roles, name: str, *, other: bool = False) -> Iterator[Launch]:
-        """`_transformed` of what a field is in cell centres."""
+        """`_transformed` of a field in cell centres, a velocity being brought there."""
         if name in AXIS_OF:
             yield centre(f[name], f[CENTRED], over=Box.of(self.grid.cells), along=AXIS_OF[name])
         yield from self._transformed(f, CENTRED if name in AXIS_OF else name, other=other)
 
     @cached_property
     def dtype(self) -> str:
-        """Of all numbers."""
+        """The type of all numbers."""
         return next(iter(self.main.region.fields.values())).dtype
 
     def slabs(self, axis: int) -> Slabs:
         """The cells in slabs across an axis."""
         return Slabs(self.grid.cells, axis, len(self.main))
 
-    def _copies(self, axis: int) -> dict[str, Partition]:
-        """Where blocks that are not slabs across an axis leave the cells of a field for these."""
+    def _handed(self, axis: int) -> dict[str, Partition]:
+        """The partition on which blocks hand the cells of a field to slabs across an axis; none if they are such."""
         if self.slabs(axis).are(self.main):
             return {}
         name = f"cells_across_{'xyz'[axis]}"
         region = Region(Box.of(self.grid.cells), FieldSpace([Field(name, self.dtype)]), ghost=0)
         return {name: Partition(region, self.main.shape, at=self.main.cuts, reach=self.slabs(axis).boxes)}
 
-    def _found(self, f: Roles, source: str, axis: int) -> Iterator[Launch]:
-        """Leave the cells of a field where slabs across an axis find them."""
-        for name in self._copies(axis):
+    def _hand_over(self, f: Roles, source: str, axis: int) -> Iterator[Launch]:
+        """Hand the cells of a field to slabs across an axis."""
+        for name in self._handed(axis):
             yield transfer(f[name], f[source], over=Box.of(self.grid.cells))
 
-    def _place(self, f: Roles, source: str, axis: int) -> str:
-        """Where slabs across an axis find the cells of a field."""
-        return f[next(iter(self._copies(axis)), source)]
+    def _source(self, f: Roles, source: str, axis: int) -> str:
+        """The field from which slabs across an axis read the cells of a field."""
+        return f[next(iter(self._handed(axis)), source)]
 
 
 def partitions(spectra: Sequence[Spectra]) -> tuple[Partition, ...]:
-    """What all these need beside the region of the fields."""
-    shared: Mapping[str, Partition] = {name: place for each in spectra for name, place in each.shared().items()}
-    return *shared.values(), *(each.kept for each in spectra)
+    """The partitions that all these spectra need beside that of the fields."""
+    shared: Mapping[str, Partition] = {name: place for waves in spectra for name, place in waves.shared().items()}
+    return *shared.values(), *(waves.kept for waves in spectra)

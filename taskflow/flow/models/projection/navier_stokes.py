@@ -1,7 +1,7 @@
 """Incompressible flow by projection on a staggered grid, after Jacobsen & Senocak (2010, 2013).
 
-    du/dt + div(u u) = -grad(p) + viscosity Laplacian(u) - expansion (T - reference) gravity + force,    div(u) = 0
-    dT/dt + div(u T) = diffusivity Laplacian(T) + source
+    du/dt = -div(u u) + viscosity Laplacian(u) + force - expansion (T - reference) gravity - grad(p),    div(u) = 0
+    dT/dt = -div(u T) + diffusivity Laplacian(T) + source
 
 and like T any number of passive scalars. What else drives the flow: see `taskflow.flow.forcing.driving`.
 
@@ -13,77 +13,34 @@ Laplacian(p) = div(u) / dt with the last pressure as the first guess, and correc
 of the stage. p belongs to the middle of the last one: with Adams-Bashforth to t - dt/2.
 """
 
-import math
 from collections.abc import Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass
-from functools import cached_property
+from dataclasses import dataclass
+from functools import partial
 
-from taskflow.flow.bodies import Obstacles
-from taskflow.flow.boundaries.boundary import (
-    Boundaries,
-    Value,
-    impose,
-    normal_velocity,
-    temperature_ghosts,
-    velocity_ghosts,
-)
-from taskflow.flow.boundaries.open_boundaries import OpenBoundaries
+from taskflow.flow.boundaries.boundary import Value, impose, normal_velocity, temperature_ghosts, velocity_ghosts
 from taskflow.flow.boundaries.rough_wall import Supply, heat_supplies, supply_ghosts
-from taskflow.flow.forcing.driving import NO_DRIVING, Driving, Setting
-from taskflow.flow.forcing.stratification import buoyancy_frequency
-from taskflow.flow.grid import Grid, StaggeredGrid
-from taskflow.flow.operators.diagnostics import advective_rate
-from taskflow.flow.operators.momentum import CENTRAL, Buoyancy, Fluid, momentum
+from taskflow.flow.forcing.driving import NO_DRIVING
+from taskflow.flow.model import VELOCITY, FlowModel
+from taskflow.flow.operators.momentum import momentum
 from taskflow.flow.operators.projection import correct, divergence
+from taskflow.flow.operators.rates import advective_rate
 from taskflow.flow.poisson import Solver
 from taskflow.flow.scalars.quantity import Flux, Mixing, Quantity
-from taskflow.flow.stability import Stability, StepLimit, Transported
-from taskflow.flow.time.schemes import ADAMS_BASHFORTH, Scheme, Spreads
-from taskflow.flow.turbulence.eddy_viscosity import Turbulence, eddy_viscosity
+from taskflow.flow.turbulence.eddy_viscosity import eddy_viscosity
 from taskflow.runtime.regions import Location, Partition
 from taskflow.runtime.tasks import Launch, Repeat, Roles
 
-VELOCITY: dict[str, Location] = {"u": "fx", "v": "fy", "w": "fz"}
-
 
 @dataclass(frozen=True, eq=False)
-class NavierStokes:
-    """The equations on a grid, with a solver for the pressure; without `heat`, a quantity T, there is no temperature,
-    without `obstacles` no body in the flow, without `turbulence` no eddy viscosity.
+class NavierStokes(FlowModel):
+    """The equations on a grid, with a solver for the pressure.
 
     Its programs read the scalars that `scalars` gives, `start` reads dt = 1, and leave their results in scalars; the
-    roles are the names of `fields`. `varying`: what enters at inflows changes in time. What steps with open boundaries
-    need besides says `taskflow.flow.boundaries.open_boundaries`.
+    roles are the names of `fields`. What steps with open boundaries need besides says
+    `taskflow.flow.boundaries.open_boundaries`.
     """
 
-    staggered: StaggeredGrid
-    fluid: Fluid
-    boundaries: Boundaries
     pressure: Solver
-    _: KW_ONLY
-    heat: Quantity | None = None
-    buoyancy: Buoyancy | None = None
-    scheme: Scheme = ADAMS_BASHFORTH
-    driving: Driving = NO_DRIVING
-    varying: bool = False
-    obstacles: Obstacles | None = None
-    passive: tuple[Quantity, ...] = ()
-    turbulence: Turbulence | None = None
-
-    @cached_property
-    def openings(self) -> OpenBoundaries:
-        """The boundaries where fluid enters and leaves."""
-        return OpenBoundaries(self.boundaries, self.grid, self.scheme, self.varying)
-
-    @cached_property
-    def grid(self) -> Grid:
-        """What kernels know of the grid."""
-        return self.staggered.constants
-
-    @property
-    def setting(self) -> Setting:
-        """Where the flow is driven."""
-        return Setting(self.staggered.box, self.grid, self.fluid, self.obstacles)
 
     @property
     def fields(self) -> dict[str, Location]:
@@ -101,29 +58,6 @@ class NavierStokes:
         return {**fields, **self.surfaces}
 
     @property
-    def flags(self) -> dict[str, str]:
-        """Fields of flags that say where bodies are, by role, each with its type. Nothing ever writes them."""
-        if not self.obstacles:
-            return {}
-        heat, scalars, eddies = self.heat is not None, bool(self.passive), self.turbulence is not None
-        return self.obstacles.flags(heat=heat, scalars=scalars, eddies=eddies)
-
-    @property
-    def surfaces(self) -> dict[str, Location]:
-        """Fields of numbers that say where surfaces of bodies are, by role. Nothing ever writes them."""
-        return self.obstacles.fields(heat=self.heat is not None) if self.obstacles else {}
-
-    @property
-    def quantities(self) -> tuple[Quantity, ...]:
-        """What the flow carries: the temperature and passive scalars."""
-        return (self.heat, *self.passive) if self.heat else self.passive
-
-    @property
-    def moving(self) -> dict[str, float]:
-        """All that moves, each with its diffusivity."""
-        return {"velocity": self.fluid.viscosity} | {each.name: each.diffusivity for each in self.quantities}
-
-    @property
     def ghost(self) -> int:
         """Layers of ghost cells that the equations need."""
         return max(self.fluid.advection.ghost, self.pressure.ghost, *(quantity.ghost for quantity in self.quantities))
@@ -137,10 +71,6 @@ class NavierStokes:
     def state(self) -> tuple[str, ...]:
         """The roles of what each stage advances at once: u, v, w and, where its differences are central, T."""
         return (*VELOCITY, "T") if self.heat and not self.heat.bounded else tuple(VELOCITY)
-
-    def scalars(self, dt: float, ratio: float) -> dict[str, float]:
-        """The numbers that `step` reads, for a step of dt, `ratio` times as long as the last one (0: at first)."""
-        return self.scheme.scalars(dt, ratio)
 
     def start(self, f: Roles) -> Iterator[Launch | Repeat]:
         """From initial values of u, v, w, T and passive scalars: a velocity as free of divergence as the solver makes
@@ -268,29 +198,7 @@ class NavierStokes:
         if not self.turbulence:
             yield advective_rate(f.u, f.v, f.w, over=self.staggered.box, rate=f.scalar("rate"), grid=self.grid)
 
-    def spreads(self, scalars: Mapping[str, float]) -> Spreads:
-        """The largest of viscosity and diffusivities, with what eddies add to them, times 1/dx^2 + 1/dy^2 + 1/dz^2, and
-        that of bounded quantities alone: what bounds the next step, too.
-        """
-        eddy, part = (scalars["eddy"], 1 / self.turbulence.prandtl) if self.turbulence else (0.0, 0.0)
-        carried = [(each.bounded, each.diffusivity + eddy * part) for each in self.quantities]
-        return Spreads.of(self.fluid.viscosity + eddy, carried, self.grid.inverse_spacing_squared)
-
-    @property
-    def frequency(self) -> float:
-        """The largest angular frequency of inertial and buoyant oscillations together, in radians per time."""
-        inertial, lift = 2 * math.hypot(*self.driving.rotation), self.buoyancy
-        return inertial + (buoyancy_frequency(lift.expansion, lift.gravity, self.driving.gradient) if lift else 0.0)
-
-    def step_limit(self, fixed: float | None, cfl: float, diffusion: float) -> StepLimit:
-        """The longest steps: of one `fixed` length, or up to these CFL and diffusion numbers."""
-        most, bounded = self.spreads({"eddy": 0.0})
-        within = bounded if any(quantity.bounded for quantity in self.quantities) else None
-        return StepLimit(fixed, cfl, diffusion, most, self.scheme, self.frequency, within)
-
-    def stability(self, limit: StepLimit) -> Stability:
-        """Which of the steps within a limit are stable. Bounded quantities have a limit of their own."""
-        part = 1 / self.turbulence.prandtl if self.turbulence else 0.0
-        carried = (Transported(each.diffusivity, part) for each in self.quantities if not each.bounded)
-        momentum = Transported(self.fluid.viscosity, float(bool(self.turbulence)), self.fluid.advection is not CENTRAL)
-        return Stability(self.scheme, self.grid, (momentum, *carried), limit)
+    def residual(self, f: Roles) -> Iterator[Launch]:
+        """The scalars `norm` and `residual` of the pressure equation, in the fluid."""
+        measured = partial(self.obstacles.residual, f) if self.obstacles else None
+        yield from self.openings.residual(f, measured)

@@ -1,0 +1,215 @@
+"""The systems of flows: how the boundaries, bodies, scalars and records of a case reach a `FlowModel`. A system of this
+kind says how its model is made, and what its solver adds to the log.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, repeat
+from typing import Any, ClassVar
+
+from taskflow.errors import BadInput
+from taskflow.flow import Monitor
+from taskflow.flow.bodies import Obstacles
+from taskflow.flow.measures.energy_budget import EnergyBudget
+from taskflow.flow.measures.surface_flux import SurfaceFlux
+from taskflow.flow.model import VELOCITY, FlowModel
+from taskflow.output import through_sides
+from taskflow.simulation.build.physics import conditions, outflows_described, physics, turbulence_described
+from taskflow.simulation.build.scales import Scales, advective_rate, scales
+from taskflow.simulation.build.system import System, moment
+from taskflow.simulation.case import FACES
+from taskflow.simulation.case.case import all_fields
+from taskflow.simulation.case.magnitudes import Magnitudes
+from taskflow.simulation.inflow import InflowProfile, Inflows, inflow_profiles, moments
+from taskflow.simulation.initial import initial_profiles, largest, noise
+from taskflow.simulation.noise import RandomVelocity
+from taskflow.simulation.records.series import Integral, geometry, sides
+from taskflow.simulation.schedule import Tick
+
+FLOW_TABLES = frozenset((
+    "fluid", "heat", "scalars", "turbulence", "body", "obstacles", "bodies", "initial", "surfaces", "grid.stretching",
+    "time.scheme", "statistics.budget", "boundaries.temperature", "boundaries.heat_flux", "boundaries.heat_transfer",
+    "boundaries.outside_temperature", "boundaries.roughness",
+))  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class FlowMeasures:
+    """The quantities that a line of the log has, of a state whose monitor has run. Picklable. `residuals` are the names
+    of those of its solver that are finite in a sane state.
+    """
+
+    model: FlowModel
+    residuals: ClassVar[tuple[str, ...]] = ()
+
+    @cached_property
+    def monitor(self) -> Monitor:
+        """The program that measures."""
+        return Monitor(self.model)
+
+    @property
+    def finite(self) -> tuple[str, ...]:
+        """The names of those that are finite in a sane state."""
+        integrals = (f"integral_{quantity.name}" for quantity in self.model.passive)
+        return ("kinetic_energy", "divergence", *self.residuals, *integrals)
+
+    def solved(self, scalars: Mapping[str, float], tick: Tick) -> dict[str, float]:
+        """The residual that the solver has left, and its cost."""
+        return {}
+
+    def line(self, scalars: Mapping[str, float], tick: Tick, wall: float) -> dict[str, Any]:
+        """The line, `wall` seconds after the first state: see CASE in the reference."""
+        model, monitor, cells = self.model, self.monitor, self.model.staggered.box.volume
+        numbers = moment(scalars, tick, wall)
+        numbers |= {
+            "divergence": scalars["divergence"],
+            **self.solved(scalars, tick),
+            "kinetic_energy": scalars["energy"] / cells,
+            "wall": numbers.pop("wall"),
+            "change": monitor.change(scalars, tick.dt),
+        }
+        numbers |= model.driving.forces(scalars, model.scheme, tick.dt, cells)
+        if model.turbulence:
+            numbers["eddy_viscosity"] = scalars["eddy"]
+        if model.heat:
+            numbers |= {f"nusselt_{face}": value for face, value in monitor.nusselt(scalars).items()}
+        if model.obstacles:
+            numbers["bodies"] = model.obstacles.found(scalars)
+        return numbers | monitor.integrals(scalars)
+
+
+@dataclass(frozen=True, eq=False)
+class FlowSystem(System):
+    """A flow with all that a case can give it: its `model` takes the arguments in `physics`. A system that reads less
+    has `accepts` and `sides` of its own.
+    """
+
+    accepts: ClassVar[frozenset[str]] = FLOW_TABLES
+    sides: ClassVar[frozenset[str]] = frozenset(("wall", "slip", "symmetry", "inflow", "outflow"))
+
+    @classmethod
+    def fields(cls, tables: Mapping[str, Any]) -> tuple[str, ...]:
+        """The names of the fields that a snapshot can have."""
+        return all_fields(tables["heat"], tables["scalars"], tables["turbulence"])
+
+    @property
+    @abstractmethod
+    def model(self) -> FlowModel:
+        """The equations with their boundary conditions."""
+
+    @property
+    def physics(self) -> dict[str, Any]:
+        """The arguments of the model that the case gives, whatever solves the equations."""
+        varying = any(profile.varies for side in self._profiles.values() for profile in side.values())
+        return physics(self.sim.case, self.sim.grid, self.obstacles, varying=varying)
+
+    @cached_property
+    def measures(self) -> FlowMeasures:
+        """The quantities in the log."""
+        return FlowMeasures(self.model)
+
+    @property
+    def initial(self) -> dict[str, Any]:
+        """The initial fields by name."""
+        return initial_profiles(self.sim.case)
+
+    @property
+    def noise(self) -> RandomVelocity | None:
+        """The random velocity that is added to them."""
+        return noise(self.sim.case, self.sim.grid)
+
+    @property
+    def advective_rate(self) -> float:
+        """The rate of walls, inflows and initial velocity."""
+        return advective_rate(self)
+
+    @property
+    def scales(self) -> Scales:
+        """The largest values that the case explains."""
+        return scales(self)
+
+    @cached_property
+    def _profiles(self) -> dict[str, dict[str, InflowProfile]]:
+        case = self.sim.case
+        return {face: inflow_profiles(case, face) for face in FACES if case.boundary(face).type == "inflow"}
+
+    @cached_property
+    def inflows(self) -> Inflows:
+        """The values that enter at inflows."""
+        return Inflows(self.sim.grid, self._profiles, self.model.openings, self.sim.dtype)
+
+    @cached_property
+    def obstacles(self) -> Obstacles | None:
+        """The bodies as the model knows them; None without any."""
+        return self.sim.bodies.obstacles(self.forced) if self.sim.case.obstacles else None
+
+    @property
+    def forced(self) -> int:
+        """The number of times that a projection forces the velocity in bodies: 0 where the solver knows their faces."""
+        return 0
+
+    @property
+    def budget(self) -> EnergyBudget | None:
+        """The budget of the turbulent kinetic energy, where the case asks for one."""
+        table = self.sim.case.statistics
+        return EnergyBudget(self.model) if table is not None and table.budget else None
+
+    @property
+    def surfaces(self) -> tuple[Integral, ...]:
+        """The integrals over surfaces."""
+        integrals = []
+        for surface in self.sim.case.surfaces:
+            around = sides(surface, self.sim.grid)
+            measured = tuple(SurfaceFlux(self.model, side) for side in around)
+            series = through_sides(surface.name, measured[0].names, *geometry(around, self.sim.grid))
+            integrals.append(Integral(series, measured, surface.every))
+        return tuple(integrals)
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """The boundary conditions and the properties of the fluid."""
+        return conditions(self.sim.case).attributes()
+
+    def check(self) -> None:
+        """Raises BadInput where a formula is not finite or too large, no length of a step can be found, more enters
+        than can leave, and where bodies cannot be.
+        """
+        sim = self.sim
+        _ = sim.survey  # finds what is wrong with bodies
+        self.inflows.check(moments(sim.case))
+        initial = largest(sim.case, sim.grid)
+        self._check_sizes(initial)
+        speeds = [value for name, value in initial.items() if name in VELOCITY]
+        if len(speeds) == len(VELOCITY) and not self.inflows.profiles:
+            sim.clock.limit.longest(max(speeds))
+
+    def _check_sizes(self, initial: dict[str, float]) -> None:
+        """Raises BadInput where the values of formulas are too large for the equations."""
+        case, grid, inflows = self.sim.case, self.sim.grid, self.inflows
+        x, y, z = (grid.narrowest(axis) for axis in range(3))
+        numbers = Magnitudes((x, y, z), case.fluid.viscosity, case.machine.precision)
+        entering = zip(inflows.profiles, inflows.fastest(moments(case)), strict=True)
+        sizes = [(f"boundaries.{face}", float(max(speeds)), "velocity") for face, speeds in entering]
+        sizes += [(f"initial {name}", value, "velocity" if name in VELOCITY else "") for name, value in initial.items()]
+        for key, value, kind in sizes:
+            if lost := numbers.velocity(value) if kind and value > 1 else numbers.carried(value):
+                raise BadInput(f"{key}: values of {value:g}; {lost}; give smaller ones")
+
+    def details(self) -> Iterator[tuple[str, str]]:
+        """Label and text of each line on openings and eddies."""
+        yield from zip(chain(["openings"], repeat("")), self._openings(), strict=False)
+        if self.sim.case.turbulence:
+            yield "eddies", turbulence_described(self.sim.case)
+
+    def _openings(self) -> Iterator[str]:
+        """A line for each side where fluid enters or leaves."""
+        inflows = self.inflows
+        for face in inflows.profiles:
+            speeds = inflows.inward(face, 0.0)
+            often = " at first, and changes in time" if inflows.varies else ""
+            yield f"{face}: fluid enters at {speeds.mean():.4g} on average, {speeds.max():.4g} at most{often}"
+        yield from outflows_described(self.model)

@@ -1,0 +1,201 @@
+"""The physics of a flow that a case describes, however its equations are solved: fluid, boundaries, bodies, forcing,
+scalars and turbulence, as a `FlowModel` takes them and in words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from taskflow.flow import (
+    CENTRAL,
+    QUICK,
+    AdvectedOutflow,
+    Boundary,
+    Buoyancy,
+    ConvectiveOutflow,
+    Driving,
+    Fixed,
+    Fluid,
+    Flux,
+    Inflow,
+    PressureOutflow,
+    Quantity,
+    Slip,
+    Smagorinsky,
+    Source,
+    StaggeredGrid,
+    Transport,
+    Turbulence,
+    Wall,
+)
+from taskflow.flow.bodies import Obstacles
+from taskflow.flow.forcing.coriolis import geostrophic_force
+from taskflow.flow.model import FlowModel
+from taskflow.output.conditions import SIDES, Conditions, Side
+from taskflow.simulation.case import FACES, MODELS, SCHEMES, Case, PassiveScalar
+from taskflow.simulation.case import Source as CaseSource
+
+ADVECTION = {"central": CENTRAL, "quick": QUICK}
+OUTFLOWS: dict[float | str | None, Boundary] = {
+    None: ConvectiveOutflow(),
+    0.0: PressureOutflow(),
+    "advected": AdvectedOutflow(),
+}
+NAMES = {"smagorinsky": "Smagorinsky", "wale": "WALE", "vreman": "Vreman"}
+LEAVING = {
+    ConvectiveOutflow: "as much leaves, carried out at its mean speed",
+    AdvectedOutflow: "as much leaves, carried out at its mean speed with its pressure",
+    PressureOutflow: "p = 0, which decides how much leaves or enters",
+}
+
+
+def physics(case: Case, grid: StaggeredGrid, obstacles: Obstacles | None, *, varying: bool) -> dict[str, Any]:
+    """The arguments of a `FlowModel` that say what flows, by name. `varying`: values at inflows change in time."""
+    return {
+        "staggered": grid,
+        "fluid": Fluid(case.fluid.viscosity, _force(case), ADVECTION[case.fluid.scheme]),
+        "boundaries": {face: _boundary(case, face) for face in case.boundaries.sides},
+        "heat": _temperature(case, grid),
+        "buoyancy": _buoyancy(case),
+        "scheme": SCHEMES[case.time.scheme],
+        "driving": _driving(case),
+        "varying": varying,
+        "obstacles": obstacles,
+        "passive": tuple(_passive(case, scalar, grid) for scalar in case.scalars),
+        "turbulence": _turbulence(case),
+    }
+
+
+def _force(case: Case) -> tuple[float, float, float]:
+    """The constant force: that of the case, and the pressure gradient behind a geostrophic wind."""
+    (a, b, c), (x, y, z) = case.body.force, geostrophic_force(case.body.rotation, case.body.geostrophic_wind)
+    return a + x, b + y, c + z
+
+
+def _buoyancy(case: Case) -> Buoyancy | None:
+    """The buoyancy of warm fluid; None where temperature exerts no force."""
+    if case.heat is None or case.heat.expansion == 0 or not any(case.body.gravity):
+        return None
+    return Buoyancy(case.heat.expansion, case.heat.reference, case.body.gravity)
+
+
+def _driving(case: Case) -> Driving:
+    """The forces that depend on the flow."""
+    body = case.body
+    gradient = case.heat.background_gradient if case.heat else (0.0, 0.0, 0.0)
+    return Driving(body.rotation, gradient, body.bulk_velocity.means if body.bulk_velocity else (None, None, None))
+
+
+def _boundary(case: Case, face: str) -> Boundary:
+    """The boundary condition on a face that is not periodic."""
+    table = case.boundary(face)
+    if table.type == "inflow":
+        return Inflow()
+    if table.type == "outflow":
+        return OUTFLOWS[table.pressure]
+    if table.type == "slip":
+        return Slip()
+    temperature = table.temperature if isinstance(table.temperature, float) else None
+    transfer = table.heat_transfer or 0.0, table.outside_temperature or 0.0
+    return Wall(table.numbers, temperature, table.heat_flux or 0.0, *transfer, table.roughness or 0.0)
+
+
+def _temperature(case: Case, grid: StaggeredGrid) -> Quantity | None:
+    """The temperature; None without heat."""
+    heat = case.heat
+    if heat is None:
+        return None
+    sources = tuple(_sources(heat.sources, grid))
+    return Quantity("T", Transport(heat.diffusivity, heat.source), heat.scheme != "central", sources)
+
+
+def _passive(case: Case, scalar: PassiveScalar, grid: StaggeredGrid) -> Quantity:
+    """A passive scalar: without a condition of its own 0 enters at inflows, and no flux passes other faces."""
+    faces: dict[str, Fixed | Flux] = {}
+    for face in FACES:
+        if not case.periodic["xyz".index(face[0])]:
+            side, enters = getattr(scalar.boundaries, face), case.boundary(face).type == "inflow"
+            if side is None:
+                faces[face] = Fixed(0.0) if enters else Flux(0.0)
+            else:
+                faces[face] = Flux(side.flux or 0.0) if side.value is None else Fixed(side.value)
+    sources = tuple(_sources(scalar.sources, grid))
+    transport = Transport(scalar.diffusivity, scalar.source)
+    return Quantity(scalar.name, transport, scalar.scheme != "central", sources, faces)
+
+
+def _sources(sources: tuple[CaseSource, ...], grid: StaggeredGrid) -> Iterator[Source]:
+    for source in sources:
+        if source.box is not None:
+            yield Source(*source.box, source.rate)
+        elif source.point is not None:
+            yield Source.at(source.point, source.rate, grid)
+
+
+def _turbulence(case: Case) -> Turbulence | None:
+    """The model of turbulence; None without one."""
+    table = case.turbulence
+    if table is None:
+        return None
+    model = MODELS[table.model]()
+    if table.constant is not None:
+        model = replace(model, constant=table.constant)
+    if isinstance(model, Smagorinsky):
+        model = replace(model, damped=table.damping != "none")
+    return Turbulence(model, table.prandtl)
+
+
+def turbulence_described(case: Case) -> str:
+    """The model of turbulence in words."""
+    table = case.turbulence
+    if table is None:
+        return "none"
+    words = [f"{NAMES[table.model]}, constant {table.constant:g}"]
+    walls = [case.boundary(face) for face in FACES if case.boundary(face).type == "wall"]
+    rough = [wall for wall in walls if wall.roughness]
+    if table.damping == "van-driest" and len(walls) > len(rough) and case.fluid.viscosity > 0:
+        words.append("damped at smooth walls" + (", not at bodies" if case.obstacles else ""))
+    if rough:
+        words.append("logarithmic law at rough walls")
+    if case.heat:
+        words.append(f"turbulent Prandtl number {table.prandtl:g}")
+    return ", ".join(words)
+
+
+def outflows_described(model: FlowModel) -> Iterator[str]:
+    """A line for each outflow."""
+    for face, side in model.boundaries.items():
+        if type(side) in LEAVING:
+            yield f"{face}: {LEAVING[type(side)]}"
+
+
+def conditions(case: Case) -> Conditions:
+    """The boundary conditions and properties of the fluid as attributes of a store, with nothing left open."""
+    heat = {"T": case.heat.diffusivity} if case.heat else {}
+    return Conditions(
+        sides={name: _side(case, name) for name in SIDES},
+        cells=case.grid.cells,
+        viscosity=case.fluid.viscosity,
+        diffusivities=heat | {scalar.name: scalar.diffusivity for scalar in case.scalars},
+        thermal_expansion=case.heat.expansion if case.heat else 0.0,
+        gravity=case.body.gravity,
+    )
+
+
+def _side(case: Case, name: str) -> Side:
+    boundary = case.boundary(name)
+    if boundary.type != "wall":
+        return Side(type=boundary.type)
+    temperature = boundary.temperature if isinstance(boundary.temperature, float) else None
+    insulated = case.heat is not None and temperature is None and boundary.heat_transfer is None
+    return Side(
+        type="wall",
+        velocity=boundary.numbers,
+        temperature=temperature,
+        heat_flux=boundary.heat_flux if insulated else None,
+        heat_transfer=boundary.heat_transfer,
+        outside_temperature=boundary.outside_temperature,
+        roughness=boundary.roughness,
+    )

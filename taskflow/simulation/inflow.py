@@ -1,0 +1,211 @@
+"""Inflows over time: each block evaluates them on its own faces, and all of them how much enters together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import ceil, log1p, log2
+from typing import Any, Protocol
+
+import numpy as np
+
+from taskflow.errors import BadInput
+from taskflow.flow import StaggeredGrid
+from taskflow.flow.boundaries.inflow import values
+from taskflow.flow.boundaries.open_boundaries import OpenBoundaries
+from taskflow.flow.boundaries.outflow import convective_outlets, pressure_outlets
+from taskflow.flow.boundaries.rough_wall import KARMAN
+from taskflow.flow.grid import on_face
+from taskflow.flow.model import VELOCITY
+from taskflow.runtime.machine import Shard
+from taskflow.runtime.regions import Box, triple
+from taskflow.runtime.tasks import frame
+from taskflow.simulation.case import Case
+from taskflow.simulation.expression import Expression
+from taskflow.simulation.profile_table import Column
+
+AXES = "xyz"
+FINEST = 2.0**-20  # times the largest speed: the scalar sum_bound
+ROUNDING = 64  # roundings of a sum of all that enters may be left where nothing leaves
+SAMPLES = 9  # moments at which what enters is tried
+
+
+class InflowProfile(Protocol):
+    """A quantity on a side as a function of place and time; without `varies` it is the same at all times."""
+
+    @property
+    def varies(self) -> bool: ...
+
+    def __call__(self, x: Any, y: Any, z: Any, t: float) -> np.ndarray: ...
+
+
+@dataclass(frozen=True)
+class Inflows:
+    """The profiles of u, v, w and, with heat, T, by face; empty without inflows."""
+
+    grid: StaggeredGrid
+    profiles: Mapping[str, Mapping[str, InflowProfile]]
+    openings: OpenBoundaries
+    dtype: str
+
+    @property
+    def varies(self) -> bool:
+        """Return whether anything changes in time."""
+        return any(profile.varies for side in self.profiles.values() for profile in side.values())
+
+    def begin(self, shard: Shard) -> dict[str, float]:
+        """Write what enters at time 0; the scalars that the first step needs."""
+        return self._written(shard, [0.0] * len(self.openings.endings))
+
+    def advance(self, shard: Shard, time: float, dt: float) -> dict[str, float]:
+        """Write what enters at the ends of the stages of a step from `time` to time + dt; the scalars that it needs."""
+        return self._written(shard, [time + dt * end for end in self.openings.scheme.ends]) if self.varies else {}
+
+    def at(self, face: str, name: str, time: float, cells: Box) -> np.ndarray:
+        """The values [z, y, x] of a quantity on the faces of a side in these cells, in double precision."""
+        axis, high = frame(face)
+        x, y, z = (self.grid.coordinates(VELOCITY.get(name, "c"), a, cells.lo[a], cells.hi[a]) for a in range(3))
+        edge = np.array([self.grid.origin[axis] + high * self.grid.lengths[axis]])
+        x, y, z = (edge if a == axis else along for a, along in enumerate((x, y, z)))
+        try:
+            return self.profiles[face][name](x[None, None, :], y[None, :, None], z[:, None, None], time)
+        except BadInput as error:
+            key = "temperature" if name == "T" else "velocity"
+            raise BadInput(f"boundaries.{face}.{key}: {error}") from None
+
+    def check(self, times: list[float]) -> None:
+        """Raises BadInput where a value is not finite at one of these times, or nothing can leave of what enters."""
+        for time in times if self.varies else times[:1]:
+            for face, side in self.profiles.items():
+                for name in side:
+                    self.at(face, name, time, on_face(face, self.grid.constants))
+            self._flow(time)
+
+    def fastest(self, times: list[float]) -> list[np.ndarray]:
+        """The largest |u|, |v|, |w| that enter on each side."""
+        fastest = []
+        for face in self.profiles:
+            over = on_face(face, self.grid.constants)
+            speeds = [[np.abs(self.at(face, name, t, over)).max() for name in VELOCITY] for t in times]
+            fastest.append(np.max(speeds, axis=0))
+        return fastest
+
+    def _written(self, shard: Shard, times: list[float]) -> dict[str, float]:
+        if not self.profiles:
+            return {}
+        moments = dict(zip(self.openings.endings, times, strict=True))
+        for face in self.profiles:
+            self._write(shard, face, moments)
+        flows = [self._flow(time) for time in times]
+        largest = max(speed for _, speed in flows) * self.grid.constants.unevenness
+        bound = FINEST * 2.0 ** ceil(log2(largest)) if largest > 0 else FINEST
+        names = (f"outflow_speed{ending}" for ending in self.openings.scheme.endings)
+        return {**dict(zip(names, (mean for mean, _ in flows), strict=True)), "sum_bound": bound}
+
+    def _write(self, shard: Shard, face: str, moments: Mapping[str, float]) -> None:
+        """Write the values that enter at a side, at a time for each ending. All blocks write; the values of one that is
+        not at the side are never read.
+        """
+        axis, names, fields = frame(face)[0], list(self.profiles[face]), {}
+        own = shard.partition.homes[values(face, names[0], next(iter(moments)))].blocks[shard.block]
+        beside = own.lo[axis] == on_face(face, self.grid.constants).lo[axis]
+        for ending, time in moments.items():
+            for name in names:
+                fields[values(face, name, ending)] = self.at(face, name, time, own) if beside else np.zeros((1, 1, 1))
+        shard.write(fields)
+
+    def inward(self, face: str, time: float) -> np.ndarray:
+        """The speeds at which fluid enters at an inflow, as its fields hold them, in double precision."""
+        axis, high = frame(face)
+        normal = self.at(face, "uvw"[axis], time, on_face(face, self.grid.constants))
+        return normal.astype(self.dtype).astype(np.float64) * (-1.0 if high else 1.0)
+
+    def _flow(self, time: float) -> tuple[float, float]:
+        """The mean outward speed where what leaves is carried out, and the largest of all speeds through open sides."""
+        net, gross, largest = 0.0, 0.0, 0.0
+        for face in self.profiles:
+            inward, area = self.inward(face, time), self.grid.area(frame(face)[0])
+            shares = self.grid.area_shares(frame(face)[0])
+            net += float((shares * inward).sum()) * area
+            gross += float((shares * np.abs(inward)).sum()) * area
+            largest = max(largest, float(np.abs(inward).max()))
+        leaves = convective_outlets(self.openings.boundaries)
+        if leaves:
+            axis, _ = frame(leaves[0])
+            mean = net / (self.grid.area(axis) * on_face(leaves[0], self.grid.constants).volume)
+            return mean, max(largest, abs(mean))
+        rounding = ROUNDING * float(np.finfo(self.dtype).eps) * gross
+        if not pressure_outlets(self.openings.boundaries) and abs(net) > rounding:
+            when = f" at time {time:g}" if self.varies else ""
+            raise BadInput(
+                f"boundaries: {net:g} (volume per time) more enters than leaves{when}, and there is no way out; give a"
+                ' side type = "outflow"'
+            )
+        return 0.0, largest
+
+
+def inflow_profiles(case: Case, face: str) -> dict[str, InflowProfile]:
+    """The profiles that enter at a face, by field."""
+    side = case.boundary(face)
+    profiles: dict[str, InflowProfile] = {}
+    if side.table:
+        profiles = {name: Column(side.table, name) for name in (*VELOCITY, *(["T"] if case.heat else []))}
+    elif side.log_law:
+        profiles = dict(zip(VELOCITY, _wind(case, face), strict=True))
+    else:
+        profiles = {name: _formula(value) for name, value in zip(VELOCITY, side.velocity or (), strict=True)}
+    if case.heat and side.temperature is not None:
+        profiles["T"] = _formula(side.temperature)
+    return profiles
+
+
+def _formula(value: float | Expression) -> Expression:
+    return value if isinstance(value, Expression) else Expression(value)
+
+
+def _wind(case: Case, face: str) -> list[LogProfile]:
+    law = case.boundary(face).log_law
+    assert law is not None
+    axis, high = frame(face)
+    speed = law.friction_velocity or friction_velocity(law.speed or 0.0, law.height or 0.0, law.roughness)
+    inward = triple((-1 if high else 1) if a == axis else 0 for a in range(3))
+    direction = np.array(law.direction or inward, np.float64)
+    up = AXES.index(law.up)
+    ground = case.grid.origin[up] if law.ground is None else law.ground
+    return [LogProfile(speed, law.roughness, up, ground, share) for share in direction / np.linalg.norm(direction)]
+
+
+def moments(case: Case) -> list[float]:
+    """Times of the run, the first and, where that is known, the last among them."""
+    end = case.time.end or (case.time.steps or 0) * (case.time.step or 0.0)
+    return [end * n / (SAMPLES - 1) for n in range(SAMPLES)] if end else [0.0]
+
+
+@dataclass(frozen=True)
+class LogProfile:
+    """A velocity component over rough ground (P. J. Richards, R. P. Hoxey 1993, J. Wind Eng. Ind. Aerodyn. 46, 145):
+
+        share (friction_velocity / 0.41) ln((s - ground + roughness) / roughness)
+
+    where s is the coordinate along `up`, a direction by its number, and 0 below the ground. `share` is the component
+    of the wind's direction, a unit vector.
+    """
+
+    friction_velocity: float
+    roughness: float
+    up: int
+    ground: float
+    share: float
+
+    varies = False
+
+    def __call__(self, x: Any, y: Any, z: Any, t: float = 0.0) -> np.ndarray:
+        """Values in float64, in the shape to which x, y and z broadcast."""
+        height = np.maximum((x, y, z)[self.up] - self.ground, 0.0)
+        speed = self.friction_velocity / KARMAN * np.log1p(height / self.roughness)
+        return np.broadcast_to(self.share * speed, np.broadcast_shapes(np.shape(x), np.shape(y), np.shape(z)))
+
+
+def friction_velocity(speed: float, height: float, roughness: float) -> float:
+    """The friction velocity of the profile that has a speed at a height above the ground."""
+    return speed * KARMAN / log1p(height / roughness)

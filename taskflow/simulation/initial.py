@@ -1,0 +1,129 @@
+"""Initial fields: expressions are evaluated by each block for its cells, functions once by the client."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from taskflow.errors import BadInput
+from taskflow.flow import StaggeredGrid
+from taskflow.flow.model import VELOCITY
+from taskflow.output import load_initial
+from taskflow.runtime.machine import Shard
+from taskflow.runtime.regions import Box
+from taskflow.simulation.case import Case
+from taskflow.simulation.expression import Expression
+from taskflow.simulation.noise import PIECE as WAVES
+from taskflow.simulation.noise import SPECTRA, RandomVelocity
+
+PIECE = 1 << 24  # cells that are evaluated at a time
+SAMPLES = 64  # points per direction at which formulas are tried
+LARGEST = 4  # times its rms: what hardly any value of a noise exceeds
+
+
+@dataclass(frozen=True)
+class InitialFields:
+    """The fields at time 0, by name: an expression, or None where the values are kept in the store `saved`; and a noise
+    that is added to the velocity.
+    """
+
+    grid: StaggeredGrid
+    profiles: dict[str, Expression | None]
+    saved: Path
+    noise: RandomVelocity | None = None
+
+    def fill(self, shard: Shard) -> None:
+        """Write this block's cells of every field."""
+        waves, xp = self.noise.drawn() if self.noise else None, shard.device.xp
+        for name in self.profiles:
+            added = waves if name in VELOCITY else None
+            for piece in pieces(shard, WAVES if added else PIECE):
+                values = self.values(name, piece)
+                if added:
+                    values = xp.asarray(values) + added.values(list(VELOCITY).index(name), piece, xp)
+                shard.write({name: values}, piece)
+
+    def values(self, name: str, cells: Box) -> np.ndarray:
+        """The values [z, y, x] of a field at its location in these cells, in double precision."""
+        profile = self.profiles[name]
+        if profile is None:
+            return load_initial(self.saved, name, cells)
+        return np.broadcast_to(profile(*self.grid.points(VELOCITY.get(name, "c"), cells)), cells.shape[::-1])
+
+
+def pieces(shard: Shard, cells: int) -> Iterator[Box]:
+    """The cells of a block, some planes at a time, of about so many cells: a host may have less memory than its GPUs.
+
+    Of all blocks as many pieces, as they have to write equally often.
+    """
+    blocks = shard.partition.blocks
+    planes = max(1, cells // max(block.shape[0] * block.shape[1] for block in blocks))
+    for start in range(0, max(block.shape[2] for block in blocks), planes):
+        yield shard.cells & shard.cells.layer(2, 0, start, start + planes)
+
+
+def noise(case: Case, grid: StaggeredGrid) -> RandomVelocity | None:
+    """The random velocity that is added, if any."""
+    table = case.initial.noise
+    if table is None:
+        return None
+    return RandomVelocity(grid, table.rms, table.wavenumber, SPECTRA[table.spectrum], table.seed)
+
+
+def initial_profiles(case: Case) -> dict[str, Any]:
+    """The initial fields by name: expressions and functions of x, y, z."""
+    profiles: dict[str, Any] = dict(zip(VELOCITY, case.initial.velocity, strict=True))
+    if case.heat:
+        profiles["T"] = case.initial.temperature or Expression(case.heat.reference)
+    profiles |= {scalar.name: scalar.initial for scalar in case.scalars}
+    return profiles
+
+
+def largest(case: Case, grid: StaggeredGrid) -> dict[str, float]:
+    """The largest absolute value of each initial field that is a formula, at some points, corners included; of
+    a velocity that keeps a mean at least this, and what a noise adds.
+
+    Raises BadInput where one is not finite: blocks would find that when it is too late.
+    """
+    largest = extremes(initial_profiles(case), grid, _key)
+    if case.initial.noise is not None:
+        for name in largest.keys() & VELOCITY.keys():
+            largest[name] += LARGEST * case.initial.noise.rms
+    if case.body.bulk_velocity is not None:
+        for name, mean in zip(VELOCITY, case.body.bulk_velocity.means, strict=True):
+            if name in largest:
+                largest[name] = max(largest[name], abs(mean or 0.0))
+    return largest
+
+
+def extremes(profiles: Mapping[str, Any], grid: StaggeredGrid, key: Callable[[str], str]) -> dict[str, float]:
+    """The largest absolute value, at some points, of each of the initial fields that is a formula.
+
+    Raises BadInput, with the `key` of the field, where one is not finite.
+    """
+    largest = {}
+    for name, profile in profiles.items():
+        if isinstance(profile, Expression):
+            points = [_few(p) for p in grid.points(VELOCITY.get(name, "c"), grid.box)]
+            try:
+                largest[name] = float(np.abs(profile(*points)).max())
+            except BadInput as error:
+                raise BadInput(f"{key(name)}: {error}") from None
+    return largest
+
+
+def _key(name: str) -> str:
+    """The key of a case file that has the initial values of a field."""
+    if name in (*VELOCITY, "T"):
+        return "initial.velocity" if name in VELOCITY else "initial.temperature"
+    return f"scalars, name = {name}, initial"
+
+
+def _few(coordinates: np.ndarray) -> np.ndarray:
+    """Up to SAMPLES of the coordinates along an axis, the first and the last among them."""
+    chosen = np.linspace(0, coordinates.size - 1, min(coordinates.size, SAMPLES)).round().astype(int)
+    return coordinates.take(chosen, axis=int(np.argmax(coordinates.shape)))
