@@ -31,8 +31,7 @@ from taskflow.flow import (
 from taskflow.flow.bodies import Obstacles
 from taskflow.flow.forcing.coriolis import geostrophic_force
 from taskflow.flow.poisson import Solver
-from taskflow.simulation.case import FACES, MODELS, SCHEMES, Case, PassiveScalar
-from taskflow.simulation.case import Source as CaseSource
+from taskflow.simulation.case import FACES, MODELS, SCHEMES, Case, PassiveScalar, SourceTable
 
 ADVECTION = {"central": CENTRAL, "quick": QUICK}
 OUTFLOWS: dict[float | str | None, Boundary] = {
@@ -125,7 +124,7 @@ def _passive(case: Case, scalar: PassiveScalar, grid: StaggeredGrid) -> Quantity
     return Quantity(scalar.name, transport, scalar.scheme != "central", sources, faces)
 
 
-def _sources(sources: tuple[CaseSource, ...], grid: StaggeredGrid) -> Iterator[Source]:
+def _sources(sources: tuple[SourceTable, ...], grid: StaggeredGrid) -> Iterator[Source]:
     for source in sources:
         if source.box is not None:
             yield Source(*source.box, source.rate)

@@ -1,23 +1,22 @@
-"""The six sides of the box: [boundaries]."""
+"""The six sides of the box: [boundaries], and the values at an inflow: numbers, formulas, a log law, a table."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import ValidationInfo, WithJsonSchema, field_validator, model_validator
 
 from taskflow.errors import BadInput
 from taskflow.simulation.case.grid import AXES
-from taskflow.simulation.case.inflow import LogLaw, Value, Values, one_value, three_values
 from taskflow.simulation.case.problems import CaseError, Problem, exclusive, missing, present, wrong
 from taskflow.simulation.case.table import NonNegative, Number, Positive, Table, Vector, entry, reads, written
 from taskflow.simulation.expression import Expression
 from taskflow.simulation.inflow.profile_table import ProfileTable
-from taskflow.simulation.values import number, one_of
+from taskflow.simulation.values import number, one_of, three
 
 if TYPE_CHECKING:
-    from taskflow.simulation.case.grid import Grid
+    from taskflow.simulation.case.grid import GridTable
     from taskflow.simulation.case.initial import Initial
     from taskflow.simulation.case.physics import Heat
 
@@ -35,6 +34,53 @@ WANTED = 'give it a type, "wall", "slip", "symmetry", "inflow" or "outflow"'
 
 Kind = Literal["periodic", "wall", "slip", "symmetry", "inflow", "outflow"]
 _type = one_of(*OPTIONS)
+Value = float | Expression
+Values = tuple[Value, Value, Value]
+
+
+def one_value(value: Any) -> Value:
+    """A number, or an expression in x, y, z and t."""
+    if isinstance(value, Expression):
+        return value
+    if isinstance(value, str):
+        return Expression(value, timed=True)
+    try:
+        return number(value)
+    except BadInput:
+        raise BadInput("give a finite number or an expression in x, y, z and t") from None
+
+
+def three_values(value: Any) -> Values:
+    """Three numbers, where all are; else numbers and expressions."""
+    if isinstance(value, (list, tuple)) and any(isinstance(item, (str, Expression)) for item in value):
+        return three(one_value, "three numbers or expressions")(value)
+    return three(number, "three numbers")(value)
+
+
+class LogLawTable(Table):
+    """The wind over rough ground, (u* / 0.41) ln((s + roughness) / roughness) at the height s above it."""
+
+    roughness: Positive = entry("roughness length", remedy="give the roughness length of the ground, a number > 0")
+    friction_velocity: Positive | None = entry("u*; or else `speed` and `height`", None)
+    speed: Positive | None = entry("the speed at a `height`", None)
+    height: Positive | None = entry("the height above the ground at which there is this `speed`", None)
+    up: Literal["x", "y", "z"] = entry("which direction is up", "z")
+    ground: Number | None = entry("where the ground is along `up`", None, otherwise="the lowest corner of the grid")
+    direction: Vector | None = entry(
+        "where the wind blows, with a component into the domain and none along `up`", None, otherwise="into the domain"
+    )
+
+    @classmethod
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        pair = present(values, "speed", "height")
+        if present(values, "friction_velocity"):
+            for key in pair:
+                yield wrong(key, values[key], "friction_velocity is given as well; give it, or speed and height")
+        elif not pair:
+            yield missing("friction_velocity", "give it, or a speed and the height above ground where it is")
+        elif len(pair) == 1:
+            other = "height" if pair == ["speed"] else "speed"
+            yield missing(other, "give the speed, and the height above ground where it is")
 
 
 def _pair(value: object) -> str:
@@ -58,7 +104,7 @@ class Boundary(Table):
         None,
         otherwise="a wall stands still",
     )
-    log_law: LogLaw | None = entry("of an `inflow`, in place of `velocity`: see [there](#inflow)", None)
+    log_law: LogLawTable | None = entry("of an `inflow`, in place of `velocity`: see [there](#inflow)", None)
     table: Annotated[ProfileTable | None, reads(ProfileTable.load)] = entry(
         "of an `inflow`, in place of `velocity`: see [there](#inflow)", None
     )
@@ -184,6 +230,16 @@ class Boundaries(Table):
         """The sides that are not periodic, by face."""
         return {face: side for face in FACES if (side := getattr(self, face))}
 
+    def completed(self, tables: Mapping[str, Any]) -> Self:
+        """With heat: walls that say nothing of it are insulated, inflows have the reference temperature."""
+        heat, filled = tables.get("heat"), {}
+        for face, side in self.sides.items() if heat else ():
+            if side.type == "wall" and not present(dict(side), "temperature", "heat_flux", "heat_transfer"):
+                filled[face] = side.model_copy(update={"heat_flux": 0.0})
+            if side.type == "inflow" and side.temperature is None and not (side.table and "T" in side.table.names):
+                filled[face] = side.model_copy(update={"temperature": heat.reference})
+        return self.model_copy(update=filled)
+
     @field_validator(*FACES, mode="before")
     @classmethod
     def _spelled_out(cls, value: Any, info: ValidationInfo) -> Any:
@@ -214,7 +270,7 @@ def _kind(side: Any) -> str | None:
     return kind if isinstance(kind, str) else None
 
 
-def _walls_have_room(grid: Grid, boundaries: Boundaries) -> Iterator[Problem]:
+def _walls_have_room(grid: GridTable, boundaries: Boundaries) -> Iterator[Problem]:
     for face, side in boundaries.sides.items():
         axis = face[0]
         if side.type in ("wall", "inflow", "outflow") and grid.cells[AXES.index(axis)] == 1:
@@ -277,4 +333,4 @@ def _inflow_fits_its_side(boundaries: Boundaries) -> Iterator[Problem]:
             yield wrong(("boundaries", face, "table"), table.source, remedy)
 
 
-RULES = (_walls_have_room, _heat_is_on, _outflow_is_determined, _inflow_fits_its_side)
+Boundaries.rules = (_walls_have_room, _heat_is_on, _outflow_is_determined, _inflow_fits_its_side)

@@ -1,20 +1,20 @@
 """The state at time 0: [initial]."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 
 from taskflow.errors import BadInput
 from taskflow.flow import StaggeredGrid
 from taskflow.simulation.case.boundaries import Boundaries
-from taskflow.simulation.case.grid import Grid
+from taskflow.simulation.case.grid import GridTable
 from taskflow.simulation.case.problems import Problem, wrong
 from taskflow.simulation.case.table import Positive, Table, Whole, entry, reads
 from taskflow.simulation.expression import Expression, field_values
 from taskflow.simulation.initial.noise import FLAT, SPECTRA, Lattice
-from taskflow.simulation.values import number, one_of, three
+from taskflow.simulation.values import number, three
 
 MOST_WAVES = 1 << 21  # some hundred megabytes while their amplitudes are computed, on every block
 
@@ -71,7 +71,7 @@ class Noise(Table):
         "where the energy spectrum has its peak, in radians per length: 2 pi over a wave's length",
         remedy="give the wavenumber of the spectrum's peak, a number > 0",
     )
-    spectrum: Annotated[Literal["passot-pouquet", "von-karman"], reads(one_of(*SPECTRA))] = entry(
+    spectrum: Literal["passot-pouquet", "von-karman"] = entry(
         "`passot-pouquet`: E ~ k^4 exp(-2 (k / `wavenumber`)^2), waves of about one length; `von-karman`: E ~ k^4"
         " below, k^(-5/3) above the peak, up to 8 times it",
         "passot-pouquet",
@@ -90,8 +90,15 @@ class Initial(Table):
     )
     noise: Noise | None = entry("random velocities without divergence that are added", None)
 
+    def completed(self, tables: Mapping[str, Any]) -> Self:
+        """With the reference temperature, where there is heat and no other one is given."""
+        heat = tables.get("heat")
+        if heat is None or self.temperature is not None:
+            return self
+        return self.model_copy(update={"temperature": Expression(heat.reference)})
 
-def _noise_has_waves(grid: Grid, boundaries: Boundaries, initial: Initial) -> Iterator[Problem]:
+
+def _noise_has_waves(grid: GridTable, boundaries: Boundaries, initial: Initial) -> Iterator[Problem]:
     if initial.noise is None:
         return
     uniform, noise = StaggeredGrid(grid.cells, grid.lengths, periodic=boundaries.periodic), initial.noise
@@ -109,4 +116,4 @@ def _noise_has_waves(grid: Grid, boundaries: Boundaries, initial: Initial) -> It
         yield wrong(("initial", "noise", "wavenumber"), noise.wavenumber, remedy)
 
 
-RULES = (_noise_has_waves,)
+Initial.rules = (_noise_has_waves,)

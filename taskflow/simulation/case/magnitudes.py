@@ -13,11 +13,11 @@ from taskflow.flow import StaggeredGrid
 from taskflow.flow.forcing.stratification import buoyancy_frequency
 from taskflow.simulation.case.boundaries import Boundaries
 from taskflow.simulation.case.control import Time
-from taskflow.simulation.case.grid import AXES, Grid, narrowest
+from taskflow.simulation.case.grid import AXES, GridTable, narrowest
 from taskflow.simulation.case.initial import Initial
 from taskflow.simulation.case.machine import Machine
 from taskflow.simulation.case.obstacles import Obstacles
-from taskflow.simulation.case.physics import Fluid, Forcing, Heat
+from taskflow.simulation.case.physics import FluidTable, Forcing, Heat
 from taskflow.simulation.case.problems import Key, Problem, numbered, wrong
 from taskflow.simulation.case.scalars import Scalars
 from taskflow.simulation.expression import Expression
@@ -85,7 +85,7 @@ class Magnitudes:
         return None
 
 
-def _widths_go_together(grid: Grid, cells: StaggeredGrid, machine: Machine) -> Iterator[Problem]:
+def _widths_go_together(grid: GridTable, cells: StaggeredGrid, machine: Machine) -> Iterator[Problem]:
     numbers = Magnitudes(narrowest(cells), 0.0, machine.precision)
     for name, width in zip(AXES, numbers.spacings, strict=True):
         if lost := numbers.spacing(width):
@@ -101,8 +101,8 @@ def _widths_go_together(grid: Grid, cells: StaggeredGrid, machine: Machine) -> I
 
 
 def _numbers_can_be_computed(
-    grid: Grid, cells: StaggeredGrid, fluid: Fluid, heat: Heat | None, scalars: Scalars, boundaries: Boundaries,
-    body: Forcing, initial: Initial, machine: Machine,
+    grid: GridTable, cells: StaggeredGrid, fluid: FluidTable, heat: Heat | None, scalars: Scalars,
+    boundaries: Boundaries, body: Forcing, initial: Initial, machine: Machine,
 ) -> Iterator[Problem]:  # fmt: skip
     if list(_widths_go_together(grid, cells, machine)):
         return
@@ -123,7 +123,7 @@ def _numbers_can_be_computed(
                 break
 
 
-def _of_fluid(fluid: Fluid, scalars: Scalars, numbers: Magnitudes) -> Iterator[Checked]:
+def _of_fluid(fluid: FluidTable, scalars: Scalars, numbers: Magnitudes) -> Iterator[Checked]:
     yield ("fluid", "viscosity"), fluid.viscosity, numbers.diffuses
     for key, scalar in numbered(scalars=scalars):
         yield (*key, "diffusivity"), scalar.diffusivity, numbers.diffuses

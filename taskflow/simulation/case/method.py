@@ -8,10 +8,7 @@ from difflib import get_close_matches
 from typing import Any, ClassVar, Protocol
 
 from taskflow.simulation.case.boundaries import Boundaries
-from taskflow.simulation.case.control import Time
-from taskflow.simulation.case.grid import Grid
-from taskflow.simulation.case.problems import CaseError, Problem, explained, shown, wrong
-from taskflow.simulation.case.statistics import Statistics
+from taskflow.simulation.case.problems import CaseError, Key, Problem, explained, shown, wrong
 from taskflow.simulation.case.table import Table, Text, entry, plain_keys, written
 
 GROUP = "taskflow.models"  # of entry points
@@ -20,6 +17,10 @@ ALL = frozenset(("title", "method", "grid", "boundaries", "time", "output", "mon
     "statistics", "spectra", "probes", "planes", "isosurfaces",
 }  # fmt: skip
 """The tables that every system has."""
+PARTS = frozenset(("grid.stretching", "time.scheme", "statistics.budget", "boundaries.roughness")) | {
+    f"boundaries.{option}" for option in ("temperature", "heat_flux", "heat_transfer", "outside_temperature")
+}
+"""The keys of these that a system reads only where it accepts them."""
 
 
 class SystemType(Protocol):
@@ -50,6 +51,16 @@ class Method(Table):
     type: Text = entry(
         "`projection`, an incompressible fluid, or a [model of your own](../howto/own_model.md)", PROJECTION
     )
+
+
+def reads(system: Kind | None, table: str, key: str | None = None) -> bool:
+    """Return whether a system, None for the projection, reads a table, in part at least, or a key of it."""
+    if system is None:
+        return True
+    whole = table in ALL or table in system.accepts or table == system.claims
+    if key is None:
+        return whole or any(name.startswith(f"{table}.") for name in system.accepts)
+    return f"{table}.{key}" in system.accepts or (whole and f"{table}.{key}" not in PARTS)
 
 
 def system_of(method: Method | None) -> Kind | None:
@@ -102,11 +113,8 @@ def choose(given: Mapping[str, Any], known: Mapping[str, Any]) -> Choice:
         within = [problem.within([system.claims]) for problem in error.problems]
         problems += explained(within, [(system.claims, *path) for path in system.table.paths()])
     for key, default in known.items():
-        if key in ALL or key in system.accepts:
-            continue
-        if tables.pop(key, default) != default:
-            remedy = f'the model "{name}" does not read it; leave it out'
-            problems.append(wrong(key, given[key], remedy))
+        if not reads(system, key) and tables.pop(key, default) != default:
+            problems.append(wrong(key, given[key], f'the model "{name}" does not read it; leave it out'))
     return Choice(system, tables, problems)
 
 
@@ -163,27 +171,29 @@ def _unknown(name: str, systems: Mapping[str, Any], broken: Mapping[str, str]) -
 
 def _sides_are_known(method: Method | None, boundaries: Boundaries) -> Iterator[Problem]:
     system = system_of(method)
+    if method is None or system is None:
+        return
     for face, side in boundaries.sides.items():
-        if method and system and side.type not in system.sides:
+        if side.type not in system.sides:
             axis, types = face[0], ", ".join(sorted(system.sides | {"periodic"}))
             remedy = f'the model "{method.type}" knows no such side, only {types}; give boundaries.{axis} = "periodic"'
             yield wrong(("boundaries", face), side.type, remedy)
+        else:
+            yield from _unread(method, "boundaries", side, ("boundaries", face))
 
 
-def _keys_are_read(method: Method | None, grid: Grid, time: Time) -> Iterator[Problem]:
-    system = system_of(method)
-    if method is None or system is None:
-        return
-    for name, table, key in (("grid", grid, "stretching"), ("time", time, "scheme")):
-        value = getattr(table, key)
-        if f"{name}.{key}" not in system.accepts and value != type(table).model_fields[key].default:
-            yield wrong((name, key), written(value), f'the model "{method.type}" does not read it; leave it out')
+def _unread(method: Method, name: str, table: Table, key: Key) -> Iterator[Problem]:
+    """The keys of a table under a key that have a value, and that the system does not read."""
+    for inner, info in type(table).model_fields.items():
+        value = getattr(table, inner)
+        if value != info.default and not reads(system_of(method), name, inner):
+            yield wrong((*key, inner), written(value), f'the model "{method.type}" does not read it; leave it out')
 
 
-def _budget_is_read(method: Method | None, statistics: Statistics | None) -> Iterator[Problem]:
-    system = system_of(method)
-    if method and system and statistics and statistics.budget and "statistics.budget" not in system.accepts:
-        yield wrong(("statistics", "budget"), True, f'the model "{method.type}" has no such budget; leave it out')
+def _keys_are_read(method: Method | None, tables: Mapping[str, Any]) -> Iterator[Problem]:
+    for name, table in tables.items() if method else ():
+        if isinstance(table, Table):
+            yield from _unread(method, name, table, (name,))
 
 
-RULES = (_sides_are_known, _keys_are_read, _budget_is_read)
+Method.rules = (_sides_are_known, _keys_are_read)
