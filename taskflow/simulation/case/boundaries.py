@@ -1,24 +1,20 @@
-"""The six sides of the box: [boundaries], and the values at an inflow: numbers, formulas, a log law, a table."""
+"""The six sides of the box: [boundaries]."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import ValidationInfo, WithJsonSchema, field_validator, model_validator
+from pydantic import ValidationInfo, field_validator, model_validator
 
 from taskflow.errors import BadInput
-from taskflow.simulation.case.grid import AXES
+from taskflow.simulation.case.grid import AXES, GridTable
+from taskflow.simulation.case.initial import Value, Values, one_value, three_values
 from taskflow.simulation.case.problems import CaseError, Problem, exclusive, missing, present, wrong
 from taskflow.simulation.case.table import NonNegative, Number, Positive, Table, Vector, entry, reads, written
 from taskflow.simulation.expression import Expression
 from taskflow.simulation.inflow.profile_table import ProfileTable
-from taskflow.simulation.values import number, one_of, three
-
-if TYPE_CHECKING:
-    from taskflow.simulation.case.grid import GridTable
-    from taskflow.simulation.case.initial import Initial
-    from taskflow.simulation.case.physics import Heat
+from taskflow.simulation.values import number, unchosen
 
 FACES = ("x_min", "x_max", "y_min", "y_max", "z_min", "z_max")
 OPTIONS = {  # of each type
@@ -28,33 +24,7 @@ OPTIONS = {  # of each type
     "inflow": ("velocity", "log_law", "table", "temperature"),
     "outflow": ("pressure",),
 }
-PRESSURES: dict[str, Any] = {"anyOf": [{"type": "number"}, {"enum": ["advected"]}]}
-NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or leave it out"
 WANTED = 'give it a type, "wall", "slip", "symmetry", "inflow" or "outflow"'
-
-Kind = Literal["periodic", "wall", "slip", "symmetry", "inflow", "outflow"]
-_type = one_of(*OPTIONS)
-Value = float | Expression
-Values = tuple[Value, Value, Value]
-
-
-def one_value(value: Any) -> Value:
-    """A number, or an expression in x, y, z and t."""
-    if isinstance(value, Expression):
-        return value
-    if isinstance(value, str):
-        return Expression(value, timed=True)
-    try:
-        return number(value)
-    except BadInput:
-        raise BadInput("give a finite number or an expression in x, y, z and t") from None
-
-
-def three_values(value: Any) -> Values:
-    """Three numbers, where all are; else numbers and expressions."""
-    if isinstance(value, (list, tuple)) and any(isinstance(item, (str, Expression)) for item in value):
-        return three(one_value, "three numbers or expressions")(value)
-    return three(number, "three numbers")(value)
 
 
 class LogLawTable(Table):
@@ -98,7 +68,7 @@ def _pressure(value: object) -> float | str:
 class Boundary(Table):
     """One side, with the options of its type."""
 
-    type: Annotated[Kind, reads(_type), WithJsonSchema({"enum": [*OPTIONS]})] = entry("see above", remedy=WANTED)
+    type: Literal["wall", "slip", "symmetry", "inflow", "outflow"] = entry("see above", remedy=WANTED)
     velocity: Annotated[Values | None, reads(three_values)] = entry(
         "of a `wall`: three numbers, in its plane. What enters at an `inflow`: numbers or [expressions](#initial)",
         None,
@@ -125,7 +95,7 @@ class Boundary(Table):
         None,
     )
     outside_temperature: Number | None = entry("beside `heat_transfer`", None)
-    pressure: Annotated[float | Literal["advected"] | None, reads(_pressure), WithJsonSchema(PRESSURES)] = entry(
+    pressure: Annotated[float | Literal["advected"] | None, reads(_pressure)] = entry(
         "of an `outflow`: see [there](#outflow)", None, otherwise="it is convective"
     )
     roughness: Positive | None = entry(
@@ -248,10 +218,9 @@ class Boundaries(Table):
         if _kind(value) == "periodic":
             raise ValueError(f'both sides or none; give {axis} = "periodic" in place of {axis}_min and {axis}_max')
         if isinstance(value, str):
-            try:
-                return {"type": _type(value)}
-            except BadInput as error:
-                raise ValueError(str(error)) from None
+            if value not in OPTIONS:
+                raise ValueError(unchosen(value, [*OPTIONS]))
+            return {"type": value}
         return value
 
     @field_validator(*FACES)
@@ -279,21 +248,6 @@ def _walls_have_room(grid: GridTable, boundaries: Boundaries) -> Iterator[Proble
             yield wrong(("boundaries", face), side.written(), remedy)
 
 
-def _heat_is_on(heat: Heat | None, boundaries: Boundaries, initial: Initial) -> Iterator[Problem]:
-    for face, side in boundaries.sides.items():
-        for option in present(dict(side), "temperature", "heat_flux", "heat_transfer"):
-            value, key = getattr(side, option), ("boundaries", face, option)
-            if heat is None:
-                yield wrong(key, written(value), NO_HEAT)
-            elif option != "temperature" and value != 0 and heat.diffusivity == 0:
-                yield wrong(key, value, "no heat flows without heat.diffusivity; give one")
-        if heat is None and side.table and "T" in side.table.names:
-            message = "it has T, but this case has no temperature; add a [heat] table, or leave the column out"
-            yield wrong(("boundaries", face, "table"), side.table.source, message)
-    if heat is None and initial.temperature is not None:
-        yield wrong(("initial", "temperature"), initial.temperature.source, NO_HEAT)
-
-
 def _outflow_is_determined(boundaries: Boundaries) -> Iterator[Problem]:
     """Convection knows how fast, but not how much leaves through which of several sides; pressure does."""
     sides = boundaries.sides
@@ -301,36 +255,33 @@ def _outflow_is_determined(boundaries: Boundaries) -> Iterator[Problem]:
     carried = [face for face in leaving if sides[face].pressure != 0]
     for face in carried:
         if len(leaving) > 1:
-            yield wrong(
-                ("boundaries", face), sides[face].written(),
-                f"with {len(leaving)} outflows pressure decides how much leaves where; give all of them pressure = 0",
-            )  # fmt: skip
+            several = f"with {len(leaving)} outflows pressure decides how much leaves where"
+            remedy = f"{several}; give all of them pressure = 0"
         elif all(side.type != "inflow" for side in sides.values()):
-            yield wrong(
-                ("boundaries", face), sides[face].written(),
-                "nothing enters that could leave; give an inflow, or the outflow pressure = 0",
-            )  # fmt: skip
+            remedy = "nothing enters that could leave; give an inflow, or the outflow pressure = 0"
+        else:
+            continue
+        yield wrong(("boundaries", face), sides[face].written(), remedy)
 
 
 def _inflow_fits_its_side(boundaries: Boundaries) -> Iterator[Problem]:
     for face, side in boundaries.sides.items():
-        law, table, axis = side.log_law, side.table, AXES.index(face[0])
-        inward = -1.0 if face.endswith("max") else 1.0
-        if law and law.up == face[0]:
-            yield wrong(("boundaries", face, "log_law", "up"), law.up, f"the wind would not blow through {face}")
-        elif law and law.direction and law.direction[axis] * inward <= 0:
+        key, name, inward = ("boundaries", face), face[0], -1.0 if face.endswith("max") else 1.0
+        law, table = side.log_law, side.table
+        if law and law.up == name:
+            yield wrong((*key, "log_law", "up"), law.up, f"the wind would not blow through {face}")
+        elif law and law.direction and law.direction[AXES.index(name)] * inward <= 0:
             sign = ">" if inward > 0 else "<"
-            remedy = f"the wind has to blow in at {face}; give a direction with {face[0]} {sign} 0"
-            yield wrong(("boundaries", face, "log_law", "direction"), law.direction, remedy)
+            remedy = f"the wind has to blow in at {face}; give a direction with {name} {sign} 0"
+            yield wrong((*key, "log_law", "direction"), law.direction, remedy)
         elif law and law.direction and law.direction[AXES.index(law.up)] != 0:
             remedy = f"the wind blows along the ground; give 0 as its {law.up} component"
-            yield wrong(("boundaries", face, "log_law", "direction"), law.direction, remedy)
+            yield wrong((*key, "log_law", "direction"), law.direction, remedy)
         if table and "T" in table.names and side.temperature is not None:
             remedy = "the table has T as well; give one of them"
-            yield wrong(("boundaries", face, "temperature"), written(side.temperature), remedy)
-        if table and face[0] in table.axes:
-            remedy = f"{face} has one {face[0]}; leave the column {face[0]} out"
-            yield wrong(("boundaries", face, "table"), table.source, remedy)
+            yield wrong((*key, "temperature"), written(side.temperature), remedy)
+        if table and name in table.axes:
+            yield wrong((*key, "table"), table.source, f"{face} has one {name}; leave the column {name} out")
 
 
-Boundaries.rules = (_walls_have_room, _heat_is_on, _outflow_is_determined, _inflow_fits_its_side)
+Boundaries.rules = (_walls_have_room, _outflow_is_determined, _inflow_fits_its_side)

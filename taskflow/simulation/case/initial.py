@@ -1,20 +1,24 @@
-"""The state at time 0: [initial]."""
+"""The state at time 0: [initial]; values that are numbers, expressions or functions of the place."""
+
+from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 import numpy as np
 
 from taskflow.errors import BadInput
 from taskflow.flow import StaggeredGrid
-from taskflow.simulation.case.boundaries import Boundaries
 from taskflow.simulation.case.grid import GridTable
 from taskflow.simulation.case.problems import Problem, wrong
 from taskflow.simulation.case.table import Positive, Table, Whole, entry, reads
 from taskflow.simulation.expression import Expression, field_values
 from taskflow.simulation.initial.noise import FLAT, SPECTRA, Lattice
 from taskflow.simulation.values import number, three
+
+if TYPE_CHECKING:
+    from taskflow.simulation.case.boundaries import Boundaries
 
 MOST_WAVES = 1 << 21  # some hundred megabytes while their amplitudes are computed, on every block
 
@@ -41,6 +45,8 @@ class Function:
 
 
 Profile = Expression | Function
+Value = float | Expression  # at an inflow
+Values = tuple[Value, Value, Value]
 
 
 def profile(value: Any) -> Profile:
@@ -55,6 +61,24 @@ def profile(value: Any) -> Profile:
         return Expression(number(value))
     except BadInput:
         raise BadInput("give a finite number or an expression in x, y, z") from None
+
+
+def one_value(value: Any) -> Value:
+    """A number, or an expression in x, y, z and t."""
+    if isinstance(value, Expression):
+        return value
+    if isinstance(value, str):
+        return Expression(value, timed=True)
+    try:
+        return number(value)
+    except BadInput:
+        raise BadInput("give a finite number or an expression in x, y, z and t") from None
+
+
+def three_values(value: Any) -> Values:
+    """Three numbers, where all are; else numbers and expressions."""
+    numbers = not isinstance(value, (list, tuple)) or not any(isinstance(item, (str, Expression)) for item in value)
+    return three(number, "three numbers")(value) if numbers else three(one_value, "three numbers or expressions")(value)
 
 
 Profiles = Annotated[tuple[Profile, Profile, Profile], reads(three(profile, "three numbers or expressions"))]

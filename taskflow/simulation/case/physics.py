@@ -9,11 +9,13 @@ from taskflow.flow import StaggeredGrid
 from taskflow.flow.turbulence.eddy_viscosity import PRANDTL, Smagorinsky, Vreman, Wale
 from taskflow.simulation.case.boundaries import Boundaries
 from taskflow.simulation.case.grid import AXES
+from taskflow.simulation.case.initial import Initial
 from taskflow.simulation.case.problems import Problem, missing, present, wrong
 from taskflow.simulation.case.scalars import RELEASED, Sources, TransportScheme
-from taskflow.simulation.case.table import NonNegative, Number, Positive, Table, Vector, entry
+from taskflow.simulation.case.table import NonNegative, Number, Positive, Table, Vector, entry, written
 
 MODELS = {"smagorinsky": Smagorinsky, "wale": Wale, "vreman": Vreman}
+NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or leave it out"
 ALONG = "the mean velocity along this direction; one of them at least"
 
 
@@ -141,6 +143,21 @@ def _rough_walls_are_resolved(
             yield wrong(key, side.roughness, remedy)
 
 
+def _heat_is_on(heat: Heat | None, boundaries: Boundaries, initial: Initial) -> Iterator[Problem]:
+    for face, side in boundaries.sides.items():
+        for option in present(dict(side), "temperature", "heat_flux", "heat_transfer"):
+            value, key = getattr(side, option), ("boundaries", face, option)
+            if heat is None:
+                yield wrong(key, written(value), NO_HEAT)
+            elif option != "temperature" and value != 0 and heat.diffusivity == 0:
+                yield wrong(key, value, "no heat flows without heat.diffusivity; give one")
+        if heat is None and side.table and "T" in side.table.names:
+            message = "it has T, but this case has no temperature; add a [heat] table, or leave the column out"
+            yield wrong(("boundaries", face, "table"), side.table.source, message)
+    if heat is None and initial.temperature is not None:
+        yield wrong(("initial", "temperature"), initial.temperature.source, NO_HEAT)
+
+
 def _background_is_central(heat: Heat | None) -> Iterator[Problem]:
     if heat and heat.scheme != "central" and any(heat.background_gradient):
         remedy = "a departure from a background has no bounds to keep; leave it out, or background_gradient"
@@ -171,6 +188,6 @@ def _wind_is_geostrophic(body: Forcing) -> Iterator[Problem]:
         yield wrong(("body", "geostrophic_wind"), body.geostrophic_wind, remedy)
 
 
-Heat.rules = (_background_is_central,)
+Heat.rules = (_heat_is_on, _background_is_central)
 Forcing.rules = (_bulk_velocity_is_free, _wind_is_geostrophic)
 TurbulenceTable.rules = (_rough_walls_are_resolved,)

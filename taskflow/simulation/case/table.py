@@ -116,7 +116,8 @@ class Table(BaseModel):
     @classmethod
     def _collected(cls, error: ValidationError) -> Iterator[Problem]:
         for item in error.errors(include_url=False):
-            key, value, place = str(item["loc"][0]), item["input"], [f"[{n + 1}]" for n in item["loc"][1:]]
+            key, *place = (f"[{step + 1}]" if isinstance(step, int) else step for step in item["loc"])
+            value = item["input"]
             cause = item.get("ctx", {}).get("error")
             if isinstance(cause, CaseError):
                 problems = (replace(problem, unknown=problem.unknown and not place) for problem in cause.problems)
@@ -129,8 +130,10 @@ class Table(BaseModel):
                 yield wrong(key, value, unchosen(value, re.findall(r"'(.*?)'", item["ctx"]["expected"])))
             elif item["type"] == "tuple_type":
                 yield wrong(key, value, cls._said(key, REMEDY) or f"give a list of tables, each under [[{key}]]")
+            elif item["type"] == "model_type":
+                yield wrong((key, *place), value, "give a table")
             else:
-                yield wrong((key, *place), value, str(cause) if cause else "give a table")
+                yield wrong((key, *place), value, str(cause or item["msg"]))
 
 
 def table_in(annotation: Any) -> type[Table] | None:
