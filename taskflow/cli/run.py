@@ -13,7 +13,7 @@ import typer
 
 from taskflow.cli.format import duration, say, several, style, table, tell, times
 from taskflow.cli.info import heading, speed, target
-from taskflow.cli.watch import Meter, View, view
+from taskflow.cli.watch import ProgressMeter, View, view
 from taskflow.output import LOG, STORE
 from taskflow.runtime.cluster.slurm import Slurm
 from taskflow.simulation.build.registry import system
@@ -80,7 +80,7 @@ def _warn(message: Warning | str, *_: object, **__: object) -> None:
 def _view(case: Case, output: Path) -> View:
     cells, end = case.grid.cells, target(case.time.end, case.time.steps)
     title = f"{case.title}: {times(cells)} cells, to {end}, into {output}\n{system(case).headline(case)}"
-    return view(title, Meter(cells[0] * cells[1] * cells[2], case.clock()), output / LOG)
+    return view(title, ProgressMeter(cells[0] * cells[1] * cells[2], case.clock()), output / LOG)
 
 
 def tell_profile(profile: Mapping[str, Any], path: Path) -> None:

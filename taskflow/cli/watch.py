@@ -48,7 +48,7 @@ View = AbstractContextManager[Callable[[Told], None]]  # shows a run from before
 
 
 @dataclass
-class Meter:
+class ProgressMeter:
     """How fast a run of so many cells is, and how long it will still take, judged by its last seconds."""
 
     cells: int
@@ -94,7 +94,7 @@ class Lines:
     them any more the run goes on.
     """
 
-    def __init__(self, heading: str, meter: Meter, log: Path) -> None:
+    def __init__(self, heading: str, meter: ProgressMeter, log: Path) -> None:
         self.heading, self.meter, self.log = heading, meter, log
         self._waiting = ""  # for what
         self._begun = False  # whether the log is this run's, not an older one's
@@ -162,7 +162,7 @@ class Lines:
 class Display:
     """A bar, what the run is doing, its numbers. It vanishes when the run has ended."""
 
-    def __init__(self, heading: str, meter: Meter) -> None:
+    def __init__(self, heading: str, meter: ProgressMeter) -> None:
         from rich.live import Live
         from rich.spinner import Spinner
 
@@ -227,7 +227,7 @@ def stage(told: Told) -> str:
     return "computing; Ctrl-C ends the run with its state written"
 
 
-def view(heading: str, meter: Meter, log: Path) -> View:
+def view(heading: str, meter: ProgressMeter, log: Path) -> View:
     """A display where standard output is a terminal that can redraw lines, lines of the log elsewhere."""
     from rich.console import Console
 
@@ -241,11 +241,11 @@ class Followed(Record):
     _measured = 0  # lines of the log
 
     @cached_property
-    def meter(self) -> Meter:
+    def meter(self) -> ProgressMeter:
         """The meter of the run, which has taken all lines of the log."""
         nx, ny, nz = self.case["grid"]["cells"]
         until = self.case["time"]
-        return Meter(nx * ny * nz, Clock(StepLimit(), end=until.get("end"), steps=until.get("steps")))
+        return ProgressMeter(nx * ny * nz, Clock(StepLimit(), end=until.get("end"), steps=until.get("steps")))
 
     def look(self) -> None:
         """Look again."""
