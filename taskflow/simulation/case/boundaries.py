@@ -203,7 +203,9 @@ class Boundaries(Table):
     def completed(self, tables: Mapping[str, Any]) -> Self:
         """With heat: walls that say nothing of it are insulated, inflows have the reference temperature."""
         heat, filled = tables.get("heat"), {}
-        for face, side in self.sides.items() if heat else ():
+        if heat is None:
+            return self
+        for face, side in self.sides.items():
             if side.type == "wall" and not present(dict(side), "temperature", "heat_flux", "heat_transfer"):
                 filled[face] = side.model_copy(update={"heat_flux": 0.0})
             if side.type == "inflow" and side.temperature is None and not (side.table and "T" in side.table.names):

@@ -26,7 +26,7 @@ from taskflow.simulation.case.problems import CaseError, Problem, shown
 from taskflow.simulation.case.scalars import Scalars
 from taskflow.simulation.case.source import locate, override, read
 from taskflow.simulation.case.statistics import Spectra, StatisticsTable
-from taskflow.simulation.case.table import Rule, Table, Text, document, entry, table_in
+from taskflow.simulation.case.table import Table, Text, document, entry, table_in
 from taskflow.simulation.schedule import Clock
 
 REST = StepLimit()  # of a schedule by which nobody steps
@@ -175,19 +175,18 @@ class Case(Table):
 
 def _sound(values: Mapping[str, Any], problems: Sequence[Problem]) -> dict[str, Any]:
     """The tables without a problem of their own."""
-    wrong = {problem.keys[0] for problem in problems}
-    return {
-        name: TypeAdapter(field.annotation).validate_python(values[name]) if name in values else field.default
-        for name, field in Case.model_fields.items()
-        if table_in(field.annotation) and name not in wrong and (name in values or not field.is_required())
-    }
+    wrong, tables = {problem.keys[0] for problem in problems}, {}
+    for name, field in Case.model_fields.items():
+        kind: Any = field.annotation
+        if table_in(kind) and name not in wrong and (name in values or not field.is_required()):
+            tables[name] = TypeAdapter(kind).validate_python(values[name]) if name in values else field.default
+    return tables
 
 
 def _contradictions(known: Mapping[str, Any], system: Kind | None) -> Iterator[Problem]:
     """All that tables, and what follows from them, say against each other."""
     kinds = [table_in(field.annotation) for field in Case.model_fields.values()] + [system.table if system else None]
-    rules: Iterator[Rule] = chain.from_iterable(kind.rules for kind in kinds if kind)
-    for rule in chain(rules, magnitudes.RULES):
+    for rule in chain(*(kind.rules for kind in kinds if kind), magnitudes.RULES):
         names = signature(rule).parameters
         if all(name in known for name in names):
             yield from rule(*(known[name] for name in names))

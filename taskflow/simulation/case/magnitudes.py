@@ -20,7 +20,7 @@ from taskflow.simulation.case.obstacles import Obstacles
 from taskflow.simulation.case.physics import BulkVelocity, FluidTable, Forcing, Heat
 from taskflow.simulation.case.problems import Key, Problem, numbered, wrong
 from taskflow.simulation.case.scalars import PassiveScalar, Scalars
-from taskflow.simulation.case.table import Table
+from taskflow.simulation.case.table import Rule, Table
 from taskflow.simulation.expression import Expression
 
 Products = Mapping[str, float]
@@ -118,18 +118,21 @@ def _numbers_can_be_computed(
                 break
 
 
-PLAIN = Magnitudes.plain
+VELOCITY: Check = Magnitudes.velocity
+CARRIED: Check = Magnitudes.carried
+DIFFUSES: Check = Magnitudes.diffuses
+PLAIN: Check = Magnitudes.plain
 CHECKED: dict[type[Table], dict[str, Check]] = {
-    FluidTable: {"viscosity": Magnitudes.diffuses},
-    PassiveScalar: {"diffusivity": Magnitudes.diffuses, "initial": Magnitudes.carried},
-    Heat: {"diffusivity": Magnitudes.diffuses, "reference": Magnitudes.carried}
-    | dict.fromkeys(("expansion", "source", "background_gradient"), PLAIN),
-    Boundary: {"velocity": Magnitudes.velocity, "temperature": Magnitudes.carried}
-    | {"outside_temperature": Magnitudes.carried, "heat_flux": PLAIN, "heat_transfer": PLAIN, "pressure": PLAIN},
-    Forcing: {"gravity": PLAIN, "force": PLAIN, "rotation": PLAIN, "geostrophic_wind": Magnitudes.velocity},
-    BulkVelocity: dict.fromkeys(AXES, Magnitudes.velocity),
-    Initial: {"velocity": Magnitudes.velocity, "temperature": Magnitudes.carried},
-    Noise: {"rms": Magnitudes.velocity},
+    FluidTable: {"viscosity": DIFFUSES},
+    PassiveScalar: {"diffusivity": DIFFUSES, "initial": CARRIED},
+    Heat: {"diffusivity": DIFFUSES, "reference": CARRIED, "expansion": PLAIN, "source": PLAIN}
+    | {"background_gradient": PLAIN},
+    Boundary: {"velocity": VELOCITY, "temperature": CARRIED, "outside_temperature": CARRIED}
+    | dict.fromkeys(("heat_flux", "heat_transfer", "pressure"), PLAIN),
+    Forcing: {"gravity": PLAIN, "force": PLAIN, "rotation": PLAIN, "geostrophic_wind": VELOCITY},
+    BulkVelocity: dict.fromkeys(AXES, VELOCITY),
+    Initial: {"velocity": VELOCITY, "temperature": CARRIED},
+    Noise: {"rms": VELOCITY},
 }
 """How the numbers of each table are checked, by key."""
 
@@ -182,7 +185,7 @@ def _bodies_have_places(obstacles: Obstacles) -> Iterator[Problem]:
                     break
 
 
-RULES = (
+RULES: tuple[Rule, ...] = (
     _winds_can_be_computed,
     _oscillations_have_a_frequency,
     _steps_have_squares,

@@ -191,8 +191,8 @@ def _unread(method: Method, name: str, table: Table, key: Key) -> Iterator[Probl
 
 
 def _keys_are_read(method: Method | None, tables: Mapping[str, Any]) -> Iterator[Problem]:
-    for name, table in tables.items() if method else ():
-        if isinstance(table, Table):
+    for name, table in tables.items():
+        if method is not None and isinstance(table, Table):
             yield from _unread(method, name, table, (name,))
 
 
