@@ -49,7 +49,7 @@ def run_case(
     with as_keys():
         slurm = Slurm.of(where) if isinstance(where, str) else None
     case = Case.load(path, settings)
-    shown: View = nullcontext(lambda told: None) if quiet else _view(case, output)
+    shown: View = nullcontext(lambda status: None) if quiet else _view(case, output)
     with shown as watch, warnings.catch_warnings():
         from taskflow.simulation.run import run
 

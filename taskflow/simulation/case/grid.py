@@ -164,7 +164,7 @@ class GridTable(Table):
         return [(low, low + length) for low, length in zip(self.origin, self.lengths, strict=True)]
 
     def contains(self, *points: Iterable[float]) -> bool:
-        """Whether all points are in the domain, its sides included."""
+        """Return whether all points are in the domain, its sides included."""
         return all(low <= x <= high for point in points for x, (low, high) in zip(point, self.ends, strict=True))
 
     def beyond(self, key: Key, value: object) -> Problem:

@@ -24,7 +24,7 @@ PARTS = frozenset(("grid.stretching", "time.scheme", "statistics.budget", "bound
 
 
 class SystemType(Protocol):
-    """What a case asks of the class of a system: see `taskflow.simulation.build.system.System`."""
+    """The part of the class of a system that a case asks for: see `taskflow.simulation.build.system.System`."""
 
     claims: ClassVar[str]
     table: ClassVar[type[Table]]
@@ -77,32 +77,32 @@ class Choice:
     problems: list[Problem] = field(default_factory=list)
 
 
-def choose(given: Mapping[str, Any], known: Mapping[str, Any]) -> Choice:
+def choose(values: Mapping[str, Any], known: Mapping[str, Any]) -> Choice:
     """The system of a case of these tables; `known` has the defaults of those of the projection.
 
     Entry points are looked at only where the case has a table that is not known, or names a system. Raises CaseError
     where it names one that is not there.
     """
-    method = given.get("method")
+    method = values.get("method")
     named = method.get("type") if isinstance(method, Mapping) else getattr(method, "type", None)
-    strange = [name for name in given if name not in known]
+    strange = [name for name in values if name not in known]
     if method in ({}, {"type": PROJECTION}, Method()):
-        given = {**given, "method": None}
+        values = {**values, "method": None}
     if not strange and (named in (None, PROJECTION) or not isinstance(named, str)):
-        return Choice(None, dict(given))
+        return Choice(None, dict(values))
     systems, broken = available()
     claims = [(table, name) for table in strange for name, system in systems.items() if system.claims == table]
-    _spelled(given, [table for table in strange if table not in dict(claims)], systems, known)
-    problems = [*_contradictory(given, claims, named)]
+    _spelled(values, [table for table in strange if table not in dict(claims)], systems, known)
+    problems = [*_contradictory(values, claims, named)]
     name = claims[0][1] if claims else named
     if name in (None, PROJECTION) or not isinstance(name, str):
-        return Choice(None, dict(given))
+        return Choice(None, dict(values))
     if name not in systems:
         raise CaseError(wrong(("method", "type"), name, _unknown(name, systems, broken)))
     if systems[name].claims in known:
         words = f"it claims the table [{systems[name].claims}], which is not its own; its package has to name another"
         raise CaseError(wrong(("method", "type"), name, words))
-    system, tables = systems[name], {key: value for key, value in given.items() if key not in dict(claims[1:])}
+    system, tables = systems[name], {key: value for key, value in values.items() if key not in dict(claims[1:])}
     tables["method"] = Method(type=name)
     own = tables.pop(system.claims, {})
     try:
@@ -114,7 +114,7 @@ def choose(given: Mapping[str, Any], known: Mapping[str, Any]) -> Choice:
         problems += explained(within, [(system.claims, *path) for path in system.table.paths()])
     for key, default in known.items():
         if not reads(system, key) and tables.pop(key, default) != default:
-            problems.append(wrong(key, given[key], f'the model "{name}" does not read it; leave it out'))
+            problems.append(wrong(key, values[key], f'the model "{name}" does not read it; leave it out'))
     return Choice(system, tables, problems)
 
 
@@ -136,15 +136,15 @@ def available() -> tuple[dict[str, Kind], dict[str, str]]:
     return systems, broken
 
 
-def _spelled(given: Mapping[str, Any], tables: list[str], systems: Mapping[str, Kind], known: Iterable[str]) -> None:
+def _spelled(values: Mapping[str, Any], tables: list[str], systems: Mapping[str, Kind], known: Iterable[str]) -> None:
     """Raises CaseError where the name of a table is nearly that of one that a system claims."""
     claimed = [system.claims for system in systems.values()]
     for table in tables:
         if (close := get_close_matches(table, [*known, *claimed], n=1, cutoff=0.8)) and close[0] in claimed:
-            raise CaseError(wrong(table, given[table], f"there is no such key; did you mean {close[0]}?"))
+            raise CaseError(wrong(table, values[table], f"there is no such key; did you mean {close[0]}?"))
 
 
-def _contradictory(given: Mapping[str, Any], claims: list[tuple[str, str]], named: str | None) -> Iterator[Problem]:
+def _contradictory(values: Mapping[str, Any], claims: list[tuple[str, str]], named: str | None) -> Iterator[Problem]:
     """Problems of claims that exclude each other, or the `method.type` that is given."""
     if not claims:
         return
@@ -156,7 +156,7 @@ def _contradictory(given: Mapping[str, Any], claims: list[tuple[str, str]], name
             remedy = f'it selects the models "{name}" and "{rival}"; remove one of their packages'
         else:
             remedy = f'it selects the model "{rival}", and [{table}] the model "{name}"; leave one of them out'
-        yield wrong(other, given[other], remedy)
+        yield wrong(other, values[other], remedy)
 
 
 def _unknown(name: str, systems: Mapping[str, Any], broken: Mapping[str, str]) -> str:
