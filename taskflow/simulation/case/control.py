@@ -103,6 +103,9 @@ def names(value: object) -> tuple[str, ...]:
     return tuple(value)
 
 
+FieldNames = Annotated[tuple[str, ...] | None, reads(names)]
+
+
 def _relative(value: object) -> float:
     error = positive(value)
     if not LEAST_ERROR <= error < 1:
@@ -113,7 +116,7 @@ def _relative(value: object) -> float:
 class Output(Table):
     """The snapshots, and when they are written besides time 0 and the end."""
 
-    fields: Annotated[tuple[str, ...] | None, reads(names)] = entry(
+    fields: FieldNames = entry(
         "of `u v w p`, `T` with heat, the names of scalars, and with turbulence `nu_t`, the eddy viscosity",
         None,
         otherwise=EVERYTHING,

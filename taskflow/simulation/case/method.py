@@ -69,7 +69,7 @@ def system_of(method: Method | None) -> Kind | None:
 
 
 @dataclass
-class Choice:
+class ChosenSystem:
     """The system of a case, None for the projection, its tables with that of the system read, and what is wrong."""
 
     system: Kind | None
@@ -77,7 +77,7 @@ class Choice:
     problems: list[Problem] = field(default_factory=list)
 
 
-def choose(values: Mapping[str, Any], known: Mapping[str, Any]) -> Choice:
+def choose(values: Mapping[str, Any], known: Mapping[str, Any]) -> ChosenSystem:
     """The system of a case of these tables; `known` has the defaults of those of the projection.
 
     Entry points are looked at only where the case has a table that is not known, or names a system. Raises CaseError
@@ -89,14 +89,14 @@ def choose(values: Mapping[str, Any], known: Mapping[str, Any]) -> Choice:
     if method in ({}, {"type": PROJECTION}, Method()):
         values = {**values, "method": None}
     if not strange and (named in (None, PROJECTION) or not isinstance(named, str)):
-        return Choice(None, dict(values))
+        return ChosenSystem(None, dict(values))
     systems, broken = available()
     claims = [(table, name) for table in strange for name, system in systems.items() if system.claims == table]
     _spelled(values, [table for table in strange if table not in dict(claims)], systems, known)
     problems = [*_contradictory(values, claims, named)]
     name = claims[0][1] if claims else named
     if name in (None, PROJECTION) or not isinstance(name, str):
-        return Choice(None, dict(values))
+        return ChosenSystem(None, dict(values))
     if name not in systems:
         raise CaseError(wrong(("method", "type"), name, _unknown(name, systems, broken)))
     if systems[name].claims in known:
@@ -115,7 +115,7 @@ def choose(values: Mapping[str, Any], known: Mapping[str, Any]) -> Choice:
     for key, default in known.items():
         if not reads(system, key) and tables.pop(key, default) != default:
             problems.append(wrong(key, values[key], f'the model "{name}" does not read it; leave it out'))
-    return Choice(system, tables, problems)
+    return ChosenSystem(system, tables, problems)
 
 
 def available() -> tuple[dict[str, Kind], dict[str, str]]:

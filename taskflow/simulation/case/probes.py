@@ -11,7 +11,7 @@ from pydantic import Field
 
 from taskflow.errors import BadInput
 from taskflow.flow import StaggeredGrid
-from taskflow.simulation.case.control import EVERYTHING, Interval, names
+from taskflow.simulation.case.control import EVERYTHING, FieldNames, Interval
 from taskflow.simulation.case.grid import AXES, GridTable
 from taskflow.simulation.case.obstacles import Obstacles
 from taskflow.simulation.case.physics import Heat
@@ -85,7 +85,7 @@ class Probe(Table):
     )
     line: Line | None = entry("in place of `points`: points on a line, see below", None)
     every: Interval = entry("as `output.every`; cuts no step. Time 0 is always there", Every(steps=10))
-    fields: Annotated[tuple[str, ...] | None, reads(names)] = entry("as `output.fields`", None, otherwise=EVERYTHING)
+    fields: FieldNames = entry("as `output.fields`", None, otherwise=EVERYTHING)
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -125,7 +125,7 @@ class PlaneTable(Across):
     """A layer of cells."""
 
     every: Interval = entry("as `output.every`; cuts no step", remedy="give how often, as output.every")
-    fields: Annotated[tuple[str, ...] | None, reads(names)] = entry("as `output.fields`", None, otherwise=EVERYTHING)
+    fields: FieldNames = entry("as `output.fields`", None, otherwise=EVERYTHING)
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:

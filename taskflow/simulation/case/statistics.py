@@ -9,7 +9,7 @@ from taskflow.errors import BadInput
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.measures.statistics import VELOCITY, covariance_of
 from taskflow.simulation.case.boundaries import Boundaries
-from taskflow.simulation.case.control import EVERYTHING, Interval, names
+from taskflow.simulation.case.control import EVERYTHING, FieldNames, Interval
 from taskflow.simulation.case.grid import AXES, GridTable
 from taskflow.simulation.case.obstacles import Obstacles
 from taskflow.simulation.case.probes import GroupName, named
@@ -37,7 +37,7 @@ class StatisticsTable(Table):
 
     start: NonNegative = entry("the time from which on samples count", 0.0)
     every: Interval = entry("as `output.every`: when a sample is taken. Cuts no step", Every(steps=10))
-    fields: Annotated[tuple[str, ...] | None, reads(names)] = entry(
+    fields: FieldNames = entry(
         "some of the fields that `output.fields` may have; `u`, `v` and `w` together", None, otherwise=EVERYTHING
     )
     order: Annotated[Literal[1, 2], reads(_order)] = entry("1: means; 2: variances and covariances as well", 2)
@@ -87,7 +87,7 @@ class SpectrumTable(Table):
         None,
         otherwise="only at the end",
     )
-    fields: Annotated[tuple[str, ...] | None, reads(names)] = entry("as `output.fields`", None, otherwise=EVERYTHING)
+    fields: FieldNames = entry("as `output.fields`", None, otherwise=EVERYTHING)
     pairs: Annotated[tuple[tuple[str, str], ...], reads(_pairs)] = entry(
         'pairs of fields, as `[["u", "w"], ["w", "T"]]`: [co-spectra](../howto/statistics.md#co-spectra) besides, and'
         " along a direction quadrature spectra",
