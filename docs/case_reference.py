@@ -24,12 +24,12 @@ PLURAL = {"number or expression": "numbers or expressions"}
 def updated(page: str) -> str:
     """The page with its tables as they have to be."""
     models = {"Case": described(), **described()["$defs"]}
-    return PLACE.sub(lambda found: f"{found[1]}{table(models[found[2]], models)}\n\n<!-- end -->", page)
+    return PLACE.sub(lambda match: f"{match[1]}{table(models[match[2]], models)}\n\n<!-- end -->", page)
 
 
 def table(model: dict[str, Any], models: dict[str, Any]) -> str:
     """A row per key, or for all of which the same is to be said."""
-    model = next(each for each in (model, *model.get("anyOf", ())) if "properties" in each)
+    model = next(kind for kind in (model, *model.get("anyOf", ())) if "properties" in kind)
     rows: dict[tuple[str, str, str], list[str]] = {}
     for name, key in model["properties"].items():
         said = value(key, models), key["description"], default(key, required=name in model.get("required", ()))
@@ -39,10 +39,10 @@ def table(model: dict[str, Any], models: dict[str, Any]) -> str:
 
 
 def value(key: dict[str, Any], models: dict[str, Any]) -> str:
-    """What may be given, in words."""
-    choices = [each for each in key.get("anyOf", ()) if each.get("type") != "null"]
+    """The values that a key may have, in words."""
+    choices = [kind for kind in key.get("anyOf", ()) if kind.get("type") != "null"]
     if choices:
-        return " or ".join(dict.fromkeys(" or ".join(value(each, models) for each in choices).split(" or ")))
+        return " or ".join(dict.fromkeys(" or ".join(value(kind, models) for kind in choices).split(" or ")))
     if "$ref" in key:
         name = key["$ref"].rpartition("/")[2]
         return OWN.get(name) or value(models[name], models)
@@ -51,7 +51,7 @@ def value(key: dict[str, Any], models: dict[str, Any]) -> str:
     if "const" in key or "enum" in key:
         return ", ".join(f"`{written(choice)}`" for choice in key.get("enum", [key.get("const")]))
     if key["type"] == "array":
-        items = [value(each, models) for each in key.get("prefixItems", [key.get("items", {})])]
+        items = [value(item, models) for item in key.get("prefixItems", [key.get("items", {})])]
         count = NUMBERS[len(items)] if "prefixItems" in key else "list of"
         return f"{count} {PLURAL.get(items[0]) or plural(items[0])}"
     return {"number": number, "integer": number, "string": lambda _: "text", "boolean": lambda _: "`true`, `false`"}[
@@ -71,14 +71,14 @@ def number(key: dict[str, Any]) -> str:
     kind = "whole number" if key["type"] == "integer" else "number"
     low = next((f"{sign} {key[name]:g}" for name, sign in LOW if name in key), None)
     high = next((f"{sign} {key[name]:g}" for name, sign in HIGH if name in key), None)
-    return " ".join(each for each in (kind, low, "and" if low and high else None, high) if each)
+    return " ".join(filter(None, (kind, low, "and" if low and high else None, high)))
 
 
 LOW, HIGH = (("minimum", ">="), ("exclusiveMinimum", ">")), (("maximum", "<="), ("exclusiveMaximum", "<"))
 
 
 def default(key: dict[str, Any], *, required: bool) -> str:
-    """What holds without the key."""
+    """The value that holds without the key."""
     if "otherwise" in key:
         return str(key["otherwise"])
     if required:
@@ -86,13 +86,15 @@ def default(key: dict[str, Any], *, required: bool) -> str:
     return f"`{written(key['default'])}`" if "default" in key else ""
 
 
-def written(given: Any) -> str:
+def written(default: Any) -> str:
     """A value as a case file has it."""
-    if isinstance(given, dict):
-        return f"{{ {', '.join(f'{name} = {written(each)}' for name, each in given.items())} }}"
-    if isinstance(given, list):
-        return f"[{', '.join(written(each) for each in given)}]"
-    return f'"{given}"' if isinstance(given, str) else str(given).lower() if isinstance(given, bool) else f"{given:g}"
+    if isinstance(default, dict):
+        return f"{{ {', '.join(f'{name} = {written(item)}' for name, item in default.items())} }}"
+    if isinstance(default, list):
+        return f"[{', '.join(map(written, default))}]"
+    if isinstance(default, bool | str):
+        return f'"{default}"' if isinstance(default, str) else str(default).lower()
+    return f"{default:g}"
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import taskflow as tf
 from taskflow.cli.app import app
-from taskflow.cli.watch import Display, Meter
+from taskflow.cli.watch import Display, ProgressMeter
 from taskflow.errors import BadInput
 from taskflow.flow.stability import StepLimit
 from taskflow.simulation.schedule import Clock
@@ -100,7 +100,7 @@ def test_tables_that_steer_terminals_are_harmless(run, tmp_path):
 
 def test_the_live_display_is_harmless():
     console = rich.console.Console(file=io.StringIO(), width=200)
-    display = Display(EVIL, Meter(1, Clock(StepLimit(), end=1.0, steps=None)))
+    display = Display(EVIL, ProgressMeter(1, Clock(StepLimit(), end=1.0, steps=None)))
     console.print(display._drawn({"waiting": EVIL}))
     text = console.file.getvalue()
     assert harmless(text)

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from taskflow.cli.examples import names
 from taskflow.cli.exit_codes import Commands, refuse
+from taskflow.cli.files import names
 
 app = typer.Typer(
     cls=Commands,
@@ -147,7 +147,7 @@ def new(
     ] = "lid_driven_cavity",
 ) -> None:
     """Write a commented case to start from, and the data that it reads. An existing file is never replaced."""
-    from taskflow.cli.examples import write
+    from taskflow.cli.files import write
 
     write(case, example)
 
@@ -158,7 +158,7 @@ def schema(output: Annotated[Path | None, _to("FILE", "A file instead of standar
 
     With it they complete keys, explain them and mark what is wrong.
     """
-    from taskflow.cli.examples import write_schema
+    from taskflow.cli.files import write_schema
 
     write_schema(output)
 
@@ -235,7 +235,7 @@ def plot(
     ] = False,
 ) -> None:
     """Draw a snapshot of a run and print the paths of the pictures."""
-    from taskflow.cli.plot import draw, draw_series, film
+    from taskflow.cli.files import draw, draw_series, film
 
     if series or animation:
         if series and animation:
@@ -265,7 +265,7 @@ def export(
     output: Annotated[Path | None, _to("FOLDER", "Where to; default DIR/vtk, or DIR.")] = None,
 ) -> None:
     """Write snapshots as VTK or NetCDF files and print what to open."""
-    from taskflow.cli.plot import export_run
+    from taskflow.cli.files import export_run
 
     export_run(directory, group, time, output, vtk=vtk, netcdf=netcdf)
 
@@ -281,6 +281,6 @@ def graph(
 
     Who waits for whom: edges, middles and transfers by colour. Without -o as text in the DOT language.
     """
-    from taskflow.cli.plot import draw_graph
+    from taskflow.cli.files import draw_graph
 
     draw_graph(case, settings, output, everything=everything)

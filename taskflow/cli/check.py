@@ -56,7 +56,7 @@ def describe(costs: Estimate) -> Iterator[tuple[str, str]]:
     yield "time", f"about {duration(seconds)} per step, {duration(seconds * steps.count)} for the run (an estimate)"
     most = ", fewer if it gets steady" if case.time.steady is not None else ""
     yield "", f"{'' if steps.exact else 'about '}{several(steps.count, 'step')}: {steps.basis}{most}"
-    yield from (("warning", told) for told in cautions(costs.sim))
+    yield from (("warning", caution) for caution in cautions(costs.sim))
     if costs.sim.settled:
         yield from zip(("steady", ""), _steady(costs.sim.settled), strict=True)
     yield "output", _output(costs)
@@ -93,15 +93,15 @@ def _part(part: BodyPart) -> str:
 
 
 def _step(costs: Estimate) -> Iterator[tuple[str, str]]:
-    """What a step moves, task by task."""
+    """Label and text of each line on how much a step moves, task by task."""
     step, cells = costs.sim.step_cost, costs.sim.grid.box.volume
     moved = step.nbytes(costs.rounds)
     copy = f"a copy reaches {size(costs.bandwidth)}/s (measured now)"
     yield "step", f"moves {size(moved)}, {moved / cells:.0f} bytes per cell; {copy}"
     if costs.rounds:
         rounds = (moved - step.nbytes(dict.fromkeys(costs.rounds, 0.0))) / cells / ROUNDS
-        told = f"of these {rounds:.0f} bytes per cell in each round of the pressure solver"
-        yield "", f"{told}, for {several(round(ROUNDS), 'round')}: how many it will take nobody knows before"
+        share = f"of these {rounds:.0f} bytes per cell in each round of the pressure solver"
+        yield "", f"{share}, for {several(round(ROUNDS), 'round')}: how many it will take nobody knows before"
     yield "tasks", f"{'bytes/cell':>10}  {'times':>5}  {'task':<18}  reads -> writes"
     for row in table(step.parts, costs.rounds, step.partition):
         fields = f"{' '.join(row.reads)} -> {' '.join(row.writes)}" if row.reads or row.writes else ""
@@ -151,7 +151,7 @@ def _memory(costs: Estimate) -> tuple[str, str]:
 
 
 def _messages(costs: Estimate) -> tuple[str, str]:
-    """Of the busiest block, and of all; of many blocks some are looked at, and the others are like these."""
+    """The messages of the busiest block, and of all. Of many blocks some are looked at; the others are like these."""
     sample = costs.sim.step_cost.sample
     looked, about = (("", "") if sample.complete else (f" of the {len(sample.blocks)} that were looked at", "about "))
     traffic = costs.sim.step_cost.traffic
@@ -165,7 +165,7 @@ def _messages(costs: Estimate) -> tuple[str, str]:
 
 
 def _steady(settled: SteadyCriterion) -> tuple[str, str]:
-    """What makes the run stop early."""
+    """The criterion by which the run stops early, and how its rate is defined."""
     watched, most = settled.steadiness.watched, settled.steadiness.patience(0.0)
     names = " and ".join((", ".join(watched[:-1]), watched[-1])) if len(watched) > 1 else watched[0]
     if settled.over is not None:
@@ -200,7 +200,7 @@ def _averaged(sim: Simulation) -> Iterator[tuple[TimeAverages[Statistics | Spect
 
 
 def _sampling(costs: Estimate, averages: TimeAverages[Statistics | Spectra]) -> str:
-    """What a sample costs, beside a step."""
+    """The cost of a sample, beside that of a step."""
     sim = costs.sim
     launches, _ = record(averages.statistics.sample, Roles.of(tuple(sim.partition.fields)))
     moved, step = sim.step_cost.bytes_of(launches), sim.step_cost.nbytes(costs.rounds)

@@ -152,7 +152,7 @@ def speed(report: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def over(record: Record) -> bool:
-    """Whether nothing more will come of a run by itself, as far as can be seen from here."""
+    """Return whether nothing more will come of a run by itself, as far as can be seen from here."""
     ended = record.report.get("ended")
     return ended is not None and (ended != "running" or _computed_by(record)[1] is False)
 

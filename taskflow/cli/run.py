@@ -13,7 +13,7 @@ import typer
 
 from taskflow.cli.format import duration, say, several, style, table, tell, times
 from taskflow.cli.info import heading, speed, target
-from taskflow.cli.watch import Meter, View, view
+from taskflow.cli.watch import ProgressMeter, View, view
 from taskflow.output import LOG, STORE
 from taskflow.runtime.cluster.slurm import Slurm
 from taskflow.simulation.build.projection import system_of
@@ -49,7 +49,7 @@ def run_case(
     with as_keys():
         slurm = Slurm.of(where) if isinstance(where, str) else None
     case = Case.load(path, settings)
-    shown: View = nullcontext(lambda told: None) if quiet else _view(case, output)
+    shown: View = nullcontext(lambda status: None) if quiet else _view(case, output)
     with shown as watch, warnings.catch_warnings():
         from taskflow.simulation.run import run
 
@@ -80,7 +80,7 @@ def _warn(message: Warning | str, *_: object, **__: object) -> None:
 def _view(case: Case, output: Path) -> View:
     cells, end = case.grid.cells, target(case.time.end, case.time.steps)
     title = f"{case.title}: {times(cells)} cells, to {end}, into {output}\n{system_of(case).headline(case)}"
-    return view(title, Meter(cells[0] * cells[1] * cells[2], case.clock()), output / LOG)
+    return view(title, ProgressMeter(cells[0] * cells[1] * cells[2], case.clock()), output / LOG)
 
 
 def tell_profile(profile: Mapping[str, Any], path: Path) -> None:

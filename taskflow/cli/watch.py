@@ -43,12 +43,12 @@ FORMATS = {
 }
 OF_FLUIDS = ("divergence", "residual", "kinetic_energy")
 
-Told = Mapping[str, Any]  # what a run reports: see `taskflow.simulation.run.run`
-View = AbstractContextManager[Callable[[Told], None]]  # shows a run from before it begins until it has ended
+Status = Mapping[str, Any]  # what a run reports: see `taskflow.simulation.run.run`
+View = AbstractContextManager[Callable[[Status], None]]  # shows a run from before it begins until it has ended
 
 
 @dataclass
-class Meter:
+class ProgressMeter:
     """How fast a run of so many cells is, and how long it will still take, judged by its last seconds."""
 
     cells: int
@@ -94,7 +94,7 @@ class Lines:
     them any more the run goes on.
     """
 
-    def __init__(self, heading: str, meter: Meter, log: Path) -> None:
+    def __init__(self, heading: str, meter: ProgressMeter, log: Path) -> None:
         self.heading, self.meter, self.log = heading, meter, log
         self._waiting = ""  # for what
         self._begun = False  # whether the log is this run's, not an older one's
@@ -110,18 +110,18 @@ class Lines:
     def __enter__(self) -> Lines:
         return self
 
-    def __call__(self, told: Told) -> None:
+    def __call__(self, status: Status) -> None:
         if not self._begun:
             self._print(self.heading)
         self._begun = True
-        if (waiting := told.get("waiting", self._waiting)) != self._waiting:
+        if (waiting := status.get("waiting", self._waiting)) != self._waiting:
             self._waiting = waiting
             self._print(waiting)
-        if (restarts := told.get("restarts", self._restarts)) != self._restarts:  # the log was cut
+        if (restarts := status.get("restarts", self._restarts)) != self._restarts:  # the log was cut
             self._restarts = restarts
             self._read_anew()
-        if "step" in told:
-            self._after = told.get("resumed", -1)
+        if "step" in status:
+            self._after = status.get("resumed", -1)
         if self._after is None:
             return
         for numbers in self._new():
@@ -138,7 +138,7 @@ class Lines:
             self({})
             self._print_left()
 
-    def _new(self) -> Iterator[Told]:
+    def _new(self) -> Iterator[Status]:
         """Complete lines of the log that have not been seen."""
         try:
             lines = self._tail.look()
@@ -162,7 +162,7 @@ class Lines:
 class Display:
     """A bar, what the run is doing, its numbers. It vanishes when the run has ended."""
 
-    def __init__(self, heading: str, meter: Meter) -> None:
+    def __init__(self, heading: str, meter: ProgressMeter) -> None:
         from rich.live import Live
         from rich.spinner import Spinner
 
@@ -177,26 +177,26 @@ class Display:
     def __exit__(self, *_: object) -> None:
         self._live.stop()
 
-    def __call__(self, told: Told) -> None:
-        if "step" in told:
-            self.meter.take(told["seconds"], told["step"], told["time"])
-        self._live.update(self._drawn(told))
+    def __call__(self, status: Status) -> None:
+        if "step" in status:
+            self.meter.take(status["seconds"], status["step"], status["time"])
+        self._live.update(self._drawn(status))
 
-    def _drawn(self, told: Told) -> RenderableType:
+    def _drawn(self, status: Status) -> RenderableType:
         from rich.columns import Columns
         from rich.console import Group
         from rich.progress_bar import ProgressBar
         from rich.table import Table
         from rich.text import Text
 
-        self._spinner.update(text=Text(visible(stage(told))))
-        if "step" not in told:
+        self._spinner.update(text=Text(visible(stage(status))))
+        if "step" not in status:
             return Group(Text(self.heading), self._spinner)
         bar = Table.grid(expand=True, padding=(0, 1))
         bar.add_column(ratio=1)
         bar.add_column(justify="right", width=5)
         bar.add_row(ProgressBar(total=1.0, completed=self.meter.share), f"{100 * self.meter.share:.0f} %")
-        step, time, *others = facts(told)
+        step, time, *others = facts(status)
         clock = self.meter.clock
         of_steps = f" of {clock.steps}" if clock.steps is not None else ""
         of_end = f" of {clock.end:g}" if clock.end is not None else ""
@@ -204,7 +204,7 @@ class Display:
         return Group(Text(self.heading), bar, Columns([Text(text) for text in texts], width=WIDTH), self._spinner)
 
 
-def facts(numbers: Told) -> list[str]:
+def facts(numbers: Status) -> list[str]:
     """Step, time and the numbers of a line of the log; those that are not finite may be None. A system that measures
     none of a fluid has the first ones alone.
     """
@@ -213,21 +213,21 @@ def facts(numbers: Told) -> list[str]:
     return [FORMATS[name].format(math.nan if value is None else value) for name, value in values.items()]
 
 
-def stage(told: Told) -> str:
+def stage(status: Status) -> str:
     """The stage that a run is in, in words."""
     for key in ("waiting", "stage"):
-        if key in told:
-            return str(told[key])
-    if "step" not in told:
+        if key in status:
+            return str(status[key])
+    if "step" not in status:
         return "compiling kernels (once), preparing the fields"
-    if "ended" in told:
+    if "ended" in status:
         return "writing, measuring the copy bandwidth"
-    if told.get("stopping"):
+    if status.get("stopping"):
         return "stopping after this step; Ctrl-C again stops at once"
     return "computing; Ctrl-C ends the run with its state written"
 
 
-def view(heading: str, meter: Meter, log: Path) -> View:
+def view(heading: str, meter: ProgressMeter, log: Path) -> View:
     """A display where standard output is a terminal that can redraw lines, lines of the log elsewhere."""
     from rich.console import Console
 
@@ -241,11 +241,11 @@ class Followed(Record):
     _measured = 0  # lines of the log
 
     @cached_property
-    def meter(self) -> Meter:
+    def meter(self) -> ProgressMeter:
         """The meter of the run, which has taken all lines of the log."""
         nx, ny, nz = self.case["grid"]["cells"]
         until = self.case["time"]
-        return Meter(nx * ny * nz, Clock(StepLimit(), end=until.get("end"), steps=until.get("steps")))
+        return ProgressMeter(nx * ny * nz, Clock(StepLimit(), end=until.get("end"), steps=until.get("steps")))
 
     def look(self) -> None:
         """Look again."""
@@ -258,7 +258,7 @@ class Followed(Record):
         self._measured = len(self.log)
 
     @property
-    def last(self) -> Told:
+    def last(self) -> Status:
         """The last line of the log."""
         return self.log[-1] if self.log else {}
 
@@ -281,11 +281,11 @@ def follow(directory: Path) -> None:
     with view(run.heading, run.meter, directory / LOG) as show:
         while True:
             restarts = run.report.get("restarts", ())
-            told = {"stage": state(run), "restarts": len(restarts)}
+            status = {"stage": state(run), "restarts": len(restarts)}
             if last := run.last:
                 resumed = max([begin, *(restart["step"] for restart in restarts[-1:])])
-                told |= {**last, "seconds": last["wall"], "resumed": resumed}
-            show(told)
+                status |= {**last, "seconds": last["wall"], "resumed": resumed}
+            show(status)
             if over(run):
                 break
             time.sleep(EVERY)

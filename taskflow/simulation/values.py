@@ -2,7 +2,7 @@
 
 import difflib
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -91,13 +91,18 @@ def truth(value: object) -> bool:
 
 def one_of(*choices: str) -> Callable[[object], str]:
     """Reads one of `choices`."""
-    quoted = [f'"{choice}"' for choice in choices]
-    what = "give " + " or ".join([", ".join(quoted[:-1]), quoted[-1]] if len(quoted) > 1 else quoted)
 
     def read(value: object) -> str:
         if isinstance(value, str) and value in choices:
             return str(value)
-        close = difflib.get_close_matches(value, choices, n=1) if isinstance(value, str) else []
-        raise BadInput(what + (f'; did you mean "{close[0]}"?' if close else ""))
+        raise BadInput(unchosen(value, choices))
 
     return read
+
+
+def unchosen(value: object, choices: Sequence[str]) -> str:
+    """The remedy for a value that is none of `choices`."""
+    quoted = [f'"{choice}"' for choice in choices]
+    close = difflib.get_close_matches(value, choices, n=1) if isinstance(value, str) else []
+    what = " or ".join([", ".join(quoted[:-1]), quoted[-1]] if len(quoted) > 1 else quoted)
+    return f"give {what}" + (f'; did you mean "{close[0]}"?' if close else "")

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from taskflow import Case
-from taskflow.cli.examples import names
+from taskflow.cli.files import names
 
 
 @pytest.mark.parametrize("example", names())

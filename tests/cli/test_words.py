@@ -7,7 +7,7 @@ import pytest
 from taskflow.cli import exit_codes, watch
 from taskflow.cli.exit_codes import complain, ended_by
 from taskflow.cli.format import clock, duration, rate, several
-from taskflow.cli.watch import Display, Lines, Meter, stage
+from taskflow.cli.watch import Display, Lines, ProgressMeter, stage
 from taskflow.errors import BadInput, Interrupted, RunFailed
 from taskflow.flow.stability import StepLimit
 from taskflow.simulation.schedule import Clock, Every
@@ -29,7 +29,7 @@ def test_numbers_for_people(text, expected):
 
 
 def meter(cells=1000):
-    return Meter(cells, Clock(StepLimit(), end=10.0, monitor=Every(steps=10)))
+    return ProgressMeter(cells, Clock(StepLimit(), end=10.0, monitor=Every(steps=10)))
 
 
 def test_a_meter_judges_by_the_last_seconds():

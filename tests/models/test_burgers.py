@@ -112,7 +112,7 @@ class Rival(BurgersSystem):
         ({"grid": {"cells": [8, 8, 8], "lengths": [1, 1, 1], "stretching": {"z": {"tanh": 0.5}}}},
          ['grid.stretching = { z = { tanh = 0.5 } }: the model "burgers" does not read it; leave it out']),
         ({"statistics": {"every": {"steps": 2}, "budget": True}},
-         ['statistics.budget = true: the model "burgers" has no such budget; leave it out']),
+         ['statistics.budget = true: the model "burgers" does not read it; leave it out']),
         ({"output": {"fields": ["u"]}}, ['output.fields = ["u"]: this case has no field "u"; it has q']),
         ({"burger": {"viscosity": 1.0}},
          ["burger = { viscosity = 1.0 }: there is no such key; did you mean burgers?"]),

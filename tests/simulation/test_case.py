@@ -13,7 +13,7 @@ import taskflow
 from taskflow.errors import BadInput
 from taskflow.flow.stability import StepLimit
 from taskflow.simulation.build.simulation import Simulation
-from taskflow.simulation.case import FACES, Boundaries, Boundary, Case, Fluid, Grid, Time
+from taskflow.simulation.case import FACES, Boundaries, Boundary, Case, FluidTable, GridTable, Time
 from taskflow.simulation.expression import Expression
 from taskflow.simulation.schedule import Clock, Every
 
@@ -106,8 +106,8 @@ def test_values_keep_to_their_type(cavity):
 def test_built_of_tables(cavity):
     case = Case(
         title="cavity",
-        grid=Grid(cells=(16, 4, 16), lengths=(1, 0.25, 1)),
-        fluid=Fluid(viscosity=1e-2),
+        grid=GridTable(cells=(16, 4, 16), lengths=(1, 0.25, 1)),
+        fluid=FluidTable(viscosity=1e-2),
         boundaries=Boundaries(
             y="periodic", x_min=Boundary(type="wall"), x_max="slip", z_min=Boundary(type="symmetry"),
             z_max=Boundary(type="wall", velocity=(1, 0, 0)),

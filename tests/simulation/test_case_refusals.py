@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from taskflow.errors import BadInput
-from taskflow.simulation.case import Case, Fluid, Grid, Heat, Output
+from taskflow.simulation.case import Case, FluidTable, GridTable, Heat, Output
 
 
 def problems(tables):
@@ -322,9 +322,9 @@ def test_nothing_given():
 
 def test_a_table_alone_is_as_strict():
     with pytest.raises(BadInput, match=r"(?m)^cels = 3: there is no such key; did you mean cells\?"):
-        Grid(cels=3)
+        GridTable(cels=3)
     with pytest.raises(BadInput, match=r"^viscosity = -1: give a number >= 0$"):
-        Fluid(viscosity=-1)
+        FluidTable(viscosity=-1)
     with pytest.raises(BadInput, match="diffusivity: missing"):
         Heat()
     with pytest.raises(BadInput, match="fields = 3"):

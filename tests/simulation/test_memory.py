@@ -19,7 +19,7 @@ from taskflow.runtime.machine.direct import Board
 from taskflow.runtime.machine.kernel import copying
 from taskflow.runtime.machine.trace.deadlock import DEPTH
 from taskflow.simulation.build.simulation import Simulation
-from taskflow.simulation.case import Case, Pressure
+from taskflow.simulation.case import Case, PressureTable
 from taskflow.simulation.case.control import Time
 from taskflow.simulation.initial import InitialFields, initial_profiles
 from taskflow.simulation.memory import Needs
@@ -87,7 +87,7 @@ def test_the_state_that_a_steady_one_is_compared_with_is_counted_too():
 def test_regions_and_rounds_of_solvers_are_counted_too(solver):
     """What their rounds send, one after the other, and fold."""
     case = stirred(BOUNDARIES["box"])
-    setup = Simulation(case.model_copy(update={"pressure": Pressure(**solver)}), (2, 1, 2))
+    setup = Simulation(case.model_copy(update={"pressure": PressureTable(**solver)}), (2, 1, 2))
     needs, devices = Needs(setup, [HERE] * 4, "cpu").blocks, [Counting(1) for _ in range(4)]
 
     def job(shard):

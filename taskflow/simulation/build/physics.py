@@ -34,8 +34,7 @@ from taskflow.flow.bodies import Obstacles
 from taskflow.flow.forcing.coriolis import geostrophic_force
 from taskflow.flow.model import FlowModel
 from taskflow.output.conditions import SIDES, Conditions, Side
-from taskflow.simulation.case import FACES, MODELS, SCHEMES, Case, PassiveScalar
-from taskflow.simulation.case import Source as CaseSource
+from taskflow.simulation.case import FACES, MODELS, SCHEMES, Case, PassiveScalar, SourceTable
 
 ADVECTION = {"central": CENTRAL, "quick": QUICK}
 OUTFLOWS: dict[float | str | None, Boundary] = {
@@ -126,7 +125,7 @@ def _passive(case: Case, scalar: PassiveScalar, grid: StaggeredGrid) -> Quantity
     return Quantity(scalar.name, transport, scalar.scheme != "central", sources, faces)
 
 
-def _sources(sources: tuple[CaseSource, ...], grid: StaggeredGrid) -> Iterator[Source]:
+def _sources(sources: tuple[SourceTable, ...], grid: StaggeredGrid) -> Iterator[Source]:
     for source in sources:
         if source.box is not None:
             yield Source(*source.box, source.rate)

@@ -51,10 +51,12 @@ def moment(scalars: Mapping[str, float], tick: Tick, wall: float) -> dict[str, A
 class System(SystemType, ABC):
     """A system of equations, made of a case. A package registers its class under the name that `method.type` gives.
 
-    `table` reads the table `claims` of the case file, whose presence selects the system, into `case.own`. `accepts` are
-    further tables of the projection that it reads, and "grid.stretching", "time.scheme" and "statistics.budget" where
-    it does; `sides` the types of boundaries that it knows. What this class says holds for equations without bodies,
-    inflows and noise.
+    `table` reads the table `claims` of the case file, whose presence selects the system, into `case.own`. Its `rules`
+    say what goes together with other tables, and its `completed` gives it defaults that follow from them. `accepts` are
+    further tables of the projection that the system reads, or single keys of these, as "initial.velocity"; and of the
+    tables that all systems have the keys that not all read (`method.PARTS`: "grid.stretching",
+    "boundaries.temperature", ...). `sides` are the types of boundaries that it knows. What this class says holds for
+    equations without bodies, inflows and noise.
     """
 
     sim: Simulation

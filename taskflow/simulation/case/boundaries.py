@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import ValidationInfo, WithJsonSchema, field_validator, model_validator
+from pydantic import ValidationInfo, field_validator, model_validator
 
 from taskflow.errors import BadInput
-from taskflow.simulation.case.grid import AXES
-from taskflow.simulation.case.inflow import LogLaw, Value, Values, one_value, three_values
+from taskflow.simulation.case.grid import AXES, GridTable
+from taskflow.simulation.case.initial import Value, Values, one_value, three_values
 from taskflow.simulation.case.problems import CaseError, Problem, exclusive, missing, present, wrong
 from taskflow.simulation.case.table import NonNegative, Number, Positive, Table, Vector, entry, reads, written
 from taskflow.simulation.expression import Expression
 from taskflow.simulation.profile_table import ProfileTable
-from taskflow.simulation.values import number, one_of
-
-if TYPE_CHECKING:
-    from taskflow.simulation.case.grid import Grid
-    from taskflow.simulation.case.initial import Initial
-    from taskflow.simulation.case.physics import Heat
+from taskflow.simulation.values import number, unchosen
 
 FACES = ("x_min", "x_max", "y_min", "y_max", "z_min", "z_max")
 OPTIONS = {  # of each type
@@ -29,12 +24,33 @@ OPTIONS = {  # of each type
     "inflow": ("velocity", "log_law", "table", "temperature"),
     "outflow": ("pressure",),
 }
-PRESSURES: dict[str, Any] = {"anyOf": [{"type": "number"}, {"enum": ["advected"]}]}
-NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or leave it out"
 WANTED = 'give it a type, "wall", "slip", "symmetry", "inflow" or "outflow"'
 
-Kind = Literal["periodic", "wall", "slip", "symmetry", "inflow", "outflow"]
-_type = one_of(*OPTIONS)
+
+class LogLawTable(Table):
+    """The wind over rough ground, (u* / 0.41) ln((s + roughness) / roughness) at the height s above it."""
+
+    roughness: Positive = entry("roughness length", remedy="give the roughness length of the ground, a number > 0")
+    friction_velocity: Positive | None = entry("u*; or else `speed` and `height`", None)
+    speed: Positive | None = entry("the speed at a `height`", None)
+    height: Positive | None = entry("the height above the ground at which there is this `speed`", None)
+    up: Literal["x", "y", "z"] = entry("which direction is up", "z")
+    ground: Number | None = entry("where the ground is along `up`", None, otherwise="the lowest corner of the grid")
+    direction: Vector | None = entry(
+        "where the wind blows, with a component into the domain and none along `up`", None, otherwise="into the domain"
+    )
+
+    @classmethod
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        pair = present(values, "speed", "height")
+        if present(values, "friction_velocity"):
+            for key in pair:
+                yield wrong(key, values[key], "friction_velocity is given as well; give it, or speed and height")
+        elif not pair:
+            yield missing("friction_velocity", "give it, or a speed and the height above ground where it is")
+        elif len(pair) == 1:
+            other = "height" if pair == ["speed"] else "speed"
+            yield missing(other, "give the speed, and the height above ground where it is")
 
 
 def _pair(value: object) -> str:
@@ -52,13 +68,13 @@ def _pressure(value: object) -> float | str:
 class Boundary(Table):
     """One side, with the options of its type."""
 
-    type: Annotated[Kind, reads(_type), WithJsonSchema({"enum": [*OPTIONS]})] = entry("see above", remedy=WANTED)
+    type: Literal["wall", "slip", "symmetry", "inflow", "outflow"] = entry("see above", remedy=WANTED)
     velocity: Annotated[Values | None, reads(three_values)] = entry(
         "of a `wall`: three numbers, in its plane. What enters at an `inflow`: numbers or [expressions](#initial)",
         None,
         otherwise="a wall stands still",
     )
-    log_law: LogLaw | None = entry("of an `inflow`, in place of `velocity`: see [there](#inflow)", None)
+    log_law: LogLawTable | None = entry("of an `inflow`, in place of `velocity`: see [there](#inflow)", None)
     table: Annotated[ProfileTable | None, reads(ProfileTable.load)] = entry(
         "of an `inflow`, in place of `velocity`: see [there](#inflow)", None
     )
@@ -79,7 +95,7 @@ class Boundary(Table):
         None,
     )
     outside_temperature: Number | None = entry("beside `heat_transfer`", None)
-    pressure: Annotated[float | Literal["advected"] | None, reads(_pressure), WithJsonSchema(PRESSURES)] = entry(
+    pressure: Annotated[float | Literal["advected"] | None, reads(_pressure)] = entry(
         "of an `outflow`: see [there](#outflow)", None, otherwise="it is convective"
     )
     roughness: Positive | None = entry(
@@ -184,6 +200,18 @@ class Boundaries(Table):
         """The sides that are not periodic, by face."""
         return {face: side for face in FACES if (side := getattr(self, face))}
 
+    def completed(self, tables: Mapping[str, Any]) -> Self:
+        """With heat: walls that say nothing of it are insulated, inflows have the reference temperature."""
+        heat, filled = tables.get("heat"), {}
+        if heat is None:
+            return self
+        for face, side in self.sides.items():
+            if side.type == "wall" and not present(dict(side), "temperature", "heat_flux", "heat_transfer"):
+                filled[face] = side.model_copy(update={"heat_flux": 0.0})
+            if side.type == "inflow" and side.temperature is None and not (side.table and "T" in side.table.names):
+                filled[face] = side.model_copy(update={"temperature": heat.reference})
+        return self.model_copy(update=filled)
+
     @field_validator(*FACES, mode="before")
     @classmethod
     def _spelled_out(cls, value: Any, info: ValidationInfo) -> Any:
@@ -192,10 +220,9 @@ class Boundaries(Table):
         if _kind(value) == "periodic":
             raise ValueError(f'both sides or none; give {axis} = "periodic" in place of {axis}_min and {axis}_max')
         if isinstance(value, str):
-            try:
-                return {"type": _type(value)}
-            except BadInput as error:
-                raise ValueError(str(error)) from None
+            if value not in OPTIONS:
+                raise ValueError(unchosen(value, [*OPTIONS]))
+            return {"type": value}
         return value
 
     @field_validator(*FACES)
@@ -214,28 +241,13 @@ def _kind(side: Any) -> str | None:
     return kind if isinstance(kind, str) else None
 
 
-def _walls_have_room(grid: Grid, boundaries: Boundaries) -> Iterator[Problem]:
+def _walls_have_room(grid: GridTable, boundaries: Boundaries) -> Iterator[Problem]:
     for face, side in boundaries.sides.items():
         axis = face[0]
         if side.type in ("wall", "inflow", "outflow") and grid.cells[AXES.index(axis)] == 1:
             kind = f"{'a' if side.type == 'wall' else 'an'} {side.type}"
             remedy = f'one cell in {axis} has no room for {kind}; give {axis} = "periodic" for 2D, or more cells'
             yield wrong(("boundaries", face), side.written(), remedy)
-
-
-def _heat_is_on(heat: Heat | None, boundaries: Boundaries, initial: Initial) -> Iterator[Problem]:
-    for face, side in boundaries.sides.items():
-        for option in present(dict(side), "temperature", "heat_flux", "heat_transfer"):
-            value, key = getattr(side, option), ("boundaries", face, option)
-            if heat is None:
-                yield wrong(key, written(value), NO_HEAT)
-            elif option != "temperature" and value != 0 and heat.diffusivity == 0:
-                yield wrong(key, value, "no heat flows without heat.diffusivity; give one")
-        if heat is None and side.table and "T" in side.table.names:
-            message = "it has T, but this case has no temperature; add a [heat] table, or leave the column out"
-            yield wrong(("boundaries", face, "table"), side.table.source, message)
-    if heat is None and initial.temperature is not None:
-        yield wrong(("initial", "temperature"), initial.temperature.source, NO_HEAT)
 
 
 def _outflow_is_determined(boundaries: Boundaries) -> Iterator[Problem]:
@@ -245,36 +257,33 @@ def _outflow_is_determined(boundaries: Boundaries) -> Iterator[Problem]:
     carried = [face for face in leaving if sides[face].pressure != 0]
     for face in carried:
         if len(leaving) > 1:
-            yield wrong(
-                ("boundaries", face), sides[face].written(),
-                f"with {len(leaving)} outflows pressure decides how much leaves where; give all of them pressure = 0",
-            )  # fmt: skip
+            several = f"with {len(leaving)} outflows pressure decides how much leaves where"
+            remedy = f"{several}; give all of them pressure = 0"
         elif all(side.type != "inflow" for side in sides.values()):
-            yield wrong(
-                ("boundaries", face), sides[face].written(),
-                "nothing enters that could leave; give an inflow, or the outflow pressure = 0",
-            )  # fmt: skip
+            remedy = "nothing enters that could leave; give an inflow, or the outflow pressure = 0"
+        else:
+            continue
+        yield wrong(("boundaries", face), sides[face].written(), remedy)
 
 
 def _inflow_fits_its_side(boundaries: Boundaries) -> Iterator[Problem]:
     for face, side in boundaries.sides.items():
-        law, table, axis = side.log_law, side.table, AXES.index(face[0])
-        inward = -1.0 if face.endswith("max") else 1.0
-        if law and law.up == face[0]:
-            yield wrong(("boundaries", face, "log_law", "up"), law.up, f"the wind would not blow through {face}")
-        elif law and law.direction and law.direction[axis] * inward <= 0:
+        key, name, inward = ("boundaries", face), face[0], -1.0 if face.endswith("max") else 1.0
+        law, table = side.log_law, side.table
+        if law and law.up == name:
+            yield wrong((*key, "log_law", "up"), law.up, f"the wind would not blow through {face}")
+        elif law and law.direction and law.direction[AXES.index(name)] * inward <= 0:
             sign = ">" if inward > 0 else "<"
-            remedy = f"the wind has to blow in at {face}; give a direction with {face[0]} {sign} 0"
-            yield wrong(("boundaries", face, "log_law", "direction"), law.direction, remedy)
+            remedy = f"the wind has to blow in at {face}; give a direction with {name} {sign} 0"
+            yield wrong((*key, "log_law", "direction"), law.direction, remedy)
         elif law and law.direction and law.direction[AXES.index(law.up)] != 0:
             remedy = f"the wind blows along the ground; give 0 as its {law.up} component"
-            yield wrong(("boundaries", face, "log_law", "direction"), law.direction, remedy)
+            yield wrong((*key, "log_law", "direction"), law.direction, remedy)
         if table and "T" in table.names and side.temperature is not None:
             remedy = "the table has T as well; give one of them"
-            yield wrong(("boundaries", face, "temperature"), written(side.temperature), remedy)
-        if table and face[0] in table.axes:
-            remedy = f"{face} has one {face[0]}; leave the column {face[0]} out"
-            yield wrong(("boundaries", face, "table"), table.source, remedy)
+            yield wrong((*key, "temperature"), written(side.temperature), remedy)
+        if table and name in table.axes:
+            yield wrong((*key, "table"), table.source, f"{face} has one {name}; leave the column {name} out")
 
 
-RULES = (_walls_have_room, _heat_is_on, _outflow_is_determined, _inflow_fits_its_side)
+Boundaries.rules = (_walls_have_room, _outflow_is_determined, _inflow_fits_its_side)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -11,7 +11,7 @@ from taskflow.flow.time.schemes import ADAMS_BASHFORTH, RUNGE_KUTTA
 from taskflow.simulation.case.problems import Problem, exclusive, missing, present, unknown_fields, wrong
 from taskflow.simulation.case.table import Natural, Positive, Precision, Table, Whole, entry, reads
 from taskflow.simulation.schedule import Every
-from taskflow.simulation.values import one_of, positive, text
+from taskflow.simulation.values import positive, text
 
 LEAST_ERROR = 1e-15
 MOST_SNAPSHOTS = 1_000_000
@@ -73,7 +73,7 @@ class Time(Table):
     diffusion: Positive = entry(
         "the largest dt viscosity (1/dx^2 + 1/dy^2 + 1/dz^2), also for heat; eddies included", 0.2
     )
-    scheme: Annotated[Literal["ab2", "rk3"], reads(one_of(*SCHEMES))] = entry(
+    scheme: Literal["ab2", "rk3"] = entry(
         "`ab2`: Adams-Bashforth, second order, stable up to `diffusion` 0.25, and up to `cfl` 0.5 or so. `rk3`:"
         " Runge-Kutta, third order, three pressure solves per step, stable up to `cfl` 1.7 with `diffusion` up to"
         " 0.4: see [the method](../explanation/method.md#which-steps-are-stable), for `quick`, too",
@@ -103,6 +103,9 @@ def names(value: object) -> tuple[str, ...]:
     return tuple(value)
 
 
+FieldNames = Annotated[tuple[str, ...] | None, reads(names)]
+
+
 def _relative(value: object) -> float:
     error = positive(value)
     if not LEAST_ERROR <= error < 1:
@@ -113,7 +116,7 @@ def _relative(value: object) -> float:
 class Output(Table):
     """The snapshots, and when they are written besides time 0 and the end."""
 
-    fields: Annotated[tuple[str, ...] | None, reads(names)] = entry(
+    fields: FieldNames = entry(
         "of `u v w p`, `T` with heat, the names of scalars, and with turbulence `nu_t`, the eddy viscosity",
         None,
         otherwise=EVERYTHING,
@@ -125,7 +128,7 @@ class Output(Table):
         otherwise="only those two",
     )
     precision: Precision = entry("of the numbers in the store", "single")
-    compression: Annotated[Literal["lz4", "zstd", "none"], reads(one_of("lz4", "zstd", "none"))] = entry(
+    compression: Literal["lz4", "zstd", "none"] = entry(
         "how they are packed: see [output](../howto/output.md#how-precisely)", "lz4"
     )
     relative_error: Annotated[Annotated[float, Field(ge=LEAST_ERROR, lt=1)] | None, reads(_relative)] = entry(
@@ -134,14 +137,18 @@ class Output(Table):
         otherwise="all digits",
     )
 
+    def completed(self, tables: Mapping[str, Any]) -> Self:
+        """With all fields of the case, where none is named."""
+        return self if self.fields is not None else self.model_copy(update={"fields": tables["fields"]})
 
-class Monitor(Table):
+
+class MonitorTable(Table):
     """When a line goes to the log."""
 
     every: Interval = entry("when a line goes to the log", Every(steps=10))
 
 
-class Checkpoint(Table):
+class CheckpointTable(Table):
     """When, besides the end and a signal, the state is saved with which the run can go on, and how many are kept."""
 
     every: Annotated[Every | None, reads(partial(Every.parse, minutes=True))] = entry(
@@ -176,4 +183,4 @@ def _snapshots_can_be_counted(time: Time, output: Output) -> Iterator[Problem]:
         yield wrong(("output", "every"), every.written(), remedy)
 
 
-RULES = (_fields_exist, _snapshots_can_be_counted)
+Output.rules = (_fields_exist, _snapshots_can_be_counted)

@@ -1,16 +1,18 @@
-"""The box and its cells: [grid]."""
+"""The box and its cells: [grid], [grid.stretching]."""
 
-from collections.abc import Iterable, Iterator
-from typing import Annotated
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from pydantic import Field, WithJsonSchema
 
+from taskflow import files
 from taskflow.errors import BadInput
-from taskflow.flow.grid import Flags, StaggeredGrid
-from taskflow.simulation.case.problems import Key, Problem, shown, wrong
-from taskflow.simulation.case.stretching import Stretching
+from taskflow.flow.grid import Flags, Places, StaggeredGrid
+from taskflow.simulation.case.problems import Key, Problem, exclusive, missing, present, shown, wrong
 from taskflow.simulation.case.table import Positive, Table, Vector, WholeVector, entry, reads
-from taskflow.simulation.values import positive, three
+from taskflow.simulation.values import number, positive, three
 
 AXES = ("x", "y", "z")
 NOWHERE = (False, False, False)  # periodic
@@ -18,6 +20,112 @@ SMALLEST, LARGEST = 1e-100, 1e100
 JUMP = 2.0  # the largest ratio of neighbouring widths
 MOST = 100_000  # cells along each direction of a stretched grid, whose places all are kept
 NEAR = 1e-9  # relative: places this close are one
+
+KINDS = ("tanh", "geometric", "faces")
+STEEPEST = 1e3
+WRITTEN = {"anyOf": [{"type": "array", "items": {"type": "number"}}, {"type": "string"}]}  # faces, or a file of them
+ALONG, EQUAL = "how cells are spaced along this direction", "all cells are equal along it"
+
+
+def _faces(value: object) -> Places:
+    """Numbers, or those of a file: as many as you like in a line, with commas or blanks between them."""
+    if isinstance(value, str):
+        value = _read(files.text(value, files.TABLE, "give a file of numbers", "paths are relative to the case file"))
+    if not isinstance(value, (list, tuple)):
+        raise BadInput("give a list of numbers, the places of all faces, or the name of a file with them")
+    return tuple(number(item) for item in value)
+
+
+def _read(text: str) -> list[float]:
+    """The numbers of a text. Raises BadInput with the place of what is none."""
+    numbers = []
+    for line, words in enumerate(text.splitlines(), start=1):
+        for word in re.finditer(r"[^\s,]+", words):
+            try:
+                numbers.append(float(word[0]))
+            except ValueError:
+                place = f"line {line}, column {word.start() + 1}: {shown(word[0])} is no number"
+                raise BadInput(f"{place}; give a file of numbers, the places of all faces") from None
+    return numbers
+
+
+def _ratio(value: object) -> float:
+    ratio = number(value)
+    if not 1 < ratio <= STEEPEST:
+        raise BadInput(f"give the ratio of neighbouring widths, a number > 1 and at most {STEEPEST:g}")
+    return ratio
+
+
+def _strength(value: object) -> float:
+    strength = number(value)
+    if not 0 < strength <= 10:
+        raise BadInput("give a number > 0 and at most 10; with 2 the outer cells are about a seventh of the mean one")
+    return strength
+
+
+class Spacing(Table):
+    """The places of faces along one direction, as parts of the length, for xi from 0 to 1: `tanh`, `geometric` or
+    `faces`.
+    """
+
+    tanh: Annotated[float, Field(gt=0, le=10), reads(_strength)] | None = entry(
+        'a: (1 + tanh(a (2 xi - 1)) / tanh a) / 2, narrow at both ends; `toward = "max"`: tanh(a xi) / tanh a, `"min"`:'
+        " its mirror image",
+        None,
+    )
+    geometric: Annotated[float, Field(gt=1, le=STEEPEST), reads(_ratio)] | None = entry(
+        "the ratio of neighbouring widths; narrow at both ends, or `toward` one of them", None
+    )
+    faces: Annotated[Places, reads(_faces), WithJsonSchema(WRITTEN)] | None = entry(
+        "the places themselves: a list of n + 1 numbers from `origin` to its sum with the length, or the name of a"
+        " file of numbers (with commas, blanks or lines between them; relative to the case file)",
+        None,
+    )
+    toward: Literal["min", "max", "both"] | None = entry(
+        "where cells are narrow", None, otherwise="both ends"
+    )
+
+    @classmethod
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        yield from exclusive(values, *KINDS, needed=missing("tanh", "give one of tanh, geometric and faces"))
+        if present(values, *KINDS, "toward") == ["faces", "toward"]:
+            yield wrong("toward", values["toward"], "faces say where cells are narrow; leave it out")
+
+    def edges(self, cells: int, start: float, length: float) -> Places:
+        """The places of all faces. For xi from 0 to 1, with a = `tanh`, they are, narrow toward both ends,
+        (1 + tanh(a (2 xi - 1)) / tanh(a)) / 2 of the length, toward the high one tanh(a xi) / tanh(a).
+        """
+        if self.faces is not None:
+            return self.faces
+        parts = self._tanh(np.arange(cells + 1) / cells) if self.tanh else self._geometric(cells)
+        return (start, *(start + length * parts[1:-1]).tolist(), start + length)
+
+    def _tanh(self, xi: np.ndarray) -> np.ndarray:
+        strength = self.tanh or 0.0
+        if self.toward == "max":
+            return np.tanh(strength * xi) / np.tanh(strength)
+        if self.toward == "min":
+            return 1 + np.tanh(strength * (xi - 1)) / np.tanh(strength)
+        return (1 + np.tanh(strength * (2 * xi - 1)) / np.tanh(strength)) / 2
+
+    def _geometric(self, cells: int) -> np.ndarray:
+        number = np.arange(cells)
+        power = {"min": number, "max": number[::-1]}.get(self.toward or "both", np.minimum(number, number[::-1]))
+        widths = np.exp((power - power.max()) * np.log(self.geometric or 1.0))
+        return np.concatenate([[0.0], np.cumsum(widths)]) / widths.sum()
+
+
+class Stretching(Table):
+    """Directions along which cells are not all of one width."""
+
+    x: Spacing | None = entry(ALONG, None, otherwise=EQUAL)
+    y: Spacing | None = entry(ALONG, None, otherwise=EQUAL)
+    z: Spacing | None = entry(ALONG, None, otherwise=EQUAL)
+
+    @classmethod
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        if not values:
+            yield missing("z", "give x, y or z, and how cells are spaced along it")
 
 
 def _length(value: object) -> float:
@@ -27,7 +135,7 @@ def _length(value: object) -> float:
     return length
 
 
-class Grid(Table):
+class GridTable(Table):
     """A box of cells."""
 
     cells: WholeVector = entry(
@@ -56,7 +164,7 @@ class Grid(Table):
         return [(low, low + length) for low, length in zip(self.origin, self.lengths, strict=True)]
 
     def contains(self, *points: Iterable[float]) -> bool:
-        """Whether all points are in the domain, its sides included."""
+        """Return whether all points are in the domain, its sides included."""
         return all(low <= x <= high for point in points for x, (low, high) in zip(point, self.ends, strict=True))
 
     def beyond(self, key: Key, value: object) -> Problem:
@@ -65,7 +173,7 @@ class Grid(Table):
         return wrong(key, value, f"beyond the domain {domain}; move it inside")
 
 
-def cells_fit(grid: Grid) -> Iterator[Problem]:
+def cells_fit(grid: GridTable) -> Iterator[Problem]:
     """Problems with the places of cells: with faces that are given, or that follow from a spacing, or else with
     coordinates that coincide. A grid has metrics only where there are none.
     """
@@ -73,7 +181,7 @@ def cells_fit(grid: Grid) -> Iterator[Problem]:
     yield from faces or _coordinates_differ(grid)
 
 
-def _coordinates_differ(grid: Grid) -> Iterator[Problem]:
+def _coordinates_differ(grid: GridTable) -> Iterator[Problem]:
     """Faces and centres of neighbouring cells are different numbers in double precision, in which they are stored."""
     for axis, (name, width) in enumerate(zip(AXES, narrowest(grid.staggered(NOWHERE)), strict=True)):
         start, length = grid.origin[axis], grid.lengths[axis]
@@ -87,7 +195,7 @@ def _coordinates_differ(grid: Grid) -> Iterator[Problem]:
             yield wrong(("grid", key), getattr(grid, key), remedy)
 
 
-def _faces_fit(grid: Grid) -> Iterator[Problem]:
+def _faces_fit(grid: GridTable) -> Iterator[Problem]:
     """Problems with faces that are given, or that follow from a spacing."""
     if grid.stretching is None:
         return
@@ -128,7 +236,7 @@ def width_ratios(grid: StaggeredGrid, axis: int) -> np.ndarray:
     return np.asarray(np.maximum(widths[1:] / widths[:-1], widths[:-1] / widths[1:]))
 
 
-def _cells_do_not_jump(grid: Grid, cells: StaggeredGrid) -> Iterator[Problem]:
+def _cells_do_not_jump(grid: GridTable, cells: StaggeredGrid) -> Iterator[Problem]:
     for axis, spacing in grid.stretching or ():
         ratios = width_ratios(cells, AXES.index(axis))
         if spacing is not None and ratios.size and ratios.max() > JUMP:
@@ -140,4 +248,4 @@ def _cells_do_not_jump(grid: Grid, cells: StaggeredGrid) -> Iterator[Problem]:
             yield wrong(("grid", "stretching", axis), spacing.written(), remedy)
 
 
-RULES = (cells_fit, _cells_do_not_jump)
+GridTable.rules = (cells_fit, _cells_do_not_jump)

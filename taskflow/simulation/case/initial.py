@@ -1,20 +1,24 @@
-"""The state at time 0: [initial]."""
+"""The state at time 0: [initial]; values that are numbers, expressions or functions of the place."""
 
-from collections.abc import Callable, Iterator
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 import numpy as np
 
 from taskflow.errors import BadInput
 from taskflow.flow import StaggeredGrid
-from taskflow.simulation.case.boundaries import Boundaries
-from taskflow.simulation.case.grid import Grid
+from taskflow.simulation.case.grid import GridTable
 from taskflow.simulation.case.problems import Problem, wrong
 from taskflow.simulation.case.table import Positive, Table, Whole, entry, reads
 from taskflow.simulation.expression import Expression, field_values
 from taskflow.simulation.noise import FLAT, SPECTRA, Lattice
-from taskflow.simulation.values import number, one_of, three
+from taskflow.simulation.values import number, three
+
+if TYPE_CHECKING:
+    from taskflow.simulation.case.boundaries import Boundaries
 
 MOST_WAVES = 1 << 21  # some hundred megabytes while their amplitudes are computed, on every block
 
@@ -41,6 +45,8 @@ class Function:
 
 
 Profile = Expression | Function
+Value = float | Expression  # at an inflow
+Values = tuple[Value, Value, Value]
 
 
 def profile(value: Any) -> Profile:
@@ -57,6 +63,24 @@ def profile(value: Any) -> Profile:
         raise BadInput("give a finite number or an expression in x, y, z") from None
 
 
+def one_value(value: Any) -> Value:
+    """A number, or an expression in x, y, z and t."""
+    if isinstance(value, Expression):
+        return value
+    if isinstance(value, str):
+        return Expression(value, timed=True)
+    try:
+        return number(value)
+    except BadInput:
+        raise BadInput("give a finite number or an expression in x, y, z and t") from None
+
+
+def three_values(value: Any) -> Values:
+    """Three numbers, where all are; else numbers and expressions."""
+    numbers = not isinstance(value, (list, tuple)) or not any(isinstance(item, (str, Expression)) for item in value)
+    return three(number, "three numbers")(value) if numbers else three(one_value, "three numbers or expressions")(value)
+
+
 Profiles = Annotated[tuple[Profile, Profile, Profile], reads(three(profile, "three numbers or expressions"))]
 
 
@@ -71,7 +95,7 @@ class Noise(Table):
         "where the energy spectrum has its peak, in radians per length: 2 pi over a wave's length",
         remedy="give the wavenumber of the spectrum's peak, a number > 0",
     )
-    spectrum: Annotated[Literal["passot-pouquet", "von-karman"], reads(one_of(*SPECTRA))] = entry(
+    spectrum: Literal["passot-pouquet", "von-karman"] = entry(
         "`passot-pouquet`: E ~ k^4 exp(-2 (k / `wavenumber`)^2), waves of about one length; `von-karman`: E ~ k^4"
         " below, k^(-5/3) above the peak, up to 8 times it",
         "passot-pouquet",
@@ -90,8 +114,15 @@ class Initial(Table):
     )
     noise: Noise | None = entry("random velocities without divergence that are added", None)
 
+    def completed(self, tables: Mapping[str, Any]) -> Self:
+        """With the reference temperature, where there is heat and no other one is given."""
+        heat = tables.get("heat")
+        if heat is None or self.temperature is not None:
+            return self
+        return self.model_copy(update={"temperature": Expression(heat.reference)})
 
-def _noise_has_waves(grid: Grid, boundaries: Boundaries, initial: Initial) -> Iterator[Problem]:
+
+def _noise_has_waves(grid: GridTable, boundaries: Boundaries, initial: Initial) -> Iterator[Problem]:
     if initial.noise is None:
         return
     uniform, noise = StaggeredGrid(grid.cells, grid.lengths, periodic=boundaries.periodic), initial.noise
@@ -109,4 +140,4 @@ def _noise_has_waves(grid: Grid, boundaries: Boundaries, initial: Initial) -> It
         yield wrong(("initial", "noise", "wavenumber"), noise.wavenumber, remedy)
 
 
-RULES = (_noise_has_waves,)
+Initial.rules = (_noise_has_waves,)

@@ -5,17 +5,14 @@ from collections.abc import Callable, Iterator
 from typing import Annotated, Any, Literal
 
 from taskflow.errors import BadInput
-from taskflow.simulation.case.grid import AXES, Grid
+from taskflow.simulation.case.grid import AXES, GridTable
 from taskflow.simulation.case.problems import Problem, wrong
-from taskflow.simulation.case.table import Natural, Positive, Precision, Table, Whole, entry, reads
-from taskflow.simulation.values import one_of, three, truth, whole
+from taskflow.simulation.case.table import Natural, Positive, Precision, Table, Truth, Whole, entry, reads
+from taskflow.simulation.values import three, whole
 
 MOST_BLOCKS = 1024
 
 Auto = Literal["auto"]
-Overlap = Literal["auto", "none", "comm", "full"]
-Channel = Literal["auto", "local", "peer", "ucx", "actor"]
-Device = Literal["auto", "cpu", "gpu"]
 
 
 def _or_auto(kind: Callable[[object], Any]) -> Callable[[object], Any]:
@@ -37,7 +34,7 @@ Blocks = tuple[Whole, Whole, Whole]
 class Machine(Table):
     """Devices, blocks and channels."""
 
-    device: Annotated[Device, reads(one_of("auto", "cpu", "gpu"))] = entry(
+    device: Literal["auto", "cpu", "gpu"] = entry(
         "`auto` is a GPU where one is usable; judged where the blocks will run, not where the command is typed", "auto"
     )
     blocks: Annotated[Blocks | Auto, reads(_or_auto(three(whole, "three whole numbers >= 1")))] = entry(
@@ -53,10 +50,10 @@ class Machine(Table):
     )
     threads: Count = entry("cores per block on CPUs; `auto`: the cores of a host / the blocks on it", "auto")
     precision: Precision = entry("of the computation", "double")
-    overlap: Annotated[Overlap, reads(one_of("auto", "none", "comm", "full"))] = entry(
+    overlap: Literal["auto", "none", "comm", "full"] = entry(
         "see [the programming model](../explanation/model.md#overlap)", "auto"
     )
-    channel: Annotated[Channel, reads(one_of("auto", "local", "peer", "ucx", "actor"))] = entry(
+    channel: Literal["auto", "local", "peer", "ucx", "actor"] = entry(
         "`local` (one process), `peer` (one host), `ucx`, `actor`: see [the design](../design.md#control-and-data)",
         "auto",
     )
@@ -73,14 +70,14 @@ class Machine(Table):
     patience: Positive = entry(
         "seconds that a block waits for another one, whose process lives, before that one is lost", 60.0
     )
-    debug: Annotated[bool, reads(truth)] = entry(
+    debug: Truth = entry(
         "`true`: ghost cells that hold nothing valid are NaN, and the blocks compare their programs at every step: see"
         " [guarantees](../explanation/guarantees.md#debug). Slower; the results are the same to the bit",
         False,
     )
 
 
-def _blocks_have_planes(grid: Grid, machine: Machine) -> Iterator[Problem]:
+def _blocks_have_planes(grid: GridTable, machine: Machine) -> Iterator[Problem]:
     if machine.blocks == "auto":
         return
     if (count := math.prod(machine.blocks)) > MOST_BLOCKS:
@@ -95,4 +92,4 @@ def _blocks_have_planes(grid: Grid, machine: Machine) -> Iterator[Problem]:
         yield wrong(("machine", "workers"), machine.workers, remedy)
 
 
-RULES = (_blocks_have_planes,)
+Machine.rules = (_blocks_have_planes,)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,19 +11,20 @@ import numpy as np
 
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.forcing.stratification import buoyancy_frequency
-from taskflow.simulation.case.boundaries import Boundaries
+from taskflow.simulation.case.boundaries import Boundaries, Boundary
 from taskflow.simulation.case.control import Time
-from taskflow.simulation.case.grid import AXES, Grid, narrowest
-from taskflow.simulation.case.initial import Initial
+from taskflow.simulation.case.grid import AXES, GridTable, narrowest
+from taskflow.simulation.case.initial import Initial, Noise
 from taskflow.simulation.case.machine import Machine
 from taskflow.simulation.case.obstacles import Obstacles
-from taskflow.simulation.case.physics import Fluid, Forcing, Heat
+from taskflow.simulation.case.physics import BulkVelocity, FluidTable, Forcing, Heat
 from taskflow.simulation.case.problems import Key, Problem, numbered, wrong
-from taskflow.simulation.case.scalars import Scalars
+from taskflow.simulation.case.scalars import PassiveScalar, Scalars
+from taskflow.simulation.case.table import Rule, Table
 from taskflow.simulation.expression import Expression
 
 Products = Mapping[str, float]
-Checked = tuple[Key, Any, Callable[[float], str | None]]
+Check = Callable[["Magnitudes", float], str | None]
 FARTHEST = 1e100  # as lengths of the domain
 REMEDY = "give another unit of length or time, or a number nearer to 1"
 
@@ -85,7 +86,7 @@ class Magnitudes:
         return None
 
 
-def _widths_go_together(grid: Grid, cells: StaggeredGrid, machine: Machine) -> Iterator[Problem]:
+def _widths_go_together(grid: GridTable, cells: StaggeredGrid, machine: Machine) -> Iterator[Problem]:
     numbers = Magnitudes(narrowest(cells), 0.0, machine.precision)
     for name, width in zip(AXES, numbers.spacings, strict=True):
         if lost := numbers.spacing(width):
@@ -101,67 +102,50 @@ def _widths_go_together(grid: Grid, cells: StaggeredGrid, machine: Machine) -> I
 
 
 def _numbers_can_be_computed(
-    grid: Grid, cells: StaggeredGrid, fluid: Fluid, heat: Heat | None, scalars: Scalars, boundaries: Boundaries,
-    body: Forcing, initial: Initial, machine: Machine,
+    grid: GridTable, cells: StaggeredGrid, fluid: FluidTable, heat: Heat | None, scalars: Scalars,
+    boundaries: Boundaries, body: Forcing, initial: Initial, machine: Machine,
 ) -> Iterator[Problem]:  # fmt: skip
     if list(_widths_go_together(grid, cells, machine)):
         return
     spread = max([fluid.viscosity, *([heat.diffusivity] if heat else []), *(scalar.diffusivity for scalar in scalars)])
     numbers = Magnitudes(narrowest(cells), spread, machine.precision)
-    checked = [
-        *_of_fluid(fluid, scalars, numbers),
-        *_of_heat(heat, numbers),
-        *_of_boundaries(boundaries, numbers),
-        *_of_body(body, numbers),
-        *_of_initial(initial, numbers),
-    ]
-    for key, value, lost_in in checked:
+    tables = {"fluid": fluid, "scalars": scalars, "heat": heat, "boundaries": boundaries, "body": body}
+    for key, value, lost_in in _checked((), {**tables, "initial": initial}.items()):
         for item in value if isinstance(value, tuple) else [value]:
             number = item.source if isinstance(item, Expression) else item
-            if isinstance(number, float) and (lost := lost_in(number)):
+            if isinstance(number, float) and (lost := lost_in(numbers, number)):
                 yield wrong(key, value, f"{lost}; {REMEDY}")
                 break
 
 
-def _of_fluid(fluid: Fluid, scalars: Scalars, numbers: Magnitudes) -> Iterator[Checked]:
-    yield ("fluid", "viscosity"), fluid.viscosity, numbers.diffuses
-    for key, scalar in numbered(scalars=scalars):
-        yield (*key, "diffusivity"), scalar.diffusivity, numbers.diffuses
-        yield (*key, "initial"), scalar.initial, numbers.carried
+VELOCITY: Check = Magnitudes.velocity
+CARRIED: Check = Magnitudes.carried
+DIFFUSES: Check = Magnitudes.diffuses
+PLAIN: Check = Magnitudes.plain
+CHECKED: dict[type[Table], dict[str, Check]] = {
+    FluidTable: {"viscosity": DIFFUSES},
+    PassiveScalar: {"diffusivity": DIFFUSES, "initial": CARRIED},
+    Heat: {"diffusivity": DIFFUSES, "reference": CARRIED, "expansion": PLAIN, "source": PLAIN}
+    | {"background_gradient": PLAIN},
+    Boundary: {"velocity": VELOCITY, "temperature": CARRIED, "outside_temperature": CARRIED}
+    | dict.fromkeys(("heat_flux", "heat_transfer", "pressure"), PLAIN),
+    Forcing: {"gravity": PLAIN, "force": PLAIN, "rotation": PLAIN, "geostrophic_wind": VELOCITY},
+    BulkVelocity: dict.fromkeys(AXES, VELOCITY),
+    Initial: {"velocity": VELOCITY, "temperature": CARRIED},
+    Noise: {"rms": VELOCITY},
+}
+"""How the numbers of each table are checked, by key."""
 
 
-def _of_heat(heat: Heat | None, numbers: Magnitudes) -> Iterator[Checked]:
-    if heat is None:
-        return
-    yield ("heat", "diffusivity"), heat.diffusivity, numbers.diffuses
-    yield ("heat", "reference"), heat.reference, numbers.carried
-    for key in ("expansion", "source", "background_gradient"):
-        yield ("heat", key), getattr(heat, key), numbers.plain
-
-
-def _of_boundaries(boundaries: Boundaries, numbers: Magnitudes) -> Iterator[Checked]:
-    for face, side in boundaries.sides.items():
-        yield ("boundaries", face, "velocity"), side.velocity, numbers.velocity
-        yield ("boundaries", face, "temperature"), side.temperature, numbers.carried
-        yield ("boundaries", face, "outside_temperature"), side.outside_temperature, numbers.carried
-        for key in ("heat_flux", "heat_transfer", "pressure"):
-            yield ("boundaries", face, key), getattr(side, key), numbers.plain
-
-
-def _of_body(body: Forcing, numbers: Magnitudes) -> Iterator[Checked]:
-    for key in ("gravity", "force", "rotation"):
-        yield ("body", key), getattr(body, key), numbers.plain
-    yield ("body", "geostrophic_wind"), body.geostrophic_wind, numbers.velocity
-    if body.bulk_velocity is not None:
-        for axis, mean in zip(AXES, body.bulk_velocity.means, strict=True):
-            yield ("body", "bulk_velocity", axis), mean, numbers.velocity
-
-
-def _of_initial(initial: Initial, numbers: Magnitudes) -> Iterator[Checked]:
-    yield ("initial", "velocity"), initial.velocity, numbers.velocity
-    yield ("initial", "temperature"), initial.temperature, numbers.carried
-    if initial.noise is not None:
-        yield ("initial", "noise", "rms"), initial.noise.rms, numbers.velocity
+def _checked(key: Key, items: Iterable[tuple[str, Any]]) -> Iterator[tuple[Key, Any, Check]]:
+    """The values under a key that are checked, with their keys, and those of tables and lists in it."""
+    for name, value in items:
+        if isinstance(value, Table):
+            checks = CHECKED.get(type(value), {})
+            yield from (((*key, name, inner), getattr(value, inner), check) for inner, check in checks.items())
+            yield from _checked((*key, name), value)
+        elif isinstance(value, tuple):
+            yield from _checked((*key, name), ((f"[{n}]", item) for n, item in enumerate(value, start=1)))
 
 
 def _winds_can_be_computed(boundaries: Boundaries) -> Iterator[Problem]:
@@ -201,7 +185,7 @@ def _bodies_have_places(obstacles: Obstacles) -> Iterator[Problem]:
                     break
 
 
-RULES = (
+RULES: tuple[Rule, ...] = (
     _winds_can_be_computed,
     _oscillations_have_a_frequency,
     _steps_have_squares,

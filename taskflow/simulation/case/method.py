@@ -8,10 +8,7 @@ from difflib import get_close_matches
 from typing import Any, ClassVar, Protocol
 
 from taskflow.simulation.case.boundaries import Boundaries
-from taskflow.simulation.case.control import Time
-from taskflow.simulation.case.grid import Grid
-from taskflow.simulation.case.problems import CaseError, Problem, explained, shown, wrong
-from taskflow.simulation.case.statistics import Statistics
+from taskflow.simulation.case.problems import CaseError, Key, Problem, explained, shown, wrong
 from taskflow.simulation.case.table import Table, Text, entry, plain_keys, written
 
 GROUP = "taskflow.models"  # of entry points
@@ -20,10 +17,14 @@ ALL = frozenset(("title", "method", "grid", "boundaries", "time", "output", "mon
     "statistics", "spectra", "probes", "planes", "isosurfaces",
 }  # fmt: skip
 """The tables that every system has."""
+PARTS = frozenset(("grid.stretching", "time.scheme", "statistics.budget", "boundaries.roughness")) | {
+    f"boundaries.{option}" for option in ("temperature", "heat_flux", "heat_transfer", "outside_temperature")
+}
+"""The keys of these that a system reads only where it accepts them."""
 
 
 class SystemType(Protocol):
-    """What a case asks of the class of a system: see `taskflow.simulation.build.system.System`."""
+    """The part of the class of a system that a case asks for: see `taskflow.simulation.build.system.System`."""
 
     claims: ClassVar[str]
     table: ClassVar[type[Table]]
@@ -52,13 +53,23 @@ class Method(Table):
     )
 
 
+def reads(system: Kind | None, table: str, key: str | None = None) -> bool:
+    """Return whether a system, None for the projection, reads a table, in part at least, or a key of it."""
+    if system is None:
+        return True
+    whole = table in ALL or table in system.accepts or table == system.claims
+    if key is None:
+        return whole or any(name.startswith(f"{table}.") for name in system.accepts)
+    return f"{table}.{key}" in system.accepts or (whole and f"{table}.{key}" not in PARTS)
+
+
 def system_of(method: Method | None) -> Kind | None:
     """The class of a system that has been found; None for the projection."""
     return _systems[method.type] if method else None
 
 
 @dataclass
-class Choice:
+class ChosenSystem:
     """The system of a case, None for the projection, its tables with that of the system read, and what is wrong."""
 
     system: Kind | None
@@ -66,32 +77,32 @@ class Choice:
     problems: list[Problem] = field(default_factory=list)
 
 
-def choose(given: Mapping[str, Any], known: Mapping[str, Any]) -> Choice:
+def choose(values: Mapping[str, Any], known: Mapping[str, Any]) -> ChosenSystem:
     """The system of a case of these tables; `known` has the defaults of those of the projection.
 
     Entry points are looked at only where the case has a table that is not known, or names a system. Raises CaseError
     where it names one that is not there.
     """
-    method = given.get("method")
+    method = values.get("method")
     named = method.get("type") if isinstance(method, Mapping) else getattr(method, "type", None)
-    strange = [name for name in given if name not in known]
+    strange = [name for name in values if name not in known]
     if method in ({}, {"type": PROJECTION}, Method()):
-        given = {**given, "method": None}
+        values = {**values, "method": None}
     if not strange and (named in (None, PROJECTION) or not isinstance(named, str)):
-        return Choice(None, dict(given))
+        return ChosenSystem(None, dict(values))
     systems, broken = available()
     claims = [(table, name) for table in strange for name, system in systems.items() if system.claims == table]
-    _spelled(given, [table for table in strange if table not in dict(claims)], systems, known)
-    problems = [*_contradictory(given, claims, named)]
+    _spelled(values, [table for table in strange if table not in dict(claims)], systems, known)
+    problems = [*_contradictory(values, claims, named)]
     name = claims[0][1] if claims else named
     if name in (None, PROJECTION) or not isinstance(name, str):
-        return Choice(None, dict(given))
+        return ChosenSystem(None, dict(values))
     if name not in systems:
         raise CaseError(wrong(("method", "type"), name, _unknown(name, systems, broken)))
     if systems[name].claims in known:
         words = f"it claims the table [{systems[name].claims}], which is not its own; its package has to name another"
         raise CaseError(wrong(("method", "type"), name, words))
-    system, tables = systems[name], {key: value for key, value in given.items() if key not in dict(claims[1:])}
+    system, tables = systems[name], {key: value for key, value in values.items() if key not in dict(claims[1:])}
     tables["method"] = Method(type=name)
     own = tables.pop(system.claims, {})
     try:
@@ -102,12 +113,9 @@ def choose(given: Mapping[str, Any], known: Mapping[str, Any]) -> Choice:
         within = [problem.within([system.claims]) for problem in error.problems]
         problems += explained(within, [(system.claims, *path) for path in system.table.paths()])
     for key, default in known.items():
-        if key in ALL or key in system.accepts:
-            continue
-        if tables.pop(key, default) != default:
-            remedy = f'the model "{name}" does not read it; leave it out'
-            problems.append(wrong(key, given[key], remedy))
-    return Choice(system, tables, problems)
+        if not reads(system, key) and tables.pop(key, default) != default:
+            problems.append(wrong(key, values[key], f'the model "{name}" does not read it; leave it out'))
+    return ChosenSystem(system, tables, problems)
 
 
 def available() -> tuple[dict[str, Kind], dict[str, str]]:
@@ -128,15 +136,15 @@ def available() -> tuple[dict[str, Kind], dict[str, str]]:
     return systems, broken
 
 
-def _spelled(given: Mapping[str, Any], tables: list[str], systems: Mapping[str, Kind], known: Iterable[str]) -> None:
+def _spelled(values: Mapping[str, Any], tables: list[str], systems: Mapping[str, Kind], known: Iterable[str]) -> None:
     """Raises CaseError where the name of a table is nearly that of one that a system claims."""
     claimed = [system.claims for system in systems.values()]
     for table in tables:
         if (close := get_close_matches(table, [*known, *claimed], n=1, cutoff=0.8)) and close[0] in claimed:
-            raise CaseError(wrong(table, given[table], f"there is no such key; did you mean {close[0]}?"))
+            raise CaseError(wrong(table, values[table], f"there is no such key; did you mean {close[0]}?"))
 
 
-def _contradictory(given: Mapping[str, Any], claims: list[tuple[str, str]], named: str | None) -> Iterator[Problem]:
+def _contradictory(values: Mapping[str, Any], claims: list[tuple[str, str]], named: str | None) -> Iterator[Problem]:
     """Problems of claims that exclude each other, or the `method.type` that is given."""
     if not claims:
         return
@@ -148,7 +156,7 @@ def _contradictory(given: Mapping[str, Any], claims: list[tuple[str, str]], name
             remedy = f'it selects the models "{name}" and "{rival}"; remove one of their packages'
         else:
             remedy = f'it selects the model "{rival}", and [{table}] the model "{name}"; leave one of them out'
-        yield wrong(other, given[other], remedy)
+        yield wrong(other, values[other], remedy)
 
 
 def _unknown(name: str, systems: Mapping[str, Any], broken: Mapping[str, str]) -> str:
@@ -163,27 +171,29 @@ def _unknown(name: str, systems: Mapping[str, Any], broken: Mapping[str, str]) -
 
 def _sides_are_known(method: Method | None, boundaries: Boundaries) -> Iterator[Problem]:
     system = system_of(method)
+    if method is None or system is None:
+        return
     for face, side in boundaries.sides.items():
-        if method and system and side.type not in system.sides:
+        if side.type not in system.sides:
             axis, types = face[0], ", ".join(sorted(system.sides | {"periodic"}))
             remedy = f'the model "{method.type}" knows no such side, only {types}; give boundaries.{axis} = "periodic"'
             yield wrong(("boundaries", face), side.type, remedy)
+        else:
+            yield from _unread(method, "boundaries", side, ("boundaries", face))
 
 
-def _keys_are_read(method: Method | None, grid: Grid, time: Time) -> Iterator[Problem]:
-    system = system_of(method)
-    if method is None or system is None:
-        return
-    for name, table, key in (("grid", grid, "stretching"), ("time", time, "scheme")):
-        value = getattr(table, key)
-        if f"{name}.{key}" not in system.accepts and value != type(table).model_fields[key].default:
-            yield wrong((name, key), written(value), f'the model "{method.type}" does not read it; leave it out')
+def _unread(method: Method, name: str, table: Table, key: Key) -> Iterator[Problem]:
+    """The keys of a table under a key that have a value, and that the system does not read."""
+    for inner, info in type(table).model_fields.items():
+        value = getattr(table, inner)
+        if value != info.default and not reads(system_of(method), name, inner):
+            yield wrong((*key, inner), written(value), f'the model "{method.type}" does not read it; leave it out')
 
 
-def _budget_is_read(method: Method | None, statistics: Statistics | None) -> Iterator[Problem]:
-    system = system_of(method)
-    if method and system and statistics and statistics.budget and "statistics.budget" not in system.accepts:
-        yield wrong(("statistics", "budget"), True, f'the model "{method.type}" has no such budget; leave it out')
+def _keys_are_read(method: Method | None, tables: Mapping[str, Any]) -> Iterator[Problem]:
+    for name, table in tables.items():
+        if method is not None and isinstance(table, Table):
+            yield from _unread(method, name, table, (name,))
 
 
-RULES = (_sides_are_known, _keys_are_read, _budget_is_read)
+Method.rules = (_sides_are_known, _keys_are_read)

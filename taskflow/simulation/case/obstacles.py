@@ -7,13 +7,12 @@ from pydantic import ValidationInfo, field_validator
 
 from taskflow.errors import BadInput
 from taskflow.flow.bodies import MOST
-from taskflow.simulation.case.boundaries import NO_HEAT
 from taskflow.simulation.case.initial import Profile, profile
-from taskflow.simulation.case.physics import Heat
-from taskflow.simulation.case.pressure import Pressure
+from taskflow.simulation.case.physics import NO_HEAT, Heat
+from taskflow.simulation.case.pressure import PressureTable
 from taskflow.simulation.case.problems import Problem, numbered, present, wrong
-from taskflow.simulation.case.table import Number, Positive, Table, Text, Vector, entry, listed, reads
-from taskflow.simulation.values import number, one_of
+from taskflow.simulation.case.table import Number, Positive, Table, Text, Vector, entry, reads
+from taskflow.simulation.values import number
 
 SHAPES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # the keys that each needs, and those it may have
     "box": (("low", "high"), ()),
@@ -35,8 +34,6 @@ REMEDIES = {
 }
 NO_OBSTACLES = "this case has no [[obstacles]]; leave it out"
 
-Kind = Literal["box", "sphere", "cylinder", "implicit", "surface", "heights"]
-
 
 def _extent(value: object) -> tuple[float, float, float, float]:
     if not isinstance(value, (list, tuple)) or len(value) != 4:
@@ -50,7 +47,7 @@ def _extent(value: object) -> tuple[float, float, float, float]:
 class BodyTreatment(Table):
     """How surfaces of obstacles are treated."""
 
-    treatment: Annotated[Literal["flagged", "immersed"], reads(one_of("flagged", "immersed"))] = entry(
+    treatment: Literal["flagged", "immersed"] = entry(
         "`flagged`: as stair steps of cells, of first order. `immersed`: where they are, of second order, for about"
         " the same time; see [the method](../explanation/method.md#immersed-boundary). Bodies without a temperature"
         " are insulated by stair steps in both",
@@ -67,12 +64,14 @@ class Obstacle(Table):
         None,
         otherwise="not followed",
     )
-    type: Annotated[Kind, reads(one_of(*SHAPES))] = entry("the shape", remedy=f"give one of {', '.join(SHAPES)}")
+    type: Literal["box", "sphere", "cylinder", "implicit", "surface", "heights"] = entry(
+        "the shape", remedy=f"give one of {', '.join(SHAPES)}"
+    )
     low: Vector | None = entry("of a `box`: its lowest corner", None)
     high: Vector | None = entry("of a `box`: its highest corner", None)
     centre: Vector | None = entry("of a `sphere` and a `cylinder`", None)
     radius: Positive | None = entry("of a `sphere` and a `cylinder`", None)
-    axis: Annotated[Literal["x", "y", "z"] | None, reads(one_of("x", "y", "z"))] = entry("of a `cylinder`", None)
+    axis: Literal["x", "y", "z"] | None = entry("of a `cylinder`", None)
     length: Positive | None = entry("of a `cylinder`", None, otherwise="endless")
     inside: Annotated[Profile | None, reads(profile)] = entry(
         "of `implicit`: an [expression](#initial) that is negative inside; in Python also a function f(x, y, z)", None
@@ -86,7 +85,7 @@ class Obstacle(Table):
     extent: Annotated[tuple[float, float, float, float] | None, reads(_extent)] = entry(
         "of `heights` from `.npy`: x from, x to, y from, y to", None, otherwise="the domain"
     )
-    interpolation: Annotated[Literal["linear", "nearest"] | None, reads(one_of("linear", "nearest"))] = entry(
+    interpolation: Literal["linear", "nearest"] | None = entry(
         "of `heights`, between them", None, otherwise="`linear`"
     )
     temperature: Number | None = entry("with heat: of the surface", None, otherwise="insulated")
@@ -118,8 +117,7 @@ class Obstacle(Table):
         return high
 
 
-obstacles = listed(Obstacle, "tables, each under [[obstacles]]")
-Obstacles = Annotated[tuple[Obstacle, ...], reads(obstacles)]
+Obstacles = tuple[Obstacle, ...]
 
 
 def _obstacles_have_heat(heat: Heat | None, obstacles: Obstacles) -> Iterator[Problem]:
@@ -135,7 +133,9 @@ def _forces_can_be_followed(obstacles: Obstacles) -> Iterator[Problem]:
         yield wrong(("obstacles",), f"{len(names)} names", remedy)
 
 
-def _options_are_for_obstacles(pressure: Pressure, bodies: BodyTreatment, obstacles: Obstacles) -> Iterator[Problem]:
+def _options_are_for_obstacles(
+    pressure: PressureTable, bodies: BodyTreatment, obstacles: Obstacles
+) -> Iterator[Problem]:
     if obstacles:
         return
     if pressure.forcing is not None:
@@ -144,4 +144,4 @@ def _options_are_for_obstacles(pressure: Pressure, bodies: BodyTreatment, obstac
         yield wrong(("bodies", "treatment"), bodies.treatment, NO_OBSTACLES)
 
 
-RULES = (_obstacles_have_heat, _forces_can_be_followed, _options_are_for_obstacles)
+Obstacle.rules = (_obstacles_have_heat, _forces_can_be_followed, _options_are_for_obstacles)

@@ -1,23 +1,29 @@
-"""The fluid and what acts on it: [fluid], [heat], [body]."""
+"""The fluid and what acts on it: [fluid], [heat], [turbulence], [body]."""
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
+from pydantic import model_validator
+
+from taskflow.flow import StaggeredGrid
+from taskflow.flow.turbulence.eddy_viscosity import PRANDTL, Smagorinsky, Vreman, Wale
 from taskflow.simulation.case.boundaries import Boundaries
 from taskflow.simulation.case.grid import AXES
-from taskflow.simulation.case.problems import Problem, missing, wrong
-from taskflow.simulation.case.scalars import Sources, TransportScheme
-from taskflow.simulation.case.table import NonNegative, Number, Table, Vector, entry, reads
-from taskflow.simulation.values import one_of
+from taskflow.simulation.case.initial import Initial
+from taskflow.simulation.case.problems import Problem, missing, present, wrong
+from taskflow.simulation.case.scalars import RELEASED, Sources, TransportScheme
+from taskflow.simulation.case.table import NonNegative, Number, Positive, Table, Vector, entry, written
 
+MODELS = {"smagorinsky": Smagorinsky, "wale": Wale, "vreman": Vreman}
+NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or leave it out"
 ALONG = "the mean velocity along this direction; one of them at least"
 
 
-class Fluid(Table):
+class FluidTable(Table):
     """The fluid."""
 
     viscosity: NonNegative = entry("kinematic viscosity", remedy="give the kinematic viscosity, a number >= 0")
-    scheme: Annotated[Literal["central", "quick"], reads(one_of("central", "quick"))] = entry(
+    scheme: Literal["central", "quick"] = entry(
         "how the velocity is carried: `central`, or `quick`, biased upwind, for coarse grids",
         "central",
     )
@@ -33,6 +39,7 @@ class Heat(Table):
     sources: Sources = entry(
         "what heats in a `box` or at a `point`, as in [scalars](#scalars); `rate` is temperature times volume per time",
         (),
+        remedy=RELEASED,
     )
     scheme: TransportScheme = entry(
         "`central`, or `koren`: T stays within its bounds, see [the method](../explanation/method.md#scalars)",
@@ -86,6 +93,71 @@ class Forcing(Table):
     )
 
 
+class TurbulenceTable(Table):
+    """Large-eddy simulation."""
+
+    model: Literal["smagorinsky", "wale", "vreman"] = entry(
+        "what the eddy viscosity is made of", remedy='give "smagorinsky", "wale" or "vreman"'
+    )
+    constant: NonNegative | None = entry(
+        "of the model", None, otherwise="`smagorinsky` 0.17, `wale` 0.5, `vreman` 0.07"
+    )
+    prandtl: Positive = entry("turbulent Prandtl number: eddy viscosity over eddy diffusivity", PRANDTL)
+    damping: Literal["van-driest", "none"] | None = entry(
+        "of `smagorinsky`, beside smooth walls", None, otherwise="`van-driest`"
+    )
+
+    @classmethod
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        if _model(values) in ("wale", "vreman"):
+            for key in present(values, "damping"):
+                yield wrong(key, values[key], "its viscosity vanishes at walls of itself; leave it out")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _defaults(cls, values: Any) -> Any:
+        model = _model(values)
+        if model is None:
+            return values
+        filled = {**values} if present(values, "constant") else {**values, "constant": MODELS[model]().constant}
+        if model == "smagorinsky" and not present(values, "damping"):
+            filled["damping"] = "van-driest"
+        return filled
+
+
+def _model(values: Any) -> str | None:
+    """The name of a model that there is."""
+    model = values.get("model") if isinstance(values, Mapping) else None
+    return model if isinstance(model, str) and model in MODELS else None
+
+
+def _rough_walls_are_resolved(
+    cells: StaggeredGrid, boundaries: Boundaries, turbulence: TurbulenceTable | None
+) -> Iterator[Problem]:
+    for face, side in boundaries.sides.items():
+        key, most = ("boundaries", face, "roughness"), cells.constants.beside(face) / 2
+        if side.roughness is not None and turbulence is None:
+            yield wrong(key, side.roughness, "the law of the wall is one of turbulent flow; add a [turbulence] table")
+        elif side.roughness is not None and side.roughness > most:
+            remedy = f"the first cell is not as far from the wall; give at most {most:g}, or fewer cells in {face[0]}"
+            yield wrong(key, side.roughness, remedy)
+
+
+def _heat_is_on(heat: Heat | None, boundaries: Boundaries, initial: Initial) -> Iterator[Problem]:
+    for face, side in boundaries.sides.items():
+        for option in present(dict(side), "temperature", "heat_flux", "heat_transfer"):
+            value, key = getattr(side, option), ("boundaries", face, option)
+            if heat is None:
+                yield wrong(key, written(value), NO_HEAT)
+            elif option != "temperature" and value != 0 and heat.diffusivity == 0:
+                yield wrong(key, value, "no heat flows without heat.diffusivity; give one")
+        if heat is None and side.table and "T" in side.table.names:
+            message = "it has T, but this case has no temperature; add a [heat] table, or leave the column out"
+            yield wrong(("boundaries", face, "table"), side.table.source, message)
+    if heat is None and initial.temperature is not None:
+        yield wrong(("initial", "temperature"), initial.temperature.source, NO_HEAT)
+
+
 def _background_is_central(heat: Heat | None) -> Iterator[Problem]:
     if heat and heat.scheme != "central" and any(heat.background_gradient):
         remedy = "a departure from a background has no bounds to keep; leave it out, or background_gradient"
@@ -116,4 +188,6 @@ def _wind_is_geostrophic(body: Forcing) -> Iterator[Problem]:
         yield wrong(("body", "geostrophic_wind"), body.geostrophic_wind, remedy)
 
 
-RULES = (_background_is_central, _bulk_velocity_is_free, _wind_is_geostrophic)
+Heat.rules = (_heat_is_on, _background_is_central)
+Forcing.rules = (_bulk_velocity_is_free, _wind_is_geostrophic)
+TurbulenceTable.rules = (_rough_walls_are_resolved,)

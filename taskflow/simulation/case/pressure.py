@@ -1,32 +1,31 @@
 """The solver of the pressure equation: [pressure]."""
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal
+from typing import Any, Literal, Self
 
 from pydantic import model_validator
 
 from taskflow.simulation.case.boundaries import Boundaries
-from taskflow.simulation.case.grid import AXES, Grid
+from taskflow.simulation.case.grid import AXES, GridTable
 from taskflow.simulation.case.machine import Machine
 from taskflow.simulation.case.problems import Problem, exclusive, present, wrong
-from taskflow.simulation.case.table import Positive, Precision, Table, Whole, entry, reads
-from taskflow.simulation.values import one_of
+from taskflow.simulation.case.table import Positive, Precision, Table, Whole, entry
 
 SWEEPS = 30  # of Jacobi, in a step
 MOST_ITERATIONS = 1000
+TOLERANCE = {"single": 1e-4, "double": 1e-6}
+LOOSEST = 0.1  # a default that no grid makes larger
+ROUNDING = {"single": 6e-8, "double": 1.1e-16}
 LEAST_TOLERANCE = {"single": 1e-5, "double": 1e-13}  # some hundred roundings
 FEWEST = 4  # cells in a row that multigrid can make fewer of
 OF_MULTIGRID = {"outer": "cg", "cycle": "v", "smoother": "red-black"}  # options, each with its default
-
 MORE_OF_MULTIGRID = ("precision", "amalgamate", "levels")  # whose defaults are not in this table
 
-Name = Literal["auto", "jacobi", "multigrid", "fft"]
 
-
-class Pressure(Table):
+class PressureTable(Table):
     """How the pressure equation is solved. The last solution is always the starting guess."""
 
-    solver: Annotated[Name, reads(one_of("auto", "jacobi", "multigrid", "fft"))] = entry(
+    solver: Literal["auto", "jacobi", "multigrid", "fft"] = entry(
         "see below, and [the method](../explanation/method.md#pressure)", "auto"
     )
     iterations: Whole | None = entry(
@@ -38,15 +37,15 @@ class Pressure(Table):
         otherwise="1e-6, in single precision 1e-4, or more where that cannot be reached (see below)",
     )
     max_iterations: Whole | None = entry("with `tolerance`: at most so many", None, otherwise="1000")
-    outer: Annotated[Literal["cg", "none"] | None, reads(one_of("cg", "none"))] = entry(
+    outer: Literal["cg", "none"] | None = entry(
         "of `multigrid`: `cg`, conjugate gradients of which a cycle is the preconditioner, or `none`, cycles alone",
         None,
         otherwise="`cg`",
     )
-    cycle: Annotated[Literal["v", "w", "f"] | None, reads(one_of("v", "w", "f"))] = entry(
+    cycle: Literal["v", "w", "f"] | None = entry(
         "of `multigrid`", None, otherwise="`v`"
     )
-    smoother: Annotated[Literal["red-black", "jacobi"] | None, reads(one_of("red-black", "jacobi"))] = entry(
+    smoother: Literal["red-black", "jacobi"] | None = entry(
         "of `multigrid`: `red-black`, one Gauss-Seidel sweep before and one after each correction, slightly"
         " overrelaxed, or `jacobi`, two and two weighted ones",
         None,
@@ -108,8 +107,28 @@ class Pressure(Table):
             filled["max_iterations"] = MOST_ITERATIONS
         return filled
 
+    def completed(self, tables: Mapping[str, Any]) -> Self:
+        """With the tolerance that the precision of the machine allows, where iterations go to one."""
+        if self.max_iterations is None or self.tolerance is not None:
+            return self
+        precision = tables["machine"].precision
+        tolerance = max(TOLERANCE[precision], min(_left(tables["grid"], precision), LOOSEST))
+        return self.model_copy(update={"tolerance": tolerance})
 
-def _tolerance_can_be_reached(pressure: Pressure, machine: Machine) -> Iterator[Problem]:
+
+def _left(grid: GridTable, precision: str) -> float:
+    """The relative residual, about, that the digits of p leave of the smoothest right-hand side, whatever the solver.
+
+    Rounding of p is multiplied by 1 / spacing^2, p itself by 1 / length^2. In single precision 6e-5 was left at 128^3
+    and 1.1e-3 at 512^3 of a Taylor-Green vortex.
+    """
+    narrowest = grid.staggered((False, False, False)).narrowest
+    rows = [(length, narrowest(a)) for a, length in enumerate(grid.lengths) if grid.cells[a] > 1]
+    longest, finest = max((length for length, _ in rows), default=1.0), min((step for _, step in rows), default=1.0)
+    return ROUNDING[precision] * (longest / finest) ** 2 / 10
+
+
+def _tolerance_can_be_reached(pressure: PressureTable, machine: Machine) -> Iterator[Problem]:
     least = LEAST_TOLERANCE[machine.precision]
     if pressure.tolerance is not None and not least <= pressure.tolerance < 1:
         rounded = f"residuals are relative, and rounded in {machine.precision} precision"
@@ -117,19 +136,19 @@ def _tolerance_can_be_reached(pressure: Pressure, machine: Machine) -> Iterator[
         yield wrong(("pressure", "tolerance"), pressure.tolerance, remedy)
 
 
-def _levels_are_no_finer(pressure: Pressure, machine: Machine) -> Iterator[Problem]:
+def _levels_are_no_finer(pressure: PressureTable, machine: Machine) -> Iterator[Problem]:
     if pressure.precision == "double" and machine.precision == "single":
         remedy = 'machine.precision is "single", and corrections cannot be finer; leave it out'
         yield wrong(("pressure", "precision"), pressure.precision, remedy)
 
 
-def _multigrid_has_cells(grid: Grid, pressure: Pressure) -> Iterator[Problem]:
+def _multigrid_has_cells(grid: GridTable, pressure: PressureTable) -> Iterator[Problem]:
     if pressure.solver == "multigrid" and max(grid.cells) < FEWEST:
         remedy = f'{" x ".join(map(str, grid.cells))} cells are too few to coarsen; give "fft" or "jacobi"'
         yield wrong(("pressure", "solver"), pressure.solver, remedy)
 
 
-def untransformed(grid: Grid, boundaries: Boundaries) -> str | None:
+def untransformed(grid: GridTable, boundaries: Boundaries) -> str | None:
     """Why an FFT cannot solve for the pressure; None where it can."""
     stretched = [axis for axis in AXES if grid.stretching and getattr(grid.stretching, axis) is not None]
     if sideways := [axis for axis in stretched if axis != "z"]:
@@ -138,10 +157,10 @@ def untransformed(grid: Grid, boundaries: Boundaries) -> str | None:
     return "z is stretched and periodic" if stretched and boundaries.z is not None else None
 
 
-def _pressure_can_be_solved(grid: Grid, boundaries: Boundaries, pressure: Pressure) -> Iterator[Problem]:
+def _pressure_can_be_solved(grid: GridTable, boundaries: Boundaries, pressure: PressureTable) -> Iterator[Problem]:
     reason = untransformed(grid, boundaries)
     if reason and pressure.solver == "fft":
         yield wrong(("pressure", "solver"), pressure.solver, f'{reason}; stretch z alone, or give "multigrid"')
 
 
-RULES = (_tolerance_can_be_reached, _levels_are_no_finer, _multigrid_has_cells, _pressure_can_be_solved)
+PressureTable.rules = (_tolerance_can_be_reached, _levels_are_no_finer, _multigrid_has_cells, _pressure_can_be_solved)

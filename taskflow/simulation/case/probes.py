@@ -1,4 +1,4 @@
-"""Where the flow is followed more closely than by snapshots: [[probes]], [[planes]]."""
+"""Where the flow is followed more closely than by snapshots: [[probes]], [[planes]], [[surfaces]], [[isosurfaces]]."""
 
 from __future__ import annotations
 
@@ -10,17 +10,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field
 
 from taskflow.errors import BadInput
-from taskflow.simulation.case.control import EVERYTHING, Interval, names
-from taskflow.simulation.case.grid import AXES
+from taskflow.flow import StaggeredGrid
+from taskflow.simulation.case.control import EVERYTHING, FieldNames, Interval
+from taskflow.simulation.case.grid import AXES, GridTable
+from taskflow.simulation.case.obstacles import Obstacles
+from taskflow.simulation.case.physics import Heat
 from taskflow.simulation.case.problems import Key, Problem, exclusive, missing, numbered, unknown_fields, wrong
-from taskflow.simulation.case.table import Number, Table, Vector, entry, listed, reads
+from taskflow.simulation.case.scalars import Corners, Scalars
+from taskflow.simulation.case.table import Number, Table, Text, Vector, entry, reads
 from taskflow.simulation.schedule import Every
 from taskflow.simulation.values import number, text, three, whole
 
 if TYPE_CHECKING:
-    from taskflow.simulation.case.grid import Grid
-    from taskflow.simulation.case.spectra import Spectra
-    from taskflow.simulation.case.surfaces import Isosurfaces, Surfaces
+    from taskflow.simulation.case.statistics import Spectra
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 MOST_POINTS = 100_000
@@ -51,6 +53,8 @@ def _count(value: object) -> int:
 
 
 GroupName = Annotated[str, reads(_name)]
+OFTEN = "as `output.every`; cuts no step. Time 0 is always there"
+FACES_AT = "a plane through the whole domain, along one of them; the nearest faces are taken"
 PLACE = "where the plane is, along one of them; the nearest layer of cells is recorded"
 
 
@@ -81,7 +85,7 @@ class Probe(Table):
     )
     line: Line | None = entry("in place of `points`: points on a line, see below", None)
     every: Interval = entry("as `output.every`; cuts no step. Time 0 is always there", Every(steps=10))
-    fields: Annotated[tuple[str, ...] | None, reads(names)] = entry("as `output.fields`", None, otherwise=EVERYTHING)
+    fields: FieldNames = entry("as `output.fields`", None, otherwise=EVERYTHING)
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -117,20 +121,49 @@ class Across(Table):
         return next(place for place in (self.x, self.y, self.z) if place is not None)
 
 
-class Plane(Across):
+class PlaneTable(Across):
     """A layer of cells."""
 
     every: Interval = entry("as `output.every`; cuts no step", remedy="give how often, as output.every")
-    fields: Annotated[tuple[str, ...] | None, reads(names)] = entry("as `output.fields`", None, otherwise=EVERYTHING)
+    fields: FieldNames = entry("as `output.fields`", None, otherwise=EVERYTHING)
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
         return exclusive(values, "x", "y", "z", needed=missing("z", "give x, y or z: where the plane is"))
 
 
-probes, planes = listed(Probe, "tables, each under [[probes]]"), listed(Plane, "tables, each under [[planes]]")
-Probes = Annotated[tuple[Probe, ...], reads(probes)]
-Planes = Annotated[tuple[Plane, ...], reads(planes)]
+Probes = tuple[Probe, ...]
+Planes = tuple[PlaneTable, ...]
+
+
+class SurfaceTable(Across):
+    """A plane, or the sides of a box, through which fluxes are integrated."""
+
+    x: Number | None = entry(FACES_AT, None)
+    y: Number | None = entry(FACES_AT, None)
+    z: Number | None = entry(FACES_AT, None)
+    box: Corners | None = entry(
+        "in place of a plane: the six sides of a box, by its lowest and its highest corner; the nearest faces", None
+    )
+    every: Interval = entry(OFTEN, Every(steps=10))
+
+    @classmethod
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        needed = missing("z", "give x, y or z, where a plane is, or a box")
+        return exclusive(values, "x", "y", "z", "box", needed=needed)
+
+
+class IsosurfaceTable(Table):
+    """The surface on which a quantity has a value."""
+
+    name: GroupName = named()
+    field: Text = entry("`T` or the name of a scalar", remedy="give the field, T or the name of a scalar")
+    value: Number = entry("what it is on the surface", remedy="give the value on the surface, a number")
+    every: Interval = entry(OFTEN, Every(steps=10))
+
+
+Surfaces = tuple[SurfaceTable, ...]
+Isosurfaces = tuple[IsosurfaceTable, ...]
 
 
 def _fields_exist(fields: tuple[str, ...], probes: Probes, planes: Planes) -> Iterator[Problem]:
@@ -154,7 +187,7 @@ def _names_differ(
         taken.add(group.name)
 
 
-def _places_are_inside(grid: Grid, probes: Probes, planes: Planes) -> Iterator[Problem]:
+def _places_are_inside(grid: GridTable, probes: Probes, planes: Planes) -> Iterator[Problem]:
     for key, probe in numbered(probes=probes):
         outside = (place for place in probe.places if not grid.contains(place))
         yield from (grid.beyond((*key, "line" if probe.line else "points"), place) for place in islice(outside, 1))
@@ -162,11 +195,45 @@ def _places_are_inside(grid: Grid, probes: Probes, planes: Planes) -> Iterator[P
         yield from plane_is_inside(grid, key, plane)
 
 
-def plane_is_inside(grid: Grid, key: Key, plane: Across) -> Iterator[Problem]:
+def plane_is_inside(grid: GridTable, key: Key, plane: Across) -> Iterator[Problem]:
     (low, high), axis = grid.ends[plane.axis], AXES[plane.axis]
     if not low <= plane.position <= high:
         remedy = f"beyond the domain, where {axis} goes from {low:g} to {high:g}; move it inside"
         yield wrong((*key, axis), plane.position, remedy)
 
 
-RULES = (_fields_exist, _names_differ, _places_are_inside)
+def _surfaces_are_inside(grid: GridTable, surfaces: Surfaces) -> Iterator[Problem]:
+    for key, surface in numbered(surfaces=surfaces):
+        if surface.box is None:
+            yield from plane_is_inside(grid, key, surface)
+        elif not grid.contains(*surface.box):
+            yield grid.beyond((*key, "box"), surface.box)
+
+
+def _boxes_have_cells(staggered: StaggeredGrid, surfaces: Surfaces) -> Iterator[Problem]:
+    for key, surface in numbered(surfaces=surfaces):
+        for axis, places in enumerate(zip(*surface.box, strict=True) if surface.box else ()):
+            low, high = (staggered.nearest_face(axis, place) for place in places)
+            if low == high:
+                remedy = f"both ends are nearest to the same face across {AXES[axis]}; give a larger box, or more cells"
+                yield wrong((*key, "box"), surface.box, remedy)
+                break
+
+
+def _isosurfaces_are_of_what_is_carried(
+    heat: Heat | None, scalars: Scalars, obstacles: Obstacles, isosurfaces: Isosurfaces
+) -> Iterator[Problem]:
+    carried = (*(("T",) if heat else ()), *(scalar.name for scalar in scalars))
+    for table, surface in numbered(isosurfaces=isosurfaces):
+        key = (*table, "field")
+        if surface.field not in carried:
+            choice = f"give {' or '.join(carried)}" if carried else "this case has neither heat nor scalars"
+            yield wrong(key, surface.field, f"a surface is of T or a scalar; {choice}")
+        elif obstacles:
+            yield wrong(key, surface.field, "not available around obstacles in this version; leave isosurfaces out")
+
+
+Probe.rules = (
+    _fields_exist, _names_differ, _places_are_inside, _surfaces_are_inside, _boxes_have_cells,
+    _isosurfaces_are_of_what_is_carried,
+)  # fmt: skip

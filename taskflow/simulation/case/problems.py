@@ -1,16 +1,18 @@
 """Problems of a case, one line each: key, value, remedy."""
 
 import difflib
+import json
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from taskflow.errors import BadInput
-from taskflow.simulation.case.toml import inline
 from taskflow.text import visible
 
 Key = tuple[str, ...]  # names of tables from the outermost inwards, then the name of the value
 
+BARE = re.compile(r"[A-Za-z0-9_-]+")  # keys that need no quotes
 LONGEST = 60  # characters of a value that are shown
 NEEDS = {"T": "; T needs a [heat] table", "nu_t": "; nu_t needs a [turbulence] table"}
 
@@ -65,6 +67,27 @@ def shown(value: object) -> str:
         text = f"({type(value).__name__})"
     text = " ".join(text.split())
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+
+
+def inline(value: Any) -> str:
+    """A value on one line; `TypeError` for what TOML does not have."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, (int, float)):
+        return repr(float(value) if isinstance(value, float) else int(value))
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(inline(item) for item in value)}]"
+    if isinstance(value, Mapping):
+        pairs = ", ".join(f"{quoted(str(key))} = {inline(item)}" for key, item in value.items())
+        return f"{{ {pairs} }}" if pairs else "{}"
+    raise TypeError(f"{value!r} has no place in TOML")
+
+
+def quoted(name: str) -> str:
+    """A key of TOML."""
+    return name if BARE.fullmatch(name) else inline(name)
 
 
 def explained(problems: Sequence[Problem], known: Sequence[Key]) -> Iterator[Problem]:

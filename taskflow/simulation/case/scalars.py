@@ -10,20 +10,20 @@ from taskflow.errors import BadInput
 from taskflow.simulation.case.grid import AXES
 from taskflow.simulation.case.initial import Profile, profile
 from taskflow.simulation.case.problems import Problem, exclusive, missing, numbered, wrong
-from taskflow.simulation.case.table import NonNegative, Number, Table, Vector, entry, listed, reads
+from taskflow.simulation.case.table import NonNegative, Number, Table, Vector, entry, reads
 from taskflow.simulation.expression import Expression
-from taskflow.simulation.values import number, one_of, text, three
+from taskflow.simulation.values import number, text, three
 
 if TYPE_CHECKING:
     from taskflow.simulation.case.boundaries import Boundaries
-    from taskflow.simulation.case.grid import Grid
+    from taskflow.simulation.case.grid import GridTable
     from taskflow.simulation.case.physics import Heat
 
 TAKEN = ("u", "v", "w", "p", "T", "rhs", "direction", "time", "grid", "solid", "faces")
 # not the names of other fields
 _NAME = re.compile(r"(?!(?:[hxyz]|nu|level\d+|owner|mean|cov|was)_)[A-Za-z][A-Za-z0-9_]*(?<!_new)(?<!_faces)")
 
-TransportScheme = Annotated[Literal["central", "koren"], reads(one_of("central", "koren"))]
+TransportScheme = Literal["central", "koren"]
 
 
 def _name(value: object) -> str:
@@ -52,7 +52,7 @@ def _box(value: object) -> tuple[tuple[float, float, float], tuple[float, float,
 Corners = Annotated[tuple[Vector, Vector], reads(_box)]
 
 
-class Source(Table):
+class SourceTable(Table):
     """A source in a `box` or around a `point`."""
 
     box: Corners | None = entry("its lowest and its highest corner; what is released is spread over it", None)
@@ -67,7 +67,8 @@ class Source(Table):
         return exclusive(values, "box", "point", needed=missing("point", "give the place of the source, or its box"))
 
 
-Sources = Annotated[tuple[Source, ...], reads(listed(Source, "{ point = [x, y, z], rate = r }"))]
+Sources = tuple[SourceTable, ...]
+RELEASED = "give a list of { point = [x, y, z], rate = r }"
 
 
 class ScalarFace(Table):
@@ -114,11 +115,10 @@ class PassiveScalar(Table):
         "its values at the start, see [initial](#initial)", Expression(0.0), otherwise="0"
     )
     boundaries: ScalarBoundaries = entry("what holds on the sides", ScalarBoundaries())
-    sources: Sources = entry("what releases it besides, see below", ())
+    sources: Sources = entry("what releases it besides, see below", (), remedy=RELEASED)
 
 
-scalars = listed(PassiveScalar, "tables, each under [[scalars]]")
-Scalars = Annotated[tuple[PassiveScalar, ...], reads(scalars)]
+Scalars = tuple[PassiveScalar, ...]
 
 
 def _names_differ(scalars: Scalars) -> Iterator[Problem]:
@@ -128,7 +128,7 @@ def _names_differ(scalars: Scalars) -> Iterator[Problem]:
             yield wrong(("scalars", f"[{n + 1}]", "name"), name, "another scalar has this name; give each its own")
 
 
-def _scalars_have_faces(grid: Grid, boundaries: Boundaries, scalars: Scalars) -> Iterator[Problem]:
+def _scalars_have_faces(grid: GridTable, boundaries: Boundaries, scalars: Scalars) -> Iterator[Problem]:
     for table, scalar in numbered(scalars=scalars):
         for face, side in scalar.boundaries:
             if side is None:
@@ -142,7 +142,7 @@ def _scalars_have_faces(grid: Grid, boundaries: Boundaries, scalars: Scalars) ->
                 yield wrong((*key, "flux"), side.flux, "nothing diffuses without diffusivity; give one, or a source")
 
 
-def _sources_are_inside(grid: Grid, heat: Heat | None, scalars: Scalars) -> Iterator[Problem]:
+def _sources_are_inside(grid: GridTable, heat: Heat | None, scalars: Scalars) -> Iterator[Problem]:
     heated = [(("heat",), heat)] if heat else []
     for key, table in (*heated, *numbered(scalars=scalars)):
         for n, source in enumerate(table.sources, start=1):
@@ -151,4 +151,4 @@ def _sources_are_inside(grid: Grid, heat: Heat | None, scalars: Scalars) -> Iter
                 yield grid.beyond((*key, "sources", f"[{n}]", name), getattr(source, name))
 
 
-RULES = (_names_differ, _scalars_have_faces, _sources_are_inside)
+PassiveScalar.rules = (_names_differ, _scalars_have_faces, _sources_are_inside)

@@ -9,10 +9,10 @@ from typing import Any
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 
 from taskflow.simulation.case.boundaries import Boundary
-from taskflow.simulation.case.case import Case, reads
+from taskflow.simulation.case.case import Case
 from taskflow.simulation.case.control import Steady
 from taskflow.simulation.case.initial import Function
-from taskflow.simulation.case.method import available
+from taskflow.simulation.case.method import available, reads
 from taskflow.simulation.case.table import OTHERWISE, REMEDY, Table, written
 from taskflow.simulation.expression import Expression
 from taskflow.simulation.profile_table import ProfileTable
@@ -49,6 +49,7 @@ class _Schema(GenerateJsonSchema):
 
     def model_schema(self, schema: Any) -> JsonSchemaValue:
         made = super().model_schema(schema)
+        made["title"] = made["title"].removesuffix("Table")
         if schema["cls"] is Boundary:
             return {"anyOf": [{"enum": made["properties"]["type"]["enum"]}, made]}  # a side may be its type alone
         return {"anyOf": [AMOUNT, made]} if schema["cls"] is Steady else made  # which may be its rate alone

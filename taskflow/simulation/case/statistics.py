@@ -1,19 +1,24 @@
-"""Averages over time: [statistics]."""
+"""Averages over time: [statistics], [[spectra]]."""
 
 from collections import Counter
-from collections.abc import Iterator
-from typing import Annotated, Literal
+from collections.abc import Iterator, Mapping
+from math import prod
+from typing import Annotated, Any, Literal, Self
 
 from taskflow.errors import BadInput
+from taskflow.flow import StaggeredGrid
 from taskflow.flow.measures.statistics import VELOCITY, covariance_of
 from taskflow.simulation.case.boundaries import Boundaries
-from taskflow.simulation.case.control import EVERYTHING, Interval, names
-from taskflow.simulation.case.grid import AXES
-from taskflow.simulation.case.problems import Problem, unknown_fields, wrong
-from taskflow.simulation.case.table import NonNegative, Table, entry, reads
+from taskflow.simulation.case.control import EVERYTHING, FieldNames, Interval
+from taskflow.simulation.case.grid import AXES, GridTable
+from taskflow.simulation.case.obstacles import Obstacles
+from taskflow.simulation.case.probes import GroupName, named
+from taskflow.simulation.case.problems import Problem, numbered, unknown_fields, wrong
+from taskflow.simulation.case.table import NonNegative, Table, Truth, entry, reads
 from taskflow.simulation.schedule import Every
-from taskflow.simulation.values import truth, whole
+from taskflow.simulation.values import text, whole
 
+MOST = 2**24  # numbers of one field, which one process has in memory to write them
 KEY = ("statistics", "fields")
 
 
@@ -27,16 +32,16 @@ def _order(value: object) -> int:
     return order
 
 
-class Statistics(Table):
+class StatisticsTable(Table):
     """Means and covariances in time."""
 
     start: NonNegative = entry("the time from which on samples count", 0.0)
     every: Interval = entry("as `output.every`: when a sample is taken. Cuts no step", Every(steps=10))
-    fields: Annotated[tuple[str, ...] | None, reads(names)] = entry(
+    fields: FieldNames = entry(
         "some of the fields that `output.fields` may have; `u`, `v` and `w` together", None, otherwise=EVERYTHING
     )
     order: Annotated[Literal[1, 2], reads(_order)] = entry("1: means; 2: variances and covariances as well", 2)
-    budget: Annotated[bool, reads(truth)] = entry(
+    budget: Truth = entry(
         "also what the [budget of turbulent kinetic energy](../howto/statistics.md#budget) needs; with `order = 2`, and"
         " u, v, w and p",
         False,
@@ -45,18 +50,65 @@ class Statistics(Table):
         "as `output.every`: when they are written, besides the end", None, otherwise="only at the end"
     )
 
+    def completed(self, tables: Mapping[str, Any]) -> Self:
+        """With all fields of the case, where none is named."""
+        return self if self.fields is not None else self.model_copy(update={"fields": tables["fields"]})
 
-def _fields_exist(fields: tuple[str, ...], statistics: Statistics | None) -> Iterator[Problem]:
+
+def _pairs(value: object) -> tuple[tuple[str, str], ...]:
+    """Two different names each, no two alike in any order."""
+    if not isinstance(value, (list, tuple)):
+        raise BadInput('give a list of pairs of names, as [["u", "w"]]')
+    pairs = []
+    for pair in value:
+        if not isinstance(pair, (list, tuple)) or len(pair) != 2 or not all(isinstance(name, str) for name in pair):
+            raise BadInput('give pairs of names, as [["u", "w"]]')
+        one, other = pair
+        if one == other:
+            raise BadInput(f"name two different fields; the spectrum of {text(one)} itself is that of fields")
+        if (one, other) in pairs or (other, one) in pairs:
+            raise BadInput(f"give the pair of {text(one)} and {text(other)} once")
+        pairs.append((one, other))
+    return tuple(pairs)
+
+
+class SpectrumTable(Table):
+    """Spectra of some fields along one direction, or over shells of wavenumber."""
+
+    name: GroupName = named()
+    along: Literal["x", "y", "z", "all"] = entry(
+        "a periodic direction of uniform cells; `all`, where all are: over shells of wavenumber",
+        remedy='give the direction, x, y or z, or "all"',
+    )
+    start: NonNegative = entry("the time from which on samples count", 0.0)
+    every: Interval = entry("as `output.every`: when a sample is taken. Cuts no step", Every(steps=10))
+    write: Interval | None = entry(
+        "as `output.every`: when the mean over the samples since the last record is written, besides the end",
+        None,
+        otherwise="only at the end",
+    )
+    fields: FieldNames = entry("as `output.fields`", None, otherwise=EVERYTHING)
+    pairs: Annotated[tuple[tuple[str, str], ...], reads(_pairs)] = entry(
+        'pairs of fields, as `[["u", "w"], ["w", "T"]]`: [co-spectra](../howto/statistics.md#co-spectra) besides, and'
+        " along a direction quadrature spectra",
+        (),
+    )
+
+
+Spectra = tuple[SpectrumTable, ...]
+
+
+def _fields_exist(fields: tuple[str, ...], statistics: StatisticsTable | None) -> Iterator[Problem]:
     return unknown_fields(KEY, statistics.fields if statistics else None, fields)
 
 
-def _velocity_is_whole(statistics: Statistics | None) -> Iterator[Problem]:
+def _velocity_is_whole(statistics: StatisticsTable | None) -> Iterator[Problem]:
     names = (statistics and statistics.fields) or ()
     if 0 < sum(name in names for name in VELOCITY) < len(VELOCITY):
         yield wrong(KEY, names, "give all of u, v and w, or none of them")
 
 
-def _budgets_have_what_they_need(boundaries: Boundaries, statistics: Statistics | None) -> Iterator[Problem]:
+def _budgets_have_what_they_need(boundaries: Boundaries, statistics: StatisticsTable | None) -> Iterator[Problem]:
     if statistics is None or not statistics.budget:
         return
     key = ("statistics", "budget")
@@ -70,7 +122,7 @@ def _budgets_have_what_they_need(boundaries: Boundaries, statistics: Statistics 
         yield wrong(key, True, "it needs u, v, w and p among statistics.fields; add them, or leave fields out")
 
 
-def _covariances_are_told_apart(fields: tuple[str, ...], statistics: Statistics | None) -> Iterator[Problem]:
+def _covariances_are_told_apart(fields: tuple[str, ...], statistics: StatisticsTable | None) -> Iterator[Problem]:
     """Scalars a, a_b, b_c and c would have two covariances a_b_c."""
     if statistics is None:
         return
@@ -83,4 +135,45 @@ def _covariances_are_told_apart(fields: tuple[str, ...], statistics: Statistics 
             return
 
 
-RULES = (_fields_exist, _velocity_is_whole, _budgets_have_what_they_need, _covariances_are_told_apart)
+StatisticsTable.rules = (_fields_exist, _velocity_is_whole, _budgets_have_what_they_need, _covariances_are_told_apart)
+
+
+def _spectra_are_of_fields(fields: tuple[str, ...], spectra: Spectra) -> Iterator[Problem]:
+    for key, one in numbered(spectra=spectra):
+        yield from unknown_fields((*key, "fields"), one.fields, fields)
+        for pair in one.pairs:
+            yield from unknown_fields((*key, "pairs"), pair, fields)
+
+
+def _directions_have_waves(staggered: StaggeredGrid, spectra: Spectra) -> Iterator[Problem]:
+    for key, one in numbered(spectra=spectra):
+        for axis, name in enumerate(AXES):
+            if one.along not in (name, "all"):
+                continue
+            if not staggered.periodic[axis]:
+                problem = f"{name} is not periodic; choose a direction that is"
+            elif not staggered.uniform[axis]:
+                problem = f"{name} is stretched; choose a direction of uniform cells"
+            elif staggered.cells[axis] == 1 and one.along != "all":
+                problem = f"there is one cell along {name}, and no wave; choose another direction"
+            else:
+                continue
+            yield wrong((*key, "along"), one.along, problem)
+
+
+def _there_are_not_too_many(
+    grid: GridTable, boundaries: Boundaries, obstacles: Obstacles, spectra: Spectra
+) -> Iterator[Problem]:
+    """Where nothing is alike, every line has a spectrum."""
+    for key, one in numbered(spectra=spectra):
+        if one.along == "all":
+            continue
+        alike = {axis for axis in AXES if getattr(boundaries, axis) is not None and not obstacles}
+        lines = prod(cells for axis, cells in zip(AXES, grid.cells, strict=True) if axis not in (one.along, *alike))
+        numbers = lines * (grid.cells[AXES.index(one.along)] // 2)
+        if numbers > MOST:
+            remedy = f"{lines} lines are not alike, and of {numbers} numbers {MOST} can be kept; record planes instead"
+            yield wrong((*key, "along"), one.along, remedy)
+
+
+SpectrumTable.rules = (_spectra_are_of_fields, _directions_have_waves, _there_are_not_too_many)

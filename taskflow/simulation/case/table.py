@@ -1,14 +1,26 @@
 """The base of all tables of a case: strict, frozen, and every problem reported at once in words of our own."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import Annotated, Any, Literal, TypeVar, get_args
+from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from taskflow.errors import BadInput
-from taskflow.simulation.case.problems import CaseError, Key, Problem, explained, meant, missing, shown, wrong
-from taskflow.simulation.values import natural, non_negative, number, one_of, positive, text, three, whole
+from taskflow.simulation.case.problems import (
+    CaseError,
+    Key,
+    Problem,
+    explained,
+    inline,
+    meant,
+    missing,
+    quoted,
+    shown,
+    wrong,
+)
+from taskflow.simulation.values import natural, non_negative, number, positive, text, three, truth, unchosen, whole
 
 REMEDY, OTHERWISE = "remedy", "otherwise"  # what is said of a key besides its meaning
 
@@ -28,8 +40,8 @@ def reads(kind: Callable[[Any], Any]) -> BeforeValidator:
 def entry(meaning: str, default: Any = ..., *, remedy: str | None = None, otherwise: str | None = None) -> Any:
     """A key, with its `meaning` for the reference and for editors.
 
-    `remedy` says what to give where it is required and missing; `otherwise` in words what holds without it, where that
-    is not the `default` itself.
+    `remedy` says what to give where it is required and missing, or is no list; `otherwise` in words what holds without
+    it, where that is not the `default` itself.
     """
     said: dict[str, Any] = {REMEDY: remedy, OTHERWISE: otherwise}
     return Field(default, description=meaning, json_schema_extra={name: words for name, words in said.items() if words})
@@ -43,17 +55,22 @@ Number = Annotated[float, reads(number)]
 NonNegative = Annotated[float, Field(ge=0), reads(non_negative)]
 Positive = Annotated[float, Field(gt=0), reads(positive)]
 Vector = Annotated[tuple[float, float, float], reads(three(number, "three numbers"))]
-Precision = Annotated[Literal["single", "double"], reads(one_of("single", "double"))]
+Truth = Annotated[bool, reads(truth)]
+Precision = Literal["single", "double"]
 WholeVector = Annotated[tuple[Whole, Whole, Whole], reads(three(whole, "three whole numbers >= 1"))]
 
-
-T = TypeVar("T", bound="Table")
+Rule = Callable[..., Iterator[Problem]]
 
 
 class Table(BaseModel):
-    """A table of the case file. Making one that is wrong raises `CaseError`, a `BadInput` with one line per problem."""
+    """A table of the case file. Making one that is wrong raises `CaseError`, a `BadInput` with one line per problem.
+
+    `conflicts` are problems within the table. `rules` yield those with other tables: the parameters of a rule are
+    named after the tables that it is about, and it is passed over where one of them is missing or wrong.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+    rules: ClassVar[tuple[Rule, ...]] = ()
 
     def __init__(self, /, **values: Any) -> None:
         values = {name: plain_keys(value) for name, value in values.items()}
@@ -83,6 +100,10 @@ class Table(BaseModel):
             paths += [(name,), *((name, *path) for path in (inner.paths() if inner else []))]
         return paths
 
+    def completed(self, tables: Mapping[str, Any]) -> Self:
+        """The table with the defaults that depend on the other `tables` of a sound case, and on its `fields`."""
+        return self
+
     def written(self) -> dict[str, Any]:
         """As the case file has it, defaults included; what is not given and has no default is left out."""
         return {name: written(value) for name, value in self if value is not None}
@@ -95,38 +116,24 @@ class Table(BaseModel):
     @classmethod
     def _collected(cls, error: ValidationError) -> Iterator[Problem]:
         for item in error.errors(include_url=False):
-            key, value = str(item["loc"][0]), item["input"]
+            key, *place = (f"[{step + 1}]" if isinstance(step, int) else step for step in item["loc"])
+            value = item["input"]
             cause = item.get("ctx", {}).get("error")
             if isinstance(cause, CaseError):
-                yield from (problem.within([key]) for problem in cause.problems)
+                problems = (replace(problem, unknown=problem.unknown and not place) for problem in cause.problems)
+                yield from (problem.within([key, *place]) for problem in problems)
             elif item["type"] == "missing":
                 yield missing(key, cls._said(key, REMEDY) or "give it")
             elif item["type"] == "extra_forbidden":
                 yield Problem((key,), "there is no such key", shown(value), unknown=True)
+            elif item["type"] == "literal_error":
+                yield wrong(key, value, unchosen(value, re.findall(r"'(.*?)'", item["ctx"]["expected"])))
+            elif item["type"] == "tuple_type":
+                yield wrong(key, value, cls._said(key, REMEDY) or f"give a list of tables, each under [[{key}]]")
+            elif item["type"] == "model_type":
+                yield wrong((key, *place), value, "give a table")
             else:
-                yield wrong(key, value, str(cause) if cause else "give a table")
-
-
-def listed(kind: type[T], what: str) -> Callable[[Any], tuple[T, ...]]:
-    """Reads a list of tables of one kind: all their problems at once, by their number. `wanted` says what to list."""
-
-    def read(value: Any) -> tuple[T, ...]:
-        if not isinstance(value, (list, tuple)):
-            raise BadInput(f"give a list of {what}")
-        tables: list[T] = []
-        problems: list[Problem] = []
-        for n, item in enumerate(value, start=1):
-            try:
-                if not isinstance(item, (Mapping, kind)):
-                    raise CaseError(wrong((), item, "give a table"))
-                tables.append(item if isinstance(item, kind) else kind(**plain_keys(item)))
-            except CaseError as error:
-                problems += [replace(problem, unknown=False).within((f"[{n}]",)) for problem in error.problems]
-        if problems:
-            raise CaseError(*problems)
-        return tuple(tables)
-
-    return read
+                yield wrong((key, *place), value, str(cause or item["msg"]))
 
 
 def table_in(annotation: Any) -> type[Table] | None:
@@ -147,5 +154,23 @@ def written(value: Any) -> Any:
 
 
 def plain_keys(value: Any) -> Any:
-    """A mapping with text as keys; anything else as it is."""
+    """A mapping, and those in a list, with text as keys; anything else as it is."""
+    if isinstance(value, list | tuple):
+        return [plain_keys(item) if isinstance(item, Mapping) else item for item in value]
     return {str(key): item for key, item in value.items()} if isinstance(value, Mapping) else value
+
+
+def document(tables: Mapping[str, Any]) -> str:
+    """`tables` as a TOML file: plain values first, then one table each, its own tables inline, and lists of tables."""
+    plain = {name: value for name, value in tables.items() if not isinstance(value, Mapping) and not _tables(value)}
+    lines = [f"{quoted(name)} = {inline(value)}" for name, value in plain.items()]
+    for name, value in tables.items():
+        if name not in plain:
+            heading = f"[[{quoted(name)}]]" if _tables(value) else f"[{quoted(name)}]"
+            for table in value if _tables(value) else [value]:
+                lines += ["", heading, *(f"{quoted(key)} = {inline(item)}" for key, item in table.items())]
+    return "\n".join(lines) + "\n"
+
+
+def _tables(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(item, Mapping) for item in value)

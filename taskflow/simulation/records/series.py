@@ -15,7 +15,7 @@ from taskflow.flow.measures.surface_flux import FaceLayer
 from taskflow.output import TimeSeries, write_time_series
 from taskflow.runtime.regions import Box, Location, triple
 from taskflow.runtime.tasks import Launch, Roles
-from taskflow.simulation.case import Surface
+from taskflow.simulation.case import SurfaceTable
 from taskflow.simulation.records.fields import GroupPlace, Recording
 from taskflow.simulation.schedule import Every
 
@@ -121,7 +121,7 @@ class IntegralRecording(SeriesRecording):
         return np.array(rows).T.reshape(len(self._series.fields), *self._series.shape)
 
 
-def sides(surface: Surface, grid: StaggeredGrid) -> tuple[FaceLayer, ...]:
+def sides(surface: SurfaceTable, grid: StaggeredGrid) -> tuple[FaceLayer, ...]:
     """The faces nearest to a plane, or to the six sides of a box."""
     if surface.box is None:
         face = grid.nearest_face(surface.axis, surface.position)

@@ -14,7 +14,7 @@ from taskflow.flow.measures.statistics import SHARE, Statistics
 from taskflow.output import TimeSeries, of_waves
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Partition
-from taskflow.simulation.case import Case, Spectrum
+from taskflow.simulation.case import Case, SpectrumTable
 from taskflow.simulation.records.fields import GroupPlace, Recording
 from taskflow.simulation.records.series import SeriesRecording
 from taskflow.simulation.schedule import Every, Tick
@@ -89,7 +89,7 @@ class AveragedSpectra:
     averages: TimeAverages[Spectra]
 
 
-def averaged_spectra(case: Case, table: Spectrum, grid: StaggeredGrid, main: Partition) -> AveragedSpectra:
+def averaged_spectra(case: Case, table: SpectrumTable, grid: StaggeredGrid, main: Partition) -> AveragedSpectra:
     """The spectra that a table asks for, on blocks as those of `main`."""
     spectra: Spectra
     common = table.name, table.fields or case.fields, grid, main

@@ -1,0 +1,81 @@
+"""The case of a system with a table of its own: its rules, its defaults, and what it reads of other tables."""
+
+from typing import ClassVar
+
+import pytest
+
+from taskflow.errors import BadInput
+from taskflow.simulation.case import Case, method
+from taskflow.simulation.case.problems import wrong
+from taskflow.simulation.case.table import Positive, Table, entry
+
+
+class TwoPhase(Table):
+    """A table of two liquids."""
+
+    density: Positive = entry("the ratio of densities", 1.0)
+    thickness: Positive | None = entry("of the interface", None, otherwise="the width of a cell")
+
+    def completed(self, tables):
+        return self.model_copy(update={"thickness": self.thickness or tables["cells"].spacing[0]})
+
+
+def _interface_is_resolved(two_phase, grid):
+    if two_phase.thickness and two_phase.thickness > grid.lengths[0]:
+        yield wrong(("two_phase", "thickness"), two_phase.thickness, "give less than the domain is long")
+
+
+def _no_spectra(two_phase, spectra):
+    if spectra:
+        yield wrong("spectra", spectra[0].name, "the interface has none; leave them out")
+
+
+TwoPhase.rules = (_interface_is_resolved, _no_spectra)
+
+
+class System:
+    """What a case asks of a system."""
+
+    claims, table, sides = "two_phase", TwoPhase, frozenset(("wall",))
+    accepts: ClassVar = frozenset(("scalars", "initial.velocity", "body.gravity", "boundaries.roughness"))
+
+    @classmethod
+    def fields(cls, tables):
+        return ("u", "phi", *(scalar.name for scalar in tables["scalars"]))
+
+
+@pytest.fixture
+def case(monkeypatch):
+    monkeypatch.setitem(method._systems, "level set", System)
+    grid = {"cells": [8, 8, 8], "lengths": [1, 1, 1]}
+    tables = {"grid": grid, "boundaries": dict.fromkeys("xyz", "periodic"), "time": {"steps": 1}, "two_phase": {}}
+    return lambda **changes: Case(**{**tables, **changes})
+
+
+def test_defaults_follow_from_other_tables(case):
+    full = case(scalars=[{"name": "dye", "diffusivity": 0}], initial={"velocity": [1, 0, 0]})
+    assert full.own.thickness == 0.125
+    assert full.output.fields == ("u", "phi", "dye")
+    assert Case(**full.written()) == full
+
+
+WALL = {"type": "wall", "roughness": 0.1}
+UNREAD = 'the model "level set" does not read it; leave it out'
+
+
+@pytest.mark.parametrize(("changes", "lines"), [
+    ({"two_phase": {"thickness": 2}}, ["two_phase.thickness = 2.0: give less than the domain is long"]),
+    ({"spectra": [{"name": "s", "along": "x"}]}, ['spectra = "s": the interface has none; leave them out']),
+    ({"initial": {"temperature": 1}}, [f"initial.temperature = 1.0: {UNREAD}"]),
+    ({"body": {"gravity": [0, 0, -1], "force": [1, 0, 0]}}, [f"body.force = [1.0, 0.0, 0.0]: {UNREAD}"]),
+    ({"fluid": {"viscosity": 1}}, [f"fluid = {{ viscosity = 1 }}: {UNREAD}"]),
+    ({"boundaries": {"x": "periodic", "y": "periodic", "z_min": WALL, "z_max": {"type": "wall", "temperature": 1}}},
+     [f"boundaries.z_max.temperature = 1.0: {UNREAD}"]),
+    ({"boundaries": {"x": "periodic", "y": "periodic", "z_min": WALL, "z_max": "slip"}},
+     ['boundaries.z_max = "slip": the model "level set" knows no such side, only periodic, wall; give boundaries.z ='
+      ' "periodic"']),
+])  # fmt: skip
+def test_what_it_does_not_read_is_refused(case, changes, lines):
+    with pytest.raises(BadInput) as error:
+        case(**changes)
+    assert str(error.value).splitlines() == lines
