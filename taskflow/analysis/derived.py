@@ -13,9 +13,8 @@ from dataclasses import dataclass
 
 import xarray as xr
 
-from taskflow.analysis.planes import Plane, interpolate, on_cells
+from taskflow.analysis.planes import VELOCITY, Plane, interpolate, on_cells
 from taskflow.errors import BadInput
-from taskflow.output.layout import VELOCITY
 from taskflow.output.metadata import SOLID
 from taskflow.output.reading import periodic, widths
 

@@ -24,8 +24,8 @@ from taskflow.analysis.averages import profiles
 from taskflow.analysis.conditions import conditions
 from taskflow.analysis.derived import bodies, derivative, outside
 from taskflow.analysis.faces import Faces
+from taskflow.analysis.planes import VELOCITY
 from taskflow.errors import BadInput
-from taskflow.output.layout import VELOCITY
 from taskflow.output.reading import widths
 
 TERMS = {

@@ -16,10 +16,10 @@ import xarray as xr
 
 from taskflow.errors import BadInput
 from taskflow.output import STORE
-from taskflow.output.layout import VELOCITY
 from taskflow.output.metadata import SOLID
 from taskflow.output.reading import dataset, extent, periodic
 
+VELOCITY = {"x": "u", "y": "v", "z": "w"}  # as every system of equations of a flow calls its velocity
 SPEED = "speed"
 MOST = 400  # values along a side
 

@@ -13,9 +13,8 @@ import numpy as np
 import xarray as xr
 
 from taskflow import files
-from taskflow.analysis.planes import Plane, interpolate, plane_of
+from taskflow.analysis.planes import VELOCITY, Plane, interpolate, plane_of
 from taskflow.errors import BadInput
-from taskflow.output.layout import VELOCITY
 from taskflow.output.reading import extent, snapshot
 
 LARGEST = 1e100  # of numbers in tables, whose differences are formed and drawn

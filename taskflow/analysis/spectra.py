@@ -6,8 +6,8 @@ import numpy as np
 import xarray as xr
 
 from taskflow.analysis.derived import centred, field_of
+from taskflow.analysis.planes import VELOCITY
 from taskflow.errors import BadInput
-from taskflow.output.layout import VELOCITY
 from taskflow.output.metadata import PARTS
 from taskflow.output.reading import extent, periodic, uniform
 

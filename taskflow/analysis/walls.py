@@ -6,9 +6,9 @@ import xarray as xr
 
 from taskflow.analysis.conditions import conditions
 from taskflow.analysis.derived import centred, field_of
+from taskflow.analysis.planes import VELOCITY
 from taskflow.errors import BadInput
 from taskflow.output.conditions import Side
-from taskflow.output.layout import VELOCITY
 from taskflow.output.metadata import SOLID
 from taskflow.output.reading import widths
 

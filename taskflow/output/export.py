@@ -19,7 +19,6 @@ import xarray as xr
 
 from taskflow.errors import BadInput
 from taskflow.output.disk import on_disk, replacing
-from taskflow.output.layout import VELOCITY
 from taskflow.output.reading import edges, periodic
 
 SLAB = 2**25  # bytes of a field that are in memory at once, or one layer of cells
@@ -84,16 +83,18 @@ def export_vtk(ds: xr.Dataset, folder: str | Path, name: str) -> Path:
 
 
 def _arrays(ds: xr.Dataset) -> list[Array]:
-    """The data arrays of a file: fields in the order of the dataset, velocities as one vector."""
+    """Return the data arrays of a file: fields in the order of the dataset, but the velocity first, as one vector of
+    the fields whose names in words are "velocity along x", y and z.
+    """
     on_cells = [
         str(name)
         for name, field in ds.data_vars.items()
         if {str(dim)[:2] for dim in field.dims} - {"ti"} == {"x_", "y_", "z_"} and field.dtype.str[1:] in KINDS
     ]
-    vector = tuple(VELOCITY.values())
-    groups = [vector, *((name,) for name in on_cells if name not in vector)]
-    if not set(vector) <= set(on_cells):
-        groups = [(name,) for name in on_cells]
+    by_words = {str(ds[name].attrs.get("long_name")): name for name in on_cells}
+    vector = tuple(by_words[words] for axis in "xyz" if (words := f"velocity along {axis}") in by_words)
+    vector = vector if len(vector) == 3 else ()
+    groups = [*([vector] if vector else []), *((name,) for name in on_cells if name not in vector)]
     cells = int(np.prod([ds.sizes.get(f"{axis}_c", 0) for axis in "xyz"]))
     return [
         Array("velocity" if len(names) == 3 else names[0], names, _little(ds[names[0]].dtype), cells * len(names))

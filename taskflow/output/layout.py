@@ -10,30 +10,47 @@ from typing import Any, Literal
 
 import numpy as np
 
-from taskflow.runtime.regions import Box
+from taskflow.runtime.regions import Box, Location
 
 CHUNK_BYTES = 16 * 2**20  # what a reader has to load and unpack for one value
-VELOCITY = {"x": "u", "y": "v", "z": "w"}
-NORMALS = {"u": 0, "v": 1, "w": 2}  # the direction across whose faces a field lives; every other field lives in centres
 
 Vector = tuple[float, float, float]
 Places = tuple[float, ...]
 Edges = tuple[Places | None, Places | None, Places | None]
 
 
+@dataclass(frozen=True)
+class FieldMetadata:
+    """The meaning of a stored field: its name in words, its units, and where in a cell its values live, in the centre
+    ("c") or on the low face across x, y or z ("fx", "fy", "fz"). An average says of what in `cell_methods`, as CF does.
+    """
+
+    long_name: str
+    units: str = "1"
+    location: Location = "c"
+    cell_methods: str | None = None
+
+    def dim(self, axis: str) -> str:
+        """The dimension of the field along an axis, such as x_c or x_f."""
+        return f"{axis}_{'f' if self.location == f'f{axis}' else 'c'}"
+
+
+CENTRED = FieldMetadata("")  # the location of what nobody has described
+
+
 @dataclass(frozen=True, kw_only=True)
-class Layout:
+class StoreLayout:
     """A staggered grid, the fields on it, and the blocks that write them: a group of the store, which gets a record of
     all fields again and again.
 
-    Directions that have `edges` have their faces there; the others are uniform.
-    `cells`, `lengths`, `origin`, `periodic` and `starts` are in the order x, y, z; what describes arrays in the order
-    z, y, x. Values are stored in a `precision`, rounded to a `relative_error` if that is given. `starts` holds, per
-    direction, the first cell of each block; `slots` is how many records are foreseen.
+    `cells`, `lengths`, `origin`, `periodic`, `edges` and `starts` are in the order x, y, z; arrays have the order
+    z, y, x. A direction that has `edges` has its n + 1 faces there; the others are uniform. `fields` has the metadata
+    of each field by name. Values are stored in a `precision`, rounded to a `relative_error` if that is given. `starts`
+    holds, per direction, the first cell of each block; `slots` is how many records are foreseen.
     `group` is the name of the group, "" that of the snapshots; `first` is the number that the first cell has in the
-    `whole`, where this is the layout of a part. `described` has attributes of fields and of time beside
-    the usual ones; `columns` are the names of numbers that come with each record, with their attributes.
-    Raises ValueError where the blocks do not start at 0 and increase, or a field occurs twice.
+    `whole`, where this is the layout of a part. `time` says in words what the time of a record is; `columns` are the
+    numbers that come with each record, by name, with their attributes.
+    Raises ValueError where the blocks do not start at 0 and increase, or there is no slot.
     """
 
     cells: tuple[int, int, int]
@@ -41,24 +58,22 @@ class Layout:
     origin: Vector = (0.0, 0.0, 0.0)
     periodic: tuple[bool, bool, bool] = (False, False, False)
     edges: Edges = (None, None, None)
-    fields: tuple[str, ...] = ("u", "v", "w", "p")
+    fields: Mapping[str, FieldMetadata]
     starts: tuple[tuple[int, ...], ...] = ((0,), (0,), (0,))
     precision: Literal["single", "double"] = "single"
     compression: Literal["lz4", "zstd", "none"] = "lz4"
     relative_error: float | None = None
     slots: int = 8
     group: str = ""
-    whole: Layout | None = None
+    whole: StoreLayout | None = None
     first: tuple[int, int, int] = (0, 0, 0)
-    described: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    time: str = "time"
     columns: Mapping[str, dict[str, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for starts, cells in zip(self.starts, self.cells, strict=True):
             if starts[0] != 0 or any(a >= b for a, b in pairwise((*starts, cells))):
                 raise ValueError(f"blocks starting at {starts} do not cut {cells} cells")
-        if len(set(self.fields)) != len(self.fields):
-            raise ValueError(f"a field occurs twice in {self.fields}")
         if self.slots < 1:
             raise ValueError(f"a store needs at least one slot, not {self.slots}")
 
@@ -67,7 +82,7 @@ class Layout:
         """Type of the stored values."""
         return np.dtype("f4" if self.precision == "single" else "f8")
 
-    def layer(self, axis: int, index: int) -> Layout:
+    def layer(self, axis: int, index: int) -> StoreLayout:
         """The layer of cells number `index` across an axis, each with its low face there."""
 
         def changed(values: tuple[Any, ...], value: Any) -> tuple[Any, ...]:
@@ -93,8 +108,8 @@ class Layout:
         return bits if bits < np.finfo(self.dtype).nmant else None
 
     def dims(self, field: str) -> tuple[str, str, str]:
-        """Dimensions in space, such as (z_c, y_c, x_f)."""
-        z, y, x = (f"{'xyz'[a]}_{'f' if NORMALS.get(field) == a else 'c'}" for a in (2, 1, 0))
+        """Return the dimensions of a field in space, such as (z_c, y_c, x_f)."""
+        z, y, x = map(self.fields.get(field, CENTRED).dim, "zyx")
         return z, y, x
 
     def size(self, dim: str) -> int:
@@ -154,7 +169,7 @@ def between_centres(sizes: np.ndarray, periodic: bool) -> np.ndarray:
 
 
 def starts_of(blocks: Iterable[Box]) -> tuple[tuple[int, ...], ...]:
-    """The first cells of the blocks of a partition, per direction, as a Layout wants them."""
+    """The first cells of the blocks of a partition, per direction, as a StoreLayout wants them."""
     corners = [block.lo for block in blocks]
     return tuple(tuple(sorted({corner[axis] for corner in corners})) for axis in range(3))
 

@@ -17,7 +17,7 @@ import zarr
 from taskflow.errors import RunFailed
 from taskflow.output.disk import Guard, Unsynced, on_disk, sweep, unguarded
 from taskflow.output.groups import array_of, consolidate
-from taskflow.output.layout import Layout
+from taskflow.output.layout import StoreLayout
 from taskflow.output.metadata import FIRST
 from taskflow.output.packing import Rooms, write_shards
 from taskflow.output.store import Store, create
@@ -118,7 +118,7 @@ def _portion(name: str, array: zarr.Array, block: Box, cells: Triple, first: Tri
 
 
 def reshard(
-    path: Path, layouts: Sequence[Layout], blocks: Iterable[Box], solid: Callable[[Box], np.ndarray] | None = None
+    path: Path, layouts: Sequence[StoreLayout], blocks: Iterable[Box], solid: Callable[[Box], np.ndarray] | None = None
 ) -> None:
     """Leave in `path` a store in which each of `blocks` writes whole shards: the present one, or a copy of it.
 
@@ -172,7 +172,7 @@ def _groups(path: Path) -> list[str]:
     return list(zarr.open_group(str(path), mode="r", use_consolidated=False).group_keys())
 
 
-def _copy(path: Path, target: Path, layout: Layout, solid: Callable[[Box], np.ndarray] | None) -> None:
+def _copy(path: Path, target: Path, layout: StoreLayout, solid: Callable[[Box], np.ndarray] | None) -> None:
     """All records of a group, in a new store with the given layout of it; a shard at a time is in memory."""
     source = zarr.open_group(str(path), path=layout.group, mode="r", use_consolidated=False)
     times = Store(path, layout.group).times

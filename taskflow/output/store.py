@@ -22,7 +22,7 @@ from zarr.codecs import BloscCodec
 from taskflow.output.damage import Damaged
 from taskflow.output.disk import Unsynced, on_disk
 from taskflow.output.groups import WHOLE, add_column, add_places, consolidate, moving, opened
-from taskflow.output.layout import Layout, divide
+from taskflow.output.layout import StoreLayout, divide
 from taskflow.output.metadata import (
     FIRST,
     SOLID,
@@ -43,7 +43,7 @@ PIECE = 2**24  # cells of which it is asked at once whether they are solid, and 
 
 def create(
     path: str | Path,
-    layout: Layout,
+    layout: StoreLayout,
     attributes: Mapping[str, Any],
     solid: Callable[[Box], np.ndarray] | None = None,
 ) -> Store:
@@ -60,9 +60,9 @@ def create(
         add_places(group, metric_name(dim), layout.metric(dim), (dim,), metric_attributes(dim))
     about = grid_attributes(layout)
     group.create_array("grid", shape=(), dtype="i4", compressors=codecs(), config=WHOLE, attributes=about)[...] = 0
-    for name, described in {"time": {**TIME, **layout.described.get("time", {})}, **layout.columns}.items():
+    for name, described in {"time": {**TIME, "long_name": layout.time}, **layout.columns}.items():
         add_column(group, name, layout.slots, described)
-    for name in layout.fields:
+    for name, metadata in layout.fields.items():
         shard, chunk = layout.shard(name), layout.chunk(name)
         group.create_array(
             name,
@@ -73,7 +73,7 @@ def create(
             fill_value=np.nan,
             compressors=codecs(packing),
             dimension_names=("time", *layout.dims(name)),
-            attributes={**field_attributes(name), **rounding, **layout.described.get(name, {})},
+            attributes={**field_attributes(metadata), **rounding},
         )
     if solid is not None:
         _save_solid(group, layout, solid, packing)
@@ -81,7 +81,7 @@ def create(
     return Store(path, layout.group)
 
 
-def _rounding(layout: Layout) -> dict[str, Any]:
+def _rounding(layout: StoreLayout) -> dict[str, Any]:
     """Attributes of rounded values; the number of bits in the words of CF."""
     if layout.kept_bits is None:
         return {}
@@ -181,7 +181,7 @@ class Store:
 
 
 def _save_solid(
-    group: zarr.Group, layout: Layout, inside: Callable[[Box], np.ndarray], packing: BloscCodec | None
+    group: zarr.Group, layout: StoreLayout, inside: Callable[[Box], np.ndarray], packing: BloscCodec | None
 ) -> None:
     """Store which cells are solid; `inside` gives the mask [z, y, x] of a box of cells."""
     shape = layout.shape(SOLID)

@@ -11,9 +11,8 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from taskflow.analysis.planes import Plane, on_cells, on_plane, plane_of
+from taskflow.analysis.planes import VELOCITY, Plane, on_cells, on_plane, plane_of
 from taskflow.errors import BadInput
-from taskflow.output.layout import VELOCITY
 from taskflow.output.metadata import SOLID
 from taskflow.output.reading import edges, extent, snapshot, uniform
 from taskflow.plots import save

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from taskflow.output import Layout
+from taskflow.output import StoreLayout
 from tests.analysis.conftest import CELLS, LENGTHS, ORIGIN, PERIODIC, STRETCHED, WALLS, linear, stored
 
 
@@ -47,7 +47,7 @@ def test_derivatives_go_round_periodic_directions(tmp_path):
 @pytest.mark.parametrize("upwards", [True, False])
 def test_derivatives_are_one_sided_at_bodies(edges, upwards, tmp_path):
     """Of a shear flow above, or below, a body that takes two layers of cells: exact beside it, nothing in it."""
-    layout = Layout(cells=CELLS, lengths=LENGTHS, origin=ORIGIN, edges=edges)
+    layout = StoreLayout(cells=CELLS, lengths=LENGTHS, origin=ORIGIN, edges=edges, fields={})
     body = slice(0, 2) if upwards else slice(-2, None)
     surface, solid = layout.coordinate("z_f")[2 if upwards else -3], np.zeros(CELLS[::-1])
     solid[body] = 1

@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -299,7 +300,7 @@ def test_a_folder_without_a_store_is_bad_input(tmp_path):
 @pytest.mark.parametrize("starts", [((0,), (0,), (1, 5)), ((0,), (0,), (0, 5, 5)), ((0,), (0,), (0, 10))])
 def test_blocks_that_do_not_cut_the_grid_are_refused(starts):
     with pytest.raises(ValueError, match="do not cut"):
-        layout_of().__class__(cells=(8, 6, 10), lengths=(1.0, 1.0, 1.0), starts=starts)
+        replace(layout_of(), starts=starts)
 
 
 FULL = """

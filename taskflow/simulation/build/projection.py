@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -15,7 +15,7 @@ from taskflow.flow.measures.energy_budget import EnergyBudget
 from taskflow.flow.measures.surface_flux import SurfaceFlux
 from taskflow.flow.models.projection.navier_stokes import VELOCITY
 from taskflow.flow.poisson import relative_residual
-from taskflow.output import through_sides
+from taskflow.output import FieldMetadata, through_sides
 from taskflow.simulation.build.navier_stokes import model_described, navier_stokes, outflows_described
 from taskflow.simulation.build.pressure import FORCING, choice, described, solver, sweeps
 from taskflow.simulation.build.scales import Scales, advective_rate, scales
@@ -32,6 +32,15 @@ from taskflow.simulation.schedule import Tick
 
 if TYPE_CHECKING:
     from taskflow.simulation.build.simulation import Simulation
+
+WORDS = {
+    "u": "velocity along x",
+    "v": "velocity along y",
+    "w": "velocity along z",
+    "p": "pressure divided by density",
+    "T": "temperature",
+    "nu_t": "eddy viscosity",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +115,12 @@ class Projection(System):
         pressure = solver(sim.case, sim.grid.constants, sim.blocks, sim.device, near)
         varying = any(profile.varies for side in self._profiles.values() for profile in side.values())
         return navier_stokes(sim.case, sim.grid, pressure, self.obstacles, varying=varying)
+
+    @property
+    def metadata(self) -> dict[str, FieldMetadata]:
+        """The metadata of the fields, of which velocities, pressure, temperature and eddy viscosity have WORDS."""
+        metadata = super().metadata
+        return metadata | {name: replace(metadata[name], long_name=WORDS[name]) for name in WORDS.keys() & metadata}
 
     @cached_property
     def measures(self) -> Measures:
