@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import xarray as xr
 
-from taskflow.analysis import averages, derived, energy_budget, profiles, spectra, walls
+from taskflow.analysis import derived, energy_budget, profiles, spectra
 from taskflow.analysis.planes import plane_of
 from taskflow.output import dataset
 
@@ -66,11 +66,11 @@ class Flow:
 
     def wall_shear(self, face: str) -> xr.Dataset:
         """shear_x, ... on a wall (x_min to z_max), over density, in the middle of each of its cells."""
-        return walls.wall_shear(self._ds, face)
+        return derived.wall_shear(self._ds, face)
 
     def nusselt(self, face: str) -> xr.DataArray:
         """The Nusselt number of each cell's part of a wall with a temperature."""
-        return walls.nusselt(self._ds, face)
+        return derived.nusselt(self._ds, face)
 
     def spectrum(self, field: str, axis: str) -> xr.DataArray:
         """The power spectrum of a field along a periodic axis, over wavenumbers k."""
@@ -89,8 +89,8 @@ class Flow:
         return profiles.compare(self._last, table, plane)
 
     def profiles(self, axis: str) -> xr.Dataset:
-        """Means and covariances over time and over planes across `axis`, of statistics; see `averages.profiles`."""
-        return averages.profiles(self._ds, axis)
+        """Means and covariances over time and over planes across `axis`, of statistics; see `profiles.profiles`."""
+        return profiles.profiles(self._ds, axis)
 
     def kinetic_energy_budget(self, axis: str | None = None) -> xr.Dataset:
         """Production, dissipation, transport, ... of turbulent kinetic energy, of statistics with a budget: in each
@@ -100,7 +100,7 @@ class Flow:
 
     def over_time(self) -> xr.Dataset:
         """The mean of all records of spectra that a run has recorded."""
-        return averages.over_time(self._ds)
+        return spectra.over_time(self._ds)
 
     @property
     def _last(self) -> xr.Dataset:

@@ -20,11 +20,11 @@ from functools import cached_property
 
 import xarray as xr
 
-from taskflow.analysis.averages import profiles
 from taskflow.analysis.conditions import conditions
 from taskflow.analysis.derived import bodies, derivative, outside
 from taskflow.analysis.faces import Faces
 from taskflow.analysis.planes import VELOCITY
+from taskflow.analysis.profiles import profiles
 from taskflow.errors import BadInput
 from taskflow.output.reading import widths
 

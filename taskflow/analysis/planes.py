@@ -17,7 +17,7 @@ import xarray as xr
 from taskflow.errors import BadInput
 from taskflow.output import STORE
 from taskflow.output.metadata import SOLID
-from taskflow.output.reading import dataset, extent, periodic
+from taskflow.output.reading import dataset, extent, in_centres, periodic
 
 VELOCITY = {"x": "u", "y": "v", "z": "w"}  # as every system of equations of a flow calls its velocity
 SPEED = "speed"
@@ -25,7 +25,7 @@ MOST = 400  # values along a side
 
 
 @dataclass(frozen=True)
-class Plane:
+class CutPlane:
     """The plane at `position` along the axis `normal`; a picture shows the two other axes, `across` and `up`."""
 
     normal: str
@@ -45,7 +45,7 @@ class Plane:
         return f"{self.normal} = {self.position:.4g}"
 
 
-def plane_of(ds: xr.Dataset, text: str | None) -> Plane:
+def plane_of(ds: xr.Dataset, text: str | None) -> CutPlane:
     """The plane that "y" (the middle) or "y=0.3" names; by default across the direction of fewest cells, then shortest.
 
     Raises BadInput where the text is neither, or the position lies outside the domain.
@@ -63,7 +63,7 @@ def plane_of(ds: xr.Dataset, text: str | None) -> Plane:
         raise BadInput(f"plane = {text!r}: {match[2]!r} is not a number; write, say, {match[1]}={low:g}") from None
     if not low <= position <= high:
         raise BadInput(f"plane = {text!r}: outside the domain, where {match[1]} goes from {low:g} to {high:g}")
-    return Plane(match[1], position)
+    return CutPlane(match[1], position)
 
 
 def interpolate(ds: xr.Dataset, field: xr.DataArray, axis: str, position: float) -> xr.DataArray:
@@ -90,17 +90,10 @@ def on_cells(ds: xr.Dataset) -> list[str]:
     return [str(name) for name, field in ds.data_vars.items() if {"x", "y", "z"} <= {str(dim)[0] for dim in field.dims}]
 
 
-def on_plane(ds: xr.Dataset, field: str, plane: Plane) -> np.ndarray:
+def on_plane(ds: xr.Dataset, field: str, plane: CutPlane) -> np.ndarray:
     """The field's values [up, across] at the cell centres of the plane."""
     cut = interpolate(ds, ds[field], plane.normal, plane.position)
-    values = np.asarray(cut.values, dtype="f8")
-    for number, dim in enumerate(map(str, cut.dims)):
-        if dim.endswith("_f"):
-            right = np.roll(values, -1, axis=number)
-            values = (values + right) / 2
-            if not periodic(ds, dim[0]):
-                values = np.delete(values, -1, axis=number)
-    return values
+    return in_centres(ds, np.asarray(cut.values, dtype="f8"), cut.dims)
 
 
 def choices(directory: str | Path) -> dict[str, Any]:
@@ -150,7 +143,7 @@ def shown_fields(ds: xr.Dataset) -> list[str]:
     return [SPEED, *names] if set(VELOCITY.values()) <= set(names) else names
 
 
-def fluid_on_plane(ds: xr.Dataset, field: str, plane: Plane) -> np.ndarray:
+def fluid_on_plane(ds: xr.Dataset, field: str, plane: CutPlane) -> np.ndarray:
     """Values [up, across] of a field, or of the speed, on a plane of a snapshot; NaN where a body is."""
     if field == SPEED:
         values = np.sqrt(sum(on_plane(ds, name, plane) ** 2 for name in VELOCITY.values()))

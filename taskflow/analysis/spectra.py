@@ -1,4 +1,4 @@
-"""Spectra of snapshots along periodic directions of uniform cells."""
+"""Spectra of snapshots along periodic directions of uniform cells, and the mean of those that a run has recorded."""
 
 from __future__ import annotations
 
@@ -65,6 +65,22 @@ def energy_spectrum(ds: xr.Dataset) -> xr.DataArray:
     about = {"long_name": "kinetic energy by wavenumber", "units": "1"}
     k = xr.DataArray(width * np.arange(1, len(density)), dims="k", attrs={"long_name": "wavenumber", "units": "1"})
     return xr.DataArray(density[1:], coords={"k": k}, dims="k", name="E", attrs=about)
+
+
+def over_time(spectra: xr.Dataset) -> xr.Dataset:
+    """The mean of all records, each of which is one over the samples since the one before, from the first `since` to
+    the last `time`. Raises BadInput where these are no spectra, or none is there yet.
+    """
+    names = [str(name) for name in spectra.data_vars if str(name).startswith(("spectrum_", *(f"{p}_" for p in PARTS)))]
+    if not names or "since" not in spectra or "time" not in spectra["since"].dims:
+        raise BadInput("these are no spectra in time; give run.dataset(NAME) of a table [[spectra]]")
+    if not spectra.sizes["time"]:
+        raise BadInput("no record of these spectra is complete yet; wait for the first one")
+    weights = spectra["time"] - spectra["since"]
+    means = {name: spectra[name].weighted(weights).mean("time", keep_attrs=True) for name in names}
+    columns = {"since": spectra["since"][0], "samples": spectra["samples"].sum(keep_attrs=True)}
+    timeless = {name: column.drop_vars("time", errors="ignore") for name, column in columns.items()}
+    return xr.Dataset(means | timeless).assign_coords(time=spectra["time"][-1]).assign_attrs(spectra.attrs)
 
 
 def _waves(field: xr.DataArray, dim: str) -> xr.DataArray:

@@ -14,10 +14,9 @@ import numpy as np
 import zarr
 
 from taskflow.output import LOG, STORE
-from taskflow.output.checked import checked
 from taskflow.output.checkpoint import Checkpoint
 from taskflow.output.damage import Damaged, check_file, regular, summed
-from taskflow.output.groups import metadata, moving, opened, uncut, without_time
+from taskflow.output.groups import checked, metadata, moving, opened, uncut, without_time
 from taskflow.output.shards import present
 
 READERS, AT_ONCE = 8, 1000  # files that are read at the same time, and that are thought of
@@ -58,7 +57,7 @@ def _values(path: Path, array: zarr.Array) -> np.ndarray:
         raise Damaged(f"{path / array.path}: {error}") from None
 
 
-class Comparison:
+class RunComparison:
     """The comparison of a run directory with one checkpoint after the other, the newest first. It covers all that is
     seen at once: times, log, coordinates, metadata, and size and index of each shard; with `contents` all values, too.
     """

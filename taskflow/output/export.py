@@ -19,7 +19,7 @@ import xarray as xr
 
 from taskflow.errors import BadInput
 from taskflow.output.disk import on_disk, replacing
-from taskflow.output.reading import edges, periodic
+from taskflow.output.reading import edges, in_centres
 
 SLAB = 2**25  # bytes of a field that are in memory at once, or one layer of cells
 WRITERS = 4  # snapshots that are written at the same time
@@ -165,17 +165,11 @@ def _parts(ds: xr.Dataset, arrays: Sequence[Array], grid: Sequence[Array], heade
 def _slab(ds: xr.Dataset, name: str, low: int, high: int) -> np.ndarray:
     """The layers [low, high) of cells of a field [z, y, x], in cell centres."""
     field = ds[name]
-    dims = [str(dim) for dim in field.dims]
-    if "z_f" in dims:
+    if "z_f" in field.dims:
         faces = np.arange(low, high + 1) % field.sizes["z_f"]  # a periodic direction goes round
         values = np.concatenate([field.isel(z_f=faces[:-1]).values, field.isel(z_f=faces[-1:]).values])
         return (values[:-1] + values[1:]) / 2
-    values = field.isel(z_c=slice(low, high)).values
-    for number, dim in enumerate(dims):
-        if dim.endswith("_f"):
-            sums = values + np.roll(values, -1, axis=number)
-            values = (sums if periodic(ds, dim[0]) else np.delete(sums, -1, axis=number)) / 2
-    return values
+    return in_centres(ds, field.isel(z_c=slice(low, high)).values, field.dims)
 
 
 def _replace(path: Path, parts: Iterable[bytes]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -9,8 +10,8 @@ import xarray as xr
 
 from taskflow.errors import BadInput
 from taskflow.output import STORE
-from taskflow.output.checked import checked
 from taskflow.output.damage import RESTORE, Damaged
+from taskflow.output.groups import checked
 from taskflow.output.metadata import SOLID
 
 LISTED = 8  # times in a message
@@ -99,5 +100,14 @@ def widths(ds: xr.Dataset, axis: str) -> xr.DataArray:
 
 
 def periodic(ds: xr.Dataset, axis: str) -> bool:
-    """Whether the direction closes on itself: then there is no last face."""
+    """Return whether a direction is periodic: then there is no last face."""
     return bool(ds.sizes[f"{axis}_f"] == ds.sizes[f"{axis}_c"])
+
+
+def in_centres(ds: xr.Dataset, values: np.ndarray, dims: Sequence[Hashable]) -> np.ndarray:
+    """Return values along `dims` in cell centres: where they live on faces, the mean of both faces of a cell."""
+    for number, dim in enumerate(map(str, dims)):
+        if dim.endswith("_f"):
+            sums = values + np.roll(values, -1, axis=number)
+            values = (sums if periodic(ds, dim[0]) else np.delete(sums, -1, axis=number)) / 2
+    return values

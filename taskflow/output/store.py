@@ -21,7 +21,7 @@ from zarr.codecs import BloscCodec
 
 from taskflow.output.damage import Damaged
 from taskflow.output.disk import Unsynced, on_disk
-from taskflow.output.groups import WHOLE, add_column, add_places, consolidate, moving, opened
+from taskflow.output.groups import WHOLE, add_array, add_column, consolidate, moving, opened
 from taskflow.output.layout import StoreLayout, divide
 from taskflow.output.metadata import (
     FIRST,
@@ -35,7 +35,7 @@ from taskflow.output.metadata import (
     metric_attributes,
     metric_name,
 )
-from taskflow.output.packing import BITS, PACKING, codecs
+from taskflow.output.packing import BITS, PACKING
 from taskflow.runtime.regions import Box
 
 PIECE = 2**24  # cells of which it is asked at once whether they are solid, and one stored chunk at most
@@ -56,24 +56,25 @@ def create(
     group = zarr.create_group(str(path), path=layout.group, zarr_format=3, attributes=about)
     packing, rounding = PACKING[layout.compression], _rounding(layout)
     for dim in [f"{axis}_{place}" for axis in "xyz" for place in "cf"]:
-        add_places(group, dim, layout.coordinate(dim), (dim,), coordinate_attributes(dim))
-        add_places(group, metric_name(dim), layout.metric(dim), (dim,), metric_attributes(dim))
-    about = grid_attributes(layout)
-    group.create_array("grid", shape=(), dtype="i4", compressors=codecs(), config=WHOLE, attributes=about)[...] = 0
+        size = (layout.size(dim),)
+        add_array(group, dim, size, (dim,), coordinate_attributes(dim))[:] = layout.coordinate(dim)
+        add_array(group, metric_name(dim), size, (dim,), metric_attributes(dim))[:] = layout.metric(dim)
+    add_array(group, "grid", (), (), grid_attributes(layout), dtype="i4")[...] = 0
     for name, described in {"time": {**TIME, "long_name": layout.time}, **layout.columns}.items():
         add_column(group, name, layout.slots, described)
     for name, metadata in layout.fields.items():
         shard, chunk = layout.shard(name), layout.chunk(name)
-        group.create_array(
+        add_array(
+            group,
             name,
-            shape=(layout.slots, *layout.shape(name)),
+            (layout.slots, *layout.shape(name)),
+            ("time", *layout.dims(name)),
+            {**field_attributes(metadata), **rounding},
             chunks=(1, *chunk),
             shards=None if shard == chunk else (1, *shard),
             dtype=layout.dtype,
             fill_value=np.nan,
-            compressors=codecs(packing),
-            dimension_names=("time", *layout.dims(name)),
-            attributes={**field_attributes(metadata), **rounding},
+            packing=packing,
         )
     if solid is not None:
         _save_solid(group, layout, solid, packing)
@@ -186,16 +187,8 @@ def _save_solid(
     """Store which cells are solid; `inside` gives the mask [z, y, x] of a box of cells."""
     shape = layout.shape(SOLID)
     chunk = divide(shape, PIECE)
-    array = group.create_array(
-        SOLID,
-        shape=shape,
-        chunks=chunk,
-        dtype="i1",
-        compressors=codecs(packing),
-        config=WHOLE,
-        dimension_names=layout.dims(SOLID),
-        attributes=SOLID_ATTRIBUTES,
-    )
+    dims = layout.dims(SOLID)
+    array = add_array(group, SOLID, shape, dims, SOLID_ATTRIBUTES, chunks=chunk, dtype="i1", packing=packing)
     for k, j, i in product(*(range(0, n, width) for n, width in zip(shape, chunk, strict=True))):
         box = Box((i, j, k), (i + chunk[2], j + chunk[1], k + chunk[0]))
         array[box.slices((0, 0, 0))] = inside(box).astype("i1")

@@ -14,10 +14,9 @@ import numpy as np
 import zarr
 
 from taskflow.output.disk import on_disk
-from taskflow.output.groups import WHOLE, add_column, add_places, array_of, consolidate
+from taskflow.output.groups import WHOLE, add_array, add_column, array_of, consolidate
 from taskflow.output.layout import CENTRED, FieldMetadata
 from taskflow.output.metadata import MEAN, PARTS, TIME, UNITS, coordinate_attributes, global_attributes
-from taskflow.output.packing import codecs
 
 CHUNK_BYTES = 2**20
 LONGEST = 1024  # records of a chunk
@@ -143,20 +142,13 @@ def create_time_series(path: str | Path, series: TimeSeries, attributes: Mapping
     about = {**global_attributes(attributes), **series.about}
     group = zarr.create_group(str(path), path=series.group, zarr_format=3, attributes=about)
     for name, (values, described) in series.places.items():
-        add_places(group, name, values, (series.along(name),), described)
+        add_array(group, name, values.shape, (series.along(name),), described)[:] = values
     for name, described in {"time": TIME, **series.columns}.items():
         add_column(group, name, 0, described)
     for name, described in series.fields.items():
-        group.create_array(
-            name,
-            shape=(0, *series.shape),
-            chunks=(series.batch, *series.shape),
-            dtype=series.dtype,
-            fill_value=np.nan,
-            compressors=codecs(),
-            dimension_names=("time", *series.dims_of(name)),
-            attributes=dict(described),
-        )
+        shape, dims = series.shape, ("time", *series.dims_of(name))
+        chunks = (series.batch, *shape)
+        add_array(group, name, (0, *shape), dims, described, chunks=chunks, dtype=series.dtype, fill_value=np.nan)
     consolidate(group)
 
 

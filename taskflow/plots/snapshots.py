@@ -11,7 +11,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from taskflow.analysis.planes import VELOCITY, Plane, on_cells, on_plane, plane_of
+from taskflow.analysis.planes import VELOCITY, CutPlane, on_cells, on_plane, plane_of
 from taskflow.errors import BadInput
 from taskflow.output.metadata import SOLID
 from taskflow.output.reading import edges, extent, snapshot, uniform
@@ -23,7 +23,7 @@ DENSITY = 1.5  # streamlines, in units of 30 along the longer side
 WIDE = 1.5  # width over height from which on panels are stacked
 THIN = 10.0  # length over width from which on a domain is drawn wider than it is, to see anything
 
-Panel = Callable[[Axes, xr.Dataset, Plane], None]
+Panel = Callable[[Axes, xr.Dataset, CutPlane], None]
 
 
 def plot_run(
@@ -56,12 +56,12 @@ def plot_run(
     return [save(_figure(panels, ds, cut), directory, name, out)]
 
 
-def draw_streamlines(ds: xr.Dataset, plane: Plane) -> Figure:
+def draw_streamlines(ds: xr.Dataset, plane: CutPlane) -> Figure:
     """The magnitude of the velocity of a snapshot on a plane, with streamlines."""
     return _figure([_speed], ds, plane)
 
 
-def title(ds: xr.Dataset, plane: Plane) -> str:
+def title(ds: xr.Dataset, plane: CutPlane) -> str:
     """The case, the time and the plane."""
     return literal(f"{ds.attrs.get('title', '')}\nt = {float(ds['time']):g},  {plane}".strip())
 
@@ -72,7 +72,7 @@ def label(array: xr.DataArray, words: str) -> str:
     return words if units == "1" else f"{words} [{units}]"
 
 
-def _figure(panels: list[Panel], ds: xr.Dataset, plane: Plane) -> Figure:
+def _figure(panels: list[Panel], ds: xr.Dataset, plane: CutPlane) -> Figure:
     """The panels beside each other, or above each other where they are wide, in the proportions of the domain."""
     true = _aspect(ds, plane)
     aspect = min(max(true, 1 / THIN), THIN)
@@ -93,13 +93,13 @@ def _figure(panels: list[Panel], ds: xr.Dataset, plane: Plane) -> Figure:
     return figure
 
 
-def _aspect(ds: xr.Dataset, plane: Plane) -> float:
+def _aspect(ds: xr.Dataset, plane: CutPlane) -> float:
     """Width over height of the domain in the plane."""
     (left, right), (bottom, top) = extent(ds, plane.across), extent(ds, plane.up)
     return (right - left) / (top - bottom)
 
 
-def _image(axes: Axes, ds: xr.Dataset, plane: Plane, values: np.ndarray, words: str, **colours: Any) -> None:
+def _image(axes: Axes, ds: xr.Dataset, plane: CutPlane, values: np.ndarray, words: str, **colours: Any) -> None:
     """Values [up, across] of the cells as colours, with a colour bar."""
     if uniform(ds, plane.across) and uniform(ds, plane.up):
         domain = (*extent(ds, plane.across), *extent(ds, plane.up))
@@ -109,7 +109,7 @@ def _image(axes: Axes, ds: xr.Dataset, plane: Plane, values: np.ndarray, words: 
     axes.figure.colorbar(image, cax=axes.inset_axes((1.03, 0.0, 0.03, 1.0)), label=words)
 
 
-def _bodies(axes: Axes, ds: xr.Dataset, plane: Plane) -> None:
+def _bodies(axes: Axes, ds: xr.Dataset, plane: CutPlane) -> None:
     """The cells that are solid, in grey."""
     if SOLID not in ds:
         return
@@ -119,7 +119,7 @@ def _bodies(axes: Axes, ds: xr.Dataset, plane: Plane) -> None:
     axes.pcolormesh(*cells, shade, cmap="gray", vmin=0.0, vmax=1.0, zorder=3)
 
 
-def _speed(axes: Axes, ds: xr.Dataset, plane: Plane) -> None:
+def _speed(axes: Axes, ds: xr.Dataset, plane: CutPlane) -> None:
     """Velocity magnitude, all three components, with streamlines of the two in the plane."""
     velocity = {axis: on_plane(ds, name, plane) for axis, name in VELOCITY.items()}
     speed = np.sqrt(sum(component**2 for component in velocity.values()))
@@ -146,7 +146,7 @@ def _even(ds: xr.Dataset, axis: str) -> np.ndarray:
     return centres if uniform(ds, axis) else np.linspace(centres[0], centres[-1], len(centres))
 
 
-def _evenly(ds: xr.Dataset, plane: Plane, values: np.ndarray, across: np.ndarray, up: np.ndarray) -> np.ndarray:
+def _evenly(ds: xr.Dataset, plane: CutPlane, values: np.ndarray, across: np.ndarray, up: np.ndarray) -> np.ndarray:
     """Values [up, across] of the cells at evenly spaced places."""
     rows = np.array([np.interp(across, ds[f"{plane.across}_c"].values, row) for row in values])
     return np.array([np.interp(up, ds[f"{plane.up}_c"].values, column) for column in rows.T]).T
@@ -155,7 +155,7 @@ def _evenly(ds: xr.Dataset, plane: Plane, values: np.ndarray, across: np.ndarray
 def _scalar(field: str) -> Panel:
     """A panel of one field: temperature with isolines, others with a scale that shows the sign where both occur."""
 
-    def draw(axes: Axes, ds: xr.Dataset, plane: Plane) -> None:
+    def draw(axes: Axes, ds: xr.Dataset, plane: CutPlane) -> None:
         values = on_plane(ds, field, plane)
         names = dict.fromkeys((field, ds[field].attrs.get("long_name", field)))
         words = label(ds[field], ", ".join(names))

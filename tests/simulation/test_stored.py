@@ -15,8 +15,8 @@ import zarr
 
 from taskflow.errors import BadInput
 from taskflow.output import Checkpoint, Checkpoints, Comparison
+from taskflow.output.checkpoint import MANIFEST, manifest, sealed
 from taskflow.output.damage import Damaged
-from taskflow.output.manifest import MANIFEST, manifest, sealed
 from taskflow.simulation.case import Case
 from taskflow.simulation.restart import check_state, newest_restart, usable
 from tests.simulation.going_on import check_same, go, steps
