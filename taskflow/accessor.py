@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     import xgcm
     from matplotlib.figure import Figure
 
-__all__ = ["Flow", "dataset"]  # datasets that are opened from here have their `flow`
+__all__ = ["FlowAccessor", "dataset"]  # datasets that are opened from here have their `flow`
 
 
 @xr.register_dataset_accessor("flow")  # type: ignore[no-untyped-call]
-class Flow:
+class FlowAccessor:
     """Numbers of a flow, computed when they are needed, in pieces.
 
     Of snapshots all but `grid`, which is of all that is on cells, `profiles` and `kinetic_energy_budget`, which are of

@@ -24,7 +24,7 @@ PIECE = 1 << 21  # pairs of triangles and columns that are looked at in one go
 
 
 @dataclass(frozen=True, eq=False)
-class Surface(Shape):
+class ClosedSurface(Shape):
     """What closed surfaces of triangles [n, corner, xyz] enclose, parts that overlap taken together.
 
     Every column of points along z is cut by the triangles above and below it; a point is inside where those below do
@@ -132,7 +132,7 @@ def _side(a: np.ndarray, b: np.ndarray, x: np.ndarray, y: np.ndarray) -> tuple[n
     return turned * side, turned * area
 
 
-def read_surface(path: Path, scale: float, shift: Vector) -> Surface:
+def read_surface(path: Path, scale: float, shift: Vector) -> ClosedSurface:
     """The surface in an STL or OBJ file: scale times its points, plus shift.
 
     Raises BadInput where there is no such file, it holds no triangles, or they do not close.
@@ -143,7 +143,7 @@ def read_surface(path: Path, scale: float, shift: Vector) -> Surface:
         return _surface(file, path, scale, shift)
 
 
-def _surface(file: IO[bytes], path: Path, scale: float, shift: Vector) -> Surface:
+def _surface(file: IO[bytes], path: Path, scale: float, shift: Vector) -> ClosedSurface:
     try:
         import trimesh
     except ImportError:
@@ -169,4 +169,4 @@ def _surface(file: IO[bytes], path: Path, scale: float, shift: Vector) -> Surfac
             f"{path}: the surface is not closed: {len(open_edges)} edges belong to an odd number of triangles, the"
             f" first at ({at}); mend it in the program that made it"
         )
-    return Surface(scale * triangles + np.array(shift))
+    return ClosedSurface(scale * triangles + np.array(shift))
