@@ -46,7 +46,8 @@ class CutPlane:
 
 
 def plane_of(ds: xr.Dataset, text: str | None) -> CutPlane:
-    """The plane that "y" (the middle) or "y=0.3" names; by default across the direction of fewest cells, then shortest.
+    """Return the plane that "y" (the middle) or "y=0.3" names; by default across the direction of fewest cells, then
+    shortest.
 
     Raises BadInput where the text is neither, or the position lies outside the domain.
     """
@@ -67,7 +68,7 @@ def plane_of(ds: xr.Dataset, text: str | None) -> CutPlane:
 
 
 def interpolate(ds: xr.Dataset, field: xr.DataArray, axis: str, position: float) -> xr.DataArray:
-    """The field at a position along an axis, linear between its two neighbouring points, which alone are read.
+    """Return the field at a position along an axis, linear between its two neighbouring points, which alone are read.
 
     Half a cell from a wall a field in centres keeps its last value; across a periodic face it goes round.
     """
@@ -86,25 +87,27 @@ def interpolate(ds: xr.Dataset, field: xr.DataArray, axis: str, position: float)
 
 
 def on_cells(ds: xr.Dataset) -> list[str]:
-    """Names of what has a value in, or beside, each cell."""
+    """Return names of what has a value in, or beside, each cell."""
     return [str(name) for name, field in ds.data_vars.items() if {"x", "y", "z"} <= {str(dim)[0] for dim in field.dims}]
 
 
 def on_plane(ds: xr.Dataset, field: str, plane: CutPlane) -> np.ndarray:
-    """The field's values [up, across] at the cell centres of the plane."""
+    """Return the field's values [up, across] at the cell centres of the plane."""
     cut = interpolate(ds, ds[field], plane.normal, plane.position)
     return in_centres(ds, np.asarray(cut.values, dtype="f8"), cut.dims)
 
 
 def choices(directory: str | Path) -> dict[str, Any]:
-    """All that can be shown of a run: names of `fields`, `times` of snapshots, and across which axis to cut first."""
+    """Return all that can be shown of a run: names of `fields`, `times` of snapshots, and across which axis to cut
+    first.
+    """
     ds = dataset(Path(directory) / STORE)
     return {"fields": shown_fields(ds), "times": ds["time"].values.tolist(), "plane": plane_of(ds, None).normal}
 
 
 def plane_values(directory: str | Path, field: str, plane: str, snapshot: int) -> dict[str, Any]:
-    """The values of a field, or of the `speed`, on a plane ("y", or "y=0.3") of a snapshot, counted from 0 or, below 0,
-    from the last: single precision, little-endian, row by row upwards, in base64; NaN where a body is.
+    """Return the values of a field, or of the `speed`, on a plane ("y", or "y=0.3") of a snapshot, counted from 0 or,
+    below 0, from the last: single precision, little-endian, row by row upwards, in base64; NaN where a body is.
 
     Raises BadInput where something asked for is not there.
     """
@@ -130,7 +133,7 @@ def plane_values(directory: str | Path, field: str, plane: str, snapshot: int) -
 
 
 def _even(centres: np.ndarray, low: float, high: float) -> np.ndarray:
-    """The cells in which evenly spaced points lie, as many as show the smallest cell, MOST at most."""
+    """Return the cells in which evenly spaced points lie, as many as show the smallest cell, MOST at most."""
     narrowest = np.diff(centres).min() if len(centres) > 1 else high - low
     count = min(MOST, max(len(centres), ceil((high - low) / narrowest * (1 - 1e-9))))
     points = low + (np.arange(count) + 0.5) * (high - low) / count
@@ -138,13 +141,13 @@ def _even(centres: np.ndarray, low: float, high: float) -> np.ndarray:
 
 
 def shown_fields(ds: xr.Dataset) -> list[str]:
-    """Names of the fields that can be shown; the speed comes first, where there are velocities."""
+    """Return names of the fields that can be shown; the speed comes first, where there are velocities."""
     names = [str(name) for name, array in ds.data_vars.items() if "time" in array.dims]
     return [SPEED, *names] if set(VELOCITY.values()) <= set(names) else names
 
 
 def fluid_on_plane(ds: xr.Dataset, field: str, plane: CutPlane) -> np.ndarray:
-    """Values [up, across] of a field, or of the speed, on a plane of a snapshot; NaN where a body is."""
+    """Return values [up, across] of a field, or of the speed, on a plane of a snapshot; NaN where a body is."""
     if field == SPEED:
         values = np.sqrt(sum(on_plane(ds, name, plane) ** 2 for name in VELOCITY.values()))
     else:

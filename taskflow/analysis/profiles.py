@@ -97,7 +97,9 @@ def _wrong(path: str | Path, line: int, problem: str) -> BadInput:
 
 
 def profile(ds: xr.Dataset, plane: CutPlane, quantity: str) -> tuple[np.ndarray, np.ndarray]:
-    """Places and values of the velocity across ("u") on the vertical, or upwards ("v") on the horizontal centreline."""
+    """Return places and values of the velocity across ("u") on the vertical, or upwards ("v") on the horizontal
+    centreline.
+    """
     component, line = (plane.across, plane.up) if quantity == "u" else (plane.up, plane.across)
     field = ds[VELOCITY[component]]
     cut = interpolate(ds, field, plane.normal, plane.position)
@@ -108,19 +110,19 @@ def profile(ds: xr.Dataset, plane: CutPlane, quantity: str) -> tuple[np.ndarray,
 def compare_profiles(
     directory: str | Path, references: Iterable[str | Path], plane: str | None = None, time: float | None = None
 ) -> dict[Path, float]:
-    """Per table: its largest difference to the run, over its points in use that lie between cell centres."""
+    """Return the largest difference of each table to the run, over its points in use that lie between cell centres."""
     ds = snapshot(directory, time)
     cut = plane_with_velocities(ds, plane)
     return {Path(path): difference(ds, cut, read_reference(path)) for path in references}
 
 
 def compare(ds: xr.Dataset, reference: str | Path, plane: str | None = None) -> float:
-    """The largest difference of a snapshot to a table, over its points in use that lie between cell centres."""
+    """Return the largest difference of a snapshot to a table, over its points in use that lie between cell centres."""
     return difference(ds, plane_with_velocities(ds, plane), read_reference(reference))
 
 
 def plane_with_velocities(ds: xr.Dataset, text: str | None) -> CutPlane:
-    """The plane, where the run has the velocities to draw on it. Raises BadInput where not."""
+    """Return the plane, where the run has the velocities to draw on it. Raises BadInput where not."""
     missing = [name for name in VELOCITY.values() if name not in ds]
     if missing:
         raise BadInput(f"output.fields: a profile needs {', '.join(missing)}, which this run did not write; add it")
@@ -128,7 +130,7 @@ def plane_with_velocities(ds: xr.Dataset, text: str | None) -> CutPlane:
 
 
 def difference(ds: xr.Dataset, plane: CutPlane, table: Reference) -> float:
-    """Largest difference to the points in use that lie between cell centres; NaN where there is none."""
+    """Return largest difference to the points in use that lie between cell centres; NaN where there is none."""
     places, values = profile(ds, plane, table.quantity)
     chosen = table.used & (table.places >= places[0]) & (table.places <= places[-1])
     errors = np.abs(np.interp(table.places[chosen], places, values) - table.values[chosen])
@@ -136,7 +138,7 @@ def difference(ds: xr.Dataset, plane: CutPlane, table: Reference) -> float:
 
 
 def profiles(statistics: xr.Dataset, axis: str) -> xr.Dataset:
-    """Means and covariances in time and over planes across `axis`, weighted by the size of the cells.
+    """Return means and covariances in time and over planes across `axis`, weighted by the size of the cells.
 
     A covariance is that of all values in time and in the plane: cov(a, b) = <cov> + <(mean_a - <mean_a>) (mean_b -
     <mean_b>)>, <> being the mean over a plane of those in time. Raises BadInput where these are no statistics, or

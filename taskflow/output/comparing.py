@@ -24,13 +24,13 @@ NAMED = 5  # damages that a message names
 
 
 def sum_of_times(times: Iterable[float], crc: int = 0) -> int:
-    """The checksum of times, behind others that have the checksum `crc`."""
+    """Return the checksum of times, behind others that have the checksum `crc`."""
     return summed(np.fromiter(times, "<f8"), crc)
 
 
 def sum_of_group(path: Path, group: str) -> int:
-    """The checksum of all that stays as it is in a group of a store while a run goes on: attributes, coordinates, and
-    the metadata of arrays; but not of how the arrays are cut, which other blocks change.
+    """Return the checksum of all that stays as it is in a group of a store while a run goes on: attributes,
+    coordinates, and the metadata of arrays; but not of how the arrays are cut, which other blocks change.
 
     Raises Damaged where nothing can read it.
     """
@@ -48,7 +48,7 @@ def _text(value: Any) -> bytes:
 
 
 def _values(path: Path, array: zarr.Array) -> np.ndarray:
-    """All values of a small array. Raises Damaged where they cannot be read."""
+    """Return all values of a small array. Raises Damaged where they cannot be read."""
     for number in product(*(range(ceil(n / width)) for n, width in zip(array.shape, array.chunks, strict=True))):
         check_file(path / array.path / array.metadata.encode_chunk_key(number), 0)
     try:
@@ -112,15 +112,15 @@ class RunComparison:
         return []
 
     def _files(self, arrays: Iterable[zarr.Array], count: int) -> Iterator[tuple[int, str]]:
-        """Problems of the files of the first records, each with the first record that needs the file."""
+        """Yield problems of the files of the first records, each with the first record that needs the file."""
         files = chain.from_iterable(self._chunks(array, count) for array in arrays)
         with ThreadPoolExecutor(READERS) as pool:
             while some := [*islice(files, AT_ONCE)]:
                 yield from filter(None, pool.map(self._look, some))
 
     def _chunks(self, array: zarr.Array, count: int) -> Iterator[tuple[int, Path, int]]:
-        """The files of an array that the first records need: which is the first that does, and how many chunks are in
-        each.
+        """Yield the files of an array that the first records need: which is the first that does, and how many chunks
+        are in each.
         """
         widths = array.shards or array.chunks
         chunks = prod(widths) // prod(array.chunks) if array.shards else 0

@@ -27,8 +27,8 @@ class Damaged(BadInput):
 
 
 def summed(data: np.ndarray | bytes | memoryview, crc: int = 0) -> int:
-    """The checksum, so far `crc`, after this data too. To make it holds the interpreter: little at a time, so that the
-    thread which steps, and the one that answers, need not wait for it.
+    """Return the checksum, so far `crc`, after this data too. To make it holds the interpreter: little at a time, so
+    that the thread which steps, and the one that answers, need not wait for it.
     """
     flat = data.reshape(-1).view(np.uint8) if isinstance(data, np.ndarray) else np.frombuffer(data, np.uint8)
     for begin in range(0, flat.size, SUMMED):
@@ -37,18 +37,20 @@ def summed(data: np.ndarray | bytes | memoryview, crc: int = 0) -> int:
 
 
 def checksum(data: np.ndarray | bytes | memoryview) -> bytes:
-    """The bytes that stand behind this data in a file."""
+    """Return the bytes that stand behind this data in a file."""
     return summed(data).to_bytes(SIZE, "little")
 
 
 def holds(data: np.ndarray | bytes) -> bool:
-    """Whether data ends in its checksum."""
+    """Return whether data ends in its checksum."""
     flat = np.frombuffer(data, np.uint8)
     return flat.size >= SIZE and checksum(flat[:-SIZE]) == flat[-SIZE:].tobytes()
 
 
 def regular(path: Path) -> int:
-    """The size of a file. Raises Damaged where there is none, or it is no regular one: a pipe would make us wait."""
+    """Return the size of a file. Raises Damaged where there is none, or it is no regular one: a pipe would make us
+    wait.
+    """
     try:
         about = path.stat()
     except (OSError, ValueError) as error:

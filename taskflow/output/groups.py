@@ -29,7 +29,8 @@ TIME_CHUNK = 1024  # times that one commit rewrites
 
 
 def opened(path: str | Path, group: str, mode: Literal["r", "r+"] = "r+") -> tuple[zarr.Group, dict[str, zarr.Array]]:
-    """A group of a store, and its arrays by name; time is one of them. Raises Damaged where nothing can read it."""
+    """Return a group of a store, and its arrays by name; time is one of them. Raises Damaged where nothing can read it.
+    """
     folder, name = Path(path, group), ""
     try:
         node = zarr.open_group(str(path), path=group, mode=mode, use_consolidated=False)
@@ -47,7 +48,7 @@ def opened(path: str | Path, group: str, mode: Literal["r", "r+"] = "r+") -> tup
 
 
 def array_of(group: zarr.Group, name: str) -> zarr.Array:
-    """The array of this name."""
+    """Return the array of this name."""
     array = group[name]
     if not isinstance(array, zarr.Array):
         raise TypeError(f"{name} is not an array in {group.store_path}")
@@ -55,12 +56,12 @@ def array_of(group: zarr.Group, name: str) -> zarr.Array:
 
 
 def moving(array: zarr.Array) -> bool:
-    """Whether an array has records in time."""
+    """Return whether an array has records in time."""
     return "time" in (getattr(array.metadata, "dimension_names", None) or ())
 
 
 def metadata(path: Path) -> dict[str, Any]:
-    """The object in a file of metadata. Raises Damaged where it cannot be read."""
+    """Return the object in a file of metadata. Raises Damaged where it cannot be read."""
     try:
         if regular(path) > MOST:
             raise Damaged(f"{path}: it is longer than any that a run writes")
@@ -72,13 +73,13 @@ def metadata(path: Path) -> dict[str, Any]:
 
 
 def without_time(array: Mapping[str, Any]) -> dict[str, Any]:
-    """The metadata of an array but for the number of records, which may be about to change."""
+    """Return the metadata of an array but for the number of records, which may be about to change."""
     timed, shape = "time" in (array.get("dimension_names") or ()), array.get("shape")
     return {**array, "shape": shape[1:] if timed and isinstance(shape, list) else shape}
 
 
 def uncut(array: Mapping[str, Any]) -> dict[str, Any]:
-    """The metadata of an array but for how it is cut into chunks and shards."""
+    """Return the metadata of an array but for how it is cut into chunks and shards."""
     codecs = array["codecs"]
     if codecs[0]["name"] == SHARDS:
         codecs = codecs[0]["configuration"]["codecs"]
@@ -146,8 +147,8 @@ class CheckedStore(WrapperStore[LocalStore]):
     async def get(
         self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None
     ) -> Buffer | None:
-        """The bytes stored. A part of a shard is a chunk or the index, as a rule, and ends in its checksum; where it
-        does not, the whole shard is verified.
+        """Return the bytes stored. A part of a shard is a chunk or the index, as a rule, and ends in its checksum;
+        where it does not, the whole shard is verified.
         """
         value = await super().get(key, prototype, byte_range)
         match = CHUNK.fullmatch(key)
@@ -162,8 +163,8 @@ class CheckedStore(WrapperStore[LocalStore]):
 
 
 def checked(path: Path, group: str) -> CheckedStore:
-    """A store, of which a group is to be read. Raises Damaged where what the group says of its arrays is not what they
-    say themselves, FileNotFoundError where there is no such group.
+    """Return a store, of which a group is to be read. Raises Damaged where what the group says of its arrays is not
+    what they say themselves, FileNotFoundError where there is no such group.
     """
     about = path / group / "zarr.json"
     if not about.exists():
@@ -184,7 +185,7 @@ def checked(path: Path, group: str) -> CheckedStore:
 
 
 def _shard(array: Mapping[str, Any]) -> int | None:
-    """How many chunks a shard of an array has, 0 where it has none; None for an array without checksums."""
+    """Return how many chunks a shard of an array has, 0 where it has none; None for an array without checksums."""
     outer, codecs = array["chunk_grid"]["configuration"]["chunk_shape"], array["codecs"]
     inner, chunks = outer, 0
     if codecs[0]["name"] == SHARDS:

@@ -46,7 +46,8 @@ def save_initial(path: str | Path, layout: StoreLayout, functions: Mapping[str, 
 
 
 def load_initial(path: str | Path, field: str, box: Box) -> np.ndarray:
-    """The values [z, y, x] of a field in a box of its index space; ValueError where the box reaches beyond it."""
+    """Return the values [z, y, x] of a field in a box of its index space; ValueError where the box reaches beyond it.
+    """
     array = zarr.open_group(str(path), mode="r")[field]
     if not isinstance(array, zarr.Array) or box not in Box.of(array.shape[::-1]):
         raise ValueError(f"{path}: {field} has no values in the box {box}")
@@ -54,7 +55,7 @@ def load_initial(path: str | Path, field: str, box: Box) -> np.ndarray:
 
 
 def _evaluate(name: str, function: Function, z: np.ndarray, y: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """The function's values at points given as three arrays of one shape."""
+    """Return the function's values at points given as three arrays of one shape."""
     called = f"initial field {name}: {getattr(function, '__qualname__', function)}(x, y, z)"
     try:
         values = np.broadcast_to(np.asarray(function(x, y, z), dtype="f8"), x.shape)

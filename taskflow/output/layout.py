@@ -31,7 +31,7 @@ class FieldMetadata:
     cell_methods: str | None = None
 
     def dim(self, axis: str) -> str:
-        """The dimension of the field along an axis, such as x_c or x_f."""
+        """Return the dimension of the field along an axis, such as x_c or x_f."""
         return f"{axis}_{'f' if self.location == f'f{axis}' else 'c'}"
 
 
@@ -83,7 +83,7 @@ class StoreLayout:
         return np.dtype("f4" if self.precision == "single" else "f8")
 
     def layer(self, axis: int, index: int) -> StoreLayout:
-        """The layer of cells number `index` across an axis, each with its low face there."""
+        """Return the layer of cells number `index` across an axis, each with its low face there."""
 
         def changed(values: tuple[Any, ...], value: Any) -> tuple[Any, ...]:
             return (*values[:axis], value, *values[axis + 1 :])
@@ -113,17 +113,18 @@ class StoreLayout:
         return z, y, x
 
     def size(self, dim: str) -> int:
-        """Points along a dimension: n centres; n + 1 faces between walls, n left faces where periodic."""
+        """Return points along a dimension: n centres; n + 1 faces between walls, n left faces where periodic."""
         axis = "xyz".index(dim[0])
         return self.cells[axis] + (dim.endswith("_f") and not self.periodic[axis])
 
     def shape(self, field: str) -> tuple[int, int, int]:
-        """Points of a field."""
+        """Return points of a field."""
         z, y, x = (self.size(dim) for dim in self.dims(field))
         return z, y, x
 
     def shard(self, field: str) -> tuple[int, int, int]:
-        """Shape of the pieces that one block writes alone: the greatest regular grid on which every block starts.
+        """Return shape of the pieces that one block writes alone: the greatest regular grid on which every block
+        starts.
 
         A block is one such piece where all blocks but the last are equally wide; face n of the last may be one more.
         """
@@ -131,11 +132,11 @@ class StoreLayout:
         return z, y, x
 
     def chunk(self, field: str) -> tuple[int, int, int]:
-        """Shape of the pieces that are packed and read alone: divides `shard`."""
+        """Return shape of the pieces that are packed and read alone: divides `shard`."""
         return divide(self.shard(field), CHUNK_BYTES // self.dtype.itemsize)
 
     def coordinate(self, dim: str) -> np.ndarray:
-        """Positions along a dimension, float64; both walls are met exactly."""
+        """Return positions along a dimension, float64; both walls are met exactly."""
         axis = "xyz".index(dim[0])
         if self.whole is not None:
             return self.whole.coordinate(dim)[self.first[axis] :][: self.size(dim)]
@@ -146,7 +147,7 @@ class StoreLayout:
         return self.origin[axis] + self.lengths[axis] * places / self.cells[axis]
 
     def metric(self, dim: str) -> np.ndarray:
-        """The size of each cell along the axis of centres, or at each face the distance between centres."""
+        """Return the size of each cell along the axis of centres, or at each face the distance between centres."""
         axis = "xyz".index(dim[0])
         if self.whole is not None:
             return self.whole.metric(dim)[self.first[axis] :][: self.size(dim)]
@@ -158,7 +159,7 @@ class StoreLayout:
 
 
 def between_centres(sizes: np.ndarray, periodic: bool) -> np.ndarray:
-    """The distance between the centres on both sides of each face, of cells of these sizes along an axis.
+    """Return the distance between the centres on both sides of each face, of cells of these sizes along an axis.
 
     At a wall it is the distance from the wall to the first centre, half a cell, as if a cell of no width were behind
     it: then the difference to a value on the wall, divided by it, is that of the equations, and the sum of all
@@ -169,13 +170,15 @@ def between_centres(sizes: np.ndarray, periodic: bool) -> np.ndarray:
 
 
 def starts_of(blocks: Iterable[Box]) -> tuple[tuple[int, ...], ...]:
-    """The first cells of the blocks of a partition, per direction, as a StoreLayout wants them."""
+    """Return the first cells of the blocks of a partition, per direction, as a StoreLayout wants them."""
     corners = [block.lo for block in blocks]
     return tuple(tuple(sorted({corner[axis] for corner in corners})) for axis in range(3))
 
 
 def divide(shape: tuple[int, int, int], most: int) -> tuple[int, int, int]:
-    """The largest piece of at most `most` elements that tiles `shape`; of equal ones the longest in x, then in y."""
+    """Return the largest piece of at most `most` elements that tiles `shape`; of equal ones the longest in x, then in
+    y.
+    """
     divisors = [[d for d in range(1, n + 1) if n % d == 0] for n in shape]
     fitting = (piece for piece in product(*divisors) if prod(piece) <= most)
     z, y, x = max(fitting, key=lambda piece: (prod(piece), piece[2], piece[1]))

@@ -33,8 +33,8 @@ TIME: dict[str, Any] = {"long_name": "time", "axis": "T", "units": UNITS}
 
 
 def global_attributes(attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """Attributes of a run, and the conventions. Numbers, text and vectors, which are NumPy arrays, stay as they are;
-    all else becomes JSON text, to fit NetCDF.
+    """Return attributes of a run, and the conventions. Numbers, text and vectors, which are NumPy arrays, stay as they
+    are; all else becomes JSON text, to fit NetCDF.
     """
     flat = {key: plain(value) for key, value in attributes.items()}
     for key, value in attributes.items():
@@ -44,7 +44,8 @@ def global_attributes(attributes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def coordinate_attributes(dim: str) -> dict[str, Any]:
-    """Attributes of a coordinate such as x_c or x_f. The shift (COMODO): face i is half a cell before centre i."""
+    """Return attributes of a coordinate such as x_c or x_f. The shift (COMODO): face i is half a cell before centre i.
+    """
     axis, place = dim[0], dim[2]
     attributes: dict[str, Any] = {
         "long_name": f"{axis} of cell {'centres' if place == 'c' else 'faces'}",
@@ -57,12 +58,12 @@ def coordinate_attributes(dim: str) -> dict[str, Any]:
 
 
 def metric_name(dim: str) -> str:
-    """The metric along a dimension: dx of x_c, dx_f of x_f."""
+    """Return the metric along a dimension: dx of x_c, dx_f of x_f."""
     return f"d{dim[0]}{dim[1:].removesuffix('_c')}"
 
 
 def metric_attributes(dim: str) -> dict[str, Any]:
-    """Attributes of a metric such as dx or dx_f."""
+    """Return attributes of a metric such as dx or dx_f."""
     axis, place = dim[0], dim[2]
     about = f"size of cells along {axis}"
     if place == "f":
@@ -101,7 +102,7 @@ def statistics_metadata(
 
 
 def grid_attributes(layout: StoreLayout) -> dict[str, Any]:
-    """Attributes of the SGRID topology variable.
+    """Return attributes of the SGRID topology variable.
 
     Nodes are the faces' positions. Between walls there is one node more than cells (`padding: none`, xgcm's outer);
     in a periodic direction the last cell lies behind the last node (`padding: high`, xgcm's left).

@@ -1,9 +1,8 @@
-"""How values are packed, and shards written: by several cores, each chunk straight from the field into the file.
+"""Values packed and shards written by several cores, each chunk straight from the field into the file.
 
 Zarr writes the same files. But first it copies each chunk and compares it with the fill value, and at the end it joins
-them, all on one core; that takes longer than to pack them. Blosc is called directly, too: numcodecs packs into new
-memory, cuts from it what came out, and gives it back: some 6 ms for each 16 MB in which no other thread has the
-interpreter, and half as long again as to pack them.
+them, all on one core, which takes longer than to pack them. Blosc is called directly, too: numcodecs packs into new
+memory and copies the result out of it, while no other thread has the interpreter (docs/design.md has the times).
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ Sealed = tuple[Packed, ...]  # a chunk and its checksum; nothing where there is 
 
 
 def codecs(packing: BloscCodec | None = None) -> list[BloscCodec | Crc32cCodec]:
-    """How a chunk is packed, if at all, and that its checksum stands behind it."""
+    """Return how a chunk is packed, if at all, and that its checksum stands behind it."""
     return [*([packing] if packing else []), Crc32cCodec()]
 
 
@@ -54,7 +53,7 @@ class Rooms:
         self._free = deque[np.ndarray]()
 
     def take(self, nbytes: int) -> np.ndarray:
-        """Room for so many bytes of values that are packed."""
+        """Return memory in which so many bytes of values fit when they are packed."""
         try:
             room = self._free.pop()
         except IndexError:
@@ -62,12 +61,12 @@ class Rooms:
         return room if room.size >= nbytes + OVERHEAD else np.empty(nbytes + OVERHEAD, np.uint8)
 
     def give(self, room: np.ndarray) -> None:
-        """Nobody needs what is in it any more."""
+        """Take memory back whose content nobody needs any more."""
         self._free.append(room)
 
 
 def pack(codec: Blosc, values: np.ndarray, room: np.ndarray) -> Packed:
-    """C-ordered values as `codec` packs them, in `room` where the library can be called."""
+    """Return C-ordered values as `codec` packs them, in `room` where the library can be called."""
     compress = _compressor()
     if compress is None:
         return codec.encode(values)
@@ -82,7 +81,7 @@ def pack(codec: Blosc, values: np.ndarray, room: np.ndarray) -> Packed:
 
 @cache
 def _compressor() -> Callable[..., int] | None:
-    """The function `blosc_compress_ctx` of the library that numcodecs has; None where that hides it."""
+    """Return the function `blosc_compress_ctx` of the library that numcodecs has; None where that hides it."""
     try:
         function = ctypes.CDLL(blosc.__file__).blosc_compress_ctx
     except (OSError, AttributeError):
@@ -104,7 +103,7 @@ class Packing:
 
     @classmethod
     def of(cls, array: zarr.Array) -> Packing:
-        """As the array [time, z, y, x] wants it."""
+        """Return the packing of an array [time, z, y, x]."""
         codec, bits = None, int(str(array.attrs.get(BITS, 0)))
         compressor: Any = array.compressors[0]
         if isinstance(compressor, BloscCodec):
@@ -118,7 +117,7 @@ class Packing:
         return prod(self.chunk) * self.dtype.itemsize
 
     def __call__(self, values: np.ndarray, room: np.ndarray) -> Sealed:
-        """The values of a chunk, or of what there is of it; in `room`, where they are packed."""
+        """Return the values of a chunk, or of what there is of it; in `room`, where they are packed."""
         if not values.size:
             return ()
         with np.errstate(over="ignore"):  # a diverging run may hold what single precision cannot
@@ -161,15 +160,15 @@ def write_shards(
 def _cut(
     values: np.ndarray, shape: Sequence[int], widths: Sequence[int]
 ) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
-    """The pieces of an array of this shape, each with its number in every direction; of values, as far as there are
-    any.
+    """Yield the pieces of an array of this shape, each with its number in every direction; of values, as far as there
+    are any.
     """
     for number in product(*(range(-(-n // width)) for n, width in zip(shape, widths, strict=True))):
         yield number, values[tuple(slice(k * w, (k + 1) * w) for k, w in zip(number, widths, strict=True))]
 
 
 def _ahead(packers: Executor, packing: Packing, chunks: Iterable[np.ndarray], rooms: Rooms) -> Iterator[Sealed]:
-    """Chunks, packed, in order, each until the next one is asked for; at most `AHEAD` are there that were not."""
+    """Yield packed chunks in order, each valid until the next one is asked for; at most `AHEAD` others wait."""
     waiting = deque[tuple[np.ndarray, Future[Sealed]]]()
 
     def first() -> Iterator[Sealed]:
@@ -187,7 +186,7 @@ def _ahead(packers: Executor, packing: Packing, chunks: Iterable[np.ndarray], ro
 
 
 def _indexed(chunks: Iterable[Sealed]) -> Iterator[Packed]:
-    """The chunks, and behind them the index of a shard: place and size of each, with a checksum."""
+    """Yield the chunks, and behind them the index of a shard: place and size of each, with a checksum."""
     index, end = list[tuple[int, int]](), 0
     for chunk in chunks:
         size = sum(map(len, chunk))

@@ -83,7 +83,7 @@ def create(
 
 
 def _rounding(layout: StoreLayout) -> dict[str, Any]:
-    """Attributes of rounded values; the number of bits in the words of CF."""
+    """Return attributes of rounded values; the number of bits in the words of CF."""
     if layout.kept_bits is None:
         return {}
     return {BITS: layout.kept_bits, "relative_error": 2.0 ** -(layout.kept_bits + 1)}
@@ -147,7 +147,7 @@ class Store:
         self._files.note(self._path.parent, files)
 
     def _note_shape(self) -> None:
-        """The metadata of the group and of the store, and columns, that a change of the shape rewrites."""
+        """Note the files that a change of the shape rewrites: metadata of the group and of the store, and columns."""
         self._note(self._path / "zarr.json", self._path / self._group.path / "zarr.json")
         for array in self._arrays.values():
             folder = self._path / array.path

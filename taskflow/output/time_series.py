@@ -42,11 +42,11 @@ class TimeSeries:
     columns: Mapping[str, Attributes] = field(default_factory=dict)
 
     def dims_of(self, field: str) -> tuple[str, ...]:
-        """The dimensions of a field, beside time."""
+        """Return the dimensions of a field, beside time."""
         return self.staggered.get(field, self.dims)
 
     def along(self, place: str) -> str:
-        """The dimension along which coordinates are."""
+        """Return the dimension along which coordinates are."""
         own = {*self.dims, *chain(*self.staggered.values())}
         return place if place in own else self.dims[0]
 
@@ -82,7 +82,8 @@ def at_points(
 def through_sides(
     group: str, fields: Mapping[str, str], centres: np.ndarray, normals: np.ndarray, areas: np.ndarray
 ) -> TimeSeries:
-    """Fluxes through sides: `fields` by name, in words; `centres` and `normals` are [side, axis]."""
+    """Describe the group of fluxes through sides: `fields` by name, in words; `centres` and `normals` are [side, axis].
+    """
     places = {axis: (centres[:, n], _place(axis, "side")) for n, axis in enumerate("xyz")}
     for n, axis in enumerate("xyz"):
         about = {"long_name": f"component along {axis} of the normal, outward", "units": "1"}
@@ -93,7 +94,7 @@ def through_sides(
 
 
 def of_surface(group: str, words: str, about: Attributes) -> TimeSeries:
-    """The area of a surface."""
+    """Describe the group of the area of a surface."""
     return TimeSeries(group, {"area": {"long_name": words, "units": UNITS}}, precision="double", about=about)
 
 

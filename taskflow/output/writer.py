@@ -67,7 +67,7 @@ class Writer:
         self._wait(lambda: self._written >= count, "snapshots to be written")
 
     def close(self, timeout: float = 60.0) -> bool:
-        """End the thread after the jobs handed over so far; whether all were done within `timeout` seconds."""
+        """End the thread after the jobs handed over so far; return whether all were done within `timeout` seconds."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
@@ -106,7 +106,7 @@ class Writer:
 
 
 def _reason(error: BaseException) -> str:
-    """One line for the user: what the system said, and about which file; else the error with its type."""
+    """Return one line for the user: what the system said, and about which file; else the error with its type."""
     if isinstance(error, RunFailed):
         return str(error)
     if isinstance(error, OSError) and error.strerror:

@@ -127,23 +127,24 @@ def _film(directory: str | Path, name: str, out: str | Path | None) -> tuple[Pat
 
 
 def draw_streamlines(ds: xr.Dataset, plane: CutPlane) -> Figure:
-    """The magnitude of the velocity of a snapshot on a plane, with streamlines."""
+    """Return the magnitude of the velocity of a snapshot on a plane, with streamlines."""
     return _figure([_speed], ds, plane)
 
 
 def title(ds: xr.Dataset, plane: CutPlane) -> str:
-    """The case, the time and the plane."""
+    """Return the case, the time and the plane."""
     return literal(f"{ds.attrs.get('title', '')}\nt = {float(ds['time']):g},  {plane}".strip())
 
 
 def label(array: xr.DataArray, words: str) -> str:
-    """Words with the unit; a case in its own consistent units has none to show."""
+    """Return words with the unit; a case in its own consistent units has none to show."""
     units = array.attrs.get("units", "1")
     return words if units == "1" else f"{words} [{units}]"
 
 
 def _figure(panels: list[Panel], ds: xr.Dataset, plane: CutPlane) -> Figure:
-    """The panels beside each other, or above each other where they are wide, in the proportions of the domain."""
+    """Return the panels beside each other, or above each other where they are wide, in the proportions of the domain.
+    """
     true = _aspect(ds, plane)
     aspect = min(max(true, 1 / THIN), THIN)
     width, height = SIDE * min(1.0, aspect), SIDE / max(1.0, aspect)
@@ -164,13 +165,13 @@ def _figure(panels: list[Panel], ds: xr.Dataset, plane: CutPlane) -> Figure:
 
 
 def _aspect(ds: xr.Dataset, plane: CutPlane) -> float:
-    """Width over height of the domain in the plane."""
+    """Return width over height of the domain in the plane."""
     (left, right), (bottom, top) = extent(ds, plane.across), extent(ds, plane.up)
     return (right - left) / (top - bottom)
 
 
 def _image(axes: Axes, ds: xr.Dataset, plane: CutPlane, values: np.ndarray, words: str, **colours: Any) -> None:
-    """Values [up, across] of the cells as colours, with a colour bar."""
+    """Draw values [up, across] of the cells as colours, with a colour bar."""
     if uniform(ds, plane.across) and uniform(ds, plane.up):
         domain = (*extent(ds, plane.across), *extent(ds, plane.up))
         image: Any = axes.imshow(values, origin="lower", extent=domain, interpolation="bilinear", **colours)
@@ -180,7 +181,7 @@ def _image(axes: Axes, ds: xr.Dataset, plane: CutPlane, values: np.ndarray, word
 
 
 def _bodies(axes: Axes, ds: xr.Dataset, plane: CutPlane) -> None:
-    """The cells that are solid, in grey."""
+    """Draw the cells that are solid, in grey."""
     if SOLID not in ds:
         return
     solid = on_plane(ds, SOLID, plane) >= 0.5
@@ -190,7 +191,7 @@ def _bodies(axes: Axes, ds: xr.Dataset, plane: CutPlane) -> None:
 
 
 def _speed(axes: Axes, ds: xr.Dataset, plane: CutPlane) -> None:
-    """Velocity magnitude, all three components, with streamlines of the two in the plane."""
+    """Draw the velocity magnitude, of all three components, with streamlines of the two in the plane."""
     velocity = {axis: on_plane(ds, name, plane) for axis, name in VELOCITY.items()}
     speed = np.sqrt(sum(component**2 for component in velocity.values()))
     _image(axes, ds, plane, speed, label(ds["u"], "velocity magnitude"), cmap="viridis", vmin=0.0)
@@ -211,19 +212,20 @@ def _speed(axes: Axes, ds: xr.Dataset, plane: CutPlane) -> None:
 
 
 def _even(ds: xr.Dataset, axis: str) -> np.ndarray:
-    """As many places as there are cells along an axis, all as far from each other."""
+    """Return as many evenly spaced places along an axis as there are cells."""
     centres = ds[f"{axis}_c"].values
     return centres if uniform(ds, axis) else np.linspace(centres[0], centres[-1], len(centres))
 
 
 def _evenly(ds: xr.Dataset, plane: CutPlane, values: np.ndarray, across: np.ndarray, up: np.ndarray) -> np.ndarray:
-    """Values [up, across] of the cells at evenly spaced places."""
+    """Return values [up, across] of the cells at evenly spaced places."""
     rows = np.array([np.interp(across, ds[f"{plane.across}_c"].values, row) for row in values])
     return np.array([np.interp(up, ds[f"{plane.up}_c"].values, column) for column in rows.T]).T
 
 
 def _scalar(field: str) -> Panel:
-    """A panel of one field: temperature with isolines, others with a scale that shows the sign where both occur."""
+    """Return a panel of one field: temperature with isolines, others with a scale that shows the sign where both occur.
+    """
 
     def draw(axes: Axes, ds: xr.Dataset, plane: CutPlane) -> None:
         values = on_plane(ds, field, plane)
