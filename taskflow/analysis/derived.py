@@ -147,8 +147,8 @@ def vorticity(ds: xr.Dataset) -> xr.Dataset:
 
 
 def q_criterion(ds: xr.Dataset) -> xr.DataArray:
-    """Return Q = -(du_i/dx_j) (du_j/dx_i) / 2, positive where rotation outweighs strain (J. C. R. Hunt, A. A. Wray, P.
-    Moin 1988, CTR-S88, 193), in cell centres.
+    """Return Q = -(du_i/dx_j) (du_j/dx_i) / 2 in cell centres, positive where rotation outweighs strain (J. C. R. Hunt,
+    A. A. Wray, P. Moin 1988, CTR-S88, 193).
     """
     g = {(a, b): derivative(ds, VELOCITY[a], b) for a in VELOCITY for b in VELOCITY}
     squares = g["x", "x"] ** 2 + g["y", "y"] ** 2 + g["z", "z"] ** 2

@@ -161,9 +161,7 @@ class Moments:
 
 @dataclass(frozen=True, eq=False)
 class MomentsOverPlanes(Moments):
-    """Moments of all that differs from the mean over time and over planes across an axis: also of means over time that
-    differ within planes.
-    """
+    """Moments of deviations from the mean over time and planes across an axis, those of means in time included."""
 
     axis: str
 

@@ -61,8 +61,8 @@ class Faces:
         return self._closed(inner, first, last)
 
     def rise(self, q: xr.DataArray, ends: Ends) -> xr.DataArray:
-        """Return the derivative on all faces; at an end with a value, and at bodies, that of a parabola through it and
-        two cells, at other ends 0.
+        """Return the derivative on all faces: at bodies, and ends with a value, that of a parabola through it and two
+        cells; at other ends 0.
         """
         low, high = self._beside(q)
         behind, ahead = self._beside(self._half)
@@ -121,9 +121,7 @@ class Faces:
         return low, high
 
     def _closed(self, inner: xr.DataArray, first: xr.DataArray, last: xr.DataArray) -> xr.DataArray:
-        """Add the faces at the ends, whose values the first and the last cell of two fields have: in a periodic
-        direction the last one is the first.
-        """
+        """Add the faces at the ends: periodic, or with the values of a first and a last cell."""
         if periodic(self.ds, self.axis):
             return xr.concat([inner, inner.isel({self.dim: [0]})], self.dim)
         low, high = (q.isel({self.dim: [n]}).drop_vars(self.dim) for n, q in ((0, first), (-1, last)))

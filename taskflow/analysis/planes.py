@@ -46,10 +46,9 @@ class CutPlane:
 
 
 def plane_of(ds: xr.Dataset, text: str | None) -> CutPlane:
-    """Return the plane that "y" (the middle) or "y=0.3" names; by default across the direction of fewest cells, then
-    shortest.
+    """Return the plane that "y" (the middle) or "y=0.3" names; by default across the direction of fewest cells.
 
-    Raises BadInput where the text is neither, or the position lies outside the domain.
+    Of several of these it is the shortest. Raises BadInput where the text is neither, or outside the domain.
     """
     if text is None:
         thickness = {a: (ds.sizes[f"{a}_c"], extent(ds, a)[1] - extent(ds, a)[0]) for a in "yzx"}
@@ -98,9 +97,7 @@ def on_plane(ds: xr.Dataset, field: str, plane: CutPlane) -> np.ndarray:
 
 
 def choices(directory: str | Path) -> dict[str, Any]:
-    """Return all that can be shown of a run: names of `fields`, `times` of snapshots, and across which axis to cut
-    first.
-    """
+    """Return what can be shown of a run: names of `fields`, `times` of snapshots, and the axis to cut across first."""
     ds = dataset(Path(directory) / STORE)
     return {"fields": shown_fields(ds), "times": ds["time"].values.tolist(), "plane": plane_of(ds, None).normal}
 

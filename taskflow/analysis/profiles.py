@@ -97,9 +97,7 @@ def _wrong(path: str | Path, line: int, problem: str) -> BadInput:
 
 
 def profile(ds: xr.Dataset, plane: CutPlane, quantity: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return places and values of the velocity across ("u") on the vertical, or upwards ("v") on the horizontal
-    centreline.
-    """
+    """Return places and values of the velocity across on the vertical ("u"), or upwards on the other centreline."""
     component, line = (plane.across, plane.up) if quantity == "u" else (plane.up, plane.across)
     field = ds[VELOCITY[component]]
     cut = interpolate(ds, field, plane.normal, plane.position)

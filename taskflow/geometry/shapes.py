@@ -24,8 +24,7 @@ class Shape(Protocol):
         """The lowest and the highest corner of a box around it; infinite where nothing is known."""
 
     def inside(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
-        """Return which points of the lattice of coordinates x, y and z, each increasing, are inside: a mask [z, y, x].
-        """
+        """Return a mask [z, y, x] of the points inside, on the lattice of increasing coordinates x, y and z."""
 
     def entry(self, points: np.ndarray, axis: int, step: Steps) -> np.ndarray:
         """Return how far on the way from each of the points [n, xyz], `step` along an axis, it enters the shape, as a

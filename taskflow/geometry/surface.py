@@ -99,9 +99,7 @@ def _candidates(
 
 
 def _crossings(triangles: np.ndarray, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return where columns at x, y meet one triangle each: the height there, and 1 where the triangle faces up, -1
-    where down, 0 where they miss each other.
-    """
+    """Return the heights where columns at x, y meet a triangle each, and 1 where it faces up, -1 down, 0 for none."""
     corners = [triangles[:, n] for n in range(3)]
     sides = [_side(corners[n], corners[(n + 1) % 3], x, y) for n in range(3)]
     left, right = np.all([s > 0 for s, _ in sides], axis=0), np.all([s < 0 for s, _ in sides], axis=0)

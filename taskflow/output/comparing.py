@@ -119,9 +119,7 @@ class RunComparison:
                 yield from filter(None, pool.map(self._look, some))
 
     def _chunks(self, array: zarr.Array, count: int) -> Iterator[tuple[int, Path, int]]:
-        """Yield the files of an array that the first records need: which is the first that does, and how many chunks
-        are in each.
-        """
+        """Yield the files of an array that these records need: its first record, its path, its number of chunks."""
         widths = array.shards or array.chunks
         chunks = prod(widths) // prod(array.chunks) if array.shards else 0
         shape = (count, *array.shape[1:]) if moving(array) else array.shape

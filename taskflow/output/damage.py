@@ -48,9 +48,7 @@ def holds(data: np.ndarray | bytes) -> bool:
 
 
 def regular(path: Path) -> int:
-    """Return the size of a file. Raises Damaged where there is none, or it is no regular one: a pipe would make us
-    wait.
-    """
+    """Return the size of a file. Raises Damaged where it is missing or not regular: a pipe would make us wait."""
     try:
         about = path.stat()
     except (OSError, ValueError) as error:

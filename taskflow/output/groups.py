@@ -29,8 +29,7 @@ TIME_CHUNK = 1024  # times that one commit rewrites
 
 
 def opened(path: str | Path, group: str, mode: Literal["r", "r+"] = "r+") -> tuple[zarr.Group, dict[str, zarr.Array]]:
-    """Return a group of a store, and its arrays by name; time is one of them. Raises Damaged where nothing can read it.
-    """
+    """Return a group of a store and its arrays by name, time among them. Raises Damaged where it cannot be read."""
     folder, name = Path(path, group), ""
     try:
         node = zarr.open_group(str(path), path=group, mode=mode, use_consolidated=False)

@@ -46,8 +46,7 @@ def save_initial(path: str | Path, layout: StoreLayout, functions: Mapping[str, 
 
 
 def load_initial(path: str | Path, field: str, box: Box) -> np.ndarray:
-    """Return the values [z, y, x] of a field in a box of its index space; ValueError where the box reaches beyond it.
-    """
+    """Return a field's values [z, y, x] in a box of its index space. Raises ValueError beyond that."""
     array = zarr.open_group(str(path), mode="r")[field]
     if not isinstance(array, zarr.Array) or box not in Box.of(array.shape[::-1]):
         raise ValueError(f"{path}: {field} has no values in the box {box}")

@@ -99,9 +99,7 @@ class StoreLayout:
 
     @property
     def kept_bits(self) -> int | None:
-        """Bits of the fraction of a number that are stored, rounded: its relative error is at most 2^-(bits + 1). None
-        where all are.
-        """
+        """Bits kept of a rounded number's fraction, for an error of at most 2^-(bits + 1); None where all are."""
         if self.relative_error is None:
             return None
         bits = max(1, ceil(-log2(self.relative_error)) - 1)
@@ -176,9 +174,7 @@ def starts_of(blocks: Iterable[Box]) -> tuple[tuple[int, ...], ...]:
 
 
 def divide(shape: tuple[int, int, int], most: int) -> tuple[int, int, int]:
-    """Return the largest piece of at most `most` elements that tiles `shape`; of equal ones the longest in x, then in
-    y.
-    """
+    """Return the largest piece of at most `most` elements that tiles `shape`; of equal ones the longest in x."""
     divisors = [[d for d in range(1, n + 1) if n % d == 0] for n in shape]
     fitting = (piece for piece in product(*divisors) if prod(piece) <= most)
     z, y, x = max(fitting, key=lambda piece: (prod(piece), piece[2], piece[1]))

@@ -119,9 +119,7 @@ def read_report(path: str | Path) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """Return the value in the types of JSON: NumPy numbers and arrays as Python's, other objects (paths, versions) as
-    text.
-    """
+    """Return a value in the types of JSON: NumPy's as Python's, other objects (paths, versions) as text."""
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, Mapping):

@@ -44,8 +44,7 @@ def global_attributes(attributes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def coordinate_attributes(dim: str) -> dict[str, Any]:
-    """Return attributes of a coordinate such as x_c or x_f. The shift (COMODO): face i is half a cell before centre i.
-    """
+    """Return attributes of a coordinate such as x_c or x_f; face i is half a cell before centre i (COMODO)."""
     axis, place = dim[0], dim[2]
     attributes: dict[str, Any] = {
         "long_name": f"{axis} of cell {'centres' if place == 'c' else 'faces'}",

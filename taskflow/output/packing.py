@@ -160,9 +160,7 @@ def write_shards(
 def _cut(
     values: np.ndarray, shape: Sequence[int], widths: Sequence[int]
 ) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
-    """Yield the pieces of an array of this shape, each with its number in every direction; of values, as far as there
-    are any.
-    """
+    """Yield the pieces of an array of this shape, each with its number in every direction, as far as it has values."""
     for number in product(*(range(-(-n // width)) for n, width in zip(shape, widths, strict=True))):
         yield number, values[tuple(slice(k * w, (k + 1) * w) for k, w in zip(number, widths, strict=True))]
 

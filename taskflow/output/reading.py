@@ -55,9 +55,7 @@ def _with_bodies(ds: xr.Dataset, path: Path) -> xr.Dataset:
 
 
 def snapshot(directory: str | Path, time: float | None) -> xr.Dataset:
-    """Return the snapshot of a run at a time, or its last one. Raises BadInput where there is no run or no such
-    snapshot.
-    """
+    """Return the snapshot of a run at a time, or its last one. Raises BadInput where there is none."""
     ds = dataset(Path(directory) / STORE)
     times = ds["time"].values
     if not len(times):

@@ -82,8 +82,7 @@ def at_points(
 def through_sides(
     group: str, fields: Mapping[str, str], centres: np.ndarray, normals: np.ndarray, areas: np.ndarray
 ) -> TimeSeries:
-    """Describe the group of fluxes through sides: `fields` by name, in words; `centres` and `normals` are [side, axis].
-    """
+    """Describe the group of fluxes through sides: `fields` by name, in words; centres and normals [side, axis]."""
     places = {axis: (centres[:, n], _place(axis, "side")) for n, axis in enumerate("xyz")}
     for n, axis in enumerate("xyz"):
         about = {"long_name": f"component along {axis} of the normal, outward", "units": "1"}
@@ -154,9 +153,7 @@ def create_time_series(path: str | Path, series: TimeSeries, attributes: Mapping
 
 
 def write_time_series(path: str | Path, group: str, first: int, values: Mapping[str, np.ndarray]) -> list[Path]:
-    """Write records [record, ...] of each field, from number `first` on; the files. Raises RunFailed where the disk is
-    full.
-    """
+    """Write records [record, ...] of each field, from number `first` on; return the files. Raises RunFailed."""
     arrays, written = zarr.open_group(str(path), path=group, mode="r+", use_consolidated=False), list[Path]()
     with on_disk(f"{group} in {path}"), np.errstate(over="ignore"):
         for name, records in values.items():

@@ -36,9 +36,7 @@ class Writer:
 
     @property
     def failure(self) -> str | None:
-        """Why writing stopped, if it did; for who only looks. Raises Lost where not writing failed, but the GPU is
-        gone that had the values.
-        """
+        """The reason why writing stopped, if it did. Raises Lost where the GPU is gone that had the values."""
         if isinstance(self._failure, Lost):
             raise self._failure
         return None if self._failure is None else _reason(self._failure)

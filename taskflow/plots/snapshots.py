@@ -143,8 +143,7 @@ def label(array: xr.DataArray, words: str) -> str:
 
 
 def _figure(panels: list[Panel], ds: xr.Dataset, plane: CutPlane) -> Figure:
-    """Return the panels beside each other, or above each other where they are wide, in the proportions of the domain.
-    """
+    """Draw the panels beside each other, or above each other where they are wide, in the domain's proportions."""
     true = _aspect(ds, plane)
     aspect = min(max(true, 1 / THIN), THIN)
     width, height = SIDE * min(1.0, aspect), SIDE / max(1.0, aspect)
@@ -224,8 +223,7 @@ def _evenly(ds: xr.Dataset, plane: CutPlane, values: np.ndarray, across: np.ndar
 
 
 def _scalar(field: str) -> Panel:
-    """Return a panel of one field: temperature with isolines, others with a scale that shows the sign where both occur.
-    """
+    """Return a panel of a field: temperature with isolines, others with a scale that shows both signs."""
 
     def draw(axes: Axes, ds: xr.Dataset, plane: CutPlane) -> None:
         values = on_plane(ds, field, plane)
