@@ -9,8 +9,6 @@ also of bodies that the equations see where they are. In bodies there is nothing
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import xarray as xr
 
 from taskflow.analysis.conditions import conditions
@@ -105,36 +103,31 @@ def _beside_bodies(ds: xr.Dataset, plain: xr.DataArray, values: xr.DataArray, ax
     solid = bodies(ds)
     if solid is None:
         return plain
-    low, high = (_Neighbour.of(ds, solid, values, axis, step) for step in (1, -1))
-    before, behind = (values - low.value) / low.distance, (high.value - values) / high.distance
-    both = (high.distance * before + low.distance * behind) / (low.distance + high.distance)
-    one_sided = before.where(low.exists, behind).where(~(low.exists & high.exists), both)
-    return outside(ds, plain.where(~(low.body | high.body), one_sided))
+    low, down, low_body, low_exists = _neighbour(ds, solid, values, axis, 1)
+    high, up, high_body, high_exists = _neighbour(ds, solid, values, axis, -1)
+    before, behind = (values - low) / down, (high - values) / up
+    both = (up * before + down * behind) / (down + up)
+    one_sided = before.where(low_exists, behind).where(~(low_exists & high_exists), both)
+    return outside(ds, plain.where(~(low_body | high_body), one_sided))
 
 
-@dataclass(frozen=True, eq=False)
-class _Neighbour:
-    """The neighbours of all cells on one side: a value, how far away, whether it is of a body, whether there is one."""
+def _neighbour(
+    ds: xr.Dataset, solid: xr.DataArray, values: xr.DataArray, axis: str, step: int
+) -> tuple[xr.DataArray, xr.DataArray, xr.DataArray, xr.DataArray]:
+    """Return the value of the next cell before (`step` 1) or behind (-1) each cell, round where periodic, its distance,
+    whether a body is there, and whether it exists. The value of a body is the image in the face, one cell away.
+    """
+    dim, size = f"{axis}_c", widths(ds, axis)
 
-    value: xr.DataArray
-    distance: xr.DataArray
-    body: xr.DataArray
-    exists: xr.DataArray
+    def beside(q: xr.DataArray, beyond: object) -> xr.DataArray:
+        if periodic(ds, axis):
+            return q.roll({dim: step}, roll_coords=False)
+        return q.shift({dim: step}, fill_value=beyond)
 
-    @classmethod
-    def of(cls, ds: xr.Dataset, solid: xr.DataArray, values: xr.DataArray, axis: str, step: int) -> _Neighbour:
-        """Return the next cell before (`step` 1) or behind (-1), round where periodic."""
-        dim, size = f"{axis}_c", widths(ds, axis)
-
-        def beside(q: xr.DataArray, beyond: object) -> xr.DataArray:
-            if periodic(ds, axis):
-                return q.roll({dim: step}, roll_coords=False)
-            return q.shift({dim: step}, fill_value=beyond)
-
-        body, exists = beside(solid, False), beside(xr.ones_like(solid), False)
-        value = beside(values, float("nan")).where(~body, -values)
-        distance = ((size + beside(size, float("nan"))) / 2).where(~body, size)
-        return cls(value, distance, body, exists)
+    body, exists = beside(solid, False), beside(xr.ones_like(solid), False)
+    value = beside(values, float("nan")).where(~body, -values)
+    distance = ((size + beside(size, float("nan"))) / 2).where(~body, size)
+    return value, distance, body, exists
 
 
 def vorticity(ds: xr.Dataset) -> xr.Dataset:

@@ -74,17 +74,17 @@ def _terms(of: Moments) -> Iterator[tuple[str, xr.DataArray]]:
     yield "convection", -sum(along, start=nothing)
     yield "production", -sum((of.covariance(a, b) * rate for (a, b), rate in shear.items()), start=nothing)
     yield "turbulent_transport", -transported(of.flux)
-    yield "pressure_transport", -transported(of.pressure_flux)
+    yield "pressure_transport", -transported(lambda a: of.covariance(a, "p"))
     spread = (line.slope(line.rise(k, line.still)) for line in lines.values())
     yield "viscous_diffusion", viscosity * sum(spread, start=nothing)
     yield "dissipation", -of.dissipation(viscosity)
     gravity = zip("xyz", known.gravity, strict=True)
-    lift = sum((g * of.heat_flux(a) for a, g in gravity), start=nothing) if expansion else nothing
+    lift = sum((g * of.covariance(a, "T") for a, g in gravity), start=nothing) if expansion else nothing
     yield "buoyancy", -expansion * lift
     if EDDIES in of.ds:
         yield "eddy_transport", transported(of.eddy_flux)
-        carried = sum((of.stress(a, b) * rate for (a, b), rate in shear.items()), start=nothing)
-        yield "eddy_dissipation", carried - of.means[EDDIES]
+        lost = sum((of.means[_stress(a, b)] * rate for (a, b), rate in shear.items()), start=nothing)
+        yield "eddy_dissipation", lost - of.means[EDDIES]
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,11 +95,7 @@ class Moments:
     """
 
     ds: xr.Dataset
-
-    @property
-    def axes(self) -> str:
-        """The axes along which the moments vary."""
-        return "xyz"
+    axes: str = "xyz"  # along which the moments vary
 
     @property
     def means(self) -> xr.Dataset:
@@ -131,20 +127,8 @@ class Moments:
         return self.means[f"mean_{VELOCITY[a]}"]
 
     def covariance(self, a: str, b: str) -> xr.DataArray:
-        """Return <u'_a u'_b>."""
-        return _covariance(self.means, VELOCITY[a], VELOCITY[b])
-
-    def pressure_flux(self, a: str) -> xr.DataArray:
-        """Return <u'_a p'>."""
-        return _covariance(self.means, VELOCITY[a], "p")
-
-    def heat_flux(self, a: str) -> xr.DataArray:
-        """Return <u'_a T'>."""
-        return _covariance(self.means, VELOCITY[a], "T")
-
-    def stress(self, a: str, b: str) -> xr.DataArray:
-        """Return <s_ab> of eddies."""
-        return self.means[_stress(a, b)]
+        """Return <u'_a u'_b>, or, where b is the name of a scalar, <u'_a b'>."""
+        return _covariance(self.means, VELOCITY[a], VELOCITY.get(b, b))
 
     def flux(self, a: str) -> xr.DataArray:
         """Return <u'_i u'_i u'_a> / 2."""
@@ -161,19 +145,14 @@ class Moments:
 
 @dataclass(frozen=True, eq=False)
 class MomentsOverPlanes(Moments):
-    """Moments of deviations from the mean over time and planes across an axis, those of means in time included."""
-
-    axis: str
-
-    @property
-    def axes(self) -> str:
-        """The one along which the moments vary."""
-        return self.axis
+    """Moments of deviations from the mean over time and planes across the one axis in `axes`, those of means over time
+    included.
+    """
 
     @cached_property
     def means(self) -> xr.Dataset:
         """Means and covariances."""
-        return profiles(self.ds, self.axis)
+        return profiles(self.ds, self.axes)
 
     def flux(self, a: str) -> xr.DataArray:
         """Return <u'_i u'_i u'_a> / 2, with the part of what varies within planes."""
@@ -208,7 +187,7 @@ class MomentsOverPlanes(Moments):
 
     def _mean(self, q: xr.DataArray) -> xr.DataArray:
         """Return the mean over planes across the axis."""
-        across = [f"{other}_c" for other in "xyz" if other != self.axis]
+        across = [f"{other}_c" for other in "xyz" if other != self.axes]
         return q.weighted(widths(self.ds, across[0][0]) * widths(self.ds, across[1][0])).mean(across)
 
 
