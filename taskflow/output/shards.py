@@ -19,7 +19,7 @@ from taskflow.output.disk import Guard, Unsynced, on_disk, sweep, unguarded
 from taskflow.output.groups import array_of, consolidate
 from taskflow.output.layout import StoreLayout
 from taskflow.output.metadata import FIRST
-from taskflow.output.packing import Rooms, write_shards
+from taskflow.output.packing import Buffers, write_shards
 from taskflow.output.store import Store, create
 from taskflow.runtime.regions import Box, Triple, triple
 
@@ -47,7 +47,7 @@ class BlockStore:
         guard: Guard = unguarded,
     ) -> None:
         self._guard = guard
-        self._path, self._name, self._patience, self._rooms = path, group, patience, Rooms()
+        self._path, self._name, self._patience, self._buffers = path, group, patience, Buffers()
         self._files = files or Unsynced()
         self.reopen()
         whole = zarr.open_group(str(path), mode="r")
@@ -90,7 +90,7 @@ class BlockStore:
         corner = (index, *(a - b for a, b in zip(box.lo[::-1], self._first[::-1], strict=True)))
         with on_disk(f"snapshot {index} in {self._path}"):
             folder = Path(self._path, self._name, name)
-            written = write_shards(folder, self._fields[name], corner, array[None], packers, self._rooms, self._guard)
+            written = write_shards(folder, self._fields[name], corner, array[None], packers, self._buffers, self._guard)
         self._files.note(Path(self._path).parent, written)
 
     def _wait_for(self, index: int) -> None:
