@@ -69,11 +69,12 @@ def velocity(ds: xr.Dataset) -> xr.Dataset:
 def derivative(ds: xr.Dataset, name: str, axis: str) -> xr.DataArray:
     """Return the derivative of a velocity along an axis, in cell centres, of second order.
 
-    Along its own direction the difference of the two faces; otherwise between neighbouring centres, one-sided at
-    boundaries that are not periodic and at bodies, where the velocity on their faces is 0; NaN in bodies.
+    It is the difference of the two faces along a direction in which the velocity lives on faces; otherwise that between
+    neighbouring centres, one-sided at boundaries that are not periodic, and at bodies, on whose faces the velocity is
+    0. It is NaN in bodies.
     """
     field = field_of(ds, name)
-    if VELOCITY.get(axis) == name:
+    if f"{axis}_f" in field.dims:
         low, high = _sides(ds, field, f"{axis}_f")
         return outside(ds, centred(ds, (high - low) / widths(ds, axis)))
     values = centred(ds, field)

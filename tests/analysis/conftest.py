@@ -24,13 +24,13 @@ STRETCHED = (None, None, (0.0, 0.1, 0.3, 0.7, 1.3, 1.8, 2.0, 2.1))
 
 def stored(
     path: Path, periodic=WALLS, cells=CELLS, lengths=LENGTHS, edges=(None, None, None), *, case="", solid=None,
-    **functions: Callable,
+    metadata=described, **functions: Callable,
 ) -> xr.Dataset:  # fmt: skip
     """A store with one snapshot of functions of x, y, z at the places of each field, and bodies where `solid` is not 0,
     [z, y, x].
     """
     grid = {"cells": cells, "lengths": lengths, "origin": ORIGIN, "edges": edges, "periodic": periodic}
-    layout = StoreLayout(**grid, fields=described(functions), precision="double")
+    layout = StoreLayout(**grid, fields=metadata(functions), precision="double")
     mask = None if solid is None else lambda box: solid[box.slices((0, 0, 0))]
     store = create(path / "fields.zarr", layout, {"case": case}, mask)
     values = {}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from taskflow.output import StoreLayout
+from taskflow.output import FieldMetadata, StoreLayout, export_vtk
 from tests.analysis.conftest import CELLS, LENGTHS, ORIGIN, PERIODIC, STRETCHED, WALLS, linear, stored
 
 
@@ -27,6 +27,18 @@ def test_a_constant_gradient_is_found_everywhere(matrix, edges, tmp_path):
         expected = row[0] * velocity.x_c + row[1] * velocity.y_c + row[2] * velocity.z_c
         np.testing.assert_allclose(velocity[name][0].transpose("z_c", "y_c", "x_c"),
                                    expected.transpose("z_c", "y_c", "x_c"), rtol=0, atol=1e-13)  # fmt: skip
+
+
+def test_a_velocity_may_live_in_centres(tmp_path):
+    """A system says where: its derivatives are as exact, and it is one vector for VTK."""
+    matrix = np.array([[0.3, 0.7, -0.4], [-0.2, 0.5, 1.1], [0.9, 0.6, -0.8]])
+    centred = {name: FieldMetadata(f"velocity along {axis}", "m s-1") for name, axis in zip("uvw", "xyz", strict=True)}
+    ds = stored(tmp_path, metadata=lambda _: centred, **linear(matrix))
+    assert ds.u.dims == ("time", "z_c", "y_c", "x_c")
+    np.testing.assert_allclose(ds.flow.q_criterion(), -0.5 * np.trace(matrix @ matrix), rtol=0, atol=1e-12)
+    xr.testing.assert_equal(ds.flow.velocity().load(), ds[["u", "v", "w"]].load())
+    file = export_vtk(ds, tmp_path, "f").with_name("f_000000.vtr")
+    assert b'Name="velocity" NumberOfComponents="3"' in file.read_bytes()
 
 
 def test_derivatives_go_round_periodic_directions(tmp_path):
