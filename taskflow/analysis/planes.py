@@ -86,7 +86,7 @@ def interpolate(ds: xr.Dataset, field: xr.DataArray, axis: str, position: float)
 
 
 def on_cells(ds: xr.Dataset) -> list[str]:
-    """Return names of what has a value in, or beside, each cell."""
+    """Return the names of what has a value in, or beside, each cell."""
     return [str(name) for name, field in ds.data_vars.items() if {"x", "y", "z"} <= {str(dim)[0] for dim in field.dims}]
 
 
@@ -138,7 +138,7 @@ def _even(centres: np.ndarray, low: float, high: float) -> np.ndarray:
 
 
 def shown_fields(ds: xr.Dataset) -> list[str]:
-    """Return names of the fields that can be shown; the speed comes first, where there are velocities."""
+    """Return the names of the fields that can be shown; the speed comes first, where there are velocities."""
     names = [str(name) for name, array in ds.data_vars.items() if "time" in array.dims]
     return [SPEED, *names] if set(VELOCITY.values()) <= set(names) else names
 

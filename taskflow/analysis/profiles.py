@@ -128,7 +128,7 @@ def plane_with_velocities(ds: xr.Dataset, text: str | None) -> CutPlane:
 
 
 def difference(ds: xr.Dataset, plane: CutPlane, table: Reference) -> float:
-    """Return largest difference to the points in use that lie between cell centres; NaN where there is none."""
+    """Return the largest difference to the points in use that lie between cell centres; NaN where there is none."""
     places, values = profile(ds, plane, table.quantity)
     chosen = table.used & (table.places >= places[0]) & (table.places <= places[-1])
     errors = np.abs(np.interp(table.places[chosen], places, values) - table.values[chosen])

@@ -111,18 +111,20 @@ class StoreLayout:
         return z, y, x
 
     def size(self, dim: str) -> int:
-        """Return points along a dimension: n centres; n + 1 faces between walls, n left faces where periodic."""
+        """Return the number of points along a dimension: n centres; n + 1 faces between walls, n left faces where
+        periodic.
+        """
         axis = "xyz".index(dim[0])
         return self.cells[axis] + (dim.endswith("_f") and not self.periodic[axis])
 
     def shape(self, field: str) -> tuple[int, int, int]:
-        """Return points of a field."""
+        """Return the number of points of a field in each direction."""
         z, y, x = (self.size(dim) for dim in self.dims(field))
         return z, y, x
 
     def shard(self, field: str) -> tuple[int, int, int]:
-        """Return shape of the pieces that one block writes alone: the greatest regular grid on which every block
-        starts.
+        """Return the shape of the pieces that one block writes alone: those of the coarsest regular grid on which every
+        block starts.
 
         A block is one such piece where all blocks but the last are equally wide; face n of the last may be one more.
         """
@@ -130,11 +132,11 @@ class StoreLayout:
         return z, y, x
 
     def chunk(self, field: str) -> tuple[int, int, int]:
-        """Return shape of the pieces that are packed and read alone: divides `shard`."""
+        """Return the shape of the pieces that are packed and read alone: divides `shard`."""
         return divide(self.shard(field), CHUNK_BYTES // self.dtype.itemsize)
 
     def coordinate(self, dim: str) -> np.ndarray:
-        """Return positions along a dimension, float64; both walls are met exactly."""
+        """Return the positions along a dimension, float64; both walls are met exactly."""
         axis = "xyz".index(dim[0])
         if self.whole is not None:
             return self.whole.coordinate(dim)[self.first[axis] :][: self.size(dim)]

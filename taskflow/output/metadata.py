@@ -33,8 +33,8 @@ TIME: dict[str, Any] = {"long_name": "time", "axis": "T", "units": UNITS}
 
 
 def global_attributes(attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return attributes of a run, and the conventions. Numbers, text and vectors, which are NumPy arrays, stay as they
-    are; all else becomes JSON text, to fit NetCDF.
+    """Return the attributes of a run, and the conventions. Numbers, text and vectors, which are NumPy arrays, stay as
+    they are; all else becomes JSON text, to fit NetCDF.
     """
     flat = {key: plain(value) for key, value in attributes.items()}
     for key, value in attributes.items():
@@ -44,7 +44,7 @@ def global_attributes(attributes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def coordinate_attributes(dim: str) -> dict[str, Any]:
-    """Return attributes of a coordinate such as x_c or x_f; face i is half a cell before centre i (COMODO)."""
+    """Return the attributes of a coordinate such as x_c or x_f; face i is half a cell before centre i (COMODO)."""
     axis, place = dim[0], dim[2]
     attributes: dict[str, Any] = {
         "long_name": f"{axis} of cell {'centres' if place == 'c' else 'faces'}",
@@ -62,7 +62,7 @@ def metric_name(dim: str) -> str:
 
 
 def metric_attributes(dim: str) -> dict[str, Any]:
-    """Return attributes of a metric such as dx or dx_f."""
+    """Return the attributes of a metric such as dx or dx_f."""
     axis, place = dim[0], dim[2]
     about = f"size of cells along {axis}"
     if place == "f":
@@ -101,7 +101,7 @@ def statistics_metadata(
 
 
 def grid_attributes(layout: StoreLayout) -> dict[str, Any]:
-    """Return attributes of the SGRID topology variable.
+    """Return the attributes of the SGRID topology variable.
 
     Nodes are the faces' positions. Between walls there is one node more than cells (`padding: none`, xgcm's outer);
     in a periodic direction the last cell lies behind the last node (`padding: high`, xgcm's left).

@@ -83,7 +83,7 @@ def create(
 
 
 def _rounding(layout: StoreLayout) -> dict[str, Any]:
-    """Return attributes of rounded values; the number of bits in the words of CF."""
+    """Return the attributes of rounded values; the number of bits in the words of CF."""
     if layout.kept_bits is None:
         return {}
     return {BITS: layout.kept_bits, "relative_error": 2.0 ** -(layout.kept_bits + 1)}
