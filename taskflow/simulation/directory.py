@@ -138,7 +138,8 @@ class RunDirectory:
                     _create(draft / STORE, group, case)
                 functions = {name: p for name, p in sim.system.initial.items() if not isinstance(p, Expression)}
                 if functions:
-                    fields = {name: sim.system.metadata[name] for name in functions}
+                    metadata = sim.system.metadata
+                    fields = {name: metadata[name] for name in functions}
                     save_initial(draft / INITIAL, replace(snapshots, fields=fields), functions)
             follow(self.path, self.guard)
         except OSError as error:

@@ -129,13 +129,12 @@ class Simulation:
     @cached_property
     def probes(self) -> tuple[ProbeSeries, ...]:
         """The records at points."""
-        case, fields = self.case, self.model.fields
+        case, fields, about = self.case, self.model.fields, self.system.metadata
         probes = []
         for probe in case.probes:
             names = probe.fields or case.fields
             points = np.array(probe.places)
-            metadata = {name: self.system.metadata[name] for name in names}
-            series = at_points(probe.name, points, metadata, case.output.precision)
+            series = at_points(probe.name, points, {name: about[name] for name in names}, case.output.precision)
             probes.append(ProbeSeries(series, points, tuple(fields[name] for name in names), probe.every))
         return tuple(probes)
 
