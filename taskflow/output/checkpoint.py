@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from taskflow.output.damage import PIECE, Damaged, regular, summed
+from taskflow.output.damage import PIECE, Damaged, crc32c, file_size
 from taskflow.output.disk import on_disk, sync_folder, write_synced
 from taskflow.output.log import plain
 from taskflow.runtime.regions import Box, Field, triple
@@ -133,7 +133,7 @@ class _File:
             piece = {"role": role, "lo": box.lo, "hi": box.hi, "dtype": array.dtype.str, "offset": self._size}
             piece |= {"values": array.shape[2]} if array.ndim == 4 else {}
             self._pieces.append(piece)
-            self._crc, self._size = summed(data, self._crc), self._size + data.nbytes
+            self._crc, self._size = crc32c(data, self._crc), self._size + data.nbytes
             yield data.data
 
     @property
@@ -199,13 +199,13 @@ def newest(
 
 def _verify(path: Path, file: Mapping[str, Any]) -> None:
     """Compare a file with its entry in the manifest. Raises Damaged where size or checksum differ."""
-    crc, size = 0, regular(path)
+    crc, size = 0, file_size(path)
     if size != file["bytes"]:
         raise Damaged(f"{path}: {size} bytes where {file['bytes']} were written")
     try:
         with path.open("rb") as opened:
             while part := opened.read(PIECE):
-                crc = summed(part, crc)
+                crc = crc32c(part, crc)
     except OSError as error:
         raise Damaged(f"{path}: {error.strerror or error}") from None
     if f"{crc:08x}" != file["crc32c"]:
@@ -224,7 +224,7 @@ def manifest(folder: Path) -> dict[str, Any]:
     content of the state is for the caller to check.
     """
     path = folder / MANIFEST
-    if regular(path) > MOST:
+    if file_size(path) > MOST:
         raise Damaged(f"{path}: it is longer than any that a run writes")
     try:
         text = path.read_bytes()
@@ -292,4 +292,4 @@ def _matches(pattern: re.Pattern[str], value: object) -> bool:
 
 
 def _crc(body: object) -> str:
-    return f"{summed(json.dumps(body).encode()):08x}"
+    return f"{crc32c(json.dumps(body).encode()):08x}"

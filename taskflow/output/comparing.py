@@ -15,9 +15,9 @@ import zarr
 
 from taskflow.output import LOG, STORE
 from taskflow.output.checkpoint import Checkpoint
-from taskflow.output.damage import Damaged, check_file, regular, summed
-from taskflow.output.groups import checked, metadata, moving, opened, uncut, without_time
-from taskflow.output.shards import present
+from taskflow.output.damage import Damaged, check_file, crc32c, file_size
+from taskflow.output.groups import checked, has_records, metadata, open_group, without_cuts, without_time
+from taskflow.output.shards import surviving
 
 READERS, AT_ONCE = 8, 1000  # files that are read at the same time, and that are thought of
 NAMED = 5  # damages that a message names
@@ -25,7 +25,7 @@ NAMED = 5  # damages that a message names
 
 def sum_of_times(times: Iterable[float], crc: int = 0) -> int:
     """Return the checksum of times, behind others that have the checksum `crc`."""
-    return summed(np.fromiter(times, "<f8"), crc)
+    return crc32c(np.fromiter(times, "<f8"), crc)
 
 
 def sum_of_group(path: Path, group: str) -> int:
@@ -34,12 +34,12 @@ def sum_of_group(path: Path, group: str) -> int:
 
     Raises Damaged where nothing can read it.
     """
-    node, arrays = opened(path, group, "r")
-    crc = summed(_text(dict(node.attrs)))
+    node, arrays = open_group(path, group, "r")
+    crc = crc32c(_text(dict(node.attrs)))
     for name, array in sorted(arrays.items()):
-        crc = summed(_text([name, uncut(without_time(metadata(path / array.path / "zarr.json")))]), crc)
-        if array.ndim <= 1 and not moving(array):
-            crc = summed(np.ascontiguousarray(_values(path, array)), crc)
+        crc = crc32c(_text([name, without_cuts(without_time(metadata(path / array.path / "zarr.json")))]), crc)
+        if array.ndim <= 1 and not has_records(array):
+            crc = crc32c(np.ascontiguousarray(_values(path, array)), crc)
     return crc
 
 
@@ -64,7 +64,7 @@ class RunComparison:
 
     def __init__(self, directory: Path, *, contents: bool) -> None:
         self._directory, self._contents = directory, contents
-        self._store = present(directory / STORE)
+        self._store = surviving(directory / STORE)
         self._known: dict[str, tuple[int, list[tuple[int, str]]]] = {}  # how many records; what is wrong, from which on
 
     def check(self, checkpoint: Checkpoint, groups: Iterable[str]) -> None:
@@ -82,19 +82,19 @@ class RunComparison:
         if not lines and not path.exists():
             return
         try:
-            regular(path)
+            file_size(path)
             text = path.read_bytes().splitlines(keepends=True)[:lines]
         except (OSError, Damaged) as error:
             yield f"{error}"
             return
         if len(text) < lines or not all(line.endswith(b"\n") for line in text[-1:]):
             yield f"{path}: {len(text)} lines, where {lines} were written"
-        elif summed(b"".join(text)) != crc:
+        elif crc32c(b"".join(text)) != crc:
             yield f"{path}: it is not as it was written"
 
     def _group(self, group: str, count: int, checksums: Mapping[str, int]) -> list[str]:
         try:
-            arrays = opened(self._store, group, "r")[1]
+            arrays = open_group(self._store, group, "r")[1]
             times = _values(self._store, arrays["time"])
             if (visible := int(np.isfinite(times).sum())) < count:
                 return [f"{self._store}: {visible} {group or 'snapshots'}, where {count} were written"]
@@ -122,9 +122,9 @@ class RunComparison:
         """Yield the files of an array that these records need: its first record, its path, its number of chunks."""
         widths = array.shards or array.chunks
         chunks = prod(widths) // prod(array.chunks) if array.shards else 0
-        shape = (count, *array.shape[1:]) if moving(array) else array.shape
+        shape = (count, *array.shape[1:]) if has_records(array) else array.shape
         for number in product(*(range(ceil(n / width)) for n, width in zip(shape, widths, strict=True))):
-            record = number[0] * widths[0] if moving(array) else -1
+            record = number[0] * widths[0] if has_records(array) else -1
             yield record, self._store / array.path / array.metadata.encode_chunk_key(number), chunks
 
     def _look(self, file: tuple[int, Path, int]) -> tuple[int, str] | None:

@@ -18,7 +18,7 @@ from zarr.core.buffer import Buffer, BufferPrototype
 from zarr.errors import ZarrUserWarning
 from zarr.storage import LocalStore, WrapperStore
 
-from taskflow.output.damage import RESTORE, Damaged, check_file, holds, regular
+from taskflow.output.damage import RESTORE, Damaged, check_file, ends_in_checksum, file_size
 from taskflow.output.packing import codecs
 
 CHUNK = re.compile(r"(.+)/c(?:/\d+)*")  # the key of a chunk, or of a shard
@@ -28,7 +28,9 @@ WHOLE: Any = {"write_empty_chunks": True}  # a chunk that is not there is damage
 TIME_CHUNK = 1024  # times that one commit rewrites
 
 
-def opened(path: str | Path, group: str, mode: Literal["r", "r+"] = "r+") -> tuple[zarr.Group, dict[str, zarr.Array]]:
+def open_group(
+    path: str | Path, group: str, mode: Literal["r", "r+"] = "r+"
+) -> tuple[zarr.Group, dict[str, zarr.Array]]:
     """Return a group of a store and its arrays by name, time among them. Raises Damaged where it cannot be read."""
     folder, name = Path(path, group), ""
     try:
@@ -54,7 +56,7 @@ def array_of(group: zarr.Group, name: str) -> zarr.Array:
     return array
 
 
-def moving(array: zarr.Array) -> bool:
+def has_records(array: zarr.Array) -> bool:
     """Return whether an array has records in time."""
     return "time" in (getattr(array.metadata, "dimension_names", None) or ())
 
@@ -62,7 +64,7 @@ def moving(array: zarr.Array) -> bool:
 def metadata(path: Path) -> dict[str, Any]:
     """Return the object in a file of metadata. Raises Damaged where it cannot be read."""
     try:
-        if regular(path) > MOST:
+        if file_size(path) > MOST:
             raise Damaged(f"{path}: it is longer than any that a run writes")
         if isinstance(content := json.loads(path.read_bytes()), dict):
             return content
@@ -77,7 +79,7 @@ def without_time(array: Mapping[str, Any]) -> dict[str, Any]:
     return {**array, "shape": shape[1:] if timed and isinstance(shape, list) else shape}
 
 
-def uncut(array: Mapping[str, Any]) -> dict[str, Any]:
+def without_cuts(array: Mapping[str, Any]) -> dict[str, Any]:
     """Return the metadata of an array but for how it is cut into chunks and shards."""
     codecs = array["codecs"]
     if codecs[0]["name"] == SHARDS:
@@ -152,7 +154,9 @@ class CheckedStore(WrapperStore[LocalStore]):
         value = await super().get(key, prototype, byte_range)
         match = CHUNK.fullmatch(key)
         chunks = self._shards.get(match[1]) if match is not None else None
-        if chunks is None or (value is not None and byte_range is not None and holds(value.as_numpy_array())):
+        if chunks is None:
+            return value
+        if value is not None and byte_range is not None and ends_in_checksum(value.as_numpy_array()):
             return value
         try:
             check_file(self._store.root / key, chunks)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from taskflow.output.damage import RESTORE, Damaged, summed
+from taskflow.output.damage import RESTORE, Damaged, crc32c
 from taskflow.output.disk import Guard, on_disk, replace_synced, replacing, unguarded, write_synced
 
 
@@ -32,8 +32,8 @@ class RunLog:
     def _begin(self, text: bytes) -> None:
         """Count and sum the lines behind which the next one is written."""
         lines = text.splitlines(keepends=True)
-        before = summed(b"".join(lines[:-1]))
-        self.lines, self._sums = len(lines), (before, summed(b"".join(lines[-1:]), before))
+        before = crc32c(b"".join(lines[:-1]))
+        self.lines, self._sums = len(lines), (before, crc32c(b"".join(lines[-1:]), before))
 
     def write(self, record: Mapping[str, Any]) -> None:
         """Append one record, such as {"step": 10, "time": 0.1}. JSON has no NaN and no infinity: both become null.
@@ -44,7 +44,7 @@ class RunLog:
         with on_disk(f"line {self.lines} of {self._path}"), self._path.open("ab") as file:
             self._guard()
             file.write(line.encode())
-        self.lines, self._sums = self.lines + 1, (self._sums[1], summed(line.encode(), self._sums[1]))
+        self.lines, self._sums = self.lines + 1, (self._sums[1], crc32c(line.encode(), self._sums[1]))
 
     def checksum(self, lines: int) -> int:
         """Return the checksum of so many lines: all, or all but the last one."""

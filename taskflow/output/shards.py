@@ -148,7 +148,7 @@ def reshard(
         shutil.rmtree(old)
 
 
-def present(path: Path) -> Path:
+def surviving(path: Path) -> Path:
     """Return where a store is whose replacement may have been cut off."""
     old = _beside(path)[1]
     return old if old.exists() and not path.exists() else path

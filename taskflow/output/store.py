@@ -21,7 +21,7 @@ from zarr.codecs import BloscCodec
 
 from taskflow.output.damage import Damaged
 from taskflow.output.disk import Unsynced, on_disk
-from taskflow.output.groups import WHOLE, add_array, add_column, consolidate, moving, opened
+from taskflow.output.groups import WHOLE, add_array, add_column, consolidate, has_records, open_group
 from taskflow.output.layout import StoreLayout, divide
 from taskflow.output.metadata import (
     FIRST,
@@ -107,13 +107,13 @@ class Store:
 
     def __init__(self, path: str | Path, group: str = "") -> None:
         self._path, self._files = Path(path), Unsynced()
-        self._group, self._arrays = opened(path, group)
+        self._group, self._arrays = open_group(path, group)
         self._time = self._arrays["time"]
         try:
             self.times: list[float] = [float(t) for t in np.asarray(self._time[:]) if np.isfinite(t)]
         except Exception as error:  # whatever a codec makes of it
             raise Damaged(f"{self._path / self._time.path}: {error}") from None
-        fixed = [self._path / array.path for array in self._arrays.values() if not moving(array)]
+        fixed = [self._path / array.path for array in self._arrays.values() if not has_records(array)]
         self._note(*(file for folder in fixed for file in folder.rglob("*") if file.is_file()))
         self._note_shape()
 
@@ -151,7 +151,8 @@ class Store:
         self._note(self._path / "zarr.json", self._path / self._group.path / "zarr.json")
         for array in self._arrays.values():
             folder = self._path / array.path
-            self._note(folder / "zarr.json", *((folder / "c").glob("*") if moving(array) and array.ndim == 1 else ()))
+            is_column = has_records(array) and array.ndim == 1
+            self._note(folder / "zarr.json", *((folder / "c").glob("*") if is_column else ()))
 
     def grow(self, capacity: int) -> None:
         """Make room for `capacity` snapshots, at least doubling it; nothing happens where there is room already."""
@@ -172,7 +173,7 @@ class Store:
 
     def _resize(self, slots: int) -> None:
         with on_disk(f"room for {slots} snapshots in {self._group.store_path}"):
-            for array in filter(moving, self._arrays.values()):
+            for array in filter(has_records, self._arrays.values()):
                 before = array.shape[0]
                 array.resize((slots, *array.shape[1:]))
                 if array.ndim == 1 and slots > before:  # what is written there may not be committed yet
