@@ -86,7 +86,7 @@ def interpolate(ds: xr.Dataset, field: xr.DataArray, axis: str, position: float)
 
 
 def on_cells(ds: xr.Dataset) -> list[str]:
-    """Return the names of what has a value in, or beside, each cell."""
+    """Return the names of the fields that have a value in each cell, or on its faces."""
     return [str(name) for name, field in ds.data_vars.items() if {"x", "y", "z"} <= {str(dim)[0] for dim in field.dims}]
 
 
