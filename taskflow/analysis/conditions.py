@@ -12,10 +12,10 @@ from typing import Any
 import xarray as xr
 
 from taskflow.errors import BadInput
-from taskflow.output.conditions import SIDES, FlowConditions, Side
+from taskflow.output.conditions import SIDES, Conditions, Side
 
 
-def conditions(ds: xr.Dataset) -> FlowConditions:
+def conditions(ds: xr.Dataset) -> Conditions:
     """Return the conditions of a dataset. Raises BadInput where it does not say them."""
     known = known_conditions(ds)
     if known is None:
@@ -23,12 +23,12 @@ def conditions(ds: xr.Dataset) -> FlowConditions:
     return known
 
 
-def known_conditions(ds: xr.Dataset) -> FlowConditions | None:
+def known_conditions(ds: xr.Dataset) -> Conditions | None:
     """Return the conditions of a dataset; None where it has neither attributes nor a case that say them."""
-    return FlowConditions.of(ds.attrs) or conditions_of_case(str(ds.attrs.get("case", "")))
+    return Conditions.of(ds.attrs) or conditions_of_case(str(ds.attrs.get("case", "")))
 
 
-def conditions_of_case(text: str) -> FlowConditions | None:
+def conditions_of_case(text: str) -> Conditions | None:
     """Return the conditions of a case as it was run; None where the text has no boundaries."""
     case = tomllib.loads(text)
     if "boundaries" not in case:
@@ -37,7 +37,7 @@ def conditions_of_case(text: str) -> FlowConditions | None:
     nx, ny, nz = case.get("grid", {}).get("cells", (0, 0, 0))
     gx, gy, gz = case.get("body", {}).get("gravity", (0.0, 0.0, 0.0))
     scalars = ({} if heat is None else {"T": heat}) | {scalar["name"]: scalar for scalar in case.get("scalars", ())}
-    return FlowConditions(
+    return Conditions(
         sides={name: _side(case["boundaries"], name, heat=heat is not None) for name in SIDES},
         cells=(nx, ny, nz),
         viscosity=case.get("fluid", {}).get("viscosity", math.nan),

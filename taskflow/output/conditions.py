@@ -38,7 +38,7 @@ class Side:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FlowConditions:
+class Conditions:
     """The six sides of the domain by name, and the fluid in it; NaN is what a store does not say.
 
     `cells` counts those of the whole domain, also in a group that has a part of it. `viscosity` is kinematic;
@@ -53,7 +53,7 @@ class FlowConditions:
     gravity: Vector = (0.0, 0.0, 0.0)
 
     @classmethod
-    def of(cls, attributes: Mapping[str, Any]) -> FlowConditions | None:
+    def of(cls, attributes: Mapping[str, Any]) -> Conditions | None:
         """Return the conditions that the attributes of a store say; None where they say nothing of boundaries."""
         if f"{BOUNDARY}x_min" not in attributes:
             return None

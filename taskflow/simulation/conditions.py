@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from taskflow.output.conditions import SIDES, FlowConditions, Side
+from taskflow.output.conditions import SIDES, Conditions, Side
 from taskflow.simulation.case import Case
 
 
-def conditions(case: Case) -> FlowConditions:
+def conditions(case: Case) -> Conditions:
     """The conditions of a case, with nothing left open."""
     heat = {"T": case.heat.diffusivity} if case.heat else {}
-    return FlowConditions(
+    return Conditions(
         sides={name: _side(case, name) for name in SIDES},
         cells=case.grid.cells,
         viscosity=case.fluid.viscosity,

@@ -5,13 +5,13 @@ import pytest
 import xarray as xr
 
 from taskflow.output import create, dataset, export_netcdf, reshard
-from taskflow.output.conditions import SIDES, FlowConditions, Side
+from taskflow.output.conditions import SIDES, Conditions, Side
 from tests.output.conftest import WRITTEN, blocks_of, layout_of, write_snapshot
 
 HOT = Side(type="wall", velocity=(0.5, 0.0, 0.0), temperature=1.5)
 COOLED = Side(type="wall", velocity=(0.0, 0.0, 0.0), heat_transfer=0.1, outside_temperature=-2.0, roughness=0.01)
 ENDS = ("inflow", "outflow", "slip", "slip")
-CONDITIONS = FlowConditions(
+CONDITIONS = Conditions(
     sides=dict(zip(SIDES, [*(Side(type=name) for name in ENDS), HOT, COOLED], strict=True)), cells=(8, 6, 10),
     viscosity=0.01, diffusivities={"T": 0.02, "dye": 0.0}, thermal_expansion=2.0, gravity=(0.0, 0.0, -9.81),
 )  # fmt: skip
@@ -20,7 +20,7 @@ CONDITIONS = FlowConditions(
 def test_attributes_say_all(tmp_path):
     create(tmp_path / "s", layout_of(), {**WRITTEN, **CONDITIONS.attributes()})
     attributes = dataset(tmp_path / "s").attrs
-    assert FlowConditions.of(attributes) == CONDITIONS
+    assert Conditions.of(attributes) == CONDITIONS
     assert attributes["boundary_z_min_velocity"] == [0.5, 0.0, 0.0]
     assert (attributes["boundary_x_min"], attributes["boundary_z_max_roughness"]) == ("inflow", 0.01)
     assert "boundary_x_min_velocity" not in attributes
@@ -28,7 +28,7 @@ def test_attributes_say_all(tmp_path):
 
 
 def test_a_store_without_them_says_nothing():
-    assert FlowConditions.of(WRITTEN) is None
+    assert Conditions.of(WRITTEN) is None
 
 
 def test_other_blocks_and_other_formats_keep_them(tmp_path):
@@ -41,5 +41,5 @@ def test_other_blocks_and_other_formats_keep_them(tmp_path):
     ds = dataset(tmp_path / "s")
     assert ds.attrs == before
     with xr.open_dataset(export_netcdf(ds, tmp_path / "s.nc"), engine="h5netcdf") as exported:
-        assert FlowConditions.of(exported.attrs) == CONDITIONS
+        assert Conditions.of(exported.attrs) == CONDITIONS
         np.testing.assert_array_equal(exported.attrs["gravity"], CONDITIONS.gravity)

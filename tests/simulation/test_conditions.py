@@ -7,7 +7,7 @@ import pytest
 
 from taskflow import Case
 from taskflow.analysis.conditions import conditions_of_case
-from taskflow.output.conditions import FlowConditions, Side
+from taskflow.output.conditions import Conditions, Side
 from taskflow.simulation.conditions import conditions
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.toml"))
@@ -19,7 +19,7 @@ def test_examples(path):
     case = Case.load(path)
     known = conditions(case)
     assert conditions_of_case(case.to_toml()) == known
-    assert FlowConditions.of(known.attributes()) == known
+    assert Conditions.of(known.attributes()) == known
     assert known.cells == case.grid.cells
     assert [side.type == "periodic" for side in known.sides.values()][::2] == [*case.periodic]
     assert math.isfinite(known.viscosity)
