@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import xarray as xr
 
-from taskflow.analysis import averages, derived, energy_budget, profiles, spectra, walls
+from taskflow.analysis import derived, energy_budget, profiles, spectra
 from taskflow.analysis.planes import plane_of
 from taskflow.output import dataset
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     import xgcm
     from matplotlib.figure import Figure
 
-__all__ = ["Flow", "dataset"]  # datasets that are opened from here have their `flow`
+__all__ = ["FlowAccessor", "dataset"]  # datasets that are opened from here have their `flow`
 
 
 @xr.register_dataset_accessor("flow")  # type: ignore[no-untyped-call]
-class Flow:
+class FlowAccessor:
     """Numbers of a flow, computed when they are needed, in pieces.
 
     Of snapshots all but `grid`, which is of all that is on cells, `profiles` and `kinetic_energy_budget`, which are of
@@ -33,74 +33,74 @@ class Flow:
         self._ds = ds
 
     def velocity(self) -> xr.Dataset:
-        """u, v, w in cell centres."""
+        """Return u, v, w in cell centres."""
         return derived.velocity(self._ds)
 
     def grid(self) -> xgcm.Grid:
-        """The grid for xgcm, with axes X, Y, Z and sizes of cells: its operators go round periodic directions, are NaN
-        where they need a value beyond another end, and exact for linear functions everywhere else.
+        """Return the grid for xgcm, with axes X, Y, Z and sizes of cells. Its operators go round periodic directions,
+        are NaN where they need a value beyond another end, and exact for linear functions everywhere else.
         """
         from taskflow.analysis.staggered import staggered
 
         return staggered(self._ds)
 
     def vorticity(self) -> xr.Dataset:
-        """vorticity_x, vorticity_y, vorticity_z in cell centres: the curl of the velocity; NaN in bodies."""
+        """Return vorticity_x, vorticity_y, vorticity_z in cell centres: the curl of the velocity; NaN in bodies."""
         return derived.vorticity(self._ds)
 
     def q_criterion(self) -> xr.DataArray:
-        """Q in cell centres, the second invariant of the velocity gradient, positive in vortices; NaN in bodies."""
+        """Return Q in cell centres, the second invariant of the velocity gradient, positive in vortices; NaN in bodies.
+        """
         return derived.q_criterion(self._ds)
 
     def plane(self, plane: str | None = None) -> xr.Dataset:
-        """All fields on a plane: "y" is the one in the middle, "y=0.3" another; by default across the thinnest
-        direction.
-        """
+        """Return all fields on a plane: "y" is the one in the middle, "y=0.3" another; the default is of `plane_of`."""
         return derived.on_plane(self._ds, plane_of(self._ds, plane))
 
     def streamlines(self, plane: str | None = None) -> Figure:
-        """The magnitude of the velocity on a plane, of the last snapshot, with streamlines."""
+        """Return the magnitude of the velocity on a plane, of the last snapshot, with streamlines."""
         from taskflow.plots.snapshots import draw_streamlines
 
         return draw_streamlines(self._last, plane_of(self._ds, plane))
 
     def wall_shear(self, face: str) -> xr.Dataset:
-        """shear_x, ... on a wall (x_min to z_max), over density, in the middle of each of its cells."""
-        return walls.wall_shear(self._ds, face)
+        """Return shear_x, ... on a wall (x_min to z_max), over density, in the middle of each of its cells."""
+        return derived.wall_shear(self._ds, face)
 
     def nusselt(self, face: str) -> xr.DataArray:
-        """The Nusselt number of each cell's part of a wall with a temperature."""
-        return walls.nusselt(self._ds, face)
+        """Return the Nusselt number of each cell's part of a wall with a temperature."""
+        return derived.nusselt(self._ds, face)
 
     def spectrum(self, field: str, axis: str) -> xr.DataArray:
-        """The power spectrum of a field along a periodic axis, over wavenumbers k."""
+        """Return the power spectrum of a field along a periodic axis, over wavenumbers k."""
         return spectra.spectrum(self._ds, field, axis)
 
     def cospectrum(self, one: str, other: str, axis: str) -> xr.Dataset:
-        """The co-spectrum and the quadrature spectrum of two fields along a periodic axis, over wavenumbers k."""
+        """Return the co-spectrum and quadrature spectrum of two fields along a periodic axis, over wavenumbers k."""
         return spectra.cospectrum(self._ds, one, other, axis)
 
     def energy_spectrum(self) -> xr.DataArray:
-        """E(k) of one snapshot that is periodic in all directions."""
+        """Return E(k) of one snapshot that is periodic in all directions."""
         return spectra.energy_spectrum(self._ds)
 
     def compare(self, table: str | Path, plane: str | None = None) -> float:
-        """The largest difference of the last snapshot to a profile of a table (CSV, y and u or x and v)."""
+        """Return the largest difference of the last snapshot to a profile of a table (CSV, y and u or x and v)."""
         return profiles.compare(self._last, table, plane)
 
     def profiles(self, axis: str) -> xr.Dataset:
-        """Means and covariances over time and over planes across `axis`, of statistics; see `averages.profiles`."""
-        return averages.profiles(self._ds, axis)
+        """Return means and covariances over time and over planes across `axis`, of statistics; see `profiles.profiles`.
+        """
+        return profiles.profiles(self._ds, axis)
 
     def kinetic_energy_budget(self, axis: str | None = None) -> xr.Dataset:
-        """Production, dissipation, transport, ... of turbulent kinetic energy, of statistics with a budget: in each
-        cell, NaN in bodies; or along an `axis`, over time and planes. See `energy_budget`.
+        """Return production, dissipation, transport, ... of turbulent kinetic energy, of statistics with a budget: in
+        each cell, NaN in bodies; or along an `axis`, over time and planes. See `energy_budget`.
         """
         return energy_budget.kinetic_energy_budget(self._ds, axis)
 
     def over_time(self) -> xr.Dataset:
-        """The mean of all records of spectra that a run has recorded."""
-        return averages.over_time(self._ds)
+        """Return the mean of all records of spectra that a run has recorded."""
+        return spectra.over_time(self._ds)
 
     @property
     def _last(self) -> xr.Dataset:

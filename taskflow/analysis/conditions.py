@@ -1,22 +1,66 @@
-"""The boundary conditions of a dataset and the properties of its fluid: as its attributes say, or else its case."""
+"""The boundary conditions of a dataset and the properties of its fluid: from its attributes, or, in stores of earlier
+builds, which have none of these, from the text of the case.
+"""
 
 from __future__ import annotations
 
+import math
+import tomllib
+from collections.abc import Mapping
+from typing import Any
+
 import xarray as xr
 
-from taskflow.analysis.earlier_stores import conditions_of_case
 from taskflow.errors import BadInput
-from taskflow.output.conditions import Conditions
-
-
-def known_conditions(ds: xr.Dataset) -> Conditions | None:
-    """The conditions of a dataset; None where it has neither attributes nor a case that say them."""
-    return Conditions.of(ds.attrs) or conditions_of_case(str(ds.attrs.get("case", "")))
+from taskflow.output.conditions import SIDES, Conditions, Side
 
 
 def conditions(ds: xr.Dataset) -> Conditions:
-    """The conditions of a dataset. Raises BadInput where it does not say them."""
+    """Return the conditions of a dataset. Raises BadInput where it does not say them."""
     known = known_conditions(ds)
     if known is None:
         raise BadInput("the dataset has no attributes boundary_x_min, ..., and no case; give the snapshots of a run")
     return known
+
+
+def known_conditions(ds: xr.Dataset) -> Conditions | None:
+    """Return the conditions of a dataset; None where it has neither attributes nor a case that say them."""
+    return Conditions.of(ds.attrs) or conditions_of_case(str(ds.attrs.get("case", "")))
+
+
+def conditions_of_case(text: str) -> Conditions | None:
+    """Return the conditions of a case as it was run; None where the text has no boundaries."""
+    case = tomllib.loads(text)
+    if "boundaries" not in case:
+        return None
+    heat = case.get("heat")
+    nx, ny, nz = case.get("grid", {}).get("cells", (0, 0, 0))
+    gx, gy, gz = case.get("body", {}).get("gravity", (0.0, 0.0, 0.0))
+    scalars = ({} if heat is None else {"T": heat}) | {scalar["name"]: scalar for scalar in case.get("scalars", ())}
+    return Conditions(
+        sides={name: _side(case["boundaries"], name, heat=heat is not None) for name in SIDES},
+        cells=(nx, ny, nz),
+        viscosity=case.get("fluid", {}).get("viscosity", math.nan),
+        diffusivities={name: table.get("diffusivity", math.nan) for name, table in scalars.items()},
+        thermal_expansion=(heat or {}).get("expansion", 0.0),
+        gravity=(gx, gy, gz),
+    )
+
+
+def _side(boundaries: Mapping[str, Any], name: str, *, heat: bool) -> Side:
+    """Return a side from its table, or from its type alone; one of a periodic pair from that of the pair."""
+    written = boundaries.get(name, boundaries.get(name[0], "unknown"))
+    table = written if isinstance(written, Mapping) else {"type": written}
+    if table["type"] != "wall":
+        return Side(type="slip" if table["type"] == "symmetry" else table["type"])
+    x, y, z = table.get("velocity", (0.0, 0.0, 0.0))
+    insulated = heat and not {"temperature", "heat_transfer"} & table.keys()
+    return Side(
+        type="wall",
+        velocity=(float(x), float(y), float(z)),
+        temperature=table.get("temperature"),
+        heat_flux=table.get("heat_flux", 0.0) if insulated else None,
+        heat_transfer=table.get("heat_transfer"),
+        outside_temperature=table.get("outside_temperature"),
+        roughness=table.get("roughness"),
+    )

@@ -9,19 +9,18 @@ also of bodies that the equations see where they are. In bodies there is nothing
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import xarray as xr
 
-from taskflow.analysis.planes import Plane, interpolate, on_cells
+from taskflow.analysis.conditions import conditions
+from taskflow.analysis.planes import VELOCITY, CutPlane, interpolate, on_cells
 from taskflow.errors import BadInput
-from taskflow.output.layout import VELOCITY
+from taskflow.output.conditions import Side
 from taskflow.output.metadata import SOLID
 from taskflow.output.reading import periodic, widths
 
 
 def field_of(ds: xr.Dataset, name: str) -> xr.DataArray:
-    """A field, as a lazy array of pieces. Raises BadInput where there is none."""
+    """Return a field, as a lazy array of pieces. Raises BadInput where there is none."""
     if name not in ds:
         raise BadInput(f"output.fields: there is no {name} in this dataset; it has {', '.join(on_cells(ds))}")
     field = ds[name]
@@ -29,7 +28,7 @@ def field_of(ds: xr.Dataset, name: str) -> xr.DataArray:
 
 
 def centred(ds: xr.Dataset, field: xr.DataArray) -> xr.DataArray:
-    """A field in cell centres: the mean of the values on a cell's two faces, where it lives on these."""
+    """Return a field in cell centres: the mean of the values on a cell's two faces, where it lives on these."""
     for dim in [str(dim) for dim in field.dims if str(dim).endswith("_f")]:
         low, high = _sides(ds, field, dim)
         field = ((low + high) / 2).assign_attrs(field.attrs)
@@ -37,7 +36,7 @@ def centred(ds: xr.Dataset, field: xr.DataArray) -> xr.DataArray:
 
 
 def _sides(ds: xr.Dataset, field: xr.DataArray, dim: str) -> tuple[xr.DataArray, xr.DataArray]:
-    """The values on the low and on the high face of each cell."""
+    """Return the values on the low and on the high face of each cell."""
     axis, values = dim[0], field.drop_vars(dim, errors="ignore")
     if periodic(ds, axis):
         low, high = values, values.roll({dim: -1}, roll_coords=False)
@@ -49,13 +48,13 @@ def _sides(ds: xr.Dataset, field: xr.DataArray, dim: str) -> tuple[xr.DataArray,
 
 
 def outside(ds: xr.Dataset, field: xr.DataArray) -> xr.DataArray:
-    """The field, NaN in bodies, as far as the dataset knows of any."""
+    """Return the field, NaN in bodies, as far as the dataset knows of any."""
     solid = bodies(ds)
     return field if solid is None else field.where(~solid)
 
 
 def bodies(ds: xr.Dataset) -> xr.DataArray | None:
-    """Where bodies are, lazily; None where the dataset knows of none."""
+    """Return where bodies are, lazily; None where the dataset knows of none."""
     if SOLID not in ds:
         return None
     field = ds[SOLID]
@@ -63,18 +62,19 @@ def bodies(ds: xr.Dataset) -> xr.DataArray | None:
 
 
 def velocity(ds: xr.Dataset) -> xr.Dataset:
-    """u, v, w in cell centres."""
+    """Return u, v, w in cell centres."""
     return xr.Dataset({name: centred(ds, field_of(ds, name)) for name in VELOCITY.values()}, attrs=ds.attrs)
 
 
 def derivative(ds: xr.Dataset, name: str, axis: str) -> xr.DataArray:
-    """The derivative of a velocity along an axis, in cell centres, of second order.
+    """Return the derivative of a velocity along an axis, in cell centres, of second order.
 
-    Along its own direction the difference of the two faces; otherwise between neighbouring centres, one-sided at
-    boundaries that are not periodic and at bodies, where the velocity on their faces is 0; NaN in bodies.
+    It is the difference of the two faces along a direction in which the velocity lives on faces; otherwise that between
+    neighbouring centres, one-sided at boundaries that are not periodic, and at bodies, on whose faces the velocity is
+    0. It is NaN in bodies.
     """
     field = field_of(ds, name)
-    if VELOCITY.get(axis) == name:
+    if f"{axis}_f" in field.dims:
         low, high = _sides(ds, field, f"{axis}_f")
         return outside(ds, centred(ds, (high - low) / widths(ds, axis)))
     values = centred(ds, field)
@@ -84,7 +84,7 @@ def derivative(ds: xr.Dataset, name: str, axis: str) -> xr.DataArray:
 
 
 def _differences(ds: xr.Dataset, values: xr.DataArray, axis: str) -> xr.DataArray:
-    """The derivative of values in cell centres as if there were no bodies."""
+    """Return the derivative of values in cell centres as if there were no bodies."""
     dim = f"{axis}_c"
     if not periodic(ds, axis):
         return _whole(values, dim).differentiate(dim, edge_order=2 if values.sizes[dim] > 2 else 1)
@@ -95,49 +95,44 @@ def _differences(ds: xr.Dataset, values: xr.DataArray, axis: str) -> xr.DataArra
 
 
 def _whole(field: xr.DataArray, dim: str) -> xr.DataArray:
-    """In pieces that have all of a dimension, and for that less of the others."""
+    """Return a field in pieces that have all of a dimension, and less of the others instead."""
     return field.chunk({other: -1 if other == dim else "auto" for other in field.dims})
 
 
 def _beside_bodies(ds: xr.Dataset, plain: xr.DataArray, values: xr.DataArray, axis: str) -> xr.DataArray:
-    """The derivative along an axis of `values` in cell centres: `plain` where there is no body beside a cell."""
+    """Return the derivative along an axis of `values` in cell centres: `plain` where there is no body beside a cell."""
     solid = bodies(ds)
     if solid is None:
         return plain
-    low, high = (_Neighbour.of(ds, solid, values, axis, step) for step in (1, -1))
-    before, behind = (values - low.value) / low.distance, (high.value - values) / high.distance
-    both = (high.distance * before + low.distance * behind) / (low.distance + high.distance)
-    one_sided = before.where(low.exists, behind).where(~(low.exists & high.exists), both)
-    return outside(ds, plain.where(~(low.body | high.body), one_sided))
+    low, down, low_body, low_exists = _neighbour(ds, solid, values, axis, 1)
+    high, up, high_body, high_exists = _neighbour(ds, solid, values, axis, -1)
+    before, behind = (values - low) / down, (high - values) / up
+    both = (up * before + down * behind) / (down + up)
+    one_sided = before.where(low_exists, behind).where(~(low_exists & high_exists), both)
+    return outside(ds, plain.where(~(low_body | high_body), one_sided))
 
 
-@dataclass(frozen=True, eq=False)
-class _Neighbour:
-    """The neighbours of all cells on one side: a value, how far away, whether it is of a body, whether there is one."""
+def _neighbour(
+    ds: xr.Dataset, solid: xr.DataArray, values: xr.DataArray, axis: str, step: int
+) -> tuple[xr.DataArray, xr.DataArray, xr.DataArray, xr.DataArray]:
+    """Return the value of the next cell before (`step` 1) or behind (-1) each cell, round where periodic, its distance,
+    whether a body is there, and whether it exists. The value of a body is the image in the face, one cell away.
+    """
+    dim, size = f"{axis}_c", widths(ds, axis)
 
-    value: xr.DataArray
-    distance: xr.DataArray
-    body: xr.DataArray
-    exists: xr.DataArray
+    def beside(q: xr.DataArray, beyond: object) -> xr.DataArray:
+        if periodic(ds, axis):
+            return q.roll({dim: step}, roll_coords=False)
+        return q.shift({dim: step}, fill_value=beyond)
 
-    @classmethod
-    def of(cls, ds: xr.Dataset, solid: xr.DataArray, values: xr.DataArray, axis: str, step: int) -> _Neighbour:
-        """The next cell before (`step` 1) or behind (-1), round where periodic."""
-        dim, size = f"{axis}_c", widths(ds, axis)
-
-        def beside(q: xr.DataArray, beyond: object) -> xr.DataArray:
-            if periodic(ds, axis):
-                return q.roll({dim: step}, roll_coords=False)
-            return q.shift({dim: step}, fill_value=beyond)
-
-        body, exists = beside(solid, False), beside(xr.ones_like(solid), False)
-        value = beside(values, float("nan")).where(~body, -values)
-        distance = ((size + beside(size, float("nan"))) / 2).where(~body, size)
-        return cls(value, distance, body, exists)
+    body, exists = beside(solid, False), beside(xr.ones_like(solid), False)
+    value = beside(values, float("nan")).where(~body, -values)
+    distance = ((size + beside(size, float("nan"))) / 2).where(~body, size)
+    return value, distance, body, exists
 
 
 def vorticity(ds: xr.Dataset) -> xr.Dataset:
-    """The curl of the velocity: vorticity_x = dw/dy - dv/dz, ..., in cell centres."""
+    """Return the curl of the velocity: vorticity_x = dw/dy - dv/dz, ..., in cell centres."""
     curl = {}
     for x, y, z in ("xyz", "yzx", "zxy"):
         field = derivative(ds, VELOCITY[z], y) - derivative(ds, VELOCITY[y], z)
@@ -146,8 +141,8 @@ def vorticity(ds: xr.Dataset) -> xr.Dataset:
 
 
 def q_criterion(ds: xr.Dataset) -> xr.DataArray:
-    """Q = -(du_i/dx_j) (du_j/dx_i) / 2, positive where rotation outweighs strain (J. C. R. Hunt, A. A. Wray, P. Moin
-    1988, CTR-S88, 193), in cell centres.
+    """Return Q = -(du_i/dx_j) (du_j/dx_i) / 2 in cell centres, positive where rotation outweighs strain (J. C. R. Hunt,
+    A. A. Wray, P. Moin 1988, CTR-S88, 193).
     """
     g = {(a, b): derivative(ds, VELOCITY[a], b) for a in VELOCITY for b in VELOCITY}
     squares = g["x", "x"] ** 2 + g["y", "y"] ** 2 + g["z", "z"] ** 2
@@ -156,8 +151,64 @@ def q_criterion(ds: xr.Dataset) -> xr.DataArray:
     return (-0.5 * squares - products).rename("Q").assign_attrs(about)
 
 
-def on_plane(ds: xr.Dataset, plane: Plane) -> xr.Dataset:
-    """All fields on a plane, at the cell centres of it, linear between the values on both sides."""
+def on_plane(ds: xr.Dataset, plane: CutPlane) -> xr.Dataset:
+    """Return all fields on a plane, at the cell centres of it, linear between the values on both sides."""
     cuts = {name: interpolate(ds, field_of(ds, name), plane.normal, plane.position) for name in on_cells(ds)}
     fields = {name: centred(ds, cut).assign_attrs(ds[name].attrs) for name, cut in cuts.items()}
     return xr.Dataset(fields, attrs=ds.attrs).assign_coords({plane.normal: plane.position})
+
+
+def wall_shear(ds: xr.Dataset, face: str) -> xr.Dataset:
+    """Return the stress, over density, that the fluid puts on a wall: viscosity (u - u_wall) / (spacing / 2), for the
+    two velocities along it; in the middle of each cell at the wall, NaN where that is in a body.
+    """
+    wall, viscosity = _wall(ds, face), conditions(ds).viscosity
+    shear = {}
+    for (axis, name), at_wall in zip(VELOCITY.items(), wall.velocity or (0.0, 0.0, 0.0), strict=True):
+        if axis != face[0]:
+            inside, distance = _at_wall(ds, face, centred(ds, field_of(ds, name)))
+            stress = _in_fluid(ds, face, viscosity * (inside - at_wall) / distance)
+            about = {"long_name": f"shear stress along {axis} on {face}, over density", "units": "1"}
+            shear[f"shear_{axis}"] = stress.assign_attrs(about)
+    return xr.Dataset(shear, attrs=ds.attrs)
+
+
+def nusselt(ds: xr.Dataset, face: str) -> xr.DataArray:
+    """Return the heat flux into the fluid through each cell's part of a wall, over that of pure conduction across the
+    domain between the hottest and the coldest wall; NaN where the cell is in a body. Its mean, weighted by area, is the
+    number in the log, where there are no bodies at the wall.
+    """
+    temperature, sides = _wall(ds, face).temperature, conditions(ds).sides.values()
+    temperatures = [side.temperature for side in sides if side.temperature is not None]
+    if temperature is None or max(temperatures) == min(temperatures):
+        raise BadInput(f"face = {face!r}: a Nusselt number needs a wall with a temperature, and another temperature")
+    inside, distance = _at_wall(ds, face, field_of(ds, "T"))
+    length = float(widths(ds, face[0]).sum())
+    number = _in_fluid(ds, face, (temperature - inside) / distance * length / (max(temperatures) - min(temperatures)))
+    return number.rename("nusselt").assign_attrs(long_name=f"Nusselt number on {face}", units="1")
+
+
+def _wall(ds: xr.Dataset, face: str) -> Side:
+    """Return a smooth wall. Raises BadInput where the face is none."""
+    sides = conditions(ds).sides
+    walls = [name for name, side in sides.items() if side.type == "wall"]
+    if face not in walls:
+        raise BadInput(f"face = {face!r}: there is no wall; choose one of {', '.join(walls) or 'another run'}")
+    if sides[face].roughness:
+        raise BadInput(f"face = {face!r}: a rough wall has the stress of the logarithmic law, which is not found here")
+    return sides[face]
+
+
+def _at_wall(ds: xr.Dataset, face: str, field: xr.DataArray) -> tuple[xr.DataArray, float]:
+    """Return the values in the cells at a wall, and the distance of their centres from it."""
+    place = _cells_at(face)
+    return field.isel(place, drop=True), float(widths(ds, face[0]).isel(place)) / 2
+
+
+def _in_fluid(ds: xr.Dataset, face: str, values: xr.DataArray) -> xr.DataArray:
+    """Return values of the cells at a wall, NaN in those that a body takes."""
+    return values.where(ds[SOLID].isel(_cells_at(face), drop=True) == 0) if SOLID in ds else values
+
+
+def _cells_at(face: str) -> dict[str, int]:
+    return {f"{face[0]}_c": 0 if face.endswith("min") else -1}

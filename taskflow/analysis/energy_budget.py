@@ -20,12 +20,12 @@ from functools import cached_property
 
 import xarray as xr
 
-from taskflow.analysis.averages import profiles
 from taskflow.analysis.conditions import conditions
 from taskflow.analysis.derived import bodies, derivative, outside
 from taskflow.analysis.faces import Faces
+from taskflow.analysis.planes import VELOCITY
+from taskflow.analysis.profiles import profiles
 from taskflow.errors import BadInput
-from taskflow.output.layout import VELOCITY
 from taskflow.output.reading import widths
 
 TERMS = {
@@ -43,8 +43,8 @@ EDDIES = "mean_eddy_dissipation"
 
 
 def kinetic_energy_budget(ds: xr.Dataset, axis: str | None = None) -> xr.Dataset:
-    """The terms with the sign with which they change k, k itself, and `residual`, their sum: dk/dt and errors. In each
-    cell, NaN in bodies; or along an axis.
+    """Return the terms with the sign with which they change k, k itself, and `residual`, their sum: dk/dt and errors.
+    In each cell, NaN in bodies; or along an axis.
 
     Raises BadInput where the statistics have no budget, or bodies cut the planes across the axis.
     """
@@ -62,7 +62,7 @@ def kinetic_energy_budget(ds: xr.Dataset, axis: str | None = None) -> xr.Dataset
 
 
 def _terms(of: Moments) -> Iterator[tuple[str, xr.DataArray]]:
-    """Each term by its name."""
+    """Yield each term with its name."""
     known, k = conditions(of.ds), of.energy
     nothing, lines, shear = xr.zeros_like(k), of.lines, of.shear
     viscosity, expansion = known.viscosity, known.thermal_expansion
@@ -74,17 +74,17 @@ def _terms(of: Moments) -> Iterator[tuple[str, xr.DataArray]]:
     yield "convection", -sum(along, start=nothing)
     yield "production", -sum((of.covariance(a, b) * rate for (a, b), rate in shear.items()), start=nothing)
     yield "turbulent_transport", -transported(of.flux)
-    yield "pressure_transport", -transported(of.pressure_flux)
+    yield "pressure_transport", -transported(lambda a: of.covariance(a, "p"))
     spread = (line.slope(line.rise(k, line.still)) for line in lines.values())
     yield "viscous_diffusion", viscosity * sum(spread, start=nothing)
     yield "dissipation", -of.dissipation(viscosity)
     gravity = zip("xyz", known.gravity, strict=True)
-    lift = sum((g * of.heat_flux(a) for a, g in gravity), start=nothing) if expansion else nothing
+    lift = sum((g * of.covariance(a, "T") for a, g in gravity), start=nothing) if expansion else nothing
     yield "buoyancy", -expansion * lift
     if EDDIES in of.ds:
         yield "eddy_transport", transported(of.eddy_flux)
-        carried = sum((of.stress(a, b) * rate for (a, b), rate in shear.items()), start=nothing)
-        yield "eddy_dissipation", carried - of.means[EDDIES]
+        lost = sum((of.means[_stress(a, b)] * rate for (a, b), rate in shear.items()), start=nothing)
+        yield "eddy_dissipation", lost - of.means[EDDIES]
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,11 +95,7 @@ class Moments:
     """
 
     ds: xr.Dataset
-
-    @property
-    def axes(self) -> str:
-        """The axes along which the moments vary."""
-        return "xyz"
+    axes: str = "xyz"  # along which the moments vary
 
     @property
     def means(self) -> xr.Dataset:
@@ -127,58 +123,39 @@ class Moments:
         return shear
 
     def mean(self, a: str) -> xr.DataArray:
-        """U_a."""
+        """Return U_a."""
         return self.means[f"mean_{VELOCITY[a]}"]
 
     def covariance(self, a: str, b: str) -> xr.DataArray:
-        """<u'_a u'_b>."""
-        return _covariance(self.means, VELOCITY[a], VELOCITY[b])
-
-    def pressure_flux(self, a: str) -> xr.DataArray:
-        """<u'_a p'>."""
-        return _covariance(self.means, VELOCITY[a], "p")
-
-    def heat_flux(self, a: str) -> xr.DataArray:
-        """<u'_a T'>."""
-        return _covariance(self.means, VELOCITY[a], "T")
-
-    def stress(self, a: str, b: str) -> xr.DataArray:
-        """<s_ab> of eddies."""
-        return self.means[_stress(a, b)]
+        """Return <u'_a u'_b>, or, where b is the name of a scalar, <u'_a b'>."""
+        return _covariance(self.means, VELOCITY[a], VELOCITY.get(b, b))
 
     def flux(self, a: str) -> xr.DataArray:
-        """<u'_i u'_i u'_a> / 2."""
+        """Return <u'_i u'_i u'_a> / 2."""
         return self.ds[f"mean_energy_flux_{a}"]
 
     def eddy_flux(self, a: str) -> xr.DataArray:
-        """<u'_i s'_ia>."""
+        """Return <u'_i s'_ia>."""
         return self.ds[f"mean_eddy_flux_{a}"]
 
     def dissipation(self, viscosity: float) -> xr.DataArray:
-        """viscosity <(du'_i/dx_j)^2>."""
+        """Return viscosity <(du'_i/dx_j)^2>."""
         return self.ds["mean_dissipation"]
 
 
 @dataclass(frozen=True, eq=False)
 class MomentsOverPlanes(Moments):
-    """Moments of all that differs from the mean over time and over planes across an axis: also of means over time that
-    differ within planes.
+    """Moments of deviations from the mean over time and planes across the one axis in `axes`, those of means over time
+    included.
     """
-
-    axis: str
-
-    @property
-    def axes(self) -> str:
-        """The one along which the moments vary."""
-        return self.axis
 
     @cached_property
     def means(self) -> xr.Dataset:
         """Means and covariances."""
-        return profiles(self.ds, self.axis)
+        return profiles(self.ds, self.axes)
 
     def flux(self, a: str) -> xr.DataArray:
-        """See `Moments.flux`."""
+        """Return <u'_i u'_i u'_a> / 2, with the part of what varies within planes."""
         apart = self._velocities
         flux = self.ds[f"mean_energy_flux_{a}"] + 0.5 * sum(q**2 for q in apart.values()) * apart[a]
         for b, q in apart.items():
@@ -187,14 +164,14 @@ class MomentsOverPlanes(Moments):
         return self._mean(flux)
 
     def eddy_flux(self, a: str) -> xr.DataArray:
-        """See `Moments.eddy_flux`."""
+        """Return <u'_i s'_ia>, with the part of what varies within planes."""
         flux = self.ds[f"mean_eddy_flux_{a}"]
         for b, q in self._velocities.items():
             flux = flux + q * self._apart(_stress(b, a))
         return self._mean(flux)
 
     def dissipation(self, viscosity: float) -> xr.DataArray:
-        """See `Moments.dissipation`."""
+        """Return viscosity <(du'_i/dx_j)^2>, with the part of what varies within planes."""
         apart = {f"apart_{VELOCITY[a]}": q for a, q in self._velocities.items()}
         around = self.ds.assign(apart)
         gradients = sum(derivative(around, name, other) ** 2 for name in apart for other in "xyz")
@@ -205,12 +182,12 @@ class MomentsOverPlanes(Moments):
         return {a: self._apart(f"mean_{name}") for a, name in VELOCITY.items()}
 
     def _apart(self, name: str) -> xr.DataArray:
-        """The deviation from the mean over planes."""
+        """Return the deviation from the mean over planes."""
         return self.ds[name] - self._mean(self.ds[name])
 
     def _mean(self, q: xr.DataArray) -> xr.DataArray:
-        """The mean over planes across the axis."""
-        across = [f"{other}_c" for other in "xyz" if other != self.axis]
+        """Return the mean over planes across the axis."""
+        across = [f"{other}_c" for other in "xyz" if other != self.axes]
         return q.weighted(widths(self.ds, across[0][0]) * widths(self.ds, across[1][0])).mean(across)
 
 
@@ -219,5 +196,5 @@ def _covariance(ds: xr.Dataset, a: str, b: str) -> xr.DataArray:
 
 
 def _stress(a: str, b: str) -> str:
-    """The name of a mean stress of eddies."""
+    """Return the name of a mean stress of eddies."""
     return f"mean_eddy_stress_{min(a, b)}{max(a, b)}"

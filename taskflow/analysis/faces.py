@@ -1,4 +1,4 @@
-"""Values and derivatives on the faces of cells along an axis, beside walls and bodies, and what they are in cells.
+"""Values and derivatives on the faces of cells along an axis, beside walls and bodies, and derivatives in the cells.
 
 Every quantity is 0 on bodies, as are velocities and all that fluctuates: stair steps, as everywhere where derivatives
 are taken (`taskflow.analysis.derived`). At an end of the axis it has a given value, or that of the cell.
@@ -33,7 +33,7 @@ class Faces:
         return f"{self.axis}_c"
 
     def velocities(self, number: int) -> Ends:
-        """A velocity at both ends; None where there is no wall."""
+        """Return a velocity at both ends; None where there is no wall."""
         low, high = (None if side.velocity is None else side.velocity[number] for side in self._sides)
         return low, high
 
@@ -50,7 +50,7 @@ class Faces:
         return low, high
 
     def on_faces(self, q: xr.DataArray, ends: Ends) -> xr.DataArray:
-        """On all faces, linear between centres; at an end its value, or that of the cell."""
+        """Return a quantity on all faces: linear between centres; at an end its value, or that of the cell."""
         low, high = self._beside(q)
         behind, ahead = self._beside(self._half)
         inner = (low * ahead + high * behind) / (behind + ahead)
@@ -61,8 +61,8 @@ class Faces:
         return self._closed(inner, first, last)
 
     def rise(self, q: xr.DataArray, ends: Ends) -> xr.DataArray:
-        """The derivative on all faces; at an end with a value, and at bodies, that of a parabola through it and two
-        cells, at other ends 0.
+        """Return the derivative on all faces: at bodies, and ends with a value, that of a parabola through it and two
+        cells; at other ends 0.
         """
         low, high = self._beside(q)
         behind, ahead = self._beside(self._half)
@@ -76,12 +76,12 @@ class Faces:
         return self._closed(inner, first, -last)
 
     def slope(self, faces: xr.DataArray) -> xr.DataArray:
-        """The derivative, in the cells, of a quantity on all faces."""
+        """Return the derivative, in the cells, of a quantity on all faces."""
         return faces.diff(self.dim).assign_coords({self.dim: self.ds[self.dim]}) / widths(self.ds, self.axis)
 
     def _from_wall(self, q: xr.DataArray, value: float | None, step: int) -> xr.DataArray:
-        """The derivative away from the low (`step` 1) or high face (-1) of each cell, if that has this value, on it; a
-        body behind the cell is met with 0 on its other face. 0 without a value.
+        """Return the derivative away from the low (`step` 1) or high face (-1) of each cell, if that has this value, on
+        it; a body behind the cell is met with 0 on its other face. 0 without a value.
         """
         if value is None:
             return xr.zeros_like(q)
@@ -93,7 +93,7 @@ class Faces:
         return (far**2 * (q - value) - near**2 * (beyond - value)) / (near * far * (far - near))
 
     def _next(self, q: xr.DataArray, step: int) -> xr.DataArray:
-        """The values of the next cell up (1) or down (-1); at an end those of the cell itself."""
+        """Return the values of the next cell up (1) or down (-1); at an end those of the cell itself."""
         count = q.sizes[self.dim]
         n = np.arange(count) + step
         places = n % count if periodic(self.ds, self.axis) else np.clip(n, 0, count - 1)
@@ -114,16 +114,14 @@ class Faces:
         return sides[f"{self.axis}_min"], sides[f"{self.axis}_max"]
 
     def _beside(self, q: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:
-        """The values before and behind each inner face, round where periodic."""
+        """Return the values before and behind each inner face, round where periodic."""
         count = q.sizes[self.dim]
         first = np.arange(count) - 1 if periodic(self.ds, self.axis) else np.arange(count - 1)
         low, high = (q.isel({self.dim: n % count}).drop_vars(self.dim) for n in (first, first + 1))
         return low, high
 
     def _closed(self, inner: xr.DataArray, first: xr.DataArray, last: xr.DataArray) -> xr.DataArray:
-        """With the faces at the ends, whose values the first and the last cell of two fields have: in a periodic
-        direction the last one is the first.
-        """
+        """Add the faces at the ends: periodic, or with the values of a first and a last cell."""
         if periodic(self.ds, self.axis):
             return xr.concat([inner, inner.isel({self.dim: [0]})], self.dim)
         low, high = (q.isel({self.dim: [n]}).drop_vars(self.dim) for n, q in ((0, first), (-1, last)))

@@ -16,16 +16,16 @@ import xarray as xr
 
 from taskflow.errors import BadInput
 from taskflow.output import STORE
-from taskflow.output.layout import VELOCITY
 from taskflow.output.metadata import SOLID
-from taskflow.output.reading import dataset, extent, periodic
+from taskflow.output.reading import dataset, extent, in_centres, periodic
 
+VELOCITY = {"x": "u", "y": "v", "z": "w"}  # as every system of equations of a flow calls its velocity
 SPEED = "speed"
 MOST = 400  # values along a side
 
 
 @dataclass(frozen=True)
-class Plane:
+class CutPlane:
     """The plane at `position` along the axis `normal`; a picture shows the two other axes, `across` and `up`."""
 
     normal: str
@@ -45,10 +45,10 @@ class Plane:
         return f"{self.normal} = {self.position:.4g}"
 
 
-def plane_of(ds: xr.Dataset, text: str | None) -> Plane:
-    """The plane that "y" (the middle) or "y=0.3" names; by default across the direction of fewest cells, then shortest.
+def plane_of(ds: xr.Dataset, text: str | None) -> CutPlane:
+    """Return the plane that "y" (the middle) or "y=0.3" names; by default across the direction of fewest cells.
 
-    Raises BadInput where the text is neither, or the position lies outside the domain.
+    Of several of these it is the shortest. Raises BadInput where the text is neither, or outside the domain.
     """
     if text is None:
         thickness = {a: (ds.sizes[f"{a}_c"], extent(ds, a)[1] - extent(ds, a)[0]) for a in "yzx"}
@@ -63,11 +63,11 @@ def plane_of(ds: xr.Dataset, text: str | None) -> Plane:
         raise BadInput(f"plane = {text!r}: {match[2]!r} is not a number; write, say, {match[1]}={low:g}") from None
     if not low <= position <= high:
         raise BadInput(f"plane = {text!r}: outside the domain, where {match[1]} goes from {low:g} to {high:g}")
-    return Plane(match[1], position)
+    return CutPlane(match[1], position)
 
 
 def interpolate(ds: xr.Dataset, field: xr.DataArray, axis: str, position: float) -> xr.DataArray:
-    """The field at a position along an axis, linear between its two neighbouring points, which alone are read.
+    """Return the field at a position along an axis, linear between its two neighbouring points, which alone are read.
 
     Half a cell from a wall a field in centres keeps its last value; across a periodic face it goes round.
     """
@@ -86,32 +86,25 @@ def interpolate(ds: xr.Dataset, field: xr.DataArray, axis: str, position: float)
 
 
 def on_cells(ds: xr.Dataset) -> list[str]:
-    """Names of what has a value in, or beside, each cell."""
+    """Return the names of the fields that have a value in each cell, or on its faces."""
     return [str(name) for name, field in ds.data_vars.items() if {"x", "y", "z"} <= {str(dim)[0] for dim in field.dims}]
 
 
-def on_plane(ds: xr.Dataset, field: str, plane: Plane) -> np.ndarray:
-    """The field's values [up, across] at the cell centres of the plane."""
+def on_plane(ds: xr.Dataset, field: str, plane: CutPlane) -> np.ndarray:
+    """Return the field's values [up, across] at the cell centres of the plane."""
     cut = interpolate(ds, ds[field], plane.normal, plane.position)
-    values = np.asarray(cut.values, dtype="f8")
-    for number, dim in enumerate(map(str, cut.dims)):
-        if dim.endswith("_f"):
-            right = np.roll(values, -1, axis=number)
-            values = (values + right) / 2
-            if not periodic(ds, dim[0]):
-                values = np.delete(values, -1, axis=number)
-    return values
+    return in_centres(ds, np.asarray(cut.values, dtype="f8"), cut.dims)
 
 
 def choices(directory: str | Path) -> dict[str, Any]:
-    """All that can be shown of a run: names of `fields`, `times` of snapshots, and across which axis to cut first."""
+    """Return what can be shown of a run: names of `fields`, `times` of snapshots, and the axis to cut across first."""
     ds = dataset(Path(directory) / STORE)
     return {"fields": shown_fields(ds), "times": ds["time"].values.tolist(), "plane": plane_of(ds, None).normal}
 
 
 def plane_values(directory: str | Path, field: str, plane: str, snapshot: int) -> dict[str, Any]:
-    """The values of a field, or of the `speed`, on a plane ("y", or "y=0.3") of a snapshot, counted from 0 or, below 0,
-    from the last: single precision, little-endian, row by row upwards, in base64; NaN where a body is.
+    """Return the values of a field, or of the `speed`, on a plane ("y", or "y=0.3") of a snapshot, counted from 0 or,
+    below 0, from the last: single precision, little-endian, row by row upwards, in base64; NaN where a body is.
 
     Raises BadInput where something asked for is not there.
     """
@@ -137,7 +130,7 @@ def plane_values(directory: str | Path, field: str, plane: str, snapshot: int) -
 
 
 def _even(centres: np.ndarray, low: float, high: float) -> np.ndarray:
-    """The cells in which evenly spaced points lie, as many as show the smallest cell, MOST at most."""
+    """Return the cells in which evenly spaced points lie, as many as show the smallest cell, MOST at most."""
     narrowest = np.diff(centres).min() if len(centres) > 1 else high - low
     count = min(MOST, max(len(centres), ceil((high - low) / narrowest * (1 - 1e-9))))
     points = low + (np.arange(count) + 0.5) * (high - low) / count
@@ -145,13 +138,13 @@ def _even(centres: np.ndarray, low: float, high: float) -> np.ndarray:
 
 
 def shown_fields(ds: xr.Dataset) -> list[str]:
-    """Names of the fields that can be shown; the speed comes first, where there are velocities."""
+    """Return the names of the fields that can be shown; the speed comes first, where there are velocities."""
     names = [str(name) for name, array in ds.data_vars.items() if "time" in array.dims]
     return [SPEED, *names] if set(VELOCITY.values()) <= set(names) else names
 
 
-def fluid_on_plane(ds: xr.Dataset, field: str, plane: Plane) -> np.ndarray:
-    """Values [up, across] of a field, or of the speed, on a plane of a snapshot; NaN where a body is."""
+def fluid_on_plane(ds: xr.Dataset, field: str, plane: CutPlane) -> np.ndarray:
+    """Return values [up, across] of a field, or of the speed, on a plane of a snapshot; NaN where a body is."""
     if field == SPEED:
         values = np.sqrt(sum(on_plane(ds, name, plane) ** 2 for name in VELOCITY.values()))
     else:

@@ -1,11 +1,13 @@
-"""Velocity profiles on the two centrelines of a plane, compared with tables from the literature."""
+"""Profiles: of the velocity on the two centrelines of a plane, compared with tables from the literature; of statistics
+along one axis, over the two directions that are alike.
+"""
 
 from __future__ import annotations
 
 import csv
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,10 +15,9 @@ import numpy as np
 import xarray as xr
 
 from taskflow import files
-from taskflow.analysis.planes import Plane, interpolate, plane_of
+from taskflow.analysis.planes import VELOCITY, CutPlane, interpolate, plane_of
 from taskflow.errors import BadInput
-from taskflow.output.layout import VELOCITY
-from taskflow.output.reading import extent, snapshot
+from taskflow.output.reading import extent, snapshot, widths
 
 LARGEST = 1e100  # of numbers in tables, whose differences are formed and drawn
 
@@ -36,60 +37,67 @@ class Reference:
 
 
 def read_reference(path: str | Path) -> Reference:
-    """A table from a CSV file: lines of comment, a header "y,u" or "x,v" and perhaps "use", rows of numbers.
+    """Read a table from a CSV file: lines of comment, a header "y,u" or "x,v" and perhaps "use", rows of numbers.
 
     Raises BadInput, with the line, where it is not that.
     """
     try:
-        lines = files.text(path, files.TABLE, "give a file of comma-separated values").splitlines()
+        text = files.text(path, files.TABLE, "give a file of comma-separated values")
     except BadInput as error:
         raise BadInput(f"reference {path}: cannot be read: {error}") from None
-    sources = [line.removeprefix("# Citation:").strip() for line in lines if line.startswith("# Citation:")]
-    (first, names), *rows = [*_rows(path, lines)] or [(1, [])]
+    (first, names), *rows = [*_rows(path, text)] or [(1, [])]
     quantity = next((q for p, q in (("y", "u"), ("x", "v")) if {p, q} <= set(names)), None)
     if quantity is None or len(set(names)) < len(names):
         problem = "its columns are not those of a profile; give y,u or x,v, and perhaps use"
-        raise BadInput(f"reference {path}: line {first}: {problem}")
+        raise _wrong(path, first, problem)
     if not rows:
         raise BadInput(f"reference {path}: there is nothing behind line {first}; give lines of numbers")
-    columns = [names.index(name) for name in ("y" if quantity == "u" else "x", quantity)]
-    use = names.index("use") if "use" in names else None
-    table, used = [], []
+    columns: dict[str, list[float]] = {name: [] for name in names}
     for line, row in rows:
         if len(row) != len(names):
-            problem = f"{len(row)} values for {len(names)} names; give one for each"
-            raise BadInput(f"reference {path}: line {line}: {problem}")
-        table.append([_number(path, line, row[column]) for column in columns])
-        used.append(use is None or not row[use].strip() or _number(path, line, row[use]) != 0)
-    places, values = np.array(table).T
-    return Reference(_short(sources[0]) if sources else Path(path).stem, quantity, places, values, np.array(used))
+            raise _wrong(path, line, f"{len(row)} values for {len(names)} names; give one for each")
+        for name, value in zip(names, row, strict=True):
+            if name in ("y" if quantity == "u" else "x", quantity, "use"):
+                columns[name].append(1.0 if name == "use" and not value.strip() else _number(path, line, value))
+    source = re.search(r"^# Citation:(.*)", text, re.MULTILINE)
+    return Reference(
+        # authors and year of a citation that begins with them
+        name=re.split(r"(?<=\(\d{4}\))", source[1].strip(), maxsplit=1)[0] if source else Path(path).stem,
+        quantity=quantity,
+        places=np.array(columns["y" if quantity == "u" else "x"]),
+        values=np.array(columns[quantity]),
+        used=np.array(columns.get("use", [1.0] * len(rows))) != 0,
+    )
 
 
-def _rows(path: str | Path, lines: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
-    """The values in each line that has some, with its number."""
-    for number, line in enumerate(lines, start=1):
+def _rows(path: str | Path, text: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the values of each line that has some, with its number."""
+    for number, line in enumerate(text.splitlines(), start=1):
         if line.strip() and not line.startswith("#"):
             try:
                 yield number, next(csv.reader([line], strict=True, skipinitialspace=True))
             except csv.Error as error:
-                problem = f"line {number}: {error}; give numbers with commas between them"
-                raise BadInput(f"reference {path}: {problem}") from None
+                raise _wrong(path, number, f"{error}; give numbers with commas between them") from None
 
 
 def _number(path: str | Path, line: int, text: str) -> float:
-    """A finite number. Raises BadInput with its place where a text is none."""
+    """Return a finite number. Raises BadInput with its place where a text is none."""
     try:
         value = float(text)
     except ValueError:
         value = math.nan
-    if not math.isfinite(value) or abs(value) > LARGEST:
-        problem = f"line {line}: {text.strip()[:40]!r} is no number up to {LARGEST:g}; give one, or leave the line out"
-        raise BadInput(f"reference {path}: {problem}")
+    if not abs(value) <= LARGEST:
+        problem = f"{text.strip()[:40]!r} is no number up to {LARGEST:g}; give one, or leave the line out"
+        raise _wrong(path, line, problem)
     return value
 
 
-def profile(ds: xr.Dataset, plane: Plane, quantity: str) -> tuple[np.ndarray, np.ndarray]:
-    """Places and values of the velocity across ("u") on the vertical, or upwards ("v") on the horizontal centreline."""
+def _wrong(path: str | Path, line: int, problem: str) -> BadInput:
+    return BadInput(f"reference {path}: line {line}: {problem}")
+
+
+def profile(ds: xr.Dataset, plane: CutPlane, quantity: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return places and values of the velocity across on the vertical ("u"), or upwards on the other centreline."""
     component, line = (plane.across, plane.up) if quantity == "u" else (plane.up, plane.across)
     field = ds[VELOCITY[component]]
     cut = interpolate(ds, field, plane.normal, plane.position)
@@ -100,33 +108,56 @@ def profile(ds: xr.Dataset, plane: Plane, quantity: str) -> tuple[np.ndarray, np
 def compare_profiles(
     directory: str | Path, references: Iterable[str | Path], plane: str | None = None, time: float | None = None
 ) -> dict[Path, float]:
-    """Per table: its largest difference to the run, over its points in use that lie between cell centres."""
+    """Return the largest difference of each table to the run, over its points in use that lie between cell centres."""
     ds = snapshot(directory, time)
     cut = plane_with_velocities(ds, plane)
     return {Path(path): difference(ds, cut, read_reference(path)) for path in references}
 
 
 def compare(ds: xr.Dataset, reference: str | Path, plane: str | None = None) -> float:
-    """The largest difference of a snapshot to a table, over its points in use that lie between cell centres."""
+    """Return the largest difference of a snapshot to a table, over its points in use that lie between cell centres."""
     return difference(ds, plane_with_velocities(ds, plane), read_reference(reference))
 
 
-def _short(citation: str) -> str:
-    """Authors and year of a citation that begins with them."""
-    return re.split(r"(?<=\(\d{4}\))", citation, maxsplit=1)[0]
-
-
-def plane_with_velocities(ds: xr.Dataset, text: str | None) -> Plane:
-    """The plane, where the run has the velocities to draw on it. Raises BadInput where not."""
+def plane_with_velocities(ds: xr.Dataset, text: str | None) -> CutPlane:
+    """Return the plane, where the run has the velocities to draw on it. Raises BadInput where not."""
     missing = [name for name in VELOCITY.values() if name not in ds]
     if missing:
         raise BadInput(f"output.fields: a profile needs {', '.join(missing)}, which this run did not write; add it")
     return plane_of(ds, text)
 
 
-def difference(ds: xr.Dataset, plane: Plane, table: Reference) -> float:
-    """Largest difference to the points in use that lie between cell centres; NaN where there is none."""
+def difference(ds: xr.Dataset, plane: CutPlane, table: Reference) -> float:
+    """Return the largest difference to the points in use that lie between cell centres; NaN where there is none."""
     places, values = profile(ds, plane, table.quantity)
     chosen = table.used & (table.places >= places[0]) & (table.places <= places[-1])
     errors = np.abs(np.interp(table.places[chosen], places, values) - table.values[chosen])
     return float(errors.max()) if len(errors) else float("nan")
+
+
+def profiles(statistics: xr.Dataset, axis: str) -> xr.Dataset:
+    """Return means and covariances in time and over planes across `axis`, weighted by the size of the cells.
+
+    A covariance is that of all values in time and in the plane: cov(a, b) = <cov> + <(mean_a - <mean_a>) (mean_b -
+    <mean_b>)>, <> being the mean over a plane of those in time. Raises BadInput where these are no statistics, or
+    there is no such axis.
+    """
+    if axis not in ("x", "y", "z"):
+        raise BadInput(f"axis = {axis!r}: give the one that profiles are along, x, y or z")
+    moments = {name: statistics[name] for name in map(str, statistics.data_vars) if name.startswith(("mean_", "cov_"))}
+    if not moments:
+        raise BadInput("these are no statistics; give the dataset of Run.statistics(), or the group statistics")
+    across = [f"{other}_c" for other in "xyz" if other != axis]
+    weights = widths(statistics, across[0][0]) * widths(statistics, across[1][0])
+    planes = {name: field.weighted(weights).mean(across) for name, field in moments.items()}
+    fields = [name.removeprefix("mean_") for name in moments if name.startswith("mean_")]
+    for a, b in ((a, b) for a in fields for b in fields if f"cov_{a}_{b}" in moments):
+        one, other = (moments[f"mean_{name}"] - planes[f"mean_{name}"] for name in (a, b))
+        planes[f"cov_{a}_{b}"] += (one * other).weighted(weights).mean(across)
+    for name, profile in planes.items():
+        profile.attrs = {
+            "long_name": f"{moments[name].attrs['long_name']}, over planes across {axis}",
+            "units": moments[name].attrs["units"],
+        }
+    columns = {name: statistics[name] for name in ("since", "samples")}
+    return xr.Dataset(planes | columns, attrs=statistics.attrs)

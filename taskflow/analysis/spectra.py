@@ -1,4 +1,4 @@
-"""Spectra of snapshots along periodic directions of uniform cells."""
+"""Spectra of snapshots along periodic directions of uniform cells, and the mean of those that a run has recorded."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import numpy as np
 import xarray as xr
 
 from taskflow.analysis.derived import centred, field_of
+from taskflow.analysis.planes import VELOCITY
 from taskflow.errors import BadInput
-from taskflow.output.layout import VELOCITY
 from taskflow.output.metadata import PARTS
 from taskflow.output.reading import extent, periodic, uniform
 
 
 def spectrum(ds: xr.Dataset, name: str, axis: str) -> xr.DataArray:
-    """The power spectrum of a field along an axis, on average over all lines: the integral over the wavenumber k, in
-    radians per length, is the mean square of what varies along the lines.
+    """Return the power spectrum of a field along an axis, on average over all lines: the integral over the wavenumber
+    k, in radians per length, is the mean square of what varies along the lines.
     """
     length = _length(ds, axis)
     field = field_of(ds, name)
@@ -27,9 +27,10 @@ def spectrum(ds: xr.Dataset, name: str, axis: str) -> xr.DataArray:
 
 
 def cospectrum(ds: xr.Dataset, one: str, other: str, axis: str) -> xr.Dataset:
-    """The co-spectrum of two fields in cell centres, and their quadrature spectrum, on average over all lines along an
-    axis. With c and d being their waves, `cospectrum` is the real part of c* d, whose integral over the wavenumber k is
-    the covariance along the lines; `quadrature` is the imaginary part of its conjugate (R. B. Stull 1988, section 8.6).
+    """Return the co-spectrum of two fields in cell centres, and their quadrature spectrum, on average over all lines
+    along an axis. With c and d being their waves, `cospectrum` is the real part of c* d, whose integral over the
+    wavenumber k is the covariance along the lines; `quadrature` is the imaginary part of its conjugate (R. B. Stull
+    1988, section 8.6).
     """
     length, dim = _length(ds, axis), f"{axis}_c"
     fields, cells = [centred(ds, field_of(ds, name)) for name in (one, other)], ds.sizes[dim]
@@ -45,8 +46,8 @@ def cospectrum(ds: xr.Dataset, one: str, other: str, axis: str) -> xr.Dataset:
 
 
 def energy_spectrum(ds: xr.Dataset) -> xr.DataArray:
-    """E(k) of a snapshot that is periodic in all directions: the kinetic energy of the waves in shells as wide as the
-    smallest wavenumber of the longest direction, so that its integral is the kinetic energy of what varies.
+    """Return E(k) of a snapshot that is periodic in all directions: the kinetic energy of the waves in shells as wide
+    as the smallest wavenumber of the longest direction, so that its integral is the kinetic energy of what varies.
 
     It has one snapshot in memory. Raises BadInput where there are more, or boundaries.
     """
@@ -67,8 +68,24 @@ def energy_spectrum(ds: xr.Dataset) -> xr.DataArray:
     return xr.DataArray(density[1:], coords={"k": k}, dims="k", name="E", attrs=about)
 
 
+def over_time(spectra: xr.Dataset) -> xr.Dataset:
+    """Return the mean of all records, each of which is one over the samples since the one before, from the first
+    `since` to the last `time`. Raises BadInput where these are no spectra, or none is there yet.
+    """
+    names = [str(name) for name in spectra.data_vars if str(name).startswith(("spectrum_", *(f"{p}_" for p in PARTS)))]
+    if not names or "since" not in spectra or "time" not in spectra["since"].dims:
+        raise BadInput("these are no spectra in time; give run.dataset(NAME) of a table [[spectra]]")
+    if not spectra.sizes["time"]:
+        raise BadInput("no record of these spectra is complete yet; wait for the first one")
+    weights = spectra["time"] - spectra["since"]
+    means = {name: spectra[name].weighted(weights).mean("time", keep_attrs=True) for name in names}
+    columns = {"since": spectra["since"][0], "samples": spectra["samples"].sum(keep_attrs=True)}
+    timeless = {name: column.drop_vars("time", errors="ignore") for name, column in columns.items()}
+    return xr.Dataset(means | timeless).assign_coords(time=spectra["time"][-1]).assign_attrs(spectra.attrs)
+
+
 def _waves(field: xr.DataArray, dim: str) -> xr.DataArray:
-    """The coefficients of its waves along a dimension, without the constant."""
+    """Return the coefficients of its waves along a dimension, without the constant."""
     return xr.apply_ufunc(
         lambda lines: np.fft.rfft(lines.astype("f8"), axis=-1, norm="forward")[..., 1:],
         field.chunk({dim: -1}),
@@ -81,7 +98,7 @@ def _waves(field: xr.DataArray, dim: str) -> xr.DataArray:
 
 
 def _twice(cells: int) -> xr.DataArray:
-    """How many waves each of these stands for: two, but for the shortest of an even number of cells."""
+    """Return how many waves each of these stands for: two, but for the shortest of an even number of cells."""
     twice = np.full(cells // 2, 2.0)
     if cells % 2 == 0:
         twice[-1] = 1.0
@@ -94,7 +111,7 @@ def _wavenumbers(cells: int, length: float) -> xr.DataArray:
 
 
 def _length(ds: xr.Dataset, axis: str) -> float:
-    """The length of the domain. Raises BadInput where the axis is not periodic, with uniform cells."""
+    """Return the length of the domain. Raises BadInput where the axis is not periodic, with uniform cells."""
     if axis not in ("x", "y", "z") or not periodic(ds, axis):
         closed = ", ".join(axis for axis in "xyz" if periodic(ds, axis)) or "none"
         raise BadInput(f"axis = {axis!r}: spectra are along periodic directions; this run has {closed}")

@@ -25,7 +25,7 @@ OFF = 1e-6  # of the smallest cell: what a centre may be off the middle of its f
 
 
 def staggered(ds: xr.Dataset) -> Staggered:
-    """The grid of snapshots, planes or statistics, or of a part of them, with axes X, Y, Z.
+    """Return the grid of snapshots, planes or statistics, or of a part of them, with axes X, Y, Z.
 
     Axes have the positions center and outer (n + 1 faces), or center and left where the dataset has all of a periodic
     direction; only center where it has one layer of cells. All else along an axis raises BadInput.
@@ -52,7 +52,7 @@ def staggered(ds: xr.Dataset) -> Staggered:
 
 
 def _whole(ds: xr.Dataset, axis: str) -> bool:
-    """Whether a dataset without a last face has all cells of a periodic direction, as far as it can tell."""
+    """Return whether a dataset without a last face has all cells of a periodic direction, as far as it can tell."""
     known = known_conditions(ds)
     if known is None:
         return True
@@ -60,7 +60,7 @@ def _whole(ds: xr.Dataset, axis: str) -> bool:
 
 
 def _sizes(ds: xr.Dataset, axis: str, open_ended: bool) -> np.ndarray:
-    """The size of each cell along an axis. Raises BadInput where faces are not those of the cells."""
+    """Return the size of each cell along an axis. Raises BadInput where faces are not those of the cells."""
     centres, faces = ds[f"{axis}_c"].values, ds[f"{axis}_f"].values
     if len(faces) == len(centres) + (not open_ended):
         ends = edges(ds, axis)
@@ -96,8 +96,8 @@ class Staggered(xgcm.Grid):
         self._shares = {axis: _share(metrics, dims) for axis, dims in positions.items() if len(dims) > 1}
 
     def interp(self, da: xr.DataArray, axis: Any, **options: Any) -> xr.DataArray:
-        """Onto the other position of each axis, linear between the two values beside it. With `metric_weighted` xgcm's
-        mean of weighted values.
+        """Interpolate to the other position of each axis, linear between the two values beside it. With
+        `metric_weighted` xgcm's mean of weighted values.
         """
         for name in [axis] if isinstance(axis, str) else axis:
             da = self._linear(da, name, **options)
@@ -112,8 +112,8 @@ class Staggered(xgcm.Grid):
         return (mean + shift).rename(mean.name).assign_attrs(mean.attrs)
 
     def cumsum(self, da: xr.DataArray, axis: Any, **options: Any) -> xr.DataArray:
-        """The sum from the low end on, 0 there. Raises BadInput for values on the faces across a periodic direction,
-        where sums over half a cell would be missing.
+        """Return the sum from the low end on, 0 there. Raises BadInput for values on the faces across a periodic
+        direction, where sums over half a cell would be missing.
         """
         for name in [axis] if isinstance(axis, str) else axis:
             if self.axes[name].coords.get("left") in da.dims:
@@ -122,8 +122,8 @@ class Staggered(xgcm.Grid):
 
 
 def _share(metrics: xr.Dataset, dims: dict[str, str]) -> xr.DataArray:
-    """The share of the difference across each face that is to be added to the mean: (before - behind) / (before +
-    behind) / 2, with the sizes of the cells on both sides; 0 where they are alike.
+    """Return the share of the difference across each face that is to be added to the mean: (before - behind) / (before
+    + behind) / 2, with the sizes of the cells on both sides; 0 where they are alike.
     """
     centres, faces = dims.values()
     sizes, distances = metrics[metric_name(centres)].values, metrics[metric_name(faces)].values

@@ -111,7 +111,7 @@ def draw_series(directory: Path, out: Path | None) -> None:
 
 def film(directory: Path, field: str | None, plane: str | None, out: Path | None) -> None:
     """Make a film of the snapshots; print the path."""
-    from taskflow.plots.animation import animate_run
+    from taskflow.plots.snapshots import animate_run
 
     with _writable(directory, out):
         tell(animate_run(directory, field, plane, out))

@@ -2,6 +2,6 @@
 
 from taskflow.geometry.heights import read_heights
 from taskflow.geometry.shapes import Cuboid, Cylinder, Implicit, Shape, Sphere
-from taskflow.geometry.surface import Surface, read_surface
+from taskflow.geometry.surface import ClosedSurface, read_surface
 
-__all__ = ["Cuboid", "Cylinder", "Implicit", "Shape", "Sphere", "Surface", "read_heights", "read_surface"]
+__all__ = ["ClosedSurface", "Cuboid", "Cylinder", "Implicit", "Shape", "Sphere", "read_heights", "read_surface"]

@@ -15,7 +15,7 @@ from taskflow.geometry.libraries import EXTRA, missing, unreadable, user_file
 from taskflow.geometry.shapes import Formula, Vector
 
 Extent = tuple[float, float, float, float]  # of all pixels: x from, x to, y from, y to
-Found = tuple[np.ndarray, np.ndarray, np.ndarray]  # x, y, heights [y, x]
+Map = tuple[np.ndarray, np.ndarray, np.ndarray]  # x, y, heights [y, x]
 VALUE = 42  # bytes in memory for a height while it is read: measured 9 to 24, 33 of a GeoTIFF, 41 of turned axes
 REMEDIES = {
     ".npy": "give an array of numbers as numpy.save writes it",
@@ -47,7 +47,7 @@ class HeightMap(Formula):
         return z < self._ground(x, y)
 
     def _ground(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """h at places that broadcast; -inf where there is none."""
+        """Return h at places that broadcast; -inf where there is none."""
         (left, wx), (low, wy) = _place(self.x, x, self.nearest), _place(self.y, y, self.nearest)
         right, high = np.minimum(left + 1, self.x.size - 1), np.minimum(low + 1, self.y.size - 1)
         below, above = (_between(self.heights[row, left], self.heights[row, right], wx) for row in (low, high))
@@ -56,7 +56,7 @@ class HeightMap(Formula):
 
 
 def _place(points: np.ndarray, at: np.ndarray, nearest: bool) -> tuple[np.ndarray, np.ndarray]:
-    """The points before the places, and how far on the way to the next ones these are (0 to 1)."""
+    """Return the points before the places, and how far on the way to the next ones these are (0 to 1)."""
     before = np.clip(np.searchsorted(points, at, "right") - 1, 0, max(points.size - 2, 0))
     if points.size == 1:
         return before, np.zeros(at.shape)
@@ -69,15 +69,15 @@ def _between(first: np.ndarray, second: np.ndarray, weight: np.ndarray) -> np.nd
 
 
 def _reach(points: np.ndarray) -> tuple[float, float]:
-    """From half a spacing before the first point to half a spacing behind the last."""
+    """Return the interval from half a spacing before the first point to half a spacing behind the last."""
     if points.size == 1:
         return -math.inf, math.inf
     return float(1.5 * points[0] - 0.5 * points[1]), float(1.5 * points[-1] - 0.5 * points[-2])
 
 
 def read_heights(path: Path, extent: Extent, variable: str | None, nearest: bool) -> HeightMap:
-    """The heights in a .npy (an array [y, x] of equal pixels that cover `extent`), NetCDF (`variable`, or the only one
-    of two dimensions, with its coordinates) or GeoTIFF file (its first band).
+    """Return the heights in a .npy (an array [y, x] of equal pixels that cover `extent`), NetCDF (`variable`, or the
+    only one of two dimensions, with its coordinates) or GeoTIFF file (its first band).
 
     Raises BadInput where there is no such file, or it holds something else.
     """
@@ -101,15 +101,15 @@ def read_heights(path: Path, extent: Extent, variable: str | None, nearest: bool
     return HeightMap(x, y, heights, nearest)
 
 
-def _numpy(file: IO[bytes], path: Path, extent: Extent, _: str | None) -> Found:
+def _numpy(file: IO[bytes], path: Path, extent: Extent, _: str | None) -> Map:
     major, _minor = np.lib.format.read_magic(file)
     header = np.lib.format.read_array_header_1_0 if major == 1 else np.lib.format.read_array_header_2_0
     shape, _order, dtype = header(file)
     if len(shape) != 2 or dtype.kind not in "iuf" or min(shape) < 1:
         raise BadInput(f"{path}: an array {list(shape)} of {dtype}; give numbers [y, x]")
-    given, wanted = path.stat().st_size - file.tell(), math.prod(shape) * dtype.itemsize
-    if given < wanted:
-        raise BadInput(f"{path}: {given} of the {wanted} bytes of an array {list(shape)} of {dtype}; save it again")
+    present, needed = path.stat().st_size - file.tell(), math.prod(shape) * dtype.itemsize
+    if present < needed:
+        raise BadInput(f"{path}: {present} of the {needed} bytes of an array {list(shape)} of {dtype}; save it again")
     fits(math.prod(shape) * VALUE, str(path))
     file.seek(0)
     heights = np.lib.format.read_array(file, allow_pickle=False).astype(np.float64)
@@ -121,7 +121,7 @@ def _centres(start: float, stop: float, count: int) -> np.ndarray:
     return start + (stop - start) * (np.arange(count) + 0.5) / count
 
 
-def _netcdf(file: IO[bytes], path: Path, _: Extent, variable: str | None) -> Found:
+def _netcdf(file: IO[bytes], path: Path, _: Extent, variable: str | None) -> Map:
     import xarray  # slow to load
 
     # without indexes, which would read coordinates, however long they say that they are
@@ -140,7 +140,7 @@ def _netcdf(file: IO[bytes], path: Path, _: Extent, variable: str | None) -> Fou
         return x[columns], y[rows], np.asarray(values.transpose(*names), dtype=np.float64)[rows][:, columns]
 
 
-def _geotiff(file: IO[bytes], path: Path, _: Extent, variable: str | None) -> Found:
+def _geotiff(file: IO[bytes], path: Path, _: Extent, variable: str | None) -> Map:
     try:
         import rasterio
     except ImportError:

@@ -13,13 +13,13 @@ LONGEST = 200  # characters of what a reader says
 
 
 def missing(name: str, what: str) -> BadInput:
-    """The error where a library is not installed; it names the extra that brings it."""
+    """Return the error where a library is not installed; it names the extra that brings it."""
     return BadInput(f'{what} needs {name}, which is not installed: pip install "taskflow-cfd[{EXTRA}]"')
 
 
 @contextmanager
 def user_file(path: Path) -> Iterator[IO[bytes]]:
-    """The file of a shape, open. Raises BadInput where it is no regular file of at most `SHAPE` bytes."""
+    """Open the file of a shape. Raises BadInput where it is no regular file of at most `SHAPE` bytes."""
     remedy, place = "give the file of a shape", "give a path that is absolute or begins where the case file is"
     with ExitStack() as stack:
         try:
@@ -30,7 +30,7 @@ def user_file(path: Path) -> Iterator[IO[bytes]]:
 
 
 def unreadable(path: Path, error: Exception, remedy: str) -> BadInput:
-    """The error for a file on which its reader failed."""
+    """Return the error for a file on which its reader failed."""
     reason = " ".join(str(error).split())
     reason = reason if len(reason) <= LONGEST else f"{reason[:LONGEST]}..."
     return BadInput(f"{path}: cannot be read ({type(error).__name__}: {reason}); {remedy}")

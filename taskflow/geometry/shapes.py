@@ -1,4 +1,4 @@
-"""Shapes that a formula describes."""
+"""Shapes of bodies, and those that a formula describes."""
 
 from __future__ import annotations
 
@@ -24,11 +24,12 @@ class Shape(Protocol):
         """The lowest and the highest corner of a box around it; infinite where nothing is known."""
 
     def inside(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
-        """Which points of the lattice of coordinates x, y and z, each increasing, are inside: a mask [z, y, x]."""
+        """Return a mask [z, y, x] of the points inside, on the lattice of increasing coordinates x, y and z."""
 
     def entry(self, points: np.ndarray, axis: int, step: Steps) -> np.ndarray:
-        """How far on the way from each of the points [n, xyz], `step` along an axis, it enters the shape, as a share of
-        the step: 1 where the way does not end inside, 0 where it begins there. Steps of all points have one sign.
+        """Return how far on the way from each of the points [n, xyz], `step` along an axis, it enters the shape, as a
+        share of the step: 1 where the way does not end inside, 0 where it begins there. Steps of all points have one
+        sign.
         """
 
 
@@ -37,14 +38,14 @@ class Formula(Shape):
 
     @abstractmethod
     def contains(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
-        """Which points are inside; the coordinates broadcast."""
+        """Return which points are inside; the coordinates broadcast."""
 
     def inside(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
-        found = self.contains(x[None, None, :], y[None, :, None], z[:, None, None])
-        return np.broadcast_to(found, (z.size, y.size, x.size))
+        inside = self.contains(x[None, None, :], y[None, :, None], z[:, None, None])
+        return np.broadcast_to(inside, (z.size, y.size, x.size))
 
     def entry(self, points: np.ndarray, axis: int, step: Steps) -> np.ndarray:
-        """By bisection: of several entries one is found."""
+        """Find an entry by bisection, any one where there are several."""
         ways = [points[:, n] for n in range(3)]
 
         def within(share: np.ndarray | float) -> np.ndarray:
@@ -76,7 +77,7 @@ class Cuboid(Formula):
         return in_z & in_y & in_x
 
     def entry(self, points: np.ndarray, axis: int, step: Steps) -> np.ndarray:
-        """At the face across the axis."""
+        """Return the share at which the way meets the face across the axis."""
         x, y, z = (points[:, n] + (step if n == axis else 0.0) for n in range(3))
         at = self.low[axis] if np.max(step) > 0 else self.high[axis]
         return np.where(self.contains(x, y, z), np.clip((at - points[:, axis]) / step, 0.0, 1.0), 1.0)

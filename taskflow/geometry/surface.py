@@ -24,8 +24,8 @@ PIECE = 1 << 21  # pairs of triangles and columns that are looked at in one go
 
 
 @dataclass(frozen=True, eq=False)
-class Surface(Shape):
-    """What closed surfaces of triangles [n, corner, xyz] enclose, parts that overlap taken together.
+class ClosedSurface(Shape):
+    """The inside of closed surfaces of triangles [n, corner, xyz]; parts that overlap are taken together.
 
     Every column of points along z is cut by the triangles above and below it; a point is inside where those below do
     not cancel, each counted by the side that it shows (the winding number). Two triangles that share an edge decide by
@@ -50,14 +50,14 @@ class Surface(Shape):
         return np.cumsum(turns[:-1], axis=0, out=turns[:-1]) != 0
 
     def entry(self, points: np.ndarray, axis: int, step: Steps) -> np.ndarray:
-        """Where the line through a point first cuts a triangle behind it."""
+        """Return where the line through a point first cuts a triangle behind it."""
         first, second = (n for n in range(3) if n != axis)
         (x, i), (y, j) = (np.unique(points[:, n], return_inverse=True) for n in (first, second))
-        lines, wanted = j * x.size + i, np.zeros(x.size * y.size, bool)
-        wanted[lines] = True
+        lines, with_points = j * x.size + i, np.zeros(x.size * y.size, bool)
+        with_points[lines] = True
         cut, heights = [lines], [points[:, axis]]
         for triangles, i, j in _candidates(self.triangles[:, :, [first, second, axis]], x, y):
-            near = wanted[j * x.size + i]
+            near = with_points[j * x.size + i]
             height, sign = _crossings(triangles[near], x[i[near]], y[j[near]])
             cut.append((j[near] * x.size + i[near])[sign != 0])
             heights.append(height[sign != 0])
@@ -66,8 +66,8 @@ class Surface(Shape):
 
 
 def _next_cut(line: np.ndarray, place: np.ndarray, points: int, step: Steps) -> np.ndarray:
-    """Of places on lines, of which the first so many are points and the others cuts: for each point how far away is the
-    next cut of its line, over `step`, at most 1.
+    """Return how far away the next cut of its line is from each point, over `step`, at most 1; of the places on lines
+    the first so many are points, the others cuts.
     """
     is_cut = np.arange(line.size) >= points
     order = np.lexsort((is_cut, place, line))
@@ -76,15 +76,15 @@ def _next_cut(line: np.ndarray, place: np.ndarray, points: int, step: Steps) -> 
     rank = np.empty(line.size, np.int64)
     rank[order] = np.arange(line.size)
     behind = following[rank[:points]]
-    found = order[np.minimum(behind, line.size - 1)]
-    same = (behind < line.size) & (line[found] == line[:points])
-    return np.where(same, np.minimum((place[found] - place[:points]) / step, 1.0), 1.0)
+    cut = order[np.minimum(behind, line.size - 1)]
+    same = (behind < line.size) & (line[cut] == line[:points])
+    return np.where(same, np.minimum((place[cut] - place[:points]) / step, 1.0), 1.0)
 
 
 def _candidates(
     triangles: np.ndarray, x: np.ndarray, y: np.ndarray
 ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Triangles with the columns that pass through the rectangles around them, a piece at a time."""
+    """Yield triangles with the columns that pass through the rectangles around them, a piece at a time."""
     low, high = triangles.min(axis=1), triangles.max(axis=1)
     first = [np.searchsorted(at, low[:, n], "left") for n, at in enumerate((x, y))]
     count = [np.searchsorted(at, high[:, n], "right") - first[n] for n, at in enumerate((x, y))]
@@ -99,9 +99,7 @@ def _candidates(
 
 
 def _crossings(triangles: np.ndarray, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where columns at x, y meet one triangle each: the height there, and 1 where the triangle faces up, -1 where down,
-    0 where they miss each other.
-    """
+    """Return the heights where columns at x, y meet a triangle each, and 1 where it faces up, -1 down, 0 for none."""
     corners = [triangles[:, n] for n in range(3)]
     sides = [_side(corners[n], corners[(n + 1) % 3], x, y) for n in range(3)]
     left, right = np.all([s > 0 for s, _ in sides], axis=0), np.all([s < 0 for s, _ in sides], axis=0)
@@ -117,7 +115,7 @@ def _crossings(triangles: np.ndarray, x: np.ndarray, y: np.ndarray) -> tuple[np.
 
 
 def _side(a: np.ndarray, b: np.ndarray, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """On which side of the edge from a to b a point lies, 1 or -1, and twice the area of the triangle with it.
+    """Return on which side of the edge from a to b a point lies, 1 or -1, and twice the area of the triangle with it.
 
     Computed from the lower of both ends, whichever way the edge is followed: so both its triangles get the same number.
     A point on the edge counts as one moved by next to nothing towards higher x, and by less towards higher y.
@@ -132,8 +130,8 @@ def _side(a: np.ndarray, b: np.ndarray, x: np.ndarray, y: np.ndarray) -> tuple[n
     return turned * side, turned * area
 
 
-def read_surface(path: Path, scale: float, shift: Vector) -> Surface:
-    """The surface in an STL or OBJ file: scale times its points, plus shift.
+def read_surface(path: Path, scale: float, shift: Vector) -> ClosedSurface:
+    """Return the surface in an STL or OBJ file: scale times its points, plus shift.
 
     Raises BadInput where there is no such file, it holds no triangles, or they do not close.
     """
@@ -143,7 +141,7 @@ def read_surface(path: Path, scale: float, shift: Vector) -> Surface:
         return _surface(file, path, scale, shift)
 
 
-def _surface(file: IO[bytes], path: Path, scale: float, shift: Vector) -> Surface:
+def _surface(file: IO[bytes], path: Path, scale: float, shift: Vector) -> ClosedSurface:
     try:
         import trimesh
     except ImportError:
@@ -169,4 +167,4 @@ def _surface(file: IO[bytes], path: Path, scale: float, shift: Vector) -> Surfac
             f"{path}: the surface is not closed: {len(open_edges)} edges belong to an odd number of triangles, the"
             f" first at ({at}); mend it in the program that made it"
         )
-    return Surface(scale * triangles + np.array(shift))
+    return ClosedSurface(scale * triangles + np.array(shift))

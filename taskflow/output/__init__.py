@@ -15,14 +15,14 @@ STORE, INITIAL, CHECKPOINTS = "fields.zarr", "initial.zarr", "checkpoints"
 
 _NAMES = {
     "checkpoint": ("Checkpoint", "Checkpoints", "newest"),
-    "comparing": ("Comparison", "sum_of_group", "sum_of_times"),
+    "comparing": ("RunComparison", "sum_of_group", "sum_of_times"),
     "damage": ("Damaged",),
     "disk": ("Guard", "on_disk", "replace_synced", "sweep", "sync_folder", "unguarded"),
     "export": ("export_netcdf", "export_vtk"),
     "initial": ("load_initial", "save_initial"),
-    "layout": ("Layout", "starts_of"),
+    "layout": ("FieldMetadata", "StoreLayout", "starts_of"),
     "log": ("RunLog", "Tail", "read_log", "read_report", "write_report"),
-    "metadata": ("statistics_attributes",),
+    "metadata": ("statistics_metadata",),
     "reading": ("at_time", "dataset"),
     "shards": ("BlockStore", "recover", "reshard"),
     "store": ("Store", "create", "remove"),
@@ -40,24 +40,67 @@ _NAMES = {
 _HOME = {name: module for module, names in _NAMES.items() for name in names}
 
 __all__ = [
-    "CASE", "CHECKPOINTS", "INITIAL", "LOCK", "LOG", "REPORT", "STORE", "BlockStore", "Checkpoint", "Checkpoints",
-    "Comparison", "Damaged", "Guard", "Layout", "RunLog", "Store", "Tail", "TimeSeries", "Writer", "at_points",
-    "at_time", "create", "create_time_series", "dataset", "export_netcdf", "export_vtk", "load_initial", "newest",
-    "of_surface", "of_waves", "on_disk", "read_log", "read_report", "recover", "remove", "replace_synced", "reshard",
-    "save_initial", "starts_of", "statistics_attributes", "sum_of_group", "sum_of_times", "sweep", "sync_folder",
-    "through_sides", "unguarded", "write_report", "write_time_series",
+    "CASE",
+    "CHECKPOINTS",
+    "INITIAL",
+    "LOCK",
+    "LOG",
+    "REPORT",
+    "STORE",
+    "BlockStore",
+    "Checkpoint",
+    "Checkpoints",
+    "Damaged",
+    "FieldMetadata",
+    "Guard",
+    "RunComparison",
+    "RunLog",
+    "Store",
+    "StoreLayout",
+    "Tail",
+    "TimeSeries",
+    "Writer",
+    "at_points",
+    "at_time",
+    "create",
+    "create_time_series",
+    "dataset",
+    "export_netcdf",
+    "export_vtk",
+    "load_initial",
+    "newest",
+    "of_surface",
+    "of_waves",
+    "on_disk",
+    "read_log",
+    "read_report",
+    "recover",
+    "remove",
+    "replace_synced",
+    "reshard",
+    "save_initial",
+    "starts_of",
+    "statistics_metadata",
+    "sum_of_group",
+    "sum_of_times",
+    "sweep",
+    "sync_folder",
+    "through_sides",
+    "unguarded",
+    "write_report",
+    "write_time_series",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
     from taskflow.output.checkpoint import Checkpoint, Checkpoints, newest
-    from taskflow.output.comparing import Comparison, sum_of_group, sum_of_times
+    from taskflow.output.comparing import RunComparison, sum_of_group, sum_of_times
     from taskflow.output.damage import Damaged
     from taskflow.output.disk import Guard, on_disk, replace_synced, sweep, sync_folder, unguarded
     from taskflow.output.export import export_netcdf, export_vtk
     from taskflow.output.initial import load_initial, save_initial
-    from taskflow.output.layout import Layout, starts_of
+    from taskflow.output.layout import FieldMetadata, StoreLayout, starts_of
     from taskflow.output.log import RunLog, Tail, read_log, read_report, write_report
-    from taskflow.output.metadata import statistics_attributes
+    from taskflow.output.metadata import statistics_metadata
     from taskflow.output.reading import at_time, dataset
     from taskflow.output.shards import BlockStore, recover, reshard
     from taskflow.output.store import Store, create, remove

@@ -4,7 +4,11 @@
     checkpoints/step-000000200/manifest.json            the state besides fields; of each file size, CRC-32C and pieces
 
 A checkpoint is written under a hidden name that no other run uses, forced to the disk and then renamed: it is there
-completely or not at all. What happens to its files later shows in their sizes and checksums.
+completely or not at all. Later damage to its files shows in their sizes and checksums.
+
+The manifest is JSON with a checksum of itself. Whoever forges a manifest can make its checksum, too, so nothing in it
+is used but values of known types and ranges: no name leads out of the folder, no type is one of objects, no piece lies
+beyond its file.
 """
 
 from __future__ import annotations
@@ -15,19 +19,26 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
+from math import prod
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from taskflow.output.damage import PIECE, Damaged, regular, summed
+from taskflow.output.damage import PIECE, Damaged, crc32c, file_size
 from taskflow.output.disk import on_disk, sync_folder, write_synced
 from taskflow.output.log import plain
-from taskflow.output.manifest import DTYPES, FORMAT, MANIFEST, manifest, sealed
 from taskflow.runtime.regions import Box, Field, triple
 
+FORMAT = 4  # of the state: 4 has checksums of the store and of the log
+MANIFEST = "manifest.json"
+MOST = 2**28  # bytes of a manifest that is read
+FARTHEST = 2**31  # cells from the origin
 READERS = 8  # files that are verified at the same time
-_NAME = re.compile(r"step-(\d+)")
+DTYPES = frozenset(("<f4", "<f8"))  # of fields, as a run has them
+BLOCK, CRC, ROLE = re.compile(r"block-\d{5,9}\.bin"), re.compile("[0-9a-f]{8}"), re.compile(r"[^\x00-\x1f]{1,200}")
+NAME = re.compile(r"step-(\d+)")
 
 Values = tuple[str, Box, np.ndarray]  # a role, cells, and an array [z, y, x] of them
 
@@ -39,8 +50,8 @@ class Checkpoints:
         self.path, self._token = path, token
 
     def write(self, step: int, block: int, values: Iterable[Values], state: Mapping[str, Any] | None = None) -> None:
-        """Write a block's part of the checkpoint of a step, one array after the other; one block gives the state
-        besides fields, too.
+        """Write a block's part of the checkpoint of a step, one array after the other; one of the blocks also gives the
+        state besides fields.
 
         Raises RunFailed where the disk is full.
         """
@@ -53,9 +64,9 @@ class Checkpoints:
             write_synced(draft / f"{name}.json", [json.dumps(part).encode()])
 
     def commit(self, step: int, keep: int) -> None:
-        """Make the checkpoint of a step one, which all blocks have written, and drop all but the newest `keep`.
+        """Turn what all blocks have written of a step into a checkpoint, and drop all but the newest `keep`.
 
-        Nothing happens where whoever died has done so already. Raises RunFailed where it fails.
+        Does nothing where a run that has died since did so already. Raises RunFailed where it fails.
         """
         draft, final = self._draft(step), self.path / f"step-{step:09}"
         if not draft.exists():
@@ -75,21 +86,21 @@ class Checkpoints:
                 self._drop(old)
 
     def paths(self) -> list[Path]:
-        """All checkpoints, whole or not, the newest first."""
-        paths = [path for path in self.path.glob("step-*") if _NAME.fullmatch(path.name)]
-        return sorted(paths, key=lambda path: int(path.name.removeprefix("step-")), reverse=True)
+        """Return the folders of all checkpoints, whole or not, the newest first."""
+        paths = [path for path in self.path.glob("step-*") if NAME.fullmatch(path.name)]
+        return sorted(paths, key=_step, reverse=True)
 
     def clear(self, after: int) -> None:
-        """Drop the checkpoints of later steps, and whatever runs that ended early have left."""
+        """Drop the checkpoints of later steps, and the drafts of runs that ended early."""
         with on_disk(f"{self.path}"):
             for path in self.paths():
-                if int(path.name.removeprefix("step-")) > after:
+                if _step(path) > after:
                     self._drop(path)
             for path in self.path.glob(".step-*"):
                 shutil.rmtree(path)
 
     def abandon(self) -> None:
-        """Drop what this run has written and not committed: another block or the disk has failed."""
+        """Drop what this run has written and not committed, because another block or the disk has failed."""
         for path in self.path.glob(f".step-*.{self._token}"):
             shutil.rmtree(path, ignore_errors=True)
 
@@ -97,20 +108,24 @@ class Checkpoints:
         return self.path / f".step-{step:09}.{self._token}"
 
     def _drop(self, path: Path) -> None:
-        """Remove a checkpoint, which is none from the first moment on."""
+        """Remove a checkpoint; it is renamed first, so that nobody takes a part of it for a checkpoint."""
         if path.exists():
             shutil.rmtree(path.rename(self.path / f".{path.name}.old.{self._token}"))
 
 
+def _step(path: Path) -> int:
+    return int(path.name.removeprefix("step-"))
+
+
 class _File:
-    """A block's file as it comes to be: its size, its checksum, and what is where."""
+    """A block's file while it is written: its size, its checksum, and what is where."""
 
     def __init__(self) -> None:
         self._crc, self._size = 0, 0
         self._pieces: list[dict[str, Any]] = []
 
     def parts(self, values: Iterable[Values]) -> Iterator[memoryview]:
-        """The bytes to write, array after array."""
+        """Yield the bytes to write, array after array."""
         for role, box, array in values:
             data = np.ascontiguousarray(array)
             if array.dtype.str not in DTYPES:
@@ -118,7 +133,7 @@ class _File:
             piece = {"role": role, "lo": box.lo, "hi": box.hi, "dtype": array.dtype.str, "offset": self._size}
             piece |= {"values": array.shape[2]} if array.ndim == 4 else {}
             self._pieces.append(piece)
-            self._crc, self._size = summed(data, self._crc), self._size + data.nbytes
+            self._crc, self._size = crc32c(data, self._crc), self._size + data.nbytes
             yield data.data
 
     @property
@@ -129,7 +144,7 @@ class _File:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A checkpoint that was found to be whole: where it is, and its manifest. Picklable."""
+    """A checkpoint that was verified: where it is, and its manifest. Picklable."""
 
     path: Path
     step: int
@@ -146,16 +161,16 @@ class Checkpoint:
         return cls(path, body["step"], body["state"], body["files"])
 
     def boxes(self, role: str) -> list[Box]:
-        """The cells whose values it has."""
-        return [box for _, piece, box in self._pieces(role)]
+        """Return the cells in which it has values of a field."""
+        return [box for _, _, box in self._pieces(role)]
 
     def fill(self, role: str, array: np.ndarray, box: Box) -> None:
-        """Put what it has of a field in the cells of `box` into `array`, which is theirs."""
+        """Copy its values of a field in the cells of `box` into `array`, which covers that box."""
         for file, piece, cells in self._pieces(role):
             if common := cells & box:
                 shape = Field(role, values=piece.get("values", 1)).shape(cells)
-                kept = np.memmap(file, piece["dtype"], "r", piece["offset"], shape)
-                array[common.slices(box.lo)] = kept[common.slices(cells.lo)]
+                stored = np.memmap(file, piece["dtype"], "r", piece["offset"], shape)
+                array[common.slices(box.lo)] = stored[common.slices(cells.lo)]
 
     def _pieces(self, role: str) -> Iterator[tuple[Path, dict[str, Any], Box]]:
         for file in self.files:
@@ -167,8 +182,8 @@ class Checkpoint:
 def newest(
     checkpoints: Checkpoints, check: Callable[[Checkpoint], None] | None = None
 ) -> tuple[Checkpoint | None, list[str]]:
-    """The newest one that is whole, if any, and what is wrong with the newer ones. Of one that is whole itself `check`
-    raises Damaged where it counts on what is not.
+    """Return the newest checkpoint that is whole, if any, and what is wrong with the newer ones. `check` raises Damaged
+    for one that is whole, but counts on other files that are not.
     """
     skipped: list[str] = []
     for path in checkpoints.paths():
@@ -183,15 +198,98 @@ def newest(
 
 
 def _verify(path: Path, file: Mapping[str, Any]) -> None:
-    """Raises Damaged where a file has another size or another checksum."""
-    crc, size = 0, regular(path)
+    """Compare a file with its entry in the manifest. Raises Damaged where size or checksum differ."""
+    crc, size = 0, file_size(path)
     if size != file["bytes"]:
         raise Damaged(f"{path}: {size} bytes where {file['bytes']} were written")
     try:
         with path.open("rb") as opened:
             while part := opened.read(PIECE):
-                crc = summed(part, crc)
+                crc = crc32c(part, crc)
     except OSError as error:
         raise Damaged(f"{path}: {error.strerror or error}") from None
     if f"{crc:08x}" != file["crc32c"]:
         raise Damaged(f"{path}: its checksum is not that of what was written")
+
+
+def sealed(body: Mapping[str, Any]) -> bytes:
+    """Return the text of a manifest."""
+    return json.dumps({"crc32c": _crc(body), "body": body}, indent=1).encode()
+
+
+def manifest(folder: Path) -> dict[str, Any]:
+    """Return the body of the manifest in the folder of a checkpoint: `step`, `state` and `files`.
+
+    Raises Damaged where it is not, to the byte, what was sealed, and where any of it is not what a run writes. The
+    content of the state is for the caller to check.
+    """
+    path = folder / MANIFEST
+    if file_size(path) > MOST:
+        raise Damaged(f"{path}: it is longer than any that a run writes")
+    try:
+        text = path.read_bytes()
+        content = json.loads(text)
+        body: dict[str, Any] = content["body"]
+        if content["crc32c"] != _crc(body) or sealed(body) != text:
+            raise ValueError
+    except OSError as error:
+        raise Damaged(f"{path}: {error.strerror or error}") from None
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise Damaged(f"{path}: it is not as it was written") from None
+    known = body.get("format") if isinstance(body, dict) else None
+    if known != FORMAT:
+        raise Damaged(f"{path}: format {f'{known}'[:20]}, which this version cannot read")
+    if problem := _problem(body, folder.name):
+        raise Damaged(f"{path}: {problem}, which is not what a run writes")
+    return body
+
+
+def _problem(body: Mapping[str, Any], name: str) -> str | None:
+    """Return the part of a body that is not of the kind that a run writes, if there is one."""
+    step, state, files = (body.get(key) for key in ("step", "state", "files"))
+    if not _whole(step) or name != f"step-{step:09}":
+        return "its step"
+    if not isinstance(state, dict):
+        return "its state"
+    if not isinstance(files, list) or not files or not all(isinstance(file, dict) for file in files):
+        return "its list of files"
+    names = [file.get("name") for file in files]
+    if not all(_matches(BLOCK, name) for name in names) or any(a >= b for a, b in pairwise(names)):
+        return "the name of a file"
+    return next((f"{file['name']}: {problem}" for file in files if (problem := _file_problem(file))), None)
+
+
+def _file_problem(file: Mapping[str, Any]) -> str | None:
+    size, pieces, end = file.get("bytes"), file.get("pieces"), 0
+    if not _whole(size) or not _matches(CRC, file.get("crc32c")):
+        return "its size or checksum"
+    if not isinstance(pieces, list) or not all(isinstance(piece, dict) for piece in pieces):
+        return "its pieces"
+    for piece in pieces:
+        corners, dtype = (piece.get("lo"), piece.get("hi")), piece.get("dtype")
+        if not all(isinstance(at, list) and len(at) == 3 and all(_whole(n, -FARTHEST) for n in at) for at in corners):
+            return "a box"
+        shape = [high - low for low, high in zip(*corners, strict=True)]
+        if min(shape) <= 0 or not _matches(ROLE, piece.get("role")):
+            return "a box, a role or a type"
+        if not isinstance(dtype, str) or dtype not in DTYPES:
+            return "a box, a role or a type"
+        if not _whole(piece.get("offset")) or piece["offset"] != end:
+            return "a place"
+        if not _whole(piece.get("values", 1), 1):
+            return "a number of values"
+        end += prod(shape) * piece.get("values", 1) * np.dtype(dtype).itemsize
+    return None if end == size else "its size"
+
+
+def _whole(value: object, least: int = 0) -> bool:
+    """Return whether a value is a whole number of a size that occurs."""
+    return type(value) is int and least <= value < 2**62
+
+
+def _matches(pattern: re.Pattern[str], value: object) -> bool:
+    return isinstance(value, str) and pattern.fullmatch(value) is not None
+
+
+def _crc(body: object) -> str:
+    return f"{crc32c(json.dumps(body).encode()):08x}"

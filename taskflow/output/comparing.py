@@ -14,33 +14,32 @@ import numpy as np
 import zarr
 
 from taskflow.output import LOG, STORE
-from taskflow.output.checked import checked
 from taskflow.output.checkpoint import Checkpoint
-from taskflow.output.damage import Damaged, check_file, regular, summed
-from taskflow.output.groups import metadata, moving, opened, uncut, without_time
-from taskflow.output.shards import present
+from taskflow.output.damage import Damaged, check_file, crc32c, file_size
+from taskflow.output.groups import checked, has_records, metadata, open_group, without_cuts, without_time
+from taskflow.output.shards import surviving
 
 READERS, AT_ONCE = 8, 1000  # files that are read at the same time, and that are thought of
 NAMED = 5  # damages that a message names
 
 
 def sum_of_times(times: Iterable[float], crc: int = 0) -> int:
-    """The checksum of times, behind others that have the checksum `crc`."""
-    return summed(np.fromiter(times, "<f8"), crc)
+    """Return the checksum of times, behind others that have the checksum `crc`."""
+    return crc32c(np.fromiter(times, "<f8"), crc)
 
 
 def sum_of_group(path: Path, group: str) -> int:
-    """The checksum of all that stays as it is in a group of a store while a run goes on: attributes, coordinates, and
-    the metadata of arrays; but not of how the arrays are cut, which other blocks change.
+    """Return the checksum of all that stays as it is in a group of a store while a run goes on: attributes,
+    coordinates, and the metadata of arrays; but not of how the arrays are cut, which other blocks change.
 
     Raises Damaged where nothing can read it.
     """
-    node, arrays = opened(path, group, "r")
-    crc = summed(_text(dict(node.attrs)))
+    node, arrays = open_group(path, group, "r")
+    crc = crc32c(_text(dict(node.attrs)))
     for name, array in sorted(arrays.items()):
-        crc = summed(_text([name, uncut(without_time(metadata(path / array.path / "zarr.json")))]), crc)
-        if array.ndim <= 1 and not moving(array):
-            crc = summed(np.ascontiguousarray(_values(path, array)), crc)
+        crc = crc32c(_text([name, without_cuts(without_time(metadata(path / array.path / "zarr.json")))]), crc)
+        if array.ndim <= 1 and not has_records(array):
+            crc = crc32c(np.ascontiguousarray(_values(path, array)), crc)
     return crc
 
 
@@ -49,7 +48,7 @@ def _text(value: Any) -> bytes:
 
 
 def _values(path: Path, array: zarr.Array) -> np.ndarray:
-    """All values of a small array. Raises Damaged where they cannot be read."""
+    """Return all values of a small array. Raises Damaged where they cannot be read."""
     for number in product(*(range(ceil(n / width)) for n, width in zip(array.shape, array.chunks, strict=True))):
         check_file(path / array.path / array.metadata.encode_chunk_key(number), 0)
     try:
@@ -58,14 +57,14 @@ def _values(path: Path, array: zarr.Array) -> np.ndarray:
         raise Damaged(f"{path / array.path}: {error}") from None
 
 
-class Comparison:
+class RunComparison:
     """The comparison of a run directory with one checkpoint after the other, the newest first. It covers all that is
     seen at once: times, log, coordinates, metadata, and size and index of each shard; with `contents` all values, too.
     """
 
     def __init__(self, directory: Path, *, contents: bool) -> None:
         self._directory, self._contents = directory, contents
-        self._store = present(directory / STORE)
+        self._store = surviving(directory / STORE)
         self._known: dict[str, tuple[int, list[tuple[int, str]]]] = {}  # how many records; what is wrong, from which on
 
     def check(self, checkpoint: Checkpoint, groups: Iterable[str]) -> None:
@@ -83,19 +82,19 @@ class Comparison:
         if not lines and not path.exists():
             return
         try:
-            regular(path)
+            file_size(path)
             text = path.read_bytes().splitlines(keepends=True)[:lines]
         except (OSError, Damaged) as error:
             yield f"{error}"
             return
         if len(text) < lines or not all(line.endswith(b"\n") for line in text[-1:]):
             yield f"{path}: {len(text)} lines, where {lines} were written"
-        elif summed(b"".join(text)) != crc:
+        elif crc32c(b"".join(text)) != crc:
             yield f"{path}: it is not as it was written"
 
     def _group(self, group: str, count: int, checksums: Mapping[str, int]) -> list[str]:
         try:
-            arrays = opened(self._store, group, "r")[1]
+            arrays = open_group(self._store, group, "r")[1]
             times = _values(self._store, arrays["time"])
             if (visible := int(np.isfinite(times).sum())) < count:
                 return [f"{self._store}: {visible} {group or 'snapshots'}, where {count} were written"]
@@ -113,21 +112,19 @@ class Comparison:
         return []
 
     def _files(self, arrays: Iterable[zarr.Array], count: int) -> Iterator[tuple[int, str]]:
-        """Problems of the files of the first records, each with the first record that needs the file."""
+        """Yield problems of the files of the first records, each with the first record that needs the file."""
         files = chain.from_iterable(self._chunks(array, count) for array in arrays)
         with ThreadPoolExecutor(READERS) as pool:
             while some := [*islice(files, AT_ONCE)]:
                 yield from filter(None, pool.map(self._look, some))
 
     def _chunks(self, array: zarr.Array, count: int) -> Iterator[tuple[int, Path, int]]:
-        """The files of an array that the first records need: which is the first that does, and how many chunks are in
-        each.
-        """
+        """Yield the files of an array that these records need: its first record, its path, its number of chunks."""
         widths = array.shards or array.chunks
         chunks = prod(widths) // prod(array.chunks) if array.shards else 0
-        shape = (count, *array.shape[1:]) if moving(array) else array.shape
+        shape = (count, *array.shape[1:]) if has_records(array) else array.shape
         for number in product(*(range(ceil(n / width)) for n, width in zip(shape, widths, strict=True))):
-            record = number[0] * widths[0] if moving(array) else -1
+            record = number[0] * widths[0] if has_records(array) else -1
             yield record, self._store / array.path / array.metadata.encode_chunk_key(number), chunks
 
     def _look(self, file: tuple[int, Path, int]) -> tuple[int, str] | None:

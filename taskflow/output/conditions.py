@@ -54,7 +54,7 @@ class Conditions:
 
     @classmethod
     def of(cls, attributes: Mapping[str, Any]) -> Conditions | None:
-        """The conditions that the attributes of a store say; None where they say nothing of boundaries."""
+        """Return the conditions that the attributes of a store say; None where they say nothing of boundaries."""
         if f"{BOUNDARY}x_min" not in attributes:
             return None
         nx, ny, nz = (int(n) for n in attributes["cells"])
@@ -72,7 +72,7 @@ class Conditions:
         )
 
     def attributes(self) -> dict[str, Any]:
-        """The attributes that say this."""
+        """Return the attributes that say this."""
         attributes: dict[str, Any] = {"cells": np.array(self.cells), "viscosity": self.viscosity}
         attributes |= {f"{DIFFUSIVITY}{name}": value for name, value in self.diffusivities.items()}
         attributes |= {"thermal_expansion": self.thermal_expansion, "gravity": np.array(self.gravity)}

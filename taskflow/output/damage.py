@@ -26,9 +26,9 @@ class Damaged(BadInput):
     """Something that is not as it was written; the message names the file and what is wrong with it."""
 
 
-def summed(data: np.ndarray | bytes | memoryview, crc: int = 0) -> int:
-    """The checksum, so far `crc`, after this data too. To make it holds the interpreter: little at a time, so that the
-    thread which steps, and the one that answers, need not wait for it.
+def crc32c(data: np.ndarray | bytes | memoryview, crc: int = 0) -> int:
+    """Return the checksum, so far `crc`, after this data too. To make it holds the interpreter: little at a time, so
+    that the thread which steps, and the one that answers, need not wait for it.
     """
     flat = data.reshape(-1).view(np.uint8) if isinstance(data, np.ndarray) else np.frombuffer(data, np.uint8)
     for begin in range(0, flat.size, SUMMED):
@@ -37,18 +37,18 @@ def summed(data: np.ndarray | bytes | memoryview, crc: int = 0) -> int:
 
 
 def checksum(data: np.ndarray | bytes | memoryview) -> bytes:
-    """The bytes that stand behind this data in a file."""
-    return summed(data).to_bytes(SIZE, "little")
+    """Return the bytes that stand behind this data in a file."""
+    return crc32c(data).to_bytes(SIZE, "little")
 
 
-def holds(data: np.ndarray | bytes) -> bool:
-    """Whether data ends in its checksum."""
+def ends_in_checksum(data: np.ndarray | bytes) -> bool:
+    """Return whether data ends in its checksum."""
     flat = np.frombuffer(data, np.uint8)
     return flat.size >= SIZE and checksum(flat[:-SIZE]) == flat[-SIZE:].tobytes()
 
 
-def regular(path: Path) -> int:
-    """The size of a file. Raises Damaged where there is none, or it is no regular one: a pipe would make us wait."""
+def file_size(path: Path) -> int:
+    """Return the size of a file. Raises Damaged where it is missing or not regular: a pipe would make us wait."""
     try:
         about = path.stat()
     except (OSError, ValueError) as error:
@@ -62,17 +62,17 @@ def check_file(path: Path, chunks: int, *, contents: bool = True) -> None:
     """Raises Damaged where a file of chunks is not as it was written: a shard of so many, or, with 0, one chunk alone.
     Without `contents` the chunks of a shard are not read, only its index.
     """
-    size = regular(path)
+    size = file_size(path)
     try:
         with path.open("rb") as file:
             if not chunks:
-                if not holds(file.read()):
+                if not ends_in_checksum(file.read()):
                     raise Damaged(f"{path}: its checksum is not that of what was written")
                 return
             end = size - chunks * ENTRY - SIZE
             file.seek(max(end, 0))
             index = file.read()
-            if end < 0 or not holds(index):
+            if end < 0 or not ends_in_checksum(index):
                 raise Damaged(f"{path}: the index of its chunks is not as it was written")
             places = sorted(map(tuple, np.frombuffer(index[:-SIZE], "<u8").reshape(-1, 2).tolist()))
             known = 0
@@ -84,7 +84,7 @@ def check_file(path: Path, chunks: int, *, contents: bool = True) -> None:
                 known += length
                 if contents:
                     file.seek(place)
-                    if not holds(file.read(length)):
+                    if not ends_in_checksum(file.read(length)):
                         raise Damaged(f"{path}: the checksum of a chunk is not that of what was written")
             if known != end:
                 raise Damaged(f"{path}: {size} bytes, which are not those of its index")

@@ -1,4 +1,4 @@
-"""Files that are there completely or not at all, and what the system says when they cannot be."""
+"""Files that are there completely or not at all, and errors of the system as those of a run."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ Guard = Callable[[], None]  # raises RunFailed where nothing may be written any 
 
 
 def unguarded() -> None:
-    """Whoever writes is alone."""
+    """Do nothing: the guard of a writer that is alone."""
 
 
 @contextmanager
 def on_disk(what: str) -> Iterator[None]:
-    """Errors of the system while it stores `what` as RunFailed, in one line."""
+    """Raise RunFailed, in one line, where the system fails while it stores `what`."""
     try:
         yield
     except OSError as error:
@@ -41,8 +41,8 @@ def write_synced(path: Path, parts: Iterable[bytes | memoryview]) -> None:
 
 @contextmanager
 def replacing(path: Path, guard: Guard = unguarded) -> Iterator[Path]:
-    """The name of a draft, to be written, which nobody else has: the file is there completely or as it was. `guard` is
-    called in between. Who is killed leaves the draft: see `sweep`. Raises OSError.
+    """Give the name of a draft to write, which replaces the file at the end: that is there completely or as it was.
+    `guard` is called in between. A process that is killed leaves the draft: see `sweep`. Raises OSError.
     """
     draft = path.with_name(f"{path.name}.{uuid.uuid4().hex[:8]}{DRAFT}")
     try:
@@ -69,19 +69,19 @@ def sync_folder(path: Path) -> None:
 
 
 def sweep(path: Path) -> None:
-    """Remove the drafts in a folder, and in those in it, that somebody left who was killed. Raises OSError."""
+    """Remove the drafts in a folder, at any depth, that killed processes have left. Raises OSError."""
     for draft in path.rglob(f"*{DRAFT}"):
         draft.unlink(missing_ok=True)
 
 
 class Unsynced:
-    """Files that were written, and that the system may still hold back. Many threads may note some."""
+    """Files that were written and that the system may still hold back. Many threads may note some."""
 
     def __init__(self) -> None:
         self._files, self._folders, self._lock = dict[Path, None](), dict[Path, None](), threading.Lock()
 
     def note(self, root: Path, files: Iterable[Path]) -> None:
-        """Files anywhere in the folder `root`, which have to be found there after a power failure."""
+        """Note files anywhere in the folder `root`, which have to be there after a power failure."""
         with self._lock:
             for path in files:
                 self._files[path] = None

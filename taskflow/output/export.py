@@ -1,16 +1,16 @@
 """Records of a run in other formats: as a NetCDF file (version 4), or as VTK files, which ParaView and others open.
 
-VTK has a rectilinear grid for each record (.vtr), and their times (.pvd). All values are in cell centres, u, v and w as
-the vector `velocity`. The XML format with appended raw data is written slab by slab of cells, so that memory stays
-bounded; VTK's own writers want a whole snapshot in memory.
+VTK has a rectilinear grid for each record (.vtr), and their times (.pvd). All values are in cell centres; a velocity is
+one vector. The XML format with appended raw data is written slab by slab of cells, so that memory stays bounded; VTK's
+own writers want a whole snapshot in memory.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from functools import partial
+from itertools import accumulate
+from math import prod
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
@@ -19,31 +19,17 @@ import xarray as xr
 
 from taskflow.errors import BadInput
 from taskflow.output.disk import on_disk, replacing
-from taskflow.output.layout import VELOCITY
-from taskflow.output.reading import edges, periodic
+from taskflow.output.reading import edges, in_centres
 
 SLAB = 2**25  # bytes of a field that are in memory at once, or one layer of cells
 WRITERS = 4  # snapshots that are written at the same time
 KINDS = {"f4": "Float32", "f8": "Float64", "i1": "Int8"}
 
-
-@dataclass(frozen=True)
-class Array:
-    """A data array of a file: the fields that are its components, or places along an axis."""
-
-    name: str
-    fields: tuple[str, ...]
-    dtype: np.dtype
-    values: int
-
-    @property
-    def nbytes(self) -> int:
-        """The size of all values in bytes."""
-        return self.values * self.dtype.itemsize
+Arrays = dict[str, tuple[str, ...]]  # the data arrays of a file by name, each with the fields that are its components
 
 
 def export_netcdf(ds: xr.Dataset, path: str | Path) -> Path:
-    """Write a dataset, with all its attributes and as precisely as it is; returns the file.
+    """Write a dataset with all its attributes, in the precision that it has, as a NetCDF file; return its path.
 
     Raises BadInput where what writes NetCDF is not installed, RunFailed where the disk is full.
     """
@@ -61,7 +47,7 @@ def export_netcdf(ds: xr.Dataset, path: str | Path) -> Path:
 
 
 def export_vtk(ds: xr.Dataset, folder: str | Path, name: str) -> Path:
-    """Write every record of a dataset on cells into a folder; returns the .pvd file, which lists them with their times.
+    """Write every record of a dataset on cells into a folder; return the .pvd file, which lists them with their times.
 
     Raises BadInput where the dataset has no fields on cells, RunFailed where the disk is full.
     """
@@ -72,7 +58,7 @@ def export_vtk(ds: xr.Dataset, folder: str | Path, name: str) -> Path:
     target.mkdir(parents=True, exist_ok=True)
     files = [f"{name}_{n:06}.vtr" for n in range(ds.sizes["time"])]
     with on_disk(f"{target}"), ThreadPoolExecutor(WRITERS) as pool:
-        for _ in pool.map(partial(_write, ds, arrays, target), range(len(files)), files):
+        for _ in pool.map(lambda n: _replace(target / files[n], _vtr(ds.isel(time=n), arrays)), range(len(files))):
             pass
         lines = [
             f'<DataSet timestep="{float(time)!r}" part="0" file={quoteattr(file)}/>'
@@ -83,46 +69,52 @@ def export_vtk(ds: xr.Dataset, folder: str | Path, name: str) -> Path:
     return target / f"{name}.pvd"
 
 
-def _arrays(ds: xr.Dataset) -> list[Array]:
-    """The data arrays of a file: fields in the order of the dataset, velocities as one vector."""
+def _arrays(ds: xr.Dataset) -> Arrays:
+    """Return the data arrays of a file: the velocity as one vector, of the fields that are called "velocity along x", y
+    and z in words, and then the other fields in the order of the dataset.
+    """
     on_cells = [
         str(name)
         for name, field in ds.data_vars.items()
         if {str(dim)[:2] for dim in field.dims} - {"ti"} == {"x_", "y_", "z_"} and field.dtype.str[1:] in KINDS
     ]
-    vector = tuple(VELOCITY.values())
-    groups = [vector, *((name,) for name in on_cells if name not in vector)]
-    if not set(vector) <= set(on_cells):
-        groups = [(name,) for name in on_cells]
-    cells = int(np.prod([ds.sizes.get(f"{axis}_c", 0) for axis in "xyz"]))
-    return [
-        Array("velocity" if len(names) == 3 else names[0], names, _little(ds[names[0]].dtype), cells * len(names))
-        for names in groups
-    ]
+    by_words = {str(ds[name].attrs.get("long_name")): name for name in on_cells}
+    vector = tuple(by_words[words] for axis in "xyz" if (words := f"velocity along {axis}") in by_words)
+    scalars: Arrays = {name: (name,) for name in on_cells}
+    if len(vector) < 3:
+        return scalars
+    return {"velocity": vector} | {name: fields for name, fields in scalars.items() if name not in vector}
 
 
-def _little(dtype: np.dtype) -> np.dtype:
-    return dtype.newbyteorder("<")
+def _vtr(ds: xr.Dataset, arrays: Arrays) -> Iterator[bytes]:
+    """Yield the file of a record: XML, then the values of each data array, and the places of cell faces along x, y and
+    z; each behind its size, a number of eight bytes.
+    """
+    layers, cells = ds.sizes["z_c"], prod(ds.sizes[f"{axis}_c"] for axis in "xyz")
+    dtypes = {name: ds[fields[0]].dtype.newbyteorder("<") for name, fields in arrays.items()}
+    sizes = {name: cells * len(fields) * dtypes[name].itemsize for name, fields in arrays.items()}
+    places = {axis: edges(ds, axis).astype("<f8").tobytes() for axis in "xyz"}
+    yield _header(ds, arrays, [*sizes.values(), *map(len, places.values())])
+    for name, fields in arrays.items():
+        yield sizes[name].to_bytes(8, "little")
+        thick = max(1, SLAB * layers // sizes[name])
+        for low in range(0, layers, thick):
+            slabs = [_slab(ds, field, low, min(low + thick, layers)) for field in fields]
+            yield np.stack(slabs, axis=-1).astype(dtypes[name], copy=False).tobytes()
+    for values in places.values():
+        yield len(values).to_bytes(8, "little") + values
+    yield b"\n</AppendedData>\n</VTKFile>\n"
 
 
-def _write(ds: xr.Dataset, arrays: Sequence[Array], target: Path, record: int, file: str) -> None:
-    """One snapshot as a .vtr file."""
-    grid = [Array(axis, (), np.dtype("<f8"), len(edges(ds, axis))) for axis in "xyz"]
-    one = ds.isel(time=record)
-    header = _header(ds, arrays, grid, float(one["time"]))
-    _replace(target / file, _parts(one, arrays, grid, header))
-
-
-def _header(ds: xr.Dataset, arrays: Sequence[Array], grid: Sequence[Array], time: float) -> bytes:
-    """The XML before the appended data; each array there begins with its size, in eight bytes."""
-    offsets, offset = [], 0
-    for array in (*arrays, *grid):
-        offsets.append(offset)
-        offset += 8 + array.nbytes
-    described = [
-        f'<DataArray type="{KINDS[array.dtype.str[1:]]}" Name={quoteattr(array.name)}'
-        f' NumberOfComponents="{max(1, len(array.fields))}" format="appended" offset="{at}"/>'
-        for array, at in zip((*arrays, *grid), offsets, strict=True)
+def _header(ds: xr.Dataset, arrays: Arrays, sizes: Iterable[int]) -> bytes:
+    """Return the XML before the appended data, which has arrays and places of these sizes in bytes."""
+    offsets = accumulate((8 + size for size in sizes), initial=0)
+    kinds = [(name, KINDS[ds[fields[0]].dtype.str[1:]], len(fields)) for name, fields in arrays.items()]
+    kinds += [(axis, "Float64", 1) for axis in "xyz"]
+    lines = [
+        f'<DataArray type="{kind}" Name={quoteattr(name)} NumberOfComponents="{count}" format="appended"'
+        f' offset="{offset}"/>'
+        for (name, kind, count), offset in zip(kinds, offsets, strict=False)
     ]
     extent = " ".join(f"0 {ds.sizes[f'{axis}_c']}" for axis in "xyz")
     return "\n".join(
@@ -130,13 +122,13 @@ def _header(ds: xr.Dataset, arrays: Sequence[Array], grid: Sequence[Array], time
             '<VTKFile type="RectilinearGrid" version="1.0" byte_order="LittleEndian" header_type="UInt64">',
             f'<RectilinearGrid WholeExtent="{extent}">',
             '<FieldData><DataArray type="Float64" Name="TimeValue" NumberOfTuples="1" format="ascii">'
-            f"{time!r}</DataArray></FieldData>",
+            f"{float(ds['time'])!r}</DataArray></FieldData>",
             f'<Piece Extent="{extent}">',
             "<CellData>",
-            *described[: len(arrays)],
+            *lines[:-3],
             "</CellData>",
             "<Coordinates>",
-            *described[len(arrays) :],
+            *lines[-3:],
             "</Coordinates>",
             "</Piece>",
             "</RectilinearGrid>",
@@ -145,36 +137,14 @@ def _header(ds: xr.Dataset, arrays: Sequence[Array], grid: Sequence[Array], time
     ).encode()
 
 
-def _parts(ds: xr.Dataset, arrays: Sequence[Array], grid: Sequence[Array], header: bytes) -> Iterator[bytes]:
-    """A file, piece by piece."""
-    yield header
-    layers = ds.sizes["z_c"]
-    for array in arrays:
-        yield array.nbytes.to_bytes(8, "little")
-        thick = max(1, SLAB * layers // array.nbytes)
-        for low in range(0, layers, thick):
-            slabs = [_slab(ds, name, low, min(low + thick, layers)) for name in array.fields]
-            yield np.stack(slabs, axis=-1).astype(array.dtype, copy=False).tobytes()
-    for array in grid:
-        yield array.nbytes.to_bytes(8, "little")
-        yield edges(ds, array.name).astype(array.dtype).tobytes()
-    yield b"\n</AppendedData>\n</VTKFile>\n"
-
-
 def _slab(ds: xr.Dataset, name: str, low: int, high: int) -> np.ndarray:
-    """The layers [low, high) of cells of a field [z, y, x], in cell centres."""
+    """Return the layers [low, high) of cells of a field [z, y, x], in cell centres."""
     field = ds[name]
-    dims = [str(dim) for dim in field.dims]
-    if "z_f" in dims:
+    if "z_f" in field.dims:
         faces = np.arange(low, high + 1) % field.sizes["z_f"]  # a periodic direction goes round
         values = np.concatenate([field.isel(z_f=faces[:-1]).values, field.isel(z_f=faces[-1:]).values])
         return (values[:-1] + values[1:]) / 2
-    values = field.isel(z_c=slice(low, high)).values
-    for number, dim in enumerate(dims):
-        if dim.endswith("_f"):
-            sums = values + np.roll(values, -1, axis=number)
-            values = (sums if periodic(ds, dim[0]) else np.delete(sums, -1, axis=number)) / 2
-    return values
+    return in_centres(ds, field.isel(z_c=slice(low, high)).values, field.dims)
 
 
 def _replace(path: Path, parts: Iterable[bytes]) -> None:

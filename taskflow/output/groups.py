@@ -1,28 +1,37 @@
-"""Groups of a store and their arrays, as Zarr has them."""
+"""Groups of a store and their arrays, as Zarr has them: made, opened, and read so that damage is an error."""
 
 from __future__ import annotations
 
 import json
+import re
 import warnings
 from collections.abc import Mapping, Sequence
+from math import prod
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import zarr
+from zarr.abc.store import ByteRequest
+from zarr.codecs import BloscCodec
+from zarr.core.buffer import Buffer, BufferPrototype
 from zarr.errors import ZarrUserWarning
+from zarr.storage import LocalStore, WrapperStore
 
-from taskflow.output.damage import Damaged, regular
+from taskflow.output.damage import RESTORE, Damaged, check_file, ends_in_checksum, file_size
 from taskflow.output.packing import codecs
 
+CHUNK = re.compile(r"(.+)/c(?:/\d+)*")  # the key of a chunk, or of a shard
 SHARDS = "sharding_indexed"  # the codec of an array with shards
 MOST = 2**28  # bytes of metadata that are read
 WHOLE: Any = {"write_empty_chunks": True}  # a chunk that is not there is damage, not one without values
 TIME_CHUNK = 1024  # times that one commit rewrites
 
 
-def opened(path: str | Path, group: str, mode: Literal["r", "r+"] = "r+") -> tuple[zarr.Group, dict[str, zarr.Array]]:
-    """A group of a store, and its arrays by name; time is one of them. Raises Damaged where nothing can read it."""
+def open_group(
+    path: str | Path, group: str, mode: Literal["r", "r+"] = "r+"
+) -> tuple[zarr.Group, dict[str, zarr.Array]]:
+    """Return a group of a store and its arrays by name, time among them. Raises Damaged where it cannot be read."""
     folder, name = Path(path, group), ""
     try:
         node = zarr.open_group(str(path), path=group, mode=mode, use_consolidated=False)
@@ -39,15 +48,23 @@ def opened(path: str | Path, group: str, mode: Literal["r", "r+"] = "r+") -> tup
         raise Damaged(f"{about}: it is missing, or damaged ({type(error).__name__}: {f'{error}'[:200]})") from None
 
 
-def moving(array: zarr.Array) -> bool:
-    """Whether an array has records in time."""
+def array_of(group: zarr.Group, name: str) -> zarr.Array:
+    """Return the array of this name."""
+    array = group[name]
+    if not isinstance(array, zarr.Array):
+        raise TypeError(f"{name} is not an array in {group.store_path}")
+    return array
+
+
+def has_records(array: zarr.Array) -> bool:
+    """Return whether an array has records in time."""
     return "time" in (getattr(array.metadata, "dimension_names", None) or ())
 
 
 def metadata(path: Path) -> dict[str, Any]:
-    """The object in a file of metadata. Raises Damaged where it cannot be read."""
+    """Return the object in a file of metadata. Raises Damaged where it cannot be read."""
     try:
-        if regular(path) > MOST:
+        if file_size(path) > MOST:
             raise Damaged(f"{path}: it is longer than any that a run writes")
         if isinstance(content := json.loads(path.read_bytes()), dict):
             return content
@@ -57,25 +74,17 @@ def metadata(path: Path) -> dict[str, Any]:
 
 
 def without_time(array: Mapping[str, Any]) -> dict[str, Any]:
-    """The metadata of an array but for the number of records, which may be about to change."""
+    """Return the metadata of an array but for the number of records, which may be about to change."""
     timed, shape = "time" in (array.get("dimension_names") or ()), array.get("shape")
     return {**array, "shape": shape[1:] if timed and isinstance(shape, list) else shape}
 
 
-def uncut(array: Mapping[str, Any]) -> dict[str, Any]:
-    """The metadata of an array but for how it is cut into chunks and shards."""
+def without_cuts(array: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the metadata of an array but for how it is cut into chunks and shards."""
     codecs = array["codecs"]
     if codecs[0]["name"] == SHARDS:
         codecs = codecs[0]["configuration"]["codecs"]
     return {**array, "chunk_grid": None, "codecs": codecs}
-
-
-def array_of(group: zarr.Group, name: str) -> zarr.Array:
-    """The array of this name."""
-    array = group[name]
-    if not isinstance(array, zarr.Array):
-        raise TypeError(f"{name} is not an array in {group.store_path}")
-    return array
 
 
 def consolidate(group: zarr.Group) -> None:
@@ -87,34 +96,102 @@ def consolidate(group: zarr.Group) -> None:
             zarr.consolidate_metadata(group.store, path=path, zarr_format=3)
 
 
-def add_places(
-    group: zarr.Group, name: str, values: np.ndarray, dims: Sequence[str], attributes: Mapping[str, Any]
-) -> None:
-    """Coordinates, in double precision."""
-    array = group.create_array(
+def add_array(
+    group: zarr.Group,
+    name: str,
+    shape: tuple[int, ...],
+    dims: Sequence[str],
+    attributes: Mapping[str, Any],
+    *,
+    chunks: tuple[int, ...] | None = None,
+    dtype: Any = "f8",
+    packing: BloscCodec | None = None,
+    **options: Any,
+) -> zarr.Array:
+    """Create an array in a group, each of whose chunks, by default one, is packed, if at all, and ends in its checksum.
+
+    Other options are those of zarr.create_array.
+    """
+    return group.create_array(
         name,
-        shape=values.shape,
-        chunks=values.shape,
-        dtype="f8",
-        compressors=codecs(),
+        shape=shape,
+        chunks=shape if chunks is None else chunks,
+        dtype=dtype,
+        compressors=codecs(packing),
         dimension_names=tuple(dims),
         config=WHOLE,
         attributes=dict(attributes),
+        **options,
     )
-    array[:] = values
 
 
 def add_column(group: zarr.Group, name: str, slots: int, attributes: Mapping[str, Any]) -> None:
-    """A number for each record, such as its time; NaN where there is none yet."""
-    array = group.create_array(
-        name,
-        shape=(slots,),
-        chunks=(TIME_CHUNK,),
-        dtype="f8",
-        fill_value=np.nan,
-        compressors=codecs(),
-        dimension_names=("time",),
-        config=WHOLE,
-        attributes=dict(attributes),
-    )
+    """Create an array with a number for each record, such as its time; NaN where there is none yet."""
+    array = add_array(group, name, (slots,), ("time",), attributes, chunks=(TIME_CHUNK,), fill_value=np.nan)
     array[:] = np.nan
+
+
+class CheckedStore(WrapperStore[LocalStore]):
+    """A store of which nobody gets a chunk that is missing or damaged: reading raises Damaged, whenever it happens.
+
+    `shards` are the arrays that have checksums, by path, each with the number of chunks in a shard, 0 where there are
+    no shards. Others, as of stores of before there were checksums, are read as they are.
+    """
+
+    def __init__(self, store: LocalStore, shards: Mapping[str, int] | None = None) -> None:
+        super().__init__(store)
+        self._shards = shards or {}
+
+    def _with_store(self, store: LocalStore) -> CheckedStore:
+        return type(self)(store, self._shards)
+
+    async def get(
+        self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None
+    ) -> Buffer | None:
+        """Return the bytes stored. A part of a shard is a chunk or the index, as a rule, and ends in its checksum;
+        where it does not, the whole shard is verified.
+        """
+        value = await super().get(key, prototype, byte_range)
+        match = CHUNK.fullmatch(key)
+        chunks = self._shards.get(match[1]) if match is not None else None
+        if chunks is None:
+            return value
+        if value is not None and byte_range is not None and ends_in_checksum(value.as_numpy_array()):
+            return value
+        try:
+            check_file(self._store.root / key, chunks)
+        except Damaged as error:
+            raise Damaged(f"{error}; {RESTORE}") from None
+        return value
+
+
+def checked(path: Path, group: str) -> CheckedStore:
+    """Return a store, of which a group is to be read. Raises Damaged where what the group says of its arrays is not
+    what they say themselves, FileNotFoundError where there is no such group.
+    """
+    about = path / group / "zarr.json"
+    if not about.exists():
+        raise FileNotFoundError(about)
+    described, shards = metadata(about), {}
+    try:
+        arrays = dict(described["consolidated_metadata"]["metadata"])
+        for name, array in arrays.items():
+            if array["node_type"] == "array" and "/" not in name:
+                where = path / group / name / "zarr.json"
+                if without_time(metadata(where)) != without_time(array):
+                    raise Damaged(f"{about}: of {name} it says something else than {where}; {RESTORE}")
+                if (chunks := _shard(array)) is not None:
+                    shards["/".join(filter(None, (group, name)))] = chunks
+    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, IndexError) as error:
+        raise Damaged(f"{about}: it is not as it was written ({type(error).__name__}: {error}); {RESTORE}") from None
+    return CheckedStore(LocalStore(path, read_only=True), shards)
+
+
+def _shard(array: Mapping[str, Any]) -> int | None:
+    """Return how many chunks a shard of an array has, 0 where it has none; None for an array without checksums."""
+    outer, codecs = array["chunk_grid"]["configuration"]["chunk_shape"], array["codecs"]
+    inner, chunks = outer, 0
+    if codecs[0]["name"] == SHARDS:
+        inner, codecs = codecs[0]["configuration"]["chunk_shape"], codecs[0]["configuration"]["codecs"]
+        chunks = prod(whole // part for whole, part in zip(outer, inner, strict=True))
+    return chunks if codecs[-1]["name"] == "crc32c" else None

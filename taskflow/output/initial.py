@@ -11,7 +11,7 @@ import numpy as np
 import zarr
 
 from taskflow.errors import BadInput
-from taskflow.output.layout import Layout, divide
+from taskflow.output.layout import StoreLayout, divide
 from taskflow.output.metadata import field_attributes
 from taskflow.runtime.regions import Box
 
@@ -20,8 +20,8 @@ EVALUATED = 2**21  # points handed to a callable at once, and one stored chunk
 Function = Callable[[np.ndarray, np.ndarray, np.ndarray], Any]
 
 
-def save_initial(path: str | Path, layout: Layout, functions: Mapping[str, Function]) -> None:
-    """Evaluate f(x, y, z) at the points of each field (u on x faces, ...) and store the values in double precision.
+def save_initial(path: str | Path, layout: StoreLayout, functions: Mapping[str, Function]) -> None:
+    """Evaluate f(x, y, z) at the points of each field of the layout and store the values in double precision.
 
     A function gets three arrays of one shape, of one piece of the grid after the other, and returns an array of that
     shape or a number. Raises BadInput where it fails or is not finite.
@@ -37,7 +37,7 @@ def save_initial(path: str | Path, layout: Layout, functions: Mapping[str, Funct
             dtype="f8",
             fill_value=np.nan,
             dimension_names=dims,
-            attributes=field_attributes(name),
+            attributes=field_attributes(layout.fields[name]),
         )
         for corner in product(*(range(0, n, width) for n, width in zip(shape, chunk, strict=True))):
             piece = tuple(slice(start, start + width) for start, width in zip(corner, chunk, strict=True))
@@ -46,7 +46,7 @@ def save_initial(path: str | Path, layout: Layout, functions: Mapping[str, Funct
 
 
 def load_initial(path: str | Path, field: str, box: Box) -> np.ndarray:
-    """The values [z, y, x] of a field in a box of its index space; ValueError where the box reaches beyond it."""
+    """Return a field's values [z, y, x] in a box of its index space. Raises ValueError beyond that."""
     array = zarr.open_group(str(path), mode="r")[field]
     if not isinstance(array, zarr.Array) or box not in Box.of(array.shape[::-1]):
         raise ValueError(f"{path}: {field} has no values in the box {box}")
@@ -54,7 +54,7 @@ def load_initial(path: str | Path, field: str, box: Box) -> np.ndarray:
 
 
 def _evaluate(name: str, function: Function, z: np.ndarray, y: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """The function's values at points given as three arrays of one shape."""
+    """Return the function's values at points given as three arrays of one shape."""
     called = f"initial field {name}: {getattr(function, '__qualname__', function)}(x, y, z)"
     try:
         values = np.broadcast_to(np.asarray(function(x, y, z), dtype="f8"), x.shape)

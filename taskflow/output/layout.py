@@ -10,30 +10,47 @@ from typing import Any, Literal
 
 import numpy as np
 
-from taskflow.runtime.regions import Box
+from taskflow.runtime.regions import Box, Location
 
 CHUNK_BYTES = 16 * 2**20  # what a reader has to load and unpack for one value
-VELOCITY = {"x": "u", "y": "v", "z": "w"}
-NORMALS = {"u": 0, "v": 1, "w": 2}  # the direction across whose faces a field lives; every other field lives in centres
 
 Vector = tuple[float, float, float]
 Places = tuple[float, ...]
 Edges = tuple[Places | None, Places | None, Places | None]
 
 
+@dataclass(frozen=True)
+class FieldMetadata:
+    """The meaning of a stored field: its name in words, its units, and where in a cell its values live, in the centre
+    ("c") or on the low face across x, y or z ("fx", "fy", "fz"). An average says of what in `cell_methods`, as CF does.
+    """
+
+    long_name: str
+    units: str = "1"
+    location: Location = "c"
+    cell_methods: str | None = None
+
+    def dim(self, axis: str) -> str:
+        """Return the dimension of the field along an axis, such as x_c or x_f."""
+        return f"{axis}_{'f' if self.location == f'f{axis}' else 'c'}"
+
+
+CENTRED = FieldMetadata("")  # the location of what nobody has described
+
+
 @dataclass(frozen=True, kw_only=True)
-class Layout:
+class StoreLayout:
     """A staggered grid, the fields on it, and the blocks that write them: a group of the store, which gets a record of
     all fields again and again.
 
-    Directions that have `edges` have their faces there; the others are uniform.
-    `cells`, `lengths`, `origin`, `periodic` and `starts` are in the order x, y, z; what describes arrays in the order
-    z, y, x. Values are stored in a `precision`, rounded to a `relative_error` if that is given. `starts` holds, per
-    direction, the first cell of each block; `slots` is how many records are foreseen.
+    `cells`, `lengths`, `origin`, `periodic`, `edges` and `starts` are in the order x, y, z; arrays have the order
+    z, y, x. A direction that has `edges` has its n + 1 faces there; the others are uniform. `fields` has the metadata
+    of each field by name. Values are stored in a `precision`, rounded to a `relative_error` if that is given. `starts`
+    holds, per direction, the first cell of each block; `slots` is how many records are foreseen.
     `group` is the name of the group, "" that of the snapshots; `first` is the number that the first cell has in the
-    `whole`, where this is the layout of a part. `described` has attributes of fields and of time beside
-    the usual ones; `columns` are the names of numbers that come with each record, with their attributes.
-    Raises ValueError where the blocks do not start at 0 and increase, or a field occurs twice.
+    `whole`, where this is the layout of a part. `time` says in words what the time of a record is; `columns` are the
+    numbers that come with each record, by name, with their attributes.
+    Raises ValueError where the blocks do not start at 0 and increase, or there is no slot.
     """
 
     cells: tuple[int, int, int]
@@ -41,24 +58,22 @@ class Layout:
     origin: Vector = (0.0, 0.0, 0.0)
     periodic: tuple[bool, bool, bool] = (False, False, False)
     edges: Edges = (None, None, None)
-    fields: tuple[str, ...] = ("u", "v", "w", "p")
+    fields: Mapping[str, FieldMetadata]
     starts: tuple[tuple[int, ...], ...] = ((0,), (0,), (0,))
     precision: Literal["single", "double"] = "single"
     compression: Literal["lz4", "zstd", "none"] = "lz4"
     relative_error: float | None = None
     slots: int = 8
     group: str = ""
-    whole: Layout | None = None
+    whole: StoreLayout | None = None
     first: tuple[int, int, int] = (0, 0, 0)
-    described: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    time: str = "time"
     columns: Mapping[str, dict[str, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for starts, cells in zip(self.starts, self.cells, strict=True):
             if starts[0] != 0 or any(a >= b for a, b in pairwise((*starts, cells))):
                 raise ValueError(f"blocks starting at {starts} do not cut {cells} cells")
-        if len(set(self.fields)) != len(self.fields):
-            raise ValueError(f"a field occurs twice in {self.fields}")
         if self.slots < 1:
             raise ValueError(f"a store needs at least one slot, not {self.slots}")
 
@@ -67,8 +82,8 @@ class Layout:
         """Type of the stored values."""
         return np.dtype("f4" if self.precision == "single" else "f8")
 
-    def layer(self, axis: int, index: int) -> Layout:
-        """The layer of cells number `index` across an axis, each with its low face there."""
+    def layer(self, axis: int, index: int) -> StoreLayout:
+        """Return the layer of cells number `index` across an axis, each with its low face there."""
 
         def changed(values: tuple[Any, ...], value: Any) -> tuple[Any, ...]:
             return (*values[:axis], value, *values[axis + 1 :])
@@ -84,31 +99,32 @@ class Layout:
 
     @property
     def kept_bits(self) -> int | None:
-        """Bits of the fraction of a number that are stored, rounded: its relative error is at most 2^-(bits + 1). None
-        where all are.
-        """
+        """Bits kept of a rounded number's fraction, for an error of at most 2^-(bits + 1); None where all are."""
         if self.relative_error is None:
             return None
         bits = max(1, ceil(-log2(self.relative_error)) - 1)
         return bits if bits < np.finfo(self.dtype).nmant else None
 
     def dims(self, field: str) -> tuple[str, str, str]:
-        """Dimensions in space, such as (z_c, y_c, x_f)."""
-        z, y, x = (f"{'xyz'[a]}_{'f' if NORMALS.get(field) == a else 'c'}" for a in (2, 1, 0))
+        """Return the dimensions of a field in space, such as (z_c, y_c, x_f)."""
+        z, y, x = map(self.fields.get(field, CENTRED).dim, "zyx")
         return z, y, x
 
     def size(self, dim: str) -> int:
-        """Points along a dimension: n centres; n + 1 faces between walls, n left faces where periodic."""
+        """Return the number of points along a dimension: n centres; n + 1 faces between walls, n left faces where
+        periodic.
+        """
         axis = "xyz".index(dim[0])
         return self.cells[axis] + (dim.endswith("_f") and not self.periodic[axis])
 
     def shape(self, field: str) -> tuple[int, int, int]:
-        """Points of a field."""
+        """Return the number of points of a field in each direction."""
         z, y, x = (self.size(dim) for dim in self.dims(field))
         return z, y, x
 
     def shard(self, field: str) -> tuple[int, int, int]:
-        """Shape of the pieces that one block writes alone: the greatest regular grid on which every block starts.
+        """Return the shape of the pieces that one block writes alone: those of the coarsest regular grid on which every
+        block starts.
 
         A block is one such piece where all blocks but the last are equally wide; face n of the last may be one more.
         """
@@ -116,11 +132,11 @@ class Layout:
         return z, y, x
 
     def chunk(self, field: str) -> tuple[int, int, int]:
-        """Shape of the pieces that are packed and read alone: divides `shard`."""
+        """Return the shape of the pieces that are packed and read alone: divides `shard`."""
         return divide(self.shard(field), CHUNK_BYTES // self.dtype.itemsize)
 
     def coordinate(self, dim: str) -> np.ndarray:
-        """Positions along a dimension, float64; both walls are met exactly."""
+        """Return the positions along a dimension, float64; both walls are met exactly."""
         axis = "xyz".index(dim[0])
         if self.whole is not None:
             return self.whole.coordinate(dim)[self.first[axis] :][: self.size(dim)]
@@ -131,7 +147,7 @@ class Layout:
         return self.origin[axis] + self.lengths[axis] * places / self.cells[axis]
 
     def metric(self, dim: str) -> np.ndarray:
-        """The size of each cell along the axis of centres, or at each face the distance between centres."""
+        """Return the size of each cell along the axis of centres, or at each face the distance between centres."""
         axis = "xyz".index(dim[0])
         if self.whole is not None:
             return self.whole.metric(dim)[self.first[axis] :][: self.size(dim)]
@@ -143,7 +159,7 @@ class Layout:
 
 
 def between_centres(sizes: np.ndarray, periodic: bool) -> np.ndarray:
-    """The distance between the centres on both sides of each face, of cells of these sizes along an axis.
+    """Return the distance between the centres on both sides of each face, of cells of these sizes along an axis.
 
     At a wall it is the distance from the wall to the first centre, half a cell, as if a cell of no width were behind
     it: then the difference to a value on the wall, divided by it, is that of the equations, and the sum of all
@@ -154,13 +170,13 @@ def between_centres(sizes: np.ndarray, periodic: bool) -> np.ndarray:
 
 
 def starts_of(blocks: Iterable[Box]) -> tuple[tuple[int, ...], ...]:
-    """The first cells of the blocks of a partition, per direction, as a Layout wants them."""
+    """Return the first cells of the blocks of a partition, per direction, as a StoreLayout wants them."""
     corners = [block.lo for block in blocks]
     return tuple(tuple(sorted({corner[axis] for corner in corners})) for axis in range(3))
 
 
 def divide(shape: tuple[int, int, int], most: int) -> tuple[int, int, int]:
-    """The largest piece of at most `most` elements that tiles `shape`; of equal ones the longest in x, then in y."""
+    """Return the largest piece of at most `most` elements that tiles `shape`; of equal ones the longest in x."""
     divisors = [[d for d in range(1, n + 1) if n % d == 0] for n in shape]
     fitting = (piece for piece in product(*divisors) if prod(piece) <= most)
     z, y, x = max(fitting, key=lambda piece: (prod(piece), piece[2], piece[1]))

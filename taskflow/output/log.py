@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from taskflow.output.damage import RESTORE, Damaged, summed
+from taskflow.output.damage import RESTORE, Damaged, crc32c
 from taskflow.output.disk import Guard, on_disk, replace_synced, replacing, unguarded, write_synced
 
 
@@ -19,7 +19,7 @@ class RunLog:
     """Appends objects to a file, one JSON object per line: a reader always finds complete lines, `lines` of them.
 
     A line that an earlier run could not complete is dropped. The file is open only while a line is written. `guard` is
-    called when it is: who has lost the directory then writes into a file that a cut has put away.
+    called then: a run that has lost the directory writes into a file that a cut has replaced.
     """
 
     def __init__(self, path: str | Path, guard: Guard = unguarded) -> None:
@@ -30,10 +30,10 @@ class RunLog:
         self._begin(text[: _complete(text)])
 
     def _begin(self, text: bytes) -> None:
-        """Go on behind these lines."""
+        """Count and sum the lines behind which the next one is written."""
         lines = text.splitlines(keepends=True)
-        before = summed(b"".join(lines[:-1]))
-        self.lines, self._sums = len(lines), (before, summed(b"".join(lines[-1:]), before))
+        before = crc32c(b"".join(lines[:-1]))
+        self.lines, self._sums = len(lines), (before, crc32c(b"".join(lines[-1:]), before))
 
     def write(self, record: Mapping[str, Any]) -> None:
         """Append one record, such as {"step": 10, "time": 0.1}. JSON has no NaN and no infinity: both become null.
@@ -44,10 +44,10 @@ class RunLog:
         with on_disk(f"line {self.lines} of {self._path}"), self._path.open("ab") as file:
             self._guard()
             file.write(line.encode())
-        self.lines, self._sums = self.lines + 1, (self._sums[1], summed(line.encode(), self._sums[1]))
+        self.lines, self._sums = self.lines + 1, (self._sums[1], crc32c(line.encode(), self._sums[1]))
 
     def checksum(self, lines: int) -> int:
-        """The checksum of so many lines: all, or all but the last one."""
+        """Return the checksum of so many lines: all, or all but the last one."""
         return self._sums[lines - self.lines + 1]
 
     def cut(self, lines: int) -> None:
@@ -59,7 +59,7 @@ class RunLog:
 
 
 class Tail:
-    """The records of a log that somebody else writes: what is new is read at each look. null is read as NaN."""
+    """The records of a log that another process writes: each look reads what is new. null is read as NaN."""
 
     def __init__(self, path: str | Path) -> None:
         self._path = Path(path)
@@ -67,7 +67,7 @@ class Tail:
         self._records: list[dict[str, Any]] = []
 
     def look(self) -> list[dict[str, Any]]:
-        """All complete records in order. A log that was cut meanwhile, as by a run that goes on, is read anew.
+        """Return all complete records in order. A log that was cut meanwhile, as by a run that goes on, is read anew.
 
         Raises Damaged where a line is none that a run writes, OSError where the log cannot be read.
         """
@@ -86,7 +86,7 @@ class Tail:
 
 
 def read_log(path: str | Path) -> list[dict[str, Any]]:
-    """The records of a log in order, also of a run that still writes; null is read as NaN."""
+    """Return the records of a log in order, also of a run that still writes; null is read as NaN."""
     return Tail(path).look()
 
 
@@ -98,7 +98,7 @@ def _record(path: Path, line: bytes) -> dict[str, Any]:
 
 
 def _object(path: str | Path, text: bytes) -> dict[str, Any]:
-    """A JSON object. Raises Damaged where the text is none."""
+    """Return a JSON object. Raises Damaged where the text is none."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -114,12 +114,12 @@ def write_report(path: str | Path, report: Mapping[str, Any]) -> None:
 
 
 def read_report(path: str | Path) -> dict[str, Any]:
-    """The report as written. Raises Damaged where it is none, OSError where it cannot be read."""
+    """Return the report as written. Raises Damaged where it is none, OSError where it cannot be read."""
     return _object(path, Path(path).read_bytes())
 
 
 def plain(value: Any) -> Any:
-    """The value in the types of JSON: NumPy numbers and arrays as Python's, other objects (paths, versions) as text."""
+    """Return a value in the types of JSON: NumPy's as Python's, other objects (paths, versions) as text."""
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, Mapping):
@@ -132,5 +132,5 @@ def plain(value: Any) -> Any:
 
 
 def _complete(text: bytes) -> int:
-    """Bytes up to the end of the last complete line."""
+    """Return the number of bytes up to the end of the last complete line."""
     return text.rfind(b"\n") + 1

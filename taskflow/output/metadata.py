@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from taskflow.output.layout import NORMALS, Layout
+from taskflow.output.layout import FieldMetadata, StoreLayout
 from taskflow.output.log import plain
 
 CONVENTIONS = "CF-1.11 SGRID-0.3"
@@ -26,22 +26,15 @@ SOLID_ATTRIBUTES: dict[str, Any] = {
     "location": "volume",
 }
 PARTS = {"cospectrum": "co-spectrum", "quadrature": "quadrature spectrum"}  # of the spectrum of two fields
-LONG_NAMES = {
-    "u": "velocity along x",
-    "v": "velocity along y",
-    "w": "velocity along z",
-    "p": "pressure divided by density",
-    "T": "temperature",
-    "nu_t": "eddy viscosity",
-}
+MEAN = "time: mean"
 
 # No standard_name: CF ties each to a medium (air, sea water) or to a dimensional unit, and a case has neither.
 TIME: dict[str, Any] = {"long_name": "time", "axis": "T", "units": UNITS}
 
 
 def global_attributes(attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """Attributes of a run, and the conventions. Numbers, text and vectors, which are NumPy arrays, stay as they are;
-    all else becomes JSON text, to fit NetCDF.
+    """Return the attributes of a run, and the conventions. Numbers, text and vectors, which are NumPy arrays, stay as
+    they are; all else becomes JSON text, to fit NetCDF.
     """
     flat = {key: plain(value) for key, value in attributes.items()}
     for key, value in attributes.items():
@@ -51,7 +44,7 @@ def global_attributes(attributes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def coordinate_attributes(dim: str) -> dict[str, Any]:
-    """Attributes of a coordinate such as x_c or x_f. The shift (COMODO): face i is half a cell before centre i."""
+    """Return the attributes of a coordinate such as x_c or x_f; face i is half a cell before centre i (COMODO)."""
     axis, place = dim[0], dim[2]
     attributes: dict[str, Any] = {
         "long_name": f"{axis} of cell {'centres' if place == 'c' else 'faces'}",
@@ -64,12 +57,12 @@ def coordinate_attributes(dim: str) -> dict[str, Any]:
 
 
 def metric_name(dim: str) -> str:
-    """The metric along a dimension: dx of x_c, dx_f of x_f."""
+    """Return the metric along a dimension: dx of x_c, dx_f of x_f."""
     return f"d{dim[0]}{dim[1:].removesuffix('_c')}"
 
 
 def metric_attributes(dim: str) -> dict[str, Any]:
-    """Attributes of a metric such as dx or dx_f."""
+    """Return the attributes of a metric such as dx or dx_f."""
     axis, place = dim[0], dim[2]
     about = f"size of cells along {axis}"
     if place == "f":
@@ -77,38 +70,38 @@ def metric_attributes(dim: str) -> dict[str, Any]:
     return {"long_name": about, "units": UNITS}
 
 
-def field_attributes(field: str) -> dict[str, Any]:
-    """Attributes of a field: its name in words, and where in the SGRID cell it lives (face1 is the one across x)."""
-    location = f"face{NORMALS[field] + 1}" if field in NORMALS else "volume"
-    return {"long_name": _words(field), "units": UNITS, "grid": "grid", "location": location}
+def field_attributes(field: FieldMetadata) -> dict[str, Any]:
+    """Return the attributes of a field; its location in the words of SGRID, which calls the face across x face1."""
+    place = "volume" if field.location == "c" else f"face{'xyz'.index(field.location[1]) + 1}"
+    attributes = {"long_name": field.long_name, "units": field.units, "grid": "grid", "location": place}
+    return attributes | ({"cell_methods": field.cell_methods} if field.cell_methods else {})
 
 
-def statistics_attributes(
-    means: Mapping[str, str], covariances: Mapping[str, tuple[str, str]], others: Mapping[str, str]
-) -> dict[str, dict[str, Any]]:
-    """Attributes of time, of means and covariances by name, each with the field or the two fields that it is of, and of
-    `others`, each with what it is in words.
+def statistics_metadata(
+    fields: Mapping[str, FieldMetadata],
+    means: Mapping[str, str],
+    covariances: Mapping[str, tuple[str, str]],
+    others: Mapping[str, str],
+) -> dict[str, FieldMetadata]:
+    """Return the metadata of averages over time, by name, all in cell centres: of means and covariances, each with the
+    names of the one or two `fields` that it is of, and of `others`, each with what it is in words.
     """
-    attributes: dict[str, dict[str, Any]] = {"time": {"long_name": "time of the last sample"}}
+    metadata: dict[str, FieldMetadata] = {}
     for name, field in means.items():
-        attributes[name] = {"long_name": f"mean in time of {_words(field)}", "cell_methods": "time: mean"}
-    for name, (one, other) in covariances.items():
+        metadata[name] = FieldMetadata(f"mean in time of {fields[field].long_name}", fields[field].units, "c", MEAN)
+    for name, pair in covariances.items():
+        one, other = (fields[field] for field in pair)
+        units = " ".join(unit for unit in (one.units, other.units) if unit != UNITS) or UNITS
         if one == other:
-            about = {"long_name": f"variance in time of {_words(one)}", "cell_methods": "time: variance"}
+            metadata[name] = FieldMetadata(f"variance in time of {one.long_name}", units, "c", "time: variance")
         else:
-            about = {"long_name": f"covariance in time of {_words(one)} and {_words(other)}"}
-        attributes[name] = about
-    attributes |= {name: {"long_name": words, "cell_methods": "time: mean"} for name, words in others.items()}
-    return attributes
+            words = f"covariance in time of {one.long_name} and {other.long_name}"
+            metadata[name] = FieldMetadata(words, units)
+    return metadata | {name: FieldMetadata(words, UNITS, "c", MEAN) for name, words in others.items()}
 
 
-def _words(field: str) -> str:
-    """A field in words."""
-    return LONG_NAMES.get(field, field)
-
-
-def grid_attributes(layout: Layout) -> dict[str, Any]:
-    """Attributes of the SGRID topology variable.
+def grid_attributes(layout: StoreLayout) -> dict[str, Any]:
+    """Return the attributes of the SGRID topology variable.
 
     Nodes are the faces' positions. Between walls there is one node more than cells (`padding: none`, xgcm's outer);
     in a periodic direction the last cell lies behind the last node (`padding: high`, xgcm's left).

@@ -1,9 +1,8 @@
-"""How values are packed, and shards written: by several cores, each chunk straight from the field into the file.
+"""Values packed and shards written by several cores, each chunk straight from the field into the file.
 
 Zarr writes the same files. But first it copies each chunk and compares it with the fill value, and at the end it joins
-them, all on one core; that takes longer than to pack them. Blosc is called directly, too: numcodecs packs into new
-memory, cuts from it what came out, and gives it back: some 6 ms for each 16 MB in which no other thread has the
-interpreter, and half as long again as to pack them.
+them, all on one core, which takes longer than to pack them. Blosc is called directly, too: numcodecs packs into new
+memory and copies the result out of it, while no other thread has the interpreter (docs/design.md has the times).
 """
 
 from __future__ import annotations
@@ -43,46 +42,46 @@ Sealed = tuple[Packed, ...]  # a chunk and its checksum; nothing where there is 
 
 
 def codecs(packing: BloscCodec | None = None) -> list[BloscCodec | Crc32cCodec]:
-    """How a chunk is packed, if at all, and that its checksum stands behind it."""
+    """Return how a chunk is packed, if at all, and that its checksum stands behind it."""
     return [*([packing] if packing else []), Crc32cCodec()]
 
 
-class Rooms:
+class Buffers:
     """Memory for what is packed, to be used again and again."""
 
     def __init__(self) -> None:
         self._free = deque[np.ndarray]()
 
     def take(self, nbytes: int) -> np.ndarray:
-        """Room for so many bytes of values that are packed."""
+        """Return memory in which so many bytes of values fit when they are packed."""
         try:
-            room = self._free.pop()
+            buffer = self._free.pop()
         except IndexError:
-            room = np.empty(0, np.uint8)
-        return room if room.size >= nbytes + OVERHEAD else np.empty(nbytes + OVERHEAD, np.uint8)
+            buffer = np.empty(0, np.uint8)
+        return buffer if buffer.size >= nbytes + OVERHEAD else np.empty(nbytes + OVERHEAD, np.uint8)
 
-    def give(self, room: np.ndarray) -> None:
-        """Nobody needs what is in it any more."""
-        self._free.append(room)
+    def give(self, buffer: np.ndarray) -> None:
+        """Take memory back whose content nobody needs any more."""
+        self._free.append(buffer)
 
 
-def pack(codec: Blosc, values: np.ndarray, room: np.ndarray) -> Packed:
-    """C-ordered values as `codec` packs them, in `room` where the library can be called."""
+def pack(codec: Blosc, values: np.ndarray, buffer: np.ndarray) -> Packed:
+    """Return C-ordered values as `codec` packs them, in `buffer` where the library can be called."""
     compress = _compressor()
     if compress is None:
         return codec.encode(values)
     source, size = values.ctypes.data, values.nbytes
     how = (codec.clevel, codec.shuffle, values.itemsize)
-    most = size + OVERHEAD  # however large the room is: what does not pack is copied from there on
-    packed = compress(*how, size, source, room.ctypes.data, most, codec.cname.encode(), codec.blocksize, 1)
+    most = size + OVERHEAD  # however large the buffer is: what does not pack is copied from there on
+    packed = compress(*how, size, source, buffer.ctypes.data, most, codec.cname.encode(), codec.blocksize, 1)
     if packed <= 0:
         raise RuntimeError(f"Blosc ({codec}) could not pack {size} bytes: error {packed}")
-    return room[:packed].data
+    return buffer[:packed].data
 
 
 @cache
 def _compressor() -> Callable[..., int] | None:
-    """The function `blosc_compress_ctx` of the library that numcodecs has; None where that hides it."""
+    """Return the function `blosc_compress_ctx` of the library that numcodecs has; None where that hides it."""
     try:
         function = ctypes.CDLL(blosc.__file__).blosc_compress_ctx
     except (OSError, AttributeError):
@@ -104,7 +103,7 @@ class Packing:
 
     @classmethod
     def of(cls, array: zarr.Array) -> Packing:
-        """As the array [time, z, y, x] wants it."""
+        """Return the packing of an array [time, z, y, x]."""
         codec, bits = None, int(str(array.attrs.get(BITS, 0)))
         compressor: Any = array.compressors[0]
         if isinstance(compressor, BloscCodec):
@@ -117,8 +116,8 @@ class Packing:
         """Bytes of a chunk that is not packed."""
         return prod(self.chunk) * self.dtype.itemsize
 
-    def __call__(self, values: np.ndarray, room: np.ndarray) -> Sealed:
-        """The values of a chunk, or of what there is of it; in `room`, where they are packed."""
+    def __call__(self, values: np.ndarray, buffer: np.ndarray) -> Sealed:
+        """Return the values of a chunk, or of what there is of it; in `buffer`, where they are packed."""
         if not values.size:
             return ()
         with np.errstate(over="ignore"):  # a diverging run may hold what single precision cannot
@@ -128,7 +127,7 @@ class Packing:
             chunk = np.pad(chunk, widths, constant_values=np.nan)
         if self.bits:
             chunk = BitRound(self.bits).encode(chunk)
-        packed = pack(self.codec, chunk, room) if self.codec else chunk.data.cast("B")
+        packed = pack(self.codec, chunk, buffer) if self.codec else chunk.data.cast("B")
         return packed, checksum(packed)
 
 
@@ -138,7 +137,7 @@ def write_shards(
     corner: tuple[int, ...],
     values: np.ndarray,
     packers: Executor,
-    rooms: Rooms,
+    buffers: Buffers,
     guard: Guard = unguarded,
 ) -> list[Path]:
     """Write values, which are whole shards, from a `corner` on into an array [time, z, y, x] stored in a folder; the
@@ -151,7 +150,7 @@ def write_shards(
         place = (first // width + n for first, width, n in zip(corner, widths, number, strict=True))
         path = folder / array.metadata.encode_chunk_key(tuple(place))
         path.parent.mkdir(parents=True, exist_ok=True)
-        packed = _ahead(packers, packing, (chunk for _, chunk in _cut(shard, widths, packing.chunk)), rooms)
+        packed = _ahead(packers, packing, (chunk for _, chunk in _cut(shard, widths, packing.chunk)), buffers)
         with replacing(path, guard) as draft, draft.open("wb") as file:
             file.writelines(_indexed(packed) if array.shards else chain.from_iterable(packed))
         written.append(path)
@@ -161,25 +160,23 @@ def write_shards(
 def _cut(
     values: np.ndarray, shape: Sequence[int], widths: Sequence[int]
 ) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
-    """The pieces of an array of this shape, each with its number in every direction; of values, as far as there are
-    any.
-    """
+    """Yield the pieces of an array of this shape, each with its number in every direction, as far as it has values."""
     for number in product(*(range(-(-n // width)) for n, width in zip(shape, widths, strict=True))):
         yield number, values[tuple(slice(k * w, (k + 1) * w) for k, w in zip(number, widths, strict=True))]
 
 
-def _ahead(packers: Executor, packing: Packing, chunks: Iterable[np.ndarray], rooms: Rooms) -> Iterator[Sealed]:
-    """Chunks, packed, in order, each until the next one is asked for; at most `AHEAD` are there that were not."""
+def _ahead(packers: Executor, packing: Packing, chunks: Iterable[np.ndarray], buffers: Buffers) -> Iterator[Sealed]:
+    """Yield packed chunks in order, each valid until the next one is asked for; at most `AHEAD` others wait."""
     waiting = deque[tuple[np.ndarray, Future[Sealed]]]()
 
     def first() -> Iterator[Sealed]:
-        room, packed = waiting.popleft()
+        buffer, packed = waiting.popleft()
         yield packed.result()
-        rooms.give(room)
+        buffers.give(buffer)
 
     for chunk in chunks:
-        room = rooms.take(packing.nbytes)
-        waiting.append((room, packers.submit(packing, chunk, room)))
+        buffer = buffers.take(packing.nbytes)
+        waiting.append((buffer, packers.submit(packing, chunk, buffer)))
         if len(waiting) > AHEAD:
             yield from first()
     while waiting:
@@ -187,7 +184,7 @@ def _ahead(packers: Executor, packing: Packing, chunks: Iterable[np.ndarray], ro
 
 
 def _indexed(chunks: Iterable[Sealed]) -> Iterator[Packed]:
-    """The chunks, and behind them the index of a shard: place and size of each, with a checksum."""
+    """Yield the chunks, and behind them the index of a shard: place and size of each, with a checksum."""
     index, end = list[tuple[int, int]](), 0
     for chunk in chunks:
         size = sum(map(len, chunk))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -9,16 +10,16 @@ import xarray as xr
 
 from taskflow.errors import BadInput
 from taskflow.output import STORE
-from taskflow.output.checked import checked
 from taskflow.output.damage import RESTORE, Damaged
+from taskflow.output.groups import checked
 from taskflow.output.metadata import SOLID
 
 LISTED = 8  # times in a message
 
 
 def dataset(path: str | Path, group: str = "") -> xr.Dataset:
-    """The complete records in a group of a store, by default the snapshots, as lazy arrays; with `solid`, which is
-    stored once, where they are of all cells.
+    """Return the complete records in a group of a store, by default the snapshots, as lazy arrays; with `solid`, which
+    is stored once, where they are of all cells.
 
     Raises BadInput where there is none, or it is damaged; and so does reading values, whenever that happens.
     """
@@ -28,7 +29,7 @@ def dataset(path: str | Path, group: str = "") -> xr.Dataset:
 
 
 def _opened(path: Path, group: str) -> xr.Dataset:
-    """All records of a group. Raises BadInput where it cannot be read."""
+    """Return all records of a group. Raises BadInput where it cannot be read."""
     try:
         ds = xr.open_zarr(checked(path, group), group=group, consolidated=True, chunks=None)
         ds["time"].values  # noqa: B018  where time is something else, nothing here is what a run has written
@@ -46,7 +47,7 @@ def _opened(path: Path, group: str) -> xr.Dataset:
 
 
 def _with_bodies(ds: xr.Dataset, path: Path) -> xr.Dataset:
-    """A group with the cells that bodies take, where it has all cells and there are some."""
+    """Return a group with the cells that bodies take, where it has all cells and there are some."""
     whole = _opened(path, "")
     if SOLID in whole and all(ds.sizes.get(dim) == size for dim, size in whole[SOLID].sizes.items()):
         return ds.assign({SOLID: whole[SOLID]})
@@ -54,7 +55,7 @@ def _with_bodies(ds: xr.Dataset, path: Path) -> xr.Dataset:
 
 
 def snapshot(directory: str | Path, time: float | None) -> xr.Dataset:
-    """The snapshot of a run at a time, or its last one. Raises BadInput where there is no run or no such snapshot."""
+    """Return the snapshot of a run at a time, or its last one. Raises BadInput where there is none."""
     ds = dataset(Path(directory) / STORE)
     times = ds["time"].values
     if not len(times):
@@ -63,7 +64,7 @@ def snapshot(directory: str | Path, time: float | None) -> xr.Dataset:
 
 
 def at_time(ds: xr.Dataset, time: float) -> xr.Dataset:
-    """The one record of a time. Raises BadInput where there is none."""
+    """Return the one record of a time. Raises BadInput where there is none."""
     times = ds["time"].values
     nearest = int(np.abs(times - time).argmin()) if len(times) else 0
     if not len(times) or abs(times[nearest] - time) > 1e-6 * max(1.0, abs(time)):
@@ -75,29 +76,38 @@ def at_time(ds: xr.Dataset, time: float) -> xr.Dataset:
 
 
 def edges(ds: xr.Dataset, axis: str) -> np.ndarray:
-    """Where cells begin, and the last one ends, along an axis."""
+    """Return where cells begin, and the last one ends, along an axis."""
     faces, centres = ds[f"{axis}_f"].values, ds[f"{axis}_c"].values
     return faces if len(faces) > len(centres) else np.append(faces, 2 * centres[-1] - faces[-1])
 
 
 def uniform(ds: xr.Dataset, axis: str) -> bool:
-    """Whether all cells along an axis have one size."""
+    """Return whether all cells along an axis have one size."""
     widths = np.diff(edges(ds, axis))
     return bool(np.ptp(widths) <= 1e-9 * widths.max())
 
 
 def extent(ds: xr.Dataset, axis: str) -> tuple[float, float]:
-    """Where the domain begins and ends along an axis."""
+    """Return where the domain begins and ends along an axis."""
     ends = edges(ds, axis)
     return float(ends[0]), float(ends[-1])
 
 
 def widths(ds: xr.Dataset, axis: str) -> xr.DataArray:
-    """The size of each cell along an axis: twice the way from its low face to its centre."""
+    """Return the size of each cell along an axis: twice the way from its low face to its centre."""
     centres, faces = ds[f"{axis}_c"], ds[f"{axis}_f"]
     return centres.copy(data=2 * (centres.values - faces.values[: centres.size]))
 
 
 def periodic(ds: xr.Dataset, axis: str) -> bool:
-    """Whether the direction closes on itself: then there is no last face."""
+    """Return whether a direction is periodic: then there is no last face."""
     return bool(ds.sizes[f"{axis}_f"] == ds.sizes[f"{axis}_c"])
+
+
+def in_centres(ds: xr.Dataset, values: np.ndarray, dims: Sequence[Hashable]) -> np.ndarray:
+    """Return values along `dims` in cell centres: where they live on faces, the mean of both faces of a cell."""
+    for number, dim in enumerate(map(str, dims)):
+        if dim.endswith("_f"):
+            sums = values + np.roll(values, -1, axis=number)
+            values = (sums if periodic(ds, dim[0]) else np.delete(sums, -1, axis=number)) / 2
+    return values

@@ -17,9 +17,9 @@ import zarr
 from taskflow.errors import RunFailed
 from taskflow.output.disk import Guard, Unsynced, on_disk, sweep, unguarded
 from taskflow.output.groups import array_of, consolidate
-from taskflow.output.layout import Layout
+from taskflow.output.layout import StoreLayout
 from taskflow.output.metadata import FIRST
-from taskflow.output.packing import Rooms, write_shards
+from taskflow.output.packing import Buffers, write_shards
 from taskflow.output.store import Store, create
 from taskflow.runtime.regions import Box, Triple, triple
 
@@ -30,10 +30,10 @@ POLL = 0.02  # seconds between two looks at whether the store has grown
 class BlockStore:
     """A block's part of a group of the store, for the process of that block.
 
-    `boxes` says which points of each field the block writes: one per cell, and the last face where the block ends at a
-    wall; in the index space of the field, point i being that of cell i. They are empty where the group has no cells of
-    the block. Raises ValueError where a box is not made of whole shards: two writers of one shard lose each other's
-    data without an error. What it writes it notes in `files`. `guard` is called before a shard comes into its place.
+    `boxes` has the points of each field that the block writes: one per cell, and the last face where the block ends at
+    a wall; in the index space of the field, where point i is that of cell i. They are empty where the group has no
+    cells of the block. Raises ValueError where a box is not made of whole shards: two writers of one shard lose each
+    other's data without an error. Files written are noted in `files`. `guard` is called before a shard gets its name.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class BlockStore:
         guard: Guard = unguarded,
     ) -> None:
         self._guard = guard
-        self._path, self._name, self._patience, self._rooms = path, group, patience, Rooms()
+        self._path, self._name, self._patience, self._buffers = path, group, patience, Buffers()
         self._files = files or Unsynced()
         self.reopen()
         whole = zarr.open_group(str(path), mode="r")
@@ -56,7 +56,7 @@ class BlockStore:
         self.boxes = {name: _portion(name, array, block, cells, self._first) for name, array in self._fields.items()}
 
     def reopen(self) -> None:
-        """See the store as it is now, grown perhaps."""
+        """Open the store as it is now; it may have grown."""
         self._group = zarr.open_group(str(self._path), path=self._name, mode="r+")
         self._fields = {name: array for name, array in self._group.arrays() if array.ndim == 4}
 
@@ -73,7 +73,7 @@ class BlockStore:
         self.fetch(index, {name: partial(np.asarray, array) for name, array in values.items()})
 
     def fetch(self, index: int, fetches: Mapping[str, Callable[[], np.ndarray]]) -> None:
-        """Write what calls give. A few fields are fetched and written beside each other."""
+        """Write what these calls return, as `write` does; several fields are fetched and written at a time."""
         if set(fetches) != set(self.boxes):
             raise ValueError(f"fields {sorted(fetches)} given where {sorted(self.boxes)} are stored")
         self._wait_for(index)
@@ -90,7 +90,7 @@ class BlockStore:
         corner = (index, *(a - b for a, b in zip(box.lo[::-1], self._first[::-1], strict=True)))
         with on_disk(f"snapshot {index} in {self._path}"):
             folder = Path(self._path, self._name, name)
-            written = write_shards(folder, self._fields[name], corner, array[None], packers, self._rooms, self._guard)
+            written = write_shards(folder, self._fields[name], corner, array[None], packers, self._buffers, self._guard)
         self._files.note(Path(self._path).parent, written)
 
     def _wait_for(self, index: int) -> None:
@@ -104,8 +104,8 @@ class BlockStore:
 
 
 def _portion(name: str, array: zarr.Array, block: Box, cells: Triple, first: Triple) -> Box:
-    """The points of a field that the block writes, whose first one is that of the cell `first`. Raises ValueError where
-    another block writes to the same shard.
+    """Return the points of a field that the block writes, whose first one is that of the cell `first`. Raises
+    ValueError where another block writes to the same shard.
     """
     points, widths = array.shape[:0:-1], (array.shards or array.chunks)[:0:-1]
     stored = Box(first, triple(low + n for low, n in zip(first, points, strict=True)))
@@ -118,9 +118,9 @@ def _portion(name: str, array: zarr.Array, block: Box, cells: Triple, first: Tri
 
 
 def reshard(
-    path: Path, layouts: Sequence[Layout], blocks: Iterable[Box], solid: Callable[[Box], np.ndarray] | None = None
+    path: Path, layouts: Sequence[StoreLayout], blocks: Iterable[Box], solid: Callable[[Box], np.ndarray] | None = None
 ) -> None:
-    """Leave in `path` a store in which each of `blocks` writes whole shards: the present one, or a copy of it.
+    """Leave a store in `path` in which each of `blocks` writes whole shards: the present one, or a copy of it.
 
     The copy has the groups and shards of `layouts`, that of the snapshots first; what is `solid` is written anew. It
     takes the place of the old one when it is whole; `recover` finishes what was cut off in between. Raises RunFailed
@@ -148,8 +148,8 @@ def reshard(
         shutil.rmtree(old)
 
 
-def present(path: Path) -> Path:
-    """Where a store is whose replacement may have been cut off."""
+def surviving(path: Path) -> Path:
+    """Return where a store is whose replacement may have been cut off."""
     old = _beside(path)[1]
     return old if old.exists() and not path.exists() else path
 
@@ -172,8 +172,8 @@ def _groups(path: Path) -> list[str]:
     return list(zarr.open_group(str(path), mode="r", use_consolidated=False).group_keys())
 
 
-def _copy(path: Path, target: Path, layout: Layout, solid: Callable[[Box], np.ndarray] | None) -> None:
-    """All records of a group, in a new store with the given layout of it; a shard at a time is in memory."""
+def _copy(path: Path, target: Path, layout: StoreLayout, solid: Callable[[Box], np.ndarray] | None) -> None:
+    """Copy all records of a group into a new store, with this layout; a shard at a time is in memory."""
     source = zarr.open_group(str(path), path=layout.group, mode="r", use_consolidated=False)
     times = Store(path, layout.group).times
     attributes = {name: np.array(value) if isinstance(value, list) else value for name, value in source.attrs.items()}

@@ -21,8 +21,8 @@ from zarr.codecs import BloscCodec
 
 from taskflow.output.damage import Damaged
 from taskflow.output.disk import Unsynced, on_disk
-from taskflow.output.groups import WHOLE, add_column, add_places, consolidate, moving, opened
-from taskflow.output.layout import Layout, divide
+from taskflow.output.groups import WHOLE, add_array, add_column, consolidate, has_records, open_group
+from taskflow.output.layout import StoreLayout, divide
 from taskflow.output.metadata import (
     FIRST,
     SOLID,
@@ -35,7 +35,7 @@ from taskflow.output.metadata import (
     metric_attributes,
     metric_name,
 )
-from taskflow.output.packing import BITS, PACKING, codecs
+from taskflow.output.packing import BITS, PACKING
 from taskflow.runtime.regions import Box
 
 PIECE = 2**24  # cells of which it is asked at once whether they are solid, and one stored chunk at most
@@ -43,7 +43,7 @@ PIECE = 2**24  # cells of which it is asked at once whether they are solid, and 
 
 def create(
     path: str | Path,
-    layout: Layout,
+    layout: StoreLayout,
     attributes: Mapping[str, Any],
     solid: Callable[[Box], np.ndarray] | None = None,
 ) -> Store:
@@ -56,24 +56,25 @@ def create(
     group = zarr.create_group(str(path), path=layout.group, zarr_format=3, attributes=about)
     packing, rounding = PACKING[layout.compression], _rounding(layout)
     for dim in [f"{axis}_{place}" for axis in "xyz" for place in "cf"]:
-        add_places(group, dim, layout.coordinate(dim), (dim,), coordinate_attributes(dim))
-        add_places(group, metric_name(dim), layout.metric(dim), (dim,), metric_attributes(dim))
-    about = grid_attributes(layout)
-    group.create_array("grid", shape=(), dtype="i4", compressors=codecs(), config=WHOLE, attributes=about)[...] = 0
-    for name, described in {"time": {**TIME, **layout.described.get("time", {})}, **layout.columns}.items():
+        size = (layout.size(dim),)
+        add_array(group, dim, size, (dim,), coordinate_attributes(dim))[:] = layout.coordinate(dim)
+        add_array(group, metric_name(dim), size, (dim,), metric_attributes(dim))[:] = layout.metric(dim)
+    add_array(group, "grid", (), (), grid_attributes(layout), dtype="i4")[...] = 0
+    for name, described in {"time": {**TIME, "long_name": layout.time}, **layout.columns}.items():
         add_column(group, name, layout.slots, described)
-    for name in layout.fields:
+    for name, metadata in layout.fields.items():
         shard, chunk = layout.shard(name), layout.chunk(name)
-        group.create_array(
+        add_array(
+            group,
             name,
-            shape=(layout.slots, *layout.shape(name)),
+            (layout.slots, *layout.shape(name)),
+            ("time", *layout.dims(name)),
+            {**field_attributes(metadata), **rounding},
             chunks=(1, *chunk),
             shards=None if shard == chunk else (1, *shard),
             dtype=layout.dtype,
             fill_value=np.nan,
-            compressors=codecs(packing),
-            dimension_names=("time", *layout.dims(name)),
-            attributes={**field_attributes(name), **rounding, **layout.described.get(name, {})},
+            packing=packing,
         )
     if solid is not None:
         _save_solid(group, layout, solid, packing)
@@ -81,8 +82,8 @@ def create(
     return Store(path, layout.group)
 
 
-def _rounding(layout: Layout) -> dict[str, Any]:
-    """Attributes of rounded values; the number of bits in the words of CF."""
+def _rounding(layout: StoreLayout) -> dict[str, Any]:
+    """Return the attributes of rounded values; the number of bits in the words of CF."""
     if layout.kept_bits is None:
         return {}
     return {BITS: layout.kept_bits, "relative_error": 2.0 ** -(layout.kept_bits + 1)}
@@ -106,13 +107,13 @@ class Store:
 
     def __init__(self, path: str | Path, group: str = "") -> None:
         self._path, self._files = Path(path), Unsynced()
-        self._group, self._arrays = opened(path, group)
+        self._group, self._arrays = open_group(path, group)
         self._time = self._arrays["time"]
         try:
             self.times: list[float] = [float(t) for t in np.asarray(self._time[:]) if np.isfinite(t)]
         except Exception as error:  # whatever a codec makes of it
             raise Damaged(f"{self._path / self._time.path}: {error}") from None
-        fixed = [self._path / array.path for array in self._arrays.values() if not moving(array)]
+        fixed = [self._path / array.path for array in self._arrays.values() if not has_records(array)]
         self._note(*(file for folder in fixed for file in folder.rglob("*") if file.is_file()))
         self._note_shape()
 
@@ -146,11 +147,12 @@ class Store:
         self._files.note(self._path.parent, files)
 
     def _note_shape(self) -> None:
-        """The metadata of the group and of the store, and columns, that a change of the shape rewrites."""
+        """Note the files that a change of the shape rewrites: metadata of the group and of the store, and columns."""
         self._note(self._path / "zarr.json", self._path / self._group.path / "zarr.json")
         for array in self._arrays.values():
             folder = self._path / array.path
-            self._note(folder / "zarr.json", *((folder / "c").glob("*") if moving(array) and array.ndim == 1 else ()))
+            is_column = has_records(array) and array.ndim == 1
+            self._note(folder / "zarr.json", *((folder / "c").glob("*") if is_column else ()))
 
     def grow(self, capacity: int) -> None:
         """Make room for `capacity` snapshots, at least doubling it; nothing happens where there is room already."""
@@ -171,7 +173,7 @@ class Store:
 
     def _resize(self, slots: int) -> None:
         with on_disk(f"room for {slots} snapshots in {self._group.store_path}"):
-            for array in filter(moving, self._arrays.values()):
+            for array in filter(has_records, self._arrays.values()):
                 before = array.shape[0]
                 array.resize((slots, *array.shape[1:]))
                 if array.ndim == 1 and slots > before:  # what is written there may not be committed yet
@@ -181,21 +183,13 @@ class Store:
 
 
 def _save_solid(
-    group: zarr.Group, layout: Layout, inside: Callable[[Box], np.ndarray], packing: BloscCodec | None
+    group: zarr.Group, layout: StoreLayout, inside: Callable[[Box], np.ndarray], packing: BloscCodec | None
 ) -> None:
     """Store which cells are solid; `inside` gives the mask [z, y, x] of a box of cells."""
     shape = layout.shape(SOLID)
     chunk = divide(shape, PIECE)
-    array = group.create_array(
-        SOLID,
-        shape=shape,
-        chunks=chunk,
-        dtype="i1",
-        compressors=codecs(packing),
-        config=WHOLE,
-        dimension_names=layout.dims(SOLID),
-        attributes=SOLID_ATTRIBUTES,
-    )
+    dims = layout.dims(SOLID)
+    array = add_array(group, SOLID, shape, dims, SOLID_ATTRIBUTES, chunks=chunk, dtype="i1", packing=packing)
     for k, j, i in product(*(range(0, n, width) for n, width in zip(shape, chunk, strict=True))):
         box = Box((i, j, k), (i + chunk[2], j + chunk[1], k + chunk[0]))
         array[box.slices((0, 0, 0))] = inside(box).astype("i1")

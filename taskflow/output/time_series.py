@@ -3,7 +3,7 @@ records at once."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from math import prod
@@ -14,10 +14,9 @@ import numpy as np
 import zarr
 
 from taskflow.output.disk import on_disk
-from taskflow.output.groups import WHOLE, add_column, add_places, array_of, consolidate
-from taskflow.output.layout import NORMALS
-from taskflow.output.metadata import PARTS, TIME, UNITS, coordinate_attributes, field_attributes, global_attributes
-from taskflow.output.packing import codecs
+from taskflow.output.groups import WHOLE, add_array, add_column, array_of, consolidate
+from taskflow.output.layout import CENTRED, FieldMetadata
+from taskflow.output.metadata import MEAN, PARTS, TIME, UNITS, coordinate_attributes, global_attributes
 
 CHUNK_BYTES = 2**20
 LONGEST = 1024  # records of a chunk
@@ -43,11 +42,11 @@ class TimeSeries:
     columns: Mapping[str, Attributes] = field(default_factory=dict)
 
     def dims_of(self, field: str) -> tuple[str, ...]:
-        """The dimensions of a field, beside time."""
+        """Return the dimensions of a field, beside time."""
         return self.staggered.get(field, self.dims)
 
     def along(self, place: str) -> str:
-        """The dimension along which coordinates are."""
+        """Return the dimension along which coordinates are."""
         own = {*self.dims, *chain(*self.staggered.values())}
         return place if place in own else self.dims[0]
 
@@ -69,13 +68,13 @@ class TimeSeries:
 
 
 def at_points(
-    group: str, points: np.ndarray, fields: tuple[str, ...], precision: Literal["single", "double"]
+    group: str, points: np.ndarray, fields: Mapping[str, FieldMetadata], precision: Literal["single", "double"]
 ) -> TimeSeries:
-    """The values of `fields` at `points` [point, axis]."""
-    described = {}
-    for name in fields:
-        about = field_attributes(name)
-        described[name] = {"long_name": about["long_name"], "units": about["units"], "coordinates": "x y z"}
+    """Describe the group of the values of `fields` at `points` [point, axis]."""
+    described = {
+        name: {"long_name": field.long_name, "units": field.units, "coordinates": "x y z"}
+        for name, field in fields.items()
+    }
     places = {axis: (points[:, n], _place(axis, "point")) for n, axis in enumerate("xyz")}
     return TimeSeries(group, described, ("point",), places, precision, {"featureType": "timeSeries"})
 
@@ -83,7 +82,7 @@ def at_points(
 def through_sides(
     group: str, fields: Mapping[str, str], centres: np.ndarray, normals: np.ndarray, areas: np.ndarray
 ) -> TimeSeries:
-    """Fluxes through sides: `fields` by name, in words; `centres` and `normals` are [side, axis]."""
+    """Describe the group of fluxes through sides: `fields` by name, in words; centres and normals [side, axis]."""
     places = {axis: (centres[:, n], _place(axis, "side")) for n, axis in enumerate("xyz")}
     for n, axis in enumerate("xyz"):
         about = {"long_name": f"component along {axis} of the normal, outward", "units": "1"}
@@ -94,13 +93,14 @@ def through_sides(
 
 
 def of_surface(group: str, words: str, about: Attributes) -> TimeSeries:
-    """The area of a surface."""
+    """Describe the group of the area of a surface."""
     return TimeSeries(group, {"area": {"long_name": words, "units": UNITS}}, precision="double", about=about)
 
 
 def of_waves(
     group: str,
-    fields: tuple[str, ...],
+    fields: Mapping[str, FieldMetadata],
+    names: Sequence[str],
     crossed: Mapping[str, tuple[str, str, str]],
     along: str,
     places: Mapping[int, tuple[np.ndarray, np.ndarray]],
@@ -108,27 +108,27 @@ def of_waves(
     precision: Literal["single", "double"],
     columns: Mapping[str, Attributes],
 ) -> TimeSeries:
-    """Spectra `along` x, y or z, or over shells (`all`), of `fields`, over `wavenumbers`; several of them where there
-    are `places`, by direction: the centres of cells, and their low faces. `crossed` are those of two fields, by name:
-    which part (of `PARTS`), and the fields.
+    """Describe the group of spectra `along` x, y or z, or over shells (`all`), over `wavenumbers`: of the fields called
+    `names`, and of pairs of `fields`, in `crossed` by name, each with its part (of `PARTS`) and the names of both.
+
+    There are several of each where there are `places`, by direction: the centres of cells, and their low faces.
     """
     points: dict[str, tuple[np.ndarray, Attributes]] = {"k": (wavenumbers, {"long_name": "wavenumber", "units": UNITS})}
     described, dims = {}, {}
     way = "over shells of wavenumber" if along == "all" else f"along {along}"
 
-    def add(name: str, words: str, varied: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> None:
-        described[name] = {"long_name": words, "units": UNITS, "cell_methods": "time: mean"}
+    def add(name: str, words: str, place: FieldMetadata) -> None:
+        varied = {place.dim("xyz"[axis]): pair for axis, pair in places.items()}
+        described[name] = {"long_name": words, "units": UNITS, "cell_methods": MEAN}
         dims[name] = *varied, "k"
         points.update({dim: (pair[dim.endswith("_f")], coordinate_attributes(dim)) for dim, pair in varied.items()})
 
-    for name in fields:
-        varied = {f"{'xyz'[axis]}_{'cf'[NORMALS.get(name) == axis]}": pair for axis, pair in places.items()}
-        add(f"spectrum_{name}", f"spectrum {way} of {field_attributes(name)['long_name']}", varied)
-    centres = {f"{'xyz'[axis]}_c": pair for axis, pair in places.items()}
-    for name, (part, *both) in crossed.items():
-        one, other = (field_attributes(field)["long_name"] for field in both)
-        add(name, f"{PARTS[part]} {way} of {one} and {other}", centres)
-    usual = dims[f"spectrum_{fields[0]}"]
+    for name in names:
+        add(f"spectrum_{name}", f"spectrum {way} of {fields[name].long_name}", fields[name])
+    for name, (part, *pair) in crossed.items():
+        one, other = (fields[field].long_name for field in pair)
+        add(name, f"{PARTS[part]} {way} of {one} and {other}", CENTRED)
+    usual = dims[f"spectrum_{names[0]}"]
     return TimeSeries(group, described, usual, points, precision, {"along": along}, dims, columns)
 
 
@@ -142,27 +142,18 @@ def create_time_series(path: str | Path, series: TimeSeries, attributes: Mapping
     about = {**global_attributes(attributes), **series.about}
     group = zarr.create_group(str(path), path=series.group, zarr_format=3, attributes=about)
     for name, (values, described) in series.places.items():
-        add_places(group, name, values, (series.along(name),), described)
+        add_array(group, name, values.shape, (series.along(name),), described)[:] = values
     for name, described in {"time": TIME, **series.columns}.items():
         add_column(group, name, 0, described)
     for name, described in series.fields.items():
-        group.create_array(
-            name,
-            shape=(0, *series.shape),
-            chunks=(series.batch, *series.shape),
-            dtype=series.dtype,
-            fill_value=np.nan,
-            compressors=codecs(),
-            dimension_names=("time", *series.dims_of(name)),
-            attributes=dict(described),
-        )
+        shape, dims = series.shape, ("time", *series.dims_of(name))
+        chunks = (series.batch, *shape)
+        add_array(group, name, (0, *shape), dims, described, chunks=chunks, dtype=series.dtype, fill_value=np.nan)
     consolidate(group)
 
 
 def write_time_series(path: str | Path, group: str, first: int, values: Mapping[str, np.ndarray]) -> list[Path]:
-    """Write records [record, ...] of each field, from number `first` on; the files. Raises RunFailed where the disk is
-    full.
-    """
+    """Write records [record, ...] of each field, from number `first` on; return the files. Raises RunFailed."""
     arrays, written = zarr.open_group(str(path), path=group, mode="r+", use_consolidated=False), list[Path]()
     with on_disk(f"{group} in {path}"), np.errstate(over="ignore"):
         for name, records in values.items():

@@ -36,9 +36,7 @@ class Writer:
 
     @property
     def failure(self) -> str | None:
-        """Why writing stopped, if it did; for who only looks. Raises Lost where not writing failed, but the GPU is
-        gone that had the values.
-        """
+        """The reason why writing stopped, if it did. Raises Lost where the GPU is gone that had the values."""
         if isinstance(self._failure, Lost):
             raise self._failure
         return None if self._failure is None else _reason(self._failure)
@@ -67,7 +65,7 @@ class Writer:
         self._wait(lambda: self._written >= count, "snapshots to be written")
 
     def close(self, timeout: float = 60.0) -> bool:
-        """End the thread after the jobs handed over so far; whether all were done within `timeout` seconds."""
+        """End the thread after the jobs handed over so far; return whether all were done within `timeout` seconds."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
@@ -106,7 +104,7 @@ class Writer:
 
 
 def _reason(error: BaseException) -> str:
-    """One line for the user: what the system said, and about which file; else the error with its type."""
+    """Return one line for the user: what the system said, and about which file; else the error with its type."""
     if isinstance(error, RunFailed):
         return str(error)
     if isinstance(error, OSError) and error.strerror:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 DPI = 160
 
 
-def save(figure: Figure, directory: str | Path, name: str, out: str | Path | None, dpi: float = DPI) -> Path:
-    """Write a figure to the file `out`, or as NAME.png into the folder `out` or else `directory`; the file written."""
+def save(figure: Figure, directory: str | Path, name: str, out: str | Path | None) -> Path:
+    """Write a figure to the file `out`, or as NAME.png into the folder `out` or `directory`; return the file."""
     path = Path(directory if out is None else out)
     if not path.suffix or path.is_dir():
         path = path / f"{name}.png"
@@ -26,5 +26,5 @@ def save(figure: Figure, directory: str | Path, name: str, out: str | Path | Non
     if path.suffix[1:].lower() not in formats:
         raise BadInput(f"{path}: cannot draw this format; choose one of {', '.join(sorted(formats))}")
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=dpi)
+    figure.savefig(path, dpi=DPI)
     return path

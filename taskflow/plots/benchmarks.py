@@ -62,7 +62,7 @@ def plot_convergence(rows: Sequence[Row], heading: str, out: str | Path) -> Path
 
 
 def _scaling_panels(rows: Sequence[Row]) -> list[Panel]:
-    """Efficiency and speedup, as far as there are rows for them."""
+    """Return the panels of efficiency and speedup, as far as there are rows for them."""
     weak, strong = [r for r in rows if r["shape"] != "strong"], [r for r in rows if r["shape"] == "strong"]
     return [(draw, part) for draw, part in ((_efficiency, weak), (_speedup, strong)) if part]
 
@@ -82,7 +82,7 @@ def _draw_panels(panels: Sequence[Panel], heading: str, out: str | Path) -> Path
 
 
 def _along_blocks(axes: Axes, rows: Sequence[Row]) -> None:
-    """The axis of the numbers of blocks."""
+    """Set the axis of the numbers of blocks."""
     counts = sorted({row["blocks"] for row in rows})
     axes.set_xscale("log", base=2)
     axes.set_xticks(counts, [str(count) for count in counts], minor=False)
@@ -90,7 +90,7 @@ def _along_blocks(axes: Axes, rows: Sequence[Row]) -> None:
 
 
 def _in_plain_numbers(axis: Axis) -> None:
-    """Ticks of a logarithmic axis: 1, 2, 5, 10, 20, ..., written out."""
+    """Write the ticks of a logarithmic axis out: 1, 2, 5, 10, 20, ..."""
     axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axis.set_major_formatter(StrMethodFormatter("{x:g}"))
     axis.set_minor_formatter(NullFormatter())
@@ -122,7 +122,7 @@ def _speedup(axes: Axes, rows: Sequence[Row]) -> None:
 
 
 def _lines(rows: Sequence[Row]) -> Iterable[tuple[str, str, str, list[Row]]]:
-    """(label, mark, colour, rows) of each shape and overlap; every line begins at the one block of its shape."""
+    """Yield (label, mark, colour, rows) of each shape and overlap; every line begins at the one block of its shape."""
     shapes = list(dict.fromkeys(row["shape"] for row in rows))
     for overlap in dict.fromkeys(row["name"] for row in rows if row["blocks"] > 1):
         for number, shape in enumerate(shapes):
@@ -132,7 +132,7 @@ def _lines(rows: Sequence[Row]) -> Iterable[tuple[str, str, str, list[Row]]]:
 
 
 def _fastest(rows: Sequence[Row]) -> dict[str, list[Row]]:
-    """By shape, the row of each number of blocks whose way to overlap is fastest."""
+    """Return by shape the row of each number of blocks whose way to overlap is fastest."""
     fastest: dict[str, dict[int, Row]] = {}
     for row in rows:
         of_shape = fastest.setdefault(row["shape"], {})
@@ -141,7 +141,7 @@ def _fastest(rows: Sequence[Row]) -> dict[str, list[Row]]:
 
 
 def _arithmetic(papers: Mapping[str, float], axes: Axes, rows: Sequence[Row]) -> None:
-    """Operations per second against the number of blocks; level lines are what the papers' 256 GPUs sustained."""
+    """Draw operations per second against the number of blocks; level lines are what the papers' 256 GPUs sustained."""
     for number, (shape, line) in enumerate(_fastest(rows).items()):
         values = [row["flops"] / 1e12 for row in line]
         axes.plot([row["blocks"] for row in line], values, marker="o", color=f"C{number}", label=shape)
@@ -156,7 +156,7 @@ def _arithmetic(papers: Mapping[str, float], axes: Axes, rows: Sequence[Row]) ->
 
 
 def _bars(name: str, scale: float, words: str, axes: Axes, rows: Sequence[Row]) -> None:
-    """A bar per shape and number of blocks."""
+    """Draw a bar per shape and number of blocks."""
     counts: list[str] = []
     for number, (shape, line) in enumerate(_fastest(rows).items()):
         places = range(len(counts), len(counts) + len(line))

@@ -19,13 +19,14 @@ from taskflow.plots import save
 from taskflow.plots.snapshots import label, title
 from taskflow.text import literal
 
-# The columns of the log that get a curve each; those that span decades on a logarithmic axis.
+# The columns of the log that are drawn first, and those of every system that are not; decades: on a logarithmic axis.
 CURVES = (
     ("kinetic_energy", "mean kinetic energy", False),
     ("residual", "relative residual of the pressure", True),
     ("divergence", "largest divergence", True),
     ("dt", "time step", False),
 )
+NOT_DRAWN = {"step", "time", "cfl", "wall"}
 
 COLOURS = {"compute": "#abd9e9", "copy": "#a6d96a", "communication": "#fdae61", "rest": "#d9d9d9"}
 PHASES = 12  # most bars
@@ -33,7 +34,8 @@ SMALL = 5e-4  # shares below which a phase gets none
 
 
 def plot_series(directory: str | Path, out: str | Path | None = None) -> Path:
-    """Draw kinetic energy, residual, divergence and time step over time, also of a run that goes on; the file written.
+    """Draw four columns of the log over time, also of a run that goes on; return the file written. They are kinetic
+    energy, residual, divergence and time step, and the first others where a system of equations has not all of these.
 
     `out` is a file or a folder, as for `plot_run`. Raises BadInput where there is no log, or it has not begun.
     """
@@ -44,12 +46,13 @@ def plot_series(directory: str | Path, out: str | Path | None = None) -> Path:
     if not log:
         raise BadInput(f"{directory}: the log has no line yet; wait for the first one")
     figure = Figure(figsize=(10.5, 6.0), layout="constrained")
+    drawn = _drawn(log[-1])
     try:
         times = np.array([line["time"] for line in log], dtype="f8")
-        curves = [np.array([line.get(name, np.nan) for line in log], dtype="f8") for name, _, _ in CURVES]
+        curves = [np.array([line.get(name, np.nan) for line in log], dtype="f8") for name, _, _ in drawn]
     except (KeyError, TypeError, ValueError) as error:
         raise Damaged(f"{Path(directory) / LOG}: damaged, it has no number where one belongs; {RESTORE}") from error
-    for axes, values, (_, words, decades) in zip(figure.subplots(2, 2, sharex=True).flat, curves, CURVES, strict=True):
+    for axes, values, (_, words, decades) in zip(figure.subplots(2, 2, sharex=True).flat, curves, drawn, strict=False):
         if decades:
             values = np.where(values > 0, values, np.nan)  # nothing was solved yet, or nothing is left
             axes.set_yscale("log", nonpositive="mask")
@@ -61,6 +64,14 @@ def plot_series(directory: str | Path, out: str | Path | None = None) -> Path:
     return save(figure, directory, "series", out)
 
 
+def _drawn(line: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
+    """Return the columns to draw of a log with such a line: name, words, and whether they span decades."""
+    known = [curve for curve in CURVES if curve[0] in line]
+    numbers = [name for name, value in line.items() if type(value) in (int, float)]
+    others = [name for name in numbers if name not in {*NOT_DRAWN, *(name for name, _, _ in known)}]
+    return [*known, *((name, name.replace("_", " "), False) for name in others)][:4]
+
+
 def plot_profiles(
     directory: str | Path,
     references: Sequence[str | Path] = (),
@@ -68,7 +79,7 @@ def plot_profiles(
     time: float | None = None,
     out: str | Path | None = None,
 ) -> list[Path]:
-    """Draw both centreline profiles of a plane over the tables; the files written. Arguments as for `plot_run`.
+    """Draw both centreline profiles of a plane over the tables; return the files written. Arguments as for `plot_run`.
 
     Points not in use are hollow. The tables' y, v are the picture's upward axis, whichever of x, y, z that is.
     """

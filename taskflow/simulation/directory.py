@@ -20,9 +20,9 @@ from taskflow.output import (
     REPORT,
     STORE,
     Guard,
-    Layout,
     RunLog,
     Store,
+    StoreLayout,
     TimeSeries,
     create,
     create_time_series,
@@ -34,7 +34,7 @@ from taskflow.output import (
     reshard,
     save_initial,
     starts_of,
-    statistics_attributes,
+    statistics_metadata,
     sweep,
     unguarded,
     write_report,
@@ -136,7 +136,9 @@ class RunDirectory:
                     _create(draft / STORE, group, sim)
                 functions = {name: p for name, p in sim.system.initial.items() if not isinstance(p, Expression)}
                 if functions:
-                    save_initial(draft / INITIAL, snapshots, functions)
+                    metadata = sim.system.metadata
+                    fields = {name: metadata[name] for name in functions}
+                    save_initial(draft / INITIAL, replace(snapshots, fields=fields), functions)
             follow(self.path, self.guard)
         except OSError as error:
             raise self._unwritable(error) from error
@@ -160,7 +162,9 @@ class RunDirectory:
             raise self._unwritable(error) from error
         return replace(restart, times=times)
 
-    def _cut(self, path: Path, group: Layout | TimeSeries, restart: RestartPoint, sim: Simulation) -> tuple[float, ...]:
+    def _cut(
+        self, path: Path, group: StoreLayout | TimeSeries, restart: RestartPoint, sim: Simulation
+    ) -> tuple[float, ...]:
         """Cut a group of the store back to the records of a checkpoint, whose times are returned; one that does not go
         on begins anew.
         """
@@ -232,16 +236,16 @@ class RunDirectory:
         reason = getattr(error, "strerror", None) or error
         return BadInput(f"{self.path}: cannot be written ({reason}); choose another directory ({OUTPUT})")
 
-    def _layouts(self, sim: Simulation) -> tuple[Layout, ...]:
+    def _layouts(self, sim: Simulation) -> tuple[StoreLayout, ...]:
         """The layouts of all groups of the store, that of the snapshots first."""
-        case = sim.case
-        snapshots = Layout(
+        case, metadata = sim.case, sim.system.metadata
+        snapshots = StoreLayout(
             cells=case.grid.cells,
             lengths=case.grid.lengths,
             origin=case.grid.origin,
             periodic=case.periodic,
             edges=sim.grid.edges,
-            fields=case.output_fields,
+            fields={name: metadata[name] for name in case.output_fields},
             starts=starts_of(sim.partition.blocks),
             precision=case.output.precision,
             compression=case.output.compression,
@@ -252,22 +256,23 @@ class RunDirectory:
         if sim.averages is not None:
             statistics = sim.averages.statistics
             budget = statistics.budget.written if statistics.budget else {}
-            described = statistics_attributes(statistics.means, statistics.covariances, budget)
-            averages = replace(snapshots, slots=1, relative_error=None, described=described, columns=COLUMNS)
-            layouts.append(replace(averages, group=STATISTICS, fields=statistics.written))
+            averaged = statistics_metadata(metadata, statistics.means, statistics.covariances, budget)
+            averages = replace(snapshots, slots=1, relative_error=None, time="time of the last sample", columns=COLUMNS)
+            layouts.append(replace(averages, group=STATISTICS, fields=averaged))
         for plane in case.planes:
             places = sim.grid.coordinates("c", plane.axis)
             layer = snapshots.layer(plane.axis, int(np.abs(places - plane.position).argmin()))
-            layouts.append(replace(layer, slots=SLOTS, group=plane.name, fields=plane.fields or case.fields))
+            fields = {name: metadata[name] for name in plane.fields or case.fields}
+            layouts.append(replace(layer, slots=SLOTS, group=plane.name, fields=fields))
         return tuple(layouts)
 
 
-def _groups(layouts: Iterable[Layout], sim: Simulation) -> list[Layout | TimeSeries]:
+def _groups(layouts: Iterable[StoreLayout], sim: Simulation) -> list[StoreLayout | TimeSeries]:
     """These groups of the store, and those of numbers in time."""
     return [*layouts, *sim.spec.series]
 
 
-def _create(path: Path, group: Layout | TimeSeries, sim: Simulation) -> None:
+def _create(path: Path, group: StoreLayout | TimeSeries, sim: Simulation) -> None:
     """Make an empty group in the store."""
     if isinstance(group, TimeSeries):
         create_time_series(path, group, _about(sim))

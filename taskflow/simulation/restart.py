@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, NonNegativeInt, ValidationError
 
 from taskflow.errors import BadInput
-from taskflow.output import CASE, CHECKPOINTS, Checkpoint, Checkpoints, Comparison, Damaged, newest
+from taskflow.output import CASE, CHECKPOINTS, Checkpoint, Checkpoints, Damaged, RunComparison, newest
 from taskflow.runtime.regions import difference
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
@@ -182,7 +182,7 @@ def usable(directory: Path, case: Case, *, contents: bool) -> tuple[Checkpoint |
 
     Raises BadInput, before the store is looked at, where the case is another one.
     """
-    comparison = Comparison(directory, contents=contents)
+    comparison = RunComparison(directory, contents=contents)
 
     def check(checkpoint: Checkpoint) -> None:
         check_state(checkpoint)

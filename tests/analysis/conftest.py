@@ -11,9 +11,9 @@ import pytest
 import xarray as xr
 
 import taskflow.accessor  # noqa: F401  (datasets have their `flow`)
-from taskflow.output import BlockStore, Layout, create, dataset
+from taskflow.output import BlockStore, StoreLayout, create, dataset
 from taskflow.runtime.regions import Box
-from tests.output.conftest import layout_of, written  # noqa: F401
+from tests.output.conftest import described, layout_of, written  # noqa: F401
 from tests.simulation.going_on import go
 from tests.simulation.test_restart import stirred
 
@@ -24,13 +24,13 @@ STRETCHED = (None, None, (0.0, 0.1, 0.3, 0.7, 1.3, 1.8, 2.0, 2.1))
 
 def stored(
     path: Path, periodic=WALLS, cells=CELLS, lengths=LENGTHS, edges=(None, None, None), *, case="", solid=None,
-    **functions: Callable,
+    metadata=described, **functions: Callable,
 ) -> xr.Dataset:  # fmt: skip
     """A store with one snapshot of functions of x, y, z at the places of each field, and bodies where `solid` is not 0,
     [z, y, x].
     """
     grid = {"cells": cells, "lengths": lengths, "origin": ORIGIN, "edges": edges, "periodic": periodic}
-    layout = Layout(**grid, fields=tuple(functions), precision="double")
+    layout = StoreLayout(**grid, fields=metadata(functions), precision="double")
     mask = None if solid is None else lambda box: solid[box.slices((0, 0, 0))]
     store = create(path / "fields.zarr", layout, {"case": case}, mask)
     values = {}
@@ -78,7 +78,7 @@ def run(tmp_path: Path) -> Callable[..., Path]:
 @pytest.fixture
 def growing(tmp_path):
     """A run directory with three snapshots of a flow that grows, and a log."""
-    layout = Layout(cells=(8, 1, 4), lengths=(2.0, 0.25, 1.0), periodic=(True, True, True), slots=3)
+    layout = layout_of((8, 1, 4), periodic=(True, True, True), lengths=(2.0, 0.25, 1.0), origin=(0.0,) * 3, slots=3)
     store = create(tmp_path / "fields.zarr", layout, {"title": "growing"})
     block = BlockStore(tmp_path / "fields.zarr", Box((0, 0, 0), (8, 1, 4)))
     for index in range(3):

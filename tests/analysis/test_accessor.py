@@ -28,6 +28,11 @@ def test_what_was_recorded_beside_snapshots_lies_on_the_same_cells(warm):
     ds, store = dataset(warm / "fields.zarr").load(), warm / "fields.zarr"
     mean, layer = dataset(store, "statistics"), dataset(store, "layer").load()
     np.testing.assert_array_equal(mean.mean_u[0], ds.flow.velocity().u[-1])
+    words = [ds.w, mean.mean_u, mean.cov_u_w, layer["T"], dataset(store, "here")["T"]]
+    assert [field.attrs["long_name"] for field in words] == [
+        "velocity along z", "mean in time of velocity along x",
+        "covariance in time of velocity along x and velocity along z", "temperature", "temperature",
+    ]  # fmt: skip
     assert mean.flow.profiles("z").mean_u.sizes["z_c"] == 9
     index = int(np.abs(ds.z_c.values - 0.1).argmin())
     np.testing.assert_array_equal(layer["T"][-1, 0], ds["T"][-1, index])

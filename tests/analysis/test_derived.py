@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from taskflow.output import Layout
+from taskflow.output import FieldMetadata, StoreLayout, export_vtk
 from tests.analysis.conftest import CELLS, LENGTHS, ORIGIN, PERIODIC, STRETCHED, WALLS, linear, stored
 
 
@@ -29,6 +29,18 @@ def test_a_constant_gradient_is_found_everywhere(matrix, edges, tmp_path):
                                    expected.transpose("z_c", "y_c", "x_c"), rtol=0, atol=1e-13)  # fmt: skip
 
 
+def test_a_velocity_may_live_in_centres(tmp_path):
+    """A system says where: its derivatives are as exact, and it is one vector for VTK."""
+    matrix = np.array([[0.3, 0.7, -0.4], [-0.2, 0.5, 1.1], [0.9, 0.6, -0.8]])
+    centred = {name: FieldMetadata(f"velocity along {axis}", "m s-1") for name, axis in zip("uvw", "xyz", strict=True)}
+    ds = stored(tmp_path, metadata=lambda _: centred, **linear(matrix))
+    assert ds.u.dims == ("time", "z_c", "y_c", "x_c")
+    np.testing.assert_allclose(ds.flow.q_criterion(), -0.5 * np.trace(matrix @ matrix), rtol=0, atol=1e-12)
+    xr.testing.assert_equal(ds.flow.velocity().load(), ds[["u", "v", "w"]].load())
+    file = export_vtk(ds, tmp_path, "f").with_name("f_000000.vtr")
+    assert b'Name="velocity" NumberOfComponents="3"' in file.read_bytes()
+
+
 def test_derivatives_go_round_periodic_directions(tmp_path):
     """Of second order: a quarter of the error with half the spacing, in all cells."""
     errors = []
@@ -47,7 +59,7 @@ def test_derivatives_go_round_periodic_directions(tmp_path):
 @pytest.mark.parametrize("upwards", [True, False])
 def test_derivatives_are_one_sided_at_bodies(edges, upwards, tmp_path):
     """Of a shear flow above, or below, a body that takes two layers of cells: exact beside it, nothing in it."""
-    layout = Layout(cells=CELLS, lengths=LENGTHS, origin=ORIGIN, edges=edges)
+    layout = StoreLayout(cells=CELLS, lengths=LENGTHS, origin=ORIGIN, edges=edges, fields={})
     body = slice(0, 2) if upwards else slice(-2, None)
     surface, solid = layout.coordinate("z_f")[2 if upwards else -3], np.zeros(CELLS[::-1])
     solid[body] = 1

@@ -4,8 +4,7 @@ import pytest
 import xarray as xr
 
 from taskflow.accessor import dataset
-from taskflow.analysis.conditions import conditions, known_conditions
-from taskflow.analysis.earlier_stores import conditions_of_case
+from taskflow.analysis.conditions import conditions, conditions_of_case, known_conditions
 from taskflow.errors import BadInput
 
 

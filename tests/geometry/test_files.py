@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from taskflow.errors import BadInput
-from taskflow.geometry import Cuboid, Sphere, Surface, read_heights, read_surface
+from taskflow.geometry import ClosedSurface, Cuboid, Sphere, read_heights, read_surface
 
 trimesh = pytest.importorskip("trimesh")
 EXTENT = (0.0, 4.0, -1.0, 1.0)
@@ -52,7 +52,7 @@ def test_random_points_in_a_turned_body():
     """A torus that lies anyhow: inside is what a formula says, but for points nearer than its facets are flat."""
     mesh = trimesh.creation.torus(1.0, 0.4, major_sections=128, minor_sections=64)
     turn = trimesh.transformations.rotation_matrix(0.7, [1.0, 2.0, 0.5])
-    surface = Surface(np.array(mesh.copy().apply_transform(turn).triangles))
+    surface = ClosedSurface(np.array(mesh.copy().apply_transform(turn).triangles))
     at = np.linspace(-1.5, 1.5, 41) + 0.001
     points = np.stack(np.meshgrid(at, at, at, indexing="ij"), axis=-1) @ turn[:3, :3]
     distance = np.hypot(np.hypot(points[..., 0], points[..., 1]) - 1.0, points[..., 2]) - 0.4
@@ -65,7 +65,7 @@ def test_random_points_in_a_turned_body():
 @pytest.mark.parametrize(("axis", "step"), [(0, 0.1), (1, -0.1), (2, 0.1)])
 def test_where_a_way_enters_a_surface(axis, step):
     """A ball of facets and one of a formula, from points outside of which the next ones lie inside."""
-    radius, facets = 0.3, Surface(np.array(trimesh.creation.icosphere(subdivisions=4, radius=0.3).triangles))
+    radius, facets = 0.3, ClosedSurface(np.array(trimesh.creation.icosphere(subdivisions=4, radius=0.3).triangles))
     at = np.arange(-0.47, 0.5, 0.1)
     points = np.stack(np.meshgrid(at, at, at, indexing="ij"), axis=-1).reshape(-1, 3)
     ends = points + step * np.eye(3)[axis]
@@ -86,8 +86,8 @@ def test_bodies_that_overlap_are_one(tmp_path):
     houses, at = [((0, 0, 0), (1, 1, 1)), ((0.5, 0.5, 0), (1.4, 1.2, 0.7))], lattice(31)
     triangles = np.concatenate([np.array(trimesh.creation.box(bounds=house).triangles) for house in houses])
     wanted = np.any([Cuboid(*house).inside(at, at, at) for house in houses], axis=0)
-    np.testing.assert_array_equal(Surface(triangles).inside(at, at, at), wanted)
-    np.testing.assert_array_equal(Surface(triangles[:, ::-1]).inside(at, at, at), wanted)
+    np.testing.assert_array_equal(ClosedSurface(triangles).inside(at, at, at), wanted)
+    np.testing.assert_array_equal(ClosedSurface(triangles[:, ::-1]).inside(at, at, at), wanted)
 
 
 def test_a_surface_with_a_hole_is_refused_with_its_place(tmp_path):

@@ -21,11 +21,11 @@ from taskflow.output import (
 )
 from taskflow.output.damage import Damaged, check_file
 from taskflow.output.disk import replacing
-from taskflow.output.packing import Rooms, pack
+from taskflow.output.packing import Buffers, pack
 from taskflow.output.store import Store
 from taskflow.plots.charts import plot_series
 from taskflow.plots.snapshots import plot_run
-from tests.output.conftest import WRITTEN, layout_of
+from tests.output.conftest import WRITTEN, described, layout_of
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def stored(written, monkeypatch):
     """A store with three snapshots of two blocks, in many chunks; and a probe."""
     monkeypatch.setattr("taskflow.output.layout.CHUNK_BYTES", 200)
     path = written(layout_of(blocks=(1, 1, 2)))
-    create_time_series(path, at_points("wake", np.zeros((2, 3)), ("u",), "double"), WRITTEN)
+    create_time_series(path, at_points("wake", np.zeros((2, 3)), described("u"), "double"), WRITTEN)
     write_time_series(path, "wake", 0, {"u": np.ones((3, 2))})
     store = Store(path, "wake")
     store.grow(3)
@@ -207,4 +207,4 @@ def test_the_bytes_of_a_chunk_do_not_depend_on_the_room(monkeypatch):
     values = np.random.default_rng(0).standard_normal(72).astype("f4")
     found = [bytes(pack(codec, values, np.empty(size, np.uint8))) for size in (values.nbytes + 16, 10 * values.nbytes)]
     assert found[0] == found[1] == codec.encode(values)
-    assert Rooms().take(values.nbytes).size == values.nbytes + 16
+    assert Buffers().take(values.nbytes).size == values.nbytes + 16

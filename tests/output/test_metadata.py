@@ -1,10 +1,12 @@
 """Staggering as others read it: xgcm builds its grid from the store without being told anything."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from taskflow.output import Layout, create, dataset
-from tests.output.conftest import layout_of
+from taskflow.output import FieldMetadata, create, dataset, statistics_metadata
+from tests.output.conftest import WRITTEN, layout_of
 
 xgcm = pytest.importorskip("xgcm")
 
@@ -45,10 +47,28 @@ def test_the_topology_follows_sgrid(written):
     assert [ds[name].attrs["location"] for name in "uvwp"] == ["face1", "face2", "face3", "volume"]
 
 
-def test_a_field_that_nobody_described_lives_in_centres(written):
-    ds = dataset(written(layout_of(fields=("T",))))
-    assert ds["T"].attrs["long_name"] == "temperature"
-    assert Layout(cells=(1, 1, 1), lengths=(1.0, 1.0, 1.0)).dims("phi") == ("z_c", "y_c", "x_c")
+def test_fields_have_the_metadata_that_a_system_gives(tmp_path):
+    phi, f = FieldMetadata("distance from the surface", "m"), FieldMetadata("flux", "m3 s-1", "fy")
+    create(tmp_path / "s", replace(layout_of(), fields={"phi": phi, "f": f}), WRITTEN)
+    ds = dataset(tmp_path / "s")
+    assert ds.phi.dims == ("time", "z_c", "y_c", "x_c")
+    assert ds.f.dims == ("time", "z_c", "y_f", "x_c")
+    about = {"grid": "grid", "location": "volume"}
+    assert ds.phi.attrs == {"long_name": "distance from the surface", "units": "m", **about}
+    assert ds.f.attrs == {"long_name": "flux", "units": "m3 s-1", "grid": "grid", "location": "face2"}
+
+
+def test_statistics_have_words_and_units_of_their_fields():
+    fields = {"phi": FieldMetadata("phi", "m"), "q": FieldMetadata("q"), "u": FieldMetadata("speed", "m s-1", "fx")}
+    pairs = {"cov_phi_phi": ("phi", "phi"), "cov_phi_u": ("phi", "u"), "cov_q_q": ("q", "q")}
+    metadata = statistics_metadata(fields, {"mean_u": "u"}, pairs, {"mean_rate": "a rate"})
+    assert metadata == {
+        "mean_u": FieldMetadata("mean in time of speed", "m s-1", "c", "time: mean"),
+        "cov_phi_phi": FieldMetadata("variance in time of phi", "m m", "c", "time: variance"),
+        "cov_phi_u": FieldMetadata("covariance in time of phi and speed", "m m s-1"),
+        "cov_q_q": FieldMetadata("variance in time of q", "1", "c", "time: variance"),
+        "mean_rate": FieldMetadata("a rate", "1", "c", "time: mean"),
+    }
 
 
 def test_attributes_are_numbers_and_text_as_netcdf_wants_them(tmp_path):

@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from numcodecs import Blosc
 
 from taskflow.errors import BadInput, RunFailed
 from taskflow.output import BlockStore, Store, create, create_time_series, dataset, of_surface, write_time_series
-from taskflow.output.packing import AHEAD, Packing, Rooms, _ahead, _compressor, pack
+from taskflow.output.packing import AHEAD, Buffers, Packing, _ahead, _compressor, pack
 from taskflow.runtime.regions import Box
 from tests.output.conftest import WRITTEN, blocks_of, layout_of, value, write_snapshot
 
@@ -138,7 +139,7 @@ def test_chunks_wait_for_the_disk_before_more_are_packed():
     packing, packed = Packing(np.dtype("f4"), (1, 1, 1, 1000), 0, Blosc("lz4")), []
     values = np.arange(100_000, dtype="f4").reshape(100, 1, 1, 1, 1000)
     with ThreadPoolExecutor(3) as packers:
-        chunks = _ahead(packers, packing, (packed.append(chunk) or chunk for chunk in values), Rooms())
+        chunks = _ahead(packers, packing, (packed.append(chunk) or chunk for chunk in values), Buffers())
         for number, (chunk, _) in enumerate(chunks):
             np.testing.assert_array_equal(np.frombuffer(Blosc().decode(chunk), "f4"), values[number].ravel())
             assert len(packed) == min(number + AHEAD + 1, 100)
@@ -153,7 +154,7 @@ def test_blosc_packs_what_numcodecs_packs(monkeypatch, codec, hidden):
         monkeypatch.setattr("taskflow.output.packing._compressor", lambda: None)
     noise = np.random.default_rng(0).integers(0, 2**32, 50_000, "u4")
     for values in (np.zeros((30, 40), "f4"), noise, np.linspace(0, 1, 20_000)):
-        packed = pack(codec, values, Rooms().take(values.nbytes))
+        packed = pack(codec, values, Buffers().take(values.nbytes))
         np.testing.assert_array_equal(np.frombuffer(codec.decode(packed), values.dtype), values.ravel())
         assert bytes(packed) == codec.encode(values)
 
@@ -163,7 +164,7 @@ def test_blosc_is_called_directly():
 
 
 def test_room_is_used_again():
-    rooms = Rooms()
+    rooms = Buffers()
     rooms.give(small := rooms.take(10))
     assert rooms.take(5) is small
     rooms.give(small)
@@ -299,7 +300,7 @@ def test_a_folder_without_a_store_is_bad_input(tmp_path):
 @pytest.mark.parametrize("starts", [((0,), (0,), (1, 5)), ((0,), (0,), (0, 5, 5)), ((0,), (0,), (0, 10))])
 def test_blocks_that_do_not_cut_the_grid_are_refused(starts):
     with pytest.raises(ValueError, match="do not cut"):
-        layout_of().__class__(cells=(8, 6, 10), lengths=(1.0, 1.0, 1.0), starts=starts)
+        replace(layout_of(), starts=starts)
 
 
 FULL = """

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from taskflow import Case
-from taskflow.analysis.earlier_stores import conditions_of_case
+from taskflow.analysis.conditions import conditions_of_case
 from taskflow.output.conditions import Conditions, Side
 from taskflow.simulation.build.physics import conditions
 

@@ -14,9 +14,9 @@ import pytest
 import zarr
 
 from taskflow.errors import BadInput
-from taskflow.output import Checkpoint, Checkpoints, Comparison
+from taskflow.output import Checkpoint, Checkpoints, RunComparison
+from taskflow.output.checkpoint import MANIFEST, manifest, sealed
 from taskflow.output.damage import Damaged
-from taskflow.output.manifest import MANIFEST, manifest, sealed
 from taskflow.simulation.case import Case
 from taskflow.simulation.restart import check_state, newest_restart, usable
 from tests.simulation.going_on import check_same, go, steps
@@ -368,6 +368,6 @@ def test_any_manifest_is_a_checkpoint_or_damaged(seed, broken):
 
 
 def test_another_case_is_refused_before_the_store_is_read(broken, monkeypatch):
-    monkeypatch.setattr(Comparison, "check", lambda *_: pytest.fail("the store was read"))
+    monkeypatch.setattr(RunComparison, "check", lambda *_: pytest.fail("the store was read"))
     with pytest.raises(BadInput, match=r"fluid\.viscosity = .* stays so"):
         newest_restart(broken, recorded(fluid={"viscosity": 0.5}))

@@ -6,7 +6,7 @@ import pytest
 from taskflow.cli.check import describe
 from taskflow.errors import BadInput
 from taskflow.flow.poisson import relative_residual
-from taskflow.output import Layout
+from taskflow.output import StoreLayout
 from taskflow.simulation.build.pressure import choice
 from taskflow.simulation.case import Case
 from taskflow.simulation.estimate import estimate
@@ -110,7 +110,9 @@ def test_auto_transforms_where_z_is_stretched():
 
 def test_a_store_has_the_places_of_cells():
     grid = case().staggered
-    layout = Layout(cells=grid.cells, lengths=grid.lengths, periodic=grid.periodic, edges=grid.edges)
+    layout = StoreLayout(
+        cells=grid.cells, lengths=grid.lengths, periodic=grid.periodic, edges=grid.edges, fields={}
+    )
     np.testing.assert_array_equal(layout.coordinate("z_f"), grid.faces(2))
     np.testing.assert_array_equal(layout.coordinate("z_c"), grid.coordinates("c", 2))
     np.testing.assert_array_equal(layout.coordinate("x_f"), [0.0, 0.25, 0.5, 0.75])

@@ -16,7 +16,7 @@ import numpy as np
 import xarray as xr
 
 import taskflow as tf
-from taskflow.analysis.averages import profiles
+from taskflow.analysis.profiles import profiles
 from tests.flows import DATA
 from tests.validation.cavity import table
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, repeat
 from typing import Any, ClassVar
@@ -17,7 +17,7 @@ from taskflow.flow.bodies import Obstacles
 from taskflow.flow.measures.energy_budget import EnergyBudget
 from taskflow.flow.measures.surface_flux import SurfaceFlux
 from taskflow.flow.model import VELOCITY, FlowModel
-from taskflow.output import through_sides
+from taskflow.output import FieldMetadata, through_sides
 from taskflow.simulation.build.physics import conditions, outflows_described, physics, turbulence_described
 from taskflow.simulation.build.scales import Scales, advective_rate, scales
 from taskflow.simulation.build.system import System, moment
@@ -35,6 +35,14 @@ FLOW_TABLES = frozenset((
     "time.scheme", "statistics.budget", "boundaries.temperature", "boundaries.heat_flux", "boundaries.heat_transfer",
     "boundaries.outside_temperature", "boundaries.roughness",
 ))  # fmt: skip
+WORDS = {
+    "u": "velocity along x",
+    "v": "velocity along y",
+    "w": "velocity along z",
+    "p": "pressure divided by density",
+    "T": "temperature",
+    "nu_t": "eddy viscosity",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +108,12 @@ class FlowSystem(System):
     @abstractmethod
     def model(self) -> FlowModel:
         """The equations with their boundary conditions."""
+
+    @property
+    def metadata(self) -> dict[str, FieldMetadata]:
+        """The metadata of the fields, of which velocities, pressure, temperature and eddy viscosity have WORDS."""
+        metadata = super().metadata
+        return metadata | {name: replace(metadata[name], long_name=WORDS[name]) for name in WORDS.keys() & metadata}
 
     @property
     def physics(self) -> dict[str, Any]:

@@ -157,7 +157,8 @@ class Simulation:
     @cached_property
     def spectra(self) -> tuple[AveragedSpectra, ...]:
         """The spectra that are averaged over time."""
-        return tuple(averaged_spectra(self.case, table, self.grid, self._main) for table in self.case.spectra)
+        about = self.grid, self._main, self.system.metadata
+        return tuple(averaged_spectra(self.case, table, *about) for table in self.case.spectra)
 
     @property
     def averaged(self) -> dict[str, Statistics | Spectra]:
@@ -168,12 +169,12 @@ class Simulation:
     @cached_property
     def probes(self) -> tuple[ProbeSeries, ...]:
         """The records at points."""
-        case, fields = self.case, self.model.fields
+        case, fields, about = self.case, self.model.fields, self.system.metadata
         probes = []
         for probe in case.probes:
             names = probe.fields or case.fields
             points = np.array(probe.places)
-            series = at_points(probe.name, points, names, case.output.precision)
+            series = at_points(probe.name, points, {name: about[name] for name in names}, case.output.precision)
             probes.append(ProbeSeries(series, points, tuple(fields[name] for name in names), probe.every))
         return tuple(probes)
 

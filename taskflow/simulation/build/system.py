@@ -11,6 +11,7 @@ from taskflow.flow.boundaries.open_boundaries import OpenBoundaries
 from taskflow.flow.measures.energy_budget import EnergyBudget
 from taskflow.flow.model import Model
 from taskflow.flow.time.schemes import ADAMS_BASHFORTH
+from taskflow.output import FieldMetadata
 from taskflow.runtime.tasks import Program
 from taskflow.simulation.build.scales import Scale, Scales
 from taskflow.simulation.case import Case
@@ -74,6 +75,14 @@ class System(SystemType, ABC):
     @abstractmethod
     def model(self) -> Model:
         """The equations."""
+
+    @property
+    def metadata(self) -> dict[str, FieldMetadata]:
+        """The name in words, the units and the location of every field that can be recorded, by its name: here the name
+        itself, no units, and the location that the model gives.
+        """
+        locations = self.model.fields
+        return {name: FieldMetadata(name, location=locations[name]) for name in self.sim.case.fields}
 
     @property
     @abstractmethod

@@ -11,7 +11,7 @@ import numpy as np
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.measures.spectra import LineSpectra, ShellSpectra, Spectra
 from taskflow.flow.measures.statistics import SHARE, Statistics
-from taskflow.output import TimeSeries, of_waves
+from taskflow.output import FieldMetadata, TimeSeries, of_waves
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Partition
 from taskflow.simulation.case import Case, SpectrumTable
@@ -89,8 +89,10 @@ class AveragedSpectra:
     averages: TimeAverages[Spectra]
 
 
-def averaged_spectra(case: Case, table: SpectrumTable, grid: StaggeredGrid, main: Partition) -> AveragedSpectra:
-    """The spectra that a table asks for, on blocks as those of `main`."""
+def averaged_spectra(
+    case: Case, table: SpectrumTable, grid: StaggeredGrid, main: Partition, metadata: Mapping[str, FieldMetadata]
+) -> AveragedSpectra:
+    """The spectra that a table asks for, on blocks as those of `main`; `metadata` is that of all fields by name."""
     spectra: Spectra
     common = table.name, table.fields or case.fields, grid, main
     if table.along == "all":
@@ -100,7 +102,7 @@ def averaged_spectra(case: Case, table: SpectrumTable, grid: StaggeredGrid, main
         spectra = LineSpectra(*common, axis, alike(case, axis), pairs=table.pairs)
     places = {axis: (grid.coordinates("c", axis), grid.faces(axis)[: grid.cells[axis]]) for axis in spectra.resolved}
     about = table.along, places, spectra.wavenumbers
-    series = of_waves(table.name, spectra.fields, spectra.crossed, *about, case.output.precision, COLUMNS)
+    series = of_waves(table.name, metadata, spectra.fields, spectra.crossed, *about, case.output.precision, COLUMNS)
     return AveragedSpectra(series, TimeAverages(spectra, table.start, table.every, table.write, afresh=True))
 
 
