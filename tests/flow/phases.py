@@ -31,10 +31,14 @@ def two_phase(
     The pressure is solved by conjugate gradients to a tolerance, or by so many `cycles` of multigrid.
     """
     grid = StaggeredGrid(cells, lengths, periodic=periodic)
-    faces = [f"{axis}_{end}" for axis, around in zip("xyz", periodic, strict=True) for end in ("min", "max") if not around]
+    faces = [
+        f"{axis}_{end}" for axis, around in zip("xyz", periodic, strict=True) for end in ("min", "max") if not around
+    ]
     boundaries = {face: (sides or {}).get(face, (sides or {}).get(face[0], SLIP)) for face in faces}
     cycle = Cycle(grid.constants, (), variable=True)
-    solver = Multigrid(cycle, Tolerance(0.0, cycles)) if cycles else ConjugateGradients(cycle, Tolerance(tolerance, 200))
+    solver = (
+        Multigrid(cycle, Tolerance(0.0, cycles)) if cycles else ConjugateGradients(cycle, Tolerance(tolerance, 200))
+    )
     return TwoPhase(grid, phases, LevelSet(grid.constants, **method), boundaries, solver)
 
 
@@ -59,12 +63,15 @@ class Phased:
 
 
 def compute(
-    model: TwoPhase, phi: Callable, *, velocity=(0.0, 0.0, 0.0), end=np.inf, steps=10**9, cfl=0.3, diffusion=0.2, fixed=None,
-    blocks=(1, 1, 1), dtype="f8", threads=1, overlap="auto", look: Callable | None = None, every=1, names=("f", "phi", "p"),
+    model: TwoPhase, phi: Callable, *, velocity=(0.0, 0.0, 0.0), end=np.inf, steps=10**9, cfl=0.3, diffusion=0.2,
+    fixed=None, blocks=(1, 1, 1), dtype="f8", threads=1, overlap="auto", look: Callable | None = None, every=1,
+    names=("f", "phi", "p"),
 ) -> Phased:  # fmt: skip
     """Run from the initial phi(x, y, z), positive in phase 1, and a velocity (numbers or functions)."""
     fields = FieldSpace([Field(name, dtype, place) for name, place in model.fields.items()])
-    main = Partition(Region(Box.of(model.grid.cells), fields, model.staggered.periodic, model.ghost), blocks, redundant=1)
+    main = Partition(
+        Region(Box.of(model.grid.cells), fields, model.staggered.periodic, model.ghost), blocks, redundant=1
+    )
     partition = Partition(main.region, blocks, beside=model.partitions(main), redundant=1)
     job = partial(_run, model, phi, velocity, model.step_limit(fixed, cfl, diffusion), end, steps, look, every, names)
     shares = run_threads(partition, job, cpu(threads), Mapper(overlap))

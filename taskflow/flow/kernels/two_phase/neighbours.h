@@ -3,17 +3,17 @@
 
 struct Line {
   Index step;
-  real inverse;             // one over the spacing
-  int before, behind;       // cells between this one and the wall on the low, and on the high side
+  real inverse;        // one over the spacing
+  int before, behind;  // cells between this one and the wall on the low, and on the high side
 
   // The offset of the n-th neighbour, 1 to 3
   INLINE Index low(int n) const { return -step * mirrored(n, before, behind); }
   INLINE Index high(int n) const { return step * mirrored(n, behind, before); }
 
-  // n cells away towards a wall that has `room` cells before it; the wall on the other side may show them again
+  // n cells away towards a wall that has `room` cells before it; between two walls a single cell is mirrored three times
   static INLINE int mirrored(int n, int room, int other) {
-    const int once = n <= room ? n : 2 * room + 1 - n;
-    return -once <= other ? once : -2 * other - 1 - once;
+    const int once = n <= room ? n : 2 * room + 1 - n, twice = -once <= other ? once : -2 * other - 1 - once;
+    return twice <= room ? twice : 2 * room + 1 - twice;
   }
 };
 

@@ -15,13 +15,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from taskflow.flow.grid import Grid
-from taskflow.flow.kernels import KERNELS
 from taskflow.flow.grid.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z, AROUND
+from taskflow.flow.kernels import KERNELS
 from taskflow.runtime.regions import Box, Location
 from taskflow.runtime.tasks import (
-    Components, Launch, Read, ReadWrite, Reduce, Roles, Scalar, Write, box, reduced, task,
+    Components,
+    Launch,
+    Read,
+    ReadWrite,
+    Reduce,
+    Roles,
+    Scalar,
+    Write,
+    box,
+    reduced,
+    task,
 )  # fmt: skip
 
 TEXTS = KERNELS / "two_phase"
@@ -156,7 +167,7 @@ class LevelSet:
     def advance(self, f: Roles) -> Iterator[Launch]:
         """See `Interface`."""
         velocity, before = (f.u, f.v, f.w), (f.u_old, f.v_old, f.w_old)
-        numbers = {"dt": "dt", "ratio": "ratio", "grid": self.grid, "band": self.band, "over": self._box}
+        numbers: dict[str, Any] = {"dt": "dt", "ratio": "ratio", "grid": self.grid, "band": self.band, "over": self._box}
         phi, first, second = f.phi, f.phi_1, f.phi_2
         for begun, source, target, stage in _stages(phi, first, second):
             yield advect_level_set(source, begun, velocity, before, target, stage=stage, **numbers)
@@ -166,7 +177,7 @@ class LevelSet:
         if not self.conserve:
             yield volume_fraction(f.phi, f.f_new, over=self._box, band=self.band)
             return
-        where = {"over": self._box, "band": self.band}
+        where: dict[str, Any] = {"over": self._box, "band": self.band}
         kept, one, two = (f.scalar(name) for name in ("kept", "volume", "volume_shifted"))
         yield volume_of(f.phi, volume=one, **where)
         yield volume_of_shifted(f.phi, volume=two, first=one, kept=kept, **where)
@@ -174,7 +185,7 @@ class LevelSet:
 
     def curvature(self, f: Roles) -> Iterator[Launch]:
         """See `Interface`: kappa at the foot of each cell on the interface."""
-        where = {"over": self._box, "grid": self.grid, "band": self.band}
+        where: dict[str, Any] = {"over": self._box, "grid": self.grid, "band": self.band}
         yield curvature(f.phi, f.kappa_c, **where)
         yield curvature_at_foot(f.kappa_c, f.phi, f.kappa, **where)
 

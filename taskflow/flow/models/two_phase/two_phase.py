@@ -9,20 +9,33 @@ the pressure to rounding. p is a true pressure, force per area, and belongs to t
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 
 from taskflow.flow.boundaries.boundary import (
-    Boundaries, Mirror, Slip, Value, Wall, beyond, impose, mirror, normal_velocity, velocity_ghosts,
+    Boundaries,
+    Mirror,
+    Slip,
+    Value,
+    Wall,
+    beyond,
+    impose,
+    mirror,
+    normal_velocity,
+    velocity_ghosts,
 )  # fmt: skip
 from taskflow.flow.boundaries.open_boundaries import OpenBoundaries
 from taskflow.flow.grid import Grid, StaggeredGrid, on_face
 from taskflow.flow.model import Model
 from taskflow.flow.models.two_phase.interface import Interface
 from taskflow.flow.models.two_phase.momentum import (
-    correct_by_density, fall_rate, friction_rate, inverse_density, mass_flux, momentum_of_phases,
+    correct_by_density,
+    fall_rate,
+    friction_rate,
+    inverse_density,
+    mass_flux,
+    momentum_of_phases,
 )  # fmt: skip
 from taskflow.flow.models.two_phase.phases import Phases
 from taskflow.flow.operators.projection import divergence
