@@ -167,10 +167,10 @@ class LevelSet:
     def advance(self, f: Roles) -> Iterator[Launch]:
         """See `Interface`."""
         velocity, before = (f.u, f.v, f.w), (f.u_old, f.v_old, f.w_old)
-        numbers: dict[str, Any] = {"dt": "dt", "ratio": "ratio", "grid": self.grid, "band": self.band, "over": self._box}
+        numbers: dict[str, Any] = {"dt": "dt", "ratio": "ratio", "grid": self.grid, "band": self.band}
         phi, first, second = f.phi, f.phi_1, f.phi_2
         for begun, source, target, stage in _stages(phi, first, second):
-            yield advect_level_set(source, begun, velocity, before, target, stage=stage, **numbers)
+            yield advect_level_set(source, begun, velocity, before, target, over=self._box, stage=stage, **numbers)
         f.swap("phi", "phi_1")
         for _ in range(self.reinitialise):
             yield from self._reinitialised(f)
