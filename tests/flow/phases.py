@@ -65,15 +65,18 @@ class Phased:
 def compute(
     model: TwoPhase, phi: Callable, *, velocity=(0.0, 0.0, 0.0), end=np.inf, steps=10**9, cfl=0.3, diffusion=0.2,
     fixed=None, blocks=(1, 1, 1), dtype="f8", threads=1, overlap="auto", look: Callable | None = None, every=1,
-    names=("f", "phi", "p"),
+    names=("f", "phi", "p"), after=None,
 ) -> Phased:  # fmt: skip
-    """Run from the initial phi(x, y, z), positive in phase 1, and a velocity (numbers or functions)."""
+    """Run from the initial phi(x, y, z), positive in phase 1, and a velocity (numbers or functions); `after` is a program
+    for the final state.
+    """
     fields = FieldSpace([Field(name, dtype, place) for name, place in model.fields.items()])
     main = Partition(
         Region(Box.of(model.grid.cells), fields, model.staggered.periodic, model.ghost), blocks, redundant=1
     )
     partition = Partition(main.region, blocks, beside=model.partitions(main), redundant=1)
-    job = partial(_run, model, phi, velocity, model.step_limit(fixed, cfl, diffusion), end, steps, look, every, names)
+    limit = model.step_limit(fixed, cfl, diffusion)
+    job = partial(_run, model, phi, velocity, limit, end, steps, look, every, names, after)
     shares = run_threads(partition, job, cpu(threads), Mapper(overlap))
     whole = {}
     for name in shares[0].fields:
@@ -83,7 +86,7 @@ def compute(
     return Phased(whole, shares[0].time, shares[0].steps, shares[0].scalars, shares[0].history, model.staggered.box)
 
 
-def _run(model, phi, velocity, limit, end, steps, look, every, names, shard: Shard) -> Phased:
+def _run(model, phi, velocity, limit, end, steps, look, every, names, after, shard: Shard) -> Phased:
     grid, own = model.staggered, shard.cells
     initial = {"phi": phi(*grid.points("c", own)) + np.zeros(own.shape[::-1])}
     for name, value in zip("uvw", velocity, strict=True):
@@ -101,5 +104,7 @@ def _run(model, phi, velocity, limit, end, steps, look, every, names, shard: Sha
         if look is not None and count % every == 0:
             history.times.append(time)
             history.values.append(look(shard, time, length))
+    if after is not None:
+        shard.run(after)
     values = {name: shard.read(name) for name in (*names, "u", "v", "w")}
     return Phased(values, time, count, dict(shard.scalars.items()), history, own)

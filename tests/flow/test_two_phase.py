@@ -7,6 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from taskflow.flow.measures.phases import PhaseIntegrals, energy_of_phases
 from taskflow.flow.models.two_phase import level_set as ls
 from taskflow.flow.models.two_phase import momentum as mo
 from taskflow.flow.models.two_phase.level_set import STAGES, Band
@@ -182,3 +183,46 @@ def test_blocks_threads_and_overlap_do_not_change_a_bit(dtype, options):
     alone, cut = droplet(dtype=dtype), droplet(dtype=dtype, **options)
     for name, field in alone.fields.items():
         np.testing.assert_array_equal(cut.fields[name], field, err_msg=name)
+
+
+def measured(program, shape, cells, lengths, velocity=(0.0, 0.0, 0.0), phases=PHASES):
+    model = two_phase(cells, lengths, phases)
+    return compute(model, shape, velocity=velocity, steps=0, after=program(model))
+
+
+def test_integrals_over_a_phase():
+    cells, lengths, at, radius = (32, 24, 40), (1.6, 1.2, 2.0), (0.7, 0.65, 1.1), 0.3
+
+    def drop(x, y, z):
+        return radius - np.sqrt((x - at[0]) ** 2 + (y - at[1]) ** 2 + (z - at[2]) ** 2)
+
+    def integrals(model):
+        return PhaseIntegrals(model.staggered, "drop", 1, model.staggered.box)
+
+    flow = measured(integrals, drop, cells, lengths)
+    program = integrals(two_phase(cells, lengths, PHASES))
+    numbers = dict(zip(program.names, program.numbers(flow.scalars), strict=True))
+    f = flow.fields["f"]
+    assert numbers["volume"] == pytest.approx(f.sum() * np.prod(lengths) / np.prod(cells), rel=1e-12)
+    assert numbers["area"] == pytest.approx(4 * np.pi * radius**2, rel=0.02)
+    assert numbers["circularity"] == pytest.approx(1.0, abs=0.05)  # the volume of a smoothed step is larger
+    for axis, place in zip("xyz", at, strict=True):
+        assert numbers[f"centre_{axis}"] == pytest.approx(place, abs=1e-3)
+        assert numbers[f"extent_{axis}_min"] == pytest.approx(place - radius, abs=5e-3)
+        assert numbers[f"extent_{axis}_max"] == pytest.approx(place + radius, abs=5e-3)
+
+
+def test_energies_of_two_phases():
+    phases, cells, lengths = Phases(3.0, 0.5, 0.1, 0.1, 0.0, (0.0, 0.0, -2.0)), (6, 5, 64), (0.6, 0.5, 1.6)
+
+    def energy(model):
+        def program(f):
+            over, grid = model.staggered.box, model.grid
+            yield energy_of_phases(f.f, (f.u, f.v, f.w), over=over, energy="energy", grid=grid, phases=phases)
+        return program
+
+    flow = measured(energy, lambda x, y, z: 0.8 - z + 0 * x, cells, lengths, phases=phases)
+    kinetic, potential = reduced(flow.scalars, "energy")
+    exact = 2.0 * (3.0 * 0.8**2 / 2 + 0.5 * (1.6**2 - 0.8**2) / 2) * 0.6 * 0.5
+    assert kinetic == pytest.approx(0.0, abs=1e-20)
+    assert potential * np.prod(lengths) / np.prod(cells) == pytest.approx(exact, rel=1e-3)

@@ -3,7 +3,7 @@
 #define UZ 1
 #define BX 64
 #define BY 4
-#define RESIDENT 1
+#define RESIDENT 2
 #define PLANES 1
 #include "cell.h"
 #include "../component.h"

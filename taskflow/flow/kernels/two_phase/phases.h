@@ -3,8 +3,9 @@
 FN real density(const Phases& p, real f) { return p.density_2 + (p.density_1 - p.density_2) * f; }
 
 // 1/mu = f/mu_1 + (1-f)/mu_2 or, if so wanted, mu = f mu_1 + (1-f) mu_2; 0 where a phase that is there has none
-FN real viscosity(const Phases& p, real share) {
-  const real f = share < 0 ? real(0) : share > 1 ? real(1) : share;
+FN real viscosity(const Phases& p, real f) {
+  if (f <= 0) return p.viscosity_2;
+  if (f >= 1) return p.viscosity_1;
   const real product = p.viscosity_1 * p.viscosity_2, across = f * p.viscosity_2 + (1 - f) * p.viscosity_1;
   const real harmonic = across > 0 ? product / across : real(0);
   return p.arithmetic ? f * p.viscosity_1 + (1 - f) * p.viscosity_2 : harmonic;

@@ -1,4 +1,5 @@
 // The volume of phase 1, kept by a shift of the level set: two steps of Newton's method. Sums have the same bits for any blocks.
+#define UZ 32
 #include "cell.h"
 #include "smoothed.h"
 
