@@ -38,7 +38,7 @@ from taskflow.runtime.tasks import (
 TEXTS = KERNELS / "two_phase"
 CARRIER = Components(u=Read[ACROSS_X], v=Read[ACROSS_Y], w=Read[ACROSS_Z])
 CARRIER_OLD = Components(u_old=Read[ACROSS_X], v_old=Read[ACROSS_Y], w_old=Read[ACROSS_Z])
-DISTANCES = 20  # iterations by which an initial phi is made a distance
+DISTANCES = 40  # iterations by which an initial phi is made a distance
 
 
 @dataclass(frozen=True)
