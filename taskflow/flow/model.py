@@ -145,6 +145,10 @@ class FlowModel(Model):
         """Fields of numbers that say where surfaces of bodies are, by role. No program writes them."""
         return self.obstacles.fields(heat=self.heat is not None) if self.obstacles else {}
 
+    def velocity_before(self, f: Roles) -> tuple[str, str, str]:
+        """The fields that hold the velocity of the stage before, after a step."""
+        return f.u_new, f.v_new, f.w_new
+
     def residual(self, f: Roles) -> Iterator[Launch]:
         """The launches that measure how well the equations are solved, where a solver iterates."""
         yield from ()

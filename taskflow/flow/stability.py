@@ -106,7 +106,8 @@ class StepLimit:
     spread = max(viscosity, diffusivity) (1/dx^2 + 1/dy^2 + 1/dz^2), a constant of the case;
     `scheme` knows for which numbers it is stable;
     frequency = that of the fastest oscillation that forces make, in radians per time.
-    bounded = the spread of the bounded quantities alone, None without any.
+    bounded = the spread of the bounded quantities alone, None without any;
+    `longest_step`: what else no step may exceed, such as the period of capillary waves.
     """
 
     fixed: float | None = None
@@ -116,6 +117,7 @@ class StepLimit:
     scheme: Scheme = ADAMS_BASHFORTH
     frequency: float = 0.0
     bounded: float | None = None
+    longest_step: float = math.inf
 
     def longest(self, advection: float, eddies: Spreads = NO_EDDIES) -> float:
         """Length of the step, with eddies. `BadInput` if nothing moves and nothing diffuses, so that no length can be
@@ -125,7 +127,7 @@ class StepLimit:
             return self.fixed
         spread = max(self.spread, eddies.most)
         dt = min(_ratio(self.cfl, advection + self.frequency), _ratio(self.diffusion, spread))
-        dt = min(dt, self.within_bounds(advection, eddies.bounded))
+        dt = min(dt, self.longest_step, self.within_bounds(advection, eddies.bounded))
         if dt == math.inf:
             raise BadInput("no time step can be found: the fluid is at rest and has no viscosity; give time.step")
         return dt

@@ -114,7 +114,7 @@ class Monitor:
         yield divergence_max(f.u, f.v, f.w, over=box, divergence=f.scalar("divergence"), grid=flow.grid)
         yield kinetic_energy(f.u, f.v, f.w, over=box, energy=f.scalar("energy"), grid=flow.grid)
         yield largest_speed(f.u, f.v, f.w, over=box, speed=f.scalar("speed"))
-        yield velocity_change(f.u, f.v, f.w, f.u_new, f.v_new, f.w_new, over=box, change=f.scalar("change"))
+        yield velocity_change(f.u, f.v, f.w, *flow.velocity_before(f), over=box, change=f.scalar("change"))
         yield from flow.residual(f)
         if flow.obstacles:
             transport, eddies = flow.heat.transport if flow.heat else None, flow.turbulence is not None

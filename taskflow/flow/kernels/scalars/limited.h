@@ -1,8 +1,7 @@
 // What passes a face of what is kept within its bounds: upwind-biased values, with Koren's limiter.
 #include "../flags.h"
+#include "../limiter.h"
 #include "../metrics.h"
-
-FN real smaller(real a, real b) { return b < a ? b : a; }
 
 // A direction: its number, from a cell to the next, the cells beside boundaries, and the velocity along it before and after
 // the stage.
@@ -12,16 +11,6 @@ struct Direction {
   int first, last;
   In before, after;
 };
-
-// Twice the way from the upwind value to that on the face: `ahead` times Koren's limiter min(2 r, (2 + r) / 3, 2) of
-// r = behind / ahead, 0 for r < 0. Where `behind` ends in a ghost cell it is twice the way to the boundary: then r, not
-// 2 r.
-FN real limited(real behind, real ahead, bool ends) {
-  const real a = magnitude(behind), b = magnitude(ahead);
-  const real most = smaller(smaller(ends ? a : 2 * a, 2 * b), (a + 2 * b) * real(1.0 / 3));
-  const real along = (behind > 0) == (ahead > 0) ? most : real(0);
-  return ahead > 0 ? along : -along;
-}
 
 // What passes the low face of cell c, number n along d: carried, and by diffusion, `per_face` being one over the distance. On
 // boundaries what enters has the value there, the mean of both cells, and what leaves that of the cell inside. `kind` is what

@@ -1,0 +1,69 @@
+// The curvature of the interface: in cells beside it, then at the foot of each of them on the interface.
+#include "cell.h"
+#include "neighbours.h"
+
+struct Slope {
+  real x, y, z;
+  INLINE real square() const { return x * x + y * y + z * z; }
+};
+FN Slope gradient(In phi, Index c, const Lines& a) { return {slope(phi, c, a.x), slope(phi, c, a.y), slope(phi, c, a.z)}; }
+
+FN real second(In phi, Index c, const Line& a) {
+  return a.inverse * a.inverse * (phi[c + a.low(1)] - 2 * phi[c] + phi[c + a.high(1)]);
+}
+FN real mixed(In phi, Index c, const Line& a, const Line& b) {
+  const Index low = c + a.low(1), high = c + a.high(1);
+  const real across = (phi[high + b.high(1)] - phi[high + b.low(1)]) - (phi[low + b.high(1)] - phi[low + b.low(1)]);
+  return real(0.25) * a.inverse * b.inverse * across;
+}
+
+// kappa = -div(grad(phi) / |grad(phi)|), at most 1 over the spacing; 0 far from the interface
+TASK curvature(Range range, In phi, Out kappa, Grid grid, Band band) {
+  STRIDES(range)
+  for_cells(range, CELL(c) {
+    real value = 0;
+    if (magnitude(phi[c]) < band.curvature) {
+      const Lines a = lines(grid, c, X, Y, Z);
+      const Slope g = gradient(phi, c, a);
+      const real size = g.square(), xx = second(phi, c, a.x), yy = second(phi, c, a.y), zz = second(phi, c, a.z);
+      const real xy = mixed(phi, c, a.x, a.y), yz = mixed(phi, c, a.y, a.z), zx = mixed(phi, c, a.z, a.x);
+      const real along = xx * (g.y * g.y + g.z * g.z) + yy * (g.z * g.z + g.x * g.x) + zz * (g.x * g.x + g.y * g.y);
+      const real turned = 2 * (g.x * g.y * xy + g.y * g.z * yz + g.z * g.x * zx);
+      const real bent = size > 0 ? -(along - turned) / (size * root(size)) : real(0);
+      value = bent > band.most ? band.most : bent < -band.most ? -band.most : bent;
+    }
+    kappa[c] = value;
+  });
+}
+
+// Of a place `at` cells from a cell: the cell below it, at most two away, and how far behind that it is
+struct Foot {
+  int below;
+  real part;
+};
+FN Foot foot(real at) {
+  const real kept = at > 2 ? real(2) : at < -2 ? real(-2) : at;
+  const int cell = int(kept + 4) - 4, below = cell < 2 ? cell : 1;
+  return {below, kept - below};
+}
+FN Index moved(const Line& a, int n) { return n < 0 ? a.low(-n) : n > 0 ? a.high(n) : 0; }
+
+// kappa_new = kappa at x - phi grad(phi) / |grad(phi)|^2, linear between the centres of cells; 0 far from the interface
+TASK curvature_at_foot(Range range, In kappa, In phi, Out kappa_new, Grid grid, Band band) {
+  STRIDES(range)
+  for_cells(range, CELL(c) {
+    real value = 0;
+    if (magnitude(phi[c]) < band.foot) {
+      const Lines a = lines(grid, c, X, Y, Z);
+      const Slope g = gradient(phi, c, a);
+      const real size = g.square(), way = size > 0 ? -phi[c] / size : real(0);
+      const Foot x = foot(way * g.x * a.x.inverse), y = foot(way * g.y * a.y.inverse), z = foot(way * g.z * a.z.inverse);
+      for (int n = 0; n < 8; ++n) {
+        const int i = n & 1, j = n >> 1 & 1, k = n >> 2;
+        const real weight = (i ? x.part : 1 - x.part) * (j ? y.part : 1 - y.part) * (k ? z.part : 1 - z.part);
+        value += weight * kappa[c + moved(a.x, x.below + i) + moved(a.y, y.below + j) + moved(a.z, z.below + k)];
+      }
+    }
+    kappa_new[c] = value;
+  });
+}

@@ -1,0 +1,69 @@
+// The level set: phi > 0 in phase 1, |grad phi| = 1. A stage of Runge-Kutta (C.-W. Shu, S. Osher 1988) for its transport, and
+// one for making it a distance again. Beyond `band.weno` of the interface differences are of first order.
+#define RESIDENT 2
+#include "cell.h"
+#include "weno.h"
+
+FN real begun(const Stage&, None, Index, real next) { return next; }
+FN real begun(const Stage& stage, In q, Index c, real next) { return stage.begun * q[c] + stage.now * next; }
+
+// The velocity that carries the interface, in the centre of a cell: u + 0.1 ratio (u - u_old), the mean of both faces
+struct Carrier {
+  real lag;
+  INLINE real at(In q, In q_old, Index c) const { return q[c] + lag * (q[c] - taken(lag != 0, q_old[c])); }
+  INLINE real centre(In q, In q_old, Index c, Index S) const { return real(0.5) * (at(q, q_old, c) + at(q, q_old, c + S)); }
+};
+
+// u dphi/dx, from the side that the flow comes from
+FN real carried(real u, const Slopes& s) { return u * (u > 0 ? s.low : s.high); }
+
+// phi_new = begun phi_begun + now (phi - dt u . grad(phi))
+TASK advect_level_set(Range range, In phi OPTIONAL(phi_begun), In u, In v, In w, In u_old, In v_old, In w_old, Out phi_new,
+                      In64 dt, In64 ratio, Grid grid, Band band, Stage stage) {
+  STRIDES(range)
+  const real step = real(*dt);
+  const Carrier carrier{real(0.1 * *ratio)};
+  for_cells(range, CELL(c) {
+    const Lines a = lines(grid, c, X, Y, Z);
+    const real here = phi[c], su = carrier.centre(u, u_old, c, X), sv = carrier.centre(v, v_old, c, Y);
+    const real sw = carrier.centre(w, w_old, c, Z);
+    real rate;
+    if (magnitude(here) < band.weno) {
+      rate = carried(su, fifth_order(phi, c, a.x)) + carried(sv, fifth_order(phi, c, a.y)) + carried(sw, fifth_order(phi, c, a.z));
+    } else {
+      rate = carried(su, first_order(phi, c, a.x)) + carried(sv, first_order(phi, c, a.y)) + carried(sw, first_order(phi, c, a.z));
+    }
+    phi_new[c] = begun(stage, phi_begun, c, here - step * rate);
+  });
+}
+
+// (dd/dx)^2 after Godunov, where d is to grow outwards from the interface
+FN real upwind_square(const Slopes& s, bool positive) {
+  const real low = positive ? s.low : -s.low, high = positive ? s.high : -s.high;
+  const real in = low > 0 ? low : real(0), out = high < 0 ? high : real(0), a = in * in, b = out * out;
+  return a > b ? a : b;
+}
+
+FN real square(real a) { return a * a; }
+FN real change_across(In q, Index c, const Line& a) { return real(0.5) * (q[c + a.high(1)] - q[c + a.low(1)]); }
+
+// d_new = begun d_begun + now (d - tau S (|grad d| - 1)), S = phi / sqrt(phi^2 + sum over axes of (h dphi/dx)^2)
+TASK reinitialise(Range range, In d, In phi OPTIONAL(d_begun), Out d_new, Grid grid, Band band, Stage stage) {
+  STRIDES(range)
+  for_cells(range, CELL(c) {
+    const Lines a = lines(grid, c, X, Y, Z);
+    const real here = d[c], before = phi[c];
+    const bool positive = before > 0;
+    real steep;
+    if (magnitude(here) < band.weno) {
+      steep = upwind_square(fifth_order(d, c, a.x), positive) + upwind_square(fifth_order(d, c, a.y), positive) +
+              upwind_square(fifth_order(d, c, a.z), positive);
+    } else {
+      steep = upwind_square(first_order(d, c, a.x), positive) + upwind_square(first_order(d, c, a.y), positive) +
+              upwind_square(first_order(d, c, a.z), positive);
+    }
+    const real near = square(change_across(phi, c, a.x)) + square(change_across(phi, c, a.y)) + square(change_across(phi, c, a.z));
+    const real size = root(before * before + near), sign = size > 0 ? before / size : real(0);
+    d_new[c] = begun(stage, d_begun, c, here - band.tau * sign * (root(steep) - 1));
+  });
+}

@@ -1,0 +1,34 @@
+// The neighbours of a cell along an axis. Beyond walls cells are mirrored: a wall shows the n-th cell inside as the n-th beyond.
+#include "../metrics.h"
+
+struct Line {
+  Index step;
+  real inverse;        // one over the spacing
+  int before, behind;  // cells between this one and the wall on the low, and on the high side
+
+  // The offset of the n-th neighbour, 1 to 3
+  INLINE Index low(int n) const { return -step * mirrored(n, before, behind); }
+  INLINE Index high(int n) const { return step * mirrored(n, behind, before); }
+
+  // n cells away towards a wall that has `room` cells before it; between two walls a single cell is mirrored three times
+  static INLINE int mirrored(int n, int room, int other) {
+    const int once = n <= room ? n : 2 * room + 1 - n, twice = -once <= other ? once : -2 * other - 1 - once;
+    return twice <= room ? twice : 2 * room + 1 - twice;
+  }
+};
+
+FN Line line(const Grid& g, int number, int cell, Index step) {
+  const int first = g.first[number], last = g.last[number];
+  return {step, axis(g, number, cell, step).per_cell(), first < 0 ? 1 << 20 : cell - first, last < 0 ? 1 << 20 : last - cell};
+}
+
+struct Lines {
+  Line x, y, z;
+};
+
+FN Lines lines(const Grid& g, const Cell& c, Index X, Index Y, Index Z) {
+  return {line(g, 0, c.i, X), line(g, 1, c.j, Y), line(g, 2, c.k, Z)};
+}
+
+// The derivative by central differences of second order
+FN real slope(In q, Index c, const Line& a) { return real(0.5) * a.inverse * (q[c + a.high(1)] - q[c + a.low(1)]); }

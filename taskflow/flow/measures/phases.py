@@ -1,0 +1,112 @@
+"""What is measured of two phases: energies, and integrals over one of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from taskflow.flow.grid import Grid, StaggeredGrid
+from taskflow.flow.grid.stencils import FACE_VELOCITY
+from taskflow.flow.kernels import KERNELS
+from taskflow.flow.measures.isosurface import isosurface_area
+from taskflow.flow.measures.monitor import largest_speed
+from taskflow.flow.operators.phases import Phases
+from taskflow.runtime.regions import Box, triple
+from taskflow.runtime.tasks import Axis, Launch, Read, Reduce, Roles, Scalar, facing, reduced, task
+
+TEXT = KERNELS / "two_phase" / "measures.cu"
+Phase = Literal[1, 2]
+
+
+@task(kernel=TEXT)
+def energy_of_phases(
+    f: Read, velocity: FACE_VELOCITY, *, energy: Reduce[sum, 2], grid: Grid, phases: Phases
+) -> None:
+    """energy = sums over cells of rho |u|^2 / 2 and of -rho g.x, x being counted from the low ends of the domain."""
+
+
+@task(kernel=TEXT)
+def phase_sums(
+    f: Read, velocity: FACE_VELOCITY, *, sums: Reduce["exact sum", 8], speed: Scalar, grid: Grid, phase: int
+) -> None:
+    """sums = sums over cells of s, s x, s y, s z, s u, s v, s w and s |u|^2 / 2, s being the share of a phase, f or
+    1 - f, and u the mean of both faces. `speed` is the largest |u|.
+    """
+
+
+@task(kernel=TEXT)
+def phase_end(
+    f: Read[facing(n=(-1, 1))], *, along: Axis, end: Reduce[max], grid: Grid, phase: int, sign: float
+) -> None:
+    """end = max of sign x over the places along an axis where the share of a phase is 1/2, between the centres of
+    cells, or where the domain ends in it; -inf without that phase.
+    """
+
+
+@dataclass(frozen=True)
+class PhaseIntegrals:
+    """The integrals over one phase within a box of cells: a program, and the numbers that its scalars mean.
+
+    In two dimensions, where one direction has a single cell, the circularity is the perimeter of the circle of equal
+    area over the perimeter, in three the area of the sphere of equal volume over the area.
+    """
+
+    grid: StaggeredGrid
+    name: str
+    phase: Phase
+    over: Box
+    __name__: ClassVar[str] = "phases"
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The numbers in words, by name."""
+        words = {"volume": "volume"}
+        words |= {f"centre_{axis}": f"{axis} of the centre of volume" for axis in "xyz"}
+        words |= {f"velocity_{axis}": f"mean velocity along {axis}" for axis in "xyz"}
+        words |= {"kinetic_energy": "half the mean square of the velocity", "area": "area of the interface"}
+        words |= {"circularity": "area of the sphere, or perimeter of the circle, of equal volume over its own"}
+        ends = {"min": "lowest", "max": "highest"}
+        return words | {f"extent_{a}_{end}": f"{word} {a} where f = 1/2" for a in "xyz" for end, word in ends.items()}
+
+    def __call__(self, f: Roles) -> Iterator[Launch]:
+        """Leaves the scalars of this name."""
+        grid, over = self.grid.constants, self.over
+        velocity = (f.u, f.v, f.w)
+        yield largest_speed(*velocity, over=self.grid.box, speed=self._of("speed"))
+        numbers = {"sums": self._of("sums"), "speed": self._of("speed")}
+        yield phase_sums(f.f, velocity, over=over, grid=grid, phase=self.phase, **numbers)
+        beyond = triple(int(low == 0 and not around) for low, around in zip(over.lo, self.grid.periodic, strict=True))
+        bound = max(self.grid.spacing) ** 2
+        where = over.expand(beyond, (0, 0, 0))
+        yield isosurface_area(f.f, over=where, total=self._of("area"), grid=grid, value=0.5, bound=bound)
+        for axis in "xyz":
+            for end, sign in (("min", -1.0), ("max", 1.0)):
+                name = self._of(f"{axis}_{end}")
+                yield phase_end(f.f, over=over, along=axis, end=name, grid=grid, phase=self.phase, sign=sign)
+
+    def numbers(self, scalars: Mapping[str, float]) -> list[float]:
+        """The numbers of `names`, in their order; NaN for what a phase that is not there has not."""
+        grid, sums = self.grid, reduced(scalars, self._of("sums"))
+        (area,) = reduced(scalars, self._of("area"))
+        share, volume = sums[0], sums[0] * grid.volume
+        means = [total / share if share > 0 else math.nan for total in sums[1:]]
+        centre = [start + mean for start, mean in zip(grid.origin, means[:3], strict=True)]
+        ends = []
+        for axis, start in zip("xyz", grid.origin, strict=True):
+            for end, sign in (("min", -1.0), ("max", 1.0)):
+                place = scalars[self._of(f"{axis}_{end}")]
+                ends.append(start + sign * place if math.isfinite(place) else math.nan)
+        return [volume, *centre, *means[3:], area, self._circularity(volume, area), *ends]
+
+    def _circularity(self, volume: float, area: float) -> float:
+        thin = [length for cells, length in zip(self.grid.cells, self.grid.lengths, strict=True) if cells == 1]
+        if area <= 0 or volume <= 0:
+            return math.nan
+        if len(thin) == 1:
+            return 2 * math.sqrt(math.pi * volume / thin[0]) / (area / thin[0])
+        return math.pi ** (1 / 3) * (6 * volume) ** (2 / 3) / area
+
+    def _of(self, number: str) -> str:
+        return f"phases.{self.name}.{number}"

@@ -1,0 +1,38 @@
+"""What the equations of two phases ask of a method that follows the interface between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Protocol
+
+from taskflow.runtime.regions import Location
+from taskflow.runtime.tasks import Launch, Repeat, Roles
+
+
+class Interface(Protocol):
+    """A method that follows the interface. It hands over the shares of phase 1 before and after a step, in the fields f
+    and f_new in the centres of cells, and the curvature.
+
+    The mass that a step carries through faces follows from f, and not from f_new: what momentum is divided by is the
+    mass after transport (`taskflow.flow.models.two_phase.momentum`).
+    """
+
+    @property
+    def fields(self) -> dict[str, Location]:
+        """Its own fields by role."""
+
+    @property
+    def ghost(self) -> int:
+        """The layers of ghost cells that it reads."""
+
+    def start(self, f: Roles) -> Iterator[Launch | Repeat]:
+        """From the initial values of its fields to f, without ghost values beyond the domain."""
+
+    def advance(self, f: Roles) -> Iterator[Launch]:
+        """Carries the interface over a step by u + 0.1 ratio (u - u_old), and leaves f_new, likewise."""
+
+    def curvature(self, f: Roles) -> Iterator[Launch]:
+        """kappa = div n of the new interface, n being its normal out of phase 1, where it has one; 0 elsewhere."""
+
+    def numbers(self, scalars: Mapping[str, float]) -> dict[str, float]:
+        """What it adds to a line of the log, from the scalars of the last step."""

@@ -1,0 +1,78 @@
+"""Momentum of two phases, carried by the mass fluxes that carry the interface.
+
+    rho^_f u1 = rho_f u - dt div(M u^),    rho^ = rho - dt div M
+    u_new = u1 + dt [(1 + r/2) V - r/2 V_old] / rho'_f + dt g + dt sigma kappa grad(f') / rho'_f
+
+M = w rho on faces, V = div(mu (grad u + grad u^T)), u^ is u + r/2 (u - u_old) from the upwind side, r = dt / dt_old.
+Densities on faces are plain means of both cells: so rho^_f - rho_f = -dt div M holds around every face, and a uniform
+velocity stays uniform for any densities (O. Desjardins, V. Moureau 2010; N. Nangia, B. E. Griffith, N. A. Patankar,
+A. P. S. Bhalla 2019, J. Comput. Phys. 390, 548). rho' and f' are those of the new interface: the pressure has the same.
+"""
+
+from __future__ import annotations
+
+from taskflow.flow.grid import Grid
+from taskflow.flow.grid.stencils import AROUND_EDGES, BESIDE, WIDE_U, WIDE_V, WIDE_W, U, V, W
+from taskflow.flow.kernels import KERNELS
+from taskflow.flow.operators.phases import Phases
+from taskflow.runtime.tasks import Components, Read, ReadByte, ReadShort, ReadWrite, Reduce, Scalar, Write, star, task
+
+TEXTS = KERNELS / "two_phase"
+MASS_FLUX = Components(m_x=Write, m_y=Write, m_z=Write)
+VELOCITY = Components(u=Read, v=Read, w=Read)
+VELOCITY_OLD = Components(u_old=Read, v_old=Read, w_old=Read)
+ACROSS = {"u": WIDE_U, "v": WIDE_V, "w": WIDE_W}
+
+
+@task(kernel=TEXTS / "mass_flux.cu")
+def mass_flux(
+    f: Read[2], velocity: VELOCITY, velocity_old: VELOCITY_OLD, mass: MASS_FLUX,
+    *, ratio: Scalar, grid: Grid, phases: Phases,
+) -> None:  # fmt: skip
+    """M = w rho on low faces, w = u + 0.1 ratio (u - u_old), rho from the upwind side with Koren's limiter."""
+
+
+@task(kernel=TEXTS / "momentum.cu")
+def momentum_of_phases(
+    velocity: Components(u=Read[WIDE_U], v=Read[WIDE_V], w=Read[WIDE_W]),
+    velocity_old: Components(u_old=Read[star(2)], v_old=Read[star(2)], w_old=Read[star(2)]),
+    mass: Components(m_x=Read[U], m_y=Read[V], m_z=Read[W]),
+    shares: Components(f=Read[AROUND_EDGES], f_new=Read[BESIDE]), kappa: Read[BESIDE] | None, faces: ReadShort | None,
+    tendency: Components(h_u=ReadWrite, h_v=ReadWrite, h_w=ReadWrite),
+    velocity_new: Components(u_new=Write, v_new=Write, w_new=Write),
+    *, dt: Scalar, ratio: Scalar, grid: Grid, phases: Phases,
+) -> None:  # fmt: skip
+    """u_new without the pressure, on faces, as above; on return h holds V. At the start `ratio` is 0, and neither u_old
+    nor h is used. Faces that lie on a wall, or are closed by bodies, keep their velocity. Without `kappa` there is no
+    surface tension.
+    """
+
+
+@task(kernel=TEXTS / "limits.cu")
+def fall_rate(
+    velocity: Components(u=Read[1], v=Read[1], w=Read[1]), *, rate: Reduce[max], grid: Grid, fall: float
+) -> None:
+    """rate = max over cells of (C + sqrt(C^2 + 4 fall)) / 2, C = |u|/dx + |v|/dy + |w|/dz, fall = |g| / d: the CFL
+    number of a step is at most dt rate, for a fluid that begins to fall, too.
+    """
+
+
+@task(kernel=TEXTS / "limits.cu")
+def friction_rate(f: Read[AROUND_EDGES], *, friction: Reduce[max], grid: Grid, phases: Phases) -> None:
+    """friction = max over faces of the sum of mu / h^2 over the sides of their volumes, over twice their density."""
+
+
+@task(kernel=TEXTS / "projection.cu")
+def inverse_density(
+    f: Read[BESIDE], solid: ReadByte | None, coefficients: Components(b_x=Write, b_y=Write, b_z=Write),
+    *, phases: Phases,
+) -> None:  # fmt: skip
+    """b = 1 / rho on low faces, 0 where bodies close them."""
+
+
+@task(kernel=TEXTS / "projection.cu")
+def correct_by_density(
+    velocity: Components(u=ReadWrite, v=ReadWrite, w=ReadWrite), p: Read[BESIDE],
+    coefficients: Components(b_x=Read, b_y=Read, b_z=Read), *, dt: Scalar, grid: Grid,
+) -> None:  # fmt: skip
+    """u = u - dt b grad(p), on faces. Those on walls keep their velocity."""

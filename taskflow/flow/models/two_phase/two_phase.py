@@ -1,0 +1,189 @@
+"""Two immiscible, incompressible fluids with surface tension, after P. Zaspel and M. Griebel (2011).
+
+    rho (du/dt + (u . grad) u) = -grad(p) + div(mu (grad u + grad u^T)) + rho g + sigma kappa grad(f),    div(u) = 0
+
+The share f of phase 1 follows the interface, and with it density and viscosity. A step carries the interface first:
+forces and the density of the projection belong to the new one, so that surface tension and weight can be balanced by
+the pressure to rounding. p is a true pressure, force per area, and belongs to the middle of the step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
+
+from taskflow.flow.boundaries.boundary import (
+    Mirror,
+    Slip,
+    Value,
+    Wall,
+    beyond,
+    impose,
+    mirror,
+    normal_velocity,
+    velocity_ghosts,
+)
+from taskflow.flow.grid import on_face
+from taskflow.flow.model import VELOCITY, FlowModel
+from taskflow.flow.models.two_phase.interface import Interface
+from taskflow.flow.models.two_phase.momentum import (
+    correct_by_density,
+    fall_rate,
+    friction_rate,
+    inverse_density,
+    mass_flux,
+    momentum_of_phases,
+)
+from taskflow.flow.operators.phases import Phases
+from taskflow.flow.operators.projection import divergence
+from taskflow.flow.poisson import Operator, Solver
+from taskflow.flow.stability import StepLimit
+from taskflow.flow.time.schemes import Spreads
+from taskflow.runtime.regions import Location, Partition
+from taskflow.runtime.tasks import Launch, Repeat, Roles, frame
+
+MASS: dict[str, Location] = {"m_x": "fx", "m_y": "fy", "m_z": "fz"}
+
+
+@dataclass(frozen=True, eq=False)
+class TwoPhase(FlowModel):
+    """The equations on a uniform grid, with a method for the interface and a solver for the pressure, whose
+    coefficients are variable. `capillary` is the share of the period of the shortest capillary waves that a step takes.
+    """
+
+    _: KW_ONLY
+    phases: Phases
+    interface: Interface
+    pressure: Solver
+    capillary: float = 0.7
+
+    @cached_property
+    def operator(self) -> Operator:
+        """div(1/rho grad p)."""
+        return Operator(self.grid, variable=True)
+
+    @property
+    def fields(self) -> dict[str, Location]:
+        """Every field by role. The state is u, v, w, their last values, p and the interface; h holds friction."""
+        fields: dict[str, Location] = dict(VELOCITY)
+        for name, location in VELOCITY.items():
+            fields |= {f"{name}_old": location, f"{name}_new": location, f"h_{name}": location}
+        fields |= {"p": "c", "rhs": "c", **self.pressure.fields, "f": "c", "f_new": "c", **MASS}
+        return fields | ({"kappa": "c"} if self.phases.surface_tension else {}) | self.interface.fields
+
+    @property
+    def ghost(self) -> int:
+        """Layers of ghost cells that the equations need."""
+        return max(self.interface.ghost, self.pressure.ghost, 2)
+
+    def partitions(self, main: Partition) -> tuple[Partition, ...]:
+        """Regions beside that of `fields`, on the blocks of `main`."""
+        return (*self.pressure.partitions(main), *self.openings.partitions(main, tuple(VELOCITY)))
+
+    @property
+    def moving(self) -> dict[str, float]:
+        """The velocity and the shares of phase 1."""
+        return {"velocity": self.phases.kinematic_viscosity, "f": 0.0}
+
+    def velocity_before(self, f: Roles) -> tuple[str, str, str]:
+        """The velocity before the last step."""
+        return f.u_old, f.v_old, f.w_old
+
+    def start(self, f: Roles) -> Iterator[Launch | Repeat]:
+        """From initial values of u, v, w and of the interface: a velocity free of divergence, with the densities that
+        are there, and p = 0. The scalar dt has to be 1.
+        """
+        yield from self.interface.start(f)
+        yield from self.share_ghosts(f.f)
+        for axis, name in enumerate(MASS):
+            if self.grid.high[axis]:
+                yield impose(f[name], over=on_face(f"{'xyz'[axis]}_max", self.grid), value=Value(0.0))
+        yield from normal_velocity((f.u, f.v, f.w), self.boundaries, self.grid)
+        yield from self.openings.begin(f)
+        yield impose(f.p, over=self.staggered.box, value=Value(0.0))
+        yield from self.projection(f, (f.u, f.v, f.w), f.f)
+        for name in (f.p, f.rhs):
+            yield impose(name, over=self.staggered.box, value=Value(0.0))
+        yield from self.openings.begin_ghosts((f.u, f.v, f.w))
+        yield from velocity_ghosts((f.u, f.v, f.w), self.boundaries, self.grid)
+        yield from self.limits(f)
+
+    def step(self, f: Roles) -> Iterator[Launch | Repeat]:
+        """One time step: the interface, forces of the new interface, the pressure."""
+        new, now = (f.u_new, f.v_new, f.w_new), (f.u, f.v, f.w)
+        yield from self.interface.advance(f)
+        yield from self.share_ghosts(f.f_new)
+        yield from self.prediction(f)
+        yield from normal_velocity(new, self.boundaries, self.grid)
+        yield from self.openings.advance(f, 0)
+        yield from self.projection(f, new, f.f_new)
+        yield from self.openings.ghosts(f, new, now, 0)
+        yield from velocity_ghosts(new, self.boundaries, self.grid)
+        for name in VELOCITY:
+            f.swap(name, f"{name}_new")
+            f.swap(f"{name}_new", f"{name}_old")
+        f.swap("f", "f_new")
+        yield from self.limits(f)
+
+    def prediction(self, f: Roles) -> Iterator[Launch]:
+        """u_new, v_new, w_new without the pressure, from the old interface to the new one."""
+        box, grid, phases = self.staggered.box, self.grid, self.phases
+        velocity, before, mass = (f.u, f.v, f.w), (f.u_old, f.v_old, f.w_old), (f.m_x, f.m_y, f.m_z)
+        yield mass_flux(f.f, velocity, before, mass, over=box, ratio="ratio", grid=grid, phases=phases)
+        for face in self._opened_high:
+            over = on_face(face, grid)
+            yield mass_flux(f.f, velocity, before, mass, over=over, ratio="ratio", grid=grid, phases=phases)
+        if phases.surface_tension:
+            yield from self.interface.curvature(f)
+        yield momentum_of_phases(
+            velocity, before, mass, (f.f, f.f_new), f.kappa if phases.surface_tension else None, None,
+            (f.h_u, f.h_v, f.h_w), (f.u_new, f.v_new, f.w_new),
+            over=box, dt="dt", ratio="ratio", grid=grid, phases=phases,
+        )  # fmt: skip
+
+    def projection(self, f: Roles, velocity: tuple[str, str, str], share: str) -> Iterator[Launch | Repeat]:
+        """div(1/rho grad p) = div(u) / dt, solved from the last p as the first guess; then u -= dt/rho grad(p)."""
+        box, b = self.staggered.box, (f.b_x, f.b_y, f.b_z)
+        yield inverse_density(share, None, b, over=box, phases=self.phases)
+        for face in self._opened_high:
+            yield inverse_density(share, None, b, over=on_face(face, self.grid), phases=self.phases)
+        yield from self.pressure.prepare(f)
+        yield divergence(velocity, f.rhs, over=box, dt="dt", grid=self.grid)
+        yield from self.pressure.solve(f)
+        yield correct_by_density(velocity, f.p, b, over=box, dt="dt", grid=self.grid)
+
+    def share_ghosts(self, share: str) -> Iterator[Launch]:
+        """The shares beyond boundaries: those inside."""
+        for face in self.boundaries:
+            yield mirror(share, over=beyond(face, self.grid), on=face, mirror=Mirror(1.0, 0.0))
+
+    def limits(self, f: Roles) -> Iterator[Launch]:
+        """The scalars `rate` and `friction`, which bound the next step."""
+        box, grid = self.staggered.box, self.grid
+        fall = max(abs(g) / d for g, d in zip(self.phases.gravity, self.staggered.spacing, strict=True))
+        yield fall_rate((f.u, f.v, f.w), over=box, rate=f.scalar("rate"), grid=grid, fall=fall)
+        yield friction_rate(f.f, over=box, friction=f.scalar("friction"), grid=grid, phases=self.phases)
+
+    def residual(self, f: Roles) -> Iterator[Launch]:
+        """The scalars `norm` and `residual` of the pressure equation."""
+        yield self.operator.measure_rhs(f, centred=self.operator.singular)
+        yield self.operator.measure_residual(f)
+
+    def spreads(self, scalars: Mapping[str, float]) -> Spreads:
+        """What friction changes most on a face."""
+        return Spreads(scalars["friction"])
+
+    def step_limit(self, fixed: float | None, cfl: float, diffusion: float) -> StepLimit:
+        """The longest steps: of one `fixed` length, or up to these CFL and diffusion numbers, and the capillary one."""
+        shortest = self.capillary * self.phases.capillary_step(min(self.staggered.spacing))
+        return StepLimit(fixed, cfl, diffusion, longest_step=shortest)
+
+    def stability(self, limit: StepLimit) -> None:
+        """Nothing: waves where densities and viscosities jump have not been analysed."""
+
+    @property
+    def _opened_high(self) -> list[str]:
+        """High faces where fluid passes: what lives on them is in the ghost layer."""
+        closed = (Wall, Slip)
+        return [face for face, side in self.boundaries.items() if frame(face)[1] and not isinstance(side, closed)]

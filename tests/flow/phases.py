@@ -1,0 +1,113 @@
+"""Two-phase flows computed in this process: a model, its steps as long as they may be, and the fields at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+
+from taskflow.flow import Fluid
+from taskflow.flow.boundaries.boundary import Slip, Wall
+from taskflow.flow.grid import StaggeredGrid
+from taskflow.flow.models.two_phase.level_set import LevelSet
+from taskflow.flow.models.two_phase.two_phase import TwoPhase
+from taskflow.flow.operators.phases import Phases
+from taskflow.flow.poisson import ConjugateGradients, Cycle, Multigrid, Operator, Tolerance
+from taskflow.runtime.machine.device import cpu
+from taskflow.runtime.machine.mapper import Mapper
+from taskflow.runtime.machine.shard import Shard
+from taskflow.runtime.machine.threads import run_threads
+from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
+
+SLIP, WALL = Slip(), Wall()
+
+
+def two_phase(
+    cells, lengths, phases: Phases, *, sides=None, periodic=(False, False, False), tolerance=1e-8, cycles=None, **method
+) -> TwoPhase:
+    """The model on a box between `sides`, by axis, slip by default; `method` are arguments of the level set.
+
+    The pressure is solved by conjugate gradients to a tolerance, or by so many `cycles` of multigrid.
+    """
+    grid = StaggeredGrid(cells, lengths, periodic=periodic)
+    faces = [
+        f"{axis}_{end}" for axis, around in zip("xyz", periodic, strict=True) for end in ("min", "max") if not around
+    ]
+    boundaries = {face: (sides or {}).get(face, (sides or {}).get(face[0], SLIP)) for face in faces}
+    cycle = Cycle(Operator(grid.constants, variable=True))
+    solver = (
+        Multigrid(cycle, Tolerance(0.0, cycles)) if cycles else ConjugateGradients(cycle, Tolerance(tolerance, 200))
+    )
+    interface, fluid = LevelSet(grid.constants, **method), Fluid(phases.kinematic_viscosity)
+    return TwoPhase(grid, fluid, boundaries, phases=phases, interface=interface, pressure=solver)
+
+
+@dataclass
+class History:
+    """The times after steps, and what `look(fields)` gave then."""
+
+    times: list[float] = field(default_factory=list)
+    values: list = field(default_factory=list)
+
+
+@dataclass
+class Phased:
+    """The fields at the end, [z, y, x], the time, the number of steps and what was seen on the way."""
+
+    fields: dict[str, np.ndarray]
+    time: float
+    steps: int
+    scalars: dict[str, float]
+    history: History
+    own: Box
+
+
+def compute(
+    model: TwoPhase, phi: Callable, *, velocity=(0.0, 0.0, 0.0), end=np.inf, steps=10**9, cfl=0.3, diffusion=0.2,
+    fixed=None, blocks=(1, 1, 1), dtype="f8", threads=1, overlap="auto", look: Callable | None = None, every=1,
+    names=("f", "phi", "p"), after=None,
+) -> Phased:  # fmt: skip
+    """Run from the initial phi(x, y, z), positive in phase 1, and a velocity (numbers or functions).
+
+    `after` is a program for the final state.
+    """
+    fields = FieldSpace([Field(name, dtype, place) for name, place in model.fields.items()])
+    main = Partition(
+        Region(Box.of(model.grid.cells), fields, model.staggered.periodic, model.ghost), blocks, redundant=1
+    )
+    partition = Partition(main.region, blocks, beside=model.partitions(main), redundant=1)
+    limit = model.step_limit(fixed, cfl, diffusion)
+    job = partial(_run, model, phi, velocity, limit, end, steps, look, every, names, after)
+    shares = run_threads(partition, job, cpu(threads), Mapper(overlap))
+    whole = {}
+    for name in shares[0].fields:
+        whole[name] = np.full(model.staggered.box.shape[::-1], np.nan)
+        for share in shares:
+            whole[name][share.own.slices((0, 0, 0))] = share.fields[name]
+    return Phased(whole, shares[0].time, shares[0].steps, shares[0].scalars, shares[0].history, model.staggered.box)
+
+
+def _run(model, phi, velocity, limit, end, steps, look, every, names, after, shard: Shard) -> Phased:
+    grid, own = model.staggered, shard.cells
+    initial = {"phi": phi(*grid.points("c", own)) + np.zeros(own.shape[::-1])}
+    for name, value in zip("uvw", velocity, strict=True):
+        points = grid.points(model.fields[name], own)
+        initial[name] = (value(*points) if callable(value) else value) + np.zeros(own.shape[::-1])
+    shard.write(initial)
+    shard.run(model.start, dt=1.0)
+    time, dt, count, history = 0.0, 0.0, 0, History()
+    while count < steps and time < end * (1 - 1e-12):
+        longest = limit.longest(shard.scalars["rate"], model.spreads(shard.scalars))
+        left = end - time
+        length = left / np.ceil(left / longest) if np.isfinite(left) else longest
+        shard.run(model.step, **model.scalars(length, length / dt if dt else 0.0))
+        time, dt, count = time + length, length, count + 1
+        if look is not None and count % every == 0:
+            history.times.append(time)
+            history.values.append(look(shard, time, length))
+    if after is not None:
+        shard.run(after)
+    values = {name: shard.read(name) for name in (*names, "u", "v", "w")}
+    return Phased(values, time, count, dict(shard.scalars.items()), history, own)

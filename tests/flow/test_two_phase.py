@@ -1,0 +1,229 @@
+"""Two phases: every kernel equals its NumPy reference; properties that hold to rounding; invariance."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from taskflow.flow.measures.phases import PhaseIntegrals, energy_of_phases
+from taskflow.flow.models.two_phase import level_set as ls
+from taskflow.flow.models.two_phase import momentum as mo
+from taskflow.flow.models.two_phase.level_set import STAGES, Band
+from taskflow.flow.operators.phases import Phases
+from taskflow.flow.reference import two_phase as reference
+from taskflow.runtime.tasks import reduced
+from tests.flow.byhand import DT, LENGTHS, RATIO, ByHand, variant
+from tests.flow.phases import WALL, compute, two_phase
+
+CELLS = [(7, 5, 6), (1, 4, 3), (4, 1, 2), (19, 3, 4)]
+WALLS = list(product((False, True), repeat=3))
+PHASES = Phases(3.0, 0.7, 0.05, 0.002, 0.3, (0.3, -9.8, 0.2))
+VELOCITY, OLD, MASS = ("u", "v", "w"), ("u_old", "v_old", "w_old"), ("m_x", "m_y", "m_z")
+RANDOM = pytest.mark.parametrize(
+    ("cells", "walls"), [*product(CELLS, ((False,) * 3, (True,) * 3)), *product(CELLS[:1], WALLS)]
+)
+
+
+def by_hand(cells, walls, real, device, names, *, mirrored=("phi", "d", "kappa")) -> ByHand:
+    """Fields of random values, with three layers around them; those that walls mirror are nan beyond these."""
+    hand = ByHand(cells, walls, real, ghost=3, **device).fill(names, seed=7)
+    for name in mirrored:
+        if name in hand.fields:
+            inside = hand.values(name).copy()
+            hand.fields[name][...] = reference.surrounded(inside, walls)
+    return hand
+
+
+def spacing(cells) -> list[float]:
+    return [length / n for length, n in zip(LENGTHS, cells, strict=True)]
+
+
+def centred(hand: ByHand) -> list[np.ndarray]:
+    """The velocity that carries the interface, in the centres of cells."""
+    velocities = []
+    for axis, (name, old) in enumerate(zip(VELOCITY, OLD, strict=True)):
+        u, before = hand.shifted(name, old)
+        both = [u(n, axis) + 0.1 * RATIO * (u(n, axis) - before(n, axis)) for n in (0, 1)]
+        velocities.append(sum(both) / 2)
+    return velocities
+
+
+def blind(hand: ByHand, *names: str) -> None:
+    """Make what lies beyond walls nan: kernels mirror it themselves."""
+    for name in names:
+        inside = np.zeros(hand.memory.shape[::-1], bool)
+        known = zip(hand.cells[::-1], hand.walls[::-1], strict=True)
+        inside[tuple(slice(3, n + 3) if wall else slice(None) for n, wall in known)] = True
+        hand.fields[name] = np.where(inside, hand.fields[name], np.nan).astype(hand.real)
+
+
+@RANDOM
+def test_a_stage_of_transport(cells, walls, real, device):
+    hand = by_hand(cells, walls, real, device, ("phi", "phi_begun", "phi_new", *VELOCITY, *OLD))
+    grid, h = hand.staggered.constants, spacing(cells)
+    band, stage = Band(0.5, 0.6, 1.0, 1.0, 10.0, 0.02), STAGES[1]
+    phi = hand.fields["phi"].astype("f8")
+    euler = reference.advected(phi.astype(real), centred(hand), h, DT, band.weno)
+    wanted = stage.begun * hand.values("phi_begun") + stage.now * euler
+    blind(hand, "phi")
+    hand.run(hand.launch(ls.advect_level_set, {"grid": grid, "band": band, "stage": stage}))
+    hand.assert_agrees("phi_new", wanted)
+
+
+@RANDOM
+def test_a_stage_of_reinitialisation(cells, walls, real, device):
+    hand = by_hand(cells, walls, real, device, ("d", "phi", "d_begun", "d_new"))
+    grid, h = hand.staggered.constants, spacing(cells)
+    band, stage = Band(0.5, 0.6, 1.0, 1.0, 10.0, 0.02), STAGES[2]
+    d, phi = hand.fields["d"], hand.fields["phi"]
+    euler = reference.nearer_to_distance(d, phi, h, band.tau, band.weno)
+    wanted = stage.begun * hand.values("d_begun") + stage.now * euler
+    blind(hand, "d", "phi")
+    hand.run(hand.launch(ls.reinitialise, {"grid": grid, "band": band, "stage": stage}))
+    hand.assert_agrees("d_new", wanted)
+
+
+def test_shares_and_their_slope(real, device):
+    hand = ByHand((5, 4, 3), real=real, **device).fill(("phi", "f"))
+    band = Band(0.4, 1, 1, 1, 1, 1)
+    hand.run(hand.launch(ls.volume_fraction, {"band": band}))
+    hand.assert_agrees("f", reference.step(hand.values("phi").astype("f8") / band.width))
+
+
+@RANDOM
+def test_curvature(cells, walls, real, device):
+    hand = by_hand(cells, walls, real, device, ("phi", "kappa", "kappa_new"))
+    grid, h, band = hand.staggered.constants, spacing(cells), Band(0.5, 0.6, 0.7, 0.8, 10.0, 0.02)
+    phi, kappa = hand.fields["phi"].astype("f8"), hand.fields["kappa"].astype("f8")
+    bent = reference.curvature(phi, h, band.curvature, band.most)
+    extended = reference.curvature_at_foot(kappa, phi, h, band.foot)
+    blind(hand, "phi", "kappa")
+    hand.run(hand.launch(ls.curvature_at_foot, {"grid": grid, "band": band}))
+    hand.assert_agrees("kappa_new", extended)
+    hand.run(hand.launch(ls.curvature, {"grid": grid, "band": band}))
+    scale = max(1.0, float(abs(bent).max()))
+    np.testing.assert_allclose(hand.values("kappa"), bent, rtol=0, atol=50 * hand.tolerance * scale)
+
+
+@RANDOM
+def test_mass_fluxes(cells, walls, real, device):
+    hand = by_hand(cells, walls, real, device, ("f", *VELOCITY, *OLD, *MASS))
+    hand.run(hand.launch(mo.mass_flux, {"grid": hand.staggered.constants, "phases": PHASES}))
+    (f,) = hand.shifted("f")
+    for axis, (name, old, mass) in enumerate(zip(VELOCITY, OLD, MASS, strict=True)):
+        u, before = hand.shifted(name, old)
+        speed = u() + 0.1 * RATIO * (u() - before())
+        wanted = reference.mass_flux(f, speed, axis, (PHASES.density_1, PHASES.density_2), cells[axis], walls[axis])
+        hand.assert_agrees(mass, wanted)
+
+
+@RANDOM
+@pytest.mark.parametrize("arithmetic", [False, True])
+def test_momentum(cells, walls, real, device, arithmetic):
+    names = (*VELOCITY, *OLD, *MASS, "f", "f_new", "kappa", "h_u", "h_v", "h_w", "u_new", "v_new", "w_new")
+    phases = Phases(3.0, 0.7, 0.05, 0.002, 0.3, (0.3, -9.8, 0.2), arithmetic)
+    hand = by_hand(cells, walls, real, device, names, mirrored=())
+    for name in ("f", "f_new"):
+        hand.fields[name] = (hand.fields[name] / 2 + hand.fields[name].dtype.type(0.5)).astype(real)
+    for name in MASS:
+        hand.fields[name] *= hand.fields[name].dtype.type(0.1)  # less leaves than there is
+    shifted = {name: hand.shifted(name)[0] for name in names}
+    velocities, frictions = reference.momentum(
+        *([shifted[name] for name in group] for group in (VELOCITY, OLD, MASS)), shifted["f"], shifted["f_new"],
+        shifted["kappa"], [shifted[f"h_{name}"] for name in VELOCITY], spacing(cells), DT, RATIO, cells, walls, phases,
+    )  # fmt: skip
+    hand.run(hand.launch(variant(mo.momentum_of_phases, "faces"), {"grid": hand.staggered.constants, "phases": phases}))
+    for axis, name in enumerate(VELOCITY):
+        index = np.arange(cells[axis]).reshape([-1 if n == 2 - axis else 1 for n in range(3)])
+        on_wall = walls[axis] & (index == 0)
+        hand.assert_agrees(f"h_{name}", np.where(on_wall, 0.0, frictions[axis]))
+        hand.assert_agrees(f"{name}_new", np.where(on_wall, shifted[name](), velocities[axis]))
+
+
+def circle(x0, z0, radius):
+    return lambda x, y, z: radius - np.sqrt((x - x0) ** 2 + (z - z0) ** 2) + 0 * y
+
+
+@pytest.mark.parametrize("ratio", [1e3, 1e6])
+def test_a_droplet_is_carried_by_a_uniform_stream(ratio):
+    """V6: a uniform velocity stays uniform for any densities."""
+    n = 24
+    model = two_phase((n, 1, n), (1.0, 1 / n, 1.0), Phases(ratio, 1.0, 0.0, 0.0), periodic=(True,) * 3, tolerance=1e-12)
+    flow = compute(model, circle(0.5, 0.5, 0.25), velocity=(1.0, 0.0, 0.5), steps=20)
+    assert max(abs(flow.fields["u"] - 1.0).max(), abs(flow.fields["w"] - 0.5).max()) <= 1e-12
+    (kept,) = reduced(flow.scalars, "kept")
+    assert flow.fields["f"].sum() == pytest.approx(kept, rel=1e-12)
+
+
+def test_layers_at_rest_stay_at_rest():
+    """V17: 1000 : 1, flat, amid cells."""
+    n = 24
+    phases = Phases(1000.0, 1.0, 1.0, 1e-3, 0.0, (0.0, 0.0, -1.0))
+    model = two_phase((n // 2, 1, n), (0.5, 1 / n, 1.0), phases, periodic=(False, True, False), tolerance=1e-12)
+    flow = compute(model, lambda x, y, z: 0.513 - z + 0 * x, steps=50)
+    assert max(abs(flow.fields[name]).max() for name in "uvw") <= 1e-9
+
+
+def droplet(**options):
+    phases = Phases(50.0, 1.0, 0.1, 0.01, 1.0, (0.0, 0.0, -1.0))
+    sides = {"z": WALL}
+    model = two_phase((12, 8, 14), (0.6, 0.4, 0.7), phases, periodic=(False, True, False), sides=sides, cycles=3)
+    drop = lambda x, y, z: 0.15 - np.sqrt((x - 0.3) ** 2 + (y - 0.2) ** 2 + (z - 0.35) ** 2)  # noqa: E731
+    return compute(model, drop, steps=4, **options)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("options", [
+    {"blocks": (1, 1, 2)}, {"blocks": (2, 2, 1), "threads": 2}, {"blocks": (1, 1, 3), "overlap": "full"},
+    {"blocks": (2, 1, 2), "overlap": "none"}, {"threads": 3},
+])  # fmt: skip
+def test_blocks_threads_and_overlap_do_not_change_a_bit(dtype, options):
+    alone, cut = droplet(dtype=dtype), droplet(dtype=dtype, **options)
+    for name, field in alone.fields.items():
+        np.testing.assert_array_equal(cut.fields[name], field, err_msg=name)
+
+
+def measured(program, shape, cells, lengths, velocity=(0.0, 0.0, 0.0), phases=PHASES):
+    model = two_phase(cells, lengths, phases)
+    return compute(model, shape, velocity=velocity, steps=0, after=program(model))
+
+
+def test_integrals_over_a_phase():
+    cells, lengths, at, radius = (32, 24, 40), (1.6, 1.2, 2.0), (0.7, 0.65, 1.1), 0.3
+
+    def drop(x, y, z):
+        return radius - np.sqrt((x - at[0]) ** 2 + (y - at[1]) ** 2 + (z - at[2]) ** 2)
+
+    def integrals(model):
+        return PhaseIntegrals(model.staggered, "drop", 1, model.staggered.box)
+
+    flow = measured(integrals, drop, cells, lengths)
+    program = integrals(two_phase(cells, lengths, PHASES))
+    numbers = dict(zip(program.names, program.numbers(flow.scalars), strict=True))
+    f = flow.fields["f"]
+    assert numbers["volume"] == pytest.approx(f.sum() * np.prod(lengths) / np.prod(cells), rel=1e-12)
+    assert numbers["area"] == pytest.approx(4 * np.pi * radius**2, rel=0.02)
+    assert numbers["circularity"] == pytest.approx(1.0, abs=0.05)  # the volume of a smoothed step is larger
+    for axis, place in zip("xyz", at, strict=True):
+        assert numbers[f"centre_{axis}"] == pytest.approx(place, abs=1e-3)
+        assert numbers[f"extent_{axis}_min"] == pytest.approx(place - radius, abs=5e-3)
+        assert numbers[f"extent_{axis}_max"] == pytest.approx(place + radius, abs=5e-3)
+
+
+def test_energies_of_two_phases():
+    phases, cells, lengths = Phases(3.0, 0.5, 0.1, 0.1, 0.0, (0.0, 0.0, -2.0)), (6, 5, 16), (0.6, 0.5, 1.6)
+
+    def energy(model):
+        def program(f):
+            over, grid = model.staggered.box, model.grid
+            yield energy_of_phases(f.f, (f.u, f.v, f.w), over=over, energy="energy", grid=grid, phases=phases)
+        return program
+
+    flow = measured(energy, lambda x, y, z: 0.8 - z + 0 * x, cells, lengths, phases=phases)
+    kinetic, potential = reduced(flow.scalars, "energy")
+    f, heights = flow.fields["f"], (np.arange(cells[2]) + 0.5)[:, None, None] * lengths[2] / cells[2]
+    exact = ((0.5 + 2.5 * f) * 2.0 * heights).sum()
+    assert kinetic == pytest.approx(0.0, abs=1e-20)
+    assert potential == pytest.approx(exact, rel=1e-12)
