@@ -9,7 +9,9 @@ import time
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from taskflow.cli.app import app
 from taskflow.output import read_log
 from tests.cases import text
 from tests.cli.test_resume import check_same, steps, words
@@ -63,12 +65,14 @@ def test_a_run_that_goes_on_is_left_alone(stopped, give, refused):
 
 
 @pytest.fixture(scope="module")
-def alone(tmp_path_factory, shell):
+def alone(tmp_path_factory):
     """What a run leaves that has no rival."""
     folder = tmp_path_factory.mktemp("alone")
-    (folder / "cavity.toml").write_text(text("small_cavity"))
-    assert shell("run", *words(2000), "--quiet", cwd=folder) == (0, "", "")
-    return folder / "cavity"
+    case, *options = words(2000)
+    (folder / case).write_text(text("small_cavity"))
+    command = ["run", str(folder / case), *options, "-o", str(folder / "run"), "--quiet"]
+    assert CliRunner().invoke(app, command).exit_code == 0
+    return folder / "run"
 
 
 @pytest.mark.parametrize("how", HOW)

@@ -27,10 +27,12 @@ def test_lines_and_report(shell, here, report_of):
     assert report_of(here / "cavity")["ended"] == "end"
 
 
-def test_quiet_and_force(shell, here, report_of):
+def test_quiet_and_force(shell, give, here, report_of):
     target = here / "runs" / "again"
-    for words in ([], ["--force"]):
-        assert shell("run", "cavity.toml", "-o", target, "-q", "--set", "time.steps=3", *words) == (0, "", "")
+    words = ["run", "cavity.toml", "-o", target, "-q", "--set", "time.steps=3"]
+    assert shell(*words) == (0, "", "")
+    again = give(*words, "--force")
+    assert (again.exit_code, again.stdout, again.stderr) == (0, "", "")
     assert report_of(target)["steps"] == 3
     names = {"case.toml", "fields.zarr", "log.jsonl", "report.json", "checkpoints"}
     assert {path.name for path in target.iterdir()} == names
