@@ -27,7 +27,7 @@ def solver(cells, ends, blocks=(1, 1, 1), spacing=SPACING):
 
 def partition(fft, dtype="f8"):
     """p and rhs on the blocks of a solver, with the solver's own regions beside."""
-    periodic = tuple(kind == 0 for kind in fft.spectrum.low)
+    periodic = tuple(kind == 0 for kind in fft.spectrum.low_end)
     space = FieldSpace(Field(name, dtype) for name in ("p", "rhs"))
     main = Partition(Region(Box.of(fft.grid.cells), space, periodic), fft.blocks)
     return Partition(main.region, main.shape, beside=fft.partitions(main))
