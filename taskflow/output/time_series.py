@@ -97,6 +97,12 @@ def of_surface(group: str, words: str, about: Attributes) -> TimeSeries:
     return TimeSeries(group, {"area": {"long_name": words, "units": UNITS}}, precision="double", about=about)
 
 
+def of_phase(group: str, words: Mapping[str, str], about: Attributes) -> TimeSeries:
+    """Describe the group of integrals over a phase, by their names with what they are in words."""
+    numbers = {name: {"long_name": meaning, "units": UNITS} for name, meaning in words.items()}
+    return TimeSeries(group, numbers, precision="double", about=about)
+
+
 def of_waves(
     group: str,
     fields: Mapping[str, FieldMetadata],

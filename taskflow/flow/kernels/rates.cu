@@ -20,3 +20,8 @@ TASK exact_sum(Range range, In q, ExactPartial<1> total, In64 bound, real scale,
     exact_sum_cells(range, total, *bound * scale, CELL(c) { return Sums<1>{{volume_on_face(grid, c, axis) * double(q[c])}}; });
   }
 }
+
+// total = sum of q in the centres of cells
+TASK exact_total(Range range, In q, ExactPartial<1> total, real bound) {
+  exact_sum_cells(range, total, bound, CELL(c) { return Sums<1>{{double(q[c])}}; });
+}

@@ -11,8 +11,9 @@ from taskflow.flow.grid import Grid, StaggeredGrid
 from taskflow.flow.grid.stencils import FACE_VELOCITY
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.measures.isosurface import isosurface_area
-from taskflow.flow.measures.monitor import largest_speed
+from taskflow.flow.measures.monitor import Monitor, largest_speed
 from taskflow.flow.operators.phases import Phases
+from taskflow.flow.operators.rates import exact_total
 from taskflow.runtime.regions import Box, triple
 from taskflow.runtime.tasks import Axis, Launch, Read, Reduce, Roles, Scalar, facing, reduced, task
 
@@ -43,6 +44,43 @@ def phase_end(
     """end = max of sign x over the places along an axis where the share of a phase is 1/2, between the centres of
     cells, or where the domain ends in it; -inf without that phase.
     """
+
+
+@dataclass(frozen=True, eq=False)
+class PhaseMonitor(Monitor):
+    """The monitor of two phases: that of a flow, the energies, the area of the interface, and the volume of phase 1."""
+
+    phases: Phases
+
+    def __call__(self, f: Roles) -> Iterator[Launch]:
+        """The scalars of the monitor of a flow, and energies, interface and share."""
+        yield from super().__call__(f)
+        flow, box = self.flow, self.flow.staggered.box
+        energies = f.scalar("energies")
+        yield energy_of_phases(f.f, (f.u, f.v, f.w), over=box, energy=energies, grid=flow.grid, phases=self.phases)
+        yield _area(f, flow.staggered, box, f.scalar("interface"))
+        yield exact_total(f.f, over=box, total=f.scalar("share"), bound=1.0)
+
+    def numbers(self, scalars: Mapping[str, float]) -> dict[str, float]:
+        """The mean of rho |u|^2 / 2, the potential energy -rho g.x from the low ends of the domain, the area of the
+        interface, and how much the volume of phase 1 has changed since the start, relative to what it was.
+        """
+        grid = self.flow.staggered
+        kinetic, potential = reduced(scalars, "energies")
+        (area,), (share,), (kept,) = (reduced(scalars, name) for name in ("interface", "share", "kept"))
+        return {
+            "kinetic_energy": kinetic / grid.box.volume,
+            "potential_energy": potential * grid.volume,
+            "area": area,
+            "volume_change": share / kept - 1 if kept else 0.0,
+        }
+
+
+def _area(f: Roles, grid: StaggeredGrid, over: Box, name: str) -> Launch:
+    """The area of the interface between the centres of cells of a box, and the boundaries beside them."""
+    beyond = triple(int(low == 0 and not around) for low, around in zip(over.lo, grid.periodic, strict=True))
+    bound, where = max(grid.spacing) ** 2, over.expand(beyond, (0, 0, 0))
+    return isosurface_area(f.f, over=where, total=name, grid=grid.constants, value=0.5, bound=bound)
 
 
 @dataclass(frozen=True)
@@ -77,10 +115,7 @@ class PhaseIntegrals:
         yield largest_speed(*velocity, over=self.grid.box, speed=self._of("speed"))
         numbers = {"sums": self._of("sums"), "speed": self._of("speed")}
         yield phase_sums(f.f, velocity, over=over, grid=grid, phase=self.phase, **numbers)
-        beyond = triple(int(low == 0 and not around) for low, around in zip(over.lo, self.grid.periodic, strict=True))
-        bound = max(self.grid.spacing) ** 2
-        where = over.expand(beyond, (0, 0, 0))
-        yield isosurface_area(f.f, over=where, total=self._of("area"), grid=grid, value=0.5, bound=bound)
+        yield _area(f, self.grid, over, self._of("area"))
         for axis in "xyz":
             for end, sign in (("min", -1.0), ("max", 1.0)):
                 name = self._of(f"{axis}_{end}")

@@ -26,3 +26,8 @@ def exact_sum(
     2^31 cells and terms below 16 bound scale; beyond, and where bound is 0, it is a plain sum. Terms count to
     2^-58 bound scale.
     """
+
+
+@task(kernel=KERNELS / "rates.cu")
+def exact_total(q: Read, *, total: Reduce["exact sum"], bound: float) -> None:
+    """total = sum of q in the centres of cells, with the same bits for any blocks where |q| < 16 bound."""

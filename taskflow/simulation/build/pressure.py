@@ -75,18 +75,28 @@ def solver(case: Case, grid: Grid, blocks: Triple, device: str, near: Box | None
     """The solver, for a grid that is cut into blocks on such a device; `near` are the cells around bodies and beside
     them, None without any.
     """
-    table, name = case.pressure, choice(case).name
+    name = choice(case).name
     if name == "fft":
         return FFT(grid, blocks, _given(case, "min"), _given(case, "max"))
-    tolerance = Tolerance(table.tolerance or 0.0, table.iterations or table.max_iterations or 0)
     if name == "jacobi":
-        return _jacobi(case, grid, tolerance, _twice(case, blocks, device), near)
+        return _jacobi(case, grid, _tolerance(case), _twice(case, blocks, device), near)
+    return multigrid(case, Operator(grid, released(case), variable=bool(case.obstacles)), blocks, device)
+
+
+def _tolerance(case: Case) -> Tolerance:
+    table = case.pressure
+    return Tolerance(table.tolerance or 0.0, table.iterations or table.max_iterations or 0)
+
+
+def multigrid(case: Case, operator: Operator, blocks: Triple, device: str) -> Solver:
+    """Multigrid for an operator, or conjugate gradients of which a cycle is the preconditioner."""
+    table = case.pressure
     smoother, sweeps = (WeightedJacobi(), 2) if table.smoother == "jacobi" else (RedBlack(), 1)
     single = table.precision == "single" and case.machine.precision == "double"
     shape = SHAPES[table.cycle or "v"]
     gathered = table.amalgamate or AMALGAMATED[device]
     cycle = Cycle(
-        Operator(grid, released(case), variable=bool(case.obstacles)),
+        operator,
         smoother=smoother,
         before=sweeps,
         after=sweeps,
@@ -94,11 +104,12 @@ def solver(case: Case, grid: Grid, blocks: Triple, device: str, near: Box | None
         gathered=gathered,
         redundant=REDUNDANT[device],
         blocks=blocks,
-        exact=1 if case.obstacles else min(EXACT, gathered),
+        exact=1 if operator.variable else min(EXACT, gathered),
         depth=table.levels,
         single=single,
     )
-    return Multigrid(cycle, tolerance) if table.outer == "none" else ConjugateGradients(cycle, tolerance)
+    solver = Multigrid if table.outer == "none" else ConjugateGradients
+    return solver(cycle, _tolerance(case))
 
 
 def _jacobi(case: Case, grid: Grid, tolerance: Tolerance, twice: bool, near: Box | None) -> Solver:

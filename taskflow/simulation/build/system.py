@@ -17,6 +17,7 @@ from taskflow.simulation.build.scales import Scale, Scales
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.initial import Profile
 from taskflow.simulation.case.method import SystemType
+from taskflow.simulation.case.table import Table
 from taskflow.simulation.inflow import Inflows
 from taskflow.simulation.initial import extremes
 from taskflow.simulation.noise import RandomVelocity
@@ -63,8 +64,14 @@ class System(SystemType, ABC):
     sim: Simulation
 
     accepts: ClassVar[frozenset[str]] = frozenset()
+    lists: ClassVar[Mapping[str, type[Table]]] = {}  # the tables that it reads under [[name]]
     sides: ClassVar[frozenset[str]] = frozenset()
     fewest: ClassVar[int] = 1  # fields that it has at the least
+
+    @classmethod
+    def prepared(cls, tables: Mapping[str, Any]) -> dict[str, Any]:
+        """The tables of a case as they were given: here without other defaults."""
+        return dict(tables)
 
     @classmethod
     def headline(cls, case: Case) -> str:

@@ -95,7 +95,8 @@ class Case(Table):
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
         """Tables that are not known."""
         for name, value in values.items():
-            if name not in cls.model_fields and not isinstance(value, Table):
+            known = isinstance(value, Table) or (isinstance(value, tuple) and all(isinstance(t, Table) for t in value))
+            if name not in cls.model_fields and not known:
                 yield Problem((name,), "there is no such key", shown(value), unknown=True)
 
     @classmethod

@@ -73,6 +73,12 @@ class Time(Table):
     diffusion: Positive = entry(
         "the largest dt viscosity (1/dx^2 + 1/dy^2 + 1/dz^2), also for heat; eddies included", 0.2
     )
+    capillary: Positive | None = entry(
+        "of two phases: the largest dt sqrt(2 pi surface_tension / ((density_1 + density_2) d^3)), d the smallest"
+        " spacing: the period of the shortest capillary waves",
+        None,
+        otherwise="0.7, with surface tension",
+    )
     scheme: Literal["ab2", "rk3"] = entry(
         "`ab2`: Adams-Bashforth, second order, stable up to `diffusion` 0.25, and up to `cfl` 0.5 or so. `rk3`:"
         " Runge-Kutta, third order, three pressure solves per step, stable up to `cfl` 1.7 with `diffusion` up to"
@@ -184,3 +190,11 @@ def _snapshots_can_be_counted(time: Time, output: Output) -> Iterator[Problem]:
 
 
 Output.rules = (_fields_exist, _snapshots_can_be_counted)
+
+
+def _capillary_waves_are_there(tables: Mapping[str, Any], time: Time) -> Iterator[Problem]:
+    if time.capillary is not None and "two_phase" not in tables:
+        yield wrong(("time", "capillary"), time.capillary, "one fluid has no capillary waves; leave it out")
+
+
+Time.rules = (_capillary_waves_are_there,)

@@ -12,6 +12,7 @@ from taskflow.simulation.case.problems import CaseError, Key, Problem, explained
 from taskflow.simulation.case.table import Table, Text, entry, plain_keys, written
 
 GROUP = "taskflow.models"  # of entry points
+OWN = {"two_phase": "taskflow.simulation.build.two_phase:TwoPhaseSystem"}  # of this package, known without installation
 PROJECTION = "projection"
 ALL = frozenset(("title", "method", "grid", "boundaries", "time", "output", "monitor", "checkpoint", "machine")) | {
     "statistics", "spectra", "probes", "planes", "isosurfaces",
@@ -30,6 +31,11 @@ class SystemType(Protocol):
     table: ClassVar[type[Table]]
     accepts: ClassVar[frozenset[str]]
     sides: ClassVar[frozenset[str]]
+    lists: ClassVar[Mapping[str, type[Table]]]
+
+    @classmethod
+    def prepared(cls, tables: Mapping[str, Any]) -> dict[str, Any]:
+        """The tables of a case as they were given, with defaults of the system in place of those of the projection."""
 
     @classmethod
     def fields(cls, tables: Mapping[str, Any]) -> tuple[str, ...]:
@@ -57,7 +63,7 @@ def reads(system: Kind | None, table: str, key: str | None = None) -> bool:
     """Return whether a system, None for the projection, reads a table, in part at least, or a key of it."""
     if system is None:
         return True
-    whole = table in ALL or table in system.accepts or table == system.claims
+    whole = table in ALL or table in system.accepts or table == system.claims or table in system.lists
     if key is None:
         return whole or any(name.startswith(f"{table}.") for name in system.accepts)
     return f"{table}.{key}" in system.accepts or (whole and f"{table}.{key}" not in PARTS)
@@ -103,6 +109,7 @@ def choose(values: Mapping[str, Any], known: Mapping[str, Any]) -> ChosenSystem:
         words = f"it claims the table [{systems[name].claims}], which is not its own; its package has to name another"
         raise CaseError(wrong(("method", "type"), name, words))
     system, tables = systems[name], {key: value for key, value in values.items() if key not in dict(claims[1:])}
+    tables = system.prepared(tables)
     tables["method"] = Method(type=name)
     own = tables.pop(system.claims, {})
     try:
@@ -112,18 +119,36 @@ def choose(values: Mapping[str, Any], known: Mapping[str, Any]) -> ChosenSystem:
     except CaseError as error:
         within = [problem.within([system.claims]) for problem in error.problems]
         problems += explained(within, [(system.claims, *path) for path in system.table.paths()])
+    for key, kind in system.lists.items():
+        tables[key], wrong_ones = _listed(key, tables.get(key, ()), kind)
+        problems += wrong_ones
     for key, default in known.items():
         if not reads(system, key) and tables.pop(key, default) != default:
             problems.append(wrong(key, values[key], f'the model "{name}" does not read it; leave it out'))
     return ChosenSystem(system, tables, problems)
 
 
+def _listed(key: str, given: Any, kind: type[Table]) -> tuple[tuple[Table, ...], list[Problem]]:
+    """The tables of a list, and what is wrong with them."""
+    if not isinstance(given, list | tuple) or not all(isinstance(item, Mapping | kind) for item in given):
+        return (), [wrong(key, given, f"give a list of tables, each under [[{key}]]")]
+    tables: list[Table] = []
+    problems: list[Problem] = []
+    for number, item in enumerate(given, start=1):
+        try:
+            tables.append(item if isinstance(item, kind) else kind(**plain_keys(item)))
+        except CaseError as error:
+            within = [problem.within([key, f"[{number}]"]) for problem in error.problems]
+            problems += explained(within, [(key, f"[{number}]", *path) for path in kind.paths()])
+    return tuple(tables), problems
+
+
 def available() -> tuple[dict[str, Kind], dict[str, str]]:
     """The systems of all packages by name, and why others cannot be loaded."""
-    from importlib.metadata import entry_points
+    from importlib.metadata import EntryPoint, entry_points
 
     systems, broken = dict(_systems), {}
-    for point in entry_points(group=GROUP):
+    for point in (*(EntryPoint(name, value, GROUP) for name, value in OWN.items()), *entry_points(group=GROUP)):
         if point.name in systems:
             continue
         try:

@@ -155,6 +155,8 @@ def written(value: Any) -> Any:
 
 def plain_keys(value: Any) -> Any:
     """A mapping, and those in a list, with text as keys; anything else as it is."""
+    if isinstance(value, tuple) and all(isinstance(item, Table) for item in value):
+        return value
     if isinstance(value, list | tuple):
         return [plain_keys(item) if isinstance(item, Mapping) else item for item in value]
     return {str(key): item for key, item in value.items()} if isinstance(value, Mapping) else value

@@ -32,7 +32,3 @@ TASK shift_level_set(Range range, InOut phi, Out f, ExactIn64<2> first, ExactIn6
 TASK volume_fraction(Range range, In phi, Out f, Band band) {
   for_cells(range, CELL(c) { f[c] = real(smoothed_step(double(phi[c]) / band.width)); });
 }
-
-TASK sum_fraction(Range range, In f, ExactPartial<1> kept) {
-  exact_sum_cells(range, kept, 1.0, CELL(c) { return Sums<1>{{double(f[c])}}; });
-}

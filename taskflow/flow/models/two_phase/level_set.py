@@ -20,6 +20,7 @@ from typing import Any
 from taskflow.flow.grid import Grid
 from taskflow.flow.grid.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z, AROUND
 from taskflow.flow.kernels import KERNELS
+from taskflow.flow.operators.rates import exact_total
 from taskflow.runtime.regions import Box, Location
 from taskflow.runtime.tasks import (
     Components,
@@ -96,11 +97,6 @@ def volume_fraction(phi: Read, f: Write, *, band: Band) -> None:
 
 
 @task(kernel=TEXTS / "volume.cu")
-def sum_fraction(f: Read, *, kept: Reduce["exact sum"]) -> None:
-    """kept = sum of f over all cells."""
-
-
-@task(kernel=TEXTS / "volume.cu")
 def volume_of(phi: Read, *, volume: Reduce["exact sum", 2], band: Band) -> None:
     """volume = sums over all cells of H(phi / width) and of its derivative by phi."""
 
@@ -162,7 +158,7 @@ class LevelSet:
         for _ in range(DISTANCES):
             yield from self._reinitialised(f)
         yield volume_fraction(f.phi, f.f, over=self._box, band=self.band)
-        yield sum_fraction(f.f, over=self._box, kept=f.scalar("kept"))
+        yield exact_total(f.f, over=self._box, total=f.scalar("kept"), bound=1.0)
 
     def advance(self, f: Roles) -> Iterator[Launch]:
         """See `Interface`."""
