@@ -12,11 +12,13 @@ import xarray as xr
 
 from taskflow.analysis import derived, energy_budget, profiles, spectra
 from taskflow.analysis.planes import plane_of
-from taskflow.output import dataset
+from taskflow.output import at_time, dataset
 
 if TYPE_CHECKING:
     import xgcm
     from matplotlib.figure import Figure
+
+    from taskflow.analysis.interface import Interface
 
 __all__ = ["FlowAccessor", "dataset"]  # datasets that are opened from here have their `flow`
 
@@ -56,6 +58,15 @@ class FlowAccessor:
     def plane(self, plane: str | None = None) -> xr.Dataset:
         """Return all fields on a plane: "y" is the one in the middle, "y=0.3" another; the default is of `plane_of`."""
         return derived.on_plane(self._ds, plane_of(self._ds, plane))
+
+    def interface(self, time: float | None = None, field: str = "f", value: float = 0.5) -> Interface:
+        """Return the surface on which a field has a value, at a time or in the last snapshot: vertices and triangles,
+        with the velocity, the pressure and the curvature at the vertices where they were recorded.
+        """
+        from taskflow.analysis.interface import POINT_DATA, interface
+
+        one = self._last if time is None else at_time(self._ds, time)
+        return interface(one, field, value, [name for name in POINT_DATA if name in one and name != field])
 
     def streamlines(self, plane: str | None = None) -> Figure:
         """Return the magnitude of the velocity on a plane, of the last snapshot, with streamlines."""

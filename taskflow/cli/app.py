@@ -233,6 +233,7 @@ def plot(
     animation: Annotated[
         bool, typer.Option("--animation", help="Make a film of all snapshots instead: .gif, or .mp4 with ffmpeg.")
     ] = False,
+    interface: Annotated[bool, typer.Option("--interface", help="Of two phases: draw the line f = 1/2, too.")] = False,
 ) -> None:
     """Draw a snapshot of a run and print the paths of the pictures."""
     from taskflow.cli.files import draw, draw_series, film
@@ -243,14 +244,14 @@ def plot(
         for option, asked in (("--time", time is not None), ("--reference", reference)):
             if asked:
                 refuse(f"{option}: not with --series or --animation, which are over time; leave it out")
-        if series and (field or plane):
-            refuse("--field, --plane: not with --series, which draws the log; leave them out")
+        if series and (field or plane or interface):
+            refuse("--field, --plane, --interface: not with --series, which draws the log; leave them out")
     if series:
         draw_series(directory, output)
     elif animation:
-        film(directory, field, plane, output)
+        film(directory, field, plane, output, interface=interface)
     else:
-        draw(directory, field, plane, time, output, reference)
+        draw(directory, field, plane, time, output, reference, interface=interface)
 
 
 @app.command()
@@ -262,12 +263,22 @@ def export(
         str, typer.Option(metavar="NAME", help="statistics, or a probe or plane by its name; by default snapshots.")
     ] = "",
     time: Annotated[float | None, typer.Option(metavar="TIME", help="One record; by default all.")] = None,
+    interface: Annotated[
+        bool, typer.Option("--interface", help="The surface on which a field has a value, as VTK files of triangles.")
+    ] = False,
+    field: Annotated[str, typer.Option(metavar="NAME", help="Of --interface: the field.")] = "f",
+    value: Annotated[float, typer.Option(metavar="V", help="Of --interface: its value.")] = 0.5,
     output: Annotated[Path | None, _to("FOLDER", "Where to; default DIR/vtk, or DIR.")] = None,
 ) -> None:
-    """Write snapshots as VTK or NetCDF files and print what to open."""
-    from taskflow.cli.files import export_run
+    """Write snapshots as VTK or NetCDF files, or the interface of two phases, and print what to open."""
+    from taskflow.cli.files import export_interface, export_run
 
-    export_run(directory, group, time, output, vtk=vtk, netcdf=netcdf)
+    if interface:
+        if group:
+            refuse(f"--group {group}: --interface is of snapshots; leave it out")
+        export_interface(directory, field, value, time, output)
+    if vtk or netcdf or not interface:
+        export_run(directory, group, time, output, vtk=vtk, netcdf=netcdf)
 
 
 @app.command()

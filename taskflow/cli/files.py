@@ -78,6 +78,8 @@ def draw(
     time: float | None,
     out: Path | None,
     references: Sequence[Path],
+    *,
+    interface: bool = False,
 ) -> None:
     """Draw a snapshot and, where there are tables, the centreline profiles over them; print the paths.
 
@@ -89,7 +91,7 @@ def draw(
 
     with _writable(directory, out):
         differences = compare_profiles(directory, references, plane, time) if references else {}
-        for path in plot_run(directory, field, plane, time, out):
+        for path in plot_run(directory, field, plane, time, out, interface=interface):
             tell(path)
         if references:
             beside = out and out.suffix and not out.is_dir()
@@ -109,12 +111,14 @@ def draw_series(directory: Path, out: Path | None) -> None:
         tell(plot_series(directory, out))
 
 
-def film(directory: Path, field: str | None, plane: str | None, out: Path | None) -> None:
+def film(
+    directory: Path, field: str | None, plane: str | None, out: Path | None, *, interface: bool = False
+) -> None:
     """Make a film of the snapshots; print the path."""
     from taskflow.plots.snapshots import animate_run
 
     with _writable(directory, out):
-        tell(animate_run(directory, field, plane, out))
+        tell(animate_run(directory, field, plane, out, interface=interface))
 
 
 @contextmanager
@@ -158,7 +162,7 @@ def export_run(directory: Path, group: str, time: float | None, out: Path | None
     from taskflow.output import STORE, at_time, dataset, export_netcdf, export_vtk
 
     if not (vtk or netcdf):
-        refuse("--vtk, --netcdf: give a format, or both")
+        refuse("--vtk, --netcdf, --interface: give a format, or several")
     ds = dataset(directory / STORE, group)
     ds = ds if time is None else at_time(ds, time)
     name, folder = group or "fields", out or directory
@@ -167,3 +171,17 @@ def export_run(directory: Path, group: str, time: float | None, out: Path | None
             tell(export_vtk(ds, out or directory / "vtk", name))
         if netcdf:
             tell(export_netcdf(ds, folder / f"{name}.nc"))
+
+
+def export_interface(directory: Path, field: str, value: float, time: float | None, out: Path | None) -> None:
+    """Write the surface on which a field has a value as VTK PolyData, and print what to open.
+
+    Raises BadInput where there is no such field or record.
+    """
+    from taskflow.analysis.interface import export_interfaces
+    from taskflow.output import STORE, at_time, dataset
+
+    ds = dataset(directory / STORE)
+    ds = ds if time is None else at_time(ds, time)
+    with _writable(directory, out):
+        tell(export_interfaces(ds, out or directory / "vtk", field, value))

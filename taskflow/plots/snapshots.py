@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from functools import partial
 from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.contour import ContourSet
 from matplotlib.figure import Figure
 
 from taskflow.analysis.planes import VELOCITY, CutPlane, fluid_on_plane, on_cells, on_plane, plane_of, shown_fields
@@ -41,12 +43,14 @@ def plot_run(
     plane: str | None = None,
     time: float | None = None,
     out: str | Path | None = None,
+    *,
+    interface: bool = False,
 ) -> list[Path]:
     """Draw a snapshot of a run, the last one by default, on a plane; the files written.
 
     Without `field`: the velocity magnitude with streamlines, and the temperature where there is one; with it, that
     field. `plane` is "x", "y", "z" (the middle) or "z=0.3"; by default the middle of the thinnest direction. `out` is a
-    file, whose suffix says the format, or a folder; by default the run's folder.
+    file, whose suffix says the format, or a folder; by default the run's folder. `interface`: the line f = 1/2, too.
     Raises BadInput where something asked for is not there.
     """
     ds = snapshot(directory, time)
@@ -62,16 +66,25 @@ def plot_run(
     else:
         name = "T" if "T" in names else min(names)
         panels = [_scalar(name)]
+    if interface:
+        _has_interface(names)
+        panels = [partial(_with_interface, panel) for panel in panels]
     return [save(_figure(panels, ds, cut), directory, name, out)]
 
 
 def animate_run(
-    directory: str | Path, field: str | None = None, plane: str | None = None, out: str | Path | None = None
+    directory: str | Path,
+    field: str | None = None,
+    plane: str | None = None,
+    out: str | Path | None = None,
+    *,
+    interface: bool = False,
 ) -> Path:
     """Draw every snapshot of a run on a plane as a film (.gif, or .mp4 with ffmpeg), with one scale of colours; return
     the file written.
 
-    Without `field`: the speed. `plane` and `out` are as for `plot_run`. Of many snapshots every n-th is drawn.
+    Without `field`: the speed. `plane`, `out` and `interface` are as for `plot_run`. Of many snapshots every n-th is
+    drawn.
     Raises BadInput where something asked for is not there.
     """
     ds = dataset(Path(directory) / STORE)
@@ -80,6 +93,8 @@ def animate_run(
         raise BadInput(f"{directory}: no snapshot is complete yet; wait for the first one")
     if field is not None and field not in known:
         raise BadInput(f"field = {field!r}: the run has no such field; choose one of {', '.join(known)}")
+    if interface:
+        _has_interface(known)
     name, cut = field or known[0], plane_of(ds, plane)
     chosen = range(0, ds.sizes["time"], ceil(ds.sizes["time"] / FRAMES))
     frames = np.stack([fluid_on_plane(ds.isel(time=number), name, cut) for number in chosen]).astype("f4")
@@ -106,7 +121,10 @@ def animate_run(
         for number, values in zip(chosen, frames, strict=True):
             image.set_array(values)
             axes.set_title(title(ds.isel(time=number), cut), fontsize="medium")
+            line = _draw_interface(axes, ds.isel(time=number), cut) if interface else None
             writer.grab_frame()
+            if line is not None:
+                line.remove()
     return path
 
 
@@ -124,6 +142,26 @@ def _film(directory: str | Path, name: str, out: str | Path | None) -> tuple[Pat
         return path, FFMpegWriter(fps=PER_SECOND)
     missing = "there is no ffmpeg here; choose .gif" if path.suffix == ".mp4" else "choose .gif or .mp4"
     raise BadInput(f"out = {str(path)!r}: cannot make this film: {missing}")
+
+
+def _has_interface(names: Collection[str]) -> None:
+    if "f" not in names:
+        raise BadInput("--interface: f is not among the fields of this run; give output.fields with f, or leave it out")
+
+
+def _with_interface(panel: Panel, axes: Axes, ds: xr.Dataset, plane: CutPlane) -> None:
+    """Draw a panel with the line f = 1/2 over it."""
+    panel(axes, ds, plane)
+    _draw_interface(axes, ds, plane)
+
+
+def _draw_interface(axes: Axes, ds: xr.Dataset, plane: CutPlane) -> ContourSet | None:
+    """Draw the line f = 1/2, where there is one."""
+    values = fluid_on_plane(ds, "f", plane)
+    if min(values.shape) < 2 or not np.nanmin(values) < 0.5 < np.nanmax(values):
+        return None
+    centres = ds[f"{plane.across}_c"].values, ds[f"{plane.up}_c"].values
+    return axes.contour(*centres, values, levels=[0.5], colors=["white"], linewidths=1.5)
 
 
 def draw_streamlines(ds: xr.Dataset, plane: CutPlane) -> Figure:

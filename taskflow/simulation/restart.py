@@ -20,7 +20,7 @@ from taskflow.simulation.records.fields import SNAPSHOTS, STATISTICS
 from taskflow.simulation.remedies import AGAIN, OUTPUT
 from taskflow.simulation.schedule import Tick
 
-FOLLOWED = ("probes", "planes", "surfaces", "isosurfaces", "spectra")  # tables of groups of the store
+FOLLOWED = ("probes", "planes", "surfaces", "isosurfaces", "phases", "spectra")  # tables of groups of the store
 SINGLE = ("time", "output", "machine", "statistics")
 Name = Annotated[str, Field(max_length=200)]
 Count = Annotated[int, Field(ge=0, lt=2**62)]

@@ -1,0 +1,105 @@
+"""Two phases from a case: bad input, runs on blocks, restarts, proofs, series, the log and the interface."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import taskflow as tf
+import taskflow.accessor  # noqa: F401  (datasets have their `flow`)
+from taskflow.output import LOG, STORE, dataset, read_log
+from taskflow.simulation.estimate import estimate
+
+DROP = {
+    "grid": {"cells": [12, 8, 14], "lengths": [0.6, 0.4, 0.7]},
+    "two_phase": {
+        "density": [50.0, 1.0], "viscosity": [0.1, 0.01], "surface_tension": 1.0,
+        "initial": "0.15 - sqrt((x - 0.3)**2 + (y - 0.2)**2 + (z - 0.35)**2)",
+    },
+    "body": {"gravity": [0, 0, -1.0]},
+    "boundaries": {"x_min": "slip", "x_max": "slip", "y": "periodic", "z_min": "wall", "z_max": "wall"},
+    "time": {"steps": 6},
+    "pressure": {"solver": "multigrid", "outer": "none", "iterations": 3},
+    "phases": [{"name": "drop", "phase": 1, "every": {"steps": 2}}],
+    "monitor": {"every": {"steps": 1}},
+    "output": {"every": {"steps": 3}, "precision": "double"},
+}  # fmt: skip
+
+
+def case(**tables) -> tf.Case:
+    merged = {name: dict(table) if isinstance(table, dict) else table for name, table in DROP.items()}
+    for name, table in tables.items():
+        merged[name] = {**merged.get(name, {}), **table} if isinstance(table, dict) else table
+    return tf.Case(**merged)
+
+
+@pytest.mark.parametrize(("tables", "words"), [
+    ({"two_phase": {"density": [1.0]}}, r"two_phase.density = \[1.0\]: give two numbers > 0"),
+    ({"two_phase": {"density": [1.0, 0.0]}}, r"two_phase.density"),
+    ({"two_phase": {"viscosity": [1.0, -1.0]}}, r"two_phase.viscosity"),
+    ({"two_phase": {"surface_tension": -1}}, r"two_phase.surface_tension = -1"),
+    ({"two_phase": {"method": "vof"}}, r'two_phase.method = "vof": volume of fluid is not available in this version'),
+    ({"two_phase": {"initial": 2}}, r"two_phase.initial = 2: give an expression"),
+    ({"two_phase": {"thickness": 5}}, r"two_phase.thickness = 5: give a number from 1 to 4"),
+    ({"fluid": {"viscosity": 1.0}}, r'fluid = .*: the model "two_phase" does not read it'),
+    ({"heat": {"diffusivity": 1.0}}, r'heat = .*: the model "two_phase" does not read it'),
+    ({"turbulence": {"model": "wale"}}, r"turbulence = .*does not read it"),
+    ({"body": {"rotation": [0, 0, 1]}}, r"body.rotation = .*does not read it"),
+    ({"body": {"bulk_velocity": {"y": 1}}}, r"body.bulk_velocity"),
+    ({"time": {"scheme": "rk3"}}, r'time.scheme = "rk3": the model "two_phase" does not read it'),
+    ({"grid": {"stretching": {"z": {"tanh": 2.0}}}}, r"grid.stretching.*does not read it"),
+    ({"pressure": {"solver": "fft", "outer": None, "iterations": None}}, r'pressure.solver = "fft": its coefficient'),
+    ({"phases": [{"name": "p", "phase": 1}]}, r"phases\[1\].name = \"p\": something in the store has this name"),
+    ({"phases": [{"name": "a", "phase": 3}]}, r"phases\[1\].phase = 3"),
+    ({"phases": [{"name": "a", "phase": 1, "box": [[0, 0, 0], [9, 1, 1]]}]}, r"phases\[1\].box"),
+    ({"isosurfaces": [{"name": "iso", "field": "p", "value": 0.0}]}, r'isosurfaces\[1\].field = "p": a surface'),
+    ({"boundaries": {"x_min": {"type": "inflow", "velocity": [1, 0, 0]}, "x_max": "outflow"}}, r"boundaries.x_min"),
+    ({"output": {"fields": ["f", "T"]}}, r"output.fields"),
+])  # fmt: skip
+def test_bad_input_is_told_with_key_value_and_remedy(tables, words):
+    with pytest.raises(tf.BadInput, match=words):
+        case(**tables)
+
+
+def test_capillary_steps_are_of_two_phases():
+    with pytest.raises(tf.BadInput, match=r"time.capillary = 0.5: one fluid has no capillary waves"):
+        tf.Case(grid=DROP["grid"], fluid={"viscosity": 1.0}, boundaries=DROP["boundaries"],
+                time={"steps": 1, "capillary": 0.5})  # fmt: skip
+
+
+def test_defaults_and_the_case_as_a_file():
+    drop = case()
+    assert (drop.time.cfl, drop.own.method, drop.own.conserve, drop.own.reinitialise) == (0.3, "levelset", True, 1)
+    assert drop.fields == ("u", "v", "w", "p", "f", "phi", "kappa")
+    assert case(two_phase={"surface_tension": 0}).fields == ("u", "v", "w", "p", "f", "phi")
+    assert case(two_phase={"initial": lambda x, y, z: x}).own.initial(1.0, 0.0, 0.0) == 1.0
+
+
+@pytest.mark.timeout(300)
+def test_runs_on_blocks_give_the_same_bits_and_go_on_after_a_stop(tmp_path):
+    whole = tf.run(case(), tmp_path / "whole").directory
+    cut = tf.run(case(machine={"blocks": [2, 1, 2]}), tmp_path / "cut").directory
+    tf.run(case(time={"steps": 3}), tmp_path / "parts")
+    parts = tf.run(case(machine={"blocks": [1, 1, 2]}), tmp_path / "parts", resume=True).directory
+    for other, group in ((cut, ""), (cut, "drop"), (parts, ""), (parts, "drop")):
+        expected, found = (dataset(run / STORE, group).drop_attrs() for run in (whole, other))
+        xr.testing.assert_identical(expected, found)
+    snapshots, series = dataset(whole / STORE), dataset(whole / STORE, "drop")
+    assert snapshots["p"].attrs["long_name"] == "pressure"
+    assert snapshots["f"].attrs["long_name"] == "volume fraction of phase 1"
+    assert snapshots.attrs["density_2"] == 1.0
+    np.testing.assert_allclose(series["volume"], series["volume"][0], rtol=1e-13)
+    assert series["centre_z"][-1] < series["centre_z"][0]  # it falls
+    lines = read_log(whole / LOG)
+    assert abs(lines[-1]["volume_change"]) < 1e-13
+    assert lines[-1]["surface_energy"] == pytest.approx(4 * np.pi * 0.15**2, rel=0.1)
+    assert {"potential_energy", "shift", "iterations", "residual"} <= lines[-1].keys()
+    assert snapshots.flow.interface().euler_characteristic == 2
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_its_steps_are_proved():
+    proof = estimate(case(grid={"cells": [6, 5, 8]}, machine={"blocks": [1, 1, 2]})).prove()
+    assert proof.holds
