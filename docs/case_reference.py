@@ -7,7 +7,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from taskflow.simulation.case.schema import described
+from taskflow.simulation.build.two_phase import TwoPhaseSystem
+from taskflow.simulation.case.schema import described, own_tables
 
 PAGE = Path(__file__).parent / "reference" / "case.md"
 PLACE = re.compile(r"(<!-- keys of (\w+) -->\n\n).*?<!-- end -->", re.S)
@@ -24,6 +25,9 @@ PLURAL = {"number or expression": "numbers or expressions"}
 def updated(page: str) -> str:
     """The page with its tables as they have to be."""
     models = {"Case": described(), **described()["$defs"]}
+    own = own_tables(TwoPhaseSystem)
+    for table_of, kind in own.items():
+        models |= {table_of: kind, **kind.get("$defs", {})}
     return PLACE.sub(lambda match: f"{match[1]}{table(models[match[2]], models)}\n\n<!-- end -->", page)
 
 

@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 import taskflow as tf
-import taskflow.accessor  # noqa: F401  (datasets have their `flow`)
+import taskflow.accessor
 from taskflow.output import LOG, STORE, dataset, read_log
 from taskflow.simulation.estimate import estimate
 

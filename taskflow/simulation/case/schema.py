@@ -12,7 +12,7 @@ from taskflow.simulation.case.boundaries import Boundary
 from taskflow.simulation.case.case import Case
 from taskflow.simulation.case.control import Steady
 from taskflow.simulation.case.initial import Function
-from taskflow.simulation.case.method import available, reads
+from taskflow.simulation.case.method import Kind, available, reads
 from taskflow.simulation.case.table import OTHERWISE, REMEDY, Table, written
 from taskflow.simulation.expression import Expression
 from taskflow.simulation.profile_table import ProfileTable
@@ -71,14 +71,21 @@ def described() -> dict[str, Any]:
     return Case.model_json_schema(schema_generator=_Schema)
 
 
+def own_tables(system: Kind) -> dict[str, JsonSchemaValue]:
+    """The schemas of the tables that only this system reads, by their names in the case file."""
+    tables = {system.claims: system.table, **system.lists}
+    return {name: table.model_json_schema(schema_generator=_Schema) for name, table in tables.items()}
+
+
 def schema() -> dict[str, Any]:
     """The schema of a case file, as JSON's types, with the tables of all systems that are installed."""
     made = {"$schema": DIALECT, **_for_editors(described()), "title": "A case of taskflow"}
     made["additionalProperties"] = False
     for system in available()[0].values():
-        table = system.table.model_json_schema(schema_generator=_Schema)
-        made["$defs"] |= _for_editors(table.pop("$defs", {}))
-        made["properties"][system.claims] = _for_editors(table)
+        for name, table in own_tables(system).items():
+            made["$defs"] |= _for_editors(table.pop("$defs", {}))
+            one = _for_editors(table)
+            made["properties"][name] = {"type": "array", "items": one} if name in system.lists else one
         made["required"] = [name for name in made["required"] if reads(system, name)]
     return made
 
