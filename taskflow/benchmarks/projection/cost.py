@@ -31,6 +31,7 @@ from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.step_cost import often
 
 REAL = np.dtype("f8")
+FLAGS = {"u1": "u1", "u2": "u2"}  # fields of no real numbers
 CELLS = (16, 4, 4)  # that are counted in: even, for tasks that do every other cell
 ALONE = ("-fno-openmp", "-fno-openmp-simd")  # the counter is one number, for one thread and no vector
 
@@ -87,7 +88,7 @@ def operations(launch: Launch, partition: Partition) -> float:
         for parameter, name in launch.foreign.items()
     }
     fields = [
-        _unknown(foreign.get(parameter, layout), np.dtype(privilege.precision or REAL))
+        _unknown(foreign.get(parameter, layout), np.dtype(FLAGS.get(privilege.precision or "", REAL)))
         for parameter, privilege in privileges.items()
     ]
     scalars = {name: np.array([0.5]) for name in launch.scalars}

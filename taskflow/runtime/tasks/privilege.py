@@ -8,7 +8,7 @@ from typing import Any, Literal
 from taskflow.runtime.tasks.numbers import EXACT, OPERATORS, Numbers, Operator, several
 from taskflow.runtime.tasks.stencil import POINT, Oriented, Stencil, star
 
-Precision = Literal["f4", "f8", "u1", "u2", "any"]
+Precision = Literal["u1", "u2", "any"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +118,6 @@ Read = Privilege(reads=True)
 Write = Privilege(writes=True)
 ReadWrite = Privilege(reads=True, writes=True)
 Foreign = Privilege(reads=True, foreign=True)
-ForeignSingle = Privilege(reads=True, foreign=True, precision="f4")
-ForeignDouble = Privilege(reads=True, foreign=True, precision="f8")
 ForeignAny = Privilege(reads=True, foreign=True, precision="any")
 ReadByte = Privilege(reads=True, precision="u1")
 ReadShort = Privilege(reads=True, precision="u2")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from taskflow.errors import BadInput
 from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
-from taskflow.runtime.tasks import ForeignSingle, Read, Refresh, Send, Write, analyse, offsets, star, task
+from taskflow.runtime.tasks import ForeignAny, Read, Refresh, Send, Write, analyse, offsets, star, task
 
 from .known import (
     adjust,
@@ -87,18 +87,18 @@ def test_a_kernel_text_has_one_precision():
     assert analyse([duplicate("p", "q", over=part.region.cells)], part).graph.nodes
 
 
-def test_a_foreign_field_may_have_a_precision_of_its_own_but_only_that_which_is_declared():
-    @task(kernel="TASK widen(Range r, ForeignSingle p, Out q) {\n}\n")
-    def widen(p: ForeignSingle, q: Write):
+def test_a_foreign_field_of_any_precision_has_real_numbers():
+    @task(kernel="TASK widen(Range r, ForeignOf<Real_p> p, Out q) {\n}\n")
+    def widen(p: ForeignAny, q: Write):
         """q = p"""
 
     cells = Box.of((4, 4, 4))
-    single, double = (Region(cells, FieldSpace([Field(f"{name}4", "f4"), Field(name, "f8")])) for name in "pq")
-    part = Partition(double, (1, 1, 1), beside=(Partition(single, (1, 1, 1)),))
+    beside = Region(cells, FieldSpace([Field("p4", "f4"), Field("p8", "f8"), Field("flags", "u1")]))
+    part = Partition(Region(cells, FieldSpace([Field("q")])), (1, 1, 1), beside=(Partition(beside, (1, 1, 1)),))
     assert analyse([widen("p4", "q", over=cells)], part).graph.nodes
-    assert analyse([widen("p4", "q4", over=cells)], part).graph.nodes
-    with pytest.raises(BadInput, match=r"widen\(p, q\): 'p' is float64, but the task takes it as float32"):
-        analyse([widen("p", "q", over=cells)], part)
+    assert analyse([widen("p8", "q", over=cells)], part).graph.nodes
+    with pytest.raises(BadInput, match=r"'flags' is uint8, but the task takes it as float32 or float64"):
+        analyse([widen("flags", "q", over=cells)], part)
 
 
 def test_what_belongs_to_another_partition():

@@ -174,7 +174,7 @@ def _numbers_kind(numbers: Numbers) -> str:
 
 def _field_kind(privilege: Privilege) -> str:
     if privilege.foreign:
-        return {None: "Foreign", "f4": "ForeignSingle", "f8": "ForeignDouble"}[privilege.precision]
+        return "Foreign"
     if privilege.precision:
         return {"u1": "InByte", "u2": "InShort"}[privilege.precision]
     kind = {(True, False): "In", (False, True): "Out", (True, True): "InOut"}[privilege.reads, privilege.writes]

@@ -39,8 +39,6 @@ struct ForeignOf {
   Index y, z;
 };
 typedef ForeignOf<real> Foreign;
-typedef ForeignOf<float> ForeignSingle;  // of a precision that need not be that of the kernel
-typedef ForeignOf<double> ForeignDouble;
 
 // Where a reduction leaves its value, with room for the parts that are folded in order (`ticket` counts thread blocks,
 // GPU only).
