@@ -270,7 +270,7 @@ def export(
     value: Annotated[float, typer.Option(metavar="V", help="Of --interface: its value.")] = 0.5,
     output: Annotated[Path | None, _to("FOLDER", "Where to; default DIR/vtk, or DIR.")] = None,
 ) -> None:
-    """Write snapshots as VTK or NetCDF files, or the interface of two phases, and print what to open."""
+    """Write snapshots as files of other programs and print what to open."""
     from taskflow.cli.files import export_interface, export_run
 
     if interface:

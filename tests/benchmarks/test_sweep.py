@@ -113,7 +113,7 @@ def test_shapes_that_cannot_be_are_refused(size, blocks, words):
 
 
 def test_more_blocks_than_gpus_are_refused(monkeypatch):
-    monkeypatch.setattr(team, "lent", lambda *_: contextlib.nullcontext((None, True)))
+    monkeypatch.setattr(team, "cluster_client", lambda *_: contextlib.nullcontext((None, True)))
     monkeypatch.setattr(team, "survey", lambda *_, **__: pinned(4))
     request = team.Request("gpu", (2, 2, 2))
     with pytest.raises(BadInput, match="8 blocks: this machine has 4 GPUs"), team.open_team(request):

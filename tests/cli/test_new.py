@@ -41,7 +41,7 @@ def test_refusals(give, refused, here):
         (["cavity.toml"], "cavity.toml exists"),
         (["nowhere/a.toml"], "nowhere/a.toml: cannot be written"),
         (["a.toml", "--example", "b"],
-         "choose one of backward_step, city, cylinder, developing_channel, heated_cavity, hill"),
+         "choose one of backward_step, bubble_torus, capillary_wave, city, cylinder, dam_break"),
     ]:
         result = give("new", *words)
         refused(result.exit_code, result.stderr, told)

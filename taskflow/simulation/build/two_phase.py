@@ -267,7 +267,7 @@ class TwoPhaseSystem(FlowSystem):
     def attributes(self) -> dict[str, Any]:
         """The boundary conditions and the properties of both phases."""
         phases, known = self.phases, dict(super().attributes)
-        known.pop("viscosity", None)
+        known.pop("viscosity", None)  # there are two
         return known | {
             "density_1": phases.density_1, "density_2": phases.density_2, "viscosity_1": phases.viscosity_1,
             "viscosity_2": phases.viscosity_2, "surface_tension": phases.surface_tension,

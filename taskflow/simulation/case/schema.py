@@ -85,7 +85,8 @@ def schema() -> dict[str, Any]:
         for name, table in own_tables(system).items():
             made["$defs"] |= _for_editors(table.pop("$defs", {}))
             one = _for_editors(table)
-            made["properties"][name] = {"type": "array", "items": one} if name in system.lists else one
+            several = {"type": "array", "items": one, "description": one["description"]}
+            made["properties"][name] = several if name in system.lists else one
         made["required"] = [name for name in made["required"] if reads(system, name)]
     return made
 
