@@ -107,7 +107,9 @@ class StepLimit:
     `scheme` knows for which numbers it is stable;
     frequency = that of the fastest oscillation that forces make, in radians per time.
     bounded = the spread of the bounded quantities alone, None without any;
-    `longest_step`: what else no step may exceed, such as the period of capillary waves.
+    `longest_step`: what else no step may exceed, such as the period of capillary waves;
+    fall = the largest acceleration over a spacing: with it dt (C + sqrt(C^2 + 4 fall)) / 2 is at most cfl, C being the
+    advection, so that a fluid at rest starts.
     """
 
     fixed: float | None = None
@@ -118,6 +120,7 @@ class StepLimit:
     frequency: float = 0.0
     bounded: float | None = None
     longest_step: float = math.inf
+    fall: float = 0.0
 
     def longest(self, advection: float, eddies: Spreads = NO_EDDIES) -> float:
         """Length of the step, with eddies. `BadInput` if nothing moves and nothing diffuses, so that no length can be
@@ -126,7 +129,8 @@ class StepLimit:
         if self.fixed is not None:
             return self.fixed
         spread = max(self.spread, eddies.most)
-        dt = min(_ratio(self.cfl, advection + self.frequency), _ratio(self.diffusion, spread))
+        carried = (advection + math.sqrt(advection**2 + 4 * self.fall)) / 2 if self.fall else advection
+        dt = min(_ratio(self.cfl, carried + self.frequency), _ratio(self.diffusion, spread))
         dt = min(dt, self.longest_step, self.within_bounds(advection, eddies.bounded))
         if dt == math.inf:
             raise BadInput("no time step can be found: the fluid is at rest and has no viscosity; give time.step")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -234,10 +235,11 @@ class TwoPhaseSystem(FlowSystem):
 
     @property
     def scales(self) -> Scales:
-        """The largest values that the case explains: what falls gets faster."""
-        fall = sum(g * g for g in self.phases.gravity) ** 0.5
-        known = super().scales
-        speed = Scale(known.speed.largest, known.speed.gain + fall)
+        """The largest values that the case explains: weight and surface tension make either phase faster."""
+        phases, known, h = self.phases, super().scales, min(self.sim.grid.spacing)
+        fall = phases.ratio * math.hypot(*phases.gravity)
+        bent = phases.surface_tension / (min(phases.density_1, phases.density_2) * h * h)
+        speed = Scale(known.speed.largest, known.speed.gain + fall + bent)
         return replace(known, speed=speed, carried={"f": Scale(1.0)}, driven=True)
 
     @property

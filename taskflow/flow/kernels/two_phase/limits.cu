@@ -1,18 +1,8 @@
-// What bounds the next step: how fast the flow crosses cells and falls, and how much friction changes on a face.
+// What bounds the next step besides its speed: how much friction changes on a face.
 #define UZ 32
 #include "cell.h"
-#include "../crossing.h"
+#include "../metrics.h"
 #include "phases.h"
-
-// rate = max of (C + sqrt(C^2 + 4 G)) / 2, C = |u|/dx + |v|/dy + |w|/dz with the larger of a cell's two faces, G = |g| / d
-TASK fall_rate(Range range, In u, In v, In w, Partial rate, Grid grid, real fall) {
-  STRIDES(range)
-  reduce_cells(range, rate, MAX, CELL(c) {
-    const real C = crossings(fastest(u[c], u[c + X]), fastest(v[c], v[c + Y]), fastest(w[c], w[c + Z]), axis(grid, 0, c.i, X),
-                             axis(grid, 1, c.j, Y), axis(grid, 2, c.k, Z));
-    return real(0.5) * (C + root(C * C + 4 * fall));
-  });
-}
 
 // mu on the four edges of a low face, along an axis from the low to the high one: twice their sum over the square of the spacing
 FN real edges(In f, Index c, Index A, const Axis& b, const Phases& phases) {

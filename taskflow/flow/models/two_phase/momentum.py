@@ -49,15 +49,6 @@ def momentum_of_phases(
 
 
 @task(kernel=TEXTS / "limits.cu")
-def fall_rate(
-    velocity: Components(u=Read[1], v=Read[1], w=Read[1]), *, rate: Reduce[max], grid: Grid, fall: float
-) -> None:
-    """rate = max over cells of (C + sqrt(C^2 + 4 fall)) / 2, C = |u|/dx + |v|/dy + |w|/dz, fall = |g| / d: the CFL
-    number of a step is at most dt rate, for a fluid that begins to fall, too.
-    """
-
-
-@task(kernel=TEXTS / "limits.cu")
 def friction_rate(f: Read[AROUND_EDGES], *, friction: Reduce[max], grid: Grid, phases: Phases) -> None:
     """friction = max over faces of the sum of mu / h^2 over the sides of their volumes, over twice their density."""
 

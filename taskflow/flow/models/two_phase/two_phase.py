@@ -29,7 +29,6 @@ from taskflow.flow.model import VELOCITY, FlowModel
 from taskflow.flow.models.two_phase.interface import Interface
 from taskflow.flow.models.two_phase.momentum import (
     correct_by_density,
-    fall_rate,
     friction_rate,
     inverse_density,
     mass_flux,
@@ -37,6 +36,7 @@ from taskflow.flow.models.two_phase.momentum import (
 )
 from taskflow.flow.operators.phases import Phases
 from taskflow.flow.operators.projection import divergence
+from taskflow.flow.operators.rates import advective_rate
 from taskflow.flow.poisson import Operator, Solver
 from taskflow.flow.stability import StepLimit
 from taskflow.flow.time.schemes import Spreads
@@ -161,8 +161,7 @@ class TwoPhase(FlowModel):
     def limits(self, f: Roles) -> Iterator[Launch]:
         """The scalars `rate` and `friction`, which bound the next step."""
         box, grid = self.staggered.box, self.grid
-        fall = max(abs(g) / d for g, d in zip(self.phases.gravity, self.staggered.spacing, strict=True))
-        yield fall_rate((f.u, f.v, f.w), over=box, rate=f.scalar("rate"), grid=grid, fall=fall)
+        yield advective_rate(f.u, f.v, f.w, over=box, rate=f.scalar("rate"), grid=grid)
         yield friction_rate(f.f, over=box, friction=f.scalar("friction"), grid=grid, phases=self.phases)
 
     def residual(self, f: Roles) -> Iterator[Launch]:
@@ -177,7 +176,8 @@ class TwoPhase(FlowModel):
     def step_limit(self, fixed: float | None, cfl: float, diffusion: float) -> StepLimit:
         """The longest steps: of one `fixed` length, or up to these CFL and diffusion numbers, and the capillary one."""
         shortest = self.capillary * self.phases.capillary_step(min(self.staggered.spacing))
-        return StepLimit(fixed, cfl, diffusion, longest_step=shortest)
+        fall = max(abs(g) / d for g, d in zip(self.phases.gravity, self.staggered.spacing, strict=True))
+        return StepLimit(fixed, cfl, diffusion, longest_step=shortest, fall=fall)
 
     def stability(self, limit: StepLimit) -> None:
         """Nothing: waves where densities and viscosities jump have not been analysed."""

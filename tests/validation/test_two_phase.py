@@ -1,0 +1,131 @@
+"""Two phases against benchmarks, experiments and theory; the page docs/validation/two_phase.md has the numbers."""
+
+from __future__ import annotations
+
+import csv
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import taskflow as tf
+from taskflow.flow.operators.phases import Phases
+from tests.flow.phases import WALL, compute, two_phase
+
+DATA = Path(__file__).parents[1] / "data"
+EXAMPLES = Path(__file__).parents[2] / "examples"
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600)]
+PLANE = {"periodic": (False, True, False)}
+
+
+def table(name: str) -> list[dict[str, str]]:
+    """The rows of a file of reference data."""
+    lines = (line for line in (DATA / name).read_text().splitlines() if not line.startswith("#"))
+    return list(csv.DictReader(lines))
+
+
+def series(tmp_path: Path, example: str, group: str, *settings: str):
+    run = tf.run(tf.Case.load(EXAMPLES / f"{example}.toml", settings), tmp_path / example)
+    assert max(abs(line["volume_change"]) for line in run.log()) <= 1e-10
+    return run.dataset(group)
+
+
+@pytest.mark.parametrize(("ratio", "most"), [(1.0, 5e-5), (1000.0, 1e-3)])
+def test_a_droplet_at_rest_has_the_pressure_of_laplace(ratio, most):
+    """V4: a quarter of a droplet of 25.6 cells per diameter, La = 1200, one viscous time D^2 rho / mu."""
+    n, diameter, laplace = 32, 0.8, 1200.0
+    mu = np.sqrt(diameter / laplace)
+    phases = Phases(1.0, 1 / ratio, mu, mu / ratio, 1.0)
+    model = two_phase((n, 1, n), (1.0, 1 / n, 1.0), phases, **PLANE, tolerance=1e-10)
+    flow = compute(model, lambda x, y, z: diameter / 2 - np.hypot(x, z) + 0 * y, end=diameter**2 / mu)
+    fastest = max(abs(flow.fields[name]).max() for name in "uvw")
+    assert fastest * mu <= most
+    p = flow.fields["p"]
+    assert p[0, 0, 0] - p[-1, 0, -1] == pytest.approx(2 / diameter, rel=0.01)
+
+
+@pytest.mark.parametrize(("cells", "error"), [(32, 0.03), (64, 0.01)])
+def test_a_capillary_wave_decays_as_prosperetti_has_it(tmp_path, cells, error):
+    """V7: the amplitude, compared at t - dt/2, as the interface leads by half a step."""
+    n, omega = cells, np.sqrt((2 * np.pi) ** 3 / 2)
+    mu = np.sqrt(1 / 3000)
+    model = two_phase((n, 1, 3 * n), (1.0, 1 / n, 3.0), Phases(1, 1, mu, mu, 1.0), periodic=(True, True, False))
+    x, z = (model.staggered.coordinates("c", axis) for axis in (0, 2))
+
+    def amplitude(shard, time, dt):
+        phi = shard.read("phi")[:, 0, :]
+        row = np.argmax((phi[:-1] > 0) & (phi[1:] <= 0), axis=0)
+        above, below = (np.take_along_axis(phi, row[None] + k, axis=0)[0] for k in (0, 1))
+        height = z[row] + (z[1] - z[0]) * above / (above - below)
+        return omega * (time - dt / 2), 2 * (height * np.cos(2 * np.pi * x)).mean()
+
+    def wave(x, y, z):
+        return 1.5 + 0.01 * np.cos(2 * np.pi * x) - z + 0 * y
+
+    flow = compute(model, wave, end=25 / omega, look=amplitude)
+    time, height = np.array(flow.history.values).T
+    rows = table("prosperetti1981_capillary_wave_la3000.csv")
+    exact = np.interp(time, *(np.array([float(row[name]) for row in rows]) for name in ("tau", "a_formula")))
+    assert np.sqrt(((height - exact) ** 2).mean()) / 0.01 <= error
+
+
+def test_a_bubble_rises_as_in_the_benchmark(tmp_path):
+    """V10: case 1 of Hysing et al. at h = 1/64."""
+    bubble = series(tmp_path, "rising_bubble", "bubble", "phases=[{name='bubble', phase=2, every={steps=2}}]")
+    known = tomllib.loads((DATA / "hysing2009_rising_bubble.toml").read_text())["case1"]
+    speed, time = bubble.velocity_z.values, bubble.time.values
+    assert speed.max() == pytest.approx(known["rise_velocity_max"][2], rel=0.004)
+    assert time[speed.argmax()] == pytest.approx(known["t_rise_velocity_max"][2], rel=0.02)
+    assert bubble.centre_z.values[-1] == pytest.approx(known["y_centre_t3"][2], rel=0.003)
+    assert bubble.circularity.values.min() == pytest.approx(known["circularity_min"][2], rel=0.01)
+    rows = table("hysing2009_case1_moonmd_series.csv")
+    reference = np.interp(time, *(np.array([float(row[name]) for row in rows]) for name in ("t", "rise_velocity")))
+    assert np.sqrt(((speed - reference) ** 2).mean()) <= 0.01 * reference.max()
+
+
+def test_a_bubble_at_1000_to_1(tmp_path):
+    """V11: case 2 of Hysing et al. at h = 1/32, to t = 2: the skirts that form then are lost."""
+    bubble = series(
+        tmp_path, "rising_bubble", "bubble", "grid.cells=[32,1,64]", "grid.lengths=[1.0,0.03125,2.0]",
+        "two_phase.density=[1000.0,1.0]", "two_phase.viscosity=[10.0,0.1]", "two_phase.surface_tension=1.96",
+        "time.end=2.0", "phases=[{name='bubble', phase=2, every={steps=1}}]",
+    )  # fmt: skip
+    assert bubble.velocity_z.values.max() == pytest.approx(0.2502, rel=0.03)
+    assert bubble.centre_z.values[-1] == pytest.approx(0.9154, rel=0.02)
+
+
+def test_a_heavy_fluid_falls_into_a_light_one(tmp_path):
+    """V12: bubble and spike of He et al. to t = 3.5, on half their cells."""
+    run = tf.run(tf.Case.load(EXAMPLES / "rayleigh_taylor.toml", ["time.end=3.5"]), tmp_path / "run")
+    rows = [row for row in table("he1999_rayleigh_taylor.csv") if 0.2 < float(row["t_star"]) < 3.5]
+    for column, group, name, most in (
+        ("y_bubble", "bubble", "extent_z_max", 0.01),
+        ("y_spike", "spike", "extent_z_min", 0.02),
+    ):
+        measured = run.dataset(group)
+        for row in rows:
+            place = np.interp(float(row["t_star"]), measured.time.values, measured[name].values) / 4
+            assert place == pytest.approx(float(row[column]), abs=most), (column, row["t_star"])
+
+
+@pytest.mark.parametrize("at", [0.5, 0.5 + 1 / 32])
+def test_two_layers_flow_past_each_other(at):
+    """V16: Poiseuille flow of viscosities 100 : 1, with the interface on a face, and amid cells, on 16 cells."""
+    n, mu_1, mu_2, force = 16, 1.0, 0.01, 0.01
+    matrix = np.array([[mu_1, -mu_2], [at, 1 - at]])
+    right = np.array([force, force * at**2 / (2 * mu_1) - force * (at - 1) ** 2 / (2 * mu_2)])
+    c_1, c_2 = np.linalg.solve(matrix, right)
+
+    def exact(x, y, z):
+        lower = -force * z**2 / (2 * mu_1) + c_1 * z
+        upper = -force * (z - 1) ** 2 / (2 * mu_2) + c_2 * (z - 1)
+        return np.where(z < at, lower, upper) + 0 * x
+
+    phases = Phases(1.0, 1.0, mu_1, mu_2, 0.0, (force, 0.0, 0.0))
+    sides = {"periodic": (True, True, False), "sides": {"z": WALL}}
+    model = two_phase((4, 1, n), (4 / n, 1 / n, 1.0), phases, **sides, tolerance=1e-10)
+    flow = compute(model, lambda x, y, z: at - z + 0 * x, velocity=(exact, 0.0, 0.0), end=5.0, diffusion=0.24)
+    z = (np.arange(n) + 0.5) / n
+    speed = exact(0.0, 0.0, z)
+    assert abs(flow.fields["u"][:, 0, 0] - speed).max() <= 0.12 * speed.max()
