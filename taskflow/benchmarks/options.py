@@ -18,7 +18,7 @@ from taskflow.cli.exit_codes import refuse
 
 if TYPE_CHECKING:
     from taskflow.benchmarks.scaling import Growth
-    from taskflow.benchmarks.timing import Conditions
+    from taskflow.benchmarks.timing import TimingConditions
 
 OVERLAPS: tuple[Literal["none", "comm", "full", "auto"], ...] = ("none", "comm", "full", "auto")
 SHAPES = ("1d", "2d", "3d", "strong")
@@ -92,12 +92,12 @@ class TimingOptions:
     seconds: Seconds = 1.0
     output: Output = None
 
-    def conditions(self, overlap: str) -> Conditions:
+    def conditions(self, overlap: str) -> TimingConditions:
         """Raises BadInput where the ways to overlap are not known."""
-        from taskflow.benchmarks.timing import Conditions
+        from taskflow.benchmarks.timing import TimingConditions
 
         overlaps = chosen("--overlap", overlap, OVERLAPS)
-        return Conditions(overlaps, self.channel, self.precision, self.seconds, self.graphs)
+        return TimingConditions(overlaps, self.channel, self.precision, self.seconds, self.graphs)
 
 
 def triple(option: str, text: str) -> tuple[int, int, int]:

@@ -27,7 +27,7 @@ DECADES = (3, 5, 7)  # residuals down to 10 to minus these
 METHODS = {"truncated": "multigrid, truncated", "amalgamated": "multigrid", "cg": "conjugate gradients", "fft": "FFT"}
 
 
-class Table:
+class ReportTable:
     """Rows by their labels, each of one result or of several, and the results as numbered sources.
 
     `labels` name the first columns; `order` is the key by whose values rows are sorted. Of two results for the same row
@@ -114,9 +114,9 @@ def _timed(row: Mapping[str, Any], unit: float, name: str) -> dict[str, str]:
     }
 
 
-def kernels(results: Sequence[Result]) -> Table:
+def kernels(results: Sequence[Result]) -> ReportTable:
     """The kernels on GPUs: results of `kernels`, single and double precision beside each other."""
-    table = Table("kernel", "cells")
+    table = ReportTable("kernel", "cells")
     for result in sorted(_of(results, "kernels", gpu=True), key=lambda result: str(result["precision"]), reverse=True):
         for row in result["results"]:
             if row["name"] != "whole step":
@@ -125,9 +125,9 @@ def kernels(results: Sequence[Result]) -> Table:
     return table
 
 
-def steps(results: Sequence[Result]) -> Table:
+def steps(results: Sequence[Result]) -> ReportTable:
     """The steps of flows on one GPU: results of `step`."""
-    table = Table("flow", "cells", "pressure", "precision")
+    table = ReportTable("flow", "cells", "pressure", "precision")
     for result, row in _rows(results, "step", gpu=True):
         if all(other["blocks"] == 1 for other in result["results"]):
             columns = {
@@ -141,9 +141,9 @@ def steps(results: Sequence[Result]) -> Table:
     return table
 
 
-def solvers(results: Sequence[Result]) -> Table:
+def solvers(results: Sequence[Result]) -> ReportTable:
     """The pressure solvers on GPUs: results of `cavity --study pressure`."""
-    table = Table("cells", "GPUs", "method", "precision", order=lambda row: (int(row[0].split()[0]), int(row[1])))
+    table = ReportTable("cells", "GPUs", "method", "precision", order=lambda row: (int(row[0].split()[0]), int(row[1])))
     names = {f"{10.0**-decade:.0e}": f"to 1e-{decade}: ms (iterations)" for decade in DECADES}
     for result, row in _rows(results, "pressure", gpu=True):
         text, direct = shown(row["seconds"], 1e3), row["tolerance"] is None
@@ -156,12 +156,12 @@ def solvers(results: Sequence[Result]) -> Table:
     return table
 
 
-def gpus(results: Sequence[Result]) -> Table:
+def gpus(results: Sequence[Result]) -> ReportTable:
     """The same on several GPUs: of every number of blocks the fastest way to overlap, in results of `cavity`, `scaling`
     and `step`. Efficiencies are those of weak scaling: cells per second of a GPU against one with as many cells.
     """
     labels = "measured", "precision", "growth", "cells of each GPU", "GPUs"
-    table = Table(*labels, order=lambda row: (row[:3], int(row[4])))
+    table = ReportTable(*labels, order=lambda row: (row[:3], int(row[4])))
     for result in _of(results, "cavity", "scaling", "step", gpu=True):
         rows: dict[Any, Any] = {}
         for row in result["results"]:
@@ -191,9 +191,9 @@ def _efficiency(results: Sequence[Result], result: Result, row: Mapping[str, Any
     return None
 
 
-def cpus(results: Sequence[Result]) -> Table:
+def cpus(results: Sequence[Result]) -> ReportTable:
     """Steps and sweeps on CPUs: results of `kernels` (its whole step), `step`, `cavity`, `sweep` and `scaling`."""
-    table = Table("measured", "cells", "precision", "blocks")
+    table = ReportTable("measured", "cells", "precision", "blocks")
     for result, row in _rows(results, "kernels", "step", "cavity", "sweep", "scaling", gpu=False):
         if result["benchmark"] == "kernels":
             if row["name"] != "whole step":
@@ -233,7 +233,7 @@ def _measured(result: Result) -> str:
     return f"step of {_flow(result)}, {result['pressure']}"
 
 
-TABLES: Mapping[str, Callable[[Sequence[Result]], Table]] = {
+TABLES: Mapping[str, Callable[[Sequence[Result]], ReportTable]] = {
     "kernels": kernels,
     "steps": steps,
     "solvers": solvers,
@@ -256,7 +256,9 @@ def read(paths: Sequence[Path]) -> list[Result]:
     return results
 
 
-def updated(page: str, results: Sequence[Result], tables: Mapping[str, Callable[[Sequence[Result]], Table]]) -> str:
+def updated(
+    page: str, results: Sequence[Result], tables: Mapping[str, Callable[[Sequence[Result]], ReportTable]]
+) -> str:
     """The page with its tables made anew. Raises BadInput where one is not known, or a result lacks a number."""
 
     def table(place: re.Match[str]) -> str:

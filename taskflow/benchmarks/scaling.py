@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from taskflow.benchmarks.timing import Conditions
+from taskflow.benchmarks.timing import TimingConditions
 from taskflow.errors import BadInput
 from taskflow.runtime.host import choose_device, look
 from taskflow.runtime.machine.mapper import Overlap
@@ -85,7 +85,7 @@ class Measure(Protocol):
 
 
 def scaled(
-    growth: Growth, counts: Sequence[int], device: str, conditions: Conditions, measure: Measure
+    growth: Growth, counts: Sequence[int], device: str, conditions: TimingConditions, measure: Measure
 ) -> list[dict[str, Any]]:
     """The rows of every shape, number of blocks and overlap, with `efficiency` and `speedup` against the one block of
     their shape.

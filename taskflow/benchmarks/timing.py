@@ -48,7 +48,7 @@ def timed(operation: Callable[[], object], wait: Callable[[], None], repeats: in
 
 
 @dataclass(frozen=True)
-class Conditions:
+class TimingConditions:
     """How blocks are measured: `seconds` for the samples of each measurement."""
 
     overlaps: tuple[Overlap, ...] = POLICIES
@@ -134,7 +134,7 @@ class PassTiming:
     """Jobs timed on the processes of a team."""
 
     team: Team
-    conditions: Conditions
+    conditions: TimingConditions
 
     def measure(
         self, name: str, partition: Partition, job: PassJob, overlap: Overlap

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from distributed import Client
 
 SLOTS = 128  # for snapshots, at most, to begin with: the store grows; dropping many unused ones takes a minute
+Group = StoreLayout | TimeSeries
 
 
 @dataclass(frozen=True)
@@ -162,9 +163,7 @@ class RunDirectory:
             raise self._unwritable(error) from error
         return replace(restart, times=times)
 
-    def _cut(
-        self, path: Path, group: StoreLayout | TimeSeries, restart: RestartPoint, sim: Simulation
-    ) -> tuple[float, ...]:
+    def _cut(self, path: Path, group: Group, restart: RestartPoint, sim: Simulation) -> tuple[float, ...]:
         """Cut a group of the store back to the records of a checkpoint, whose times are returned; one that does not go
         on begins anew.
         """
@@ -272,7 +271,7 @@ def _groups(layouts: Iterable[StoreLayout], sim: Simulation) -> list[StoreLayout
     return [*layouts, *sim.spec.series]
 
 
-def _create(path: Path, group: StoreLayout | TimeSeries, sim: Simulation) -> None:
+def _create(path: Path, group: Group, sim: Simulation) -> None:
     """Make an empty group in the store."""
     if isinstance(group, TimeSeries):
         create_time_series(path, group, _about(sim))
@@ -296,7 +295,6 @@ def _history() -> str:
 
 
 def _read(path: str) -> str | None:
-    try:
+    with suppress(OSError):
         return Path(path).read_text(encoding="utf-8")
-    except OSError:
-        return None
+    return None

@@ -46,9 +46,9 @@ def runtime(
     from taskflow.benchmarks.machine.runtime import measure_runtime
     from taskflow.benchmarks.machine.tables import show_runtime
     from taskflow.benchmarks.tables import present
-    from taskflow.benchmarks.timing import Conditions
+    from taskflow.benchmarks.timing import TimingConditions
 
-    conditions = Conditions(seconds=seconds, graphs=graphs)
+    conditions = TimingConditions(seconds=seconds, graphs=graphs)
     present("runtime", partial(measure_runtime, device, conditions), show_runtime, output)
 
 

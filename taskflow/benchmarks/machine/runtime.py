@@ -11,7 +11,7 @@ from typing import Any
 
 from taskflow.benchmarks.machine import jacobi
 from taskflow.benchmarks.team import Request, Team, open_team
-from taskflow.benchmarks.timing import COPY, SAMPLES, Conditions, describe
+from taskflow.benchmarks.timing import COPY, SAMPLES, TimingConditions, describe
 from taskflow.runtime.cluster import BlockGroup, cause
 from taskflow.runtime.host import dask_messages
 from taskflow.runtime.machine import Control, Mapper, Shard, copy_bandwidth, run_threads
@@ -25,7 +25,7 @@ ANSWERED = 0.2  # seconds after which the call that began a job has been answere
 PATIENCE = 120.0  # seconds that jobs have to end
 
 
-def measure_runtime(device: str, conditions: Conditions) -> dict[str, Any]:
+def measure_runtime(device: str, conditions: TimingConditions) -> dict[str, Any]:
     """Numbers by name, each with its unit and what was done to get it.
 
     Raises BadInput where the device is not usable.
@@ -78,7 +78,7 @@ class Replays:
         }
 
 
-def _replays(alone: Team, conditions: Conditions) -> Iterator[dict[str, Any]]:
+def _replays(alone: Team, conditions: TimingConditions) -> Iterator[dict[str, Any]]:
     partition = jacobi.partition(TINY, (1, 1, 1), "single")
     program = jacobi.Sweeps(partition.region.cells, LAUNCHES)
     beside = " and its kernel" if alone.device == "cpu" else ""

@@ -10,7 +10,7 @@ from typing import Any
 from taskflow.benchmarks.machine import jacobi
 from taskflow.benchmarks.scaling import Growth, Size, scaled
 from taskflow.benchmarks.team import Request, Team, open_team
-from taskflow.benchmarks.timing import BESIDE, PRECISION, Conditions, PassJob, PassTiming, describe, moving
+from taskflow.benchmarks.timing import BESIDE, PRECISION, PassJob, PassTiming, TimingConditions, describe, moving
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.machine.mapper import Overlap
 from taskflow.runtime.regions import Triple
@@ -21,7 +21,7 @@ def measure_sweep(
     device: str,
     size: Size,
     blocks: Triple,
-    conditions: Conditions,
+    conditions: TimingConditions,
     workers: int | None = None,
     *,
     blocked: bool = False,
@@ -51,7 +51,7 @@ def measure_sweep(
 
 
 def measure_scaling(
-    device: str, growth: Growth, conditions: Conditions, workers: int | None = None, *, blocked: bool = False
+    device: str, growth: Growth, conditions: TimingConditions, workers: int | None = None, *, blocked: bool = False
 ) -> dict[str, Any]:
     """A row per shape, number of blocks and overlap: slabs in z, each with a device of its own.
 
@@ -73,7 +73,7 @@ class Sweeping:
     """Measures sweeps on the processes of a team; where they are `blocked`, two of them in a pass over memory."""
 
     team: Team
-    conditions: Conditions
+    conditions: TimingConditions
     precision: str
     blocked: bool = False
 

@@ -12,7 +12,7 @@ from taskflow.benchmarks.projection.flows import Flow, InitialVelocity, Pressure
 from taskflow.benchmarks.projection.step import Begin, check_memory
 from taskflow.benchmarks.scaling import Growth
 from taskflow.benchmarks.team import Request, open_team
-from taskflow.benchmarks.timing import Conditions, PassJob, PassTiming, describe
+from taskflow.benchmarks.timing import PassJob, PassTiming, TimingConditions, describe
 from taskflow.flow import Grid, NavierStokes
 from taskflow.flow.boundaries.boundary import Value, impose
 from taskflow.flow.poisson import (
@@ -116,7 +116,9 @@ def _nothing(shard: Shard) -> None:
     """The fields are as the last job left them."""
 
 
-def measure_convergence(device: str, comparison: Comparison, growth: Growth, conditions: Conditions) -> dict[str, Any]:
+def measure_convergence(
+    device: str, comparison: Comparison, growth: Growth, conditions: TimingConditions
+) -> dict[str, Any]:
     """A row per size, number of blocks (slabs in z), method and `tolerance`, which is None for a direct solver.
 
     Raises BadInput where there are fewer GPUs than blocks, a method cannot be had in this precision, or the memory is

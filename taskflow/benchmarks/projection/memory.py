@@ -10,7 +10,7 @@ from typing import Any
 from taskflow.benchmarks.projection.flows import Flow
 from taskflow.benchmarks.projection.step import measure_step
 from taskflow.benchmarks.scaling import Growth
-from taskflow.benchmarks.timing import BESIDE, PRECISION, Conditions, about
+from taskflow.benchmarks.timing import BESIDE, PRECISION, TimingConditions, about
 from taskflow.errors import BadInput
 from taskflow.runtime.cluster import shortage, spread
 from taskflow.runtime.host import Place, choose_device, look
@@ -24,7 +24,7 @@ LARGEST = 16384  # n of the largest run of the papers, on 256 GPUs
 
 
 def measure_memory(
-    requested: str, growth: Growth, conditions: Conditions, flow: Flow, *, largest: bool = False
+    requested: str, growth: Growth, conditions: TimingConditions, flow: Flow, *, largest: bool = False
 ) -> dict[str, Any]:
     """A row per number of blocks: the largest cavity that fits, its bytes per cell, and whether the papers' largest
     would fit. Nothing is allocated, unless the `largest` is to be run on the most blocks: at most the papers'.

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from taskflow.benchmarks.report import Table, share, shown
+from taskflow.benchmarks.report import ReportTable, share, shown
 from taskflow.benchmarks.tables import Result
 from taskflow.cli.format import times
 
 
-def campaign(results: Sequence[Result]) -> Table:
+def campaign(results: Sequence[Result]) -> ReportTable:
     """Steps of the lid-driven cavity on more and more GPUs: results of `cavity --price`, a row for each overlap."""
     labels = "growth", "cells of each GPU", "GPUs", "overlap"
-    table = Table(*labels, order=lambda row: (row[0], int(row[2])))
+    table = ReportTable(*labels, order=lambda row: (row[0], int(row[2])))
     for result in results:
         for row in result["results"] if result["benchmark"] == "cavity" and result["price"] else ():
             alone, strong = row["blocks"] == 1, row["shape"] == "strong"
@@ -29,9 +29,9 @@ def campaign(results: Sequence[Result]) -> Table:
     return table
 
 
-def papers_case(results: Sequence[Result]) -> Table:
+def papers_case(results: Sequence[Result]) -> ReportTable:
     """The cavity of the papers, run to its end: results of `run`."""
-    table = Table("cells", "GPUs")
+    table = ReportTable("cells", "GPUs")
     for result in results:
         for row in result["results"] if result["benchmark"] == "run" else ():
             columns = {"10^9 cell-steps/s": shown(row["cells_per_second"], 1e-9), "overlap": row["overlap"] or ""}
@@ -39,4 +39,4 @@ def papers_case(results: Sequence[Result]) -> Table:
     return table
 
 
-TABLES: Mapping[str, Callable[[Sequence[Result]], Table]] = {"campaign": campaign, "papers_case": papers_case}
+TABLES: Mapping[str, Callable[[Sequence[Result]], ReportTable]] = {"campaign": campaign, "papers_case": papers_case}

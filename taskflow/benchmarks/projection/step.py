@@ -14,7 +14,7 @@ from taskflow.benchmarks.projection.cost import cost
 from taskflow.benchmarks.projection.flows import Flow, InitialVelocity, velocity_of
 from taskflow.benchmarks.scaling import Growth, scaled
 from taskflow.benchmarks.team import Request, Team, open_team
-from taskflow.benchmarks.timing import BESIDE, PRECISION, Conditions, PassJob, PassTiming, describe, moving
+from taskflow.benchmarks.timing import BESIDE, PRECISION, PassJob, PassTiming, TimingConditions, describe, moving
 from taskflow.errors import RunFailed
 from taskflow.flow import Monitor, NavierStokes
 from taskflow.flow.poisson import relative_residual
@@ -81,7 +81,7 @@ class StepTiming:
     """Measures steps of a flow on the processes of a team."""
 
     team: Team
-    conditions: Conditions
+    conditions: TimingConditions
     precision: str
     flow: Flow
 
@@ -128,7 +128,7 @@ def check_memory(team: Team, setup: Simulation) -> None:
 
 
 def measure_cavity(
-    device: str, growth: Growth, conditions: Conditions, flow: Flow, workers: int | None = None
+    device: str, growth: Growth, conditions: TimingConditions, flow: Flow, workers: int | None = None
 ) -> dict[str, Any]:
     """A row per shape, number of blocks and overlap: slabs in z, each with a device of its own.
 
@@ -148,7 +148,7 @@ def measure_cavity(
 
 
 def measure_step(
-    device: str, cells: Triple, blocks: Triple, conditions: Conditions, flow: Flow, workers: int | None = None
+    device: str, cells: Triple, blocks: Triple, conditions: TimingConditions, flow: Flow, workers: int | None = None
 ) -> dict[str, Any]:
     """A row per overlap for one flow of so many cells in all.
 
@@ -161,7 +161,7 @@ def measure_step(
     return {**_described(team, timing, rows), "results": rows}
 
 
-def _stepping(team: Team, conditions: Conditions, flow: Flow) -> StepTiming:
+def _stepping(team: Team, conditions: TimingConditions, flow: Flow) -> StepTiming:
     return StepTiming(team, conditions, conditions.precision or PRECISION[team.device], flow)
 
 

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from taskflow.runtime.regions import Box
-from taskflow.runtime.tasks import Table, Tables, frame
+from taskflow.runtime.tasks import LookupTable, LookupTables, frame
 
 Vector = tuple[float, float, float]
 Flags = tuple[bool, bool, bool]
@@ -129,14 +129,14 @@ class Stretched(Grid):
     """
 
     defines: ClassVar[tuple[str, ...]] = ("STRETCHED",)
-    widths: Tables
-    per_cell: Tables
-    per_face: Tables
-    per_two_cells: Tables
-    behind: Tables
-    share: Tables
-    centre: Tables
-    filter: Tables
+    widths: LookupTables
+    per_cell: LookupTables
+    per_face: LookupTables
+    per_two_cells: LookupTables
+    behind: LookupTables
+    share: LookupTables
+    centre: LookupTables
+    filter: LookupTables
 
     def edges(self, axis: int) -> np.ndarray:
         """The places of all faces across an axis, from the low end, which is 0."""
@@ -189,7 +189,7 @@ def stretched(cells: Counts, edges: Sequence[np.ndarray], uniform: Flags, low: F
     spacing = [float(e[-1] - e[0]) / n if same else np.nan for e, n, same in zip(edges, cells, uniform, strict=True)]
     tables = [_along(e, wall) for e, wall in zip(edges, low, strict=True)]
     members: dict[str, Any] = {
-        name: tuple(Table(-BEYOND, tuple(along[name].tolist())) for along in tables) for name in tables[0]
+        name: tuple(LookupTable(-BEYOND, tuple(along[name].tolist())) for along in tables) for name in tables[0]
     }
     return Stretched(cells, (spacing[0], spacing[1], spacing[2]), low, high, **members)
 

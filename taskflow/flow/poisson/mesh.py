@@ -11,7 +11,7 @@ import numpy as np
 from taskflow.errors import BadInput
 from taskflow.flow.grid.metrics import AXES, BEYOND, NOWHERE, Counts, Flags, Grid, Stretched, Vector, beyond_ends
 from taskflow.runtime.regions import Box
-from taskflow.runtime.tasks import Table, Tables
+from taskflow.runtime.tasks import LookupTable, LookupTables
 
 WALL, OPEN = 1.0, -1.0
 ISOTROPIC = 1.35  # how much longer than along their shortest side cells may be where they are coarsened
@@ -116,10 +116,10 @@ class StretchedMesh(Mesh):
     """
 
     defines: ClassVar[tuple[str, ...]] = ("STRETCHEDMESH",)
-    edges: Tables
-    per_cell: Tables
-    per_face: Tables
-    share: Tables
+    edges: LookupTables
+    per_cell: LookupTables
+    per_face: LookupTables
+    share: LookupTables
 
     @classmethod
     def between(cls, edges: Sequence[np.ndarray], low: Vector, high: Vector, periodic: Flags) -> StretchedMesh:
@@ -127,14 +127,14 @@ class StretchedMesh(Mesh):
         x, y, z = (len(along) - 1 for along in edges)
         spacing = tuple(float(along[-1] - along[0]) / (len(along) - 1) for along in edges)
         plain = Mesh((x, y, z), (spacing[0], spacing[1], spacing[2]), low, high, periodic)
-        tables: dict[str, list[Table]] = {"edges": [], "per_cell": [], "per_face": [], "share": []}
+        tables: dict[str, list[LookupTable]] = {"edges": [], "per_cell": [], "per_face": [], "share": []}
         for along, mean, weight, closed in zip(edges, spacing, plain.weight, periodic, strict=True):
             widths = beyond_ends(np.diff(along), BEYOND + 1, BEYOND + 1, mirrored=not closed)
             per_face = (2.0 if weight else 0.0) / (widths[:-1] + widths[1:])
             cells = {"per_cell": 1 / widths[1:-1], "per_face": per_face[:-1], "share": widths[1:-1] / mean}
-            tables["edges"].append(Table(0, tuple(along.tolist())))
+            tables["edges"].append(LookupTable(0, tuple(along.tolist())))
             for name, values in cells.items():
-                tables[name].append(Table(-BEYOND, tuple(values.tolist())))
+                tables[name].append(LookupTable(-BEYOND, tuple(values.tolist())))
         members: dict[str, Any] = {name: tuple(along) for name, along in tables.items()}
         return cls(plain.cells, plain.spacing, low, high, periodic, **members)
 

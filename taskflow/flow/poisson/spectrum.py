@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from taskflow.flow.grid import Counts, Vector
 from taskflow.flow.grid.metrics import Stretched
 from taskflow.runtime.regions import Box, Triple, cuts
-from taskflow.runtime.tasks import Table
+from taskflow.runtime.tasks import LookupTable
 
 PERIODIC, WALL, GIVEN = 0, 1, -1
 
@@ -73,8 +73,8 @@ class LayeredSpectrum(Spectrum):
     Then `stretch` is 1 / dx^2, 1 / dy^2 and 1; `scale` is one over the values of a plane.
     """
 
-    height: Table
-    conductance: Table
+    height: LookupTable
+    conductance: LookupTable
 
     @classmethod
     def between(cls, grid: Stretched, low: Counts, high: Counts, blocks: int) -> LayeredSpectrum:
@@ -83,8 +83,8 @@ class LayeredSpectrum(Spectrum):
         (x, y, _), (dx, dy, _), per_face = plain.extended, grid.spacing, grid.per_face[2]
         beside = {WALL: 0.0, GIVEN: 2.0}
         part = {0: beside[low[2]], grid.cells[2]: beside[high[2]]}
-        conductance = Table(0, tuple(part.get(k, 1.0) * per_face[k] for k in planes))
-        height = Table(0, tuple(grid.width(2, k) for k in planes[:-1]))
+        conductance = LookupTable(0, tuple(part.get(k, 1.0) * per_face[k] for k in planes))
+        height = LookupTable(0, tuple(grid.width(2, k) for k in planes[:-1]))
         stretch, scale = (1 / dx**2, 1 / dy**2, 1.0), 1 / (x * y)
         return cls(
             plain.cells, plain.extended, low, high, stretch, scale, plain.slab, plain.slabs, height, conductance

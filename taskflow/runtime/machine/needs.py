@@ -17,12 +17,12 @@ from taskflow.runtime.tasks import (
     Exchange,
     Geometries,
     Launch,
+    LookupTable,
     Message,
     Part,
     Program,
     Roles,
     Stretch,
-    Table,
     Valid,
     exchange,
     place,
@@ -67,7 +67,7 @@ class MemoryCount:
     def of(self, block: int) -> BlockMemory:
         """The memory of a block, whose messages the exchanges of the passes have to know."""
         partition = self.partition
-        folds, buffers, looked_up = 0, set[tuple[int, ...]](), set[tuple[Table, int]]()
+        folds, buffers, looked_up = 0, set[tuple[int, ...]](), set[tuple[LookupTable, int]]()
         for launches, messages in self._by_block:
             buffers.update(self._buffers(messages[block]))
             for launch in launches:

@@ -22,7 +22,7 @@ from taskflow.runtime.tasks.graph import (
     TaskGraph,
 )
 from taskflow.runtime.tasks.live_in import Cells, live_in, overwritten
-from taskflow.runtime.tasks.numbers import Numbers, Table, Tables, reduced, tables
+from taskflow.runtime.tasks.numbers import LookupTable, LookupTables, Numbers, reduced, tables
 from taskflow.runtime.tasks.privilege import (
     Coloured,
     Components,
@@ -94,6 +94,8 @@ __all__ = [
     "Grant",
     "Known",
     "Launch",
+    "LookupTable",
+    "LookupTables",
     "Loop",
     "Message",
     "Node",
@@ -117,8 +119,6 @@ __all__ = [
     "Settled",
     "Stencil",
     "Stretch",
-    "Table",
-    "Tables",
     "Task",
     "TaskGraph",
     "Tiles",

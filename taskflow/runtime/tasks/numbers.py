@@ -97,7 +97,7 @@ def cut(values: Any, bound: float) -> tuple[Any, Any, Any]:
 
 
 @dataclass(frozen=True)
-class Table:
+class LookupTable:
     """Numbers by index, the first of them number `first`: as a member of a constant, `const real*` in a kernel text.
 
     Every device has its own copy, in the precision of the kernel.
@@ -121,11 +121,12 @@ class Table:
         return self.values[index - self.first]
 
 
-Tables = tuple[Table, Table, Table]  # along x, y and z
+LookupTables = tuple[LookupTable, LookupTable, LookupTable]  # along x, y and z
 
 
-def tables(constant: Any) -> Iterator[Table]:
+def tables(constant: Any) -> Iterator[LookupTable]:
     """Yield the tables among the members of a constant, single or three of them."""
     members = [getattr(constant, field.name) for field in fields(constant)] if is_dataclass(constant) else []
     for member in members:
-        yield from (each for each in (member if isinstance(member, tuple) else (member,)) if isinstance(each, Table))
+        several = member if isinstance(member, tuple) else (member,)
+        yield from (table for table in several if isinstance(table, LookupTable))

@@ -28,13 +28,13 @@ from taskflow.runtime.tasks import (
     Components,
     Face,
     Foreign,
+    LookupTable,
+    LookupTables,
     Read,
     ReadByte,
     ReadWrite,
     Reduce,
     Scalar,
-    Table,
-    Tables,
     Task,
     Variant,
     Write,
@@ -161,8 +161,8 @@ class Curve(Slope):
     """q = rate of[i] + more[2][-1]"""
 
     defines: ClassVar = ("CURVE",)
-    of: Table
-    more: Tables
+    of: LookupTable
+    more: LookupTables
 
 
 CURVES = """
@@ -182,8 +182,9 @@ def drawn(q: Write, *, slope: Slope) -> None: ...
 
 @pytest.mark.parametrize("real", ["f4", "f8"])
 def test_one_text_serves_constants_of_derived_classes_which_may_hold_tables(real, device):
-    more = tuple(Table(-1, (10.0 * n, 1.0)) for n in range(3))
-    curve, box, layout = Curve(2.0, Table(3, (5.0, 7.0)), more), Box((3, 0, 0), (5, 1, 1)), Layout((3, 0, 0), (1, 1, 2))
+    more = tuple(LookupTable(-1, (10.0 * n, 1.0)) for n in range(3))
+    curve, box = Curve(2.0, LookupTable(3, (5.0, 7.0)), more), Box((3, 0, 0), (5, 1, 1))
+    layout = Layout((3, 0, 0), (1, 1, 2))
     for slope, wanted in ((Slope(2.0), [6.0, 8.0]), (curve, [30.0, 34.0]), (Slope(3.0), [9.0, 12.0])):
         q, launch = device.allocate(layout.shape, real), drawn("q", over=box, slope=slope)
         compiled(launch.task, real, device).bind(box, layout, [q], launch.constants, {})()
@@ -196,9 +197,9 @@ class Bend(Curve):
 
 
 def test_what_a_constants_class_is_called_changes_no_text():
-    more = (Table(0, (1.0, 2.0)),) * 3
+    one, box = LookupTable(0, (1.0, 2.0)), Box.of((2, 1, 1))
     texts = [
-        text_with_thunk(drawn("q", over=Box.of((2, 1, 1)), slope=kind(2.0, Table(0, (1.0, 2.0)), more)).task, REAL)
+        text_with_thunk(drawn("q", over=box, slope=kind(2.0, one, (one,) * 3)).task, REAL)
         for kind in (Curve, Bend)
     ]
     assert texts[0] == texts[1]
@@ -294,7 +295,7 @@ def relaxed(
 @pytest.mark.parametrize("real", ["f4", "f8"])
 @pytest.mark.parametrize("sides", [None, ("low", "high")])
 @pytest.mark.parametrize("shut", [None, "shut"])
-@pytest.mark.parametrize("slope", [None, Slope(2.0), Curve(3.0, Table(0, (1.0,)), (Table(0, (1.0,)),) * 3)])
+@pytest.mark.parametrize("slope", [None, Slope(2.0), Curve(3.0, LookupTable(0, (1.0,)), (LookupTable(0, (1.0,)),) * 3)])
 def test_optional_fields_and_constants_present_and_absent(slope, shut, sides, real, device):
     box, layout = Box((0, 0, 0), (3, 1, 1)), Layout((-1, 0, 0), (1, 1, 5))
     launch = relaxed("p", sides, shut, "q", over=box, top="top", slope=slope, count=None)
@@ -332,9 +333,9 @@ def test_a_text_that_does_not_name_what_is_optional_is_refused():
 
 
 def test_a_table_has_no_numbers_before_its_first():
-    assert Table(-1, (5.0, 6.0))[0] == 6.0
+    assert LookupTable(-1, (5.0, 6.0))[0] == 6.0
     with pytest.raises(IndexError, match="begins with number -1; there is no number -2"):
-        Table(-1, (5.0, 6.0))[-2]
+        LookupTable(-1, (5.0, 6.0))[-2]
 
 
 def test_a_kernel_runs_on_its_box_alone(device, tmp_path):

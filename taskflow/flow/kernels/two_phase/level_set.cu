@@ -4,8 +4,8 @@
 #include "cell.h"
 #include "weno.h"
 
-FN real begun(const Stage&, None, Index, real next) { return next; }
-FN real begun(const Stage& stage, In q, Index c, real next) { return stage.begun * q[c] + stage.now * next; }
+FN real begun(const RungeKuttaStage&, None, Index, real next) { return next; }
+FN real begun(const RungeKuttaStage& stage, In q, Index c, real next) { return stage.begun * q[c] + stage.now * next; }
 
 // The velocity that carries the interface, in the centre of a cell: u + 0.1 ratio (u - u_old), the mean of both faces
 struct Carrier {
@@ -19,7 +19,7 @@ FN real carried(real u, const Slopes& s) { return u * (u > 0 ? s.low : s.high); 
 
 // phi_new = begun phi_begun + now (phi - dt u . grad(phi))
 TASK advect_level_set(Range range, In phi OPTIONAL(phi_begun), In u, In v, In w, In u_old, In v_old, In w_old, Out phi_new,
-                      In64 dt, In64 ratio, Grid grid, Band band, Stage stage) {
+                      In64 dt, In64 ratio, Grid grid, Band band, RungeKuttaStage stage) {
   STRIDES(range)
   const real step = real(*dt);
   const Carrier carrier{real(0.1 * *ratio)};
@@ -48,7 +48,7 @@ FN real square(real a) { return a * a; }
 FN real change_across(In q, Index c, const Line& a) { return real(0.5) * (q[c + a.high(1)] - q[c + a.low(1)]); }
 
 // d_new = begun d_begun + now (d - tau S (|grad d| - 1)), S = phi / sqrt(phi^2 + sum over axes of (h dphi/dx)^2)
-TASK reinitialise(Range range, In d, In phi OPTIONAL(d_begun), Out d_new, Grid grid, Band band, Stage stage) {
+TASK reinitialise(Range range, In d, In phi OPTIONAL(d_begun), Out d_new, Grid grid, Band band, RungeKuttaStage stage) {
   STRIDES(range)
   for_cells(range, CELL(c) {
     const Lines a = lines(grid, c, X, Y, Z);

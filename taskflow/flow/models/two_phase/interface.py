@@ -9,7 +9,7 @@ from taskflow.runtime.regions import Location
 from taskflow.runtime.tasks import Launch, Repeat, Roles
 
 
-class Interface(Protocol):
+class InterfaceMethod(Protocol):
     """A method that follows the interface. It hands over the shares of phase 1 before and after a step, in the fields f
     and f_new in the centres of cells, and the curvature.
 

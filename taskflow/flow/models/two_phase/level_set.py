@@ -64,20 +64,20 @@ class Band:
 
 
 @dataclass(frozen=True)
-class Stage:
+class RungeKuttaStage:
     """A stage of Runge-Kutta: `begun` times the value at the start, and `now` times that of a step of Euler's."""
 
     begun: float
     now: float
 
 
-STAGES = (Stage(0.0, 1.0), Stage(3 / 4, 1 / 4), Stage(1 / 3, 2 / 3))
+STAGES = (RungeKuttaStage(0.0, 1.0), RungeKuttaStage(3 / 4, 1 / 4), RungeKuttaStage(1 / 3, 2 / 3))
 
 
 @task(kernel=TEXTS / "level_set.cu")
 def advect_level_set(
     phi: Read[3], phi_begun: Read | None, velocity: CARRIER, velocity_old: CARRIER_OLD, phi_new: Write,
-    *, dt: Scalar, ratio: Scalar, grid: Grid, band: Band, stage: Stage,
+    *, dt: Scalar, ratio: Scalar, grid: Grid, band: Band, stage: RungeKuttaStage,
 ) -> None:  # fmt: skip
     """phi_new = begun phi_begun + now (phi - dt w . grad(phi)), in the centres of cells; the first stage has no
     phi_begun.
@@ -86,7 +86,7 @@ def advect_level_set(
 
 @task(kernel=TEXTS / "level_set.cu")
 def reinitialise(
-    d: Read[3], phi: Read[1], d_begun: Read | None, d_new: Write, *, grid: Grid, band: Band, stage: Stage
+    d: Read[3], phi: Read[1], d_begun: Read | None, d_new: Write, *, grid: Grid, band: Band, stage: RungeKuttaStage
 ) -> None:
     """d_new = begun d_begun + now (d - tau S (|grad d| - 1)), S = phi / sqrt(phi^2 + sum of (h dphi/dx)^2)."""
 
@@ -128,7 +128,7 @@ def curvature_at_foot(kappa: Read[box(3)], phi: Read[1], kappa_new: Write, *, gr
 
 @dataclass(frozen=True)
 class LevelSet:
-    """The interface as the zero of phi. See `Interface`. `reinitialise`: iterations after each step; `conserve`:
+    """The interface as the zero of phi. See `InterfaceMethod`. `reinitialise`: iterations after each step; `conserve`:
     whether phi is shifted such that the volume of phase 1 stays; `thickness`: half the width over which density
     changes, in spacings.
     """
@@ -161,7 +161,7 @@ class LevelSet:
         yield exact_total(f.f, over=self._box, total=f.scalar("kept"), bound=1.0)
 
     def advance(self, f: Roles) -> Iterator[Launch]:
-        """See `Interface`."""
+        """See `InterfaceMethod`."""
         velocity, before = (f.u, f.v, f.w), (f.u_old, f.v_old, f.w_old)
         numbers: dict[str, Any] = {"dt": "dt", "ratio": "ratio", "grid": self.grid, "band": self.band}
         phi, first, second = f.phi, f.phi_1, f.phi_2
@@ -180,7 +180,7 @@ class LevelSet:
         yield shift_level_set(f.phi, f.f_new, first=one, second=two, kept=kept, **where)
 
     def curvature(self, f: Roles) -> Iterator[Launch]:
-        """See `Interface`: kappa at the foot of each cell on the interface."""
+        """See `InterfaceMethod`: kappa at the foot of each cell on the interface."""
         where: dict[str, Any] = {"over": self._box, "grid": self.grid, "band": self.band}
         yield curvature(f.phi, f.kappa_c, **where)
         yield curvature_at_foot(f.kappa_c, f.phi, f.kappa, **where)
@@ -204,7 +204,7 @@ class LevelSet:
         f.swap("phi", "phi_1")
 
 
-def _stages(phi: str, first: str, second: str) -> Iterator[tuple[str | None, str, str, Stage]]:
+def _stages(phi: str, first: str, second: str) -> Iterator[tuple[str | None, str, str, RungeKuttaStage]]:
     """For each stage the field at the start, that of the last stage, and the one to be written: the last is `first`."""
     fields = ((None, phi, first), (phi, first, second), (phi, second, first))
     for (begun, source, target), stage in zip(fields, STAGES, strict=True):

@@ -26,7 +26,7 @@ from taskflow.flow.boundaries.boundary import (
 )
 from taskflow.flow.grid import on_face
 from taskflow.flow.model import VELOCITY, FlowModel
-from taskflow.flow.models.two_phase.interface import Interface
+from taskflow.flow.models.two_phase.interface import InterfaceMethod
 from taskflow.flow.models.two_phase.momentum import (
     correct_by_density,
     friction_rate,
@@ -54,7 +54,7 @@ class TwoPhase(FlowModel):
 
     _: KW_ONLY
     phases: Phases
-    interface: Interface
+    interface: InterfaceMethod
     pressure: Solver
     capillary: float = 0.7
 

@@ -12,7 +12,7 @@ from taskflow.flow.grid import Counts
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.poisson.mesh import Mesh, StretchedMesh
 from taskflow.flow.poisson.multigrid.levels import Level
-from taskflow.runtime.tasks import Launch, Read, Table, Write, task
+from taskflow.runtime.tasks import Launch, LookupTable, Read, Write, task
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Inverse:
     """
 
     cells: Counts
-    rows: Table
+    rows: LookupTable
 
 
 @task(kernel=KERNELS / "poisson" / "exact.cu", whole=True)
@@ -54,7 +54,7 @@ def inverse(mesh: Mesh) -> Inverse:
         shift = root[:, None] * root / fsum(volumes)  # of the mode that is the same everywhere, which stays out
     strength = symmetric.diagonal().max()
     inverted = shift / strength - _inverted(symmetric + strength * shift)
-    return Inverse(mesh.cells, Table(0, tuple((inverted * root / root[:, None]).ravel().tolist())))
+    return Inverse(mesh.cells, LookupTable(0, tuple((inverted * root / root[:, None]).ravel().tolist())))
 
 
 def _inverted(matrix: np.ndarray) -> np.ndarray:

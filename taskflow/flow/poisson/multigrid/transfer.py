@@ -18,9 +18,9 @@ from taskflow.runtime.tasks import (
     Foreign,
     ForeignAny,
     Launch,
+    LookupTable,
+    LookupTables,
     ReadWrite,
-    Table,
-    Tables,
     Write,
     box,
     offsets,
@@ -51,7 +51,7 @@ class Transfer:
     cells: Counts
     ratio: Vector
     length: Vector
-    parts: Tables
+    parts: LookupTables
 
 
 @task(kernel=KERNELS / "poisson" / "transfer.cu")
@@ -112,7 +112,7 @@ def transfer(fine: Mesh, coarse: Mesh) -> Transfer:
     return Transfer(coarse.cells, (mx / nx, my / ny, mz / nz), (nx / mx, ny / my, nz / mz), (along_x, along_y, along_z))
 
 
-def _parts(fine: Mesh, axis: int, cells: int) -> Table:
+def _parts(fine: Mesh, axis: int, cells: int) -> LookupTable:
     """`Transfer.parts` along an axis with so many coarser cells: each is as long as n / cells of n finer ones, of which
     it has those on its ends in proportion.
     """
@@ -123,7 +123,7 @@ def _parts(fine: Mesh, axis: int, cells: int) -> Table:
     if isinstance(fine, StretchedMesh):
         volumes /= np.array(fine.per_cell[axis].values)[cell - fine.per_cell[axis].first]
         volumes /= volumes.sum(axis=1, keepdims=True)
-    return Table(0, tuple(volumes.ravel().tolist()))
+    return LookupTable(0, tuple(volumes.ravel().tolist()))
 
 
 def restriction(p: str, fine: Level, coarse: Level) -> Launch:

@@ -17,7 +17,7 @@ import numpy as np
 from taskflow.runtime.machine.device import Array, Device, Lane
 from taskflow.runtime.machine.device.driver import launch
 from taskflow.runtime.regions import Box, Triple
-from taskflow.runtime.tasks import Table
+from taskflow.runtime.tasks import LookupTable
 
 # struct Range of cell.h
 RANGE = np.dtype(
@@ -34,7 +34,7 @@ SHORT = 8  # cells of a column that a kernel has in any case, as in visit_cuda.h
 ENOUGH = 512  # thread blocks that give all of a GPU something to do
 Value = np.ndarray | np.uint64  # a struct, or an address
 _lock = threading.Lock()
-_uploaded: WeakKeyDictionary[Device, dict[tuple[Table, np.dtype], Array]] = WeakKeyDictionary()
+_uploaded: WeakKeyDictionary[Device, dict[tuple[LookupTable, np.dtype], Array]] = WeakKeyDictionary()
 
 
 def range_of(box: Box, shape: tuple[int, ...], threads: int, march: int = 0) -> np.ndarray:
@@ -59,7 +59,7 @@ def strided_field(pointer: int, shape: tuple[int, ...]) -> np.ndarray:
     return np.array((address(pointer), shape[-1], shape[1] * math.prod(shape[2:])), STRIDED)
 
 
-def table_address(table: Table, real: np.dtype, device: Device) -> int:
+def table_address(table: LookupTable, real: np.dtype, device: Device) -> int:
     """Return the address on a device at which the number 0 of a table is, or would be."""
     with _lock:
         arrays = _uploaded.setdefault(device, {})

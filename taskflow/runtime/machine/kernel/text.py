@@ -23,7 +23,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 import numpy as np
 
 from taskflow.runtime.machine.kernel.agreement import KernelError, check_signature, definition, forbidden_write, without
-from taskflow.runtime.tasks import FACES, Numbers, Privilege, Table, Task, frame, siblings
+from taskflow.runtime.tasks import FACES, LookupTable, Numbers, Privilege, Task, frame, siblings
 
 INCLUDE = Path(__file__).parent / "include"
 REAL = {"float32": "float", "float64": "double", "uint8": "unsigned char", "uint16": "unsigned short"}  # these to copy
@@ -89,7 +89,7 @@ def struct_dtype(constant: type, real: np.dtype) -> np.dtype:
     return np.dtype([(name, base, (3,) if many else ()) for name, base, many in _members(constant, real)], align=True)
 
 
-def packed(value: Any, real: np.dtype, table: Callable[[Table], int]) -> np.ndarray:
+def packed(value: Any, real: np.dtype, table: Callable[[LookupTable], int]) -> np.ndarray:
     """A constant's value as the bytes that a kernel receives: an array without dimensions, structured for a struct.
 
     `table` tells at which address the number 0 of a table is, or would be.
@@ -109,7 +109,7 @@ def packed(value: Any, real: np.dtype, table: Callable[[Table], int]) -> np.ndar
 def _members(constant: type, real: np.dtype) -> list[tuple[str, np.dtype, bool]]:
     if not is_dataclass(constant):
         raise KernelError(f"a kernel's constant has to be an int, bool, float or a dataclass, not {constant!r}")
-    kinds = {int: np.dtype(np.intc), bool: np.dtype(np.intc), float: real, Table: ADDRESS}
+    kinds = {int: np.dtype(np.intc), bool: np.dtype(np.intc), float: real, LookupTable: ADDRESS}
     members, hints = [], get_type_hints(constant)
     for name, hint in ((each.name, hints[each.name]) for each in fields(constant)):
         if is_dataclass(hint) and not fields(hint):
@@ -117,7 +117,7 @@ def _members(constant: type, real: np.dtype) -> list[tuple[str, np.dtype, bool]]
         many = get_origin(hint) is tuple and len(get_args(hint)) == 3 and len(set(get_args(hint))) == 1
         base = get_args(hint)[0] if many else hint
         if base not in kinds:
-            possible = "int, bool, float, Table or three of one of them"
+            possible = "int, bool, float, LookupTable or three of one of them"
             raise KernelError(f"{constant.__name__}.{name}: {hint} is not {possible}")
         members.append((name, kinds[base], many))
     return members
