@@ -77,6 +77,7 @@ def test_the_schema_has_its_table(monkeypatch):
     assert [*check.iter_errors(tables(burgers={"viscosity": -1.0}))]
     assert [*check.iter_errors(tables(burger={}))]
     monkeypatch.setattr(method, "_systems", {})
+    monkeypatch.setattr(method, "OWN", {})
     assert "burgers" not in schema()["properties"]
     assert "fluid" in schema()["required"]
 
@@ -133,7 +134,7 @@ def test_models_that_are_not_there():
     case = {name: table for name, table in tables().items() if name != "burgers"}
     with pytest.raises(BadInput, match=r'^method.type = "burger": there is no such model; did you mean "burgers"\?$'):
         Case(**case, method={"type": "burger"})
-    with pytest.raises(BadInput, match=r'give one of "projection", "burgers", or install the package that has it$'):
+    with pytest.raises(BadInput, match=r'give one of "projection", "burgers", "two_phase", or install the package that has it$'):
         Case(**case, method={"type": "level-set"})
 
 

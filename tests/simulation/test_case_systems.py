@@ -20,12 +20,12 @@ class TwoPhase(Table):
         return self.model_copy(update={"thickness": self.thickness or tables["cells"].spacing[0]})
 
 
-def _interface_is_resolved(two_phase, grid):
-    if two_phase.thickness and two_phase.thickness > grid.lengths[0]:
-        yield wrong(("two_phase", "thickness"), two_phase.thickness, "give less than the domain is long")
+def _interface_is_resolved(bubbles, grid):
+    if bubbles.thickness and bubbles.thickness > grid.lengths[0]:
+        yield wrong(("bubbles", "thickness"), bubbles.thickness, "give less than the domain is long")
 
 
-def _no_spectra(two_phase, spectra):
+def _no_spectra(bubbles, spectra):
     if spectra:
         yield wrong("spectra", spectra[0].name, "the interface has none; leave them out")
 
@@ -36,8 +36,13 @@ TwoPhase.rules = (_interface_is_resolved, _no_spectra)
 class System:
     """What a case asks of a system."""
 
-    claims, table, sides = "two_phase", TwoPhase, frozenset(("wall",))
+    claims, table, sides = "bubbles", TwoPhase, frozenset(("wall",))
     accepts: ClassVar = frozenset(("scalars", "initial.velocity", "body.gravity", "boundaries.roughness"))
+    lists: ClassVar = {}
+
+    @classmethod
+    def prepared(cls, tables):
+        return dict(tables)
 
     @classmethod
     def fields(cls, tables):
@@ -48,7 +53,7 @@ class System:
 def case(monkeypatch):
     monkeypatch.setitem(method._systems, "level set", System)
     grid = {"cells": [8, 8, 8], "lengths": [1, 1, 1]}
-    tables = {"grid": grid, "boundaries": dict.fromkeys("xyz", "periodic"), "time": {"steps": 1}, "two_phase": {}}
+    tables = {"grid": grid, "boundaries": dict.fromkeys("xyz", "periodic"), "time": {"steps": 1}, "bubbles": {}}
     return lambda **changes: Case(**{**tables, **changes})
 
 
@@ -64,7 +69,7 @@ UNREAD = 'the model "level set" does not read it; leave it out'
 
 
 @pytest.mark.parametrize(("changes", "lines"), [
-    ({"two_phase": {"thickness": 2}}, ["two_phase.thickness = 2.0: give less than the domain is long"]),
+    ({"bubbles": {"thickness": 2}}, ["bubbles.thickness = 2.0: give less than the domain is long"]),
     ({"spectra": [{"name": "s", "along": "x"}]}, ['spectra = "s": the interface has none; leave them out']),
     ({"initial": {"temperature": 1}}, [f"initial.temperature = 1.0: {UNREAD}"]),
     ({"body": {"gravity": [0, 0, -1], "force": [1, 0, 0]}}, [f"body.force = [1.0, 0.0, 0.0]: {UNREAD}"]),
