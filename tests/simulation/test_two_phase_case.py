@@ -37,6 +37,7 @@ def case(**tables) -> tf.Case:
 @pytest.mark.parametrize(("tables", "words"), [
     ({"two_phase": {"density": [1.0]}}, r"two_phase.density = \[1.0\]: give two numbers > 0"),
     ({"two_phase": {"density": [1.0, 0.0]}}, r"two_phase.density"),
+    ({"two_phase": {"density": [1.0, 1e6]}}, r"two_phase.density = \[1.0, 1000000.0\]: give .* a ratio up to 100000"),
     ({"two_phase": {"viscosity": [1.0, -1.0]}}, r"two_phase.viscosity"),
     ({"two_phase": {"surface_tension": -1}}, r"two_phase.surface_tension = -1"),
     ({"two_phase": {"method": "vof"}}, r'two_phase.method = "vof": volume of fluid is not available in this version'),

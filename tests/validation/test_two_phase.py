@@ -109,9 +109,30 @@ def test_a_heavy_fluid_falls_into_a_light_one(tmp_path):
             assert place == pytest.approx(float(row[column]), abs=most), (column, row["t_star"])
 
 
+@pytest.mark.parametrize("droplets", [1, 10, 1000])
+@pytest.mark.parametrize(("ratio", "most"), [(1.0, 20), (10.0, 20), (1000.0, 25), (1e5, 40)])
+def test_the_pressure_converges_among_droplets(ratio, most, droplets):
+    """Iterations to 1e-8 on 64^3 cells, for droplets at random places and of every density that a case may have."""
+    random, n = np.random.default_rng(3), 64
+    radius, centres = {1: 0.25, 10: 0.12, 1000: 0.03}[droplets], random.uniform(0, 1, (droplets, 3))
+
+    def distance(x, y, z):
+        near = np.full(np.broadcast(x, y, z).shape, -np.inf)
+        for a, b, c in centres:
+            near = np.maximum(near, radius - np.sqrt((x - a) ** 2 + (y - b) ** 2 + (z - c) ** 2))
+        return near
+
+    phases = Phases(ratio, 1.0, 0.0, 0.0, 0.0, (0.0, 0.0, -1.0))
+    model = two_phase((n, n, n), (1.0, 1.0, 1.0), phases, sides=dict.fromkeys("xyz", WALL), tolerance=1e-8)
+    assert 1 + compute(model, distance, steps=2, fixed=1e-3).scalars["rounds"] <= most
+
+
 @pytest.mark.parametrize("at", [0.5, 0.5 + 1 / 32])
 def test_two_layers_flow_past_each_other(at):
-    """V16: Poiseuille flow of viscosities 100 : 1, with the interface on a face, and amid cells, on 16 cells."""
+    """V16: Poiseuille flow of viscosities 100 : 1, with the interface on a face, and amid cells, on 16 cells.
+
+    The viscosity changes over three cells, where the velocity is off by up to 16 %: compared are those beyond.
+    """
     n, mu_1, mu_2, force = 16, 1.0, 0.01, 0.01
     matrix = np.array([[mu_1, -mu_2], [at, 1 - at]])
     right = np.array([force, force * at**2 / (2 * mu_1) - force * (at - 1) ** 2 / (2 * mu_2)])
@@ -125,7 +146,7 @@ def test_two_layers_flow_past_each_other(at):
     phases = Phases(1.0, 1.0, mu_1, mu_2, 0.0, (force, 0.0, 0.0))
     sides = {"periodic": (True, True, False), "sides": {"z": WALL}}
     model = two_phase((4, 1, n), (4 / n, 1 / n, 1.0), phases, **sides, tolerance=1e-10)
-    flow = compute(model, lambda x, y, z: at - z + 0 * x, velocity=(exact, 0.0, 0.0), end=5.0, diffusion=0.24)
+    flow = compute(model, lambda x, y, z: at - z + 0 * x, velocity=(exact, 0.0, 0.0), end=10.0, diffusion=0.24)
     z = (np.arange(n) + 0.5) / n
-    speed = exact(0.0, 0.0, z)
-    assert abs(flow.fields["u"][:, 0, 0] - speed).max() <= 0.12 * speed.max()
+    speed, beyond = exact(0.0, 0.0, z), abs(z - at) > 2.01 / n
+    assert abs(flow.fields["u"][:, 0, 0] - speed)[beyond].max() <= 0.035 * speed.max()

@@ -43,6 +43,7 @@ WORDS = {
     "kappa": "curvature of the interface, positive around a droplet of phase 1",
 }
 METHODS = ("levelset", "vof")
+MOST = 1e5  # ratio of densities: at 1e6 the pressure did not converge among 1000 droplets
 
 
 def _pair(kind: Any, words: str) -> Any:
@@ -76,7 +77,8 @@ class TwoPhaseTable(Table):
     """Two immiscible fluids. Phase 1 is where `initial` is positive."""
 
     density: Annotated[tuple[float, float], _pair(positive, "> 0")] = entry(
-        "of phase 1 and of phase 2", remedy="give the densities of phase 1 and of phase 2, two numbers > 0"
+        "of phase 1 and of phase 2; one may be 100000 times the other",
+        remedy="give the densities of phase 1 and of phase 2, two numbers > 0",
     )
     viscosity: Annotated[tuple[float, float], _pair(non_negative, ">= 0")] = entry(
         "dynamic, of phase 1 and of phase 2",
@@ -99,6 +101,10 @@ class TwoPhaseTable(Table):
         thickness = values.get("thickness", 1.5)
         if isinstance(thickness, int | float) and not 1 <= thickness <= 4:
             yield wrong("thickness", thickness, "give a number from 1 to 4: half a width in spacings")
+        match values.get("density"):
+            case (float() | int() as one, float() | int() as other) if max(one, other) > MOST * min(one, other):
+                remedy = "give densities of a ratio up to 100000; beyond it the pressure does not converge"
+                yield wrong("density", [one, other], remedy)
 
 
 class PhaseTable(Table):
