@@ -101,10 +101,6 @@ class TwoPhaseTable(Table):
         thickness = values.get("thickness", 1.5)
         if isinstance(thickness, int | float) and not 1 <= thickness <= 4:
             yield wrong("thickness", thickness, "give a number from 1 to 4: half a width in spacings")
-        match values.get("density"):
-            case (float() | int() as one, float() | int() as other) if max(one, other) > MOST * min(one, other):
-                remedy = "give densities of a ratio up to 100000; beyond it the pressure does not converge"
-                yield wrong("density", [one, other], remedy)
 
 
 class PhaseTable(Table):
@@ -139,6 +135,13 @@ def _isosurfaces_are_of_the_interface(isosurfaces: Isosurfaces) -> Iterator[Prob
             yield wrong((*key, "field"), surface.field, "a surface is of f or phi; give f, at 0.5, or phi, at 0")
 
 
+def _pressure_converges(two_phase: TwoPhaseTable) -> Iterator[Problem]:
+    low, high = sorted(two_phase.density)
+    if high > MOST * low:
+        remedy = "give densities of a ratio up to 100000; beyond it the pressure does not converge"
+        yield wrong(("two_phase", "density"), list(two_phase.density), remedy)
+
+
 def _pressure_has_coefficients(pressure: PressureTable) -> Iterator[Problem]:
     if pressure.solver in ("fft", "jacobi"):
         remedy = 'its coefficient, 1/density, is variable; give "multigrid", or leave it out'
@@ -146,7 +149,8 @@ def _pressure_has_coefficients(pressure: PressureTable) -> Iterator[Problem]:
 
 
 TwoPhaseTable.rules = (
-    _phases_have_names, _boxes_are_inside, _isosurfaces_are_of_the_interface, _pressure_has_coefficients,
+    _phases_have_names, _boxes_are_inside, _isosurfaces_are_of_the_interface, _pressure_converges,
+    _pressure_has_coefficients,
 )  # fmt: skip
 
 
