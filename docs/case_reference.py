@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from taskflow.simulation.build.two_phase import TwoPhaseSystem
+from taskflow.simulation.build.two_phase.system import TwoPhaseSystem
 from taskflow.simulation.case.schema import described, own_tables
 
 PAGE = Path(__file__).parent / "reference" / "case.md"

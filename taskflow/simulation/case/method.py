@@ -12,7 +12,8 @@ from taskflow.simulation.case.problems import CaseError, Key, Problem, explained
 from taskflow.simulation.case.table import Table, Text, entry, plain_keys, written
 
 GROUP = "taskflow.models"  # of entry points
-OWN = {"two_phase": "taskflow.simulation.build.two_phase:TwoPhaseSystem"}  # of this package, known without installation
+# The systems of this package, known without installation
+OWN = {"two_phase": "taskflow.simulation.build.two_phase.system:TwoPhaseSystem"}
 PROJECTION = "projection"
 ALL = frozenset(("title", "method", "grid", "boundaries", "time", "output", "monitor", "checkpoint", "machine")) | {
     "statistics", "spectra", "probes", "planes", "isosurfaces",

@@ -1,0 +1,3 @@
+"""The system of two phases: the tables of its cases, its model, and what it measures.
+It knows both the language of cases and the model; nothing else knows it.
+"""

@@ -1,0 +1,132 @@
+"""The tables [two_phase] and [[phases]] of a case, and their rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
+
+from taskflow.errors import BadInput
+from taskflow.simulation.case.control import Interval
+from taskflow.simulation.case.grid import GridTable
+from taskflow.simulation.case.initial import Profile, profile
+from taskflow.simulation.case.pressure import PressureTable
+from taskflow.simulation.case.probes import OFTEN, TAKEN, GroupName, Isosurfaces, Planes, Probes, named
+from taskflow.simulation.case.problems import Problem, numbered, wrong
+from taskflow.simulation.case.scalars import Corners
+from taskflow.simulation.case.statistics import Spectra
+from taskflow.simulation.case.table import Natural, NonNegative, Number, Table, Truth, entry, reads
+from taskflow.simulation.expression import Expression
+from taskflow.simulation.schedule import Every
+from taskflow.simulation.values import non_negative, positive
+
+FIELDS = ("u", "v", "w", "p", "f", "phi", "kappa")
+METHODS = ("levelset", "vof")
+MOST = 1e5  # ratio of densities: at 1e6 the pressure did not converge among 1000 droplets
+
+
+def _pair(kind: Any, words: str) -> Any:
+    def read(value: object) -> tuple[float, float]:
+        if not isinstance(value, list | tuple) or len(value) != 2:
+            raise BadInput(f"give two numbers {words}, of phase 1 and of phase 2")
+        first, second = (kind(number) for number in value)
+        return first, second
+
+    return reads(read)
+
+
+def _interface(value: object) -> Profile:
+    """An expression, or a number, the share of phase 1 everywhere: 0 or 1."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        if value not in (0, 1):
+            raise BadInput("give an expression in x, y, z that is positive in phase 1, or the number 0 or 1")
+        return Expression(value - 0.5)
+    return profile(value)
+
+
+def _method(value: object) -> str:
+    if value == "vof":
+        raise BadInput('volume of fluid is not available in this version; give "levelset"')
+    if value not in METHODS:
+        raise BadInput('give "levelset"')
+    return "levelset"
+
+
+class TwoPhaseTable(Table):
+    """Two immiscible fluids. Phase 1 is where `initial` is positive."""
+
+    density: Annotated[tuple[float, float], _pair(positive, "> 0")] = entry(
+        "of phase 1 and of phase 2; one may be 100000 times the other",
+        remedy="give the densities of phase 1 and of phase 2, two numbers > 0",
+    )
+    viscosity: Annotated[tuple[float, float], _pair(non_negative, ">= 0")] = entry(
+        "dynamic, of phase 1 and of phase 2",
+        remedy="give the dynamic viscosities of phase 1 and of phase 2, two numbers >= 0",
+    )
+    surface_tension: NonNegative = entry("between both phases", 0.0)
+    method: Annotated[Literal["levelset"], reads(_method)] = entry("how the interface is followed", "levelset")
+    initial: Annotated[Profile, reads(_interface)] = entry(
+        "phase 1 where it is positive, 0 on the interface: an [expression](#initial), which need not be a distance, or"
+        " the number 0 or 1, the share of phase 1 everywhere",
+        remedy="give an expression in x, y, z that is positive in phase 1",
+    )
+    viscosity_mean: Literal["harmonic", "arithmetic"] = entry("between the phases", "harmonic")
+    reinitialise: Natural = entry("iterations by which phi is made a distance after each step", 1)
+    conserve: Truth = entry("keep the volume of phase 1 by a shift of phi", True)
+    thickness: Number = entry("half the width over which the density changes, in spacings: 1 to 4", 1.5)
+
+    @classmethod
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        thickness = values.get("thickness", 1.5)
+        if isinstance(thickness, int | float) and not 1 <= thickness <= 4:
+            yield wrong("thickness", thickness, "give a number from 1 to 4: half a width in spacings")
+
+
+class PhaseTable(Table):
+    """Integrals over one phase."""
+
+    name: GroupName = named()
+    phase: Literal[1, 2] = entry("1 or 2", remedy="give the phase, 1 or 2")
+    box: Corners | None = entry("its lowest and its highest corner; whole cells", None, otherwise="the domain")
+    every: Interval = entry(OFTEN, Every(steps=10))
+
+
+def _phases_have_names(
+    tables: Mapping[str, Any], probes: Probes, planes: Planes, isosurfaces: Isosurfaces, spectra: Spectra
+) -> Iterator[Problem]:
+    known = [group for _, group in numbered(probes=probes, planes=planes, isosurfaces=isosurfaces, spectra=spectra)]
+    taken = {*TAKEN, *FIELDS, *(group.name for group in known)}
+    for key, table in numbered(phases=tables.get("phases", ())):
+        if table.name in taken:
+            yield wrong((*key, "name"), table.name, "something in the store has this name; give another one")
+        taken.add(table.name)
+
+
+def _boxes_are_inside(tables: Mapping[str, Any], grid: GridTable) -> Iterator[Problem]:
+    for key, table in numbered(phases=tables.get("phases", ())):
+        if table.box is not None and not grid.contains(*table.box):
+            yield grid.beyond((*key, "box"), table.box)
+
+
+def _isosurfaces_are_of_the_interface(isosurfaces: Isosurfaces) -> Iterator[Problem]:
+    for key, surface in numbered(isosurfaces=isosurfaces):
+        if surface.field not in ("f", "phi"):
+            yield wrong((*key, "field"), surface.field, "a surface is of f or phi; give f, at 0.5, or phi, at 0")
+
+
+def _pressure_converges(two_phase: TwoPhaseTable) -> Iterator[Problem]:
+    low, high = sorted(two_phase.density)
+    if high > MOST * low:
+        remedy = "give densities of a ratio up to 100000; beyond it the pressure does not converge"
+        yield wrong(("two_phase", "density"), list(two_phase.density), remedy)
+
+
+def _pressure_has_coefficients(pressure: PressureTable) -> Iterator[Problem]:
+    if pressure.solver in ("fft", "jacobi"):
+        remedy = 'its coefficient, 1/density, is variable; give "multigrid", or leave it out'
+        yield wrong(("pressure", "solver"), pressure.solver, remedy)
+
+
+TwoPhaseTable.rules = (
+    _phases_have_names, _boxes_are_inside, _isosurfaces_are_of_the_interface, _pressure_converges,
+    _pressure_has_coefficients,
+)  # fmt: skip
