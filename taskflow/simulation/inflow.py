@@ -27,6 +27,7 @@ from taskflow.simulation.profile_table import Column
 AXES = "xyz"
 FINEST = 2.0**-20  # times the largest speed: the scalar sum_bound
 ROUNDING = 64  # roundings of a sum of all that enters may be left where nothing leaves
+KEYS = {"T": "temperature", "f": "phase"}
 SAMPLES = 9  # moments at which what enters is tried
 
 
@@ -41,7 +42,7 @@ class InflowProfile(Protocol):
 
 @dataclass(frozen=True)
 class Inflows:
-    """The profiles of u, v, w and, with heat, T, by face; empty without inflows."""
+    """The profiles of u, v, w and, with heat, T, or with two phases f, by face; empty without inflows."""
 
     grid: StaggeredGrid
     profiles: Mapping[str, Mapping[str, InflowProfile]]
@@ -70,15 +71,17 @@ class Inflows:
         try:
             return self.profiles[face][name](x[None, None, :], y[None, :, None], z[:, None, None], time)
         except BadInput as error:
-            key = "temperature" if name == "T" else "velocity"
-            raise BadInput(f"boundaries.{face}.{key}: {error}") from None
+            raise BadInput(f"boundaries.{face}.{KEYS.get(name, 'velocity')}: {error}") from None
 
     def check(self, times: list[float]) -> None:
         """Raises BadInput where a value is not finite at one of these times, or nothing can leave of what enters."""
         for time in times if self.varies else times[:1]:
             for face, side in self.profiles.items():
                 for name in side:
-                    self.at(face, name, time, on_face(face, self.grid.constants))
+                    entering = self.at(face, name, time, on_face(face, self.grid.constants))
+                    if name == "f" and not 0 <= entering.min() <= entering.max() <= 1:
+                        extremes = f"values from {entering.min():g} to {entering.max():g} at time {time:g}"
+                        raise BadInput(f"boundaries.{face}.phase: {extremes}; a share of phase 1 is between 0 and 1")
             self._flow(time)
 
     def fastest(self, times: list[float]) -> list[np.ndarray]:
@@ -156,6 +159,8 @@ def inflow_profiles(case: Case, face: str) -> dict[str, InflowProfile]:
         profiles = {name: _formula(value) for name, value in zip(VELOCITY, side.velocity or (), strict=True)}
     if case.heat and side.temperature is not None:
         profiles["T"] = _formula(side.temperature)
+    if side.phase is not None:
+        profiles["f"] = _formula(side.phase if isinstance(side.phase, Expression) else 2.0 - side.phase)
     return profiles
 
 

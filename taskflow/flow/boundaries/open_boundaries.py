@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from taskflow.flow.boundaries.boundary import Boundaries, Mirror, beyond, mirror
 from taskflow.flow.boundaries.inflow import apply_inflow, inflow_ghosts, inflow_partitions
 from taskflow.flow.boundaries.outflow import (
+    Coefficients,
     OutflowStage,
     advance_outflow,
     convective_outlets,
@@ -60,9 +61,9 @@ class OpenBoundaries:
         yield from apply_inflow((f.u_new, f.v_new, f.w_new), self.boundaries, self.grid, self.endings[n])
         yield from advance_outflow(f, self.boundaries, self.grid, self._stage(f, n))
 
-    def correct(self, velocity: tuple[str, str, str], p: str, dt: str) -> Iterator[Launch]:
-        """The normal velocity after the projection."""
-        yield from correct_outlets(velocity, p, self.boundaries, self.grid, dt)
+    def correct(self, velocity: tuple[str, str, str], p: str, dt: str, b: Coefficients = None) -> Iterator[Launch]:
+        """The normal velocity after the projection, whose equation has the coefficients b, 1 without any."""
+        yield from correct_outlets(velocity, p, self.boundaries, self.grid, dt, b)
 
     def begin_ghosts(self, state: State) -> Iterator[Launch]:
         """Ghost values beyond open boundaries at the beginning: nothing has a gradient across an outflow."""

@@ -46,6 +46,7 @@ from taskflow.runtime.tasks import FACES, Face, Launch, Read, ReadWrite, Roles, 
 ADVECTED = KERNELS / "boundaries" / "advected_pressure.cu"
 NEXT_FACE = facing(n=(1, 1), high=(0, 0))  # from the last cell, the next face inside
 OUTSIDE = facing(n=(-1, -1), high=(0, 0))  # from a face, the layer of cells beyond
+Coefficients = tuple[str, ...] | None  # fields on faces across x, y and z
 QUANTA = 2.0**24  # times `sum_bound`: a sixteenth of the largest velocity that sums are exact for
 
 
@@ -96,10 +97,10 @@ def extrapolate(q_new: ReadWrite[INSIDE], q: Read[facing(n=(0, 1))], *, on: Face
 
 @task(kernel=KERNELS / "boundaries" / "outflow.cu")
 def correct_outlet(
-    q: ReadWrite, p: Read[facing(n=(0, 0), high=(1, 1))], *, on: Face, dt: Scalar, opening: Opening
+    q: ReadWrite, p: Read[facing(n=(0, 0), high=(1, 1))], b: Read | None, *, on: Face, dt: Scalar, opening: Opening
 ) -> None:
-    """q = q + sign dt p[cell inside] / (spacing / 2), over the faces of a side: the correction of the velocity q normal
-    to it by a pressure that is 0 on the face.
+    """q = q + sign dt b p[cell inside] / (spacing / 2), over the faces of a side: the correction of the velocity q
+    normal to it by a pressure that is 0 on the face; b = 1 where there is none.
     """
 
 
@@ -176,13 +177,13 @@ def advance_outflow(f: Roles, boundaries: Boundaries, grid: Grid, stage: Outflow
 
 
 def correct_outlets(
-    velocity: tuple[str, str, str], p: str, boundaries: Boundaries, grid: Grid, dt: str
+    velocity: tuple[str, str, str], p: str, boundaries: Boundaries, grid: Grid, dt: str, b: Coefficients = None
 ) -> Iterator[Launch]:
     """The correction of the normal velocity where p = 0."""
     for face in pressure_outlets(boundaries):
         axis, _ = frame(face)
         about = opening(face, grid)
-        yield correct_outlet(velocity[axis], p, over=on_face(face, grid), on=face, dt=dt, opening=about)
+        yield correct_outlet(velocity[axis], p, b and b[axis], over=on_face(face, grid), on=face, dt=dt, opening=about)
 
 
 def outflow_ghosts(

@@ -21,7 +21,7 @@ OPTIONS = {  # of each type
     "wall": ("velocity", "temperature", "heat_flux", "heat_transfer", "outside_temperature", "roughness"),
     "slip": (),
     "symmetry": (),
-    "inflow": ("velocity", "log_law", "table", "temperature"),
+    "inflow": ("velocity", "log_law", "table", "temperature", "phase"),
     "outflow": ("pressure",),
 }
 WANTED = 'give it a type, "wall", "slip", "symmetry", "inflow" or "outflow"'
@@ -57,6 +57,15 @@ def _pair(value: object) -> str:
     if not isinstance(value, str) or value != "periodic":
         raise BadInput('a pair of sides can only be "periodic"; give each side a type of its own')
     return "periodic"
+
+
+def _phase(value: object) -> Value:
+    """The share of phase 1: 1 or 0 for phase 1 or 2, or an expression."""
+    if isinstance(value, str | Expression):
+        return one_value(value)
+    if isinstance(value, bool) or value not in (1, 2):
+        raise BadInput("give 1 or 2, or an expression for the share of phase 1")
+    return float(value)
 
 
 def _pressure(value: object) -> float | str:
@@ -95,6 +104,12 @@ class Boundary(Table):
         None,
     )
     outside_temperature: Number | None = entry("beside `heat_transfer`", None)
+    phase: Annotated[Value | None, reads(_phase)] = entry(
+        "with two phases, of an `inflow`: which one enters, 1 or 2, or the share of phase 1 as an expression in x, y, z"
+        " and t, between 0 and 1",
+        None,
+        otherwise="required there",
+    )
     pressure: Annotated[float | Literal["advected"] | None, reads(_pressure)] = entry(
         "of an `outflow`: see [there](#outflow)", None, otherwise="it is convective"
     )
@@ -286,4 +301,11 @@ def _inflow_fits_its_side(boundaries: Boundaries) -> Iterator[Problem]:
             yield wrong((*key, "table"), table.source, f"{face} has one {name}; leave the column {name} out")
 
 
-Boundaries.rules = (_walls_have_room, _outflow_is_determined, _inflow_fits_its_side)
+def _one_fluid_has_no_phases(method: Any, boundaries: Boundaries) -> Iterator[Problem]:
+    for face, side in boundaries.sides.items():
+        if side.phase is not None and method is None:
+            remedy = "one fluid has no phases; leave it out, or give a table [two_phase]"
+            yield wrong(("boundaries", face, "phase"), written(side.phase), remedy)
+
+
+Boundaries.rules = (_walls_have_room, _outflow_is_determined, _inflow_fits_its_side, _one_fluid_has_no_phases)

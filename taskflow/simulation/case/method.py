@@ -19,8 +19,9 @@ ALL = frozenset(("title", "method", "grid", "boundaries", "time", "output", "mon
     "statistics", "spectra", "probes", "planes", "isosurfaces",
 }  # fmt: skip
 """The tables that every system has."""
-PARTS = frozenset(("grid.stretching", "time.scheme", "statistics.budget", "boundaries.roughness")) | {
-    f"boundaries.{option}" for option in ("temperature", "heat_flux", "heat_transfer", "outside_temperature")
+PARTS = frozenset(("grid.stretching", "time.scheme", "statistics.budget")) | {
+    f"boundaries.{option}"
+    for option in ("temperature", "heat_flux", "heat_transfer", "outside_temperature", "roughness", "phase")
 }
 """The keys of these that a system reads only where it accepts them."""
 

@@ -21,11 +21,14 @@ TASK extrapolate(Range range, InOut q_new, In q) {
   for_cells(range, CELL(c) { q_new[c] = q[c] + (q_new[c + N] - q[c + N]); });
 }
 
-// q += sign dt p / (spacing / 2), p being that of the cell inside the face
-TASK correct_outlet(Range range, InOut q, In p, In64 dt, Opening opening) {
+FN real weighted(None, Index, real p) { return p; }
+FN real weighted(In b, Index c, real p) { return b[c] * p; }
+
+// q += sign dt b p / (spacing / 2), p being that of the cell inside the face; b = 1 where there is none
+TASK correct_outlet(Range range, InOut q, In p OPTIONAL(b), In64 dt, Opening opening) {
   FRAME(range)
   const real step = real(2 * *dt) * opening.inverse * opening.sign;
-  for_cells(range, CELL(c) { q[c] += step * p[c + (HIGH ? N : 0)]; });
+  for_cells(range, CELL(c) { q[c] += step * weighted(b, c, p[c + (HIGH ? N : 0)]); });
 }
 
 // q plus the constant with which its mean is sign outflow_speed

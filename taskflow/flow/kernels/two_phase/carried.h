@@ -1,6 +1,7 @@
 // What a flow carries through a face: the value on its upwind side, corrected by Koren's limiter.
 #include "../limiter.h"
 #include "../metrics.h"
+#include "ahead.h"
 
 // Three values in a row: before the upwind one, that, and the downwind one; and whether the flow is forward.
 struct Row3 {

@@ -2,6 +2,7 @@
 // one for making it a distance again. Beyond `band.weno` of the interface differences are of first order.
 #define RESIDENT 2
 #include "cell.h"
+#include "ahead.h"
 #include "weno.h"
 
 FN real begun(const RungeKuttaStage&, None, Index, real next) { return next; }
@@ -9,9 +10,10 @@ FN real begun(const RungeKuttaStage& stage, In q, Index c, real next) { return s
 
 // The velocity that carries the interface, in the centre of a cell: u + 0.1 ratio (u - u_old), the mean of both faces
 struct Carrier {
-  real lag;
-  INLINE real at(In q, In q_old, Index c) const { return q[c] + lag * (q[c] - taken(lag != 0, q_old[c])); }
-  INLINE real centre(In q, In q_old, Index c, Index S) const { return real(0.5) * (at(q, q_old, c) + at(q, q_old, c + S)); }
+  real lead;
+  INLINE real centre(In q, In q_old, Index c, Index S) const {
+    return real(0.5) * (ahead(q, q_old, c, lead) + ahead(q, q_old, c + S, lead));
+  }
 };
 
 // u dphi/dx, from the side that the flow comes from

@@ -3,8 +3,8 @@
 #include "carried.h"
 #include "phases.h"
 
-FN real through(In f, In q, In q_old, const Cell& c, int number, Index step, real lag, const Grid& g, const Phases& p) {
-  const real speed = q[c] + lag * (q[c] - taken(lag != 0, q_old[c]));
+FN real through(In f, In q, In q_old, const Cell& c, int number, Index step, real lead, const Grid& g, const Phases& p) {
+  const real speed = ahead(q, q_old, c, lead);
   const Row3 row = across_face(f, c, step, speed > 0);
   return speed * density(p, carried_on_face(row, index(c, number), g.first[number], g.last[number]));
 }
@@ -12,10 +12,10 @@ FN real through(In f, In q, In q_old, const Cell& c, int number, Index step, rea
 TASK mass_flux(Range range, In f, In u, In v, In w, In u_old, In v_old, In w_old, Out m_x, Out m_y, Out m_z, In64 ratio,
                Grid grid, Phases phases) {
   STRIDES(range)
-  const real lag = real(0.1 * *ratio);
+  const real lead = real(0.1 * *ratio);
   for_cells(range, CELL(c) {
-    const real x = through(f, u, u_old, c, 0, X, lag, grid, phases), y = through(f, v, v_old, c, 1, Y, lag, grid, phases);
-    const real z = through(f, w, w_old, c, 2, Z, lag, grid, phases);
+    const real x = through(f, u, u_old, c, 0, X, lead, grid, phases), y = through(f, v, v_old, c, 1, Y, lead, grid, phases);
+    const real z = through(f, w, w_old, c, 2, Z, lead, grid, phases);
     m_x[c] = x, m_y[c] = y, m_z[c] = z;
   });
 }

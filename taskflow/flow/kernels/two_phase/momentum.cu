@@ -14,7 +14,7 @@
 // u + ratio/2 (u - u_old): the velocity in the middle of the step
 struct Middle {
   real half;
-  INLINE real at(In q, In q_old, Index c) const { return q[c] + half * (q[c] - taken(half != 0, q_old[c])); }
+  INLINE real at(In q, In q_old, Index c) const { return ahead(q, q_old, c, half); }
   INLINE Row3 row(In q, In q_old, Index at_face, Index step, bool forward) const {
     const real low = at(q, q_old, at_face - step), high = at(q, q_old, at_face);
     const real before = at(q, q_old, forward ? at_face - 2 * step : at_face + step);

@@ -14,12 +14,15 @@ omega^2 dt / 4; without, a droplet a thousand times denser than its surroundings
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from taskflow.flow.boundaries.boundary import Boundaries
 from taskflow.flow.grid import Grid
 from taskflow.flow.grid.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z, AROUND
 from taskflow.flow.kernels import KERNELS
+from taskflow.flow.models.two_phase.band import Band
+from taskflow.flow.models.two_phase.openings import LAYERS, InterfaceOpenings
 from taskflow.flow.operators.rates import exact_total
 from taskflow.runtime.regions import Box, Location
 from taskflow.runtime.tasks import (
@@ -40,27 +43,6 @@ TEXTS = KERNELS / "two_phase"
 CARRIER = Components(u=Read[ACROSS_X], v=Read[ACROSS_Y], w=Read[ACROSS_Z])
 CARRIER_OLD = Components(u_old=Read[ACROSS_X], v_old=Read[ACROSS_Y], w_old=Read[ACROSS_Z])
 DISTANCES = 40  # iterations by which an initial phi is made a distance
-
-
-@dataclass(frozen=True)
-class Band:
-    """Lengths beside the interface: half the `width` over which the density changes; up to which distance differences
-    are of fifth order (`weno`), there is a curvature, and it is taken from the `foot` on the interface; the largest
-    curvature, and the step `tau` of the iteration that makes phi a distance.
-    """
-
-    width: float
-    weno: float
-    curvature: float
-    foot: float
-    most: float
-    tau: float
-
-    @classmethod
-    def of(cls, grid: Grid, thickness: float) -> Band:
-        """For a width of so many spacings."""
-        large, small = max(grid.spacing), min(grid.spacing)
-        return cls(thickness * large, 6 * large, 4.5 * large, 2.5 * large, 1 / small, 0.5 * small)
 
 
 @dataclass(frozen=True)
@@ -129,14 +111,20 @@ def curvature_at_foot(kappa: Read[box(3)], phi: Read[1], kappa_new: Write, *, gr
 @dataclass(frozen=True)
 class LevelSet:
     """The interface as the zero of phi. See `InterfaceMethod`. `reinitialise`: iterations after each step; `conserve`:
-    whether phi is shifted such that the volume of phase 1 stays; `thickness`: half the width over which density
-    changes, in spacings.
+    whether phi is shifted such that the volume of phase 1 stays, but for what enters and leaves; `thickness`: half the
+    width over which density changes, in spacings.
     """
 
     grid: Grid
     thickness: float = 1.5
     reinitialise: int = 1
     conserve: bool = True
+    boundaries: Boundaries = field(default_factory=dict)
+
+    @property
+    def openings(self) -> InterfaceOpenings:
+        """The boundaries where the interface enters and leaves."""
+        return InterfaceOpenings(self.grid, self.boundaries)
 
     @property
     def band(self) -> Band:
@@ -146,7 +134,7 @@ class LevelSet:
     @property
     def ghost(self) -> int:
         """WENO5 reads three cells on either side."""
-        return 3
+        return LAYERS
 
     @property
     def fields(self) -> dict[str, Location]:
@@ -163,9 +151,11 @@ class LevelSet:
     def advance(self, f: Roles) -> Iterator[Launch]:
         """See `InterfaceMethod`."""
         velocity, before = (f.u, f.v, f.w), (f.u_old, f.v_old, f.w_old)
-        numbers: dict[str, Any] = {"dt": "dt", "ratio": "ratio", "grid": self.grid, "band": self.band}
+        numbers: dict[str, Any] = {"dt": "dt", "ratio": "ratio", "grid": self.openings.inner, "band": self.band}
         phi, first, second = f.phi, f.phi_1, f.phi_2
+        yield from self.openings.passed(f)
         for begun, source, target, stage in _stages(phi, first, second):
+            yield from self.openings.enter(source, self.band)
             yield advect_level_set(source, begun, velocity, before, target, over=self._box, stage=stage, **numbers)
         f.swap("phi", "phi_1")
         for _ in range(self.reinitialise):
@@ -199,8 +189,10 @@ class LevelSet:
     def _reinitialised(self, f: Roles) -> Iterator[Launch]:
         """An iteration: phi is nearer to a distance then."""
         phi = f.phi
+        where: dict[str, Any] = {"over": self._box, "grid": self.openings.inner, "band": self.band}
         for begun, source, target, stage in _stages(phi, f.phi_1, f.phi_2):
-            yield reinitialise(source, phi, begun, target, over=self._box, grid=self.grid, band=self.band, stage=stage)
+            yield from self.openings.enter(source, self.band)
+            yield reinitialise(source, phi, begun, target, stage=stage, **where)
         f.swap("phi", "phi_1")
 
 

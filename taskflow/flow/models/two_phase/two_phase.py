@@ -24,6 +24,8 @@ from taskflow.flow.boundaries.boundary import (
     normal_velocity,
     velocity_ghosts,
 )
+from taskflow.flow.boundaries.inflow import inflow_ghosts
+from taskflow.flow.boundaries.outflow import pressure_outlets
 from taskflow.flow.grid import on_face
 from taskflow.flow.model import VELOCITY, FlowModel
 from taskflow.flow.models.two_phase.interface import InterfaceMethod
@@ -61,7 +63,7 @@ class TwoPhase(FlowModel):
     @cached_property
     def operator(self) -> Operator:
         """div(1/rho grad p)."""
-        return Operator(self.grid, variable=True)
+        return Operator(self.grid, tuple(pressure_outlets(self.boundaries)), variable=True)
 
     @property
     def fields(self) -> dict[str, Location]:
@@ -79,7 +81,7 @@ class TwoPhase(FlowModel):
 
     def partitions(self, main: Partition) -> tuple[Partition, ...]:
         """Regions beside that of `fields`, on the blocks of `main`."""
-        return (*self.pressure.partitions(main), *self.openings.partitions(main, tuple(VELOCITY)))
+        return (*self.pressure.partitions(main), *self.openings.partitions(main, (*VELOCITY, "f")))
 
     @property
     def moving(self) -> dict[str, float]:
@@ -152,11 +154,13 @@ class TwoPhase(FlowModel):
         yield divergence(velocity, f.rhs, over=box, dt="dt", grid=self.grid)
         yield from self.pressure.solve(f)
         yield correct_by_density(velocity, f.p, b, over=box, dt="dt", grid=self.grid)
+        yield from self.openings.correct(velocity, f.p, "dt", b)
 
     def share_ghosts(self, share: str) -> Iterator[Launch]:
-        """The shares beyond boundaries: those inside."""
+        """The shares beyond boundaries: those inside, but beyond inflows those with which what enters is between."""
         for face in self.boundaries:
             yield mirror(share, over=beyond(face, self.grid), on=face, mirror=Mirror(1.0, 0.0))
+        yield from inflow_ghosts({"f": share}, self.boundaries, self.grid, "")
 
     def limits(self, f: Roles) -> Iterator[Launch]:
         """The scalars `rate` and `friction`, which bound the next step."""

@@ -17,7 +17,7 @@ from taskflow.flow.poisson import Operator, relative_residual
 from taskflow.output import FieldMetadata, of_phase
 from taskflow.runtime.regions import Box
 from taskflow.simulation.build.flow import FlowMeasures, FlowSystem
-from taskflow.simulation.build.pressure import multigrid, sweeps
+from taskflow.simulation.build.pressure import multigrid, released, sweeps
 from taskflow.simulation.build.scales import Scale, Scales
 from taskflow.simulation.build.two_phase.tables import FIELDS, PhaseTable, TwoPhaseTable
 from taskflow.simulation.case import Case
@@ -64,8 +64,10 @@ class TwoPhaseSystem(FlowSystem):
     """Two phases, selected by the table [two_phase]."""
 
     claims, table = "two_phase", TwoPhaseTable
-    accepts: ClassVar[frozenset[str]] = frozenset(("body.gravity", "initial.velocity", "initial.noise", "pressure"))
-    sides: ClassVar[frozenset[str]] = frozenset(("wall", "slip", "symmetry"))
+    accepts: ClassVar[frozenset[str]] = frozenset(
+        ("body.gravity", "boundaries.phase", "initial.velocity", "initial.noise", "pressure")
+    )
+    sides: ClassVar[frozenset[str]] = frozenset(("wall", "slip", "symmetry", "inflow", "outflow"))
     lists: ClassVar[Mapping[str, type[Table]]] = {"phases": PhaseTable}
     fewest: ClassVar[int] = 27
 
@@ -100,11 +102,11 @@ class TwoPhaseSystem(FlowSystem):
         """The equations with their boundary conditions."""
         sim, own = self.sim, self.sim.case.own
         grid = sim.grid.constants
-        interface = LevelSet(grid, own.thickness, own.reinitialise, own.conserve)
-        pressure = multigrid(sim.case, Operator(grid, variable=True), sim.blocks, sim.device)
-        fluid = Fluid(self.phases.kinematic_viscosity)
-        given = {**self.physics, "fluid": fluid, "phases": self.phases, "interface": interface, "pressure": pressure}
-        return TwoPhase(**given, capillary=sim.case.time.capillary or CAPILLARY)
+        arguments = {**self.physics, "fluid": Fluid(self.phases.kinematic_viscosity), "phases": self.phases}
+        interface = LevelSet(grid, own.thickness, own.reinitialise, own.conserve, arguments["boundaries"])
+        pressure = multigrid(sim.case, Operator(grid, released(sim.case), variable=True), sim.blocks, sim.device)
+        capillary = sim.case.time.capillary or CAPILLARY
+        return TwoPhase(**arguments, interface=interface, pressure=pressure, capillary=capillary)
 
     @cached_property
     def measures(self) -> TwoPhaseMeasures:

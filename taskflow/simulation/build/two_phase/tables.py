@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 from taskflow.errors import BadInput
+from taskflow.simulation.case.boundaries import Boundaries
 from taskflow.simulation.case.control import Interval
-from taskflow.simulation.case.grid import GridTable
+from taskflow.simulation.case.grid import AXES, GridTable
 from taskflow.simulation.case.initial import Profile, profile
 from taskflow.simulation.case.pressure import PressureTable
 from taskflow.simulation.case.probes import OFTEN, TAKEN, GroupName, Isosurfaces, Planes, Probes, named
-from taskflow.simulation.case.problems import Problem, numbered, wrong
+from taskflow.simulation.case.problems import Problem, missing, numbered, wrong
 from taskflow.simulation.case.scalars import Corners
 from taskflow.simulation.case.statistics import Spectra
 from taskflow.simulation.case.table import Natural, NonNegative, Number, Table, Truth, entry, reads
@@ -126,7 +127,22 @@ def _pressure_has_coefficients(pressure: PressureTable) -> Iterator[Problem]:
         yield wrong(("pressure", "solver"), pressure.solver, remedy)
 
 
+def _phases_enter(boundaries: Boundaries, tables: Mapping[str, Any]) -> Iterator[Problem]:
+    gravity = tables["body"].gravity
+    for face, side in boundaries.sides.items():
+        key = ("boundaries", face)
+        if side.type == "inflow" and side.phase is None:
+            remedy = "give the phase that enters, 1 or 2, or an expression for the share of phase 1"
+            yield missing("phase", remedy).within(key)
+        if side.pressure == "advected":
+            remedy = "not available with two phases in this version; leave it out, or give 0"
+            yield wrong((*key, "pressure"), side.pressure, remedy)
+        elif side.pressure is not None and gravity[AXES.index(face[0])]:
+            remedy = f"the weight of the fluid acts along {face[0]}, so the pressure there is not 0; leave it out"
+            yield wrong((*key, "pressure"), side.pressure, remedy)
+
+
 TwoPhaseTable.rules = (
-    _phases_have_names, _boxes_are_inside, _isosurfaces_are_of_the_interface, _pressure_converges,
+    _phases_have_names, _boxes_are_inside, _isosurfaces_are_of_the_interface, _pressure_converges, _phases_enter,
     _pressure_has_coefficients,
 )  # fmt: skip

@@ -1,0 +1,23 @@
+// The interface where fluid enters and leaves: the level set beyond inflows, and the volume of phase 1 that passes.
+#define UZ 1
+#include "cell.h"
+#include "ahead.h"
+
+// phi = (2 f - 1) beyond, in the first layer of ghost cells, f being the share of phase 1 on the face
+TASK enter_level_set(Range range, Out phi, Foreign share, Band band) {
+  FRAME(range)
+  for_cells(range, CELL(c) { phi[c] = (2 * at(share, c, AXIS, HIGH ? 0 : 1) - 1) * band.beyond; });
+}
+
+// volume = kept + what enters in a step. A face adds its part of what was kept: their sum is kept, to rounding.
+TASK pass_volume(Range range, In f, In q, In q_old, ExactPartial<1> volume, ExactIn64<1> kept, In64 dt, In64 ratio,
+                 Opening opening, real bound) {
+  FRAME(range)
+  const real lead = real(0.1 * *ratio);
+  const double step = *dt * opening.inverse, before = kept[0] / opening.faces;
+  exact_sum_cells(range, volume, Sums<1>{{bound}}, CELL(c) {
+    const real out = real(opening.sign) * ahead(q, q_old, c, lead);
+    const real inside = f[c + (HIGH ? N : 0)], beyond = f[c - (HIGH ? 0 : N)];
+    return Sums<1>{{before - step * double(out) * double(out > 0 ? inside : real(0.5) * (inside + beyond))}};
+  });
+}

@@ -1,0 +1,71 @@
+"""The interface where fluid enters and leaves. At an inflow the share f of phase 1 is prescribed, on its faces; through
+an outflow goes what is beside it. The volume that `conserve` keeps counts both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from taskflow.flow.boundaries.boundary import Boundaries, Mirror, Slip, Wall, mirror
+from taskflow.flow.boundaries.inflow import inflows, values
+from taskflow.flow.boundaries.outflow import Opening, opening
+from taskflow.flow.grid import Grid, on_face
+from taskflow.flow.kernels import KERNELS
+from taskflow.flow.models.two_phase.band import Band
+from taskflow.runtime.regions import Box
+from taskflow.runtime.tasks import Face, Foreign, Launch, Read, Reduce, Roles, Scalar, Write, facing, frame, task
+
+TEXT = KERNELS / "two_phase" / "openings.cu"
+LAYERS = 3  # of ghost cells that WENO5 reads
+
+
+@task(kernel=TEXT)
+def enter_level_set(phi: Write, share: Foreign[facing(n=(1, 1), high=(0, 0))], *, on: Face, band: Band) -> None:
+    """phi = (2 f - 1) band.beyond in the first layer of ghost cells, f being the share of phase 1 on the face."""
+
+
+@task(kernel=TEXT)
+def pass_volume(
+    f: Read[facing(n=(-1, 0), high=(0, 1))], q: Read, q_old: Read,
+    *, on: Face, volume: Reduce["exact sum"], kept: Scalar["exact sum"], dt: Scalar, ratio: Scalar, opening: Opening,
+    bound: float,
+) -> None:  # fmt: skip
+    """volume = kept + what enters through a side in a step, in cells: dt / h times the sum over its faces of w f, w
+    inward, w = q + 0.1 ratio (q - q_old), f being that inside where fluid leaves, else the mean of both sides.
+    """
+
+
+@dataclass(frozen=True)
+class InterfaceOpenings:
+    """The launches at the inflows and outflows among the `boundaries` of a grid."""
+
+    grid: Grid
+    boundaries: Boundaries = field(default_factory=dict)
+
+    @property
+    def inner(self) -> Grid:
+        """The grid without walls at inflows: its kernels read what lies beyond."""
+        return self.grid.without(inflows(self.boundaries)) if inflows(self.boundaries) else self.grid
+
+    def enter(self, phi: str, band: Band) -> Iterator[Launch]:
+        """The level set beyond inflows, in all layers as in the first."""
+        for face in inflows(self.boundaries):
+            first, *others = (Box.of(self.grid.cells).layer(*frame(face), -n, 1 - n) for n in range(1, LAYERS + 1))
+            yield enter_level_set(phi, values(face, "f"), over=first, on=face, band=band)
+            for layer in others:
+                yield mirror(phi, over=layer, on=face, mirror=Mirror(1.0, 0.0))
+
+    def passed(self, f: Roles) -> Iterator[Launch]:
+        """Adds to the scalar `kept`, the volume of phase 1 in cells, what enters in a step."""
+        kept = f.scalar("kept")
+        for face, side in self.boundaries.items():
+            if isinstance(side, Wall | Slip):
+                continue
+            q, q_old = (getattr(f, f"{'uvw'[frame(face)[0]]}{age}") for age in ("", "_old"))
+            about = opening(face, self.grid)
+            bound = Box.of(self.grid.cells).volume / about.faces
+            yield pass_volume(
+                f.f, q, q_old, over=on_face(face, self.grid), on=face, volume=kept, kept=kept, dt="dt", ratio="ratio",
+                opening=about, bound=bound,
+            )  # fmt: skip
