@@ -63,7 +63,7 @@ def blind(hand: ByHand, *names: str) -> None:
 def test_a_stage_of_transport(cells, walls, real, device):
     hand = by_hand(cells, walls, real, device, ("phi", "phi_begun", "phi_new", *VELOCITY, *OLD))
     grid, h = hand.staggered.constants, spacing(cells)
-    band, stage = Band(0.5, 0.6, 1.0, 1.0, 10.0, 0.02), STAGES[1]
+    band, stage = Band(0.5, 0.6, 1.0, 1.0, 10.0, 0.02, 1.0), STAGES[1]
     phi = hand.fields["phi"].astype("f8")
     euler = reference.advected(phi.astype(real), centred(hand), h, DT, band.weno)
     wanted = stage.begun * hand.values("phi_begun") + stage.now * euler
@@ -76,7 +76,7 @@ def test_a_stage_of_transport(cells, walls, real, device):
 def test_a_stage_of_reinitialisation(cells, walls, real, device):
     hand = by_hand(cells, walls, real, device, ("d", "phi", "d_begun", "d_new"))
     grid, h = hand.staggered.constants, spacing(cells)
-    band, stage = Band(0.5, 0.6, 1.0, 1.0, 10.0, 0.02), STAGES[2]
+    band, stage = Band(0.5, 0.6, 1.0, 1.0, 10.0, 0.02, 1.0), STAGES[2]
     d, phi = hand.fields["d"], hand.fields["phi"]
     euler = reference.nearer_to_distance(d, phi, h, band.tau, band.weno)
     wanted = stage.begun * hand.values("d_begun") + stage.now * euler
@@ -87,7 +87,7 @@ def test_a_stage_of_reinitialisation(cells, walls, real, device):
 
 def test_shares_and_their_slope(real, device):
     hand = ByHand((5, 4, 3), real=real, **device).fill(("phi", "f"))
-    band = Band(0.4, 1, 1, 1, 1, 1)
+    band = Band(0.4, 1, 1, 1, 1, 1, 1)
     hand.run(hand.launch(ls.volume_fraction, {"band": band}))
     hand.assert_agrees("f", reference.step(hand.values("phi").astype("f8") / band.width))
 
@@ -95,7 +95,7 @@ def test_shares_and_their_slope(real, device):
 @RANDOM
 def test_curvature(cells, walls, real, device):
     hand = by_hand(cells, walls, real, device, ("phi", "kappa", "kappa_new"))
-    grid, h, band = hand.staggered.constants, spacing(cells), Band(0.5, 0.6, 0.7, 0.8, 10.0, 0.02)
+    grid, h, band = hand.staggered.constants, spacing(cells), Band(0.5, 0.6, 0.7, 0.8, 10.0, 0.02, 1.0)
     phi, kappa = hand.fields["phi"].astype("f8"), hand.fields["kappa"].astype("f8")
     bent = reference.curvature(phi, h, band.curvature, band.most)
     extended = reference.curvature_at_foot(kappa, phi, h, band.foot)
@@ -218,7 +218,7 @@ def test_energies_of_two_phases():
     def energy(model):
         def program(f):
             over, grid = model.staggered.box, model.grid
-            yield energy_of_phases(f.f, (f.u, f.v, f.w), over=over, energy="energy", grid=grid, phases=phases)
+            yield energy_of_phases(f.f, (f.u, f.v, f.w), None, over=over, energy="energy", grid=grid, phases=phases)
         return program
 
     flow = measured(energy, lambda x, y, z: 0.8 - z + 0 * x, cells, lengths, phases=phases)

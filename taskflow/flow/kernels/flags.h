@@ -17,6 +17,12 @@ FN int behind(int kinds, int n) { return kinds >> 2 * n & 3; }
 FN bool is_kept(None) { return false; }
 FN bool is_kept(int kinds) { return (kinds & KEEPS) != 0; }
 
+// Of the flags of faces: whether the low face of a cell across an axis is one of a body
+FN bool is_closed(None, int) { return false; }
+FN bool is_closed(int flags, int axis) { return (flags & CLOSED << axis) != 0; }
+
 // Of the flags of cells: whether face n is one of a solid cell, and whether the cell is solid
 FN bool is_shut(None, int) { return false; }
 FN bool is_shut(int solid, int n) { return closed(solid, n); }
+FN bool is_solid(None, Index) { return false; }
+FN bool is_solid(InByte solid, Index c) { return (solid[c] & ITSELF) != 0; }

@@ -1,6 +1,7 @@
 // The area of the surface on which q has a value: marching tetrahedra between the centres of cells.
 #define UZ 32
 #include "cell.h"
+#include "flags.h"
 #include "metrics.h"
 
 struct Point {
@@ -57,30 +58,33 @@ FN Span span(const Axis& a, int n, int first, int last) {
   return {{0, 0}, {1, 0}, 1.0 / a.per_face(1)};
 }
 
-// The area between the centres of cell c and of the next ones along all directions, or the domain's boundaries
-FN double area_within(In q, const Cell& c, const Grid& g, double value, Index X, Index Y, Index Z) {
+// The area between the centres of cell c and of the next ones along all directions, or the domain's boundaries. Beside bodies,
+// whose surfaces are half way between centres, it is the part in the fluid.
+template <class Solid>
+FN double area_within(In q, const Solid& solid, const Cell& c, const Grid& g, double value, Index X, Index Y, Index Z) {
   const Span x = span(axis(g, 0, c.i, X), c.i, g.first[0], g.last[0]);
   const Span y = span(axis(g, 1, c.j, Y), c.j, g.first[1], g.last[1]);
   const Span z = span(axis(g, 2, c.k, Z), c.k, g.first[2], g.last[2]);
   Corner corners[8];
-  int above = 0;
+  int above = 0, fluid = 0;
   for (int n = 0; n < 8; ++n) {
     const Place px = n & 1 ? x.high : x.low, py = n & 2 ? y.high : y.low, pz = n & 4 ? z.high : z.low;
-    const In cell = q + c + px.inside * X + py.inside * Y + pz.inside * Z;
+    const Index at = c + px.inside * X + py.inside * Y + pz.inside * Z;
+    const In cell = q + at;
     const double here = *cell;
     const double over = (cell[px.beyond * X] - here) + (cell[py.beyond * Y] - here) + (cell[pz.beyond * Z] - here);
     corners[n] = {{n & 1 ? x.length : 0, n & 2 ? y.length : 0, n & 4 ? z.length : 0}, here + 0.5 * over - value};
-    above += corners[n].above > 0;
+    above += corners[n].above > 0, fluid += !is_solid(solid, at);
   }
   if (above == 0 || above == 8) return 0;
   // from the first corner to the last, along the directions in each order: neighbours agree on the diagonals between them
   const int paths[6][2] = {{1, 3}, {1, 5}, {2, 3}, {2, 6}, {4, 5}, {4, 6}};
   double area = 0;
   for (int n = 0; n < 6; ++n) area += cut_through({corners[0], corners[paths[n][0]], corners[paths[n][1]], corners[7]});
-  return area;
+  return 0.125 * fluid * area;
 }
 
-TASK isosurface_area(Range range, In q, ExactPartial<1> total, Grid grid, real value, real bound) {
+TASK isosurface_area(Range range, In q OPTIONAL(solid), ExactPartial<1> total, Grid grid, real value, real bound) {
   STRIDES(range)
-  exact_sum_cells(range, total, bound, CELL(c) { return Sums<1>{{area_within(q, c, grid, value, X, Y, Z)}}; });
+  exact_sum_cells(range, total, bound, CELL(c) { return Sums<1>{{area_within(q, solid, c, grid, value, X, Y, Z)}}; });
 }

@@ -23,10 +23,6 @@ FN real lift(const Buoyancy& buoyancy, In T, Index c, const Component& a) {
   return real(-0.5) * buoyancy.expansion * (before + behind) * buoyancy.gravity[a.number];
 }
 
-// Whether the low face of a cell across an axis is one of a body
-FN bool is_closed(None, int) { return false; }
-FN bool is_closed(int flags, int axis) { return (flags & CLOSED << axis) != 0; }
-
 // What neighbours of a face along one direction that are buried, and hold 0, take of its Laplacian more than that: as they
 // stand for a wall half a cell away
 FN real sticking(int buried, Axis b) {

@@ -2,6 +2,7 @@
 #define UZ 32
 #include "cell.h"
 #include "crossing.h"
+#include "flags.h"
 
 // rate = max of |u|/dx + |v|/dy + |w|/dz, each with the larger of a cell's two faces
 TASK advective_rate(Range range, In u, In v, In w, Partial rate, Grid grid) {
@@ -21,7 +22,7 @@ TASK exact_sum(Range range, In q, ExactPartial<1> total, In64 bound, real scale,
   }
 }
 
-// total = sum of q in the centres of cells
-TASK exact_total(Range range, In q, ExactPartial<1> total, real bound) {
-  exact_sum_cells(range, total, bound, CELL(c) { return Sums<1>{{double(q[c])}}; });
+// total = sum of q in the centres of cells, but for solid ones
+TASK exact_total(Range range, In q OPTIONAL(solid), ExactPartial<1> total, real bound) {
+  exact_sum_cells(range, total, bound, CELL(c) { return Sums<1>{{is_solid(solid, c) ? 0.0 : double(q[c])}}; });
 }

@@ -13,15 +13,19 @@ from typing import ClassVar
 from taskflow.flow.grid import Grid, StaggeredGrid
 from taskflow.flow.kernels import KERNELS
 from taskflow.runtime.regions import triple
-from taskflow.runtime.tasks import Launch, Read, Reduce, Roles, offsets, reduced, task
+from taskflow.runtime.tasks import Launch, Read, ReadByte, Reduce, Roles, offsets, reduced, task
 
 AREA = "isosurface area"
 UPWARD = offsets(x=(0, 1), y=(0, 1), z=(0, 1))
 
 
 @task(kernel=KERNELS / "isosurface.cu")
-def isosurface_area(q: Read[UPWARD], *, total: Reduce["exact sum"], grid: Grid, value: float, bound: float) -> None:
-    """total = the area where q is `value`, between the centres of each cell and the next ones.
+def isosurface_area(
+    q: Read[UPWARD], solid: ReadByte[UPWARD] | None,
+    *, total: Reduce["exact sum"], grid: Grid, value: float, bound: float,
+) -> None:  # fmt: skip
+    """total = the area where q is `value`, between the centres of each cell and the next ones, but for what is in solid
+    cells.
 
     `bound` is at least a sixteenth of the area that there can be between eight centres. Needs ghost values of q.
     """
@@ -42,7 +46,7 @@ class Isosurface:
         beyond = triple(int(not periodic) for periodic in self.grid.periodic)
         bound = max(grid.largest(axis) for axis in range(3)) ** 2
         over = self.grid.box.expand(beyond, (0, 0, 0))
-        yield isosurface_area(f[self.name], over=over, total=AREA, grid=grid, value=self.value, bound=bound)
+        yield isosurface_area(f[self.name], None, over=over, total=AREA, grid=grid, value=self.value, bound=bound)
 
     def numbers(self, scalars: Mapping[str, float]) -> list[float]:
         """The area."""

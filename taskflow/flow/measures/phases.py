@@ -15,7 +15,7 @@ from taskflow.flow.measures.monitor import Monitor, largest_speed
 from taskflow.flow.operators.phases import Phases
 from taskflow.flow.operators.rates import exact_total
 from taskflow.runtime.regions import Box, triple
-from taskflow.runtime.tasks import Axis, Launch, Read, Reduce, Roles, Scalar, facing, reduced, task
+from taskflow.runtime.tasks import Axis, Launch, Read, ReadByte, Reduce, Roles, Scalar, facing, reduced, task
 
 TEXT = KERNELS / "two_phase" / "measures.cu"
 Phase = Literal[1, 2]
@@ -23,24 +23,28 @@ Phase = Literal[1, 2]
 
 @task(kernel=TEXT)
 def energy_of_phases(
-    f: Read, velocity: FACE_VELOCITY, *, energy: Reduce[sum, 2], grid: Grid, phases: Phases
+    f: Read, velocity: FACE_VELOCITY, solid: ReadByte | None, *, energy: Reduce[sum, 2], grid: Grid, phases: Phases
 ) -> None:
-    """energy = sums over cells of rho |u|^2 / 2 and of -rho g.x, x being counted from the low ends of the domain."""
+    """energy = sums over cells of rho |u|^2 / 2 and of -rho g.x, x being counted from the low ends of the domain;
+    solid cells do not count.
+    """
 
 
 @task(kernel=TEXT)
 def phase_sums(
-    f: Read, velocity: FACE_VELOCITY, *, sums: Reduce["exact sum", 8], speed: Scalar, grid: Grid, phase: int
-) -> None:
+    f: Read, velocity: FACE_VELOCITY, solid: ReadByte | None,
+    *, sums: Reduce["exact sum", 8], speed: Scalar, grid: Grid, phase: int,
+) -> None:  # fmt: skip
     """sums = sums over cells of s, s x, s y, s z, s u, s v, s w and s |u|^2 / 2, s being the share of a phase, f or
-    1 - f, and u the mean of both faces. `speed` is the largest |u|.
+    1 - f, 0 in solid cells, and u the mean of both faces. `speed` is the largest |u|.
     """
 
 
 @task(kernel=TEXT)
 def phase_end(
-    f: Read[facing(n=(-1, 1))], *, along: Axis, end: Reduce[max], grid: Grid, phase: int, sign: float
-) -> None:
+    f: Read[facing(n=(-1, 1))], solid: ReadByte | None,
+    *, along: Axis, end: Reduce[max], grid: Grid, phase: int, sign: float,
+) -> None:  # fmt: skip
     """end = max of sign x over the places along an axis where the share of a phase is 1/2, between the centres of
     cells, or where the domain ends in it; -inf without that phase.
     """
@@ -56,10 +60,10 @@ class PhaseMonitor(Monitor):
         """The scalars of the monitor of a flow, and energies, interface and share."""
         yield from super().__call__(f)
         flow, box = self.flow, self.flow.staggered.box
-        energies = f.scalar("energies")
-        yield energy_of_phases(f.f, (f.u, f.v, f.w), over=box, energy=energies, grid=flow.grid, phases=self.phases)
-        yield _area(f, flow.staggered, box, f.scalar("interface"))
-        yield exact_total(f.f, over=box, total=f.scalar("share"), bound=1.0)
+        solid, numbers = f.solid if flow.obstacles else None, {"grid": flow.grid, "phases": self.phases}
+        yield energy_of_phases(f.f, (f.u, f.v, f.w), solid, over=box, energy=f.scalar("energies"), **numbers)
+        yield _area(f.f, solid, flow.staggered, box, f.scalar("interface"))
+        yield exact_total(f.f, solid, over=box, total=f.scalar("share"), bound=1.0)
 
     def numbers(self, scalars: Mapping[str, float]) -> dict[str, float]:
         """The mean of rho |u|^2 / 2, the potential energy -rho g.x from the low ends of the domain, the area of the
@@ -76,11 +80,11 @@ class PhaseMonitor(Monitor):
         }
 
 
-def _area(f: Roles, grid: StaggeredGrid, over: Box, name: str) -> Launch:
+def _area(f: str, solid: str | None, grid: StaggeredGrid, over: Box, name: str) -> Launch:
     """The area of the interface between the centres of cells of a box, and the boundaries beside them."""
     beyond = triple(int(low == 0 and not around) for low, around in zip(over.lo, grid.periodic, strict=True))
     bound, where = max(grid.spacing) ** 2, over.expand(beyond, (0, 0, 0))
-    return isosurface_area(f.f, over=where, total=name, grid=grid.constants, value=0.5, bound=bound)
+    return isosurface_area(f, solid, over=where, total=name, grid=grid.constants, value=0.5, bound=bound)
 
 
 @dataclass(frozen=True)
@@ -95,6 +99,7 @@ class PhaseIntegrals:
     name: str
     phase: Phase
     over: Box
+    bodies: bool = False
     __name__: ClassVar[str] = "phases"
 
     @property
@@ -111,15 +116,15 @@ class PhaseIntegrals:
     def __call__(self, f: Roles) -> Iterator[Launch]:
         """Leaves the scalars of this name."""
         grid, over = self.grid.constants, self.over
-        velocity = (f.u, f.v, f.w)
+        velocity, solid = (f.u, f.v, f.w), f.solid if self.bodies else None
         yield largest_speed(*velocity, over=self.grid.box, speed=self._of("speed"))
         numbers = {"sums": self._of("sums"), "speed": self._of("speed")}
-        yield phase_sums(f.f, velocity, over=over, grid=grid, phase=self.phase, **numbers)
-        yield _area(f, self.grid, over, self._of("area"))
+        yield phase_sums(f.f, velocity, solid, over=over, grid=grid, phase=self.phase, **numbers)
+        yield _area(f.f, solid, self.grid, over, self._of("area"))
         for axis in "xyz":
             for end, sign in (("min", -1.0), ("max", 1.0)):
                 name = self._of(f"{axis}_{end}")
-                yield phase_end(f.f, over=over, along=axis, end=name, grid=grid, phase=self.phase, sign=sign)
+                yield phase_end(f.f, solid, over=over, along=axis, end=name, grid=grid, phase=self.phase, sign=sign)
 
     def numbers(self, scalars: Mapping[str, float]) -> list[float]:
         """The numbers of `names`, in their order; NaN for what a phase that is not there has not."""

@@ -5,7 +5,7 @@ in any order, so that blocks, threads and devices do not change them.
 from taskflow.flow.grid import Grid
 from taskflow.flow.grid.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z
 from taskflow.flow.kernels import KERNELS
-from taskflow.runtime.tasks import Read, Reduce, Scalar, task
+from taskflow.runtime.tasks import Read, ReadByte, Reduce, Scalar, task
 
 
 @task(kernel=KERNELS / "rates.cu")
@@ -29,5 +29,7 @@ def exact_sum(
 
 
 @task(kernel=KERNELS / "rates.cu")
-def exact_total(q: Read, *, total: Reduce["exact sum"], bound: float) -> None:
-    """total = sum of q in the centres of cells, with the same bits for any blocks where |q| < 16 bound."""
+def exact_total(q: Read, solid: ReadByte | None, *, total: Reduce["exact sum"], bound: float) -> None:
+    """total = sum of q in the centres of cells that are not `solid`, with the same bits for any blocks where |q| < 16
+    bound.
+    """

@@ -3,6 +3,8 @@
 #define UZ 32
 #define BY 1
 #include "cell.h"
+#include "../friction.h"
+#include "../convection.h"
 #include "../flags.h"
 #include "push.h"
 

@@ -1,6 +1,5 @@
 // What bodies take from the fluid: sums over their faces, in double precision.
-#include "../friction.h"
-#include "../convection.h"
+#include "../metrics.h"
 
 // Force on a face, over the volume around it.
 struct Push {

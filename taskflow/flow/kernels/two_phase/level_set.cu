@@ -47,7 +47,6 @@ FN real upwind_square(const Slopes& s, bool positive) {
 }
 
 FN real square(real a) { return a * a; }
-FN real change_across(In q, Index c, const Line& a) { return real(0.5) * (q[c + a.high(1)] - q[c + a.low(1)]); }
 
 // d_new = begun d_begun + now (d - tau S (|grad d| - 1)), S = phi / sqrt(phi^2 + sum over axes of (h dphi/dx)^2)
 TASK reinitialise(Range range, In d, In phi OPTIONAL(d_begun), Out d_new, Grid grid, Band band, RungeKuttaStage stage) {
@@ -64,7 +63,7 @@ TASK reinitialise(Range range, In d, In phi OPTIONAL(d_begun), Out d_new, Grid g
       steep = upwind_square(first_order(d, c, a.x), positive) + upwind_square(first_order(d, c, a.y), positive) +
               upwind_square(first_order(d, c, a.z), positive);
     }
-    const real near = square(change_across(phi, c, a.x)) + square(change_across(phi, c, a.y)) + square(change_across(phi, c, a.z));
+    const real near = square(change(phi, c, a.x)) + square(change(phi, c, a.y)) + square(change(phi, c, a.z));
     const real size = root(before * before + near), sign = size > 0 ? before / size : real(0);
     d_new[c] = begun(stage, d_begun, c, here - band.tau * sign * (root(steep) - 1));
   });

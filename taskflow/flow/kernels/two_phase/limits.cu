@@ -1,15 +1,12 @@
 // What bounds the next step besides its speed: how much friction changes on a face.
 #define UZ 32
 #include "cell.h"
-#include "../metrics.h"
-#include "phases.h"
+#include "friction.h"
 
-// mu on the four edges of a low face, along an axis from the low to the high one: twice their sum over the square of the spacing
+// The sum of mu / h^2 over the two edges of a face on its low and its high side along an axis
 FN real edges(In f, Index c, Index A, const Axis& b, const Phases& phases) {
-  const auto mu = [&](Index at) __attribute__((always_inline)) {
-    return viscosity(phases, real(0.25) * ((f[at] + f[at - (A + b.step)]) + (f[at - A] + f[at - b.step])));
-  };
-  return b.per_cell() * b.per_cell() * (mu(c) + mu(c + b.step));
+  const real low = edge_viscosity(phases, f, c, A, b.step), high = edge_viscosity(phases, f, c + b.step, A, b.step);
+  return b.per_cell() * b.per_cell() * (low + high);
 }
 
 FN real diffusion(In f, Index c, const Axis& a, const Axis& b, const Axis& d, const Phases& phases) {

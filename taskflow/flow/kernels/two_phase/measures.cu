@@ -1,6 +1,7 @@
 // What is measured of two phases: energies, and of one phase its volume, place, velocity and extent.
 #define UZ 32
 #include "cell.h"
+#include "../flags.h"
 #include "../metrics.h"
 #include "phases.h"
 
@@ -10,23 +11,29 @@ FN double half_square(In u, In v, In w, Index c, Index X, Index Y, Index Z) {
   return 0.25 * (squares(u, c, c + X) + squares(v, c, c + Y) + squares(w, c, c + Z));
 }
 
+// The share of a phase in a cell, 0 in solid ones
+template <class Solid>
+FN double share_of(int phase, In f, const Solid& solid, Index c) {
+  return is_solid(solid, c) ? 0.0 : phase == 1 ? double(f[c]) : 1 - double(f[c]);
+}
+
 // energy = sums of rho |u|^2 / 2 and of -rho g.x over all cells, x from the low ends of the domain
-TASK energy_of_phases(Range range, In f, In u, In v, In w, PartialOf<2> energy, Grid grid, Phases phases) {
+TASK energy_of_phases(Range range, In f, In u, In v, In w OPTIONAL(solid), PartialOf<2> energy, Grid grid, Phases phases) {
   STRIDES(range)
   sum_cells(range, energy.of, CELL(c) {
-    const double rho = density(phases, f[c]), x = centre(grid, 0, c.i), y = centre(grid, 1, c.j), z = centre(grid, 2, c.k);
+    const double rho = is_solid(solid, c) ? 0.0 : double(density(phases, f[c])), x = centre(grid, 0, c.i), y = centre(grid, 1, c.j), z = centre(grid, 2, c.k);
     const double height = -(phases.gravity[0] * x + phases.gravity[1] * y + phases.gravity[2] * z);
     return Sums<2>{{rho * half_square(u, v, w, c, X, Y, Z), rho * height}};
   });
 }
 
 // sums = sums over cells of s, s x, s y, s z, s u, s v, s w and s |u|^2 / 2, s being the share of a phase
-TASK phase_sums(Range range, In f, In u, In v, In w, ExactPartial<8> sums, In64 speed, Grid grid, int phase) {
+TASK phase_sums(Range range, In f, In u, In v, In w OPTIONAL(solid), ExactPartial<8> sums, In64 speed, Grid grid, int phase) {
   STRIDES(range)
   const double fast = *speed;
   const double x = centre(grid, 0, grid.cells[0]), y = centre(grid, 1, grid.cells[1]), z = centre(grid, 2, grid.cells[2]);
   exact_sum_cells(range, sums, Sums<8>{{1, x, y, z, fast, fast, fast, fast * fast}}, CELL(c) {
-    const double s = phase == 1 ? double(f[c]) : 1 - double(f[c]);
+    const double s = share_of(phase, f, solid, c);
     const auto mean = [&](In q, Index step) { return 0.5 * (double(q[c]) + double(q[c + step])); };
     return Sums<8>{{s, s * centre(grid, 0, c.i), s * centre(grid, 1, c.j), s * centre(grid, 2, c.k), s * mean(u, X), s * mean(v, Y),
                     s * mean(w, Z), s * half_square(u, v, w, c, X, Y, Z)}};
@@ -35,12 +42,12 @@ TASK phase_sums(Range range, In f, In u, In v, In w, ExactPartial<8> sums, In64 
 
 // end = max of sign x over the places along an axis where the share of a phase is 1/2, linear between centres, or where the
 // domain ends in it
-TASK phase_end(Range range, In f, Partial end, Grid grid, int phase, real sign) {
+TASK phase_end(Range range, In f OPTIONAL(solid), Partial end, Grid grid, int phase, real sign) {
   FRAME(range)
   reduce_cells(range, end, MAX, CELL(c) {
     const auto share = [&](Index at) { return phase == 1 ? double(f[at]) : 1 - double(f[at]); };
     const int n = index(c, AXIS);
-    const double here = share(c);
+    const double here = is_solid(solid, c) ? 0.0 : share(c);
     if (here <= 0.5) return -double(INFINITE);
     const bool ends = sign > 0 ? n == grid.cells[AXIS] - 1 : n == 0;
     const double place = centre(grid, AXIS, n), far = sign > 0 ? centre(grid, AXIS, n + 1) : centre(grid, AXIS, n - 1);

@@ -1,88 +1,13 @@
-// Momentum of two phases on the MAC grid, carried by the mass fluxes that carry the interface, seen from a face. In functions of
-// a, b and d one of them is the axis of the component, and b and d are the others.
+// Momentum of two phases on the MAC grid, carried by the mass fluxes that carry the interface, seen from a face.
 #define UZ 1
 #define BX 64
 #define BY 4
 #define RESIDENT 2
 #define PLANES 1
 #include "cell.h"
-#include "../component.h"
 #include "../flags.h"
-#include "carried.h"
-#include "phases.h"
-
-// u + ratio/2 (u - u_old): the velocity in the middle of the step
-struct Middle {
-  real half;
-  INLINE real at(In q, In q_old, Index c) const { return ahead(q, q_old, c, half); }
-  INLINE Row3 row(In q, In q_old, Index at_face, Index step, bool forward) const {
-    const real low = at(q, q_old, at_face - step), high = at(q, q_old, at_face);
-    const real before = at(q, q_old, forward ? at_face - 2 * step : at_face + step);
-    return {before, forward ? low : high, forward ? high : low, forward};
-  }
-};
-
-// One component now and before, and the mass flux along its axis
-struct Carried {
-  Component now;
-  In old, mass;
-  int first, last;  // the cells beside boundaries
-};
-
-// Mass that leaves the volume around a face per volume and time, and the momentum that it carries out
-struct Leaving {
-  real mass, momentum;
-};
-
-// Through the sides in the cells before (n = 0) and behind (1) the face
-FN Leaving along(const Middle& middle, const Cell& c, const Carried& a, int n) {
-  const Index A = a.now.axis.step, at = c + n * A;
-  const real mass = real(0.5) * (a.mass[at - A] + a.mass[at]);
-  const int cell = index(c, a.now.number) + n - 1;
-  const Row3 r = middle.row(a.now.q, a.old, at, A, mass > 0);
-  const bool reaches = cell != (r.forward ? a.first : a.last);
-  const real line = real(0.5) * (r.up + r.down), bent = r.up + real(0.5) * limited(r.up - r.before, r.down - r.up, false);
-  return {mass, mass * (reaches ? bent : line)};
-}
-
-// Through the edges across the axis of b
-FN Leaving across(const Middle& middle, const Cell& c, const Carried& a, const Carried& b, int n) {
-  const Index A = a.now.axis.step, B = b.now.axis.step, at = c + n * B;
-  const real mass = real(0.5) * (b.mass[at - A] + b.mass[at]);
-  const Row3 r = middle.row(a.now.q, a.old, at, B, mass > 0);
-  return {mass, mass * carried_on_face(r, index(c, b.now.number) + n, b.first, b.last)};
-}
-
-FN Leaving operator+(Leaving a, Leaving b) { return {a.mass + b.mass, a.momentum + b.momentum}; }
-FN Leaving net(real inverse, Leaving low, Leaving high) {
-  return {inverse * (high.mass - low.mass), inverse * (high.momentum - low.momentum)};
-}
-FN Leaving outflow(const Middle& middle, const Cell& c, const Carried& a, const Carried& b, const Carried& d) {
-  return net(a.now.axis.per_face(), along(middle, c, a, 0), along(middle, c, a, 1)) +
-         net(b.now.axis.per_cell(), across(middle, c, a, b, 0), across(middle, c, a, b, 1)) +
-         net(d.now.axis.per_cell(), across(middle, c, a, d, 0), across(middle, c, a, d, 1));
-}
-
-// div(mu (grad u + grad u^T)), with mu of the share f in cells, and of the mean of four cells on edges
-struct Friction {
-  Phases phases;
-  In f;
-
-  INLINE real along(Index c, const Component& a, int n) const {
-    const Index A = a.axis.step, at = c + n * A;
-    return viscosity(phases, f[at - A]) * (a.axis.per_cell(n - 1) * (a.q[at] - a.q[at - A]));
-  }
-  INLINE real across(Index c, const Component& a, const Component& b, int n) const {
-    const Index A = a.axis.step, B = b.axis.step, at = c + n * B;
-    const real mean = real(0.25) * ((f[at] + f[at - (A + B)]) + (f[at - A] + f[at - B]));
-    const real sheared = b.axis.per_face(n) * (a.q[at] - a.q[at - B]) + a.axis.per_face() * (b.q[at] - b.q[at - A]);
-    return viscosity(phases, mean) * sheared;
-  }
-  INLINE real at(Index c, const Component& a, const Component& b, const Component& d) const {
-    return 2 * a.axis.per_face() * (along(c, a, 1) - along(c, a, 0)) + b.axis.per_cell() * (across(c, a, b, 1) - across(c, a, b, 0)) +
-           d.axis.per_cell() * (across(c, a, d, 1) - across(c, a, d, 0));
-  }
-};
+#include "friction.h"
+#include "transport.h"
 
 // sigma kappa df/dx: kappa on a face is the mean of both cells if both have one, else that of the one that has
 FN real tension(const Phases&, In, None, Index, const Component&) { return 0; }
@@ -92,9 +17,6 @@ FN real tension(const Phases& phases, In f_new, In kappa, Index c, const Compone
   const real mean = (low != 0) & (high != 0) ? real(0.5) * sum : sum;
   return phases.surface_tension * mean * (a.axis.per_face() * (f_new[c] - f_new[c - A]));
 }
-
-FN bool is_closed(None, int) { return false; }
-FN bool is_closed(int flags, int axis) { return (flags & CLOSED << axis) != 0; }
 
 struct Next {
   real friction, velocity;
@@ -118,7 +40,7 @@ TASK momentum_of_phases(Range range, In u, In v, In w, In u_old, In v_old, In w_
       const real here = a.now.q[c], rho = real(0.5) * (density(phases, f[c - A]) + density(phases, f[c]));
       const real rho_new = real(0.5) * (density(phases, f_new[c - A]) + density(phases, f_new[c]));
       const Leaving out = outflow(middle, c, a, b, d);
-      const real stress = friction.at(c, a.now, b.now, d.now), earlier = taken(half != 0, before);
+      const real stress = friction.at(c, a.now, b.now, d.now, flags >> (4 * number)), earlier = taken(half != 0, before);
       const real velocity = (rho * here - step * out.momentum) / (rho - step * out.mass)              // carried
                             + step * ((1 + half) * stress - half * earlier) / rho_new                 // friction
                             + step * tension(phases, f_new, kappa, c, a.now) / rho_new                // surface tension

@@ -30,5 +30,6 @@ FN Lines lines(const Grid& g, const Cell& c, Index X, Index Y, Index Z) {
   return {line(g, 0, c.i, X), line(g, 1, c.j, Y), line(g, 2, c.k, Z)};
 }
 
-// The derivative by central differences of second order
+// The change over a spacing, and the derivative, by central differences of second order
+FN real change(In q, Index c, const Line& a) { return real(0.5) * (q[c + a.high(1)] - q[c + a.low(1)]); }
 FN real slope(In q, Index c, const Line& a) { return real(0.5) * a.inverse * (q[c + a.high(1)] - q[c + a.low(1)]); }

@@ -29,6 +29,7 @@ from taskflow.runtime.tasks import (
     Components,
     Launch,
     Read,
+    ReadByte,
     ReadWrite,
     Reduce,
     Roles,
@@ -42,6 +43,7 @@ from taskflow.runtime.tasks import (
 TEXTS = KERNELS / "two_phase"
 CARRIER = Components(u=Read[ACROSS_X], v=Read[ACROSS_Y], w=Read[ACROSS_Z])
 CARRIER_OLD = Components(u_old=Read[ACROSS_X], v_old=Read[ACROSS_Y], w_old=Read[ACROSS_Z])
+EXTENSIONS = 2  # pairs of sweeps by which the level set goes on into bodies: WENO5 reads three cells of them
 DISTANCES = 40  # iterations by which an initial phi is made a distance
 
 
@@ -79,14 +81,15 @@ def volume_fraction(phi: Read, f: Write, *, band: Band) -> None:
 
 
 @task(kernel=TEXTS / "volume.cu")
-def volume_of(phi: Read, *, volume: Reduce["exact sum", 2], band: Band) -> None:
-    """volume = sums over all cells of H(phi / width) and of its derivative by phi."""
+def volume_of(phi: Read, solid: ReadByte | None, *, volume: Reduce["exact sum", 2], band: Band) -> None:
+    """volume = sums over the cells of fluid of H(phi / width) and of its derivative by phi."""
 
 
 @task(kernel=TEXTS / "volume.cu")
 def volume_of_shifted(
-    phi: Read, *, volume: Reduce["exact sum", 2], first: Scalar["exact sum", 2], kept: Scalar["exact sum"], band: Band
-) -> None:
+    phi: Read, solid: ReadByte | None,
+    *, volume: Reduce["exact sum", 2], first: Scalar["exact sum", 2], kept: Scalar["exact sum"], band: Band,
+) -> None:  # fmt: skip
     """`volume_of` phi + shift, shift = (kept - first[0]) / first[1]: a step of Newton's method."""
 
 
@@ -108,6 +111,13 @@ def curvature_at_foot(kappa: Read[box(3)], phi: Read[1], kappa_new: Write, *, gr
     """kappa_new = kappa at x - phi grad(phi) / |grad(phi)|^2, in cells beside the interface; 0 elsewhere."""
 
 
+@task(kernel=TEXTS / "bodies.cu")
+def extend_into_bodies(phi: Read[1], solid: ReadByte, phi_new: Write, *, grid: Grid) -> None:
+    """phi_new = phi in the fluid, in solid cells the mean of neighbours in the fluid, or of all where there is none:
+    the interface meets bodies at 90 degrees.
+    """
+
+
 @dataclass(frozen=True)
 class LevelSet:
     """The interface as the zero of phi. See `InterfaceMethod`. `reinitialise`: iterations after each step; `conserve`:
@@ -120,6 +130,7 @@ class LevelSet:
     reinitialise: int = 1
     conserve: bool = True
     boundaries: Boundaries = field(default_factory=dict)
+    bodies: bool = False
 
     @property
     def openings(self) -> InterfaceOpenings:
@@ -145,8 +156,9 @@ class LevelSet:
         """Makes phi a distance; f, and the scalar `kept`, the sum of f."""
         for _ in range(DISTANCES):
             yield from self._reinitialised(f)
+        yield from self._extended(f)
         yield volume_fraction(f.phi, f.f, over=self._box, band=self.band)
-        yield exact_total(f.f, over=self._box, total=f.scalar("kept"), bound=1.0)
+        yield exact_total(f.f, self._solid(f), over=self._box, total=f.scalar("kept"), bound=1.0)
 
     def advance(self, f: Roles) -> Iterator[Launch]:
         """See `InterfaceMethod`."""
@@ -160,13 +172,14 @@ class LevelSet:
         f.swap("phi", "phi_1")
         for _ in range(self.reinitialise):
             yield from self._reinitialised(f)
+        yield from self._extended(f)
         if not self.conserve:
             yield volume_fraction(f.phi, f.f_new, over=self._box, band=self.band)
             return
         where: dict[str, Any] = {"over": self._box, "band": self.band}
         kept, one, two = (f.scalar(name) for name in ("kept", "volume", "volume_shifted"))
-        yield volume_of(f.phi, volume=one, **where)
-        yield volume_of_shifted(f.phi, volume=two, first=one, kept=kept, **where)
+        yield volume_of(f.phi, self._solid(f), volume=one, **where)
+        yield volume_of_shifted(f.phi, self._solid(f), volume=two, first=one, kept=kept, **where)
         yield shift_level_set(f.phi, f.f_new, first=one, second=two, kept=kept, **where)
 
     def curvature(self, f: Roles) -> Iterator[Launch]:
@@ -185,6 +198,15 @@ class LevelSet:
     @property
     def _box(self) -> Box:
         return Box.of(self.grid.cells)
+
+    def _solid(self, f: Roles) -> str | None:
+        return f.solid if self.bodies else None
+
+    def _extended(self, f: Roles) -> Iterator[Launch]:
+        """The level set in bodies."""
+        if self.bodies:
+            for source, target in EXTENSIONS * ((f.phi, f.phi_1), (f.phi_1, f.phi)):
+                yield extend_into_bodies(source, f.solid, target, over=self._box, grid=self.grid)
 
     def _reinitialised(self, f: Roles) -> Iterator[Launch]:
         """An iteration: phi is nearer to a distance then."""

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 
+from taskflow.flow.bodies.projection import stop
 from taskflow.flow.boundaries.boundary import (
     Mirror,
     Slip,
@@ -102,6 +103,8 @@ class TwoPhase(FlowModel):
             if self.grid.high[axis]:
                 yield impose(f[name], over=on_face(f"{'xyz'[axis]}_max", self.grid), value=Value(0.0))
         yield from normal_velocity((f.u, f.v, f.w), self.boundaries, self.grid)
+        if self.obstacles:
+            yield stop((f.u, f.v, f.w), f.solid, over=self.staggered.box)
         yield from self.openings.begin(f)
         yield impose(f.p, over=self.staggered.box, value=Value(0.0))
         yield from self.projection(f, (f.u, f.v, f.w), f.f)
@@ -139,7 +142,8 @@ class TwoPhase(FlowModel):
         if phases.surface_tension:
             yield from self.interface.curvature(f)
         yield momentum_of_phases(
-            velocity, before, mass, (f.f, f.f_new), f.kappa if phases.surface_tension else None, None,
+            velocity, before, mass, (f.f, f.f_new), f.kappa if phases.surface_tension else None,
+            f.faces if self.obstacles else None,
             (f.h_u, f.h_v, f.h_w), (f.u_new, f.v_new, f.w_new),
             over=box, dt="dt", ratio="ratio", grid=grid, phases=phases,
         )  # fmt: skip
@@ -147,7 +151,7 @@ class TwoPhase(FlowModel):
     def projection(self, f: Roles, velocity: tuple[str, str, str], share: str) -> Iterator[Launch | Repeat]:
         """div(1/rho grad p) = div(u) / dt, solved from the last p as the first guess; then u -= dt/rho grad(p)."""
         box, b = self.staggered.box, (f.b_x, f.b_y, f.b_z)
-        yield inverse_density(share, None, b, over=box, phases=self.phases)
+        yield inverse_density(share, f.solid if self.obstacles else None, b, over=box, phases=self.phases)
         for face in self._opened_high:
             yield inverse_density(share, None, b, over=on_face(face, self.grid), phases=self.phases)
         yield from self.pressure.prepare(f)

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from taskflow.flow import Fluid
 from taskflow.flow.measures.phases import PhaseIntegrals, PhaseMonitor
+from taskflow.flow.models.two_phase.bodies import PhaseObstacles
 from taskflow.flow.models.two_phase.level_set import LevelSet
 from taskflow.flow.models.two_phase.two_phase import TwoPhase
 from taskflow.flow.operators.phases import Phases
@@ -65,7 +66,7 @@ class TwoPhaseSystem(FlowSystem):
 
     claims, table = "two_phase", TwoPhaseTable
     accepts: ClassVar[frozenset[str]] = frozenset(
-        ("body.gravity", "boundaries.phase", "initial.velocity", "initial.noise", "pressure")
+        ("body.gravity", "boundaries.phase", "initial.velocity", "initial.noise", "obstacles", "pressure")
     )
     sides: ClassVar[frozenset[str]] = frozenset(("wall", "slip", "symmetry", "inflow", "outflow"))
     lists: ClassVar[Mapping[str, type[Table]]] = {"phases": PhaseTable}
@@ -103,10 +104,17 @@ class TwoPhaseSystem(FlowSystem):
         sim, own = self.sim, self.sim.case.own
         grid = sim.grid.constants
         arguments = {**self.physics, "fluid": Fluid(self.phases.kinematic_viscosity), "phases": self.phases}
-        interface = LevelSet(grid, own.thickness, own.reinitialise, own.conserve, arguments["boundaries"])
+        sides, bodies = arguments["boundaries"], bool(sim.case.obstacles)
+        interface = LevelSet(grid, own.thickness, own.reinitialise, own.conserve, sides, bodies)
         pressure = multigrid(sim.case, Operator(grid, released(sim.case), variable=True), sim.blocks, sim.device)
         capillary = sim.case.time.capillary or CAPILLARY
         return TwoPhase(**arguments, interface=interface, pressure=pressure, capillary=capillary)
+
+    @cached_property
+    def obstacles(self) -> PhaseObstacles | None:
+        """The bodies as the model knows them; None without any."""
+        bodies = self.sim.bodies
+        return PhaseObstacles(bodies.followed, phases=self.phases) if self.sim.case.obstacles else None
 
     @cached_property
     def measures(self) -> TwoPhaseMeasures:
@@ -143,7 +151,8 @@ class TwoPhaseSystem(FlowSystem):
         """The integrals over phases."""
         integrals = []
         for table in getattr(self.sim.case, "phases", ()):
-            measured = PhaseIntegrals(self.sim.grid, table.name, table.phase, self._cells(table.box))
+            over, bodies = self._cells(table.box), bool(self.obstacles)
+            measured = PhaseIntegrals(self.sim.grid, table.name, table.phase, over, bodies)
             series = of_phase(table.name, measured.names, {"phase": table.phase})
             integrals.append(Integral(series, (measured,), table.every))
         return tuple(integrals)
