@@ -2,6 +2,7 @@
 #include "cell.h"
 #include "../flags.h"
 #include "../metrics.h"
+#include "ahead.h"
 #include "phases.h"
 
 FN real on_open_face(real b, None, int) { return b; }
@@ -17,6 +18,15 @@ TASK inverse_density(Range range, In f OPTIONAL(solid), Out b_x, Out b_y, Out b_
     b_x[c] = on_open_face(2 / (x + here), flags, 0);
     b_y[c] = on_open_face(2 / (y + here), flags, 2);
     b_z[c] = on_open_face(2 / (z + here), flags, 4);
+  });
+}
+
+// p = p + ratio (p - p_old), p_old being what p was: the first guess of the next pressure
+TASK extrapolate_pressure(Range range, InOut p, InOut p_old, In64 ratio) {
+  const real lead = real(*ratio);
+  for_cells(range, CELL(c) {
+    const real now = p[c], next = ahead(p, p_old, c, lead);
+    p_old[c] = now, p[c] = next;
   });
 }
 

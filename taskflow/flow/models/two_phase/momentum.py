@@ -62,6 +62,11 @@ def inverse_density(
 
 
 @task(kernel=TEXTS / "projection.cu")
+def extrapolate_pressure(p: ReadWrite, p_old: ReadWrite, *, ratio: Scalar) -> None:
+    """p = p + ratio (p - p_old), and p_old = what p was. With a ratio of 0, at the start, p_old is not used."""
+
+
+@task(kernel=TEXTS / "projection.cu")
 def correct_by_density(
     velocity: Components(u=ReadWrite, v=ReadWrite, w=ReadWrite), p: Read[BESIDE],
     coefficients: Components(b_x=Read, b_y=Read, b_z=Read), *, dt: Scalar, grid: Grid,

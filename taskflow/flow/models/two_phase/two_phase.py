@@ -32,6 +32,7 @@ from taskflow.flow.model import VELOCITY, FlowModel
 from taskflow.flow.models.two_phase.interface import InterfaceMethod
 from taskflow.flow.models.two_phase.momentum import (
     correct_by_density,
+    extrapolate_pressure,
     friction_rate,
     inverse_density,
     mass_flux,
@@ -72,7 +73,7 @@ class TwoPhase(FlowModel):
         fields: dict[str, Location] = dict(VELOCITY)
         for name, location in VELOCITY.items():
             fields |= {f"{name}_old": location, f"{name}_new": location, f"h_{name}": location}
-        fields |= {"p": "c", "rhs": "c", **self.pressure.fields, "f": "c", "f_new": "c", **MASS}
+        fields |= {"p": "c", "p_old": "c", "rhs": "c", **self.pressure.fields, "f": "c", "f_new": "c", **MASS}
         return fields | ({"kappa": "c"} if self.phases.surface_tension else {}) | self.interface.fields
 
     @property
@@ -122,6 +123,7 @@ class TwoPhase(FlowModel):
         yield from self.prediction(f)
         yield from normal_velocity(new, self.boundaries, self.grid)
         yield from self.openings.advance(f, 0)
+        yield extrapolate_pressure(f.p, f.p_old, over=self.staggered.box, ratio="ratio")
         yield from self.projection(f, new, f.f_new)
         yield from self.openings.ghosts(f, new, now, 0)
         yield from velocity_ghosts(new, self.boundaries, self.grid)
@@ -149,7 +151,7 @@ class TwoPhase(FlowModel):
         )  # fmt: skip
 
     def projection(self, f: Roles, velocity: tuple[str, str, str], share: str) -> Iterator[Launch | Repeat]:
-        """div(1/rho grad p) = div(u) / dt, solved from the last p as the first guess; then u -= dt/rho grad(p)."""
+        """div(1/rho grad p) = div(u) / dt, solved from p as the first guess; then u -= dt/rho grad(p)."""
         box, b = self.staggered.box, (f.b_x, f.b_y, f.b_z)
         yield inverse_density(share, f.solid if self.obstacles else None, b, over=box, phases=self.phases)
         for face in self._opened_high:
