@@ -1,5 +1,8 @@
 // Koren's limiter (B. Koren 1993).
 
+// a where `take`, else b. Of conditions a selection would keep a loop from being a vector loop.
+FN bool either(bool take, bool a, bool b) { return (take & a) | (!take & b); }
+
 FN real smaller(real a, real b) { return b < a ? b : a; }
 
 // Twice the way from the upwind value to that on the face: `ahead` times Koren's limiter min(2 r, (2 + r) / 3, 2) of

@@ -22,8 +22,8 @@ FN real passing(In q, Index c, int n, const Direction& d, real per_face, const D
   const bool forward = speed > 0;
   const real up = forward ? low : high, down = forward ? high : low, beyond = forward ? q[c - 2 * S] : q[c + S];
   const bool at_low = n == d.first, at_high = n == d.last + 1;
-  const bool entering = forward ? at_low : at_high, leaving = forward ? at_high : at_low;
-  const bool ends = forward ? n == d.first + 1 : n == d.last;
+  const bool entering = either(forward, at_low, at_high), leaving = either(forward, at_high, at_low);
+  const bool ends = either(forward, n == d.first + 1, n == d.last);
   const real inner = up + real(0.5) * limited(up - beyond, down - up, ends);
   const real value = entering ? real(0.5) * (low + high) : leaving ? up : inner;
   const real across = kind == 0 ? by.between(c - S, c) : real(kind & HELD) * by.diffusivity;

@@ -11,16 +11,16 @@ struct Row3 {
 
 // On a face between q[at - step] and q[at]
 FN Row3 across_face(In q, Index at, Index step, bool forward) {
-  const real low = q[at - step], high = q[at];
-  return {forward ? q[at - 2 * step] : q[at + step], forward ? low : high, forward ? high : low, forward};
+  const real lower = q[at - 2 * step], low = q[at - step], high = q[at], higher = q[at + step];
+  return {forward ? lower : higher, forward ? low : high, forward ? high : low, forward};
 }
 
 // On face n of a direction with cells from `first` to `last`: on boundaries what enters has the value there, the mean of both
 // cells, and what leaves that of the cell inside.
 FN real carried_on_face(const Row3& r, int n, int first, int last) {
   const bool at_low = n == first, at_high = n == last + 1;
-  const bool entering = r.forward ? at_low : at_high, leaving = r.forward ? at_high : at_low;
-  const bool ends = r.forward ? n == first + 1 : n == last;
+  const bool entering = either(r.forward, at_low, at_high), leaving = either(r.forward, at_high, at_low);
+  const bool ends = either(r.forward, n == first + 1, n == last);
   const real inner = r.up + real(0.5) * limited(r.up - r.before, r.down - r.up, ends);
   return entering ? real(0.5) * (r.up + r.down) : leaving ? r.up : inner;
 }

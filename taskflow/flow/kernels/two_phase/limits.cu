@@ -1,5 +1,5 @@
 // What bounds the next step besides its speed: how much friction changes on a face.
-#define UZ 32
+#define UZ 1
 #include "cell.h"
 #include "friction.h"
 

@@ -5,18 +5,21 @@
 FN double sine(double x) {
   const double y = (3.14159265358979323846 * x) * (3.14159265358979323846 * x);
   double sum = 1;
-  for (int n = 20; n > 0; n -= 2) sum = 1 - sum * y / (n * (n + 1));
+  for (int n = 20; n > 0; n -= 2) sum = 1 - sum * y * (1.0 / (n * (n + 1)));
   return x * sum;
 }
 
 FN double smoothed_step(double x) {
-  const double a = x < 0 ? -x : x, s = sine(a > 0.5 ? 1 - a : a);
-  const double inside = 0.5 * (1 + x + (x < 0 ? -s : s));
-  return a < 1 ? inside : x < 0 ? 0 : 1;
+  const double a = x < 0 ? -x : x;
+  if (a >= 1) return x < 0 ? 0 : 1;  // in hardly any cell it is not
+  const double s = sine(a > 0.5 ? 1 - a : a);
+  return 0.5 * (1 + x + (x < 0 ? -s : s));
 }
 
 // H'(x) = (1 + cos(pi x)) / 2 = cos^2(pi x / 2)
 FN double smoothed_delta(double x) {
-  const double a = x < 0 ? -x : x, s = 3.14159265358979323846 * sine(0.5 * (1 - a));
-  return a < 1 ? s * s : 0;
+  const double a = x < 0 ? -x : x;
+  if (a >= 1) return 0;
+  const double s = 3.14159265358979323846 * sine(0.5 * (1 - a));
+  return s * s;
 }

@@ -9,8 +9,8 @@ struct Middle {
   INLINE real at(In q, In q_old, Index c) const { return ahead(q, q_old, c, half); }
   INLINE Row3 row(In q, In q_old, Index at_face, Index step, bool forward) const {
     const real low = at(q, q_old, at_face - step), high = at(q, q_old, at_face);
-    const real before = at(q, q_old, forward ? at_face - 2 * step : at_face + step);
-    return {before, forward ? low : high, forward ? high : low, forward};
+    const real lower = at(q, q_old, at_face - 2 * step), higher = at(q, q_old, at_face + step);
+    return {forward ? lower : higher, forward ? low : high, forward ? high : low, forward};
   }
 };
 
@@ -32,9 +32,9 @@ FN Leaving along(const Middle& middle, const Cell& c, const Carried& a, int n) {
   const real mass = real(0.5) * (a.mass[at - A] + a.mass[at]);
   const int cell = index(c, a.now.number) + n - 1;
   const Row3 r = middle.row(a.now.q, a.old, at, A, mass > 0);
-  const bool reaches = cell != (r.forward ? a.first : a.last);
+  const bool ends = either(r.forward, cell == a.first, cell == a.last);
   const real line = real(0.5) * (r.up + r.down), bent = r.up + real(0.5) * limited(r.up - r.before, r.down - r.up, false);
-  return {mass, mass * (reaches ? bent : line)};
+  return {mass, mass * (ends ? line : bent)};
 }
 
 // Through the edges across the axis of b

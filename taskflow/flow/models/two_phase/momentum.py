@@ -12,16 +12,31 @@ A. P. S. Bhalla 2019, J. Comput. Phys. 390, 548). rho' and f' are those of the n
 from __future__ import annotations
 
 from taskflow.flow.grid import Grid
-from taskflow.flow.grid.stencils import AROUND_EDGES, BESIDE, WIDE_U, WIDE_V, WIDE_W, U, V, W
+from taskflow.flow.grid.stencils import AROUND_EDGES, BESIDE
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.operators.phases import Phases
-from taskflow.runtime.tasks import Components, Read, ReadByte, ReadShort, ReadWrite, Reduce, Scalar, Write, star, task
+from taskflow.runtime.tasks import (
+    Axis,
+    Components,
+    Read,
+    ReadByte,
+    ReadShort,
+    ReadWrite,
+    Reduce,
+    Scalar,
+    Write,
+    facing,
+    task,
+)
 
 TEXTS = KERNELS / "two_phase"
 MASS_FLUX = Components(m_x=Write, m_y=Write, m_z=Write)
 VELOCITY = Components(u=Read, v=Read, w=Read)
 VELOCITY_OLD = Components(u_old=Read, v_old=Read, w_old=Read)
-ACROSS = {"u": WIDE_U, "v": WIDE_V, "w": WIDE_W}
+BOTH_SIDES = facing(n=(-1, 0))  # of a face across the axis
+EDGES_R, EDGES_S = facing(n=(-1, 0), r=(0, 1)), facing(n=(-1, 0), s=(0, 1))  # beside the edges of that face
+AROUND_FACE = facing(n=(-1, 0), r=(-1, 0)) | facing(n=(-1, 0), s=(-1, 0))
+TWO_AWAY = facing(n=(-2, 2)) | facing(r=(-2, 2)) | facing(s=(-2, 2))
 
 
 @task(kernel=TEXTS / "mass_flux.cu")
@@ -34,17 +49,15 @@ def mass_flux(
 
 @task(kernel=TEXTS / "momentum.cu")
 def momentum_of_phases(
-    velocity: Components(u=Read[WIDE_U], v=Read[WIDE_V], w=Read[WIDE_W]),
-    velocity_old: Components(u_old=Read[star(2)], v_old=Read[star(2)], w_old=Read[star(2)]),
-    mass: Components(m_x=Read[U], m_y=Read[V], m_z=Read[W]),
-    shares: Components(f=Read[AROUND_EDGES], f_new=Read[BESIDE]), kappa: Read[BESIDE] | None, faces: ReadShort | None,
-    tendency: Components(h_u=ReadWrite, h_v=ReadWrite, h_w=ReadWrite),
-    velocity_new: Components(u_new=Write, v_new=Write, w_new=Write),
-    *, dt: Scalar, ratio: Scalar, grid: Grid, phases: Phases,
+    velocity: Components(q=Read[TWO_AWAY], r=Read[EDGES_R], s=Read[EDGES_S]), q_old: Read[TWO_AWAY],
+    mass: Components(m_n=Read[facing(n=(-1, 1))], m_r=Read[EDGES_R], m_s=Read[EDGES_S]),
+    shares: Components(f=Read[EDGES_R | EDGES_S | AROUND_FACE], f_new=Read[BOTH_SIDES]), kappa: Read[BOTH_SIDES] | None,
+    faces: ReadShort | None, h: ReadWrite, q_new: Write,
+    *, along: Axis, dt: Scalar, ratio: Scalar, grid: Grid, phases: Phases,
 ) -> None:  # fmt: skip
-    """u_new without the pressure, on faces, as above; on return h holds V. At the start `ratio` is 0, and neither u_old
-    nor h is used. Faces that lie on a wall, or are closed by bodies, keep their velocity. Without `kappa` there is no
-    surface tension.
+    """q_new, the velocity along an axis without the pressure, on faces, as above; on return h holds V. At the start
+    `ratio` is 0, and neither q_old nor h is used. Faces that lie on a wall, or are closed by bodies, keep their
+    velocity. Without `kappa` there is no surface tension.
     """
 
 

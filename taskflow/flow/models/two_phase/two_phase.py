@@ -143,12 +143,14 @@ class TwoPhase(FlowModel):
             yield mass_flux(f.f, velocity, before, mass, over=over, ratio="ratio", grid=grid, phases=phases)
         if phases.surface_tension:
             yield from self.interface.curvature(f)
-        yield momentum_of_phases(
-            velocity, before, mass, (f.f, f.f_new), f.kappa if phases.surface_tension else None,
-            f.faces if self.obstacles else None,
-            (f.h_u, f.h_v, f.h_w), (f.u_new, f.v_new, f.w_new),
-            over=box, dt="dt", ratio="ratio", grid=grid, phases=phases,
-        )  # fmt: skip
+        kappa, faces = f.kappa if phases.surface_tension else None, f.faces if self.obstacles else None
+        for axis, name in enumerate(VELOCITY):
+            others = [other for other in range(3) if other != axis]
+            own, flux = ((group[axis], *(group[other] for other in others)) for group in (velocity, mass))
+            yield momentum_of_phases(
+                own, before[axis], flux, (f.f, f.f_new), kappa, faces, f[f"h_{name}"], f[f"{name}_new"],
+                along="xyz"[axis], over=box, dt="dt", ratio="ratio", grid=grid, phases=phases,
+            )  # fmt: skip
 
     def projection(self, f: Roles, velocity: tuple[str, str, str], share: str) -> Iterator[Launch | Repeat]:
         """div(1/rho grad p) = div(u) / dt, solved from p as the first guess; then u -= dt/rho grad(p)."""
