@@ -1,4 +1,5 @@
 // The curvature of the interface: in cells beside it, then at the foot of each of them on the interface.
+#define UZ 8
 #include "cell.h"
 #include "neighbours.h"
 

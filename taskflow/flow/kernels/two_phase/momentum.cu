@@ -3,7 +3,7 @@
 #define UZ 1
 #define BX 64
 #define BY 4
-#define RESIDENT 2
+#define RESIDENT 3
 #define PLANES 1
 #include "cell.h"
 #include "../flags.h"
@@ -35,10 +35,9 @@ TASK momentum_of_phases(Range range, In q, In r, In s, In q_old, In m_n, In m_r,
     const real rho_new = real(0.5) * (density(phases, f_new[c - N]) + density(phases, f_new[c]));
     const Leaving out = outflow(middle, c, a, b, d);
     const real stress = friction.at(c, a.now, b.now, d.now, flags >> (4 * AXIS)), earlier = taken(half != 0, h[c]);
-    const real velocity = (rho * here - step * out.momentum) / (rho - step * out.mass)              // carried
-                          + step * ((1 + half) * stress - half * earlier) / rho_new                 // friction
-                          + step * tension(phases, f_new, kappa, c, a.now) / rho_new                // surface tension
-                          + step * phases.gravity[AXIS];                                            // weight
+    const real force = (1 + half) * stress - half * earlier + tension(phases, f_new, kappa, c, a.now);
+    const real velocity = (rho * here - step * out.momentum) / (rho - step * out.mass)  // carried
+                          + step * (force / rho_new + phases.gravity[AXIS]);            // friction, surface tension, weight
     const bool kept = (index(c, AXIS) == a.first) | is_closed(flags, AXIS);
     h[c] = kept ? real(0) : stress, q_new[c] = kept ? here : velocity;
   });
