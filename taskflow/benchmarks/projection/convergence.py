@@ -8,9 +8,10 @@ from functools import cached_property
 from itertools import product
 from typing import Any
 
-from taskflow.benchmarks.projection.flows import Flow, InitialVelocity, Pressure, velocity_of
-from taskflow.benchmarks.projection.step import Begin, check_memory
+from taskflow.benchmarks.projection.flows import Flow, InitialVelocity, velocity_of
+from taskflow.benchmarks.projection.step import Begin
 from taskflow.benchmarks.scaling import Growth
+from taskflow.benchmarks.steps import Pressure, check_memory
 from taskflow.benchmarks.team import Request, open_team
 from taskflow.benchmarks.timing import PassJob, PassTiming, TimingConditions, describe
 from taskflow.flow import Grid, NavierStokes
