@@ -1,0 +1,35 @@
+"""Pictures of what `taskflow bench two-phase` measures: the figures of P. Zaspel and M. Griebel (2011)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import prod
+from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from taskflow.plots import save
+
+Row = Mapping[str, Any]
+
+
+def plot_sizes(rows: Sequence[Row], heading: str, out: str | Path) -> Path:
+    """Draw cells times steps per second against the number of cells, and where a price is known what a dollar buys.
+
+    Returns the file written. Raises BadInput where the format is not known.
+    """
+    panels = [("cells_per_second_per_block", 1e6, "$10^6$ cells x steps per second")]
+    if rows[0]["cells_per_dollar"] is not None:
+        panels.append(("cells_per_dollar", 1e12, "cells x steps per dollar [$10^{12}$]"))
+    figure = Figure(figsize=(5.6 * len(panels), 4.6), layout="constrained")
+    figure.suptitle(heading, fontsize="medium")
+    for number, (name, unit, words) in enumerate(panels, 1):
+        axes = figure.add_subplot(1, len(panels), number)
+        axes.plot([prod(row["cells"]) for row in rows], [row[name] / unit for row in rows], marker="o")
+        axes.set_xscale("log")
+        axes.set_ylim(bottom=0)
+        axes.set_xlabel("cells")
+        axes.set_ylabel(words)
+        axes.grid(alpha=0.3)
+    return save(figure, Path(out).parent, "sizes", out)
