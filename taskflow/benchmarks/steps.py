@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from taskflow.benchmarks.cost import cost
 from taskflow.benchmarks.team import Team
 from taskflow.benchmarks.timing import BESIDE, moving
+from taskflow.flow import NavierStokes
+from taskflow.flow.boundaries.boundary import Value, impose
+from taskflow.flow.models.two_phase.two_phase import TwoPhase
+from taskflow.flow.poisson import relative_residual
+from taskflow.runtime.machine import Shard
+from taskflow.runtime.tasks import Launch, Repeat, Roles
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.memory import Needs
 
@@ -33,6 +39,23 @@ class Pressure:
         if self.tolerance is not None:
             return f"{self.solver} to {self.tolerance:g}"
         return self.solver if self.iterations is None else f"{self.iterations} {self.solver} iterations"
+
+
+@dataclass(frozen=True, eq=False)
+class Solve:
+    """A program: from p = 0 to the pressure of a step, of which the right-hand side is there."""
+
+    model: NavierStokes | TwoPhase
+
+    def __call__(self, f: Roles) -> Iterator[Launch | Repeat]:
+        yield impose(f.p, over=self.model.staggered.box, value=Value(0.0))
+        yield from self.model.pressure.solve(f)
+
+    def end(self, shard: Shard) -> dict[str, Any]:
+        """The iterations of the last solve, and the residual that it left."""
+        taken = self.model.pressure.taken(shard.scalars)
+        shard.run(self.model.residual)
+        return {"iterations": taken, "residual": relative_residual(shard.scalars)}
 
 
 def check_memory(team: Team, setup: Simulation) -> None:

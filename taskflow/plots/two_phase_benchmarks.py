@@ -33,3 +33,24 @@ def plot_sizes(rows: Sequence[Row], heading: str, out: str | Path) -> Path:
         axes.set_ylabel(words)
         axes.grid(alpha=0.3)
     return save(figure, Path(out).parent, "sizes", out)
+
+
+def plot_solvers(rows: Sequence[Row], heading: str, out: str | Path) -> Path:
+    """Draw a bar per method: the time of a step, and of the solution from p = 0, with its iterations.
+
+    Returns the file written. Raises BadInput where the format is not known.
+    """
+    figure = Figure(figsize=(7.5, 0.7 * len(rows) + 1.8), layout="constrained")
+    figure.suptitle(heading, fontsize="medium")
+    axes = figure.add_subplot()
+    for offset, name, label in ((0.2, "seconds", "a step"), (-0.2, "solve_seconds", "a solution from p = 0")):
+        places = [number + offset for number in range(len(rows))]
+        axes.barh(places, [1e3 * row[name] for row in rows], height=0.36, label=label)
+    for number, row in enumerate(rows):
+        axes.text(1e3 * row["solve_seconds"], number - 0.2, f" {row['solve_iterations']:g} iterations", va="center")
+        axes.text(1e3 * row["seconds"], number + 0.2, f" {row['iterations']:.3g} iterations", va="center")
+    axes.set_yticks(range(len(rows)), [row["method"] for row in rows])
+    axes.set_xlim(0, 1.35 * max(1e3 * max(row["seconds"], row["solve_seconds"]) for row in rows))
+    axes.set_xlabel("ms")
+    axes.legend(fontsize="small")
+    return save(figure, Path(out).parent, "solvers", out)

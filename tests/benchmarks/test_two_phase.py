@@ -17,7 +17,7 @@ def measured(give, here):
 
     def call(*words):
         brief = "--steps", 2, "--seconds", 0.01, "--device", "cpu"
-        result = give("bench", "two-phase", *words, *brief, "-o", "bench.json")
+        result = give("bench", "two-phase", *brief, *words, "-o", "bench.json")
         assert (result.exit_code, result.stderr) == (0, "")
         return result.stdout, json.loads((here / "bench.json").read_text())
 
@@ -85,12 +85,73 @@ def test_sizes(measured, here):
     assert found["more"] is None
 
 
+def test_pressure(measured, here):
+    words = "--study", "pressure", "--cells", 16, "--methods", "multigrid,mixed", "--picture", "pressure.svg"
+    told, found = measured(*words)
+    assert (here / "pressure.svg").read_text().startswith("<?xml")
+    assert "Solvers for the pressure of a bubble, 16 x 16 x 16 cells, to 1e-06, double precision" in told
+    assert found["refused"] == {}
+    full, mixed = found["results"]
+    assert [full["method"], mixed["method"]] == ["multigrid", "mixed"]
+    assert mixed["bytes_per_cell"] / mixed["iterations"] < full["bytes_per_cell"] / full["iterations"]
+    for row in (full, mixed):
+        assert row["solve_iterations"] >= row["iterations_of_steps"][-1]  # from p = 0, and not from the last p
+        assert row["solve_seconds"] > 0
+
+
+def test_methods_that_a_case_refuses_are_left_out(measured):
+    words = "--study", "pressure", "--cells", 8, "--methods", "multigrid,mixed", "--precision", "single"
+    told, found = measured(*words, "--tolerance", 1e-3, "--set", "pressure.precision=double")
+    assert [row["method"] for row in found["results"]] == ["mixed"]
+    assert "pressure.precision" in found["refused"]["multigrid"]
+    assert "\n  multigrid  pressure.precision" in told
+
+
+def test_shares(measured, here):
+    words = "--study", "shares", "--cells", 16, "--steps", 8, "--picture", "shares.svg"
+    told, found = measured(*words)
+    assert (here / "shares.svg").read_text().startswith("<?xml")
+    [row] = found["results"]
+    assert list(row["parts"]) == ["interface", "pressure", "momentum", "rest"]
+    assert sum(row["parts"].values()) == pytest.approx(1)
+    of = {task["name"]: task for task in row["tasks"]}
+    assert sum(task["bytes_per_cell"] for task in of.values()) == pytest.approx(row["bytes_per_cell"])
+    assert sum(task["launches"] for task in of.values()) == pytest.approx(row["launches"])
+    parts = {"advect_level_set": "interface", "curvature": "interface", "relax": "pressure"}
+    assert {name: of[name]["part"] for name in parts} == parts
+    assert {of[name]["part"] for name in ("momentum_of_phases", "divergence", "inverse_density")} == {"momentum"}
+    assert of["advect_level_set"]["launches"] == 3
+    assert "  advect_level_set " in told
+
+
+def test_scaling(measured, here):
+    words = "--study", "scaling", "--shapes", "weak-128,strong-256", "--scale", 16, "--counts", 2, "--overlap", "none"
+    told, found = measured(*words, "--picture", "scaling.svg")
+    assert (here / "scaling.svg").read_text().startswith("<?xml")
+    rows = {(row["shape"], row["blocks"]): row for row in found["results"]}
+    assert [(*key, row["cells"]) for key, row in rows.items()] == [
+        ("weak-128", 1, [16, 16, 8]), ("weak-128", 2, [16, 16, 16]),
+        ("strong-256", 1, [16, 16, 16]), ("strong-256", 2, [16, 16, 16]),
+    ]  # fmt: skip
+    for (shape, blocks), row in rows.items():
+        alone = rows[shape, 1]
+        each = row["cells_per_second_per_block"] / alone["cells_per_second_per_block"]
+        assert row["efficiency"] == pytest.approx(each)
+        assert row["speedup"] == pytest.approx(each * blocks)
+    assert rows["weak-128", 2]["iterations_of_steps"] == rows["strong-256", 1]["iterations_of_steps"]
+    assert "\nstrong-256\n" in told
+
+
 @pytest.mark.parametrize(("words", "said"), [
     (["--solver", "magic"], ["pressure.solver", "magic"]),
     (["--method", "vof"], ["two_phase.method", "vof", "not available in this version"]),
     (["--set", "two_phase.density=1"], ["two_phase.density"]),
     (["--cells", "9000"], ["9000 x 9000 x 9000 cells: needs", "use fewer cells"]),
     (["--study", "sizes", "--sizes", "a"], ["--sizes a: give numbers of cells"]),
+    (["--study", "pressure", "--methods", "magic"], ["--methods magic: give one or more of cg, multigrid, mixed"]),
+    (["--study", "scaling", "--shapes", "1d"], ["--shapes 1d: give one or more of weak-128"]),
+    (["--study", "scaling", "--scale", "3", "--counts", "1"], ["--scale 3: weak-128 on 1 blocks", "a power of two"]),
+    (["--study", "shares", "--picture", "a.doc"], ["a.doc", "cannot draw this format"]),
 ])  # fmt: skip
 def test_what_cannot_be_measured_is_refused(give, refused, here, words, said):
     result = give("bench", "two-phase", *words, "--device", "cpu")

@@ -13,8 +13,8 @@ from statistics import mean, median
 from typing import Any
 
 from taskflow.benchmarks.energy import EnergyMeter
-from taskflow.benchmarks.steps import Pressure
-from taskflow.benchmarks.timing import SAMPLES, PassJob
+from taskflow.benchmarks.steps import Pressure, Solve
+from taskflow.benchmarks.timing import SAMPLES, PassJob, nothing
 from taskflow.flow.models.two_phase.two_phase import TwoPhase
 from taskflow.flow.poisson import Solver, relative_residual
 from taskflow.runtime.machine import Control, Shard
@@ -149,17 +149,21 @@ class Rise:
 
 @dataclass(frozen=True)
 class RiseJob:
-    """The job of a block: the first steps timed again and again, and then a step without its pressure."""
+    """The job of a block: the first steps timed again and again, then the solution of the last pressure equation from
+    p = 0, if `solve` is given, and then a step without its pressure.
+    """
 
     rise: Rise
     rest: TwoPhase
     seconds: float = 1.0
+    solve: Solve | None = None
 
     @classmethod
-    def of(cls, setup: Simulation, seconds: float) -> RiseJob:
-        """That of a case, for at least so many seconds."""
+    def of(cls, setup: Simulation, seconds: float, *, solved: bool = False) -> RiseJob:
+        """That of a case, for at least so many seconds; the solution of an equation is timed where it is to be."""
         rise = Rise.of(setup)
-        return cls(rise, replace(rise.model, pressure=Unsolved(rise.model.pressure)), seconds)
+        rest = replace(rise.model, pressure=Unsolved(rise.model.pressure))
+        return cls(rise, rest, seconds, Solve(rise.model) if solved else None)
 
     def __call__(self, shard: Shard, control: Control) -> dict[str, Any]:
         """As `PassJob` reports it: `seconds` are those of a step of the main loop, a mean over the loop, one value for
@@ -193,8 +197,11 @@ class RiseJob:
             "residual": relative_residual(scalars),
             "kinetic_energy": scalars["energy"] / shard.region.cells.volume,
         }
+        if self.solve is not None:
+            alone = PassJob(nothing, self.solve, self.solve.end, seconds=self.seconds)(shard, control)
+            state |= {"solve_seconds": median(alone["seconds"]), "solve_iterations": alone["iterations"]}
         still = {"dt": STILL * dt, "ratio": 1.0}
-        rest = PassJob(_nothing, self.rest.step, _no_more, scalars=still, seconds=self.seconds)(shard, control)
+        rest = PassJob(nothing, self.rest.step, _no_more, scalars=still, seconds=self.seconds)(shard, control)
         return {
             **rest,
             "seconds": [seconds / steps for seconds in loops],
@@ -210,10 +217,6 @@ def _slowest(shard: Shard, start: float) -> float:
     """Seconds since then, when all blocks have done everything."""
     shard.synchronize()
     return float(shard.allreduce([time.perf_counter() - start], "max")[0])
-
-
-def _nothing(shard: Shard) -> None:
-    """The fields are as the steps left them."""
 
 
 def _no_more(shard: Shard) -> dict[str, Any]:

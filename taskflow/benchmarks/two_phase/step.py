@@ -26,6 +26,7 @@ STATE = (
     "steps", "time", "iterations", "iterations_of_steps", "rounds", "divergence", "residual", "kinetic_energy",
     "initialisation_seconds", "rest_seconds",
 )  # fmt: skip
+SOLVED = "solve_seconds", "solve_iterations"
 WEAK: dict[str, Triple] = {"weak-128": (256, 256, 128), "weak-256": (256, 256, 256), "weak-512": (512, 512, 512)}
 STRONG: dict[str, Triple] = {"strong-256": (256, 256, 256), "strong-512": (512, 512, 512)}
 SHAPES = (*WEAK, *STRONG)
@@ -51,15 +52,20 @@ class BubbleTiming:
         case = self.bubble.of(cells, self.precision, self.conditions.channel)
         return Simulation(case, blocks, device=self.team.device)
 
-    def measure(self, name: str, cells: Triple, blocks: Triple, overlap: Overlap) -> dict[str, Any]:
-        """A row of a table. Raises BadInput where the memory is not enough, RunFailed where the flow diverges."""
+    def measure(
+        self, name: str, cells: Triple, blocks: Triple, overlap: Overlap, *, solved: bool = False
+    ) -> dict[str, Any]:
+        """A row of a table, which tells of one solution for the pressure, too, where that is to be timed.
+
+        Raises BadInput where the memory is not enough, RunFailed where the flow diverges.
+        """
         setup = self.setup(cells, blocks)
         check_memory(self.team, setup)
-        job = RiseJob.of(setup, self.conditions.seconds)
+        job = RiseJob.of(setup, self.conditions.seconds, solved=solved)
         timing = PassTiming(self.team, self.conditions)
         reports, transports = timing.run(setup.partition, job, overlap)
         row = timing.row(name, setup.partition, reports, transports)
-        state = {name: reports[0][name] for name in STATE}
+        state = {name: reports[0][name] for name in (*STATE, *(SOLVED if solved else ()))}
         if not math.isfinite(state["kinetic_energy"]):
             raise RunFailed(f"bubble, {' x '.join(map(str, cells))} cells: the flow diverged while it was timed")
         if row["joules_per_cell"] is None and self.bubble.watts is not None:
@@ -188,6 +194,7 @@ def described(timing: BubbleTiming, rows: list[dict[str, Any]]) -> dict[str, Any
         "case": "bubble",
         "method": bubble.method,
         "pressure": str(bubble.pressure),
+        "tolerance": bubble.pressure.tolerance,
         "settings": list(bubble.settings),
         "price": bubble.price,
         "watts": bubble.watts,
