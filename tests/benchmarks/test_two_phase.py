@@ -5,7 +5,9 @@ import json
 import pytest
 
 from taskflow.benchmarks.steps import Pressure
+from taskflow.benchmarks.two_phase import report
 from taskflow.benchmarks.two_phase.bubble import Bubble
+from taskflow.benchmarks.two_phase.goals import GOALS
 from taskflow.benchmarks.two_phase.step import halved
 
 pytestmark = pytest.mark.timeout(300)  # processes are begun again and again
@@ -22,6 +24,13 @@ def measured(give, here):
         return result.stdout, json.loads((here / "bench.json").read_text())
 
     return call
+
+
+def lines(table, *results):
+    """The rows of a table of the page that is made of results, as texts by column."""
+    head, _, *rows = report.TABLES[table](results).markdown().partition("\n\n")[0].splitlines()
+    names, *cells = ([text.strip() for text in line.strip("|").split("|")] for line in (head, *rows))
+    return [dict(zip(names, line, strict=True)) for line in cells]
 
 
 @pytest.mark.parametrize(
@@ -63,6 +72,9 @@ def test_a_step(measured):
         whole = row["initialisation_seconds"] + 2 * row["seconds"]
         assert row["joules_per_cell"] == pytest.approx(50 * whole / 2 / (16 * 16 * 24))
         assert row["cells_per_dollar"] == pytest.approx(row["cells_per_second_per_block"] * 3600 / 2)
+    [line] = lines("bubble_steps", found)
+    assert (line["cells"], line["blocks"], line["pressure"]) == ("16 x 16 x 24", "2", "multigrid to 1e-06")
+    assert "No results." in report.TABLES["bubble_machines"]([found]).markdown()  # several blocks
 
 
 def test_values_of_the_case(measured):
@@ -75,6 +87,30 @@ def test_values_of_the_case(measured):
     assert row["rest_bytes_per_cell"] < other["rest_bytes_per_cell"]
     assert row["joules_per_cell"] is None
     assert row["residual"] <= 1e-3
+    first, second = lines("bubble_steps", found, plain)
+    assert (first["changed"], second["changed"]) == ("", "`two_phase.surface_tension=0`")
+    assert "No results." in report.TABLES["bubble_energy"]([found]).markdown()
+
+
+def test_machines_goals_and_energy(measured):
+    """As if the few cells were those of the paper, on a GPU: rates are of the cells that are told."""
+    _, found = measured("--cells", "8x8x4", "--watts", 4)
+    [row] = found["results"]
+    row |= {"cells": [256, 256, 128], "seconds": 0.01, "steps": 20, "cells_per_second_per_block": 838860800.0}
+    row |= {"joules_per_cell": 1e-7, "initialisation_seconds": 0.5}
+    assert lines("bubble_machines", found)[0]["of the six-core Xeon"] == "15,300 x"
+    assert lines("bubble_energy", found)[0] | {"J": "16.8", "nJ per cell-step": "100", "energy": "4 W, stated"} == (
+        lines("bubble_energy", found)[0]
+    )
+    assert "No results." in report.TABLES["bubble_goals"]([found]).markdown()
+    found["gpu"] = "NVIDIA H200"
+    [goal] = lines("bubble_goals", found)
+    assert (goal["what"], goal["goal"], goal["reached"], goal["met"]) == (
+        "256 x 256 x 128: 20 steps", "at most 0.35 s", "0.2 s", "yes",
+    )  # fmt: skip
+    row["cells"] = [512, 512, 512]
+    assert [line["what"] for line in lines("bubble_goals", found)] == [*list(GOALS)[:2], "512^3: memory per cell"]
+    assert lines("bubble_machines", found)[0]["peak: TB/s"] == "4.8"
 
 
 def test_sizes(measured, here):
@@ -83,6 +119,7 @@ def test_sizes(measured, here):
     assert (here / "sizes.svg").read_text().startswith("<?xml")
     assert "1 x 16x16x16" in told
     assert found["more"] is None
+    assert [line["cells"] for line in lines("bubble_sizes", found)] == ["8 x 8 x 8", "16 x 16 x 16"]
 
 
 def test_pressure(measured, here):
@@ -97,6 +134,7 @@ def test_pressure(measured, here):
     for row in (full, mixed):
         assert row["solve_iterations"] >= row["iterations_of_steps"][-1]  # from p = 0, and not from the last p
         assert row["solve_seconds"] > 0
+    assert [line["method"] for line in lines("bubble_pressure", found)] == ["multigrid", "mixed"]
 
 
 def test_methods_that_a_case_refuses_are_left_out(measured):
@@ -122,6 +160,9 @@ def test_shares(measured, here):
     assert {of[name]["part"] for name in ("momentum_of_phases", "divergence", "inverse_density")} == {"momentum"}
     assert of["advect_level_set"]["launches"] == 3
     assert "  advect_level_set " in told
+    [line] = lines("bubble_parts", found)
+    assert line["solver"] == "multigrid to 1e-06, double"
+    assert {line["task"] for line in lines("bubble_tasks", found)} <= of.keys()
 
 
 def test_scaling(measured, here):
@@ -140,6 +181,11 @@ def test_scaling(measured, here):
         assert row["speedup"] == pytest.approx(each * blocks)
     assert rows["weak-128", 2]["iterations_of_steps"] == rows["strong-256", 1]["iterations_of_steps"]
     assert "\nstrong-256\n" in told
+    growth = [(line["growth"], line["blocks"], line["overlap"]) for line in lines("bubble_scaling", found)]
+    assert growth == [("strong", "1", ""), ("strong", "2", "none"), ("weak", "1", ""), ("weak", "2", "none")]
+    found["gpu"] = "NVIDIA H200"
+    goals = [line["what"] for line in lines("bubble_goals", found)]
+    assert goals == ["two GPUs, 256 x 256 x 128 each", "two GPUs share 256^3: speedup"]
 
 
 @pytest.mark.parametrize(("words", "said"), [
