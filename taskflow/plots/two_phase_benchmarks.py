@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from taskflow.plots import save
 
 Row = Mapping[str, Any]
+SPEED = "cells_per_second_per_block"
 
 
 def plot_sizes(rows: Sequence[Row], heading: str, out: str | Path) -> Path:
@@ -19,14 +20,15 @@ def plot_sizes(rows: Sequence[Row], heading: str, out: str | Path) -> Path:
 
     Returns the file written. Raises BadInput where the format is not known.
     """
-    panels = [("cells_per_second_per_block", 1e6, "$10^6$ cells x steps per second")]
+    panels = [(SPEED, 1e6, "$10^6$ cells x steps per second")]
     if rows[0]["cells_per_dollar"] is not None:
         panels.append(("cells_per_dollar", 1e12, "cells x steps per dollar [$10^{12}$]"))
     figure = Figure(figsize=(5.6 * len(panels), 4.6), layout="constrained")
     figure.suptitle(heading, fontsize="medium")
     for number, (name, unit, words) in enumerate(panels, 1):
         axes = figure.add_subplot(1, len(panels), number)
-        axes.plot([prod(row["cells"]) for row in rows], [row[name] / unit for row in rows], marker="o")
+        values = [row[name] * row["blocks"] if name == SPEED else row[name] for row in rows]
+        axes.plot([prod(row["cells"]) for row in rows], [value / unit for value in values], marker="o")
         axes.set_xscale("log")
         axes.set_ylim(bottom=0)
         axes.set_xlabel("cells")

@@ -1,14 +1,16 @@
 """`taskflow bench two-phase`: the seed's bubble, on few cells."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
 from taskflow.benchmarks.steps import Pressure
-from taskflow.benchmarks.two_phase import report
+from taskflow.benchmarks.two_phase import report, step
 from taskflow.benchmarks.two_phase.bubble import Bubble
 from taskflow.benchmarks.two_phase.goals import GOALS
 from taskflow.benchmarks.two_phase.step import halved
+from taskflow.errors import BadInput
 
 pytestmark = pytest.mark.timeout(300)  # processes are begun again and again
 
@@ -118,8 +120,26 @@ def test_sizes(measured, here):
     assert [row["cells"] for row in found["results"]] == [[8, 8, 8], [16, 16, 16]]
     assert (here / "sizes.svg").read_text().startswith("<?xml")
     assert "1 x 16x16x16" in told
-    assert found["more"] is None
     assert [line["cells"] for line in lines("bubble_sizes", found)] == ["8 x 8 x 8", "16 x 16 x 16"]
+
+
+def test_sizes_that_fit(monkeypatch):
+    """Those that are listed as far as they fit, and the largest below the next."""
+    most = {"bytes": 100}
+    monkeypatch.setattr(step, "SIZES", {"cpu": (8, 16, 32), "gpu": ()})
+    monkeypatch.setattr(step, "BETWEEN", 4)
+
+    def check(self, n, blocks):
+        if n**3 > most["bytes"] ** 3:
+            raise BadInput(f"{n} x {n} x {n} cells: too many")
+
+    monkeypatch.setattr(step.BubbleTiming, "_check", check)
+    timing = step.BubbleTiming(SimpleNamespace(device="cpu"), None, None)
+    for most["bytes"], fit in ((100, [8, 16, 32]), (31, [8, 16, 28]), (16, [8, 16]), (12, [8, 12])):
+        assert timing.fitting((1, 1, 1)) == fit
+    most["bytes"] = 7
+    with pytest.raises(BadInput, match="8 x 8 x 8 cells: too many"):
+        timing.fitting((1, 1, 1))
 
 
 def test_pressure(measured, here):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice, takewhile
 from math import prod
 from typing import Any
 
@@ -20,7 +21,8 @@ from taskflow.runtime.regions import Triple, triple
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.step_cost import LAYERS, StepCost, often, table
 
-SIZES = {"cpu": (32, 48, 64, 96, 128), "gpu": (32, 64, 96, 128, 192, 256, 384, 512, 640, 768, 896)}  # of cubes
+SIZES = {"cpu": (32, 48, 64, 96, 128), "gpu": (32, 64, 96, 128, 192, 256, 384, 512, 640, 768, 896, 1024)}  # of cubes
+BETWEEN = 64  # cells from one size to the next, where the largest that fits is looked for
 CELLS: dict[str, Triple] = {"cpu": (128, 128, 64), "gpu": (256, 256, 128)}  # of the step: on GPUs the seed's
 STATE = (
     "steps", "time", "iterations", "iterations_of_steps", "rounds", "divergence", "residual", "kinetic_energy",
@@ -75,14 +77,27 @@ class BubbleTiming:
         memory = needed(self.team, setup) * len(setup.partition) / setup.grid.box.volume
         return {**row, "cells": list(cells), **state, **spent, **_rest(setup, job.rest, row, state), "memory": memory}
 
-    def problem(self, cells: Triple, blocks: Triple) -> str | None:
-        """Why so many cells do not fit; None where they do."""
-        need = needed(self.team, self.setup(cells, blocks)) + BESIDE[self.team.device] + OF_DRIVER[self.team.device]
+    def fitting(self, blocks: Triple) -> list[int]:
+        """The `SIZES` of cubes that fit, and the largest one. Raises BadInput where none does."""
+        known = SIZES[self.team.device]
+        fit = list(takewhile(lambda n: self._fits(n, blocks), known))
+        if not fit:
+            self._check(known[0], blocks)
+        following = known[len(fit) : len(fit) + 1]
+        between = (n for last in following for n in range(last - BETWEEN, fit[-1], -BETWEEN) if self._fits(n, blocks))
+        return [*fit, *islice(between, 1)]
+
+    def _fits(self, n: int, blocks: Triple) -> bool:
         try:
-            self.team.check_memory(need, prod(blocks), "")
-        except BadInput as error:
-            return str(error)
-        return None
+            self._check(n, blocks)
+        except BadInput:
+            return False
+        return True
+
+    def _check(self, n: int, blocks: Triple) -> None:
+        """Raises BadInput where the memory is not enough for n^3 cells, also once the driver has what it takes."""
+        need = needed(self.team, self.setup((n, n, n), blocks)) + BESIDE[self.team.device] + OF_DRIVER[self.team.device]
+        self.team.check_memory(need, prod(blocks), f"{n} x {n} x {n} cells")
 
 
 def _rest(setup: Simulation, rest: TwoPhase, row: dict[str, Any], state: dict[str, Any]) -> dict[str, Any]:
@@ -124,22 +139,15 @@ def measure_step(
 def measure_sizes(
     device: str, sizes: tuple[int, ...] | None, blocks: Triple, conditions: TimingConditions, bubble: Bubble
 ) -> dict[str, Any]:
-    """A row per cube of so many cells along each direction, by default those of `SIZES` that fit; `more` is why the
-    next one does not.
+    """A row per cube of so many cells along each direction, by default those of `SIZES` that fit, and the largest that
+    does.
 
     Raises as `measure_step` does.
     """
     with open_team(Request(device, blocks)) as team:
-        timing = BubbleTiming(team, conditions, bubble)
-        rows, more, overlap = [], None, conditions.overlaps[0]
-        for n in sizes or SIZES[team.device]:
-            more = None if sizes else timing.problem((n, n, n), blocks)
-            if more is not None:
-                break
-            rows.append(timing.measure(overlap, (n, n, n), blocks, overlap))
-        if not rows:
-            raise BadInput(f"not even {n} x {n} x {n} cells can be measured{more}")
-        return {**described(timing, rows), "more": more, "results": rows}
+        timing, overlap = BubbleTiming(team, conditions, bubble), conditions.overlaps[0]
+        rows = [timing.measure(overlap, (n, n, n), blocks, overlap) for n in sizes or timing.fitting(blocks)]
+        return {**described(timing, rows), "results": rows}
 
 
 def measure_scaling(

@@ -27,8 +27,6 @@ def show_sizes(result: Result) -> None:
     say(f"The first {rows[0]['steps']} steps of a bubble in cubes, {solved(result)}", _lines(result))
     units = Units.of(rows)
     listed(rows, [{**units.speed(row), **reached(row), **units.costs(row)} for row in rows])
-    if result["more"]:
-        say(f"No more cells{result['more']}")
 
 
 def show_pressure(result: Result) -> None:
