@@ -121,6 +121,9 @@ def test_sizes(measured, here):
     assert (here / "sizes.svg").read_text().startswith("<?xml")
     assert "1 x 16x16x16" in told
     assert [line["cells"] for line in lines("bubble_sizes", found)] == ["8 x 8 x 8", "16 x 16 x 16"]
+    found |= {"gpu": "NVIDIA H200", "settings": ["pressure.precision=single"]}
+    [goal] = lines("bubble_goals", found)
+    assert (goal["goal"], goal["reached"], goal["met"]) == ("at least 768^3", "16^3", "no")
 
 
 def test_sizes_that_fit(monkeypatch):

@@ -10,6 +10,7 @@ from taskflow.benchmarks.tables import Result
 from taskflow.benchmarks.two_phase.results import SEED, changed, of_study, rows
 
 CUBE = (512, 512, 512)
+SINGLE = "pressure.precision=single"
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,7 @@ STEP, REST = "512^3: whole step, of copy", "512^3: all but the pressure"
 MEMORY, MEMORY_SINGLE = "512^3: memory per cell", "512^3: memory per cell, levels in single precision"
 LOOP, CG = "256 x 256 x 128: 20 steps", "256 x 256 x 128: a step with cg over one with multigrid"
 CORES = "two cores, 128^3: whole step, of copy"
+LARGEST = "largest cube that was run, levels in single precision"
 SCALED = {
     "weak-128": "two GPUs, 256 x 256 x 128 each",
     "weak-256": "two GPUs, 256^3 each",
@@ -40,6 +42,7 @@ GOALS: Mapping[str, Goal] = {
     CORES: Goal(0.5, share),
     MEMORY: Goal(305, "{:.0f} B".format, least=False),
     MEMORY_SINGLE: Goal(285, "{:.0f} B".format, least=False),
+    LARGEST: Goal(768, "{:.0f}^3".format),
     SCALED["weak-128"]: Goal(0.8, share),
     SCALED["weak-256"]: Goal(0.92, share),
     SCALED["weak-512"]: Goal(0.96, share),
@@ -52,7 +55,7 @@ def reached(results: Sequence[Result]) -> Iterator[tuple[Result, str, float]]:
     """Results that have to do with a goal, its name, and the value."""
     for result, row in rows(results, "step"):
         if row["blocks"] == 1 and result["precision"] == "double" and not changed(result):
-            cells, single = tuple(row["cells"]), "pressure.precision=single" in result["settings"]
+            cells, single = tuple(row["cells"]), SINGLE in result["settings"]
             if cells == CUBE and result["gpu"]:
                 yield result, MEMORY_SINGLE if single else MEMORY, row["memory"]
             if cells == CUBE and result["gpu"] and not single:
@@ -62,6 +65,9 @@ def reached(results: Sequence[Result]) -> Iterator[tuple[Result, str, float]]:
                 yield result, LOOP, row["seconds"] * row["steps"]
             if cells == (128, 128, 128) and result["threads"] == 2:
                 yield result, CORES, row["share_of_copy"]
+    for result in of_study(results, "sizes"):
+        if result["gpu"] and result["precision"] == "double" and SINGLE in result["settings"]:
+            yield result, LARGEST, max(row["cells"][0] for row in result["results"])
     for result in of_study(results, "pressure"):
         seconds = {row["method"]: row["seconds"] for row in result["results"] if tuple(row["cells"]) == SEED}
         if {"cg", "multigrid"} <= seconds.keys():
