@@ -213,6 +213,7 @@ def test_scaling(measured, here):
 
 @pytest.mark.parametrize(("words", "said"), [
     (["--solver", "magic"], ["pressure.solver", "magic"]),
+    (["--solver", "fft"], ["pressure.solver", "fft", "variable"]),
     (["--method", "vof"], ["two_phase.method", "vof", "not available in this version"]),
     (["--set", "two_phase.density=1"], ["two_phase.density"]),
     (["--cells", "9000"], ["9000 x 9000 x 9000 cells: needs", "use fewer cells"]),
@@ -226,3 +227,26 @@ def test_what_cannot_be_measured_is_refused(give, refused, here, words, said):
     result = give("bench", "two-phase", *words, "--device", "cpu")
     refused(result.exit_code, result.stderr, *said)
     assert result.stdout == ""
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("study", ["step", "pressure", "shares"])
+def test_studies_on_a_gpu(give, here, study):
+    words = "--study", study, "--cells", 64, "--seconds", 1, "--device", "gpu"
+    result = give("bench", "two-phase", *words, "-o", "bench.json")
+    assert (result.exit_code, result.stderr) == (0, "")
+    found = json.loads((here / "bench.json").read_text())
+    row = found["results"][-1]
+    assert found["gpu"] in result.stdout
+    assert row["joules_per_cell"] is None or 1e-9 < row["joules_per_cell"] < 1e-4
+    assert study != "shares" or sum(row["parts"].values()) == pytest.approx(1)
+
+
+@pytest.mark.multigpu
+def test_scaling_on_two_gpus(give, here):
+    words = "--study", "scaling", "--shapes", "weak-128", "--counts", 2, "--scale", 4, "--overlap", "full"
+    result = give("bench", "two-phase", *words, "--seconds", 0.5, "--device", "gpu", "-o", "bench.json")
+    assert (result.exit_code, result.stderr) == (0, "")
+    one, two = json.loads((here / "bench.json").read_text())["results"]
+    assert (one["blocks"], two["blocks"]) == (1, 2)
+    assert 0 < two["efficiency"] < 1.2

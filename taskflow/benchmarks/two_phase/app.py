@@ -54,7 +54,7 @@ class BubbleOptions:
         from taskflow.benchmarks.steps import Pressure
         from taskflow.benchmarks.two_phase.bubble import Bubble
 
-        pressure = Pressure(self.solver, None, self.tolerance)
+        pressure = Pressure(self.solver, None, None if self.solver == "fft" else self.tolerance)  # that one is direct
         return Bubble(pressure, self.steps, self.price, self.watts, self.method, tuple(settings))
 
 

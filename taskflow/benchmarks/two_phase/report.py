@@ -9,7 +9,7 @@ from taskflow.benchmarks.report import ReportTable, share, shown
 from taskflow.benchmarks.tables import Result, where
 from taskflow.benchmarks.two_phase.goals import GOALS, reached
 from taskflow.benchmarks.two_phase.results import SEED, changed, in_order, of_study, overlap, pressure, rows, told
-from taskflow.benchmarks.two_phase.tables import of_copy
+from taskflow.benchmarks.two_phase.tables import of_copy, tolerance
 from taskflow.cli.format import times
 
 XEON, C2050 = 54828.0, 372827.0  # cells times steps per second: 20 steps in 51 minutes, and 6.8 times as fast
@@ -99,7 +99,7 @@ def bubble_pressure(results: Sequence[Result]) -> ReportTable:
             "from p = 0: iterations": shown(row["solve_iterations"]),
             "an iteration: ms": shown(row["solve_seconds"] / max(row["solve_iterations"], 1), 1e3),
         }
-        labels = where(result), times(row["cells"]), f"{result['tolerance']:g}", row["method"]
+        labels = where(result), times(row["cells"]), tolerance(result), row["method"]
         table.put(labels, columns, result)
     return table
 

@@ -138,7 +138,7 @@ def draw_scaling(result: Result, path: Path) -> Path:
 
 def tolerance(result: Result) -> str:
     """The relative residual that solvers reach."""
-    return f"{result['tolerance']:g}"
+    return "that of the case" if result["tolerance"] is None else f"{result['tolerance']:g}"
 
 
 def solved(result: Result) -> str:
