@@ -117,7 +117,7 @@ def test_case_reference_is_that_of_the_models():
 
 def test_command_reference_has_every_command_and_option():
     page = (ROOT / "docs" / "reference" / "command.md").read_text()
-    sections = dict(re.findall(r"^## ([\w ]+)\n(.*?)(?=^## |\Z)", page, re.M | re.S))
+    sections = dict(re.findall(r"^## ([\w -]+)\n(.*?)(?=^## |\Z)", page, re.M | re.S))
     for name, command in commands(get_command(app)):
         for option in (word for parameter in command.params for word in parameter.opts if word.startswith("--")):
             assert option in sections[name], f"docs/reference/command.md: {name} {option}"

@@ -61,6 +61,12 @@ Settings = Annotated[
     list[str],
     typer.Option("--set", metavar="table.key=VALUE", help="Replace another value of the case, as often as wanted."),
 ]
+Solver = Annotated[str, typer.Option(metavar="NAME", help="Of the pressure, as pressure.solver in a case file.")]
+Tolerance = Annotated[float | None, typer.Option(help="Relative tolerance of the solver, instead of iterations.")]
+Price = Annotated[
+    float | None,
+    typer.Option(min=0.0, help="Dollars for an hour of a GPU, or of a block's cores: tells what they buy."),
+]
 
 
 @dataclass(frozen=True)

@@ -92,7 +92,7 @@ def scaled(
     """
     cases = [(name, count) for name in growth.shapes for count in counts]
     sizes = [Size(name, None, growth.scale).of((1, 1, count), device) for name, count in cases]
-    return _compared(
+    return compared(
         [
             {"shape": name, **measure(overlap, cells, (1, 1, count), overlap)}
             for (name, count), cells in zip(cases, sizes, strict=True)
@@ -101,7 +101,7 @@ def scaled(
     )
 
 
-def _compared(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def compared(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """The rows with `efficiency` and `speedup` against the one block of their shape."""
     alone = {row["shape"]: row["cells_per_second_per_block"] for row in rows if row["blocks"] == 1}
     shares = [row["cells_per_second_per_block"] / alone[row["shape"]] for row in rows]

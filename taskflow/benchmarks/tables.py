@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import typer
 
 from taskflow.cli.exit_codes import refuse, writing
-from taskflow.cli.format import several
+from taskflow.cli.format import several, table
 from taskflow.output import write_report
-from taskflow.units import significant
+from taskflow.units import significant, size
 
 PICTURES = (".png", ".svg", ".pdf")
 
 Result = dict[str, Any]
+Columns = dict[str, str]
+PREFIXES = {"T": 1e12, "G": 1e9, "M": 1e6}
 
 
 def present(
@@ -86,3 +89,76 @@ def arranged(row: Result) -> str:
 def _decided(row: Result) -> str:
     """The choice of `auto`."""
     return f" ({row['overlap']})" if row["name"] == "auto" else ""
+
+
+@dataclass(frozen=True)
+class Units:
+    """The prefixes of the rates in a table: of each kind the one that suits the largest."""
+
+    cells: str
+    flops: str
+    dollar: str
+
+    @classmethod
+    def of(cls, rows: Sequence[Result]) -> Units:
+        """The units for the rows of a table."""
+        names = ("cells_per_second_per_block", "flops", "cells_per_dollar")
+        return cls(*(_prefix(max(row[name] or 0.0 for row in rows)) for name in names))
+
+    def speed(self, row: Result) -> Columns:
+        """How fast it was."""
+        return {
+            "ms": number(row["seconds"] * 1e3),
+            "spread": share(row["spread"]),
+            f"{self.cells}cell/s": number(row["cells_per_second_per_block"] / PREFIXES[self.cells]),
+            "GB/s": number(row["bytes_per_second"] / row["blocks"] / 1e9),
+            "of copy": share(row["share_of_copy"]),
+        }
+
+    def costs(self, row: Result) -> Columns:
+        """The columns of operations, energy and money, as far as they are known."""
+        columns = {}
+        if row["flops"] is not None:
+            columns[f"{self.flops}FLOPS"] = number(row["flops"] / PREFIXES[self.flops])
+        if row["joules_per_cell"] is not None:
+            columns["nJ"] = number(row["joules_per_cell"] * 1e9)
+            if row["operations_per_cell"] is not None:
+                columns["GFLOPS/W"] = number(row["operations_per_cell"] / row["joules_per_cell"] / 1e9)
+        if row["cells_per_dollar"] is not None:
+            columns[f"{self.dollar}cell/$"] = number(row["cells_per_dollar"] / PREFIXES[self.dollar])
+        return columns
+
+
+def _prefix(largest: float) -> str:
+    return next((prefix for prefix, scale in PREFIXES.items() if largest >= scale), "M")
+
+
+def about(result: Result) -> list[tuple[str, str]]:
+    """The meaning of the columns, and why some are missing."""
+    row = result["results"][0]
+    operations = row["operations_per_cell"]
+    counted = "operations that cannot be told" if operations is None else f"{operations:.0f} operations"
+    lines = [
+        ("step", f"{row['bytes_per_cell']:.0f} bytes to move and {counted}, per cell"),
+        ("copy", f"{size(result['copy_bandwidth'])}/s for each block, measured beside the steps"),
+        ("cell/s", "cells times steps per second, of each block; GB/s of each, too"),
+    ]
+    if operations is not None:
+        lines.append(("FLOPS", "operations per second, of all blocks"))
+    if row["joules_per_cell"] is None:
+        lines.append(("energy", "not known: no driver counts that of " + (result["gpu"] or "cores")))
+    else:
+        lines.append(("nJ", "energy per cell and step that the GPUs took"))
+    if result["price"] is not None:
+        lines.append(("cell/$", f"cells times steps per dollar, at {result['price']:g} for an hour of a block"))
+    return lines
+
+
+def listed(rows: Sequence[Result], columns: Sequence[Columns]) -> None:
+    """Print rows, each with its blocks and with these columns."""
+    table(tuple(columns[0]), ((grown(row), tuple(texts.values())) for row, texts in zip(rows, columns, strict=True)))
+
+
+def reached(row: Result) -> Columns:
+    """The iterations of a solver, and what they left."""
+    return {"iterations": f"{row['iterations']:.4g}", "residual": f"{row['residual']:.1e}"}

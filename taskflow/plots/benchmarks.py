@@ -63,8 +63,13 @@ def plot_convergence(rows: Sequence[Row], heading: str, out: str | Path) -> Path
 
 def _scaling_panels(rows: Sequence[Row]) -> list[Panel]:
     """Return the panels of efficiency and speedup, as far as there are rows for them."""
-    weak, strong = [r for r in rows if r["shape"] != "strong"], [r for r in rows if r["shape"] == "strong"]
+    weak, strong = [r for r in rows if not _shared(r)], [r for r in rows if _shared(r)]
     return [(draw, part) for draw, part in ((_efficiency, weak), (_speedup, strong)) if part]
+
+
+def _shared(row: Row) -> bool:
+    """Return whether all blocks share cells that do not grow with them."""
+    return str(row["shape"]).startswith("strong")
 
 
 def _draw_panels(panels: Sequence[Panel], heading: str, out: str | Path) -> Path:

@@ -6,11 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from taskflow.benchmarks.cost import cost, operations
 from taskflow.benchmarks.projection import app, flows
 from taskflow.benchmarks.projection.convergence import METHODS, truncated
-from taskflow.benchmarks.projection.cost import cost, operations
-from taskflow.benchmarks.projection.flows import Flow, InitialVelocity, Pressure, velocity_of
+from taskflow.benchmarks.projection.flows import Flow, InitialVelocity, velocity_of
 from taskflow.benchmarks.projection.memory import Fitting
+from taskflow.benchmarks.steps import Pressure
 from taskflow.flow import StaggeredGrid
 from taskflow.runtime.host import look
 from taskflow.runtime.machine import run_threads

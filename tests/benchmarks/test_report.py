@@ -7,6 +7,7 @@ import pytest
 
 from taskflow.benchmarks import report
 from taskflow.benchmarks.projection.report import TABLES as PAPERS
+from taskflow.benchmarks.two_phase.report import TABLES as BUBBLE
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 RESULTS = sorted((DOCS / "performance" / "results").glob("*.json"))
@@ -23,17 +24,19 @@ ROW = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("page", ["performance.md", "performance/projection.md"])
+@pytest.mark.parametrize("page", ["performance.md", "performance/projection.md", "performance/two_phase.md"])
 def test_pages_are_what_the_command_makes_of_the_results(page):
     """`taskflow bench report docs/performance/results/*.json -o docs/PAGE` writes them."""
     text = (DOCS / page).read_text()
-    assert report.updated(text, report.read(RESULTS), {**report.TABLES, **PAPERS}) == text
+    assert report.updated(text, report.read(RESULTS), {**report.TABLES, **PAPERS, **BUBBLE}) == text
 
 
 def test_the_page_has_all_five_tables():
     text = (DOCS / "performance.md").read_text()
     assert [place[2] for place in report.PLACE.finditer(text)] == ["kernels", "steps", "solvers", "gpus", "cpus"]
-    assert [place[2] for place in report.PLACE.finditer((DOCS / "performance/projection.md").read_text())] == [*PAPERS]
+    for page, tables in (("projection", PAPERS), ("two_phase", BUBBLE)):
+        text = (DOCS / "performance" / f"{page}.md").read_text()
+        assert [place[2] for place in report.PLACE.finditer(text)] == [*tables]
 
 
 @pytest.mark.parametrize("path", RESULTS, ids=lambda path: path.stem)

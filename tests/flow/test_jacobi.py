@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from taskflow.benchmarks.projection.cost import operations
+from taskflow.benchmarks.cost import operations
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.bodies.flags import solid_bits
 from taskflow.flow.poisson import (

@@ -16,8 +16,11 @@ from taskflow.benchmarks.options import (
     Overlap,
     Picture,
     Precision,
+    Price,
     Settings,
+    Solver,
     TimingOptions,
+    Tolerance,
     ascending,
     blocks_of,
     cells_of,
@@ -26,19 +29,13 @@ from taskflow.benchmarks.options import (
 )
 
 if TYPE_CHECKING:
-    from taskflow.benchmarks.projection.flows import Pressure
+    from taskflow.benchmarks.steps import Pressure
 
 ITERATIONS = 30  # of Jacobi in a step, as in the papers
 METHODS = ("truncated", "amalgamated", "cg", "mixed", "fft", "jacobi")  # of the study of pressure solvers
 
-Solver = Annotated[str, typer.Option(metavar="NAME", help="Of the pressure, as pressure.solver in a case file.")]
 Iterations = Annotated[
     int | None, typer.Option(min=1, help=f"Of the solver in a step. Default of Jacobi: {ITERATIONS}, as in the papers.")
-]
-Tolerance = Annotated[float | None, typer.Option(help="Relative tolerance of the solver, instead of iterations.")]
-Price = Annotated[
-    float | None,
-    typer.Option(min=0.0, help="Dollars for an hour of a GPU, or of a block's cores: tells what they buy."),
 ]
 Warm = Annotated[int, typer.Option(min=0, help="Steps before anything is timed.")]
 
@@ -57,7 +54,7 @@ class PressureOptions:
     @property
     def pressure(self) -> Pressure:
         """The solver that is asked for."""
-        from taskflow.benchmarks.projection.flows import Pressure
+        from taskflow.benchmarks.steps import Pressure
 
         papers = ITERATIONS if self.solver == "jacobi" and self.tolerance is None else None
         return Pressure(self.solver, self.iterations or papers, self.tolerance)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from typing import Any
 
-from taskflow.benchmarks.projection.flows import Flow, InitialVelocity, Pressure, velocity_of
-from taskflow.benchmarks.projection.step import Begin, check_memory
+from taskflow.benchmarks.projection.flows import Flow, InitialVelocity, velocity_of
+from taskflow.benchmarks.projection.step import Begin
 from taskflow.benchmarks.scaling import Growth
+from taskflow.benchmarks.steps import Pressure, Solve, check_memory
 from taskflow.benchmarks.team import Request, open_team
-from taskflow.benchmarks.timing import PassJob, PassTiming, TimingConditions, describe
+from taskflow.benchmarks.timing import PassJob, PassTiming, TimingConditions, describe, nothing
 from taskflow.flow import Grid, NavierStokes
-from taskflow.flow.boundaries.boundary import Value, impose
 from taskflow.flow.poisson import (
     FFT,
     ConjugateGradients,
@@ -25,11 +25,9 @@ from taskflow.flow.poisson import (
     Operator,
     Solver,
     Tolerance,
-    relative_residual,
 )
 from taskflow.runtime.machine import Control, Shard
 from taskflow.runtime.regions import Triple
-from taskflow.runtime.tasks import Launch, Repeat, Roles
 from taskflow.simulation.build.projection import Projection
 from taskflow.simulation.build.simulation import Simulation
 
@@ -70,29 +68,6 @@ class Solved(Simulation):
 
 
 @dataclass(frozen=True, eq=False)
-class Solve:
-    """A program: from p = 0 to the pressure of a step."""
-
-    model: NavierStokes
-
-    def __call__(self, f: Roles) -> Iterator[Launch | Repeat]:
-        yield impose(f.p, over=self.model.staggered.box, value=Value(0.0))
-        yield from self.model.pressure.solve(f)
-
-    def left(self, f: Roles) -> Iterator[Launch]:
-        """A program: the residual that is left, with the right-hand side."""
-        operator = Operator(self.model.grid)
-        yield operator.measure_rhs(f, centred=True)
-        yield operator.measure_residual(f)
-
-    def end(self, shard: Shard) -> dict[str, Any]:
-        """The iterations of the last solve, and the residual that it left."""
-        taken = self.model.pressure.taken(shard.scalars)
-        shard.run(self.left)
-        return {"iterations": taken, "residual": relative_residual(shard.scalars)}
-
-
-@dataclass(frozen=True, eq=False)
 class Series:
     """The job of a block: one step, whose equation is then solved again and again, to each tolerance in turn."""
 
@@ -106,14 +81,10 @@ class Series:
         reports = []
         for solve in self.solves:
             try:
-                reports.append(PassJob(_nothing, solve, solve.end, seconds=self.seconds)(shard, control))
+                reports.append(PassJob(nothing, solve, solve.end, seconds=self.seconds)(shard, control))
             except NotConverged:
                 break
         return reports
-
-
-def _nothing(shard: Shard) -> None:
-    """The fields are as the last job left them."""
 
 
 def measure_convergence(

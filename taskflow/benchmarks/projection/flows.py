@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from taskflow.benchmarks.steps import Pressure
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.model import VELOCITY
 from taskflow.runtime.machine import Shard
@@ -24,26 +25,6 @@ from taskflow.simulation.initial import PIECE, pieces
 
 REYNOLDS = {"cavity": 1000.0, "taylor-green": 1600.0}
 FACES = ("x_min", "x_max", "y_min", "y_max", "z_min")
-
-
-@dataclass(frozen=True)
-class Pressure:
-    """The solver of the pressure equation in the words of a case file, as far as it is set."""
-
-    solver: str = "jacobi"
-    iterations: int | None = None
-    tolerance: float | None = None
-
-    @property
-    def table(self) -> dict[str, Any]:
-        """The table [pressure] of a case file."""
-        values = {"solver": self.solver, "iterations": self.iterations, "tolerance": self.tolerance}
-        return {name: value for name, value in values.items() if value is not None}
-
-    def __str__(self) -> str:
-        if self.tolerance is not None:
-            return f"{self.solver} to {self.tolerance:g}"
-        return self.solver if self.iterations is None else f"{self.iterations} {self.solver} iterations"
 
 
 @dataclass(frozen=True)

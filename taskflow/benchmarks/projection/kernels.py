@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from taskflow.benchmarks.projection.flows import Flow, Pressure
+from taskflow.benchmarks.projection.flows import Flow
+from taskflow.benchmarks.steps import Pressure
 from taskflow.benchmarks.timing import PRECISION, about, moving, timed
 from taskflow.flow import NavierStokes
 from taskflow.flow.operators.projection import correct, divergence

@@ -10,11 +10,11 @@ from math import prod
 from statistics import mean
 from typing import Any
 
-from taskflow.benchmarks.projection.cost import cost
 from taskflow.benchmarks.projection.flows import Flow, InitialVelocity, velocity_of
 from taskflow.benchmarks.scaling import Growth, scaled
+from taskflow.benchmarks.steps import check_memory, costs
 from taskflow.benchmarks.team import Request, Team, open_team
-from taskflow.benchmarks.timing import BESIDE, PRECISION, PassJob, PassTiming, TimingConditions, describe, moving
+from taskflow.benchmarks.timing import PRECISION, PassJob, PassTiming, TimingConditions, describe
 from taskflow.errors import RunFailed
 from taskflow.flow import Monitor, NavierStokes
 from taskflow.flow.poisson import relative_residual
@@ -24,10 +24,8 @@ from taskflow.runtime.regions import Triple, triple
 from taskflow.runtime.tasks import counts, plan
 from taskflow.simulation.build.projection import Projection
 from taskflow.simulation.build.simulation import Simulation
-from taskflow.simulation.memory import Needs
 
 COUNTED = 5  # steps over which iterations are averaged, where they vary
-HOUR = 3600.0
 STATE = ("iterations", "rounds", "divergence", "residual", "kinetic_energy")  # what `End` tells
 
 
@@ -102,29 +100,8 @@ class StepTiming:
         state = {name: reports[0][name] for name in STATE}
         if not math.isfinite(state["kinetic_energy"]):
             raise RunFailed(f"{flow.case}, {' x '.join(map(str, cells))} cells: the flow diverged while it was timed")
-        return {**row, "cells": list(cells), "dt": dt, **state, **self._costs(setup, row, state["rounds"])}
-
-    def _costs(self, setup: Simulation, row: dict[str, Any], rounds: dict[str, float]) -> dict[str, Any]:
-        """The rates that follow from the time of a step and from its bytes, operations and messages."""
-        spent, volume = cost(setup, setup.model.step, rounds), setup.grid.box.volume
-        busiest, price, rate = max(setup.step_cost.traffic), self.flow.price, row["cells_per_second_per_block"]
-        return {
-            **moving(row, spent.nbytes),
-            "bytes_per_cell": spent.nbytes / volume,
-            "operations_per_cell": None if spent.operations is None else spent.operations / volume,
-            "flops": None if spent.operations is None else spent.operations / row["seconds"],
-            "cells_per_dollar": None if price is None else rate * HOUR / price,
-            "messages": busiest.messages,
-            "bytes": busiest.nbytes,
-        }
-
-
-def check_memory(team: Team, setup: Simulation) -> None:
-    """Raises BadInput where the memory is not enough: for the blocks, and the copies measured beside them."""
-    blocks = len(setup.partition)
-    needs = Needs(setup, team.spread(blocks), team.device).blocks
-    need = max(memory.total - memory.output for memory in needs) + BESIDE[team.device]
-    team.check_memory(need, blocks, f"{' x '.join(map(str, setup.case.grid.cells))} cells")
+        spent = costs(setup, row, state["rounds"], flow.price)
+        return {**row, "cells": list(cells), "dt": dt, **state, **spent}
 
 
 def measure_cavity(

@@ -1,0 +1,223 @@
+"""The benchmark of P. Zaspel and M. Griebel (2011) on a block: a number of steps from rest, again and again.
+
+Speed is that of the main loop. Initial fields and the first projection are told apart: they count in energy alone.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import mean, median
+from typing import Any
+
+from taskflow.benchmarks.energy import EnergyMeter
+from taskflow.benchmarks.steps import Pressure, Solve
+from taskflow.benchmarks.timing import SAMPLES, PassJob, nothing
+from taskflow.flow.models.two_phase.two_phase import TwoPhase
+from taskflow.flow.poisson import Solver, relative_residual
+from taskflow.runtime.machine import Control, Shard
+from taskflow.runtime.regions import Location, Partition, Triple
+from taskflow.runtime.tasks import Launch, Program, Repeat, Roles, counts, plan
+from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.case import Case
+from taskflow.simulation.case.source import override
+from taskflow.simulation.expression import Expression
+from taskflow.simulation.initial import InitialFields
+from taskflow.simulation.schedule import Clock, Tick
+
+SIDE, RADIUS, HEIGHT = 0.2, 0.03, 0.06  # metres: longest side of the tank, the bubble, its centre above the floor
+STEPS = 20  # that the seed timed
+FEWEST = 2  # repetitions of the benchmark: one has no spread
+STILL = 1e-12  # of a step: so short a one moves nothing
+FACES = ("x_min", "x_max", "y_min", "y_max", "z_min", "z_max")
+
+
+@dataclass(frozen=True)
+class Bubble:
+    """The case to measure: its solver, other `settings` of it (`table.key=VALUE`), the method for the interface, the
+    `steps` that are timed, the price of a device-hour, and the `watts` that all blocks take where nobody counts them.
+    """
+
+    pressure: Pressure
+    steps: int = STEPS
+    price: float | None = None
+    watts: float | None = None
+    method: str = "levelset"
+    settings: tuple[str, ...] = ()
+
+    def of(self, cells: Triple, precision: str, channel: str = "auto") -> Case:
+        """The case with so many cubic cells, in water and air. Raises BadInput where there is none such."""
+        x, y, z = lengths = [SIDE * n / max(cells) for n in cells]
+        centre = x / 2, y / 2, min(HEIGHT, z / 2)
+        square = " + ".join(f"({name} - {place!r})**2" for name, place in zip("xyz", centre, strict=True))
+        tables: dict[str, Any] = {
+            "title": "bubble",
+            "grid": {"cells": list(cells), "lengths": lengths},
+            "two_phase": {
+                "density": [998.0, 1.2],
+                "viscosity": [1.0e-3, 1.8e-5],
+                "surface_tension": 0.0728,
+                "method": self.method,
+                "initial": f"sqrt({square}) - {RADIUS}",
+            },
+            "body": {"gravity": [0.0, 0.0, -9.81]},
+            "boundaries": dict.fromkeys(FACES, "wall"),
+            "time": {"steps": self.steps},
+            "pressure": self.pressure.table,
+            "machine": {"precision": precision, "channel": channel},
+        }
+        override(tables, self.settings)
+        return Case(**tables)
+
+
+@dataclass(frozen=True)
+class Unsolved(Solver):
+    """The fields of a solver, and nothing of what it does: a step with it is all but the pressure."""
+
+    solver: Solver
+
+    @property
+    def fields(self) -> dict[str, Location]:
+        """Those of the solver."""
+        return self.solver.fields
+
+    @property
+    def ghost(self) -> int:
+        """As the solver needs it."""
+        return self.solver.ghost
+
+    def partitions(self, main: Partition) -> tuple[Partition, ...]:
+        """Those of the solver."""
+        return self.solver.partitions(main)
+
+    def solve(self, f: Roles) -> Iterator[Launch | Repeat]:
+        """Nothing: p stays."""
+        yield from ()
+
+    def taken(self, scalars: Mapping[str, float]) -> int:
+        """None was."""
+        return 0
+
+
+@dataclass(frozen=True)
+class Rise:
+    """The first steps of a case, from its initial fields, each as long as a run would make it."""
+
+    model: TwoPhase
+    initial: InitialFields
+    clock: Clock
+    monitor: Program
+
+    @classmethod
+    def of(cls, setup: Simulation) -> Rise:
+        """Those of a case whose initial fields are formulas."""
+        assert isinstance(setup.model, TwoPhase)
+        fields = {name: p if isinstance(p, Expression) else None for name, p in setup.system.initial.items()}
+        initial = InitialFields(setup.grid, fields, Path(), setup.system.noise)
+        return cls(setup.model, initial, setup.clock, setup.monitor)
+
+    def begin(self, shard: Shard) -> float:
+        """Make the first state, with the fields in the roles of the start; the seconds of the slowest block."""
+        shard.meet()
+        start = time.perf_counter()
+        shard.roles = Roles.of(tuple(shard.partition.fields))
+        self.initial.fill(shard)
+        shard.run(self.model.start, dt=1.0)
+        return _slowest(shard, start)
+
+    def steps(self, shard: Shard) -> Iterator[Tick]:
+        """Do the steps; after each, where it led."""
+        tick = self.clock.start()
+        while not tick.finished:
+            tick = self.clock.advance(tick, shard.scalars["rate"], self.model.spreads(shard.scalars))
+            shard.run(self.model.step, **self.model.scalars(tick.dt, tick.ratio))
+            yield tick
+
+    def rehearse(self, shard: Shard) -> None:
+        """Do everything until the best way to overlap is known, and the states that programs meet have been analysed:
+        those of the second time are those of all later ones.
+        """
+        times, trying = 0, True
+        while trying or times < 2:
+            times, trying = times + 1, False
+            self.begin(shard)
+            for _ in self.steps(shard):
+                trying = trying or shard.trying
+
+
+@dataclass(frozen=True)
+class RiseJob:
+    """The job of a block: the first steps timed again and again, then the solution of the last pressure equation from
+    p = 0, if `solve` is given, and then a step without its pressure.
+    """
+
+    rise: Rise
+    rest: TwoPhase
+    seconds: float = 1.0
+    solve: Solve | None = None
+
+    @classmethod
+    def of(cls, setup: Simulation, seconds: float, *, solved: bool = False) -> RiseJob:
+        """That of a case, for at least so many seconds; the solution of an equation is timed where it is to be."""
+        rise = Rise.of(setup)
+        rest = replace(rise.model, pressure=Unsolved(rise.model.pressure))
+        return cls(rise, rest, seconds, Solve(rise.model) if solved else None)
+
+    def __call__(self, shard: Shard, control: Control) -> dict[str, Any]:
+        """As `PassJob` reports it: `seconds` are those of a step of the main loop, a mean over the loop, one value for
+        each repetition; `joules` are of the whole, per step. Besides, what the steps took.
+        """
+        model, rise = self.rise.model, self.rise
+        rise.rehearse(shard)
+        loops: list[float] = []
+        begun: list[float] = []
+        dt, names = 0.0, list(counts(plan(model.step, shard.roles)[0]))
+        with EnergyMeter(shard.device) as meter:
+            while len(loops) < FEWEST or (sum(loops) < self.seconds and len(loops) < SAMPLES[1]):
+                begun.append(rise.begin(shard))
+                taken, rounds = [], []
+                start = time.perf_counter()
+                for tick in rise.steps(shard):
+                    taken.append(model.pressure.taken(shard.scalars))
+                    rounds.append([shard.scalars[name] for name in names])
+                    dt = tick.dt
+                loops.append(_slowest(shard, start))
+        steps = len(taken)
+        shard.run(rise.monitor)
+        scalars = shard.scalars
+        state = {
+            "steps": steps,
+            "time": tick.time,
+            "iterations": mean(taken),
+            "iterations_of_steps": taken,
+            "rounds": dict(zip(names, map(mean, zip(*rounds, strict=True)), strict=True)),
+            "divergence": scalars["divergence"],
+            "residual": relative_residual(scalars),
+            "kinetic_energy": scalars["energy"] / shard.region.cells.volume,
+        }
+        if self.solve is not None:
+            alone = PassJob(nothing, self.solve, self.solve.end, seconds=self.seconds)(shard, control)
+            state |= {"solve_seconds": median(alone["seconds"]), "solve_iterations": alone["iterations"]}
+        still = {"dt": STILL * dt, "ratio": 1.0}
+        rest = PassJob(nothing, self.rest.step, _no_more, scalars=still, seconds=self.seconds)(shard, control)
+        return {
+            **rest,
+            "seconds": [seconds / steps for seconds in loops],
+            "joules": None if meter.joules is None else meter.joules / (len(loops) * steps),
+            "host_seconds": None,
+            "initialisation_seconds": median(begun),
+            "rest_seconds": median(rest["seconds"]),
+            **state,
+        }
+
+
+def _slowest(shard: Shard, start: float) -> float:
+    """Seconds since then, when all blocks have done everything."""
+    shard.synchronize()
+    return float(shard.allreduce([time.perf_counter() - start], "max")[0])
+
+
+def _no_more(shard: Shard) -> dict[str, Any]:
+    return {}

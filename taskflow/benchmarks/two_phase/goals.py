@@ -1,0 +1,80 @@
+"""What the benchmark of two phases aims at, and what results reach of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from taskflow.benchmarks.report import digits, share
+from taskflow.benchmarks.tables import Result
+from taskflow.benchmarks.two_phase.results import SEED, changed, of_study, rows
+
+CUBE = (512, 512, 512)
+SINGLE = "pressure.precision=single"
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A bound on a number that is written so; `least`: it is to be at least that."""
+
+    bound: float
+    form: Callable[[float], str]
+    least: bool = True
+
+
+STEP, REST = "512^3: whole step, of copy", "512^3: all but the pressure"
+MEMORY, MEMORY_SINGLE = "512^3: memory per cell", "512^3: memory per cell, levels in single precision"
+LOOP, CG = "256 x 256 x 128: 20 steps", "256 x 256 x 128: a step with cg over one with multigrid"
+CORES = "two cores, 128^3: whole step, of copy"
+LARGEST = "largest cube that was run, levels in single precision"
+SCALED = {
+    "weak-128": "two GPUs, 256 x 256 x 128 each",
+    "weak-256": "two GPUs, 256^3 each",
+    "weak-512": "two GPUs, 512^3 each",
+    "strong-256": "two GPUs share 256^3: speedup",
+    "strong-512": "two GPUs share 512^3: speedup",
+}
+GOALS: Mapping[str, Goal] = {
+    STEP: Goal(0.7, share),
+    REST: Goal(57, lambda ms: f"{digits(ms)} ms", least=False),
+    LOOP: Goal(0.35, lambda seconds: f"{digits(seconds)} s", least=False),
+    CG: Goal(5, digits),
+    CORES: Goal(0.5, share),
+    MEMORY: Goal(305, "{:.0f} B".format, least=False),
+    MEMORY_SINGLE: Goal(285, "{:.0f} B".format, least=False),
+    LARGEST: Goal(768, "{:.0f}^3".format),
+    SCALED["weak-128"]: Goal(0.8, share),
+    SCALED["weak-256"]: Goal(0.92, share),
+    SCALED["weak-512"]: Goal(0.96, share),
+    SCALED["strong-256"]: Goal(1.5, digits),
+    SCALED["strong-512"]: Goal(1.85, digits),
+}
+
+
+def reached(results: Sequence[Result]) -> Iterator[tuple[Result, str, float]]:
+    """Results that have to do with a goal, its name, and the value."""
+    for result, row in rows(results, "step"):
+        if row["blocks"] == 1 and result["precision"] == "double" and not changed(result):
+            cells, single = tuple(row["cells"]), SINGLE in result["settings"]
+            if cells == CUBE and result["gpu"]:
+                yield result, MEMORY_SINGLE if single else MEMORY, row["memory"]
+            if cells == CUBE and result["gpu"] and not single:
+                yield result, STEP, row["share_of_copy"]
+                yield result, REST, 1e3 * row["rest_seconds"]
+            if cells == SEED and result["gpu"]:
+                yield result, LOOP, row["seconds"] * row["steps"]
+            if cells == (128, 128, 128) and result["threads"] == 2:
+                yield result, CORES, row["share_of_copy"]
+    for result in of_study(results, "sizes"):
+        if result["gpu"] and result["precision"] == "double" and SINGLE in result["settings"]:
+            yield result, LARGEST, max(row["cells"][0] for row in result["results"])
+    for result in of_study(results, "pressure"):
+        seconds = {row["method"]: row["seconds"] for row in result["results"] if tuple(row["cells"]) == SEED}
+        if {"cg", "multigrid"} <= seconds.keys():
+            yield result, CG, seconds["cg"] / seconds["multigrid"]
+    for result in of_study(results, "scaling"):
+        two = [row for row in result["results"] if row["blocks"] == 2 and result["gpu"]]
+        for shape in dict.fromkeys(row["shape"] for row in two):
+            alike = [row for row in two if row["shape"] == shape]
+            name, value = ("speedup" if shape.startswith("strong") else "efficiency"), SCALED[shape]
+            yield result, value, max(row[name] for row in alike)
