@@ -233,3 +233,20 @@ def test_energies_of_two_phases():
     exact = ((0.5 + 2.5 * f) * 2.0 * heights).sum()
     assert kinetic == pytest.approx(0.0, abs=1e-20)
     assert potential == pytest.approx(exact, rel=1e-12)
+
+
+@pytest.mark.parametrize("ratio", [1.0, 100.0])
+def test_what_nothing_holds_does_not_fall_as_a_whole(ratio):
+    """Between periodic and slip sides the mean weight is taken off: equal fluids stay at rest, and others gain no
+    momentum.
+    """
+    phases = Phases(ratio, 1.0, 0.01, 0.01, 0.0, (0.0, 0.0, -1.0))
+    model = two_phase((16, 1, 24), (1.0, 1 / 16, 1.5), phases, periodic=(False, True, True), tolerance=1e-12)
+    flow = compute(model, circle(0.5, 0.7, 0.2), steps=10)
+    w, rho = flow.fields["w"], phases.density_2 + (phases.density_1 - phases.density_2) * flow.fields["f"]
+    momentum = (0.5 * (rho + np.roll(rho, 1, axis=0)) * w).sum()
+    if ratio == 1:
+        assert abs(w).max() <= 1e-14
+    else:
+        assert abs(w).max() > 0.01
+        assert abs(momentum) <= 0.02 * (rho * abs(w)).sum()

@@ -61,6 +61,14 @@ def momentum_of_phases(
     """
 
 
+@task(kernel=TEXTS / "mean_weight.cu")
+def take_off_mean_weight(
+    q: ReadWrite, f: Read[BOTH_SIDES],
+    *, along: Axis, total: Scalar["exact sum"], dt: Scalar, phases: Phases, part: float,
+) -> None:  # fmt: skip
+    """q = q - dt g <rho> / rho on faces across an axis, <rho> being the density of the share `part` total."""
+
+
 @task(kernel=TEXTS / "limits.cu")
 def friction_rate(f: Read[AROUND_EDGES], *, friction: Reduce[max], grid: Grid, phases: Phases) -> None:
     """friction = max over faces of the sum of mu / h^2 over the sides of their volumes, over twice their density."""

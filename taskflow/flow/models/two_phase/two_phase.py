@@ -37,10 +37,11 @@ from taskflow.flow.models.two_phase.momentum import (
     inverse_density,
     mass_flux,
     momentum_of_phases,
+    take_off_mean_weight,
 )
 from taskflow.flow.operators.phases import Phases
 from taskflow.flow.operators.projection import divergence
-from taskflow.flow.operators.rates import advective_rate
+from taskflow.flow.operators.rates import advective_rate, exact_total
 from taskflow.flow.poisson import Operator, Solver
 from taskflow.flow.stability import StepLimit
 from taskflow.flow.time.schemes import Spreads
@@ -121,6 +122,7 @@ class TwoPhase(FlowModel):
         yield from self.interface.advance(f)
         yield from self.share_ghosts(f.f_new)
         yield from self.prediction(f)
+        yield from self.balance_weight(f)
         yield from normal_velocity(new, self.boundaries, self.grid)
         yield from self.openings.advance(f, 0)
         yield extrapolate_pressure(f.p, f.p_old, over=self.staggered.box, ratio="ratio")
@@ -151,6 +153,22 @@ class TwoPhase(FlowModel):
                 own, before[axis], flux, (f.f, f.f_new), kappa, faces, f[f"h_{name}"], f[f"{name}_new"],
                 along="xyz"[axis], over=box, dt="dt", ratio="ratio", grid=grid, phases=phases,
             )  # fmt: skip
+
+    @property
+    def unheld(self) -> list[str]:
+        """The periodic directions along which weight acts and nothing holds the fluid: no wall, body or open side."""
+        held = self.obstacles or any(not isinstance(side, Slip) for side in self.boundaries.values())
+        around = zip("xyz", self.staggered.periodic, self.phases.gravity, strict=True)
+        return [] if held else [axis for axis, periodic, g in around if periodic and g]
+
+    def balance_weight(self, f: Roles) -> Iterator[Launch]:
+        """Takes the mean weight off the predicted velocity along the directions that are `unheld`."""
+        box, total = self.staggered.box, f.scalar("share_new")
+        if self.unheld:
+            yield exact_total(f.f_new, None, over=box, total=total, bound=1.0)
+        for axis in self.unheld:
+            q, number = f[f"{'uvw'['xyz'.index(axis)]}_new"], {"part": 1 / box.volume, "phases": self.phases}
+            yield take_off_mean_weight(q, f.f_new, along=axis, over=box, total=total, dt="dt", **number)
 
     def projection(self, f: Roles, velocity: tuple[str, str, str], share: str) -> Iterator[Launch | Repeat]:
         """div(1/rho grad p) = div(u) / dt, solved from p as the first guess; then u -= dt/rho grad(p)."""
