@@ -57,6 +57,15 @@ def slopes(q: np.ndarray, axis: int, h: float, near: np.ndarray) -> tuple[np.nda
     return np.where(near, low, d[2]), np.where(near, high, d[3])
 
 
+def nearly_distance(phi: np.ndarray, h: Sequence[float]) -> np.ndarray:
+    """phi / |grad phi|, with the steeper of both one-sided differences along each axis; phi where it is even."""
+    steep = 0.0
+    for axis in range(3):
+        low, high = ((at(phi, (n + 1, axis)) - at(phi, (n, axis))) / h[axis] for n in (-1, 0))
+        steep = steep + np.maximum(low**2, high**2)
+    return np.divide(at(phi), np.sqrt(steep), out=at(phi).copy(), where=steep > 0)
+
+
 def advected(q: np.ndarray, velocity: Sequence[np.ndarray], h: Sequence[float], dt: float, band: float) -> np.ndarray:
     """q - dt u . grad(q), with the velocity in the centres of cells."""
     rate, near = np.zeros_like(at(q)), np.abs(at(q)) < band

@@ -45,6 +45,19 @@ FN real upwind_square(const Slopes& s, bool positive) {
 }
 
 FN real square(real a) { return a * a; }
+FN real steeper(const Slopes& s) { return larger(square(s.low), square(s.high)); }
+
+// d = phi / |grad phi|, of each axis the steeper side: phi itself where it is even
+TASK nearly_distance(Range range, In phi, Out d, Grid grid) {
+  STRIDES(range)
+  for_cells(range, CELL(c) {
+    const Lines a = lines(grid, c, X, Y, Z);
+    const real here = phi[c];
+    const real steep = steeper(first_order(phi, c, a.x)) + steeper(first_order(phi, c, a.y)) + steeper(first_order(phi, c, a.z));
+    d[c] = steep > 0 ? here / root(steep) : here;
+  });
+}
+
 FN real change_across(In q, Index c, const Line& a) { return real(0.5) * (q[c + a.high(1)] - q[c + a.low(1)]); }
 
 // d_new = begun d_begun + now (d - tau S (|grad d| - 1)), S = phi / sqrt(phi^2 + sum over axes of (h dphi/dx)^2)
