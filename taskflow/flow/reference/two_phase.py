@@ -139,8 +139,8 @@ def curvature_at_foot(kappa: np.ndarray, phi: np.ndarray, h: Sequence[float], ba
 
 
 def viscosity(f: np.ndarray, mu_1: float, mu_2: float, *, arithmetic: bool) -> np.ndarray:
-    """1/mu = f/mu_1 + (1-f)/mu_2, or the arithmetic mean."""
-    f = np.clip(f, 0, 1)
+    """1/mu = s/mu_1 + (1-s)/mu_2, or the arithmetic mean, s being 2f - 1/2 from 0 to 1."""
+    f = np.clip(2 * f - 0.5, 0, 1)
     if arithmetic:
         return f * mu_1 + (1 - f) * mu_2
     across = f * mu_2 + (1 - f) * mu_1
