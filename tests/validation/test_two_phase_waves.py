@@ -43,7 +43,7 @@ def test_a_wave_under_gravity_decays_as_prosperetti_has_it(cells, error):
     assert np.sqrt(((found - exact) ** 2).mean()) / 0.01 <= error
 
 
-def sloshing(cells: int, viscosity: float, end: float, *, arithmetic=False, every=1, **method) -> tuple[np.ndarray, ...]:
+def sloshing(cells: int, viscosity: float, end: float, *, arithmetic=False, every=1, **method) -> np.ndarray:
     """Times, and over the first amplitude the height in the middle of a tank and the amplitude of its first mode."""
     phases = Phases(1.0, 0.001, viscosity, 1e-6 if viscosity else 0.0, 0.0, (0.0, 0.0, -1.0), arithmetic)
     shape = (cells, 1, 5 * cells // 4), (1.0, 1 / cells, 1.25)
@@ -57,7 +57,7 @@ def sloshing(cells: int, viscosity: float, end: float, *, arithmetic=False, ever
     def wave(x, y, z):
         return 1 + 0.01 * np.cos(np.pi * x) - z + 0 * y
 
-    return tuple(np.array(compute(model, wave, end=end, look=look, every=every).history.values).T)
+    return np.array(compute(model, wave, end=end, look=look, every=every).history.values).T
 
 
 @pytest.mark.parametrize(("reynolds", "cells", "error", "method"), [
