@@ -45,19 +45,6 @@ FN real upwind_square(const Slopes& s, bool positive) {
 }
 
 FN real square(real a) { return a * a; }
-FN real steeper(const Slopes& s) { return larger(square(s.low), square(s.high)); }
-
-// d = phi / |grad phi|, of each axis the steeper side: phi itself where it is even
-TASK nearly_distance(Range range, In phi, Out d, Grid grid) {
-  STRIDES(range)
-  for_cells(range, CELL(c) {
-    const Lines a = lines(grid, c, X, Y, Z);
-    const real here = phi[c];
-    const real steep = steeper(first_order(phi, c, a.x)) + steeper(first_order(phi, c, a.y)) + steeper(first_order(phi, c, a.z));
-    d[c] = steep > 0 ? here / root(steep) : here;
-  });
-}
-
 FN real change_across(In q, Index c, const Line& a) { return real(0.5) * (q[c + a.high(1)] - q[c + a.low(1)]); }
 
 // d_new = begun d_begun + now (d - tau S (|grad d| - 1)), S = phi / sqrt(phi^2 + sum over axes of (h dphi/dx)^2)
@@ -78,5 +65,19 @@ TASK reinitialise(Range range, In d, In phi OPTIONAL(d_begun), Out d_new, Grid g
     const real near = square(change_across(phi, c, a.x)) + square(change_across(phi, c, a.y)) + square(change_across(phi, c, a.z));
     const real size = root(before * before + near), sign = size > 0 ? before / size : real(0);
     d_new[c] = begun(stage, d_begun, c, here - band.tau * sign * (root(steep) - 1));
+  });
+}
+
+// The square of the steeper one
+FN real steeper(const Slopes& s) { return larger(square(s.low), square(s.high)); }
+
+// d = phi / |grad phi|, of each axis the steeper side: phi itself where it is even
+TASK nearly_distance(Range range, In phi, Out d, Grid grid) {
+  STRIDES(range)
+  for_cells(range, CELL(c) {
+    const Lines a = lines(grid, c, X, Y, Z);
+    const real here = phi[c];
+    const real steep = steeper(first_order(phi, c, a.x)) + steeper(first_order(phi, c, a.y)) + steeper(first_order(phi, c, a.z));
+    d[c] = steep > 0 ? here / root(steep) : here;
   });
 }
