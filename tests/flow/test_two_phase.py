@@ -88,10 +88,10 @@ def test_a_stage_of_reinitialisation(cells, walls, real, device):
 @RANDOM
 def test_a_first_distance(cells, walls, real, device):
     hand = by_hand(cells, walls, real, device, ("phi", "d"), mirrored=("phi",))
-    wanted = reference.nearly_distance(hand.fields["phi"].astype("f8"), spacing(cells))
+    distance = reference.nearly_distance(hand.fields["phi"].astype("f8"), spacing(cells))
     blind(hand, "phi")
     hand.run(hand.launch(ls.nearly_distance, {"grid": hand.staggered.constants}))
-    hand.assert_agrees("d", wanted)
+    hand.assert_agrees("d", distance)
 
 
 def test_shares_and_their_slope(real, device):

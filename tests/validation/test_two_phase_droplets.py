@@ -77,12 +77,12 @@ def assert_that_nothing_fails(n, number, radii, steps, most, *, down, every=20, 
 
 @pytest.mark.parametrize(("down", "most"), [(True, 3.0), (False, 4.2)])
 def test_twenty_droplets(down, most):
-    """Of 3 to 4 cells per radius; where they meet head-on, gas leaves between them at up to 3.5 times the speed."""
+    """Radii of 3 to 4 cells; where they meet head-on, gas leaves between them at up to 3.5 times the speed."""
     assert_that_nothing_fails(32, 20, (0.09, 0.12), 200, most, down=down, every=10)
 
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("down", [True, False])
 def test_two_hundred_droplets_on_a_gpu(down):
-    """Of 4 to 6 cells per radius."""
+    """Radii of 4 to 6 cells."""
     assert_that_nothing_fails(128, 200, (0.03, 0.045), 2000, 3.0, down=down, device=gpu())

@@ -39,8 +39,8 @@ def test_a_wave_under_gravity_decays_as_prosperetti_has_it(cells, error):
     flow = compute(model, wave, end=26.69 / omega, look=amplitude, every=5)
     time, height = np.array(flow.history.values).T
     tau, exact = table("prosperetti_gravity_wave_table.csv", ("tau", "abs_a"))
-    found = abs(np.interp(tau, [0, *time], [0.01, *height]))
-    assert np.sqrt(((found - exact) ** 2).mean()) / 0.01 <= error
+    measured = abs(np.interp(tau, [0, *time], [0.01, *height]))
+    assert np.sqrt(((measured - exact) ** 2).mean()) / 0.01 <= error
 
 
 def sloshing(cells: int, viscosity: float, end: float, *, arithmetic=False, every=1, **method) -> np.ndarray:
