@@ -15,7 +15,7 @@ from taskflow.flow.models.two_phase.level_set import LevelSet
 from taskflow.flow.models.two_phase.two_phase import TwoPhase
 from taskflow.flow.operators.phases import Phases
 from taskflow.flow.poisson import ConjugateGradients, Cycle, Multigrid, Operator, Tolerance
-from taskflow.runtime.machine.device import cpu
+from taskflow.runtime.machine.device import Device, cpu
 from taskflow.runtime.machine.mapper import Mapper
 from taskflow.runtime.machine.shard import Shard
 from taskflow.runtime.machine.threads import run_threads
@@ -67,11 +67,11 @@ class Phased:
 def compute(
     model: TwoPhase, phi: Callable, *, velocity=(0.0, 0.0, 0.0), end=np.inf, steps=10**9, cfl=0.3, diffusion=0.2,
     fixed=None, blocks=(1, 1, 1), dtype="f8", threads=1, overlap="auto", look: Callable | None = None, every=1,
-    names=("f", "phi", "p"), after=None,
+    names=("f", "phi", "p"), after=None, device: Device | None = None,
 ) -> Phased:  # fmt: skip
     """Run from the initial phi(x, y, z), positive in phase 1, and a velocity (numbers or functions).
 
-    `after` is a program for the final state.
+    `after` is a program for the final state; `device` is the CPU with so many threads if not given.
     """
     fields = FieldSpace([Field(name, dtype, place) for name, place in model.fields.items()])
     main = Partition(
@@ -80,7 +80,7 @@ def compute(
     partition = Partition(main.region, blocks, beside=model.partitions(main), redundant=1)
     limit = model.step_limit(fixed, cfl, diffusion)
     job = partial(_run, model, phi, velocity, limit, end, steps, look, every, names, after)
-    shares = run_threads(partition, job, cpu(threads), Mapper(overlap))
+    shares = run_threads(partition, job, device or cpu(threads), Mapper(overlap))
     whole = {}
     for name in shares[0].fields:
         whole[name] = np.full(model.staggered.box.shape[::-1], np.nan)
@@ -111,3 +111,11 @@ def _run(model, phi, velocity, limit, end, steps, look, every, names, after, sha
         shard.run(after)
     values = {name: shard.read(name) for name in (*names, "u", "v", "w")}
     return Phased(values, time, count, dict(shard.scalars.items()), history, own)
+
+
+def heights(phi: np.ndarray, z: np.ndarray) -> np.ndarray:
+    """Where phase 1 ends in each column of a flow in the plane of x and z, seen from below."""
+    phi = phi[:, 0, :]
+    row = np.argmax((phi[:-1] > 0) & (phi[1:] <= 0), axis=0)
+    above, below = (np.take_along_axis(phi, row[None] + k, axis=0)[0] for k in (0, 1))
+    return z[row] + (z[1] - z[0]) * above / (above - below)

@@ -85,6 +85,15 @@ def test_a_stage_of_reinitialisation(cells, walls, real, device):
     hand.assert_agrees("d_new", wanted)
 
 
+@RANDOM
+def test_a_first_distance(cells, walls, real, device):
+    hand = by_hand(cells, walls, real, device, ("phi", "d"), mirrored=("phi",))
+    distance = reference.nearly_distance(hand.fields["phi"].astype("f8"), spacing(cells))
+    blind(hand, "phi")
+    hand.run(hand.launch(ls.nearly_distance, {"grid": hand.staggered.constants}))
+    hand.assert_agrees("d", distance)
+
+
 def test_shares_and_their_slope(real, device):
     hand = ByHand((5, 4, 3), real=real, **device).fill(("phi", "f"))
     band = Band(0.4, 1, 1, 1, 1, 1, 1)

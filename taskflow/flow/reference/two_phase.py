@@ -57,6 +57,15 @@ def slopes(q: np.ndarray, axis: int, h: float, near: np.ndarray) -> tuple[np.nda
     return np.where(near, low, d[2]), np.where(near, high, d[3])
 
 
+def nearly_distance(phi: np.ndarray, h: Sequence[float]) -> np.ndarray:
+    """phi / |grad phi|, with the steeper of both one-sided differences along each axis; phi where it is even."""
+    steep = 0.0
+    for axis in range(3):
+        low, high = ((at(phi, (n + 1, axis)) - at(phi, (n, axis))) / h[axis] for n in (-1, 0))
+        steep = steep + np.maximum(low**2, high**2)
+    return np.divide(at(phi), np.sqrt(steep), out=at(phi).copy(), where=steep > 0)
+
+
 def advected(q: np.ndarray, velocity: Sequence[np.ndarray], h: Sequence[float], dt: float, band: float) -> np.ndarray:
     """q - dt u . grad(q), with the velocity in the centres of cells."""
     rate, near = np.zeros_like(at(q)), np.abs(at(q)) < band
@@ -130,8 +139,8 @@ def curvature_at_foot(kappa: np.ndarray, phi: np.ndarray, h: Sequence[float], ba
 
 
 def viscosity(f: np.ndarray, mu_1: float, mu_2: float, *, arithmetic: bool) -> np.ndarray:
-    """1/mu = f/mu_1 + (1-f)/mu_2, or the arithmetic mean."""
-    f = np.clip(f, 0, 1)
+    """1/mu = s/mu_1 + (1-s)/mu_2, or the arithmetic mean, s being 2f - 1/2 from 0 to 1."""
+    f = np.clip(2 * f - 0.5, 0, 1)
     if arithmetic:
         return f * mu_1 + (1 - f) * mu_2
     across = f * mu_2 + (1 - f) * mu_1

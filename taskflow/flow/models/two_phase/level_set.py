@@ -75,6 +75,13 @@ def reinitialise(
     """d_new = begun d_begun + now (d - tau S (|grad d| - 1)), S = phi / sqrt(phi^2 + sum of (h dphi/dx)^2)."""
 
 
+@task(kernel=TEXTS / "level_set.cu")
+def nearly_distance(phi: Read[1], d: Write, *, grid: Grid) -> None:
+    """d = phi / |grad phi|, with the steeper of both one-sided differences along each axis (G. Russo, P. Smereka 2000,
+    J. Comput. Phys. 163, 51): the distance near the interface, to first order. Where phi is even, d is phi.
+    """
+
+
 @task(kernel=TEXTS / "volume.cu")
 def volume_fraction(phi: Read, f: Write, *, band: Band) -> None:
     """f = H(phi / width), H(x) = (1 + x + sin(pi x) / pi) / 2 for |x| < 1 (M. Sussman, P. Smereka, S. Osher 1994)."""
@@ -153,7 +160,12 @@ class LevelSet:
         return {"phi": "c", "phi_1": "c", "phi_2": "c", "kappa_c": "c"}
 
     def start(self, f: Roles) -> Iterator[Launch]:
-        """Makes phi a distance; f, and the scalar `kept`, the sum of f."""
+        """Makes phi a distance; f, and the scalar `kept`, the sum of f. Iterations alone would move an interface beside
+        which |grad phi| is far from 1: where it is 0.1 by 0.04 spacings, on 32 cells per radius, and by 0.004 after
+        a division by it.
+        """
+        yield nearly_distance(f.phi, f.phi_1, over=self._box, grid=self.grid)
+        f.swap("phi", "phi_1")
         for _ in range(DISTANCES):
             yield from self._reinitialised(f)
         yield from self._extended(f)
