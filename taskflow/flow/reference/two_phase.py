@@ -7,6 +7,7 @@ mirrored by walls.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -269,8 +270,8 @@ def extended(q: Shifted, solid: Shifted, cells: Sequence[int], walls: Flags) -> 
 
 
 def area(q: np.ndarray, fluid: np.ndarray, h: Sequence[float], value: float) -> float:
-    """The area on which q [z, y, x] is a value, in the six tetrahedra of each box between eight centres, times the share
-    of its corners that are `fluid`.
+    """The area on which q [z, y, x] is a value, in the six tetrahedra of each box between eight centres, times the
+    share of its corners that are `fluid`.
     """
     total = 0.0
     for k, j, i in np.ndindex(*(n - 1 for n in q.shape)):
@@ -289,5 +290,5 @@ def _cut(ends: Sequence[tuple[np.ndarray, float]]) -> float:
     points = [x + (y - x) * at_x / (at_x - at_y) for x, at_x in above for y, at_y in below]
     if len(points) == 4:  # around: their order is that of above, then of below
         points = [points[0], points[1], points[3], points[2]]
-    turned = [np.cross(b - points[0], c - points[0]) for b, c in zip(points[1:], points[2:], strict=False)]
+    turned = [np.cross(b - points[0], c - points[0]) for b, c in pairwise(points[1:])]
     return float(sum(np.linalg.norm(n) for n in turned)) / 2
