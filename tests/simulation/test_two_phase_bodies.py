@@ -178,11 +178,13 @@ def test_a_stop_changes_no_bit_and_no_force(tmp_path, whole):
             assert again[step]["bodies"][name]["force"] == expected, (step, name)
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(600)
 def test_debug_meets_no_invalid_ghost_cell(tmp_path, whole):
     precision, run = whole
-    seen = tf.run(jet(precision, machine={"debug": True, "blocks": [2, 1, 2]}), tmp_path / "seen")
+    seen = tf.run(jet(precision, time={"steps": 3}, machine={"debug": True, "blocks": [1, 1, 2]}), tmp_path / "seen")
     for expected, computed in zip(stored(run), stored(seen), strict=True):
-        xr.testing.assert_identical(expected, computed)
+        xr.testing.assert_identical(expected.isel(time=slice(computed.sizes["time"])), computed)
 
 
 @pytest.mark.slow
