@@ -113,8 +113,7 @@ class TwoPhaseSystem(FlowSystem):
     @cached_property
     def obstacles(self) -> PhaseObstacles | None:
         """The bodies as the model knows them; None without any."""
-        bodies = self.sim.bodies
-        return PhaseObstacles(bodies.followed, phases=self.phases) if self.sim.case.obstacles else None
+        return PhaseObstacles(self.sim.bodies.followed, phases=self.phases) if self.sim.case.obstacles else None
 
     @cached_property
     def measures(self) -> TwoPhaseMeasures:
