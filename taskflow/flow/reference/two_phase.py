@@ -6,7 +6,8 @@ mirrored by walls.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from taskflow.runtime.regions import triple
 
 LAYERS = 3
 Flags = tuple[bool, bool, bool]
+Buried = Mapping[tuple[int, int], np.ndarray]
 
 
 def surrounded(q: np.ndarray, walls: Flags) -> np.ndarray:
@@ -147,6 +149,11 @@ def viscosity(f: np.ndarray, mu_1: float, mu_2: float, *, arithmetic: bool) -> n
     return np.divide(mu_1 * mu_2, across, out=np.zeros_like(across), where=across > 0)
 
 
+def density(f: np.ndarray, phases: Any) -> np.ndarray:
+    """rho_2 + (rho_1 - rho_2) f."""
+    return phases.density_2 + (phases.density_1 - phases.density_2) * f
+
+
 def mass_flux(
     f: Shifted, speed: np.ndarray, axis: int, densities: tuple[float, float], cells: int, wall: bool
 ) -> np.ndarray:
@@ -162,58 +169,135 @@ def along(q: Shifted, mass: np.ndarray, axis: int, n: int, cells: int, wall: boo
     cell = np.arange(q.box.lo[axis], q.box.hi[axis]).reshape([-1 if d == 2 - axis else 1 for d in range(3)]) + n - 1
     low, high = q(n - 1, axis), q(n, axis)
     # A face across x lies between two faces as a face of cells does between two cells.
-    there = Shifted(q.array, q.box.shift(triple(n if d == axis else 0 for d in range(3))), q.origin)
-    bent = carried_value(there, mass, axis, 0, False)
+    bent = carried_value(beside(q, axis, n), mass, axis, 0, False)
     at_end = np.where(mass > 0, cell == 0, cell == cells - 1) & wall
     return np.where(at_end, (low + high) / 2, bent)
+
+
+def beside(q: Shifted, axis: int, n: int) -> Shifted:
+    """q seen from n cells further along an axis."""
+    return Shifted(q.array, q.box.shift(triple(n if d == axis else 0 for d in range(3))), q.origin)
+
+
+def outflow(
+    middle: Shifted, mass: Sequence[Shifted], a: int, h: Sequence[float], cells: Sequence[int], walls: Flags
+) -> tuple[np.ndarray, np.ndarray]:
+    """Mass, and momentum along the axis a, that leave the volumes around its faces, per volume and time; `middle` is
+    the velocity that is carried.
+    """
+    net_mass, net_momentum = (np.zeros_like(middle()) for _ in range(2))
+    for b in range(3):
+        for n, sign in ((0, -1), (1, 1)):
+            if a == b:
+                m = (mass[a](n - 1, a) + mass[a](n, a)) / 2
+                value = along(middle, m, a, n, cells[a], walls[a])
+            else:
+                m = (mass[b](n, b, -1, a) + mass[b](n, b)) / 2
+                value = carried_value(beside(middle, b, n), m, b, cells[b], walls[b])
+            net_mass, net_momentum = net_mass + sign * m / h[b], net_momentum + sign * m * value / h[b]
+    return net_mass, net_momentum
+
+
+def friction(
+    velocity: Sequence[Shifted], f: Shifted, a: int, h: Sequence[float], phases: Any, steep: Buried | None = None
+) -> np.ndarray:
+    """div(mu (grad u + grad u^T)) along the axis a, on its faces. Where `steep` has a mask by axis and side (0 or 1) a
+    velocity falls to 0 within half a cell.
+    """
+
+    def mu(share: np.ndarray) -> np.ndarray:
+        return viscosity(share, phases.viscosity_1, phases.viscosity_2, arithmetic=phases.arithmetic)
+
+    u, stress = velocity[a], np.zeros_like(velocity[a]())
+    for b in range(3):
+        for n, sign in ((0, -1), (1, 1)):
+            if a == b:
+                sheared = 2 * mu(f(n - 1, a)) * (u(n, a) - u(n - 1, a)) / h[a]
+            else:
+                edge = (f(n, b) + f(n - 1, b) + f(n, b, -1, a) + f(n - 1, b, -1, a)) / 4
+                times = np.where((steep or {}).get((b, n), False), 2, 1)
+                v = velocity[b]
+                sheared = mu(edge) * (times * (u(n, b) - u(n - 1, b)) / h[b] + (v(n, b) - v(n, b, -1, a)) / h[a])
+            stress = stress + sign * sheared / h[b]
+    return stress
 
 
 def momentum(
     velocity: Sequence[Shifted], before: Sequence[Shifted], mass: Sequence[Shifted], f: Shifted, f_new: Shifted,
     kappa: Shifted, earlier: Sequence[Shifted], h: Sequence[float], dt: float, ratio: float, cells: Sequence[int],
-    walls: Flags, phases: Any,
+    walls: Flags, phases: Any, steep: Sequence[Buried] = ({}, {}, {}),
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:  # fmt: skip
     """The velocities without the pressure, and the friction, of all faces, as if none lay on a wall; `phases` has the
     densities and viscosities of both, the surface tension, gravity, and whether viscosities are arithmetic means.
     """
-    rho_1, rho_2, mu_1, mu_2 = phases.density_1, phases.density_2, phases.viscosity_1, phases.viscosity_2
-
-    def density(share: np.ndarray) -> np.ndarray:
-        return rho_2 + (rho_1 - rho_2) * share
-
-    def mu(share: np.ndarray) -> np.ndarray:
-        return viscosity(share, mu_1, mu_2, arithmetic=phases.arithmetic)
-
-    middle = [
-        Shifted(u.array + ratio / 2 * (u.array - old.array), u.box, u.origin)
-        for u, old in zip(velocity, before, strict=True)
-    ]
     velocities: list[np.ndarray] = []
     frictions: list[np.ndarray] = []
     for a in range(3):
-        u = velocity[a]
-        net_mass, net_momentum, stress = (np.zeros_like(u()) for _ in range(3))
-        for b in range(3):
-            for n, sign in ((0, -1), (1, 1)):
-                if a == b:
-                    m = (mass[a](n - 1, a) + mass[a](n, a)) / 2
-                    value = along(middle[a], m, a, n, cells[a], walls[a])
-                    sheared = 2 * mu(f(n - 1, a)) * (u(n, a) - u(n - 1, a)) / h[a]
-                else:
-                    m = (mass[b](n, b, -1, a) + mass[b](n, b)) / 2
-                    box = u.box.shift(triple(n if d == b else 0 for d in range(3)))
-                    value = carried_value(Shifted(middle[a].array, box, u.origin), m, b, cells[b], walls[b])
-                    edge = (f(n, b) + f(n - 1, b) + f(n, b, -1, a) + f(n - 1, b, -1, a)) / 4
-                    v = velocity[b]
-                    sheared = mu(edge) * ((u(n, b) - u(n - 1, b)) / h[b] + (v(n, b) - v(n, b, -1, a)) / h[a])
-                net_mass, net_momentum = net_mass + sign * m / h[b], net_momentum + sign * m * value / h[b]
-                stress = stress + sign * sheared / h[b]
-        rho, rho_new = ((density(s(-1, a)) + density(s())) / 2 for s in (f, f_new))
+        u, old = velocity[a], before[a]
+        middle = Shifted(u.array + ratio / 2 * (u.array - old.array), u.box, u.origin)
+        net_mass, net_momentum = outflow(middle, mass, a, h, cells, walls)
+        stress = friction(velocity, f, a, h, phases, steep[a])
+        rho, rho_new = ((density(s(-1, a), phases) + density(s(), phases)) / 2 for s in (f, f_new))
         low, high = kappa(-1, a), kappa()
         mean = np.where((low != 0) & (high != 0), (low + high) / 2, low + high)
         force = phases.surface_tension * mean * (f_new() - f_new(-1, a)) / h[a]
         carried = (rho * u() - dt * net_momentum) / (rho - dt * net_mass)
-        friction = ((1 + ratio / 2) * stress - ratio / 2 * earlier[a]()) / rho_new
-        velocities.append(carried + dt * (friction + force / rho_new + phases.gravity[a]))
+        rubbed = ((1 + ratio / 2) * stress - ratio / 2 * earlier[a]()) / rho_new
+        velocities.append(carried + dt * (rubbed + force / rho_new + phases.gravity[a]))
         frictions.append(stress)
     return velocities, frictions
+
+
+def force(
+    velocity: Sequence[Shifted], mass: Sequence[Shifted], f: Shifted, p: Shifted, solid: Shifted, a: int,
+    h: Sequence[float], cells: Sequence[int], walls: Flags, phases: Any,
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    """What pressure, with the weight of half a cell, and all else bring to faces across the axis a, over the volume
+    around them, as if all were faces of bodies.
+    """
+    before, here = solid(-1, a) > 0, solid() > 0
+    fall = phases.gravity[a] * h[a] / 2
+    low, high = p(-1, a) + fall * density(f(-1, a), phases), p() - fall * density(f(), phases)
+    pressure = (np.where(before, 0, low) - np.where(here, 0, high)) / h[a]
+    inside = dict.fromkeys(((b, n) for b in range(3) for n in (0, 1)), before & here)
+    _, momentum_out = outflow(velocity[a], mass, a, h, cells, walls)
+    return pressure, friction(velocity, f, a, h, phases, inside) - momentum_out
+
+
+def extended(q: Shifted, solid: Shifted, cells: Sequence[int], walls: Flags) -> np.ndarray:
+    """q, but in solid cells the mean of those of its neighbours, none beyond walls, that are not solid, or of all."""
+    in_fluid, in_all = [], []
+    for axis in range(3):
+        index = np.arange(cells[axis]).reshape([-1 if d == 2 - axis else 1 for d in range(3)])
+        for by in (-1, 1):
+            beyond = walls[axis] & (index == (0 if by < 0 else cells[axis] - 1))
+            in_all.append(np.where(beyond, np.nan, q(by, axis)))
+            in_fluid.append(np.where(solid(by, axis) > 0, np.nan, in_all[-1]))
+    known = ~np.isnan(in_fluid).all(axis=0)
+    mean = [np.nansum(values, axis=0) / np.maximum(1, (~np.isnan(values)).sum(axis=0)) for values in (in_fluid, in_all)]
+    return np.where(solid() > 0, np.where(known, *mean), q())
+
+
+def area(q: np.ndarray, fluid: np.ndarray, h: Sequence[float], value: float) -> float:
+    """The area on which q [z, y, x] is a value, in the six tetrahedra of each box between eight centres, times the
+    share of its corners that are `fluid`.
+    """
+    total = 0.0
+    for k, j, i in np.ndindex(*(n - 1 for n in q.shape)):
+        corners = [np.array((n & 1, n >> 1 & 1, n >> 2)) for n in range(8)]
+        over = [q[k + z, j + y, i + x] - value for x, y, z in corners]
+        share = np.mean([fluid[k + z, j + y, i + x] for x, y, z in corners])
+        for first, second in ((1, 3), (1, 5), (2, 3), (2, 6), (4, 5), (4, 6)):
+            ends = [(corners[n] * h, over[n]) for n in (0, first, second, 7)]
+            total += share * _cut(ends)
+    return total
+
+
+def _cut(ends: Sequence[tuple[np.ndarray, float]]) -> float:
+    """The area of the plane on which a linear function is 0 in a tetrahedron."""
+    above, below = ([end for end in ends if (end[1] > 0) == sign] for sign in (True, False))
+    points = [x + (y - x) * at_x / (at_x - at_y) for x, at_x in above for y, at_y in below]
+    if len(points) == 4:  # around: their order is that of above, then of below
+        points = [points[0], points[1], points[3], points[2]]
+    turned = [np.cross(b - points[0], c - points[0]) for b, c in pairwise(points[1:])]
+    return float(sum(np.linalg.norm(n) for n in turned)) / 2

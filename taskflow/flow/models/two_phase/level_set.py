@@ -5,7 +5,8 @@
 Transport has WENO5 from the upwind side (G.-S. Jiang, D. Peng 2000, SIAM J. Sci. Comput. 21, 2126) and the three stages
 of C.-W. Shu and S. Osher (1988, J. Comput. Phys. 77, 439), with the velocity held. After each step phi is made a
 distance again by dd/dtau = -S (|grad d| - 1), with Godunov's Hamiltonian and the same differences and stages, and
-shifted by a constant such that the volume of phase 1 stays. Walls mirror phi: the contact angle is 90 degrees.
+shifted by a constant such that the volume of phase 1 stays. Walls mirror phi, and it goes on into bodies without a
+slope: contact angles are 90 degrees.
 
 w leads u by a tenth of what it changed: with the middle of the step, half of it, waves lose amplitude at the rate
 omega^2 dt / 4; without, a droplet a thousand times denser than its surroundings does not come to rest.
@@ -129,7 +130,7 @@ def extend_into_bodies(phi: Read[1], solid: ReadByte, phi_new: Write, *, grid: G
 class LevelSet:
     """The interface as the zero of phi. See `InterfaceMethod`. `reinitialise`: iterations after each step; `conserve`:
     whether phi is shifted such that the volume of phase 1 stays, but for what enters and leaves; `thickness`: half the
-    width over which density changes, in spacings.
+    width over which density changes, in spacings; `bodies`: whether some cells are solid.
     """
 
     grid: Grid
