@@ -14,13 +14,16 @@ from taskflow.flow.models.two_phase.level_set import LevelSet
 from taskflow.flow.models.two_phase.two_phase import TwoPhase
 from taskflow.flow.operators.phases import Phases
 from taskflow.flow.poisson import Operator, relative_residual
+from taskflow.geometry import Composition
 from taskflow.output import FieldMetadata, of_phase
 from taskflow.runtime.regions import Box
 from taskflow.simulation.build.flow import FlowMeasures, FlowSystem
 from taskflow.simulation.build.pressure import multigrid, sweeps
 from taskflow.simulation.build.scales import Scale, Scales
+from taskflow.simulation.build.two_phase.shapes import composed
 from taskflow.simulation.build.two_phase.tables import FIELDS, PhaseTable, TwoPhaseTable
 from taskflow.simulation.case import Case
+from taskflow.simulation.case.initial import Profile
 from taskflow.simulation.case.table import Table
 from taskflow.simulation.records.series import Integral
 from taskflow.simulation.schedule import Tick
@@ -120,7 +123,13 @@ class TwoPhaseSystem(FlowSystem):
     @property
     def initial(self) -> dict[str, Any]:
         """The initial velocity, and phi."""
-        return {**super().initial, "phi": self.sim.case.own.initial}
+        return {**super().initial, "phi": self.phi}
+
+    @cached_property
+    def phi(self) -> Profile | Composition:
+        """The initial phi, positive in phase 1. Raises BadInput where the file of a shape cannot be read."""
+        own = self.sim.case.own
+        return own.initial or composed(own.shapes, own.background or 2, self.sim.case.grid)
 
     @property
     def scales(self) -> Scales:

@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 from taskflow.errors import BadInput
+from taskflow.simulation.build.two_phase.shapes import PhaseShape, shapes_are_inside
 from taskflow.simulation.case.control import Interval
 from taskflow.simulation.case.grid import GridTable
 from taskflow.simulation.case.initial import Profile, profile
 from taskflow.simulation.case.pressure import PressureTable
 from taskflow.simulation.case.probes import OFTEN, TAKEN, GroupName, Isosurfaces, Planes, Probes, named
-from taskflow.simulation.case.problems import Problem, numbered, wrong
+from taskflow.simulation.case.problems import Problem, exclusive, missing, numbered, present, wrong
 from taskflow.simulation.case.scalars import Corners
 from taskflow.simulation.case.statistics import Spectra
 from taskflow.simulation.case.table import Natural, NonNegative, Number, Table, Truth, entry, reads
@@ -34,8 +35,10 @@ def _pair(kind: Any, words: str) -> Any:
     return reads(read)
 
 
-def _interface(value: object) -> Profile:
+def _initial(value: object) -> Profile | None:
     """An expression, or a number, the share of phase 1 everywhere: 0 or 1."""
+    if value is None:
+        return None
     if isinstance(value, int | float) and not isinstance(value, bool):
         if value not in (0, 1):
             raise BadInput("give an expression in x, y, z that is positive in phase 1, or the number 0 or 1")
@@ -52,7 +55,7 @@ def _method(value: object) -> str:
 
 
 class TwoPhaseTable(Table):
-    """Two immiscible fluids. Phase 1 is where `initial` is positive."""
+    """Two immiscible fluids. Phase 1 is where `initial` is positive, or in the `shapes` of phase 1."""
 
     density: Annotated[tuple[float, float], _pair(positive, "> 0")] = entry(
         "of phase 1 and of phase 2; one may be 100000 times the other",
@@ -64,10 +67,20 @@ class TwoPhaseTable(Table):
     )
     surface_tension: NonNegative = entry("between both phases", 0.0)
     method: Annotated[Literal["levelset"], reads(_method)] = entry("how the interface is followed", "levelset")
-    initial: Annotated[Profile, reads(_interface)] = entry(
+    initial: Annotated[Profile | None, reads(_initial)] = entry(
         "phase 1 where it is positive, 0 on the interface: an [expression](#initial), which need not be a distance, or"
-        " the number 0 or 1, the share of phase 1 everywhere",
-        remedy="give an expression in x, y, z that is positive in phase 1",
+        " the number 0 or 1, the share of phase 1 everywhere; in Python also a function f(x, y, z)",
+        None,
+        otherwise="this or `shapes` is required",
+    )
+    shapes: tuple[PhaseShape, ...] | None = entry(
+        "what each phase fills at the start, in place of `initial`; of shapes that overlap the last one holds",
+        None,
+        otherwise="this or `initial` is required",
+        remedy="give a list of tables, each under [[two_phase.shapes]]",
+    )
+    background: Literal[1, 2] | None = entry(
+        "with `shapes`: the phase where none is", None, otherwise="2, with `shapes`"
     )
     viscosity_mean: Literal["harmonic", "arithmetic"] = entry("between the phases", "harmonic")
     reinitialise: Natural = entry("iterations by which phi is made a distance after each step", 1)
@@ -76,6 +89,13 @@ class TwoPhaseTable(Table):
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        remedy = "give an expression in x, y, z that is positive in phase 1, or two_phase.shapes"
+        yield from exclusive(values, "initial", "shapes", needed=missing("initial", remedy))
+        if values.get("shapes") in ([], ()):
+            yield wrong("shapes", [], "give one shape or more, or leave it out and give initial")
+        if not present(values, "shapes"):
+            for key in present(values, "background"):
+                yield wrong(key, values[key], "it is what shapes do not cover; leave it out, or give shapes")
         thickness = values.get("thickness", 1.5)
         if isinstance(thickness, int | float) and not 1 <= thickness <= 4:
             yield wrong("thickness", thickness, "give a number from 1 to 4: half a width in spacings")
@@ -127,6 +147,6 @@ def _pressure_has_coefficients(pressure: PressureTable) -> Iterator[Problem]:
 
 
 TwoPhaseTable.rules = (
-    _phases_have_names, _boxes_are_inside, _isosurfaces_are_of_the_interface, _pressure_converges,
+    _phases_have_names, _boxes_are_inside, shapes_are_inside, _isosurfaces_are_of_the_interface, _pressure_converges,
     _pressure_has_coefficients,
 )  # fmt: skip
