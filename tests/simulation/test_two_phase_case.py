@@ -56,6 +56,19 @@ def test_defaults_and_the_case_as_a_file():
     assert case(two_phase={"initial": lambda x, y, z: x}).own.initial(1.0, 0.0, 0.0) == 1.0
 
 
+def test_the_table_is_a_class_of_python():
+    table = tf.TwoPhase(density=[2.0, 1.0], viscosity=(0.1, 0.0), initial=lambda x, y, z: x - 0.3)
+    assert (table.density, table.surface_tension, table.method) == ((2.0, 1.0), 0.0, "levelset")
+    tables = {name: value for name, value in DROP.items() if name != "two_phase"}
+    drop = tf.Case(**tables, two_phase=table)
+    assert drop.own is table
+    assert drop.method.type == "two_phase"
+    assert drop.written()["two_phase"]["initial"].endswith("<lambda>")
+    with pytest.raises(tf.BadInput, match=r"density = \[2.0\]: give two numbers > 0") as error:
+        tf.TwoPhase(density=[2.0], viscosity=[0.1, -1.0])
+    assert {line.split()[0] for line in str(error.value).splitlines()} == {"density", "viscosity", "initial:"}
+
+
 @pytest.mark.timeout(300)
 def test_runs_on_blocks_give_the_same_bits_and_go_on_after_a_stop(tmp_path):
     whole = tf.run(case(), tmp_path / "whole").directory
