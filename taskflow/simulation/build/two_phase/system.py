@@ -18,8 +18,9 @@ from taskflow.geometry import Composition
 from taskflow.output import FieldMetadata, of_phase
 from taskflow.runtime.regions import Box
 from taskflow.simulation.build.flow import FlowMeasures, FlowSystem
-from taskflow.simulation.build.pressure import multigrid, sweeps
+from taskflow.simulation.build.pressure import described, sweeps
 from taskflow.simulation.build.scales import Scale, Scales
+from taskflow.simulation.build.two_phase.pressure import choice, solver
 from taskflow.simulation.build.two_phase.shapes import composed
 from taskflow.simulation.build.two_phase.tables import FIELDS, PhaseTable, TwoPhaseTable
 from taskflow.simulation.case import Case
@@ -104,7 +105,7 @@ class TwoPhaseSystem(FlowSystem):
         sim, own = self.sim, self.sim.case.own
         grid = sim.grid.constants
         interface = LevelSet(grid, own.thickness, own.reinitialise, own.conserve)
-        pressure = multigrid(sim.case, Operator(grid, variable=True), sim.blocks, sim.device)
+        pressure = solver(sim.case, Operator(grid, variable=True), sim.blocks, sim.device)
         fluid = Fluid(self.phases.kinematic_viscosity)
         given = {**self.physics, "fluid": fluid, "phases": self.phases, "interface": interface, "pressure": pressure}
         return TwoPhase(**given, capillary=sim.case.time.capillary or CAPILLARY)
@@ -143,7 +144,7 @@ class TwoPhaseSystem(FlowSystem):
     @property
     def sweeps(self) -> int | None:
         """The number of iterations in each solve, where it is fixed."""
-        return sweeps(self.sim.case)
+        return sweeps(self.sim.case, choice(self.sim.case))
 
     @property
     def surfaces(self) -> tuple[Integral, ...]:
@@ -177,6 +178,7 @@ class TwoPhaseSystem(FlowSystem):
         """Label and text of each line on the phases and the bounds of a step."""
         phases, grid = self.phases, self.sim.grid
         yield "phases", f"level set; ratio of densities {phases.ratio:g}; {self.sim.case.machine.precision} precision"
+        yield "pressure", described(self.sim.case, choice(self.sim.case))
         spacing = min(grid.spacing)
         wave = self.model.capillary * phases.capillary_step(spacing)
         if phases.surface_tension:
@@ -184,5 +186,7 @@ class TwoPhaseSystem(FlowSystem):
 
     @property
     def report(self) -> dict[str, Any]:
-        """The model, and the ratio of densities."""
-        return {"model": "two_phase", "density_ratio": self.phases.ratio}
+        """The model, the ratio of densities, and the solver of the pressure."""
+        chosen = choice(self.sim.case)
+        pressure = {"solver": chosen.name, "why": chosen.why}
+        return {"model": "two_phase", "density_ratio": self.phases.ratio, "pressure": pressure}

@@ -140,13 +140,17 @@ def _pressure_converges(two_phase: TwoPhaseTable) -> Iterator[Problem]:
         yield wrong(("two_phase", "density"), list(two_phase.density), remedy)
 
 
-def _pressure_has_coefficients(pressure: PressureTable) -> Iterator[Problem]:
-    if pressure.solver in ("fft", "jacobi"):
+def _pressure_can_be_solved(two_phase: TwoPhaseTable, pressure: PressureTable) -> Iterator[Problem]:
+    first, second = two_phase.density
+    if pressure.solver == "fft" and first != second:
         remedy = 'its coefficient, 1/density, is variable; give "multigrid", or leave it out'
         yield wrong(("pressure", "solver"), pressure.solver, remedy)
+    if pressure.solver == "jacobi" and pressure.iterations is not None:
+        remedy = "densities jump, and so few sweeps leave most of the divergence; give pressure.tolerance, or another"
+        yield wrong(("pressure", "iterations"), pressure.iterations, f"{remedy} pressure.solver")
 
 
 TwoPhaseTable.rules = (
     _phases_have_names, _boxes_are_inside, shapes_are_inside, _isosurfaces_are_of_the_interface, _pressure_converges,
-    _pressure_has_coefficients,
+    _pressure_can_be_solved,
 )  # fmt: skip
