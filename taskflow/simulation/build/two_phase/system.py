@@ -59,7 +59,9 @@ class TwoPhaseMeasures(FlowMeasures):
         """The line, `wall` seconds after the first state; the kinetic energy is the mean of rho |u|^2 / 2."""
         phases, numbers = self.model.phases, self.monitor.numbers(scalars)
         kept = self.model.interface.numbers(scalars) if tick.step else {}
-        about = {"surface_energy": phases.surface_tension * numbers["area"]}
+        about: dict[str, Any] = {"surface_energy": phases.surface_tension * numbers["area"]}
+        if tick.limit:
+            about["limit"] = tick.limit
         return super().line(scalars, tick, wall) | numbers | about | kept
 
 
