@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from taskflow.flow.boundaries.open_boundaries import OpenBoundaries
 from taskflow.flow.measures.energy_budget import EnergyBudget
 from taskflow.flow.model import Model
-from taskflow.flow.time.schemes import ADAMS_BASHFORTH
+from taskflow.flow.stability import NO_EDDIES
+from taskflow.flow.time.schemes import ADAMS_BASHFORTH, Spreads
 from taskflow.output import FieldMetadata
 from taskflow.runtime.tasks import Program
 from taskflow.simulation.build.scales import Scale, Scales
@@ -112,6 +113,11 @@ class System(SystemType, ABC):
         return 0.0
 
     @property
+    def spreads(self) -> Spreads:
+        """The rates of diffusion at the start that its model measures, about; none where its `step_limit` knows all."""
+        return NO_EDDIES
+
+    @property
     def scales(self) -> Scales:
         """The largest sane values: those of the initial fields, but for a factor `SANE`."""
         carried = {name: Scale(0.0) for name in self.model.moving if name != "velocity"}
@@ -147,6 +153,11 @@ class System(SystemType, ABC):
     def check(self) -> None:
         """Raises BadInput where the first step cannot be made, as an initial value is not finite."""
         extremes(self.initial, self.sim.grid, lambda name: f"the initial {name}")
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """Warnings of what the case may not mean."""
+        return ()
 
     def described(self) -> Iterator[tuple[str, str]]:
         """Label and text of each line that `taskflow check` says of it, before those of bodies."""

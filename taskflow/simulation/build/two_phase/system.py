@@ -8,12 +8,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
+from taskflow.errors import BadInput
 from taskflow.flow import Fluid
 from taskflow.flow.measures.phases import PhaseIntegrals, PhaseMonitor
 from taskflow.flow.models.two_phase.level_set import LevelSet
 from taskflow.flow.models.two_phase.two_phase import TwoPhase
 from taskflow.flow.operators.phases import Phases
 from taskflow.flow.poisson import Operator, relative_residual
+from taskflow.flow.time.schemes import Spreads
 from taskflow.geometry import Composition
 from taskflow.output import FieldMetadata, of_phase
 from taskflow.runtime.regions import Box
@@ -22,14 +24,17 @@ from taskflow.simulation.build.pressure import described, sweeps
 from taskflow.simulation.build.scales import Scale, Scales
 from taskflow.simulation.build.two_phase.pressure import choice, solver
 from taskflow.simulation.build.two_phase.shapes import composed
+from taskflow.simulation.build.two_phase.start import InitialPhases, friction, initial_phases
 from taskflow.simulation.build.two_phase.tables import FIELDS, PhaseTable, TwoPhaseTable
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.initial import Profile
+from taskflow.simulation.case.problems import shown
 from taskflow.simulation.case.table import Table
 from taskflow.simulation.records.series import Integral
 from taskflow.simulation.schedule import Tick
 
 CFL, CAPILLARY = 0.3, 0.7
+FLAT, COARSE = 1e4, 4  # cells of a radius that bends hardly, and of one that is hardly resolved
 WORDS = {
     "p": "pressure",
     "f": "volume fraction of phase 1",
@@ -176,15 +181,65 @@ class TwoPhaseSystem(FlowSystem):
             "viscosity_2": phases.viscosity_2, "surface_tension": phases.surface_tension,
         }  # fmt: skip
 
+    @cached_property
+    def start(self) -> InitialPhases:
+        """What the phases are like at the start. Raises BadInput where phi is not finite."""
+        phi, key = self.phi, "initial" if self.sim.case.own.shapes is None else "shapes"
+        try:
+            return initial_phases(phi, self.sim.grid)
+        except BadInput as error:
+            raise BadInput(f"two_phase.{key}: {error}") from None
+
+    @property
+    def spreads(self) -> Spreads:
+        """What friction changes on faces beside the interface, about."""
+        spacing = self.sim.grid.spacing
+        return Spreads(friction(self.phases, spacing, self.sim.case.own.thickness * max(spacing)))
+
+    def check(self) -> None:
+        """See `FlowSystem`. Raises BadInput where phi is not finite, or the file of a shape cannot be read, too."""
+        super().check()
+        _ = self.start
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """A warning of one phase that fills the domain, where not a number says that it does."""
+        own = self.sim.case.own
+        if self.start.both or (own.initial is not None and not isinstance(own.initial.source, str)):
+            return ()
+        phase = 1 if self.start.share > 0.5 else 2
+        if own.shapes is not None:
+            return (f"two_phase.shapes: phase {phase} fills the domain; give shapes that leave room for the other",)
+        remedy = f"give an expression with both signs in the domain, or the number {2 - phase} if that is meant"
+        return (f"two_phase.initial = {shown(own.initial.source)}: phase {phase} fills the domain; {remedy}",)
+
     def described(self) -> Iterator[tuple[str, str]]:
-        """Label and text of each line on the phases and the bounds of a step."""
-        phases, grid = self.phases, self.sim.grid
+        """Label and text of each line on the phases, the pressure and the bounds of a step."""
+        phases, start, model = self.phases, self.start, self.model
         yield "phases", f"level set; ratio of densities {phases.ratio:g}; {self.sim.case.machine.precision} precision"
+        yield "", f"phase 1 fills {start.share:.4g} of the domain, phase 2 {1 - start.share:.4g}"
+        if start.radius < FLAT:
+            yield "", f"smallest radius about {start.radius:.3g} cells: 95 % of the interface are bent less"
+        if start.radius < COARSE:
+            yield "warning", f"the smallest radius is {start.radius:.2g} cells; give more cells: {COARSE} or better ten"
         yield "pressure", described(self.sim.case, choice(self.sim.case))
-        spacing = min(grid.spacing)
-        wave = self.model.capillary * phases.capillary_step(spacing)
+        yield from zip(("first step", ""), self._first_step(), strict=False)
+        wave = model.capillary * phases.capillary_step(min(self.sim.grid.spacing))
         if phases.surface_tension:
-            yield "", f"a step is at most {wave:.3g}, the share {self.model.capillary:g} of the capillary limit"
+            yield "", f"a step is at most {wave:.3g}, the share {model.capillary:g} of the capillary limit"
+
+    def _first_step(self) -> Iterator[str]:
+        """Which bound sets the first step, and what the others would allow; the capillary one against them."""
+        bounds = self.sim.clock.limit.bounds(self.advective_rate, self.spreads)
+        known = sorted((length, name) for name, length in bounds.items() if length < math.inf)
+        if not known:
+            yield "not bounded: the fluid is at rest, and nothing drives it; give time.step"
+            return
+        (length, name), *others = known
+        allowed = ", ".join(f"time.{other} {longer:.3g}" for longer, other in others)
+        yield f"about {length:.3g}, by time.{name}" + (f"; by {allowed}" if allowed else "")
+        if name == "capillary" and others:
+            yield f"capillary waves make it {others[0][0] / length:.2g} times as short as everything else would"
 
     @property
     def report(self) -> dict[str, Any]:
