@@ -22,7 +22,22 @@ from tests.simulation.two_phases import DROP, case
     ({"two_phase": {"method": "vof"}}, r'two_phase.method = "vof": volume of fluid is not available in this version'),
     ({"two_phase": {"initial": 2}}, r"two_phase.initial = 2: give an expression"),
     ({"two_phase": {"thickness": 5}}, r"two_phase.thickness = 5: give a number from 1 to 4"),
-    ({"fluid": {"viscosity": 1.0}}, r'fluid = .*: the model "two_phase" does not read it'),
+    ({"fluid": {"viscosity": 1.0}}, r"fluid.viscosity = 1.0: two_phase.viscosity has those of both phases; leave"),
+    ({"fluid": {"scheme": "weno5"}}, r'fluid.scheme = "weno5": not available .* in this version; give "koren", or'),
+    ({"fluid": {"scheme": "quick"}}, r'fluid.scheme = "quick": not available .* in this version; give "koren"'),
+    ({"fluid": {"scheme": "central"}}, r'fluid.scheme = "central": not available .* in this version; give "koren"'),
+    ({"fluid": {"scheme": "upwind"}}, r'fluid.scheme = "upwind": give "koren", or leave it out'),
+    ({"fluid": {"density": 1.0}}, r"fluid.density = 1.0: there is no such key with two phases; leave it out"),
+    ({"fluid": 3}, r"fluid = 3: give a table with scheme, or leave it out"),
+    ({"two_phase": {"density": [1.0, 2.0, 3.0]}}, r"two_phase.density = \[1.0, 2.0, 3.0\]: give two numbers > 0"),
+    ({"two_phase": {"viscosity": None}}, r"two_phase.viscosity"),
+    ({"machine": {"blocks": [1, 4, 1]}}, r"machine.blocks = \[1, 4, 1\]: the thinnest of 4 .* give at most 2 there"),
+    ({"surfaces": [{"name": "s", "z": 0.3}]}, r'surfaces = .*: the model "two_phase" does not read it; leave it out'),
+    ({"bodies": {"treatment": "immersed"}}, r"bodies = .* does not read it; leave it out"),
+    ({"statistics": {"budget": True}}, r"statistics.budget = true: the model \"two_phase\" does not read it; leave it"),
+    ({"phases": [{"name": "a", "phase": 1}, {"name": "a", "phase": 2}]}, r'phases\[2\].name = "a": something in the'),
+    ({"phases": [{"name": "a"}]}, r"phases\[1\].phase: missing; give the phase, 1 or 2"),
+    ({"output": {"fields": ["kappa"]}, "two_phase": {"surface_tension": 0}}, r'no field "kappa"; it has u, v, w, p,'),
     ({"heat": {"diffusivity": 1.0}}, r'heat = .*: the model "two_phase" does not read it'),
     ({"turbulence": {"model": "wale"}}, r"turbulence = .*does not read it"),
     ({"body": {"rotation": [0, 0, 1]}}, r"body.rotation = .*does not read it"),
@@ -40,6 +55,29 @@ from tests.simulation.two_phases import DROP, case
 def test_bad_input_is_told_with_key_value_and_remedy(tables, words):
     with pytest.raises(tf.BadInput, match=words):
         case(**tables)
+
+
+def test_all_that_is_wrong_is_told_at_once():
+    with pytest.raises(tf.BadInput) as error:
+        case(two_phase={"density": [1.0], "method": "vof", "thickness": 9, "initial": None}, fluid={"viscosity": 1.0},
+             heat={"diffusivity": 1.0}, time={"scheme": "rk3"}, phases=[{"name": "a", "phase": 7}])  # fmt: skip
+    keys = {line.split(" = ")[0].split(": ")[0] for line in str(error.value).splitlines()}
+    assert keys == {
+        "two_phase.density", "two_phase.method", "two_phase.thickness", "two_phase.initial", "fluid.viscosity", "heat",
+        "time.scheme", "phases[1].phase",
+    }  # fmt: skip
+
+
+def test_koren_is_the_scheme_and_may_be_named():
+    assert case(fluid={"scheme": "koren"}) == case(fluid={}) == case()
+
+
+def test_phases_are_of_two_phases():
+    one = {name: DROP[name] for name in ("grid", "boundaries", "time", "phases")}
+    with pytest.raises(tf.BadInput) as error:
+        tf.Case(**one, fluid={"viscosity": 1.0})
+    assert str(error.value).endswith(": of a case with a table [two_phase]; add that, or leave it out")
+    assert str(error.value).startswith("phases = [{ name = ")
 
 
 def test_capillary_steps_are_of_two_phases():

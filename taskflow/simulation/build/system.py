@@ -18,6 +18,7 @@ from taskflow.simulation.build.scales import Scale, Scales
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.initial import Profile
 from taskflow.simulation.case.method import SystemType
+from taskflow.simulation.case.problems import Problem
 from taskflow.simulation.case.table import Table
 from taskflow.simulation.inflow import Inflows
 from taskflow.simulation.initial import extremes
@@ -68,6 +69,11 @@ class System(SystemType, ABC):
     lists: ClassVar[Mapping[str, type[Table]]] = {}  # the tables that it reads under [[name]]
     sides: ClassVar[frozenset[str]] = frozenset()
     fewest: ClassVar[int] = 1  # fields that it has at the least
+
+    @classmethod
+    def misfits(cls, tables: Mapping[str, Any]) -> Iterator[Problem]:
+        """Problems with what it reads in another way than the projection, in the tables of a case: here none."""
+        yield from ()
 
     @classmethod
     def prepared(cls, tables: Mapping[str, Any]) -> dict[str, Any]:

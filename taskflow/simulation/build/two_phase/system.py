@@ -25,10 +25,10 @@ from taskflow.simulation.build.scales import Scale, Scales
 from taskflow.simulation.build.two_phase.pressure import choice, solver
 from taskflow.simulation.build.two_phase.shapes import composed
 from taskflow.simulation.build.two_phase.start import InitialPhases, friction, initial_phases
-from taskflow.simulation.build.two_phase.tables import FIELDS, PhaseTable, TwoPhaseTable
+from taskflow.simulation.build.two_phase.tables import FIELDS, PhaseTable, TwoPhaseTable, fluid_problems
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.initial import Profile
-from taskflow.simulation.case.problems import shown
+from taskflow.simulation.case.problems import Problem, shown
 from taskflow.simulation.case.table import Table
 from taskflow.simulation.records.series import Integral
 from taskflow.simulation.schedule import Tick
@@ -81,12 +81,17 @@ class TwoPhaseSystem(FlowSystem):
     fewest: ClassVar[int] = 27
 
     @classmethod
+    def misfits(cls, tables: Mapping[str, Any]) -> Iterator[Problem]:
+        """Problems with [fluid], of which there is a scheme alone."""
+        return fluid_problems(tables.get("fluid", {}))
+
+    @classmethod
     def prepared(cls, tables: Mapping[str, Any]) -> dict[str, Any]:
-        """The tables, with `time.cfl` 0.3 where neither that nor a step is given."""
-        time = tables.get("time")
+        """The tables without [fluid], with `time.cfl` 0.3 where neither that nor a step is given."""
+        tables, time = {name: table for name, table in tables.items() if name != "fluid"}, tables.get("time")
         if isinstance(time, Mapping) and time.get("cfl") is None and time.get("step") is None:
             return {**tables, "time": {**time, "cfl": CFL}}
-        return dict(tables)
+        return tables
 
     @classmethod
     def fields(cls, tables: Mapping[str, Any]) -> tuple[str, ...]:

@@ -8,8 +8,9 @@ from typing import Annotated, Any, Literal
 from taskflow.errors import BadInput
 from taskflow.simulation.build.two_phase.shapes import PhaseShape, shapes_are_inside
 from taskflow.simulation.case.control import Interval
-from taskflow.simulation.case.grid import GridTable
+from taskflow.simulation.case.grid import AXES, GridTable
 from taskflow.simulation.case.initial import Profile, profile
+from taskflow.simulation.case.machine import Machine
 from taskflow.simulation.case.pressure import PressureTable
 from taskflow.simulation.case.probes import OFTEN, TAKEN, GroupName, Isosurfaces, Planes, Probes, named
 from taskflow.simulation.case.problems import Problem, exclusive, missing, numbered, present, wrong
@@ -22,6 +23,8 @@ from taskflow.simulation.values import non_negative, positive
 
 FIELDS = ("u", "v", "w", "p", "f", "phi", "kappa")
 METHODS = ("levelset", "vof")
+SCHEMES = ("central", "quick", "weno5")  # of the velocity form
+LAYERS = 3  # cells on either side that differences of phi reach
 MOST = 1e5  # ratio of densities: at 1e6 the pressure did not converge among 1000 droplets
 
 
@@ -52,6 +55,23 @@ def _method(value: object) -> str:
     if value not in METHODS:
         raise BadInput('give "levelset"')
     return "levelset"
+
+
+def fluid_problems(fluid: Any) -> Iterator[Problem]:
+    """Problems with the table [fluid] beside [two_phase]: its scheme may be "koren"."""
+    if not isinstance(fluid, Mapping | Table):
+        yield wrong("fluid", fluid, "give a table with scheme, or leave it out")
+        return
+    for name, value in dict(fluid).items():
+        if name == "viscosity":
+            yield wrong(("fluid", name), value, "two_phase.viscosity has those of both phases; leave it out")
+        elif name != "scheme":
+            yield wrong(("fluid", name), value, "there is no such key with two phases; leave it out")
+        elif value in SCHEMES:
+            remedy = 'not available with two phases in this version; give "koren", or leave it out'
+            yield wrong(("fluid", name), value, remedy)
+        elif value != "koren":
+            yield wrong(("fluid", name), value, 'give "koren", or leave it out')
 
 
 class TwoPhaseTable(Table):
@@ -127,6 +147,15 @@ def _boxes_are_inside(tables: Mapping[str, Any], grid: GridTable) -> Iterator[Pr
             yield grid.beyond((*key, "box"), table.box)
 
 
+def _blocks_are_thick(grid: GridTable, machine: Machine) -> Iterator[Problem]:
+    if machine.blocks == "auto":
+        return
+    for axis, blocks, cells in zip(AXES, machine.blocks, grid.cells, strict=True):
+        if blocks > 1 and cells // blocks < LAYERS:
+            thin = f"the thinnest of {blocks} blocks along {axis} has {cells // blocks} cells, and phi needs {LAYERS}"
+            yield wrong(("machine", "blocks"), machine.blocks, f"{thin}; give at most {max(1, cells // LAYERS)} there")
+
+
 def _isosurfaces_are_of_the_interface(isosurfaces: Isosurfaces) -> Iterator[Problem]:
     for key, surface in numbered(isosurfaces=isosurfaces):
         if surface.field not in ("f", "phi"):
@@ -151,6 +180,6 @@ def _pressure_can_be_solved(two_phase: TwoPhaseTable, pressure: PressureTable) -
 
 
 TwoPhaseTable.rules = (
-    _phases_have_names, _boxes_are_inside, shapes_are_inside, _isosurfaces_are_of_the_interface, _pressure_converges,
-    _pressure_can_be_solved,
+    _phases_have_names, _boxes_are_inside, shapes_are_inside, _blocks_are_thick, _isosurfaces_are_of_the_interface,
+    _pressure_converges, _pressure_can_be_solved,
 )  # fmt: skip
