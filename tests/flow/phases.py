@@ -12,6 +12,7 @@ from taskflow.flow import Fluid
 from taskflow.flow.boundaries.boundary import Slip, Wall
 from taskflow.flow.grid import StaggeredGrid
 from taskflow.flow.models.two_phase.level_set import LevelSet
+from taskflow.flow.models.two_phase.momentum import momentum_of_phases
 from taskflow.flow.models.two_phase.two_phase import TwoPhase
 from taskflow.flow.operators.phases import Phases
 from taskflow.flow.poisson import ConjugateGradients, Cycle, Multigrid, Operator, Tolerance
@@ -20,6 +21,7 @@ from taskflow.runtime.machine.mapper import Mapper
 from taskflow.runtime.machine.shard import Shard
 from taskflow.runtime.machine.threads import run_threads
 from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
+from taskflow.runtime.tasks import Launch
 
 SLIP, WALL = Slip(), Wall()
 
@@ -42,6 +44,15 @@ def two_phase(
     )
     interface, fluid = LevelSet(grid.constants, **method), Fluid(phases.kinematic_viscosity)
     return TwoPhase(grid, fluid, boundaries, phases=phases, interface=interface, pressure=solver)
+
+
+def momentum_along(axis: int, faces: str | None = None, **where) -> Launch:
+    """The launch of the momentum equation along an axis, on fields of the usual names."""
+    others = [other for other in range(3) if other != axis]
+    velocity, mass = ((group[axis], *(group[other] for other in others)) for group in ("uvw", ("m_x", "m_y", "m_z")))
+    q = "uvw"[axis]
+    fields = velocity, f"{q}_old", mass, ("f", "f_new"), "kappa", faces, f"h_{q}", f"{q}_new"
+    return momentum_of_phases(*fields, along="xyz"[axis], dt="dt", ratio="ratio", **where)
 
 
 @dataclass

@@ -20,6 +20,7 @@ from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Task, frame, reduced
 from tests.flow.byhand import DT, FORCES, RATIO, ByHand, variant
 from tests.flow.byhand import surrounded as in_one_layer
+from tests.flow.phases import momentum_along
 from tests.flow.test_obstacles import FLAGS, WALLS, buried, closed, near, on_wall
 from tests.flow.test_two_phase import MASS, OLD, PHASES, VELOCITY, blind, spacing
 
@@ -196,8 +197,8 @@ def test_momentum_beside_bodies(walls, real, device):
         shifted["kappa"], [shifted[f"h_{name}"] for name in VELOCITY], spacing(CELLS), DT, RATIO, CELLS, walls, PHASES,
         steep,
     )  # fmt: skip
-    hand.run(hand.launch(mo.momentum_of_phases, {"grid": hand.staggered.constants, "phases": PHASES}))
     for axis, name in enumerate(VELOCITY):
+        hand.run(momentum_along(axis, "faces", over=hand.box, grid=hand.staggered.constants, phases=PHASES))
         still = closed(solid, axis) | on_wall(hand, axis)
         hand.assert_agrees(f"h_{name}", np.where(still, 0.0, frictions[axis]))
         hand.assert_agrees(f"{name}_new", np.where(still, shifted[name](), velocities[axis]))
