@@ -13,6 +13,7 @@ if mixed():
 
 _ROOMS = {
     "taskflow.simulation.case": ("Case",),
+    "taskflow.simulation.build.two_phase": ("TwoPhase",),
     "taskflow.simulation.run": ("Run", "run"),
     "taskflow.release": ("__version__",),
     "taskflow.errors": ("BadInput", "Interrupted", "RunFailed", "Stopped", "TaskflowError"),
@@ -67,6 +68,7 @@ __all__ = [
     "Slurm",
     "Stopped",
     "TaskflowError",
+    "TwoPhase",
     "Write",
     "__version__",
     "box",
@@ -107,6 +109,7 @@ if TYPE_CHECKING:
         star,
         task,
     )
+    from taskflow.simulation.build.two_phase import TwoPhase
     from taskflow.simulation.case import Case
     from taskflow.simulation.run import Run, run
 

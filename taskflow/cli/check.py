@@ -56,7 +56,7 @@ def describe(costs: Estimate) -> Iterator[tuple[str, str]]:
     yield "time", f"about {duration(seconds)} per step, {duration(seconds * steps.count)} for the run (an estimate)"
     most = ", fewer if it gets steady" if case.time.steady is not None else ""
     yield "", f"{'' if steps.exact else 'about '}{several(steps.count, 'step')}: {steps.basis}{most}"
-    yield from (("warning", caution) for caution in cautions(costs.sim))
+    yield from (("warning", caution) for caution in (*costs.sim.system.cautions, *cautions(costs.sim)))
     if costs.sim.settled:
         yield from zip(("steady", ""), _steady(costs.sim.settled), strict=True)
     yield "output", _output(costs)

@@ -10,7 +10,7 @@ that of the scheme of convection: -i sin(k dx) of central differences.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -107,7 +107,7 @@ class StepLimit:
     `scheme` knows for which numbers it is stable;
     frequency = that of the fastest oscillation that forces make, in radians per time.
     bounded = the spread of the bounded quantities alone, None without any;
-    `longest_step`: what else no step may exceed, such as the period of capillary waves;
+    `longest_step`: what no step may exceed that follows capillary waves;
     fall = the largest acceleration over a spacing: with it dt (C + sqrt(C^2 + 4 fall)) / 2 is at most cfl, C being the
     advection, so that a fluid at rest starts.
     """
@@ -126,15 +126,21 @@ class StepLimit:
         """Length of the step, with eddies. `BadInput` if nothing moves and nothing diffuses, so that no length can be
         found.
         """
+        return shortest(self.bounds(advection, eddies))
+
+    def bounds(self, advection: float, eddies: Spreads = NO_EDDIES) -> dict[str, float]:
+        """The longest step that each bound allows, by the key of [time] that sets it, and by "scalars" for quantities
+        with bounds of their own; the fixed one alone, where there is one.
+        """
         if self.fixed is not None:
-            return self.fixed
-        spread = max(self.spread, eddies.most)
+            return {"step": self.fixed}
         carried = (advection + math.sqrt(advection**2 + 4 * self.fall)) / 2 if self.fall else advection
-        dt = min(_ratio(self.cfl, carried + self.frequency), _ratio(self.diffusion, spread))
-        dt = min(dt, self.longest_step, self.within_bounds(advection, eddies.bounded))
-        if dt == math.inf:
-            raise BadInput("no time step can be found: the fluid is at rest and has no viscosity; give time.step")
-        return dt
+        return {
+            "cfl": _ratio(self.cfl, carried + self.frequency),
+            "diffusion": _ratio(self.diffusion, max(self.spread, eddies.most)),
+            "capillary": self.longest_step,
+            "scalars": self.within_bounds(advection, eddies.bounded),
+        }
 
     def within_bounds(self, advection: float, spread: float = 0.0) -> float:
         """The longest step with which bounded quantities stay within their bounds: each stage is one of Euler's."""
@@ -142,6 +148,14 @@ class StepLimit:
             return math.inf
         stage = max(stage.share for stage in self.scheme.stages)
         return _ratio(1 - FASTER, stage * (CROSSINGS * advection + SPREADINGS * max(self.bounded, spread)))
+
+
+def shortest(bounds: Mapping[str, float]) -> float:
+    """The longest step within all bounds. `BadInput` where none holds."""
+    dt = min(bounds.values())
+    if dt == math.inf:
+        raise BadInput("no time step can be found: the fluid is at rest and has no viscosity; give time.step")
+    return dt
 
 
 class Transported(NamedTuple):

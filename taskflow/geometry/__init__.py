@@ -1,7 +1,18 @@
 """Shapes of bodies: which points lie inside. Boxes, spheres, cylinders, formulas; surfaces and heights from files."""
 
 from taskflow.geometry.heights import read_heights
-from taskflow.geometry.shapes import Cuboid, Cylinder, Implicit, Shape, Sphere
+from taskflow.geometry.shapes import Composition, Cuboid, Cylinder, Formula, Implicit, Shape, Sphere
 from taskflow.geometry.surface import ClosedSurface, read_surface
 
-__all__ = ["ClosedSurface", "Cuboid", "Cylinder", "Implicit", "Shape", "Sphere", "read_heights", "read_surface"]
+__all__ = [
+    "ClosedSurface",
+    "Composition",
+    "Cuboid",
+    "Cylinder",
+    "Formula",
+    "Implicit",
+    "Shape",
+    "Sphere",
+    "read_heights",
+    "read_surface",
+]

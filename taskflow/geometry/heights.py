@@ -46,6 +46,10 @@ class HeightMap(Formula):
     def contains(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         return z < self._ground(x, y)
 
+    def distance(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """Return how far points are below the ground; it has the sign of the distance, and is 0 on the ground."""
+        return self._ground(x, y) - z
+
     def _ground(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Return h at places that broadcast; -inf where there is none."""
         (left, wx), (low, wy) = _place(self.x, x, self.nearest), _place(self.y, y, self.nearest)

@@ -1,4 +1,4 @@
-"""Shapes of bodies, and those that a formula describes."""
+"""Shapes of bodies, and those that a formula describes; regions that are made of several."""
 
 from __future__ import annotations
 
@@ -40,6 +40,10 @@ class Formula(Shape):
     def contains(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         """Return which points are inside; the coordinates broadcast."""
 
+    @abstractmethod
+    def distance(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """Return how far points are from the surface, positive inside; the coordinates broadcast."""
+
     def inside(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         inside = self.contains(x[None, None, :], y[None, :, None], z[:, None, None])
         return np.broadcast_to(inside, (z.size, y.size, x.size))
@@ -76,6 +80,10 @@ class Cuboid(Formula):
         )
         return in_z & in_y & in_x
 
+    def distance(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+        ends = zip((x, y, z), self.low, self.high, strict=True)
+        return _within([np.maximum(low - at, at - high) for at, low, high in ends])
+
     def entry(self, points: np.ndarray, axis: int, step: Steps) -> np.ndarray:
         """Return the share at which the way meets the face across the axis."""
         x, y, z = (points[:, n] + (step if n == axis else 0.0) for n in range(3))
@@ -98,6 +106,10 @@ class Sphere(Formula):
         dx, dy, dz = (at - c for at, c in zip((x, y, z), self.centre, strict=True))
         return dz**2 + dy**2 + dx**2 < self.radius**2
 
+    def distance(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+        dx, dy, dz = (at - c for at, c in zip((x, y, z), self.centre, strict=True))
+        return self.radius - np.sqrt(dz**2 + dy**2 + dx**2)
+
 
 @dataclass(frozen=True)
 class Cylinder(Formula):
@@ -118,6 +130,11 @@ class Cylinder(Formula):
         along, half = away.pop(self.axis), self.length / 2
         return (away[1] ** 2 + away[0] ** 2 < self.radius**2) & (-half <= along) & (along < half)
 
+    def distance(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+        away = [at - c for at, c in zip((x, y, z), self.centre, strict=True)]
+        along = away.pop(self.axis)
+        return _within([np.sqrt(away[1] ** 2 + away[0] ** 2) - self.radius, np.abs(along) - self.length / 2])
+
 
 @dataclass(frozen=True)
 class Implicit(Formula):
@@ -131,6 +148,42 @@ class Implicit(Formula):
 
     def contains(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         return np.asarray(self.function(x, y, z)) < 0
+
+    def distance(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """Return minus the function: it has the sign of the distance, and is 0 on the surface."""
+        return -np.asarray(self.function(x, y, z))
+
+
+@dataclass(frozen=True)
+class Composition:
+    """A region of shapes, one after the other: each with True adds its inside to the region, each with False takes it
+    away. `begun` is what there is before the first: the largest distance if that is everything, minus that if it is
+    nothing.
+    """
+
+    parts: tuple[tuple[Formula, bool], ...]
+    begun: float
+
+    def __call__(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """Return the distance to the boundary of the region, positive inside; beside corners where shapes meet what is
+        less, with the right sign. The coordinates broadcast.
+        """
+        distance, most = np.full(np.broadcast_shapes(x.shape, y.shape, z.shape), self.begun), abs(self.begun)
+        for shape, adds in self.parts:
+            own = np.clip(shape.distance(x, y, z), -most, most)
+            distance = np.maximum(distance, own) if adds else np.minimum(distance, -own)
+        return distance
+
+
+def _within(beyond: list[np.ndarray]) -> np.ndarray:
+    """Return the distance to a body whose faces are across each other, from how far beyond the nearest face of each
+    direction points are, negative where they are not.
+    """
+    outside = np.sqrt(sum(np.maximum(along, 0.0) ** 2 for along in beyond))
+    nearest = beyond[0]
+    for along in beyond[1:]:
+        nearest = np.maximum(nearest, along)
+    return -(outside + np.minimum(nearest, 0.0))
 
 
 def _box(intervals: tuple[tuple[float, float], ...]) -> tuple[Vector, Vector]:

@@ -135,7 +135,7 @@ def run_once(request: RunRequest, restart: RestartPoint | None, recovery: Recove
         policy = CheckpointPolicy.of(sim, directory.path, plan.run, directory.guard)
         if restart is None:
             directory.create(sim, force=request.force, again=recovery.begun)
-            for warning in sim.survey.warnings if sim.survey else ():
+            for warning in (*(sim.survey.warnings if sim.survey else ()), *sim.system.cautions):
                 warnings.warn(warning, stacklevel=3)
         else:
             restart.check(sim)

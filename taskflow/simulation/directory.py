@@ -43,8 +43,7 @@ from taskflow.runtime.host import run_on_workers
 from taskflow.runtime.regions import Box
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.checkpoints import CheckpointPolicy, finish
-from taskflow.simulation.expression import Expression
-from taskflow.simulation.initial import InitialFields
+from taskflow.simulation.initial import COMPUTED, InitialFields
 from taskflow.simulation.lock import Lock, refusal
 from taskflow.simulation.provenance import provenance
 from taskflow.simulation.records.fields import SNAPSHOTS, STATISTICS, WriteStatus, complete
@@ -135,7 +134,7 @@ class RunDirectory:
                 create(draft / STORE, snapshots, about, _solid(sim))
                 for group in _groups(others, sim):
                     _create(draft / STORE, group, sim)
-                functions = {name: p for name, p in sim.system.initial.items() if not isinstance(p, Expression)}
+                functions = {name: p for name, p in sim.system.initial.items() if not isinstance(p, COMPUTED)}
                 if functions:
                     metadata = sim.system.metadata
                     fields = {name: metadata[name] for name in functions}
@@ -195,7 +194,7 @@ class RunDirectory:
 
     def initial(self, sim: Simulation) -> InitialFields:
         """The initial fields as blocks need them."""
-        fields = {name: p if isinstance(p, Expression) else None for name, p in sim.system.initial.items()}
+        fields = {name: p if isinstance(p, COMPUTED) else None for name, p in sim.system.initial.items()}
         return InitialFields(sim.grid, fields, self.path.absolute() / INITIAL, sim.system.noise)
 
     def finish(self, blocks: Sequence[Mapping[str, Any]], policy: CheckpointPolicy) -> None:

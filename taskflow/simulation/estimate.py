@@ -177,17 +177,23 @@ def count_steps(sim: Simulation) -> StepCount:
     end = case.time.end or 0.0
     if limit.fixed is not None:
         return StepCount(_counted(end, limit.fixed), f"time.step = {limit.fixed:g}", exact=True)
-    rate = sim.system.advective_rate
-    if rate == 0 and limit.spread == 0:
+    rate, spreads = sim.system.advective_rate, sim.system.spreads
+    bounds = limit.bounds(rate, spreads)
+    unknown = rate == limit.spread == spreads.most == limit.fall == 0 and limit.longest_step == math.inf
+    if unknown:
         rate = sum(1 / sim.grid.narrowest(axis) for axis in range(3))
         basis = f"CFL {limit.cfl:g} at a speed of 1 along x, y and z, as nothing tells the speed"
-    elif rate > 0 and limit.cfl / rate <= limit.longest(rate):
+    elif rate > 0 and limit.cfl / rate <= limit.longest(rate, spreads):
         basis = f"CFL {limit.cfl:g} at the speed of walls, inflows and initial velocity"
-    elif limit.within_bounds(rate) <= limit.longest(rate):
+    elif bounds["scalars"] <= limit.longest(rate, spreads):
         basis = "what bounded scalars need at the speed of walls, inflows and initial velocity"
+    elif bounds["capillary"] <= limit.longest(rate, spreads):
+        basis = "time.capillary; a fast flow takes more"
+    elif limit.fall and bounds["cfl"] <= limit.longest(rate, spreads):
+        basis = f"CFL {limit.cfl:g} as weight sets the fluid in motion; a fast flow takes more"
     else:
         basis = f"diffusion number {limit.diffusion:g}; a fast flow takes more"
-    return StepCount(max(1, _counted(end, limit.longest(rate))), basis)
+    return StepCount(max(1, _counted(end, limit.longest(rate, spreads))), basis)
 
 
 def _counted(end: float, step: float) -> int:

@@ -12,6 +12,7 @@ import numpy as np
 from taskflow.errors import BadInput
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.model import VELOCITY
+from taskflow.geometry import Composition
 from taskflow.output import load_initial
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box
@@ -22,17 +23,18 @@ from taskflow.simulation.noise import SPECTRA, RandomVelocity
 
 PIECE = 1 << 24  # cells that are evaluated at a time
 SAMPLES = 64  # points per direction at which formulas are tried
+COMPUTED = Expression, Composition  # kinds of profiles whose values blocks compute; others are computed before
 LARGEST = 4  # times its rms: what hardly any value of a noise exceeds
 
 
 @dataclass(frozen=True)
 class InitialFields:
-    """The fields at time 0, by name: an expression, or None where the values are kept in the store `saved`; and a noise
-    that is added to the velocity.
+    """The fields at time 0, by name: an expression or shapes, or None where the values are kept in the store `saved`;
+    and a noise that is added to the velocity.
     """
 
     grid: StaggeredGrid
-    profiles: dict[str, Expression | None]
+    profiles: Mapping[str, Expression | Composition | None]
     saved: Path
     noise: RandomVelocity | None = None
 
@@ -107,7 +109,7 @@ def extremes(profiles: Mapping[str, Any], grid: StaggeredGrid, key: Callable[[st
     """
     largest = {}
     for name, profile in profiles.items():
-        if isinstance(profile, Expression):
+        if isinstance(profile, COMPUTED):
             points = [_few(p) for p in grid.points(VELOCITY.get(name, "c"), grid.box)]
             try:
                 largest[name] = float(np.abs(profile(*points)).max())

@@ -22,7 +22,7 @@ from taskflow.simulation.initial import InitialFields
 from taskflow.simulation.profiling import Profiling, Window
 from taskflow.simulation.records.records import Records, StateLog
 from taskflow.simulation.restart import RestartPoint
-from taskflow.simulation.sanity import Diagnosis, Sanity
+from taskflow.simulation.sanity import Diagnosis, Sanity, WaveWatch
 from taskflow.simulation.schedule import Tick
 from taskflow.simulation.steady import SteadyWatch
 
@@ -72,6 +72,7 @@ class RunLoop:
         self.measuring = StateLog(self.spec.measures, shard, directory / LOG, policy.guard)
         self.diagnosis = Diagnosis(self.spec)
         self.sanity = Sanity(self.spec.scales, self.spec.grid, shard, self.diagnosis)
+        self.waves = WaveWatch()
         self.warnings: list[str] = []
         self.settling = SteadyWatch(self.spec.settled, shard) if self.spec.settled else None
         self.saving = CheckpointWriter(policy, shard)
@@ -219,12 +220,14 @@ class RunLoop:
             self._warn(warning)
 
     def _compared(self, tick: Tick) -> None:
-        """Warn, once, where a step is too long for its scheme."""
+        """Warn, once, where a step is too long for its scheme, or very short for capillary waves alone."""
         if self.diagnosis.watch is not None:
             scalars = self.shard.scalars
             warning = self.diagnosis.watch.look(tick, scalars["rate"], scalars.get("eddy", 0.0))
             if warning is not None and not self.job.cautioned:
                 self._warn(f"{warning}; {self.diagnosis.steps}")
+        if (warning := self.waves.look(tick)) is not None:
+            self._warn(warning)
 
     def _warn(self, words: str) -> None:
         self.warnings.append(words)

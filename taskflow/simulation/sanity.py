@@ -30,6 +30,7 @@ NOISE = 1e-6  # of the largest energy so far: so much may come and go
 SPEED = "speed"
 MARGIN = 1.02  # how much faster a flow may get before it is asked again, and how far diffusion may change
 NAMES = {scheme: f'time.scheme = "{name}"' for name, scheme in SCHEMES.items()}
+SHORTER, SHORT_STEPS = 10, 100  # how many times as short steps are for waves, and how many of them, to say so
 LEFT = 0.1  # share of the divergence that solves of a fixed number of iterations may leave
 
 
@@ -194,6 +195,30 @@ class StepWatch:
         return (
             f"at step {tick.step}, time {tick.time:g}, the step is longer than is stable:"
             f" {beyond(self._stability, tick.dt, share, cfl, diffusion)}"
+        )
+
+
+class WaveWatch:
+    """Looks at the bounds of every step of a run, and speaks once: where following capillary waves takes steps much
+    shorter than everything else would, for a while. What it says is the same on all blocks.
+    """
+
+    def __init__(self) -> None:
+        self._said, self._steps = False, 0  # steps in a row that were so short
+
+    def look(self, tick: Tick) -> str | None:
+        """A warning of the step that leads to `tick`; once."""
+        allowed = tick.bounds.get("capillary", math.inf)
+        others = min((length for name, length in tick.bounds.items() if name != "capillary"), default=0.0)
+        self._steps = self._steps + 1 if allowed * SHORTER < others else 0
+        if self._said or self._steps < SHORT_STEPS:
+            return None
+        self._said = True
+        then = f"everything else would allow {others:.3g}" if others < math.inf else "nothing else bounds them"
+        return (
+            f"at step {tick.step}, time {tick.time:g}, steps of {allowed:.3g} follow capillary waves, where {then}:"
+            " the run is expensive for its surface tension; give fewer cells, a larger time.capillary, up to 1, or a"
+            " smaller two_phase.surface_tension"
         )
 
 

@@ -4,11 +4,12 @@ Every block of a run asks its own `Clock` and gets the same answer: no I/O, no s
 """
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from taskflow.errors import BadInput, RunFailed
-from taskflow.flow.stability import NO_EDDIES, StepLimit
+from taskflow.flow.stability import NO_EDDIES, StepLimit, shortest
 from taskflow.flow.time.schemes import Spreads
 from taskflow.simulation.values import positive, whole
 
@@ -90,6 +91,8 @@ class Tick:
     """The state of a run after `step` steps, and what is due then.
 
     `dt` is the length of the step that led here; `ratio` = dt / previous dt is what Adams-Bashforth needs (0: Euler).
+    `bounds` are those of its length, see `StepLimit.bounds`; `limit` says which of them set it, or "end" where less was
+    left to a time that is hit.
     """
 
     step: int = 0
@@ -100,6 +103,8 @@ class Tick:
     monitor: bool = True
     finished: bool = False
     checkpoint: bool = False
+    limit: str = field(default="", compare=False)
+    bounds: Mapping[str, float] = field(default_factory=dict, compare=False)
 
     def last(self) -> "Tick":
         """This moment as the end of the run, whose state is written."""
@@ -137,13 +142,15 @@ class Clock:
             raise RunFailed(
                 f"the run diverged: at step {now.step}, time {now.time:g}, the velocity is not finite; {self.remedy}"
             )
-        dt, time = self._stride(now, self.limit.longest(advection, eddies))
+        bounds = self.limit.bounds(advection, eddies)
+        dt, time, cut = self._stride(now, shortest(bounds))
         step = now.step + 1
         finished = time == self.end or step == self.steps
         output = finished or self._writes(now, step, time)
         monitor = finished or (self.monitor is not None and self.monitor.due(now, step, time))
         checkpoint = self.checkpoint is not None and self.checkpoint.due(now, step, time)
-        return Tick(step, time, dt, dt / now.dt if now.dt else 0.0, output, monitor, finished, checkpoint)
+        ratio, limit = dt / now.dt if now.dt else 0.0, "end" if cut else min(bounds, key=bounds.__getitem__)
+        return Tick(step, time, dt, ratio, output, monitor, finished, checkpoint, limit, bounds)
 
     def over(self, now: Tick) -> bool:
         """Return whether a run that stands here has nothing left to do."""
@@ -167,9 +174,9 @@ class Clock:
             between -= 1
         return 2 + between
 
-    def _stride(self, now: Tick, longest: float) -> tuple[float, float]:
-        """Length of the step from `now`, and the time it reaches."""
-        target = self._target(now.time)
+    def _stride(self, now: Tick, longest: float) -> tuple[float, float, bool]:
+        """Length of the step from `now`, the time it reaches, and whether that cuts it short."""
+        target, cut = self._target(now.time), False
         if target == math.inf:
             dt, time = longest, now.time + longest
         else:
@@ -179,9 +186,10 @@ class Clock:
             count = max(1, math.ceil(way / longest * (1 - (FITS if self.limit.fixed is None else MEETS))))
             dt = way / count
             time = now.time + dt if count > 1 else target
+            cut = count == 1 and way < longest * (1 - MEETS)
         if not now.time < time < math.inf:
             raise self._too_short(now, dt)
-        return dt, time
+        return dt, time, cut
 
     def _target(self, time: float) -> float:
         """The next time that must be hit."""

@@ -231,7 +231,7 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
      "(y: give a finite number or an expression in x, y, z)"),
     # later versions
     ({"time__scheme": "rk4"}, 'time.scheme = "rk4": give "ab2" or "rk3"; did you mean "rk3"?'),
-    ({"pressure__solver": "mg"}, 'pressure.solver = "mg": give "auto", "jacobi", "multigrid" or "fft"'),
+    ({"pressure__solver": "mg"}, 'pressure.solver = "mg": give "auto", "jacobi", "multigrid", "fft" or "cg"'),
     ({"pressure": {"solver": "multigrid"}, "grid__cells": [3, 1, 3]},
      'pressure.solver = "multigrid": 3 x 1 x 3 cells are too few to coarsen; give "fft" or "jacobi"'),
     ({"pressure": {"solver": "fft", "iterations": 9}},

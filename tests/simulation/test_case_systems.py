@@ -41,6 +41,10 @@ class System:
     lists: ClassVar = {}
 
     @classmethod
+    def misfits(cls, tables):
+        yield from ()
+
+    @classmethod
     def prepared(cls, tables):
         return dict(tables)
 

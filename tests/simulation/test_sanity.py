@@ -15,7 +15,7 @@ from taskflow.runtime.machine.device import cpu, gpu
 from taskflow.simulation.build.scales import Scale
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
-from taskflow.simulation.sanity import SANE, Diagnosis, Sanity
+from taskflow.simulation.sanity import SANE, SHORT_STEPS, Diagnosis, Sanity, WaveWatch
 from taskflow.simulation.schedule import Tick
 from tests.simulation.going_on import go
 
@@ -215,3 +215,18 @@ def test_energy_is_judged_by_the_least():
     found = [sanity.grows(Tick(n, 0.1 * n), energy) for n, energy in enumerate((1.0, 0.5, 0.504, 0.506, 0.9))]
     assert [words is not None for words in found] == [False, False, False, True, False]
     assert "at step 3, time 0.3, the kinetic energy has grown from 0.5 to 0.506" in str(found[3])
+
+
+def test_steps_that_are_short_for_capillary_waves_alone_are_told_once():
+    def look(watch, **bounds):
+        return watch.look(Tick(step=7, time=0.5, bounds=bounds))
+
+    watch = WaveWatch()
+    for _ in range(SHORT_STEPS - 1):
+        assert look(watch, cfl=0.2, diffusion=3.0, capillary=0.01) is None
+    assert look(watch, cfl=0.05, diffusion=3.0, capillary=0.01) is None  # and from the beginning
+    told = [look(watch, cfl=0.2, diffusion=np.inf, capillary=0.01) for _ in range(3 * SHORT_STEPS)]
+    (words,) = filter(None, told)
+    assert "steps of 0.01 follow capillary waves, where everything else would allow 0.2" in words
+    assert "time.capillary, up to 1" in words
+    assert not any(look(WaveWatch(), step=0.1) for _ in range(2 * SHORT_STEPS))

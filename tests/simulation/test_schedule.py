@@ -84,6 +84,17 @@ def test_the_longest_step_obeys_both_limits():
     assert StepLimit(fixed=0.1, spread=1e9).longest(1e9) == 0.1
 
 
+def test_a_tick_says_which_bound_set_its_step():
+    limit = StepLimit(cfl=0.5, diffusion=0.2, longest_step=0.02)
+    clock = Clock(limit, end=1.0)
+    assert limit.bounds(10.0, Spreads(4.0)) == {"cfl": 0.05, "diffusion": 0.05, "capillary": 0.02, "scalars": math.inf}
+    told = [clock.advance(Tick(), *rates).limit for rates in ((100.0,), (1.0, Spreads(40.0)), (1.0,))]
+    assert told == ["cfl", "diffusion", "capillary"]
+    assert clock.advance(Tick(step=9, time=0.99, dt=0.02), 1.0).limit == "end"
+    fixed = Clock(StepLimit(fixed=0.3), end=1.0)
+    assert [fixed.advance(tick, 1.0).limit for tick in (Tick(), Tick(3, 0.9, 0.3))] == ["step", "end"]
+
+
 def test_without_motion_and_viscosity_no_step_can_be_found():
     with pytest.raises(BadInput, match=r"no time step can be found.*time\.step"):
         Clock(StepLimit(), end=1.0).advance(Tick(), 0.0)

@@ -10,28 +10,7 @@ import taskflow as tf
 import taskflow.accessor
 from taskflow.output import LOG, STORE, dataset, read_log
 from taskflow.simulation.estimate import estimate
-
-DROP = {
-    "grid": {"cells": [12, 8, 14], "lengths": [0.6, 0.4, 0.7]},
-    "two_phase": {
-        "density": [50.0, 1.0], "viscosity": [0.1, 0.01], "surface_tension": 1.0,
-        "initial": "0.15 - sqrt((x - 0.3)**2 + (y - 0.2)**2 + (z - 0.35)**2)",
-    },
-    "body": {"gravity": [0, 0, -1.0]},
-    "boundaries": {"x_min": "slip", "x_max": "slip", "y": "periodic", "z_min": "wall", "z_max": "wall"},
-    "time": {"steps": 6},
-    "pressure": {"solver": "multigrid", "outer": "none", "iterations": 3},
-    "phases": [{"name": "drop", "phase": 1, "every": {"steps": 2}}],
-    "monitor": {"every": {"steps": 1}},
-    "output": {"every": {"steps": 3}, "precision": "double"},
-}  # fmt: skip
-
-
-def case(**tables) -> tf.Case:
-    merged = {name: dict(table) if isinstance(table, dict) else table for name, table in DROP.items()}
-    for name, table in tables.items():
-        merged[name] = {**merged.get(name, {}), **table} if isinstance(table, dict) else table
-    return tf.Case(**merged)
+from tests.simulation.two_phases import DROP, case
 
 
 @pytest.mark.parametrize(("tables", "words"), [
@@ -43,7 +22,22 @@ def case(**tables) -> tf.Case:
     ({"two_phase": {"method": "vof"}}, r'two_phase.method = "vof": volume of fluid is not available in this version'),
     ({"two_phase": {"initial": 2}}, r"two_phase.initial = 2: give an expression"),
     ({"two_phase": {"thickness": 5}}, r"two_phase.thickness = 5: give a number from 1 to 4"),
-    ({"fluid": {"viscosity": 1.0}}, r'fluid = .*: the model "two_phase" does not read it'),
+    ({"fluid": {"viscosity": 1.0}}, r"fluid.viscosity = 1.0: two_phase.viscosity has those of both phases; leave"),
+    ({"fluid": {"scheme": "weno5"}}, r'fluid.scheme = "weno5": not available .* in this version; give "koren", or'),
+    ({"fluid": {"scheme": "quick"}}, r'fluid.scheme = "quick": not available .* in this version; give "koren"'),
+    ({"fluid": {"scheme": "central"}}, r'fluid.scheme = "central": not available .* in this version; give "koren"'),
+    ({"fluid": {"scheme": "upwind"}}, r'fluid.scheme = "upwind": give "koren", or leave it out'),
+    ({"fluid": {"density": 1.0}}, r"fluid.density = 1.0: there is no such key with two phases; leave it out"),
+    ({"fluid": 3}, r"fluid = 3: give a table with scheme, or leave it out"),
+    ({"two_phase": {"density": [1.0, 2.0, 3.0]}}, r"two_phase.density = \[1.0, 2.0, 3.0\]: give two numbers > 0"),
+    ({"two_phase": {"viscosity": None}}, r"two_phase.viscosity"),
+    ({"machine": {"blocks": [1, 4, 1]}}, r"machine.blocks = \[1, 4, 1\]: the thinnest of 4 .* give at most 2 there"),
+    ({"surfaces": [{"name": "s", "z": 0.3}]}, r'surfaces = .*: the model "two_phase" does not read it; leave it out'),
+    ({"bodies": {"treatment": "immersed"}}, r"bodies = .* does not read it; leave it out"),
+    ({"statistics": {"budget": True}}, r"statistics.budget = true: the model \"two_phase\" does not read it; leave it"),
+    ({"phases": [{"name": "a", "phase": 1}, {"name": "a", "phase": 2}]}, r'phases\[2\].name = "a": something in the'),
+    ({"phases": [{"name": "a"}]}, r"phases\[1\].phase: missing; give the phase, 1 or 2"),
+    ({"output": {"fields": ["kappa"]}, "two_phase": {"surface_tension": 0}}, r'no field "kappa"; it has u, v, w, p,'),
     ({"heat": {"diffusivity": 1.0}}, r'heat = .*: the model "two_phase" does not read it'),
     ({"turbulence": {"model": "wale"}}, r"turbulence = .*does not read it"),
     ({"body": {"rotation": [0, 0, 1]}}, r"body.rotation = .*does not read it"),
@@ -63,6 +57,29 @@ def test_bad_input_is_told_with_key_value_and_remedy(tables, words):
         case(**tables)
 
 
+def test_all_that_is_wrong_is_told_at_once():
+    with pytest.raises(tf.BadInput) as error:
+        case(two_phase={"density": [1.0], "method": "vof", "thickness": 9, "initial": None}, fluid={"viscosity": 1.0},
+             heat={"diffusivity": 1.0}, time={"scheme": "rk3"}, phases=[{"name": "a", "phase": 7}])  # fmt: skip
+    keys = {line.split(" = ")[0].split(": ")[0] for line in str(error.value).splitlines()}
+    assert keys == {
+        "two_phase.density", "two_phase.method", "two_phase.thickness", "two_phase.initial", "fluid.viscosity", "heat",
+        "time.scheme", "phases[1].phase",
+    }  # fmt: skip
+
+
+def test_koren_is_the_scheme_and_may_be_named():
+    assert case(fluid={"scheme": "koren"}) == case(fluid={}) == case()
+
+
+def test_phases_are_of_two_phases():
+    one = {name: DROP[name] for name in ("grid", "boundaries", "time", "phases")}
+    with pytest.raises(tf.BadInput) as error:
+        tf.Case(**one, fluid={"viscosity": 1.0})
+    assert str(error.value).endswith(": of a case with a table [two_phase]; add that, or leave it out")
+    assert str(error.value).startswith("phases = [{ name = ")
+
+
 def test_capillary_steps_are_of_two_phases():
     with pytest.raises(tf.BadInput, match=r"time.capillary = 0.5: one fluid has no capillary waves"):
         tf.Case(grid=DROP["grid"], fluid={"viscosity": 1.0}, boundaries=DROP["boundaries"],
@@ -75,6 +92,19 @@ def test_defaults_and_the_case_as_a_file():
     assert drop.fields == ("u", "v", "w", "p", "f", "phi", "kappa")
     assert case(two_phase={"surface_tension": 0}).fields == ("u", "v", "w", "p", "f", "phi")
     assert case(two_phase={"initial": lambda x, y, z: x}).own.initial(1.0, 0.0, 0.0) == 1.0
+
+
+def test_the_table_is_a_class_of_python():
+    table = tf.TwoPhase(density=[2.0, 1.0], viscosity=(0.1, 0.0), initial=lambda x, y, z: x - 0.3)
+    assert (table.density, table.surface_tension, table.method) == ((2.0, 1.0), 0.0, "levelset")
+    tables = {name: value for name, value in DROP.items() if name != "two_phase"}
+    drop = tf.Case(**tables, two_phase=table)
+    assert drop.own is table
+    assert drop.method.type == "two_phase"
+    assert drop.written()["two_phase"]["initial"].endswith("<lambda>")
+    with pytest.raises(tf.BadInput, match=r"density = \[2.0\]: give two numbers > 0") as error:
+        tf.TwoPhase(density=[2.0], viscosity=[0.1, -1.0])
+    assert {line.split()[0] for line in str(error.value).splitlines()} == {"density", "viscosity", "initial:"}
 
 
 @pytest.mark.timeout(300)
@@ -95,6 +125,8 @@ def test_runs_on_blocks_give_the_same_bits_and_go_on_after_a_stop(tmp_path):
     assert abs(lines[-1]["volume_change"]) < 1e-13
     assert lines[-1]["surface_energy"] == pytest.approx(4 * np.pi * 0.15**2, rel=0.1)
     assert {"potential_energy", "shift", "iterations", "residual"} <= lines[-1].keys()
+    assert "limit" not in lines[0]
+    assert {line["limit"] for line in lines[1:]} <= {"cfl", "diffusion", "capillary"}
     assert snapshots.flow.interface().euler_characteristic == 2
 
 

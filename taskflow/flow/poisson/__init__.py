@@ -10,6 +10,7 @@ from taskflow.flow.poisson.krylov import ConjugateGradients
 from taskflow.flow.poisson.multigrid import Cycle, Multigrid
 from taskflow.flow.poisson.operator import Operator
 from taskflow.flow.poisson.solver import NotConverged, Solver, Tolerance, relative_residual
+from taskflow.flow.poisson.uniform import UniformCoefficient
 
 __all__ = [
     "FFT",
@@ -22,6 +23,7 @@ __all__ = [
     "Operator",
     "Solver",
     "Tolerance",
+    "UniformCoefficient",
     "blocking_pays",
     "relative_residual",
 ]

@@ -1,12 +1,16 @@
-"""Conjugate gradients for the pressure, preconditioned by a cycle of multigrid."""
+"""Conjugate gradients for the pressure, preconditioned by a cycle of multigrid, or by the diagonal."""
 
 from collections.abc import Iterator, Mapping
+from typing import Self
 
 from taskflow.flow.grid.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.poisson.coefficients import ON_FACES_ELSEWHERE
 from taskflow.flow.poisson.mesh import Mesh
+from taskflow.flow.poisson.multigrid import Cycle, WeightedJacobi
 from taskflow.flow.poisson.multigrid.solver import Cycling
+from taskflow.flow.poisson.operator import Operator
+from taskflow.flow.poisson.solver import Tolerance
 from taskflow.runtime.regions import Location
 from taskflow.runtime.tasks import (
     Components,
@@ -70,6 +74,13 @@ class ConjugateGradients(Cycling):
     C. W. Gear 1989, J. Comput. Appl. Math. 25, 153), and for the residual. That is computed from p, not carried along:
     in single precision one that is carried goes on to shrink where p has no more digits to give.
     """
+
+    @classmethod
+    def by_diagonal(cls, operator: Operator, tolerance: Tolerance) -> Self:
+        """Jacobi's preconditioner, the inverse of the diagonal: a cycle of one level, in which all cells are relaxed
+        once, each alone.
+        """
+        return cls(Cycle(operator, WeightedJacobi(1.0), depth=1, coarsest=1, gathered=1), tolerance)
 
     @property
     def fields(self) -> dict[str, Location]:

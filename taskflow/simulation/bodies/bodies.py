@@ -16,7 +16,9 @@ from taskflow.geometry import Cuboid, Cylinder, Implicit, Shape, Sphere, read_he
 from taskflow.runtime.regions import Box, hull, triple
 from taskflow.simulation.bodies.masks import ImmersedMasks, Masks
 from taskflow.simulation.bodies.solids import Solids
-from taskflow.simulation.case import Case, Obstacle
+from taskflow.simulation.case import Case
+from taskflow.simulation.case.grid import GridTable
+from taskflow.simulation.case.obstacles import ShapeTable
 
 ORIGIN = (0.0, 0.0, 0.0)
 
@@ -95,27 +97,29 @@ def shapes(case: Case) -> tuple[Shape, ...]:
     read = []
     for number, obstacle in enumerate(case.obstacles, start=1):
         try:
-            read.append(shape(obstacle, case))
+            read.append(shape(obstacle.type, obstacle, case.grid))
         except BadInput as error:
             raise BadInput(f"obstacles[{number}]: {error}") from None
     return tuple(read)
 
 
-def shape(obstacle: Obstacle, case: Case) -> Shape:
-    """The shape of an obstacle; a height map without an extent covers the domain."""
-    o = obstacle
-    match o.type:
+def shape(kind: str, table: ShapeTable, grid: GridTable) -> Shape:
+    """The shape of a kind that a table describes; a height map without an extent covers the domain. Raises BadInput
+    where its file cannot be read.
+    """
+    match kind:
         case "box":
-            return Cuboid(o.low or ORIGIN, o.high or ORIGIN)
+            return Cuboid(table.low or ORIGIN, table.high or ORIGIN)
         case "sphere":
-            return Sphere(o.centre or ORIGIN, o.radius or 0.0)
+            return Sphere(table.centre or ORIGIN, table.radius or 0.0)
         case "cylinder":
-            return Cylinder(o.centre or ORIGIN, o.radius or 0.0, "xyz".index(o.axis or "z"), o.length or math.inf)
+            axis = "xyz".index(table.axis or "z")
+            return Cylinder(table.centre or ORIGIN, table.radius or 0.0, axis, table.length or math.inf)
         case "implicit":
-            assert o.inside is not None
-            return Implicit(o.inside)
+            assert table.inside is not None
+            return Implicit(table.inside)
         case "surface":
-            return read_surface(Path(o.file or ""), o.scale or 1.0, o.shift or ORIGIN)
-    (x, y, _), (length_x, length_y, _) = case.grid.origin, case.grid.lengths
-    extent = o.extent or (x, x + length_x, y, y + length_y)
-    return read_heights(Path(o.file or ""), extent, o.variable, o.interpolation == "nearest")
+            return read_surface(Path(table.file or ""), table.scale or 1.0, table.shift or ORIGIN)
+    (x, y, _), (length_x, length_y, _) = grid.origin, grid.lengths
+    extent = table.extent or (x, x + length_x, y, y + length_y)
+    return read_heights(Path(table.file or ""), extent, table.variable, table.interpolation == "nearest")

@@ -77,10 +77,24 @@ def solver(case: Case, grid: Grid, blocks: Triple, device: str, near: Box | None
     """
     name = choice(case).name
     if name == "fft":
-        return FFT(grid, blocks, _given(case, "min"), _given(case, "max"))
+        return direct(case, grid, blocks)
     if name == "jacobi":
         return _jacobi(case, grid, _tolerance(case), _twice(case, blocks, device), near)
-    return multigrid(case, Operator(grid, released(case), variable=bool(case.obstacles)), blocks, device)
+    return iterative(name, case, Operator(grid, released(case), variable=bool(case.obstacles)), blocks, device)
+
+
+def direct(case: Case, grid: Grid, blocks: Triple) -> FFT:
+    """The direct solver of Laplacian(p), with the sides of a case."""
+    return FFT(grid, blocks, _given(case, "min"), _given(case, "max"))
+
+
+def iterative(name: str, case: Case, operator: Operator, blocks: Triple, device: str) -> Solver:
+    """The solver for an operator: "jacobi" to a tolerance, "cg", or "multigrid"."""
+    if name == "jacobi":
+        return ConvergedJacobi(operator, _tolerance(case))
+    if name == "cg":
+        return ConjugateGradients.by_diagonal(operator, _tolerance(case))
+    return multigrid(case, operator, blocks, device)
 
 
 def _tolerance(case: Case) -> Tolerance:
@@ -131,17 +145,21 @@ def _twice(case: Case, blocks: Triple, device: str) -> bool:
     return device == "gpu" and plain and blocking_pays((x, y, z))
 
 
-def sweeps(case: Case) -> int | None:
+def sweeps(case: Case, chosen: Choice | None = None) -> int | None:
     """Return how many iterations each solve does whatever they leave; None where it goes on until it is enough."""
-    return case.pressure.iterations if choice(case).name != "fft" and case.pressure.tolerance is None else None
+    table, name = case.pressure, (chosen or choice(case)).name
+    return table.iterations if name != "fft" and table.tolerance is None else None
 
 
-def described(case: Case) -> str:
-    """The solver in words, with the reason for it where the case leaves it open."""
-    table, chosen = case.pressure, choice(case)
+def described(case: Case, chosen: Choice | None = None) -> str:
+    """The solver in words, that of a projection unless another one is `chosen`; with the reason for it where the case
+    leaves it open.
+    """
+    table, chosen = case.pressure, chosen or choice(case)
     kinds = {
         "fft": "FFT",
         "jacobi": "Jacobi",
+        "cg": "conjugate gradients with the diagonal",
         "multigrid": "multigrid" if table.outer == "none" else "conjugate gradients with multigrid",
     }
     if chosen.name == "fft":

@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from taskflow.flow.boundaries.open_boundaries import OpenBoundaries
 from taskflow.flow.measures.energy_budget import EnergyBudget
 from taskflow.flow.model import Model
-from taskflow.flow.time.schemes import ADAMS_BASHFORTH
+from taskflow.flow.stability import NO_EDDIES
+from taskflow.flow.time.schemes import ADAMS_BASHFORTH, Spreads
 from taskflow.output import FieldMetadata
 from taskflow.runtime.tasks import Program
 from taskflow.simulation.build.scales import Scale, Scales
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.initial import Profile
 from taskflow.simulation.case.method import SystemType
+from taskflow.simulation.case.problems import Problem
 from taskflow.simulation.case.table import Table
 from taskflow.simulation.inflow import Inflows
 from taskflow.simulation.initial import extremes
@@ -69,6 +71,11 @@ class System(SystemType, ABC):
     fewest: ClassVar[int] = 1  # fields that it has at the least
 
     @classmethod
+    def misfits(cls, tables: Mapping[str, Any]) -> Iterator[Problem]:
+        """Problems with what it reads in another way than the projection, in the tables of a case: here none."""
+        yield from ()
+
+    @classmethod
     def prepared(cls, tables: Mapping[str, Any]) -> dict[str, Any]:
         """The tables of a case as they were given: here without other defaults."""
         return dict(tables)
@@ -112,6 +119,11 @@ class System(SystemType, ABC):
         return 0.0
 
     @property
+    def spreads(self) -> Spreads:
+        """The rates of diffusion at the start that its model measures, about; none where its `step_limit` knows all."""
+        return NO_EDDIES
+
+    @property
     def scales(self) -> Scales:
         """The largest sane values: those of the initial fields, but for a factor `SANE`."""
         carried = {name: Scale(0.0) for name in self.model.moving if name != "velocity"}
@@ -147,6 +159,11 @@ class System(SystemType, ABC):
     def check(self) -> None:
         """Raises BadInput where the first step cannot be made, as an initial value is not finite."""
         extremes(self.initial, self.sim.grid, lambda name: f"the initial {name}")
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """Warnings of what the case may not mean."""
+        return ()
 
     def described(self) -> Iterator[tuple[str, str]]:
         """Label and text of each line that `taskflow check` says of it, before those of bodies."""

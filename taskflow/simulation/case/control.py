@@ -123,7 +123,8 @@ class Output(Table):
     """The snapshots, and when they are written besides time 0 and the end."""
 
     fields: FieldNames = entry(
-        "of `u v w p`, `T` with heat, the names of scalars, and with turbulence `nu_t`, the eddy viscosity",
+        "of `u v w p`, `T` with heat, the names of scalars, and with turbulence `nu_t`, the eddy viscosity; of two"
+        " phases `f`, the share of phase 1, `phi`, and with surface tension `kappa`, the curvature",
         None,
         otherwise=EVERYTHING,
     )

@@ -174,15 +174,19 @@ def _oscillations_have_a_frequency(heat: Heat | None, body: Forcing) -> Iterator
 
 
 def _bodies_have_places(obstacles: Obstacles) -> Iterator[Problem]:
-    """Squares of distances to bodies are formed in double precision."""
     for table, body in numbered(obstacles=obstacles):
-        for key in ("centre", "radius", "scale", "shift"):
-            value = getattr(body, key)
-            for number in value if isinstance(value, tuple) else [value or 0.0]:
-                if abs(number) > FARTHEST:
-                    remedy = f"give numbers up to {FARTHEST:g}, which have squares"
-                    yield wrong((*table, key), value, remedy)
-                    break
+        yield from places_have_squares(table, body)
+
+
+def places_have_squares(table: Key, shape: Table) -> Iterator[Problem]:
+    """Problems with the measures of a shape: squares of distances to it are formed in double precision."""
+    for key in ("centre", "radius", "scale", "shift"):
+        value = getattr(shape, key, None)
+        for number in value if isinstance(value, tuple) else [value or 0.0]:
+            if abs(number) > FARTHEST:
+                remedy = f"give numbers up to {FARTHEST:g}, which have squares"
+                yield wrong((*table, key), value, remedy)
+                break
 
 
 RULES: tuple[Rule, ...] = (

@@ -36,8 +36,14 @@ class SystemType(Protocol):
     lists: ClassVar[Mapping[str, type[Table]]]
 
     @classmethod
+    def misfits(cls, tables: Mapping[str, Any]) -> Iterator[Problem]:
+        """Problems with what it reads in another way than the projection, in the tables of a case as they are given."""
+
+    @classmethod
     def prepared(cls, tables: Mapping[str, Any]) -> dict[str, Any]:
-        """The tables of a case as they were given, with defaults of the system in place of those of the projection."""
+        """The tables of a case as they are given, with defaults of the system in place of those of the projection, and
+        without what only `misfits` looks at.
+        """
 
     @classmethod
     def fields(cls, tables: Mapping[str, Any]) -> tuple[str, ...]:
@@ -104,13 +110,17 @@ def choose(values: Mapping[str, Any], known: Mapping[str, Any]) -> ChosenSystem:
     problems = [*_contradictory(values, claims, named)]
     name = claims[0][1] if claims else named
     if name in (None, PROJECTION) or not isinstance(name, str):
-        return ChosenSystem(None, dict(values))
+        lists = {key: system.claims for system in systems.values() for key in system.lists if key in strange}
+        add = "of a case with a table [{}]; add that, or leave it out"
+        problems += [wrong(key, values[key], add.format(owner)) for key, owner in lists.items()]
+        return ChosenSystem(None, {key: value for key, value in values.items() if key not in lists}, problems)
     if name not in systems:
         raise CaseError(wrong(("method", "type"), name, _unknown(name, systems, broken)))
     if systems[name].claims in known:
         words = f"it claims the table [{systems[name].claims}], which is not its own; its package has to name another"
         raise CaseError(wrong(("method", "type"), name, words))
     system, tables = systems[name], {key: value for key, value in values.items() if key not in dict(claims[1:])}
+    problems += system.misfits(tables)
     tables = system.prepared(tables)
     tables["method"] = Method(type=name)
     own = tables.pop(system.claims, {})

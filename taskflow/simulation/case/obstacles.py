@@ -55,8 +55,8 @@ class BodyTreatment(Table):
     )
 
 
-class Obstacle(Table):
-    """A body."""
+class BodyName(Table):
+    """The first keys of a body."""
 
     name: Text | None = entry(
         "force and moment on the body, and with a `temperature` its heat flux, go into the"
@@ -67,6 +67,11 @@ class Obstacle(Table):
     type: Literal["box", "sphere", "cylinder", "implicit", "surface", "heights"] = entry(
         "the shape", remedy=f"give one of {', '.join(SHAPES)}"
     )
+
+
+class ShapeTable(Table):
+    """A shape by its measures. A table of this kind has a key `type`, too: one of SHAPES."""
+
     low: Vector | None = entry("of a `box`: its lowest corner", None)
     high: Vector | None = entry("of a `box`: its highest corner", None)
     centre: Vector | None = entry("of a `sphere` and a `cylinder`", None)
@@ -88,10 +93,6 @@ class Obstacle(Table):
     interpolation: Literal["linear", "nearest"] | None = entry(
         "of `heights`, between them", None, otherwise="`linear`"
     )
-    temperature: Number | None = entry("with heat: of the surface", None, otherwise="insulated")
-    moment_about: Vector | None = entry(
-        "the point, of a body with a name", None, otherwise="the middle of the box around it"
-    )
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -105,8 +106,6 @@ class Obstacle(Table):
         for key in present(values, *OF_SHAPES):
             if key not in (*needed, *other):
                 yield wrong(key, values[key], f'type = "{kind}" has no {key}; it has {", ".join((*needed, *other))}')
-        if values.get("moment_about") is not None and values.get("name") is None:
-            yield wrong("moment_about", values["moment_about"], "moments are of bodies with a name; give it one")
 
     @field_validator("high")
     @classmethod
@@ -115,6 +114,23 @@ class Obstacle(Table):
         if low and high and not all(a < b for a, b in zip(low, high, strict=True)):
             raise ValueError(f"low = {list(low)} is not below it in every direction; give the larger numbers here")
         return high
+
+
+class Obstacle(ShapeTable, BodyName):
+    """A body."""
+
+    temperature: Number | None = entry("with heat: of the surface", None, otherwise="insulated")
+    moment_about: Vector | None = entry(
+        "the point, of a body with a name", None, otherwise="the middle of the box around it"
+    )
+
+    @classmethod
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        yield from super().conflicts(values)
+        kind = values.get("type")
+        known = isinstance(kind, str) and kind in SHAPES
+        if known and values.get("moment_about") is not None and values.get("name") is None:
+            yield wrong("moment_about", values["moment_about"], "moments are of bodies with a name; give it one")
 
 
 Obstacles = tuple[Obstacle, ...]

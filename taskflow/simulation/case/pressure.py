@@ -25,7 +25,7 @@ MORE_OF_MULTIGRID = ("precision", "amalgamate", "levels")  # whose defaults are 
 class PressureTable(Table):
     """How the pressure equation is solved. The last solution is always the starting guess."""
 
-    solver: Literal["auto", "jacobi", "multigrid", "fft"] = entry(
+    solver: Literal["auto", "jacobi", "multigrid", "fft", "cg"] = entry(
         "see below, and [the method](../explanation/method.md#pressure)", "auto"
     )
     iterations: Whole | None = entry(

@@ -157,7 +157,9 @@ class IsosurfaceTable(Table):
     """The surface on which a quantity has a value."""
 
     name: GroupName = named()
-    field: Text = entry("`T` or the name of a scalar", remedy="give the field, T or the name of a scalar")
+    field: Text = entry(
+        "`T` or the name of a scalar; of two phases `f` or `phi`", remedy="give the field, T or the name of a scalar"
+    )
     value: Number = entry("what it is on the surface", remedy="give the value on the surface, a number")
     every: Interval = entry(OFTEN, Every(steps=10))
 

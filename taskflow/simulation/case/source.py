@@ -11,7 +11,10 @@ from taskflow.errors import BadInput
 from taskflow.simulation.case.problems import Key, shown
 
 LARGEST = 1_000_000  # bytes
-FILES = ((("boundaries",), "table"), (("grid", "stretching"), "faces"), (("obstacles",), "file"))
+FILES = (
+    (("boundaries",), "table"), (("grid", "stretching"), "faces"), (("obstacles",), "file"),
+    (("two_phase", "shapes"), "file"),
+)  # fmt: skip
 _OVERRIDE = re.compile(r"\s*([A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*)\s*=\s*(.*?)\s*", re.DOTALL)
 _DECIMAL = re.compile(r"[+-]?(\d+\.|\.\d+)([eE][+-]?\d+)?")
 _LINE = re.compile(r"at line (\d+)")

@@ -101,6 +101,8 @@ class TwoPhase(FlowModel):
         """
         yield from self.interface.start(f)
         yield from self.share_ghosts(f.f)
+        if self.phases.surface_tension:
+            yield from self.interface.curvature(f)  # for who looks at it: a step finds its own
         for axis, name in enumerate(MASS):
             if self.grid.high[axis]:
                 yield impose(f[name], over=on_face(f"{'xyz'[axis]}_max", self.grid), value=Value(0.0))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
+from taskflow.errors import BadInput
 from taskflow.flow import Fluid
 from taskflow.flow.measures.phases import PhaseIntegrals, PhaseMonitor
 from taskflow.flow.models.two_phase.bodies import PhaseObstacles
@@ -15,18 +16,26 @@ from taskflow.flow.models.two_phase.level_set import LevelSet
 from taskflow.flow.models.two_phase.two_phase import TwoPhase
 from taskflow.flow.operators.phases import Phases
 from taskflow.flow.poisson import Operator, relative_residual
+from taskflow.flow.time.schemes import Spreads
+from taskflow.geometry import Composition
 from taskflow.output import FieldMetadata, of_phase
 from taskflow.runtime.regions import Box
 from taskflow.simulation.build.flow import FlowMeasures, FlowSystem
-from taskflow.simulation.build.pressure import multigrid, released, sweeps
+from taskflow.simulation.build.pressure import described, released, sweeps
 from taskflow.simulation.build.scales import Scale, Scales
-from taskflow.simulation.build.two_phase.tables import FIELDS, PhaseTable, TwoPhaseTable
+from taskflow.simulation.build.two_phase.pressure import choice, solver
+from taskflow.simulation.build.two_phase.shapes import composed
+from taskflow.simulation.build.two_phase.start import InitialPhases, friction, initial_phases
+from taskflow.simulation.build.two_phase.tables import FIELDS, PhaseTable, TwoPhaseTable, fluid_problems
 from taskflow.simulation.case import Case
+from taskflow.simulation.case.initial import Profile
+from taskflow.simulation.case.problems import Problem, shown
 from taskflow.simulation.case.table import Table
 from taskflow.simulation.records.series import Integral
 from taskflow.simulation.schedule import Tick
 
 CFL, CAPILLARY = 0.3, 0.7
+FLAT, COARSE = 1e4, 4  # cells of a radius that bends hardly, and of one that is hardly resolved
 WORDS = {
     "p": "pressure",
     "f": "volume fraction of phase 1",
@@ -56,7 +65,9 @@ class TwoPhaseMeasures(FlowMeasures):
         """The line, `wall` seconds after the first state; the kinetic energy is the mean of rho |u|^2 / 2."""
         phases, numbers = self.model.phases, self.monitor.numbers(scalars)
         kept = self.model.interface.numbers(scalars) if tick.step else {}
-        about = {"surface_energy": phases.surface_tension * numbers["area"]}
+        about: dict[str, Any] = {"surface_energy": phases.surface_tension * numbers["area"]}
+        if tick.limit:
+            about["limit"] = tick.limit
         return super().line(scalars, tick, wall) | numbers | about | kept
 
 
@@ -73,12 +84,17 @@ class TwoPhaseSystem(FlowSystem):
     fewest: ClassVar[int] = 27
 
     @classmethod
+    def misfits(cls, tables: Mapping[str, Any]) -> Iterator[Problem]:
+        """Problems with [fluid], of which there is a scheme alone."""
+        return fluid_problems(tables.get("fluid", {}))
+
+    @classmethod
     def prepared(cls, tables: Mapping[str, Any]) -> dict[str, Any]:
-        """The tables, with `time.cfl` 0.3 where neither that nor a step is given."""
-        time = tables.get("time")
+        """The tables without [fluid], with `time.cfl` 0.3 where neither that nor a step is given."""
+        tables, time = {name: table for name, table in tables.items() if name != "fluid"}, tables.get("time")
         if isinstance(time, Mapping) and time.get("cfl") is None and time.get("step") is None:
             return {**tables, "time": {**time, "cfl": CFL}}
-        return dict(tables)
+        return tables
 
     @classmethod
     def fields(cls, tables: Mapping[str, Any]) -> tuple[str, ...]:
@@ -106,7 +122,7 @@ class TwoPhaseSystem(FlowSystem):
         arguments = {**self.physics, "fluid": Fluid(self.phases.kinematic_viscosity), "phases": self.phases}
         sides, bodies = arguments["boundaries"], bool(sim.case.obstacles)
         interface = LevelSet(grid, own.thickness, own.reinitialise, own.conserve, sides, bodies)
-        pressure = multigrid(sim.case, Operator(grid, released(sim.case), variable=True), sim.blocks, sim.device)
+        pressure = solver(sim.case, Operator(grid, released(sim.case), variable=True), sim.blocks, sim.device)
         capillary = sim.case.time.capillary or CAPILLARY
         return TwoPhase(**arguments, interface=interface, pressure=pressure, capillary=capillary)
 
@@ -130,7 +146,13 @@ class TwoPhaseSystem(FlowSystem):
     @property
     def initial(self) -> dict[str, Any]:
         """The initial velocity, and phi."""
-        return {**super().initial, "phi": self.sim.case.own.initial}
+        return {**super().initial, "phi": self.phi}
+
+    @cached_property
+    def phi(self) -> Profile | Composition:
+        """The initial phi, positive in phase 1. Raises BadInput where the file of a shape cannot be read."""
+        own = self.sim.case.own
+        return own.initial or composed(own.shapes, own.background or 2, self.sim.case.grid)
 
     @property
     def scales(self) -> Scales:
@@ -144,7 +166,7 @@ class TwoPhaseSystem(FlowSystem):
     @property
     def sweeps(self) -> int | None:
         """The number of iterations in each solve, where it is fixed."""
-        return sweeps(self.sim.case)
+        return sweeps(self.sim.case, choice(self.sim.case))
 
     @property
     def surfaces(self) -> tuple[Integral, ...]:
@@ -175,16 +197,69 @@ class TwoPhaseSystem(FlowSystem):
             "viscosity_2": phases.viscosity_2, "surface_tension": phases.surface_tension,
         }  # fmt: skip
 
+    @cached_property
+    def start(self) -> InitialPhases:
+        """What the phases are like at the start. Raises BadInput where phi is not finite."""
+        phi, key = self.phi, "initial" if self.sim.case.own.shapes is None else "shapes"
+        try:
+            return initial_phases(phi, self.sim.grid)
+        except BadInput as error:
+            raise BadInput(f"two_phase.{key}: {error}") from None
+
+    @property
+    def spreads(self) -> Spreads:
+        """What friction changes on faces beside the interface, about."""
+        spacing = self.sim.grid.spacing
+        return Spreads(friction(self.phases, spacing, self.sim.case.own.thickness * max(spacing)))
+
+    def check(self) -> None:
+        """See `FlowSystem`. Raises BadInput where phi is not finite, or the file of a shape cannot be read, too."""
+        super().check()
+        _ = self.start
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """A warning of one phase that fills the domain, where not a number says that it does."""
+        own = self.sim.case.own
+        if self.start.both or (own.initial is not None and not isinstance(own.initial.source, str)):
+            return ()
+        phase = 1 if self.start.share > 0.5 else 2
+        if own.shapes is not None:
+            return (f"two_phase.shapes: phase {phase} fills the domain; give shapes that leave room for the other",)
+        remedy = f"give an expression with both signs in the domain, or the number {2 - phase} if that is meant"
+        return (f"two_phase.initial = {shown(own.initial.source)}: phase {phase} fills the domain; {remedy}",)
+
     def described(self) -> Iterator[tuple[str, str]]:
-        """Label and text of each line on the phases and the bounds of a step."""
-        phases, grid = self.phases, self.sim.grid
+        """Label and text of each line on the phases, the pressure and the bounds of a step."""
+        phases, start, model = self.phases, self.start, self.model
         yield "phases", f"level set; ratio of densities {phases.ratio:g}; {self.sim.case.machine.precision} precision"
-        spacing = min(grid.spacing)
-        wave = self.model.capillary * phases.capillary_step(spacing)
+        yield "", f"phase 1 fills {start.share:.4g} of the domain, phase 2 {1 - start.share:.4g}"
+        if start.radius < FLAT:
+            yield "", f"smallest radius about {start.radius:.3g} cells: 95 % of the interface are bent less"
+        if start.radius < COARSE:
+            yield "warning", f"the smallest radius is {start.radius:.2g} cells; give more cells: {COARSE} or better ten"
+        yield "pressure", described(self.sim.case, choice(self.sim.case))
+        yield from zip(("first step", ""), self._first_step(), strict=False)
+        wave = model.capillary * phases.capillary_step(min(self.sim.grid.spacing))
         if phases.surface_tension:
-            yield "", f"a step is at most {wave:.3g}, the share {self.model.capillary:g} of the capillary limit"
+            yield "", f"a step is at most {wave:.3g}, the share {model.capillary:g} of the capillary limit"
+
+    def _first_step(self) -> Iterator[str]:
+        """Which bound sets the first step, and what the others would allow; the capillary one against them."""
+        bounds = self.sim.clock.limit.bounds(self.advective_rate, self.spreads)
+        known = sorted((length, name) for name, length in bounds.items() if length < math.inf)
+        if not known:
+            yield "not bounded: the fluid is at rest, and nothing drives it; give time.step"
+            return
+        (length, name), *others = known
+        allowed = ", ".join(f"time.{other} {longer:.3g}" for longer, other in others)
+        yield f"about {length:.3g}, by time.{name}" + (f"; by {allowed}" if allowed else "")
+        if name == "capillary" and others:
+            yield f"capillary waves make it {others[0][0] / length:.2g} times as short as everything else would"
 
     @property
     def report(self) -> dict[str, Any]:
-        """The model, and the ratio of densities."""
-        return {"model": "two_phase", "density_ratio": self.phases.ratio}
+        """The model, the ratio of densities, and the solver of the pressure."""
+        chosen = choice(self.sim.case)
+        pressure = {"solver": chosen.name, "why": chosen.why}
+        return {"model": "two_phase", "density_ratio": self.phases.ratio, "pressure": pressure}

@@ -6,13 +6,15 @@ from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 from taskflow.errors import BadInput
+from taskflow.simulation.build.two_phase.shapes import PhaseShape, shapes_are_inside
 from taskflow.simulation.case.boundaries import Boundaries
 from taskflow.simulation.case.control import Interval
 from taskflow.simulation.case.grid import AXES, GridTable
 from taskflow.simulation.case.initial import Profile, profile
+from taskflow.simulation.case.machine import Machine
 from taskflow.simulation.case.pressure import PressureTable
 from taskflow.simulation.case.probes import OFTEN, TAKEN, GroupName, Isosurfaces, Planes, Probes, named
-from taskflow.simulation.case.problems import Problem, missing, numbered, wrong
+from taskflow.simulation.case.problems import Problem, exclusive, missing, numbered, present, wrong
 from taskflow.simulation.case.scalars import Corners
 from taskflow.simulation.case.statistics import Spectra
 from taskflow.simulation.case.table import Natural, NonNegative, Number, Table, Truth, entry, reads
@@ -22,6 +24,8 @@ from taskflow.simulation.values import non_negative, positive
 
 FIELDS = ("u", "v", "w", "p", "f", "phi", "kappa")
 METHODS = ("levelset", "vof")
+SCHEMES = ("central", "quick", "weno5")  # of the velocity form
+LAYERS = 3  # cells on either side that differences of phi reach
 MOST = 1e5  # ratio of densities: at 1e6 the pressure did not converge among 1000 droplets
 
 
@@ -35,8 +39,10 @@ def _pair(kind: Any, words: str) -> Any:
     return reads(read)
 
 
-def _interface(value: object) -> Profile:
+def _initial(value: object) -> Profile | None:
     """An expression, or a number, the share of phase 1 everywhere: 0 or 1."""
+    if value is None:
+        return None
     if isinstance(value, int | float) and not isinstance(value, bool):
         if value not in (0, 1):
             raise BadInput("give an expression in x, y, z that is positive in phase 1, or the number 0 or 1")
@@ -52,8 +58,25 @@ def _method(value: object) -> str:
     return "levelset"
 
 
+def fluid_problems(fluid: Any) -> Iterator[Problem]:
+    """Problems with the table [fluid] beside [two_phase]: its scheme may be "koren"."""
+    if not isinstance(fluid, Mapping | Table):
+        yield wrong("fluid", fluid, "give a table with scheme, or leave it out")
+        return
+    for name, value in dict(fluid).items():
+        if name == "viscosity":
+            yield wrong(("fluid", name), value, "two_phase.viscosity has those of both phases; leave it out")
+        elif name != "scheme":
+            yield wrong(("fluid", name), value, "there is no such key with two phases; leave it out")
+        elif value in SCHEMES:
+            remedy = 'not available with two phases in this version; give "koren", or leave it out'
+            yield wrong(("fluid", name), value, remedy)
+        elif value != "koren":
+            yield wrong(("fluid", name), value, 'give "koren", or leave it out')
+
+
 class TwoPhaseTable(Table):
-    """Two immiscible fluids. Phase 1 is where `initial` is positive."""
+    """Two immiscible fluids. Phase 1 is where `initial` is positive, or in the `shapes` of phase 1."""
 
     density: Annotated[tuple[float, float], _pair(positive, "> 0")] = entry(
         "of phase 1 and of phase 2; one may be 100000 times the other",
@@ -65,10 +88,20 @@ class TwoPhaseTable(Table):
     )
     surface_tension: NonNegative = entry("between both phases", 0.0)
     method: Annotated[Literal["levelset"], reads(_method)] = entry("how the interface is followed", "levelset")
-    initial: Annotated[Profile, reads(_interface)] = entry(
+    initial: Annotated[Profile | None, reads(_initial)] = entry(
         "phase 1 where it is positive, 0 on the interface: an [expression](#initial), which need not be a distance, or"
-        " the number 0 or 1, the share of phase 1 everywhere",
-        remedy="give an expression in x, y, z that is positive in phase 1",
+        " the number 0 or 1, the share of phase 1 everywhere; in Python also a function f(x, y, z)",
+        None,
+        otherwise="this or `shapes` is required",
+    )
+    shapes: tuple[PhaseShape, ...] | None = entry(
+        "what each phase fills at the start, in place of `initial`; of shapes that overlap the last one holds",
+        None,
+        otherwise="this or `initial` is required",
+        remedy="give a list of tables, each under [[two_phase.shapes]]",
+    )
+    background: Literal[1, 2] | None = entry(
+        "with `shapes`: the phase where none is", None, otherwise="2, with `shapes`"
     )
     viscosity_mean: Literal["harmonic", "arithmetic"] = entry("between the phases", "harmonic")
     reinitialise: Natural = entry("iterations by which phi is made a distance after each step", 1)
@@ -77,6 +110,13 @@ class TwoPhaseTable(Table):
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        remedy = "give an expression in x, y, z that is positive in phase 1, or two_phase.shapes"
+        yield from exclusive(values, "initial", "shapes", needed=missing("initial", remedy))
+        if values.get("shapes") in ([], ()):
+            yield wrong("shapes", [], "give one shape or more, or leave it out and give initial")
+        if not present(values, "shapes"):
+            for key in present(values, "background"):
+                yield wrong(key, values[key], "it is what shapes do not cover; leave it out, or give shapes")
         thickness = values.get("thickness", 1.5)
         if isinstance(thickness, int | float) and not 1 <= thickness <= 4:
             yield wrong("thickness", thickness, "give a number from 1 to 4: half a width in spacings")
@@ -108,6 +148,15 @@ def _boxes_are_inside(tables: Mapping[str, Any], grid: GridTable) -> Iterator[Pr
             yield grid.beyond((*key, "box"), table.box)
 
 
+def _blocks_are_thick(grid: GridTable, machine: Machine) -> Iterator[Problem]:
+    if machine.blocks == "auto":
+        return
+    for axis, blocks, cells in zip(AXES, machine.blocks, grid.cells, strict=True):
+        if blocks > 1 and cells // blocks < LAYERS:
+            thin = f"the thinnest of {blocks} blocks along {axis} has {cells // blocks} cells, and phi needs {LAYERS}"
+            yield wrong(("machine", "blocks"), machine.blocks, f"{thin}; give at most {max(1, cells // LAYERS)} there")
+
+
 def _isosurfaces_are_of_the_interface(isosurfaces: Isosurfaces) -> Iterator[Problem]:
     for key, surface in numbered(isosurfaces=isosurfaces):
         if surface.field not in ("f", "phi"):
@@ -121,10 +170,14 @@ def _pressure_converges(two_phase: TwoPhaseTable) -> Iterator[Problem]:
         yield wrong(("two_phase", "density"), list(two_phase.density), remedy)
 
 
-def _pressure_has_coefficients(pressure: PressureTable) -> Iterator[Problem]:
-    if pressure.solver in ("fft", "jacobi"):
+def _pressure_can_be_solved(two_phase: TwoPhaseTable, pressure: PressureTable) -> Iterator[Problem]:
+    first, second = two_phase.density
+    if pressure.solver == "fft" and first != second:
         remedy = 'its coefficient, 1/density, is variable; give "multigrid", or leave it out'
         yield wrong(("pressure", "solver"), pressure.solver, remedy)
+    if pressure.solver == "jacobi" and pressure.iterations is not None:
+        remedy = "densities jump, and so few sweeps leave most of the divergence; give pressure.tolerance, or another"
+        yield wrong(("pressure", "iterations"), pressure.iterations, f"{remedy} pressure.solver")
 
 
 def _phases_enter(boundaries: Boundaries, tables: Mapping[str, Any]) -> Iterator[Problem]:
@@ -143,6 +196,6 @@ def _phases_enter(boundaries: Boundaries, tables: Mapping[str, Any]) -> Iterator
 
 
 TwoPhaseTable.rules = (
-    _phases_have_names, _boxes_are_inside, _isosurfaces_are_of_the_interface, _pressure_converges, _phases_enter,
-    _pressure_has_coefficients,
+    _phases_have_names, _boxes_are_inside, shapes_are_inside, _blocks_are_thick, _isosurfaces_are_of_the_interface,
+    _pressure_converges, _pressure_can_be_solved, _phases_enter,
 )  # fmt: skip

@@ -1,0 +1,93 @@
+"""What the phases fill at the start: shapes, expressions and functions, on blocks and after a restart."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import taskflow as tf
+from taskflow.output import INITIAL, STORE, dataset
+from tests.simulation.two_phases import case
+
+SPHERE = {"type": "sphere", "centre": [0.3, 0.2, 0.35], "radius": 0.15, "phase": 1}
+LAYER = {"type": "box", "low": [-1, -1, -1], "high": [9, 9, 0.1], "phase": 1}
+
+
+def shaped(*shapes, **more) -> tf.Case:
+    return case(two_phase={"initial": None, "shapes": list(shapes), **more})
+
+
+@pytest.mark.parametrize(("shapes", "words"), [
+    ([], r"two_phase.shapes = \[\]: give one shape or more"),
+    ([{**SPHERE, "phase": 3}], r"two_phase.shapes\[1\].phase = 3"),
+    ([{**SPHERE, "phase": None}], r"two_phase.shapes\[1\].phase"),
+    ([SPHERE, {**SPHERE, "centre": [3, 0, 0]}], r'shapes\[2\].type = "sphere": beyond the domain .*; move it inside'),
+    ([{**SPHERE, "centre": [0, 0, 1e200]}], r"two_phase.shapes\[1\].centre = .*: give numbers up to 1e\+100"),
+    ([{**SPHERE, "axis": "x"}], r'two_phase.shapes\[1\].axis = "x": type = "sphere" has no axis'),
+    ([{"type": "cylinder", "phase": 1, "axis": "x", "radius": 1}], r"two_phase.shapes\[1\].centre: missing; give"),
+    ([{"type": "surface", "file": "a.stl", "phase": 1}], r'"surface": triangles are not available .* in this version'),
+    ([{**SPHERE, "name": "drop"}], r"two_phase.shapes\[1\].name"),
+])  # fmt: skip
+def test_shapes_that_cannot_be_are_told(shapes, words):
+    with pytest.raises(tf.BadInput, match=words):
+        shaped(*shapes)
+
+
+def test_one_of_initial_and_shapes_is_given():
+    with pytest.raises(tf.BadInput, match=r"two_phase.shapes = .*: initial is given as well; give one of them"):
+        case(two_phase={"shapes": [SPHERE]})
+    with pytest.raises(tf.BadInput, match=r"two_phase.initial: missing; give an expression .* or two_phase.shapes"):
+        case(two_phase={"initial": None})
+    with pytest.raises(tf.BadInput, match=r"two_phase.background = 1: it is what shapes do not cover"):
+        case(two_phase={"background": 1})
+
+
+def test_a_file_of_heights_is_beside_the_case_and_has_to_be_there(tmp_path):
+    text = shaped({"type": "heights", "file": "ground.npy", "phase": 1}).to_toml()
+    (tmp_path / "case.toml").write_text(text)
+    found = tf.Case.load(tmp_path / "case.toml")
+    assert found.own.shapes[0].file == str(tmp_path / "ground.npy")
+    with pytest.raises(tf.BadInput, match=r"two_phase.shapes\[1\]: .*ground.npy"):
+        tf.run(found, tmp_path / "run")
+    np.save(tmp_path / "ground.npy", np.full((2, 2), 0.2))
+    snapshot = dataset(tf.run(found, tmp_path / "run").directory / STORE).isel(time=0)
+    assert float(snapshot["f"].mean()) == pytest.approx(0.2 / 0.7, abs=1e-3)
+
+
+@pytest.mark.timeout(300)
+def test_shapes_are_the_same_on_blocks_and_what_their_distance_is(tmp_path):
+    of_shapes = shaped(LAYER, {**SPHERE, "phase": 2}, {**SPHERE, "radius": 0.05})
+    whole = tf.run(of_shapes, tmp_path / "whole").directory
+    assert tf.Case.load(whole / "case.toml") == of_shapes
+    assert not (whole / INITIAL).exists()  # blocks compute it
+    cut = case(two_phase=dict(of_shapes.own), machine={"blocks": [2, 1, 2]})
+    xr.testing.assert_identical(*(
+        dataset(run / STORE).drop_attrs() for run in (whole, tf.run(cut, tmp_path / "cut").directory)
+    ))  # fmt: skip
+    expression = "maximum(minimum(0.1 - z, {0} - 0.15), 0.05 - {0})".format(
+        "sqrt((x - 0.3)**2 + (y - 0.2)**2 + (z - 0.35)**2)"
+    )
+    written = tf.run(case(two_phase={"initial": expression}), tmp_path / "written").directory
+    ours, other = (dataset(run / STORE)["f"].isel(time=0) for run in (whole, written))
+    np.testing.assert_allclose(ours, other, atol=1e-12)
+
+
+def ball(x, y, z):
+    return 0.15 - np.sqrt((x - 0.3) ** 2 + (y - 0.2) ** 2 + (z - 0.35) ** 2)
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("given", [
+    {"initial": ball},
+    {"shapes": [{"type": "implicit", "inside": lambda x, y, z: -ball(x, y, z), "phase": 1}]},
+])  # fmt: skip
+def test_functions_are_computed_once_and_their_values_kept(tmp_path, given):
+    functional = {"initial": None, **given}
+    whole = tf.run(case(), tmp_path / "whole").directory
+    tf.run(case(two_phase=functional, time={"steps": 3}, machine={"blocks": [1, 2, 2]}), tmp_path / "parts")
+    assert (tmp_path / "parts" / INITIAL).is_dir()
+    rest = case(two_phase=functional, machine={"blocks": [2, 1, 1]})
+    parts = tf.run(rest, tmp_path / "parts", resume=True).directory
+    expected, found = (dataset(run / STORE).drop_attrs() for run in (whole, parts))
+    xr.testing.assert_allclose(expected, found, rtol=1e-9, atol=1e-11)
