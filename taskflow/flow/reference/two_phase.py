@@ -159,6 +159,38 @@ def along(q: Shifted, mass: np.ndarray, axis: int, n: int, cells: int, wall: boo
     return np.where(at_end, (low + high) / 2, bent)
 
 
+def density_on_face(f: Shifted, axis: int, phases: Any) -> np.ndarray:
+    """The plain mean of both cells beside a face across an axis."""
+    share = (f(-1, axis) + f()) / 2
+    return phases.density_2 + (phases.density_1 - phases.density_2) * share
+
+
+def friction(velocity: Sequence[Shifted], f: Shifted, a: int, h: Sequence[float], phases: Any) -> np.ndarray:
+    """div(mu (grad u + grad u^T)) on faces across axis a."""
+
+    def mu(share: np.ndarray) -> np.ndarray:
+        return viscosity(share, phases.viscosity_1, phases.viscosity_2, arithmetic=phases.arithmetic)
+
+    u = velocity[a]
+    stress = np.zeros_like(u())
+    for b, v in enumerate(velocity):
+        for n, sign in ((0, -1), (1, 1)):
+            if a == b:
+                sheared = 2 * mu(f(n - 1, a)) * (u(n, a) - u(n - 1, a)) / h[a]
+            else:
+                edge = (f(n, b) + f(n - 1, b) + f(n, b, -1, a) + f(n - 1, b, -1, a)) / 4
+                sheared = mu(edge) * ((u(n, b) - u(n - 1, b)) / h[b] + (v(n, b) - v(n, b, -1, a)) / h[a])
+            stress = stress + sign * sheared / h[b]
+    return stress
+
+
+def tension(kappa: Shifted, f_new: Shifted, a: int, h: Sequence[float], phases: Any) -> np.ndarray:
+    """sigma kappa df/dx on faces across axis a, kappa being that of cells that have one."""
+    low, high = kappa(-1, a), kappa()
+    mean = np.where((low != 0) & (high != 0), (low + high) / 2, low + high)
+    return phases.surface_tension * mean * (f_new() - f_new(-1, a)) / h[a]
+
+
 def momentum(
     velocity: Sequence[Shifted], before: Sequence[Shifted], mass: Sequence[Shifted], f: Shifted, f_new: Shifted,
     kappa: Shifted, earlier: Sequence[Shifted], h: Sequence[float], dt: float, ratio: float, cells: Sequence[int],
@@ -167,14 +199,6 @@ def momentum(
     """The velocities without the pressure, and the friction, of all faces, as if none lay on a wall; `phases` has the
     densities and viscosities of both, the surface tension, gravity, and whether viscosities are arithmetic means.
     """
-    rho_1, rho_2, mu_1, mu_2 = phases.density_1, phases.density_2, phases.viscosity_1, phases.viscosity_2
-
-    def density(share: np.ndarray) -> np.ndarray:
-        return rho_2 + (rho_1 - rho_2) * share
-
-    def mu(share: np.ndarray) -> np.ndarray:
-        return viscosity(share, mu_1, mu_2, arithmetic=phases.arithmetic)
-
     middle = [
         Shifted(u.array + ratio / 2 * (u.array - old.array), u.box, u.origin)
         for u, old in zip(velocity, before, strict=True)
@@ -183,28 +207,53 @@ def momentum(
     frictions: list[np.ndarray] = []
     for a in range(3):
         u = velocity[a]
-        net_mass, net_momentum, stress = (np.zeros_like(u()) for _ in range(3))
+        net_mass, net_momentum = np.zeros_like(u()), np.zeros_like(u())
         for b in range(3):
             for n, sign in ((0, -1), (1, 1)):
                 if a == b:
                     m = (mass[a](n - 1, a) + mass[a](n, a)) / 2
                     value = along(middle[a], m, a, n, cells[a], walls[a])
-                    sheared = 2 * mu(f(n - 1, a)) * (u(n, a) - u(n - 1, a)) / h[a]
                 else:
                     m = (mass[b](n, b, -1, a) + mass[b](n, b)) / 2
                     box = u.box.shift(triple(n if d == b else 0 for d in range(3)))
                     value = carried_value(Shifted(middle[a].array, box, u.origin), m, b, cells[b], walls[b])
-                    edge = (f(n, b) + f(n - 1, b) + f(n, b, -1, a) + f(n - 1, b, -1, a)) / 4
-                    v = velocity[b]
-                    sheared = mu(edge) * ((u(n, b) - u(n - 1, b)) / h[b] + (v(n, b) - v(n, b, -1, a)) / h[a])
                 net_mass, net_momentum = net_mass + sign * m / h[b], net_momentum + sign * m * value / h[b]
-                stress = stress + sign * sheared / h[b]
-        rho, rho_new = ((density(s(-1, a)) + density(s())) / 2 for s in (f, f_new))
-        low, high = kappa(-1, a), kappa()
-        mean = np.where((low != 0) & (high != 0), (low + high) / 2, low + high)
-        force = phases.surface_tension * mean * (f_new() - f_new(-1, a)) / h[a]
+        rho, rho_new = density_on_face(f, a, phases), density_on_face(f_new, a, phases)
+        stress = friction(velocity, f, a, h, phases)
         carried = (rho * u() - dt * net_momentum) / (rho - dt * net_mass)
-        friction = ((1 + ratio / 2) * stress - ratio / 2 * earlier[a]()) / rho_new
-        velocities.append(carried + dt * (friction + force / rho_new + phases.gravity[a]))
+        force = (1 + ratio / 2) * stress - ratio / 2 * earlier[a]() + tension(kappa, f_new, a, h, phases)
+        velocities.append(carried + dt * (force / rho_new + phases.gravity[a]))
         frictions.append(stress)
     return velocities, frictions
+
+
+def upwind_slope(q: Shifted, speed: np.ndarray, b: int, h: float, known: tuple[int, int] | None) -> np.ndarray:
+    """dq/db by WENO5 from the side that the flow comes from; `known` are the places of the first and of the last
+    difference of neighbours, that with the next one along b, which beyond them repeat.
+    """
+    axis, place = 2 - b, np.arange(q.box.lo[b], q.box.hi[b])
+    z, y, _, x = q.box.slices(q.origin)
+    rows = tuple(slice(None) if n == axis else inside for n, inside in enumerate((z, y, x)))
+    changes = np.diff(q.array.astype(np.float64), axis=axis)[rows]
+    places = (place + n if known is None else np.clip(place + n, *known) for n in range(-3, 3))
+    d = [np.take(changes, at - q.origin[b], axis=axis) / h for at in places]
+    return np.where(speed > 0, weno(d[:5]), weno(d[:0:-1]))
+
+
+def momentum_by_weno(
+    velocity: Sequence[Shifted], f: Shifted, f_new: Shifted, kappa: Shifted, earlier: Sequence[Shifted],
+    h: Sequence[float], dt: float, ratio: float, cells: Sequence[int], walls: Flags, phases: Any,
+) -> tuple[list[np.ndarray], list[np.ndarray]]:  # fmt: skip
+    """The velocities without the pressure in velocity form, and H = -(u . grad) u + friction / rho, as `momentum`."""
+    velocities: list[np.ndarray] = []
+    tendencies: list[np.ndarray] = []
+    for a, u in enumerate(velocity):
+        tendency = friction(velocity, f, a, h, phases) / density_on_face(f, a, phases)
+        for b, v in enumerate(velocity):
+            speed = u() if a == b else (v(-1, a) + v() + v(-1, a, 1, b) + v(1, b)) / 4
+            known = (0 if a == b else -1, cells[b] - 1) if walls[b] else None
+            tendency = tendency - speed * upwind_slope(u, speed, b, h[b], known)
+        force = tension(kappa, f_new, a, h, phases) / density_on_face(f_new, a, phases) + phases.gravity[a]
+        velocities.append(u() + dt * ((1 + ratio / 2) * tendency - ratio / 2 * earlier[a]() + force))
+        tendencies.append(tendency)
+    return velocities, tendencies
