@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from taskflow.flow.models.two_phase.convection import MASS_FLUXES, VelocityForm
+from taskflow.flow.models.two_phase.convection import VelocityForm
 from taskflow.flow.models.two_phase.momentum import momentum_by_weno
 from taskflow.flow.operators.phases import Phases
 from taskflow.flow.reference import two_phase as reference
@@ -93,7 +93,7 @@ def test_with_equal_phases_it_is_near_the_solver_of_one_fluid():
     apart = []
     for n in (16, 32):
         one = flows.compute(Case(
-            grid={"cells": [n, 1, n], "lengths": [1.0, 1 / n, 1.0]}, boundaries={axis: "periodic" for axis in "xyz"},
+            grid={"cells": [n, 1, n], "lengths": [1.0, 1 / n, 1.0]}, boundaries=dict.fromkeys("xyz", "periodic"),
             fluid={"viscosity": VISCOSITY}, time={"end": 0.5, "step": 0.125 / n},
             initial={"velocity": ["1 + sin(2*pi*x)*cos(2*pi*z)", 0.0, "0.5 - cos(2*pi*x)*sin(2*pi*z)"]},
         ))  # fmt: skip
