@@ -191,7 +191,7 @@ def _pressure_converges(two_phase: TwoPhaseTable) -> Iterator[Problem]:
         yield wrong(("two_phase", "density"), list(two_phase.density), remedy)
 
 
-def _momentum_is_kept(two_phase: TwoPhaseTable, fluid: FluidTable) -> Iterator[Problem]:
+def _momentum_is_kept(two_phase: TwoPhaseTable, fluid: PhaseFluidTable) -> Iterator[Problem]:
     low, high = sorted(two_phase.density)
     if fluid.scheme == "weno5" and high > JUMP * low:
         remedy = "it keeps no momentum where densities jump, and fails at ratios of 800; give"
