@@ -179,7 +179,7 @@ def test_shares(measured, here):
     assert sum(task["launches"] for task in of.values()) == pytest.approx(row["launches"])
     parts = {"advect_level_set": "interface", "curvature": "interface", "relax": "pressure"}
     assert {name: of[name]["part"] for name in parts} == parts
-    assert {of[name]["part"] for name in ("momentum_of_phases", "divergence", "inverse_density")} == {"momentum"}
+    assert {of[name]["part"] for name in ("momentum_of_phases_x", "divergence", "inverse_density")} == {"momentum"}
     assert of["advect_level_set"]["launches"] == 3
     assert "  advect_level_set " in told
     [line] = lines("bubble_parts", found)

@@ -13,14 +13,16 @@ from taskflow.flow.boundaries.boundary import Slip, Wall
 from taskflow.flow.grid import StaggeredGrid
 from taskflow.flow.models.two_phase.convection import MASS_FLUXES
 from taskflow.flow.models.two_phase.level_set import LevelSet
+from taskflow.flow.models.two_phase.momentum import momentum_of_phases
 from taskflow.flow.models.two_phase.two_phase import TwoPhase
 from taskflow.flow.operators.phases import Phases
 from taskflow.flow.poisson import ConjugateGradients, Cycle, Multigrid, Operator, Tolerance
-from taskflow.runtime.machine.device import cpu
+from taskflow.runtime.machine.device import Device, cpu
 from taskflow.runtime.machine.mapper import Mapper
 from taskflow.runtime.machine.shard import Shard
 from taskflow.runtime.machine.threads import run_threads
 from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
+from taskflow.runtime.tasks import Launch
 
 SLIP, WALL = Slip(), Wall()
 
@@ -47,6 +49,15 @@ def two_phase(
     return TwoPhase(grid, fluid, boundaries, **about)
 
 
+def momentum_along(axis: int, faces: str | None = None, **where) -> Launch:
+    """The launch of the momentum equation along an axis, on fields of the usual names."""
+    others = [other for other in range(3) if other != axis]
+    velocity, mass = ((group[axis], *(group[other] for other in others)) for group in ("uvw", ("m_x", "m_y", "m_z")))
+    q = "uvw"[axis]
+    fields = velocity, f"{q}_old", mass, ("f", "f_new"), "kappa", faces, f"h_{q}", f"{q}_new"
+    return momentum_of_phases(*fields, along="xyz"[axis], dt="dt", ratio="ratio", **where)
+
+
 @dataclass
 class History:
     """The times after steps, and what `look(fields)` gave then."""
@@ -70,11 +81,11 @@ class Phased:
 def compute(
     model: TwoPhase, phi: Callable, *, velocity=(0.0, 0.0, 0.0), end=np.inf, steps=10**9, cfl=0.3, diffusion=0.2,
     fixed=None, blocks=(1, 1, 1), dtype="f8", threads=1, overlap="auto", look: Callable | None = None, every=1,
-    names=("f", "phi", "p"), after=None,
+    names=("f", "phi", "p"), after=None, device: Device | None = None,
 ) -> Phased:  # fmt: skip
     """Run from the initial phi(x, y, z), positive in phase 1, and a velocity (numbers or functions).
 
-    `after` is a program for the final state.
+    `after` is a program for the final state; `device` is the CPU with so many threads if not given.
     """
     fields = FieldSpace([Field(name, dtype, place) for name, place in model.fields.items()])
     main = Partition(
@@ -83,7 +94,7 @@ def compute(
     partition = Partition(main.region, blocks, beside=model.partitions(main), redundant=1)
     limit = model.step_limit(fixed, cfl, diffusion)
     job = partial(_run, model, phi, velocity, limit, end, steps, look, every, names, after)
-    shares = run_threads(partition, job, cpu(threads), Mapper(overlap))
+    shares = run_threads(partition, job, device or cpu(threads), Mapper(overlap))
     whole = {}
     for name in shares[0].fields:
         whole[name] = np.full(model.staggered.box.shape[::-1], np.nan)
@@ -114,3 +125,11 @@ def _run(model, phi, velocity, limit, end, steps, look, every, names, after, sha
         shard.run(after)
     values = {name: shard.read(name) for name in (*names, "u", "v", "w")}
     return Phased(values, time, count, dict(shard.scalars.items()), history, own)
+
+
+def heights(phi: np.ndarray, z: np.ndarray) -> np.ndarray:
+    """Where phase 1 ends in each column of a flow in the plane of x and z, seen from below."""
+    phi = phi[:, 0, :]
+    row = np.argmax((phi[:-1] > 0) & (phi[1:] <= 0), axis=0)
+    above, below = (np.take_along_axis(phi, row[None] + k, axis=0)[0] for k in (0, 1))
+    return z[row] + (z[1] - z[0]) * above / (above - below)

@@ -15,7 +15,7 @@ from taskflow.flow.operators.phases import Phases
 from taskflow.flow.reference import two_phase as reference
 from taskflow.runtime.tasks import reduced
 from tests.flow.byhand import DT, LENGTHS, RATIO, ByHand
-from tests.flow.phases import WALL, compute, two_phase
+from tests.flow.phases import WALL, compute, momentum_along, two_phase
 
 CELLS = [(7, 5, 6), (1, 4, 3), (4, 1, 2), (19, 3, 4)]
 PHASES = Phases(3.0, 0.7, 0.05, 0.002, 0.3, (0.3, -9.8, 0.2))
@@ -85,6 +85,15 @@ def test_a_stage_of_reinitialisation(cells, walls, real, device):
     hand.assert_agrees("d_new", wanted)
 
 
+@RANDOM
+def test_a_first_distance(cells, walls, real, device):
+    hand = by_hand(cells, walls, real, device, ("phi", "d"), mirrored=("phi",))
+    distance = reference.nearly_distance(hand.fields["phi"].astype("f8"), spacing(cells))
+    blind(hand, "phi")
+    hand.run(hand.launch(ls.nearly_distance, {"grid": hand.staggered.constants}))
+    hand.assert_agrees("d", distance)
+
+
 def test_shares_and_their_slope(real, device):
     hand = ByHand((5, 4, 3), real=real, **device).fill(("phi", "f"))
     band = Band(0.4, 1, 1, 1, 1, 1, 1)
@@ -134,14 +143,8 @@ def test_momentum(cells, walls, real, device, arithmetic):
         *([shifted[name] for name in group] for group in (VELOCITY, OLD, MASS)), shifted["f"], shifted["f_new"],
         shifted["kappa"], [shifted[f"h_{name}"] for name in VELOCITY], spacing(cells), DT, RATIO, cells, walls, phases,
     )  # fmt: skip
-    constants = {"grid": hand.staggered.constants, "phases": phases}
     for axis, name in enumerate(VELOCITY):
-        others = [other for other in range(3) if other != axis]
-        velocity, mass = ((group[axis], *(group[other] for other in others)) for group in (VELOCITY, MASS))
-        hand.run(mo.momentum_of_phases(
-            velocity, OLD[axis], mass, ("f", "f_new"), "kappa", None, f"h_{name}", f"{name}_new",
-            along="xyz"[axis], over=hand.box, dt="dt", ratio="ratio", **constants,
-        ))  # fmt: skip
+        hand.run(momentum_along(axis, over=hand.box, grid=hand.staggered.constants, phases=phases))
         index = np.arange(cells[axis]).reshape([-1 if n == 2 - axis else 1 for n in range(3)])
         on_wall = walls[axis] & (index == 0)
         hand.assert_agrees(f"h_{name}", np.where(on_wall, 0.0, frictions[axis]))

@@ -8,7 +8,7 @@ import pytest
 from taskflow.flow.models.two_phase.convection import VelocityForm
 from taskflow.flow.models.two_phase.momentum import momentum_by_weno
 from taskflow.flow.operators.phases import Phases
-from taskflow.flow.reference import two_phase as reference
+from taskflow.flow.reference.velocity_form import momentum_by_weno as reference
 from taskflow.simulation.case import Case
 from tests import flows
 from tests.flow.byhand import DT, RATIO
@@ -43,7 +43,7 @@ def test_momentum(cells, walls, real, device, arithmetic):
         hand.fields[name] = (hand.fields[name] / 2 + hand.fields[name].dtype.type(0.5)).astype(real)
     hide_what_is_unknown(hand)
     shifted = {name: hand.shifted(name)[0] for name in names}
-    velocities, tendencies = reference.momentum_by_weno(
+    velocities, tendencies = reference(
         [shifted[name] for name in VELOCITY], shifted["f"], shifted["f_new"], shifted["kappa"],
         [shifted[f"h_{name}"] for name in VELOCITY], spacing(cells), DT, RATIO, cells, walls, phases,
     )  # fmt: skip

@@ -91,7 +91,8 @@ def test_a_jet_has_the_same_bits_on_blocks_and_after_a_stop(tmp_path, pressure, 
     jet = {**JET, "boundaries": {**JET["boundaries"], "x_max": outflow}, **tables}
     whole = tf.run(tf.Case(**jet), tmp_path / "whole")
     tf.run(tf.Case(**jet | {"time": {"steps": 2}}), tmp_path / "parts")
-    parts = tf.run(tf.Case(**jet | {"machine": {"blocks": [2, 1, 2], "debug": bool(tables)}}), tmp_path / "parts", resume=True)
+    cut = {"machine": {"blocks": [2, 1, 2], "debug": bool(tables)}}
+    parts = tf.run(tf.Case(**jet | cut), tmp_path / "parts", resume=True)
     expected, computed = (dataset(run.directory / STORE).drop_attrs() for run in (whole, parts))
     xr.testing.assert_identical(expected, computed)
     # Two steps of Newton's method leave the fourth power of the shift, here 0.017 of the width of the interface

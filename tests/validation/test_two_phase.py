@@ -11,7 +11,7 @@ import pytest
 
 import taskflow as tf
 from taskflow.flow.operators.phases import Phases
-from tests.flow.phases import WALL, compute, two_phase
+from tests.flow.phases import WALL, compute, heights, two_phase
 
 DATA = Path(__file__).parents[1] / "data"
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -45,6 +45,22 @@ def test_a_droplet_at_rest_has_the_pressure_of_laplace(ratio, most):
     assert p[0, 0, 0] - p[-1, 0, -1] == pytest.approx(2 / diameter, rel=0.01)
 
 
+@pytest.mark.parametrize(("ratio", "most"), [(1.0, 5.2e-6), (1000.0, 5.7e-4)])
+def test_a_ball_at_rest_has_the_pressure_of_laplace(ratio, most):
+    """V5: an eighth of a droplet of 24 cells per diameter, La = 1200, a twentieth of the viscous time."""
+    n, diameter, laplace = 30, 0.8, 1200.0
+    mu = np.sqrt(diameter / laplace)
+    model = two_phase((n,) * 3, (1.0,) * 3, Phases(1.0, 1 / ratio, mu, mu / ratio, 1.0), tolerance=1e-6)
+
+    def ball(x, y, z):
+        return diameter / 2 - np.sqrt(x**2 + y**2 + z**2)
+
+    flow = compute(model, ball, end=0.05 * diameter**2 / mu)
+    p = flow.fields["p"]
+    assert p[0, 0, 0] - p[-1, -1, -1] == pytest.approx(4 / diameter, rel=0.00024)
+    assert max(abs(flow.fields[name]).max() for name in "uvw") * mu <= most
+
+
 @pytest.mark.parametrize(("cells", "error"), [(32, 0.03), (64, 0.01)])
 def test_a_capillary_wave_decays_as_prosperetti_has_it(tmp_path, cells, error):
     """V7: the amplitude, compared at t - dt/2, as the interface leads by half a step."""
@@ -54,11 +70,7 @@ def test_a_capillary_wave_decays_as_prosperetti_has_it(tmp_path, cells, error):
     x, z = (model.staggered.coordinates("c", axis) for axis in (0, 2))
 
     def amplitude(shard, time, dt):
-        phi = shard.read("phi")[:, 0, :]
-        row = np.argmax((phi[:-1] > 0) & (phi[1:] <= 0), axis=0)
-        above, below = (np.take_along_axis(phi, row[None] + k, axis=0)[0] for k in (0, 1))
-        height = z[row] + (z[1] - z[0]) * above / (above - below)
-        return omega * (time - dt / 2), 2 * (height * np.cos(2 * np.pi * x)).mean()
+        return omega * (time - dt / 2), 2 * (heights(shard.read("phi"), z) * np.cos(2 * np.pi * x)).mean()
 
     def wave(x, y, z):
         return 1.5 + 0.01 * np.cos(2 * np.pi * x) - z + 0 * y
@@ -124,6 +136,28 @@ def test_a_heavy_fluid_falls_into_a_light_one(tmp_path):
             assert place == pytest.approx(float(row[column]), abs=most), (column, row["t_star"])
 
 
+def test_a_dam_breaks(tmp_path):
+    """V13: the height at the back wall, and the front once it is two widths away, with a shift of 0.1 of the time for
+    the release of the gate; before, the front is up to 11 % ahead.
+    """
+    width, thickness, gravity = 0.05715, 0.0017859375, 9.81
+    back = f"{{name='back', phase=1, box=[[0, 0, 0], [{2 * thickness}, {thickness}, 0.142875]], every={{steps=5}}}}"
+    water = "{name='water', phase=1, every={steps=5}}"
+    case = tf.Case.load(EXAMPLES / "dam_break.toml", ["time.end=0.185", f"phases=[{water}, {back}]"])
+    run = tf.run(case, tmp_path / "run")
+    back, water = run.dataset("back"), run.dataset("water")
+    scale = np.sqrt(gravity / width)
+    for row in table("martin_moyce1952_height.csv"):
+        if float(row["tau"]) < 0.185 * scale:
+            height = np.interp(float(row["tau"]), back.time.values * scale, back.extent_z_max.values / (2 * width))
+            assert height == pytest.approx(float(row["H"]), rel=0.038), row
+    for row in table("martin_moyce1952_front.csv"):
+        if 2.0 < float(row["Z"]) < 3.9:
+            time = (float(row["T"]) - 0.1) / (np.sqrt(2) * scale)
+            front = np.interp(time, water.time.values, water.extent_x_max.values) / width
+            assert front == pytest.approx(float(row["Z"]), rel=0.08), row
+
+
 @pytest.mark.parametrize("droplets", [1, 10, 1000])
 @pytest.mark.parametrize(("ratio", "most"), [(1.0, 20), (10.0, 20), (1000.0, 25), (1e5, 40)])
 def test_the_pressure_converges_among_droplets(ratio, most, droplets):
@@ -140,28 +174,3 @@ def test_the_pressure_converges_among_droplets(ratio, most, droplets):
     phases = Phases(ratio, 1.0, 0.0, 0.0, 0.0, (0.0, 0.0, -1.0))
     model = two_phase((n, n, n), (1.0, 1.0, 1.0), phases, sides=dict.fromkeys("xyz", WALL), tolerance=1e-8)
     assert 1 + compute(model, distance, steps=2, fixed=1e-3).scalars["rounds"] <= most
-
-
-@pytest.mark.parametrize("at", [0.5, 0.5 + 1 / 32])
-def test_two_layers_flow_past_each_other(at):
-    """V16: Poiseuille flow of viscosities 100 : 1, with the interface on a face, and amid cells, on 16 cells.
-
-    The viscosity changes over three cells, where the velocity is off by up to 16 %: compared are those beyond.
-    """
-    n, mu_1, mu_2, force = 16, 1.0, 0.01, 0.01
-    matrix = np.array([[mu_1, -mu_2], [at, 1 - at]])
-    right = np.array([force, force * at**2 / (2 * mu_1) - force * (at - 1) ** 2 / (2 * mu_2)])
-    c_1, c_2 = np.linalg.solve(matrix, right)
-
-    def exact(x, y, z):
-        lower = -force * z**2 / (2 * mu_1) + c_1 * z
-        upper = -force * (z - 1) ** 2 / (2 * mu_2) + c_2 * (z - 1)
-        return np.where(z < at, lower, upper) + 0 * x
-
-    phases = Phases(1.0, 1.0, mu_1, mu_2, 0.0, (force, 0.0, 0.0))
-    sides = {"periodic": (True, True, False), "sides": {"z": WALL}}
-    model = two_phase((4, 1, n), (4 / n, 1 / n, 1.0), phases, **sides, tolerance=1e-10)
-    flow = compute(model, lambda x, y, z: at - z + 0 * x, velocity=(exact, 0.0, 0.0), end=10.0, diffusion=0.24)
-    z = (np.arange(n) + 0.5) / n
-    speed, beyond = exact(0.0, 0.0, z), abs(z - at) > 2.01 / n
-    assert abs(flow.fields["u"][:, 0, 0] - speed)[beyond].max() <= 0.035 * speed.max()

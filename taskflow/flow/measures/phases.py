@@ -46,7 +46,7 @@ def phase_end(
     *, along: Axis, end: Reduce[max], grid: Grid, phase: int, sign: float,
 ) -> None:  # fmt: skip
     """end = max of sign x over the places along an axis where the share of a phase is 1/2, between the centres of
-    cells, or where the domain ends in it; -inf without that phase.
+    cells, or where the domain ends in it or a body begins; -inf without that phase.
     """
 
 

@@ -1,6 +1,6 @@
 """Two phases: their densities and viscosities, and the share f of phase 1 in a cell that says which is where.
 
-rho = rho_2 + (rho_1 - rho_2) f,    1/mu = f/mu_1 + (1 - f)/mu_2
+rho = rho_2 + (rho_1 - rho_2) f,    1/mu = s/mu_1 + (1 - s)/mu_2,    s = 2f - 1/2, from 0 to 1
 """
 
 from __future__ import annotations

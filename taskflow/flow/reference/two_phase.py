@@ -6,17 +6,20 @@ mirrored by walls.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from taskflow.flow.reference.bounded import carried_value
 from taskflow.flow.reference.shifted import Shifted
+from taskflow.flow.reference.weno import weno
 from taskflow.runtime.regions import triple
 
 LAYERS = 3
 Flags = tuple[bool, bool, bool]
+Buried = Mapping[tuple[int, int], np.ndarray]
 
 
 def surrounded(q: np.ndarray, walls: Flags) -> np.ndarray:
@@ -36,25 +39,20 @@ def at(q: np.ndarray, *steps: tuple[int, int]) -> np.ndarray:
     return q[tuple(slice(LAYERS + by, size - LAYERS + by) for by, size in zip(shift, q.shape, strict=True))]
 
 
-def weno(v: Sequence[np.ndarray]) -> np.ndarray:
-    """The derivative from five differences, of which the third is beside the point, upwind (Jiang & Peng)."""
-    a, b, c, d, e = v
-    candidates = a / 3 - 7 * b / 6 + 11 * c / 6, -b / 6 + 5 * c / 6 + d / 3, c / 3 + 5 * d / 6 - e / 6
-    rough = (
-        13 / 12 * (a - 2 * b + c) ** 2 + (a - 4 * b + 3 * c) ** 2 / 4,
-        13 / 12 * (b - 2 * c + d) ** 2 + (b - d) ** 2 / 4,
-        13 / 12 * (c - 2 * d + e) ** 2 + (3 * c - 4 * d + e) ** 2 / 4,
-    )
-    least = 1e-6 * np.max([w**2 for w in v], axis=0) + (1e-99 if a.dtype == np.float64 else 1e-18)
-    weights = [share / (s + least) ** 2 for share, s in zip((0.1, 0.6, 0.3), rough, strict=True)]
-    return sum(w * q for w, q in zip(weights, candidates, strict=True)) / sum(weights)
-
-
 def slopes(q: np.ndarray, axis: int, h: float, near: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """dq/dx from the low and from the high side: of fifth order where it is `near`, else of first."""
     d = [(at(q, (n + 1, axis)) - at(q, (n, axis))) / h for n in range(-3, 3)]
     low, high = weno(d[:5]), weno(d[:0:-1])
     return np.where(near, low, d[2]), np.where(near, high, d[3])
+
+
+def nearly_distance(phi: np.ndarray, h: Sequence[float]) -> np.ndarray:
+    """phi / |grad phi|, with the steeper of both one-sided differences along each axis; phi where it is even."""
+    steep = 0.0
+    for axis in range(3):
+        low, high = ((at(phi, (n + 1, axis)) - at(phi, (n, axis))) / h[axis] for n in (-1, 0))
+        steep = steep + np.maximum(low**2, high**2)
+    return np.divide(at(phi), np.sqrt(steep), out=at(phi).copy(), where=steep > 0)
 
 
 def advected(q: np.ndarray, velocity: Sequence[np.ndarray], h: Sequence[float], dt: float, band: float) -> np.ndarray:
@@ -130,12 +128,17 @@ def curvature_at_foot(kappa: np.ndarray, phi: np.ndarray, h: Sequence[float], ba
 
 
 def viscosity(f: np.ndarray, mu_1: float, mu_2: float, *, arithmetic: bool) -> np.ndarray:
-    """1/mu = f/mu_1 + (1-f)/mu_2, or the arithmetic mean."""
-    f = np.clip(f, 0, 1)
+    """1/mu = s/mu_1 + (1-s)/mu_2, or the arithmetic mean, s being 2f - 1/2 from 0 to 1."""
+    f = np.clip(2 * f - 0.5, 0, 1)
     if arithmetic:
         return f * mu_1 + (1 - f) * mu_2
     across = f * mu_2 + (1 - f) * mu_1
     return np.divide(mu_1 * mu_2, across, out=np.zeros_like(across), where=across > 0)
+
+
+def density(f: np.ndarray, phases: Any) -> np.ndarray:
+    """rho_2 + (rho_1 - rho_2) f."""
+    return phases.density_2 + (phases.density_1 - phases.density_2) * f
 
 
 def mass_flux(
@@ -153,39 +156,61 @@ def along(q: Shifted, mass: np.ndarray, axis: int, n: int, cells: int, wall: boo
     cell = np.arange(q.box.lo[axis], q.box.hi[axis]).reshape([-1 if d == 2 - axis else 1 for d in range(3)]) + n - 1
     low, high = q(n - 1, axis), q(n, axis)
     # A face across x lies between two faces as a face of cells does between two cells.
-    there = Shifted(q.array, q.box.shift(triple(n if d == axis else 0 for d in range(3))), q.origin)
-    bent = carried_value(there, mass, axis, 0, False)
+    bent = carried_value(beside(q, axis, n), mass, axis, 0, False)
     at_end = np.where(mass > 0, cell == 0, cell == cells - 1) & wall
     return np.where(at_end, (low + high) / 2, bent)
 
 
-def density_on_face(f: Shifted, axis: int, phases: Any) -> np.ndarray:
-    """The plain mean of both cells beside a face across an axis."""
-    share = (f(-1, axis) + f()) / 2
-    return phases.density_2 + (phases.density_1 - phases.density_2) * share
+def beside(q: Shifted, axis: int, n: int) -> Shifted:
+    """q seen from n cells further along an axis."""
+    return Shifted(q.array, q.box.shift(triple(n if d == axis else 0 for d in range(3))), q.origin)
 
 
-def friction(velocity: Sequence[Shifted], f: Shifted, a: int, h: Sequence[float], phases: Any) -> np.ndarray:
-    """div(mu (grad u + grad u^T)) on faces across axis a."""
+def outflow(
+    middle: Shifted, mass: Sequence[Shifted], a: int, h: Sequence[float], cells: Sequence[int], walls: Flags
+) -> tuple[np.ndarray, np.ndarray]:
+    """Mass, and momentum along the axis a, that leave the volumes around its faces, per volume and time; `middle` is
+    the velocity that is carried.
+    """
+    net_mass, net_momentum = (np.zeros_like(middle()) for _ in range(2))
+    for b in range(3):
+        for n, sign in ((0, -1), (1, 1)):
+            if a == b:
+                m = (mass[a](n - 1, a) + mass[a](n, a)) / 2
+                value = along(middle, m, a, n, cells[a], walls[a])
+            else:
+                m = (mass[b](n, b, -1, a) + mass[b](n, b)) / 2
+                value = carried_value(beside(middle, b, n), m, b, cells[b], walls[b])
+            net_mass, net_momentum = net_mass + sign * m / h[b], net_momentum + sign * m * value / h[b]
+    return net_mass, net_momentum
+
+
+def friction(
+    velocity: Sequence[Shifted], f: Shifted, a: int, h: Sequence[float], phases: Any, steep: Buried | None = None
+) -> np.ndarray:
+    """div(mu (grad u + grad u^T)) along the axis a, on its faces. Where `steep` has a mask by axis and side (0 or 1) a
+    velocity falls to 0 within half a cell.
+    """
 
     def mu(share: np.ndarray) -> np.ndarray:
         return viscosity(share, phases.viscosity_1, phases.viscosity_2, arithmetic=phases.arithmetic)
 
-    u = velocity[a]
-    stress = np.zeros_like(u())
-    for b, v in enumerate(velocity):
+    u, stress = velocity[a], np.zeros_like(velocity[a]())
+    for b in range(3):
         for n, sign in ((0, -1), (1, 1)):
             if a == b:
                 sheared = 2 * mu(f(n - 1, a)) * (u(n, a) - u(n - 1, a)) / h[a]
             else:
                 edge = (f(n, b) + f(n - 1, b) + f(n, b, -1, a) + f(n - 1, b, -1, a)) / 4
-                sheared = mu(edge) * ((u(n, b) - u(n - 1, b)) / h[b] + (v(n, b) - v(n, b, -1, a)) / h[a])
+                times = np.where((steep or {}).get((b, n), False), 2, 1)
+                v = velocity[b]
+                sheared = mu(edge) * (times * (u(n, b) - u(n - 1, b)) / h[b] + (v(n, b) - v(n, b, -1, a)) / h[a])
             stress = stress + sign * sheared / h[b]
     return stress
 
 
 def tension(kappa: Shifted, f_new: Shifted, a: int, h: Sequence[float], phases: Any) -> np.ndarray:
-    """sigma kappa df/dx on faces across axis a, kappa being that of cells that have one."""
+    """sigma kappa df/dx on faces across the axis a, kappa being that of cells that have one."""
     low, high = kappa(-1, a), kappa()
     mean = np.where((low != 0) & (high != 0), (low + high) / 2, low + high)
     return phases.surface_tension * mean * (f_new() - f_new(-1, a)) / h[a]
@@ -194,66 +219,77 @@ def tension(kappa: Shifted, f_new: Shifted, a: int, h: Sequence[float], phases: 
 def momentum(
     velocity: Sequence[Shifted], before: Sequence[Shifted], mass: Sequence[Shifted], f: Shifted, f_new: Shifted,
     kappa: Shifted, earlier: Sequence[Shifted], h: Sequence[float], dt: float, ratio: float, cells: Sequence[int],
-    walls: Flags, phases: Any,
+    walls: Flags, phases: Any, steep: Sequence[Buried] = ({}, {}, {}),
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:  # fmt: skip
     """The velocities without the pressure, and the friction, of all faces, as if none lay on a wall; `phases` has the
     densities and viscosities of both, the surface tension, gravity, and whether viscosities are arithmetic means.
     """
-    middle = [
-        Shifted(u.array + ratio / 2 * (u.array - old.array), u.box, u.origin)
-        for u, old in zip(velocity, before, strict=True)
-    ]
     velocities: list[np.ndarray] = []
     frictions: list[np.ndarray] = []
     for a in range(3):
-        u = velocity[a]
-        net_mass, net_momentum = np.zeros_like(u()), np.zeros_like(u())
-        for b in range(3):
-            for n, sign in ((0, -1), (1, 1)):
-                if a == b:
-                    m = (mass[a](n - 1, a) + mass[a](n, a)) / 2
-                    value = along(middle[a], m, a, n, cells[a], walls[a])
-                else:
-                    m = (mass[b](n, b, -1, a) + mass[b](n, b)) / 2
-                    box = u.box.shift(triple(n if d == b else 0 for d in range(3)))
-                    value = carried_value(Shifted(middle[a].array, box, u.origin), m, b, cells[b], walls[b])
-                net_mass, net_momentum = net_mass + sign * m / h[b], net_momentum + sign * m * value / h[b]
-        rho, rho_new = density_on_face(f, a, phases), density_on_face(f_new, a, phases)
-        stress = friction(velocity, f, a, h, phases)
+        u, old = velocity[a], before[a]
+        middle = Shifted(u.array + ratio / 2 * (u.array - old.array), u.box, u.origin)
+        net_mass, net_momentum = outflow(middle, mass, a, h, cells, walls)
+        stress = friction(velocity, f, a, h, phases, steep[a])
+        rho, rho_new = ((density(s(-1, a), phases) + density(s(), phases)) / 2 for s in (f, f_new))
+        force = tension(kappa, f_new, a, h, phases)
         carried = (rho * u() - dt * net_momentum) / (rho - dt * net_mass)
-        force = (1 + ratio / 2) * stress - ratio / 2 * earlier[a]() + tension(kappa, f_new, a, h, phases)
-        velocities.append(carried + dt * (force / rho_new + phases.gravity[a]))
+        rubbed = ((1 + ratio / 2) * stress - ratio / 2 * earlier[a]()) / rho_new
+        velocities.append(carried + dt * (rubbed + force / rho_new + phases.gravity[a]))
         frictions.append(stress)
     return velocities, frictions
 
 
-def upwind_slope(q: Shifted, speed: np.ndarray, b: int, h: float, known: tuple[int, int] | None) -> np.ndarray:
-    """dq/db by WENO5 from the side that the flow comes from; `known` are the places of the first and of the last
-    difference of neighbours, that with the next one along b, which beyond them repeat.
+def force(
+    velocity: Sequence[Shifted], mass: Sequence[Shifted], f: Shifted, p: Shifted, solid: Shifted, a: int,
+    h: Sequence[float], cells: Sequence[int], walls: Flags, phases: Any,
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    """What pressure, with the weight of half a cell, and all else bring to faces across the axis a, over the volume
+    around them, as if all were faces of bodies.
     """
-    axis, place = 2 - b, np.arange(q.box.lo[b], q.box.hi[b])
-    z, y, _, x = q.box.slices(q.origin)
-    rows = tuple(slice(None) if n == axis else inside for n, inside in enumerate((z, y, x)))
-    changes = np.diff(q.array.astype(np.float64), axis=axis)[rows]
-    places = (place + n if known is None else np.clip(place + n, *known) for n in range(-3, 3))
-    d = [np.take(changes, at - q.origin[b], axis=axis) / h for at in places]
-    return np.where(speed > 0, weno(d[:5]), weno(d[:0:-1]))
+    before, here = solid(-1, a) > 0, solid() > 0
+    fall = phases.gravity[a] * h[a] / 2
+    low, high = p(-1, a) + fall * density(f(-1, a), phases), p() - fall * density(f(), phases)
+    pressure = (np.where(before, 0, low) - np.where(here, 0, high)) / h[a]
+    inside = dict.fromkeys(((b, n) for b in range(3) for n in (0, 1)), before & here)
+    _, momentum_out = outflow(velocity[a], mass, a, h, cells, walls)
+    return pressure, friction(velocity, f, a, h, phases, inside) - momentum_out
 
 
-def momentum_by_weno(
-    velocity: Sequence[Shifted], f: Shifted, f_new: Shifted, kappa: Shifted, earlier: Sequence[Shifted],
-    h: Sequence[float], dt: float, ratio: float, cells: Sequence[int], walls: Flags, phases: Any,
-) -> tuple[list[np.ndarray], list[np.ndarray]]:  # fmt: skip
-    """The velocities without the pressure in velocity form, and H = -(u . grad) u + friction / rho, as `momentum`."""
-    velocities: list[np.ndarray] = []
-    tendencies: list[np.ndarray] = []
-    for a, u in enumerate(velocity):
-        tendency = friction(velocity, f, a, h, phases) / density_on_face(f, a, phases)
-        for b, v in enumerate(velocity):
-            speed = u() if a == b else (v(-1, a) + v() + v(-1, a, 1, b) + v(1, b)) / 4
-            known = (0 if a == b else -1, cells[b] - 1) if walls[b] else None
-            tendency = tendency - speed * upwind_slope(u, speed, b, h[b], known)
-        force = tension(kappa, f_new, a, h, phases) / density_on_face(f_new, a, phases) + phases.gravity[a]
-        velocities.append(u() + dt * ((1 + ratio / 2) * tendency - ratio / 2 * earlier[a]() + force))
-        tendencies.append(tendency)
-    return velocities, tendencies
+def extended(q: Shifted, solid: Shifted, cells: Sequence[int], walls: Flags) -> np.ndarray:
+    """q, but in solid cells the mean of those of its neighbours, none beyond walls, that are not solid, or of all."""
+    in_fluid, in_all = [], []
+    for axis in range(3):
+        index = np.arange(cells[axis]).reshape([-1 if d == 2 - axis else 1 for d in range(3)])
+        for by in (-1, 1):
+            beyond = walls[axis] & (index == (0 if by < 0 else cells[axis] - 1))
+            in_all.append(np.where(beyond, np.nan, q(by, axis)))
+            in_fluid.append(np.where(solid(by, axis) > 0, np.nan, in_all[-1]))
+    known = ~np.isnan(in_fluid).all(axis=0)
+    mean = [np.nansum(values, axis=0) / np.maximum(1, (~np.isnan(values)).sum(axis=0)) for values in (in_fluid, in_all)]
+    return np.where(solid() > 0, np.where(known, *mean), q())
+
+
+def area(q: np.ndarray, fluid: np.ndarray, h: Sequence[float], value: float) -> float:
+    """The area on which q [z, y, x] is a value, in the six tetrahedra of each box between eight centres, times the
+    share of its corners that are `fluid`.
+    """
+    total = 0.0
+    for k, j, i in np.ndindex(*(n - 1 for n in q.shape)):
+        corners = [np.array((n & 1, n >> 1 & 1, n >> 2)) for n in range(8)]
+        over = [q[k + z, j + y, i + x] - value for x, y, z in corners]
+        share = np.mean([fluid[k + z, j + y, i + x] for x, y, z in corners])
+        for first, second in ((1, 3), (1, 5), (2, 3), (2, 6), (4, 5), (4, 6)):
+            ends = [(corners[n] * h, over[n]) for n in (0, first, second, 7)]
+            total += share * _cut(ends)
+    return total
+
+
+def _cut(ends: Sequence[tuple[np.ndarray, float]]) -> float:
+    """The area of the plane on which a linear function is 0 in a tetrahedron."""
+    above, below = ([end for end in ends if (end[1] > 0) == sign] for sign in (True, False))
+    points = [x + (y - x) * at_x / (at_x - at_y) for x, at_x in above for y, at_y in below]
+    if len(points) == 4:  # around: their order is that of above, then of below
+        points = [points[0], points[1], points[3], points[2]]
+    turned = [np.cross(b - points[0], c - points[0]) for b, c in pairwise(points[1:])]
+    return float(sum(np.linalg.norm(n) for n in turned)) / 2

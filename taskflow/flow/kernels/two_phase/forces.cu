@@ -7,11 +7,14 @@
 #include "friction.h"
 #include "transport.h"
 
-// Force on a closed face, over the volume around it
+// Force on a closed face, over the volume around it. The pressure there is that of the cell in the fluid, and the weight of the
+// half cell between: bodies at rest feel the weight of the fluid that they displace, not of half a cell more on either side.
 FN Push push(const Cell& c, const Carried& a, const Carried& b, const Carried& d, const Friction& friction, In p, bool solid,
              bool solid_before) {
   const Axis x = a.now.axis;
-  const double before = solid_before ? 0.0 : double(p[c - x.step]), behind = solid ? 0.0 : double(p[c]);
+  const double fall = 0.5 * friction.phases.gravity[a.now.number] / x.per_face();
+  const auto pressure = [&](Index at, double sign) { return p[at] + sign * fall * density(friction.phases, friction.f[at]); };
+  const double before = solid_before ? 0.0 : pressure(c - x.step, 1), behind = solid ? 0.0 : pressure(c, -1);
   const int buried = solid & solid_before ? 15 : 0;  // then all neighbours in the fluid are half a cell away
   const double viscous = friction.at(c, a.now, b.now, d.now, buried);
   return {x.per_face() * (before - behind), viscous - double(outflow(Middle{0}, c, a, b, d).momentum)};

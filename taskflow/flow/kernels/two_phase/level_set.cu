@@ -68,3 +68,17 @@ TASK reinitialise(Range range, In d, In phi OPTIONAL(d_begun), Out d_new, Grid g
     d_new[c] = begun(stage, d_begun, c, here - band.tau * sign * (root(steep) - 1));
   });
 }
+
+// The square of the steeper one
+FN real steeper(const Slopes& s) { return larger(square(s.low), square(s.high)); }
+
+// d = phi / |grad phi|, of each axis the steeper side: phi itself where it is even
+TASK nearly_distance(Range range, In phi, Out d, Grid grid) {
+  STRIDES(range)
+  for_cells(range, CELL(c) {
+    const Lines a = lines(grid, c, X, Y, Z);
+    const real here = phi[c];
+    const real steep = steeper(first_order(phi, c, a.x)) + steeper(first_order(phi, c, a.y)) + steeper(first_order(phi, c, a.z));
+    d[c] = steep > 0 ? here / root(steep) : here;
+  });
+}

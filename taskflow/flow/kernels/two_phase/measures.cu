@@ -21,7 +21,8 @@ FN double share_of(int phase, In f, const Solid& solid, Index c) {
 TASK energy_of_phases(Range range, In f, In u, In v, In w OPTIONAL(solid), PartialOf<2> energy, Grid grid, Phases phases) {
   STRIDES(range)
   sum_cells(range, energy.of, CELL(c) {
-    const double rho = is_solid(solid, c) ? 0.0 : double(density(phases, f[c])), x = centre(grid, 0, c.i), y = centre(grid, 1, c.j), z = centre(grid, 2, c.k);
+    const double rho = is_solid(solid, c) ? 0.0 : double(density(phases, f[c]));
+    const double x = centre(grid, 0, c.i), y = centre(grid, 1, c.j), z = centre(grid, 2, c.k);
     const double height = -(phases.gravity[0] * x + phases.gravity[1] * y + phases.gravity[2] * z);
     return Sums<2>{{rho * half_square(u, v, w, c, X, Y, Z), rho * height}};
   });
@@ -41,15 +42,16 @@ TASK phase_sums(Range range, In f, In u, In v, In w OPTIONAL(solid), ExactPartia
 }
 
 // end = max of sign x over the places along an axis where the share of a phase is 1/2, linear between centres, or where the
-// domain ends in it
+// domain ends in it, or a body begins
 TASK phase_end(Range range, In f OPTIONAL(solid), Partial end, Grid grid, int phase, real sign) {
   FRAME(range)
+  const int neighbour = 2 * AXIS + (sign > 0);
   reduce_cells(range, end, MAX, CELL(c) {
     const auto share = [&](Index at) { return phase == 1 ? double(f[at]) : 1 - double(f[at]); };
     const int n = index(c, AXIS);
     const double here = is_solid(solid, c) ? 0.0 : share(c);
     if (here <= 0.5) return -double(INFINITE);
-    const bool ends = sign > 0 ? n == grid.cells[AXIS] - 1 : n == 0;
+    const bool at_end = sign > 0 ? n == grid.cells[AXIS] - 1 : n == 0, ends = at_end || is_shut(flags_of(solid, c), neighbour);
     const double place = centre(grid, AXIS, n), far = sign > 0 ? centre(grid, AXIS, n + 1) : centre(grid, AXIS, n - 1);
     const double next = ends ? here : share(sign > 0 ? c + N : c - N);
     const double part = ends ? 0.5 : next < 0.5 ? (here - 0.5) / (here - next) : 0.0;

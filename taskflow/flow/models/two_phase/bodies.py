@@ -24,9 +24,10 @@ def force_of_phases(
     """The force of both phases on a body and its moment: `forces` are pressure, friction and moment, along x, y and z
     each.
 
-    pressure = sum of p times the area of the faces between fluid and body, towards the body. friction is the rest of
-    the momentum that reaches its faces: viscous stress, and at edges, where the stair steps turn, what the mass fluxes
-    of the last step carry there.
+    pressure = sum of p on the faces between fluid and body times their area, towards the body: p in the cell beside a
+    face, and the weight of the fluid in the half cell between. friction is the rest of the momentum that reaches its
+    faces: viscous stress, and at edges, where the stair steps turn, what the mass fluxes of the last step carry there.
+    The pull of the interface along its line of contact is not in it.
     """
 
 

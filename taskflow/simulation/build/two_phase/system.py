@@ -78,9 +78,10 @@ class TwoPhaseSystem(FlowSystem):
     """Two phases, selected by the table [two_phase]."""
 
     claims, table = "two_phase", TwoPhaseTable
-    accepts: ClassVar[frozenset[str]] = frozenset(
-        ("body.gravity", "boundaries.phase", "fluid.scheme", "initial.velocity", "initial.noise", "obstacles", "pressure")
-    )
+    accepts: ClassVar[frozenset[str]] = frozenset((
+        "bodies", "body.gravity", "boundaries.phase", "fluid.scheme", "initial.velocity", "initial.noise", "obstacles",
+        "pressure",
+    ))  # fmt: skip
     sides: ClassVar[frozenset[str]] = frozenset(("wall", "slip", "symmetry", "inflow", "outflow"))
     lists: ClassVar[Mapping[str, type[Table]]] = {"phases": PhaseTable}
     fewest: ClassVar[int] = 27
@@ -133,8 +134,7 @@ class TwoPhaseSystem(FlowSystem):
     @cached_property
     def obstacles(self) -> PhaseObstacles | None:
         """The bodies as the model knows them; None without any."""
-        bodies = self.sim.bodies
-        return PhaseObstacles(bodies.followed, phases=self.phases) if self.sim.case.obstacles else None
+        return PhaseObstacles(self.sim.bodies.followed, phases=self.phases) if self.sim.case.obstacles else None
 
     @cached_property
     def measures(self) -> TwoPhaseMeasures:

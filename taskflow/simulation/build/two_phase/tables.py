@@ -12,6 +12,7 @@ from taskflow.simulation.case.control import Interval
 from taskflow.simulation.case.grid import AXES, GridTable
 from taskflow.simulation.case.initial import Profile, profile
 from taskflow.simulation.case.machine import Machine
+from taskflow.simulation.case.obstacles import BodyTreatment, Obstacles
 from taskflow.simulation.case.physics import FluidTable
 from taskflow.simulation.case.pressure import PressureTable
 from taskflow.simulation.case.probes import OFTEN, TAKEN, GroupName, Isosurfaces, Planes, Probes, named
@@ -223,7 +224,24 @@ def _phases_enter(boundaries: Boundaries, tables: Mapping[str, Any]) -> Iterator
             yield wrong((*key, "pressure"), side.pressure, remedy)
 
 
+def _bodies_are_stair_steps(
+    two_phase: TwoPhaseTable, pressure: PressureTable, bodies: BodyTreatment, obstacles: Obstacles
+) -> Iterator[Problem]:
+    first, second = two_phase.density
+    if obstacles and bodies.treatment == "immersed":
+        remedy = 'not available with two phases in this version; give "flagged", or leave it out'
+        yield wrong(("bodies", "treatment"), bodies.treatment, remedy)
+    if obstacles and pressure.solver == "fft" and first == second:
+        remedy = 'its equation does not know the faces of bodies; give "multigrid", or leave it out'
+        yield wrong(("pressure", "solver"), pressure.solver, remedy)
+    for key, obstacle in numbered(obstacles=obstacles):
+        if obstacle.temperature is not None:
+            remedy = "two phases carry no heat in this version; leave it out"
+            yield wrong((*key, "temperature"), obstacle.temperature, remedy)
+
+
 TwoPhaseTable.rules = (
     _phases_have_names, _boxes_are_inside, shapes_are_inside, _blocks_are_thick, _isosurfaces_are_of_the_interface,
-    _pressure_converges, _pressure_can_be_solved, _phases_enter, _momentum_is_kept,
+    _pressure_converges, _pressure_can_be_solved, _phases_enter, _bodies_are_stair_steps,
+    _momentum_is_kept,
 )  # fmt: skip

@@ -1,0 +1,104 @@
+"""Two phases: waves under gravity, and layers, against theory."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from taskflow.flow.operators.phases import Phases
+from tests.flow.phases import WALL, compute, heights, two_phase
+
+DATA = Path(__file__).parents[1] / "data"
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600)]
+
+
+def table(name: str, columns: tuple[str, ...], **chosen: str) -> np.ndarray:
+    """Columns of a file of reference data, of the rows that have these entries."""
+    lines = (line for line in (DATA / name).read_text().splitlines() if not line.startswith("#"))
+    rows = [row for row in csv.DictReader(lines) if all(row[key] == value for key, value in chosen.items())]
+    return np.array([[float(row[column]) for row in rows] for column in columns])
+
+
+@pytest.mark.parametrize(("cells", "error"), [(32, 0.0232), (64, 0.0069)])
+def test_a_wave_under_gravity_decays_as_prosperetti_has_it(cells, error):
+    """V8: density 10 : 1, half a wavelength, at t - dt/2."""
+    mu, omega = 0.0182571749236, 16.032448313657
+    phases = Phases(1.0, 0.1, mu, mu, 0.0, (0.0, 0.0, -50.0))
+    model = two_phase((cells // 2, 1, 2 * cells), (0.5, 1 / cells, 2.0), phases, periodic=(False, True, False))
+    x, z = (model.staggered.coordinates("c", axis) for axis in (0, 2))
+
+    def amplitude(shard, time, dt):
+        return omega * (time - dt / 2), 2 * ((heights(shard.read("phi"), z) - 1) * np.cos(2 * np.pi * x)).mean()
+
+    def wave(x, y, z):
+        return 1 + 0.01 * np.cos(2 * np.pi * x) - z + 0 * y
+
+    flow = compute(model, wave, end=26.69 / omega, look=amplitude, every=5)
+    time, height = np.array(flow.history.values).T
+    tau, exact = table("prosperetti_gravity_wave_table.csv", ("tau", "abs_a"))
+    measured = abs(np.interp(tau, [0, *time], [0.01, *height]))
+    assert np.sqrt(((measured - exact) ** 2).mean()) / 0.01 <= error
+
+
+def sloshing(cells: int, viscosity: float, end: float, *, arithmetic=False, every=1, **method) -> np.ndarray:
+    """Times, and over the first amplitude the height in the middle of a tank and the amplitude of its first mode."""
+    phases = Phases(1.0, 0.001, viscosity, 1e-6 if viscosity else 0.0, 0.0, (0.0, 0.0, -1.0), arithmetic)
+    shape = (cells, 1, 5 * cells // 4), (1.0, 1 / cells, 1.25)
+    model = two_phase(*shape, phases, periodic=(False, True, False), tolerance=1e-6, **method)
+    x, z = (model.staggered.coordinates("c", axis) for axis in (0, 2))
+
+    def look(shard, time, dt):
+        height = (heights(shard.read("phi"), z) - 1) / 0.01
+        return time - dt / 2, (9 * height[0] - height[1]) / 8, 2 * (height * np.cos(np.pi * x)).mean()
+
+    def wave(x, y, z):
+        return 1 + 0.01 * np.cos(np.pi * x) - z + 0 * y
+
+    return np.array(compute(model, wave, end=end, look=look, every=every).history.values).T
+
+
+@pytest.mark.parametrize(("reynolds", "cells", "error", "method"), [
+    ("20", 32, 0.0114, {}), ("2", 16, 0.0048, {"arithmetic": True, "reinitialise": 0}),
+])  # fmt: skip
+def test_a_wave_in_a_tank_decays(reynolds, cells, error, method):
+    """V14: half a tank, as deep as half its width, between slip sides. At Re = 2 steps are so short that iterations
+    after each of them move the interface more than the wave does, and with a harmonic mean its crest has no friction.
+    """
+    time, height, _ = sloshing(cells, 1 / float(reynolds), 8.7, every=20, **method)
+    at, exact = table("carrica2007_sloshing.csv", ("t", "eta"), Re=reynolds)
+    at, exact = at[at < 8.7], -exact[at < 8.7]
+    assert np.sqrt(((np.interp(at, [0, *time], [1, *height]) - exact) ** 2).mean()) <= error
+
+
+def test_the_frequency_of_a_wave_in_a_tank():
+    """V14: without friction."""
+    time, _, mode = sloshing(32, 0.0, 20.0)
+    (last,) = np.nonzero(mode[:-1] * mode[1:] < 0)
+    zeros = time[last] + (time[last + 1] - time[last]) * mode[last] / (mode[last] - mode[last + 1])
+    frequency = np.pi * (len(zeros) - 1) / (zeros[-1] - zeros[0])
+    assert frequency == pytest.approx(np.sqrt(np.pi * np.tanh(np.pi)), rel=0.002)
+
+
+@pytest.mark.parametrize(("n", "at", "error"), [(8, 0.5, 0.075), (16, 0.5, 0.0182), (16, 0.5 + 1 / 32, 0.02)])
+def test_two_layers_flow_past_each_other(n, at, error):
+    """V16: Poiseuille flow of viscosities 100 : 1, with the interface on a face, and amid cells: order 2."""
+    mu_1, mu_2, force = 1.0, 0.01, 0.01
+    matrix = np.array([[mu_1, -mu_2], [at, 1 - at]])
+    right = np.array([force, force * at**2 / (2 * mu_1) - force * (at - 1) ** 2 / (2 * mu_2)])
+    c_1, c_2 = np.linalg.solve(matrix, right)
+
+    def exact(x, y, z):
+        lower = -force * z**2 / (2 * mu_1) + c_1 * z
+        upper = -force * (z - 1) ** 2 / (2 * mu_2) + c_2 * (z - 1)
+        return np.where(z < at, lower, upper) + 0 * x
+
+    phases = Phases(1.0, 1.0, mu_1, mu_2, 0.0, (force, 0.0, 0.0))
+    sides = {"periodic": (True, True, False), "sides": {"z": WALL}}
+    model = two_phase((4, 1, n), (4 / n, 1 / n, 1.0), phases, **sides, tolerance=1e-10)
+    flow = compute(model, lambda x, y, z: at - z + 0 * x, velocity=(exact, 0.0, 0.0), end=10.0, diffusion=0.24)
+    z = (np.arange(n) + 0.5) / n
+    speed = exact(0.0, 0.0, z)
+    assert abs(flow.fields["u"][:, 0, 0] - speed).max() <= error * speed.max()
