@@ -11,6 +11,7 @@ import numpy as np
 from taskflow.flow import Fluid
 from taskflow.flow.boundaries.boundary import Slip, Wall
 from taskflow.flow.grid import StaggeredGrid
+from taskflow.flow.models.two_phase.convection import MASS_FLUXES
 from taskflow.flow.models.two_phase.level_set import LevelSet
 from taskflow.flow.models.two_phase.momentum import momentum_of_phases
 from taskflow.flow.models.two_phase.two_phase import TwoPhase
@@ -27,8 +28,9 @@ SLIP, WALL = Slip(), Wall()
 
 
 def two_phase(
-    cells, lengths, phases: Phases, *, sides=None, periodic=(False, False, False), tolerance=1e-8, cycles=None, **method
-) -> TwoPhase:
+    cells, lengths, phases: Phases, *, sides=None, periodic=(False, False, False), tolerance=1e-8, cycles=None,
+    convection=MASS_FLUXES, **method,
+) -> TwoPhase:  # fmt: skip
     """The model on a box between `sides`, by axis, slip by default; `method` are arguments of the level set.
 
     The pressure is solved by conjugate gradients to a tolerance, or by so many `cycles` of multigrid.
@@ -43,7 +45,8 @@ def two_phase(
         Multigrid(cycle, Tolerance(0.0, cycles)) if cycles else ConjugateGradients(cycle, Tolerance(tolerance, 200))
     )
     interface, fluid = LevelSet(grid.constants, **method), Fluid(phases.kinematic_viscosity)
-    return TwoPhase(grid, fluid, boundaries, phases=phases, interface=interface, pressure=solver)
+    about = {"phases": phases, "interface": interface, "pressure": solver, "convection": convection}
+    return TwoPhase(grid, fluid, boundaries, **about)
 
 
 def momentum_along(axis: int, faces: str | None = None, **where) -> Launch:

@@ -96,6 +96,21 @@ def test_a_bubble_rises_as_in_the_benchmark(tmp_path):
     assert np.sqrt(((speed - reference) ** 2).mean()) <= 0.01 * reference.max()
 
 
+def test_a_bubble_rises_alike_in_velocity_form(tmp_path):
+    """Case 1 of Hysing et al., of a ratio of 10, at h = 1/32."""
+    half = ("grid.cells=[32,1,64]", "grid.lengths=[1.0,0.03125,2.0]")
+    often = "phases=[{name='bubble', phase=2, every={steps=2}}]"
+    kept, plain = (
+        series(tmp_path / scheme, "rising_bubble", "bubble", *half, often, f"fluid.scheme={scheme}")
+        for scheme in ("koren", "weno5")
+    )
+    speed = kept.velocity_z.values
+    assert plain.velocity_z.values.max() == pytest.approx(speed.max(), rel=0.005)
+    assert plain.centre_z.values[-1] == pytest.approx(kept.centre_z.values[-1], rel=0.005)
+    same = np.interp(kept.time.values, plain.time.values, plain.velocity_z.values)
+    assert np.sqrt(((same - speed) ** 2).mean()) <= 0.01 * speed.max()
+
+
 def test_a_bubble_at_1000_to_1(tmp_path):
     """V11: case 2 of Hysing et al. at h = 1/32, to t = 2: the skirts that form then are lost."""
     bubble = series(

@@ -14,6 +14,7 @@ import numpy as np
 
 from taskflow.flow.reference.bounded import carried_value
 from taskflow.flow.reference.shifted import Shifted
+from taskflow.flow.reference.weno import weno
 from taskflow.runtime.regions import triple
 
 LAYERS = 3
@@ -36,20 +37,6 @@ def at(q: np.ndarray, *steps: tuple[int, int]) -> np.ndarray:
     for by, axis in steps:
         shift[2 - axis] += by
     return q[tuple(slice(LAYERS + by, size - LAYERS + by) for by, size in zip(shift, q.shape, strict=True))]
-
-
-def weno(v: Sequence[np.ndarray]) -> np.ndarray:
-    """The derivative from five differences, of which the third is beside the point, upwind (Jiang & Peng)."""
-    a, b, c, d, e = v
-    candidates = a / 3 - 7 * b / 6 + 11 * c / 6, -b / 6 + 5 * c / 6 + d / 3, c / 3 + 5 * d / 6 - e / 6
-    rough = (
-        13 / 12 * (a - 2 * b + c) ** 2 + (a - 4 * b + 3 * c) ** 2 / 4,
-        13 / 12 * (b - 2 * c + d) ** 2 + (b - d) ** 2 / 4,
-        13 / 12 * (c - 2 * d + e) ** 2 + (3 * c - 4 * d + e) ** 2 / 4,
-    )
-    least = 1e-6 * np.max([w**2 for w in v], axis=0) + (1e-99 if a.dtype == np.float64 else 1e-18)
-    weights = [share / (s + least) ** 2 for share, s in zip((0.1, 0.6, 0.3), rough, strict=True)]
-    return sum(w * q for w, q in zip(weights, candidates, strict=True)) / sum(weights)
 
 
 def slopes(q: np.ndarray, axis: int, h: float, near: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -222,6 +209,13 @@ def friction(
     return stress
 
 
+def tension(kappa: Shifted, f_new: Shifted, a: int, h: Sequence[float], phases: Any) -> np.ndarray:
+    """sigma kappa df/dx on faces across the axis a, kappa being that of cells that have one."""
+    low, high = kappa(-1, a), kappa()
+    mean = np.where((low != 0) & (high != 0), (low + high) / 2, low + high)
+    return phases.surface_tension * mean * (f_new() - f_new(-1, a)) / h[a]
+
+
 def momentum(
     velocity: Sequence[Shifted], before: Sequence[Shifted], mass: Sequence[Shifted], f: Shifted, f_new: Shifted,
     kappa: Shifted, earlier: Sequence[Shifted], h: Sequence[float], dt: float, ratio: float, cells: Sequence[int],
@@ -238,9 +232,7 @@ def momentum(
         net_mass, net_momentum = outflow(middle, mass, a, h, cells, walls)
         stress = friction(velocity, f, a, h, phases, steep[a])
         rho, rho_new = ((density(s(-1, a), phases) + density(s(), phases)) / 2 for s in (f, f_new))
-        low, high = kappa(-1, a), kappa()
-        mean = np.where((low != 0) & (high != 0), (low + high) / 2, low + high)
-        force = phases.surface_tension * mean * (f_new() - f_new(-1, a)) / h[a]
+        force = tension(kappa, f_new, a, h, phases)
         carried = (rho * u() - dt * net_momentum) / (rho - dt * net_mass)
         rubbed = ((1 + ratio / 2) * stress - ratio / 2 * earlier[a]()) / rho_new
         velocities.append(carried + dt * (rubbed + force / rho_new + phases.gravity[a]))

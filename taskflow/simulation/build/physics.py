@@ -36,7 +36,7 @@ from taskflow.flow.model import FlowModel
 from taskflow.output.conditions import SIDES, Conditions, Side
 from taskflow.simulation.case import FACES, MODELS, SCHEMES, Case, PassiveScalar, SourceTable
 
-ADVECTION = {"central": CENTRAL, "quick": QUICK}
+ADVECTION = {"central": CENTRAL, "quick": QUICK}  # other schemes are those of systems with a fluid of their own
 OUTFLOWS: dict[float | str | None, Boundary] = {
     None: ConvectiveOutflow(),
     0.0: PressureOutflow(),
@@ -54,7 +54,7 @@ def physics(case: Case, grid: StaggeredGrid, obstacles: Obstacles | None, *, var
     """The arguments of a `FlowModel` that say what flows, by name. `varying`: values at inflows change in time."""
     return {
         "staggered": grid,
-        "fluid": Fluid(case.fluid.viscosity, _force(case), ADVECTION[case.fluid.scheme]),
+        "fluid": Fluid(case.fluid.viscosity, _force(case), ADVECTION.get(case.fluid.scheme, CENTRAL)),
         "boundaries": {face: _boundary(case, face) for face in case.boundaries.sides},
         "heat": _temperature(case, grid),
         "buoyancy": _buoyancy(case),

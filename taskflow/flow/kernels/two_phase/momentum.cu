@@ -8,16 +8,8 @@
 #include "cell.h"
 #include "../flags.h"
 #include "friction.h"
+#include "tension.h"
 #include "transport.h"
-
-// sigma kappa df/dx: kappa on a face is the mean of both cells if both have one, else that of the one that has
-FN real tension(const Phases&, In, None, Index, const Component&) { return 0; }
-FN real tension(const Phases& phases, In f_new, In kappa, Index c, const Component& a) {
-  const Index A = a.axis.step;
-  const real low = kappa[c - A], high = kappa[c], sum = low + high;
-  const real mean = (low != 0) & (high != 0) ? real(0.5) * sum : sum;
-  return phases.surface_tension * mean * (a.axis.per_face() * (f_new[c] - f_new[c - A]));
-}
 
 TASK momentum_of_phases(Range range, In q, In r, In s, In q_old, In m_n, In m_r, In m_s, In f, In f_new OPTIONAL(kappa)
                         OPTIONAL(faces), InOut h, Out q_new, In64 dt, In64 ratio, Grid grid, Phases phases) {
@@ -31,8 +23,7 @@ TASK momentum_of_phases(Range range, In q, In r, In s, In q_old, In m_n, In m_r,
     };
     const Carried a = carried(q, m_n, AXIS, N), b = carried(r, m_r, AXIS_R, R), d = carried(s, m_s, AXIS_S, S);
     const auto flags = flags_of(faces, c);
-    const real here = q[c], rho = real(0.5) * (density(phases, f[c - N]) + density(phases, f[c]));
-    const real rho_new = real(0.5) * (density(phases, f_new[c - N]) + density(phases, f_new[c]));
+    const real here = q[c], rho = density_on_face(phases, f, c, N), rho_new = density_on_face(phases, f_new, c, N);
     const Leaving out = outflow(middle, c, a, b, d);
     const real stress = friction.at(c, a.now, b.now, d.now, flags >> (4 * AXIS)), earlier = taken(half != 0, h[c]);
     const real force = (1 + half) * stress - half * earlier + tension(phases, f_new, kappa, c, a.now);

@@ -7,6 +7,13 @@ M = w rho on faces, V = div(mu (grad u + grad u^T)), u^ is u + r/2 (u - u_old) f
 Densities on faces are plain means of both cells: so rho^_f - rho_f = -dt div M holds around every face, and a uniform
 velocity stays uniform for any densities (O. Desjardins, V. Moureau 2010; N. Nangia, B. E. Griffith, N. A. Patankar,
 A. P. S. Bhalla 2019, J. Comput. Phys. 390, 548). rho' and f' are those of the new interface: the pressure has the same.
+
+Or in velocity form, where no mass is carried and densities jump but little (P. Zaspel, M. Griebel 2011):
+
+    u_new = u + dt [(1 + r/2) H - r/2 H_old] + dt g + dt sigma kappa grad(f') / rho'_f,    H = -(u . grad) u + V / rho_f
+
+(u . grad) u has WENO5 from the upwind side (G.-S. Jiang, D. Peng 2000); a component is carried on its own faces, where
+the others are means of the four faces around.
 """
 
 from __future__ import annotations
@@ -36,7 +43,8 @@ VELOCITY_OLD = Components(u_old=Read, v_old=Read, w_old=Read)
 BOTH_SIDES = facing(n=(-1, 0))  # of a face across the axis
 EDGES_R, EDGES_S = facing(n=(-1, 0), r=(0, 1)), facing(n=(-1, 0), s=(0, 1))  # beside the edges of that face
 AROUND_FACE = facing(n=(-1, 0), r=(-1, 0)) | facing(n=(-1, 0), s=(-1, 0))
-TWO_AWAY = facing(n=(-2, 2)) | facing(r=(-2, 2)) | facing(s=(-2, 2))
+TWO_AWAY, THREE_AWAY = (facing(n=(-m, m)) | facing(r=(-m, m)) | facing(s=(-m, m)) for m in (2, 3))
+SHARES = Components(f=Read[EDGES_R | EDGES_S | AROUND_FACE], f_new=Read[BOTH_SIDES])
 
 
 @task(kernel=TEXTS / "mass_flux.cu")
@@ -51,13 +59,23 @@ def mass_flux(
 def momentum_of_phases(
     velocity: Components(q=Read[TWO_AWAY], r=Read[EDGES_R], s=Read[EDGES_S]), q_old: Read[TWO_AWAY],
     mass: Components(m_n=Read[facing(n=(-1, 1))], m_r=Read[EDGES_R], m_s=Read[EDGES_S]),
-    shares: Components(f=Read[EDGES_R | EDGES_S | AROUND_FACE], f_new=Read[BOTH_SIDES]), kappa: Read[BOTH_SIDES] | None,
-    faces: ReadShort | None, h: ReadWrite, q_new: Write,
+    shares: SHARES, kappa: Read[BOTH_SIDES] | None, faces: ReadShort | None, h: ReadWrite, q_new: Write,
     *, along: Axis, dt: Scalar, ratio: Scalar, grid: Grid, phases: Phases,
 ) -> None:  # fmt: skip
     """q_new, the velocity along an axis without the pressure, on faces, as above; on return h holds V. At the start
     `ratio` is 0, and neither q_old nor h is used. Faces that lie on a wall, or are closed by bodies, keep their
     velocity. Without `kappa` there is no surface tension.
+    """
+
+
+@task(kernel=TEXTS / "momentum_weno.cu")
+def momentum_by_weno(
+    velocity: Components(q=Read[THREE_AWAY], r=Read[EDGES_R], s=Read[EDGES_S]), shares: SHARES,
+    kappa: Read[BOTH_SIDES] | None, faces: ReadShort | None, h: ReadWrite, q_new: Write,
+    *, along: Axis, dt: Scalar, ratio: Scalar, grid: Grid, phases: Phases,
+) -> None:  # fmt: skip
+    """q_new as `momentum_of_phases` has it, in velocity form; on return h holds H. At the start `ratio` is 0, and h is
+    not used. Of what lies beyond boundaries the first layer is used: beyond that, differences repeat the nearest one.
     """
 
 

@@ -18,7 +18,6 @@ from taskflow.flow.boundaries.boundary import (
     Mirror,
     Slip,
     Value,
-    Wall,
     beyond,
     impose,
     mirror,
@@ -29,14 +28,13 @@ from taskflow.flow.boundaries.inflow import inflow_ghosts
 from taskflow.flow.boundaries.outflow import pressure_outlets
 from taskflow.flow.grid import on_face
 from taskflow.flow.model import VELOCITY, FlowModel
+from taskflow.flow.models.two_phase.convection import MASS_FLUXES, Convection, opened_high
 from taskflow.flow.models.two_phase.interface import InterfaceMethod
 from taskflow.flow.models.two_phase.momentum import (
     correct_by_density,
     extrapolate_pressure,
     friction_rate,
     inverse_density,
-    mass_flux,
-    momentum_of_phases,
     take_off_mean_weight,
 )
 from taskflow.flow.operators.phases import Phases
@@ -46,15 +44,14 @@ from taskflow.flow.poisson import Operator, Solver
 from taskflow.flow.stability import StepLimit
 from taskflow.flow.time.schemes import Spreads
 from taskflow.runtime.regions import Location, Partition
-from taskflow.runtime.tasks import Launch, Repeat, Roles, frame
-
-MASS: dict[str, Location] = {"m_x": "fx", "m_y": "fy", "m_z": "fz"}
+from taskflow.runtime.tasks import Launch, Repeat, Roles
 
 
 @dataclass(frozen=True, eq=False)
 class TwoPhase(FlowModel):
-    """The equations on a uniform grid, with a method for the interface and a solver for the pressure, whose
-    coefficients are variable. `capillary` is the share of the period of the shortest capillary waves that a step takes.
+    """The equations on a uniform grid, with a method for the interface, a way to carry momentum, and a solver for the
+    pressure, whose coefficients are variable. `capillary` is the share of the period of the shortest capillary waves
+    that a step takes.
     """
 
     _: KW_ONLY
@@ -62,6 +59,7 @@ class TwoPhase(FlowModel):
     interface: InterfaceMethod
     pressure: Solver
     capillary: float = 0.7
+    convection: Convection = MASS_FLUXES
 
     @cached_property
     def operator(self) -> Operator:
@@ -70,17 +68,20 @@ class TwoPhase(FlowModel):
 
     @property
     def fields(self) -> dict[str, Location]:
-        """Every field by role. The state is u, v, w, their last values, p and the interface; h holds friction."""
+        """Every field by role. The state is u, v, w, their last values, p and the interface; h holds friction, and
+        in velocity form what is carried, too.
+        """
         fields: dict[str, Location] = dict(VELOCITY)
         for name, location in VELOCITY.items():
             fields |= {f"{name}_old": location, f"{name}_new": location, f"h_{name}": location}
-        fields |= {"p": "c", "p_old": "c", "rhs": "c", **self.pressure.fields, "f": "c", "f_new": "c", **MASS}
+        fields |= {"p": "c", "p_old": "c", "rhs": "c", **self.pressure.fields, "f": "c", "f_new": "c"}
+        fields |= self.convection.fields(self)
         return fields | ({"kappa": "c"} if self.phases.surface_tension else {}) | self.interface.fields
 
     @property
     def ghost(self) -> int:
         """Layers of ghost cells that the equations need."""
-        return max(self.interface.ghost, self.pressure.ghost, 2)
+        return max(self.interface.ghost, self.pressure.ghost, self.convection.ghost)
 
     def partitions(self, main: Partition) -> tuple[Partition, ...]:
         """Regions beside that of `fields`, on the blocks of `main`."""
@@ -103,9 +104,7 @@ class TwoPhase(FlowModel):
         yield from self.share_ghosts(f.f)
         if self.phases.surface_tension:
             yield from self.interface.curvature(f)  # for who looks at it: a step finds its own
-        for axis, name in enumerate(MASS):
-            if self.grid.high[axis]:
-                yield impose(f[name], over=on_face(f"{'xyz'[axis]}_max", self.grid), value=Value(0.0))
+        yield from self.convection.start(f, self)
         yield from normal_velocity((f.u, f.v, f.w), self.boundaries, self.grid)
         if self.obstacles:
             yield stop((f.u, f.v, f.w), f.solid, over=self.staggered.box)
@@ -139,22 +138,10 @@ class TwoPhase(FlowModel):
 
     def prediction(self, f: Roles) -> Iterator[Launch]:
         """u_new, v_new, w_new without the pressure, from the old interface to the new one."""
-        box, grid, phases = self.staggered.box, self.grid, self.phases
-        velocity, before, mass = (f.u, f.v, f.w), (f.u_old, f.v_old, f.w_old), (f.m_x, f.m_y, f.m_z)
-        yield mass_flux(f.f, velocity, before, mass, over=box, ratio="ratio", grid=grid, phases=phases)
-        for face in self._opened_high:
-            over = on_face(face, grid)
-            yield mass_flux(f.f, velocity, before, mass, over=over, ratio="ratio", grid=grid, phases=phases)
-        if phases.surface_tension:
+        yield from self.convection.fluxes(f, self, self.phases)
+        if self.phases.surface_tension:
             yield from self.interface.curvature(f)
-        kappa, faces = f.kappa if phases.surface_tension else None, f.faces if self.obstacles else None
-        for axis, name in enumerate(VELOCITY):
-            others = [other for other in range(3) if other != axis]
-            own, flux = ((group[axis], *(group[other] for other in others)) for group in (velocity, mass))
-            yield momentum_of_phases(
-                own, before[axis], flux, (f.f, f.f_new), kappa, faces, f[f"h_{name}"], f[f"{name}_new"],
-                along="xyz"[axis], over=box, dt="dt", ratio="ratio", grid=grid, phases=phases,
-            )  # fmt: skip
+        yield from self.convection.predict(f, self, self.phases)
 
     @property
     def unheld(self) -> list[str]:
@@ -176,7 +163,7 @@ class TwoPhase(FlowModel):
         """div(1/rho grad p) = div(u) / dt, solved from p as the first guess; then u -= dt/rho grad(p)."""
         box, b = self.staggered.box, (f.b_x, f.b_y, f.b_z)
         yield inverse_density(share, f.solid if self.obstacles else None, b, over=box, phases=self.phases)
-        for face in self._opened_high:
+        for face in opened_high(self.boundaries):
             yield inverse_density(share, None, b, over=on_face(face, self.grid), phases=self.phases)
         yield from self.pressure.prepare(f)
         yield divergence(velocity, f.rhs, over=box, dt="dt", grid=self.grid)
@@ -213,9 +200,3 @@ class TwoPhase(FlowModel):
 
     def stability(self, limit: StepLimit) -> None:
         """Nothing: waves where densities and viscosities jump have not been analysed."""
-
-    @property
-    def _opened_high(self) -> list[str]:
-        """High faces where fluid passes: what lives on them is in the ghost layer."""
-        closed = (Wall, Slip)
-        return [face for face, side in self.boundaries.items() if frame(face)[1] and not isinstance(side, closed)]

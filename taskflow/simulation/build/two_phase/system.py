@@ -12,6 +12,7 @@ from taskflow.errors import BadInput
 from taskflow.flow import Fluid
 from taskflow.flow.measures.phases import PhaseIntegrals, PhaseMonitor
 from taskflow.flow.models.two_phase.bodies import PhaseObstacles
+from taskflow.flow.models.two_phase.convection import MASS_FLUXES, Convection, VelocityForm
 from taskflow.flow.models.two_phase.level_set import LevelSet
 from taskflow.flow.models.two_phase.two_phase import TwoPhase
 from taskflow.flow.operators.phases import Phases
@@ -26,7 +27,7 @@ from taskflow.simulation.build.scales import Scale, Scales
 from taskflow.simulation.build.two_phase.pressure import choice, solver
 from taskflow.simulation.build.two_phase.shapes import composed
 from taskflow.simulation.build.two_phase.start import InitialPhases, friction, initial_phases
-from taskflow.simulation.build.two_phase.tables import FIELDS, PhaseTable, TwoPhaseTable, fluid_problems
+from taskflow.simulation.build.two_phase.tables import FIELDS, PhaseTable, TwoPhaseTable, fluid_problems, phase_fluid
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.initial import Profile
 from taskflow.simulation.case.problems import Problem, shown
@@ -35,6 +36,7 @@ from taskflow.simulation.records.series import Integral
 from taskflow.simulation.schedule import Tick
 
 CFL, CAPILLARY = 0.3, 0.7
+CONVECTION: Mapping[str, Convection] = {"koren": MASS_FLUXES, "weno5": VelocityForm()}
 FLAT, COARSE = 1e4, 4  # cells of a radius that bends hardly, and of one that is hardly resolved
 WORDS = {
     "p": "pressure",
@@ -77,7 +79,8 @@ class TwoPhaseSystem(FlowSystem):
 
     claims, table = "two_phase", TwoPhaseTable
     accepts: ClassVar[frozenset[str]] = frozenset((
-        "bodies", "body.gravity", "boundaries.phase", "initial.velocity", "initial.noise", "obstacles", "pressure",
+        "bodies", "body.gravity", "boundaries.phase", "fluid.scheme", "initial.velocity", "initial.noise", "obstacles",
+        "pressure",
     ))  # fmt: skip
     sides: ClassVar[frozenset[str]] = frozenset(("wall", "slip", "symmetry", "inflow", "outflow"))
     lists: ClassVar[Mapping[str, type[Table]]] = {"phases": PhaseTable}
@@ -90,8 +93,8 @@ class TwoPhaseSystem(FlowSystem):
 
     @classmethod
     def prepared(cls, tables: Mapping[str, Any]) -> dict[str, Any]:
-        """The tables without [fluid], with `time.cfl` 0.3 where neither that nor a step is given."""
-        tables, time = {name: table for name, table in tables.items() if name != "fluid"}, tables.get("time")
+        """The tables with a [fluid] of two phases, and `time.cfl` 0.3 where neither that nor a step is given."""
+        tables, time = {**tables, "fluid": phase_fluid(tables.get("fluid"))}, tables.get("time")
         if isinstance(time, Mapping) and time.get("cfl") is None and time.get("step") is None:
             return {**tables, "time": {**time, "cfl": CFL}}
         return tables
@@ -123,8 +126,10 @@ class TwoPhaseSystem(FlowSystem):
         sides, bodies = arguments["boundaries"], bool(sim.case.obstacles)
         interface = LevelSet(grid, own.thickness, own.reinitialise, own.conserve, sides, bodies)
         pressure = solver(sim.case, Operator(grid, released(sim.case), variable=True), sim.blocks, sim.device)
-        capillary = sim.case.time.capillary or CAPILLARY
-        return TwoPhase(**arguments, interface=interface, pressure=pressure, capillary=capillary)
+        capillary, convection = sim.case.time.capillary or CAPILLARY, CONVECTION[sim.case.fluid.scheme]
+        return TwoPhase(
+            **arguments, interface=interface, pressure=pressure, capillary=capillary, convection=convection
+        )
 
     @cached_property
     def obstacles(self) -> PhaseObstacles | None:

@@ -13,6 +13,7 @@ from taskflow.simulation.case.grid import AXES, GridTable
 from taskflow.simulation.case.initial import Profile, profile
 from taskflow.simulation.case.machine import Machine
 from taskflow.simulation.case.obstacles import BodyTreatment, Obstacles
+from taskflow.simulation.case.physics import FluidTable
 from taskflow.simulation.case.pressure import PressureTable
 from taskflow.simulation.case.probes import OFTEN, TAKEN, GroupName, Isosurfaces, Planes, Probes, named
 from taskflow.simulation.case.problems import Problem, exclusive, missing, numbered, present, wrong
@@ -25,7 +26,8 @@ from taskflow.simulation.values import non_negative, positive
 
 FIELDS = ("u", "v", "w", "p", "f", "phi", "kappa")
 METHODS = ("levelset", "vof")
-SCHEMES = ("central", "quick", "weno5")  # of the velocity form
+SCHEMES, CARRIED = ("central", "quick"), ("koren", "weno5")  # of one fluid, and of two phases
+JUMP = 10  # ratio of densities up to which the velocity form may be used
 LAYERS = 3  # cells on either side that differences of phi reach
 MOST = 1e5  # ratio of densities: at 1e6 the pressure did not converge among 1000 droplets
 
@@ -59,8 +61,27 @@ def _method(value: object) -> str:
     return "levelset"
 
 
+class PhaseFluidTable(FluidTable):
+    """The table [fluid] beside [two_phase]: of what it has else it keeps the scheme alone."""
+
+    viscosity: NonNegative = 0.0
+    scheme: Any = "koren"
+
+    def written(self) -> dict[str, Any]:
+        """The scheme."""
+        return {"scheme": self.scheme}
+
+
+def phase_fluid(fluid: Any) -> PhaseFluidTable:
+    """The table as it is given, with the default where it has a problem."""
+    scheme = dict(fluid).get("scheme") if isinstance(fluid, Mapping | Table) else None
+    return PhaseFluidTable(scheme=scheme) if scheme in CARRIED else PhaseFluidTable()
+
+
 def fluid_problems(fluid: Any) -> Iterator[Problem]:
-    """Problems with the table [fluid] beside [two_phase]: its scheme may be "koren"."""
+    """Problems with the table [fluid] beside [two_phase]: it has a scheme alone, "koren" or "weno5"."""
+    if isinstance(fluid, PhaseFluidTable):
+        return
     if not isinstance(fluid, Mapping | Table):
         yield wrong("fluid", fluid, "give a table with scheme, or leave it out")
         return
@@ -70,10 +91,10 @@ def fluid_problems(fluid: Any) -> Iterator[Problem]:
         elif name != "scheme":
             yield wrong(("fluid", name), value, "there is no such key with two phases; leave it out")
         elif value in SCHEMES:
-            remedy = 'not available with two phases in this version; give "koren", or leave it out'
+            remedy = 'not available with two phases in this version; give "koren" or "weno5", or leave it out'
             yield wrong(("fluid", name), value, remedy)
-        elif value != "koren":
-            yield wrong(("fluid", name), value, 'give "koren", or leave it out')
+        elif value not in CARRIED:
+            yield wrong(("fluid", name), value, 'give "koren" or "weno5", or leave it out')
 
 
 class TwoPhaseTable(Table):
@@ -171,6 +192,13 @@ def _pressure_converges(two_phase: TwoPhaseTable) -> Iterator[Problem]:
         yield wrong(("two_phase", "density"), list(two_phase.density), remedy)
 
 
+def _momentum_is_kept(two_phase: TwoPhaseTable, fluid: PhaseFluidTable) -> Iterator[Problem]:
+    low, high = sorted(two_phase.density)
+    if fluid.scheme == "weno5" and high > JUMP * low:
+        remedy = "it keeps no momentum where densities jump, and fails at ratios of 800; give"
+        yield wrong(("fluid", "scheme"), "weno5", f'{remedy} "koren", or densities of a ratio up to {JUMP}')
+
+
 def _pressure_can_be_solved(two_phase: TwoPhaseTable, pressure: PressureTable) -> Iterator[Problem]:
     first, second = two_phase.density
     if pressure.solver == "fft" and first != second:
@@ -215,4 +243,5 @@ def _bodies_are_stair_steps(
 TwoPhaseTable.rules = (
     _phases_have_names, _boxes_are_inside, shapes_are_inside, _blocks_are_thick, _isosurfaces_are_of_the_interface,
     _pressure_converges, _pressure_can_be_solved, _phases_enter, _bodies_are_stair_steps,
+    _momentum_is_kept,
 )  # fmt: skip

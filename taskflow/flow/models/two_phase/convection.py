@@ -1,0 +1,119 @@
+"""How momentum is carried: with the mass that the interface lets pass, or in velocity form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+from taskflow.flow.boundaries.boundary import Boundaries, Slip, Value, Wall, impose
+from taskflow.flow.grid import on_face
+from taskflow.flow.model import FlowModel
+from taskflow.flow.models.two_phase.momentum import mass_flux, momentum_by_weno, momentum_of_phases
+from taskflow.flow.operators.phases import Phases
+from taskflow.runtime.regions import Location
+from taskflow.runtime.tasks import Launch, Roles, frame
+
+MASS: dict[str, Location] = {"m_x": "fx", "m_y": "fy", "m_z": "fz"}
+
+
+class Convection(Protocol):
+    """A way in which momentum is carried in a flow. It has no state of its own."""
+
+    @property
+    def ghost(self) -> int:
+        """The layers of ghost cells that it reads."""
+
+    def fields(self, flow: FlowModel) -> Mapping[str, Location]:
+        """Its own fields by role."""
+
+    def start(self, f: Roles, flow: FlowModel) -> Iterator[Launch]:
+        """Makes its fields ready for the first step."""
+
+    def fluxes(self, f: Roles, flow: FlowModel, phases: Phases) -> Iterator[Launch]:
+        """The mass that a step carries through faces, where it is needed."""
+
+    def predict(self, f: Roles, flow: FlowModel, phases: Phases) -> Iterator[Launch]:
+        """u_new, v_new, w_new without the pressure, from the old interface, f, to the new one, f_new, and kappa."""
+
+
+@dataclass(frozen=True)
+class MassFluxes:
+    """By the mass fluxes that carry the interface, with Koren's limiter: for all ratios of densities."""
+
+    ghost: ClassVar[int] = 2
+
+    def fields(self, flow: FlowModel) -> Mapping[str, Location]:
+        """See `Convection`."""
+        del flow
+        return MASS
+
+    def start(self, f: Roles, flow: FlowModel) -> Iterator[Launch]:
+        """No mass passes high walls."""
+        for axis, name in enumerate(MASS):
+            if flow.grid.high[axis]:
+                yield impose(f[name], over=on_face(f"{'xyz'[axis]}_max", flow.grid), value=Value(0.0))
+
+    def fluxes(self, f: Roles, flow: FlowModel, phases: Phases) -> Iterator[Launch]:
+        """The mass fluxes of the old interface, also on high faces where fluid passes."""
+        velocity, before, mass = (f.u, f.v, f.w), (f.u_old, f.v_old, f.w_old), (f.m_x, f.m_y, f.m_z)
+        opened = (on_face(face, flow.grid) for face in opened_high(flow.boundaries))
+        for over in (flow.staggered.box, *opened):
+            yield mass_flux(f.f, velocity, before, mass, over=over, ratio="ratio", grid=flow.grid, phases=phases)
+
+    def predict(self, f: Roles, flow: FlowModel, phases: Phases) -> Iterator[Launch]:
+        """See `Convection`."""
+        mass, before, shares = (f.m_x, f.m_y, f.m_z), (f.u_old, f.v_old, f.w_old), (f.f, f.f_new)
+        for axis, velocity, acting, where in _turned(f, flow, phases):
+            yield momentum_of_phases(velocity, before[axis], _from(axis, mass), shares, *acting, **where)
+
+
+MASS_FLUXES = MassFluxes()
+
+
+@dataclass(frozen=True)
+class VelocityForm:
+    """Of the velocity alone, by WENO5, as the seed has it: where densities differ by a factor of 10 at most."""
+
+    ghost: ClassVar[int] = 3
+
+    def fields(self, flow: FlowModel) -> Mapping[str, Location]:
+        """Mass fluxes for the forces on bodies alone."""
+        return MASS if flow.obstacles else {}
+
+    def start(self, f: Roles, flow: FlowModel) -> Iterator[Launch]:
+        """See `Convection`."""
+        if flow.obstacles:
+            yield from MASS_FLUXES.start(f, flow)
+
+    def fluxes(self, f: Roles, flow: FlowModel, phases: Phases) -> Iterator[Launch]:
+        """Those that act on bodies at the edges of their stair steps."""
+        if flow.obstacles:
+            yield from MASS_FLUXES.fluxes(f, flow, phases)
+
+    def predict(self, f: Roles, flow: FlowModel, phases: Phases) -> Iterator[Launch]:
+        """See `Convection`."""
+        for _, velocity, acting, where in _turned(f, flow, phases):
+            yield momentum_by_weno(velocity, (f.f, f.f_new), *acting, **where)
+
+
+def opened_high(boundaries: Boundaries) -> list[str]:
+    """High faces where fluid passes: what lives on them is in the ghost layer."""
+    return [face for face, side in boundaries.items() if frame(face)[1] and not isinstance(side, Wall | Slip)]
+
+
+def _from(axis: int, group: tuple[str, str, str]) -> tuple[str, str, str]:
+    """The components of a vector as a task along an axis takes them: that along it first."""
+    first, second = (group[other] for other in range(3) if other != axis)
+    return group[axis], first, second
+
+
+def _turned(f: Roles, flow: FlowModel, phases: Phases) -> Iterator[tuple[int, Any, tuple[Any, ...], dict[str, Any]]]:
+    """For each axis the velocity, what acts on it and is written (kappa, faces, h, q_new), and all that a launch of the
+    momentum equation takes by name.
+    """
+    kappa, faces = f.kappa if phases.surface_tension else None, f.faces if flow.obstacles else None
+    about = {"over": flow.staggered.box, "dt": "dt", "ratio": "ratio", "grid": flow.grid, "phases": phases}
+    for axis, name in enumerate("uvw"):
+        acting = kappa, faces, f[f"h_{name}"], f[f"{name}_new"]
+        yield axis, _from(axis, (f.u, f.v, f.w)), acting, {**about, "along": "xyz"[axis]}
