@@ -4,7 +4,7 @@
 
 and likewise `dam_break`, `rayleigh_taylor`, `capillary_wave` (run with `--set output.every=0.02`) and `sloshing` (with
 `--set output.every=0.1 --set grid.cells=[64,1,40]`). `sloshing_baffle RUN OTHER_RUN PICTURE` has the run without a
-baffle, too, of `--set obstacles=[]`.
+baffle, too, of `--set obstacles=[]`. `flags` draws cells of `docs/images/sources/flags.toml`.
 """
 
 import csv
@@ -189,6 +189,34 @@ def sloshing_baffle(run, free):
              xlim=(0, 20), ylim=(-4.5, 6))  # fmt: skip
     axes.legend(loc="upper right", ncols=2)
     axes.grid(alpha=0.3)
+    return figure
+
+
+def flags(run):
+    """Cells by what happens in them, and the faces that a body closes, as figure 1 of Zaspel and Griebel (2011)."""
+    one = run.dataset().isel(time=0, y_c=0).transpose("z_c", "x_c", ...)
+    solid, f = one.solid.values.astype(bool), one.f
+    cut = (f.values > 0) & (f.values < 1) & ~solid
+    kinds = np.where(solid, 3, np.where(cut, 1, np.where(f.values >= 1, 0, 2)))
+    figure, axes = plt.subplots(figsize=(8, 5.2), layout="constrained")
+    names = {"phase 1": WATER, "both phases": "#b9d6ec", "phase 2": "#ffffff", "body: nothing is computed": "0.55"}
+    rows, columns = kinds.shape
+    palette = matplotlib.colors.ListedColormap(list(names.values()))
+    axes.pcolormesh(np.arange(columns + 1), np.arange(rows + 1), kinds, cmap=palette, vmin=0, vmax=3,
+                    edgecolors="0.75", linewidth=0.6)  # fmt: skip
+    for k, i in zip(*np.nonzero(solid[:, 1:] != solid[:, :-1]), strict=True):
+        axes.plot([i + 1, i + 1], [k, k + 1], color=POINT, lw=2.5)
+    for k, i in zip(*np.nonzero(solid[1:] != solid[:-1]), strict=True):
+        axes.plot([i, i + 1], [k + 1, k + 1], color=POINT, lw=2.5)
+    around = np.linspace(0, 2 * np.pi, 200)
+    axes.plot(12 + 4.2 * np.cos(around), 7.3 + 4.2 * np.sin(around), "--", color="0.15", lw=1)
+    phi = np.where(solid, np.nan, one.phi.values)
+    axes.contour(one.x_c, one.z_c, phi, [0], colors=[DEEP], linewidths=2)
+    keys = [plt.Rectangle((0, 0), 1, 1, fc=colour, ec="0.75") for colour in names.values()]
+    keys += [plt.Line2D([], [], color=POINT, lw=2.5), plt.Line2D([], [], color=DEEP, lw=2)]
+    figure.legend(keys, [*names, "faces that nothing passes", "interface"], loc="outside lower center", ncols=3)
+    axes.set_aspect("equal")
+    axes.set_axis_off()
     return figure
 
 
