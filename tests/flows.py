@@ -22,7 +22,7 @@ from taskflow.runtime.regions import Box, Location, Triple
 from taskflow.runtime.tasks import Launch, Program
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
-from taskflow.simulation.initial import InitialFields, initial_profiles, noise
+from taskflow.simulation.initial import InitialFields
 from taskflow.simulation.schedule import Clock, Tick
 from taskflow.simulation.steady import SteadyWatch
 
@@ -140,12 +140,12 @@ def _run(
     setup: Simulation, after: Program | None, garbage: float | None, clock: Clock | Lengths, shard: Shard
 ) -> _Share:
     """The run loop of simulation.job without output."""
-    case, model = setup.case, setup.model
+    model = setup.model
     owned, history = setup.partition.owned[shard.block], []
     if garbage is not None:
         box = shard.cells.grow(shard.region.ghost)
         shard.write({name: np.full(box.shape[::-1], garbage) for name in model.fields}, box)
-    InitialFields(setup.grid, initial_profiles(case), Path(), noise(case, setup.grid)).fill(shard)
+    InitialFields(setup.grid, setup.system.initial, Path(), setup.system.noise).fill(shard)
     if setup.masks is not None:
         setup.masks.fill(shard)
     shard.run(model.start, dt=1.0, **setup.inflows.begin(shard))
