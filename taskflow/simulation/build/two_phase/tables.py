@@ -195,8 +195,8 @@ def _pressure_converges(two_phase: TwoPhaseTable) -> Iterator[Problem]:
 def _momentum_is_kept(two_phase: TwoPhaseTable, fluid: PhaseFluidTable) -> Iterator[Problem]:
     low, high = sorted(two_phase.density)
     if fluid.scheme == "weno5" and high > JUMP * low:
-        remedy = "it keeps no momentum where densities jump, and fails at ratios of 800; give"
-        yield wrong(("fluid", "scheme"), "weno5", f'{remedy} "koren", or densities of a ratio up to {JUMP}')
+        remedy = f'it keeps no momentum where densities jump; give "koren", or densities of a ratio up to {JUMP}'
+        yield wrong(("fluid", "scheme"), "weno5", remedy)
 
 
 def _pressure_can_be_solved(two_phase: TwoPhaseTable, pressure: PressureTable) -> Iterator[Problem]:
