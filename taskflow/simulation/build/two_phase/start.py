@@ -144,10 +144,11 @@ def friction(phases: Phases, spacing: tuple[float, float, float], width: float) 
 
 
 def _viscosity(phases: Phases, f: np.ndarray) -> np.ndarray:
-    """The viscosity where phase 1 has the share f."""
+    """The viscosity where phase 1 has the share f: the mean of both phases with the weight 2 f - 1/2, from 0 to 1."""
+    weight = np.clip(2 * f - 0.5, 0, 1)
     if phases.arithmetic:
-        return phases.viscosity_2 + (phases.viscosity_1 - phases.viscosity_2) * f
+        return phases.viscosity_2 + (phases.viscosity_1 - phases.viscosity_2) * weight
     with np.errstate(divide="ignore", invalid="ignore"):
-        first = np.where(f > 0, f / np.float64(phases.viscosity_1), 0)
-        second = np.where(f < 1, (1 - f) / np.float64(phases.viscosity_2), 0)
+        first = np.where(weight > 0, weight / np.float64(phases.viscosity_1), 0)
+        second = np.where(weight < 1, (1 - weight) / np.float64(phases.viscosity_2), 0)
     return 1 / (first + second)
