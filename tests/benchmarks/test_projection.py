@@ -23,6 +23,7 @@ def measured(give, here):
     return call
 
 
+@pytest.mark.slow
 def test_scaling(measured, here):
     words = ["cavity", "--shapes", "2d,strong", "--counts", "2", "--scale", 32, "--overlap", "none,full"]
     told, found = measured(*words, "--price", 2.5, "--picture", "cavity.svg")

@@ -144,6 +144,7 @@ def test_sizes_that_fit(monkeypatch):
         timing.fitting((1, 1, 1))
 
 
+@pytest.mark.slow
 def test_pressure(measured, here):
     words = "--study", "pressure", "--cells", 16, "--methods", "multigrid,mixed", "--picture", "pressure.svg"
     told, found = measured(*words)
@@ -187,6 +188,7 @@ def test_shares(measured, here):
     assert {line["task"] for line in lines("bubble_tasks", found)} <= of.keys()
 
 
+@pytest.mark.slow
 def test_scaling(measured, here):
     words = "--study", "scaling", "--shapes", "weak-128,strong-256", "--scale", 16, "--counts", 2, "--overlap", "none"
     told, found = measured(*words, "--picture", "scaling.svg")

@@ -261,6 +261,7 @@ def ended(running):
     return out
 
 
+@pytest.mark.slow
 def test_an_installed_package_is_checked_run_killed_and_gone_on_with(installed, tmp_path):
     (tmp_path / "case.toml").write_text(Case(**tables(time={"steps": 40})).to_toml())
     told = ended(installed("check", "case.toml", "--prove", "--set", "machine.blocks=[1,2,2]"))

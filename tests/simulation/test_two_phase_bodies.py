@@ -28,7 +28,7 @@ def box(low: list[float], high: list[float]) -> dict:
 
 
 @pytest.mark.parametrize(("low", "high", "tolerance"), [
-    (0.4, 0.8, 1e-9),
+    pytest.param(0.4, 0.8, 1e-9, marks=pytest.mark.slow),
     (0.8, 1.6, 1e-9),  # through the surface
     (1.0, 1.4, 1e-6),  # and so short that the interface feels its edges
 ])  # fmt: skip
@@ -59,6 +59,7 @@ def channel(cells: int, **fluid: dict) -> tf.Case:
     })  # fmt: skip
 
 
+@pytest.mark.slow
 def test_equal_fluids_push_a_body_as_one_does(tmp_path):
     """Upwind momentum differs from central by a higher order: so does the force, which friction and pressure share."""
     viscosity, density, apart = 0.05, 2.0, []
@@ -98,7 +99,7 @@ PASSING = DROP | {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("tables", [DROP, PASSING], ids=["drop", "passing"])
+@pytest.mark.parametrize("tables", [pytest.param(DROP, marks=pytest.mark.slow), PASSING], ids=["drop", "passing"])
 def test_the_volume_is_kept_where_an_interface_meets_a_body(tmp_path, tables):
     """V20: what is in the fluid; and a droplet that lands pushes the body down."""
     lines = tf.run(tf.Case(**tables), tmp_path / "run").log()
@@ -143,7 +144,7 @@ def stored(run: tf.Run) -> tuple[xr.Dataset, xr.Dataset]:
     return fields, series
 
 
-@pytest.fixture(scope="module", params=["single", "double"])
+@pytest.fixture(scope="module", params=[pytest.param("single", marks=pytest.mark.slow), "double"])
 def whole(request, tmp_path_factory) -> tuple[str, tf.Run]:
     """The precision, and the run on one block."""
     return request.param, tf.run(jet(request.param), tmp_path_factory.mktemp("whole") / "run")
@@ -151,8 +152,8 @@ def whole(request, tmp_path_factory) -> tuple[str, tf.Run]:
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("machine", [
-    {"blocks": [1, 1, 2], "overlap": "none"},
-    {"blocks": [2, 2, 1], "threads": 2},
+    pytest.param({"blocks": [1, 1, 2], "overlap": "none"}, marks=pytest.mark.slow),
+    pytest.param({"blocks": [2, 2, 1], "threads": 2}, marks=pytest.mark.slow),
     {"blocks": [3, 1, 2], "overlap": "full"},  # of uneven widths
     pytest.param({"blocks": [1, 3, 2], "threads": 1}, marks=pytest.mark.slow),
     pytest.param({"threads": 3}, marks=pytest.mark.slow),

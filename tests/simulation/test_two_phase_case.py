@@ -119,7 +119,7 @@ def test_the_table_is_a_class_of_python():
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("tables", [{}, WENO])
+@pytest.mark.parametrize("tables", [{}, pytest.param(WENO, marks=pytest.mark.slow)])
 def test_runs_on_blocks_give_the_same_bits_and_go_on_after_a_stop(tmp_path, tables):
     whole = tf.run(case(**tables), tmp_path / "whole").directory
     tf.run(case(time={"steps": 3}, **tables), tmp_path / "parts")

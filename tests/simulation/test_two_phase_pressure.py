@@ -54,6 +54,7 @@ def test_solvers_that_do_not_fit_are_refused(pressure, words):
     (EQUAL, ("fft", "cg")),
     ({}, ("cg", "jacobi")),
 ], ids=["equal", "differing"])  # fmt: skip
+@pytest.mark.slow
 def test_flows_agree_whatever_solves(tmp_path, phases, solvers):
     def run(solver, blocks):
         converging = {} if solver == "fft" else {"tolerance": 1e-11, "max_iterations": 30000}

@@ -80,7 +80,10 @@ def ball(x, y, z):
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("given", [
     {"initial": ball},
-    {"shapes": [{"type": "implicit", "inside": lambda x, y, z: -ball(x, y, z), "phase": 1}]},
+    pytest.param(
+        {"shapes": [{"type": "implicit", "inside": lambda x, y, z: -ball(x, y, z), "phase": 1}]},
+        marks=pytest.mark.slow,
+    ),
 ])  # fmt: skip
 def test_functions_are_computed_once_and_their_values_kept(tmp_path, given):
     functional = {"initial": None, **given}

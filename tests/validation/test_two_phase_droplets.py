@@ -82,7 +82,7 @@ def test_twenty_droplets(down, most):
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("down", [True, False])
-def test_two_hundred_droplets_on_a_gpu(down):
-    """Radii of 4 to 6 cells."""
-    assert_that_nothing_fails(128, 200, (0.03, 0.045), 2000, 3.0, down=down, device=gpu())
+@pytest.mark.parametrize(("down", "most"), [(True, 3.0), (False, 5.2)])
+def test_two_hundred_droplets_on_a_gpu(down, most):
+    """Radii of 4 to 6 cells; where they meet head-on, gas leaves between them at up to 4.4 times the speed."""
+    assert_that_nothing_fails(128, 200, (0.03, 0.045), 2000, most, down=down, device=gpu())
