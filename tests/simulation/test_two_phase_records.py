@@ -61,7 +61,9 @@ def test_surfaces_of_f_and_phi_have_the_area_of_the_droplet(whole):
     np.testing.assert_allclose(drop, by_f[::2], rtol=1e-12)
 
 
-@pytest.mark.parametrize(("blocks", "stopped"), [((2, 1, 2), {}), pytest.param((1, 2, 3), {"stop": 4}, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("blocks", "stopped"), [
+    ((2, 1, 2), {}), pytest.param((1, 2, 3), {"stop": 4}, marks=pytest.mark.slow),
+])  # fmt: skip
 def test_the_bits_depend_neither_on_blocks_nor_on_a_restart(blocks, stopped, whole, tmp_path):
     drop = case(**FOLLOWED)
     if stopped:
