@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from taskflow.flow.boundaries.boundary import Mirror, beyond, mirror
 from taskflow.flow.grid import Grid, StaggeredGrid
 from taskflow.flow.grid.stencils import FACE_VELOCITY
 from taskflow.flow.kernels import KERNELS
@@ -50,11 +51,32 @@ def phase_end(
     """
 
 
+@dataclass(frozen=True)
+class InterfaceSurface:
+    """The interface as the surface on which the field in a role has a value, between the centres of cells. Beyond the
+    faces `mirrored` the field is mirrored before it is measured; beyond others its ghost values are there.
+    """
+
+    role: str = "f"
+    value: float = 0.5
+    mirrored: tuple[str, ...] = ()
+
+    def area(self, f: Roles, solid: str | None, grid: StaggeredGrid, over: Box, name: str) -> Iterator[Launch]:
+        """The area between the centres of cells of a box, and the boundaries beside them."""
+        constants, field = grid.constants, f[self.role]
+        for face in self.mirrored:
+            yield mirror(field, over=beyond(face, constants), on=face, mirror=Mirror(1.0, 0.0))
+        ends = triple(int(low == 0 and not around) for low, around in zip(over.lo, grid.periodic, strict=True))
+        where, numbers = over.expand(ends, (0, 0, 0)), {"value": self.value, "bound": max(grid.spacing) ** 2}
+        yield isosurface_area(field, solid, over=where, total=name, grid=constants, **numbers)
+
+
 @dataclass(frozen=True, eq=False)
 class PhaseMonitor(Monitor):
     """The monitor of two phases: that of a flow, the energies, the area of the interface, and the volume of phase 1."""
 
     phases: Phases
+    surface: InterfaceSurface = InterfaceSurface()
 
     def __call__(self, f: Roles) -> Iterator[Launch]:
         """The scalars of the monitor of a flow, and energies, interface and share."""
@@ -62,7 +84,7 @@ class PhaseMonitor(Monitor):
         flow, box = self.flow, self.flow.staggered.box
         solid, numbers = f.solid if flow.obstacles else None, {"grid": flow.grid, "phases": self.phases}
         yield energy_of_phases(f.f, (f.u, f.v, f.w), solid, over=box, energy=f.scalar("energies"), **numbers)
-        yield _area(f.f, solid, flow.staggered, box, f.scalar("interface"))
+        yield from self.surface.area(f, solid, flow.staggered, box, f.scalar("interface"))
         yield exact_total(f.f, solid, over=box, total=f.scalar("share"), bound=1.0)
 
     def numbers(self, scalars: Mapping[str, float]) -> dict[str, float]:
@@ -80,13 +102,6 @@ class PhaseMonitor(Monitor):
         }
 
 
-def _area(f: str, solid: str | None, grid: StaggeredGrid, over: Box, name: str) -> Launch:
-    """The area of the interface between the centres of cells of a box, and the boundaries beside them."""
-    beyond = triple(int(low == 0 and not around) for low, around in zip(over.lo, grid.periodic, strict=True))
-    bound, where = max(grid.spacing) ** 2, over.expand(beyond, (0, 0, 0))
-    return isosurface_area(f, solid, over=where, total=name, grid=grid.constants, value=0.5, bound=bound)
-
-
 @dataclass(frozen=True)
 class PhaseIntegrals:
     """The integrals over one phase within a box of cells: a program, and the numbers that its scalars mean.
@@ -100,6 +115,7 @@ class PhaseIntegrals:
     phase: Phase
     over: Box
     bodies: bool = False
+    surface: InterfaceSurface = InterfaceSurface()
     __name__: ClassVar[str] = "phases"
 
     @property
@@ -120,7 +136,7 @@ class PhaseIntegrals:
         yield largest_speed(*velocity, over=self.grid.box, speed=self._of("speed"))
         numbers = {"sums": self._of("sums"), "speed": self._of("speed")}
         yield phase_sums(f.f, velocity, solid, over=over, grid=grid, phase=self.phase, **numbers)
-        yield _area(f.f, solid, self.grid, over, self._of("area"))
+        yield from self.surface.area(f, solid, self.grid, over, self._of("area"))
         for axis in "xyz":
             for end, sign in (("min", -1.0), ("max", 1.0)):
                 name = self._of(f"{axis}_{end}")

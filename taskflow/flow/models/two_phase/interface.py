@@ -25,6 +25,10 @@ class InterfaceMethod(Protocol):
     def ghost(self) -> int:
         """The layers of ghost cells that it reads."""
 
+    @property
+    def surface(self) -> tuple[str, float]:
+        """A role, and the value of its field on the interface, beside which the field is as linear as can be."""
+
     def start(self, f: Roles) -> Iterator[Launch | Repeat]:
         """From the initial values of its fields to f, without ghost values beyond the domain."""
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from taskflow.errors import BadInput
 from taskflow.flow import Fluid
-from taskflow.flow.measures.phases import PhaseIntegrals, PhaseMonitor
+from taskflow.flow.measures.phases import InterfaceSurface, PhaseIntegrals, PhaseMonitor
 from taskflow.flow.models.two_phase.bodies import PhaseObstacles
 from taskflow.flow.models.two_phase.convection import MASS_FLUXES, Convection, VelocityForm
 from taskflow.flow.models.two_phase.level_set import LevelSet
@@ -46,6 +46,11 @@ WORDS = {
 }
 
 
+def surface_of(model: TwoPhase) -> InterfaceSurface:
+    """The interface that is measured."""
+    return InterfaceSurface(*model.interface.surface, mirrored=tuple(model.boundaries))
+
+
 @dataclass(frozen=True, eq=False)
 class TwoPhaseMeasures(FlowMeasures):
     """The quantities in the log of two phases."""
@@ -56,7 +61,7 @@ class TwoPhaseMeasures(FlowMeasures):
     @cached_property
     def monitor(self) -> PhaseMonitor:
         """The program that measures."""
-        return PhaseMonitor(self.model, self.model.phases)
+        return PhaseMonitor(self.model, self.model.phases, surface_of(self.model))
 
     def solved(self, scalars: Mapping[str, float], tick: Tick) -> dict[str, float]:
         """The relative residual of the pressure equation, and how many iterations it took."""
@@ -178,7 +183,7 @@ class TwoPhaseSystem(FlowSystem):
         integrals = []
         for table in getattr(self.sim.case, "phases", ()):
             over, bodies = self._cells(table.box), bool(self.obstacles)
-            measured = PhaseIntegrals(self.sim.grid, table.name, table.phase, over, bodies)
+            measured = PhaseIntegrals(self.sim.grid, table.name, table.phase, over, bodies, surface_of(self.model))
             series = of_phase(table.name, measured.names, {"phase": table.phase})
             integrals.append(Integral(series, (measured,), table.every))
         return tuple(integrals)
