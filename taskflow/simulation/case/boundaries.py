@@ -60,12 +60,9 @@ def _pair(value: object) -> str:
 
 
 def _phase(value: object) -> Value:
-    """The share of phase 1: 1 or 0 for phase 1 or 2, or an expression."""
-    if isinstance(value, str | Expression):
-        return one_value(value)
-    if isinstance(value, bool) or value not in (1, 2):
+    if not isinstance(value, str | Expression) and (isinstance(value, bool) or value not in (1, 2)):
         raise BadInput("give 1 or 2, or an expression for the share of phase 1")
-    return float(value)
+    return one_value(value)
 
 
 def _pressure(value: object) -> float | str:
@@ -105,10 +102,9 @@ class Boundary(Table):
     )
     outside_temperature: Number | None = entry("beside `heat_transfer`", None)
     phase: Annotated[Value | None, reads(_phase)] = entry(
-        "with two phases, of an `inflow`: which one enters, 1 or 2, or the share of phase 1 as an expression in x, y, z"
-        " and t, between 0 and 1",
+        "with two phases, of an `inflow`: which one enters, 1 or 2, or the share of phase 1, an expression in x, y, z"
+        " and t from 0 to 1; required there",
         None,
-        otherwise="required there",
     )
     pressure: Annotated[float | Literal["advected"] | None, reads(_pressure)] = entry(
         "of an `outflow`: see [there](#outflow)", None, otherwise="it is convective"
@@ -301,11 +297,4 @@ def _inflow_fits_its_side(boundaries: Boundaries) -> Iterator[Problem]:
             yield wrong((*key, "table"), table.source, f"{face} has one {name}; leave the column {name} out")
 
 
-def _one_fluid_has_no_phases(method: Any, boundaries: Boundaries) -> Iterator[Problem]:
-    for face, side in boundaries.sides.items():
-        if side.phase is not None and method is None:
-            remedy = "one fluid has no phases; leave it out, or give a table [two_phase]"
-            yield wrong(("boundaries", face, "phase"), written(side.phase), remedy)
-
-
-Boundaries.rules = (_walls_have_room, _outflow_is_determined, _inflow_fits_its_side, _one_fluid_has_no_phases)
+Boundaries.rules = (_walls_have_room, _outflow_is_determined, _inflow_fits_its_side)

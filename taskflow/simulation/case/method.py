@@ -208,10 +208,12 @@ def _unknown(name: str, systems: Mapping[str, Any], broken: Mapping[str, str]) -
 
 def _sides_are_known(method: Method | None, boundaries: Boundaries) -> Iterator[Problem]:
     system = system_of(method)
-    if method is None or system is None:
-        return
     for face, side in boundaries.sides.items():
-        if side.type not in system.sides:
+        if method is None or system is None:
+            if side.phase is not None:
+                remedy = "one fluid has no phases; leave it out, or give a table [two_phase]"
+                yield wrong(("boundaries", face, "phase"), written(side.phase), remedy)
+        elif side.type not in system.sides:
             axis, types = face[0], ", ".join(sorted(system.sides | {"periodic"}))
             remedy = f'the model "{method.type}" knows no such side, only {types}; give boundaries.{axis} = "periodic"'
             yield wrong(("boundaries", face), side.type, remedy)
