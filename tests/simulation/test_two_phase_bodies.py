@@ -144,19 +144,20 @@ def stored(run: tf.Run) -> tuple[xr.Dataset, xr.Dataset]:
     return fields, series
 
 
-@pytest.fixture(scope="module", params=[pytest.param("single", marks=pytest.mark.slow), "double"])
+@pytest.fixture(scope="module", params=["single", "double"])
 def whole(request, tmp_path_factory) -> tuple[str, tf.Run]:
     """The precision, and the run on one block."""
     return request.param, tf.run(jet(request.param), tmp_path_factory.mktemp("whole") / "run")
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("machine", [
-    pytest.param({"blocks": [1, 1, 2], "overlap": "none"}, marks=pytest.mark.slow),
-    pytest.param({"blocks": [2, 2, 1], "threads": 2}, marks=pytest.mark.slow),
+    {"blocks": [1, 1, 2], "overlap": "none"},
+    {"blocks": [2, 2, 1], "threads": 2},
     {"blocks": [3, 1, 2], "overlap": "full"},  # of uneven widths
-    pytest.param({"blocks": [1, 3, 2], "threads": 1}, marks=pytest.mark.slow),
-    pytest.param({"threads": 3}, marks=pytest.mark.slow),
+    {"blocks": [1, 3, 2], "threads": 1},
+    {"threads": 3},
 ])  # fmt: skip
 def test_blocks_threads_and_overlap_change_no_bit(tmp_path, whole, machine):
     precision, run = whole
@@ -165,6 +166,7 @@ def test_blocks_threads_and_overlap_change_no_bit(tmp_path, whole, machine):
         xr.testing.assert_identical(expected, computed)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_a_stop_changes_no_bit_and_no_force(tmp_path, whole):
     precision, run = whole

@@ -77,13 +77,11 @@ def ball(x, y, z):
     return 0.15 - np.sqrt((x - 0.3) ** 2 + (y - 0.2) ** 2 + (z - 0.35) ** 2)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("given", [
     {"initial": ball},
-    pytest.param(
-        {"shapes": [{"type": "implicit", "inside": lambda x, y, z: -ball(x, y, z), "phase": 1}]},
-        marks=pytest.mark.slow,
-    ),
+    {"shapes": [{"type": "implicit", "inside": lambda x, y, z: -ball(x, y, z), "phase": 1}]},
 ])  # fmt: skip
 def test_functions_are_computed_once_and_their_values_kept(tmp_path, given):
     functional = {"initial": None, **given}
