@@ -10,7 +10,7 @@ import taskflow
 from taskflow.simulation.provenance import build
 
 COMMANDS = ["run", "check", "new", "schema", "info", "unlock", "watch", "plot", "export", "graph", "bench"]
-BENCH = ["runtime", "channels", "sweep", "scaling", "kernels", "step", "cavity", "report"]
+BENCH = ["runtime", "channels", "sweep", "scaling", "kernels", "step", "cavity", "two-phase", "report"]
 HEAVY = {"cupy", "dask", "distributed", "matplotlib", "numpy", "pydantic", "rich", "ucxx", "xarray", "zarr"}
 MAIN = "from taskflow.cli import main; main()"
 WRONG = [["runn"], ["run"], ["run", "a.toml", "--forse"], ["plot", "a", "--time=b"], ["bench", "kernels", "--cells=2"]]

@@ -121,9 +121,9 @@ def two_phase(
     picture: Picture = None,
     timing: TimingOptions,
 ) -> None:
-    """Time an air bubble that rises in water, as Zaspel & Griebel (2011) did.
+    """Time a bubble that rises, as Zaspel & Griebel (2011) did.
 
-    The first steps, from rest, of a bubble of 6 cm in a tank whose longest side is 20 cm, in double precision where
+    The first steps, from rest, of an air bubble of 6 cm in a tank of water whose longest side is 20 cm, in double precision where
     nothing else is asked for.
     """
     from taskflow.benchmarks.tables import present

@@ -12,7 +12,7 @@ from taskflow.simulation.case.boundaries import Boundary
 from taskflow.simulation.case.case import Case
 from taskflow.simulation.case.control import Steady
 from taskflow.simulation.case.initial import Function
-from taskflow.simulation.case.method import Kind, available, reads
+from taskflow.simulation.case.method import ALL, Kind, available
 from taskflow.simulation.case.table import OTHERWISE, REMEDY, Table, written
 from taskflow.simulation.expression import Expression
 from taskflow.simulation.profile_table import ProfileTable
@@ -87,7 +87,8 @@ def schema() -> dict[str, Any]:
             one = _for_editors(table)
             several = {"type": "array", "items": one, "description": one["description"]}
             made["properties"][name] = several if name in system.lists else one
-        made["required"] = [name for name in made["required"] if reads(system, name)]
+        whole = ALL | system.accepts  # of others it reads a key at most, and needs none
+        made["required"] = [name for name in made["required"] if name in whole]
     return made
 
 
