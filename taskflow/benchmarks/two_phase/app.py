@@ -123,8 +123,8 @@ def two_phase(
 ) -> None:
     """Time a bubble that rises, as Zaspel & Griebel (2011) did.
 
-    The first steps, from rest, of an air bubble of 6 cm in a tank of water whose longest side is 20 cm, in double precision where
-    nothing else is asked for.
+    The first steps, from rest, of an air bubble of 6 cm in a tank of water whose longest side is 20 cm, in double
+    precision where nothing else is asked for.
     """
     from taskflow.benchmarks.tables import present
     from taskflow.benchmarks.two_phase import pressure, shares, step, tables
