@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from taskflow.flow.grid import Grid, StaggeredGrid
 from taskflow.flow.kernels import KERNELS
-from taskflow.runtime.regions import triple
+from taskflow.runtime.regions import Box, triple
 from taskflow.runtime.tasks import Launch, Read, ReadByte, Reduce, Roles, offsets, reduced, task
 
 AREA = "isosurface area"
@@ -31,6 +31,15 @@ def isosurface_area(
     """
 
 
+def surface_area(q: str, solid: str | None, grid: StaggeredGrid, over: Box, *, total: str, value: float) -> Launch:
+    """The area where q is `value`, between the centres of the cells of a box and the boundaries beside them."""
+    constants = grid.constants
+    ends = triple(int(low == 0 and not around) for low, around in zip(over.lo, grid.periodic, strict=True))
+    bound = max(constants.largest(axis) for axis in range(3)) ** 2
+    where = over.expand(ends, (0, 0, 0))
+    return isosurface_area(q, solid, over=where, total=total, grid=constants, value=value, bound=bound)
+
+
 @dataclass(frozen=True)
 class Isosurface:
     """The program that measures, after a step, the area on which the quantity in role `name` is `value`."""
@@ -42,11 +51,7 @@ class Isosurface:
 
     def __call__(self, f: Roles) -> Iterator[Launch]:
         """The area, in a scalar that all measurements share."""
-        grid = self.grid.constants
-        beyond = triple(int(not periodic) for periodic in self.grid.periodic)
-        bound = max(grid.largest(axis) for axis in range(3)) ** 2
-        over = self.grid.box.expand(beyond, (0, 0, 0))
-        yield isosurface_area(f[self.name], None, over=over, total=AREA, grid=grid, value=self.value, bound=bound)
+        yield surface_area(f[self.name], None, self.grid, self.grid.box, total=AREA, value=self.value)
 
     def numbers(self, scalars: Mapping[str, float]) -> list[float]:
         """The area."""

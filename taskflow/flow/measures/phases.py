@@ -11,11 +11,11 @@ from taskflow.flow.boundaries.boundary import Mirror, beyond, mirror
 from taskflow.flow.grid import Grid, StaggeredGrid
 from taskflow.flow.grid.stencils import FACE_VELOCITY
 from taskflow.flow.kernels import KERNELS
-from taskflow.flow.measures.isosurface import isosurface_area
+from taskflow.flow.measures.isosurface import surface_area
 from taskflow.flow.measures.monitor import Monitor, largest_speed
 from taskflow.flow.operators.phases import Phases
 from taskflow.flow.operators.rates import exact_total
-from taskflow.runtime.regions import Box, triple
+from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Axis, Launch, Read, ReadByte, Reduce, Roles, Scalar, facing, reduced, task
 
 TEXT = KERNELS / "two_phase" / "measures.cu"
@@ -63,12 +63,9 @@ class InterfaceSurface:
 
     def area(self, f: Roles, solid: str | None, grid: StaggeredGrid, over: Box, name: str) -> Iterator[Launch]:
         """The area between the centres of cells of a box, and the boundaries beside them."""
-        constants, field = grid.constants, f[self.role]
         for face in self.mirrored:
-            yield mirror(field, over=beyond(face, constants), on=face, mirror=Mirror(1.0, 0.0))
-        ends = triple(int(low == 0 and not around) for low, around in zip(over.lo, grid.periodic, strict=True))
-        where, numbers = over.expand(ends, (0, 0, 0)), {"value": self.value, "bound": max(grid.spacing) ** 2}
-        yield isosurface_area(field, solid, over=where, total=name, grid=constants, **numbers)
+            yield mirror(f[self.role], over=beyond(face, grid.constants), on=face, mirror=Mirror(1.0, 0.0))
+        yield surface_area(f[self.role], solid, grid, over, total=name, value=self.value)
 
 
 @dataclass(frozen=True, eq=False)
