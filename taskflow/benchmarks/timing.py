@@ -15,7 +15,7 @@ from taskflow.benchmarks.team import Team
 from taskflow.runtime.host import Place
 from taskflow.runtime.machine import Control, Job, Mapper, Shard, copy_bandwidth
 from taskflow.runtime.machine.mapper import Overlap
-from taskflow.runtime.regions import Partition
+from taskflow.runtime.regions import Partition, Triple
 from taskflow.runtime.tasks import Program
 from taskflow.simulation.provenance import provenance
 
@@ -56,6 +56,10 @@ class TimingConditions:
     precision: str | None = None
     seconds: float = 1.0
     graphs: bool = True
+
+    def apart(self, blocks: Triple) -> tuple[Overlap, ...]:
+        """The overlaps that differ: one block exchanges nothing, and has one."""
+        return self.overlaps if math.prod(blocks) > 1 else self.overlaps[:1]
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from math import prod
 from statistics import mean
 from typing import Any
 
@@ -133,7 +132,7 @@ def measure_step(
     """
     with open_team(Request(device, blocks, workers or "auto")) as team:
         timing = _stepping(team, conditions, flow)
-        overlaps = conditions.overlaps if prod(blocks) > 1 else conditions.overlaps[:1]
+        overlaps = conditions.apart(blocks)
         rows = [timing.measure(overlap, cells, blocks, overlap) for overlap in overlaps]
     return {**_described(team, timing, rows), "results": rows}
 

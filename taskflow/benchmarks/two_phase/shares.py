@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import prod
 from typing import Any
 
 from taskflow.benchmarks.team import Request, open_team
@@ -53,7 +52,7 @@ def measure_shares(
     with open_team(Request(device, blocks, workers or "auto")) as team:
         timing, whole = BubbleTiming(team, conditions, bubble), cells or CELLS[team.device]
         rows = []
-        for overlap in conditions.overlaps if prod(blocks) > 1 else conditions.overlaps[:1]:
+        for overlap in conditions.apart(blocks):
             row = timing.measure(overlap, whole, blocks, overlap)
             setup = timing.setup(whole, blocks)
             job = ProfileJob(Rise.of(setup))

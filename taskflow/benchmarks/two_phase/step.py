@@ -131,7 +131,7 @@ def measure_step(
     """
     with open_team(Request(device, blocks, workers or "auto")) as team:
         timing = BubbleTiming(team, conditions, bubble)
-        overlaps = conditions.overlaps if prod(blocks) > 1 else conditions.overlaps[:1]
+        overlaps = conditions.apart(blocks)
         rows = [timing.measure(overlap, cells or CELLS[team.device], blocks, overlap) for overlap in overlaps]
         return {**described(timing, rows), "results": rows}
 
@@ -164,7 +164,7 @@ def measure_scaling(
         rows = [
             {"shape": shape, **timing.measure(overlap, cells, blocks, overlap)}
             for shape, cells, blocks in _grown(growth, counts, team.device)
-            for overlap in (conditions.overlaps if prod(blocks) > 1 else conditions.overlaps[:1])
+            for overlap in conditions.apart(blocks)
         ]
         return {**described(timing, rows), "results": compared(rows)}
 

@@ -65,6 +65,11 @@ FILLED = Inflow | ConvectiveOutflow | AdvectedOutflow  # their ghost values: `ta
 Boundaries = Mapping[str, Boundary]  # by face, x_min to z_max; the faces of periodic directions are absent
 
 
+def open_sides(boundaries: Boundaries) -> list[str]:
+    """The faces through which fluid may pass."""
+    return [face for face, side in boundaries.items() if not isinstance(side, Wall | Slip)]
+
+
 @dataclass(frozen=True)
 class Value:
     """A number to impose."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
-from taskflow.flow.boundaries.boundary import Boundaries, Slip, Value, Wall, impose
+from taskflow.flow.boundaries.boundary import Boundaries, Value, impose, open_sides
 from taskflow.flow.grid import on_face
 from taskflow.flow.model import FlowModel
 from taskflow.flow.models.two_phase.momentum import mass_flux, momentum_by_weno, momentum_of_phases
@@ -99,7 +99,7 @@ class VelocityForm:
 
 def opened_high(boundaries: Boundaries) -> list[str]:
     """High faces where fluid passes: what lives on them is in the ghost layer."""
-    return [face for face, side in boundaries.items() if frame(face)[1] and not isinstance(side, Wall | Slip)]
+    return [face for face in open_sides(boundaries) if frame(face)[1]]
 
 
 def _from(axis: int, group: tuple[str, str, str]) -> tuple[str, str, str]:

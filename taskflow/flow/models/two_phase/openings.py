@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from taskflow.flow.boundaries.boundary import Boundaries, Mirror, Slip, Wall, mirror
+from taskflow.flow.boundaries.boundary import Boundaries, Mirror, mirror, open_sides
 from taskflow.flow.boundaries.inflow import inflows, values
 from taskflow.flow.boundaries.outflow import Opening, opening
 from taskflow.flow.grid import Grid, on_face
@@ -59,9 +59,7 @@ class InterfaceOpenings:
     def passed(self, f: Roles) -> Iterator[Launch]:
         """Adds to the scalar `kept`, the volume of phase 1 in cells, what enters in a step."""
         kept = f.scalar("kept")
-        for face, side in self.boundaries.items():
-            if isinstance(side, Wall | Slip):
-                continue
+        for face in open_sides(self.boundaries):
             q, q_old = (getattr(f, f"{'uvw'[frame(face)[0]]}{age}") for age in ("", "_old"))
             about = opening(face, self.grid)
             bound = Box.of(self.grid.cells).volume / about.faces
