@@ -7,37 +7,67 @@ from typing import Any
 import numpy as np
 
 from taskflow.runtime.machine.device import Arena, Device
-from taskflow.runtime.regions import Box, Field, Partition, Triple
+from taskflow.runtime.regions import Box, Copy, Field, Partition, Triple, seen
+from taskflow.runtime.tasks import Place
 
 LINE = 128  # bytes
 Array = Any  # numpy.ndarray or cupy.ndarray, in the order [z, y, x] or [z, y, value, x]
 
 
 class Instances:
-    """One array of zeros for each of the `fields` of all regions of a partition, over what a block has memory for.
+    """One array of zeros for each of the `fields` of all regions of a partition, over what each piece of a block has
+    memory for. A place is a field and a piece of its region.
 
-    `boxes` are what the arrays cover; their first elements are the cells `lo`. `box` is that of the first region.
+    `boxes` are what the arrays cover; their first elements are the cells `lo`.
     """
 
     def __init__(self, partition: Partition, block: int, device: Device) -> None:
-        self.boxes = {name: home.memory[block] for name, home in partition.homes.items()}
-        self.box, self.fields = partition.memory[block], partition.fields
-        leads = dict.fromkeys(partition.fields, 0)
+        self.fields, self._homes = partition.fields, partition.homes
+        pieces = {name: home.pieces_of(block) for name, home in partition.homes.items()}
+        self.first = {name: numbers[0] for name, numbers in pieces.items()}
+        places = [(name, piece) for name in partition.fields for piece in pieces[name]]
+        self.boxes: dict[Place, Box] = {(name, n): partition.homes[name].memory[n] for name, n in places}
+        leads = dict.fromkeys(places, 0)
         if device.kind == "gpu":
-            leads = {name: _lead(home, block, partition.fields[name]) for name, home in partition.homes.items()}
+            leads = {(name, n): _lead(partition.homes[name], n, partition.fields[name]) for name, n in places}
         sizes = {
-            name: (leads[name] + self.boxes[name].volume * field.values, field.dtype)
-            for name, field in partition.fields.items()
+            place: (leads[place] + box.volume * self.fields[place[0]].values, self.fields[place[0]].dtype)
+            for place, box in self.boxes.items()
         }
         self.memory = device.arena(sum(Arena.room((size,), dtype) for size, dtype in sizes.values()))
-        self.arrays: dict[str, Array] = {}
-        for name, (size, dtype) in sizes.items():
+        self.arrays: dict[Place, Array] = {}
+        for place, (size, dtype) in sizes.items():
             array = self.memory.allocate((size,), dtype)
-            self.arrays[name] = array[leads[name] :].reshape(self.fields[name].shape(self.boxes[name]))
+            self.arrays[place] = array[leads[place] :].reshape(self.fields[place[0]].shape(self.boxes[place]))
 
-    def view(self, name: str, box: Box) -> Array:
-        """The cells of `box` of one field, in place."""
-        return self.arrays[name][box.slices(self.boxes[name].lo)]
+    def view(self, name: str, box: Box, piece: int | None = None) -> Array:
+        """The cells of `box` of one field, in place: of the memory of a piece, by default of the one that has them all,
+        be it as ghost cells. Raises ValueError where none has.
+        """
+        place = name, self._piece(name, box) if piece is None else piece
+        return self.arrays[place][box.slices(self.boxes[place].lo)]
+
+    def dtype(self, name: str) -> np.dtype:
+        """The type of the values of a field."""
+        return np.dtype(self.arrays[name, self.first[name]].dtype)
+
+    def source(self, name: str, copy: Copy) -> Array:
+        """The cells that a copy reads, as its target sees them."""
+        return seen(self.view(name, copy.source_box, copy.source), copy.axes)
+
+    def target(self, name: str, copy: Copy) -> Array:
+        """The cells that a copy fills."""
+        return self.view(name, copy.target_box, copy.target)
+
+    def _piece(self, name: str, box: Box) -> int:
+        first, home = self.first[name], self._homes[name]
+        if home.pieces is None:
+            return first
+        mine = [n for field, n in self.boxes if field == name]
+        holders = [n for n in mine if box in home.parts[n]] or [n for n in mine if box in home.memory[n]]
+        if not holders:
+            raise ValueError(f"no piece of this block has memory for {name!r} in {box}")
+        return holders[0]
 
     @property
     def nbytes(self) -> int:
@@ -45,11 +75,11 @@ class Instances:
         return sum(array.nbytes for array in self.arrays.values())
 
 
-def _lead(home: Partition, block: int, field: Field) -> int:
-    """Values to be left out before an array so that a block's own cells begin where a line of memory does: libraries
+def _lead(home: Partition, piece: int, field: Field) -> int:
+    """Values to be left out before an array so that a piece's own cells begin where a line of memory does: libraries
     that take only such addresses work on fields in place.
     """
-    memory, first = home.memory[block], home.blocks[block].lo
+    memory, first = home.memory[piece], home.parts[piece].lo
     (x, y, z), (nx, ny, _) = (a - b for a, b in zip(first, memory.lo, strict=True)), memory.shape
     return -(x + nx * field.values * (y + ny * z)) % (LINE // np.dtype(field.dtype).itemsize)
 

@@ -49,7 +49,7 @@ class Mapper:
         """The mapper with what `auto` will probably become on these blocks, of which the largest counts."""
         if self.overlap != "auto":
             return self
-        large = max(block.volume for block in partition.blocks) > SMALL
+        large = max(piece.volume for piece in partition.parts) > SMALL
         return replace(self, overlap="full" if large and len(partition) > 1 else "none")
 
     @property

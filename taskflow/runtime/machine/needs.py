@@ -27,6 +27,7 @@ from taskflow.runtime.tasks import (
     exchange,
     place,
     plan,
+    shares,
     tables,
 )
 
@@ -71,9 +72,10 @@ class MemoryCount:
         for launches, messages in self._by_block:
             buffers.update(self._buffers(messages[block]))
             for launch in launches:
-                over = place(launch, partition).owned[block] & launch.over
-                if over and launch.task.kernel is not None:
-                    folds += len(launch.task.reductions) * partial_bytes(over, self.device)
+                shared = [cells for n in place(launch, partition).pieces_of(block) for cells in shares(launch, partition, n)]
+                if shared and launch.task.kernel is not None:
+                    parts = sum(partial_bytes(cells, self.device) for cells in shared)
+                    folds += len(launch.task.reductions) * parts
                     used = (table for constant in launch.constants.values() for table in tables(constant))
                     looked_up.update((table, partition.fields[launch.own].nbytes) for table in used)
         return BlockMemory(

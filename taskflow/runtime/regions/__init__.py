@@ -1,13 +1,20 @@
 """Regions: what exists.
 
-Knows boxes of cells, fields, regions and their partitions into blocks. Does not know storage, place or time.
+Knows boxes of cells, atlases of several, fields, regions and their partitions into blocks. Does not know storage, place or time.
 """
 
+from taskflow.runtime.regions.atlas import Atlas, Seam
 from taskflow.runtime.regions.box import Box, Triple, difference, hull, joined, periodic_images, triple
 from taskflow.runtime.regions.partition import Copy, Partition, cuts
-from taskflow.runtime.regions.region import Field, FieldSpace, Location, Region, region
+from taskflow.runtime.regions.pieces import divided
+from taskflow.runtime.regions.region import Field, FieldSpace, Location, Region, charted, region
+from taskflow.runtime.regions.turn import IDENTITY, ROTATIONS, STRAIGHT, Turn, seen
 
 __all__ = [
+    "IDENTITY",
+    "ROTATIONS",
+    "STRAIGHT",
+    "Atlas",
     "Box",
     "Copy",
     "Field",
@@ -15,12 +22,17 @@ __all__ = [
     "Location",
     "Partition",
     "Region",
+    "Seam",
     "Triple",
+    "Turn",
+    "charted",
     "cuts",
     "difference",
+    "divided",
     "hull",
     "joined",
     "periodic_images",
     "region",
+    "seen",
     "triple",
 ]

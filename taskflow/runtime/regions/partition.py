@@ -6,25 +6,34 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise, product
+from itertools import combinations, pairwise, product
 from numbers import Integral
 
 from taskflow.errors import BadArgument
-from taskflow.runtime.regions.box import Box, Triple, periodic_images, triple
+from taskflow.runtime.regions.box import Box, Triple, hull, triple
 from taskflow.runtime.regions.region import FieldSpace, Region
+from taskflow.runtime.regions.turn import STRAIGHT, Turn
 
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """Cells to copy: `source_box` of block `source` holds what `target_box` of block `target` needs.
+    """Cells to copy: `source_box` of the piece `source` holds what `target_box` of the piece `target` needs.
 
-    The boxes have one shape; they differ by a whole number of periods where the copy crosses a periodic face.
+    The second box is the image of the first by a turn with these axes: by a whole number of periods where the copy
+    crosses a periodic face.
     """
 
     source: int
     source_box: Box
     target: int
     target_box: Box
+    axes: Triple = STRAIGHT
+
+    @property
+    def turn(self) -> Turn:
+        """The turn that takes the source's cells to the target's."""
+        corner = Turn(self.axes)(self.source_box).lo
+        return Turn(self.axes, triple(b - a for a, b in zip(corner, self.target_box.lo, strict=True)))
 
 
 def cuts(cells: int, blocks: int, least: int = 1) -> tuple[int, ...]:
@@ -44,6 +53,10 @@ def cuts(cells: int, blocks: int, least: int = 1) -> tuple[int, ...]:
 class Partition:
     """A disjoint and complete partition of a region into nx x ny x nz blocks; slabs are (1, 1, n).
 
+    Each block has one piece of the region, a box of cells that is numbered as the block is; or, of a region on an
+    atlas, several: `pieces` are the boxes of each block, in a row of blocks (1, 1, n), and are numbered block by block.
+    What a piece needs of another one is copied, be it of the same block.
+
     Blocks are numbered with x fastest. `at` are explicit places where blocks begin and the last one ends, along x, y
     and z. In a `replicated` partition every block owns all cells, and computes them for itself: nothing is exchanged.
     `reach`, a box per block, are cells that the block has memory for besides its own and their ghost layers. Up to
@@ -51,8 +64,8 @@ class Partition:
     are partitions of other regions, with other fields, into as many blocks: what a program uses together lives on the
     same blocks.
 
-    Raises BadInput where a direction has more blocks than cells, and ValueError where partitions do not fit together or
-    more layers are redundant than the narrowest block has.
+    Raises BadInput where a direction has more blocks than cells, and ValueError where partitions do not fit together,
+    more layers are redundant than the narrowest block has, or pieces are not the cells of the charts.
     """
 
     region: Region
@@ -62,14 +75,19 @@ class Partition:
     reach: tuple[Box, ...] | None = None
     redundant: int = 0
     beside: tuple[Partition, ...] = ()
+    pieces: tuple[tuple[Box, ...], ...] | None = None
 
     def __post_init__(self) -> None:
         if len(self.shape) != 3 or not all(isinstance(blocks, Integral) for blocks in self.shape):
             raise BadArgument("blocks", str(self.shape), "", "give three whole numbers, of blocks along x, y and z")
         for name, cells, blocks in zip("xyz", self.region.cells.shape, self.shape, strict=True):
-            if not self.replicated and not 1 <= blocks <= cells:
+            if self.pieces is None and not self.replicated and not 1 <= blocks <= cells:
                 problem = f": {blocks} blocks along {name} do not fit {cells} planes of cells"
                 raise BadArgument("blocks", str(list(self.shape)), problem, f"use 1 to {cells} there")
+        if (self.pieces is None) != (self.region.atlas is None):
+            raise ValueError("a region on an atlas is cut into pieces, one on a box is not")
+        if self.pieces is not None:
+            self._check_pieces(self.pieces)
         if any(len(other) != len(self) or other.beside for other in self.beside):
             raise ValueError("partitions beside each other have as many blocks, and none beside themselves")
         if len(self.homes) < sum(len(each.region.fields) for each in (self, *self.beside)):
@@ -83,6 +101,14 @@ class Partition:
             raise ValueError(f"{len(self.reach)} boxes reached by {len(self)} blocks: give one for each")
         if self.redundant > self.narrowest:
             raise ValueError(f"{self.redundant} layers are redundant; the narrowest block has {self.narrowest}")
+
+    def _check_pieces(self, pieces: tuple[tuple[Box, ...], ...]) -> None:
+        if self.shape != (1, 1, len(pieces)) or not all(pieces):
+            raise ValueError(f"pieces for {len(pieces)} blocks, in {self.shape}: every block has one or more")
+        inside = [sum(piece.volume for piece in self.parts if piece in chart) for chart in self.region.charts]
+        apart = not any(a.meets(b) for a, b in combinations(self.parts, 2))
+        if not apart or inside != [chart.volume for chart in self.region.charts]:
+            raise ValueError("the pieces are not the cells of the charts, each once")
 
     def __len__(self) -> int:
         x, y, z = self.shape
@@ -110,8 +136,36 @@ class Partition:
         )
 
     @cached_property
+    def parts(self) -> tuple[Box, ...]:
+        """The cells of each piece."""
+        return self.blocks if self.pieces is None else tuple(piece for block in self.pieces for piece in block)
+
+    @cached_property
+    def block_of(self) -> tuple[int, ...]:
+        """The block of each piece."""
+        if self.pieces is None:
+            return tuple(range(len(self)))
+        return tuple(block for block, pieces in enumerate(self.pieces) for _ in pieces)
+
+    def pieces_of(self, block: int) -> range:
+        """The numbers of the pieces of a block."""
+        if self.pieces is None:
+            return range(block, block + 1)
+        return range(bisect_left(self.block_of, block), bisect_right(self.block_of, block))
+
+    def beside_piece(self, piece: int, other: Partition) -> int:
+        """The piece of another partition into as many blocks that lives where a piece of this one does: of as many
+        pieces the one in the same place, else the block's first.
+        """
+        block = self.block_of[piece]
+        mine, theirs = self.pieces_of(block), other.pieces_of(block)
+        return theirs[piece - mine[0]] if len(mine) == len(theirs) else theirs[0]
+
+    @cached_property
     def blocks(self) -> tuple[Box, ...]:
-        """The cells of each block."""
+        """The cells of each block; of several pieces the box around them."""
+        if self.pieces is not None:
+            return tuple(map(hull, self.pieces))
         if self.replicated:
             return (self.region.cells,) * len(self)
         x, y, z = (list(pairwise(cuts)) for cuts in self.cuts)
@@ -119,13 +173,15 @@ class Partition:
 
     @cached_property
     def memory(self) -> tuple[Box, ...]:
-        """The cells that the arrays of each block cover: its own with their ghost layers, and those that it reaches."""
-        reach = self.reach or (Box.of((0, 0, 0)),) * len(self)
-        return tuple(block.grow(self.region.ghost) | more for block, more in zip(self.blocks, reach, strict=True))
+        """The cells that the arrays of each piece cover: its own with their ghost layers, and those that it reaches."""
+        reach = self.reach or (Box.of((0, 0, 0)),) * len(self.parts)
+        return tuple(piece.grow(self.region.ghost) | more for piece, more in zip(self.parts, reach, strict=True))
 
     def nbytes(self, block: int) -> int:
         """Bytes of the fields of all regions on a block."""
-        return sum(each.region.nbytes(each.memory[block]) for each in (self, *self.beside))
+        return sum(
+            each.region.nbytes(each.memory[n]) for each in (self, *self.beside) for n in each.pieces_of(block)
+        )  # fmt: skip
 
     def place(self, block: int) -> Triple:
         """Return how many blocks lie before this one along x, y and z."""
@@ -134,19 +190,31 @@ class Partition:
 
     @cached_property
     def owned(self) -> tuple[Box, ...]:
-        """The cells of each block and the boundary layers it touches: a disjoint, complete partition of the bounds."""
-        cells, bounds = self.region.cells, self.region.bounds
-        return tuple(
-            Box(
-                triple(bounds.lo[a] if block.lo[a] == cells.lo[a] else block.lo[a] for a in range(3)),
-                triple(bounds.hi[a] if block.hi[a] == cells.hi[a] else block.hi[a] for a in range(3)),
-            )
-            for block in self.blocks
+        """The cells of each piece and the boundary layers it touches; of an atlas the box around these."""
+        return tuple(map(hull, self.own))
+
+    @cached_property
+    def own(self) -> tuple[tuple[Box, ...], ...]:
+        """The cells that each piece owns: its own ones, first, and those of the boundary layers that it touches, as
+        disjoint boxes; of all pieces a disjoint, complete partition of what holds a value of its own.
+        """
+        return tuple(map(self._own, self.parts))
+
+    def _own(self, piece: Box) -> tuple[Box, ...]:
+        region = self.region
+        chart, own = next((c, o) for c, o in zip(region.charts, region.own, strict=True) if piece in c)
+        margin = region.margin if region.atlas is None else (region.ghost,) * 3
+        wide = Box(
+            triple(a - n * (a == c) for a, c, n in zip(piece.lo, chart.lo, margin, strict=True)),
+            triple(b + n * (b == c) for b, c, n in zip(piece.hi, chart.hi, margin, strict=True)),
         )
+        return (wide,) if region.atlas is None else tuple(box & wide for box in own if box.meets(wide))
 
     @cached_property
     def widths(self) -> Triple:
-        """The least cells of a block along x, y and z; means nothing in a replicated partition."""
+        """The least cells of a piece along x, y and z; means nothing in a replicated partition."""
+        if self.pieces is not None:
+            return triple(min(piece.shape[axis] for piece in self.parts) for axis in range(3))
         return triple(min(b - a for a, b in pairwise(cuts)) for cuts in self.cuts)
 
     @property
@@ -155,16 +223,17 @@ class Partition:
         cut = (w for w, blocks in zip(self.widths, self.shape, strict=True) if blocks > 1 and not self.replicated)
         return min(cut, default=min(self.region.cells.shape))
 
-    def computed(self, block: int, ghosts: int) -> Box:
-        """The cells that a block computes: those it owns, and those of others in `ghosts` layers of ghost cells, as far
-        as these are redundant. Cells across periodic faces are left to their owners.
+    def computed(self, piece: int, ghosts: int) -> tuple[Box, ...]:
+        """The cells that are computed with a piece: those it owns, and those of others in `ghosts` layers of ghost
+        cells, as far as these are redundant. Cells across periodic faces are left to their owners.
         """
-        return self._computed[min(ghosts, self.redundant)][block]
+        return self._computed[min(ghosts, self.redundant)][piece]
 
     @cached_property
-    def _computed(self) -> tuple[tuple[Box, ...], ...]:
-        layers, bounds = range(self.redundant + 1), self.region.bounds
-        return tuple(tuple(owned.grow(ghosts) & bounds for owned in self.owned) for ghosts in layers)
+    def _computed(self) -> tuple[tuple[tuple[Box, ...], ...], ...]:
+        bounds = self.region.bounds
+        more = (tuple((owned.grow(n) & bounds,) for owned in self.owned) for n in range(1, self.redundant + 1))
+        return self.own, *more
 
     def clip(self, box: Box) -> Box:
         """`box` without the cells that exist nowhere: beyond the bounds, across directions that are not periodic."""
@@ -175,23 +244,26 @@ class Partition:
         )
 
     def sources(self, target: int, boxes: Iterable[Box], among: Iterable[int] | None = None) -> list[Copy]:
-        """Find the owners of the cells of `boxes` (disjoint, possibly beyond periodic faces), as copies into block
-        `target`; of all blocks, or of those `among` which is looked.
+        """Find the owners of the cells of `boxes` (disjoint, possibly beyond periodic faces and seams), as copies into
+        the piece `target`; of all pieces, or of those `among` which is looked.
         """
         copies = []
         for box in boxes:
-            for piece, shift in periodic_images(box, self.region.cells, self.region.periodic):
-                owners = self.overlapping(piece) if among is None else among
+            for image, turn in self.region.images(box):
+                owners = self.overlapping(image) if among is None else among
                 for source in [target] if self.replicated else owners:
-                    common = piece & self.owned[source]
-                    if common:
-                        copies.append(Copy(source, common, target, common.shift(shift)))
+                    for own in self.own[source]:
+                        common = image & own
+                        if common:
+                            copies.append(Copy(source, common, target, turn(common), turn.axes))
         return copies
 
     def overlapping(self, box: Box) -> list[int]:
-        """The blocks that own cells of `box` (inside the bounds), in order."""
+        """The pieces that own cells of `box` (inside the bounds), in order."""
         if not box:
             return []
+        if self.pieces is not None:
+            return [n for n, owned in enumerate(self.owned) if box.meets(owned)]
         x, y, z = (
             range(max(0, min(blocks, bisect_right(cuts, low)) - 1), min(blocks, max(1, bisect_left(cuts, high))))
             for cuts, low, high, blocks in zip(self.cuts, box.lo, box.hi, self.shape, strict=True)
@@ -200,27 +272,30 @@ class Partition:
         return [a + nx * (b + ny * c) for c, b, a in product(z, y, x)]
 
     def targets(self, some: Collection[int]) -> set[int]:
-        """The blocks that have memory for cells of some blocks in this region, across periodic faces too, and these."""
+        """The pieces that have memory for cells of some pieces in this region, across periodic faces and seams too, and
+        these.
+        """
         if self.replicated:
             return {*some}
-        owned, holders = [self.owned[block] for block in some], {*some}
-        for block, memory in enumerate(self.memory):
-            images = periodic_images(self.clip(memory), self.region.cells, self.region.periodic)
-            if any(box.meets(piece) for piece, _ in images for box in owned):
-                holders.add(block)
+        own, holders = [box for piece in some for box in self.own[piece]], {*some}
+        for piece, memory in enumerate(self.memory):
+            images = self.region.images(self.clip(memory))
+            if any(box.meets(image) for image, _ in images for box in own):
+                holders.add(piece)
         return holders
 
     @cached_property
     def neighbours(self) -> tuple[tuple[int, ...], ...]:
         """Per block: the other blocks whose cells, of any region, it has memory for, or which have memory for its own;
-        periodic images included.
+        across periodic faces and seams, too.
         """
         neighbours: list[set[int]] = [set() for _ in range(len(self))]
         for each in (self, *self.beside):
-            for block, memory in enumerate(each.memory):
-                for copy in each.sources(block, [each.clip(memory)]):
-                    neighbours[block].add(copy.source)
-                    neighbours[copy.source].add(block)
+            for piece, memory in enumerate(each.memory):
+                for copy in each.sources(piece, [each.clip(memory)]):
+                    block, source = each.block_of[piece], each.block_of[copy.source]
+                    neighbours[block].add(source)
+                    neighbours[source].add(block)
         return tuple(tuple(sorted(others - {block})) for block, others in enumerate(neighbours))
 
 

@@ -13,7 +13,9 @@ from typing import Literal
 import numpy as np
 
 from taskflow.errors import BadInput
-from taskflow.runtime.regions.box import Box, Triple, triple
+from taskflow.runtime.regions.atlas import Atlas, Image
+from taskflow.runtime.regions.box import Box, Triple, periodic_images, triple
+from taskflow.runtime.regions.turn import Turn
 
 Location = Literal["c", "fx", "fy", "fz"]
 LOCATIONS: tuple[Location, ...] = ("c", "fx", "fy", "fz")
@@ -24,6 +26,9 @@ class Field:
     """One number per cell, or several `values`, such as the entries of a matrix: at its centre (`c`) or at its low face
     across x, y or z (`fx`, `fy`, `fz`). Arrays of a field are C-ordered [z, y, x], or [z, y, value, x].
 
+    A `constant` field is written by the host alone, ghost cells included, such as the vertices of a grid: no task writes
+    it, nothing of it is ever exchanged, and no checkpoint holds it.
+
     Raises ValueError for a location that is none of these or less than one value, and TypeError for a dtype that NumPy
     does not know.
     """
@@ -32,6 +37,7 @@ class Field:
     dtype: str = "f8"
     location: Location = "c"
     values: int = 1
+    constant: bool = False
 
     def __post_init__(self) -> None:
         if self.location not in LOCATIONS:
@@ -76,12 +82,13 @@ class FieldSpace(Mapping[str, Field]):
 
 @dataclass(frozen=True, eq=False)
 class Region:
-    """Fields over the cells of a box.
+    """Fields over the cells of a box, or of the charts of an atlas, whose hull is `cells` then (see `charted`).
 
     `periodic` directions close on themselves. Across the others the region has `ghost` more layers of cells beyond each
-    face, the boundary layers, which tasks write like any other cell to impose boundary conditions. A program may use
-    several regions: `scale` says how many cells of the finest one a cell of this one is long along x, y and z. Raises
-    ValueError where there is no cell, the ghost width is negative or a scale is below one.
+    face, the boundary layers, which tasks write like any other cell to impose boundary conditions. A box is an atlas of
+    one chart, whose seams are its periods. A program may use several regions: `scale` says how many cells of the finest
+    one a cell of this one is long along x, y and z. Raises ValueError where there is no cell, the ghost width is
+    negative, a scale is below one, or an atlas has other cells or ghost layers.
     """
 
     cells: Box
@@ -89,6 +96,7 @@ class Region:
     periodic: tuple[bool, bool, bool] = (False, False, False)
     ghost: int = 1
     scale: Triple = (1, 1, 1)
+    atlas: Atlas | None = None
 
     def __post_init__(self) -> None:
         if not self.cells:
@@ -97,6 +105,29 @@ class Region:
             raise ValueError(f"the ghost width is {self.ghost}; it must be 0 or more")
         if min(self.scale) < 1:
             raise ValueError(f"the scale is {self.scale}; cells are 1 or more cells of the finest region long")
+        if self.atlas is not None and (self.cells, self.ghost, any(self.periodic)) != (
+            self.atlas.hull, self.atlas.ghost, False
+        ):  # fmt: skip
+            raise ValueError("a region on an atlas has its hull, its ghost layers and no periodic directions")
+
+    @cached_property
+    def charts(self) -> tuple[Box, ...]:
+        """The cells of each chart: those of the box, where the region has no atlas."""
+        return self.atlas.charts if self.atlas else (self.cells,)
+
+    @cached_property
+    def own(self) -> tuple[tuple[Box, ...], ...]:
+        """Per chart, as disjoint boxes: every cell that can hold a value of its own, cells first."""
+        return self.atlas.own if self.atlas else ((self.bounds,),)
+
+    def images(self, box: Box) -> list[Image]:
+        """The cells of `box`, cut into boxes of cells that hold a value of their own, each with the turn that takes it
+        to where it lies in `box`; cells beyond the bounds of a box stay as they are, of an atlas they are left out.
+        """
+        if self.atlas is not None:
+            return self.atlas.images(box)
+        moved = periodic_images(box, self.cells, self.periodic)
+        return [(piece, Turn(shift=shift)) for piece, shift in moved]
 
     @cached_property
     def margin(self) -> Triple:
@@ -106,7 +137,7 @@ class Region:
 
     @cached_property
     def bounds(self) -> Box:
-        """Every cell that can hold a value of its own: the cells and the boundary layers."""
+        """A box with every cell that can hold a value of its own: the cells and the boundary layers."""
         return self.cells.expand(self.margin, self.margin)
 
     def nbytes(self, memory: Box) -> int:
@@ -143,3 +174,8 @@ def region(
         return Region(box, space, ("x" in periodic, "y" in periodic, "z" in periodic), ghost)
     except (TypeError, ValueError) as error:
         raise BadInput(f"region(cells={cells!r}, fields={fields!r}): {error}") from error
+
+
+def charted(atlas: Atlas, fields: Iterable[Field]) -> Region:
+    """Fields over the charts of an atlas. Raises ValueError where a name occurs twice."""
+    return Region(atlas.hull, FieldSpace(fields), ghost=atlas.ghost, atlas=atlas)

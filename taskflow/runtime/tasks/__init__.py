@@ -16,6 +16,7 @@ from taskflow.runtime.tasks.graph import (
     Grant,
     Message,
     Node,
+    Place,
     Receive,
     Refresh,
     Send,
@@ -52,7 +53,7 @@ from taskflow.runtime.tasks.program import (
     record,
     repeat,
 )
-from taskflow.runtime.tasks.reading import place, reading, share
+from taskflow.runtime.tasks.reading import place, reading, shares
 from taskflow.runtime.tasks.signature import Variant
 from taskflow.runtime.tasks.split import ROWS, Tiles, rows
 from taskflow.runtime.tasks.stencil import (
@@ -103,6 +104,7 @@ __all__ = [
     "Oriented",
     "OwnedScalars",
     "Part",
+    "Place",
     "Privilege",
     "Program",
     "Read",
@@ -150,7 +152,7 @@ __all__ = [
     "rows",
     "run_body",
     "settled",
-    "share",
+    "shares",
     "siblings",
     "star",
     "tables",

@@ -8,9 +8,9 @@ from itertools import product
 import numpy as np
 
 from taskflow.errors import BadInput
-from taskflow.runtime.regions import Partition, Triple, periodic_images
+from taskflow.runtime.regions import Partition, Triple, difference
 from taskflow.runtime.tasks.privilege import Privilege
-from taskflow.runtime.tasks.reading import place, reading, share
+from taskflow.runtime.tasks.reading import common, place, reading, shares
 from taskflow.runtime.tasks.stencil import ALL, Stencil
 from taskflow.runtime.tasks.task import Launch
 
@@ -21,7 +21,7 @@ def check(launches: Iterable[Launch], partition: Partition, possible: set[Hashab
     with point tasks that read what others of them write. `possible` are launches known not to be, and gains these.
     """
     for launch in launches:
-        key = launch.task, launch.fields, launch.over, launch.ghosts
+        key = launch.task, launch.fields, launch.boxes, launch.ghosts
         if key not in possible:
             _check(launch, partition)
             possible.add(key)
@@ -32,7 +32,7 @@ def _check(launch: Launch, partition: Partition) -> None:
         if name not in partition.homes:
             raise BadInput(f"{launch} uses the field {name!r}; the region has {', '.join(partition.fields)}")
     home = place(launch, partition)
-    if launch.over not in home.region.bounds:
+    if difference(launch.boxes, [box for chart in home.region.own for box in chart]):
         raise BadInput(f"{launch} is launched over {launch.over}, outside the region's bounds {home.region.bounds}")
     for name, privilege in launch.requirements:
         if privilege.foreign:
@@ -43,6 +43,8 @@ def _check(launch: Launch, partition: Partition) -> None:
                 f"{launch}: {name!r} is of another region than {launch.own!r}; a task reads one of those if it is"
                 " declared Foreign"
             )
+        if privilege.writes and partition.fields[name].constant:
+            raise BadInput(f"{launch} writes {name!r}, which is constant: declare the field without constant=True")
         if privilege.reads:
             _check_reach(launch, name, privilege, home)
         _check_ghosts(launch, name, privilege, home)
@@ -70,12 +72,13 @@ def _check(launch: Launch, partition: Partition) -> None:
 
 def _check_memory(launch: Launch, name: str, privilege: Privilege, partition: Partition) -> None:
     """Each block has memory for what it reads of a foreign field."""
-    way, home = reading(name, privilege, launch, partition), partition.homes[name]
-    for block in range(len(partition)):
-        for box in way.around(share(launch, partition, block)):
-            if box not in home.memory[block]:
+    way, home, own = reading(name, privilege, launch, partition), partition.homes[name], place(launch, partition)
+    for piece in range(len(own.parts)):
+        memory = home.memory[own.beside_piece(piece, home)]
+        for box in (box for cells in shares(launch, partition, piece) for box in way.around(cells)):
+            if box not in memory:
                 raise BadInput(
-                    f"{launch} reads {name!r} in {box} on block {block}, which has memory for {home.memory[block]}:"
+                    f"{launch} reads {name!r} in {box} on block {own.block_of[piece]}, which has memory for {memory}:"
                     " let the field's partition reach there"
                 )
 
@@ -93,13 +96,14 @@ def _check_reach(launch: Launch, name: str, privilege: Privilege, partition: Par
         )
     for axis, reach in enumerate(stencil.reach):
         narrowest, blocks = partition.widths[axis], partition.shape[axis]
-        if blocks > 1 and not partition.replicated and reach > narrowest:
+        if blocks > 1 and partition.pieces is None and not partition.replicated and reach > narrowest:
             raise BadInput(
                 f"{launch} reads {name!r} {reach} cells away along {'xyz'[axis]}, beyond the next block: the narrowest"
                 f" of {blocks} blocks there is {narrowest} wide; use fewer blocks along {'xyz'[axis]} or more cells"
             )
-    for box in stencil.around(launch.over):
-        if partition.clip(box) != box:
+    for box in (box for cells in launch.boxes for box in stencil.around(cells)):
+        inside = any(box in chart.grow(region.ghost) for chart in region.charts)
+        if not inside if region.atlas is not None else partition.clip(box) != box:
             raise BadInput(
                 f"{launch} is launched over {launch.over} and reads {name!r} in {box}, beyond the region's bounds"
                 f" {region.bounds}: launch it over fewer cells"
@@ -108,21 +112,22 @@ def _check_reach(launch: Launch, name: str, privilege: Privilege, partition: Par
 
 def _check_ghosts(launch: Launch, name: str, privilege: Privilege, partition: Partition) -> None:
     """Each block has memory for what it reads beside ghost cells that it computes itself."""
-    for block in range(len(partition) if launch.ghosts else 0):
-        for box in privilege.stencil.around(launch.over & partition.computed(block, launch.ghosts)):
-            if box not in partition.memory[block]:
+    for piece in range(len(partition.parts) if launch.ghosts else 0):
+        mine = common(launch.boxes, partition.computed(piece, launch.ghosts))
+        for box in (box for cells in mine for box in privilege.stencil.around(cells)):
+            if box not in partition.memory[piece]:
                 raise BadInput(
-                    f"{launch} on {launch.ghosts} layers of ghost cells reads {name!r} in {box} on block {block}, which"
-                    f" has memory for {partition.memory[block]}: let the partition reach there"
+                    f"{launch} on {launch.ghosts} layers of ghost cells reads {name!r} in {box} on block"
+                    f" {partition.block_of[piece]}, which has memory for {partition.memory[piece]}: let the partition"
+                    " reach there"
                 )
 
 
 def _check_race(launch: Launch, name: str, stencil: Stencil, partition: Partition) -> None:
     """Point tasks of one launch run at the same time: none may read what another one writes."""
-    region = partition.region
     for offset in _neighbours(stencil):
-        images = periodic_images(launch.over.shift(offset), region.cells, region.periodic)
-        if any(piece.meets(launch.over) for piece, _ in images):
+        images = [image for box in launch.boxes for image, _ in partition.region.images(box.shift(offset))]
+        if any(image.meets(box) for image in images for box in launch.boxes):
             raise BadInput(
                 f"{launch} reads {name!r} at the offset {offset}, where it also writes it: use a second field"
             )

@@ -23,7 +23,7 @@ from taskflow.runtime.tasks.graph import (
 )
 from taskflow.runtime.tasks.order import Order, States, Uses
 from taskflow.runtime.tasks.poison import Poison
-from taskflow.runtime.tasks.split import Pieces, Splitter, Tiles, rows
+from taskflow.runtime.tasks.split import Cut, Splitter, Tiles, rows
 from taskflow.runtime.tasks.task import Launch
 
 FIRST: dict[type[Node], type[Node]] = {Receive: Send, Claim: Grant, Send: Claim}  # what comes before, on any block
@@ -84,10 +84,10 @@ def analyse(
     uses, states = (known.uses, known.states) if known else (Uses(), States())
     graph, messages = TaskGraph(), exchanged.by_block()
     for block in mine:
-        pieces = splitter.pieces(block, partition, messages[block])
+        parts = splitter.parts(block, partition, messages[block])
         first, order = len(graph.nodes), Order(states)
         poison = Poison(partition, block) if poisoned else None
-        for node in _nodes(Share(block, partition, pieces, messages[block]), launches, poison, valid or {}):
+        for node in _nodes(Share(block, partition, parts, messages[block]), launches, poison, valid or {}):
             graph.nodes.append(node)
             graph.waits.append({first + m for m in order.add(uses.of(node))})
     _between_blocks(graph)
@@ -120,11 +120,11 @@ def _distinct(launches: Sequence[Launch]) -> list[Launch]:
 
 @dataclass(frozen=True, eq=False)
 class Share:
-    """The work of one block: pieces of each launch, and the messages that it takes part in, by moment."""
+    """The work of one block: parts of each launch, and the messages that it takes part in, by moment."""
 
     block: int
     partition: Partition
-    pieces: Sequence[Pieces]
+    parts: Sequence[Sequence[Cut]]
     messages: Mapping[int, Sequence[Message]]
 
 
@@ -134,11 +134,11 @@ def _nodes(share: Share, launches: Sequence[Launch], poison: Poison | None, vali
     yield from poison.before(valid) if poison else ()
     yield from _permission(block, share.messages.get(-1, ()))
     yield from _transfer(block, share.messages.get(-1, ()))
-    for n, (launch, parts) in enumerate(zip(launches, share.pieces, strict=True)):
+    for n, (launch, parts) in enumerate(zip(launches, share.parts, strict=True)):
         before = [*(poison.instead(launch) if poison else ()), *_permission(block, share.messages.get(n, ()))]
         yield from () if launch.coloured else before
-        middle = next((box for box, part in parts if part == "middle"), None)
-        yield from (Compute(block, launch, box, part, share.partition, middle) for box, part in parts)
+        for m, (box, part, piece, cells, middle) in enumerate(parts):
+            yield Compute(block, launch, box, part, share.partition, piece, cells, middle, m == 0)
         yield from before if launch.coloured else ()
         if launch.task.reductions:
             yield AllReduce(block, launch)

@@ -22,7 +22,7 @@ Copies = tuple[tuple[str, Copy], ...]
 
 @dataclass(frozen=True, eq=False)
 class Exchange:
-    """The messages of a step, and the ghost cells of each block and field that are valid after it.
+    """The messages of a step, and the ghost cells of each piece and field that are valid after it.
 
     `messages` has, per launch after which they can begin (-1: at once), the messages of that moment, those of a block
     to itself included.
@@ -80,20 +80,20 @@ def exchange(
         gaps: dict[int, list[tuple[str, Gap]]] = defaultdict(list)
         cut = place(launch, partition)
         for name, ways in readings(launch, partition).items():
-            for way in ways:
-                missing, now[name] = now[name].read(Reader(launch.over, launch.ghosts, cut, way))
+            for way in () if partition.fields[name].constant else ways:
+                missing, now[name] = now[name].read(Reader(launch.boxes, launch.ghosts, cut, way))
                 for gap in missing:
-                    gaps[gap.block].append((name, gap))
+                    gaps[partition.homes[name].block_of[gap.piece]].append((name, gap))
         for block in sorted(gaps):
             moment = max(written.last(name, gap) for name, gap in gaps[block])
             if moment < len(launches):
                 lacking[moment] += gaps[block]
             if moment < len(launches) <= n:
                 for name, gap in gaps[block]:
-                    ahead[block, name] = ahead.get((block, name), ()) + gap.boxes
+                    ahead[gap.piece, name] = ahead.get((gap.piece, name), ()) + gap.boxes
         for name in launch.written:
-            now[name] = now[name].written(launch.over, launch.ghosts)
-            written.add(name, launch.over, n)
+            now[name] = now[name].written(launch.boxes, launch.ghosts)
+            written.add(name, launch.boxes, n)
     held = geometry.valid(after if following else now)
     held.update({key: held.get(key, ()) + boxes for key, boxes in ahead.items()})
     return Exchange(_messages(lacking, mine, geometry), held)
@@ -101,16 +101,21 @@ def exchange(
 
 def _check_partition(partition: Partition, blocks: Collection[int], valid: Valid) -> None:
     """Raises BadInput where blocks or ghost cells are those of another partition."""
-    for block in (*blocks, *(block for block, _ in valid)):
+    for block in blocks:
         if block not in range(len(partition)):
             raise BadInput(f"there is no block {block}: the partition has blocks 0 to {len(partition) - 1}")
-    for (block, name), boxes in valid.items():
-        memory = partition.homes.get(name, partition).memory[block]
-        if name not in partition.homes or not all(box in memory for box in boxes):
+    what = "block" if partition.pieces is None else "piece"
+    for piece, name in valid:
+        pieces = partition.homes.get(name, partition).memory
+        if piece not in range(len(pieces)):
+            raise BadInput(f"there is no {what} {piece}: the partition has {what}s 0 to {len(pieces) - 1}")
+    for (piece, name), boxes in valid.items():
+        pieces = partition.homes.get(name, partition).memory
+        if name not in partition.homes or not all(box in pieces[piece] for box in boxes):
             cells = ", ".join(map(str, boxes))
             raise BadInput(
-                f"valid ghost cells of {name!r} on block {block}, {cells}: they are not of this partition, where the"
-                f" block has memory for {', '.join(partition.fields)} in {memory}"
+                f"valid ghost cells of {name!r} on {what} {piece}, {cells}: they are not of this partition, where the"
+                f" {what} has memory for {', '.join(partition.fields)} in {pieces[piece]}"
             )
 
 
@@ -126,9 +131,11 @@ def _messages(
         if gaps not in pairs:
             grouped: dict[tuple[int, int], Copies] = defaultdict(tuple)
             for name, gap in gaps:
+                block_of = geometry.block_of(name)
                 for copy in geometry.copies(name, gap):
-                    if copy.source in mine or copy.target in mine:
-                        grouped[copy.source, copy.target] += ((name, copy),)
+                    pair = block_of[copy.source], block_of[copy.target]
+                    if pair[0] in mine or pair[1] in mine:
+                        grouped[pair] += ((name, copy),)
             pairs[gaps] = sorted(grouped.items(), key=lambda pair: pair[0])
         messages[moment] = [Message(*pair, count[pair], copies) for pair, copies in pairs[gaps]]
         for pair, _ in pairs[gaps]:
@@ -141,9 +148,10 @@ class _Written:
 
     def __init__(self, geometry: Geometries) -> None:
         self._geometry = geometry
-        self._writes: dict[str, dict[Box, int]] = defaultdict(dict)  # by field: boxes, and the last to write each
+        # by field: boxes, and the last to write each
+        self._writes: dict[str, dict[tuple[Box, ...], int]] = defaultdict(dict)
 
-    def add(self, name: str, over: Box, launch: int) -> None:
+    def add(self, name: str, over: tuple[Box, ...], launch: int) -> None:
         """The next launch writes a field in these cells."""
         writes = self._writes[name]
         writes.pop(over, None)  # the last ones come last

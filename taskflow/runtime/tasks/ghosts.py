@@ -5,73 +5,81 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from taskflow.runtime.regions import Box, Copy, Partition, difference, joined, periodic_images
+from taskflow.runtime.regions import Box, Copy, Partition, difference, joined
 from taskflow.runtime.tasks.check import check
-from taskflow.runtime.tasks.reading import Projected
+from taskflow.runtime.tasks.reading import Projected, common
 from taskflow.runtime.tasks.stencil import Stencil
 from taskflow.runtime.tasks.task import Launch
 
-Valid = dict[tuple[int, str], tuple[Box, ...]]
+Valid = dict[tuple[int, str], tuple[Box, ...]]  # by piece and field
 
 
 @dataclass(frozen=True, eq=False)
 class Gap:
-    """Ghost cells of a block that a reader lacks, as disjoint boxes."""
+    """Ghost cells of a piece that a reader lacks, as disjoint boxes."""
 
-    block: int
+    piece: int
     boxes: tuple[Box, ...]
 
 
 @dataclass(frozen=True)
 class Reader:
-    """The way in which a launch over some cells of a region, cut into blocks, reads a field."""
+    """The way in which a launch over some cells of a region, cut into pieces, reads a field."""
 
-    over: Box
+    over: tuple[Box, ...]
     ghosts: int
     cut: Partition
     way: Stencil | Projected
 
-    def share(self, block: int) -> Box:
-        """The cells on which a block does the launch."""
-        return self.over & self.cut.computed(block, self.ghosts)
+    def around(self, piece: int, home: Partition) -> list[Box]:
+        """The cells that are read of a piece of `home`, by the launch on the pieces of its own region that live there:
+        overlapping boxes.
+        """
+        if home is self.cut:
+            readers: Iterable[int] = (piece,)
+        else:
+            block = home.block_of[piece]
+            readers = (n for n in self.cut.pieces_of(block) if self.cut.beside_piece(n, home) == piece)
+        shares = (box for n in readers for box in common(self.over, self.cut.computed(n, self.ghosts)))
+        return [cells for box in shares for cells in self.way.around(box)]
 
 
 @dataclass(frozen=True, eq=False)
 class GhostState:
-    """Valid ghost cells of one field: `boxes` of each block. There is one object per state of a geometry, and it
+    """Valid ghost cells of one field: `boxes` of each piece. There is one object per state of a geometry, and it
     remembers what launches make of it, so that a sweep that is repeated is worked out once.
     """
 
     geometry: _Geometry
     boxes: tuple[tuple[Box, ...], ...]
     _read: dict[Reader, tuple[list[Gap], GhostState]] = field(default_factory=dict)
-    _written: dict[tuple[Box, int], GhostState] = field(default_factory=dict)
+    _written: dict[tuple[tuple[Box, ...], int], GhostState] = field(default_factory=dict)
 
     def read(self, reader: Reader) -> tuple[list[Gap], GhostState]:
         """Return the gaps of a reader, and the state after they have been filled."""
         if reader not in self._read:
-            lacks = [self.geometry.lacks(b, reader, held) for b, held in self.of_blocks()]
-            gaps = [Gap(block, boxes) for block, boxes in zip(self.geometry.blocks, lacks, strict=True) if boxes]
+            lacks = [self.geometry.lacks(piece, reader, held) for piece, held in self.of_pieces()]
+            gaps = [Gap(piece, boxes) for piece, boxes in zip(self.geometry.pieces, lacks, strict=True) if boxes]
             filled = tuple(held + boxes for held, boxes in zip(self.boxes, lacks, strict=True))
             self._read[reader] = gaps, self.geometry.state(filled)
         return self._read[reader]
 
-    def written(self, over: Box, ghosts: int) -> GhostState:
+    def written(self, over: tuple[Box, ...], ghosts: int) -> GhostState:
         """The state after these cells were overwritten: copies of them are valid no more, but for those layers of ghost
         cells in which blocks did the same.
         """
         if (over, ghosts) not in self._written:
             self._written[over, ghosts] = self.geometry.state(
                 tuple(
-                    (self.geometry.left(over, held) if held else ()) + self.geometry.redone(block, over, ghosts)
-                    for block, held in self.of_blocks()
+                    (self.geometry.left(over, held) if held else ()) + self.geometry.redone(piece, over, ghosts)
+                    for piece, held in self.of_pieces()
                 )
             )
         return self._written[over, ghosts]
 
-    def of_blocks(self) -> Iterable[tuple[int, tuple[Box, ...]]]:
-        """The boxes with their block."""
-        return zip(self.geometry.blocks, self.boxes, strict=True)
+    def of_pieces(self) -> Iterable[tuple[int, tuple[Box, ...]]]:
+        """The boxes with their piece."""
+        return zip(self.geometry.pieces, self.boxes, strict=True)
 
 
 class Geometries:
@@ -88,14 +96,18 @@ class Geometries:
         there. A launch by which another block lacks cells of two regions has its messages as if these were all.
         """
         geometries = cls(partition, blocks)
-        geometries._of = {home: _Geometry(home, sorted(home.targets(blocks)), blocks) for home in geometries._of}
+        some = {home: [n for block in blocks for n in home.pieces_of(block)] for home in geometries._of}
+        geometries._of = {home: _Geometry(home, sorted(home.targets(mine)), mine) for home, mine in some.items()}
         geometries._fields = {name: geometries._of[home] for name, home in partition.homes.items()}
         return geometries
 
     def __init__(self, partition: Partition, blocks: Iterable[int] | None = None) -> None:
         some = sorted(range(len(partition)) if blocks is None else blocks)
         self._partition, self._possible = partition, set[Hashable]()
-        self._of = {home: _Geometry(home, some) for home in (partition, *partition.beside)}
+        self._of = {
+            home: _Geometry(home, [n for block in some for n in home.pieces_of(block)])
+            for home in (partition, *partition.beside)
+        }
         self._fields = {name: self._of[home] for name, home in partition.homes.items()}
 
     def check(self, launches: Iterable[Launch]) -> None:
@@ -105,34 +117,38 @@ class Geometries:
     def states(self, valid: Valid) -> dict[str, GhostState]:
         """The state of each field."""
         return {
-            name: geometry.state(tuple(valid.get((block, name), ()) for block in geometry.blocks))
+            name: geometry.state(tuple(valid.get((piece, name), ()) for piece in geometry.pieces))
             for name, geometry in self._fields.items()
         }
+
+    def block_of(self, name: str) -> tuple[int, ...]:
+        """The block of each piece of the region that has a field."""
+        return self._fields[name].partition.block_of
 
     def copies(self, name: str, gap: Gap) -> tuple[Copy, ...]:
         """Return the copies that fill a gap of a field."""
         return self._fields[name].copies(gap)
 
-    def supplied(self, name: str, gap: Gap, over: Box) -> bool:
-        """Return whether any of what fills a gap of a field is in a box."""
+    def supplied(self, name: str, gap: Gap, over: tuple[Box, ...]) -> bool:
+        """Return whether any of what fills a gap of a field is in some boxes."""
         return self._fields[name].supplied(gap, over)
 
     def valid(self, states: Mapping[str, GhostState]) -> Valid:
-        """States as ghost cells by block and field, where there are any."""
-        held = ((b, name, boxes) for name, state in states.items() for b, boxes in state.of_blocks())
-        return {(block, name): boxes for block, name, boxes in held if boxes}
+        """States as ghost cells by piece and field, where there are any."""
+        held = ((n, name, boxes) for name, state in states.items() for n, boxes in state.of_pieces())
+        return {(piece, name): boxes for piece, name, boxes in held if boxes}
 
 
 class _Geometry:
-    """Ghost cells of some blocks of a partition, and the states in which they were met; `sample` are those blocks whose
+    """Ghost cells of some pieces of a partition, and the states in which they were met; `sample` are those pieces whose
     copies matter, where others are here for what they copy from them alone.
     """
 
-    def __init__(self, partition: Partition, blocks: Sequence[int], sample: Collection[int] | None = None) -> None:
-        self.partition, self.blocks, self._sample = partition, blocks, sample
+    def __init__(self, partition: Partition, pieces: Sequence[int], sample: Collection[int] | None = None) -> None:
+        self.partition, self.pieces, self._sample = partition, pieces, sample
         self._states: dict[tuple[tuple[Box, ...], ...], GhostState] = {}
         self._copies: dict[Gap, tuple[Copy, ...]] = {}
-        self._supplied: dict[tuple[Gap, Box], bool] = {}
+        self._supplied: dict[tuple[Gap, tuple[Box, ...]], bool] = {}
 
     def state(self, boxes: tuple[tuple[Box, ...], ...]) -> GhostState:
         """The one object for this state."""
@@ -140,39 +156,41 @@ class _Geometry:
             self._states[boxes] = GhostState(self, boxes)
         return self._states[boxes]
 
-    def lacks(self, block: int, reader: Reader, held: tuple[Box, ...]) -> tuple[Box, ...]:
-        """The ghost cells of a block that a reader reads there and that are not held."""
-        owned = self.partition.owned[block]
+    def lacks(self, piece: int, reader: Reader, held: tuple[Box, ...]) -> tuple[Box, ...]:
+        """The ghost cells of a piece that a reader reads there and that are not held."""
+        own = self.partition.own[piece]
         lacking: list[Box] = []
-        for box in reader.way.around(reader.share(block)):
-            if box not in owned:
-                lacking += difference([box], [owned, *lacking, *held])
+        for box in reader.around(piece, self.partition):
+            if box not in own[0]:
+                lacking += difference([box], [*own, *lacking, *held])
         return joined(lacking) if reader.ghosts else tuple(lacking)
 
     def copies(self, gap: Gap) -> tuple[Copy, ...]:
         """Return the copies that fill a gap, and matter."""
         if gap not in self._copies:
-            among = None if self._sample is None or gap.block in self._sample else self._sample
-            self._copies[gap] = tuple(self.partition.sources(gap.block, gap.boxes, among))
+            among = None if self._sample is None or gap.piece in self._sample else self._sample
+            self._copies[gap] = tuple(self.partition.sources(gap.piece, gap.boxes, among))
         return self._copies[gap]
 
-    def supplied(self, gap: Gap, over: Box) -> bool:
-        """Return whether any of what fills a gap is in a box."""
+    def supplied(self, gap: Gap, over: tuple[Box, ...]) -> bool:
+        """Return whether any of what fills a gap is in some boxes."""
         if (gap, over) not in self._supplied:
             region = self.partition.region
-            images = (image for box in gap.boxes for image in periodic_images(box, region.cells, region.periodic))
-            written = over & region.bounds
-            self._supplied[gap, over] = any(written.meets(piece) for piece, _ in images)
+            images = [image for box in gap.boxes for image, _ in region.images(box)]
+            written = [box & region.bounds for box in over]
+            self._supplied[gap, over] = any(box.meets(image) for image in images for box in written)
         return self._supplied[gap, over]
 
-    def redone(self, block: int, over: Box, ghosts: int) -> tuple[Box, ...]:
-        """The ghost cells in which a block does a launch over these cells itself."""
-        return tuple((over & self.partition.computed(block, ghosts)).subtract(self.partition.owned[block]))
+    def redone(self, piece: int, over: tuple[Box, ...], ghosts: int) -> tuple[Box, ...]:
+        """The ghost cells in which a launch over these cells is done with a piece itself."""
+        if not ghosts:
+            return ()
+        return tuple(difference(common(over, self.partition.computed(piece, ghosts)), self.partition.own[piece]))
 
-    def left(self, over: Box, held: Iterable[Box]) -> tuple[Box, ...]:
+    def left(self, over: tuple[Box, ...], held: Iterable[Box]) -> tuple[Box, ...]:
         """The ghost cells held that are no copies of these cells."""
         region = self.partition.region
-        inside = over & region.cells
-        rest = (box for box in held if box not in inside)
-        images = (image for box in rest for image in periodic_images(box, region.cells, region.periodic))
-        return tuple(piece.shift(shift) for image, shift in images for piece in image.subtract(over))
+        inside = common(over, region.charts)
+        rest = (box for box in held if not any(box in cells for cells in inside))
+        images = (image for box in rest for image in region.images(box))
+        return tuple(turn(rest) for image, turn in images for rest in difference([image], over))

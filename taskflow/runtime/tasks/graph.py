@@ -15,13 +15,14 @@ from taskflow.runtime.tasks.reading import place, readings
 from taskflow.runtime.tasks.task import Launch
 
 Part = Literal["whole", "edge", "middle"]
-Access = tuple[str, Box, Privilege]
+Place = tuple[str, int]  # a field and the piece, or a number
+Access = tuple[Place, Box, Privilege]
 UNIT = Box((0, 0, 0), (1, 1, 1))
 
 
-def number(name: str) -> str:
-    """The name under which a scalar is tracked among the fields of a block."""
-    return f"scalar {name}"
+def number(name: str) -> Place:
+    """The place under which a scalar is tracked among the fields of a block."""
+    return f"scalar {name}", 0
 
 
 def _fields(copies: Iterable[tuple[str, Copy]]) -> str:
@@ -30,21 +31,32 @@ def _fields(copies: Iterable[tuple[str, Copy]]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Compute:
-    """A point task: the part of a launch that one block does, with the middle of what it does, if that is cut."""
+    """A point task: the part of a launch that one block does on some `cells` of a piece, with the middle of these, if
+    they are cut. `first` is the first of the block's point tasks of this launch.
+    """
 
     block: int
     launch: Launch
     box: Box
     part: Part
     partition: Partition
+    piece: int
+    cells: Box
     middle: Box | None = None
+    first: bool = True
+
+    def place(self, name: str) -> Place:
+        """A field, with the piece of its region that lives where this point task is done."""
+        home = self.partition.homes[name]
+        mine = place(self.launch, self.partition)
+        return name, self.piece if home is mine else mine.beside_piece(self.piece, home)
 
     def accesses(self) -> list[Access]:
         """Cells read, with the stencil, and cells written."""
         found: list[Access] = []
         for name, ways in readings(self.launch, self.partition).items():
-            found += [(name, cells, Read) for way in ways for cells in way.around(self.box)]
-        found += [(name, self.box, Write) for name in self.launch.written]
+            found += [(self.place(name), cells, Read) for way in ways for cells in way.around(self.box)]
+        found += [(self.place(name), self.box, Write) for name in self.launch.written]
         found += [(number(name), UNIT, Read) for name in self.launch.scalars.values()]
         found += [(number(name), UNIT, Write) for name, _ in self.launch.reductions.values()]
         return found
@@ -95,7 +107,7 @@ class Grant(_Transfer):
 
     def accesses(self) -> list[Access]:
         """The ghost cells that the message fills: from here on they are its source's."""
-        return [(name, copy.target_box, Write) for name, copy in self.message.copies]
+        return [((name, copy.target), copy.target_box, Write) for name, copy in self.message.copies]
 
     def __str__(self) -> str:
         return f"grant {self.fields} to {self.message.source}"
@@ -117,7 +129,7 @@ class Send(_Transfer):
 
     def accesses(self) -> list[Access]:
         """The cells that are packed."""
-        return [(name, copy.source_box, Read) for name, copy in self.message.copies]
+        return [((name, copy.source), copy.source_box, Read) for name, copy in self.message.copies]
 
     def __str__(self) -> str:
         return f"send {self.fields} to {self.message.target}"
@@ -128,7 +140,7 @@ class Receive(_Transfer):
 
     def accesses(self) -> list[Access]:
         """The ghost cells that are filled."""
-        return [(name, copy.target_box, Write) for name, copy in self.message.copies]
+        return [((name, copy.target), copy.target_box, Write) for name, copy in self.message.copies]
 
     def __str__(self) -> str:
         return f"receive {self.fields} from {self.message.source}"
@@ -136,15 +148,15 @@ class Receive(_Transfer):
 
 @dataclass(frozen=True, eq=False)
 class Refresh:
-    """Copy a block's own cells to its ghost cells across a periodic face."""
+    """Copy a block's own cells to its ghost cells across periodic faces, seams and cuts between its pieces."""
 
     block: int
     copies: tuple[tuple[str, Copy], ...]
 
     def accesses(self) -> list[Access]:
         """Cells read and ghost cells filled."""
-        reads = [(name, copy.source_box, Read) for name, copy in self.copies]
-        return reads + [(name, copy.target_box, Write) for name, copy in self.copies]
+        reads = [((name, copy.source), copy.source_box, Read) for name, copy in self.copies]
+        return reads + [((name, copy.target), copy.target_box, Write) for name, copy in self.copies]
 
     def __str__(self) -> str:
         return f"refresh {_fields(self.copies)}"
@@ -164,7 +176,7 @@ class AllReduce:
 
     def accesses(self) -> list[Access]:
         """The scalars, and the turn: all blocks reduce in one order."""
-        return [*((number(scalar), UNIT, Write) for scalar in self.scalars), ("turn", UNIT, Write)]
+        return [*((number(scalar), UNIT, Write) for scalar in self.scalars), (("turn", 0), UNIT, Write)]
 
     def __str__(self) -> str:
         return f"{', '.join(f'{operator} of {scalar}' for scalar, operator in self.scalars.items())} over all blocks"

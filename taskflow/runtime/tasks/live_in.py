@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
-from taskflow.runtime.regions import Box, Partition, difference, joined, periodic_images
+from taskflow.runtime.regions import Box, Partition, difference, joined
 from taskflow.runtime.tasks.program import Program, Roles, record
 from taskflow.runtime.tasks.reading import readings
 from taskflow.runtime.tasks.task import Launch
@@ -63,18 +63,18 @@ class _Accesses:
     def launch(self, launch: Launch) -> None:
         for name, ways in readings(launch, self.partition).items():
             for way in ways:
-                self.read(name, way.around(launch.over))
+                self.read(name, [box for cells in launch.boxes for box in way.around(cells)])
         if launch.coloured:  # cells of other colours keep their values
             for name in launch.written:
-                self.read(name, [launch.over])
+                self.read(name, launch.boxes)
         self.writes(launch)
 
     def writes(self, launch: Launch) -> None:
         for name in launch.written:
-            self.written[name] += difference([launch.over], self.written[name])
+            self.written[name] += difference(launch.boxes, self.written[name])
 
     def read(self, name: str, boxes: Iterable[Box]) -> None:
         home = self.partition.homes[name]
-        for box in boxes:
-            for piece, _ in periodic_images(home.clip(box), home.region.cells, home.region.periodic):
+        for box in () if self.partition.fields[name].constant else boxes:
+            for piece, _ in home.region.images(home.clip(box)):
                 self.needed[name] += difference([piece], [*self.written[name], *self.needed[name]])

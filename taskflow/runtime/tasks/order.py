@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from taskflow.runtime.regions import Box
-from taskflow.runtime.tasks.graph import Access, AllReduce, Compute, Node, Refresh
+from taskflow.runtime.tasks.graph import Access, AllReduce, Compute, Node, Place, Refresh
 
 NEW = -1  # the origin of what the present node adds
 
@@ -116,13 +116,13 @@ class Uses:
     """The uses of the nodes of a partition: worked out once for nodes that touch the same cells."""
 
     def __init__(self) -> None:
-        self._found: dict[object, tuple[tuple[str, Use], ...]] = {}
+        self._found: dict[object, tuple[tuple[Place, Use], ...]] = {}
         self._of_cells = cache(Use)
 
-    def of(self, node: Node) -> tuple[tuple[str, Use], ...]:
+    def of(self, node: Node) -> tuple[tuple[Place, Use], ...]:
         """Return what a node reads and writes, field by field."""
         if isinstance(node, Compute):
-            key: object = node.launch.kind, node.box
+            key: object = node.launch.kind, node.box, node.piece
         elif isinstance(node, AllReduce):
             key = tuple(node.scalars)
         else:
@@ -131,25 +131,25 @@ class Uses:
             self._found[key] = self._grouped(node.accesses())
         return self._found[key]
 
-    def _grouped(self, accesses: Iterable[Access]) -> tuple[tuple[str, Use], ...]:
-        fields: dict[str, tuple[list[Box], list[Box]]] = defaultdict(lambda: ([], []))
-        for name, box, privilege in accesses:
-            fields[name][privilege.changes].append(box)
-        return tuple((name, self._of_cells(tuple(reads), tuple(writes))) for name, (reads, writes) in fields.items())
+    def _grouped(self, accesses: Iterable[Access]) -> tuple[tuple[Place, Use], ...]:
+        fields: dict[Place, tuple[list[Box], list[Box]]] = defaultdict(lambda: ([], []))
+        for place, box, privilege in accesses:
+            fields[place][privilege.changes].append(box)
+        return tuple((place, self._of_cells(tuple(reads), tuple(writes))) for place, (reads, writes) in fields.items())
 
 
 class Order:
     """The nodes of a block in program order, and for each what it has to wait for."""
 
     def __init__(self, states: States) -> None:
-        self._fields: dict[str, Touched] = defaultdict(lambda: Touched(states))
+        self._fields: dict[Place, Touched] = defaultdict(lambda: Touched(states))
         self._before: list[int] = []  # per node: bit m is set where it comes after node m
 
-    def add(self, used: Iterable[tuple[str, Use]]) -> set[int]:
+    def add(self, used: Iterable[tuple[Place, Use]]) -> set[int]:
         """Register the next node, which uses these fields; returns what it has to wait for, less what another of these
         waits for already.
         """
-        touched = [(self._fields[name], use) for name, use in used]
+        touched = [(self._fields[place], use) for place, use in used]
         interfering = set().union(*(cells.before(use) for cells, use in touched))
         waits, before = set(), 0
         for m in sorted(interfering, reverse=True):

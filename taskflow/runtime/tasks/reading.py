@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from taskflow.runtime.regions import Box, Partition, Region, triple
@@ -36,9 +37,14 @@ def place(launch: Launch, partition: Partition) -> Partition:
     return partition.homes[launch.own]
 
 
-def share(launch: Launch, partition: Partition, block: int) -> Box:
-    """The cells on which a block does a launch."""
-    return launch.over & place(launch, partition).computed(block, launch.ghosts)
+def shares(launch: Launch, partition: Partition, piece: int) -> tuple[Box, ...]:
+    """The cells of a piece, of the region over which a launch is launched, on which the launch is done."""
+    return common(launch.boxes, place(launch, partition).computed(piece, launch.ghosts))
+
+
+def common(boxes: Iterable[Box], others: Sequence[Box]) -> tuple[Box, ...]:
+    """The cells that some boxes have in common with others, as boxes."""
+    return tuple(both for box in boxes for other in others if (both := box & other))
 
 
 def reading(name: str, privilege: Privilege, launch: Launch, partition: Partition) -> Stencil | Projected:

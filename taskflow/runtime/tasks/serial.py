@@ -11,16 +11,17 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from taskflow.runtime.regions import Partition, Region, Triple
+from taskflow.runtime.regions import Copy, Partition, Region, Triple, seen
 from taskflow.runtime.tasks.body import IDENTITY, Array, combine, run_body
-from taskflow.runtime.tasks.graph import AllReduce, Compute, Message, Receive, Refresh, Send, TaskGraph
+from taskflow.runtime.tasks.graph import AllReduce, Compute, Message, Place, Receive, Refresh, Send, TaskGraph
 from taskflow.runtime.tasks.task import Launch
 
 Memory = dict[str, Array]
+BlockMemory = dict[Place, Array]
 
 
 def allocate(region: Region) -> Memory:
-    """Zeros for every field of a region, with ghost layers on all sides."""
+    """Zeros for every field of a region, with ghost layers on all sides; of an atlas over the hull of its charts."""
     cells = region.cells.grow(region.ghost)
     return {name: np.zeros(field.shape(cells), field.dtype) for name, field in region.fields.items()}
 
@@ -32,47 +33,63 @@ def run_program(
     scalars: dict[str, float],
     beside: Iterable[Region] = (),
 ) -> None:
-    """Do the launches one after the other in one memory, filling all periodic ghost cells before each. `beside` are
-    other regions of the program.
+    """Do the launches one after the other in one memory, filling all ghost cells across periodic faces and seams before
+    each. `beside` are other regions of the program.
     """
+    regions = {name: each for each in (region, *beside) for name in each.fields}
+    images = {each: _images(each) for each in regions.values()}
     others = tuple(Partition(each, (1, 1, 1)) for each in beside)
-    whole = Partition(region, (1, 1, 1), beside=others)
-    origins = _origins(whole, 0)
-    wraps = {name: _wrap(each.region) for name, each in whole.homes.items()}
+    pieces = None if region.atlas is None else (region.charts,)
+    whole = Partition(region, (1, 1, 1), beside=others, pieces=pieces)
     for launch in launches:
         for name in launch.fields:
-            z, y, x = wraps[name]
-            memory[name][...] = memory[name][z][:, y][..., x]
-        scalars.update(run_body(Compute(0, launch, launch.over, "whole", whole), memory, origins, scalars))
+            field, origin = regions[name].fields[name], _origin(regions[name])
+            for copy in () if field.constant else images[regions[name]]:
+                source = memory[name][copy.source_box.slices(origin)]
+                memory[name][copy.target_box.slices(origin)] = seen(source, copy.axes)
+        origins = {name: _origin(each) for name, each in regions.items()}
+        nodes = [Compute(0, launch, box, "whole", whole, 0, box) for box in launch.boxes]
+        _fold(scalars, launch, [run_body(node, memory, origins, scalars) for node in nodes])
 
 
-def _wrap(region: Region) -> tuple[np.ndarray, ...]:
-    """Return where each cell in memory takes its value from: across periodic faces from the other side."""
-    indices = []
-    for size, periodic in zip(region.cells.shape, region.periodic, strict=True):
-        index = np.arange(-region.ghost, size + region.ghost)
-        indices.append((index % size if periodic else index) + region.ghost)
-    return tuple(reversed(indices))
+def _images(region: Region) -> list[Copy]:
+    """The copies that fill all ghost cells that are images of others."""
+    boxes = [box for chart in region.charts for box in chart.grow(region.ghost).subtract(chart)]
+    images = ((image, turn) for box in boxes for image, turn in region.images(box))
+    copies = [Copy(0, image, 0, turn(image), turn.axes) for image, turn in images]
+    return [copy for copy in copies if copy.source_box != copy.target_box]
 
 
-def _origins(partition: Partition, block: int) -> dict[str, Triple]:
-    """The first cell in memory of each field on a block."""
-    return {name: home.memory[block].lo for name, home in partition.homes.items()}
+def _origin(region: Region) -> Triple:
+    """The first cell in the one memory of a region."""
+    return region.cells.grow(region.ghost).lo
+
+
+def _fold(scalars: dict[str, float], launch: Launch, results: Sequence[Mapping[str, float]]) -> None:
+    for scalar, operator in dict(launch.reductions.values()).items():
+        scalars[scalar] = combine(operator, [result[scalar] for result in results])
+
+
+def _origins(partition: Partition, block: int) -> dict[Place, Triple]:
+    """The first cell in memory of each field and piece of a block."""
+    return {
+        (name, piece): home.memory[piece].lo for name, home in partition.homes.items() for piece in home.pieces_of(block)
+    }
 
 
 def run_graph(
     graph: TaskGraph,
     order: Sequence[int],
     partition: Partition,
-    memories: Sequence[Memory],
+    memories: Sequence[BlockMemory],
     scalars: Sequence[dict[str, float]],
     *,
     direct: bool = False,
 ) -> None:
     """Do the nodes of all blocks in the given order; `memories` and `scalars` hold those of each block.
 
-    A block's arrays cover the block and its ghost layers. A send puts its cells into a buffer that the receive empties,
-    or, with `direct`, straight into the ghost cells of the other block.
+    A block's arrays, by field and piece, cover the piece and its ghost layers. A send puts its cells into a buffer that
+    the receive empties, or, with `direct`, straight into the ghost cells of the other block.
     """
     origins = [_origins(partition, block) for block in range(len(partition))]
     post: dict[Message, list[Array]] = {}
@@ -80,11 +97,17 @@ def run_graph(
     for node in (graph.nodes[n] for n in order):
         memory, origin = memories[node.block], origins[node.block]
         if isinstance(node, Compute):
-            reduced = run_body(node, memory, origin, scalars[node.block])
+            places = {name: node.place(name) for name in node.launch.fields}
+            mine = {name: memory[place] for name, place in places.items()}
+            reduced = run_body(node, mine, {name: origin[place] for name, place in places.items()}, scalars[node.block])
             if node.contributes:
-                partial[node.launch, node.block] = reduced
+                before = partial.get((node.launch, node.block), {})
+                partial[node.launch, node.block] = {
+                    scalar: value if node.first else combine(operator, [before[scalar], value])
+                    for (scalar, operator), value in zip(node.launch.reductions.values(), reduced.values(), strict=True)
+                }
         elif isinstance(node, Send):
-            values = [memory[name][copy.source_box.slices(origin[name])] for name, copy in node.message.copies]
+            values = [_source(name, copy, memory, origin) for name, copy in node.message.copies]
             if direct:
                 _fill(node.message, values, memories[node.message.target], origins[node.message.target])
             else:
@@ -93,8 +116,8 @@ def run_graph(
             _fill(node.message, post.pop(node.message), memory, origin)
         elif isinstance(node, Refresh):
             for name, copy in node.copies:
-                cells = copy.source_box.slices(origin[name])
-                memory[name][copy.target_box.slices(origin[name])] = memory[name][cells]
+                target, values = (name, copy.target), _source(name, copy, memory, origin)
+                memory[target][copy.target_box.slices(origin[target])] = values
         elif isinstance(node, AllReduce):
             shares_of = [partial.get((node.launch, block), {}) for block in range(len(partition))]
             for scalar, operator in node.scalars.items():
@@ -102,31 +125,39 @@ def run_graph(
                 scalars[node.block][scalar] = combine(operator, shares)
 
 
-def _fill(message: Message, values: Sequence[Array], memory: Memory, origin: Mapping[str, Triple]) -> None:
+def _source(name: str, copy: Copy, memory: BlockMemory, origin: Mapping[Place, Triple]) -> Array:
+    """The values of a copy, as its target sees them."""
+    place = name, copy.source
+    return seen(memory[place][copy.source_box.slices(origin[place])], copy.axes)
+
+
+def _fill(message: Message, values: Sequence[Array], memory: BlockMemory, origin: Mapping[Place, Triple]) -> None:
     for (name, copy), array in zip(message.copies, values, strict=True):
-        memory[name][copy.target_box.slices(origin[name])] = array
+        memory[name, copy.target][copy.target_box.slices(origin[name, copy.target])] = array
 
 
-def scatter(partition: Partition, memory: Memory) -> list[Memory]:
+def scatter(partition: Partition, memory: Memory) -> list[BlockMemory]:
     """The arrays of every block, cut with their ghost layers out of one memory; zeros where that has none."""
-    blocks: list[Memory] = []
+    blocks: list[BlockMemory] = []
     for block in range(len(partition)):
         blocks.append({})
         for name, array in memory.items():
             home = partition.homes[name]
-            whole, mine = home.region.cells.grow(home.region.ghost), home.memory[block]
-            blocks[-1][name] = np.zeros(partition.fields[name].shape(mine), array.dtype)
-            both = whole & mine
-            blocks[-1][name][both.slices(mine.lo)] = array[both.slices(whole.lo)]
+            whole = home.region.cells.grow(home.region.ghost)
+            for piece in home.pieces_of(block):
+                mine = home.memory[piece]
+                blocks[-1][name, piece] = np.zeros(partition.fields[name].shape(mine), array.dtype)
+                both = whole & mine
+                blocks[-1][name, piece][both.slices(mine.lo)] = array[both.slices(whole.lo)]
     return blocks
 
 
-def gather(partition: Partition, memories: Sequence[Memory]) -> Memory:
-    """One memory from the cells that each block owns, boundary layers included; periodic ghost cells are zero."""
+def gather(partition: Partition, memories: Sequence[BlockMemory]) -> Memory:
+    """One memory from the cells that each block owns, boundary layers included; other ghost cells are zero."""
     memory = {name: a for each in (partition, *partition.beside) for name, a in allocate(each.region).items()}
-    for block, share in enumerate(memories):
-        for name, array in share.items():
+    for share in memories:
+        for (name, piece), array in share.items():
             home = partition.homes[name]
-            owned, whole = home.owned[block], home.region.cells.grow(home.region.ghost)
-            memory[name][owned.slices(whole.lo)] = array[owned.slices(home.memory[block].lo)]
+            for own in home.own[piece]:
+                memory[name][own.slices(_origin(home.region))] = array[own.slices(home.memory[piece].lo)]
     return memory

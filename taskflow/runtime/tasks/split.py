@@ -7,17 +7,29 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache
+from typing import NamedTuple
 
 from taskflow.runtime.regions import Box, Partition, Triple, triple
-from taskflow.runtime.tasks.graph import Message, Part
+from taskflow.runtime.tasks.graph import Message, Part, Place
 from taskflow.runtime.tasks.order import States, Touched, Use
-from taskflow.runtime.tasks.reading import share
+from taskflow.runtime.tasks.reading import place, shares
 from taskflow.runtime.tasks.task import Launch
 
 Pieces = list[tuple[Box, Part]]
+Shares = list[tuple[int, Box]]  # pieces of a region, each with cells of it on which a launch is done
 # By launch, the cells that a block does of it, and those in the middle of them from which nothing travels.
 Tiles = Callable[[Launch, Box, Box], Triple]
 ROWS = (32, 1, 1)  # memory moves in lines, and of an edge of one cell along x each would bring little that is used
+
+
+class Cut(NamedTuple):
+    """A part of the `cells` of a piece on which a launch is done, and the middle of these, if they are cut."""
+
+    box: Box
+    part: Part
+    piece: int
+    cells: Box
+    middle: Box | None
 
 
 def rows(launch: Launch, cells: Box, middle: Box) -> Triple:
@@ -41,66 +53,71 @@ class Splitter:
         self._states, self._use = States(), cache(Use)
         self._middle, self._pieces = cache(_middle), cache(_pieces)
 
-    def pieces(self, block: int, partition: Partition, messages: Mapping[int, Sequence[Message]]) -> list[Pieces]:
+    def parts(self, block: int, partition: Partition, messages: Mapping[int, Sequence[Message]]) -> list[list[Cut]]:
         """Per launch, in order, what a block does of it."""
-        cells = [share(launch, partition, block) for launch in self.launches]
-        outer: dict[int, list[Box]] = defaultdict(list)
+        mine: list[Shares] = []
+        for launch in self.launches:
+            pieces = place(launch, partition).pieces_of(block)
+            mine.append([(n, cells) for n in pieces for cells in shares(launch, partition, n)])
+        outer: dict[tuple[int, int], list[Box]] = defaultdict(list)
         if self.chosen:
-            outer = self._travelling(block, cells, messages)
-            for n, boxes in self._awaiting(block, cells, messages):
-                outer[n] += boxes
+            outer = self._travelling(block, mine, messages)
+            for key, boxes in self._awaiting(block, mine, messages):
+                outer[key] += boxes
         return [
-            self._cut(launch, mine, tuple(outer.get(n, ())))
-            for n, (launch, mine) in enumerate(zip(self.launches, cells, strict=True))
+            [cut for piece, cells in shared for cut in self._cut(launch, piece, cells, outer.get((n, piece), ()))]
+            for n, (launch, shared) in enumerate(zip(self.launches, mine, strict=True))
         ]
 
-    def _cut(self, launch: Launch, cells: Box, travelling: tuple[Box, ...]) -> Pieces:
-        if not cells:
-            return []
-        middle = self._middle(cells, travelling)
+    def _cut(self, launch: Launch, piece: int, cells: Box, travelling: Sequence[Box]) -> list[Cut]:
+        middle = self._middle(cells, tuple(travelling))
         if middle == cells:
-            return [(cells, "whole")]
-        return self._pieces(cells, middle, self._tiles(launch, cells, middle))
+            return [Cut(cells, "whole", piece, cells, None)]
+        parts = self._pieces(cells, middle, self._tiles(launch, cells, middle))
+        middle = next((box for box, part in parts if part == "middle"), None)
+        return [Cut(box, part, piece, cells, middle) for box, part in parts]
 
     def _travelling(
-        self, block: int, mine: Sequence[Box], messages: Mapping[int, Sequence[Message]]
-    ) -> dict[int, list[Box]]:
-        """Per launch: the cells it writes that travel to another block before anything overwrites them."""
-        travelling: dict[int, list[Box]] = defaultdict(list)
-        fields: dict[str, Touched] = defaultdict(lambda: Touched(self._states))
-        for n, (launch, cells) in enumerate(zip(self.launches, mine, strict=True)):
-            if cells:
+        self, block: int, mine: Sequence[Shares], messages: Mapping[int, Sequence[Message]]
+    ) -> dict[tuple[int, int], list[Box]]:
+        """Per launch and piece: the cells written that travel to another block before anything overwrites them."""
+        travelling: dict[tuple[int, int], list[Box]] = defaultdict(list)
+        fields: dict[Place, Touched] = defaultdict(lambda: Touched(self._states))
+        for n, (launch, shared) in enumerate(zip(self.launches, mine, strict=True)):
+            for piece, cells in shared:
                 for name in launch.written:
-                    fields[name].add(self._use((), (cells,)), n, 0)
+                    fields[name, piece].add(self._use((), (cells,)), n, 0)
             for message in messages.get(n, ()):
                 if message.source == block != message.target:
                     for name, copy in message.copies:
-                        for writer, written in fields[name].written(self._use((copy.source_box,), ())):
+                        for writer, written in fields[name, copy.source].written(self._use((copy.source_box,), ())):
                             if writer in self.chosen:
-                                travelling[writer].append(written & copy.source_box)
+                                travelling[writer, copy.source].append(written & copy.source_box)
         return travelling
 
     def _awaiting(
-        self, block: int, mine: Sequence[Box], messages: Mapping[int, Sequence[Message]]
-    ) -> Iterator[tuple[int, list[Box]]]:
-        """The launches that are the first to read what arrives behind one that stays whole, with the cells that do."""
+        self, block: int, mine: Sequence[Shares], messages: Mapping[int, Sequence[Message]]
+    ) -> Iterator[tuple[tuple[int, int], list[Box]]]:
+        """The launches that are the first to read what arrives behind one that stays whole, each with a piece and the
+        cells of it that do.
+        """
         for moment in messages.keys() & {-1, *self._whole}:
-            arriving: dict[str, list[Box]] = defaultdict(list)
+            arriving: dict[Place, list[Box]] = defaultdict(list)
             for message in messages[moment]:
                 if message.target == block != message.source:
                     for name, copy in message.copies:
-                        arriving[name].append(copy.target_box)
-            for name, boxes in arriving.items():
-                readers = ((n, self._readers(n, name, boxes, mine[n])) for n in range(moment + 1, len(mine)))
+                        arriving[name, copy.target].append(copy.target_box)
+            for place, boxes in arriving.items():
+                readers = ((n, self._readers(n, place, boxes, mine[n])) for n in range(moment + 1, len(mine)))
                 n, cells = next(((n, cells) for n, cells in readers if cells), (-1, []))
                 if n in self.chosen:
-                    yield n, cells
+                    yield (n, place[1]), cells
 
-    def _readers(self, n: int, name: str, boxes: Sequence[Box], mine: Box) -> list[Box]:
-        """Return which of `mine` read a field in some boxes in the n-th launch."""
-        stencil = self.launches[n].stencils.get(name)
-        readers = [cells & mine for box in boxes for cells in stencil.readers(box)] if stencil else []
-        return [cells for cells in readers if cells]
+    def _readers(self, n: int, place: Place, boxes: Sequence[Box], mine: Shares) -> list[Box]:
+        """Return which cells of a piece read a field in some boxes in the n-th launch."""
+        stencil = self.launches[n].stencils.get(place[0])
+        around = [cells for box in boxes for cells in stencil.readers(box)] if stencil else []
+        return [both for piece, cells in mine if piece == place[1] for box in around if (both := box & cells)]
 
 
 def _pieces(cells: Box, middle: Box, tile: Triple) -> Pieces:

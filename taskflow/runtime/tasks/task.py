@@ -12,14 +12,14 @@ import sys
 import threading
 import uuid
 from collections import ChainMap
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from taskflow.runtime.regions import Box
+from taskflow.runtime.regions import Box, hull
 from taskflow.runtime.tasks.numbers import Operator
 from taskflow.runtime.tasks.privilege import Precision, Privilege
 from taskflow.runtime.tasks.signature import PLAIN, Argument, Signature, Variant
@@ -60,17 +60,19 @@ class Task(Signature):
         """The axis or face that the task is turned to."""
         return self.derived[1].orientation if self.derived else None
 
-    def __call__(self, *fields: Argument, over: Box, **values: Any) -> Launch:
-        """Launch the task over the cells of `over`: for each block, on the cells it owns there.
+    def __call__(self, *fields: Argument, over: Box | Iterable[Box], **values: Any) -> Launch:
+        """Launch the task over the cells of `over`, a box or several disjoint ones, such as `region.charts`: for each
+        block, on the cells it owns there.
 
         `fields` name one field per parameter, or a tuple of them for several; `values` give constants by value,
         scalars and reductions by name, and the orientation. None leaves an optional parameter out. Raises TypeError
         where an argument is missing, unknown or of the wrong kind.
         """
-        if not isinstance(over, Box):
+        boxes = (over,) if isinstance(over, Box) else tuple(over) if isinstance(over, Iterable) else ()
+        if not boxes or not all(isinstance(box, Box) for box in boxes):
             raise TypeError(f"{self.name}: over={over!r} is no Box; launch it over region.cells, say, or Box(lo, hi)")
         bound = self.bind(fields, values)
-        return Launch(self.of(bound.variant), bound.fields, bound.values, over)
+        return Launch(self.of(bound.variant), bound.fields, bound.values, boxes)
 
     def of(self, variant: Variant) -> Task:
         """This task as a variant of it: one object per process."""
@@ -126,7 +128,7 @@ _variants: dict[tuple[Task, Variant], Task] = {}
 
 @dataclass(frozen=True, eq=False)
 class Launch:
-    """A task bound to fields and values over a box: one object for the point tasks of all blocks.
+    """A task bound to fields and values over disjoint boxes: one object for the point tasks of all blocks.
 
     Where the partition lets them, blocks do it on `ghosts` layers of cells of others, too: these are then not received.
     """
@@ -134,7 +136,7 @@ class Launch:
     task: Task
     fields: tuple[str, ...]
     values: tuple[tuple[str, Any], ...]
-    over: Box
+    boxes: tuple[Box, ...]
     ghosts: int = 0
 
     def with_ghosts(self, layers: int) -> Launch:
@@ -147,6 +149,16 @@ class Launch:
         if self.task.reductions or self.coloured:
             raise TypeError(f"{self}: a launch that reduces or is coloured does no ghost cells")
         return replace(self, ghosts=layers)
+
+    @cached_property
+    def over(self) -> Box:
+        """The box around the cells of the launch: these themselves where it is over one box."""
+        return hull(self.boxes) if len(self.boxes) > 1 else self.boxes[0]
+
+    @property
+    def volume(self) -> int:
+        """The number of cells."""
+        return sum(box.volume for box in self.boxes)
 
     @cached_property
     def requirements(self) -> tuple[tuple[str, Privilege], ...]:

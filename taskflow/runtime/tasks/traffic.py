@@ -40,7 +40,7 @@ def traffic(messages: Iterable[Message], partition: Partition) -> list[Traffic]:
     for message in messages:
         if message.source != message.target:
             places = zip(partition.place(message.source), partition.place(message.target), strict=True)
-            across = sum(a != b for a, b in places)
+            across = 1 if partition.pieces is not None else sum(a != b for a, b in places)
             nbytes = sum(copy.source_box.volume * fields[name].nbytes for name, copy in message.copies)
             sent[message.source] += Traffic(1, nbytes, *(int(across == n) for n in (1, 2, 3)))
     return sent
@@ -49,7 +49,7 @@ def traffic(messages: Iterable[Message], partition: Partition) -> list[Traffic]:
 def visited(launch: Launch, partition: Partition) -> int:
     """Cells: those of the launch, once for each block where every block has all of them."""
     home = place(launch, partition)
-    return launch.over.volume * (len(home) if home.replicated else 1)
+    return launch.volume * (len(home) if home.replicated else 1)
 
 
 def moved(launch: Launch, partition: Partition) -> int:
@@ -68,7 +68,7 @@ def moved(launch: Launch, partition: Partition) -> int:
 
 def _cells(name: str, privilege: Privilege, launch: Launch, partition: Partition) -> int:
     if not privilege.foreign:
-        return launch.over.volume
+        return launch.volume
     within = reading(name, replace(privilege, stencil=_lines(privilege.stencil)), launch, partition)
     return max((box.volume for box in within.around(launch.over)), default=0)
 

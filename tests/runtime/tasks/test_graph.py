@@ -143,7 +143,7 @@ def test_accesses_are_the_cells_that_a_node_touches(data):
     for node in found.graph.nodes:
         frame = part.blocks[node.block].grow(part.region.ghost)
         named = ({}, {})
-        for name, box, privilege in node.accesses():
+        for (name, _), box, privilege in node.accesses():
             cells = bits(box, frame) if name in part.region.fields else 1
             kind = named[privilege.changes]
             kind[name] = kind.get(name, 0) | cells

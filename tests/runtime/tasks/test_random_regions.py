@@ -165,9 +165,9 @@ def test_any_order_of_the_graph_has_the_bits_of_the_program(run, seed, direct):
         serial.run_program(regions[0], wanted, launches, numbers, regions[1:])
         valid = found.valid
     assert scalars == [numbers] * len(where)
-    for block, share in enumerate(memories):
-        for name, array in share.items():
+    for share in memories:
+        for (name, piece), array in share.items():
             home = where.homes[name]
-            owned, first = home.owned[block], home.region.cells.grow(1).lo
+            owned, first = home.owned[piece], home.region.cells.grow(1).lo
             there = wanted[name][owned.slices(first)]
-            np.testing.assert_array_equal(array[owned.slices(home.memory[block].lo)], there)
+            np.testing.assert_array_equal(array[owned.slices(home.memory[piece].lo)], there)

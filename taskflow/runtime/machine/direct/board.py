@@ -126,9 +126,11 @@ class Inboxes:
         if target not in self._rooms:
             cells: dict[int, int] = {}
             for home in (self._partition, *self._partition.beside):
-                for copy in home.sources(target, [home.clip(home.memory[target])]):
-                    if copy.source != target and _narrow(copy):
-                        cells[copy.source] = cells.get(copy.source, 0) + copy.source_box.volume
+                memory = [(piece, home.clip(home.memory[piece])) for piece in home.pieces_of(target)]
+                for copy in (copy for piece, box in memory for copy in home.sources(piece, [box])):
+                    source = home.block_of[copy.source]
+                    if source != target and _narrow(copy):
+                        cells[source] = cells.get(source, 0) + copy.source_box.volume
             ample = AT_ONCE * self._value * sum(cells.values())
             most = min(ample, max(SMALL, self._partition.nbytes(target) // SHARE))
             rooms, start = {}, 0
@@ -141,5 +143,5 @@ class Inboxes:
 
 
 def _narrow(copy: Copy) -> bool:
-    """Whether a copy is packed."""
-    return copy.source_box.shape[0] < NARROW
+    """Whether a copy is packed: where the target has short rows."""
+    return copy.target_box.shape[0] < NARROW

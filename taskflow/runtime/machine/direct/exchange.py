@@ -133,13 +133,13 @@ class DirectExchange:
         """The targets and sources of the cells of the message."""
         fields, room = self._near.fields[message.target], self._packed(message, self._near.boards[message.target])
         for name, copy in message.copies:
-            target = room[name, copy] if (name, copy) in room else fields.view(name, copy.target_box)
-            yield target, self._near.instances.view(name, copy.source_box)
+            target = room[name, copy] if (name, copy) in room else fields.target(name, copy)
+            yield target, self._near.instances.source(name, copy)
 
     def unpack(self, message: Message) -> list[tuple[Array, Array]]:
         """The targets and sources of the cells of the message that have come to the inbox."""
         room = self._packed(message, self._board)
-        return [(self._near.instances.view(name, copy.target_box), source) for (name, copy), source in room.items()]
+        return [(self._near.instances.target(name, copy), source) for (name, copy), source in room.items()]
 
     def bind(self, kind: str, items: Sequence[Any], lane: Lane) -> list[Call]:
         """As few launches as can be that wait for flags ("await"), post them ("signal"), or copy cells."""
@@ -186,8 +186,8 @@ class DirectExchange:
         near, start = self._near, board.pointer + board.nbytes
         return {
             (name, copy): view(
-                near.device.xp, start + begin, near.instances.fields[name].shape(copy.source_box),
-                near.instances.arrays[name].dtype, near, near.device.ordinal,
+                near.device.xp, start + begin, near.instances.fields[name].shape(copy.target_box),
+                near.instances.dtype(name), near, near.device.ordinal,
             )
             for (name, copy), (begin, _) in self._rooms.get(message, {}).items()
         }  # fmt: skip

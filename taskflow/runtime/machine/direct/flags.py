@@ -14,7 +14,7 @@ from taskflow.runtime.machine.device import Array, Call, Device, Lane
 from taskflow.runtime.machine.device.driver import launch
 from taskflow.runtime.machine.direct.board import NUMBERS
 from taskflow.runtime.machine.kernel import compile_cuda
-from taskflow.runtime.machine.kernel.copying import PARTS, VALUES, parts_of, rows, word
+from taskflow.runtime.machine.kernel.copying import PARTS, VALUES, parts_of, planes, word
 from taskflow.runtime.machine.kernel.text import expanded
 
 FLAGS = 48
@@ -65,7 +65,7 @@ def copy_and_post(
     posts all flags once more; or two, where many thread blocks would wait; or none, where that is too much for these.
     If `hidden`, another launch goes on meanwhile.
     """
-    pairs = [(rows(target), rows(source)) for target, source in pairs]
+    pairs = planes(pairs)
     if len({source.dtype for _, source in pairs}) != 1 or len(pairs) > PARTS or max(len(claims), len(flags)) > FLAGS:
         return []
     size = word(pairs)

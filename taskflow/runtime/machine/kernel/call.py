@@ -26,7 +26,7 @@ RANGE = np.dtype(
     align=True,
 )
 # struct Partial of cell.h
-PARTIAL = np.dtype([("result", np.uint64), ("parts", np.uint64), ("ticket", np.uint64)], align=True)
+PARTIAL = np.dtype([(name, np.uint64) for name in ("result", "parts", "ticket", "before")], align=True)
 # structs Foreign and ValuesOf of cell.h
 STRIDED = np.dtype([("field", np.uint64), ("y", np.int64), ("z", np.int64)], align=True)
 WARP = 32

@@ -22,12 +22,12 @@ from taskflow.runtime.machine.kernel.text import INCLUDE, expanded
 from taskflow.runtime.regions import Box, Triple
 
 # struct Strides of copy.cu
-STRIDES = np.dtype([(name, np.int64) for name in ("target_y", "target_z", "source_y", "source_z")])
-NAME = "copy_box"
+STRIDES = np.dtype([(name, np.int64) for name in ("target_y", "target_z", "source_x", "source_y", "source_z")])
+STRAIGHT, TURNED = "copy_box", "copy_turned"  # rows of the source are contiguous, or not
 # struct Part of parts.h, and how many of them a launch takes
 PART = np.dtype(
     [("source", np.uint64), ("target", np.uint64)]
-    + [(name, np.int64) for name in ("source_y", "source_z", "target_y", "target_z")]
+    + [(name, np.int64) for name in ("source_x", "source_y", "source_z", "target_y", "target_z")]
     + [(name, np.uint32) for name in ("nx", "ny", "cells")],
     align=True,
 )
@@ -43,35 +43,53 @@ CACHES = 4  # times the last caches, as STREAM's arrays: more takes longer, most
 
 
 def copier(device: Device, target: Array, source: Array, lane: Lane | None = None) -> Callable[[], None]:
-    """An operation `target[...] = source` between views [z, y, x], or [z, y, value, x], of one dtype and shape, which
-    are contiguous along x.
+    """An operation `target[...] = source` between views [z, y, x] of one dtype and shape, of which the target is
+    contiguous along x.
 
     On a GPU it is one launch on `lane`, by default on the stream that is current when it is called.
     """
-    target, source = rows(target), rows(source)
     values, size = _values(device, target, source), target.dtype.itemsize
+    name = TURNED if _turned(source) else STRAIGHT
     if device.kind == "cpu":  # other Python threads run on
-        return host_call(_host_library(size), NAME, values, (target, source))
+        return host_call(_host_library(size), name, values, (target, source))
     shape = cuda_shape(target.shape[::-1], 1, 128, 512)
-    return cuda_call(_cuda_function("copy.cu", NAME, size), shape, values, lane, (target, source))
+    return cuda_call(_cuda_function("copy.cu", name, size), shape, values, lane, (target, source))
 
 
 def copiers(device: Device, pairs: Iterable[tuple[Array, Array]], lane: Lane | None = None) -> list[Callable[[], None]]:
-    """Operations that do all `target[...] = source` of the pairs: on a GPU as few launches as possible."""
+    """Operations that do all `target[...] = source` of the pairs, views [z, y, x] or [z, y, value, x]: on a GPU as few
+    launches as possible.
+    """
+    pairs = planes(pairs)
     if device.kind == "cpu":
         return [copier(device, target, source) for target, source in pairs]
-    pairs = [(rows(target), rows(source)) for target, source in pairs]
     sizes: dict[int, list[tuple[Array, Array]]] = {}
     for target, source in pairs:
         sizes.setdefault(target.dtype.itemsize, []).append((target, source))
     return [_cuda_copies(group[n : n + PARTS], lane) for group in sizes.values() for n in range(0, len(group), PARTS)]
 
 
-def rows(view: Array) -> Array:
-    """A view [z, y, value, x] as one [z, y value, x] of the same memory: boxes have all values of their cells, so the
-    rows of a plane lie at one distance. Others stay as they are.
+def planes(pairs: Iterable[tuple[Array, Array]]) -> list[tuple[Array, Array]]:
+    """Pairs of views [z, y, value, x] as ones [z, y value, x] of the same memory: boxes have all values of their cells,
+    so the rows of a plane lie at one distance. Where the source is turned, each value is a pair of its own. Views
+    [z, y, x] stay as they are.
     """
-    return view.reshape(view.shape[0], -1, view.shape[-1]) if view.ndim == 4 else view
+    flat = []
+    for target, source in pairs:
+        if target.ndim == 3:
+            flat.append((target, source))
+        elif _turned(source):
+            flat += [(target[:, :, n], source[:, :, n]) for n in range(target.shape[2])]
+        else:
+            flat.append(tuple(view.reshape(view.shape[0], -1, view.shape[-1]) for view in (target, source)))
+    return flat
+
+
+def _turned(source: Array) -> bool:
+    """Whether the rows of a view are not contiguous, or its planes are not made of its rows as those of an array are."""
+    return source.shape[-1] > 1 and source.strides[-1] != source.dtype.itemsize or min(source.strides) < 0 or (
+        source.ndim == 4 and source.strides[1] != source.shape[2] * source.strides[2]
+    )
 
 
 def _cuda_copies(pairs: Sequence[tuple[Array, Array]], lane: Lane | None) -> Callable[[], None]:
@@ -87,6 +105,8 @@ def word(pairs: Iterable[tuple[Array, Array]]) -> int:
     arrays = [array for pair in pairs for array in pair]
     size = int(arrays[0].dtype.itemsize)
     places = [n for array in arrays for n in (array.data.ptr, *array.strides[:2], array.shape[2] * size)]
+    if any(map(_turned, arrays)):
+        return size
     return LARGEST if all(n % LARGEST == 0 for n in places) else size
 
 
@@ -100,6 +120,7 @@ def parts_of(
     for part, (target, source) in zip(parts, pairs, strict=False):
         _check(target, source)
         part["source"], part["target"] = source.data.ptr, target.data.ptr
+        part["source_x"] = source.strides[2] // target.dtype.itemsize if _turned(source) else 1
         for name, array in (("source", source), ("target", target)):
             part[f"{name}_z"], part[f"{name}_y"] = array.strides[0] // size, array.strides[1] // size
         part["nx"], part["ny"] = target.shape[2] * target.dtype.itemsize // size, target.shape[1]
@@ -112,13 +133,14 @@ def _check(target: Array, source: Array) -> None:
     size = target.dtype.itemsize
     if target.ndim != 3 or target.shape != source.shape or target.dtype != source.dtype or size not in VALUES:
         raise ValueError(f"cannot copy {source.dtype} {source.shape} to {target.dtype} {target.shape}")
-    if target.shape[2] > 1 and (target.strides[2] != size or source.strides[2] != size):
-        raise ValueError("cannot copy between views that are not contiguous along x")
+    if target.shape[2] > 1 and target.strides[2] != size:
+        raise ValueError("cannot copy to a view that is not contiguous along x")
 
 
 def _values(device: Device, target: Array, source: Array) -> list[Value]:
     _check(target, source)
     size, strides = target.dtype.itemsize, np.zeros((), STRIDES)
+    strides["source_x"] = source.strides[2] // size
     for name, array in (("target", target), ("source", source)):
         strides[f"{name}_z"], strides[f"{name}_y"] = array.strides[0] // size, array.strides[1] // size
     box = Box.of(target.shape[::-1])
@@ -133,7 +155,8 @@ def _text(file: str, size: int) -> str:
 
 @cache
 def _host_library(size: int) -> Any:
-    return compile_host.library(_text("copy.cu", size) + thunk(NAME, ("Range", "Out", "In", "Strides")))
+    thunks = (thunk(name, ("Range", "Out", "In", "Strides")) for name in (STRAIGHT, TURNED))
+    return compile_host.library("".join((_text("copy.cu", size), *thunks)))
 
 
 def _cuda_function(file: str, name: str, size: int) -> Any:

@@ -84,6 +84,8 @@ class Kernel(ABC):
         lane: Lane | None = None,
         foreign: Mapping[str, Layout] | None = None,
         tile: Triple | None = None,
+        *,
+        further: bool = False,
     ) -> Callable[[], None]:
         """An operation that does the task in the cells of `box`; where the kernel has tiles, in those of a size, by
         default `tile(box)`.
@@ -92,7 +94,7 @@ class Kernel(ABC):
         own, by parameter. `constants`, `scalars` (arrays of one float64
         that are read) and `results` (arrays of one float64 that receive a reduction's value over the box) are by
         parameter. On a GPU the operation is a launch on `lane`, by default on the stream that is current when it is
-        called.
+        called. If `further`, what is reduced is folded into what the results hold.
         Raises ValueError where the task would touch cells without memory, or an array is not as the kernel takes it.
         """
         layouts = {name: layout.of(privilege.values) for name, privilege in self.task.fields.items()}
@@ -118,7 +120,8 @@ class Kernel(ABC):
                 keep += [scalars[each] for each in names]
             else:
                 memory = [self._memory((results or {})[each], self._parts(box, tile)) for each in names]
-                values.append(np.array([tuple(map(self.device.pointer, each)) for each in memory], PARTIAL))
+                pointers = [tuple(map(self.device.pointer, each)) for each in memory]
+                values.append(np.array([(*each, each[0] if further else 0) for each in pointers], PARTIAL))
                 keep += memory
         if not box and not self.task.reductions:
             return _nothing

@@ -13,7 +13,7 @@ from taskflow.runtime.machine.kernel import Layout, compile_together, compiled, 
 from taskflow.runtime.machine.trace.scalars import Scalars
 from taskflow.runtime.machine.transform import OPERATIONS
 from taskflow.runtime.regions import Box, Copy, Triple, hull
-from taskflow.runtime.tasks import ROWS, Compute, Launch, Task, reading, run_body, share
+from taskflow.runtime.tasks import ROWS, Compute, Launch, Task, combine, reading, run_body
 
 
 class Binder:
@@ -23,8 +23,7 @@ class Binder:
         self.device, self.instances, self.scalars = device, instances, scalars
         self._kernels: dict[Hashable, tuple[Launch, Call]] = {}  # launches keep constants, whose ids are in the keys
         self._copies: dict[Hashable, list[Call]] = {}
-        self._layouts = {name: Layout(box.lo, box.shape[::-1]) for name, box in instances.boxes.items()}
-        self._origins = {name: box.lo for name, box in instances.boxes.items()}
+        self._layouts = {place: Layout(box.lo, box.shape[::-1]) for place, box in instances.boxes.items()}
 
     def compile(self, launches: Iterable[Launch]) -> None:
         """Compile the kernels of these launches that are not compiled yet, side by side."""
@@ -44,36 +43,37 @@ class Binder:
             return self._library(launch)(self.device, lane, *self._views(node), **launch.constants)
         if launch.task.kernel is None:
             return lambda: self._run_body(node, lane)
-        cells = share(launch, node.partition, node.block)
         if launch.task.reductions:  # two at a time must not fold in the same memory
-            return self._kernel(node, cells, lane)
-        key = launch.kind, tuple(map(_same, launch.constants.values())), node.box, cells, node.middle, lane
+            return self._kernel(node, lane)
+        constants = tuple(map(_same, launch.constants.values()))
+        key = launch.kind, constants, node.box, node.piece, node.cells, node.middle, lane
         bound = self._kernels.get(key)
         if bound is None:
-            bound = self._kernels[key] = launch, self._kernel(node, cells, lane)
+            bound = self._kernels[key] = launch, self._kernel(node, lane)
         return bound[1]
 
-    def _kernel(self, node: Compute, cells: Box, lane: Lane) -> Call:
-        """The kernel of a point task, of a launch that the block does on `cells`."""
+    def _kernel(self, node: Compute, lane: Lane) -> Call:
+        """The kernel of a point task."""
         launch, arrays, scalar = node.launch, self.instances.arrays, self.scalars.array
         kernel = compiled(*self._text(launch), self.device)
         return kernel.bind(
             node.box,
-            self._layouts[launch.own],
-            [arrays[name] for name in launch.fields],
+            self._layouts[node.place(launch.own)],
+            [arrays[node.place(name)] for name in launch.fields],
             launch.constants,
             {parameter: scalar(name) for parameter, name in launch.scalars.items()},
             {parameter: scalar(name) for parameter, (name, _) in launch.reductions.items()},
             lane,
-            {parameter: self._layouts[name] for parameter, name in launch.foreign.items()},
-            kernel.tile(cells, node.middle),
+            {parameter: self._layouts[node.place(name)] for parameter, name in launch.foreign.items()},
+            kernel.tile(node.cells, node.middle),
+            further=not node.first,
         )
 
     def _text(self, launch: Launch) -> tuple[Task, np.dtype]:
         """The task of a launch as it is compiled for these arrays, and its precision."""
-        arrays, fields = self.instances.arrays, launch.task.fields
-        real = arrays[launch.own].dtype
-        own = ((name, arrays[field].dtype) for name, field in launch.foreign.items() if fields[name].precision == "any")
+        dtype, fields = self.instances.dtype, launch.task.fields
+        real = dtype(launch.own)
+        own = ((name, dtype(field)) for name, field in launch.foreign.items() if fields[name].precision == "any")
         return launch.task.precise({name: dtype.str[1:] for name, dtype in own if dtype != real}), real
 
     def _library(self, launch: Launch) -> Callable[..., Call]:
@@ -89,14 +89,14 @@ class Binder:
             box = node.box
             if privilege.foreign:
                 box = hull(reading(name, privilege, launch, node.partition).around(node.box))
-            yield self.instances.view(name, box)
+            yield self.instances.view(name, box, node.place(name)[1])
 
     def copies(self, copies: tuple[tuple[str, Copy], ...], lane: Lane) -> list[Call]:
         """Calls that copy cells of fields to ghost cells of the same block."""
         calls = self._copies.get((copies, lane))
         if calls is None:
-            view = self.instances.view
-            pairs = [(view(name, copy.target_box), view(name, copy.source_box)) for name, copy in copies]
+            mine = self.instances
+            pairs = [(mine.target(name, copy), mine.source(name, copy)) for name, copy in copies]
             calls = self._copies[copies, lane] = copiers(self.device, pairs, lane)
         return calls
 
@@ -107,9 +107,13 @@ class Binder:
     def _run_body(self, node: Compute, lane: Lane) -> None:
         with lane.active():
             numbers = {name: self.value(name) for name in node.launch.scalars.values()}
-            results = run_body(node, self.instances.arrays, self._origins, numbers)
-            for name, value in results.items():
-                self.scalars.array(name)[...] = value
+            places = {name: node.place(name) for name in node.launch.fields}
+            arrays = {name: self.instances.arrays[place] for name, place in places.items()}
+            origins = {name: self.instances.boxes[place].lo for name, place in places.items()}
+            results = run_body(node, arrays, origins, numbers)
+            for (name, operator), value in zip(node.launch.reductions.values(), results.values(), strict=True):
+                folded = value if node.first else combine(operator, [self.value(name), value])
+                self.scalars.array(name)[...] = folded
 
 
 def _same(constant: object) -> Hashable:

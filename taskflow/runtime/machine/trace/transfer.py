@@ -47,9 +47,9 @@ class Transfers:
         key = message.copies, slot, lane, packs
         copies = self._copies.get(key)
         if copies is None:
-            view, pairs = self.instances.view, list[tuple[Array, Array]]()
+            mine, pairs = self.instances, list[tuple[Array, Array]]()
             for name, copy, part in self._parts(message, slot):
-                pairs.append((part, view(name, copy.source_box)) if packs else (view(name, copy.target_box), part))
+                pairs.append((part, mine.source(name, copy)) if packs else (mine.target(name, copy), part))
             copies = self._copies[key] = copiers(self.device, pairs, lane)
         return copies
 
@@ -97,7 +97,7 @@ class Transfers:
         if key not in self._buffers:
             self._buffers[key] = self.device.allocate((key[3],), "u1")
         for name, copy in message.copies:
-            dtype, shape = self.instances.arrays[name].dtype, self.instances.fields[name].shape(copy.source_box)
+            dtype, shape = self.instances.dtype(name), self.instances.fields[name].shape(copy.target_box)
             nbytes = math.prod(shape) * dtype.itemsize
             yield name, copy, self._buffers[key][start : start + nbytes].view(dtype).reshape(shape)
             start += _aligned(nbytes)

@@ -15,10 +15,10 @@ from functools import cached_property
 
 from taskflow.runtime.machine.device import Call, Lane
 from taskflow.runtime.machine.trace.binding import Binder
-from taskflow.runtime.regions import Box, Copy
-from taskflow.runtime.tasks import Compute, Node, Refresh
+from taskflow.runtime.regions import STRAIGHT, Box, Copy
+from taskflow.runtime.tasks import Compute, Node, Place, Refresh
 
-Reach = tuple[str, int, int, bool]  # field, first and last plane touched beside one's own, whether it is written
+Reach = tuple[Place, int, int, bool]  # field and piece, first and last plane touched beside one's own, whether it is written
 
 LARGE = 4  # times the cache: of smaller fields enough is still there when the next launch comes, from the other end
 SLAB = 1 << 19  # cells that one operation does at least, so that its call costs little
@@ -61,7 +61,10 @@ class Wavefront:
             task = node.launch.task
             whole = task.whole or node.launch.foreign
             return None if whole or task.reductions else [self._launch(node, lane)]
-        if isinstance(node, Refresh) and all(c.source_box.lo[2] == c.target_box.lo[2] for _, c in node.copies):
+        if isinstance(node, Refresh) and all(
+            c.source_box.lo[2] == c.target_box.lo[2] and c.source == c.target and c.axes == STRAIGHT
+            for _, c in node.copies
+        ):
             return [self._copy(name, copy, lane) for name, copy in node.copies]
         return None
 
@@ -94,7 +97,7 @@ class Wavefront:
 
     def _fits(self, chain: Sequence[SlabStage], lags: Sequence[int]) -> bool:
         """Whether the planes between the first and the last stage that touch a field fit, but not all planes."""
-        arrays, span = self.binder.instances.arrays, dict[str, tuple[int, int]]()
+        arrays, span = self.binder.instances.arrays, dict[Place, tuple[int, int]]()
         for stage, lag in zip(chain, lags, strict=True):
             for name, *_ in stage.reaches:
                 low, high = span.get(name, (lag, lag))
@@ -111,14 +114,14 @@ class Wavefront:
     @property
     def _slab(self) -> int:
         """Planes that one operation does."""
-        x, y, _ = self.binder.instances.box.shape
-        return max(1, -(-SLAB // (x * y)))
+        largest = max(box.shape[0] * box.shape[1] for box in self.binder.instances.boxes.values())
+        return max(1, -(-SLAB // largest))
 
     def _launch(self, node: Compute, lane: Lane) -> SlabStage:
         first, last = node.box.lo[2], node.box.hi[2]
 
         def touched() -> Iterator[Reach]:
-            return ((name, box.lo[2] - first, box.hi[2] - last, p.changes) for name, box, p in node.accesses())
+            return ((place, box.lo[2] - first, box.hi[2] - last, p.changes) for place, box, p in node.accesses())
 
         def bind(low: int, high: int) -> Call:
             return self.binder.compute(replace(node, box=_planes(node.box, low, high)), lane)
@@ -132,7 +135,8 @@ class Wavefront:
             )
             return self.binder.copies(((name, part),), lane)[0]
 
-        return SlabStage(copy.source_box.lo[2], copy.source_box.hi[2], lambda: [(name, 0, 0, True)], bind)
+        place = name, copy.target
+        return SlabStage(copy.source_box.lo[2], copy.source_box.hi[2], lambda: [(place, 0, 0, True)], bind)
 
 
 def _planes(box: Box, low: int, high: int) -> Box:

@@ -46,6 +46,7 @@ struct Partial {
   double* result;
   double* parts;
   unsigned* ticket;
+  const double* before;  // what other boxes of the launch have made so far, or null
 };
 
 #ifdef GPU

@@ -1,11 +1,11 @@
 // Boxes to be copied, many at once. GPU only.
 constexpr int PARTS = 32;
 
-// target[i + j target_y + k target_z] = source[i + j source_y + k source_z] for nx x ny x (cells / nx ny) cells
+// target[i + j target_y + k target_z] = source[i source_x + j source_y + k source_z] for nx x ny x (cells / nx ny) cells
 struct Part {
   const real* source;
   real* target;
-  Index source_y, source_z, target_y, target_z;
+  Index source_x, source_y, source_z, target_y, target_z;
   unsigned nx, ny, cells;
 };
 
@@ -24,7 +24,7 @@ FN void copy_part(const Part& p, unsigned n, unsigned step) {
     for (int m = 0; m < TOGETHER; ++m) {
       const unsigned wanted = n + m * step, cell = wanted < p.cells ? wanted : n;  // no branches before all loads
       const unsigned row = cell / p.nx, i = cell - row * p.nx, k = row / p.ny, j = row - k * p.ny;
-      value[m] = p.source[i + j * p.source_y + k * p.source_z];
+      value[m] = p.source[i * p.source_x + j * p.source_y + k * p.source_z];
       target[m] = p.target + (i + j * p.target_y + k * p.target_z);
     }
 #pragma unroll

@@ -192,7 +192,8 @@ FN void fold_all(double (&values)[N], const Partial (&partials)[N]) {
   }
   fold_block<Op>(values);
   if (me > 0) return;
-  for (int m = 0; m < N; ++m) *partials[m].result = values[m];
+  for (int m = 0; m < N; ++m)
+    *partials[m].result = partials[m].before ? Op::fold(*partials[m].before, values[m]) : values[m];
   *partials[0].ticket = 0;
 }
 

@@ -135,7 +135,7 @@ FN void fold_cells(const Range& r, const Partial* partials, F f) {
     }
   });
   for (int n = 0; n < N; ++n) {
-    double result = Op::identity();
+    double result = partials[n].before ? *partials[n].before : Op::identity();
     for (Index b = 0; b < bundles; ++b) result = Op::fold(result, partials[n].parts[b]);
     *partials[n].result = result;
   }

@@ -1,0 +1,160 @@
+"""Atlases: several boxes of cells, charts, in one index space, whose sides are joined by turned seams."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations, pairwise, product
+
+from taskflow.runtime.regions.box import Box, difference, hull, joined
+from taskflow.runtime.regions.turn import IDENTITY, Turn
+
+Image = tuple[Box, Turn]
+
+
+@dataclass(frozen=True, slots=True)
+class Seam:
+    """The ghost cells `beyond` one side of a chart, or of a part of it, are the cells `turn(beyond)` of another one, or
+    of the same.
+    """
+
+    chart: int
+    beyond: Box
+    turn: Turn
+
+
+@dataclass(frozen=True, eq=False)
+class Atlas:
+    """Charts with `ghost` layers of ghost cells around each, none of which has two charts, and the seams between them.
+
+    A seam has an inverse: what is beyond the other chart there are the cells inside of this one. Beyond an edge of a
+    chart ghost cells are images by two seams, one after the other, where both orders lead to the same cells: four
+    charts meet there. Beyond a seam and a side without one they are images of the other chart's boundary layers, where
+    its side goes on in the same way. All other ghost cells are the chart's own: tasks write them as boundary layers.
+
+    Raises ValueError where charts are empty or too close, a seam is not `ghost` layers beyond a side of its chart or
+    has no inverse, two seams are in one place, or a turn is a reflection.
+    """
+
+    charts: tuple[Box, ...]
+    seams: tuple[Seam, ...]
+    ghost: int = 2
+
+    def __post_init__(self) -> None:
+        if not self.charts or not all(self.charts):
+            raise ValueError("an atlas needs charts, and every chart cells")
+        for (m, one), (n, other) in combinations(enumerate(self.charts), 2):
+            if one.grow(self.ghost).meets(other.grow(self.ghost)):
+                raise ValueError(f"the ghost layers of the charts {m} and {n} have cells in common; move them apart")
+        for seam in self.seams:
+            self._check(seam)
+        for one, other in combinations(self.seams, 2):
+            if one.beyond.meets(other.beyond):
+                raise ValueError(f"two seams have the cells {one.beyond & other.beyond}")
+
+    def _check(self, seam: Seam) -> None:
+        chart, beyond = self.charts[seam.chart], seam.beyond
+        side = self.side(seam)
+        if side is None:
+            raise ValueError(f"{beyond} is not {self.ghost} layers beyond a side of chart {seam.chart}, {chart}")
+        if not seam.turn.rotates:
+            raise ValueError(f"the turn {seam.turn.axes} of a seam of chart {seam.chart} is a reflection")
+        axis, high = side
+        inside = beyond.shift(_along(axis, self.ghost * (-1 if high else 1)))
+        back = (seam.turn(inside), seam.turn.inverse)
+        if back not in {(other.beyond, other.turn) for other in self.seams}:
+            raise ValueError(f"the seam of chart {seam.chart} with the cells {beyond} has no inverse")
+        if not any(seam.turn(beyond) in other for other in self.charts):
+            raise ValueError(f"the seam of chart {seam.chart} with the cells {beyond} leads to no chart")
+
+    def side(self, seam: Seam) -> tuple[int, int] | None:
+        """The axis and the end, 0 or 1, of the side of its chart that a seam is beyond; None where that is no side."""
+        chart = self.charts[seam.chart]
+        for axis, end in product(range(3), range(2)):
+            if seam.beyond and seam.beyond in chart.layer(axis, end, -self.ghost, 0):
+                return (axis, end) if seam.beyond.shape[axis] == self.ghost else None
+        return None
+
+    @cached_property
+    def hull(self) -> Box:
+        """The smallest box around all charts."""
+        return hull(self.charts)
+
+    @cached_property
+    def fed(self) -> tuple[tuple[Image, ...], ...]:
+        """Per chart: the ghost cells that are images, as disjoint boxes, each with the turn to the cells that it is an
+        image of.
+        """
+        faces = [tuple((s.beyond, s.turn) for s in self.seams if s.chart == n) for n in range(len(self.charts))]
+        return tuple((*faces[n], *self._edges(n)) for n in range(len(self.charts)))
+
+    @cached_property
+    def own(self) -> tuple[tuple[Box, ...], ...]:
+        """Per chart: its cells, and its ghost cells that are no images, as disjoint boxes."""
+        shells = zip(self.charts, self.fed, strict=True)
+        return tuple(
+            (chart, *joined(difference(chart.grow(self.ghost).subtract(chart), [box for box, _ in fed])))
+            for chart, fed in shells
+        )
+
+    def images(self, box: Box) -> list[Image]:
+        """The cells of `box`, cut into boxes of charts' own cells, each with the turn that takes it to where it lies in
+        `box`.
+        """
+        images = []
+        for chart, own, fed in zip(self.charts, self.own, self.fed, strict=True):
+            if box in chart:
+                return [(box, IDENTITY)] if box else []
+            if box.meets(chart.grow(self.ghost)):
+                images += [(common, IDENTITY) for cells in own if (common := box & cells)]
+                images += [(turn(common), turn.inverse) for cells, turn in fed if (common := box & cells)]
+        return images
+
+    def _edges(self, n: int) -> Iterator[Image]:
+        """Yield the images beyond the edges of a chart."""
+        chart, ghost = self.charts[n], self.ghost
+        for (a, s), (b, t) in combinations(product(range(3), range(2)), 2):
+            if a == b:
+                continue
+            edge = chart.layer(a, s, -ghost, 0).layer(b, t, -ghost, 0)
+            along = 3 - a - b
+            marks = {edge.lo[along], edge.hi[along]}
+            near = [seam for seam in self.seams if seam.chart == n and self._reaches(seam, edge)]
+            for seam in near:
+                marks.update(mark for mark in (seam.beyond.lo[along], seam.beyond.hi[along]))
+            for lo, hi in pairwise(sorted(mark for mark in marks if edge.lo[along] <= mark <= edge.hi[along])):
+                part = edge.layer(along, 0, lo - edge.lo[along], hi - edge.lo[along])
+                turns = {self.side(seam): seam.turn for seam in near if self._reaches(seam, part)}
+                if turn := self._beyond_edge(part, turns.get((a, s)), turns.get((b, t))):
+                    yield part, turn
+
+    def _reaches(self, seam: Seam, edge: Box) -> bool:
+        """Whether a seam's cells lie beside a box beyond an edge: a face in common."""
+        return any(seam.beyond.shift(_along(axis, n)).meets(edge) for axis in range(3) for n in (1, -1))
+
+    def _beyond_edge(self, edge: Box, one: Turn | None, other: Turn | None) -> Turn | None:
+        """The turn to what cells beyond an edge are images of, if they are, by the turns of the two sides' seams."""
+        if one and other:
+            ways = [self._resolved(edge, turn) for turn in (one, other)]
+            return ways[0] if ways[0] == ways[1] else None
+        turn = one or other
+        if turn is None:
+            return None
+        image = turn(edge)
+        beyond = (chart for chart in self.charts if image.meets(chart.grow(self.ghost)))
+        chart = next(beyond, None)
+        free = chart is not None and not image.meets(chart) and not any(image.meets(s.beyond) for s in self.seams)
+        return turn if free else None
+
+    def _resolved(self, edge: Box, turn: Turn) -> Turn | None:
+        """The turn to charts' cells, by way of another seam if need be."""
+        image = turn(edge)
+        if any(image in chart for chart in self.charts):
+            return turn
+        seam = next((seam for seam in self.seams if image in seam.beyond), None)
+        return seam.turn @ turn if seam else None
+
+
+def _along(axis: int, n: int) -> tuple[int, int, int]:
+    return n * (axis == 0), n * (axis == 1), n * (axis == 2)
