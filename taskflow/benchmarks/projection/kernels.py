@@ -133,7 +133,7 @@ class Measurement:
         layout = Layout(instances.box.lo, instances.box.shape[::-1])
         launch = jacobi("p", "rhs", None, "p_new", over=shard.cells, grid=grid)
         kernel = compiled(launch.task, shard.region.fields["p"].dtype, self.device)
-        p, rhs, q = (instances.arrays[name] for name in ("p", "rhs", "p_new"))
+        p, rhs, q = (instances.array(name) for name in ("p", "rhs", "p_new"))
         calls = [kernel.bind(shard.cells, layout, fields, {"grid": grid}, {}) for fields in ((p, rhs, q), (q, rhs, p))]
         timing = timed(lambda: [call() for call in calls], self.device.synchronize, len(calls))
         nbytes = self.setup.step_cost.bytes_of([launch])

@@ -18,7 +18,7 @@ class Instances:
     """One array of zeros for each of the `fields` of all regions of a partition, over what each piece of a block has
     memory for. A place is a field and a piece of its region.
 
-    `boxes` are what the arrays cover; their first elements are the cells `lo`.
+    `boxes` are what the arrays cover; their first elements are the cells `lo`. `box` is that of the first piece.
     """
 
     def __init__(self, partition: Partition, block: int, device: Device) -> None:
@@ -27,6 +27,7 @@ class Instances:
         self.first = {name: numbers[0] for name, numbers in pieces.items()}
         places = [(name, piece) for name in partition.fields for piece in pieces[name]]
         self.boxes: dict[Place, Box] = {(name, n): partition.homes[name].memory[n] for name, n in places}
+        self.box = partition.memory[partition.pieces_of(block)[0]]
         leads = dict.fromkeys(places, 0)
         if device.kind == "gpu":
             leads = {(name, n): _lead(partition.homes[name], n, partition.fields[name]) for name, n in places}
@@ -47,9 +48,13 @@ class Instances:
         place = name, self._piece(name, box) if piece is None else piece
         return self.arrays[place][box.slices(self.boxes[place].lo)]
 
+    def array(self, name: str) -> Array:
+        """All of the memory of a field, on the first piece of its region."""
+        return self.arrays[name, self.first[name]]
+
     def dtype(self, name: str) -> np.dtype:
         """The type of the values of a field."""
-        return np.dtype(self.arrays[name, self.first[name]].dtype)
+        return np.dtype(self.array(name).dtype)
 
     def source(self, name: str, copy: Copy) -> Array:
         """The cells that a copy reads, as its target sees them."""

@@ -25,9 +25,8 @@ from taskflow.runtime.tasks import (
     Stretch,
     Valid,
     exchange,
-    place,
     plan,
-    shares,
+    shares_of,
     tables,
 )
 
@@ -72,9 +71,9 @@ class MemoryCount:
         for launches, messages in self._by_block:
             buffers.update(self._buffers(messages[block]))
             for launch in launches:
-                shared = [cells for n in place(launch, partition).pieces_of(block) for cells in shares(launch, partition, n)]
+                shared = shares_of(launch, partition, block)
                 if shared and launch.task.kernel is not None:
-                    parts = sum(partial_bytes(cells, self.device) for cells in shared)
+                    parts = sum(partial_bytes(cells, self.device) for _, cells in shared)
                     folds += len(launch.task.reductions) * parts
                     used = (table for constant in launch.constants.values() for table in tables(constant))
                     looked_up.update((table, partition.fields[launch.own].nbytes) for table in used)

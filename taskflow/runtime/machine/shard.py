@@ -240,9 +240,9 @@ class Shard:
         """A host copy of the values of a field, by role, in single cells of the indices [cell, axis]."""
         self.synchronize()
         name, xp = self.roles[role], self.device.xp
-        place = name, self.instances.first[name]
-        x, y, z = (xp.asarray(cells[:, a] - self.instances.boxes[place].lo[a]) for a in range(3))
-        return np.array(self.device.to_host(self.instances.arrays[place][z, y, ..., x]))
+        first = self.instances.boxes[name, self.instances.first[name]].lo
+        x, y, z = (xp.asarray(cells[:, a] - first[a]) for a in range(3))
+        return np.array(self.device.to_host(self.instances.array(name)[z, y, ..., x]))
 
     def extreme(self, role: str) -> tuple[Triple, float]:
         """The first cell of this block with a value that is not finite, or else that with the largest magnitude; and

@@ -1,6 +1,7 @@
 """Regions: what exists.
 
-Knows boxes of cells, atlases of several, fields, regions and their partitions into blocks. Does not know storage, place or time.
+Knows boxes of cells, atlases of several, fields, regions and their partitions into blocks. Does not know storage,
+place or time.
 """
 
 from taskflow.runtime.regions.atlas import Atlas, Seam

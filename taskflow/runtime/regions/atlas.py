@@ -49,9 +49,9 @@ class Atlas:
                 raise ValueError(f"the ghost layers of the charts {m} and {n} have cells in common; move them apart")
         for seam in self.seams:
             self._check(seam)
-        for one, other in combinations(self.seams, 2):
-            if one.beyond.meets(other.beyond):
-                raise ValueError(f"two seams have the cells {one.beyond & other.beyond}")
+        for mine, more in combinations(self.seams, 2):
+            if mine.beyond.meets(more.beyond):
+                raise ValueError(f"two seams have the cells {mine.beyond & more.beyond}")
 
     def _check(self, seam: Seam) -> None:
         chart, beyond = self.charts[seam.chart], seam.beyond

@@ -26,8 +26,8 @@ class Field:
     """One number per cell, or several `values`, such as the entries of a matrix: at its centre (`c`) or at its low face
     across x, y or z (`fx`, `fy`, `fz`). Arrays of a field are C-ordered [z, y, x], or [z, y, value, x].
 
-    A `constant` field is written by the host alone, ghost cells included, such as the vertices of a grid: no task writes
-    it, nothing of it is ever exchanged, and no checkpoint holds it.
+    A `constant` field is written by the host alone, ghost cells included, such as the vertices of a grid: no task
+    writes it, nothing of it is ever exchanged, and no checkpoint holds it.
 
     Raises ValueError for a location that is none of these or less than one value, and TypeError for a dtype that NumPy
     does not know.

@@ -53,7 +53,7 @@ from taskflow.runtime.tasks.program import (
     record,
     repeat,
 )
-from taskflow.runtime.tasks.reading import place, reading, shares
+from taskflow.runtime.tasks.reading import place, reading, shares_of
 from taskflow.runtime.tasks.signature import Variant
 from taskflow.runtime.tasks.split import ROWS, Tiles, rows
 from taskflow.runtime.tasks.stencil import (
@@ -152,7 +152,7 @@ __all__ = [
     "rows",
     "run_body",
     "settled",
-    "shares",
+    "shares_of",
     "siblings",
     "star",
     "tables",

@@ -42,6 +42,12 @@ def shares(launch: Launch, partition: Partition, piece: int) -> tuple[Box, ...]:
     return common(launch.boxes, place(launch, partition).computed(piece, launch.ghosts))
 
 
+def shares_of(launch: Launch, partition: Partition, block: int) -> list[tuple[int, Box]]:
+    """The cells on which a block does a launch, as boxes, each with its piece."""
+    pieces = place(launch, partition).pieces_of(block)
+    return [(piece, cells) for piece in pieces for cells in shares(launch, partition, piece)]
+
+
 def common(boxes: Iterable[Box], others: Sequence[Box]) -> tuple[Box, ...]:
     """The cells that some boxes have in common with others, as boxes."""
     return tuple(both for box in boxes for other in others if (both := box & other))

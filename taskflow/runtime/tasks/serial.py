@@ -72,9 +72,8 @@ def _fold(scalars: dict[str, float], launch: Launch, results: Sequence[Mapping[s
 
 def _origins(partition: Partition, block: int) -> dict[Place, Triple]:
     """The first cell in memory of each field and piece of a block."""
-    return {
-        (name, piece): home.memory[piece].lo for name, home in partition.homes.items() for piece in home.pieces_of(block)
-    }
+    homes = partition.homes.items()
+    return {(name, piece): home.memory[piece].lo for name, home in homes for piece in home.pieces_of(block)}
 
 
 def run_graph(

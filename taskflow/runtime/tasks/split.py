@@ -12,7 +12,7 @@ from typing import NamedTuple
 from taskflow.runtime.regions import Box, Partition, Triple, triple
 from taskflow.runtime.tasks.graph import Message, Part, Place
 from taskflow.runtime.tasks.order import States, Touched, Use
-from taskflow.runtime.tasks.reading import place, shares
+from taskflow.runtime.tasks.reading import common, shares_of
 from taskflow.runtime.tasks.task import Launch
 
 Pieces = list[tuple[Box, Part]]
@@ -55,10 +55,7 @@ class Splitter:
 
     def parts(self, block: int, partition: Partition, messages: Mapping[int, Sequence[Message]]) -> list[list[Cut]]:
         """Per launch, in order, what a block does of it."""
-        mine: list[Shares] = []
-        for launch in self.launches:
-            pieces = place(launch, partition).pieces_of(block)
-            mine.append([(n, cells) for n in pieces for cells in shares(launch, partition, n)])
+        mine = [shares_of(launch, partition, block) for launch in self.launches]
         outer: dict[tuple[int, int], list[Box]] = defaultdict(list)
         if self.chosen:
             outer = self._travelling(block, mine, messages)
@@ -74,8 +71,8 @@ class Splitter:
         if middle == cells:
             return [Cut(cells, "whole", piece, cells, None)]
         parts = self._pieces(cells, middle, self._tiles(launch, cells, middle))
-        middle = next((box for box, part in parts if part == "middle"), None)
-        return [Cut(box, part, piece, cells, middle) for box, part in parts]
+        inner = next((box for box, part in parts if part == "middle"), None)
+        return [Cut(box, part, piece, cells, inner) for box, part in parts]
 
     def _travelling(
         self, block: int, mine: Sequence[Shares], messages: Mapping[int, Sequence[Message]]
@@ -107,17 +104,17 @@ class Splitter:
                 if message.target == block != message.source:
                     for name, copy in message.copies:
                         arriving[name, copy.target].append(copy.target_box)
-            for place, boxes in arriving.items():
-                readers = ((n, self._readers(n, place, boxes, mine[n])) for n in range(moment + 1, len(mine)))
+            for (name, piece), boxes in arriving.items():
+                later = range(moment + 1, len(mine))
+                readers = ((n, self._readers(n, name, boxes, [box for m, box in mine[n] if m == piece])) for n in later)
                 n, cells = next(((n, cells) for n, cells in readers if cells), (-1, []))
                 if n in self.chosen:
-                    yield (n, place[1]), cells
+                    yield (n, piece), cells
 
-    def _readers(self, n: int, place: Place, boxes: Sequence[Box], mine: Shares) -> list[Box]:
-        """Return which cells of a piece read a field in some boxes in the n-th launch."""
-        stencil = self.launches[n].stencils.get(place[0])
-        around = [cells for box in boxes for cells in stencil.readers(box)] if stencil else []
-        return [both for piece, cells in mine if piece == place[1] for box in around if (both := box & cells)]
+    def _readers(self, n: int, name: str, boxes: Sequence[Box], mine: Sequence[Box]) -> list[Box]:
+        """Return which of `mine` read a field in some boxes in the n-th launch."""
+        stencil = self.launches[n].stencils.get(name)
+        return list(common((cells for box in boxes for cells in stencil.readers(box)), mine)) if stencil else []
 
 
 def _pieces(cells: Box, middle: Box, tile: Triple) -> Pieces:

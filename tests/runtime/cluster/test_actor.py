@@ -40,7 +40,7 @@ class Work:
     def __call__(self, shard, control):
         start, origin = noise(self.space), self.space.cells.grow(1).lo
         for name in NAMES:
-            shard.instances.arrays[name][...] = start[name][shard.instances.box.slices(origin)]
+            shard.instances.array(name)[...] = start[name][shard.instances.box.slices(origin)]
         for step in range(self.steps):
             if self.fails == (shard.block, step):
                 raise RunFailed(f"block {shard.block} was told to fail")

@@ -42,9 +42,9 @@ def run(*programs, overlap="none"):
     """Field `a` after programs, on two blocks, that begin with noise where blocks own it, and with NaN elsewhere."""
 
     def job(shard):
-        owned, arrays = shard.partition.owned[shard.block], shard.instances.arrays
+        owned = shard.partition.owned[shard.block]
         for name in "ab":
-            arrays[name][...] = np.nan
+            shard.instances.array(name)[...] = np.nan
             shard.instances.view(name, owned)[...] = NOISE[owned.slices((0, 0, 0))]
         for program in programs:
             shard.run(program)
@@ -64,7 +64,8 @@ def bound(monkeypatch):
         return usual(device, pairs, lane)
 
     usual = binding.copiers
-    monkeypatch.setattr(Kernel, "bind", lambda self, box, *more: kernels.append(box) or bind(self, box, *more))
+    seen = lambda self, box, *more, **how: kernels.append(box) or bind(self, box, *more, **how)  # noqa: E731
+    monkeypatch.setattr(Kernel, "bind", seen)
     for module in (binding, transfer):
         monkeypatch.setattr(module, "copiers", copiers)
     return kernels, copies

@@ -21,10 +21,11 @@ def near(partition, block):
     boards = {n: Board(2, WHERE[block] if n == 1 else 512) for n in range(2)}
     return SimpleNamespace(
         partition=partition, block=block, boards=boards, board=boards[block], inboxes=Inboxes(partition),
-        instances=SimpleNamespace(arrays={name: np.empty(0, f.dtype) for name, f in partition.region.fields.items()},
-                                  view=lambda *what: what, fields=partition.region.fields),
-        fields={1: SimpleNamespace(view=lambda *what: what)}, watch=SimpleNamespace(argument=None),
-        device=SimpleNamespace(xp=None, ordinal=0),
+        instances=SimpleNamespace(dtype=lambda name: np.dtype(partition.region.fields[name].dtype),
+                                  source=lambda name, copy: (name, copy.source_box),
+                                  target=lambda name, copy: (name, copy.target_box), fields=partition.region.fields),
+        fields={1: SimpleNamespace(target=lambda name, copy: (name, copy.target_box))},
+        watch=SimpleNamespace(argument=None), device=SimpleNamespace(xp=None, ordinal=0),
     )  # fmt: skip
 
 

@@ -31,7 +31,7 @@ def fields(space, shape, mapper, steps=3, device=None, program=Everything):
 
     def job(shard):
         for name in NAMES:
-            shard.instances.arrays[name][...] = shard.device.xp.asarray(start[name][shard.instances.box.slices(origin)])
+            shard.instances.array(name)[...] = shard.device.xp.asarray(start[name][shard.instances.box.slices(origin)])
         for _ in range(steps):
             shard.run(program, dt=0.5)
         found = {role: shard.read(role, partition.owned[shard.block]) for role in NAMES}

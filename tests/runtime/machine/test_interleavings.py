@@ -66,7 +66,7 @@ def run(space, shape, mapper, kind, steps):
 
     def job(shard):
         for name in space.fields:
-            shard.instances.arrays[name][...] = start[name][shard.instances.box.slices(origin)]
+            shard.instances.array(name)[...] = start[name][shard.instances.box.slices(origin)]
         for step in range(steps):
             shard.run(programs[step % 2], **given(step))
         owned = partition.owned[shard.block]

@@ -18,11 +18,19 @@ import pytest
 
 from taskflow.errors import BadInput
 from taskflow.runtime.machine.device import cpu, gpu, gpu_problem, open_device
-from taskflow.runtime.machine.kernel import Layout, compile_host, compile_together, compiled, copier, library_cache
+from taskflow.runtime.machine.kernel import (
+    Layout,
+    compile_host,
+    compile_together,
+    compiled,
+    copier,
+    copiers,
+    library_cache,
+)
 from taskflow.runtime.machine.kernel.agreement import KernelError
 from taskflow.runtime.machine.kernel.kernel import text_with_thunk
 from taskflow.runtime.machine.kernel.text import packed, struct_dtype
-from taskflow.runtime.regions import Box
+from taskflow.runtime.regions import ROTATIONS, Box, seen
 from taskflow.runtime.tasks import (
     FACES,
     Components,
@@ -585,7 +593,21 @@ def test_copies_that_do_not_fit_are_refused():
     with pytest.raises(ValueError, match="cannot copy"):
         copier(cpu(), np.zeros((2, 2, 2)), np.zeros((2, 2, 2), "f4"))
     with pytest.raises(ValueError, match="not contiguous"):
-        copier(cpu(), np.zeros((2, 2, 2)), np.zeros((2, 2, 4))[:, :, ::2])
+        copier(cpu(), np.zeros((2, 2, 4))[:, :, ::2], np.zeros((2, 2, 2)))
+
+
+@pytest.mark.parametrize("turn", ROTATIONS, ids=lambda turn: "".join(map("{:+d}".format, turn.axes)))
+@pytest.mark.parametrize("values", [1, 3])
+def test_a_turned_copy(turn, values, device):
+    shape = (4, 3, 5) if values == 1 else (4, 3, values, 5)
+    source = device.allocate(shape, "f8")
+    source[...] = device.xp.arange(np.prod(shape), dtype="f8").reshape(shape)
+    view = seen(source, turn.axes)
+    target = device.allocate(view.shape, "f8")
+    for call in copiers(device, [(target, view)]):
+        call()
+    device.synchronize()
+    assert np.array_equal(device.to_host(target), device.to_host(view))
 
 
 def test_a_cpu_device():

@@ -55,7 +55,7 @@ def on_blocks(shape, job, mapper=COMM):
 
     def main(shard):
         for name in NAMES:
-            shard.instances.arrays[name][...] = start[name][shard.instances.box.slices(origin)]
+            shard.instances.array(name)[...] = start[name][shard.instances.box.slices(origin)]
         result, owned = job(shard), partition.owned[shard.block]
         for role in NAMES:
             fields[role][owned.slices(origin)] = shard.read(role, owned)

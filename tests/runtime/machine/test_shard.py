@@ -33,7 +33,7 @@ def on_blocks(space, shape, overlap, steps=STEPS):
 
     def job(shard):
         for name in NAMES:
-            shard.instances.arrays[name][...] = start[name][shard.instances.box.slices(origin)]
+            shard.instances.array(name)[...] = start[name][shard.instances.box.slices(origin)]
         for _ in range(steps):
             shard.run(program, dt=0.5)
         owned = partition.owned[shard.block]

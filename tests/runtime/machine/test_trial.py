@@ -111,7 +111,7 @@ def test_blocks_that_try_ways_have_the_bits_of_one_memory():
 
     def job(shard):
         for name in NAMES:
-            shard.instances.arrays[name][...] = start[name][shard.instances.box.slices(origin)]
+            shard.instances.array(name)[...] = start[name][shard.instances.box.slices(origin)]
         steps, seen = 0, []
         while steps < 4 or not all(trial.over for trial in shard._trials.values()):
             shard.run(program, dt=0.5)

@@ -23,7 +23,7 @@ def on_blocks(job, overlap="comm", shape=(1, 1, 2)):
 
     def begin(shard):
         for name in NAMES:
-            shard.instances.arrays[name][...] = START[name][shard.instances.box.slices(ORIGIN)]
+            shard.instances.array(name)[...] = START[name][shard.instances.box.slices(ORIGIN)]
         return job(shard)
 
     return run_threads(Partition(SPACE, shape), begin, cpu(1), Mapper(overlap), Limits(message=20.0))

@@ -2,7 +2,7 @@
 compared with the same on the box.
 """
 
-from itertools import product
+from itertools import pairwise, product
 
 from taskflow.runtime.regions import Atlas, Box, Partition, Seam, Turn, divided, triple
 
@@ -12,12 +12,14 @@ GHOST = 2
 def cut(cells, at):
     """The boxes into which a box is cut at some places along x, y and z."""
     ends = [[0, *places, size] for places, size in zip(at, cells, strict=True)]
-    ranges = [list(zip(row, row[1:], strict=False)) for row in ends]
+    ranges = [list(pairwise(row)) for row in ends]
     return [Box((a, c, e), (b, d, f)) for (e, f), (c, d), (a, b) in product(*reversed(ranges))]
 
 
 def turned(cells, at, rotations, periodic=(False, False, False), ghost=GHOST):
-    """An atlas, and per chart the turn that takes cells of the box to those of the chart. `rotations` are one per chart."""
+    """An atlas, and per chart the turn that takes cells of the box to those of the chart, which begins with one of
+    these rotations.
+    """
     parts, places, start = cut(cells, at), [], 0
     for part, rotation in zip(parts, rotations, strict=True):
         image = Turn(rotation.axes)(part)

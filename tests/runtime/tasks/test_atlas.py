@@ -161,7 +161,7 @@ def test_seams_that_cannot_be_are_refused():
     ]:
         with pytest.raises(ValueError, match=message):
             Atlas(charts, seams)
-    with pytest.raises(ValueError, match="no signed permutation|give 1, 2 and 3"):
+    with pytest.raises(ValueError, match="give 1, 2 and 3"):
         Turn((1, 1, 3))
 
 

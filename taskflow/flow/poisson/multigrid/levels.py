@@ -221,6 +221,6 @@ def _with_reach(here: Partition, readers: Sequence[tuple[Partition | None, int]]
     for reader, width in readers:
         for block in range(len(here) if reader else 0):
             assert reader is not None
-            box = reader.computed(block, reader.redundant) & reader.region.cells
+            box = reader.computed(block, reader.redundant)[0] & reader.region.cells
             reach[block] |= here.region.corresponding(box, reader.region).grow(width)
     return replace(here, reach=tuple(reach))

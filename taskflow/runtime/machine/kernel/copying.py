@@ -27,8 +27,9 @@ STRAIGHT, TURNED = "copy_box", "copy_turned"  # rows of the source are contiguou
 # struct Part of parts.h, and how many of them a launch takes
 PART = np.dtype(
     [("source", np.uint64), ("target", np.uint64)]
-    + [(name, np.int64) for name in ("source_x", "source_y", "source_z", "target_y", "target_z")]
-    + [(name, np.uint32) for name in ("nx", "ny", "cells")],
+    + [(name, np.int64) for name in ("source_y", "source_z", "target_y", "target_z")]
+    + [(name, np.uint32) for name in ("nx", "ny", "cells")]
+    + [("source_x", np.int32)],
     align=True,
 )
 PARTS = 32
@@ -78,7 +79,7 @@ def planes(pairs: Iterable[tuple[Array, Array]]) -> list[tuple[Array, Array]]:
     for target, source in pairs:
         if target.ndim == 3:
             flat.append((target, source))
-        elif _turned(source):
+        elif _turned(source) or source.strides[1] != source.shape[2] * source.strides[2]:
             flat += [(target[:, :, n], source[:, :, n]) for n in range(target.shape[2])]
         else:
             flat.append(tuple(view.reshape(view.shape[0], -1, view.shape[-1]) for view in (target, source)))
@@ -86,10 +87,8 @@ def planes(pairs: Iterable[tuple[Array, Array]]) -> list[tuple[Array, Array]]:
 
 
 def _turned(source: Array) -> bool:
-    """Whether the rows of a view are not contiguous, or its planes are not made of its rows as those of an array are."""
-    return source.shape[-1] > 1 and source.strides[-1] != source.dtype.itemsize or min(source.strides) < 0 or (
-        source.ndim == 4 and source.strides[1] != source.shape[2] * source.strides[2]
-    )
+    """Whether the rows of a view are not contiguous."""
+    return bool(source.shape[-1] > 1 and source.strides[-1] != source.dtype.itemsize)
 
 
 def _cuda_copies(pairs: Sequence[tuple[Array, Array]], lane: Lane | None) -> Callable[[], None]:

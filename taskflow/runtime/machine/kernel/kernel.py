@@ -120,8 +120,8 @@ class Kernel(ABC):
                 keep += [scalars[each] for each in names]
             else:
                 memory = [self._memory((results or {})[each], self._parts(box, tile)) for each in names]
-                pointers = [tuple(map(self.device.pointer, each)) for each in memory]
-                values.append(np.array([(*each, each[0] if further else 0) for each in pointers], PARTIAL))
+                partials = [tuple(map(self.device.pointer, each)) for each in memory]
+                values.append(np.array([(*each, each[0] if further else 0) for each in partials], PARTIAL))
                 keep += memory
         if not box and not self.task.reductions:
             return _nothing

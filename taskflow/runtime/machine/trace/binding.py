@@ -71,9 +71,9 @@ class Binder:
 
     def _text(self, launch: Launch) -> tuple[Task, np.dtype]:
         """The task of a launch as it is compiled for these arrays, and its precision."""
-        dtype, fields = self.instances.dtype, launch.task.fields
-        real = dtype(launch.own)
-        own = ((name, dtype(field)) for name, field in launch.foreign.items() if fields[name].precision == "any")
+        array, fields = self.instances.array, launch.task.fields
+        real = array(launch.own).dtype
+        own = ((name, array(field).dtype) for name, field in launch.foreign.items() if fields[name].precision == "any")
         return launch.task.precise({name: dtype.str[1:] for name, dtype in own if dtype != real}), real
 
     def _library(self, launch: Launch) -> Callable[..., Call]:

@@ -25,7 +25,7 @@ from taskflow.runtime.machine.mapper import Mapper
 from taskflow.runtime.machine.trace.operation import Operation
 from taskflow.runtime.machine.trace.tracer import Trace, Tracer
 from taskflow.runtime.regions import Partition
-from taskflow.runtime.tasks import Compute, Known, Launch, Program, Stretch, Valid, analyse, place, shares
+from taskflow.runtime.tasks import Compute, Known, Program, Stretch, Valid, analyse, shares_of
 
 WORTH = 2  # launches that are worth a graph
 
@@ -131,7 +131,7 @@ class Traces:
     def _traced(self, stretch: Stretch, way: Mapper, state: int) -> tuple[Trace, Valid]:
         tracer = self.tracer(way)
         self.known.geometries.check((*stretch.launches, *stretch.following))  # before they are compiled
-        tracer.binder.compile(launch for launch in stretch.launches if self._takes_part(launch))
+        tracer.binder.compile(launch for launch in stretch.launches if shares_of(launch, self.partition, self.block))
         analysis = analyse(
             stretch.launches,
             self.partition,
@@ -145,11 +145,6 @@ class Traces:
         )
         return tracer.trace(analysis, state), analysis.valid
 
-
-    def _takes_part(self, launch: Launch) -> bool:
-        """Whether this block does anything of a launch."""
-        pieces = place(launch, self.partition).pieces_of(self.block)
-        return any(shares(launch, self.partition, piece) for piece in pieces)
 
 
 def calls(operations: Sequence[Operation], lanes: tuple[Lane, Lane], *, graphs: bool) -> list[Call]:

@@ -18,7 +18,8 @@ from taskflow.runtime.machine.trace.binding import Binder
 from taskflow.runtime.regions import STRAIGHT, Box, Copy
 from taskflow.runtime.tasks import Compute, Node, Place, Refresh
 
-Reach = tuple[Place, int, int, bool]  # field and piece, first and last plane touched beside one's own, whether it is written
+# Field and piece, the first and the last plane touched beside one's own, whether it is written.
+Reach = tuple[Place, int, int, bool]
 
 LARGE = 4  # times the cache: of smaller fields enough is still there when the next launch comes, from the other end
 SLAB = 1 << 19  # cells that one operation does at least, so that its call costs little

@@ -5,8 +5,9 @@ constexpr int PARTS = 32;
 struct Part {
   const real* source;
   real* target;
-  Index source_x, source_y, source_z, target_y, target_z;
+  Index source_y, source_z, target_y, target_z;
   unsigned nx, ny, cells;
+  int source_x;  // 1, or where a chart is turned the distance of cells along its own x
 };
 
 struct Parts {
