@@ -1,0 +1,1 @@
+"""Body-fitted grids of several charts: generators, files, metrics, ghost vertices."""
