@@ -103,7 +103,7 @@ def _collapsed(chart: Chart) -> str:
 def _negative(number: int, volume: np.ndarray) -> Iterator[BadInput]:
     bad = np.argwhere(volume <= 0)
     if len(bad) == volume.size:
-        yield BadInput(f"chart {number}: the volumes of all cells are negative, it is left-handed; reverse an index of it")
+        yield BadInput(f"chart {number}: all volumes are negative, the chart is left-handed; reverse an index of it")
     elif len(bad):
         k, j, i = np.unravel_index(int(volume.argmin()), volume.shape)
         yield BadInput(

@@ -14,6 +14,7 @@ from taskflow.errors import BadArgument
 from taskflow.geometry.grids.assembled import LEAST, Part, assembled, turned
 from taskflow.geometry.grids.grid import SIDES, Grid, Vector
 from taskflow.geometry.grids.keys import (
+    ANGLE,
     AXES,
     COUNTS,
     LENGTHS,
@@ -24,19 +25,13 @@ from taskflow.geometry.grids.keys import (
     Kind,
     Shape,
     key,
+    number,
     written,
 )
 from taskflow.geometry.grids.spacing import both_ends
 
 NAMES = ("x_min", "x_max", "y_min", "y_max", "z_min", "z_max")
-DISTORTION = Kind("a number >= 0 and at most 0.12, beyond which cells turn inside out", lambda value: _share(value, 0.12))
-ANGLE = Kind("a number of degrees > 0 and < 180", lambda value: _share(value, math.nextafter(180, 0), above=0.0))
-
-
-def _share(value: object, most: float, above: float = -math.ulp(0.0)) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not above < value <= most:
-        raise ValueError
-    return float(value)
+DISTORTION = Kind("a number >= 0 and at most 0.12, beyond which cells turn inside out", number(-math.ulp(0.0), 0.121))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +44,7 @@ class _Lattice(Shape):
     origin: Vector = key(NUMBERS, "the corner at the low ends", (0.0, 0.0, 0.0))
     stretching: Vector = key(
         STRENGTHS,
-        "a for each direction: vertices at (1 + tanh(a (2 xi - 1)) / tanh a) / 2, narrow at both ends; 0 for equal cells",
+        "a for each direction: vertices at (1 + tanh(a (2 xi - 1)) / tanh a) / 2, narrow at both ends; 0: equal cells",
         (0.0, 0.0, 0.0),
     )
     periodic: tuple[str, ...] = key(AXES, "directions whose two sides are joined", ())
@@ -85,7 +80,7 @@ class BoxGrid(_Lattice):
         yield from super().problems()
         for n, (cells, count) in enumerate(zip(self.cells, self.charts, strict=True)):
             if count > 1 and cells < LEAST * count:
-                remedy = f"each needs {LEAST} cells: give at least {LEAST * count} cells along {'xyz'[n]}, or fewer charts"
+                remedy = f"each needs {LEAST}: give at least {LEAST * count} cells along {'xyz'[n]}, or fewer charts"
                 yield BadArgument("charts", written(self.charts), f" of {written(self.cells)} cells", remedy)
 
     def grid(self) -> Grid:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from taskflow.errors import BadInput
+from taskflow.geometry.grids.cover import rectangles
 from taskflow.geometry.grids.grid import NOWHERE, SIDES, Chart, Patch, Seam, Vector
 from taskflow.geometry.grids.problems import BadGrid
 from taskflow.geometry.grids.turn import determinant
@@ -77,7 +78,7 @@ def coincident(charts: Sequence[Chart], translations: Sequence[Vector] = ()) -> 
 
 
 def _pairs(faces: Faces, translation: Vector) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Which faces, moved, are which other ones, with signed axes [n, ijk]. Without a translation the one comes first."""
+    """Which faces, moved, are which other ones, with signed axes [n, ijk]; unmoved, the one comes first."""
     moved = faces.corners + np.array(translation)
     first, second = _close(moved.mean(axis=1), faces.corners.mean(axis=1), NEAR * faces.edge)
     keep = first < second if translation == NOWHERE else first != second
@@ -107,7 +108,7 @@ def _close(one: np.ndarray, other: np.ndarray, reach: np.ndarray) -> tuple[np.nd
 def _crowded(faces: Faces, face: int, first: np.ndarray, second: np.ndarray) -> BadInput:
     others = np.concatenate([second[first == face], first[second == face]])
     names = (_name(faces, n) for n in (face, *others))
-    return BadInput(f"faces of {', '.join(names)} coincide; at most two do in a grid: remove the chart that is there twice")
+    return BadInput(f"faces of {', '.join(names)} coincide; at most two may: remove what is there twice")
 
 
 def _name(faces: Faces, n: int) -> str:
@@ -142,7 +143,7 @@ def _seams(
         members = first[group.ravel() == n]
         if determinant(signed) != 1:
             raise BadGrid([_reflected(faces, int(members[0]), other_chart, other_side)])
-        for box in _rectangles(faces.cell[members]):
+        for box in rectangles(faces.cell[members]):
             lo, hi = [0, 0, 0], [0, 0, 0]
             for a, axis in enumerate(signed):
                 ends = sorted((axis // abs(axis) * at + by[a]) for at in (box.lo[a], box.hi[a] - 1))
@@ -160,26 +161,4 @@ def _reflected(faces: Faces, face: int, chart: int, side: int) -> BadInput:
 def _patches(faces: Faces) -> Iterator[Patch]:
     for chart, side in np.unique(np.stack([faces.chart, faces.side], axis=1), axis=0).tolist():
         cells = faces.cell[(faces.chart == chart) & (faces.side == side)]
-        yield from (Patch(chart, SIDES[side], box) for box in _rectangles(cells))
-
-
-def _rectangles(cells: np.ndarray) -> Iterator[Box]:
-    """Boxes, one cell thick, of cells [n, ijk] of one side: of each, rows as long and then as many as may be."""
-    low = cells.min(axis=0)
-    mask = np.zeros(cells.max(axis=0) - low + 1, bool)
-    mask[tuple((cells - low).T)] = True
-    while mask.any():
-        corner = np.array(np.unravel_index(int(mask.argmax()), mask.shape))
-        size = np.array([1, 1, 1])
-        for axis in (2, 1, 0):
-            while corner[axis] + size[axis] < mask.shape[axis]:
-                bigger = size + (np.arange(3) == axis)
-                if not mask[_slices(corner, bigger)].all():
-                    break
-                size = bigger
-        mask[_slices(corner, size)] = False
-        yield Box(triple((low + corner).tolist()), triple((low + corner + size).tolist()))
-
-
-def _slices(corner: np.ndarray, size: np.ndarray) -> tuple[slice, ...]:
-    return tuple(slice(c, c + s) for c, s in zip(corner.tolist(), size.tolist(), strict=True))
+        yield from (Patch(chart, SIDES[side], box) for box in rectangles(cells))

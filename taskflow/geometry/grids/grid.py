@@ -116,7 +116,7 @@ class Seam:
 @dataclass(frozen=True, eq=False)
 class Grid:
     """Charts that are joined by `seams`, each listed once, and bounded by `sides`: patches by name. Seams and sides
-    cover every face of every side of a chart once, and what is joined has the same vertices to the bit: see `assembled`.
+    cover every face of every side of a chart once, and what is joined has the same vertices to the bit.
     """
 
     charts: tuple[Chart, ...]

@@ -48,7 +48,7 @@ def _whole(least: int) -> Callable[[Any], int]:
     return read
 
 
-def _number(low: float = -math.inf, high: float = math.inf) -> Callable[[Any], float]:
+def number(low: float = -math.inf, high: float = math.inf) -> Callable[[Any], float]:
     """A number between both."""
 
     def read(value: Any) -> float:
@@ -90,15 +90,17 @@ def _or_none(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
 WHOLE = Kind("a whole number >= 1", _whole(1))
 NATURAL = Kind("a whole number >= 0", _whole(0))
 COUNTS = Kind("three whole numbers >= 1", _several(_whole(1), 3))
-NUMBERS = Kind("three numbers", _several(_number(), 3))
-LENGTH = Kind("a number > 0", _number(0))
-LENGTHS = Kind("three numbers > 0", _several(_number(0), 3))
-RADII = Kind("two numbers > 0", _several(_number(0), 2))
-STRENGTH = Kind("a number >= 0 and at most 10", _number(math.nextafter(0, -1), math.nextafter(10, 11)))
+NUMBERS = Kind("three numbers", _several(number(), 3))
+LENGTH = Kind("a number > 0", number(0))
+LENGTHS = Kind("three numbers > 0", _several(number(0), 3))
+RADII = Kind("two numbers > 0", _several(number(0), 2))
+ANGLE = Kind("a number of degrees > 0 and < 180", number(0, 180))
+STRENGTH = Kind("a number >= 0 and at most 10", number(math.nextafter(0, -1), math.nextafter(10, 11)))
 STRENGTHS = Kind("three numbers >= 0 and at most 10", _several(STRENGTH.read, 3))
-SHARE = Kind("a number > 0 and < 1", _number(0, 1))
-RATIO = Kind("a number > 1 and at most 10", _or_none(_number(1, math.nextafter(10, 11))))
-SIZE = Kind("a number > 0", _or_none(_number(0)))
+SHARE = Kind("a number > 0 and < 1", number(0, 1))
+RATIO = Kind("a number > 1 and at most 10", _or_none(number(1, math.nextafter(10, 11))))
+NOT_NEGATIVE = Kind("a number >= 0", number(math.nextafter(0, -1)))
+SIZE = Kind("a number > 0", _or_none(number(0)))
 TRUTH = Kind("true or false", _truth)
 AXES = Kind('a list of "x", "y" and "z"', _axes)
 
@@ -114,7 +116,7 @@ class Shape:
 
     def __post_init__(self) -> None:
         problems = []
-        for entry in self.keys():
+        for entry in self.entries():
             value = getattr(self, entry.name)
             try:
                 object.__setattr__(self, entry.name, entry.kind.read(value))
@@ -123,7 +125,7 @@ class Shape:
         all_right(problems or self.problems())
 
     @classmethod
-    def keys(cls) -> Iterator[Key]:
+    def entries(cls) -> Iterator[Key]:
         """All keys."""
         for entry in fields(cls):
             meaning = entry.metadata["meaning"]
@@ -134,7 +136,7 @@ class Shape:
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:
         """The shape of keys from a file. Raises BadGrid, too, where keys are missing or unknown."""
-        known = {entry.name: entry for entry in cls.keys()}
+        known = {entry.name: entry for entry in cls.entries()}
         problems = []
         for name, value in values.items():
             if name not in known:

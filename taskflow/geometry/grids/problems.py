@@ -23,6 +23,6 @@ def all_right(problems: Iterable[BadInput]) -> None:
         raise BadGrid(bad)
 
 
-def unavailable(parameter: str, value: str, what: str, remedy: str) -> BadArgument:
+def unavailable(parameter: str, value: str | None, what: str, remedy: str) -> BadArgument:
     """The problem with something that grids may have, but not here."""
     return BadArgument(parameter, value, f": {what} not available in this version", remedy)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
@@ -11,16 +12,14 @@ import numpy as np
 from taskflow.errors import BadArgument
 from taskflow.geometry.grids import spacing
 from taskflow.geometry.grids.assembled import LEAST, Part, assembled
-from taskflow.geometry.grids.box import ANGLE
 from taskflow.geometry.grids.grid import Grid
-from taskflow.geometry.grids.keys import LENGTH, RADII, RATIO, SIZE, STRENGTH, TRUTH, WHOLE, Shape, key, written
-
+from taskflow.geometry.grids.keys import ANGLE, LENGTH, RADII, RATIO, SIZE, STRENGTH, TRUTH, WHOLE, Shape, key, written
 
 INNER_OUTER = {"i_min": "inner", "i_max": "outer"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Ends(Shape):
+class Ends(Shape):
     """Sections, all alike along z."""
 
     height: float = key(LENGTH, "length along z, from 0", 1.0)
@@ -78,7 +77,7 @@ def _radii(radii: tuple[float, float], first: float | None, cells: int) -> Itera
 
 
 @dataclass(frozen=True, kw_only=True)
-class Annulus(_Ends):
+class Annulus(Ends):
     """The ring between two cylinders."""
 
     shape: ClassVar[str] = "annulus"
@@ -97,12 +96,12 @@ class Annulus(_Ends):
     def grid(self) -> Grid:
         radii, around = between(self.radii, self.cells[0], self.first), self.cells[1]
         cuts = [round(around * part / self.charts) for part in range(self.charts + 1)]
-        ranges = (np.arange(low, high + 1) / around for low, high in zip(cuts, cuts[1:], strict=False))
+        ranges = (np.arange(low, high + 1) / around for low, high in pairwise(cuts))
         return self.extended([(*ring(radii, angles), INNER_OUTER) for angles in ranges])
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sector(_Ends):
+class Sector(Ends):
     """A sector of a ring, on both sides of the x axis."""
 
     shape: ClassVar[str] = "sector"
@@ -112,7 +111,7 @@ class Sector(_Ends):
     angle: float = key(ANGLE, "between both straight sides, in degrees")
     first: float | None = key(SIZE, "width of the cells at both ends of the radius; equal cells without it", None)
     stretching: float = key(
-        STRENGTH, "a: angles at (1 + tanh(a (2 xi - 1)) / tanh a) / 2, narrow at both straight sides; 0 for equal cells", 0.0
+        STRENGTH, "a: angles at (1 + tanh(a (2 xi - 1)) / tanh a) / 2, narrow at both walls; 0: equal cells", 0.0
     )
 
     def problems(self) -> Iterator[BadArgument]:
@@ -126,7 +125,7 @@ class Sector(_Ends):
 
 
 @dataclass(frozen=True, kw_only=True)
-class OGrid(_Ends):
+class OGrid(Ends):
     """The surroundings of a cylinder, up to a circle far away."""
 
     shape: ClassVar[str] = "o-grid"
@@ -136,7 +135,7 @@ class OGrid(_Ends):
     far: float = key(LENGTH, "radius of the outer circle")
     first: float | None = key(SIZE, "height of the cells at the cylinder; further out heights grow by a ratio", None)
     growth: float | None = key(
-        RATIO, "that ratio, in place of `first`; without both it is (far / radius)^(1 / cells), for cells of one form", None
+        RATIO, "that ratio, in place of `first`; without both (far / radius)^(1 / cells), for cells of one form", None
     )
 
     def problems(self) -> Iterator[BadArgument]:

@@ -23,7 +23,7 @@ def both_ends(cells: int, strength: float) -> np.ndarray:
 
 
 def one_end(cells: int, strength: float) -> np.ndarray:
-    """1 + tanh(a (xi - 1)) / tanh a, of strength a: narrow at 0 (Vinokur, J. Comput. Phys. 50, 1983); equal where a is 0."""
+    """1 + tanh(a (xi - 1)) / tanh a, of strength a, narrow at 0 (Vinokur, J. Comput. Phys. 50, 1983); a = 0: equal."""
     if not strength:
         return equal(cells)
     return _ended(1 + np.tanh(strength * (equal(cells) - 1)) / np.tanh(strength))

@@ -16,47 +16,35 @@ ROUNDING = 8.0  # times the spacing of floating-point numbers at the largest coo
 BITS = 51  # of coordinates on periodic seams: what is one period away has a number, too
 
 
-def numbers(charts: Sequence[Chart]) -> list[np.ndarray]:
-    """A number [k, j, i] for each vertex, rising with the chart."""
-    result, first = [], 0
-    for chart in charts:
-        shape = chart.vertices.shape[1:]
-        result.append(np.arange(first, first + int(np.prod(shape))).reshape(shape))
-        first += result[-1].size
-    return result
+class Lattice:
+    """Numbers for all vertices of charts, or for all edges along i, j and k: an edge lies at its low vertex."""
 
+    def __init__(self, charts: Sequence[Chart], axes: Sequence[int | None] = (None,)) -> None:
+        self.shapes = {
+            (chart, axis): triple(n + (a != axis) for a, n in enumerate(charts[chart].cells))
+            for chart in range(len(charts))
+            for axis in axes
+        }
+        counts = [int(np.prod(shape)) for shape in self.shapes.values()]
+        self.first = dict(zip(self.shapes, np.cumsum([0, *counts]).tolist(), strict=False))
+        self.count = sum(counts)
 
-def _boxes(seam: Seam, axis: int | None) -> tuple[Box, Box]:
-    """The vertices of a seam in both charts, or the low ones of its edges along a direction of the one."""
-    one, turn = seam.one.vertices, seam.turn
-    if axis is None:
-        return one, turn.vertices(one)
-    low = one.expand((0, 0, 0), triple(-(a == axis) for a in range(3)))
-    across, along, b = turn.vertices(low), turn(low), abs(seam.axes[axis]) - 1  # an edge has an extent, as a cell has
-    ends = [[(along if a == b else across).lo[a], (along if a == b else across).hi[a]] for a in range(3)]
-    return low, Box(triple(end[0] for end in ends), triple(end[1] for end in ends))
+    def numbers(self, chart: int, box: Box, axis: int | None = None) -> np.ndarray:
+        """Those [k, j, i] of a box of vertices of a chart, or of the edges along an axis."""
+        ni, nj, _ = self.shapes[chart, axis]
+        i, j, k = (np.arange(low, high) for low, high in zip(box.lo, box.hi, strict=True))
+        return np.asarray(self.first[chart, axis] + (k[:, None, None] * nj + j[:, None]) * ni + i)
 
-
-def identified(seam: Seam, labels: Sequence[np.ndarray], axis: int | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """What two charts have in common along a seam, by their labels [k, j, i]: vertices, or edges along a direction of
-    the one, labelled by their low vertex.
-    """
-    one, other = _boxes(seam, axis)
-    first = labels[seam.one.chart][one.slices((0, 0, 0))]
-    second = seam.turn.oriented(labels[seam.other.chart][other.slices((0, 0, 0))])
-    return first.ravel(), second.ravel()
-
-
-def lowest(first: np.ndarray, second: np.ndarray, count: int) -> np.ndarray:
-    """The least of what belongs together, for `count` things of which first[n] belongs with second[n]."""
-    label = np.arange(count)
-    while True:
-        before = label.copy()
-        np.minimum.at(label, first, before[second])
-        np.minimum.at(label, second, before[first])
-        label = label[label]
-        if (label == before).all():
-            return label
+    def pairs(self, seam: Seam, axis: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """The numbers of what is common to both sides of a seam: vertices, or edges along a direction of the one."""
+        one, turn, b = seam.one.vertices, seam.turn, None
+        other = turn.vertices(one)
+        if axis is not None:
+            one = one.expand((0, 0, 0), triple(-(a == axis) for a in range(3)))
+            b = abs(seam.axes[axis]) - 1
+            other = other.expand((0, 0, 0), triple(-(a == b) for a in range(3)))
+        numbers = self.numbers(seam.other.chart, other, b)
+        return self.numbers(seam.one.chart, one, axis).ravel(), turn.oriented(numbers).ravel()
 
 
 def edges(points: np.ndarray) -> np.ndarray:
@@ -76,15 +64,19 @@ def both(charts: Sequence[Chart], seam: Seam) -> tuple[np.ndarray, np.ndarray]:
     return one, seam.turn.oriented(charts[seam.other.chart].at(seam.other.vertices))
 
 
+def tolerance(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """How far apart [k, j, i] vertices may lie that are one."""
+    tiny = ROUNDING * np.spacing(max(np.abs(one).max(), np.abs(other).max()))
+    return np.maximum(TOLERANCE * np.minimum(edges(one), edges(other)), tiny)
+
+
 def mismatches(charts: Sequence[Chart], seams: Sequence[Seam]) -> Iterator[BadInput]:
     """Problems with seams whose vertices do not coincide: the largest distance, and where that is."""
     for seam in seams:
         one, other = both(charts, seam)
         moved = one + np.reshape(seam.translation, (3, 1, 1, 1))
         apart = np.sqrt(((moved - other) ** 2).sum(axis=0))
-        tiny = ROUNDING * np.spacing(max(np.abs(moved).max(), np.abs(other).max()))
-        excess = apart - np.maximum(TOLERANCE * np.minimum(edges(one), edges(other)), tiny)
-        if excess.max() > 0:
+        if (apart > tolerance(one, other)).any():
             worst = np.unravel_index(np.argmax(apart), apart.shape)
             place = ", ".join(f"{x:.6g}" for x in one[:, *worst])
             part = f"{apart.max():.3g} apart, {apart[worst] / edges(one)[worst]:.2g} of the edge there"
@@ -101,8 +93,8 @@ def welded(charts: Sequence[Chart], seams: Sequence[Seam]) -> tuple[tuple[Chart,
     """
     if not seams:
         return tuple(charts), ()
-    of = numbers(charts)
-    pairs = [identified(seam, of) for seam in seams]
+    lattice = Lattice(charts)
+    pairs = [lattice.pairs(seam) for seam in seams]
     first, second = (np.concatenate(side) for side in zip(*pairs, strict=True))
     used, place = np.unique(np.concatenate([first, second]), return_inverse=True)
     a, b = place[: first.size], place[first.size :]
@@ -119,8 +111,8 @@ def welded(charts: Sequence[Chart], seams: Sequence[Seam]) -> tuple[tuple[Chart,
     base = points[:, used[label]]
     base = np.where(periodic[label], np.round(base / unit) * unit, base)
     points[:, used] = base + away.T
-    ends = np.cumsum([labels.size for labels in of])[:-1]
     shapes = [chart.vertices.shape for chart in charts]
+    ends = list(lattice.first.values())[1:]
     parts = np.split(points, ends, axis=1)
     return (
         tuple(Chart(np.ascontiguousarray(part).reshape(shape)) for part, shape in zip(parts, shapes, strict=True)),
