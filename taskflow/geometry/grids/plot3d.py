@@ -19,7 +19,7 @@ MOST = 100_000_000_000  # bytes
 BLOCKS = 100_000  # more than any grid has
 LARGEST = 1e100  # of coordinates: products of three are finite
 MEMORY = 3, 12  # times its size takes a binary file, and a text, while it is read
-TEXT = re.compile(rb"[-+.\deEdD\s,*]*\Z")
+TEXT = re.compile(rb"[\s!-~]*\Z")
 GIVE = "give a PLOT3D grid of blocks in three dimensions, as text or binary"
 
 
@@ -49,10 +49,14 @@ def read_plot3d(path: Path) -> tuple[Chart, ...]:
         blocks = _text(path, data)
     else:
         blocks = _marked(path, data) or _unmarked(path, data)
+    charts = []
     for number, block in enumerate(blocks, start=1):
-        if not (np.abs(block) <= LARGEST).all():
+        with np.errstate(invalid="ignore"):  # what is not finite is told of
+            vertices = np.array(block, dtype=np.float64, order="C")
+        if not (np.abs(vertices) <= LARGEST).all():
             raise BadInput(f"{path}, block {number}: {_swapped(block)}")
-    return tuple(Chart(np.array(block, dtype=np.float64, order="C")) for block in blocks)
+        charts.append(Chart(vertices))
+    return tuple(charts)
 
 
 def content(path: Path, memory: int, remedy: str) -> bytes:
@@ -124,7 +128,7 @@ def _mark(data: bytes, at: int, order: str) -> int:
 
 
 def _records(path: Path, data: bytes, order: str) -> list[np.ndarray]:
-    parts, at = [], 0
+    parts, at = list[bytes](), 0
     while at < len(data):
         length = _mark(data, at, order)
         if length < 0 or at + length + 8 > len(data) or _mark(data, at + 4 + length, order) != length:
@@ -222,7 +226,7 @@ def _refused(path: Path, layouts: Sequence[Layout], size: int, unit: int, what: 
     if layouts:
         layout = layouts[0]
         needed = [layout.start + 3 * n * layout.vertices for n in sizes]
-        state = "truncated" if size < min(needed) else "trailing data" if size > max(needed) else "of another length"
+        state = "truncated" if size < min(needed) else "trailing data" if size > max(needed) else "truncated, or trailing data"
         dims = ", ".join(" x ".join(map(str, block)) for block in layout.dims[:3])
         more = ", ..." if len(layout.dims) > 3 else ""
         sizes_said = " or ".join(map(str, needed))

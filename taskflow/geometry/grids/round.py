@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar
@@ -29,7 +29,7 @@ class Ends(Shape):
         if self.periodic and self.cells[2] > 1:
             yield from self.at_least(2, LEAST, "which is periodic, or 1")
 
-    def extended(self, sections: list[tuple[np.ndarray, np.ndarray, Mapping[str, str]]]) -> Grid:
+    def extended(self, sections: Sequence[tuple[np.ndarray, np.ndarray, Mapping[str, str]]]) -> Grid:
         """The grid of sections x, y [j, i], with the names of their sides across i and j."""
         z = self.height * spacing.equal(self.cells[2])[:, None, None]
         parts = [

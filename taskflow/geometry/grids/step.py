@@ -33,7 +33,7 @@ class Step(Ends):
     upstream: float = key(NOT_NEGATIVE, "length of the channel before it; 0: the inlet is at the step", 0.0)
     first: float | None = key(SIZE, "length of the cells at the step; equal cells without it", None)
     clustering: float = key(
-        STRENGTH, "a: heights, below and above the corner, at (1 + tanh(a (2 xi - 1)) / tanh a) / 2; 0: equal cells", 0.0
+        STRENGTH, "a: heights, below the corner and above, at (1 + tanh(a (2 xi - 1)) / tanh a) / 2; 0: equal", 0.0
     )
 
     def problems(self) -> Iterator[BadArgument]:
@@ -70,7 +70,7 @@ class Step(Ends):
         if self.upstream:
             before = -self._along(self._before, self.upstream)[::-1]
             sections.append((before, above, {"i_min": "inlet", "j_min": "lower", "j_max": "upper"}))
-        return self.extended([(*np.broadcast_arrays(x, y[:, None]), names) for x, y, names in sections])
+        return self.extended([(x, y[:, None], names) for x, y, names in sections])
 
     def _along(self, cells: int, length: float) -> np.ndarray:
         if self.first is None or self.first > length / cells:

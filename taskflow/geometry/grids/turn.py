@@ -52,8 +52,8 @@ class Turn:
         lead = values.ndim - 3
         target = [abs(axis) - 1 for axis in self.axes]
         order = [lead + 2 - target[a] for a in (2, 1, 0)]
-        flips = tuple(slice(None, None, -1 if self.axes[a] < 0 else 1) for a in (2, 1, 0))
-        return values.transpose(*range(lead), *order)[(..., *flips)]
+        turned = values.transpose(*range(lead), *order)
+        return np.flip(turned, tuple(lead + 2 - a for a in range(3) if self.axes[a] < 0))
 
 
 def determinant(axes: Triple) -> int:

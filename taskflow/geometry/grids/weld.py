@@ -78,7 +78,7 @@ def mismatches(charts: Sequence[Chart], seams: Sequence[Seam]) -> Iterator[BadIn
         apart = np.sqrt(((moved - other) ** 2).sum(axis=0))
         if (apart > tolerance(one, other)).any():
             worst = np.unravel_index(np.argmax(apart), apart.shape)
-            place = ", ".join(f"{x:.6g}" for x in one[:, *worst])
+            place = ", ".join(f"{x[worst]:.6g}" for x in one)
             part = f"{apart.max():.3g} apart, {apart[worst] / edges(one)[worst]:.2g} of the edge there"
             yield BadInput(
                 f"{seam}: vertices do not coincide, at ({place}) they are {part}; at most {TOLERANCE:g} is allowed:"

@@ -79,7 +79,7 @@ def _map(grid: Grid) -> Iterator[str]:
 def _numbers(patch: Patch, backwards: Sequence[int] = ()) -> str:
     """Block, face and ranges of vertices, from 1; directions that run backwards have theirs reversed."""
     number = next(n for n, (side, _) in FACES.items() if side == patch.side)
-    ranges = []
+    ranges = list[int]()
     for axis in FACES[number][1]:
         ends = patch.cells.lo[axis] + 1, patch.cells.hi[axis] + 1
         ranges += reversed(ends) if axis in backwards else ends
