@@ -32,6 +32,11 @@ class Pipe(Shape):
     first: float | None = key(SIZE, "width of the cells at the wall; equal cells without it", None)
     periodic: bool = key(TRUTH, "join outlet and inlet", False)
 
+    @property
+    def count(self) -> int:
+        side, out, along = self.cells
+        return side * (side + 4 * out) * along
+
     def problems(self) -> Iterator[BadArgument]:
         for axis in (0, 1):
             yield from self.at_least(axis, LEAST, "across seams")

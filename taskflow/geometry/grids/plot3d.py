@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 
@@ -95,7 +96,6 @@ def _text(path: Path, data: bytes) -> list[np.ndarray]:
         if numbers.size == layout.start + 3 * layout.vertices:
             return _blocks(layout, numbers[layout.start :])
     _refused(path, layouts, numbers.size, 1, "numbers", head)
-    raise AssertionError
 
 
 def _place(data: bytes) -> str:
@@ -176,7 +176,6 @@ def _unmarked(path: Path, data: bytes) -> list[np.ndarray]:
             if len(data) == layout.start + 3 * size * layout.vertices:
                 return _blocks(layout, np.frombuffer(data[layout.start :], f"{layout.order}f{size}"))
     _refused(path, layouts, len(data), 4, "bytes", *heads)
-    raise AssertionError
 
 
 # -------------------------------------------------------------------------------------------------------- layouts
@@ -209,7 +208,7 @@ def _blocks(layout: Layout, numbers: np.ndarray) -> list[np.ndarray]:
     return blocks
 
 
-def _refused(path: Path, layouts: Sequence[Layout], size: int, unit: int, what: str, *heads: np.ndarray) -> None:
+def _refused(path: Path, layouts: Sequence[Layout], size: int, unit: int, what: str, *heads: np.ndarray) -> NoReturn:
     """Raise BadInput for a file whose length fits none of the layouts."""
     sizes = (1,) if unit == 1 else (8, 4)
     for layout in layouts:
@@ -226,7 +225,8 @@ def _refused(path: Path, layouts: Sequence[Layout], size: int, unit: int, what: 
     if layouts:
         layout = layouts[0]
         needed = [layout.start + 3 * n * layout.vertices for n in sizes]
-        state = "truncated" if size < min(needed) else "trailing data" if size > max(needed) else "truncated, or trailing data"
+        states = ["truncated"] * (size < max(needed)) + ["trailing data"] * (size > min(needed))
+        state = ", or ".join(states)
         dims = ", ".join(" x ".join(map(str, block)) for block in layout.dims[:3])
         more = ", ..." if len(layout.dims) > 3 else ""
         sizes_said = " or ".join(map(str, needed))

