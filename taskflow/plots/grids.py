@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from taskflow.plots import save
 from taskflow.text import literal
 
-SIZE = 6.4  # inches
+SIZE, MARGIN = 6.4, 0.8  # inches
 COLOURS = 10
 
 
@@ -24,16 +24,19 @@ def plot_outlines(lines: Sequence[tuple[str, str, np.ndarray]], out: Path, title
     Each has a kind and a name: a "seam" is drawn in a colour of its own, a "side" in black with its name, a "chart" is
     its name at a point.
     """
-    figure = Figure(figsize=(SIZE, SIZE), layout="constrained")
+    low, high = (reach(np.concatenate([line[2] for line in lines]), axis=0) for reach in (np.min, np.max))
+    wide, tall, _ = high - low
+    height = min(max(SIZE * tall / wide, SIZE / 4), 2 * SIZE) + MARGIN if flat else SIZE
+    figure = Figure(figsize=(SIZE, height), layout="constrained")
     FigureCanvasAgg(figure)
-    axes: Any = figure.add_subplot(**({} if flat else {"projection": "3d"}))
+    axes: Any = figure.add_subplot(**({} if flat else {"projection": "3d", "computed_zorder": False}))
     colours, named = colormaps["tab10"], set[str]()
     for kind, name, points in lines:
         places = points.T[: 2 if flat else 3]
         if kind == "seam":
-            axes.plot(*places, color=colours(int(name) % COLOURS), linewidth=1.6)
+            axes.plot(*places, color=colours(int(name) % COLOURS), linewidth=1.6, zorder=2)
         elif kind == "side":
-            axes.plot(*places, color="black", linewidth=0.8)
+            axes.plot(*places, color="black", linewidth=0.8, zorder=1)
         else:
             axes.text(*places[:, 0], literal(name), ha="center", va="center", fontweight="bold")
         if kind == "side" and name not in named:

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
 
 import numpy as np
 
@@ -95,7 +94,7 @@ def _text(path: Path, data: bytes) -> list[np.ndarray]:
     for layout in layouts:
         if numbers.size == layout.start + 3 * layout.vertices:
             return _blocks(layout, numbers[layout.start :])
-    _refused(path, layouts, numbers.size, 1, "numbers", head)
+    raise _refused(path, layouts, numbers.size, 1, "numbers", head)
 
 
 def _place(data: bytes) -> str:
@@ -141,7 +140,7 @@ def _records(path: Path, data: bytes, order: str) -> list[np.ndarray]:
     head = np.frombuffer(b"".join(parts[:count]), f"{order}i4")
     layouts = [layout for layout in _layouts(head, 4, order) if layout.start == 4 * head.size]
     if not layouts:
-        _refused(path, [], len(data), 4, "bytes", head)
+        raise _refused(path, [], len(data), 4, "bytes", head)
     blocks, layout = parts[count:], layouts[0]
     if len(blocks) != len(layout.dims):
         more = "more" if len(blocks) > len(layout.dims) else "fewer"
@@ -175,7 +174,7 @@ def _unmarked(path: Path, data: bytes) -> list[np.ndarray]:
         for size in (8, 4):
             if len(data) == layout.start + 3 * size * layout.vertices:
                 return _blocks(layout, np.frombuffer(data[layout.start :], f"{layout.order}f{size}"))
-    _refused(path, layouts, len(data), 4, "bytes", *heads)
+    raise _refused(path, layouts, len(data), 4, "bytes", *heads)
 
 
 # -------------------------------------------------------------------------------------------------------- layouts
@@ -208,12 +207,12 @@ def _blocks(layout: Layout, numbers: np.ndarray) -> list[np.ndarray]:
     return blocks
 
 
-def _refused(path: Path, layouts: Sequence[Layout], size: int, unit: int, what: str, *heads: np.ndarray) -> NoReturn:
-    """Raise BadInput for a file whose length fits none of the layouts."""
+def _refused(path: Path, layouts: Sequence[Layout], size: int, unit: int, what: str, *heads: np.ndarray) -> BadInput:
+    """The error for a file whose length fits none of the layouts."""
     sizes = (1,) if unit == 1 else (8, 4)
     for layout in layouts:
         if size in [layout.start + (3 * n + unit) * layout.vertices for n in sizes]:
-            raise _iblank(path)
+            return _iblank(path)
     for head in heads:
         count = _count(head)
         flat = count and head.size >= 1 + 2 * count and _dims(head[1 : 1 + 2 * count], 2)
@@ -221,7 +220,7 @@ def _refused(path: Path, layouts: Sequence[Layout], size: int, unit: int, what: 
             values = 2 * sum(i * j for i, j in flat)
             if size in [(1 + 2 * count) * unit + n * values for n in sizes]:
                 remedy = "give a grid one cell thick: two planes of vertices"
-                raise BadInput(f"{path}: a grid in two dimensions, without z; {remedy}")
+                return BadInput(f"{path}: a grid in two dimensions, without z; {remedy}")
     if layouts:
         layout = layouts[0]
         needed = [layout.start + 3 * n * layout.vertices for n in sizes]
@@ -231,11 +230,11 @@ def _refused(path: Path, layouts: Sequence[Layout], size: int, unit: int, what: 
         more = ", ..." if len(layout.dims) > 3 else ""
         sizes_said = " or ".join(map(str, needed))
         said = f"{len(layout.dims)} blocks ({dims}{more} vertices) take {sizes_said} {what}, and it has {size}"
-        raise BadInput(f"{path}: {state}: {said}; write the file again")
+        return BadInput(f"{path}: {state}: {said}; write the file again")
     if any(_thin(head) for head in heads):
-        raise BadInput(f"{path}: a block has a single vertex along a direction; give a grid one cell thick: two planes")
+        return BadInput(f"{path}: a block has one vertex along a direction; give a grid one cell thick: two planes")
     kinds = "text, or binary numbers of either endianness with or without record marks"
-    raise BadInput(f"{path}: begins with no numbers of vertices, as {kinds}; {GIVE}")
+    return BadInput(f"{path}: begins with no numbers of vertices, as {kinds}; {GIVE}")
 
 
 def _thin(head: np.ndarray) -> bool:

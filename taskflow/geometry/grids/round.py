@@ -15,6 +15,7 @@ from taskflow.geometry.grids.assembled import LEAST, Part, assembled
 from taskflow.geometry.grids.grid import Grid
 from taskflow.geometry.grids.keys import ANGLE, LENGTH, RADII, RATIO, SIZE, STRENGTH, TRUTH, WHOLE, Shape, key, written
 
+AXIAL = "length along z, from 0"
 INNER_OUTER = {"i_min": "inner", "i_max": "outer"}
 
 
@@ -22,21 +23,20 @@ INNER_OUTER = {"i_min": "inner", "i_max": "outer"}
 class Ends(Shape):
     """Sections, all alike along z."""
 
-    height: float = key(LENGTH, "length along z, from 0", 1.0)
     periodic: bool = key(TRUTH, "join both ends along z; otherwise they are the side ends", False)
 
     def problems(self) -> Iterator[BadArgument]:
         if self.periodic and self.cells[2] > 1:
             yield from self.at_least(2, LEAST, "which is periodic, or 1")
 
-    def extended(self, sections: Sequence[tuple[np.ndarray, np.ndarray, Mapping[str, str]]]) -> Grid:
-        """The grid of sections x, y [j, i], with the names of their sides across i and j."""
-        z = self.height * spacing.equal(self.cells[2])[:, None, None]
+    def extended(self, sections: Sequence[tuple[np.ndarray, np.ndarray, Mapping[str, str]]], length: float) -> Grid:
+        """The grid of sections x, y [j, i], with the names of their sides across i and j, of this length along z."""
+        z = length * spacing.equal(self.cells[2])[:, None, None]
         parts = [
             Part(np.stack(np.broadcast_arrays(x, y, z)), {**names, "k_min": "ends", "k_max": "ends"})
             for x, y, names in sections
         ]
-        return assembled(parts, [(0.0, 0.0, self.height)] if self.periodic else [])
+        return assembled(parts, [(0.0, 0.0, length)] if self.periodic else [])
 
 
 def circle(angles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -86,6 +86,7 @@ class Annulus(Ends):
     radii: tuple[float, float] = key(RADII, "the inner and the outer radius")
     first: float | None = key(SIZE, "width of the cells at both cylinders; equal cells without it", None)
     charts: int = key(WHOLE, "how many charts around", 1)
+    height: float = key(LENGTH, AXIAL, 1.0)
 
     def problems(self) -> Iterator[BadArgument]:
         yield from super().problems()
@@ -97,7 +98,7 @@ class Annulus(Ends):
         radii, around = between(self.radii, self.cells[0], self.first), self.cells[1]
         cuts = [round(around * part / self.charts) for part in range(self.charts + 1)]
         ranges = (np.arange(low, high + 1) / around for low, high in pairwise(cuts))
-        return self.extended([(*ring(radii, angles), INNER_OUTER) for angles in ranges])
+        return self.extended([(*ring(radii, angles), INNER_OUTER) for angles in ranges], self.height)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,6 +114,7 @@ class Sector(Ends):
     stretching: float = key(
         STRENGTH, "a: angles at (1 + tanh(a (2 xi - 1)) / tanh a) / 2, narrow at both walls; 0: equal cells", 0.0
     )
+    height: float = key(LENGTH, AXIAL, 1.0)
 
     def problems(self) -> Iterator[BadArgument]:
         yield from super().problems()
@@ -121,7 +123,7 @@ class Sector(Ends):
     def grid(self) -> Grid:
         angles = self.angle / 360 * (spacing.both_ends(self.cells[1], self.stretching) - 0.5)
         names = {**INNER_OUTER, "j_min": "wall_low", "j_max": "wall_high"}
-        return self.extended([(*ring(between(self.radii, self.cells[0], self.first), angles), names)])
+        return self.extended([(*ring(between(self.radii, self.cells[0], self.first), angles), names)], self.height)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,6 +139,7 @@ class OGrid(Ends):
     growth: float | None = key(
         RATIO, "that ratio, in place of `first`; without both (far / radius)^(1 / cells), for cells of one form", None
     )
+    height: float = key(LENGTH, AXIAL, 1.0)
 
     def problems(self) -> Iterator[BadArgument]:
         yield from super().problems()
@@ -161,4 +164,4 @@ class OGrid(Ends):
         for low, high in ((0, half), (half, around)):
             x, y = ring(radii, -np.arange(low, high + 1) / around)  # clockwise, so that i, j, z are right-handed
             sections.append((x.T, y.T, {"j_min": "body", "j_max": "far"}))
-        return self.extended(sections)
+        return self.extended(sections, self.height)

@@ -110,7 +110,7 @@ FILES = [
     ("text, trailing", (TEXT + " 7").encode(), r"trailing data: .* take 28 numbers, and it has 29"),
     ("not finite", (TEXT + " nan").replace("0", "", 1).encode(), r"block 1: coordinates that are not finite, or"),
     ("two dimensions", b"1\n2 2\n 0 1 0 1 0 0 1 1", r"a grid in two dimensions, without z; give a grid one cell thick"),
-    ("one plane", b"1\n2 2 1\n 0 1 0 1 0 0 1 1 0 0 0 0", r"a single vertex along a direction; give a grid one cell"),
+    ("one plane", b"1\n2 2 1\n 0 1 0 1 0 0 1 1 0 0 0 0", r"a block has one vertex along a direction; give a grid one cell"),
     ("damaged marks", GOOD[:12] + b"\x0c\0\0\0" + GOOD[16:28] + b"\x63\0\0\0" + GOOD[32:], r"truncated in record 2"),
 ]  # fmt: skip
 

@@ -1,10 +1,14 @@
 """Grids by formula: their volumes, sides, seams; and keys that cannot be obeyed."""
 
+from dataclasses import MISSING
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from taskflow.errors import BadArgument
 from taskflow.geometry.grids import LATER, SHAPES, BadGrid, quality, shape, volumes
+from taskflow.geometry.grids.keys import written
 from taskflow.geometry.grids.spacing import both_ends, geometric, one_end, with_first
 
 SMALL = {
@@ -141,7 +145,7 @@ BAD = [
     ("pipe", {"cells": (3, 6, 5)}, "cells = [3, 6, 5]: give at least 4 along the side of the square"),
     ("pipe", {"first": 0.1}, "first = 0.1: 6 equal cells are 0.03333 wide"),
     ("pipe", {"cells": (8, 6, 2), "periodic": True}, "cells = [8, 6, 2]: give at least 4 along the axis"),
-    ("step", {"step": 0.1}, "1 lie below the corner, 15 above; give more, for 4 in each part"),
+    ("step", {"height": 0.1}, "1 lie below the corner, 15 above; give more, for 4 in each part"),
     ("step", {"upstream": 1.0}, "upstream = 1.0: give 0, or at least 5 for 4 cells"),
     ("step", {"cells": (8, 16, 1)}, "cells = [8, 16, 1]: give at least 12 along the way behind the step"),
 ]
@@ -185,3 +189,20 @@ def test_every_key_has_a_meaning_and_a_kind():
         assert entries[0].name == "cells"
         assert kind.counts in entries[0].meaning
         assert all(entry.meaning and entry.kind.words for entry in entries)
+
+
+def table(kind):
+    """The section of a shape on the page on grids."""
+    rows = [f"### {kind.shape}", "", " ".join(kind.__doc__.split()), ""]
+    rows += ["| key | value | default | meaning |", "|---|---|---|---|"]
+    for entry in kind.entries():
+        default = "required" if entry.default is MISSING else f"`{written(entry.default)}`"
+        default = "none" if entry.default is None else default
+        rows.append(f"| `{entry.name}` | {entry.kind.words} | {default} | {entry.meaning} |")
+    return "\n".join(rows)
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_the_page_on_grids_has_every_key(name):
+    page = (Path(__file__).parents[3] / "docs" / "howto" / "grids.md").read_text()
+    assert table(SHAPES[name]) in page
