@@ -10,13 +10,14 @@ from taskflow.cli.format import say, several, tell, times
 from taskflow.errors import BadArgument
 from taskflow.geometry.grids import BadGrid, Grid, quality, read_grid, shape, write_grid
 from taskflow.geometry.grids.outline import flat, outlines
-from taskflow.simulation.case.source import override
 
 CHARTS = 8  # that are listed; of more the first
 
 
 def write_shape(name: str, settings: Sequence[str], path: Path, *, text: bool) -> None:
     """Write the grid of a shape and its map. Raises BadInput with all that is wrong with its keys."""
+    from taskflow.simulation.case.source import override  # slow to load
+
     tables: dict[str, dict[str, object]] = {"grid": {}}
     override(tables, settings)
     others = [key for key in tables if key != "grid"]

@@ -10,7 +10,7 @@ import numpy as np
 from taskflow.errors import BadInput
 from taskflow.geometry.grids.coincide import coincident
 from taskflow.geometry.grids.grid import SIDES, Chart, Grid, Patch, Seam, Vector
-from taskflow.geometry.grids.metrics import areas, volumes
+from taskflow.geometry.grids.metrics import area, volumes
 from taskflow.geometry.grids.problems import all_right
 from taskflow.geometry.grids.turn import Turn, rotations
 from taskflow.geometry.grids.weld import mismatches, welded
@@ -88,14 +88,14 @@ def malformed(charts: Sequence[Chart]) -> Iterator[BadInput]:
 
 def _collapsed(chart: Chart) -> str:
     """The first side with a face without an area."""
-    size = areas(chart.vertices)
     for number, side in enumerate(SIDES):
         axis, end = divmod(number, 2)
         face = tuple(-end if a == 3 - axis else slice(None) for a in range(4))
-        x, area = chart.vertices[face], np.sqrt((size[axis][face] ** 2).sum(axis=0))
+        x = chart.vertices[face]
+        size = np.sqrt((area(x[:, :-1, :-1], x[:, :-1, 1:], x[:, 1:, 1:], x[:, 1:, :-1]) ** 2).sum(axis=0))
         first, second = (np.sqrt((np.diff(x, axis=a) ** 2).sum(axis=0)) for a in (1, 2))
         longest = np.maximum.reduce([first[:, 1:], first[:, :-1], second[1:], second[:-1]])
-        if (area <= FLAT * longest**2).any():
+        if (size <= FLAT * longest**2).any():
             return side
     return ""
 

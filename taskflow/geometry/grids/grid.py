@@ -14,6 +14,7 @@ from taskflow.runtime.regions.box import Box, Triple, triple
 Vector = tuple[float, float, float]
 SIDES = ("i_min", "i_max", "j_min", "j_max", "k_min", "k_max")  # of a chart: by direction and end
 NOWHERE = (0.0, 0.0, 0.0)
+FARTHEST = 1e70  # coordinates: squares of areas are finite
 
 
 @dataclass(frozen=True, eq=False)

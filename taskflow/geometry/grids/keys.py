@@ -10,11 +10,10 @@ from typing import Any, ClassVar, Self
 
 from taskflow import files
 from taskflow.errors import BadArgument
-from taskflow.geometry.grids.grid import Grid
+from taskflow.geometry.grids.grid import FARTHEST, Grid
 from taskflow.geometry.grids.problems import all_right
 
 MEMORY = 300  # bytes for a cell while a grid is made: measured 130 to 282
-LARGEST = 1e100  # of lengths: products of three are finite
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,7 @@ def number(low: float = -math.inf, high: float = math.inf) -> Callable[[Any], fl
     def read(value: Any) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float) or not low < value < high:
             raise ValueError
-        if abs(value) > LARGEST:
+        if abs(value) > FARTHEST:
             raise ValueError
         return float(value)
 

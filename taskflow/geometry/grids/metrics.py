@@ -15,13 +15,14 @@ def areas(vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     on both sides of a seam.
     """
     x = vertices
-    across_i = _area(x[:, :-1, :-1], x[:, :-1, 1:], x[:, 1:, 1:], x[:, 1:, :-1])
-    across_j = _area(x[:, :-1, :, :-1], x[:, 1:, :, :-1], x[:, 1:, :, 1:], x[:, :-1, :, 1:])
-    across_k = _area(x[:, :, :-1, :-1], x[:, :, :-1, 1:], x[:, :, 1:, 1:], x[:, :, 1:, :-1])
+    across_i = area(x[:, :-1, :-1], x[:, :-1, 1:], x[:, 1:, 1:], x[:, 1:, :-1])
+    across_j = area(x[:, :-1, :, :-1], x[:, 1:, :, :-1], x[:, 1:, :, 1:], x[:, :-1, :, 1:])
+    across_k = area(x[:, :, :-1, :-1], x[:, :, :-1, 1:], x[:, :, 1:, 1:], x[:, :, 1:, :-1])
     return across_i, across_j, across_k
 
 
-def _area(a: np.ndarray, b: np.ndarray, c: np.ndarray, d: np.ndarray) -> np.ndarray:
+def area(a: np.ndarray, b: np.ndarray, c: np.ndarray, d: np.ndarray) -> np.ndarray:
+    """Return the area vectors [xyz, ...] of faces with these vertices in order."""
     return _cross(c - a, d - b) / 2
 
 

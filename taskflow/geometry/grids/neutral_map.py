@@ -95,7 +95,7 @@ def _lines(text: str) -> Iterator[Line]:
 
 def _entries(path: Path, lines: list[Line], charts: Sequence[Chart]) -> list[Line]:
     """The lines behind the table of blocks, which has to be that of the charts; raises BadGrid."""
-    begin = next((n for n, line in enumerate(lines) if len(line.words) == 1 and line.words[0].isdigit()), None)
+    begin = next((n for n, line in enumerate(lines) if len(line.words) == 1 and line.words[0].isdecimal()), None)
     if begin is None:
         raise BadGrid([BadInput(f"{path}: no number of blocks stands after the header; {REMEDY}")])
     count = int(lines[begin].words[0])
@@ -104,7 +104,7 @@ def _entries(path: Path, lines: list[Line], charts: Sequence[Chart]) -> list[Lin
         raise BadGrid([BadInput(f"{path}, line {lines[begin].number}: {said}; give the map of this grid")])
     blocks, rest = lines[begin + 1 : begin + 1 + count], lines[begin + 1 + count :]
     all_right(_blocks(path, blocks, charts))
-    while rest and not any(word.isdigit() for word in rest[0].words[1:]):
+    while rest and not any(word.isdecimal() for word in rest[0].words[1:]):
         rest = rest[1:]  # the header of what follows
     return rest
 

@@ -11,13 +11,12 @@ import numpy as np
 
 from taskflow import files
 from taskflow.errors import BadInput
-from taskflow.geometry.grids.grid import Chart
+from taskflow.geometry.grids.grid import FARTHEST, Chart
 from taskflow.geometry.grids.problems import unavailable
 from taskflow.runtime.regions.box import Triple, triple
 
 MOST = 100_000_000_000  # bytes
 BLOCKS = 100_000  # more than any grid has
-LARGEST = 1e100  # of coordinates: products of three are finite
 MEMORY = 3, 12  # times its size takes a binary file, and a text, while it is read
 TEXT = re.compile(rb"[\s!-~]*\Z")
 GIVE = "give a PLOT3D grid of blocks in three dimensions, as text or binary"
@@ -53,7 +52,7 @@ def read_plot3d(path: Path) -> tuple[Chart, ...]:
     for number, block in enumerate(blocks, start=1):
         with np.errstate(invalid="ignore"):  # what is not finite is told of
             vertices = np.array(block, dtype=np.float64, order="C")
-        if not (np.abs(vertices) <= LARGEST).all():
+        if not (np.abs(vertices) <= FARTHEST).all():
             raise BadInput(f"{path}, block {number}: {_swapped(block)}")
         charts.append(Chart(vertices))
     return tuple(charts)
@@ -77,7 +76,7 @@ def _swapped(block: np.ndarray) -> str:
     usual = np.abs(other[np.isfinite(other)])
     if usual.size == other.size and ((usual == 0) | ((usual > 1e-30) & (usual < 1e30))).all():
         return "its numbers have another endianness than its header; write the file again on one machine"
-    return f"coordinates that are not finite, or larger than {LARGEST:g}; write the grid again"
+    return f"coordinates that are not finite, or larger than {FARTHEST:g}; write the grid again"
 
 
 # ---------------------------------------------------------------------------------------------------------- text

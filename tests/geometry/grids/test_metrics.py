@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from taskflow.geometry.grids import areas, closure, shape, volumes
-from taskflow.geometry.grids.metrics import _area
+from taskflow.geometry.grids.assembled import Part, assembled, turned
+from taskflow.geometry.grids.metrics import area
 from taskflow.geometry.grids.turn import Turn, rotations
 
 SHIFTS = arrays(np.float64, (3, 2, 2, 2), elements=st.floats(-0.2, 0.2))
@@ -45,11 +46,11 @@ def test_areas_of_a_cell_sum_to_nothing(shifts):
 @given(arrays(np.float64, (3, 4), elements=st.floats(-1e3, 1e3)))
 def test_an_area_keeps_its_bits_wherever_and_whichever_way_round_it_begins(quad):
     a, b, c, d = quad.T
-    area = _area(a, b, c, d)
+    expected = area(a, b, c, d)
     for corners in ((b, c, d, a), (c, d, a, b), (d, a, b, c)):
-        np.testing.assert_array_equal(_area(*corners), area)
+        np.testing.assert_array_equal(area(*corners), expected)
     for corners in ((d, c, b, a), (c, b, a, d), (b, a, d, c), (a, d, c, b)):
-        np.testing.assert_array_equal(_area(*corners), -area)
+        np.testing.assert_array_equal(area(*corners), -expected)
 
 
 def seam_areas(grid, seam):
@@ -73,7 +74,7 @@ GRIDS = {
 
 
 @pytest.mark.parametrize("name", GRIDS)
-def test_both_sides_of_a_seam_have_one_area(name):
+def test_both_sides_of_a_seam_have_onearea(name):
     grid = shape(name, GRIDS[name]).grid()
     assert grid.seams
     for seam in grid.seams:
@@ -90,6 +91,17 @@ def test_also_between_charts_that_are_turned(seed):
     for seam in grid.seams:
         one, other = seam_areas(grid, seam)
         np.testing.assert_array_equal(one, other)
+
+
+def test_also_along_parts_of_sides():
+    """Three charts behind a step, each turned."""
+    parts = [Part(chart.vertices, {}) for chart in shape("step", GRIDS["step"]).grid().charts]
+    for seed in range(10):
+        grid = assembled(turned(parts, seed))
+        assert len(grid.seams) == 4
+        for seam in grid.seams:
+            one, other = seam_areas(grid, seam)
+            np.testing.assert_array_equal(one, other)
 
 
 @pytest.mark.parametrize("axes", rotations())
