@@ -10,6 +10,7 @@ import typer
 
 from taskflow.cli.exit_codes import Commands, refuse
 from taskflow.cli.files import names
+from taskflow.cli.grid import grid
 
 app = typer.Typer(
     cls=Commands,
@@ -19,6 +20,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="A first flow:  taskflow new cavity.toml,  taskflow run cavity.toml,  taskflow plot cavity",
 )
+app.add_typer(grid, name="grid")
 # Benchmarks are built on top of this command, which knows the group by its name alone.
 app.add_typer(import_module("taskflow.benchmarks.app").bench, name="bench")
 

@@ -70,7 +70,7 @@ def clock(seconds: float) -> str:
 
 def several(count: int, word: str) -> str:
     """A count with its noun."""
-    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}{'es' if word.endswith('ss') else 's'}"
+    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}{'es' if word.endswith(('ss', 'ch')) else 's'}"
 
 
 def times(numbers: Iterable[object]) -> str:

@@ -9,8 +9,9 @@ import pytest
 import taskflow
 from taskflow.simulation.provenance import build
 
-COMMANDS = ["run", "check", "new", "schema", "info", "unlock", "watch", "plot", "export", "graph", "bench"]
+COMMANDS = ["run", "check", "new", "schema", "info", "unlock", "watch", "plot", "export", "graph", "grid", "bench"]
 BENCH = ["runtime", "channels", "sweep", "scaling", "kernels", "step", "cavity", "two-phase", "report"]
+GRID = ["new", "info", "check", "plot", "convert"]
 HEAVY = {"cupy", "dask", "distributed", "matplotlib", "numpy", "pydantic", "rich", "ucxx", "xarray", "zarr"}
 MAIN = "from taskflow.cli import main; main()"
 WRONG = [["runn"], ["run"], ["run", "a.toml", "--forse"], ["plot", "a", "--time=b"], ["bench", "kernels", "--cells=2"]]
@@ -22,7 +23,7 @@ def python(script, *words, **environment):
     return subprocess.run(command, capture_output=True, text=True, timeout=60, env=settings, check=False)
 
 
-@pytest.mark.parametrize(("group", "commands"), [((), COMMANDS), (("bench",), BENCH)])
+@pytest.mark.parametrize(("group", "commands"), [((), COMMANDS), (("bench",), BENCH), (("grid",), GRID)])
 def test_help_names_every_command_in_whole_sentences(give, group, commands):
     result = give(*group, "--help")
     assert result.exit_code == 0

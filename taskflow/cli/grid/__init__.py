@@ -1,0 +1,82 @@
+"""`taskflow grid`: body-fitted grids of several charts; what the commands do is in `commands`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+grid = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Make, look at and convert body-fitted grids.")
+
+GridFile = Annotated[Path, typer.Argument(metavar="FILE", help="A PLOT3D file.", show_default=False)]
+Map = Annotated[
+    Path | None,
+    typer.Option(
+        "--map",
+        metavar="FILE.nmf",
+        help="Its neutral map; by default that of its name beside it, without which seams are found.",
+    ),
+]
+Text = Annotated[bool, typer.Option("--text", help="Write text rather than binary numbers.")]
+
+
+@grid.command()
+def new(
+    shape: Annotated[str, typer.Argument(metavar="SHAPE", help="As grid.shape of a case.", show_default=False)],
+    settings: Annotated[
+        list[str],
+        typer.Option("--set", metavar="grid.key=VALUE", help="A key of the shape, as in a case; as often as wanted."),
+    ] = [],  # noqa: B006
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="By default SHAPE.xyz in the current folder.")
+    ] = None,
+    text: Text = False,
+) -> None:
+    """Write a grid of a shape, and its seams and sides as a neutral map. An existing file is never replaced."""
+    from taskflow.cli.grid.commands import write_shape
+
+    write_shape(shape, settings, output or Path(f"{shape}.xyz"), text=text)
+
+
+@grid.command()
+def info(file: GridFile, neutral_map: Map = None) -> None:
+    """Tell about a grid: charts, seams, sides, the worst of its cells."""
+    from taskflow.cli.grid.commands import tell_grid
+
+    tell_grid(file, neutral_map)
+
+
+@grid.command()
+def check(file: GridFile, neutral_map: Map = None) -> None:
+    """Validate a grid. All that is wrong is told at once."""
+    from taskflow.cli.grid.commands import check_grid
+
+    check_grid(file, neutral_map)
+
+
+@grid.command()
+def plot(
+    file: GridFile,
+    neutral_map: Map = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="The picture; by default FILE.png.")
+    ] = None,
+) -> None:
+    """Draw the outlines of charts, with seams in colour."""
+    from taskflow.cli.grid.commands import draw_grid
+
+    draw_grid(file, neutral_map, output or file.with_suffix(".png"))
+
+
+@grid.command()
+def convert(
+    file: GridFile,
+    target: Annotated[Path, typer.Argument(metavar="TARGET", help="The file to write.", show_default=False)],
+    neutral_map: Map = None,
+    text: Text = False,
+) -> None:
+    """Write a grid anew, with a neutral map. An existing file is never replaced."""
+    from taskflow.cli.grid.commands import convert_grid
+
+    convert_grid(file, neutral_map, target, text=text)

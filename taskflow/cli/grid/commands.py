@@ -1,0 +1,103 @@
+"""What the commands of `taskflow grid` do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from taskflow.cli.exit_codes import refuse, writing
+from taskflow.cli.format import say, several, tell, times
+from taskflow.errors import BadArgument
+from taskflow.geometry.grids import BadGrid, Grid, quality, read_grid, shape, write_grid
+from taskflow.geometry.grids.outline import flat, outlines
+
+CHARTS = 8  # that are listed; of more the first
+
+
+def write_shape(name: str, settings: Sequence[str], path: Path, *, text: bool) -> None:
+    """Write the grid of a shape and its map. Raises BadInput with all that is wrong with its keys."""
+    from taskflow.simulation.case.source import override  # slow to load
+
+    tables: dict[str, dict[str, object]] = {"grid": {}}
+    override(tables, settings)
+    others = [key for key in tables if key != "grid"]
+    if others:
+        refuse(f"--set {others[0]}: give keys of the grid alone, as --set grid.cells=[8,8,8]")
+    try:
+        made = shape(name, tables["grid"])
+    except BadGrid as error:
+        refuse("\n".join(_called(problem) for problem in error.problems))
+    _write(path, made.grid(), text=text)
+
+
+def _called(problem: Exception) -> str:
+    if not isinstance(problem, BadArgument):
+        return str(problem)
+    return problem.called("SHAPE" if problem.parameter == "shape" else f"grid.{problem.parameter}")
+
+
+def _write(path: Path, grid: Grid, *, text: bool) -> None:
+    for file in (path, path.with_suffix(".nmf")):
+        if file.exists():
+            refuse(f"{file} exists; choose another name")
+    if path.suffix == ".nmf":
+        refuse(f"{path}: that is where its map goes; choose another name, as {path.with_suffix('.xyz')}")
+    if path.suffix == ".cgns":
+        refuse(f"{path}: CGNS is not available in this version; choose another name, as {path.with_suffix('.xyz')}")
+    with writing(path, "choose another file"):
+        beside = write_grid(path, grid, text=text)
+    tell(f"{path} and {beside} are written: {several(len(grid.charts), 'chart')}, {several(grid.cells, 'cell')}")
+
+
+def load(path: Path, neutral_map: Path | None) -> Grid:
+    """The grid of a file, with its map where there is one. Raises BadInput with all that is wrong."""
+    beside = path.with_suffix(".nmf")
+    return read_grid(path, neutral_map or (beside if beside.is_file() else None))
+
+
+def tell_grid(path: Path, neutral_map: Path | None) -> None:
+    """Print what a grid has."""
+    say(str(path), _described(load(path, neutral_map)))
+
+
+def check_grid(path: Path, neutral_map: Path | None) -> None:
+    """Print that a grid is valid. Raises BadInput with all that is wrong."""
+    grid = load(path, neutral_map)
+    say(f"{path}: the grid is valid", _described(grid))
+
+
+def _described(grid: Grid) -> Iterator[tuple[str, str]]:
+    """Label and text of each line."""
+    for number, chart in enumerate(grid.charts[:CHARTS], start=1):
+        yield "charts" if number == 1 else "", f"{number}: {times(chart.cells)} cells"
+    if len(grid.charts) > CHARTS:
+        yield "", f"and {len(grid.charts) - CHARTS} more"
+    yield "cells", f"{grid.cells:,}{' in two dimensions' if flat(grid) else ''}"
+    periodic = sum(any(seam.translation) for seam in grid.seams)
+    yield "seams", f"{len(grid.seams)}{f', {periodic} of them periodic' if periodic else ''}"
+    for number, (name, patches) in enumerate(grid.sides.items()):
+        faces = sum(patch.cells.volume for patch in patches)
+        where = f"{several(len(patches), 'patch')}, {several(faces, 'face')}"
+        yield "" if number else "sides", f"{name}: {where}"
+    told = quality(grid)
+    yield "volume", f"at least {told.volume}"
+    yield "closure", f"at most {told.closure}"
+    yield "aspect", f"at most {told.aspect}"
+    yield "skewness", f"at most {told.skewness}"
+    yield "growth", f"at most {told.growth}"
+    lines = (f"{several(count, 'edge')} with {cells} cells around" for cells, count in told.singular.items())
+    yield "singular", ", ".join(lines) or "no edges: four cells lie around each inside the grid"
+
+
+def draw_grid(path: Path, neutral_map: Path | None, out: Path) -> None:
+    """Draw the outlines of a grid; print the path."""
+    from taskflow.plots.grids import plot_outlines
+
+    grid = load(path, neutral_map)
+    with writing(out):
+        tell(plot_outlines(list(outlines(grid)), out, path.name, flat=flat(grid)))
+
+
+def convert_grid(path: Path, neutral_map: Path | None, target: Path, *, text: bool) -> None:
+    """Write a grid as another file, with a map."""
+    _write(target, load(path, neutral_map), text=text)

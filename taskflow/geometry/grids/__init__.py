@@ -1,0 +1,37 @@
+"""Body-fitted grids of several charts: generators, files, metrics, ghost vertices."""
+
+from taskflow.geometry.grids.ghosts import ghosted
+from taskflow.geometry.grids.grid import SIDES, Chart, Grid, Patch, Seam
+from taskflow.geometry.grids.keys import Key, Kind, Shape
+from taskflow.geometry.grids.metrics import areas, closure, volumes
+from taskflow.geometry.grids.problems import BadGrid
+from taskflow.geometry.grids.quality import Extreme, Quality, quality
+from taskflow.geometry.grids.read import read_grid
+from taskflow.geometry.grids.shapes import LATER, SHAPES, shape
+from taskflow.geometry.grids.turn import Turn
+from taskflow.geometry.grids.write import write_grid
+
+__all__ = [
+    "LATER",
+    "SHAPES",
+    "SIDES",
+    "BadGrid",
+    "Chart",
+    "Extreme",
+    "Grid",
+    "Key",
+    "Kind",
+    "Patch",
+    "Quality",
+    "Seam",
+    "Shape",
+    "Turn",
+    "areas",
+    "closure",
+    "ghosted",
+    "quality",
+    "read_grid",
+    "shape",
+    "volumes",
+    "write_grid",
+]

@@ -1,0 +1,164 @@
+"""Seams that nobody has listed: found from faces that coincide."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from taskflow.errors import BadInput
+from taskflow.geometry.grids.cover import rectangles
+from taskflow.geometry.grids.grid import NOWHERE, SIDES, Chart, Patch, Seam, Vector
+from taskflow.geometry.grids.problems import BadGrid
+from taskflow.geometry.grids.turn import determinant
+from taskflow.runtime.regions.box import Box, triple
+
+NEAR = 1e-3  # of the shortest edge of a face: faces this close were meant to be one
+DIRECTION = np.array([0.5377, 0.6180, 0.5736])  # along which faces are sorted: no lattice has many at one place
+AROUND = np.array([(0, 0), (1, 0), (1, 1), (0, 1)])  # the corners of a face, by both directions in it
+
+
+@dataclass(frozen=True)
+class Faces:
+    """All faces of sides: chart, side by its number, cell [n, ijk] and corners [n, corner, xyz] of each."""
+
+    chart: np.ndarray
+    side: np.ndarray
+    cell: np.ndarray
+    corners: np.ndarray
+
+    @classmethod
+    def of(cls, charts: Sequence[Chart], patches: Sequence[Patch]) -> Faces:
+        parts = [_faces(charts[patch.chart], patch) for patch in patches]
+        cells, points = (np.concatenate(column) for column in zip(*parts, strict=True))
+        count = [len(part[0]) for part in parts]
+        charted = np.repeat([patch.chart for patch in patches], count)
+        return cls(charted, np.repeat([SIDES.index(patch.side) for patch in patches], count), cells, points)
+
+    def __getitem__(self, chosen: np.ndarray) -> Faces:
+        return Faces(self.chart[chosen], self.side[chosen], self.cell[chosen], self.corners[chosen])
+
+    @property
+    def edge(self) -> np.ndarray:
+        """The shortest edge of each face."""
+        return np.asarray(np.sqrt(((self.corners - np.roll(self.corners, 1, axis=1)) ** 2).sum(axis=2)).min(axis=1))
+
+
+def _faces(chart: Chart, patch: Patch) -> tuple[np.ndarray, np.ndarray]:
+    """The cells [n, ijk] of a patch and the corners [n, corner, xyz] of their faces."""
+    lo, hi = patch.cells.lo, patch.cells.hi
+    k, j, i = np.meshgrid(*(np.arange(lo[a], hi[a]) for a in (2, 1, 0)), indexing="ij")
+    cell = np.stack([i.ravel(), j.ravel(), k.ravel()], axis=1)
+    first, second = patch.along
+    points = []
+    for along in AROUND:
+        corner = cell.copy()
+        corner[:, patch.axis] += patch.end
+        corner[:, first] += along[0]
+        corner[:, second] += along[1]
+        points.append(chart.vertices[:, corner[:, 2], corner[:, 1], corner[:, 0]].T)
+    return cell, np.stack(points, axis=1)
+
+
+def coincident(charts: Sequence[Chart], translations: Sequence[Vector] = ()) -> tuple[list[Seam], list[Patch]]:
+    """Return seams of all faces that coincide, or do so after one of the translations, as few as may be, and patches of
+    the faces that are left over.
+
+    Raises BadGrid where three faces are in one place, or charts are joined left to right.
+    """
+    faces = Faces.of(charts, [Patch.whole(n, side, chart.cells) for n, chart in enumerate(charts) for side in SIDES])
+    rest, seams = np.arange(len(faces.chart)), list[Seam]()
+    for translation in (NOWHERE, *translations):
+        here = faces[rest]
+        first, second, axes = _pairs(here, translation)
+        seams += _seams(here, first, second, axes, translation)
+        rest = np.delete(rest, np.concatenate([first, second]))
+    return sorted(seams), list(_patches(faces[rest]))
+
+
+def _pairs(faces: Faces, translation: Vector) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Which faces, moved, are which other ones, with signed axes [n, ijk]; unmoved, the one comes first."""
+    moved = faces.corners + np.array(translation)
+    first, second = _close(moved.mean(axis=1), faces.corners.mean(axis=1), NEAR * faces.edge)
+    keep = first < second if translation == NOWHERE else first != second
+    first, second = first[keep], second[keep]
+    apart = np.sqrt(((moved[first][:, :, None] - faces.corners[second][:, None]) ** 2).sum(axis=3))
+    which = apart.argmin(axis=2)  # [pair, corner of the one]: the corner of the other there
+    near = (apart.min(axis=2) <= NEAR * faces.edge[first, None]).all(axis=1)
+    first, second, which = first[near], second[near], which[near]
+    counts = np.bincount(np.concatenate([first, second]), minlength=len(faces.chart))
+    if (counts > 1).any():
+        raise BadGrid([_crowded(faces, int(counts.argmax()), first, second)])
+    return first, second, _axes(faces, first, second, which)
+
+
+def _close(one: np.ndarray, other: np.ndarray, reach: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """All pairs of points [n, xyz] less than `reach` apart."""
+    along, places = one @ DIRECTION, other @ DIRECTION
+    order = np.argsort(places, kind="stable")
+    low = np.searchsorted(places[order], along - reach)
+    count = np.searchsorted(places[order], along + reach, "right") - low
+    first = np.repeat(np.arange(len(one)), count)
+    second = order[np.arange(count.sum()) - np.repeat(np.cumsum(count) - count - low, count)]
+    near = ((one[first] - other[second]) ** 2).sum(axis=1) <= reach[first] ** 2
+    return first[near], second[near]
+
+
+def _crowded(faces: Faces, face: int, first: np.ndarray, second: np.ndarray) -> BadInput:
+    others = np.concatenate([second[first == face], first[second == face]])
+    names = (_name(faces, n) for n in (face, *others))
+    return BadInput(f"faces of {', '.join(names)} coincide; at most two may: remove what is there twice")
+
+
+def _name(faces: Faces, n: int) -> str:
+    return f"chart {faces.chart[n] + 1}, {SIDES[faces.side[n]]}"
+
+
+def _axes(faces: Faces, first: np.ndarray, second: np.ndarray, which: np.ndarray) -> np.ndarray:
+    """The signed axes [n, ijk] of pairs, from the corners that are one."""
+    result = np.zeros((len(first), 3), int)
+    rows = np.arange(len(first))
+    one, other = faces.side[first], faces.side[second]
+    along = np.array([Patch.whole(0, side, (1, 1, 1)).along for side in SIDES])
+    result[rows, one // 2] = np.where(one % 2 != other % 2, 1, -1) * (other // 2 + 1)
+    for direction, corner in ((0, 1), (1, 3)):
+        step = AROUND[which[:, corner]] - AROUND[which[:, 0]]
+        runs = np.abs(step).argmax(axis=1)
+        result[rows, along[one, direction]] = step[rows, runs] * (along[other, runs] + 1)
+    return result
+
+
+def _seams(
+    faces: Faces, first: np.ndarray, second: np.ndarray, axes: np.ndarray, translation: Vector
+) -> Iterator[Seam]:
+    """Seams made of pairs of faces."""
+    rows, target = np.arange(len(first))[:, None], np.abs(axes) - 1
+    images = faces.cell[second][rows, target]  # [pair, direction of the one]: the place in the other along it
+    shift = images - np.sign(axes) * faces.cell[first]
+    key = np.stack([faces.chart[first], faces.side[first], faces.chart[second], faces.side[second]], axis=1)
+    groups, group = np.unique(np.concatenate([key, axes, shift], axis=1), axis=0, return_inverse=True)
+    for n, (chart, side, other_chart, other_side, *numbers) in enumerate(groups.tolist()):
+        signed, by = triple(numbers[:3]), numbers[3:]
+        members = first[group.ravel() == n]
+        if determinant(signed) != 1:
+            raise BadGrid([_reflected(faces, int(members[0]), other_chart, other_side)])
+        for box in rectangles(faces.cell[members]):
+            lo, hi = [0, 0, 0], [0, 0, 0]
+            for a, axis in enumerate(signed):
+                ends = sorted((axis // abs(axis) * at + by[a]) for at in (box.lo[a], box.hi[a] - 1))
+                lo[abs(axis) - 1], hi[abs(axis) - 1] = ends[0], ends[1] + 1
+            one = Patch(chart, SIDES[side], box)
+            seam = Seam(one, Patch(other_chart, SIDES[other_side], Box(triple(lo), triple(hi))), signed, translation)
+            yield min(seam, seam.reverse, key=lambda seam: (seam.one, seam.other))
+
+
+def _reflected(faces: Faces, face: int, chart: int, side: int) -> BadInput:
+    names = f"{_name(faces, face)} with chart {chart + 1}, {SIDES[side]}"
+    return BadInput(f"the seam of {names} joins a right-handed chart to a left-handed one; reverse an index of one")
+
+
+def _patches(faces: Faces) -> Iterator[Patch]:
+    for chart, side in np.unique(np.stack([faces.chart, faces.side], axis=1), axis=0).tolist():
+        cells = faces.cell[(faces.chart == chart) & (faces.side == side)]
+        yield from (Patch(chart, SIDES[side], box) for box in rectangles(cells))

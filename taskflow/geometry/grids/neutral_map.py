@@ -1,0 +1,222 @@
+"""Neutral map files: which faces of blocks are joined, and what bounds the others."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from pathlib import Path
+
+import numpy as np
+
+from taskflow import files
+from taskflow.errors import BadInput
+from taskflow.geometry.grids.cover import uncovered
+from taskflow.geometry.grids.grid import SIDES, Chart, Patch, Seam
+from taskflow.geometry.grids.problems import BadGrid, all_right
+from taskflow.geometry.grids.turn import determinant
+from taskflow.geometry.grids.weld import both, tolerance
+from taskflow.runtime.regions.box import Box, Triple, triple
+
+FACES = {  # by number: the side, and the directions of both ranges
+    1: ("k_min", (0, 1)),
+    2: ("k_max", (0, 1)),
+    3: ("i_min", (1, 2)),
+    4: ("i_max", (1, 2)),
+    5: ("j_min", (2, 0)),
+    6: ("j_max", (2, 0)),
+}
+FLAT = ("i_min", "i_max", "j_min", "j_max")  # faces 1 to 4 of a writer for two dimensions
+JOINED, SIDE = "ONE_TO_ONE", "! side"
+NAMED = re.compile(r"!\s*side\s+(.+?)\s*$")
+ABSENT = {"PATCHED": "patched seams are", "POLE": "poles are", "COLLAPSED": "collapsed faces are"}
+WORDS = ("TRUE", "FALSE")
+MOST = 100_000_000  # bytes
+REMEDY = "give a neutral map file (.nmf)"
+
+Boundaries = dict[str, tuple[Patch, ...]]
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line that has something to say: its words, its number in the file, the name of a side in its comment."""
+
+    number: int
+    words: tuple[str, ...]
+    name: str | None = None
+
+
+class _Wrong(Exception):
+    """What is wrong with an entry, with the remedy."""
+
+
+def read_map(path: Path, charts: Sequence[Chart]) -> tuple[list[Seam], Boundaries]:
+    """Return the seams and the sides in a neutral map of these charts. A seam whose vertices are a translation apart is
+    periodic. Entries of other types than ONE_TO_ONE are sides, named by type and number, or by a comment `! side NAME`.
+
+    Raises BadGrid with all that is wrong, line by line, and with faces that are covered twice or not at all.
+    """
+    try:
+        text = files.text(path, MOST, REMEDY)
+    except BadInput as error:
+        raise BadInput(f"{path}: {error}") from None
+    lines = list(_lines(text))
+    entries = _entries(path, lines, charts)
+    problems, seams, sides = list[BadInput](), list[Seam](), dict[str, list[Patch]]()
+    counts = Counter[str]()
+    for line in entries:
+        try:
+            kind = line.words[0].strip("'\"")
+            if kind.upper().replace("-", "_") == JOINED:
+                seams.append(_translated(charts, _seam(line, charts)))
+                continue
+            patch = _side(kind, line, charts)
+            counts[kind.lower()] += 1
+            sides.setdefault(line.name or f"{kind.lower()}_{counts[kind.lower()]}", []).append(patch)
+        except _Wrong as error:
+            problems.append(BadInput(f"{path}, line {line.number}: {error}"))
+    all_right(problems)
+    cover = [patch for seam in seams for patch in (seam.one, seam.other)]
+    cover += [patch for patches in sides.values() for patch in patches]
+    all_right(BadInput(f"{path}: {problem}") for problem in uncovered(charts, cover))
+    return sorted(seams), {name: tuple(patches) for name, patches in sides.items()}
+
+
+def _lines(text: str) -> Iterator[Line]:
+    """Lines without comments, blank ones left out."""
+    for number, line in enumerate(text.splitlines(), start=1):
+        words = re.split(r"[#!]", line)[0].split()
+        if words:
+            name = NAMED.search(line)
+            yield Line(number, tuple(words), name[1] if name else None)
+
+
+def _entries(path: Path, lines: list[Line], charts: Sequence[Chart]) -> list[Line]:
+    """The lines behind the table of blocks, which has to be that of the charts; raises BadGrid."""
+    begin = next((n for n, line in enumerate(lines) if len(line.words) == 1 and line.words[0].isdecimal()), None)
+    if begin is None:
+        raise BadGrid([BadInput(f"{path}: no number of blocks stands after the header; {REMEDY}")])
+    count = int(lines[begin].words[0])
+    if count != len(charts):
+        said = f"{count} blocks, and the grid has {len(charts)}"
+        raise BadGrid([BadInput(f"{path}, line {lines[begin].number}: {said}; give the map of this grid")])
+    blocks, rest = lines[begin + 1 : begin + 1 + count], lines[begin + 1 + count :]
+    all_right(_blocks(path, blocks, charts))
+    while rest and not any(word.isdecimal() for word in rest[0].words[1:]):
+        rest = rest[1:]  # the header of what follows
+    return rest
+
+
+def _blocks(path: Path, lines: list[Line], charts: Sequence[Chart]) -> Iterator[BadInput]:
+    for number, chart in enumerate(charts, start=1):
+        dims = [n + 1 for n in chart.cells]
+        if number > len(lines):
+            yield BadInput(f"{path}: block {number} is missing in the table of blocks; write the map again")
+            continue
+        line = lines[number - 1]
+        if line.words != tuple(map(str, (number, *dims))):
+            said = f"{' '.join(line.words)!r}, and block {number} has {' x '.join(map(str, dims))} vertices"
+            yield BadInput(f"{path}, line {line.number}: {said}; give '{number} {' '.join(map(str, dims))}'")
+
+
+def _side(kind: str, line: Line, charts: Sequence[Chart]) -> Patch:
+    word = kind.upper().replace("-", "_")
+    if word in ABSENT:
+        raise _Wrong(f"{kind}: {ABSENT[word]} not available in this version; join whole faces one to one")
+    if len(line.words) > 7:
+        remedy = f"did you mean {JOINED}?" if get_close_matches(word, [JOINED], 1) else f"give {JOINED}, or one block"
+        raise _Wrong(f"unknown word {kind} with faces of two blocks; {remedy}")
+    return _patch(line.words[1:7], charts)[0]
+
+
+def _patch(words: Sequence[str], charts: Sequence[Chart]) -> tuple[Patch, tuple[int, int], tuple[int, int]]:
+    """The patch of six numbers, the directions of its ranges, and 1 or -1 for each as it runs forwards or backwards."""
+    try:
+        block, face, *ends = map(int, words)
+        s1, e1, s2, e2 = ends
+    except ValueError:
+        raise _Wrong(f"{' '.join(words)!r}; give six whole numbers: block, face, and two ranges of vertices") from None
+    if not 1 <= block <= len(charts):
+        raise _Wrong(f"block {block}; the grid has blocks 1 to {len(charts)}")
+    if face not in FACES:
+        raise _Wrong(f"face {face}; give 1 to 6 for k min, k max, i min, i max, j min, j max")
+    side, along = FACES[face]
+    cells = charts[block - 1].cells
+    for (start, end), axis in zip(((s1, e1), (s2, e2)), along, strict=True):
+        if not (min(start, end) >= 1 and max(start, end) <= cells[axis] + 1):
+            said = f"vertices {start} to {end} along {'ijk'[axis]} of block {block}, which has {cells[axis] + 1}"
+            raise _Wrong(f"{said}; {_numbering(face, (s1, e1, s2, e2), cells)}")
+        if start == end:
+            raise _Wrong(f"a range from {start} to {end} has no faces; give its first and its last vertex")
+    box = Patch.whole(0, side, cells).cells
+    lo, hi = list(box.lo), list(box.hi)
+    for (start, end), axis in zip(((s1, e1), (s2, e2)), along, strict=True):
+        lo[axis], hi[axis] = min(start, end) - 1, max(start, end) - 1
+    signs = (1 if e1 > s1 else -1), (1 if e2 > s2 else -1)
+    return Patch(block - 1, side, Box(triple(lo), triple(hi))), along, signs
+
+
+def _numbering(face: int, ends: tuple[int, int, int, int], cells: Triple) -> str:
+    """The remedy for extents that do not fit: some writers number the faces of two dimensions otherwise."""
+    if face <= len(FLAT):
+        along = [axis for axis in range(3) if axis != SIDES.index(FLAT[face - 1]) // 2]
+        most = max(ends[:2]), max(ends[2:])
+        if any(all(m <= cells[a] + 1 for m, a in zip(most, order, strict=True)) for order in (along, along[::-1])):
+            return (
+                f"they fit a file that numbers faces 1 to 4 as i min, i max, j min, j max; here 1 and 2 are k min and k"
+                f" max, 3 to 6 those: give {SIDES.index(FLAT[face - 1]) + 3} in place of {face}"
+            )
+    return "give ranges of vertices of that face, counted from 1"
+
+
+def _seam(line: Line, charts: Sequence[Chart]) -> Seam:
+    words = line.words
+    if len(words) != 14:
+        raise _Wrong(f"{len(words)} words; {JOINED} takes two times six numbers and TRUE or FALSE")
+    swap = words[13].upper().strip(".")
+    if swap not in WORDS:
+        raise _Wrong(f"unknown word {words[13]}; give TRUE or FALSE, whether the ranges are swapped")
+    one, first, signs = _patch(words[1:7], charts)
+    other, second, other_signs = _patch(words[7:13], charts)
+    if swap == "TRUE":
+        second, other_signs = second[::-1], other_signs[::-1]
+    axes = [0, 0, 0]
+    axes[one.axis] = (1 if one.end != other.end else -1) * (other.axis + 1)
+    for a, b, sign, other_sign in zip(first, second, signs, other_signs, strict=True):
+        axes[a] = sign * other_sign * (b + 1)
+        size, other_size = (patch.cells.shape[axis] for patch, axis in ((one, a), (other, b)))
+        if size != other_size:
+            said = f"{size} cells along {'ijk'[a]} of block {one.chart + 1} are joined to {other_size} of the other"
+            raise _Wrong(f"{said}; give as many")
+    if determinant(triple(axes)) != 1:
+        raise _Wrong("joins a right-handed chart to a left-handed one, a reflection; reverse a range, or an index")
+    seam = Seam(one, other, triple(axes))
+    if (one.chart, one.side) == (other.chart, other.side) and one.cells.meets(other.cells):
+        raise _Wrong("joins faces to themselves; give two patches without common faces")
+    return min(seam, seam.reverse, key=lambda seam: (seam.one, seam.other))
+
+
+def _translated(charts: Sequence[Chart], seam: Seam) -> Seam:
+    """The seam with the translation by which its vertices are apart, if it is one for all."""
+    one, other = both(charts, seam)
+    apart, most = other - one, tolerance(one, other)
+    if (np.sqrt((apart**2).sum(axis=0)) <= most).all():
+        return seam
+    x, y, z = (float(np.median(step)) for step in apart)
+    if (np.sqrt(((apart - np.reshape((x, y, z), (3, 1, 1, 1))) ** 2).sum(axis=0)) <= most).all():
+        return replace(seam, translation=(x, y, z))
+    if _congruent(one, other):
+        raise _Wrong("periodic by a rotation, which is not available in this version; make a grid of the whole circle")
+    return seam
+
+
+def _congruent(one: np.ndarray, other: np.ndarray) -> bool:
+    """Whether all distances from the corners of a patch are the same in the other."""
+    corners = [(0, 0, 0), (-1, -1, -1), (-1, 0, 0), (0, 0, -1), (0, -1, 0)]
+    for corner in corners:
+        first, second = (np.sqrt(((x - x[:, *corner][:, None, None, None]) ** 2).sum(axis=0)) for x in (one, other))
+        if not np.allclose(first, second, rtol=1e-6, atol=1e-9 * first.max()):
+            return False
+    return True

@@ -1,0 +1,44 @@
+"""The lines in which a grid is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from taskflow.geometry.grids.grid import Chart, Grid, Patch
+
+Outline = tuple[str, str, np.ndarray]  # "seam", "side" or "chart"; its name; points [n, xyz], for a chart its middle
+
+
+def flat(grid: Grid) -> bool:
+    """Whether it is one in two dimensions: all vertices lie in two planes across z."""
+    return np.unique(np.concatenate([np.unique(chart.vertices[2]) for chart in grid.charts])).size == 2
+
+
+def outlines(grid: Grid) -> Iterator[Outline]:
+    """The borders of all seams and sides, with names of sides, and numbers of charts in their middles. In two
+    dimensions all of it lies in the lower plane, and sides in that plane are left out.
+    """
+    level = min(float(chart.vertices[2].min()) for chart in grid.charts) if flat(grid) else None
+    for number, seam in enumerate(grid.seams, start=1):
+        for patch in (seam.one, seam.other):
+            yield from (("seam", str(number), line) for line in _border(grid.charts[patch.chart], patch, level))
+    for name, patches in grid.sides.items():
+        for patch in patches:
+            yield from (("side", name, line) for line in _border(grid.charts[patch.chart], patch, level))
+    for number, chart in enumerate(grid.charts, start=1):
+        k, j, i = (n // 2 for n in chart.vertices.shape[1:])
+        yield "chart", str(number), chart.vertices[:, k, j, i][None]
+
+
+def _border(chart: Chart, patch: Patch, level: float | None) -> Iterator[np.ndarray]:
+    """The border of a patch; in two dimensions the line in which it meets the lower plane, unless it lies in it."""
+    points = chart.at(patch.vertices).squeeze(3 - patch.axis)
+    border = np.concatenate([points[:, 0], points[:, 1:, -1], points[:, -1, -2::-1], points[:, -2::-1, 0]], axis=1).T
+    if level is None:
+        yield border
+    elif np.ptp(border[:, 2]) > 0:
+        edges = points[:, 0], points[:, -1], points[..., 0], points[..., -1]
+        low = [edge for edge in edges if (edge[2] == level).all()]
+        yield max(low, key=lambda edge: edge.shape[1]).T

@@ -1,0 +1,169 @@
+"""How good a grid is: least volumes, forms of cells, edges where other than four cells meet."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+
+from taskflow.geometry.grids.ghosts import ghosted
+from taskflow.geometry.grids.grid import Grid
+from taskflow.geometry.grids.metrics import closure, volumes
+from taskflow.geometry.grids.weld import Lattice
+from taskflow.runtime.regions.box import Triple, triple
+
+
+@dataclass(frozen=True, order=True)
+class Extreme:
+    """A value, and the chart and cell, counted from 1, that has it."""
+
+    value: float
+    chart: int
+    cell: Triple
+
+    def __str__(self) -> str:
+        return f"{self.value:.4g} (chart {self.chart}, cell {self.cell})"
+
+
+@dataclass(frozen=True)
+class Quality:
+    """Extremes of a grid.
+
+    `closure`: what the area vectors of a cell leave over, as a share of their lengths. `aspect`: the longest over the
+    shortest mean edge. `skewness`: deviation of the worst angle between edges from a right one, over a right one.
+    `growth`: ratio of the lengths of neighbouring cells, the longer over the shorter, also across seams. Directions
+    that are one cell thick are left out of aspect and growth. `singular`: how many edges of cells, by the number of
+    cells around them, where that is not four inside the grid.
+    """
+
+    volume: Extreme
+    closure: Extreme
+    aspect: Extreme
+    skewness: Extreme
+    growth: Extreme
+    singular: dict[int, int]
+
+
+def quality(grid: Grid) -> Quality:
+    """Look at all cells of a grid."""
+    points = [chart.vertices for chart in grid.charts]
+    return Quality(
+        volume=min(_extreme(n, -volumes(x), -1) for n, x in enumerate(points)),
+        closure=max(_extreme(n, closure(x)) for n, x in enumerate(points)),
+        aspect=max(_extreme(n, _aspect(x)) for n, x in enumerate(points)),
+        skewness=max(_extreme(n, _skewness(x)) for n, x in enumerate(points)),
+        growth=max(_extreme(n, _growth(x)) for n, x in enumerate(ghosted(grid, 1))),
+        singular=singular(grid),
+    )
+
+
+def _extreme(chart: int, values: np.ndarray, sign: int = 1) -> Extreme:
+    place = np.unravel_index(int(values.argmax()), values.shape)
+    return Extreme(sign * float(values[place]), chart + 1, triple(int(n) + 1 for n in reversed(place)))
+
+
+def _edges(vertices: np.ndarray, axis: int) -> np.ndarray:
+    """Vectors [xyz, k, j, i] of the edges along a direction."""
+    return np.diff(vertices, axis=3 - axis)
+
+
+def _lengths(vertices: np.ndarray, axis: int) -> np.ndarray:
+    """Mean length [k, j, i] of the four edges of a cell along a direction."""
+    length = np.sqrt((_edges(vertices, axis) ** 2).sum(axis=0))
+    for across in (a for a in range(3) if a != axis):
+        low, high = (np.s_[:-1], np.s_[1:])
+        ends = [tuple(s if a == 2 - across else slice(None) for a in range(3)) for s in (low, high)]
+        length = (length[ends[0]] + length[ends[1]]) / 2
+    return length
+
+
+def _aspect(vertices: np.ndarray) -> np.ndarray:
+    thick = [a for a in range(3) if vertices.shape[3 - a] > 2] or [0]
+    lengths = [_lengths(vertices, axis) for axis in thick]
+    return np.asarray(np.maximum.reduce(lengths) / np.minimum.reduce(lengths))
+
+
+def _skewness(vertices: np.ndarray) -> np.ndarray:
+    cosine = np.zeros(tuple(n - 1 for n in vertices.shape[1:]))
+    units = [edges / np.sqrt((edges**2).sum(axis=0)) for edges in (_edges(vertices, axis) for axis in range(3))]
+    for corner in range(8):
+        at = [
+            unit[:, *(slice(None) if a == axis else _half(corner >> a & 1) for a in (2, 1, 0))]
+            for axis, unit in enumerate(units)
+        ]
+        for a, b in ((0, 1), (0, 2), (1, 2)):
+            cosine = np.maximum(cosine, np.abs((at[a] * at[b]).sum(axis=0)))
+    return np.asarray(np.arcsin(np.minimum(cosine, 1.0)) / (np.pi / 2))
+
+
+def _half(end: int) -> slice:
+    return slice(1, None) if end else slice(None, -1)
+
+
+def _growth(vertices: np.ndarray) -> np.ndarray:
+    """The largest ratio [k, j, i] of a cell's lengths to those of its neighbours, from vertices with a ghost layer."""
+    cells = tuple(n - 3 for n in vertices.shape[1:])
+    worst = np.ones(cells)
+    for axis in (a for a in range(3) if cells[2 - a] > 1):
+        inner = tuple(slice(None) if a == axis else slice(1, -1) for a in (2, 1, 0))
+        length = _lengths(vertices[:, *inner], axis)
+        low, mid, high = (
+            length[tuple(s if a == axis else slice(None) for a in (2, 1, 0))] for s in np.s_[:-2, 1:-1, 2:]
+        )
+        for other in (low, high):
+            worst = np.maximum(worst, np.maximum(mid / other, other / mid))
+    return worst
+
+
+def singular(grid: Grid) -> dict[int, int]:
+    """The numbers of edges inside the grid around which other than four cells lie, by how many do."""
+    lattice = Lattice(grid.charts, (0, 1, 2))
+    pairs = [lattice.pairs(seam, axis) for seam in grid.seams for axis in seam.one.along]
+    if not pairs:
+        return {}
+    first, second = (np.concatenate(side) for side in zip(*pairs, strict=True))
+    used, place = np.unique(np.concatenate([first, second]), return_inverse=True)
+    label = _lowest(place[: first.size], place[first.size :], used.size)
+    around = np.bincount(label, weights=_around(grid, lattice, used), minlength=used.size)
+    bounded = np.zeros(used.size, bool)
+    bounded[label[np.isin(used, _bounding(grid, lattice))]] = True
+    inside = (label == np.arange(used.size)) & ~bounded
+    return dict(sorted(Counter(around[inside & (around != 4)].astype(int).tolist()).items()))
+
+
+def _lowest(first: np.ndarray, second: np.ndarray, count: int) -> np.ndarray:
+    """The least of what belongs together, for `count` things of which first[n] belongs with second[n]."""
+    label = np.arange(count)
+    while True:
+        before = label.copy()
+        np.minimum.at(label, first, before[second])
+        np.minimum.at(label, second, before[first])
+        if (label == before).all():
+            return label
+
+
+def _around(grid: Grid, lattice: Lattice, used: np.ndarray) -> np.ndarray:
+    """How many cells of its own chart lie around each edge of these numbers."""
+    result = np.zeros(used.size)
+    for (chart, axis), first in lattice.first.items():
+        shape = lattice.shapes[chart, axis]
+        mine = (used >= first) & (used < first + int(np.prod(shape)))
+        places = np.unravel_index(used[mine] - first, tuple(reversed(shape)))
+        cells = np.ones(int(mine.sum()), int)
+        for across in (a for a in range(3) if a != axis):
+            at = places[2 - across]
+            cells *= 2 - (at == 0) - (at == grid.charts[chart].cells[across])
+        result[mine] = cells
+    return result
+
+
+def _bounding(grid: Grid, lattice: Lattice) -> np.ndarray:
+    """The numbers of the edges on sides."""
+    parts: list[np.ndarray] = []
+    for patch in chain.from_iterable(grid.sides.values()):
+        for axis in patch.along:
+            low = patch.vertices.expand((0, 0, 0), triple(-(a == axis) for a in range(3)))
+            parts.append(lattice.numbers(patch.chart, low, axis).ravel())
+    return np.concatenate(parts) if parts else np.zeros(0, int)

@@ -1,0 +1,148 @@
+"""Vertices that several charts share: they are made one, to the bit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from taskflow.errors import BadInput
+from taskflow.geometry.grids.grid import NOWHERE, Chart, Seam
+from taskflow.runtime.regions.box import Box, triple
+
+TOLERANCE = 1e-8  # of the local edge: how far apart vertices of a seam may lie
+ROUNDING = 8.0  # times the spacing of floating-point numbers at the largest coordinate: the same, where cells are tiny
+BITS = 51  # of coordinates on periodic seams: what is one period away has a number, too
+
+
+class Lattice:
+    """Numbers for all vertices of charts, or for all edges along i, j and k: an edge lies at its low vertex."""
+
+    def __init__(self, charts: Sequence[Chart], axes: Sequence[int | None] = (None,)) -> None:
+        self.shapes = {
+            (chart, axis): triple(n + (a != axis) for a, n in enumerate(charts[chart].cells))
+            for chart in range(len(charts))
+            for axis in axes
+        }
+        counts = [int(np.prod(shape)) for shape in self.shapes.values()]
+        self.first = dict(zip(self.shapes, np.cumsum([0, *counts]).tolist(), strict=False))
+        self.count = sum(counts)
+
+    def numbers(self, chart: int, box: Box, axis: int | None = None) -> np.ndarray:
+        """Those [k, j, i] of a box of vertices of a chart, or of the edges along an axis."""
+        ni, nj, _ = self.shapes[chart, axis]
+        i, j, k = (np.arange(low, high) for low, high in zip(box.lo, box.hi, strict=True))
+        return np.asarray(self.first[chart, axis] + (k[:, None, None] * nj + j[:, None]) * ni + i)
+
+    def pairs(self, seam: Seam, axis: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """The numbers of what is common to both sides of a seam: vertices, or edges along a direction of the one."""
+        one, turn, b = seam.one.vertices, seam.turn, None
+        other = turn.vertices(one)
+        if axis is not None:
+            one = one.expand((0, 0, 0), triple(-(a == axis) for a in range(3)))
+            b = abs(seam.axes[axis]) - 1
+            other = other.expand((0, 0, 0), triple(-(a == b) for a in range(3)))
+        numbers = self.numbers(seam.other.chart, other, b)
+        return self.numbers(seam.one.chart, one, axis).ravel(), turn.oriented(numbers).ravel()
+
+
+def edges(points: np.ndarray) -> np.ndarray:
+    """The length [k, j, i] of the shortest edge along the lattice at each of its points [xyz, k, j, i]."""
+    shortest = np.full(points.shape[1:], np.inf)
+    for axis in range(3):
+        low, high = (tuple(s if a == axis else slice(None) for a in range(3)) for s in (np.s_[:-1], np.s_[1:]))
+        length = np.sqrt((np.diff(points, axis=axis + 1) ** 2).sum(axis=0))
+        for end in (low, high):
+            shortest[end] = np.minimum(shortest[end], length)
+    return shortest
+
+
+def both(charts: Sequence[Chart], seam: Seam) -> tuple[np.ndarray, np.ndarray]:
+    """The vertices [xyz, k, j, i] of a seam by the one chart, and by the other, in the same order."""
+    one = charts[seam.one.chart].at(seam.one.vertices)
+    return one, seam.turn.oriented(charts[seam.other.chart].at(seam.other.vertices))
+
+
+def tolerance(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """How far apart [k, j, i] vertices may lie that are one."""
+    tiny = ROUNDING * np.spacing(max(np.abs(one).max(), np.abs(other).max()))
+    return np.maximum(TOLERANCE * np.minimum(edges(one), edges(other)), tiny)
+
+
+def mismatches(charts: Sequence[Chart], seams: Sequence[Seam]) -> Iterator[BadInput]:
+    """Problems with seams whose vertices do not coincide: the largest distance, and where that is."""
+    for seam in seams:
+        one, other = both(charts, seam)
+        moved = one + np.reshape(seam.translation, (3, 1, 1, 1))
+        apart = np.sqrt(((moved - other) ** 2).sum(axis=0))
+        if (apart > tolerance(one, other)).any():
+            worst = np.unravel_index(np.argmax(apart), apart.shape)
+            place = ", ".join(f"{x[worst]:.6g}" for x in one)
+            part = f"{apart.max():.3g} apart, {apart[worst] / edges(one)[worst]:.2g} of the edge there"
+            yield BadInput(
+                f"{seam}: vertices do not coincide, at ({place}) they are {part}; at most {TOLERANCE:g} is allowed:"
+                " join other faces, or write the grid in double precision"
+            )
+
+
+def welded(charts: Sequence[Chart], seams: Sequence[Seam]) -> tuple[tuple[Chart, ...], tuple[Seam, ...]]:
+    """Charts and seams whose common vertices are the same to the bit: those of the chart with the lower number hold
+    for all. On periodic seams, vertices and translations are rounded to `BITS` bits of the largest coordinate, so that
+    the sum of both is exact, and differences between neighbours are the same on both sides.
+    """
+    if not seams:
+        return tuple(charts), ()
+    lattice = Lattice(charts)
+    pairs = [lattice.pairs(seam) for seam in seams]
+    first, second = (np.concatenate(side) for side in zip(*pairs, strict=True))
+    used, place = np.unique(np.concatenate([first, second]), return_inverse=True)
+    a, b = place[: first.size], place[first.size :]
+
+    points = np.concatenate([chart.vertices.reshape(3, -1) for chart in charts], axis=1)
+    unit = _unit(points)
+    rounded = [replace(seam, translation=_rounded(seam.translation, unit)) for seam in seams]
+    count = [pair[0].size for pair in pairs]
+    steps = np.repeat(np.array([seam.translation for seam in rounded]), count, axis=0)
+    label, away = _moved(a, b, steps, used.size)
+    periodic = np.zeros(used.size, bool)
+    periodic[label[a[(steps != 0).any(axis=1)]]] = True
+
+    base = points[:, used[label]]
+    base = np.where(periodic[label], np.round(base / unit) * unit, base)
+    points[:, used] = base + away.T
+    shapes = [chart.vertices.shape for chart in charts]
+    ends = list(lattice.first.values())[1:]
+    parts = np.split(points, ends, axis=1)
+    return (
+        tuple(Chart(np.ascontiguousarray(part).reshape(shape)) for part, shape in zip(parts, shapes, strict=True)),
+        tuple(rounded),
+    )
+
+
+def _unit(points: np.ndarray) -> float:
+    """The power of two whose multiples coordinates on periodic seams are."""
+    most = float(np.abs(points).max()) * (1 + 1e-9)  # rounding does not carry it over a power of two
+    return float(2.0 ** (np.ceil(np.log2(most or 1.0)) - BITS))
+
+
+def _rounded(translation: tuple[float, float, float], unit: float) -> tuple[float, float, float]:
+    if translation == NOWHERE:
+        return translation
+    x, y, z = (float(np.round(t / unit) * unit) for t in translation)
+    return x, y, z
+
+
+def _moved(a: np.ndarray, b: np.ndarray, steps: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """The least of what belongs together, and how far [xyz] each is moved from it, where a[n] + steps[n] is b[n]."""
+    label, away = np.arange(count), np.zeros((count, 3))
+    while True:
+        before = label.copy()
+        for source, target, sign in ((a, b, 1.0), (b, a, -1.0)):
+            lower = label[source] < label[target]
+            order = np.argsort(label[source[lower]])[::-1]  # of several, the lowest is the last to be written
+            s, t = source[lower][order], target[lower][order]
+            new_label, new_away = label[s], away[s] + sign * steps[lower][order]
+            label[t], away[t] = new_label, new_away
+        if (label == before).all():
+            return label, away

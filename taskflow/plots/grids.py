@@ -1,0 +1,51 @@
+"""Pictures of grids: outlines of charts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib import colormaps
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from taskflow.plots import save
+from taskflow.text import literal
+
+SIZE, MARGIN = 6.4, 0.8  # inches
+COLOURS = 10
+
+
+def plot_outlines(lines: Sequence[tuple[str, str, np.ndarray]], out: Path, title: str, *, flat: bool) -> Path:
+    """Draw lines of points [n, xyz], in the plane x, y where they are `flat`; return the file written.
+
+    Each has a kind and a name: a "seam" is drawn in a colour of its own, a "side" in black with its name, a "chart" is
+    its name at a point.
+    """
+    low, high = (reach(np.concatenate([line[2] for line in lines]), axis=0) for reach in (np.min, np.max))
+    wide, tall, _ = high - low
+    height = min(max(SIZE * tall / wide, SIZE / 4), 2 * SIZE) + MARGIN if flat else SIZE
+    figure = Figure(figsize=(SIZE, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes: Any = figure.add_subplot(**({} if flat else {"projection": "3d", "computed_zorder": False}))
+    colours, named = colormaps["tab10"], set[str]()
+    for kind, name, points in lines:
+        places = points.T[: 2 if flat else 3]
+        if kind == "seam":
+            axes.plot(*places, color=colours(int(name) % COLOURS), linewidth=1.6, zorder=2)
+        elif kind == "side":
+            axes.plot(*places, color="black", linewidth=0.8, zorder=1)
+        else:
+            axes.text(*places[:, 0], literal(name), ha="center", va="center", fontweight="bold")
+        if kind == "side" and name not in named:
+            named.add(name)
+            axes.text(*places[:, places.shape[1] // 4], literal(name), fontsize="small", color="0.3")
+    axes.set_aspect("equal")
+    axes.set_xlabel("x")
+    axes.set_ylabel("y")
+    if not flat:
+        axes.set_zlabel("z")
+    axes.set_title(literal(title), fontsize="medium")
+    return save(figure, out.parent, out.stem, out)

@@ -1,0 +1,91 @@
+"""`taskflow grid`: grids made, told of, drawn and converted; and all that is wrong at once."""
+
+import pytest
+
+PIPE = ["grid", "new", "pipe", "--set", "grid.cells=[6,5,4]", "--set", "grid.length=2"]
+
+
+@pytest.fixture
+def pipe(give, here):
+    """The files of a pipe."""
+    result = give(*PIPE)
+    assert (result.exit_code, result.stdout) == (0, "pipe.xyz and pipe.nmf are written: 5 charts, 624 cells\n")
+    return here / "pipe.xyz"
+
+
+def test_a_grid_is_told_of(give, pipe):
+    result = give("grid", "info", "pipe.xyz")
+    assert result.exit_code == 0, result.stderr
+    lines = [line.split(maxsplit=1) for line in result.stdout.splitlines()[1:]]
+    told = {line[0]: line[1] for line in lines}
+    assert told["charts"] == "1: 6 x 6 x 4 cells"
+    assert told["cells"] == "624"
+    assert told["seams"] == "8"
+    assert told["singular"] == "16 edges with 3 cells around"
+    assert told["wall:"] == "4 patches, 96 faces"
+    assert told["volume"].startswith("at least 0.00")
+
+
+@pytest.mark.parametrize("with_map", [True, False])
+def test_a_grid_is_valid(give, pipe, with_map):
+    if not with_map:
+        pipe.with_suffix(".nmf").unlink()
+    result = give("grid", "check", "pipe.xyz")
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.startswith("pipe.xyz: the grid is valid\n")
+    assert ("wall: " in result.stdout) == with_map
+    assert ("j_max_2: " in result.stdout) != with_map
+
+
+def test_all_that_is_wrong_is_told_at_once(give, refused, pipe):
+    lines = pipe.with_suffix(".nmf").read_text().replace("FALSE", "NO").replace("wall", "pole")
+    pipe.with_name("bad.nmf").write_text(lines)
+    result = give("grid", "check", "pipe.xyz", "--map", "bad.nmf")
+    refused(result.exit_code, result.stderr, "unknown word NO; give TRUE or FALSE", "poles are not available")
+    assert len(result.stderr.splitlines()) > 5
+
+
+@pytest.mark.parametrize(("words", "told"), [
+    (["new", "pip"], ["SHAPE = \"pip\": there is no such shape; did you mean pipe?"]),
+    (["new", "c-grid"], ["SHAPE = \"c-grid\": it is not available in this version; give one of box"]),
+    (["new", "pipe"], ["grid.cells is missing; give three whole numbers", "grid.length is missing"]),
+    (["new", "pipe", "--set", "grid.core=1", "--set", "grid.cells=[1,2]", "--set", "grid.length=1"],
+     ["grid.core = 1: give a number > 0 and < 1", "grid.cells = [1, 2]"]),
+    (["new", "pipe", "--set", "time.end=1"], ["--set time: give keys of the grid alone"]),
+    (["new", "pipe", "--set", "grid.cells=[99999,9999,9999]", "--set", "grid.length=1"], ["of which", "are free"]),
+    ([*PIPE[1:], "-o", "cavity.toml"], ["cavity.toml exists; choose another name"]),
+    ([*PIPE[1:], "-o", "pipe.nmf"], ["pipe.nmf: that is where its map goes"]),
+    ([*PIPE[1:], "-o", "pipe.cgns"], ["CGNS is not available in this version"]),
+    ([*PIPE[1:], "-o", "/proc/nowhere/pipe.xyz"], ["/proc/nowhere/pipe.xyz: cannot be written"]),
+    (["info", "none.xyz"], ["none.xyz: there is no such file"]),
+    (["check", "cavity.toml"], ["cavity.toml, line 1: "]),
+    (["plot", "none.xyz"], ["none.xyz: there is no such file"]),
+    (["convert", "none.xyz", "b.xyz"], ["none.xyz: there is no such file"]),
+])  # fmt: skip
+def test_refusals(give, refused, here, words, told):
+    result = give("grid", *words)
+    refused(result.exit_code, result.stderr, *told)
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg"])
+def test_a_picture(give, pipe, suffix):
+    result = give("grid", "plot", "pipe.xyz", *([] if suffix == "png" else ["-o", "pipe.svg"]))
+    assert (result.exit_code, result.stdout) == (0, f"pipe.{suffix}\n")
+    assert pipe.with_suffix(f".{suffix}").stat().st_size > 10_000
+
+
+def test_a_picture_in_two_dimensions(give, here):
+    give("grid", "new", "o-grid", "--set", "grid.cells=[32,8,1]", "--set", "grid.far=5", "-o", "o.xyz")
+    result = give("grid", "plot", "o.xyz", "-o", "o.svg")
+    assert (result.exit_code, result.stdout) == (0, "o.svg\n")
+    picture = (here / "o.svg").read_text()
+    assert all(f"<!-- {name} -->" in picture for name in ("body", "far", "1", "2", "x", "y"))
+    assert "<!-- ends -->" not in picture
+
+
+def test_converted_to_text_and_back(give, pipe, here):
+    assert give("grid", "convert", "pipe.xyz", "text.xyz", "--text").exit_code == 0
+    assert (here / "text.xyz").read_text().startswith("5\n7 7 5\n")
+    assert give("grid", "convert", "text.xyz", "back.xyz").exit_code == 0
+    assert (here / "back.xyz").read_bytes() == pipe.read_bytes()
+    assert (here / "back.nmf").read_bytes() == pipe.with_suffix(".nmf").read_bytes()

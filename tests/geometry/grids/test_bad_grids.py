@@ -1,0 +1,207 @@
+"""Grids and maps that cannot be used: all that is wrong, by line or chart, with the remedy."""
+
+import numpy as np
+import pytest
+
+from taskflow.geometry.grids import BadGrid, Chart, read_grid, shape, write_grid
+from taskflow.geometry.grids.assembled import Part, assembled
+from taskflow.geometry.grids.write import write_plot3d
+
+KEYS = {"cells": (8, 6, 5), "lengths": (1, 2, 3), "charts": (2, 1, 1)}
+HEADER = ["four", "lines", "of a", "header", "2", "1 5 7 6", "2 5 7 6", "three", "more", "lines"]
+ENTRIES = [
+    "ONE_TO_ONE 1 4 1 7 1 6  2 3 1 7 1 6 FALSE",
+    "wall 1 3 1 7 1 6",
+    "wall 2 4 1 7 1 6",
+    "sym 1 1 1 5 1 7",
+    "sym 2 1 1 5 1 7",
+    "sym 1 2 1 5 1 7",
+    "sym 2 2 1 5 1 7",
+    "far 1 5 1 6 1 5",
+    "far 2 5 1 6 1 5",
+    "far 1 6 1 6 1 5",
+    "far 2 6 1 6 1 5",
+]
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Reads a box of two charts with a map of these lines."""
+    write_plot3d(tmp_path / "box.xyz", shape("box", KEYS).grid().charts)
+
+    def with_map(entries, header=HEADER):
+        (tmp_path / "box.nmf").write_text("\n".join([*header, *entries]) + "\n")
+        return read_grid(tmp_path / "box.xyz", tmp_path / "box.nmf")
+
+    return with_map
+
+
+def test_the_map_of_another_program(read):
+    """With a header that is no comment, comments and blank lines, quotes, any case."""
+    quoted = ["# a comment", "", "'one_to_one' 1 4 1 7 1 6 2 3 1 7 1 6 .false. ! joined", *ENTRIES[1:]]
+    for entries in (ENTRIES, quoted):
+        grid = read(entries)
+        assert list(grid.sides) == ["wall_1", "wall_2", *(f"{kind}_{n}" for kind in ("sym", "far") for n in "1234")]
+        assert grid.seams == shape("box", KEYS).grid().seams
+    header = ["# comments alone", "2", "1 5 7 6", "2 5 7 6"]
+    assert read(ENTRIES, header).seams == grid.seams
+
+
+@pytest.mark.parametrize(
+    "seam",
+    [
+        "2 3 1 7 1 6  1 4 1 7 1 6 FALSE",
+        "1 4 7 1 1 6  2 3 7 1 1 6 FALSE",
+        "1 4 7 1 6 1  2 3 7 1 6 1 FALSE",
+    ],
+)
+def test_a_seam_may_be_listed_from_either_side_and_run_backwards(read, seam):
+    assert read([f"ONE_TO_ONE {seam}", *ENTRIES[1:]]).seams == shape("box", KEYS).grid().seams
+
+
+LINES = [
+    (1, "ONE_TO_ONE 1 4 1 7 1 6  2 3 1 7 1 6 MAYBE", "line 11: unknown word MAYBE; give TRUE or FALSE"),
+    (1, "ONE_TO_ON 1 4 1 7 1 6  2 3 1 7 1 6 FALSE", "unknown word ONE_TO_ON with faces of two blocks; did you mean"),
+    (1, "glue 1 4 1 7 1 6  2 3 1 7 1 6 FALSE", "unknown word glue with faces of two blocks; give ONE_TO_ONE, or"),
+    (1, "ONE_TO_ONE 1 4 1 7 1 6  2 3 1 7 1 6", "13 words; ONE_TO_ONE takes two times six numbers and TRUE or FALSE"),
+    (1, "ONE_TO_ONE 1 4 1 7 1 6  2 3 1 6 1 6 FALSE", "6 cells along j of block 1 are joined to 5 of the other;"),
+    (1, "ONE_TO_ONE 1 4 1 7 1 6  2 3 7 1 1 6 FALSE", "joins a right-handed chart to a left-handed one"),
+    (1, "ONE_TO_ONE 1 4 1 7 1 6  1 4 1 7 1 6 FALSE", "joins a right-handed chart to a left-handed one"),
+    (1, "PATCHED 1 4 1 7 1 6  2 3 1 7 1 6 FALSE", "PATCHED: patched seams are not available in this version; join"),
+    (1, "pole 1 4 1 7 1 6", "pole: poles are not available in this version"),
+    (1, "COLLAPSED 1 4 1 7 1 6", "COLLAPSED: collapsed faces are not available in this version"),
+    (2, "wall 3 3 1 7 1 6", "line 12: block 3; the grid has blocks 1 to 2"),
+    (2, "wall 1 7 1 7 1 6", "face 7; give 1 to 6 for k min, k max, i min, i max, j min, j max"),
+    (2, "wall 1 3 1 7 1 8", "vertices 1 to 8 along k of block 1, which has 6; give ranges of vertices of that face"),
+    (2, "wall 1 3 0 7 1 6", "vertices 0 to 7 along j of block 1, which has 7"),
+    (2, "wall 1 3 1 1 1 6", "a range from 1 to 1 has no faces; give its first and its last vertex"),
+    (2, "wall 1 3 1 7 1", "'1 3 1 7 1'; give six whole numbers"),
+    (2, "wall 1 3 1 7 1 x", "'1 3 1 7 1 x'; give six whole numbers"),
+    (2, "wall 1 1 1 7 1 6", "as i min, i max, j min, j max; here 1 and 2 are k min and k max, 3 to 6 those: give 3 in"),
+    (2, "wall 1 3 1 7 1 5", "chart 1, i_min, cells j 1 to 6, k 5 to 5: these faces are on no seam and no side; add"),
+    (2, "wall 1 4 1 7 1 6", "chart 1, i_max, cells j 1 to 6, k 1 to 5: these faces are covered more than once; remove"),
+]
+
+
+@pytest.mark.parametrize(("line", "text", "message"), LINES)
+def test_bad_line(read, line, text, message):
+    with pytest.raises(BadGrid) as caught:
+        read([*ENTRIES[: line - 1], text, *ENTRIES[line:]])
+    assert message in str(caught.value)
+    assert "box.nmf" in str(caught.value)
+
+
+def test_all_bad_lines_are_told_at_once(read):
+    with pytest.raises(BadGrid) as caught:
+        read([text for _, text, _ in LINES[:18]])
+    assert len(caught.value.problems) == 18
+
+
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        (["no", "numbers"], "no number of blocks stands after the header; give a neutral map file"),
+        (["3", "1 5 7 6"], "line 1: 3 blocks, and the grid has 2; give the map of this grid"),
+        (["2", "1 5 7 6", "2 5 7 7"], "line 3: '2 5 7 7', and block 2 has 5 x 7 x 6 vertices; give '2 5 7 6'"),
+        (["2", "1 5 7 6"], "and block 2 has 5 x 7 x 6 vertices"),
+    ],
+)
+def test_bad_table_of_blocks(read, header, message):
+    with pytest.raises(BadGrid) as caught:
+        read(ENTRIES, header)
+    assert message in str(caught.value)
+
+
+def test_no_map(tmp_path):
+    write_grid(tmp_path / "box.xyz", shape("box", KEYS).grid())
+    with pytest.raises(Exception, match=r"none\.nmf: there is no such file; give a neutral map file"):
+        read_grid(tmp_path / "box.xyz", tmp_path / "none.nmf")
+
+
+def parts(**keys):
+    """The vertices of charts of a box."""
+    return [chart.vertices.copy() for chart in shape("box", {**KEYS, **keys}).grid().charts]
+
+
+def refused(blocks, message):
+    with pytest.raises(BadGrid) as caught:
+        assembled([Part(block, {}) for block in blocks])
+    assert message in str(caught.value)
+    return caught.value
+
+
+def test_left_handed_charts_are_told_of_all_at_once():
+    first, second = parts()
+    error = refused([first[..., ::-1], second[:, ::-1]], "chart 1: all volumes are negative, the chart is left-handed;")
+    assert "chart 2: all volumes are negative" in str(error)
+    assert "reverse an index of it" in str(error)
+
+
+def test_a_cell_inside_out():
+    first, second = parts()
+    second[0, 2, 3, 1] += 0.7
+    refused([first, second], "chart 2, cell (2, 3, 2): volume -0.01, not > 0, as 4 of 120 are; mend the grid there")
+
+
+def test_a_vertex_that_is_no_number():
+    first, second = parts()
+    second[2, 5, 3, 1] = np.inf
+    refused([first, second], "chart 2, vertex (2, 4, 6): not finite")
+
+
+def test_a_pole():
+    """A cylinder in polar coordinates, from its axis."""
+    r, angle, z = np.linspace(0, 1, 6), np.linspace(0, 2 * np.pi, 17)[:, None], np.linspace(0, 1, 5)[:, None, None]
+    polar = np.stack(np.broadcast_arrays(r * np.cos(angle), r * np.sin(angle), z))
+    refused([polar], "chart 1, i_min: collapsed faces (poles) are not available in this version; make a grid with")
+
+
+def test_vertices_that_do_not_coincide():
+    first, second = parts()
+    second[1, 2, 3, 0] += 1e-5
+    refused([first, second], "chart 1, i_max, cells j 1 to 6, k 1 to 5 with chart 2, i_min")
+    refused([first, second], "at (0.5, 1, 1.2) they are 1e-05 apart, 3e-05 of the edge there")
+
+
+def test_vertices_that_nearly_coincide_are_made_one():
+    first, second = parts()
+    second[1, 2, 3, 0] += 1e-10
+    grid = assembled([Part(block, {}) for block in (first, second)])
+    np.testing.assert_array_equal(grid.charts[1].vertices[..., 0], first[..., -1])
+
+
+def test_three_charts_at_one_place():
+    first, second = parts()
+    refused([first, second, second.copy()], "coincide; at most two may: remove")
+
+
+def test_few_cells_between_seams():
+    blocks = [chart.vertices for chart in (shape("box", {**KEYS, "charts": (1, 1, 1)}).grid().charts)]
+    thin = [blocks[0][..., :4], blocks[0][..., 3:]]
+    refused(thin, "chart 1: 3 cells along i, a direction with a seam; give at least 4, or join it to its neighbour")
+
+
+def test_a_sector_joined_to_itself(tmp_path):
+    sector = shape("sector", {"cells": (5, 6, 4), "radii": (1, 2), "angle": 60})
+    write_grid(tmp_path / "s.xyz", sector.grid())
+    lines = (tmp_path / "s.nmf").read_text().splitlines()
+    kept = [line for line in lines if "wall_" not in line]
+    (tmp_path / "s.nmf").write_text("\n".join([*kept, "ONE_TO_ONE 1 5 1 5 1 6 1 6 1 5 1 6 FALSE"]))
+    with pytest.raises(BadGrid, match="periodic by a rotation, which is not available in this version; make a grid of"):
+        read_grid(tmp_path / "s.xyz", tmp_path / "s.nmf")
+
+
+def test_faces_a_translation_apart_are_periodic(read):
+    outer = [ENTRIES[0].replace("1 4 1 7 1 6  2 3", "1 3 1 7 1 6  2 4"), "wall 1 4 1 7 1 6", "wall 2 3 1 7 1 6"]
+    (seam,) = read([*outer, *ENTRIES[3:]]).seams
+    assert seam.translation == (1.0, 0.0, 0.0)
+
+
+def test_a_seam_of_faces_elsewhere(tmp_path):
+    """With the largest distance and its place."""
+    first, second = parts()
+    second[2] *= 1.5
+    write_plot3d(tmp_path / "box.xyz", [Chart(first), Chart(second)])
+    (tmp_path / "box.nmf").write_text("\n".join([*HEADER, *ENTRIES]))
+    with pytest.raises(BadGrid, match=r"do not coincide, at \(0.5, 0, 3\) they are 1.5 apart, 4.5 of the edge"):
+        read_grid(tmp_path / "box.xyz", tmp_path / "box.nmf")
