@@ -1,5 +1,6 @@
 """Body-fitted grids of several charts: generators, files, metrics, ghost vertices."""
 
+from taskflow.geometry.grids.atlas import atlas
 from taskflow.geometry.grids.ghosts import ghosted
 from taskflow.geometry.grids.grid import SIDES, Chart, Grid, Patch, Seam
 from taskflow.geometry.grids.keys import Key, Kind, Shape
@@ -8,7 +9,6 @@ from taskflow.geometry.grids.problems import BadGrid
 from taskflow.geometry.grids.quality import Extreme, Quality, quality
 from taskflow.geometry.grids.read import read_grid
 from taskflow.geometry.grids.shapes import LATER, SHAPES, shape
-from taskflow.geometry.grids.turn import Turn
 from taskflow.geometry.grids.write import write_grid
 
 __all__ = [
@@ -25,8 +25,8 @@ __all__ = [
     "Quality",
     "Seam",
     "Shape",
-    "Turn",
     "areas",
+    "atlas",
     "closure",
     "ghosted",
     "quality",

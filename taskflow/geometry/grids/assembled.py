@@ -12,8 +12,9 @@ from taskflow.geometry.grids.coincide import coincident
 from taskflow.geometry.grids.grid import SIDES, Chart, Grid, Patch, Seam, Vector
 from taskflow.geometry.grids.metrics import area, volumes
 from taskflow.geometry.grids.problems import all_right
-from taskflow.geometry.grids.turn import Turn, rotations
+from taskflow.geometry.grids.turn import oriented
 from taskflow.geometry.grids.weld import mismatches, welded
+from taskflow.runtime.regions import ROTATIONS, Turn
 
 LEAST = 4  # cells across a direction with a seam, so that two layers of ghost cells at each end are cells of others
 FLAT = 1e-14  # of the square of a face's longest edge: its area, where an edge has collapsed
@@ -26,22 +27,21 @@ class Part:
     vertices: np.ndarray
     names: Mapping[str, str]
 
-    def turned(self, axes: tuple[int, int, int]) -> Part:
+    def turned(self, turn: Turn) -> Part:
         """The same cells, whose directions run along others: a as |axes[a]| - 1 did."""
-        turn = Turn(axes, (0, 0, 0))
         names = {}
         for number, side in enumerate(SIDES):
-            axis, end = axes[number // 2], number % 2
+            axis, end = turn.axes[number // 2], number % 2
             was = SIDES[2 * (abs(axis) - 1) + (end if axis > 0 else 1 - end)]
             if was in self.names:
                 names[side] = self.names[was]
-        return Part(np.ascontiguousarray(turn.oriented(self.vertices)), names)
+        return Part(np.ascontiguousarray(oriented(turn, self.vertices)), names)
 
 
 def turned(parts: Sequence[Part], seed: int) -> list[Part]:
     """Charts turned at random, each by one of the 24 rotations of its indices."""
-    random, axes = np.random.default_rng(seed), rotations()
-    return [part.turned(axes[random.integers(len(axes))]) for part in parts]
+    random = np.random.default_rng(seed)
+    return [part.turned(ROTATIONS[random.integers(len(ROTATIONS))]) for part in parts]
 
 
 def assembled(parts: Sequence[Part], translations: Sequence[Vector] = ()) -> Grid:

@@ -11,8 +11,7 @@ from taskflow.errors import BadInput
 from taskflow.geometry.grids.cover import rectangles
 from taskflow.geometry.grids.grid import NOWHERE, SIDES, Chart, Patch, Seam, Vector
 from taskflow.geometry.grids.problems import BadGrid
-from taskflow.geometry.grids.turn import determinant
-from taskflow.runtime.regions.box import Box, triple
+from taskflow.runtime.regions import Box, Turn, triple
 
 NEAR = 1e-3  # of the shortest edge of a face: faces this close were meant to be one
 DIRECTION = np.array([0.5377, 0.6180, 0.5736])  # along which faces are sorted: no lattice has many at one place
@@ -141,7 +140,7 @@ def _seams(
     for n, (chart, side, other_chart, other_side, *numbers) in enumerate(groups.tolist()):
         signed, by = triple(numbers[:3]), numbers[3:]
         members = first[group.ravel() == n]
-        if determinant(signed) != 1:
+        if not Turn(signed).rotates:
             raise BadGrid([_reflected(faces, int(members[0]), other_chart, other_side)])
         for box in rectangles(faces.cell[members]):
             lo, hi = [0, 0, 0], [0, 0, 0]

@@ -8,7 +8,7 @@ import numpy as np
 
 from taskflow.errors import BadInput
 from taskflow.geometry.grids.grid import SIDES, Chart, Patch
-from taskflow.runtime.regions.box import Box, triple
+from taskflow.runtime.regions import Box, triple
 
 
 def rectangles(cells: np.ndarray) -> Iterator[Box]:

@@ -7,7 +7,8 @@ from itertools import combinations, product
 import numpy as np
 
 from taskflow.geometry.grids.grid import SIDES, Grid, Patch, Seam
-from taskflow.runtime.regions.box import Box, triple
+from taskflow.geometry.grids.turn import oriented, vertices
+from taskflow.runtime.regions import Box, triple
 
 ALIKE = 1e-6  # of the distance from the edge: ghost vertices by different ways are one
 
@@ -89,7 +90,7 @@ class _Ghosts:
                 result[:, *part.slices(region.lo)] = values
             for seam in self.seams.get((chart, side), []):
                 part = self._part(chart, seam.one, here, beyond)
-                values = seam.turn.oriented(self._at(seam.other.chart, seam.turn.vertices(part)))
+                values = oriented(seam.turn, self._at(seam.other.chart, vertices(seam.turn, part)))
                 result[:, *part.slices(region.lo)] = values - np.reshape(seam.translation, (3, 1, 1, 1))
         return result
 

@@ -8,8 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from taskflow.geometry.grids.turn import Turn
-from taskflow.runtime.regions.box import Box, Triple, triple
+from taskflow.runtime.regions import Box, Triple, Turn, triple
 
 Vector = tuple[float, float, float]
 SIDES = ("i_min", "i_max", "j_min", "j_max", "k_min", "k_max")  # of a chart: by direction and end

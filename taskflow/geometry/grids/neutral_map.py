@@ -16,9 +16,8 @@ from taskflow.errors import BadInput
 from taskflow.geometry.grids.cover import uncovered
 from taskflow.geometry.grids.grid import SIDES, Chart, Patch, Seam
 from taskflow.geometry.grids.problems import BadGrid, all_right
-from taskflow.geometry.grids.turn import determinant
 from taskflow.geometry.grids.weld import both, tolerance
-from taskflow.runtime.regions.box import Box, Triple, triple
+from taskflow.runtime.regions import Box, Triple, Turn, triple
 
 FACES = {  # by number: the side, and the directions of both ranges
     1: ("k_min", (0, 1)),
@@ -190,7 +189,7 @@ def _seam(line: Line, charts: Sequence[Chart]) -> Seam:
         if size != other_size:
             said = f"{size} cells along {'ijk'[a]} of block {one.chart + 1} are joined to {other_size} of the other"
             raise _Wrong(f"{said}; give as many")
-    if determinant(triple(axes)) != 1:
+    if not Turn(triple(axes)).rotates:
         raise _Wrong("joins a right-handed chart to a left-handed one, a reflection; reverse a range, or an index")
     seam = Seam(one, other, triple(axes))
     if (one.chart, one.side) == (other.chart, other.side) and one.cells.meets(other.cells):

@@ -13,7 +13,7 @@ from taskflow import files
 from taskflow.errors import BadInput
 from taskflow.geometry.grids.grid import FARTHEST, Chart
 from taskflow.geometry.grids.problems import unavailable
-from taskflow.runtime.regions.box import Triple, triple
+from taskflow.runtime.regions import Triple, triple
 
 MOST = 100_000_000_000  # bytes
 BLOCKS = 100_000  # more than any grid has

@@ -12,7 +12,7 @@ from taskflow.geometry.grids.ghosts import ghosted
 from taskflow.geometry.grids.grid import Grid
 from taskflow.geometry.grids.metrics import closure, volumes
 from taskflow.geometry.grids.weld import Lattice
-from taskflow.runtime.regions.box import Triple, triple
+from taskflow.runtime.regions import Triple, triple
 
 
 @dataclass(frozen=True, order=True)

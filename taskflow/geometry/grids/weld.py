@@ -9,7 +9,8 @@ import numpy as np
 
 from taskflow.errors import BadInput
 from taskflow.geometry.grids.grid import NOWHERE, Chart, Seam
-from taskflow.runtime.regions.box import Box, triple
+from taskflow.geometry.grids.turn import oriented, vertices
+from taskflow.runtime.regions import Box, triple
 
 TOLERANCE = 1e-8  # of the local edge: how far apart vertices of a seam may lie
 ROUNDING = 8.0  # times the spacing of floating-point numbers at the largest coordinate: the same, where cells are tiny
@@ -38,13 +39,13 @@ class Lattice:
     def pairs(self, seam: Seam, axis: int | None = None) -> tuple[np.ndarray, np.ndarray]:
         """The numbers of what is common to both sides of a seam: vertices, or edges along a direction of the one."""
         one, turn, b = seam.one.vertices, seam.turn, None
-        other = turn.vertices(one)
+        other = vertices(turn, one)
         if axis is not None:
             one = one.expand((0, 0, 0), triple(-(a == axis) for a in range(3)))
             b = abs(seam.axes[axis]) - 1
             other = other.expand((0, 0, 0), triple(-(a == b) for a in range(3)))
         numbers = self.numbers(seam.other.chart, other, b)
-        return self.numbers(seam.one.chart, one, axis).ravel(), turn.oriented(numbers).ravel()
+        return self.numbers(seam.one.chart, one, axis).ravel(), oriented(turn, numbers).ravel()
 
 
 def edges(points: np.ndarray) -> np.ndarray:
@@ -61,7 +62,7 @@ def edges(points: np.ndarray) -> np.ndarray:
 def both(charts: Sequence[Chart], seam: Seam) -> tuple[np.ndarray, np.ndarray]:
     """The vertices [xyz, k, j, i] of a seam by the one chart, and by the other, in the same order."""
     one = charts[seam.one.chart].at(seam.one.vertices)
-    return one, seam.turn.oriented(charts[seam.other.chart].at(seam.other.vertices))
+    return one, oriented(seam.turn, charts[seam.other.chart].at(seam.other.vertices))
 
 
 def tolerance(one: np.ndarray, other: np.ndarray) -> np.ndarray:

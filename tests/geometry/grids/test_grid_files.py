@@ -10,7 +10,7 @@ from taskflow.errors import BadInput
 from taskflow.geometry.grids import read_grid, shape, write_grid
 from taskflow.geometry.grids.assembled import Part, assembled
 from taskflow.geometry.grids.plot3d import read_plot3d
-from taskflow.geometry.grids.turn import rotations
+from taskflow.runtime.regions import ROTATIONS
 from tests.geometry.grids.test_shapes import SMALL
 
 MORE = [
@@ -42,10 +42,10 @@ def test_a_grid_is_read_back_as_it_was(tmp_path, name, keys, text):
     assert (tmp_path / "again.nmf").read_bytes() == (tmp_path / "grid.nmf").read_bytes()
 
 
-@pytest.mark.parametrize("axes", rotations())
-def test_a_map_says_how_charts_are_turned(tmp_path, axes):
+@pytest.mark.parametrize("turn", ROTATIONS)
+def test_a_map_says_how_charts_are_turned(tmp_path, turn):
     first, second = (Part(c.vertices, {}) for c in shape("box", {**SMALL["box"], "charts": (2, 1, 1)}).grid().charts)
-    grid = assembled([first, second.turned(axes)])
+    grid = assembled([first, second.turned(turn)])
     again = read_grid(tmp_path / "grid.xyz", write_grid(tmp_path / "grid.xyz", grid))
     assert again.seams == grid.seams
     assert len(grid.seams) == 1

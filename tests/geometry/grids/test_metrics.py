@@ -9,7 +9,8 @@ from hypothesis.extra.numpy import arrays
 from taskflow.geometry.grids import areas, closure, shape, volumes
 from taskflow.geometry.grids.assembled import Part, assembled, turned
 from taskflow.geometry.grids.metrics import area
-from taskflow.geometry.grids.turn import Turn, rotations
+from taskflow.geometry.grids.turn import oriented
+from taskflow.runtime.regions import ROTATIONS
 
 SHIFTS = arrays(np.float64, (3, 2, 2, 2), elements=st.floats(-0.2, 0.2))
 CUBE = np.stack(np.meshgrid([0.0, 1.0], [0.0, 1.0], [0.0, 1.0], indexing="ij")[::-1])
@@ -61,7 +62,7 @@ def seam_areas(grid, seam):
         values = areas(grid.charts[patch.chart].vertices)[patch.axis]
         result.append(values[:, *box.layer(patch.axis, patch.end, 0, 1).slices((0, 0, 0))])
     sign = -1 if seam.one.end == seam.other.end else 1
-    return result[0], sign * seam.turn.oriented(result[1])
+    return result[0], sign * oriented(seam.turn, result[1])
 
 
 GRIDS = {
@@ -104,15 +105,14 @@ def test_also_along_parts_of_sides():
             np.testing.assert_array_equal(one, other)
 
 
-@pytest.mark.parametrize("axes", rotations())
-def test_a_turned_chart_has_the_areas_and_volumes_of_the_chart(axes):
+@pytest.mark.parametrize("turn", ROTATIONS)
+def test_a_turned_chart_has_the_areas_and_volumes_of_the_chart(turn):
     vertices = shape("box", {"cells": (4, 3, 2), "lengths": (1, 2, 3), "distortion": 0.1}).grid().charts[0].vertices
-    turn = Turn(axes, (0, 0, 0))
-    straight, turned = areas(vertices), areas(turn.oriented(vertices))
-    for a, axis in enumerate(axes):
-        expected = turn.oriented(straight[abs(axis) - 1]) * np.sign(axis)
+    straight, turned = areas(vertices), areas(oriented(turn, vertices))
+    for a, axis in enumerate(turn.axes):
+        expected = oriented(turn, straight[abs(axis) - 1]) * np.sign(axis)
         np.testing.assert_array_equal(turned[a], expected)
-    np.testing.assert_allclose(volumes(turn.oriented(vertices)), turn.oriented(volumes(vertices)), rtol=1e-14)
+    np.testing.assert_allclose(volumes(oriented(turn, vertices)), oriented(turn, volumes(vertices)), rtol=1e-14)
 
 
 def test_cells_in_several_goes_have_the_same_volumes(monkeypatch):

@@ -1,0 +1,38 @@
+"""What the runtime is told of a grid: its charts in one index space, and how they go on into each other."""
+
+from __future__ import annotations
+
+from taskflow.geometry.grids.grid import Grid, Seam
+from taskflow.runtime.regions import Atlas, Box, Triple, Turn, triple
+from taskflow.runtime.regions import Seam as Join
+
+GHOST = 2
+
+
+def places(grid: Grid, ghost: int = GHOST) -> list[Triple]:
+    """Where the first cells of charts lie in the index space of their atlas: one chart behind the other along x."""
+    result, at = list[Triple](), 0
+    for chart in grid.charts:
+        result.append((at, 0, 0))
+        at += chart.cells[0] + 2 * ghost + 1
+    return result
+
+
+def atlas(grid: Grid, ghost: int = GHOST) -> Atlas:
+    """The charts and seams of a grid as the runtime has them. Seams of a chart one cell thick with itself are left out:
+    nothing changes along a direction of one cell.
+    """
+    first = places(grid, ghost)
+    charts = tuple(Box.of(chart.cells).shift(at) for chart, at in zip(grid.charts, first, strict=True))
+    joins = [seam for seam in grid.joins() if grid.charts[seam.one.chart].cells[seam.one.axis] > 1]
+    return Atlas(charts, tuple(_join(seam, first, ghost) for seam in joins), ghost)
+
+
+def _join(seam: Seam, first: list[Triple], ghost: int) -> Join:
+    here, beside = first[seam.one.chart], first[seam.other.chart]
+    beyond = seam.one.cells.layer(seam.one.axis, seam.one.end, -ghost, 0).shift(here)
+    shift = list(seam.turn.shift)
+    for a, axis in enumerate(seam.axes):
+        b = abs(axis) - 1
+        shift[b] += beside[b] - here[a] if axis > 0 else beside[b] + here[a]
+    return Join(seam.one.chart, beyond, Turn(seam.axes, triple(shift)))
