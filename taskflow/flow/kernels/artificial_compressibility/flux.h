@@ -1,7 +1,6 @@
 // The flux of mass and momentum through a face, by flux difference splitting or by central differences.
 #include "geometry.h"
-
-enum Side { INTERIOR, CLOSED, GIVEN, OPEN, FAR };  // what lies beyond a face, as `sides` has it of the cell there
+#include "sides.h"
 
 struct State {
   real p;
@@ -62,7 +61,7 @@ FN Sides on_face(In q, Index at, Index A, int kind) {
   const Sides inside = reconstructed(q, at, A);
   const real b = q[at - A], c = q[at], mean = real(0.5) * (b + c);
   const bool within = kind == INTERIOR, far = kind == FAR;
-  return {within ? inside.low : far ? b : mean, within ? inside.high : far ? c : mean};
+  return {selected(within, inside.low, selected(far, b, mean)), selected(within, inside.high, selected(far, c, mean))};
 }
 
 // The pressure there: extrapolated from the two cells inside of a side that lets nothing pass or gives the velocity
@@ -72,8 +71,8 @@ FN Sides pressure_on_face(In p, Index at, Index A, int kind) {
   const real b = p[at - A], c = p[at], mean = real(0.5) * (b + c);
   const real wall = M ? real(1.5) * b - real(0.5) * p[at - 2 * A] : real(1.5) * c - real(0.5) * p[at + A];
   const bool within = kind == INTERIOR, far = kind == FAR;
-  const real side = kind == OPEN ? mean : wall;
-  return {within ? inside.low : far ? b : side, within ? inside.high : far ? c : side};
+  const real side = selected(kind == OPEN, mean, wall);
+  return {selected(within, inside.low, selected(far, b, side)), selected(within, inside.high, selected(far, c, side))};
 }
 
 // What passes a face along its direction: mass, momentum, and what the scheme adds to both for its stability
@@ -96,24 +95,24 @@ FN State splitting(State low, State high, real theta, real jump, Area s, real b)
 }
 
 // The flux through the face on side M of a cell along D; b is the compressibility there.
-template <int D, int M, class Geometry, class Numbers>
-FN Flux through(const Fields& q, const Geometry& g, InByte sides, const Cell& c, const Steps& steps, real b, const Numbers& n) {
+template <int D, int M, class C, class Geometry, class Numbers>
+FN Flux through(const Fields& q, const Geometry& g, InByte sides, const C& c, const Steps& steps, real b, const Numbers& n) {
   const Index A = steps.of<D>(), at = Index(c) + M * A;
-  const int kind = sides[M ? Index(c) + A : Index(c) - A];
+  const int kind = side_of<M>(sides, c, A);
   const auto s = g.template face<D>(c, M);
   const Sides p = pressure_on_face<M>(q.p, at, A, kind), u = on_face(q.u, at, A, kind), v = on_face(q.v, at, A, kind),
               w = on_face(q.w, at, A, kind);
   const State low{p.low, {u.low, v.low, w.low}}, high{p.high, {u.high, v.high, w.high}};
-  const bool shut = kind == CLOSED;
-  const real from = shut ? real(0) : dot(s, low.u), to = shut ? real(0) : dot(s, high.u), theta = real(0.5) * (from + to);
+  const bool passes = kind != CLOSED;
+  const real from = taken(passes, dot(s, low.u)), to = taken(passes, dot(s, high.u)), theta = real(0.5) * (from + to);
   const real half = real(0.5);
   Vector momentum = plus(plus((half * from) * low.u, half * to, high.u), half * (low.p + high.p), s);
   // What enters through an open side brings no normal momentum.
-  const bool entering = (kind == OPEN) & (M ? theta < 0 : theta > 0);
-  momentum = plus(momentum, entering ? -(theta * theta) * reciprocal(square(s)) : real(0), s);
+  const real entering = least_zero(M ? -theta : theta);
+  momentum = plus(momentum, taken(kind == OPEN, -(entering * entering) * reciprocal(square(s))), s);
   Flux flux{{theta, momentum}, {0, {0, 0, 0}}};
 #ifdef CENTRAL
-  const real fourth = (kind == INTERIOR ? n.fourth : real(0)) * (magnitude(theta) + root(theta * theta + b * square(s)));
+  const real fourth = taken(kind == INTERIOR, n.fourth) * (magnitude(theta) + root(theta * theta + b * square(s)));
   flux.added.p = fourth * reciprocal(b) * third_difference(q.p, at, A);
 #ifndef PRESSURE_DAMPING
   flux.added.u = {fourth * third_difference(q.u, at, A), fourth * third_difference(q.v, at, A), fourth * third_difference(q.w, at, A)};

@@ -34,7 +34,7 @@ TASK stage(Range range, In p, In u, In v, In w, In p_0, In u_0, In v_0, In w_0, 
   const Fields q{p, u, v, w}, begun{p_0, u_0, v_0, w_0};
   const auto g = geometry(metrics, numbers);
   const real pace = real(*step);
-  for_cells(range, CELL(c) {
+  for_cells_and_sides(range, CELL(c) {
     const State old = begun[c];
     const real here = compressibility(b, numbers, c, c), volume = g.volume(c);
     const Balance out = balance(q, T, g, sides, b, c, steps, numbers);
@@ -61,7 +61,7 @@ TASK residual(Range range, In p, In u, In v, In w, Out p_new, Out u_new, Out v_n
   const Steps steps{X, Y, Z};
   const Fields q{p, u, v, w};
   const auto g = geometry(metrics, numbers);
-  for_cells(range, CELL(c) {
+  for_cells_and_sides(range, CELL(c) {
     const real volume = g.volume(c), inverse = reciprocal(volume);
     const Balance out = balance(q, T, g, sides, b, c, steps, numbers);
     const State rate = out.carried + out.added;
