@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -126,6 +128,20 @@ def test_the_volume_and_the_shift_that_keeps_it(bodies, real, device):
     hand.run(hand.launch(ls.shift_level_set, {"band": BAND}))
     hand.assert_agrees("phi", phi + shift)
     hand.assert_agrees("f", reference.step(hand.values("phi").astype("f8") / BAND.width))
+
+
+@BODIES
+@pytest.mark.parametrize("walls", WALLS)
+@pytest.mark.parametrize(("width", "foot"), [(0.5, 1.0), (0.5, 0.4)])
+def test_the_number_of_cells_without_a_curvature(bodies, walls, width, foot, real, device):
+    hand, numbers = by_hand(flagged("phi", bodies=bodies), walls, real, device, mirrored=("phi",), bodies=bodies)
+    hand.fields["phi"] = (0.3 + 0.3 * hand.fields["phi"]).astype(real)  # so that feet are a cell or some cells away
+    missed = reference.feet_missed(hand.fields["phi"].astype("f8"), spacing(CELLS), width, foot)
+    blind(hand, "phi")
+    band, grid = replace(BAND, width=width, foot=foot), hand.staggered.constants
+    hand.run(hand.launch(task_with(ls.feet_missed, bodies=bodies), {"band": band, "grid": grid}))
+    assert hand.scalars["failed"] == (missed & (near(numbers) == 0)).sum()
+    assert 0 < hand.scalars["failed"] < (hand.values("phi") < width).sum() / 2
 
 
 @BODIES

@@ -119,6 +119,14 @@ def curvature_at_foot(kappa: Read[box(3)], phi: Read[1], kappa_new: Write, *, gr
     """kappa_new = kappa at x - phi grad(phi) / |grad(phi)|^2, in cells beside the interface; 0 elsewhere."""
 
 
+@task(kernel=TEXTS / "curvature.cu")
+def feet_missed(phi: Read[1], solid: ReadByte | None, *, failed: Reduce[sum], grid: Grid, band: Band) -> None:
+    """failed = the number of cells of fluid in which the density changes, |phi| < width, and that `curvature_at_foot`
+    gives no curvature of the interface: phi has no slope there, or their foot is more than two cells away along an
+    axis, or they are beyond `band.foot`.
+    """
+
+
 @task(kernel=TEXTS / "bodies.cu")
 def extend_into_bodies(phi: Read[1], solid: ReadByte, phi_new: Write, *, grid: Grid) -> None:
     """phi_new = phi in the fluid, in solid cells the mean of neighbours in the fluid, or of all where there is none:
@@ -205,6 +213,11 @@ class LevelSet:
         where: dict[str, Any] = {"over": self._box, "grid": self.grid, "band": self.band}
         yield curvature(f.phi, f.kappa_c, **where)
         yield curvature_at_foot(f.kappa_c, f.phi, f.kappa, **where)
+
+    def failures(self, f: Roles) -> Iterator[Launch]:
+        """See `InterfaceMethod`."""
+        name = f.scalar("curvature_failed")
+        yield feet_missed(f.phi, self._solid(f), over=self._box, failed=name, grid=self.grid, band=self.band)
 
     def numbers(self, scalars: Mapping[str, float]) -> dict[str, float]:
         """The shift of phi in the last step, which kept the volume."""

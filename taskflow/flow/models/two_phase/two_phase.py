@@ -184,9 +184,11 @@ class TwoPhase(FlowModel):
         yield friction_rate(f.f, over=box, friction=f.scalar("friction"), grid=grid, phases=self.phases)
 
     def residual(self, f: Roles) -> Iterator[Launch]:
-        """The scalars `norm` and `residual` of the pressure equation."""
+        """The scalars `norm` and `residual` of the pressure equation, and `curvature_failed`, where there is one."""
         yield self.operator.measure_rhs(f, centred=self.operator.singular)
         yield self.operator.measure_residual(f)
+        if self.phases.surface_tension:
+            yield from self.interface.failures(f)
 
     def spreads(self, scalars: Mapping[str, float]) -> Spreads:
         """What friction changes most on a face."""

@@ -73,6 +73,8 @@ class TwoPhaseMeasures(FlowMeasures):
         phases, numbers = self.model.phases, self.monitor.numbers(scalars)
         kept = self.model.interface.numbers(scalars) if tick.step else {}
         about: dict[str, Any] = {"surface_energy": phases.surface_tension * numbers["area"]}
+        if phases.surface_tension:
+            about["curvature_failed"] = int(scalars["curvature_failed"])
         if tick.limit:
             about["limit"] = tick.limit
         return super().line(scalars, tick, wall) | numbers | about | kept
