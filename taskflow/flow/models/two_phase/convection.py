@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol
 
 from taskflow.flow.boundaries.boundary import Boundaries, Value, impose, open_sides
 from taskflow.flow.grid import on_face
 from taskflow.flow.model import FlowModel
-from taskflow.flow.models.two_phase.momentum import mass_flux, momentum_by_weno, momentum_of_phases
+from taskflow.flow.models.two_phase.momentum import (
+    QuickInTurn,
+    Weno,
+    mass_flux,
+    momentum_in_velocity_form,
+    momentum_of_phases,
+)
+from taskflow.flow.operators.momentum import CENTRAL, Advection
 from taskflow.flow.operators.phases import Phases
 from taskflow.runtime.regions import Location
 from taskflow.runtime.tasks import Launch, Roles, frame
@@ -73,9 +80,16 @@ MASS_FLUXES = MassFluxes()
 
 @dataclass(frozen=True)
 class VelocityForm:
-    """Of the velocity alone, by WENO5, as the seed has it: where densities differ by a factor of 10 at most."""
+    """Of the velocity alone, where densities differ by a factor of 10 at most: by WENO5, as the seed has it, or as one
+    fluid carries it.
+    """
 
-    ghost: ClassVar[int] = 3
+    advection: Advection
+
+    @property
+    def ghost(self) -> int:
+        """See `Convection`. The mass fluxes read two layers."""
+        return max(MASS_FLUXES.ghost, self.advection.ghost)
 
     def fields(self, flow: FlowModel) -> Mapping[str, Location]:
         """Mass fluxes for the forces on bodies alone."""
@@ -93,8 +107,18 @@ class VelocityForm:
 
     def predict(self, f: Roles, flow: FlowModel, phases: Phases) -> Iterator[Launch]:
         """See `Convection`."""
+        fluid = replace(flow.fluid, advection=self.advection)
         for _, velocity, acting, where in _turned(f, flow, phases):
-            yield momentum_by_weno(velocity, (f.f, f.f_new), *acting, **where)
+            yield momentum_in_velocity_form(velocity, (f.f, f.f_new), *acting, fluid=fluid, **where)
+
+
+SCHEMES: Mapping[str, Convection] = {
+    "koren": MASS_FLUXES,
+    "weno5": VelocityForm(Weno()),
+    "quick": VelocityForm(QuickInTurn()),
+    "central": VelocityForm(CENTRAL),
+}
+"""The ways to carry momentum by their names in a case."""
 
 
 def opened_high(boundaries: Boundaries) -> list[str]:

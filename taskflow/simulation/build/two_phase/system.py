@@ -12,7 +12,7 @@ from taskflow.errors import BadInput
 from taskflow.flow import Fluid
 from taskflow.flow.measures.phases import InterfaceSurface, PhaseIntegrals, PhaseMonitor
 from taskflow.flow.models.two_phase.bodies import PhaseObstacles
-from taskflow.flow.models.two_phase.convection import MASS_FLUXES, Convection, VelocityForm
+from taskflow.flow.models.two_phase.convection import SCHEMES
 from taskflow.flow.models.two_phase.level_set import LevelSet
 from taskflow.flow.models.two_phase.two_phase import TwoPhase
 from taskflow.flow.operators.phases import Phases
@@ -36,7 +36,6 @@ from taskflow.simulation.records.series import Integral
 from taskflow.simulation.schedule import Tick
 
 CFL, CAPILLARY = 0.3, 0.7
-CONVECTION: Mapping[str, Convection] = {"koren": MASS_FLUXES, "weno5": VelocityForm()}
 FLAT, COARSE = 1e4, 4  # cells of a radius that bends hardly, and of one that is hardly resolved
 WORDS = {
     "p": "pressure",
@@ -133,7 +132,7 @@ class TwoPhaseSystem(FlowSystem):
         sides, bodies = arguments["boundaries"], bool(sim.case.obstacles)
         interface = LevelSet(grid, own.thickness, own.reinitialise, own.conserve, sides, bodies)
         pressure = solver(sim.case, Operator(grid, released(sim.case), variable=True), sim.blocks, sim.device)
-        capillary, convection = sim.case.time.capillary or CAPILLARY, CONVECTION[sim.case.fluid.scheme]
+        capillary, convection = sim.case.time.capillary or CAPILLARY, SCHEMES[sim.case.fluid.scheme]
         return TwoPhase(
             **arguments, interface=interface, pressure=pressure, capillary=capillary, convection=convection
         )
