@@ -185,6 +185,8 @@ def count_steps(sim: Simulation) -> StepCount:
         basis = f"CFL {limit.cfl:g} at a speed of 1 along x, y and z, as nothing tells the speed"
     elif rate > 0 and limit.cfl / rate <= limit.longest(rate, spreads):
         basis = f"CFL {limit.cfl:g} at the speed of walls, inflows and initial velocity"
+    elif bounds.get("cfl and diffusion", math.inf) <= limit.longest(rate, spreads):
+        basis = "CFL and diffusion number together; a fast flow takes more"
     elif bounds["scalars"] <= limit.longest(rate, spreads):
         basis = "what bounded scalars need at the speed of walls, inflows and initial velocity"
     elif bounds["capillary"] <= limit.longest(rate, spreads):

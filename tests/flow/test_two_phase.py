@@ -10,6 +10,7 @@ import pytest
 from taskflow.flow.measures.phases import PhaseIntegrals, energy_of_phases
 from taskflow.flow.models.two_phase import level_set as ls
 from taskflow.flow.models.two_phase import momentum as mo
+from taskflow.flow.models.two_phase.convection import MassFluxes
 from taskflow.flow.models.two_phase.level_set import STAGES, Band
 from taskflow.flow.operators.phases import Phases
 from taskflow.flow.reference import two_phase as reference
@@ -180,6 +181,21 @@ def test_layers_at_rest_stay_at_rest():
 def test_blocks_threads_and_overlap_do_not_change_a_bit(dtype, options):
     phases = Phases(50.0, 1.0, 0.1, 0.01, 1.0, (0.0, 0.0, -1.0))
     assert_the_same_bits(box_of_a_droplet(phases), dtype, options)
+
+
+@pytest.mark.parametrize(("damping", "grows"), [(2.0, False), pytest.param(None, True, marks=pytest.mark.slow)])
+def test_carrying_and_friction_together_make_no_wave_grow(damping, grows, monkeypatch):
+    """Vortices in an oblique stream, with a CFL and a diffusion number that are each as large as they may be."""
+    monkeypatch.setattr(MassFluxes, "damping", damping)
+    n, turn, speed = 16, 2 * np.pi, 3.5
+    viscosity = 0.2 * speed / (0.3 * 3 * n)
+    model = two_phase((n,) * 3, (1.0,) * 3, Phases(1.0, 1.0, viscosity, viscosity), periodic=(True,) * 3)
+    flow = compute(model, circle(0.5, 0.5, 0.25), velocity=(
+        lambda x, y, z: 1 + np.sin(turn * x) * np.cos(turn * z) + 0 * y, 0.5,
+        lambda x, y, z: 0.5 - np.cos(turn * x) * np.sin(turn * z) + 0 * y,
+    ), steps=100)  # fmt: skip
+    departure = abs(flow.fields["v"] - 0.5).max()
+    assert not departure <= 1e-3 if grows else departure <= 1e-8
 
 
 def measured(program, shape, cells, lengths, velocity=(0.0, 0.0, 0.0), phases=PHASES):

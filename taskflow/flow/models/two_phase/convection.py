@@ -31,6 +31,10 @@ class Convection(Protocol):
     def ghost(self) -> int:
         """The layers of ghost cells that it reads."""
 
+    @property
+    def damping(self) -> float:
+        """How much it takes of a wave from cell to cell, per CFL number."""
+
     def fields(self, flow: FlowModel) -> Mapping[str, Location]:
         """Its own fields by role."""
 
@@ -49,6 +53,7 @@ class MassFluxes:
     """By the mass fluxes that carry the interface, with Koren's limiter: for all ratios of densities."""
 
     ghost: ClassVar[int] = 2
+    damping: ClassVar[float] = 2.0  # where values alternate the limiter leaves first-order upwind differences
 
     def fields(self, flow: FlowModel) -> Mapping[str, Location]:
         """See `Convection`."""
@@ -91,6 +96,11 @@ class VelocityForm:
         """See `Convection`. The mass fluxes read two layers."""
         return max(MASS_FLUXES.ghost, self.advection.ghost)
 
+    @property
+    def damping(self) -> float:
+        """See `Convection`."""
+        return DAMPING[type(self.advection)]
+
     def fields(self, flow: FlowModel) -> Mapping[str, Location]:
         """Mass fluxes for the forces on bodies alone."""
         return MASS if flow.obstacles else {}
@@ -112,6 +122,7 @@ class VelocityForm:
             yield momentum_in_velocity_form(velocity, (f.f, f.f_new), *acting, fluid=fluid, **where)
 
 
+DAMPING = {Weno: 1.25, QuickInTurn: 1.0, type(CENTRAL): 0.0}
 SCHEMES: Mapping[str, Convection] = {
     "koren": MASS_FLUXES,
     "weno5": VelocityForm(Weno()),

@@ -195,10 +195,13 @@ class TwoPhase(FlowModel):
         return Spreads(scalars["friction"])
 
     def step_limit(self, fixed: float | None, cfl: float, diffusion: float) -> StepLimit:
-        """The longest steps: of one `fixed` length, or up to these CFL and diffusion numbers, and the capillary one."""
+        """The longest steps: of one `fixed` length, or up to these CFL and diffusion numbers, both together, and the
+        capillary one.
+        """
         shortest = self.capillary * self.phases.capillary_step(min(self.staggered.spacing))
         fall = max(abs(g) / d for g, d in zip(self.phases.gravity, self.staggered.spacing, strict=True))
-        return StepLimit(fixed, cfl, diffusion, longest_step=shortest, fall=fall)
+        damping = self.convection.damping
+        return StepLimit(fixed, cfl, diffusion, longest_step=shortest, fall=fall, damping=damping)
 
     def stability(self, limit: StepLimit) -> None:
         """Nothing: waves where densities and viscosities jump have not been analysed."""
