@@ -14,7 +14,7 @@ omega^2 dt / 4; without, a droplet a thousand times denser than its surroundings
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -106,7 +106,25 @@ def shift_level_set(
     phi: ReadWrite, f: Write,
     *, first: Scalar["exact sum", 2], second: Scalar["exact sum", 2], kept: Scalar["exact sum"], band: Band,
 ) -> None:  # fmt: skip
-    """phi = phi + shift, f = H(phi / width), the shift being that of two steps of Newton's method."""
+    """phi = phi + shift, f = H(phi / width), with the shift `kept_shift` for both volumes and their slopes: `first` at no
+    shift, `second` at that of a step of Newton's method.
+    """
+
+
+def kept_shift(first: Sequence[float], second: Sequence[float], kept: float) -> float:
+    """The shift of phi with which its volume is `kept`, from volume and slope at no shift and at that of a step of
+    Newton's method: a second step, and what a cubic through both values and slopes, the shift as a function of the
+    volume (inverse interpolation after Hermite), adds to it, if that is less.
+    """
+    (volume, slope), (volume_2, slope_2) = first, second
+    once = (kept - volume) / slope if slope > 0 else 0.0
+    twice = (kept - volume_2) / slope_2 if slope_2 > 0 else 0.0
+    moved = volume_2 - volume
+    if slope_2 <= 0 or moved == 0:
+        return once + twice
+    before, behind = (once / moved - 1 / slope) / moved, (1 / slope_2 - once / moved) / moved
+    more = (kept - volume_2) ** 2 * (behind + (kept - volume) * (behind - before) / moved)
+    return once + twice + (more if abs(more) < abs(twice) else 0.0)
 
 
 @task(kernel=TEXTS / "curvature.cu")
@@ -224,7 +242,7 @@ class LevelSet:
         if not self.conserve or "volume.0.total" not in scalars:
             return {}
         (kept,), one, two = (reduced(scalars, name) for name in ("kept", "volume", "volume_shifted"))
-        return {"shift": sum((kept - volume) / slope for volume, slope in (one, two) if slope > 0)}
+        return {"shift": kept_shift(one, two, kept)}
 
     @property
     def _box(self) -> Box:
