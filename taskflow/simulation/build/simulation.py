@@ -10,7 +10,6 @@ from itertools import chain, groupby
 import numpy as np
 
 from taskflow.flow import StaggeredGrid
-from taskflow.flow.measures.isosurface import Isosurface
 from taskflow.flow.measures.spectra import CENTRED, Spectra, partitions
 from taskflow.flow.measures.statistics import Statistics
 from taskflow.flow.measures.steadiness import Steadiness
@@ -185,7 +184,7 @@ class Simulation:
         for iso in self.case.isosurfaces:
             words = f"area of the surface on which {iso.field} = {iso.value:g}"
             series = of_surface(iso.name, words, {"field": iso.field, "value": iso.value})
-            integrals.append(Integral(series, (Isosurface(self.grid, iso.field, iso.value),), iso.every))
+            integrals.append(Integral(series, (self.system.isosurface(iso.field, iso.value),), iso.every))
         return tuple(sorted(integrals, key=lambda integral: str(integral.every)))
 
     @property

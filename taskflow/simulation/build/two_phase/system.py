@@ -10,7 +10,8 @@ from typing import Any, ClassVar
 
 from taskflow.errors import BadInput
 from taskflow.flow import Fluid
-from taskflow.flow.measures.phases import InterfaceSurface, PhaseIntegrals, PhaseMonitor
+from taskflow.flow.measures.isosurface import Isosurface, ValueSurface
+from taskflow.flow.measures.phases import PhaseIntegrals, PhaseMonitor
 from taskflow.flow.models.two_phase.bodies import PhaseObstacles
 from taskflow.flow.models.two_phase.convection import SCHEMES
 from taskflow.flow.models.two_phase.level_set import LevelSet
@@ -45,9 +46,14 @@ WORDS = {
 }
 
 
-def surface_of(model: TwoPhase) -> InterfaceSurface:
+def surface_of(model: TwoPhase) -> ValueSurface:
     """The interface that is measured."""
-    return InterfaceSurface(*model.interface.surface, mirrored=tuple(model.boundaries))
+    return surface_on(model, *model.interface.surface)
+
+
+def surface_on(model: TwoPhase, field: str, value: float) -> ValueSurface:
+    """The surface on which f or phi has a value; f has ghost values, but the field that the interface is of has not."""
+    return ValueSurface(field, value, () if field == "f" else tuple(model.boundaries))
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,6 +194,10 @@ class TwoPhaseSystem(FlowSystem):
             series = of_phase(table.name, measured.names, {"phase": table.phase})
             integrals.append(Integral(series, (measured,), table.every))
         return tuple(integrals)
+
+    def isosurface(self, field: str, value: float) -> Isosurface:
+        """See `System`."""
+        return Isosurface(self.sim.grid, surface_on(self.model, field, value), bool(self.obstacles))
 
     def _cells(self, box: tuple[Any, Any] | None) -> Box:
         """The whole cells of a box, by the nearest faces."""
