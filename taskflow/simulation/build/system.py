@@ -68,6 +68,7 @@ class System(SystemType, ABC):
 
     accepts: ClassVar[frozenset[str]] = frozenset()
     lists: ClassVar[Mapping[str, type[Table]]] = {}  # the tables that it reads under [[name]]
+    instead: ClassVar[Mapping[str, type[Table]]] = {}  # what it reads in tables that others read, too
     sides: ClassVar[frozenset[str]] = frozenset()
     fewest: ClassVar[int] = 1  # fields that it has at the least
 

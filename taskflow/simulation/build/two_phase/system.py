@@ -28,7 +28,14 @@ from taskflow.simulation.build.scales import Scale, Scales
 from taskflow.simulation.build.two_phase.pressure import choice, solver
 from taskflow.simulation.build.two_phase.shapes import composed
 from taskflow.simulation.build.two_phase.start import InitialPhases, friction, initial_phases
-from taskflow.simulation.build.two_phase.tables import FIELDS, PhaseTable, TwoPhaseTable, fluid_problems, phase_fluid
+from taskflow.simulation.build.two_phase.tables import (
+    FIELDS,
+    PhaseFluidTable,
+    PhaseTable,
+    TwoPhaseTable,
+    fluid_problems,
+    phase_fluid,
+)
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.initial import Profile
 from taskflow.simulation.case.problems import Problem, shown
@@ -96,6 +103,7 @@ class TwoPhaseSystem(FlowSystem):
     ))  # fmt: skip
     sides: ClassVar[frozenset[str]] = frozenset(("wall", "slip", "symmetry", "inflow", "outflow"))
     lists: ClassVar[Mapping[str, type[Table]]] = {"phases": PhaseTable}
+    instead: ClassVar[Mapping[str, type[Table]]] = {"fluid": PhaseFluidTable}
     fewest: ClassVar[int] = 27
 
     @classmethod

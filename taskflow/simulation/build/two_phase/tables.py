@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
+from pydantic import WithJsonSchema
+from pydantic.json_schema import SkipJsonSchema
+
 from taskflow.errors import BadInput
 from taskflow.simulation.build.two_phase.shapes import PhaseShape, shapes_are_inside
 from taskflow.simulation.case.boundaries import Boundaries
@@ -62,10 +65,12 @@ def _method(value: object) -> str:
 
 
 class PhaseFluidTable(FluidTable):
-    """The table [fluid] beside [two_phase]: of what it has else it keeps the scheme alone."""
+    """The fluid beside [two_phase], which has the densities and viscosities."""
 
-    viscosity: NonNegative = 0.0
-    scheme: Any = "koren"
+    viscosity: SkipJsonSchema[NonNegative] = 0.0
+    scheme: Annotated[Any, WithJsonSchema({"type": "string", "enum": [*SCHEMES]})] = entry(
+        "how momentum is carried: with the mass, by `koren`; or up to a ratio of densities of 10 by another scheme", "koren"
+    )
 
     def written(self) -> dict[str, Any]:
         """The scheme."""
