@@ -162,7 +162,7 @@ def shortest(bounds: Mapping[str, float]) -> float:
     """The longest step within all bounds. `BadInput` where none holds."""
     dt = min(bounds.values())
     if dt == math.inf:
-        raise BadInput("no time step can be found: the fluid is at rest, and nothing diffuses or drives it; give time.step")
+        raise BadInput("no time step can be found: the fluid is at rest, and nothing moves it; give time.step")
     return dt
 
 

@@ -144,8 +144,8 @@ def assert_the_same_bits(model: TwoPhase, dtype: str, options: dict) -> None:
     """Of a droplet that falls for four steps in the box of the model, with and without these options."""
     drop = lambda x, y, z: 0.15 - np.sqrt((x - 0.3) ** 2 + (y - 0.2) ** 2 + (z - 0.35) ** 2)  # noqa: E731
     alone, cut = (compute(model, drop, steps=4, dtype=dtype, **how) for how in ({}, options))
-    for name, field in alone.fields.items():
-        np.testing.assert_array_equal(cut.fields[name], field, err_msg=name)
+    for name, values in alone.fields.items():
+        np.testing.assert_array_equal(cut.fields[name], values, err_msg=name)
 
 
 def box_of_a_droplet(phases: Phases, **options) -> TwoPhase:

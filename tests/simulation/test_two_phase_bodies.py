@@ -50,7 +50,7 @@ def test_surfaces_between_walls_and_bodies_have_their_area_though_nothing_is_log
     followed = [{"name": name, "field": name[3:], "value": value, "every": {"steps": 1}}
                 for name, value in (("of_f", 0.5), ("of_phi", 0.0))]  # fmt: skip
     tables = {**TANK, "grid": {"cells": [12, 3, 18], "lengths": [1.2, 0.3, 1.8]}, "boundaries": sides}
-    tank = {**tables, **box([0.4, 0, 0.8], [0.7, 0.3, 1.6]), "isosurfaces": followed, "monitor": {"every": {"steps": 9}}}
+    tank = {**tables, **box([0.4, 0, 0.8], [0.7, 0.3, 1.6]), "isosurfaces": followed, "monitor": {"every": 9.0}}
     run = tf.run(tf.Case(**tank), tmp_path / "run")
     for surface in followed:
         np.testing.assert_allclose(run.dataset(surface["name"]).area, 0.9 * 0.3, rtol=1e-6)

@@ -9,6 +9,7 @@ import xarray as xr
 import taskflow as tf
 import taskflow.accessor
 from taskflow.output import LOG, STORE, dataset, read_log
+from taskflow.simulation.build.simulation import blocks_of
 from taskflow.simulation.estimate import estimate
 from tests.simulation.two_phases import DROP, case
 
@@ -27,9 +28,9 @@ WENO = {"fluid": {"scheme": "weno5"}, "two_phase": {"density": [5.0, 1.0]}}
     ({"fluid": {"viscosity": 1.0}}, r"fluid.viscosity = 1.0: two_phase.viscosity has those of both phases; leave"),
     ({"fluid": {"scheme": "weno5"}, "two_phase": {"density": [1000.0, 1.2]}},
      r'fluid.scheme = "weno5": it keeps no momentum where densities jump; give "koren", or densities of a ratio up'),
-    ({"fluid": {"scheme": "quick"}}, r'fluid.scheme = "quick": it keeps no momentum where densities jump; give "koren"'),
+    ({"fluid": {"scheme": "quick"}}, r'fluid.scheme = "quick": it keeps no momentum where densities jump; give "ko'),
     ({"fluid": {"scheme": "central"}}, r'fluid.scheme = "central": it keeps no momentum where densities jump; give "ko'),
-    ({"fluid": {"scheme": "upwind"}}, r'fluid.scheme = "upwind": give "koren", "weno5", "quick" or "central", or leave'),
+    ({"fluid": {"scheme": "upwind"}}, r'fluid.scheme = "upwind": give "koren", "weno5", "quick" or "central", or'),
     ({"fluid": {"density": 1.0}}, r"fluid.density = 1.0: there is no such key with two phases; leave it out"),
     ({"fluid": 3}, r"fluid = 3: give a table with scheme, or leave it out"),
     ({"two_phase": {"density": [1.0, 2.0, 3.0]}}, r"two_phase.density = \[1.0, 2.0, 3.0\]: give two numbers > 0"),
@@ -69,6 +70,14 @@ def test_all_that_is_wrong_is_told_at_once():
         "two_phase.density", "two_phase.method", "two_phase.thickness", "two_phase.initial", "fluid.viscosity", "heat",
         "time.scheme", "phases[1].phase",
     }  # fmt: skip
+
+
+def test_slabs_that_nobody_asked_for_are_as_thick_as_phi_needs_them():
+    layouts = ([12, 8, 14], (1, 1, 4)), ([12, 9, 8], (4, 1, 1)), ([2, 2, 8], (1, 1, 2)), ([2, 1, 4], (1, 1, 1))
+    for cells, blocks in layouts:
+        drop = case(grid={"cells": cells})
+        assert blocks_of(drop, 5) == blocks
+        assert case(grid={"cells": cells}, machine={"blocks": list(blocks)}).machine.blocks == blocks
 
 
 def test_koren_is_the_scheme_and_may_be_named():

@@ -16,6 +16,7 @@ from taskflow.flow.measures.steadiness import Steadiness
 from taskflow.flow.model import Model
 from taskflow.flow.stability import Stability
 from taskflow.output import TimeSeries, at_points, of_surface
+from taskflow.runtime.cluster import cut
 from taskflow.runtime.regions import Box, Field, FieldSpace, Location, Partition, Region, Triple
 from taskflow.runtime.tasks import Cells, Program, live_in, overwritten
 from taskflow.simulation.bodies import Bodies, Masks, Survey, survey
@@ -69,6 +70,11 @@ class BlockSpec:
     def series(self) -> tuple[TimeSeries, ...]:
         """The groups of the store with numbers in time."""
         return tuple(recorded.series for recorded in (*self.followed, *self.spectra))
+
+
+def blocks_of(case: Case, slabs: int) -> Triple:
+    """The blocks that a case gives; by default so many slabs, or fewer that are as thick as its system needs them."""
+    return cut(case.machine, case.grid.cells, slabs, system_of(case).thinnest)
 
 
 @dataclass(frozen=True, eq=False)

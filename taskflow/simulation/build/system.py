@@ -70,6 +70,7 @@ class System(SystemType, ABC):
     lists: ClassVar[Mapping[str, type[Table]]] = {}  # the tables that it reads under [[name]]
     instead: ClassVar[Mapping[str, type[Table]]] = {}  # what it reads in tables that others read, too
     sides: ClassVar[frozenset[str]] = frozenset()
+    thinnest: ClassVar[int] = 1  # cells of a block along directions that are cut
     fewest: ClassVar[int] = 1  # fields that it has at the least
 
     @classmethod

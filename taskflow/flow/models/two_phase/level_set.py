@@ -106,8 +106,8 @@ def shift_level_set(
     phi: ReadWrite, f: Write,
     *, first: Scalar["exact sum", 2], second: Scalar["exact sum", 2], kept: Scalar["exact sum"], band: Band,
 ) -> None:  # fmt: skip
-    """phi = phi + shift, f = H(phi / width), with the shift `kept_shift` for both volumes and their slopes: `first` at no
-    shift, `second` at that of a step of Newton's method.
+    """phi = phi + shift, f = H(phi / width), with the shift `kept_shift` for both volumes and their slopes: `first` at
+    none, `second` at that of a step of Newton's method.
     """
 
 

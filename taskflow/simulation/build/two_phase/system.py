@@ -30,6 +30,7 @@ from taskflow.simulation.build.two_phase.shapes import composed
 from taskflow.simulation.build.two_phase.start import InitialPhases, friction, initial_phases
 from taskflow.simulation.build.two_phase.tables import (
     FIELDS,
+    LAYERS,
     PhaseFluidTable,
     PhaseTable,
     TwoPhaseTable,
@@ -104,6 +105,7 @@ class TwoPhaseSystem(FlowSystem):
     sides: ClassVar[frozenset[str]] = frozenset(("wall", "slip", "symmetry", "inflow", "outflow"))
     lists: ClassVar[Mapping[str, type[Table]]] = {"phases": PhaseTable}
     instead: ClassVar[Mapping[str, type[Table]]] = {"fluid": PhaseFluidTable}
+    thinnest: ClassVar[int] = LAYERS
     fewest: ClassVar[int] = 27
 
     @classmethod
