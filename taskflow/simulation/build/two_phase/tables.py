@@ -69,7 +69,7 @@ class PhaseFluidTable(FluidTable):
 
     viscosity: SkipJsonSchema[NonNegative] = 0.0
     scheme: Annotated[Any, WithJsonSchema({"type": "string", "enum": [*SCHEMES]})] = entry(
-        "how momentum is carried: with the mass, by `koren`, or up to a ratio of densities of 10 by another one", "koren"
+        "how momentum is carried: with the mass, by `koren`, or up to a ratio of densities of 10 by others", "koren"
     )
 
     def written(self) -> dict[str, Any]:
