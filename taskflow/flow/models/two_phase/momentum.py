@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from taskflow.flow.grid import Grid
 from taskflow.flow.grid.stencils import AROUND_EDGES, BESIDE
@@ -36,7 +36,6 @@ from taskflow.runtime.tasks import (
     ReadWrite,
     Reduce,
     Scalar,
-    Stencil,
     Write,
     facing,
     task,
@@ -56,7 +55,7 @@ SHARES = Components(f=Read[EDGES_R | EDGES_S | AROUND_FACE], f_new=Read[BOTH_SID
 class QuickInTurn(Quick):
     """QUICK of one component at a time."""
 
-    stencils: ClassVar[Mapping[str, Stencil]] = MappingProxyType({"q": TWO_AWAY})
+    stencils: ClassVar[Mapping[str, Any]] = MappingProxyType({"q": TWO_AWAY})
 
 
 class Weno(Advection):
@@ -64,7 +63,7 @@ class Weno(Advection):
 
     ghost: ClassVar[int] = 3
     defines: ClassVar[tuple[str, ...]] = ("WENO",)
-    stencils: ClassVar[Mapping[str, Stencil]] = MappingProxyType({"q": THREE_AWAY})
+    stencils: ClassVar[Mapping[str, Any]] = MappingProxyType({"q": THREE_AWAY})
 
 
 @task(kernel=TEXTS / "mass_flux.cu")
