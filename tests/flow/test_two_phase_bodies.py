@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -116,16 +118,46 @@ def test_the_volume_and_the_shift_that_keeps_it(bodies, real, device):
     hand, numbers = by_hand(flagged("phi", "f", bodies=bodies), (True,) * 3, real, device, bodies=bodies)
     fluid, phi = near(numbers) == 0, hand.values("phi").astype("f8")
     keep(hand, 0.6 * fluid.sum())
-    width, shift = float(np.dtype(real).type(BAND.width)), 0.0
+    width, shift, sums = float(np.dtype(real).type(BAND.width)), 0.0, []
     for task, name in ((ls.volume_of, "first"), (ls.volume_of_shifted, "second")):
         moved = (phi + shift)[fluid] / width
         share, slope = reference.step(moved).sum(), reference.step_slope(moved).sum() / width
-        hand.run(hand.launch(task_with(task, bodies=bodies), {"band": BAND, "volume": name}))
-        assert reduced(hand.scalars, name) == pytest.approx((share, slope), rel=1e-12)
+        sums.append((share, slope))
         shift += (0.6 * fluid.sum() - share) / slope
+        hand.run(hand.launch(task_with(task, bodies=bodies), {"band": BAND, "volume": name}))
+        assert reduced(hand.scalars, name) == pytest.approx(sums[-1], rel=1e-12)
+    shift = ls.kept_shift(*sums, 0.6 * fluid.sum())
     hand.run(hand.launch(ls.shift_level_set, {"band": BAND}))
     hand.assert_agrees("phi", phi + shift)
     hand.assert_agrees("f", reference.step(hand.values("phi").astype("f8") / BAND.width))
+
+
+def test_the_shift_that_keeps_a_volume_is_of_the_sixth_order():
+    """Of a ball, whose volume is a cubic of the shift: two steps of Newton's method would leave the fourth power."""
+    rests = []
+    for grown in (0.1, 0.05):
+        begun = 1 + grown  # the radius, to become 1
+        moved = begun - (begun**3 - 1) / 3 / begun**2
+        first, second = ((r**3 / 3, r**2) for r in (begun, moved))
+        rests.append(abs(ls.kept_shift(first, second, 1 / 3) + grown))
+    assert rests[1] < 1e-7
+    assert np.log2(rests[0] / rests[1]) > 5.5
+    assert ls.kept_shift((2.0, 1.0), (2.0, 1.0), 2.0) == 0.0
+    assert ls.kept_shift((2.0, 0.0), (2.0, 0.0), 3.0) == 0.0
+
+
+@BODIES
+@pytest.mark.parametrize("walls", WALLS)
+@pytest.mark.parametrize(("width", "foot"), [(0.5, 1.0), (0.5, 0.4)])
+def test_the_number_of_cells_without_a_curvature(bodies, walls, width, foot, real, device):
+    hand, numbers = by_hand(flagged("phi", bodies=bodies), walls, real, device, mirrored=("phi",), bodies=bodies)
+    hand.fields["phi"] = (0.3 + 0.3 * hand.fields["phi"]).astype(real)  # so that feet are a cell or some cells away
+    missed = reference.feet_missed(hand.fields["phi"].astype("f8"), spacing(CELLS), width, foot)
+    blind(hand, "phi")
+    band, grid = replace(BAND, width=width, foot=foot), hand.staggered.constants
+    hand.run(hand.launch(task_with(ls.feet_missed, bodies=bodies), {"band": band, "grid": grid}))
+    assert hand.scalars["failed"] == (missed & (near(numbers) == 0)).sum()
+    assert 0 < hand.scalars["failed"] < (hand.values("phi") < width).sum() / 2
 
 
 @BODIES

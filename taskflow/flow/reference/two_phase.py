@@ -109,16 +109,27 @@ def curvature(phi: np.ndarray, h: Sequence[float], band: float, most: float) -> 
     return np.where(np.abs(at(phi)) < band, np.clip(kappa, -most, most), 0.0)
 
 
-def curvature_at_foot(kappa: np.ndarray, phi: np.ndarray, h: Sequence[float], band: float) -> np.ndarray:
-    """kappa at x - phi grad(phi) / |grad(phi)|^2, at most two cells away, linear between centres; 0 beyond the band."""
+def way_to_foot(phi: np.ndarray, h: Sequence[float]) -> list[np.ndarray]:
+    """-phi grad(phi) / |grad(phi)|^2 in cells; nan without a slope."""
     g = gradient(phi, h)
     size = np.sum([slope**2 for slope in g], axis=0)
-    way = [np.divide(-at(phi) * each, size * h[a], out=np.zeros_like(size), where=size > 0) for a, each in enumerate(g)]
-    way = [np.clip(each, -2, 2) for each in way]
+    return [np.divide(-at(phi) * each, size * h[a], out=np.full_like(size, np.nan), where=size > 0)
+            for a, each in enumerate(g)]  # fmt: skip
+
+
+def feet_missed(phi: np.ndarray, h: Sequence[float], width: float, band: float) -> np.ndarray:
+    """Whether a cell with |phi| < width is beyond the band, or its foot is farther than two cells, or nowhere."""
+    reached = (np.abs(way_to_foot(phi, h)) <= 2).all(axis=0) & (np.abs(at(phi)) < band)
+    return (np.abs(at(phi)) < width) & ~reached
+
+
+def curvature_at_foot(kappa: np.ndarray, phi: np.ndarray, h: Sequence[float], band: float) -> np.ndarray:
+    """kappa at x - phi grad(phi) / |grad(phi)|^2, at most two cells away, linear between centres; 0 beyond the band."""
+    way = [np.clip(np.nan_to_num(each), -2, 2) for each in way_to_foot(phi, h)]
     below = [np.minimum(np.floor(each), 1).astype(int) for each in way]
-    index, value = np.indices(size.shape)[::-1], np.zeros_like(size)
+    index, value = np.indices(way[0].shape)[::-1], np.zeros_like(way[0])
     for corner in np.ndindex(2, 2, 2):
-        weight = np.ones_like(size)
+        weight = np.ones_like(value)
         for a, n in enumerate(corner):
             part = way[a] - below[a]
             weight = weight * (part if n else 1 - part)

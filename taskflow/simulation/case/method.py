@@ -34,6 +34,7 @@ class SystemType(Protocol):
     accepts: ClassVar[frozenset[str]]
     sides: ClassVar[frozenset[str]]
     lists: ClassVar[Mapping[str, type[Table]]]
+    instead: ClassVar[Mapping[str, type[Table]]]
 
     @classmethod
     def misfits(cls, tables: Mapping[str, Any]) -> Iterator[Problem]:
