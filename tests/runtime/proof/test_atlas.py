@@ -1,4 +1,4 @@
-"""Proofs of programs on several charts: turned copies, several pieces of a block, constant fields; and planted faults."""
+"""Proofs on several charts: turned copies, several pieces of a block, constant fields; planted faults are found."""
 
 import re
 from dataclasses import replace
@@ -9,7 +9,21 @@ from taskflow.runtime.proof import examine, prove
 from taskflow.runtime.proof.charts import images
 from taskflow.runtime.proof.recording import record_pass
 from taskflow.runtime.regions import ROTATIONS, Field, Partition, Turn, charted
-from taskflow.runtime.tasks import Compute, Read, ReadWrite, Reduce, Roles, Scalar, TaskGraph, Write, box, offsets, plan, star, task
+from taskflow.runtime.tasks import (
+    Compute,
+    Read,
+    ReadWrite,
+    Reduce,
+    Roles,
+    Scalar,
+    TaskGraph,
+    Write,
+    box,
+    offsets,
+    plan,
+    star,
+    task,
+)
 
 from ..regions.joints import around, butterfly
 from ..regions.turned import pieces, turned
@@ -44,7 +58,7 @@ def scaled(u: ReadWrite, *, s: Scalar):
 
 
 class Rounds:
-    """Sweeps over all charts and over a part of one, with boundary layers, a reduction, and a field that is constant."""
+    """Sweeps over all charts and over a part of one, with boundary layers, a reduction, and a constant field."""
 
     def __init__(self, space):
         self.charts, self.beyond = space.charts, [cells for own in space.own for cells in own[1:]]
@@ -224,7 +238,7 @@ def test_a_constant_field_that_travels_is_found():
 
 
 def test_a_piece_that_another_task_overwrites_is_found():
-    """One launch is done on a piece of the same block that has no such cells; or on cells beside its own."""
+    """One launch is done on a piece of the same block that has no such cells; or not on all of its own."""
     partition = pieces(on(two()), 1)
     mapper, hardware = means("full", "direct", partition)
     passes = recorded(partition, Rounds(partition.region), mapper, hardware)[-2:]
@@ -237,7 +251,7 @@ def test_a_piece_that_another_task_overwrites_is_found():
 
     for change, text in [
         (lambda node: replace(node, piece=1 - node.piece), "is not in the memory of block 0"),
-        (lambda node: replace(node, box=node.box.layer(0, 0, 1, node.box.shape[0])), "at the end finds another version"),
+        (lambda node: replace(node, box=node.box.layer(1, 0, 0, 1)), "finds another version than the program means"),
     ]:
         found = examine(partition, [passes[0], changed(passes[1], change)], hardware).faults
         assert any(text in fault for fault in found)
