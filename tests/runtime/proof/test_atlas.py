@@ -8,9 +8,10 @@ import pytest
 from taskflow.runtime.proof import examine, prove
 from taskflow.runtime.proof.charts import images
 from taskflow.runtime.proof.recording import record_pass
-from taskflow.runtime.regions import ROTATIONS, Field, Partition, Turn, charted
+from taskflow.runtime.regions import ROTATIONS, Atlas, Box, Field, Partition, Seam, Turn, charted
 from taskflow.runtime.tasks import (
     Compute,
+    Foreign,
     Read,
     ReadWrite,
     Reduce,
@@ -26,7 +27,7 @@ from taskflow.runtime.tasks import (
 )
 
 from ..regions.joints import around, butterfly
-from ..regions.turned import pieces, turned
+from ..regions.turned import pieces, sewn, turned
 from .test_proof import means
 
 NAMES = ("p", "q", "u")
@@ -35,6 +36,11 @@ NAMES = ("p", "q", "u")
 @task
 def sweep(p: Read[star(2) | box(1)], k: Read[box(1)], q: Write):
     """q = f(p around, k around)"""
+
+
+@task
+def near(p: Read[1], k: Read, q: Write):
+    """q = f(p around, k)"""
 
 
 @task
@@ -94,10 +100,23 @@ def itself():
     return turned((4, 5, 4), ((), (), ()), [ROTATIONS[7]], (False, True, False))[0]
 
 
+def tee():
+    """A chart of which one side is joined to two others, which are joined to each other."""
+    parts = [Box((0, 0, 0), (3, 6, 3)), Box((3, 0, 0), (6, 3, 3)), Box((3, 3, 0), (6, 6, 3))]
+    return sewn(parts, [ROTATIONS[n] for n in (5, 0, 10)])[0]
+
+
+def step():
+    """A chart of which half a side is joined to another one, and half a wall."""
+    return sewn([Box((0, 0, 0), (3, 6, 3)), Box((3, 0, 0), (6, 3, 3))], [ROTATIONS[n] for n in (0, 19)])[0]
+
+
 ATLASES = {
     "two": two,
     "four": four,
     "itself": itself,
+    "tee": tee,
+    "step": step,
     "folded": lambda: around(1),
     "three": lambda: around(3),
     "five": lambda: around(5, height=2),
@@ -162,6 +181,52 @@ def test_programs_on_charts_are_proved(name, blocks, cuts, way):
 @pytest.mark.parametrize("name", ATLASES)
 def test_programs_on_all_arrangements_are_proved(name, blocks, cuts, way, debug):
     check(ATLASES[name](), blocks, cuts, way, debug)
+
+
+@task
+def restrict(q: Foreign[box(1)], c: Write):
+    """c = the mean of the fine cells in and around it"""
+
+
+@task
+def smooth(c: Read[1], d: Write):
+    """d = f(c around)"""
+
+
+@task
+def prolong(d: Foreign, q: ReadWrite):
+    """q += d"""
+
+
+def bend(n):
+    """Two charts of n cells along each axis: x of the first goes on as y of the second, which lies 3 n away."""
+    one, other, turn = Box.of((n, n, n)), Box.of((n, n, n)).shift((3 * n, 0, 0)), Turn((2, -1, 3), (4 * n - 1, -n, 0))
+    seams = Seam(0, one.layer(0, 1, -1, 0), turn), Seam(1, other.layer(1, 0, -1, 0), turn.inverse)
+    return Atlas((one, other), seams, ghost=1)
+
+
+@pytest.mark.parametrize(("blocks", "way"), [(1, ("cpu", "buffers")), (2, ("full", "direct"))])
+def test_levels_on_charts_are_proved(blocks, way):
+    """Fine and coarse charts, cut alike."""
+    fine = charted(bend(8), [Field("p"), Field("q"), Field("k", constant=True)])
+    coarse = replace(charted(bend(4), [Field("c"), Field("d")]), scale=(2, 2, 2))
+    beside = pieces(coarse, blocks, {0: (1, 2, 1)})
+    partition = replace(pieces(fine, blocks, {0: (1, 2, 1)}), beside=(beside,))
+    beyond, below = ([box for own in home.own for box in own[1:]] for home in (fine, coarse))
+
+    def program(f):
+        yield edge(f.p, over=beyond)
+        yield near(f.p, f.k, f.q, over=fine.charts)
+        yield edge(f.q, over=beyond)
+        yield restrict(f.q, f.c, over=coarse.charts)
+        yield edge(f.c, over=below)
+        yield smooth(f.c, f.d, over=coarse.charts)
+        yield prolong(f.d, f.q, over=fine.charts)
+        f.swap("p", "q")
+
+    proof = prove(partition, {program: ()}, *means(*way, partition))
+    proof.hold()
+    assert proof.reads > 0
 
 
 # ------------------------------------------------------------------------------------------------------------- faults
