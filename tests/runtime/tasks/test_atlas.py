@@ -190,3 +190,9 @@ def test_a_constant_field_is_never_exchanged_and_never_written():
     assert not found.messages
     with pytest.raises(BadInput, match="writes 'p', which is constant"):
         analyse([written("p", over=region.charts)], partition)
+
+
+def test_fields_on_faces_do_not_go_over_seams():
+    atlas, _ = turned((4, 4, 4), ((2,), (), ()), [Turn(), ROTATIONS[5]])
+    with pytest.raises(ValueError, match="u: values on faces of cells do not go over turned seams"):
+        charted(atlas, [Field("u", location="fx")])
