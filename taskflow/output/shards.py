@@ -149,11 +149,15 @@ def reshard(
     takes the place of the old one when it is whole; `recover` finishes what was cut off in between. Raises RunFailed
     where the disk is full; then the old one is still there.
     """
+
+    def made(target: Path, layout: StoreLayout, attributes: Attributes) -> Store:
+        return create(target, layout, attributes, None if layout.group else solid)
+
     try:
         for layout, block in product(layouts, blocks):
             BlockStore(path, block, layout.group)
     except ValueError:  # a block that would share a shard
-        cut_anew(path, layouts, lambda *new: create(*new, None if new[1].group else solid))
+        cut_anew(path, layouts, made)
 
 
 def cut_anew(path: Path, layouts: Sequence[Layout], create: Callable[[Path, Layout, Attributes], Store]) -> None:
