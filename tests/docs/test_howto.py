@@ -6,7 +6,7 @@ import pytest
 
 from tests.docs.pages import HOWTO, read
 
-LONG = "statistics resume two_phase output own_model analyse watch bodies export profile cluster".split()  # many runs
+LONG = ["statistics", "resume", "two_phase", "output", "own_model", "analyse", "watch", "bodies", "export", "profile", "cluster"]  # many runs
 
 
 @pytest.mark.timeout(150)

@@ -6,7 +6,7 @@ second layer of ghost cells is for other charts and blocks alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from types import MappingProxyType
@@ -15,8 +15,20 @@ from typing import ClassVar, Literal
 from taskflow.flow.boundaries.boundary import INSIDE, Value, impose
 from taskflow.flow.grid import Vector
 from taskflow.flow.kernels import KERNELS
-from taskflow.runtime.regions import Box, triple
-from taskflow.runtime.tasks import Components, Face, Launch, Oriented, Read, ReadWrite, Write, facing, frame, task
+from taskflow.runtime.regions import Box, Region, difference, triple
+from taskflow.runtime.tasks import (
+    FACES,
+    Components,
+    Face,
+    Launch,
+    Oriented,
+    Read,
+    ReadWrite,
+    Write,
+    facing,
+    frame,
+    task,
+)
 
 TEXTS = KERNELS / "artificial_compressibility"
 TWO_INSIDE = facing(n=(1, 2))
@@ -71,13 +83,24 @@ class Side:
     varying: bool = False
     scalars: Mapping[str, Condition] = field(default_factory=dict)
 
+    @property
+    def layers(self) -> dict[str, tuple[Box, ...]]:
+        """By face, the ghost cells next to the patches there."""
+        faces = dict.fromkeys(patch.face for patch in self.patches)
+        return {face: tuple(patch.ghosts for patch in self.patches if patch.face == face) for face in faces}
+
+    @property
+    def ghosts(self) -> tuple[Box, ...]:
+        """All of them."""
+        return tuple(patch.ghosts for patch in self.patches)
+
 
 @dataclass(frozen=True)
 class Edge:
     """Ghost cells beyond two faces at once, which no other cell fills."""
 
     faces: tuple[str, str]
-    ghosts: Box
+    ghosts: tuple[Box, ...]
 
     @property
     def corner(self) -> Corner:
@@ -190,24 +213,41 @@ def outward(face: str) -> tuple[int, int, int]:
 
 def edges(patches: Iterable[Patch]) -> tuple[Edge, ...]:
     """The edges where patches meet, in the order of their axes."""
-    met = []
+    met: dict[tuple[str, str], list[Box]] = {}
     for pair in combinations(patches, 2):
         one, other = sorted(pair, key=lambda patch: frame(patch.face)[0])
         line = one.cells & other.cells
         if line and frame(one.face)[0] != frame(other.face)[0]:
-            met.append(Edge((one.face, other.face), line.shift(outward(one.face)).shift(outward(other.face))))
-    return tuple(met)
+            ghosts = line.shift(outward(one.face)).shift(outward(other.face))
+            met.setdefault((one.face, other.face), []).append(ghosts)
+    return tuple(Edge(faces, tuple(ghosts)) for faces, ghosts in met.items())
+
+
+def irregular_edges(region: Region, patches: Sequence[Patch]) -> tuple[Edge, ...]:
+    """The edges of charts that are not between two patches, where no other chart has what lies beyond: three or five
+    charts meet there, or a side ends at a seam.
+    """
+    known = [box for edge in edges(patches) for box in edge.ghosts]
+    met: dict[tuple[str, str], list[Box]] = {}
+    for chart, own in zip(region.charts, region.own, strict=True):
+        for one, other in combinations(FACES, 2):
+            (a, high), (b, upper) = frame(one), frame(other)
+            if a != b:
+                strip = chart.layer(a, int(high), -1, 0).layer(b, int(upper), -1, 0)
+                mine = [common for box in own[1:] if (common := box & strip)]
+                met.setdefault((one, other), []).extend(difference(mine, known))
+    return tuple(Edge(faces, tuple(ghosts)) for faces, ghosts in met.items() if ghosts)
 
 
 def side_ghosts(
     side: Side, flow: tuple[str, str, str, str], T: str | None, metrics: str | None, numbers: Condition
 ) -> Iterator[Launch]:
-    """Fill the ghost cells of a side, one launch for each patch; `numbers` has what is the same of all sides."""
+    """Fill the ghost cells of a side, one launch for each of its faces; `numbers` has what is the same of all sides."""
     condition = replace(
         side.condition, diffusivity=numbers.diffusivity, volume=numbers.volume, areas=numbers.areas
     )
-    for patch in side.patches:
-        where = {"over": patch.ghosts, "on": patch.face, "side": condition}
+    for face, ghosts in side.layers.items():
+        where = {"over": ghosts, "on": face, "side": condition}
         if side.kind in ("wall", "inflow"):
             given = ("u_s", "v_s", "w_s") if side.varying else None
             yield beyond_velocity(flow, T, metrics if T or metrics else None, given, **where)
@@ -224,11 +264,11 @@ def scalar_ghosts(side: Side, name: str, scalar: str, metrics: str | None, numbe
     condition = replace(
         side.scalars.get(name, Condition()), diffusivity=numbers.diffusivity, volume=numbers.volume, areas=numbers.areas
     )
-    for patch in side.patches:
-        if side.kind == "far-field":
-            yield impose(scalar, over=patch.ghosts, value=Value(condition.temperature))
-        else:
-            yield beyond_scalar(scalar, metrics, over=patch.ghosts, on=patch.face, side=condition)
+    if side.kind == "far-field":
+        yield impose(scalar, over=side.ghosts, value=Value(condition.temperature))
+        return
+    for face, ghosts in side.layers.items():
+        yield beyond_scalar(scalar, metrics, over=ghosts, on=face, side=condition)
 
 
 def edge_ghosts(edge: Edge, velocity: tuple[str, str, str], T: str | None) -> Launch:
