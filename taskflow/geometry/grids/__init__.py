@@ -1,6 +1,6 @@
 """Body-fitted grids of several charts: generators, files, metrics, ghost vertices."""
 
-from taskflow.geometry.grids.atlas import atlas
+from taskflow.geometry.grids.atlas import Border, atlas, borders, places
 from taskflow.geometry.grids.ghosts import ghosted
 from taskflow.geometry.grids.grid import SIDES, Chart, Grid, Patch, Seam
 from taskflow.geometry.grids.keys import Key, Kind, Shape
@@ -16,6 +16,7 @@ __all__ = [
     "SHAPES",
     "SIDES",
     "BadGrid",
+    "Border",
     "Chart",
     "Extreme",
     "Grid",
@@ -27,8 +28,10 @@ __all__ = [
     "Shape",
     "areas",
     "atlas",
+    "borders",
     "closure",
     "ghosted",
+    "places",
     "quality",
     "read_grid",
     "shape",
