@@ -67,6 +67,7 @@ class System(SystemType, ABC):
 
     accepts: ClassVar[frozenset[str]] = frozenset()
     lists: ClassVar[Mapping[str, type[Table]]] = {}  # the tables that it reads under [[name]]
+    replaces: ClassVar[Mapping[str, type[Table]]] = {}  # tables of the projection that it reads with other keys
     sides: ClassVar[frozenset[str]] = frozenset()
     fewest: ClassVar[int] = 1  # fields that it has at the least
 
@@ -79,6 +80,11 @@ class System(SystemType, ABC):
     def prepared(cls, tables: Mapping[str, Any]) -> dict[str, Any]:
         """The tables of a case as they were given: here without other defaults."""
         return dict(tables)
+
+    @classmethod
+    def derived(cls, tables: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+        """What follows from sound tables, by the names under which rules ask for it: here nothing."""
+        yield from ()
 
     @classmethod
     def headline(cls, case: Case) -> str:

@@ -15,6 +15,7 @@ GROUP = "taskflow.models"  # of entry points
 # The systems of this package, known without installation
 OWN = {"two_phase": "taskflow.simulation.build.two_phase.system:TwoPhaseSystem"}
 PROJECTION = "projection"
+METHOD = "method"  # what a system claims whose own keys are those of [method]
 ALL = frozenset(("title", "method", "grid", "boundaries", "time", "output", "monitor", "checkpoint", "machine")) | {
     "statistics", "spectra", "probes", "planes", "isosurfaces",
 }  # fmt: skip
@@ -34,6 +35,7 @@ class SystemType(Protocol):
     accepts: ClassVar[frozenset[str]]
     sides: ClassVar[frozenset[str]]
     lists: ClassVar[Mapping[str, type[Table]]]
+    replaces: ClassVar[Mapping[str, type[Table]]]
 
     @classmethod
     def misfits(cls, tables: Mapping[str, Any]) -> Iterator[Problem]:
@@ -49,6 +51,10 @@ class SystemType(Protocol):
     def fields(cls, tables: Mapping[str, Any]) -> tuple[str, ...]:
         """The names of the fields that a snapshot can have, from the tables of the case."""
 
+    @classmethod
+    def derived(cls, tables: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+        """What follows from sound tables, by the names under which rules ask for it."""
+
 
 Kind = type[SystemType]
 _systems: dict[str, Kind] = {}  # that were registered, or loaded
@@ -57,6 +63,11 @@ _systems: dict[str, Kind] = {}  # that were registered, or loaded
 def register(name: str, system: Kind) -> None:
     """Lets `method.type` name a system in this process, without an entry point."""
     _systems[name] = system
+
+
+def replacements() -> tuple[type[Table], ...]:
+    """The kinds of tables that systems read with keys of their own."""
+    return tuple(kind for system in _systems.values() for kind in system.replaces.values())
 
 
 class Method(Table):
@@ -116,21 +127,23 @@ def choose(values: Mapping[str, Any], known: Mapping[str, Any]) -> ChosenSystem:
         return ChosenSystem(None, {key: value for key, value in values.items() if key not in lists}, problems)
     if name not in systems:
         raise CaseError(wrong(("method", "type"), name, _unknown(name, systems, broken)))
-    if systems[name].claims in known:
+    if systems[name].claims in known and systems[name].claims != METHOD:
         words = f"it claims the table [{systems[name].claims}], which is not its own; its package has to name another"
         raise CaseError(wrong(("method", "type"), name, words))
     system, tables = systems[name], {key: value for key, value in values.items() if key not in dict(claims[1:])}
     problems += system.misfits(tables)
     tables = system.prepared(tables)
-    tables["method"] = Method(type=name)
-    own = tables.pop(system.claims, {})
-    try:
-        if not isinstance(own, Mapping | system.table):
-            raise CaseError(wrong((), own, "give a table"))
-        tables[system.claims] = own if isinstance(own, system.table) else system.table(**plain_keys(own))
-    except CaseError as error:
-        within = [problem.within([system.claims]) for problem in error.problems]
-        problems += explained(within, [(system.claims, *path) for path in system.table.paths()])
+    if system.claims != METHOD:
+        tables[METHOD] = Method(type=name)
+    for key, kind in {system.claims: system.table, **system.replaces}.items():
+        own = tables.pop(key, {})
+        try:
+            if not isinstance(own, Mapping | kind):
+                raise CaseError(wrong((), own, "give a table"))
+            tables[key] = own if isinstance(own, kind) else kind(**plain_keys(own))
+        except CaseError as error:
+            within = [problem.within([key]) for problem in error.problems]
+            problems += explained(within, [(key, *path) for path in kind.paths()])
     for key, kind in system.lists.items():
         tables[key], wrong_ones = _listed(key, tables.get(key, ()), kind)
         problems += wrong_ones
