@@ -7,7 +7,8 @@ from taskflow.geometry.grids.keys import Key, Kind, Shape
 from taskflow.geometry.grids.metrics import areas, closure, volumes
 from taskflow.geometry.grids.problems import BadGrid
 from taskflow.geometry.grids.quality import Extreme, Quality, quality
-from taskflow.geometry.grids.read import read_grid
+from taskflow.geometry.grids.faces import faces
+from taskflow.geometry.grids.read import map_beside, read_grid
 from taskflow.geometry.grids.shapes import LATER, SHAPES, shape
 from taskflow.geometry.grids.write import write_grid
 
@@ -30,7 +31,9 @@ __all__ = [
     "atlas",
     "borders",
     "closure",
+    "faces",
     "ghosted",
+    "map_beside",
     "places",
     "quality",
     "read_grid",

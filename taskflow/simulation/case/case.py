@@ -76,14 +76,15 @@ class Case(Table):
         problems, values = list(chosen.problems), chosen.tables
         if not reads(chosen.system, "fluid"):
             values["fluid"] = NO_FLUID
+        own = {chosen.system.claims, *chosen.system.replaces} if chosen.system else set()
+        broken = own - values.keys()  # what is wrong with them is said already
         try:
             super().__init__(**values)
             tables = dict(self)
         except CaseError as error:
-            read = {problem.keys[0] for problem in problems}  # with keys of a system: what is wrong with them is said
-            problems += (problem for problem in error.problems if len(problem.keys) > 1 or problem.keys[0] not in read)
+            problems += (problem for problem in error.problems if problem.keys[0] not in broken)
             tables = _sound(values, problems)
-        tables = {name: table for name, table in tables.items() if reads(chosen.system, name)}
+        tables = {name: t for name, t in tables.items() if reads(chosen.system, name) and name not in broken}
         known = tables | dict(_derived(tables, chosen.system))
         problems += _contradictions(known, chosen.system)
         if problems:
@@ -196,14 +197,13 @@ def _contradictions(known: Mapping[str, Any], system: Kind | None) -> Iterator[P
     """All that tables, and what follows from them, say against each other. Rules of the projection's tables do not look
     at those that a system reads with keys of its own.
     """
-    own = system.replaces if system else {}
+    own = {system.claims: system.table, **system.replaces} if system else {}
     kinds = [table_in(field.annotation) for name, field in Case.model_fields.items() if name not in own]
     plain = {name: table for name, table in known.items() if name not in own}
     for rule in chain(*(kind.rules for kind in kinds if kind), magnitudes.RULES):
         yield from _asked(rule, plain)
-    for kind in (system.table, *own.values()) if system else ():
-        for rule in kind.rules:
-            yield from _asked(rule, known)
+    for rule in chain(*(kind.rules for kind in own.values())):
+        yield from _asked(rule, known)
 
 
 def _asked(rule: Rule, known: Mapping[str, Any]) -> Iterator[Problem]:
@@ -217,7 +217,8 @@ def _derived(tables: Mapping[str, Any], system: Kind | None) -> Iterator[tuple[s
     yield "tables", tables
     needed = {"heat", "scalars", "turbulence"}
     if system is not None:
-        needed = {system.claims, *system.replaces} | {name for name in Case.model_fields if name in system.accepts}
+        partly = {key.partition(".")[0] for key in system.accepts}
+        needed = {system.claims, *system.replaces} | (partly & Case.model_fields.keys())
     if needed <= tables.keys():
         yield "fields", _fields(tables, system)
     if system is not None:

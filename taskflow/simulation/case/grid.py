@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, WithJsonSchema
@@ -135,8 +135,13 @@ def _length(value: object) -> float:
     return length
 
 
+ON_CHARTS = 'body-fitted cells need [method] with type = "artificial-compressibility"; give that, or leave it out'
+
+
 class GridTable(Table):
     """A box of cells."""
+
+    refused: ClassVar[Mapping[str, str]] = dict.fromkeys(("shape", "file", "map", "scale", "sides"), ON_CHARTS)
 
     cells: WholeVector = entry(
         "how many cells, along x, y and z", remedy="give three whole numbers >= 1, in the order x, y, z"

@@ -13,13 +13,21 @@ from taskflow.simulation.case.table import Table, Text, entry, plain_keys, writt
 
 GROUP = "taskflow.models"  # of entry points
 # The systems of this package, known without installation
-OWN = {"two_phase": "taskflow.simulation.build.two_phase.system:TwoPhaseSystem"}
+OWN = {
+    "two_phase": "taskflow.simulation.build.two_phase.system:TwoPhaseSystem",
+    "artificial-compressibility": "taskflow.simulation.build.artificial_compressibility.system:CompressibilitySystem",
+}
 PROJECTION = "projection"
 METHOD = "method"  # what a system claims whose own keys are those of [method]
 ALL = frozenset(("title", "method", "grid", "boundaries", "time", "output", "monitor", "checkpoint", "machine")) | {
     "statistics", "spectra", "probes", "planes", "isosurfaces",
 }  # fmt: skip
 """The tables that every system has."""
+COMPRESSIBILITY = (
+    "compressibility", "reference_speed", "flux", "reconstruction", "limiter", "damping", "march", "cfl", "steps",
+    "stall", "pressure_at", "linear", "inner",
+)  # fmt: skip
+"""The keys of [method] that artificial compressibility has."""
 PARTS = frozenset(("grid.stretching", "time.scheme", "statistics.budget")) | {
     f"boundaries.{option}"
     for option in ("temperature", "heat_flux", "heat_transfer", "outside_temperature", "roughness", "phase")
@@ -73,8 +81,12 @@ def replacements() -> tuple[type[Table], ...]:
 class Method(Table):
     """Which equations are solved."""
 
+    refused: ClassVar[Mapping[str, str]] = dict.fromkeys(COMPRESSIBILITY, 'it needs type = "artificial-compressibility"; give that, or leave it out')
+
     type: Text = entry(
-        "`projection`, an incompressible fluid, or a [model of your own](../howto/own_model.md)", PROJECTION
+        "`projection`, an incompressible fluid on a Cartesian grid; `artificial-compressibility`, on body-fitted cells;"
+        " or a [model of your own](../howto/own_model.md)",
+        PROJECTION,
     )
 
 
@@ -242,10 +254,10 @@ def _unread(method: Method, name: str, table: Table, key: Key) -> Iterator[Probl
             yield wrong((*key, inner), written(value), f'the model "{method.type}" does not read it; leave it out')
 
 
-def _keys_are_read(method: Method | None, tables: Mapping[str, Any]) -> Iterator[Problem]:
+def keys_are_read(method: Method | None, tables: Mapping[str, Any]) -> Iterator[Problem]:
     for name, table in tables.items():
         if method is not None and isinstance(table, Table):
             yield from _unread(method, name, table, (name,))
 
 
-Method.rules = (_sides_are_known, _keys_are_read)
+Method.rules = (_sides_are_known, keys_are_read)
