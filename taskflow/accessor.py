@@ -1,18 +1,24 @@
-"""`ds.flow`: everything that `taskflow.analysis` and `taskflow.plots` answer, as methods of a dataset of a run.
+"""`ds.flow`: everything that `taskflow.analysis` and `taskflow.plots` answer, as methods of a dataset of a run, or of a
+tree of datasets where the run is on charts.
 
 Datasets have it once this module is imported. It stands above both rooms, for one of its methods draws.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import xarray as xr
 
 from taskflow.analysis import derived, energy_budget, profiles, spectra
+from taskflow.analysis.charts import derived as on_charts
+from taskflow.analysis.charts.metrics import with_volumes
+from taskflow.analysis.charts.sides import side
 from taskflow.analysis.planes import plane_of
-from taskflow.output import at_time, dataset
+from taskflow.output import at_time, dataset, has_charts, tree
 
 if TYPE_CHECKING:
     import xgcm
@@ -20,7 +26,7 @@ if TYPE_CHECKING:
 
     from taskflow.analysis.interface import Interface
 
-__all__ = ["FlowAccessor", "dataset"]  # datasets that are opened from here have their `flow`
+__all__ = ["ChartsAccessor", "FlowAccessor", "dataset", "opened"]  # datasets that are opened from here have their `flow`
 
 
 @xr.register_dataset_accessor("flow")  # type: ignore[no-untyped-call]
@@ -116,3 +122,36 @@ class FlowAccessor:
     @property
     def _last(self) -> xr.Dataset:
         return self._ds.isel(time=-1) if "time" in self._ds.dims else self._ds
+
+
+@xr.register_datatree_accessor("flow")  # type: ignore[no-untyped-call]
+class ChartsAccessor:
+    """Numbers of a flow on charts, computed when they are asked for. All raise BadInput where what they need is not
+    there.
+    """
+
+    def __init__(self, tree: xr.DataTree) -> None:
+        self._tree = tree
+
+    def side(self, name: str) -> xr.Dataset:
+        """Return the values on the faces of a side, by its name: fields beside it, pressure and, on a wall, the shear
+        stress; with middles, normals and areas of the faces. See `taskflow.analysis.charts.sides.side`.
+        """
+        return side(self._tree, name)
+
+    def at(self, point: Sequence[float] | np.ndarray) -> xr.Dataset:
+        """Return all fields in the cell in which a point x, y, z lies; of points [n, xyz] along a dimension `point`."""
+        return on_charts.at(self._tree, point)
+
+    def speed(self) -> xr.DataTree:
+        """Return the magnitude `speed` of the velocity."""
+        return on_charts.speed(self._tree)
+
+    def volumes(self) -> xr.DataTree:
+        """Return the `volume` of each cell."""
+        return with_volumes(self._tree)
+
+
+def opened(path: str | Path, group: str = "") -> xr.Dataset | xr.DataTree:
+    """Return the complete records in a group of a store: of a run on charts a tree, with a child for each."""
+    return tree(path, group) if has_charts(path, group) else dataset(path, group)

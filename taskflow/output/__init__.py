@@ -14,6 +14,10 @@ CASE, REPORT, LOG, LOCK = "case.toml", "report.json", "log.jsonl", "lock"
 STORE, INITIAL, CHECKPOINTS = "fields.zarr", "initial.zarr", "checkpoints"
 
 _NAMES = {
+    "charts.layout": ("ChartsLayout", "Patch", "Piece", "pieces_of"),
+    "charts.reading": ("has_charts", "tree"),
+    "charts.shards": ("ChartsBlockStore", "reshard_charts"),
+    "charts.store": ("create_charts",),
     "checkpoint": ("Checkpoint", "Checkpoints", "newest"),
     "comparing": ("RunComparison", "sum_of_group", "sum_of_times"),
     "damage": ("Damaged",),
@@ -49,11 +53,15 @@ __all__ = [
     "REPORT",
     "STORE",
     "BlockStore",
+    "ChartsBlockStore",
+    "ChartsLayout",
     "Checkpoint",
     "Checkpoints",
     "Damaged",
     "FieldMetadata",
     "Guard",
+    "Patch",
+    "Piece",
     "RunComparison",
     "RunLog",
     "Store",
@@ -64,22 +72,26 @@ __all__ = [
     "at_points",
     "at_time",
     "create",
+    "create_charts",
     "create_time_series",
     "dataset",
     "export_netcdf",
     "export_vtk",
+    "has_charts",
     "load_initial",
     "newest",
     "of_phase",
     "of_surface",
     "of_waves",
     "on_disk",
+    "pieces_of",
     "read_log",
     "read_report",
     "recover",
     "remove",
     "replace_synced",
     "reshard",
+    "reshard_charts",
     "save_initial",
     "starts_of",
     "statistics_metadata",
@@ -88,12 +100,17 @@ __all__ = [
     "sweep",
     "sync_folder",
     "through_sides",
+    "tree",
     "unguarded",
     "write_report",
     "write_time_series",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
+    from taskflow.output.charts.layout import ChartsLayout, Patch, Piece, pieces_of
+    from taskflow.output.charts.reading import has_charts, tree
+    from taskflow.output.charts.shards import ChartsBlockStore, reshard_charts
+    from taskflow.output.charts.store import create_charts
     from taskflow.output.checkpoint import Checkpoint, Checkpoints, newest
     from taskflow.output.comparing import RunComparison, sum_of_group, sum_of_times
     from taskflow.output.damage import Damaged

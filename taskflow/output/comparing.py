@@ -36,6 +36,8 @@ def sum_of_group(path: Path, group: str) -> int:
     """
     node, arrays = open_group(path, group, "r")
     crc = crc32c(_text(dict(node.attrs)))
+    for chart in sorted({name.rpartition("/")[0] for name in arrays} - {""}):
+        crc = crc32c(_text([chart, dict(node[chart].attrs)]), crc)
     for name, array in sorted(arrays.items()):
         crc = crc32c(_text([name, without_cuts(without_time(metadata(path / array.path / "zarr.json")))]), crc)
         if array.ndim <= 1 and not has_records(array):

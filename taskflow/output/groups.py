@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from pathlib import Path
 from typing import Any, Literal
@@ -22,6 +22,8 @@ from taskflow.output.damage import RESTORE, Damaged, check_file, ends_in_checksu
 from taskflow.output.packing import codecs
 
 CHUNK = re.compile(r"(.+)/c(?:/\d+)*")  # the key of a chunk, or of a shard
+CHARTS = "charts"  # the group with a group for each chart
+OF_CHARTS = re.compile(r"(charts/\d+/)?[^/]+")  # the path in a group of an array that is the group's own, or a chart's
 SHARDS = "sharding_indexed"  # the codec of an array with shards
 MOST = 2**28  # bytes of metadata that are read
 WHOLE: Any = {"write_empty_chunks": True}  # a chunk that is not there is damage, not one without values
@@ -31,13 +33,16 @@ TIME_CHUNK = 1024  # times that one commit rewrites
 def open_group(
     path: str | Path, group: str, mode: Literal["r", "r+"] = "r+"
 ) -> tuple[zarr.Group, dict[str, zarr.Array]]:
-    """Return a group of a store and its arrays by name, time among them. Raises Damaged where it cannot be read."""
+    """Return a group of a store and its arrays by name, time among them, with those of its charts ("charts/0/p").
+    Raises Damaged where it cannot be read.
+    """
     folder, name = Path(path, group), ""
     try:
         node = zarr.open_group(str(path), path=group, mode=mode, use_consolidated=False)
         arrays = {}
-        members = (file.parent for file in folder.glob("*/zarr.json"))
-        for name in sorted({"time", *(member.name for member in members if not any(member.glob("*/zarr.json")))}):
+        members = (file.parent for way in ("*", f"{CHARTS}/*/*") for file in folder.glob(f"{way}/zarr.json"))
+        arrays_of = (m.relative_to(folder).as_posix() for m in members if not any(m.glob("*/zarr.json")))
+        for name in sorted({"time", *arrays_of}):
             if isinstance(array := node[name], zarr.Array):
                 arrays[name] = array
         name = "time"
@@ -54,6 +59,14 @@ def array_of(group: zarr.Group, name: str) -> zarr.Array:
     if not isinstance(array, zarr.Array):
         raise TypeError(f"{name} is not an array in {group.store_path}")
     return array
+
+
+def arrays_of(group: zarr.Group) -> Iterator[tuple[str, zarr.Array]]:
+    """Yield the arrays of a group by their paths in it: its own, and those of its charts."""
+    yield from group.arrays()
+    charts = group.get(CHARTS)
+    for number, chart in charts.groups() if isinstance(charts, zarr.Group) else ():
+        yield from ((f"{CHARTS}/{number}/{name}", array) for name, array in chart.arrays())
 
 
 def has_records(array: zarr.Array) -> bool:
@@ -176,7 +189,7 @@ def checked(path: Path, group: str) -> CheckedStore:
     try:
         arrays = dict(described["consolidated_metadata"]["metadata"])
         for name, array in arrays.items():
-            if array["node_type"] == "array" and "/" not in name:
+            if array["node_type"] == "array" and OF_CHARTS.fullmatch(name):
                 where = path / group / name / "zarr.json"
                 if without_time(metadata(where)) != without_time(array):
                     raise Damaged(f"{about}: of {name} it says something else than {where}; {RESTORE}")

@@ -38,18 +38,73 @@ class FieldMetadata:
 CENTRED = FieldMetadata("")  # the location of what nobody has described
 
 
+@dataclass(frozen=True)
+class ArrayLayout:
+    """How the records of a `field` are stored in an array [time, z, y, x]: its dimensions in space, its number of points
+    along them, and the shape of its shards, which one block writes alone.
+    """
+
+    field: str
+    dims: tuple[str, str, str]
+    shape: tuple[int, int, int]
+    shard: tuple[int, int, int]
+
+    def chunk(self, dtype: np.dtype) -> tuple[int, int, int]:
+        """Return the shape of the pieces that are packed and read alone: divides `shard`."""
+        return divide(self.shard, CHUNK_BYTES // dtype.itemsize)
+
+
 @dataclass(frozen=True, kw_only=True)
-class StoreLayout:
-    """A staggered grid, the fields on it, and the blocks that write them: a group of the store, which gets a record of
-    all fields again and again.
+class RecordsLayout:
+    """A group of the store, which gets a record of all fields again and again.
+
+    `fields` has the metadata of each field by name. Values are stored in a `precision`, rounded to a `relative_error`
+    if that is given. `slots` is how many records are foreseen. `group` is the name of the group, "" that of the
+    snapshots. `time` says in words what the time of a record is; `columns` are the numbers that come with each record,
+    by name, with their attributes.
+    Raises ValueError where there is no slot.
+    """
+
+    fields: Mapping[str, FieldMetadata]
+    precision: Literal["single", "double"] = "single"
+    compression: Literal["lz4", "zstd", "none"] = "lz4"
+    relative_error: float | None = None
+    slots: int = 8
+    group: str = ""
+    time: str = "time"
+    columns: Mapping[str, dict[str, Any]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.slots < 1:
+            raise ValueError(f"a store needs at least one slot, not {self.slots}")
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Type of the stored values."""
+        return np.dtype("f4" if self.precision == "single" else "f8")
+
+    @property
+    def kept_bits(self) -> int | None:
+        """Bits kept of a rounded number's fraction, for an error of at most 2^-(bits + 1); None where all are."""
+        if self.relative_error is None:
+            return None
+        bits = max(1, ceil(-log2(self.relative_error)) - 1)
+        return bits if bits < np.finfo(self.dtype).nmant else None
+
+    @property
+    def arrays(self) -> dict[str, ArrayLayout]:
+        """The arrays with records, by their paths in the group."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoreLayout(RecordsLayout):
+    """A staggered grid, the fields on it, and the blocks that write them.
 
     `cells`, `lengths`, `origin`, `periodic`, `edges` and `starts` are in the order x, y, z; arrays have the order
-    z, y, x. A direction that has `edges` has its n + 1 faces there; the others are uniform. `fields` has the metadata
-    of each field by name. Values are stored in a `precision`, rounded to a `relative_error` if that is given. `starts`
-    holds, per direction, the first cell of each block; `slots` is how many records are foreseen.
-    `group` is the name of the group, "" that of the snapshots; `first` is the number that the first cell has in the
-    `whole`, where this is the layout of a part. `time` says in words what the time of a record is; `columns` are the
-    numbers that come with each record, by name, with their attributes.
+    z, y, x. A direction that has `edges` has its n + 1 faces there; the others are uniform. `starts` holds, per
+    direction, the first cell of each block. `first` is the number that the first cell has in the `whole`, where this is
+    the layout of a part.
     Raises ValueError where the blocks do not start at 0 and increase, or there is no slot.
     """
 
@@ -58,29 +113,15 @@ class StoreLayout:
     origin: Vector = (0.0, 0.0, 0.0)
     periodic: tuple[bool, bool, bool] = (False, False, False)
     edges: Edges = (None, None, None)
-    fields: Mapping[str, FieldMetadata]
     starts: tuple[tuple[int, ...], ...] = ((0,), (0,), (0,))
-    precision: Literal["single", "double"] = "single"
-    compression: Literal["lz4", "zstd", "none"] = "lz4"
-    relative_error: float | None = None
-    slots: int = 8
-    group: str = ""
     whole: StoreLayout | None = None
     first: tuple[int, int, int] = (0, 0, 0)
-    time: str = "time"
-    columns: Mapping[str, dict[str, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for starts, cells in zip(self.starts, self.cells, strict=True):
             if starts[0] != 0 or any(a >= b for a, b in pairwise((*starts, cells))):
                 raise ValueError(f"blocks starting at {starts} do not cut {cells} cells")
-        if self.slots < 1:
-            raise ValueError(f"a store needs at least one slot, not {self.slots}")
-
-    @property
-    def dtype(self) -> np.dtype:
-        """Type of the stored values."""
-        return np.dtype("f4" if self.precision == "single" else "f8")
+        super().__post_init__()
 
     def layer(self, axis: int, index: int) -> StoreLayout:
         """Return the layer of cells number `index` across an axis, each with its low face there."""
@@ -96,14 +137,6 @@ class StoreLayout:
             starts=changed(self.starts, (0,)),
             first=changed(self.first, index),
         )
-
-    @property
-    def kept_bits(self) -> int | None:
-        """Bits kept of a rounded number's fraction, for an error of at most 2^-(bits + 1); None where all are."""
-        if self.relative_error is None:
-            return None
-        bits = max(1, ceil(-log2(self.relative_error)) - 1)
-        return bits if bits < np.finfo(self.dtype).nmant else None
 
     def dims(self, field: str) -> tuple[str, str, str]:
         """Return the dimensions of a field in space, such as (z_c, y_c, x_f)."""
@@ -133,7 +166,12 @@ class StoreLayout:
 
     def chunk(self, field: str) -> tuple[int, int, int]:
         """Return the shape of the pieces that are packed and read alone: divides `shard`."""
-        return divide(self.shard(field), CHUNK_BYTES // self.dtype.itemsize)
+        return self.arrays[field].chunk(self.dtype)
+
+    @property
+    def arrays(self) -> dict[str, ArrayLayout]:
+        """The array of each field."""
+        return {name: ArrayLayout(name, self.dims(name), self.shape(name), self.shard(name)) for name in self.fields}
 
     def coordinate(self, dim: str) -> np.ndarray:
         """Return the positions along a dimension, float64; both walls are met exactly."""

@@ -22,7 +22,7 @@ from zarr.codecs import BloscCodec
 from taskflow.output.damage import Damaged
 from taskflow.output.disk import Unsynced, on_disk
 from taskflow.output.groups import WHOLE, add_array, add_column, consolidate, has_records, open_group
-from taskflow.output.layout import StoreLayout, divide
+from taskflow.output.layout import RecordsLayout, StoreLayout, divide
 from taskflow.output.metadata import (
     FIRST,
     SOLID,
@@ -54,35 +54,39 @@ def create(
     """
     about = global_attributes({**attributes, **({FIRST: json.dumps(layout.first)} if any(layout.first) else {})})
     group = zarr.create_group(str(path), path=layout.group, zarr_format=3, attributes=about)
-    packing, rounding = PACKING[layout.compression], _rounding(layout)
     for dim in [f"{axis}_{place}" for axis in "xyz" for place in "cf"]:
         size = (layout.size(dim),)
         add_array(group, dim, size, (dim,), coordinate_attributes(dim))[:] = layout.coordinate(dim)
         add_array(group, metric_name(dim), size, (dim,), metric_attributes(dim))[:] = layout.metric(dim)
     add_array(group, "grid", (), (), grid_attributes(layout), dtype="i4")[...] = 0
-    for name, described in {"time": {**TIME, "long_name": layout.time}, **layout.columns}.items():
-        add_column(group, name, layout.slots, described)
-    for name, metadata in layout.fields.items():
-        shard, chunk = layout.shard(name), layout.chunk(name)
-        add_array(
-            group,
-            name,
-            (layout.slots, *layout.shape(name)),
-            ("time", *layout.dims(name)),
-            {**field_attributes(metadata), **rounding},
-            chunks=(1, *chunk),
-            shards=None if shard == chunk else (1, *shard),
-            dtype=layout.dtype,
-            fill_value=np.nan,
-            packing=packing,
-        )
+    add_records(group, layout)
     if solid is not None:
-        _save_solid(group, layout, solid, packing)
+        _save_solid(group, layout, solid, PACKING[layout.compression])
     consolidate(group)
     return Store(path, layout.group)
 
 
-def _rounding(layout: StoreLayout) -> dict[str, Any]:
+def add_records(group: zarr.Group, layout: RecordsLayout) -> None:
+    """Create the arrays of a layout that have records, without any yet: times, columns and fields."""
+    for name, described in {"time": {**TIME, "long_name": layout.time}, **layout.columns}.items():
+        add_column(group, name, layout.slots, described)
+    for path, array in layout.arrays.items():
+        shard, chunk = array.shard, array.chunk(layout.dtype)
+        add_array(
+            group,
+            path,
+            (layout.slots, *array.shape),
+            ("time", *array.dims),
+            {**field_attributes(layout.fields[array.field]), **_rounding(layout)},
+            chunks=(1, *chunk),
+            shards=None if shard == chunk else (1, *shard),
+            dtype=layout.dtype,
+            fill_value=np.nan,
+            packing=PACKING[layout.compression],
+        )
+
+
+def _rounding(layout: RecordsLayout) -> dict[str, Any]:
     """Return the attributes of rounded values; the number of bits in the words of CF."""
     if layout.kept_bits is None:
         return {}
@@ -115,6 +119,8 @@ class Store:
             raise Damaged(f"{self._path / self._time.path}: {error}") from None
         fixed = [self._path / array.path for array in self._arrays.values() if not has_records(array)]
         self._note(*(file for folder in fixed for file in folder.rglob("*") if file.is_file()))
+        groups = {self._path / parent for name in self._arrays for parent in Path(self._group.path, name).parents}
+        self._note(*(folder / "zarr.json" for folder in groups))
         self._note_shape()
 
     @property

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from taskflow.runtime.machine import Mapper
-from taskflow.runtime.machine.device import cpu
+from taskflow.runtime.machine.device import cpu, gpu
 from taskflow.runtime.machine.shard import Limits
 from taskflow.runtime.machine.threads import run_threads
 from taskflow.runtime.regions import ROTATIONS, Field, charted
@@ -106,6 +106,28 @@ def test_kernels_on_charts_agree_with_the_oracle(case, blocks, cuts, overlap, de
     region, charts, (expected, scalars) = case
     first = region.cells.grow(region.ghost).lo
     results = on_blocks(region, pieces(region, blocks, cuts), charts, 3, mapper=Mapper(overlap, debug=debug))
+    for cells, numbers in results:
+        assert numbers["m"] == scalars["m"]
+        for part, values in cells:
+            np.testing.assert_array_equal(values, expected[part.slices(first)])
+
+
+@pytest.mark.parametrize("debug", [False, True])
+@pytest.mark.parametrize(
+    ("blocks", "gpus"),
+    [
+        pytest.param(1, 1, marks=pytest.mark.gpu),
+        pytest.param(2, 1, marks=pytest.mark.gpu),
+        pytest.param(2, 2, marks=pytest.mark.multigpu),
+    ],
+)
+@pytest.mark.parametrize("overlap", ["none", "full"])
+def test_gpus_agree_with_the_oracle(case, blocks, gpus, overlap, debug):
+    region, charts, _ = case
+    first, partition = region.cells.grow(region.ghost).lo, pieces(region, blocks, {1: (1, 2, 1)})
+    devices = [gpu(n % gpus) for n in range(blocks)] if gpus > 1 else gpu(0)
+    results = on_blocks(region, partition, charts, 5, device=devices, mapper=Mapper(overlap, debug=debug))
+    expected, scalars = oracle(region, charts, 5)
     for cells, numbers in results:
         assert numbers["m"] == scalars["m"]
         for part, values in cells:

@@ -1,0 +1,109 @@
+"""The layout of a store of charts, known before anything is written: vertices, sides, and which block writes what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from math import gcd
+
+import numpy as np
+
+from taskflow.output.groups import CHARTS
+from taskflow.output.layout import ArrayLayout, RecordsLayout
+from taskflow.runtime.regions import Box, Triple, triple
+
+CELLS = ("k", "j", "i")  # dimensions of what is in cells, and of what is at vertices
+VERTICES = ("k_vertex", "j_vertex", "i_vertex")
+SIDES = ("i_min", "i_max", "j_min", "j_max", "k_min", "k_max")  # of a chart
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Cells of a chart that one block has, counted from the first cell of the chart."""
+
+    chart: int
+    cells: Box
+
+    @classmethod
+    def of(cls, charts: Sequence[Box], piece: Box) -> Piece:
+        """The piece of a partition, whose box is in the index space of all charts."""
+        number = next(n for n, chart in enumerate(charts) if piece in chart)
+        return cls(number, piece.shift(triple(-low for low in charts[number].lo)))
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """A rectangle of faces on a side of a chart, "i_min" to "k_max": those of the layer of cells beside it, counted from
+    the first cell of the chart.
+    """
+
+    chart: int
+    side: str
+    cells: Box
+
+    @property
+    def axis(self) -> int:
+        """The direction across it: 0, 1, 2 for i, j, k."""
+        return SIDES.index(self.side) // 2
+
+    @property
+    def end(self) -> int:
+        """0 at the low end of that direction, 1 at the high one."""
+        return SIDES.index(self.side) % 2
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ChartsLayout(RecordsLayout):
+    """Charts, the fields in their cells, and the blocks that write them.
+
+    `vertices` has those of each chart, [xyz, k, j, i] in double precision. `pieces` has those of each block: all cells
+    of all charts, each once. `sides` has the patches of each side of the grid by its name.
+    Raises ValueError where the pieces are not the cells of the charts, or there is no slot.
+    """
+
+    vertices: tuple[np.ndarray, ...]
+    pieces: tuple[tuple[Piece, ...], ...]
+    sides: Mapping[str, tuple[Patch, ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for number, cells in enumerate(self.cells):
+            boxes = self._boxes(number)
+            apart = not any(one.meets(other) for one, other in combinations(boxes, 2))
+            inside = all(box in Box.of(cells) for box in boxes)
+            if not (apart and inside and sum(box.volume for box in boxes) == Box.of(cells).volume):
+                raise ValueError(f"the pieces {boxes} are not the {cells} cells of chart {number}, each once")
+
+    @property
+    def cells(self) -> tuple[Triple, ...]:
+        """The number of cells of each chart along i, j and k."""
+        return tuple(triple(n - 1 for n in vertices.shape[:0:-1]) for vertices in self.vertices)
+
+    @property
+    def arrays(self) -> dict[str, ArrayLayout]:
+        """An array of each field in each chart, such as "charts/0/p".
+
+        The shards are those of the coarsest regular grid on which every piece of the chart begins: a chart that is not
+        cut is one.
+        """
+        arrays = {}
+        for number, cells in enumerate(self.cells):
+            k, j, i = (gcd(*(box.lo[a] for box in self._boxes(number))) or cells[a] for a in (2, 1, 0))
+            shape = cells[2], cells[1], cells[0]
+            for name in self.fields:
+                arrays[f"{CHARTS}/{number}/{name}"] = ArrayLayout(name, CELLS, shape, (k, j, i))
+        return arrays
+
+    def patches(self, chart: int) -> dict[str, list[Patch]]:
+        """The patches on a chart of each side that it has, by name."""
+        own = {name: [patch for patch in patches if patch.chart == chart] for name, patches in self.sides.items()}
+        return {name: patches for name, patches in own.items() if patches}
+
+    def _boxes(self, chart: int) -> list[Box]:
+        return [piece.cells for block in self.pieces for piece in block if piece.chart == chart]
+
+
+def pieces_of(charts: Sequence[Box], blocks: Iterable[Iterable[Box]]) -> tuple[tuple[Piece, ...], ...]:
+    """The pieces of each block of a partition (`Partition.pieces`) of an atlas with these charts."""
+    return tuple(tuple(Piece.of(charts, piece) for piece in block) for block in blocks)

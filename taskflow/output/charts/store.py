@@ -1,0 +1,95 @@
+"""The store of a run on charts: created before anything is written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import zarr
+
+from taskflow.output.charts.layout import CELLS, VERTICES, ChartsLayout, Patch
+from taskflow.output.groups import CHARTS, add_array, consolidate
+from taskflow.output.layout import CHUNK_BYTES, divide
+from taskflow.output.metadata import UNITS, global_attributes
+from taskflow.output.packing import PACKING
+from taskflow.output.store import Store, add_records
+from taskflow.runtime.regions import Box
+
+PATCHES = "sides"  # an attribute of a chart: its patches by name of the side, as JSON
+GRID: dict[str, Any] = {
+    "cf_role": "grid_topology",
+    "long_name": "cells between vertices: cell (i, j, k) lies between vertices (i, j, k) and (i + 1, j + 1, k + 1)",
+    "topology_dimension": 3,
+    "node_dimensions": " ".join(reversed(VERTICES)),
+    "volume_dimensions": " ".join(f"{dim}: {dim}_vertex (padding: none)" for dim in reversed(CELLS)),
+    "node_coordinates": "x y z",
+    "volume_coordinates": "x_c y_c z_c",
+}
+
+
+def create_charts(path: str | Path, layout: ChartsLayout, attributes: Mapping[str, Any]) -> Store:
+    """Create the group of a layout in a store, with `attributes` (title, case, viscosity, history, ...) and the times of
+    records; in it a group for each chart, "charts/0", ..., with vertices, centres, sides, and empty fields.
+
+    One process does this, before the blocks open their `ChartsBlockStore`. The Store returned commits records, makes
+    room for more, and drops them, for all charts at once: as that of a box does.
+    Raises zarr.errors.ContainsGroupError where it exists, OSError where it cannot be written.
+    """
+    group = zarr.create_group(str(path), path=layout.group, zarr_format=3, attributes=global_attributes(attributes))
+    for number, vertices in enumerate(layout.vertices):
+        about = {"coordinates": "x y z x_c y_c z_c", PATCHES: as_json(layout.patches(number))}
+        chart = group.create_group(f"{CHARTS}/{number}", attributes=about)
+        add_array(chart, "grid", (), (), GRID, dtype="i4")[...] = 0
+        for axis, at_vertices, in_centres in zip("xyz", vertices, centres(vertices), strict=True):
+            _add(chart, layout, axis, VERTICES, at_vertices, f"{axis} of vertices")
+            _add(chart, layout, f"{axis}_c", CELLS, in_centres, f"{axis} of cell centres")
+    add_records(group, layout)
+    consolidate(group)
+    return Store(path, layout.group)
+
+
+def centres(vertices: np.ndarray) -> np.ndarray:
+    """Return the means [xyz, k, j, i] of the eight vertices of cells."""
+    for axis in (1, 2, 3):
+        low, high = (np.delete(vertices, end, axis) for end in (-1, 0))
+        vertices = (low + high) / 2
+    return vertices
+
+
+def _add(
+    chart: zarr.Group, layout: ChartsLayout, name: str, dims: tuple[str, str, str], values: np.ndarray, words: str
+) -> None:
+    k, j, i = values.shape
+    array = add_array(
+        chart,
+        name,
+        (k, j, i),
+        dims,
+        {"long_name": words, "units": UNITS},
+        chunks=divide((k, j, i), CHUNK_BYTES // values.itemsize),
+        packing=PACKING[layout.compression],
+    )
+    array[...] = values
+
+
+def as_json(sides: Mapping[str, Iterable[Patch]]) -> str:
+    """Return patches by name of the side as text: their side of the chart, and their first and last cells (exclusive)."""
+    return json.dumps(
+        {
+            name: [{"side": patch.side, "lo": patch.cells.lo, "hi": patch.cells.hi} for patch in patches]
+            for name, patches in sides.items()
+        },
+        ensure_ascii=False,
+    )
+
+
+def from_json(chart: int, text: str) -> dict[str, list[Patch]]:
+    """Return the patches of a chart from that text. Raises ValueError, TypeError, KeyError where it is none."""
+
+    def patch(about: Mapping[str, Any]) -> Patch:
+        return Patch(chart, about["side"], Box(tuple(about["lo"]), tuple(about["hi"])))
+
+    return {name: [patch(about) for about in patches] for name, patches in json.loads(text).items()}

@@ -1,0 +1,86 @@
+"""Stores of charts for tests: grids by formula, pieces as blocks have them, values that name their place."""
+
+from pathlib import Path
+
+import numpy as np
+
+from taskflow.geometry.grids import Grid, shape
+from taskflow.geometry.grids.atlas import atlas
+from taskflow.output import ChartsBlockStore, ChartsLayout, FieldMetadata, Patch, Piece, create_charts, pieces_of
+from taskflow.runtime.regions.pieces import divided
+
+METADATA = {
+    "p": FieldMetadata("pressure divided by density"),
+    "u": FieldMetadata("velocity along x"),
+    "v": FieldMetadata("velocity along y"),
+    "w": FieldMetadata("velocity along z"),
+}
+GRIDS = {
+    "annulus": {"cells": (8, 32, 1), "radii": (0.5, 1.0), "charts": 4},
+    "pipe": {"cells": (6, 5, 9), "length": 3.0, "first": 0.02},
+    "box": {"cells": (8, 10, 12), "lengths": (1.0, 2.0, 1.5), "charts": (2, 2, 1), "turned": True, "distortion": 0.05},
+}
+
+
+def grid_of(name: str) -> Grid:
+    return shape(name, GRIDS[name]).grid()
+
+
+def layout_of(grid: Grid, blocks: int = 1, cuts=None, **rest) -> ChartsLayout:
+    """A layout whose blocks have the pieces that the runtime deals out."""
+    region = atlas(grid)
+    sides = {
+        name: tuple(Patch(patch.chart, patch.side, patch.cells) for patch in patches)
+        for name, patches in grid.sides.items()
+    }
+    about = {"fields": METADATA, "precision": "double", "sides": sides, **rest}
+    pieces = pieces_of(region.charts, divided(region, blocks, cuts))
+    return ChartsLayout(vertices=tuple(chart.vertices for chart in grid.charts), pieces=pieces, **about)
+
+
+def value(field: str, index: int, piece: Piece) -> np.ndarray:
+    """A number [z, y, x] that names field, record, chart and cell."""
+    ranges = (np.arange(piece.cells.lo[a], piece.cells.hi[a]) for a in (2, 1, 0))
+    z, y, x = np.meshgrid(*ranges, indexing="ij")
+    place = x + 16.0 * y + 256.0 * z + 4096.0 * piece.chart
+    return place + 2.0**17 * index + 0.125 * list(METADATA).index(field)
+
+
+def write(path: Path, layout: ChartsLayout, index: int) -> None:
+    """All blocks' parts of a record."""
+    for pieces in layout.pieces:
+        block = ChartsBlockStore(path, pieces)
+        block.write(index, {name: [(piece, value(name, index, piece)) for piece in pieces] for name in layout.fields})
+
+
+def written(path: Path, layout: ChartsLayout, times=(0.0, 0.5, 1.0), about=None) -> Path:
+    """A finished store with records at these times."""
+    store = create_charts(path, layout, {"title": "A test", **(about or {})})
+    for index, time in enumerate(times):
+        store.grow(index + 1)
+        write(path, layout, index)
+        store.commit(index, time)
+    store.finish()
+    return path
+
+
+def filled(path: Path, grid: Grid, functions, about=None, times=(0.0,)) -> Path:
+    """A store with fields that are functions of the centres of cells x, y, z."""
+    layout = layout_of(grid, fields={name: METADATA.get(name, FieldMetadata(name)) for name in functions})
+    store = create_charts(path, layout, {"title": "A test", **(about or {})})
+    for index, time in enumerate(times):
+        store.grow(index + 1)
+        (pieces,) = layout.pieces
+        centres = [middle(grid.charts[piece.chart].vertices) for piece in pieces]
+        block = ChartsBlockStore(path, pieces)
+        block.write(index, {name: [(piece, np.broadcast_to(f(*x), x.shape[1:])) for piece, x in zip(pieces, centres)]
+                            for name, f in functions.items()})  # fmt: skip
+        store.commit(index, time)
+    store.finish()
+    return path
+
+
+def middle(vertices: np.ndarray) -> np.ndarray:
+    """Centres [xyz, k, j, i] of cells."""
+    ends = slice(None, -1), slice(1, None)
+    return sum(vertices[:, a, b, c] for a in ends for b in ends for c in ends) / 8
