@@ -24,7 +24,6 @@ from taskflow.simulation.records.records import Records, StateLog
 from taskflow.simulation.restart import RestartPoint
 from taskflow.simulation.sanity import Diagnosis, Sanity, WaveWatch
 from taskflow.simulation.schedule import Tick
-from taskflow.simulation.steady import SteadyWatch
 
 # stop asked for, writing failed, checkpoints written, checkpoint due; then records written, by group
 FOLDED = ("max", "max", "min", "max")
@@ -71,10 +70,10 @@ class RunLoop:
         self.model, self.clock = self.spec.model, self.spec.clock
         self.measuring = StateLog(self.spec.measures, shard, directory / LOG, policy.guard)
         self.diagnosis = Diagnosis(self.spec)
-        self.sanity = Sanity(self.spec.scales, self.spec.grid, shard, self.diagnosis)
+        self.sanity = Sanity(self.spec.scales, self.spec.domain, shard, self.diagnosis)
         self.waves = WaveWatch()
         self.warnings: list[str] = []
-        self.settling = SteadyWatch(self.spec.settled, shard) if self.spec.settled else None
+        self.settling = self.spec.settled.watch(shard) if self.spec.settled else None
         self.saving = CheckpointWriter(policy, shard)
         times = job.resumed.times if job.resumed else {}
         self.records = Records(self.spec, directory / STORE, shard, times, policy.guard)
@@ -96,9 +95,10 @@ class RunLoop:
         while not tick.finished:
             self.profiling.at(tick.step)
             self.sanity.moves(tick)
-            before, tick = tick, self.clock.advance(tick, shard.scalars["rate"], model.spreads(shard.scalars))
+            rate, spreads = model.rate(shard.scalars), model.spreads(shard.scalars)
+            before, tick = tick, self.clock.advance(tick, rate, spreads)
             self._compared(tick)
-            numbers = self.spec.inflows.advance(shard, before.time, tick.dt)
+            numbers = self.spec.inflows.advance(shard, before.time, tick.dt) if self.spec.inflows else {}
             self.sanity.entered(numbers)
             with explained(f"step {tick.step}, time {tick.time:g}"):
                 shard.run(model.step, **model.scalars(tick.dt, tick.ratio), **numbers)
@@ -163,9 +163,9 @@ class RunLoop:
 
     def _given(self) -> dict[str, float]:
         """Write what the case gives besides initial fields; the scalars that the first step needs."""
-        if self.spec.masks is not None:
-            self.spec.masks.fill(self.shard)
-        return self.spec.inflows.begin(self.shard)
+        if self.spec.constants is not None:
+            self.spec.constants.fill(self.shard)
+        return self.spec.inflows.begin(self.shard) if self.spec.inflows else {}
 
     def _judged(self, tick: Tick, before: Tick) -> Tick:
         """The tick, made the last one in a steady state."""
@@ -223,7 +223,7 @@ class RunLoop:
         """Warn, once, where a step is too long for its scheme, or very short for capillary waves alone."""
         if self.diagnosis.watch is not None:
             scalars = self.shard.scalars
-            warning = self.diagnosis.watch.look(tick, scalars["rate"], scalars.get("eddy", 0.0))
+            warning = self.diagnosis.watch.look(tick, self.model.rate(scalars), scalars.get("eddy", 0.0))
             if warning is not None and not self.job.cautioned:
                 self._warn(f"{warning}; {self.diagnosis.steps}")
         if (warning := self.waves.look(tick)) is not None:

@@ -26,7 +26,7 @@ def opening(
     return {
         **provenance(),
         "title": case.title,
-        "cells": list(case.grid.cells),
+        "cells": sim.domain.cells,
         "blocks": list(sim.blocks),
         "device": plan.device,
         "threads_per_block": plan.threads if plan.device == "cpu" else None,
@@ -67,7 +67,7 @@ def summary(about: Mapping[str, Any], sim: Simulation, blocks: Sequence[Mapping[
     """
     first = blocks[0]
     seconds, steps = max(block["seconds"] for block in blocks), first["step"]
-    cells = sim.partition.region.cells.volume
+    cells = sim.partition.region.count
     moved = sim.step_cost.nbytes(first["rounds"])
     bandwidths = [block["copy_bandwidth"] for block in blocks]
     return {

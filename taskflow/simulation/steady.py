@@ -4,13 +4,53 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from taskflow.flow.measures.steadiness import Motion, Steadiness
 from taskflow.runtime.machine import Shard
+from taskflow.runtime.regions import Location
+from taskflow.runtime.tasks import Program
 from taskflow.simulation.schedule import Every, Tick
+
+
+class Watch(Protocol):
+    """The judgement on a steady state, on one block; all blocks come to the same, and all have to call it."""
+
+    rates: dict[str, float]
+
+    def begin(self, now: float) -> None:
+        """It begins at the time `now`."""
+
+    def go_on(self, state: Mapping[str, Any]) -> None:
+        """Go on from the `state` of a checkpoint, whose fields are restored already."""
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """The state for a checkpoint, besides fields."""
+
+    def look(self, before: Tick, now: Tick) -> bool:
+        """Return whether the state is steady, where it is time to look."""
+
+    @property
+    def shortfall(self) -> str | None:
+        """What a run that ends now lacks of a steady state, in words, where that has to be said."""
+
+
+class Settled(Protocol):
+    """A criterion of a steady state. Picklable."""
+
+    @property
+    def programs(self) -> tuple[Program, ...]:
+        """The programs by which it is looked at, in their order, beside the monitor."""
+
+    @property
+    def fields(self) -> dict[str, Location]:
+        """Their own fields."""
+
+    def watch(self, shard: Shard) -> Watch:
+        """The judgement on a block."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +63,20 @@ class SteadyCriterion:
     rate: float
     every: Every
     over: float | None = None
+
+    @property
+    def programs(self) -> tuple[Program, ...]:
+        """Comparing with the state that is kept, and keeping another one."""
+        return self.steadiness.compare, self.steadiness.keep
+
+    @property
+    def fields(self) -> dict[str, Location]:
+        """The state that is kept."""
+        return self.steadiness.fields
+
+    def watch(self, shard: Shard) -> SteadyWatch:
+        """The judgement on a block."""
+        return SteadyWatch(self, shard)
 
 
 class SteadyWatch:
@@ -48,6 +102,11 @@ class SteadyWatch:
     def go_on(self, state: Mapping[str, Any]) -> None:
         """Go on from the `state` of a checkpoint, whose fields are restored already."""
         self._since, self._moved, self._ranges = state["since"], state["moved"], dict(state["ranges"])
+
+    @property
+    def shortfall(self) -> None:
+        """A run in real time ends where it was asked to."""
+        return
 
     @property
     def state(self) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """The box and its cells: [grid], [grid.stretching]."""
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal
@@ -162,6 +163,26 @@ class GridTable(Table):
             for axis, n, start, length in zip("xyz", self.cells, self.origin, self.lengths, strict=True)
         )
         return StaggeredGrid(self.cells, self.lengths, self.origin, periodic, (x, y, z))
+
+    @property
+    def room(self) -> tuple[int, int, int]:
+        """How many blocks find a plane of cells each, along x, y and z."""
+        return self.cells
+
+    @property
+    def told(self) -> str:
+        """The cells as the case file has them."""
+        return f"grid.cells = {list(self.cells)}"
+
+    @property
+    def size(self) -> str:
+        """The cells in words."""
+        return f"{' x '.join(map(str, self.cells))} cells"
+
+    @property
+    def count(self) -> int:
+        """How many cells there are."""
+        return math.prod(self.cells)
 
     @property
     def ends(self) -> list[tuple[float, float]]:

@@ -13,6 +13,7 @@ from pydantic import ConfigDict, model_validator
 
 from taskflow.errors import BadArgument, BadInput
 from taskflow.geometry.grids import SHAPES, BadGrid, Grid, Patch, Shape, map_beside, read_grid, shape
+from taskflow.runtime.regions import Triple
 from taskflow.simulation.case.problems import Key, Problem, present, shown, wrong
 from taskflow.simulation.case.table import Positive, Table, Text, entry, reads, written
 from taskflow.simulation.values import text
@@ -93,6 +94,28 @@ class ChartGrid(Table):
         return renamed(_made(values, tuple(_stamp(path) for path in self.files)), dict(self.sides))
 
     @property
+    def room(self) -> Triple:
+        """How many blocks find cells: they stand in a row."""
+        return 1, 1, self.grid().cells
+
+    @property
+    def told(self) -> str:
+        """The cells as the case file has them."""
+        return f"grid.file = {shown(self.file)}" if self.file else f"grid.shape = {shown(self.shape)}"
+
+    @property
+    def size(self) -> str:
+        """The cells in words."""
+        made = self.grid()
+        charts = len(made.charts)
+        return f"{made.cells:,} cells in {charts} chart{'s' * (charts > 1)}"
+
+    @property
+    def count(self) -> int:
+        """How many cells there are."""
+        return self.grid().cells
+
+    @property
     def files(self) -> tuple[Path, ...]:
         """The file and its map, where the grid comes from one."""
         if self.file is None:
@@ -100,11 +123,6 @@ class ChartGrid(Table):
         path = Path(self.file)
         beside = Path(self.map) if self.map else map_beside(path)
         return (path, beside) if beside else (path,)
-
-    @property
-    def about(self) -> str:
-        """Where the cells come from, in words."""
-        return f"the shape {self.shape}" if self.file is None else Path(self.file).name
 
 
 def _shape(values: Mapping[str, Any]) -> Shape:
