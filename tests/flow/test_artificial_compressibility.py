@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -11,7 +12,7 @@ from taskflow.errors import BadInput
 from taskflow.flow.grid.curvilinear import cell_volumes, face_areas, metrics
 from taskflow.flow.models.artificial_compressibility import equations as eq
 from taskflow.flow.models.artificial_compressibility.method import Method
-from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
+from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility, Heat, Passive
 from taskflow.flow.models.artificial_compressibility.sides import Condition, Side
 from taskflow.flow.models.artificial_compressibility.stage import residual, stage
 from taskflow.flow.operators.momentum import Fluid
@@ -207,3 +208,15 @@ def _corners(q, weights) -> np.ndarray:
 def test_options_that_do_not_go_together_are_refused(options, words):
     with pytest.raises(BadInput, match=words):
         Method(**options)
+
+
+def test_a_passive_scalar_is_carried_as_heat_is():
+    """Without lift the temperature is a scalar: the same values and bounds, from the same walls."""
+    chart = Chart((9, 7, 1), flat, "z")
+    warm, cold = (Condition((float(t), 0.0, 0.0), warm=True, temperature=t) for t in (1.0, 0.0))
+    held = {"y_max": warm, "y_min": cold}
+    sides = tuple(replace(side, scalars={"c": side.condition}) for side in sides_of(chart, **held))
+    passive = replace(lid(chart), sides=sides, heat=Heat(0.03), passive=(Passive("c", 0.03),))
+    flow = march(passive, chart, {"p": 0.0, "u": 0.0, "v": 0.0, "w": 0.0, "T": 0.5, "c": 0.5}, steps=40)
+    np.testing.assert_allclose(flow["c"], flow["T"], rtol=0, atol=1e-13)
+    assert flow["T"].max() > 0.8

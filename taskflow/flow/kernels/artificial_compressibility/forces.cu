@@ -11,6 +11,21 @@ FN Position middle(In x, In y, In z, const Cell& c, Index at, Index R, Index S, 
   return {mean(x), mean(y), mean(z)};
 }
 
+// (grad u)^T . S, which with grad u . S makes the whole stress: sums over directions a of S_a (change of u along a) . S / V.
+// It is 0 on plane walls, and on walls at rest.
+FN Vector transposed(const Fields&, const Uniform&, const Cell&, Index, const Steps&) { return {0, 0, 0}; }
+FN Vector transposed(const Fields& q, const Stored& g, const Cell& c, Index at, const Steps& steps) {
+  using S = Skewed<AXIS>;
+  const Index A = steps.of<AXIS>();
+  const Vector s = g.face<AXIS>(c, HIGH), normal{across(q.u, at, A), across(q.v, at, A), across(q.w, at, A)};
+  const auto change = [&](Index E) { return Vector{along(q.u, at, A, E), along(q.v, at, A, E), along(q.w, at, A, E)}; };
+  Vector sum = plus(dot(normal, s) * s, dot(change(steps.of<S::E>()), s), g.beside<AXIS, S::E>(c, HIGH));
+#ifndef PLANAR
+  sum = plus(sum, dot(change(steps.of<S::F>()), s), g.beside<AXIS, S::F>(c, HIGH));
+#endif
+  return reciprocal(g.volume<AXIS>(c, HIGH)) * sum;
+}
+
 struct Passing {
   double mass;
   Sums<10> of;  // force of pressure, of friction, moment of both, and heat, on what is beyond
@@ -26,7 +41,9 @@ FN Passing passing(const Fields& q, Heat T, InByte sides, const Geometry& g, X x
   const real mass = flux.carried.p + flux.added.p;
   const double heat = heat_through<AXIS, HIGH>(T, mass, conduct, sides, c, steps, n);
   const double p[3] = {sign * flux.carried.u.x, sign * flux.carried.u.y, sign * flux.carried.u.z}, nu = -sign * n.viscosity;
-  const double f[3] = {nu * conduct(q.u, at, steps), nu * conduct(q.v, at, steps), nu * conduct(q.w, at, steps)};
+  const Vector turned = transposed(q, g, cell, at, steps);
+  const double f[3] = {nu * (conduct(q.u, at, steps) + turned.x), nu * (conduct(q.v, at, steps) + turned.y),
+                       nu * (conduct(q.w, at, steps) + turned.z)};
   const Position place = middle(x, y, z, cell, at, R, S, about);
   const double r[3] = {place.x - about.point[0], place.y - about.point[1], place.z - about.point[2]};
   const double a = p[0] + f[0], b = p[1] + f[1], d = p[2] + f[2];

@@ -62,6 +62,11 @@ TASK beyond_pressure(Range range, InOut p, InOut u, InOut v, InOut w OPTIONAL(T)
   });
 }
 
+TASK beyond_scalar(Range range, InOut T OPTIONAL(metrics), Condition side) {
+  FRAME(range)
+  for_cells(range, CELL(c) { warm(T, metrics, c, N, side); });
+}
+
 FN void same(None, Index, const Condition&) {}
 FN void same(Out T, Index c, const Condition& side) { T[c] = side.temperature; }
 

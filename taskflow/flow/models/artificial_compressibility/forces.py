@@ -43,8 +43,9 @@ def force_on_side(
     flow: FLOW, T: Read[AROUND] | None, sides: ReadByte[BESIDE], metrics: METRICS, vertices: VERTICES,
     *, on: Face, force: Reduce["exact sum", 10], most: Scalar, numbers: Numbers, about: Lever,
 ) -> None:  # fmt: skip
-    """force = sums over faces of p S, of -viscosity grad(u) . S, of r times their sum, and of the flux of T: what acts
-    on that which is beyond, S pointing there.
+    """force = sums over faces of p S, of -viscosity (grad u + (grad u)^T) . S, of r times their sum, and of the flux of T:
+    what acts on that which is beyond, S pointing there. Of uniform cells, whose walls are planes, the transposed gradient
+    is left out: it is 0 there.
     """
 
 
