@@ -91,7 +91,7 @@ class ChartGrid(Table):
     def grid(self) -> Grid:
         """The grid. Raises BadInput, or BadGrid with all that is wrong with it."""
         values = tuple((name, value) for name, value in self if value is not None and name != "sides")
-        return renamed(_made(values, tuple(_stamp(path) for path in self.files)), dict(self.sides))
+        return _renamed(_made(values, tuple(_stamp(path) for path in self.files)), self.sides)
 
     @property
     def room(self) -> Triple:
@@ -168,11 +168,12 @@ def _made(values: tuple[tuple[str, Any], ...], stamps: tuple[tuple[int, int], ..
     return read_grid(path, beside[0] if beside else None, table.scale)
 
 
-def renamed(grid: Grid, names: Mapping[str, str]) -> Grid:
+@lru_cache(maxsize=2)
+def _renamed(grid: Grid, names: tuple[tuple[str, str], ...]) -> Grid:
     """The grid with other names of sides."""
     sides: dict[str, tuple[Patch, ...]] = {}
     for name, patches in grid.sides.items():
-        new = names.get(name, name)
+        new = dict(names).get(name, name)
         sides[new] = (*sides.get(new, ()), *patches)
     return replace(grid, sides=sides) if names else grid
 
