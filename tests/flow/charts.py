@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 
 from taskflow.flow.grid.curvilinear import Vertices, metrics, reflected
+from taskflow.flow.models.artificial_compressibility.convergence import Convergence
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.flow.models.artificial_compressibility.sides import SIDES, Patch
 from taskflow.runtime.machine.device import Device, cpu
@@ -115,13 +116,8 @@ class Chart:
 
     @property
     def metrics(self) -> np.ndarray:
-        """Those of the cells `around`: ghost vertices are reflected, and volumes beyond sides are those inside."""
-        values = metrics(self.vertices_around)
-        for face in self.faces:
-            axis, high = frame(face)
-            volumes = np.moveaxis(values[:, :, 9], 2 - axis, 0)
-            volumes[-1 if high else 0] = volumes[-2 if high else 1]
-        return values
+        """Those of the cells `around`; vertices beyond sides are reflected."""
+        return metrics(self.vertices_around)
 
     @property
     def volumes(self) -> np.ndarray:
@@ -197,17 +193,14 @@ def _march(model, chart, initial, constants, steps, steady, every, after, shard:
     shard.write({name: np.broadcast_to(value, shape)[own.slices((0, 0, 0))] for name, value in initial.items()})
     shard.run(model.start, **model.scalars(1.0, 0.0))
     norms: list[dict[str, float]] = []
-    done = 0
+    done, convergence = 0, Convergence(steady)
     while done < steps:
         shard.run(model.step)
         done += 1
         if done <= 5 or done % every == 0:
             shard.run(model.monitor)
             norms.append(model.norms(shard.scalars))
-            first = {name: max(each[name] for each in norms[:5]) for name in norms[0]}
-            if not all(np.isfinite(value) for value in norms[-1].values()):
-                raise FloatingPointError(f"diverged before step {done}")
-            if all(norms[-1][name] <= steady * first[name] for name in first):
+            if convergence.note(done, norms[-1]):
                 break
     if after is not None:
         shard.run(after)

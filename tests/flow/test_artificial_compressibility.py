@@ -8,9 +8,10 @@ from itertools import product
 import numpy as np
 import pytest
 
-from taskflow.errors import BadInput
+from taskflow.errors import BadInput, RunFailed
 from taskflow.flow.grid.curvilinear import cell_volumes, face_areas, metrics
 from taskflow.flow.models.artificial_compressibility import equations as eq
+from taskflow.flow.models.artificial_compressibility.convergence import Convergence
 from taskflow.flow.models.artificial_compressibility.method import Method
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility, Heat, Passive
 from taskflow.flow.models.artificial_compressibility.sides import Condition, Side
@@ -210,6 +211,7 @@ def test_options_that_do_not_go_together_are_refused(options, words):
         Method(**options)
 
 
+@pytest.mark.slow
 def test_a_passive_scalar_is_carried_as_heat_is():
     """Without lift the temperature is a scalar: the same values and bounds, from the same walls."""
     chart = Chart((9, 7, 1), flat, "z")
@@ -220,3 +222,29 @@ def test_a_passive_scalar_is_carried_as_heat_is():
     flow = march(passive, chart, {"p": 0.0, "u": 0.0, "v": 0.0, "w": 0.0, "T": 0.5, "c": 0.5}, steps=40)
     np.testing.assert_allclose(flow["c"], flow["T"], rtol=0, atol=1e-13)
     assert flow["T"].max() > 0.8
+
+
+def fallen(*values: float, every: int = 1000, **options) -> Convergence:
+    """Residuals of one equation, looked at so often."""
+    march = Convergence(1e-3, **options)
+    for n, value in enumerate(values):
+        march.note(n * every, {"continuity": value})
+    return march
+
+
+def test_a_march_is_over_when_residuals_have_fallen():
+    march = fallen(1.0, 2.0, 0.5)
+    assert not march.note(3000, {"continuity": 0.0021})
+    assert march.note(4000, {"continuity": 0.002})
+
+
+def test_what_falls_no_further_is_an_error_that_says_how_far_it_came():
+    with pytest.raises(RunFailed, match=r"continuity has fallen to 0\.1 of its first value.*method\.stall"):
+        fallen(1.0, 0.1, *[0.1] * 6)
+    assert fallen(1.0, 0.1, *[0.1] * 4).note(6000, {"continuity": 0.085}) is False
+    assert fallen(1.0, 0.1, *[0.1] * 4, accept=True).note(6000, {"continuity": 0.1})
+
+
+def test_numbers_that_are_none_name_the_equation():
+    with pytest.raises(RunFailed, match="step 1000: the residual of continuity is not finite"):
+        fallen(1.0, float("nan"))
