@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from taskflow.analysis.interface import Interface
 
-__all__ = ["ChartsAccessor", "FlowAccessor", "dataset", "opened"]  # datasets that are opened from here have their `flow`
+__all__ = ["ChartsAccessor", "FlowAccessor", "dataset", "opened"]  # what is opened from here has its `flow`
 
 
 @xr.register_dataset_accessor("flow")  # type: ignore[no-untyped-call]

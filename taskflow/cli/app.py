@@ -236,6 +236,13 @@ def plot(
         bool, typer.Option("--animation", help="Make a film of all snapshots instead: .gif, or .mp4 with ffmpeg.")
     ] = False,
     interface: Annotated[bool, typer.Option("--interface", help="Of two phases: draw the line f = 1/2, too.")] = False,
+    side: Annotated[
+        str | None, typer.Option(metavar="NAME", help="On charts: draw pressure and shear stress along this side.")
+    ] = None,
+    window: Annotated[
+        tuple[float, float, float, float] | None,
+        typer.Option(metavar="LEFT RIGHT BOTTOM TOP", help="On charts: the part to be shown; by default all."),
+    ] = None,
 ) -> None:
     """Draw a snapshot of a run and print the paths of the pictures."""
     from taskflow.cli.files import draw, draw_series, film
@@ -248,12 +255,14 @@ def plot(
                 refuse(f"{option}: not with --series or --animation, which are over time; leave it out")
         if series and (field or plane or interface):
             refuse("--field, --plane, --interface: not with --series, which draws the log; leave them out")
+        if side or window:
+            refuse("--side, --window: not with --series or --animation; leave them out")
     if series:
         draw_series(directory, output)
     elif animation:
         film(directory, field, plane, output, interface=interface)
     else:
-        draw(directory, field, plane, time, output, reference, interface=interface)
+        draw(directory, field, plane, time, output, reference, interface=interface, side=side, window=window)
 
 
 @app.command()

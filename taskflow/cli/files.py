@@ -11,6 +11,7 @@ from pathlib import Path
 import typer
 
 import taskflow
+from taskflow.cli import charts
 from taskflow.cli.exit_codes import refuse, writing
 from taskflow.cli.format import several, tell
 
@@ -80,16 +81,27 @@ def draw(
     references: Sequence[Path],
     *,
     interface: bool = False,
+    side: str | None = None,
+    window: charts.Window | None = None,
 ) -> None:
-    """Draw a snapshot and, where there are tables, the centreline profiles over them; print the paths.
+    """Draw a snapshot and, where there are tables, the centreline profiles over them; print the paths. On charts, draw
+    the part of it in a `window`, or what acts on a `side` of the grid.
 
     The profiles go to FILE_profiles beside the picture where a file was named.
     """
+    from taskflow.output import STORE, has_charts
+
+    if has_charts(directory / STORE):
+        given = {"--plane": plane, "--reference": references, "--interface": interface}
+        charts.refuse_options(given, "not of runs on charts in this version")
+        with writable(directory, out):
+            return charts.draw(directory, field, time, out, side, window)
+    charts.refuse_options({"--side": side, "--window": window}, "of runs on charts alone")
     from taskflow.analysis.profiles import compare_profiles
     from taskflow.plots.charts import plot_profiles
     from taskflow.plots.snapshots import plot_run
 
-    with _writable(directory, out):
+    with writable(directory, out):
         differences = compare_profiles(directory, references, plane, time) if references else {}
         for path in plot_run(directory, field, plane, time, out, interface=interface):
             tell(path)
@@ -101,13 +113,14 @@ def draw(
         for table, difference in differences.items():
             text = "no point lies between cell centres" if math.isnan(difference) else f"{difference:.2g}"
             tell(f"{table}: largest difference {text}")
+    return None
 
 
 def draw_series(directory: Path, out: Path | None) -> None:
     """Draw the log over time; print the path."""
     from taskflow.plots.charts import plot_series
 
-    with _writable(directory, out):
+    with writable(directory, out):
         tell(plot_series(directory, out))
 
 
@@ -117,12 +130,12 @@ def film(
     """Make a film of the snapshots; print the path."""
     from taskflow.plots.snapshots import animate_run
 
-    with _writable(directory, out):
+    with writable(directory, out):
         tell(animate_run(directory, field, plane, out, interface=interface))
 
 
 @contextmanager
-def _writable(directory: Path, out: Path | None) -> Iterator[None]:
+def writable(directory: Path, out: Path | None) -> Iterator[None]:
     """A place that cannot be written is bad input."""
     try:
         yield
@@ -159,18 +172,22 @@ def export_run(directory: Path, group: str, time: float | None, out: Path | None
 
     Raises BadInput where no format is asked for, or what is asked for is not there.
     """
-    from taskflow.output import STORE, at_time, dataset, export_netcdf, export_vtk
+    from taskflow.output import STORE, at_time, dataset, export_netcdf, export_vtk, has_charts
 
     if not (vtk or netcdf):
         refuse("--vtk, --netcdf, --interface: give a format, or several")
+    if has_charts(directory / STORE, group):
+        with writable(directory, out):
+            return charts.export(directory, group, time, out, vtk=vtk, netcdf=netcdf)
     ds = dataset(directory / STORE, group)
     ds = ds if time is None else at_time(ds, time)
     name, folder = group or "fields", out or directory
-    with _writable(directory, out):
+    with writable(directory, out):
         if vtk:
             tell(export_vtk(ds, out or directory / "vtk", name))
         if netcdf:
             tell(export_netcdf(ds, folder / f"{name}.nc"))
+    return None
 
 
 def export_interface(directory: Path, field: str, value: float, time: float | None, out: Path | None) -> None:
@@ -183,5 +200,5 @@ def export_interface(directory: Path, field: str, value: float, time: float | No
 
     ds = dataset(directory / STORE)
     ds = ds if time is None else at_time(ds, time)
-    with _writable(directory, out):
+    with writable(directory, out):
         tell(export_interfaces(ds, out or directory / "vtk", field, value))

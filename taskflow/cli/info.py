@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 import tomllib
 from collections.abc import Iterator, Mapping
+from functools import cached_property
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -78,6 +80,19 @@ class Record:
         self.directory, self._tail = directory, Tail(directory / LOG)
         self.look()
 
+    @cached_property
+    def cells(self) -> tuple[int, str]:
+        """How many cells there are, as a number and in words. Raises KeyError, ValueError where the case has none."""
+        from taskflow.output import STORE, has_charts, tree
+        from taskflow.output.charts.reading import charts
+
+        store = self.directory / STORE
+        if has_charts(store):
+            counts = [prod(chart["x_c"].shape) for _, chart in charts(tree(store))]
+            return sum(counts), f"{sum(counts):,} cells in {several(len(counts), 'chart')}"
+        nx, ny, nz = self.case["grid"]["cells"]
+        return nx * ny * nz, f"{times((nx, ny, nz))} cells"
+
     def look(self) -> None:
         """Look again: of the log only new lines are read."""
         from taskflow.output import read_report
@@ -119,11 +134,11 @@ def _lines(record: Record) -> Iterator[tuple[str, str]]:
     yield "snapshots", _snapshots(record.directory)
     if steps := sorted(int(path.name[5:]) for path in record.directory.glob("checkpoints/step-*")):
         yield "checkpoint", f"of {'steps' if len(steps) > 1 else 'step'} {', '.join(map(str, steps))}"
-    grid = record.case["grid"]["cells"]
+    _, grid = record.cells
     if not report:
-        yield "grid", f"{times(grid)} cells"
+        yield "grid", grid
         return
-    yield "grid", f"{times(grid)} cells in {times(report['blocks'])} blocks, {report['precision']} precision"
+    yield "grid", f"{grid} in {times(report['blocks'])} blocks, {report['precision']} precision"
     yield "where", _where(report)
     if "loop_seconds" in report:
         yield from speed(report)
@@ -229,10 +244,9 @@ def _where(report: Mapping[str, Any]) -> str:
 
 def _speed(record: Record) -> float:
     """Cells per second over the last lines of the log."""
-    nx, ny, nz = record.case["grid"]["cells"]
     first, last = record.log[max(0, len(record.log) - 10)], record.log[-1]
     seconds = last["wall"] - first["wall"]
-    return float(nx * ny * nz * (last["step"] - first["step"]) / seconds) if seconds > 0 else 0.0
+    return float(record.cells[0] * (last["step"] - first["step"]) / seconds) if seconds > 0 else 0.0
 
 
 def unlock_run(directory: Path) -> None:

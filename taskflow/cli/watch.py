@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from taskflow.cli.exit_codes import deafen
-from taskflow.cli.format import clock, rate, tell, times
+from taskflow.cli.format import clock, rate, tell
 from taskflow.cli.info import Record, over, state, target, tell_run
 from taskflow.flow.stability import StepLimit
 from taskflow.output import LOG, Tail
+from taskflow.output.log import largest_residual
 from taskflow.simulation.schedule import Clock, Tick
 from taskflow.text import visible
 
@@ -206,10 +207,10 @@ class Display:
 
 def facts(numbers: Status) -> list[str]:
     """Step, time and the numbers of a line of the log; those that are not finite may be None. A system that measures
-    none of a fluid has the first ones alone.
+    none of a fluid has the first ones alone. Of several residuals the largest is shown.
     """
-    fluid = any(name in numbers for name in OF_FLUIDS)
-    values = {name: numbers.get(name) for name in FORMATS if fluid or name not in OF_FLUIDS}
+    numbers = {**numbers, **largest_residual(numbers)}
+    values = {name: numbers.get(name) for name in FORMATS if name in numbers or name not in OF_FLUIDS}
     return [FORMATS[name].format(math.nan if value is None else value) for name, value in values.items()]
 
 
@@ -243,9 +244,8 @@ class Followed(Record):
     @cached_property
     def meter(self) -> ProgressMeter:
         """The meter of the run, which has taken all lines of the log."""
-        nx, ny, nz = self.case["grid"]["cells"]
         until = self.case["time"]
-        return ProgressMeter(nx * ny * nz, Clock(StepLimit(), end=until.get("end"), steps=until.get("steps")))
+        return ProgressMeter(self.cells[0], Clock(StepLimit(), end=until.get("end"), steps=until.get("steps")))
 
     def look(self) -> None:
         """Look again."""
@@ -265,7 +265,7 @@ class Followed(Record):
     @property
     def heading(self) -> str:
         """The title of the case, its cells, and where the run stops."""
-        return f"{self.case.get('title', '')}: {times(self.case['grid']['cells'])} cells, to {self.goal}"
+        return f"{self.case.get('title', '')}: {self.cells[1]}, to {self.goal}"
 
     @property
     def goal(self) -> str:

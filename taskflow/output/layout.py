@@ -40,8 +40,8 @@ CENTRED = FieldMetadata("")  # the location of what nobody has described
 
 @dataclass(frozen=True)
 class ArrayLayout:
-    """How the records of a `field` are stored in an array [time, z, y, x]: its dimensions in space, its number of points
-    along them, and the shape of its shards, which one block writes alone.
+    """How the records of a `field` are stored in an array [time, z, y, x]: its dimensions in space, its number of
+    points along them, and the shape of its shards, which one block writes alone.
     """
 
     field: str

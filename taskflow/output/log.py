@@ -14,6 +14,8 @@ import numpy as np
 from taskflow.output.damage import RESTORE, Damaged, crc32c
 from taskflow.output.disk import Guard, on_disk, replace_synced, replacing, unguarded, write_synced
 
+OF = "residual_"  # how columns of several residuals begin
+
 
 class RunLog:
     """Appends objects to a file, one JSON object per line: a reader always finds complete lines, `lines` of them.
@@ -83,6 +85,20 @@ class Tail:
         self._read += len(text)
         self._records += new
         return self._records
+
+
+def residuals(line: Mapping[str, Any]) -> dict[str, float]:
+    """Return the residuals of a line by equation, where each has one: numbers in `residual`, or of `residual_p`, ..."""
+    several = line.get("residual")
+    if not isinstance(several, Mapping):
+        several = {name.removeprefix(OF): value for name, value in line.items() if name.startswith(OF)}
+    return {str(name): math.nan if value is None else float(value) for name, value in several.items()}
+
+
+def largest_residual(line: Mapping[str, Any]) -> dict[str, float]:
+    """Return the largest of several residuals of a line, as its `residual`; nothing where it has one or none."""
+    several = residuals(line)
+    return {"residual": max(several.values())} if several else {}
 
 
 def read_log(path: str | Path) -> list[dict[str, Any]]:

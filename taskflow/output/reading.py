@@ -57,10 +57,17 @@ def _with_bodies(ds: xr.Dataset, path: Path) -> xr.Dataset:
 def snapshot(directory: str | Path, time: float | None) -> xr.Dataset:
     """Return the snapshot of a run at a time, or its last one. Raises BadInput where there is none."""
     ds = dataset(Path(directory) / STORE)
+    of_a_box(ds, directory)
     times = ds["time"].values
     if not len(times):
         raise BadInput(f"{directory}: no snapshot is complete yet; wait for the first one")
     return ds.isel(time=-1) if time is None else at_time(ds, time).isel(time=0)
+
+
+def of_a_box(ds: xr.Dataset, directory: str | Path) -> None:
+    """Raises BadInput where a dataset of snapshots is that of a run on charts, which has its fields in groups."""
+    if "x_c" not in ds:
+        raise BadInput(f"{directory}: the run is on charts, of which this is not available; taskflow plot draws them")
 
 
 def at_time(ds: xr.Dataset, time: float) -> xr.Dataset:

@@ -13,9 +13,10 @@ from taskflow.analysis.profiles import difference, plane_with_velocities, profil
 from taskflow.errors import BadInput
 from taskflow.output import LOG
 from taskflow.output.damage import RESTORE, Damaged
-from taskflow.output.log import read_log
+from taskflow.output.log import read_log, residuals
 from taskflow.output.reading import extent, snapshot
 from taskflow.plots import save
+from taskflow.plots.residuals import plot_residuals
 from taskflow.plots.snapshots import label, title
 from taskflow.text import literal
 
@@ -35,7 +36,8 @@ SMALL = 5e-4  # shares below which a phase gets none
 
 def plot_series(directory: str | Path, out: str | Path | None = None) -> Path:
     """Draw four columns of the log over time, also of a run that goes on; return the file written. They are kinetic
-    energy, residual, divergence and time step, and the first others where a system of equations has not all of these.
+    energy, residual, divergence and time step, and the first others where a system of equations has not all of these;
+    where each equation has a residual, these alone, over steps.
 
     `out` is a file or a folder, as for `plot_run`. Raises BadInput where there is no log, or it has not begun.
     """
@@ -45,6 +47,8 @@ def plot_series(directory: str | Path, out: str | Path | None = None) -> Path:
         raise BadInput(f"{directory}: no log to read; give the folder that `taskflow run` wrote") from error
     if not log:
         raise BadInput(f"{directory}: the log has no line yet; wait for the first one")
+    if residuals(log[-1]):
+        return plot_residuals(log, directory, out)
     figure = Figure(figsize=(10.5, 6.0), layout="constrained")
     drawn = _drawn(log[-1])
     try:

@@ -19,7 +19,7 @@ from taskflow.analysis.planes import VELOCITY, CutPlane, fluid_on_plane, on_cell
 from taskflow.errors import BadInput
 from taskflow.output import STORE
 from taskflow.output.metadata import SOLID
-from taskflow.output.reading import dataset, edges, extent, snapshot, uniform
+from taskflow.output.reading import dataset, edges, extent, of_a_box, snapshot, uniform
 from taskflow.plots import save
 from taskflow.text import literal
 
@@ -88,6 +88,7 @@ def animate_run(
     Raises BadInput where something asked for is not there.
     """
     ds = dataset(Path(directory) / STORE)
+    of_a_box(ds, directory)
     known = shown_fields(ds)
     if not ds.sizes["time"]:
         raise BadInput(f"{directory}: no snapshot is complete yet; wait for the first one")

@@ -46,13 +46,14 @@ class Run:
             raise BadInput(f"{path}: there is no report.json to read; give the folder that `taskflow run` wrote")
         return cls(path, report)
 
-    def dataset(self, group: str = "") -> xr.Dataset:
-        """The snapshots, or the records in another group of the store, as lazy arrays. Raises BadInput where there are
-        none, or files are damaged; so does reading of values later, with the name of the file.
+    def dataset(self, group: str = "") -> Any:
+        """The snapshots, or the records in another group of the store, as lazy arrays: an xarray Dataset, or, of a run
+        on charts, a DataTree with a child for each chart. Raises BadInput where there are none, or files are damaged;
+        so does reading of values later, with the name of the file.
         """
-        from taskflow.accessor import dataset
+        from taskflow.accessor import opened
 
-        return dataset(self.directory / STORE, group)
+        return opened(self.directory / STORE, group)
 
     def statistics(self) -> xr.Dataset:
         """Means and covariances over time, as lazy arrays. Raises BadInput where the case asks for none."""

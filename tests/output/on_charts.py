@@ -71,10 +71,13 @@ def filled(path: Path, grid: Grid, functions, about=None, times=(0.0,)) -> Path:
     for index, time in enumerate(times):
         store.grow(index + 1)
         (pieces,) = layout.pieces
-        centres = [middle(grid.charts[piece.chart].vertices) for piece in pieces]
+        centres = {piece: middle(grid.charts[piece.chart].vertices) for piece in pieces}
         block = ChartsBlockStore(path, pieces)
-        block.write(index, {name: [(piece, np.broadcast_to(f(*x), x.shape[1:])) for piece, x in zip(pieces, centres)]
-                            for name, f in functions.items()})  # fmt: skip
+        values = {
+            name: [(piece, np.broadcast_to(function(*x), x.shape[1:])) for piece, x in centres.items()]
+            for name, function in functions.items()
+        }
+        block.write(index, values)
         store.commit(index, time)
     store.finish()
     return path

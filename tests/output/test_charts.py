@@ -1,4 +1,5 @@
-"""The store of charts: every number where it belongs, whatever the pieces; no shard with two writers; damage is seen."""
+"""The store of charts: every number where it belongs, whatever the pieces; no shard has two writers; damage is seen.
+"""
 
 import json
 import re

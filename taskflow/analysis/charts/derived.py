@@ -34,8 +34,8 @@ def speed(records: xr.DataTree) -> xr.DataTree:
 
 
 def at(records: xr.DataTree, point: Sequence[float] | np.ndarray) -> xr.Dataset:
-    """Return all fields in the cell in which a point [xyz] lies, or, of points [n, xyz], in these cells along a dimension
-    `point`, with the centres x_c, y_c, z_c and chart, k, j and i of the cells.
+    """Return all fields in the cell in which a point [xyz] lies, or, of points [n, xyz], in their cells along a
+    dimension `point`, with the centres x_c, y_c, z_c and chart, k, j and i of the cells.
 
     Raises BadInput where a point lies in no cell.
     """
@@ -49,7 +49,7 @@ def at(records: xr.DataTree, point: Sequence[float] | np.ndarray) -> xr.Dataset:
     for number, k, j, i in cells_at(records, points.reshape(-1, 3)):
         cell = datasets[number][fields_of(records)].isel(k=k, j=j, i=i)
         values.append(cell.assign_coords(chart=number, k=k, j=j, i=i).load())
-    if points.ndim == 1:
-        return xr.Dataset(values[0], attrs=records.attrs)
     coords = ["x_c", "y_c", "z_c", "chart", "k", "j", "i"]
-    return xr.Dataset(xr.concat(values, "point", coords=coords), attrs=records.attrs)
+    at_points = xr.concat(values, "point", coords=coords) if points.ndim == 2 else values[0]
+    at_points.attrs = dict(records.attrs)
+    return at_points

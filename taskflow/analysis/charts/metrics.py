@@ -6,8 +6,8 @@ import numpy as np
 import xarray as xr
 
 from taskflow.errors import BadInput
-from taskflow.output.metadata import UNITS
 from taskflow.output.charts.reading import charts
+from taskflow.output.metadata import UNITS
 
 STEPS, ENOUGH = 20, 1e-10  # of Newton's method; the error that ends it, over the size of a cell
 
@@ -18,8 +18,8 @@ def vertices_of(chart: xr.Dataset) -> np.ndarray:
 
 
 def areas(vertices: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the area vectors [xyz, k, j, i] of the faces across a direction, 0, 1, 2 for i, j, k, which point along the
-    index, and the middles of these faces.
+    """Return the area vectors [xyz, k, j, i] of the faces across a direction (0, 1, 2 for i, j, k), which point along
+    the index, and the middles of these faces.
 
     A face with the vertices a, b, c, d in order has S = (c - a) x (d - b) / 2.
     """
@@ -54,8 +54,8 @@ def _centres(chart: xr.Dataset) -> dict[str, xr.DataArray]:
 
 
 def cells_at(records: xr.DataTree, points: np.ndarray) -> list[tuple[int, int, int, int]]:
-    """Return chart, k, j and i of the cell in which each of the points [n, xyz] lies: trilinear between its vertices; of
-    several, as on a face, the first. Raises BadInput where a point lies in none.
+    """Return chart, k, j and i of the cell in which each of the points [n, xyz] lies: trilinear between its vertices;
+    of several, as on a face, the first. Raises BadInput where a point lies in none.
     """
     cells: list[tuple[int, int, int, int] | None] = [None] * len(points)
     low, high = np.full(3, np.inf), np.full(3, -np.inf)

@@ -28,10 +28,10 @@ def side(records: xr.DataTree, name: str) -> xr.Dataset:
     the faces; `p_face`, the pressure p on the face, and on a wall the shear stress `shear_x`, `shear_y`, `shear_z`.
 
     p_face = 3/2 p_1 - 1/2 p_2 of the two cells next to the face, as the equations have it, and p_1 where the chart is
-    one cell thick. The stress is that which the fluid puts on the wall, over density: of 2 viscosity (u - u_wall) |S| / V,
-    with the area S of the face and the volume V of the cell, what lies along the face. It needs the attributes
-    `viscosity`, `boundary_NAME` = "wall" and, where the wall moves, `boundary_NAME_velocity`. Coordinates are the middle
-    of a face, x, y, z, its normal out of the fluid and its area, and chart, k, j and i of the cell.
+    one cell thick. The stress is that which the fluid puts on the wall, over density: what lies along the face of
+    2 viscosity (u - u_wall) |S| / V, with the area S of the face and the volume V of the cell. It needs the attributes
+    `viscosity`, `boundary_NAME` = "wall" and, where the wall moves, `boundary_NAME_velocity`. Coordinates are the
+    middle of a face, x, y, z, its normal out of the fluid and its area, and chart, k, j and i of the cell.
     Raises BadInput where there is no such side.
     """
     known = patches(records)
@@ -58,10 +58,7 @@ def _wall(attributes: Any, name: str) -> tuple[float, np.ndarray] | None:
 
 
 def _on(chart: xr.Dataset, patch: Patch, wall: tuple[float, np.ndarray] | None) -> xr.Dataset:
-    slices = patch.cells.slices((0, 0, 0))
-    place = dict(zip(CELLS, (slices[0], slices[1], slices[-1]), strict=True))
-    corners = {f"{dim}_vertex": slice(cells.start, cells.stop + 1) for dim, cells in place.items()}
-    vertices = vertices_of(chart.isel(corners))
+    vertices = vertices_of(chart.isel(patch.corners))
     outward = 1 if patch.end else -1
     area, middle = (values.take(patch.end, 3 - patch.axis) for values in areas(vertices, patch.axis))
     S = outward * area.reshape(3, -1)
@@ -69,9 +66,9 @@ def _on(chart: xr.Dataset, patch: Patch, wall: tuple[float, np.ndarray] | None) 
     normal = S / size
 
     fields = {str(name): field for name, field in chart.data_vars.items() if set(CELLS) <= set(field.dims)}
-    values = {name: _flat(field.isel(place)) for name, field in fields.items()}
+    values = {name: _flat(field.isel(patch.place)) for name, field in fields.items()}
     if "p" in fields:
-        values["p_face"] = values["p"].copy(data=_extrapolated(fields["p"], place, patch))
+        values["p_face"] = values["p"].copy(data=_extrapolated(fields["p"], patch))
         values["p_face"].attrs["long_name"] = "pressure on the face"
     if wall is not None and set(VELOCITY) <= set(fields):
         viscosity, velocity = wall
@@ -83,8 +80,11 @@ def _on(chart: xr.Dataset, patch: Patch, wall: tuple[float, np.ndarray] | None) 
             values[f"shear_{axis}"] = values["u"].copy(data=component).assign_attrs(about)
 
     cells = np.indices(patch.cells.shape[::-1]).reshape(3, -1) + np.array(patch.cells.lo[::-1])[:, None]
-    numbers = dict(zip(WORDS, [*middle.reshape(3, -1), *normal, size, np.full(size.shape, patch.chart), *cells], strict=True))
-    coords = {name: ("face", number, {"long_name": WORDS[name], "units": UNITS}) for name, number in numbers.items()}
+    numbers = [*middle.reshape(3, -1), *normal, size, np.full(size.shape, patch.chart), *cells]
+    coords = {
+        name: ("face", number, {"long_name": words, "units": UNITS})
+        for (name, words), number in zip(WORDS.items(), numbers, strict=True)
+    }
     return xr.Dataset(values, coords=coords)
 
 
@@ -102,9 +102,10 @@ def _along(vector: np.ndarray, values: xr.DataArray) -> np.ndarray:
     return by_face.reshape(3, *(1,) * (values.ndim - 1), -1)
 
 
-def _extrapolated(p: xr.DataArray, place: dict[str, slice], patch: Patch) -> np.ndarray:
+def _extrapolated(p: xr.DataArray, patch: Patch) -> np.ndarray:
     """Return 3/2 p_1 - 1/2 p_2 on the faces of a patch."""
-    first, dim = _flat(p.isel(place)).values, CELLS[2 - patch.axis]
+    place, dim = patch.place, CELLS[2 - patch.axis]
+    first = _flat(p.isel(place)).values
     if p.sizes[dim] == 1:
         return first
     step = -1 if patch.end else 1

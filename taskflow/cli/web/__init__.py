@@ -19,6 +19,7 @@ from taskflow.cli.format import tell
 from taskflow.cli.info import over, state
 from taskflow.cli.watch import Followed
 from taskflow.errors import BadInput
+from taskflow.output.log import largest_residual
 
 HERE = "127.0.0.1"
 NAMES = (HERE, "localhost")  # as which a browser may ask: another name is that of a page that wants to look in here
@@ -88,7 +89,7 @@ def _run(followed: Followed, _: Mapping[str, str]) -> dict[str, Any]:
     followed.look()
     log, report = followed.log, followed.report
     stride = max(1, -(-len(log) // POINTS))
-    lines = [*log[:-1:stride], *log[-1:]]
+    lines = [{**line, **largest_residual(line)} for line in (*log[:-1:stride], *log[-1:])]
     return {
         "heading": followed.heading,
         "directory": str(followed.directory.absolute()),

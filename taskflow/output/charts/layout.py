@@ -34,8 +34,8 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """A rectangle of faces on a side of a chart, "i_min" to "k_max": those of the layer of cells beside it, counted from
-    the first cell of the chart.
+    """A rectangle of faces on a side of a chart, "i_min" to "k_max": those of the layer of cells beside it, counted
+    from the first cell of the chart.
     """
 
     chart: int
@@ -51,6 +51,25 @@ class Patch:
     def end(self) -> int:
         """0 at the low end of that direction, 1 at the high one."""
         return SIDES.index(self.side) % 2
+
+    @property
+    def place(self) -> dict[str, slice]:
+        """The ranges of these cells along the dimensions of fields."""
+        return _ranges(CELLS, self.cells)
+
+    @property
+    def corners(self) -> dict[str, slice]:
+        """The ranges of the vertices of these cells along the dimensions of vertices."""
+        return _ranges(VERTICES, self.cells.expand((0, 0, 0), (1, 1, 1)))
+
+    @property
+    def surface(self) -> dict[str, slice]:
+        """The ranges of the vertices of the faces."""
+        return _ranges(VERTICES, self.cells.expand((0, 0, 0), (1, 1, 1)).layer(self.axis, self.end, 0, 1))
+
+
+def _ranges(dims: tuple[str, str, str], box: Box) -> dict[str, slice]:
+    return {dim: slice(lo, hi) for dim, lo, hi in zip(dims, box.lo[::-1], box.hi[::-1], strict=True)}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -24,7 +24,7 @@ def has_charts(path: str | Path, group: str = "") -> bool:
 
 def tree(path: str | Path, group: str = "") -> xr.DataTree:
     """Return the complete records in a group of a store of charts, by default the snapshots, as lazy arrays: a child
-    "charts/0", ... for each chart, with fields (time, k, j, i) in its cells, and the coordinates x, y, z of its vertices
+    "charts/0", ... for each chart, with fields (time, k, j, i) in its cells, and as coordinates x, y, z of its vertices
     (k_vertex, j_vertex, i_vertex) and x_c, y_c, z_c of its centres (k, j, i).
 
     Raises BadInput where there is none, or it is damaged; and so does reading values, whenever that happens.
@@ -53,7 +53,8 @@ def charts(records: xr.DataTree) -> Iterator[tuple[int, xr.Dataset]]:
     if CHARTS not in records.children:
         raise BadInput("the tree has no charts; give the whole tree of a run on charts, as run.dataset() returns it")
     for number in sorted(records[CHARTS].children, key=int):
-        yield int(number), records[f"{CHARTS}/{number}"].to_dataset()
+        chart = records[f"{CHARTS}/{number}"].to_dataset()
+        yield int(number), chart.assign_coords(records.coords)  # of one record the time is not inherited
 
 
 def patches(records: xr.DataTree) -> dict[str, list[Patch]]:

@@ -53,8 +53,8 @@ def _array(piece: Piece, field: str) -> str:
 
 
 def reshard_charts(path: Path, layouts: Sequence[ChartsLayout]) -> None:
-    """Leave a store in `path` in which the blocks of each of `layouts` write whole shards: the present one, or a copy of
-    it, as `reshard` does for one box. Raises RunFailed where the disk is full; then the old one is still there.
+    """Leave a store in `path` in which the blocks of each of `layouts` write whole shards: the present one, or a copy
+    of it, as `reshard` does for one box. Raises RunFailed where the disk is full; then the old one is still there.
     """
     try:
         for layout in layouts:

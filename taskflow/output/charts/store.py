@@ -31,8 +31,8 @@ GRID: dict[str, Any] = {
 
 
 def create_charts(path: str | Path, layout: ChartsLayout, attributes: Mapping[str, Any]) -> Store:
-    """Create the group of a layout in a store, with `attributes` (title, case, viscosity, history, ...) and the times of
-    records; in it a group for each chart, "charts/0", ..., with vertices, centres, sides, and empty fields.
+    """Create the group of a layout in a store, with `attributes` (title, case, viscosity, history, ...) and the times
+    of records; in it a group for each chart, "charts/0", ..., with vertices, centres, sides, and empty fields.
 
     One process does this, before the blocks open their `ChartsBlockStore`. The Store returned commits records, makes
     room for more, and drops them, for all charts at once: as that of a box does.
@@ -76,7 +76,7 @@ def _add(
 
 
 def as_json(sides: Mapping[str, Iterable[Patch]]) -> str:
-    """Return patches by name of the side as text: their side of the chart, and their first and last cells (exclusive)."""
+    """Return patches by name of the side as text: their side of the chart, the first cell, and that behind the last."""
     return json.dumps(
         {
             name: [{"side": patch.side, "lo": patch.cells.lo, "hi": patch.cells.hi} for patch in patches]

@@ -1,0 +1,46 @@
+"""Pictures and exports of runs on charts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from taskflow.cli.exit_codes import refuse
+from taskflow.cli.format import tell
+
+Window = tuple[float, float, float, float]
+
+
+def refuse_options(given: Mapping[str, object], why: str) -> None:
+    """Raises BadInput with the first of these options that was given."""
+    for option, value in given.items():
+        if value:
+            refuse(f"{option}: {why}; leave it out")
+
+
+def draw(
+    directory: Path, field: str | None, time: float | None, out: Path | None, side: str | None, window: Window | None
+) -> None:
+    """Draw a snapshot of a run on charts, or what acts on a side of the grid; print the path."""
+    from taskflow.plots.contours import plot_charts, plot_side
+
+    if side is None:
+        tell(plot_charts(directory, field, time, out, window))
+        return
+    refuse_options({"--field": field, "--window": window}, "not with --side, which draws p and the shear stress")
+    tell(plot_side(directory, side, time, out))
+
+
+def export(directory: Path, group: str, time: float | None, out: Path | None, *, vtk: bool, netcdf: bool) -> None:
+    """Write the records of a run on charts as VTK or NetCDF files, and print what to open."""
+    from taskflow.analysis.charts.export import export_charts
+    from taskflow.output import STORE, export_netcdf, tree
+    from taskflow.output.charts.reading import tree_at
+
+    records = tree(directory / STORE, group)
+    records = records if time is None else tree_at(records, time)
+    name = group or "fields"
+    if vtk:
+        tell(export_charts(records, out or directory / "vtk", name))
+    if netcdf:
+        tell(export_netcdf(records, (out or directory) / f"{name}.nc"))

@@ -1,0 +1,145 @@
+"""Pictures of fields on charts: filled contours over all of them, with streamlines, and what acts on their sides."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.tri import LinearTriInterpolator, Triangulation
+
+from taskflow.analysis.charts.derived import fields_of, speed
+from taskflow.analysis.charts.flat import NEAR, FlatMesh, flat_mesh, outlines
+from taskflow.analysis.charts.sides import VELOCITY, side
+from taskflow.errors import BadInput
+from taskflow.output.charts.reading import charts, snapshot_of
+from taskflow.plots import save
+from taskflow.plots.snapshots import label
+from taskflow.text import literal
+
+SIDE = 6.4  # inches along the longer side
+LEVELS = 32
+ALONG = 120  # places for streamlines along the longer side
+Window = tuple[float, float, float, float]  # left, right, bottom, top
+
+
+def plot_charts(
+    directory: str | Path,
+    field: str | None = None,
+    time: float | None = None,
+    out: str | Path | None = None,
+    window: Window | None = None,
+) -> Path:
+    """Draw a snapshot of a run on a grid in two dimensions, the last one by default: a field, or without `field` the
+    speed with streamlines, as filled contours over all charts, whose values at vertices are the means of the cells
+    around. `window` is the part to be shown. Return the file written.
+
+    Raises BadInput where something asked for is not there, or the grid has three dimensions.
+    """
+    record = snapshot_of(directory, time)
+    known = fields_of(record)
+    if field is not None and field not in known:
+        raise BadInput(f"field = {field!r}: the run has no such field; choose one of {', '.join(sorted(known))}")
+    if field is None and set(VELOCITY) <= set(known):
+        record, field, shown = record, "speed", speed(record)
+    else:
+        field, shown = field or known[0], record
+    mesh = flat_mesh(record)
+    window = window or _extent(mesh)
+    figure, axes = _figure(window)
+    _, first = next(charts(shown))
+    values = mesh.at_points(shown, field)
+    triangles = Triangulation(*mesh.points.T, mesh.triangles)
+    _contours(axes, triangles, values, _in(mesh.points, window), label(first[field], first[field].attrs["long_name"]))
+    if field == "speed":
+        _streamlines(axes, triangles, [mesh.at_points(record, VELOCITY["xyz".index(a)]) for a in mesh.plane], window)
+    for _, line in outlines(record, mesh):
+        axes.plot(*line.T, color="black", linewidth=0.8)
+    heading = f"{record.attrs.get('title', '')}\nt = {float(record['time']):g}"
+    axes.set_title(literal(heading.strip()), fontsize="medium")
+    axes.set_xlabel(mesh.plane[0])
+    axes.set_ylabel(mesh.plane[1])
+    return save(figure, directory, "velocity" if field == "speed" else field, out)
+
+
+def _extent(mesh: FlatMesh) -> Window:
+    (left, bottom), (right, top) = mesh.points.min(axis=0), mesh.points.max(axis=0)
+    return float(left), float(right), float(bottom), float(top)
+
+
+def _figure(window: Window) -> tuple[Figure, Axes]:
+    wide, tall = window[1] - window[0], window[3] - window[2]
+    if not (wide > 0 and tall > 0):
+        raise BadInput(f"window = {list(window)}: give left, right, bottom and top, each pair in increasing order")
+    scale = SIDE / max(wide, tall)
+    figure = Figure(figsize=(max(wide * scale, 2.4) + 1.6, max(tall * scale, 1.2) + 1.2), layout="constrained")
+    axes = figure.subplots()
+    axes.set_aspect("equal")
+    axes.set_xlim(*window[:2])
+    axes.set_ylim(*window[2:])
+    return figure, axes
+
+
+def _in(points: np.ndarray, window: Window) -> np.ndarray:
+    """Return which points lie in the window."""
+    (x, y), (left, right, bottom, top) = points.T, window
+    return (x >= left) & (x <= right) & (y >= bottom) & (y <= top)
+
+
+def _contours(axes: Axes, triangles: Triangulation, values: np.ndarray, seen: np.ndarray, words: str) -> None:
+    """Draw contours between the least and the largest value that is seen, with a colour bar."""
+    shown = values[seen] if seen.any() else values
+    low, high = float(shown.min()), float(shown.max())
+    if low < 0 < high:
+        low, high, colours = -max(-low, high), max(-low, high), "RdBu_r"
+    else:
+        colours = "viridis"
+    margin = 1e-9 * max(abs(low), abs(high)) or 1e-9
+    levels = np.linspace(low - margin, high + margin, LEVELS)
+    filled: Any = axes.tricontourf(triangles, values, levels=levels, cmap=colours, extend="both")
+    axes.figure.colorbar(filled, cax=axes.inset_axes((1.03, 0.0, 0.03, 1.0)), label=words, format="%.3g")
+
+
+def _streamlines(axes: Axes, triangles: Triangulation, velocity: list[np.ndarray], window: Window) -> None:
+    if not max(np.abs(component).max() for component in velocity) > 0:
+        return
+    wide, tall = window[1] - window[0], window[3] - window[2]
+    spacing = max(wide, tall) / ALONG
+    x = np.linspace(*window[:2], max(8, round(wide / spacing)))
+    y = np.linspace(*window[2:], max(8, round(tall / spacing)))
+    try:
+        components = [LinearTriInterpolator(triangles, component)(*np.meshgrid(x, y)) for component in velocity]
+    except RuntimeError:  # triangles of cells that are not convex overlap: then points cannot be found in them
+        return
+    axes.streamplot(x, y, *components, color=(1.0, 1.0, 1.0, 0.75), linewidth=0.7, arrowsize=0.7)
+
+
+def plot_side(directory: str | Path, name: str, time: float | None = None, out: str | Path | None = None) -> Path:
+    """Draw pressure and shear stress along a side of a run on charts over x, or over y or z where it has one x; return
+    the file written.
+
+    With the attribute `reference_speed` U they are the coefficients c_p = 2 p / U^2 and c_f = 2 t / U^2, where the
+    stress t is signed like its component along that axis. Raises BadInput where something asked for is not there.
+    """
+    on = side(snapshot_of(directory, time), name)
+    extents = {axis: float(np.ptp(on[axis].values)) for axis in "xyz"}
+    longest = max(extents, key=lambda name: extents[name])
+    axis = "x" if extents["x"] > NEAR * extents[longest] else longest
+    speed = float(on.attrs.get("reference_speed", np.nan))
+    scale, marks = (2 / speed**2, ("c_p", "c_f")) if speed > 0 else (1.0, ("p", "shear stress"))
+    curves = [(marks[0], on["p_face"].values)] if "p_face" in on else []
+    if "shear_x" in on:
+        stress = np.stack([on[f"shear_{a}"].values for a in "xyz"])
+        curves.append((marks[1], np.copysign(np.sqrt((stress**2).sum(axis=0)), stress["xyz".index(axis)])))
+    if not curves:
+        raise BadInput(f"side = {name!r}: there is no p and no shear stress; record p, u, v, w (output.fields)")
+    figure = Figure(figsize=(5.4 * len(curves), 4.2), layout="constrained")
+    figure.suptitle(literal(f"{on.attrs.get('title', '')}: {name}, t = {float(on['time']):g}"), fontsize="medium")
+    for axes, (words, values) in zip(figure.subplots(1, len(curves), squeeze=False).flat, curves, strict=True):
+        axes.plot(on[axis].values, scale * values, ".", markersize=4, color="tab:blue")
+        axes.set_xlabel(axis)
+        axes.set_ylabel(f"${words}$" if "_" in words else words)
+        axes.grid(alpha=0.3)
+    return save(figure, directory, "side", out)

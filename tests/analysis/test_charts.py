@@ -1,0 +1,163 @@
+"""Sides, points and exports of runs on charts, against exact values."""
+
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+import taskflow.accessor  # noqa: F401  trees have their `flow`
+from taskflow.analysis.charts.export import export_charts
+from taskflow.errors import BadInput
+from taskflow.geometry.grids import areas, volumes
+from taskflow.output import tree
+from tests.output.on_charts import filled, grid_of, middle
+
+WALL = {"viscosity": 0.1, "boundary_inner": "wall", "boundary_outer": "wall"}
+
+
+def spinning(x, y, z):
+    """Velocities of a solid rotation by 2 radians per time: stress is at walls that do not turn alone."""
+    return {"u": -2 * y, "v": 2 * x, "w": 0 * x}
+
+
+FUNCTIONS = {name: (lambda x, y, z, name=name: spinning(x, y, z)[name]) for name in "uvw"} | {
+    "p": lambda x, y, z: 3 + x - 2 * y
+}
+
+
+@pytest.fixture
+def annulus(tmp_path):
+    return tree(filled(tmp_path / "fields.zarr", grid_of("annulus"), FUNCTIONS, WALL, times=(0.0, 1.0)))
+
+
+def test_faces_of_a_side(annulus):
+    side, grid = annulus.flow.side("inner"), grid_of("annulus")
+    assert dict(side.sizes) == {"time": 2, "face": 32}
+    size = [np.sqrt((areas(chart.vertices)[0][..., 0] ** 2).sum(axis=0)).ravel() for chart in grid.charts]
+    np.testing.assert_allclose(side.area, np.concatenate(size), rtol=1e-14)
+    angle = 2 * np.pi * (np.arange(32) + 0.5) / 32
+    np.testing.assert_allclose(side.normal_x, -np.cos(angle), atol=1e-14)
+    np.testing.assert_allclose(side.normal_y, -np.sin(angle), atol=1e-14)
+    np.testing.assert_allclose(np.hypot(side.x, side.y), 0.5 * np.cos(np.pi / 32), rtol=1e-14)
+    np.testing.assert_allclose(side.z, 0.5)
+    outer = annulus.flow.side("outer")
+    for name in ("normal_x", "normal_y", "normal_z"):
+        np.testing.assert_allclose((outer[name] * outer.area).sum(), 0, atol=1e-14)
+
+
+def test_pressure_is_linear_to_the_face_and_stress_that_of_the_wall_flux(annulus):
+    side, grid = annulus.flow.side("inner"), grid_of("annulus")
+    np.testing.assert_allclose(side.p_face, np.broadcast_to(3 + side.x - 2 * side.y, (2, 32)), rtol=1e-13)
+    distance = np.concatenate([volumes(chart.vertices)[..., 0].ravel() for chart in grid.charts]) / side.area / 2
+    centre = np.concatenate([middle(chart.vertices)[..., 0].reshape(3, -1) for chart in grid.charts], axis=1)
+    np.testing.assert_allclose(side.u[0], -2 * centre[1], rtol=1e-14)
+    along = -side.normal_y.values * -2 * centre[1] + side.normal_x.values * 2 * centre[0]  # tangent is (-n_y, n_x)
+    expected = 0.1 * along / distance
+    tangential = side.shear_y * side.normal_x - side.shear_x * side.normal_y
+    np.testing.assert_allclose(tangential, [expected] * 2, rtol=1e-12)
+    normal = side.normal_x * side.shear_x + side.normal_y * side.shear_y + side.normal_z * side.shear_z
+    np.testing.assert_allclose(normal, 0, atol=1e-13)
+
+
+def test_a_wall_that_moves_with_the_fluid_has_no_stress(tmp_path):
+    about = {**WALL, "boundary_y_max": "wall", "boundary_y_max_velocity": np.array([2.0, 0.0, 0.0])}
+    grid = grid_of("box")
+    functions = {"u": lambda x, y, z: 0 * x + 2, "v": lambda x, y, z: 0 * x, "w": lambda x, y, z: 0 * x}
+    records = tree(filled(tmp_path / "fields.zarr", grid, functions, about))
+    np.testing.assert_array_equal(records.flow.side("y_max").shear_x, 0.0)
+    assert "shear_x" not in records.flow.side("y_min")
+    assert "p_face" not in records.flow.side("y_min")
+
+
+def test_normals_point_out_whatever_the_turn(tmp_path):
+    records = tree(filled(tmp_path / "fields.zarr", grid_of("box"), {"p": lambda x, y, z: x}))
+    for axis, low, high in (("x", 0.0, 1.0), ("y", 0.0, 2.0), ("z", 0.0, 1.5)):
+        for name, place, sign in ((f"{axis}_min", low, -1), (f"{axis}_max", high, 1)):
+            side = records.flow.side(name)
+            np.testing.assert_allclose(side[f"normal_{axis}"], sign, rtol=1e-14)
+            np.testing.assert_allclose(side[axis], place, atol=1e-14)
+            np.testing.assert_allclose(side.area.sum(), 3.0 / {"x": 1.0, "y": 2.0, "z": 1.5}[axis], rtol=1e-13)
+    whole = sum(float(chart["volume"].sum()) for chart in records.flow.volumes()["charts"].children.values())
+    assert whole == pytest.approx(3.0, rel=1e-13)
+
+
+@pytest.mark.parametrize("name", ["annulus", "pipe", "box"])
+def test_every_centre_lies_in_its_cell(name, tmp_path):
+    grid = grid_of(name)
+    records = tree(filled(tmp_path / "fields.zarr", grid, {"p": lambda x, y, z: x + y + z}))
+    rng = np.random.default_rng(0)
+    for number, chart in enumerate(grid.charts):
+        centres = middle(chart.vertices).reshape(3, -1).T
+        chosen = rng.choice(len(centres), 5, replace=False)
+        found = records.flow.at(centres[chosen])
+        assert (found.chart == number).all()
+        np.testing.assert_allclose(found.p.isel(time=0), centres[chosen].sum(axis=1), rtol=1e-14)
+        one = records.flow.at(centres[chosen[0]])
+        assert (int(one.k), int(one.j), int(one.i)) == np.unravel_index(chosen[0], middle(chart.vertices).shape[1:])
+
+
+def test_points_on_seams_and_vertices_lie_in_a_cell(tmp_path):
+    grid = grid_of("box")
+    records = tree(filled(tmp_path / "fields.zarr", grid, {"p": lambda x, y, z: x}))
+    vertices = grid.charts[1].vertices.reshape(3, -1).T[::37]
+    assert records.flow.at(vertices).sizes["point"] == len(vertices)
+
+
+def test_what_is_not_there_is_named(annulus):
+    with pytest.raises(BadInput, match="side = 'wing': there is no such side; choose one of ends, inner, outer"):
+        annulus.flow.side("wing")
+    with pytest.raises(BadInput, match=re.escape("point = [0.0, 0.0, 0.5]: it lies in no cell")):
+        annulus.flow.at((0, 0, 0.5))
+    for point in ((0, 1), "here", (0, 0, np.nan)):
+        with pytest.raises(BadInput, match="give x, y and z"):
+            annulus.flow.at(point)
+    with pytest.raises(BadInput, match="give the whole tree"):
+        annulus["charts/0"].flow.speed()
+
+
+def test_speed(annulus):
+    speed = annulus.flow.speed()["charts/2"]
+    assert speed["speed"].dims == ("time", "k", "j", "i")
+    np.testing.assert_allclose(speed["speed"][1], 2 * np.hypot(speed["x_c"], speed["y_c"]), rtol=1e-14)
+
+
+def test_vtk_reads_what_was_written(annulus, tmp_path, monkeypatch):
+    """Charts with their fields in slabs of one layer, sides with pressure and stress, for each time."""
+    vtk = pytest.importorskip("vtk")
+    from vtk.util.numpy_support import vtk_to_numpy
+
+    monkeypatch.setattr("taskflow.output.appended.SLAB", 200)
+    collection = ElementTree.parse(export_charts(annulus, tmp_path / "vtk", "fields")).getroot()
+    listed = collection.findall("Collection/DataSet")
+    assert [float(each.attrib["timestep"]) for each in listed] == [0.0, 1.0]
+    reader = vtk.vtkXMLMultiBlockDataReader()
+    reader.SetFileName(str(tmp_path / "vtk" / listed[1].attrib["file"]))
+    reader.Update()
+    assert reader.GetErrorCode() == 0
+    whole = reader.GetOutput()
+    charts, sides = whole.GetBlock(0), whole.GetBlock(1)
+
+    def arrays(block):
+        data = block.GetCellData()
+        return {data.GetArrayName(n): vtk_to_numpy(data.GetArray(n)) for n in range(data.GetNumberOfArrays())}
+
+    for number in range(4):
+        block, chart = charts.GetBlock(number), annulus[f"charts/{number}"]
+        found, points = arrays(block), vtk_to_numpy(block.GetPoints().GetData())
+        np.testing.assert_array_equal(points, np.stack([chart[axis].values.ravel() for axis in "xyz"], axis=1))
+        velocity = np.stack([chart[name][1].values.ravel() for name in "uvw"], axis=1)
+        np.testing.assert_array_equal(found["velocity"], velocity)
+        np.testing.assert_array_equal(found["p"], chart["p"][1].values.ravel())
+        assert set(found) == {"velocity", "p"}
+    names = [sides.GetMetaData(n).Get(vtk.vtkCompositeDataSet.NAME()) for n in range(sides.GetNumberOfBlocks())]
+    inner, side = sides.GetBlock(names.index("inner")), annulus.flow.side("inner").isel(time=1)
+    found = [arrays(inner.GetBlock(n)) for n in range(4)]
+    np.testing.assert_array_equal(np.concatenate([each["p"] for each in found]), side.p_face)
+    np.testing.assert_array_equal(np.concatenate([each["shear"] for each in found])[:, 1], side.shear_y)
+    sizes = [inner.GetBlock(n).GetNumberOfCells() for n in range(4)]
+    assert sizes == [8] * 4
+    size = vtk.vtkCellSizeFilter()
+    size.SetInputData(inner.GetBlock(0))
+    size.Update()
+    np.testing.assert_allclose(vtk_to_numpy(size.GetOutput().GetCellData().GetArray("Area")), side.area[:8], rtol=1e-6)

@@ -1,0 +1,99 @@
+"""Pictures of runs on charts: the mesh of a grid in two dimensions, and files that are written."""
+
+import json
+
+import matplotlib.image
+import numpy as np
+import pytest
+
+from taskflow.analysis.charts.flat import flat_mesh, outlines
+from taskflow.errors import BadInput
+from taskflow.geometry.grids import shape
+from taskflow.output import tree
+from taskflow.plots.charts import plot_series
+from taskflow.plots.contours import plot_charts, plot_side
+from tests.output.on_charts import filled, grid_of
+
+FLAT = {"cells": (8, 12, 1), "lengths": (2.0, 1.0, 0.1), "charts": (2, 2, 1), "turned": True, "seed": 3}
+
+
+def linear(x, y, z):
+    return 1 + 2 * x - 3 * y
+
+
+RING = 16 * np.sin(2 * np.pi / 32) * 0.75  # the area between two polygons
+
+
+@pytest.mark.parametrize(("grid", "euler", "area"), [
+    (grid_of("annulus"), 0, RING), (shape("box", FLAT).grid(), 1, 2.0),
+], ids=["ring", "turned box"])  # fmt: skip
+def test_charts_share_the_points_on_their_seams(grid, euler, area, tmp_path):
+    """Points, edges and cells are as many as those of a ring, or of a disc, and triangles cover it."""
+    records = tree(filled(tmp_path / "fields.zarr", grid, {"p": linear})).isel(time=0)
+    mesh, cells = flat_mesh(records), sum(chart.box.volume for chart in grid.charts)
+    assert mesh.plane == "xy"
+    assert len(mesh.triangles) == 2 * cells
+    lines = [line for _, line in outlines(records, mesh)]
+    rim = sum(len(line) - 1 for line in lines)
+    assert len(np.unique(np.concatenate(lines), axis=0)) == rim
+    assert len(mesh.points) - (4 * cells + rim) / 2 + cells == euler
+    (ax, ay), (bx, by) = (np.diff(mesh.points[mesh.triangles], axis=1)[:, n].T for n in range(2))
+    np.testing.assert_allclose(np.abs(ax * by - ay * bx).sum() / 2, area, rtol=1e-13)
+
+
+def test_a_linear_field_is_exact_at_points_inside(tmp_path):
+    """Also on seams, where the cells around a point are those of several charts."""
+    records = tree(filled(tmp_path / "fields.zarr", shape("box", FLAT).grid(), {"p": linear})).isel(time=0)
+    mesh = flat_mesh(records)
+    inside = ((mesh.points > 0) & (mesh.points < [2.0, 1.0])).all(axis=1)
+    assert inside.sum() == 7 * 11
+    np.testing.assert_allclose(mesh.at_points(records, "p")[inside], linear(*mesh.points[inside].T, 0.0), atol=1e-14)
+
+
+@pytest.fixture
+def run(tmp_path):
+    """A rotation around an axis, with a wall inside of the ring."""
+    functions = {"u": lambda x, y, z: -y, "v": lambda x, y, z: x, "w": lambda x, y, z: 0 * x, "p": linear}
+    about = {"viscosity": 0.1, "boundary_inner": "wall", "reference_speed": 2.0}
+    filled(tmp_path / "fields.zarr", grid_of("annulus"), functions, about, times=(0.0, 1.0))
+    return tmp_path
+
+
+def test_pictures(run):
+    paths = [
+        plot_charts(run), plot_charts(run, "p", 0.0, window=(0.0, 1.0, -0.5, 0.5)), plot_side(run, "inner"),
+        plot_side(run, "outer", out=run / "outer.png"),
+    ]  # fmt: skip
+    assert [path.name for path in paths] == ["velocity.png", "p.png", "side.png", "outer.png"]
+    for path in paths:
+        assert matplotlib.image.imread(path)[..., :3].std() > 0.05
+
+
+def test_a_constant_field_can_be_drawn(tmp_path):
+    filled(tmp_path / "fields.zarr", grid_of("annulus"), {name: lambda x, y, z: 0 * x for name in "uvwp"})
+    assert plot_charts(tmp_path).exists()
+    assert plot_charts(tmp_path, "p").exists()
+
+
+def test_what_cannot_be_drawn_is_named(run, tmp_path):
+    for drawn, words in (
+        (lambda: plot_charts(run, "T"), "the run has no such field; choose one of p, u, v, w"),
+        (lambda: plot_charts(run, time=0.3), "no snapshot was written then; choose one of 0, 1"),
+        (lambda: plot_charts(run, window=(1.0, 0.0, 0.0, 1.0)), "give left, right, bottom and top"),
+        (lambda: plot_side(run, "wing"), "there is no such side; choose one of ends, inner, outer"),
+    ):
+        with pytest.raises(BadInput, match=words):
+            drawn()
+    filled(tmp_path / "pipe" / "fields.zarr", grid_of("pipe"), {"p": linear})
+    with pytest.raises(BadInput, match="three dimensions; taskflow export DIR --vtk"):
+        plot_charts(tmp_path / "pipe")
+
+
+@pytest.mark.parametrize("columns", [
+    lambda n: {"residual": {"p": 10.0**-n, "u": None if n == 0 else 2 * 10.0**-n}},
+    lambda n: {"residual_p": 10.0**-n, "residual_u": 2 * 10.0**-n},
+])  # fmt: skip
+def test_residuals_of_each_equation(tmp_path, columns):
+    lines = [json.dumps({"step": n, "time": 0.0, "wall": 0.1 * n, **columns(n)}) for n in range(5)]
+    (tmp_path / "log.jsonl").write_text("\n".join(lines) + "\n")
+    assert matplotlib.image.imread(plot_series(tmp_path))[..., :3].std() > 0.02
