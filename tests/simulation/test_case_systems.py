@@ -39,7 +39,7 @@ class System:
     claims, table, sides = "bubbles", TwoPhase, frozenset(("wall",))
     accepts: ClassVar = frozenset(("scalars", "initial.velocity", "body.gravity", "boundaries.roughness"))
     lists: ClassVar = {}
-    replaces: ClassVar = {}
+    instead: ClassVar = {}
 
     @classmethod
     def derived(cls, tables):

@@ -42,8 +42,8 @@ class Instances:
             self.arrays[place] = array[leads[place] :].reshape(self.fields[place[0]].shape(self.boxes[place]))
 
     def view(self, name: str, box: Box, piece: int | None = None) -> Array:
-        """The cells of `box` of one field, in place: of the memory of a piece, by default of the one that owns them all,
-        or else has them as ghost cells. Raises ValueError where none has.
+        """The cells of `box` of one field, in place: of the memory of a piece, by default of the one that owns them
+        all, or else has them as ghost cells. Raises ValueError where none has.
         """
         place = name, self._piece(name, box) if piece is None else piece
         return self.arrays[place][box.slices(self.boxes[place].lo)]

@@ -10,12 +10,12 @@ from itertools import chain, groupby
 import numpy as np
 
 from taskflow.flow import StaggeredGrid
-from taskflow.flow.measures.isosurface import Isosurface
 from taskflow.flow.measures.spectra import CENTRED, Spectra, partitions
 from taskflow.flow.measures.statistics import Statistics
 from taskflow.flow.model import Model
 from taskflow.flow.stability import Stability
 from taskflow.output import TimeSeries, at_points, of_surface
+from taskflow.runtime.cluster import cut
 from taskflow.runtime.regions import Field, FieldSpace, Location, Partition, Triple
 from taskflow.runtime.tasks import Cells, Program, live_in, overwritten
 from taskflow.simulation.bodies import Bodies, Masks, Survey, survey
@@ -72,6 +72,11 @@ class BlockSpec:
     def series(self) -> tuple[TimeSeries, ...]:
         """The groups of the store with numbers in time."""
         return tuple(recorded.series for recorded in (*self.followed, *self.spectra))
+
+
+def blocks_of(case: Case, slabs: int) -> Triple:
+    """The blocks that a case gives; by default so many slabs, or fewer that are as thick as its system needs them."""
+    return cut(case.machine, case.grid.room, slabs, system_of(case).thinnest)
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,7 +193,7 @@ class Simulation:
         for iso in self.case.isosurfaces:
             words = f"area of the surface on which {iso.field} = {iso.value:g}"
             series = of_surface(iso.name, words, {"field": iso.field, "value": iso.value})
-            integrals.append(Integral(series, (Isosurface(self.grid, iso.field, iso.value),), iso.every))
+            integrals.append(Integral(series, (self.system.isosurface(iso.field, iso.value),), iso.every))
         return tuple(sorted(integrals, key=lambda integral: str(integral.every)))
 
     @property

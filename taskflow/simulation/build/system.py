@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from taskflow.flow.boundaries.open_boundaries import OpenBoundaries
 from taskflow.flow.measures.energy_budget import EnergyBudget
+from taskflow.flow.measures.isosurface import Isosurface, ValueSurface
 from taskflow.flow.measures.steadiness import Steadiness
 from taskflow.flow.model import Model
 from taskflow.flow.stability import NO_EDDIES
@@ -80,8 +81,9 @@ class System(SystemType, ABC):
 
     accepts: ClassVar[frozenset[str]] = frozenset()
     lists: ClassVar[Mapping[str, type[Table]]] = {}  # the tables that it reads under [[name]]
-    replaces: ClassVar[Mapping[str, type[Table]]] = {}  # tables of the projection that it reads with other keys
+    instead: ClassVar[Mapping[str, type[Table]]] = {}  # what it reads in tables that others read, too
     sides: ClassVar[frozenset[str]] = frozenset()
+    thinnest: ClassVar[int] = 1  # cells of a block along directions that are cut
     fewest: ClassVar[int] = 1  # fields that it has at the least
 
     @classmethod
@@ -208,6 +210,10 @@ class System(SystemType, ABC):
     def surfaces(self) -> tuple[Integral, ...]:
         """The integrals over the surfaces of the case."""
         return ()
+
+    def isosurface(self, field: str, value: float) -> Isosurface:
+        """The program that measures the area on which a field has a value."""
+        return Isosurface(self.sim.grid, ValueSurface(field, value))
 
     def check(self) -> None:
         """Raises BadInput where the first step cannot be made, as an initial value is not finite."""

@@ -76,7 +76,7 @@ class Case(Table):
         problems, values = list(chosen.problems), chosen.tables
         if not reads(chosen.system, "fluid"):
             values["fluid"] = NO_FLUID
-        own = {chosen.system.claims, *chosen.system.replaces} if chosen.system else set()
+        own = {chosen.system.claims, *chosen.system.instead} if chosen.system else set()
         broken = own - values.keys()  # what is wrong with them is said already
         try:
             super().__init__(**values)
@@ -197,10 +197,11 @@ def _contradictions(known: Mapping[str, Any], system: Kind | None) -> Iterator[P
     """All that tables, and what follows from them, say against each other. Rules of the projection's tables do not look
     at those that a system reads with keys of its own.
     """
-    own = {system.claims: system.table, **system.replaces} if system else {}
-    kinds = [table_in(field.annotation) for name, field in Case.model_fields.items() if name not in own]
-    plain = {name: table for name, table in known.items() if name not in own}
-    for rule in chain(*(kind.rules for kind in kinds if kind), magnitudes.RULES):
+    own = {system.claims: system.table, **system.instead} if system else {}
+    kinds = {name: kind for name, field in Case.model_fields.items() if (kind := table_in(field.annotation))}
+    others = {name for name, kind in own.items() if name in kinds and not issubclass(kind, kinds[name])}
+    plain = {name: table for name, table in known.items() if name not in others}
+    for rule in chain(*(kind.rules for name, kind in kinds.items() if name not in own), magnitudes.RULES):
         yield from _asked(rule, plain)
     for rule in chain(*(kind.rules for kind in own.values())):
         yield from _asked(rule, known)
@@ -218,7 +219,7 @@ def _derived(tables: Mapping[str, Any], system: Kind | None) -> Iterator[tuple[s
     needed = {"heat", "scalars", "turbulence"}
     if system is not None:
         partly = {key.partition(".")[0] for key in system.accepts}
-        needed = {system.claims, *system.replaces} | (partly & Case.model_fields.keys())
+        needed = {system.claims, *system.instead} | (partly & Case.model_fields.keys())
     if needed <= tables.keys():
         yield "fields", _fields(tables, system)
     if system is not None:

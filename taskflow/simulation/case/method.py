@@ -43,7 +43,7 @@ class SystemType(Protocol):
     accepts: ClassVar[frozenset[str]]
     sides: ClassVar[frozenset[str]]
     lists: ClassVar[Mapping[str, type[Table]]]
-    replaces: ClassVar[Mapping[str, type[Table]]]
+    instead: ClassVar[Mapping[str, type[Table]]]
 
     @classmethod
     def misfits(cls, tables: Mapping[str, Any]) -> Iterator[Problem]:
@@ -75,7 +75,7 @@ def register(name: str, system: Kind) -> None:
 
 def replacements() -> tuple[type[Table], ...]:
     """The kinds of tables that systems read with keys of their own."""
-    return tuple(kind for system in _systems.values() for kind in system.replaces.values())
+    return tuple(kind for system in _systems.values() for kind in system.instead.values())
 
 
 class Method(Table):
@@ -147,7 +147,7 @@ def choose(values: Mapping[str, Any], known: Mapping[str, Any]) -> ChosenSystem:
     tables = system.prepared(tables)
     if system.claims != METHOD:
         tables[METHOD] = Method(type=name)
-    for key, kind in {system.claims: system.table, **system.replaces}.items():
+    for key, kind in {system.claims: system.table, **system.instead}.items():
         own = tables.pop(key, {})
         try:
             if not isinstance(own, Mapping | kind):

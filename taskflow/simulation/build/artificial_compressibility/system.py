@@ -24,7 +24,7 @@ class CompressibilitySystem(System):
 
     claims: ClassVar[str] = METHOD
     table: ClassVar[type[Table]] = CompressibilityMethod
-    replaces: ClassVar[Mapping[str, type[Table]]] = {
+    instead: ClassVar[Mapping[str, type[Table]]] = {
         "grid": ChartGrid, "boundaries": ChartSides, "time": PseudoTime, "machine": ChartMachine,
     }  # fmt: skip
     accepts: ClassVar[frozenset[str]] = frozenset((
