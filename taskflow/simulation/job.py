@@ -79,7 +79,7 @@ class RunLoop:
         self.records = Records(self.spec, directory / STORE, shard, times, policy.guard)
         self.profiling = Profiling(job.profile, shard)
         self.began = time.perf_counter()
-        self.ended = "end"  # or steady, or interrupted
+        self.ended = "end"  # or steady, or stalled, or interrupted
         self.stopped: Tick | None = None  # what would have been due where the run was asked to stop
         self.rounds = dict.fromkeys(self.spec.counted, 0.0)  # of all steps, by the scalar that counts a step's
 
@@ -108,6 +108,8 @@ class RunLoop:
             self._look(tick, before)
             if tick.checkpoint or tick.finished:
                 self._checkpoint(tick)
+        if self.settling is not None and self.ended == "end" and self.settling.shortfall is not None:
+            self._warn(self.settling.shortfall)
         self.profiling.end()
         shard.synchronize()
         seconds = self.seconds
@@ -169,9 +171,12 @@ class RunLoop:
 
     def _judged(self, tick: Tick, before: Tick) -> Tick:
         """The tick, made the last one in a steady state."""
-        if self.settling is None or not self.settling.look(before, tick):
+        ended = self.settling.look(before, tick) if self.settling else None
+        if self.settling is not None and self.settling.insane is not None:
+            raise self.sanity.failure(tick, f"the residual of {self.settling.insane} is not finite: ")
+        if ended is None:
             return tick
-        self.ended = "steady"
+        self.ended = ended
         return tick.last()
 
     def _agreed(self, tick: Tick) -> Tick:

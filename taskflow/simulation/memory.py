@@ -50,7 +50,7 @@ class Needs:
         """Raises BadInput where the blocks need more memory than is free where they will live. The
         fewest that a system has are asked first: to find bodies on more cells than fit would take time without end.
         """
-        cells, blocks = self.sim.partition.region.count, len(self.placed)
+        cells, blocks = self.sim.case.grid.count, len(self.placed)
         least = [self.sim.system.fewest * self.sim.value_bytes * cells // blocks] * blocks
         problem = shortage(least, self.placed, self.device)
         if problem or (problem := shortage([memory.total for memory in self.blocks], self.placed, self.device)):

@@ -59,13 +59,17 @@ class While(SavedPart):
     ranges: dict[Name, NonNegativeFloat]
 
 
+class Look(SavedPart):
+    """The residuals after a step."""
+
+    step: Count
+    norms: dict[Name, NonNegativeFloat]
+
+
 class Residuals(SavedPart):
     """The state of the judgement on a march to a steady state."""
 
-    most: dict[Name, NonNegativeFloat]
-    mark: dict[Name, NonNegativeFloat]
-    since: Count
-    looks: Count
+    looks: list[Look]
 
 
 class SavedState(SavedPart):
@@ -140,7 +144,7 @@ class RestartPoint:
         tick = Tick(checkpoint.step, state["time"], state["dt"], output=False, monitor=False)
         was, now = (tomllib.loads(text) for text in (state["case"], case.to_toml()))
         alike = was["time"].get("steady") == now["time"].get("steady")
-        over = (alike and state["ended"] == "steady") or case.clock().over(tick)
+        over = (alike and state["ended"] in ("steady", "stalled")) or case.clock().over(tick)
         kept = _kept(checkpoint, case)
         averages = {group: average for group, average in state["averages"].items() if group in kept}
         settling = state.get("settling") if alike else None

@@ -18,7 +18,9 @@ from taskflow.simulation.schedule import Every, Tick
 class Watch(Protocol):
     """The judgement on a steady state, on one block; all blocks come to the same, and all have to call it."""
 
-    rates: dict[str, float]
+    @property
+    def rates(self) -> dict[str, float]:
+        """The numbers of the last look that decide."""
 
     def begin(self, now: float) -> None:
         """It begins at the time `now`."""
@@ -30,8 +32,12 @@ class Watch(Protocol):
     def state(self) -> dict[str, Any]:
         """The state for a checkpoint, besides fields."""
 
-    def look(self, before: Tick, now: Tick) -> bool:
-        """Return whether the state is steady, where it is time to look."""
+    def look(self, before: Tick, now: Tick) -> str | None:
+        """Return how the run ends here, where it is time to look: as "steady", or "stalled"."""
+
+    @property
+    def insane(self) -> str | None:
+        """The number of the last look that is not finite."""
 
     @property
     def shortfall(self) -> str | None:
@@ -104,6 +110,11 @@ class SteadyWatch:
         self._since, self._moved, self._ranges = state["since"], state["moved"], dict(state["ranges"])
 
     @property
+    def insane(self) -> None:
+        """The run looks itself whether numbers are finite."""
+        return
+
+    @property
     def shortfall(self) -> None:
         """A run in real time ends where it was asked to."""
         return
@@ -113,20 +124,20 @@ class SteadyWatch:
         """The state for a checkpoint, besides fields."""
         return {"since": self._since, "moved": self._moved, "ranges": dict(self._ranges)}
 
-    def look(self, before: Tick, now: Tick) -> bool:
-        """Return whether the state is steady, where it is time to look. All blocks have to call it."""
+    def look(self, before: Tick, now: Tick) -> str | None:
+        """Return "steady" where the state is, and it is time to look. All blocks have to call it."""
         settled, shard = self._settled, self._shard
         if not settled.every.due(before, now.step, now.time):
-            return False
+            return None
         shard.run(settled.steadiness.compare)
         motions = settled.steadiness.motions(shard.scalars, now.dt, self._rounding)
         self.rates = {name: self._rate(name, motion, now.time - self._since) for name, motion in motions.items()}
         self._moved = self._moved or any(rate > 0 for rate in self.rates.values())
         if not (self._moved and all(rate < settled.rate for rate in self.rates.values())):  # nor what is not finite
             self.begin(now.time)
-            return False
+            return None
         over = settled.over or settled.steadiness.patience(shard.scalars.get("speed", 0.0))
-        return now.time - self._since >= over
+        return "steady" if now.time - self._since >= over else None
 
     def _rate(self, name: str, motion: Motion, length: float) -> float:
         """0 where there is nothing that could differ."""

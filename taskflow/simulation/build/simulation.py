@@ -165,6 +165,8 @@ class Simulation:
     @cached_property
     def spectra(self) -> tuple[AveragedSpectra, ...]:
         """The spectra that are averaged over time."""
+        if not self.case.spectra:
+            return ()
         about = self.grid, self._main, self.system.metadata
         return tuple(averaged_spectra(self.case, table, *about) for table in self.case.spectra)
 

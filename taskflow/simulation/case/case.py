@@ -135,6 +135,10 @@ class Case(Table):
         """The table that the system of the case claims; None for the projection."""
         return None if self.system is None else getattr(self, self.system.claims)
 
+    def table(self, name: str) -> Any:
+        """A table with the keys that the system of the case reads in it."""
+        return getattr(self, name)
+
     @property
     def spacing(self) -> tuple[float, float, float]:
         """(dx, dy, dz), the mean ones."""

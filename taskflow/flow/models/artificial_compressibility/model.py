@@ -66,7 +66,7 @@ class ArtificialCompressibility(Model):
     are not between two sides.
     """
 
-    cells: Box
+    cells: Box | tuple[Box, ...]
     fluid: Fluid
     sides: tuple[Side, ...]
     speed: float
@@ -174,6 +174,10 @@ class ArtificialCompressibility(Model):
             f.swap(name, f"{name}{source}")
         yield from self.level(f)
 
+    def rate(self, scalars: Mapping[str, float]) -> float:
+        """Steps of pseudo-time do not follow from a rate."""
+        return 0.0
+
     def scalars(self, dt: float, ratio: float) -> dict[str, float]:
         """The numbers that `step` reads."""
         return {"one": 1.0}
@@ -194,7 +198,7 @@ class ArtificialCompressibility(Model):
 
     def norms(self, scalars: Mapping[str, float]) -> dict[str, float]:
         """The root mean square of R / V of each equation, from the scalars of `monitor`."""
-        count = self.cells.volume
+        count = sum(box.volume for box in ((self.cells,) if isinstance(self.cells, Box) else self.cells))
         squares = {name: reduced(scalars, f"squares_{name}")[0] for name in self.flow}
         return {NAMES[name]: (total / count) ** 0.5 for name, total in squares.items()}
 

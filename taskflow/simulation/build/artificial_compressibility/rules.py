@@ -119,17 +119,14 @@ def free_convection(
     pull = np.array(body.gravity)
     if heat is None or not pull.any():
         return 0.0
-    given = [side.temperature for side in boundaries.sides.values() if side.temperature is not None]
-    outside = [side.outside_temperature for side in boundaries.sides.values() if side.outside_temperature is not None]
-    values = [heat.reference, *outside]
+    values = [heat.reference]
+    for side in boundaries.sides.values():
+        values += [number for number in (side.temperature, side.outside_temperature) if number is not None]
     corners = [_some(chart.vertices) for chart in charts.charts]
-    for value in (*given, *([initial.temperature] if initial.temperature is not None else [])):
-        if isinstance(value, float):
-            values.append(value)
-        else:
-            for x in corners:
-                found = np.asarray(value(*x))
-                values += [float(found.min()), float(found.max())]
+    if initial.temperature is not None:
+        for x in corners:
+            begun = np.asarray(initial.temperature(*x))
+            values += [float(begun.min()), float(begun.max())]
     size = float(np.linalg.norm(pull))
     along = [np.tensordot(pull / size, x, 1) for x in corners]
     height = max(float(s.max()) for s in along) - min(float(s.min()) for s in along)

@@ -11,7 +11,7 @@ from pydantic import ConfigDict, Field, field_validator, model_validator
 from taskflow.errors import BadInput
 from taskflow.geometry.grids import Grid, faces
 from taskflow.simulation.case.charts.grid import known_sides
-from taskflow.simulation.case.initial import Value, Values, one_value, three_values
+from taskflow.simulation.case.initial import Value, Values, three_values
 from taskflow.simulation.case.problems import Problem, exclusive, missing, present, wrong
 from taskflow.simulation.case.table import NonNegative, Number, Table, Vector, entry, reads, written
 from taskflow.simulation.expression import Expression
@@ -57,9 +57,8 @@ class ChartSide(Table):
     pressure: Number | None = entry(
         "of an `outflow`, where it is required, and of the `far-field`", None, otherwise="of a `far-field` 0"
     )
-    temperature: Annotated[Value | None, reads(one_value)] = entry(
-        "with heat. Of a `wall`: a number. Of what enters at an `inflow` or from the `far-field`: a number or an"
-        " expression",
+    temperature: Number | None = entry(
+        "with heat, of a `wall`, and of what enters at an `inflow` or from the `far-field`",
         None,
         otherwise="a wall is insulated; what enters has `heat.reference`",
     )
@@ -96,6 +95,8 @@ class ChartSide(Table):
             yield from _of_wall(values)
         moving = values.get("velocity")
         formulas = isinstance(moving, list | tuple) and any(isinstance(item, str | Expression) for item in moving)
+        if kind == "far-field" and formulas:
+            yield wrong("velocity", moving, "a free stream is the same everywhere; give three numbers")
         if kind == "inflow" and formulas and present(values, "profile"):
             yield wrong("profile", values["profile"], "velocity says how it is distributed; give it as three numbers")
 
@@ -109,17 +110,27 @@ class ChartSide(Table):
             return {**values, "velocity": (0.0, 0.0, 0.0)}
         return {**values, "pressure": 0.0} if values.get("type") == "far-field" and not present(values, "pressure") else values
 
-    @field_validator("velocity", "temperature")
+    @field_validator("velocity")
     @classmethod
     def _is_steady(cls, value: Any) -> Any:
-        items = value if isinstance(value, tuple) else (value,)
-        if any(isinstance(item, Expression) and item.varies for item in items):
+        if any(isinstance(item, Expression) and item.varies for item in value or ()):
             raise ValueError("values that change in time are not available on charts in this version; leave out t")
         return value
 
     def written(self) -> Any:
         """As the case file has it: its type alone, where there is no more."""
         return super().written() if len(present(dict(self), *ChartSide.model_fields)) > 1 else self.type
+
+    @property
+    def varies(self) -> bool:
+        """Whether the velocity is not the same all over the side."""
+        return self.profile is not None or any(isinstance(item, Expression) for item in self.velocity or ())
+
+    @property
+    def numbers(self) -> Vector:
+        """The velocity where it is the same all over; formulas count as 0."""
+        x, y, z = (item if isinstance(item, float) else 0.0 for item in self.velocity or (0.0, 0.0, 0.0))
+        return x, y, z
 
     def at(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> list[np.ndarray]:
         """The components of the velocity at points. Raises BadInput where one is not finite."""
@@ -133,8 +144,6 @@ def value_at(value: Value, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.nd
 
 def _of_wall(values: Mapping[str, Any]) -> Iterator[Problem]:
     yield from exclusive(values, "temperature", "heat_flux", "heat_transfer")
-    if isinstance(values.get("temperature"), str | Expression):
-        yield wrong("temperature", values["temperature"], "a wall has one temperature; give a number")
     for one, other in (("heat_transfer", "outside_temperature"), ("outside_temperature", "heat_transfer")):
         if present(values, one, other) == [one]:
             yield missing(other, f"{one} is given; heat passes by heat_transfer (outside_temperature - T)")
@@ -209,7 +218,7 @@ def _walls_move_in_their_planes(charts: Grid, boundaries: ChartSides) -> Iterato
                 velocity = np.stack(side.at(*centres))
             except BadInput as error:
                 yield wrong(("boundaries", name, "velocity"), written(side.velocity), str(error))
-                return
+                break
             fastest = max(fastest, float(np.sqrt((velocity**2).sum(axis=0)).max()))
             normal = (velocity * areas).sum(axis=0) / np.sqrt((areas**2).sum(axis=0))
             outwards = max(outwards, float(np.abs(normal).max()))
