@@ -120,7 +120,7 @@ def run_once(request: RunRequest, restart: RestartPoint | None, recovery: Recove
     Raises Lost where another attempt could go on, and else as `run` does.
     """
     case, directory = request.case, request.directory
-    with cluster_client(case.machine, case.grid.cells, request.client, request.scheduler_file) as (cluster, local):
+    with cluster_client(case.machine, case.grid.room, request.client, request.scheduler_file) as (cluster, local):
         recovery.attempts += 1
         Heartbeats.of(cluster).bound = case.machine.silence
         places = _places(cluster, recovery, embedded=local)

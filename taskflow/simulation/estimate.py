@@ -113,8 +113,7 @@ class Estimate:
         programs: Programs = {model.step: tuple(model.scalars(1.0, 1.0)), sim.monitor: ()}
         start: Programs = {model.start: ("dt",)}
         if sim.settled is not None:
-            steadiness = sim.settled.steadiness
-            programs = {**programs, steadiness.compare: (), steadiness.keep: ()}
+            programs |= dict.fromkeys(sim.settled.programs, ())
         for averaged in sim.averaged.values():
             start = {**start, averaged.begin: ()}
             programs = {**programs, averaged.sample: (SHARE,)}
@@ -141,7 +140,7 @@ def estimate(case: Case) -> Estimate:
     here = look("this machine")
     device = choose_device(case.machine.device, [here])
     gpus = len(here.gpus) if device == "gpu" else None
-    places = [replace(here, worker=f"process {n}") for n in range(processes(case.machine, case.grid.cells, gpus))]
+    places = [replace(here, worker=f"process {n}") for n in range(processes(case.machine, case.grid.room, gpus))]
     sim = Simulation(case, blocks_of(case, slabs(places, device, embedded=True)), device=device)
     where = placed(case.machine, sim.blocks, places, embedded=True)
     needs = Needs(sim, where, device)

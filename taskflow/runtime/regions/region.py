@@ -117,6 +117,11 @@ class Region:
         """The cells of each chart: those of the box, where the region has no atlas."""
         return self.atlas.charts if self.atlas else (self.cells,)
 
+    @property
+    def count(self) -> int:
+        """How many cells there are."""
+        return sum(chart.volume for chart in self.charts)
+
     @cached_property
     def own(self) -> tuple[tuple[Box, ...], ...]:
         """Per chart, as disjoint boxes: every cell that can hold a value of its own, cells first."""

@@ -63,7 +63,7 @@ class ArtificialCompressibility(Model):
     `largest_volume` is the largest of a cell. The field `sides` holds `SIDES` in ghost cells beyond sides, `f_x`, `f_y`, `f_z` a force per mass that is not the same everywhere, `u_s`, `v_s`, `w_s` the velocities of
     sides that are `varying`, in the ghost cells next to them. No program writes these. `planar`: charts are one cell
     thick along z, between planes of symmetry or periodic. `speed` is the reference speed; `more_edges` are those that
-    are not between two sides (see `irregular_edges`).
+    are not between two sides, where other than four charts meet or a side ends at a seam.
 
     Where no side says how high the pressure is, `monitor` shifts it: fluxes feel its differences alone, so that steps
     need no level, which would cost a step of a single stage half as much again.
@@ -175,6 +175,10 @@ class ArtificialCompressibility(Model):
             source = target
         for name in self.state:
             f.swap(name, f"{name}{source}")
+
+    def rate(self, scalars: Mapping[str, float]) -> float:
+        """Steps of pseudo-time do not follow from a rate."""
+        return 0.0
 
     def scalars(self, dt: float, ratio: float) -> dict[str, float]:
         """The numbers that `step` reads."""

@@ -6,7 +6,7 @@ second layer of ghost cells is for other charts and blocks alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from types import MappingProxyType
@@ -15,7 +15,7 @@ from typing import ClassVar, Literal
 from taskflow.flow.boundaries.boundary import INSIDE, Value, impose
 from taskflow.flow.grid import Vector
 from taskflow.flow.kernels import KERNELS
-from taskflow.runtime.regions import Box, Region, difference, triple
+from taskflow.runtime.regions import Box, triple
 from taskflow.runtime.tasks import (
     FACES,
     Components,
@@ -221,22 +221,6 @@ def edges(patches: Iterable[Patch]) -> tuple[Edge, ...]:
             ghosts = line.shift(outward(one.face)).shift(outward(other.face))
             met.setdefault((one.face, other.face), []).append(ghosts)
     return tuple(Edge(faces, tuple(ghosts)) for faces, ghosts in met.items())
-
-
-def irregular_edges(region: Region, patches: Sequence[Patch]) -> tuple[Edge, ...]:
-    """The edges of charts that are not between two patches, where no other chart has what lies beyond: three or five
-    charts meet there, or a side ends at a seam.
-    """
-    known = [box for edge in edges(patches) for box in edge.ghosts]
-    met: dict[tuple[str, str], list[Box]] = {}
-    for chart, own in zip(region.charts, region.own, strict=True):
-        for one, other in combinations(FACES, 2):
-            (a, high), (b, upper) = frame(one), frame(other)
-            if a != b:
-                strip = chart.layer(a, int(high), -1, 0).layer(b, int(upper), -1, 0)
-                mine = [common for box in own[1:] if (common := box & strip)]
-                met.setdefault((one, other), []).extend(difference(mine, known))
-    return tuple(Edge(faces, tuple(ghosts)) for faces, ghosts in met.items() if ghosts)
 
 
 def side_ghosts(
