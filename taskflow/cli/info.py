@@ -191,7 +191,7 @@ def _computed_by(record: Record) -> tuple[str, bool | None]:
 def state(record: Record) -> str:
     """The state of a run, in words."""
     ended = record.report.get("ended")
-    if ended in ("end", "steady", "interrupted", "stopped"):
+    if ended in ("end", "steady", "stalled", "interrupted", "stopped"):
         return heading(record.report)
     if ended == "failed":
         return "failed"

@@ -78,9 +78,9 @@ def _warn(message: Warning | str, *_: object, **__: object) -> None:
 
 
 def _view(case: Case, output: Path) -> View:
-    cells, end = case.grid.cells, target(case.time.end, case.time.steps)
-    title = f"{case.title}: {times(cells)} cells, to {end}, into {output}\n{system_of(case).headline(case)}"
-    return view(title, ProgressMeter(cells[0] * cells[1] * cells[2], case.clock()), output / LOG)
+    end = target(case.time.end, case.time.steps)
+    title = f"{case.title}: {case.grid.size}, to {end}, into {output}\n{system_of(case).headline(case)}"
+    return view(title, ProgressMeter(case.grid.count, case.clock()), output / LOG)
 
 
 def tell_profile(profile: Mapping[str, Any], path: Path) -> None:

@@ -72,6 +72,10 @@ class Model(Protocol):
         """The numbers that `step` reads, for a step of dt, `ratio` times as long as the last one (0: at first)."""
         return {"dt": dt}
 
+    def rate(self, scalars: Mapping[str, float]) -> float:
+        """The scalar rate; 0 where the length of steps does not follow from it."""
+        return scalars["rate"]
+
     def spreads(self, scalars: Mapping[str, float]) -> Spreads:
         """What diffuses with the present state beyond the constants in the `step_limit`, from the scalars of a step."""
         return Spreads()

@@ -110,6 +110,8 @@ class StepLimit:
     `longest_step`: what no step may exceed that follows capillary waves;
     fall = the largest acceleration over a spacing: with it dt (C + sqrt(C^2 + 4 fall)) / 2 is at most cfl, C being the
     advection, so that a fluid at rest starts.
+    damping = how much upwind differences take per CFL number of a wave from cell to cell: with it dt (damping C + 4
+    spread) is at most 1, less a tenth, as more makes such waves grow.
     """
 
     fixed: float | None = None
@@ -121,6 +123,7 @@ class StepLimit:
     bounded: float | None = None
     longest_step: float = math.inf
     fall: float = 0.0
+    damping: float | None = None
 
     def longest(self, advection: float, eddies: Spreads = NO_EDDIES) -> float:
         """Length of the step, with eddies. `BadInput` if nothing moves and nothing diffuses, so that no length can be
@@ -129,18 +132,23 @@ class StepLimit:
         return shortest(self.bounds(advection, eddies))
 
     def bounds(self, advection: float, eddies: Spreads = NO_EDDIES) -> dict[str, float]:
-        """The longest step that each bound allows, by the key of [time] that sets it, and by "scalars" for quantities
-        with bounds of their own; the fixed one alone, where there is one.
+        """The longest step that each bound allows, by the key of [time] that sets it, by "scalars" for quantities with
+        bounds of their own, and by "cfl and diffusion" for what both may do together; the fixed one alone, where there
+        is one.
         """
         if self.fixed is not None:
             return {"step": self.fixed}
         carried = (advection + math.sqrt(advection**2 + 4 * self.fall)) / 2 if self.fall else advection
-        return {
+        spread = max(self.spread, eddies.most)
+        bounds = {
             "cfl": _ratio(self.cfl, carried + self.frequency),
-            "diffusion": _ratio(self.diffusion, max(self.spread, eddies.most)),
+            "diffusion": _ratio(self.diffusion, spread),
             "capillary": self.longest_step,
             "scalars": self.within_bounds(advection, eddies.bounded),
         }
+        if self.damping is not None:
+            bounds["cfl and diffusion"] = _ratio(1 - FASTER, self.damping * carried + 4 * spread)
+        return bounds
 
     def within_bounds(self, advection: float, spread: float = 0.0) -> float:
         """The longest step with which bounded quantities stay within their bounds: each stage is one of Euler's."""
@@ -154,7 +162,7 @@ def shortest(bounds: Mapping[str, float]) -> float:
     """The longest step within all bounds. `BadInput` where none holds."""
     dt = min(bounds.values())
     if dt == math.inf:
-        raise BadInput("no time step can be found: the fluid is at rest and has no viscosity; give time.step")
+        raise BadInput("no time step can be found: the fluid is at rest, and nothing moves it; give time.step")
     return dt
 
 

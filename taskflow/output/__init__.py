@@ -24,7 +24,7 @@ _NAMES = {
     "disk": ("Guard", "on_disk", "replace_synced", "sweep", "sync_folder", "unguarded"),
     "export": ("export_netcdf", "export_vtk"),
     "initial": ("load_initial", "save_initial"),
-    "layout": ("FieldMetadata", "StoreLayout", "starts_of"),
+    "layout": ("FieldMetadata", "RecordsLayout", "StoreLayout", "starts_of"),
     "log": ("RunLog", "Tail", "read_log", "read_report", "write_report"),
     "metadata": ("statistics_metadata",),
     "reading": ("at_time", "dataset"),
@@ -62,6 +62,7 @@ __all__ = [
     "Guard",
     "Patch",
     "Piece",
+    "RecordsLayout",
     "RunComparison",
     "RunLog",
     "Store",
@@ -117,7 +118,7 @@ if TYPE_CHECKING:
     from taskflow.output.disk import Guard, on_disk, replace_synced, sweep, sync_folder, unguarded
     from taskflow.output.export import export_netcdf, export_vtk
     from taskflow.output.initial import load_initial, save_initial
-    from taskflow.output.layout import FieldMetadata, StoreLayout, starts_of
+    from taskflow.output.layout import FieldMetadata, RecordsLayout, StoreLayout, starts_of
     from taskflow.output.log import RunLog, Tail, read_log, read_report, write_report
     from taskflow.output.metadata import statistics_metadata
     from taskflow.output.reading import at_time, dataset

@@ -17,7 +17,6 @@ from taskflow.runtime.cluster import (
     Progress,
     cause,
     cluster_client,
-    cut,
     ordinals,
     placed,
     slabs,
@@ -29,7 +28,7 @@ from taskflow.runtime.machine import Limits, Mapper, Plan
 from taskflow.runtime.profile import Timeline
 from taskflow.runtime.regions import Triple
 from taskflow.simulation import remedies
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import Simulation, blocks_of
 from taskflow.simulation.case import Case
 from taskflow.simulation.checkpoints import CheckpointPolicy
 from taskflow.simulation.directory import RunDirectory
@@ -121,7 +120,7 @@ def run_once(request: RunRequest, restart: RestartPoint | None, recovery: Recove
     Raises Lost where another attempt could go on, and else as `run` does.
     """
     case, directory = request.case, request.directory
-    with cluster_client(case.machine, case.grid.cells, request.client, request.scheduler_file) as (cluster, local):
+    with cluster_client(case.machine, case.grid.room, request.client, request.scheduler_file) as (cluster, local):
         recovery.attempts += 1
         Heartbeats.of(cluster).bound = case.machine.silence
         places = _places(cluster, recovery, embedded=local)
@@ -177,7 +176,7 @@ def _places(cluster: Client, recovery: Recovery, *, embedded: bool) -> list[Plac
 
 def _deployment(case: Case, places: list[Place], *, embedded: bool) -> Deployment:
     device = choose_device(case.machine.device, places)
-    blocks = cut(case.machine, case.grid.cells, slabs(places, device, embedded=embedded))
+    blocks = blocks_of(case, slabs(places, device, embedded=embedded))
     return Deployment(blocks, device, len(places))
 
 

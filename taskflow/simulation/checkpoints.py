@@ -86,7 +86,8 @@ class CheckpointWriter:
             for role, boxes in policy.cells.items()
             if shard.block == 0 or not shard.partition.homes[role].replicated
             for box in boxes
-            if (part := box & shard.partition.homes[role].owned[shard.block])
+            for own in shard.partition.homes[role].own_of(shard.block)
+            if (part := box & own)
         )
         shard.meet(self.writer.patience)  # who allocates may have to wait for all GPUs of a process: none goes on
         self._taken.append((step, records))
@@ -136,8 +137,12 @@ def restore(checkpoint: Checkpoint, policy: CheckpointPolicy, shard: Shard) -> N
     are: whoever wrote it had no use for them.
     """
     for role in policy.cells:
-        box = shard.partition.homes[role].owned[shard.block]
-        values = shard.read(role, box)
-        checkpoint.fill(role, values, box)
-        shard.write({role: values}, box)
+        owned = shard.partition.homes[role].own_of(shard.block)
+        shard.write_parts([role], ((box, {role: _restored(checkpoint, shard, role, box)}) for box in owned))
     shard.scalars.set(checkpoint.state["scalars"])
+
+
+def _restored(checkpoint: Checkpoint, shard: Shard, role: str, box: Box) -> np.ndarray:
+    values = shard.read(role, box)
+    checkpoint.fill(role, values, box)
+    return values

@@ -19,12 +19,15 @@ from taskflow.output import (
     LOG,
     REPORT,
     STORE,
+    ChartsLayout,
     Guard,
+    RecordsLayout,
     RunLog,
     Store,
     StoreLayout,
     TimeSeries,
     create,
+    create_charts,
     create_time_series,
     on_disk,
     read_report,
@@ -32,8 +35,8 @@ from taskflow.output import (
     remove,
     replace_synced,
     reshard,
+    reshard_charts,
     save_initial,
-    starts_of,
     statistics_metadata,
     sweep,
     unguarded,
@@ -56,7 +59,8 @@ if TYPE_CHECKING:
     from distributed import Client
 
 SLOTS = 128  # for snapshots, at most, to begin with: the store grows; dropping many unused ones takes a minute
-Group = StoreLayout | TimeSeries
+Group = RecordsLayout | TimeSeries
+Mask = Callable[[Box], np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -131,11 +135,11 @@ class RunDirectory:
                 (draft / CASE).write_text(case.to_toml(), encoding="utf-8")
                 about = {**_about(sim), "history": _history(), "source": "taskflow"}
                 snapshots, *others = self._layouts(sim)
-                create(draft / STORE, snapshots, about, _solid(sim))
+                _create(draft / STORE, snapshots, about, _solid(sim))
                 for group in _groups(others, sim):
-                    _create(draft / STORE, group, sim)
+                    _create(draft / STORE, group, _about(sim))
                 functions = {name: p for name, p in sim.system.initial.items() if not isinstance(p, COMPUTED)}
-                if functions:
+                if functions and isinstance(snapshots, StoreLayout):
                     metadata = sim.system.metadata
                     fields = {name: metadata[name] for name in functions}
                     save_initial(draft / INITIAL, replace(snapshots, fields=fields), functions)
@@ -153,7 +157,7 @@ class RunDirectory:
         try:
             recover(path)
             times = {group.group: self._cut(path, group, restart, sim) for group in _groups(layouts, sim)}
-            reshard(path, layouts, sim.partition.blocks, _solid(sim))
+            _reshard(path, layouts, sim)
             RunLog(self.path / LOG).cut(checkpoint.state["lines"])
             sweep(self.path)
             policy.checkpoints.clear(after=checkpoint.step)
@@ -169,7 +173,7 @@ class RunDirectory:
         checkpoint, name = restart.checkpoint, group.group
         if name not in restart.kept:
             remove(path, name)
-            _create(path, group, sim)
+            _create(path, group, _about(sim))
             return ()
         store = Store(path, name)
         store.cut(checkpoint.state["records"][name])
@@ -195,7 +199,7 @@ class RunDirectory:
     def initial(self, sim: Simulation) -> InitialFields:
         """The initial fields as blocks need them."""
         fields = {name: p if isinstance(p, COMPUTED) else None for name, p in sim.system.initial.items()}
-        return InitialFields(sim.grid, fields, self.path.absolute() / INITIAL, sim.system.noise)
+        return InitialFields(sim.domain, fields, self.path.absolute() / INITIAL, sim.system.noise)
 
     def finish(self, blocks: Sequence[Mapping[str, Any]], policy: CheckpointPolicy) -> None:
         """Make the snapshots and checkpoints visible that every block has written, and drop what others were begun.
@@ -234,22 +238,14 @@ class RunDirectory:
         reason = getattr(error, "strerror", None) or error
         return BadInput(f"{self.path}: cannot be written ({reason}); choose another directory ({OUTPUT})")
 
-    def _layouts(self, sim: Simulation) -> tuple[StoreLayout, ...]:
+    def _layouts(self, sim: Simulation) -> tuple[RecordsLayout, ...]:
         """The layouts of all groups of the store, that of the snapshots first."""
         case, metadata = sim.case, sim.system.metadata
-        snapshots = StoreLayout(
-            cells=case.grid.cells,
-            lengths=case.grid.lengths,
-            origin=case.grid.origin,
-            periodic=case.periodic,
-            edges=sim.grid.edges,
-            fields={name: metadata[name] for name in case.output_fields},
-            starts=starts_of(sim.partition.blocks),
-            precision=case.output.precision,
-            compression=case.output.compression,
-            relative_error=case.output.relative_error,
-            slots=min(sim.clock.snapshots() or SLOTS, SLOTS),
-        )
+        fields = {name: metadata[name] for name in case.output_fields}
+        slots = min(sim.clock.snapshots() or SLOTS, SLOTS)
+        snapshots = sim.domain.layout(fields, case.output, sim.partition, slots)
+        if not isinstance(snapshots, StoreLayout):
+            return (snapshots,)
         layouts = [snapshots]
         if sim.averages is not None:
             statistics = sim.averages.statistics
@@ -265,17 +261,27 @@ class RunDirectory:
         return tuple(layouts)
 
 
-def _groups(layouts: Iterable[StoreLayout], sim: Simulation) -> list[StoreLayout | TimeSeries]:
+def _groups(layouts: Iterable[RecordsLayout], sim: Simulation) -> list[Group]:
     """These groups of the store, and those of numbers in time."""
     return [*layouts, *sim.spec.series]
 
 
-def _create(path: Path, group: Group, sim: Simulation) -> None:
+def _create(path: Path, group: Group, about: dict[str, Any], solid: Mask | None = None) -> None:
     """Make an empty group in the store."""
     if isinstance(group, TimeSeries):
-        create_time_series(path, group, _about(sim))
-    else:
-        create(path, group, _about(sim))
+        create_time_series(path, group, about)
+    elif isinstance(group, ChartsLayout):
+        create_charts(path, group, about)
+    elif isinstance(group, StoreLayout):
+        create(path, group, about, solid)
+
+
+def _reshard(path: Path, layouts: Sequence[RecordsLayout], sim: Simulation) -> None:
+    """Make the groups of the store fit the blocks."""
+    reshard_charts(path, [layout for layout in layouts if isinstance(layout, ChartsLayout)])
+    boxes = [layout for layout in layouts if isinstance(layout, StoreLayout)]
+    if boxes:
+        reshard(path, boxes, sim.partition.blocks, _solid(sim))
 
 
 def _about(sim: Simulation) -> dict[str, Any]:
@@ -283,7 +289,7 @@ def _about(sim: Simulation) -> dict[str, Any]:
     return {"title": sim.case.title, "case": sim.case.to_toml(), **sim.system.attributes}
 
 
-def _solid(sim: Simulation) -> Callable[[Box], np.ndarray] | None:
+def _solid(sim: Simulation) -> Mask | None:
     """The function that gives the mask of solid cells; None without bodies."""
     return sim.bodies.solids.mask if sim.case.obstacles else None
 

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 from taskflow.errors import BadInput
 from taskflow.flow.measures.statistics import SHARE
-from taskflow.runtime.cluster import cut, placed, processes, slabs, threads_per_block
+from taskflow.runtime.cluster import placed, processes, slabs, threads_per_block
 from taskflow.runtime.host import Place, choose_device, look
 from taskflow.runtime.host.inventory import transport
 from taskflow.runtime.machine import Mapper, copy_bandwidth
 from taskflow.runtime.machine.channel import segment_bytes
 from taskflow.runtime.machine.device import open_device
 from taskflow.runtime.tasks import TaskGraph
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import Simulation, blocks_of
 from taskflow.simulation.case import Case
 from taskflow.simulation.memory import Memory, Needs
 from taskflow.simulation.remedies import as_keys
@@ -113,8 +113,7 @@ class Estimate:
         programs: Programs = {model.step: tuple(model.scalars(1.0, 1.0)), sim.monitor: ()}
         start: Programs = {model.start: ("dt",)}
         if sim.settled is not None:
-            steadiness = sim.settled.steadiness
-            programs = {**programs, steadiness.compare: (), steadiness.keep: ()}
+            programs |= dict.fromkeys(sim.settled.programs, ())
         for averaged in sim.averaged.values():
             start = {**start, averaged.begin: ()}
             programs = {**programs, averaged.sample: (SHARE,)}
@@ -141,8 +140,8 @@ def estimate(case: Case) -> Estimate:
     here = look("this machine")
     device = choose_device(case.machine.device, [here])
     gpus = len(here.gpus) if device == "gpu" else None
-    places = [replace(here, worker=f"process {n}") for n in range(processes(case.machine, case.grid.cells, gpus))]
-    sim = Simulation(case, cut(case.machine, case.grid.cells, slabs(places, device, embedded=True)), device=device)
+    places = [replace(here, worker=f"process {n}") for n in range(processes(case.machine, case.grid.room, gpus))]
+    sim = Simulation(case, blocks_of(case, slabs(places, device, embedded=True)), device=device)
     where = placed(case.machine, sim.blocks, places, embedded=True)
     needs = Needs(sim, where, device)
     needs.check()
@@ -160,7 +159,7 @@ def _bandwidth(device: str, places: list[Place], threads: int) -> float:
 
 def step_graph(case: Case) -> TaskGraph:
     """The graph of a step in the long run: of the blocks that the case gives, or of one."""
-    sim = Simulation(case, cut(case.machine, case.grid.cells, 1))
+    sim = Simulation(case, blocks_of(case, 1))
     mapper = Mapper(case.machine.overlap).decide(sim.partition)
     return sim.step_cost.analysed(split=mapper.split).graph
 
@@ -185,6 +184,8 @@ def count_steps(sim: Simulation) -> StepCount:
         basis = f"CFL {limit.cfl:g} at a speed of 1 along x, y and z, as nothing tells the speed"
     elif rate > 0 and limit.cfl / rate <= limit.longest(rate, spreads):
         basis = f"CFL {limit.cfl:g} at the speed of walls, inflows and initial velocity"
+    elif bounds.get("cfl and diffusion", math.inf) <= limit.longest(rate, spreads):
+        basis = "CFL and diffusion number together; a fast flow takes more"
     elif bounds["scalars"] <= limit.longest(rate, spreads):
         basis = "what bounded scalars need at the speed of walls, inflows and initial velocity"
     elif bounds["capillary"] <= limit.longest(rate, spreads):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from taskflow.flow.model import VELOCITY
 from taskflow.geometry import Composition
 from taskflow.output import load_initial
 from taskflow.runtime.machine import Shard
-from taskflow.runtime.regions import Box
+from taskflow.runtime.regions import Box, Location
 from taskflow.simulation.case import Case
 from taskflow.simulation.expression import Expression
 from taskflow.simulation.noise import PIECE as WAVES
@@ -27,13 +27,20 @@ COMPUTED = Expression, Composition  # kinds of profiles whose values blocks comp
 LARGEST = 4  # times its rms: what hardly any value of a noise exceeds
 
 
+class Located(Protocol):
+    """What says where cells are: a grid, or a domain."""
+
+    def points(self, location: Location, box: Box) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """x, y, z of the values at a location in the cells of a box."""
+
+
 @dataclass(frozen=True)
 class InitialFields:
     """The fields at time 0, by name: an expression or shapes, or None where the values are kept in the store `saved`;
-    and a noise that is added to the velocity.
+    and a noise that is added to the velocity. `grid` says where cells are.
     """
 
-    grid: StaggeredGrid
+    grid: Located
     profiles: Mapping[str, Expression | Composition | None]
     saved: Path
     noise: RandomVelocity | None = None
@@ -43,11 +50,15 @@ class InitialFields:
         waves, xp = self.noise.drawn() if self.noise else None, shard.device.xp
         for name in self.profiles:
             added = waves if name in VELOCITY else None
-            for piece in pieces(shard, WAVES if added else PIECE):
-                values = self.values(name, piece)
-                if added:
-                    values = xp.asarray(values) + added.values(list(VELOCITY).index(name), piece, xp)
-                shard.write({name: values}, piece)
+
+            def filled(name: str = name, added: Any = added) -> Iterator[tuple[Box, dict[str, np.ndarray]]]:
+                for piece in pieces(shard, WAVES if added else PIECE):
+                    values = self.values(name, piece)
+                    if added:
+                        values = xp.asarray(values) + added.values(list(VELOCITY).index(name), piece, xp)
+                    yield piece, {name: values}
+
+            shard.write_parts([name], filled())
 
     def values(self, name: str, cells: Box) -> np.ndarray:
         """The values [z, y, x] of a field at its location in these cells, in double precision."""
@@ -59,13 +70,11 @@ class InitialFields:
 
 def pieces(shard: Shard, cells: int) -> Iterator[Box]:
     """The cells of a block, some planes at a time, of about so many cells: a host may have less memory than its GPUs.
-
-    Of all blocks as many pieces, as they have to write equally often.
     """
-    blocks = shard.partition.blocks
-    planes = max(1, cells // max(block.shape[0] * block.shape[1] for block in blocks))
-    for start in range(0, max(block.shape[2] for block in blocks), planes):
-        yield shard.cells & shard.cells.layer(2, 0, start, start + planes)
+    for part in shard.partition.cells_of(shard.block):
+        planes = max(1, cells // (part.shape[0] * part.shape[1]))
+        for start in range(0, part.shape[2], planes):
+            yield part & part.layer(2, 0, start, start + planes)
 
 
 def noise(case: Case, grid: StaggeredGrid) -> RandomVelocity | None:

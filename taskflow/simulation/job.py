@@ -24,7 +24,6 @@ from taskflow.simulation.records.records import Records, StateLog
 from taskflow.simulation.restart import RestartPoint
 from taskflow.simulation.sanity import Diagnosis, Sanity, WaveWatch
 from taskflow.simulation.schedule import Tick
-from taskflow.simulation.steady import SteadyWatch
 
 # stop asked for, writing failed, checkpoints written, checkpoint due; then records written, by group
 FOLDED = ("max", "max", "min", "max")
@@ -71,16 +70,16 @@ class RunLoop:
         self.model, self.clock = self.spec.model, self.spec.clock
         self.measuring = StateLog(self.spec.measures, shard, directory / LOG, policy.guard)
         self.diagnosis = Diagnosis(self.spec)
-        self.sanity = Sanity(self.spec.scales, self.spec.grid, shard, self.diagnosis)
+        self.sanity = Sanity(self.spec.scales, self.spec.domain, shard, self.diagnosis)
         self.waves = WaveWatch()
         self.warnings: list[str] = []
-        self.settling = SteadyWatch(self.spec.settled, shard) if self.spec.settled else None
+        self.settling = self.spec.settled.watch(shard) if self.spec.settled else None
         self.saving = CheckpointWriter(policy, shard)
         times = job.resumed.times if job.resumed else {}
         self.records = Records(self.spec, directory / STORE, shard, times, policy.guard)
         self.profiling = Profiling(job.profile, shard)
         self.began = time.perf_counter()
-        self.ended = "end"  # or steady, or interrupted
+        self.ended = "end"  # or steady, or stalled, or interrupted
         self.stopped: Tick | None = None  # what would have been due where the run was asked to stop
         self.rounds = dict.fromkeys(self.spec.counted, 0.0)  # of all steps, by the scalar that counts a step's
 
@@ -96,9 +95,10 @@ class RunLoop:
         while not tick.finished:
             self.profiling.at(tick.step)
             self.sanity.moves(tick)
-            before, tick = tick, self.clock.advance(tick, shard.scalars["rate"], model.spreads(shard.scalars))
+            rate, spreads = model.rate(shard.scalars), model.spreads(shard.scalars)
+            before, tick = tick, self.clock.advance(tick, rate, spreads)
             self._compared(tick)
-            numbers = self.spec.inflows.advance(shard, before.time, tick.dt)
+            numbers = self.spec.inflows.advance(shard, before.time, tick.dt) if self.spec.inflows else {}
             self.sanity.entered(numbers)
             with explained(f"step {tick.step}, time {tick.time:g}"):
                 shard.run(model.step, **model.scalars(tick.dt, tick.ratio), **numbers)
@@ -108,6 +108,8 @@ class RunLoop:
             self._look(tick, before)
             if tick.checkpoint or tick.finished:
                 self._checkpoint(tick)
+        if self.settling is not None and self.ended == "end" and self.settling.shortfall is not None:
+            self._warn(self.settling.shortfall)
         self.profiling.end()
         shard.synchronize()
         seconds = self.seconds
@@ -163,15 +165,18 @@ class RunLoop:
 
     def _given(self) -> dict[str, float]:
         """Write what the case gives besides initial fields; the scalars that the first step needs."""
-        if self.spec.masks is not None:
-            self.spec.masks.fill(self.shard)
-        return self.spec.inflows.begin(self.shard)
+        if self.spec.constants is not None:
+            self.spec.constants.fill(self.shard)
+        return self.spec.inflows.begin(self.shard) if self.spec.inflows else {}
 
     def _judged(self, tick: Tick, before: Tick) -> Tick:
         """The tick, made the last one in a steady state."""
-        if self.settling is None or not self.settling.look(before, tick):
+        ended = self.settling.look(before, tick) if self.settling else None
+        if self.settling is not None and self.settling.insane is not None:
+            raise self.sanity.failure(tick, f"the residual of {self.settling.insane} is not finite: ")
+        if ended is None:
             return tick
-        self.ended = "steady"
+        self.ended = ended
         return tick.last()
 
     def _agreed(self, tick: Tick) -> Tick:
@@ -223,7 +228,7 @@ class RunLoop:
         """Warn, once, where a step is too long for its scheme, or very short for capillary waves alone."""
         if self.diagnosis.watch is not None:
             scalars = self.shard.scalars
-            warning = self.diagnosis.watch.look(tick, scalars["rate"], scalars.get("eddy", 0.0))
+            warning = self.diagnosis.watch.look(tick, self.model.rate(scalars), scalars.get("eddy", 0.0))
             if warning is not None and not self.job.cautioned:
                 self._warn(f"{warning}; {self.diagnosis.steps}")
         if (warning := self.waves.look(tick)) is not None:

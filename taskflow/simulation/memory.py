@@ -50,12 +50,12 @@ class Needs:
         """Raises BadInput where the blocks need more memory than is free where they will live. The
         fewest that a system has are asked first: to find bodies on more cells than fit would take time without end.
         """
-        cells, blocks = math.prod(self.sim.case.grid.cells), len(self.placed)
+        cells, blocks = self.sim.case.grid.count, len(self.placed)
         least = [self.sim.system.fewest * self.sim.value_bytes * cells // blocks] * blocks
         problem = shortage(least, self.placed, self.device)
         if problem or (problem := shortage([memory.total for memory in self.blocks], self.placed, self.device)):
             raise BadInput(
-                f"grid.cells = {list(self.sim.case.grid.cells)}: {problem};"
+                f"{self.sim.case.grid.told}: {problem};"
                 ' use fewer cells, machine.precision = "single", or more machines'
             )
 
@@ -63,7 +63,8 @@ class Needs:
         """Bytes of what a block writes. A host keeps two records of its block and a checkpoint. A GPU keeps what it has
         room for, which need be no more than one field at a time.
         """
-        value = self.sim.partition.blocks[block].volume * self.sim.value_bytes
+        cells = sum(piece.volume for piece in self.sim.partition.cells_of(block))
+        value = cells * self.sim.value_bytes
         return value if self.device == "gpu" else self._recorded * value + self._saved(block) + self._gathered
 
     @property
@@ -82,7 +83,8 @@ class Needs:
         sim, homes = self.sim, self.sim.partition.homes
         if sim.case.checkpoint.keep == 0:
             return 0
-        parts = ((role, box & homes[role].owned[block]) for role, boxes in sim.carried.items() for box in boxes)
+        owned = ((role, own) for role in sim.carried for own in homes[role].own_of(block))
+        parts = ((role, box & own) for role, own in owned for box in sim.carried[role])
         return sum(part.volume * sim.partition.fields[role].nbytes for role, part in parts)
 
     @property
@@ -100,10 +102,9 @@ class Needs:
             model.step: [model.step, monitor, *first],
         }
         if self.sim.settled is not None:
-            steadiness = self.sim.settled.steadiness
-            then[model.step] = [steadiness.compare, *then[model.step]]
-            then[steadiness.keep] = [model.step, monitor, *first]
-            then[steadiness.compare] = [steadiness.keep, *then[steadiness.keep]]
+            programs, after = self.sim.settled.programs, then[model.step]
+            then |= {one: [other, *after] for one, other in pairwise(programs)}
+            then |= {programs[-1]: after, model.step: [programs[0], *after]}
         for n, programs in enumerate(recorded):
             then |= {one: [other] for one, other in pairwise(programs)}
             then[programs[-1]] = [model.step, *first[n + 1 :]]

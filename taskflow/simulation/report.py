@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from taskflow.errors import TaskflowError
+from taskflow.output.log import OF
 from taskflow.runtime.host import Place
 from taskflow.runtime.machine import Plan
 from taskflow.simulation.build.simulation import Simulation
@@ -26,7 +27,7 @@ def opening(
     return {
         **provenance(),
         "title": case.title,
-        "cells": list(case.grid.cells),
+        "cells": sim.domain.cells,
         "blocks": list(sim.blocks),
         "device": plan.device,
         "threads_per_block": plan.threads if plan.device == "cpu" else None,
@@ -67,7 +68,7 @@ def summary(about: Mapping[str, Any], sim: Simulation, blocks: Sequence[Mapping[
     """
     first = blocks[0]
     seconds, steps = max(block["seconds"] for block in blocks), first["step"]
-    cells = sim.partition.region.cells.volume
+    cells = sim.partition.region.count
     moved = sim.step_cost.nbytes(first["rounds"])
     bandwidths = [block["copy_bandwidth"] for block in blocks]
     return {
@@ -78,7 +79,7 @@ def summary(about: Mapping[str, Any], sim: Simulation, blocks: Sequence[Mapping[
         "ended": first["ended"],
         **({"rates": first["rates"]} if first["rates"] else {}),
         "snapshots": len(first["records"][SNAPSHOTS].records),
-        "last": {name: first[name] for name in LOGGED if name in first},
+        "last": {name: first[name] for name in first if name in LOGGED or name.startswith(OF)},
         "loop_seconds": seconds,
         "cell_steps_per_second": cells * steps / seconds if seconds > 0 else 0.0,
         "bytes_per_step": moved,

@@ -59,6 +59,19 @@ class While(SavedPart):
     ranges: dict[Name, NonNegativeFloat]
 
 
+class Look(SavedPart):
+    """The residuals after a step."""
+
+    step: Count
+    norms: dict[Name, NonNegativeFloat]
+
+
+class Residuals(SavedPart):
+    """The state of the judgement on a march to a steady state."""
+
+    looks: list[Look]
+
+
 class SavedState(SavedPart):
     """The state that a run writes, and whoever goes on reads."""
 
@@ -68,13 +81,13 @@ class SavedState(SavedPart):
     records: dict[Name, Count]
     store: dict[Name, Sums]
     averages: dict[Name, Samples]
-    settling: While | None = None
+    settling: While | Residuals | None = None
     sanity: dict[Name, float] = {}
     lines: Count
     log: Checksum
     seconds: NonNegativeFloat
     rounds: dict[Name, float]
-    ended: Literal["end", "steady"] | None
+    ended: Literal["end", "steady", "stalled"] | None
     blocks: Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=3, max_length=3)]
     case: Annotated[str, Field(max_length=2**24)]
 
@@ -131,7 +144,7 @@ class RestartPoint:
         tick = Tick(checkpoint.step, state["time"], state["dt"], output=False, monitor=False)
         was, now = (tomllib.loads(text) for text in (state["case"], case.to_toml()))
         alike = was["time"].get("steady") == now["time"].get("steady")
-        over = (alike and state["ended"] == "steady") or case.clock().over(tick)
+        over = (alike and state["ended"] in ("steady", "stalled")) or case.clock().over(tick)
         kept = _kept(checkpoint, case)
         averages = {group: average for group, average in state["averages"].items() if group in kept}
         settling = state.get("settling") if alike else None
@@ -140,12 +153,12 @@ class RestartPoint:
     def check(self, sim: Simulation) -> None:
         """Raises BadInput where it does not say what the state is on these blocks."""
         try:  # what the length of the next step is made of
-            sim.model.spreads(self.checkpoint.state["scalars"]), self.checkpoint.state["scalars"]["rate"]
+            sim.model.spreads(self.checkpoint.state["scalars"]), sim.model.rate(self.checkpoint.state["scalars"])
         except KeyError as error:
             raise BadInput(f"{self.checkpoint.path}: it has no scalar {error}; {AGAIN}") from None
         anew = (averaged for group, averaged in sim.averaged.items() if group not in self.averages)
         begun = {role for averaged in anew for role in averaged.roles}
-        begun |= {*sim.settled.steadiness.fields} if sim.settled and self.settling is None else set()
+        begun |= {*sim.settled.fields} if sim.settled and self.settling is None else set()
         for role, boxes in sim.carried.items():
             if role in begun:
                 continue

@@ -108,7 +108,7 @@ def run(
             own.check(force=over)
             restart = _restart_point(own, case) if resume else None
             report = own.report()
-            if restart is not None and restart.tick.finished and report.get("ended") in ("end", "steady"):
+            if restart is not None and restart.tick.finished and report.get("ended") in ("end", "steady", "stalled"):
                 return Run(directory.path, report)
             with as_keys(), lasting_client(client) as lasting:
                 request = RunRequest(case, own, lasting, scheduler_file, over, progress or unwatched, profile)

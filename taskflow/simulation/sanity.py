@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from taskflow.errors import RunFailed
-from taskflow.flow import StaggeredGrid
 from taskflow.flow.stability import Stability
 from taskflow.flow.time.schemes import ADAMS_BASHFORTH
 from taskflow.runtime.machine import Shard
+from taskflow.simulation.build.domain import Domain
 from taskflow.simulation.build.scales import Scale, Scales
 from taskflow.simulation.build.simulation import BlockSpec, Simulation
 from taskflow.simulation.case import SCHEMES
@@ -37,11 +37,11 @@ LEFT = 0.1  # share of the divergence that solves of a fixed number of iteration
 class Sanity:
     """The judgement on one block; all blocks come to the same."""
 
-    def __init__(self, scales: Scales, grid: StaggeredGrid, shard: Shard, diagnosis: Diagnosis) -> None:
-        self._scales, self._grid, self._shard, self._diagnosis = scales, grid, shard, diagnosis
+    def __init__(self, scales: Scales, domain: Domain, shard: Shard, diagnosis: Diagnosis) -> None:
+        self._scales, self._domain, self._shard, self._diagnosis = scales, domain, shard, diagnosis
         self._known: dict[str, float] = {}  # how large what was found at the start was, and what has entered since
         self._least, self._most = math.inf, 0.0  # of the kinetic energy
-        self._nearest = sum(1 / grid.narrowest(axis) for axis in range(3))
+        self._nearest = domain.closeness
 
     def begin(self, speed: float) -> None:
         """The present state, which has this largest speed, is sane, however large it is. All blocks have to call it."""
@@ -62,7 +62,7 @@ class Sanity:
 
     def moves(self, tick: Tick) -> None:
         """Raises RunFailed where the velocity is insane. All blocks have to call it."""
-        if not _sane(self._shard.scalars["rate"], self._nearest * self._most_of(SPEED, tick.time)):
+        if not _sane(self._diagnosis.rate(self._shard.scalars), self._nearest * self._most_of(SPEED, tick.time)):
             raise self.failure(tick)
 
     def carries(self, tick: Tick) -> None:
@@ -97,12 +97,8 @@ class Sanity:
             excess = np.where(np.isfinite(extremes[:, :, 3]), np.abs(extremes[:, :, 3]) / limits, np.inf)
         block, n = np.unravel_index(int(np.argmax(np.nan_to_num(excess, posinf=np.inf))), excess.shape)
         i, j, k, value = extremes[block, n]
-        cell = int(i), int(j), int(k)
-        x, y, z = (
-            float(self._grid.coordinates(self._shard.partition.fields[roles[n]].location, axis, at, at + 1)[0])
-            for axis, at in enumerate(cell)
-        )
-        where = f"in cell {cell} of block {block}, at x = {x:.6g}, y = {y:.6g}, z = {z:.6g}"
+        location = self._shard.partition.fields[roles[n]].location
+        where = self._domain.place(location, (int(i), int(j), int(k)), int(block))
         most = f" (the case explains {limits[n] / SANE:.3g})" if limits[n] > 0 and math.isfinite(value) else ""
         return RunFailed(
             f"the run diverged: at step {tick.step}, time {tick.time:g}, {what}{roles[n]} is {value:.4g}{most}"
@@ -147,6 +143,10 @@ class Diagnosis:
         stability = spec.stability
         self.watch = StepWatch(stability) if stability is not None and not stability.certain else None
 
+    def rate(self, scalars: Mapping[str, float]) -> float:
+        """The rate at which the present velocity crosses cells, as far as steps measure it."""
+        return self._spec.model.rate(scalars)
+
     def note(self, numbers: Mapping[str, Any]) -> None:
         """Note what a sane state was like, from its line in the log."""
         self._residual = numbers.get("residual", 0.0)
@@ -158,6 +158,8 @@ class Diagnosis:
 
     def __call__(self, tick: Tick) -> str:
         spec = self._spec
+        if spec.remedy is not None:
+            return spec.remedy
         if self.watch is not None and self.watch.exceeded:
             return self.steps
         if spec.sweeps is not None and self._residual > LEFT:

@@ -4,13 +4,59 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from taskflow.flow.measures.steadiness import Motion, Steadiness
 from taskflow.runtime.machine import Shard
+from taskflow.runtime.regions import Location
+from taskflow.runtime.tasks import Program
 from taskflow.simulation.schedule import Every, Tick
+
+
+class Watch(Protocol):
+    """The judgement on a steady state, on one block; all blocks come to the same, and all have to call it."""
+
+    @property
+    def rates(self) -> dict[str, float]:
+        """The numbers of the last look that decide."""
+
+    def begin(self, now: float) -> None:
+        """It begins at the time `now`."""
+
+    def go_on(self, state: Mapping[str, Any]) -> None:
+        """Go on from the `state` of a checkpoint, whose fields are restored already."""
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """The state for a checkpoint, besides fields."""
+
+    def look(self, before: Tick, now: Tick) -> str | None:
+        """Return how the run ends here, where it is time to look: as "steady", or "stalled"."""
+
+    @property
+    def insane(self) -> str | None:
+        """The number of the last look that is not finite."""
+
+    @property
+    def shortfall(self) -> str | None:
+        """What a run that ends now lacks of a steady state, in words, where that has to be said."""
+
+
+class Settled(Protocol):
+    """A criterion of a steady state. Picklable."""
+
+    @property
+    def programs(self) -> tuple[Program, ...]:
+        """The programs by which it is looked at, in their order, beside the monitor."""
+
+    @property
+    def fields(self) -> dict[str, Location]:
+        """Their own fields."""
+
+    def watch(self, shard: Shard) -> Watch:
+        """The judgement on a block."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +69,20 @@ class SteadyCriterion:
     rate: float
     every: Every
     over: float | None = None
+
+    @property
+    def programs(self) -> tuple[Program, ...]:
+        """Comparing with the state that is kept, and keeping another one."""
+        return self.steadiness.compare, self.steadiness.keep
+
+    @property
+    def fields(self) -> dict[str, Location]:
+        """The state that is kept."""
+        return self.steadiness.fields
+
+    def watch(self, shard: Shard) -> SteadyWatch:
+        """The judgement on a block."""
+        return SteadyWatch(self, shard)
 
 
 class SteadyWatch:
@@ -50,24 +110,34 @@ class SteadyWatch:
         self._since, self._moved, self._ranges = state["since"], state["moved"], dict(state["ranges"])
 
     @property
+    def insane(self) -> None:
+        """The run looks itself whether numbers are finite."""
+        return
+
+    @property
+    def shortfall(self) -> None:
+        """A run in real time ends where it was asked to."""
+        return
+
+    @property
     def state(self) -> dict[str, Any]:
         """The state for a checkpoint, besides fields."""
         return {"since": self._since, "moved": self._moved, "ranges": dict(self._ranges)}
 
-    def look(self, before: Tick, now: Tick) -> bool:
-        """Return whether the state is steady, where it is time to look. All blocks have to call it."""
+    def look(self, before: Tick, now: Tick) -> str | None:
+        """Return "steady" where the state is, and it is time to look. All blocks have to call it."""
         settled, shard = self._settled, self._shard
         if not settled.every.due(before, now.step, now.time):
-            return False
+            return None
         shard.run(settled.steadiness.compare)
         motions = settled.steadiness.motions(shard.scalars, now.dt, self._rounding)
         self.rates = {name: self._rate(name, motion, now.time - self._since) for name, motion in motions.items()}
         self._moved = self._moved or any(rate > 0 for rate in self.rates.values())
         if not (self._moved and all(rate < settled.rate for rate in self.rates.values())):  # nor what is not finite
             self.begin(now.time)
-            return False
+            return None
         over = settled.over or settled.steadiness.patience(shard.scalars.get("speed", 0.0))
-        return now.time - self._since >= over
+        return "steady" if now.time - self._since >= over else None
 
     def _rate(self, name: str, motion: Motion, length: float) -> float:
         """0 where there is nothing that could differ."""

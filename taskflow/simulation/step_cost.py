@@ -40,8 +40,8 @@ class Sample:
 
     @property
     def complete(self) -> bool:
-        """Return whether all blocks are looked at."""
-        return len(self.partition) <= MANY
+        """Return whether all blocks are looked at: no piece of a chart stands for another one."""
+        return len(self.partition) <= MANY or self.partition.pieces is not None
 
     @cached_property
     def blocks(self) -> tuple[int, ...]:
@@ -101,7 +101,7 @@ def table(parts: Iterable[Part], rounds: Mapping[str, float], partition: Partiti
     rows: dict[str, TaskTraffic] = {}
     for launches, times in often(parts, rounds):
         for launch in launches:
-            small = 2 * launch.over.volume < place(launch, partition).region.cells.volume
+            small = 2 * sum(box.volume for box in launch.boxes) < place(launch, partition).region.count
             name = LAYERS if small else launch.task.name
             fields = {} if small else launch.task.fields
             reads = tuple(field for field, privilege in fields.items() if privilege.reads)

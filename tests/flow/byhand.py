@@ -65,7 +65,8 @@ class ByHand:
         device = self.device if threads is None else cpu(threads)
         for launch in launches:
             kinds = [privilege.precision or self.real for _, privilege in launch.requirements]
-            arrays = [device.allocate(self.memory.shape[::-1], kind) for kind in kinds]
+            shapes = [self.fields[name].shape for name in launch.fields]
+            arrays = [device.allocate(shape, kind) for shape, kind in zip(shapes, kinds, strict=True)]
             for array, name in zip(arrays, launch.fields, strict=True):
                 array[...] = device.xp.asarray(self.fields[name])
             numbers = {name: device.allocate((1,), "f8") for name in (*launch.scalars, *launch.reductions)}

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
+import pytest
 
 from taskflow.flow import Fluid
 from taskflow.flow.boundaries.boundary import Slip, Wall
@@ -25,6 +26,10 @@ from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
 from taskflow.runtime.tasks import Launch
 
 SLIP, WALL = Slip(), Wall()
+CUTS = pytest.mark.parametrize("options", [
+    {"blocks": (1, 1, 2)}, {"blocks": (2, 2, 1), "threads": 2}, {"blocks": (1, 1, 3), "overlap": "full"},
+    {"blocks": (2, 1, 2), "overlap": "none"}, {"threads": 3},
+])  # fmt: skip
 
 
 def two_phase(
@@ -133,3 +138,17 @@ def heights(phi: np.ndarray, z: np.ndarray) -> np.ndarray:
     row = np.argmax((phi[:-1] > 0) & (phi[1:] <= 0), axis=0)
     above, below = (np.take_along_axis(phi, row[None] + k, axis=0)[0] for k in (0, 1))
     return z[row] + (z[1] - z[0]) * above / (above - below)
+
+
+def assert_the_same_bits(model: TwoPhase, dtype: str, options: dict) -> None:
+    """Of a droplet that falls for four steps in the box of the model, with and without these options."""
+    drop = lambda x, y, z: 0.15 - np.sqrt((x - 0.3) ** 2 + (y - 0.2) ** 2 + (z - 0.35) ** 2)  # noqa: E731
+    alone, cut = (compute(model, drop, steps=4, dtype=dtype, **how) for how in ({}, options))
+    for name, values in alone.fields.items():
+        np.testing.assert_array_equal(cut.fields[name], values, err_msg=name)
+
+
+def box_of_a_droplet(phases: Phases, **options) -> TwoPhase:
+    """The model on few cells, between slip sides, walls and periodic sides, with cycles of a fixed number."""
+    sides = {"periodic": (False, True, False), "sides": {"z": WALL}}
+    return two_phase((12, 8, 14), (0.6, 0.4, 0.7), phases, cycles=3, **sides, **options)

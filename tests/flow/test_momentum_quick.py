@@ -7,6 +7,7 @@ import pytest
 
 from taskflow.flow import QUICK, Buoyancy, Fluid, reference
 from taskflow.flow.operators.momentum import Quick
+from taskflow.flow.reference import quick
 from taskflow.flow.reference import turbulence as by_numpy
 from taskflow.simulation.case import Case
 from tests.flow.byhand import DT, RATIO, ByHand, momentum_with
@@ -15,35 +16,6 @@ from tests.flows import compute, orders
 
 VELOCITY = ("u", "v", "w")
 FLUID, BUOYANCY = Fluid(0.03, (0.3, -0.2, 0.1), QUICK), Buoyancy(1.3, 0.4, (0.5, -9.81, 2.0))
-
-
-def at(index: np.ndarray, walls: bool, *places: int) -> np.ndarray:
-    """Which cells are at these places of a direction between walls."""
-    return walls & np.isin(index, places)
-
-
-def carried(hand: ByHand, a: int) -> np.ndarray:
-    """-div(u q) of the component a, as Leonard's parabolas have it."""
-    velocity, h, n = hand.shifted(*VELOCITY), hand.staggered.spacing, hand.cells
-    q, total = velocity[a], 0.0
-    for b in range(3):
-        index = np.arange(n[b]).reshape([-1 if d == 2 - b else 1 for d in range(3)])
-        for m, sign in ((0, 1), (1, -1)):  # between q(m - 1) and q(m)
-            by = velocity[b]
-            speed = (q(m - 1, a) + q(m, a)) / 2 if b == a else (by(m, b, -1, a) + by(m, b)) / 2
-            parabola = {
-                True: (3 * q(m, b) + 6 * q(m - 1, b) - q(m - 2, b)) / 8,
-                False: (3 * q(m - 1, b) + 6 * q(m, b) - q(m + 1, b)) / 8,
-            }
-            if b == a:  # the cell before the face is index - 1, the one behind it index
-                central = {True: at(index + m - 1, hand.walls[b], 0), False: at(index + m - 1, hand.walls[b], n[b] - 1)}
-            else:
-                on_wall = at(index + m, hand.walls[b], 0, n[b])
-                central = {True: on_wall, False: on_wall}
-            mean = (q(m - 1, b) + q(m, b)) / 2
-            value = {forward: np.where(central[forward], mean, parabola[forward]) for forward in (True, False)}
-            total = total + sign * speed * np.where(speed > 0, value[True], value[False]) / h[b]
-    return total
 
 
 @pytest.mark.parametrize("cells", [(7, 5, 6), (1, 4, 3), (4, 1, 2)])
@@ -55,7 +27,7 @@ def test_momentum(eddies, warm, walls, cells, real, device):
     velocity, h, old = hand.shifted(*VELOCITY), hand.staggered.spacing, hand.shifted("h_u", "h_v", "h_w")
     wanted = []
     for a in range(3):
-        H = carried(hand, a) + FLUID.force[a]
+        H = quick.advection(velocity, a, h, cells, hand.walls) + FLUID.force[a]
         if eddies:
             H = H + by_numpy.friction(velocity, hand.shifted("nu_t")[0], a, h, FLUID.viscosity)
         else:

@@ -10,12 +10,13 @@ import pytest
 from taskflow.flow.measures.phases import PhaseIntegrals, energy_of_phases
 from taskflow.flow.models.two_phase import level_set as ls
 from taskflow.flow.models.two_phase import momentum as mo
+from taskflow.flow.models.two_phase.convection import MassFluxes
 from taskflow.flow.models.two_phase.level_set import STAGES, Band
 from taskflow.flow.operators.phases import Phases
 from taskflow.flow.reference import two_phase as reference
 from taskflow.runtime.tasks import reduced
 from tests.flow.byhand import DT, LENGTHS, RATIO, ByHand
-from tests.flow.phases import WALL, compute, momentum_along, two_phase
+from tests.flow.phases import CUTS, assert_the_same_bits, box_of_a_droplet, compute, momentum_along, two_phase
 
 CELLS = [(7, 5, 6), (1, 4, 3), (4, 1, 2), (19, 3, 4)]
 PHASES = Phases(3.0, 0.7, 0.05, 0.002, 0.3, (0.3, -9.8, 0.2))
@@ -101,6 +102,20 @@ def test_shares_and_their_slope(real, device):
     hand.assert_agrees("f", reference.step(hand.values("phi").astype("f8") / band.width))
 
 
+def test_the_shift_that_keeps_a_volume_is_of_the_sixth_order():
+    """Of a ball, whose volume is a cubic of the shift: two steps of Newton's method would leave the fourth power."""
+    rests = []
+    for grown in (0.1, 0.05):
+        begun = 1 + grown  # the radius, to become 1
+        moved = begun - (begun**3 - 1) / 3 / begun**2
+        first, second = ((r**3 / 3, r**2) for r in (begun, moved))
+        rests.append(abs(ls.kept_shift(first, second, 1 / 3) + grown))
+    assert rests[1] < 1e-7
+    assert np.log2(rests[0] / rests[1]) > 5.5
+    assert ls.kept_shift((2.0, 1.0), (2.0, 1.0), 2.0) == 0.0
+    assert ls.kept_shift((2.0, 0.0), (2.0, 0.0), 3.0) == 0.0
+
+
 @RANDOM
 def test_curvature(cells, walls, real, device):
     hand = by_hand(cells, walls, real, device, ("phi", "kappa", "kappa_new"))
@@ -175,23 +190,26 @@ def test_layers_at_rest_stay_at_rest():
     assert max(abs(flow.fields[name]).max() for name in "uvw") <= 1e-9
 
 
-def droplet(**options):
-    phases = Phases(50.0, 1.0, 0.1, 0.01, 1.0, (0.0, 0.0, -1.0))
-    sides = {"z": WALL}
-    model = two_phase((12, 8, 14), (0.6, 0.4, 0.7), phases, periodic=(False, True, False), sides=sides, cycles=3)
-    drop = lambda x, y, z: 0.15 - np.sqrt((x - 0.3) ** 2 + (y - 0.2) ** 2 + (z - 0.35) ** 2)  # noqa: E731
-    return compute(model, drop, steps=4, **options)
-
-
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
-@pytest.mark.parametrize("options", [
-    {"blocks": (1, 1, 2)}, {"blocks": (2, 2, 1), "threads": 2}, {"blocks": (1, 1, 3), "overlap": "full"},
-    {"blocks": (2, 1, 2), "overlap": "none"}, {"threads": 3},
-])  # fmt: skip
+@CUTS
 def test_blocks_threads_and_overlap_do_not_change_a_bit(dtype, options):
-    alone, cut = droplet(dtype=dtype), droplet(dtype=dtype, **options)
-    for name, field in alone.fields.items():
-        np.testing.assert_array_equal(cut.fields[name], field, err_msg=name)
+    phases = Phases(50.0, 1.0, 0.1, 0.01, 1.0, (0.0, 0.0, -1.0))
+    assert_the_same_bits(box_of_a_droplet(phases), dtype, options)
+
+
+@pytest.mark.parametrize(("damping", "grows"), [(2.0, False), pytest.param(None, True, marks=pytest.mark.slow)])
+def test_carrying_and_friction_together_make_no_wave_grow(damping, grows, monkeypatch):
+    """Vortices in an oblique stream, with a CFL and a diffusion number that are each as large as they may be."""
+    monkeypatch.setattr(MassFluxes, "damping", damping)
+    n, turn, speed = 16, 2 * np.pi, 3.5
+    viscosity = 0.2 * speed / (0.3 * 3 * n)
+    model = two_phase((n,) * 3, (1.0,) * 3, Phases(1.0, 1.0, viscosity, viscosity), periodic=(True,) * 3)
+    flow = compute(model, circle(0.5, 0.5, 0.25), velocity=(
+        lambda x, y, z: 1 + np.sin(turn * x) * np.cos(turn * z) + 0 * y, 0.5,
+        lambda x, y, z: 0.5 - np.cos(turn * x) * np.sin(turn * z) + 0 * y,
+    ), steps=100)  # fmt: skip
+    departure = abs(flow.fields["v"] - 0.5).max()
+    assert not departure <= 1e-3 if grows else departure <= 1e-8
 
 
 def measured(program, shape, cells, lengths, velocity=(0.0, 0.0, 0.0), phases=PHASES):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -16,6 +18,7 @@ from taskflow.flow.models.two_phase.bodies import force_of_phases
 from taskflow.flow.models.two_phase.openings import enter_level_set, pass_volume
 from taskflow.flow.operators.rates import exact_total
 from taskflow.flow.reference import two_phase as reference
+from taskflow.flow.reference.isosurface import area
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Task, frame, reduced
 from tests.flow.byhand import DT, FORCES, RATIO, ByHand, variant
@@ -116,16 +119,32 @@ def test_the_volume_and_the_shift_that_keeps_it(bodies, real, device):
     hand, numbers = by_hand(flagged("phi", "f", bodies=bodies), (True,) * 3, real, device, bodies=bodies)
     fluid, phi = near(numbers) == 0, hand.values("phi").astype("f8")
     keep(hand, 0.6 * fluid.sum())
-    width, shift = float(np.dtype(real).type(BAND.width)), 0.0
+    width, shift, sums = float(np.dtype(real).type(BAND.width)), 0.0, []
     for task, name in ((ls.volume_of, "first"), (ls.volume_of_shifted, "second")):
         moved = (phi + shift)[fluid] / width
         share, slope = reference.step(moved).sum(), reference.step_slope(moved).sum() / width
-        hand.run(hand.launch(task_with(task, bodies=bodies), {"band": BAND, "volume": name}))
-        assert reduced(hand.scalars, name) == pytest.approx((share, slope), rel=1e-12)
+        sums.append((share, slope))
         shift += (0.6 * fluid.sum() - share) / slope
+        hand.run(hand.launch(task_with(task, bodies=bodies), {"band": BAND, "volume": name}))
+        assert reduced(hand.scalars, name) == pytest.approx(sums[-1], rel=1e-12)
+    shift = ls.kept_shift(*sums, 0.6 * fluid.sum())
     hand.run(hand.launch(ls.shift_level_set, {"band": BAND}))
     hand.assert_agrees("phi", phi + shift)
     hand.assert_agrees("f", reference.step(hand.values("phi").astype("f8") / BAND.width))
+
+
+@BODIES
+@pytest.mark.parametrize("walls", WALLS)
+@pytest.mark.parametrize(("width", "foot"), [(0.5, 1.0), (0.5, 0.4)])
+def test_the_number_of_cells_without_a_curvature(bodies, walls, width, foot, real, device):
+    hand, numbers = by_hand(flagged("phi", bodies=bodies), walls, real, device, mirrored=("phi",), bodies=bodies)
+    hand.fields["phi"] = (0.3 + 0.3 * hand.fields["phi"]).astype(real)  # so that feet are a cell or some cells away
+    missed = reference.feet_missed(hand.fields["phi"].astype("f8"), spacing(CELLS), width, foot)
+    blind(hand, "phi")
+    band, grid = replace(BAND, width=width, foot=foot), hand.staggered.constants
+    hand.run(hand.launch(task_with(ls.feet_missed, bodies=bodies), {"band": band, "grid": grid}))
+    assert hand.scalars["failed"] == (missed & (near(numbers) == 0)).sum()
+    assert 0 < hand.scalars["failed"] < (hand.values("phi") < width).sum() / 2
 
 
 @BODIES
@@ -178,7 +197,7 @@ def test_the_area_of_the_interface_in_the_fluid(bodies, real, device):
     grid, h = hand.staggered.constants, spacing(CELLS)
     hand.run(hand.launch(task_with(isosurface_area, bodies=bodies), {"grid": grid, "value": 0.1, "bound": max(h) ** 2}))
     q, fluid = hand.fields["q"][3:-2, 3:-2, 3:-2].astype("f8"), (numbers == 0)[1:, 1:, 1:]
-    assert reduced(hand.scalars, "total")[0] == pytest.approx(reference.area(q, fluid, h, 0.1), rel=hand.tolerance)
+    assert reduced(hand.scalars, "total")[0] == pytest.approx(area(q, fluid, h, 0.1), rel=hand.tolerance)
 
 
 @pytest.mark.parametrize("walls", WALLS)

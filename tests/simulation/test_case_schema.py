@@ -66,6 +66,18 @@ def test_what_is_wrong_is_seen(line, instead):
     assert problems(text)
 
 
+@pytest.mark.parametrize(("fluid", "passes"), [
+    ({}, True), ({"scheme": "koren"}, True), ({"scheme": "weno5"}, True), ({"scheme": "quick"}, True),
+    ({"scheme": "upwind"}, False), ({"viscosity": 1.0, "scheme": "koren"}, False), ({"density": 1.0}, False),
+])  # fmt: skip
+def test_the_fluid_of_two_phases_has_a_scheme_alone(fluid, passes):
+    text = (ROOT / "examples" / "rising_bubble.toml").read_text()
+    found = [error.message for error in VALIDATOR.iter_errors({**tomllib.loads(text), "fluid": fluid})]
+    assert (found == []) == passes
+    if passes:
+        assert problems(Case(**{**tomllib.loads(text), "fluid": fluid}).to_toml()) == []
+
+
 def test_every_key_says_what_it_means_without_links():
     tables = [table for each in schema()["$defs"].values() for table in (each, *each.get("anyOf", ()))]
     keys = [(key, about) for table in tables for key, about in table.get("properties", {}).items()]

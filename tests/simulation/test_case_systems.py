@@ -39,6 +39,11 @@ class System:
     claims, table, sides = "bubbles", TwoPhase, frozenset(("wall",))
     accepts: ClassVar = frozenset(("scalars", "initial.velocity", "body.gravity", "boundaries.roughness"))
     lists: ClassVar = {}
+    instead: ClassVar = {}
+
+    @classmethod
+    def derived(cls, tables):
+        yield from ()
 
     @classmethod
     def misfits(cls, tables):

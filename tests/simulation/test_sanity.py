@@ -211,7 +211,7 @@ def test_energy_that_nothing_gives(case, grows, tmp_path):
 
 
 def test_energy_is_judged_by_the_least():
-    sanity = Sanity(SimpleNamespace(driven=False), Simulation(cavity(), (1, 1, 1)).grid, None, lambda _: "do this")
+    sanity = Sanity(SimpleNamespace(driven=False), Simulation(cavity(), (1, 1, 1)).domain, None, lambda _: "do this")
     found = [sanity.grows(Tick(n, 0.1 * n), energy) for n, energy in enumerate((1.0, 0.5, 0.504, 0.506, 0.9))]
     assert [words is not None for words in found] == [False, False, False, True, False]
     assert "at step 3, time 0.3, the kinetic energy has grown from 0.5 to 0.506" in str(found[3])

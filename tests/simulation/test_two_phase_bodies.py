@@ -43,6 +43,19 @@ def test_a_body_at_rest_feels_the_weight_of_what_it_displaces(tmp_path, low, hig
         assert weight == pytest.approx(1000 * GRAVITY * 12e-3, rel=1e-9)
 
 
+def test_surfaces_between_walls_and_bodies_have_their_area_though_nothing_is_logged(tmp_path):
+    """A flat interface between four sides of all kinds, with a body through it. A step has no ghost values of phi."""
+    kinds = {"x_max": "wall", "y_min": "slip", "y_max": "symmetry", "y": None}
+    sides = {face: side for face, side in {**TANK["boundaries"], **kinds}.items() if side}
+    followed = [{"name": name, "field": name[3:], "value": value, "every": {"steps": 1}}
+                for name, value in (("of_f", 0.5), ("of_phi", 0.0))]  # fmt: skip
+    tables = {**TANK, "grid": {"cells": [12, 3, 18], "lengths": [1.2, 0.3, 1.8]}, "boundaries": sides}
+    tank = {**tables, **box([0.4, 0, 0.8], [0.7, 0.3, 1.6]), "isosurfaces": followed, "monitor": {"every": 9.0}}
+    run = tf.run(tf.Case(**tank), tmp_path / "run")
+    for surface in followed:
+        np.testing.assert_allclose(run.dataset(surface["name"]).area, 0.9 * 0.3, rtol=1e-6)
+
+
 def channel(cells: int, **fluid: dict) -> tf.Case:
     """A flow past a square in a channel, by the same steps for any fluid."""
     profile = {"velocity": ["4 * z * (1 - z)", 0, 0]}

@@ -85,7 +85,7 @@ def test_check_says_what_the_phases_are():
     assert "warning: the smallest radius is 3 cells; give more cells: 4 or better ten" in said
     assert "pressure: multigrid, 3 iterations per solve" in said
     assert "first step: about 0.00223, by time.capillary; by time." in said
-    assert "capillary waves make it 7.5 times as short" in said
+    assert "capillary waves make it 7.1 times as short" in said
     ending = case(two_phase={"surface_tension": 100.0}, time={"steps": None, "end": 1})
     assert estimate(ending).steps.basis == "time.capillary; a fast flow takes more"
 

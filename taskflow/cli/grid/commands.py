@@ -8,7 +8,7 @@ from pathlib import Path
 from taskflow.cli.exit_codes import refuse, writing
 from taskflow.cli.format import say, several, tell, times
 from taskflow.errors import BadArgument
-from taskflow.geometry.grids import BadGrid, Grid, quality, read_grid, shape, write_grid
+from taskflow.geometry.grids import BadGrid, Grid, map_beside, quality, read_grid, shape, write_grid
 from taskflow.geometry.grids.outline import flat, outlines
 
 CHARTS = 8  # that are listed; of more the first
@@ -51,8 +51,7 @@ def _write(path: Path, grid: Grid, *, text: bool) -> None:
 
 def load(path: Path, neutral_map: Path | None) -> Grid:
     """The grid of a file, with its map where there is one. Raises BadInput with all that is wrong."""
-    beside = path.with_suffix(".nmf")
-    return read_grid(path, neutral_map or (beside if beside.is_file() else None))
+    return read_grid(path, neutral_map or map_beside(path))
 
 
 def tell_grid(path: Path, neutral_map: Path | None) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from taskflow.flow.boundaries.boundary import Mirror, beyond, mirror
 from taskflow.flow.grid import Grid, StaggeredGrid
 from taskflow.flow.kernels import KERNELS
 from taskflow.runtime.regions import Box, triple
@@ -41,17 +42,34 @@ def surface_area(q: str, solid: str | None, grid: StaggeredGrid, over: Box, *, t
 
 
 @dataclass(frozen=True)
+class ValueSurface:
+    """The surface on which the field in a role has a value, between the centres of cells. Beyond the faces `mirrored`
+    the field is mirrored before it is measured; beyond others its ghost values are there.
+    """
+
+    role: str
+    value: float
+    mirrored: tuple[str, ...] = ()
+
+    def area(self, f: Roles, solid: str | None, grid: StaggeredGrid, over: Box, name: str) -> Iterator[Launch]:
+        """The area between the centres of cells of a box, and the boundaries beside them, but for what is in bodies."""
+        for face in self.mirrored:
+            yield mirror(f[self.role], over=beyond(face, grid.constants), on=face, mirror=Mirror(1.0, 0.0))
+        yield surface_area(f[self.role], solid, grid, over, total=name, value=self.value)
+
+
+@dataclass(frozen=True)
 class Isosurface:
-    """The program that measures, after a step, the area on which the quantity in role `name` is `value`."""
+    """The program that measures, after a step, the area of a surface, outside of bodies where there are any."""
 
     grid: StaggeredGrid
-    name: str
-    value: float
+    surface: ValueSurface
+    bodies: bool = False
     __name__: ClassVar[str] = "isosurface"
 
     def __call__(self, f: Roles) -> Iterator[Launch]:
         """The area, in a scalar that all measurements share."""
-        yield surface_area(f[self.name], None, self.grid, self.grid.box, total=AREA, value=self.value)
+        yield from self.surface.area(f, f.solid if self.bodies else None, self.grid, self.grid.box, AREA)
 
     def numbers(self, scalars: Mapping[str, float]) -> list[float]:
         """The area."""

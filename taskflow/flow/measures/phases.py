@@ -7,11 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from taskflow.flow.boundaries.boundary import Mirror, beyond, mirror
 from taskflow.flow.grid import Grid, StaggeredGrid
 from taskflow.flow.grid.stencils import FACE_VELOCITY
 from taskflow.flow.kernels import KERNELS
-from taskflow.flow.measures.isosurface import surface_area
+from taskflow.flow.measures.isosurface import ValueSurface
 from taskflow.flow.measures.monitor import Monitor, largest_speed
 from taskflow.flow.operators.phases import Phases
 from taskflow.flow.operators.rates import exact_total
@@ -20,6 +19,7 @@ from taskflow.runtime.tasks import Axis, Launch, Read, ReadByte, Reduce, Roles, 
 
 TEXT = KERNELS / "two_phase" / "measures.cu"
 Phase = Literal[1, 2]
+HALF = ValueSurface("f", 0.5)
 
 
 @task(kernel=TEXT)
@@ -51,29 +51,12 @@ def phase_end(
     """
 
 
-@dataclass(frozen=True)
-class InterfaceSurface:
-    """The interface as the surface on which the field in a role has a value, between the centres of cells. Beyond the
-    faces `mirrored` the field is mirrored before it is measured; beyond others its ghost values are there.
-    """
-
-    role: str = "f"
-    value: float = 0.5
-    mirrored: tuple[str, ...] = ()
-
-    def area(self, f: Roles, solid: str | None, grid: StaggeredGrid, over: Box, name: str) -> Iterator[Launch]:
-        """The area between the centres of cells of a box, and the boundaries beside them."""
-        for face in self.mirrored:
-            yield mirror(f[self.role], over=beyond(face, grid.constants), on=face, mirror=Mirror(1.0, 0.0))
-        yield surface_area(f[self.role], solid, grid, over, total=name, value=self.value)
-
-
 @dataclass(frozen=True, eq=False)
 class PhaseMonitor(Monitor):
     """The monitor of two phases: that of a flow, the energies, the area of the interface, and the volume of phase 1."""
 
     phases: Phases
-    surface: InterfaceSurface = InterfaceSurface()
+    surface: ValueSurface = HALF
 
     def __call__(self, f: Roles) -> Iterator[Launch]:
         """The scalars of the monitor of a flow, and energies, interface and share."""
@@ -112,7 +95,7 @@ class PhaseIntegrals:
     phase: Phase
     over: Box
     bodies: bool = False
-    surface: InterfaceSurface = InterfaceSurface()
+    surface: ValueSurface = HALF
     __name__: ClassVar[str] = "phases"
 
     @property

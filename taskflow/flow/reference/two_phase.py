@@ -7,7 +7,6 @@ mirrored by walls.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -109,16 +108,27 @@ def curvature(phi: np.ndarray, h: Sequence[float], band: float, most: float) -> 
     return np.where(np.abs(at(phi)) < band, np.clip(kappa, -most, most), 0.0)
 
 
-def curvature_at_foot(kappa: np.ndarray, phi: np.ndarray, h: Sequence[float], band: float) -> np.ndarray:
-    """kappa at x - phi grad(phi) / |grad(phi)|^2, at most two cells away, linear between centres; 0 beyond the band."""
+def way_to_foot(phi: np.ndarray, h: Sequence[float]) -> list[np.ndarray]:
+    """-phi grad(phi) / |grad(phi)|^2 in cells; nan without a slope."""
     g = gradient(phi, h)
     size = np.sum([slope**2 for slope in g], axis=0)
-    way = [np.divide(-at(phi) * each, size * h[a], out=np.zeros_like(size), where=size > 0) for a, each in enumerate(g)]
-    way = [np.clip(each, -2, 2) for each in way]
+    return [np.divide(-at(phi) * each, size * h[a], out=np.full_like(size, np.nan), where=size > 0)
+            for a, each in enumerate(g)]  # fmt: skip
+
+
+def feet_missed(phi: np.ndarray, h: Sequence[float], width: float, band: float) -> np.ndarray:
+    """Whether a cell with |phi| < width is beyond the band, or its foot is farther than two cells, or nowhere."""
+    reached = (np.abs(way_to_foot(phi, h)) <= 2).all(axis=0) & (np.abs(at(phi)) < band)
+    return (np.abs(at(phi)) < width) & ~reached
+
+
+def curvature_at_foot(kappa: np.ndarray, phi: np.ndarray, h: Sequence[float], band: float) -> np.ndarray:
+    """kappa at x - phi grad(phi) / |grad(phi)|^2, at most two cells away, linear between centres; 0 beyond the band."""
+    way = [np.clip(np.nan_to_num(each), -2, 2) for each in way_to_foot(phi, h)]
     below = [np.minimum(np.floor(each), 1).astype(int) for each in way]
-    index, value = np.indices(size.shape)[::-1], np.zeros_like(size)
+    index, value = np.indices(way[0].shape)[::-1], np.zeros_like(way[0])
     for corner in np.ndindex(2, 2, 2):
-        weight = np.ones_like(size)
+        weight = np.ones_like(value)
         for a, n in enumerate(corner):
             part = way[a] - below[a]
             weight = weight * (part if n else 1 - part)
@@ -268,28 +278,3 @@ def extended(q: Shifted, solid: Shifted, cells: Sequence[int], walls: Flags) -> 
     known = ~np.isnan(in_fluid).all(axis=0)
     mean = [np.nansum(values, axis=0) / np.maximum(1, (~np.isnan(values)).sum(axis=0)) for values in (in_fluid, in_all)]
     return np.where(solid() > 0, np.where(known, *mean), q())
-
-
-def area(q: np.ndarray, fluid: np.ndarray, h: Sequence[float], value: float) -> float:
-    """The area on which q [z, y, x] is a value, in the six tetrahedra of each box between eight centres, times the
-    share of its corners that are `fluid`.
-    """
-    total = 0.0
-    for k, j, i in np.ndindex(*(n - 1 for n in q.shape)):
-        corners = [np.array((n & 1, n >> 1 & 1, n >> 2)) for n in range(8)]
-        over = [q[k + z, j + y, i + x] - value for x, y, z in corners]
-        share = np.mean([fluid[k + z, j + y, i + x] for x, y, z in corners])
-        for first, second in ((1, 3), (1, 5), (2, 3), (2, 6), (4, 5), (4, 6)):
-            ends = [(corners[n] * h, over[n]) for n in (0, first, second, 7)]
-            total += share * _cut(ends)
-    return total
-
-
-def _cut(ends: Sequence[tuple[np.ndarray, float]]) -> float:
-    """The area of the plane on which a linear function is 0 in a tetrahedron."""
-    above, below = ([end for end in ends if (end[1] > 0) == sign] for sign in (True, False))
-    points = [x + (y - x) * at_x / (at_x - at_y) for x, at_x in above for y, at_y in below]
-    if len(points) == 4:  # around: their order is that of above, then of below
-        points = [points[0], points[1], points[3], points[2]]
-    turned = [np.cross(b - points[0], c - points[0]) for b, c in pairwise(points[1:])]
-    return float(sum(np.linalg.norm(n) for n in turned)) / 2

@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
-from taskflow.geometry.grids.grid import Grid, Seam
+from dataclasses import dataclass
+
+from taskflow.geometry.grids.grid import Grid, Patch, Seam
 from taskflow.runtime.regions import Atlas, Box, Triple, Turn, triple
 from taskflow.runtime.regions import Seam as Join
 
 GHOST = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Border:
+    """A patch of a side in the index space of an atlas: the chart, the direction across it and its end there, 0 or 1,
+    the layer of cells inside and the ghost layers beyond.
+    """
+
+    chart: int
+    axis: int
+    end: int
+    inside: Box
+    beyond: Box
 
 
 def places(grid: Grid, ghost: int = GHOST) -> list[Triple]:
@@ -36,3 +51,15 @@ def _join(seam: Seam, first: list[Triple], ghost: int) -> Join:
         b = abs(axis) - 1
         shift[b] += beside[b] - here[a] if axis > 0 else beside[b] + here[a]
     return Join(seam.one.chart, beyond, Turn(seam.axes, triple(shift)))
+
+
+def borders(grid: Grid, ghost: int = GHOST) -> dict[str, tuple[Border, ...]]:
+    """The patches of each side of a grid, by its name."""
+    first = places(grid, ghost)
+    return {name: tuple(_border(patch, first, ghost) for patch in patches) for name, patches in grid.sides.items()}
+
+
+def _border(patch: Patch, first: list[Triple], ghost: int) -> Border:
+    inside = patch.cells.shift(first[patch.chart])
+    beyond = inside.layer(patch.axis, patch.end, -ghost, 0)
+    return Border(patch.chart, patch.axis, patch.end, inside, beyond)

@@ -31,7 +31,11 @@ from taskflow.geometry.grids.keys import (
 from taskflow.geometry.grids.spacing import both_ends
 
 NAMES = ("x_min", "x_max", "y_min", "y_max", "z_min", "z_max")
-DISTORTION = Kind("a number >= 0 and at most 0.12, beyond which cells turn inside out", number(-math.ulp(0.0), 0.121))
+DISTORTION = Kind(
+    "a number >= 0 and at most 0.12, beyond which cells turn inside out",
+    number(-math.ulp(0.0), 0.121),
+    {"type": "number", "minimum": 0, "exclusiveMaximum": 0.121},
+)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,10 +18,13 @@ MEMORY = 300  # bytes for a cell while a grid is made: measured 130 to 282
 
 @dataclass(frozen=True)
 class Kind:
-    """What values a key takes, in `words`. `read` returns one, or raises TypeError or ValueError."""
+    """What values a key takes, in `words` and as a JSON `schema`. `read` returns one, or raises TypeError or
+    ValueError.
+    """
 
     words: str
     read: Callable[[Any], Any]
+    schema: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -88,22 +91,38 @@ def _or_none(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return lambda value: None if value is None else read(value)
 
 
-WHOLE = Kind("a whole number >= 1", _whole(1))
-NATURAL = Kind("a whole number >= 0", _whole(0))
-COUNTS = Kind("three whole numbers >= 1", _several(_whole(1), 3))
-NUMBERS = Kind("three numbers", _several(number(), 3))
-LENGTH = Kind("a number > 0", number(0))
-LENGTHS = Kind("three numbers > 0", _several(number(0), 3))
-RADII = Kind("two numbers > 0", _several(number(0), 2))
-ANGLE = Kind("a number of degrees > 0 and < 180", number(0, 180))
-STRENGTH = Kind("a number >= 0 and at most 10", number(math.nextafter(0, -1), math.nextafter(10, 11)))
-STRENGTHS = Kind("three numbers >= 0 and at most 10", _several(STRENGTH.read, 3))
-SHARE = Kind("a number > 0 and < 1", number(0, 1))
-RATIO = Kind("a number > 1 and at most 10", _or_none(number(1, math.nextafter(10, 11))))
-NOT_NEGATIVE = Kind("a number >= 0", number(math.nextafter(0, -1)))
-SIZE = Kind("a number > 0", _or_none(number(0)))
-TRUTH = Kind("true or false", _truth)
-AXES = Kind('a list of "x", "y" and "z"', _axes)
+def _row(item: Mapping[str, Any], count: int) -> dict[str, Any]:
+    """The schema of so many values of one kind."""
+    return {"type": "array", "items": item, "minItems": count, "maxItems": count}
+
+
+_COUNT, _NUMBER = {"type": "integer", "minimum": 1}, {"type": "number"}
+_POSITIVE = {**_NUMBER, "exclusiveMinimum": 0}
+_TO_TEN = {**_NUMBER, "minimum": 0, "maximum": 10}
+_LETTERS = {"type": "array", "items": {"enum": ["x", "y", "z"]}, "uniqueItems": True}
+
+WHOLE = Kind("a whole number >= 1", _whole(1), _COUNT)
+NATURAL = Kind("a whole number >= 0", _whole(0), {"type": "integer", "minimum": 0})
+COUNTS = Kind("three whole numbers >= 1", _several(_whole(1), 3), _row(_COUNT, 3))
+NUMBERS = Kind("three numbers", _several(number(), 3), _row(_NUMBER, 3))
+LENGTH = Kind("a number > 0", number(0), _POSITIVE)
+LENGTHS = Kind("three numbers > 0", _several(number(0), 3), _row(_POSITIVE, 3))
+RADII = Kind("two numbers > 0", _several(number(0), 2), _row(_POSITIVE, 2))
+ANGLE = Kind("a number of degrees > 0 and < 180", number(0, 180), {**_POSITIVE, "exclusiveMaximum": 180})
+STRENGTH = Kind(
+    "a number >= 0 and at most 10", number(math.nextafter(0, -1), math.nextafter(10, 11)), _TO_TEN
+)  # fmt: skip
+STRENGTHS = Kind("three numbers >= 0 and at most 10", _several(STRENGTH.read, 3), _row(_TO_TEN, 3))
+SHARE = Kind("a number > 0 and < 1", number(0, 1), {**_POSITIVE, "exclusiveMaximum": 1})
+RATIO = Kind(
+    "a number > 1 and at most 10",
+    _or_none(number(1, math.nextafter(10, 11))),
+    {**_NUMBER, "exclusiveMinimum": 1, "maximum": 10},
+)
+NOT_NEGATIVE = Kind("a number >= 0", number(math.nextafter(0, -1)), {**_NUMBER, "minimum": 0})
+SIZE = Kind("a number > 0", _or_none(number(0)), _POSITIVE)
+TRUTH = Kind("true or false", _truth, {"type": "boolean"})
+AXES = Kind('a list of "x", "y" and "z"', _axes, {"anyOf": [_LETTERS, {"enum": ["x", "y", "z"]}]})
 
 
 @dataclass(frozen=True, kw_only=True)

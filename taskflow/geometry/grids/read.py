@@ -26,3 +26,9 @@ def read_grid(path: Path, neutral_map: Path | None = None, scale: float = 1.0) -
         return assembled([Part(chart.vertices, {}) for chart in charts])
     all_right(malformed(charts))
     return joined(charts, *read_map(neutral_map, charts))
+
+
+def map_beside(path: Path) -> Path | None:
+    """The neutral map of the same name beside a file, if there is one."""
+    beside = path.with_suffix(".nmf")
+    return beside if beside.is_file() else None

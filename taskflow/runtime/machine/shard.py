@@ -249,9 +249,13 @@ class Shard:
         the value. Takes no more memory than a plane of cells.
         """
         self.synchronize()
-        cell, value = extreme(self._view(role, None), self.device)
-        first = self.partition.homes[self.roles[role]].blocks[self.block].lo
-        return triple(a + lo for a, lo in zip(cell, first, strict=True)), value
+        worst: tuple[Triple, float] | None = None
+        for box in self.partition.homes[self.roles[role]].cells_of(self.block):
+            cell, value = extreme(self._view(role, box), self.device)
+            if worst is None or (np.isfinite(worst[1]) and not abs(value) <= abs(worst[1])):
+                worst = triple(a + lo for a, lo in zip(cell, box.lo, strict=True)), value
+        assert worst is not None, "a block has a piece"
+        return worst
 
     def _view(self, role: str, box: Box | None) -> Array:
         """The cells of `box`, by default those that this block has of its region, of the field in this role."""

@@ -1,8 +1,6 @@
-"""Cells of all blocks for a proof: which of them nodes touch, and numbers for those that boxes tell apart.
+"""Cells that nodes touch, for a proof; and the places of copies that are packed in inboxes.
 
-What a node touches is said box by box, from the declaration of its task alone: no code of the analysis. Between two
-neighbouring corners of boxes all cells have one fate, so that one of them stands for all: a proof for them is a proof
-for grids of any size, at the cost of a small one. So it is with the bytes of copies that are packed in inboxes.
+What a node touches is said box by box, from the declaration of its task alone: no code of the analysis.
 """
 
 from __future__ import annotations
@@ -16,13 +14,13 @@ import numpy as np
 
 from taskflow.runtime.machine.direct.board import Inboxes
 from taskflow.runtime.machine.trace.tracer import Trace
+from taskflow.runtime.proof.numbering import CellNumbers
 from taskflow.runtime.proof.timeline import Index
 from taskflow.runtime.regions import Box, Copy, Partition, Region, triple
 from taskflow.runtime.tasks import AllReduce, Compute, Launch, Message, Node, Receive, Refresh, Send
 from taskflow.runtime.tasks.stencil import ALL
 
-WHOLE = -1  # the one memory of the program, beside the blocks' own
-Cells = Mapping[str, "CellNumbers"]  # by field
+Cells = Mapping[str, CellNumbers]  # by field
 
 
 def reads(launch: Launch, box: Box, partition: Partition) -> Iterator[tuple[str, Box]]:
@@ -65,15 +63,11 @@ def boxes(node: Node) -> Iterator[Box]:
     """Yield every box that a node touches."""
     if isinstance(node, Compute):
         yield from (box for _, box in (*reads(node.launch, node.box, node.partition), *writes(node.launch, node.box)))
-        yield node.launch.over
+        yield from node.launch.boxes
     elif not isinstance(node, AllReduce):
         for _, copy in node.copies if isinstance(node, Refresh) else node.message.copies:
             yield copy.source_box
             yield copy.target_box
-
-
-class Outside(Exception):
-    """A box that is not in the memory of its block."""
 
 
 def number_cells(partition: Partition, boxes: Iterable[Box]) -> dict[str, CellNumbers]:
@@ -81,76 +75,6 @@ def number_cells(partition: Partition, boxes: Iterable[Box]) -> dict[str, CellNu
     announced = set(boxes)
     numbers = {home: CellNumbers(home, announced) for home in (partition, *partition.beside)}
     return {name: numbers[home] for name, home in partition.homes.items()}
-
-
-class CellNumbers:
-    """Numbers the cells of a region in each block's memory, and in the program's one memory.
-
-    Across periodic faces a cell and its images have the same corners. `home[block]` has, for each cell of a block's
-    memory, the cell of the program's memory that it is a copy of.
-    """
-
-    def __init__(self, partition: Partition, boxes: Iterable[Box]) -> None:
-        region = partition.region
-        self._frames = [*partition.memory, region.bounds]
-        corners: list[set[int]] = [set(), set(), set()]
-        for box in {*boxes, *self._frames, *partition.owned, region.cells}:
-            for axis in range(3):
-                corners[axis].update((box.lo[axis], box.hi[axis]))
-        self._cuts = []
-        for frame in self._frames:
-            cuts = []
-            for axis in range(3):
-                marks = corners[axis]
-                if region.periodic[axis]:
-                    size, lo, hi = region.cells.shape[axis], frame.lo[axis], frame.hi[axis]
-                    marks = {lo + (mark - lo) % size + n * size for mark in marks for n in range((hi - lo) // size + 1)}
-                    marks.add(hi)  # the image of a corner, too
-                cuts.append(sorted(mark for mark in marks if frame.lo[axis] <= mark <= frame.hi[axis]))
-            self._cuts.append(cuts)
-        self._cache: dict[tuple[int, Box], np.ndarray] = {}
-        self.home = [self._home(partition, block) for block in range(len(partition))]
-
-    def size(self, block: int) -> int:
-        """Cells in the memory of a block."""
-        return int(np.prod([len(cuts) - 1 for cuts in self._cuts[block]]))
-
-    def index(self, block: int, box: Box) -> np.ndarray:
-        """Return the numbers of the cells of a box, in the order [z, y, x]. Raises Outside where no such memory is."""
-        if not box:
-            return np.empty(0, np.int64)
-        if (block, box) not in self._cache:
-            if box not in self._frames[block]:
-                raise Outside(f"{box} is not in the memory of block {block}, {self._frames[block]}")
-            rows, shape = [], [len(cuts) - 1 for cuts in self._cuts[block]]
-            for cuts, lo, hi in zip(self._cuts[block], box.lo, box.hi, strict=True):
-                first, last = bisect_left(cuts, lo), bisect_left(cuts, hi)
-                if (cuts[first], cuts[last]) != (lo, hi):
-                    raise ValueError(f"{box} was not announced")
-                rows.append(np.arange(first, last))
-            x, y, z = rows
-            self._cache[block, box] = ((z[:, None, None] * shape[1] + y[:, None]) * shape[0] + x).reshape(-1)
-        return self._cache[block, box]
-
-    def box(self, block: int, number: int) -> Box:
-        """The cells for which a number stands."""
-        x, y, _ = (len(cuts) - 1 for cuts in self._cuts[block])
-        place = (number % x, number // x % y, number // x // y)
-        low = triple(cuts[n] for cuts, n in zip(self._cuts[block], place, strict=True))
-        return Box(low, triple(cuts[n + 1] for cuts, n in zip(self._cuts[block], place, strict=True)))
-
-    def _home(self, partition: Partition, block: int) -> np.ndarray:
-        """Entry `block` of `home`."""
-        region, places = partition.region, []
-        for axis in range(3):
-            lo, size = region.cells.lo[axis], region.cells.shape[axis]
-            starts = self._cuts[block][axis][:-1]
-            if region.periodic[axis]:
-                starts = [lo + (start - lo) % size for start in starts]
-            places.append(np.array([bisect_left(self._cuts[WHOLE][axis], start) for start in starts]))
-        nx, ny, _ = (len(cuts) - 1 for cuts in self._cuts[WHOLE])
-        x, y, z = places
-        return ((z[:, None, None] * ny + y[:, None]) * nx + x).reshape(-1)
 
 
 @lru_cache(8)
@@ -175,7 +99,8 @@ class Packed:
             for message, parts in self._rooms[trace].items():
                 for (name, copy), ends in parts.items():
                     marks[message.source, message.target].update(ends)
-                    self._most = max(self._most, cells[name].index(message.target, copy.target_box).size)
+                    filled = cells[name].index(message.target, copy.target, copy.target_box)
+                    self._most = max(self._most, filled.size)
         self._marks = {pair: sorted(ends) for pair, ends in marks.items()}
 
     def places(self, trace: Trace, message: Message, name: str, copy: Copy) -> Index | None:

@@ -37,13 +37,15 @@ class Channels:
         """Copy cells to a buffer."""
         buffer = "out", *self._buffer(trace, message)
         for (name, copy), places in zip(message.copies, self._parts(message), strict=True):
-            step.move((message.source, name), self._cells[name].index(message.source, copy.source_box), buffer, places)
+            taken, _ = self._cells[name].copied(message.source, message.target, copy)
+            step.move((message.source, name), taken, buffer, places)
 
     def unpack(self, step: Step, trace: Trace, message: Message, nodes: tuple[int, ...]) -> None:
         """Copy a buffer to ghost cells."""
         buffer = "in", *self._buffer(trace, message)
         for (name, copy), places in zip(message.copies, self._parts(message), strict=True):
-            step.move(buffer, places, (message.target, name), self._cells[name].index(message.target, copy.target_box))
+            _, filled = self._cells[name].copied(message.source, message.target, copy)
+            step.move(buffer, places, (message.target, name), filled)
         self._unpacking[buffer] = message.target, trace, nodes
 
     def send(self, block: int, turn: int, text: str, trace: Trace, message: Message, nodes: tuple[int, ...]) -> None:
@@ -118,7 +120,8 @@ class Channels:
 
     def _parts(self, message: Message) -> list[Index]:
         """The places of each copy of a message in its buffer."""
-        sizes = [self._cells[name].index(message.target, copy.target_box).size for name, copy in message.copies]
+        pair = message.source, message.target
+        sizes = [self._cells[name].copied(*pair, copy)[1].size for name, copy in message.copies]
         return np.split(np.arange(sum(sizes)), np.cumsum(sizes)[:-1])
 
     def _whole(self, message: Message) -> Index:

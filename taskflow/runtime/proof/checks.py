@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 import numpy as np
 
-from taskflow.runtime.proof.cells import WHOLE, reads, writes
+from taskflow.runtime.proof.cells import reads, writes
 from taskflow.runtime.proof.execution import Execution
+from taskflow.runtime.proof.numbering import WHOLE
 from taskflow.runtime.proof.timeline import ONE, Place, Step
 from taskflow.runtime.regions import Partition
 from taskflow.runtime.tasks import Launch, Valid
@@ -86,6 +88,15 @@ def separation(execution: Execution) -> Iterator[str]:
                 break
 
 
+def overwritten(execution: Execution, partition: Partition) -> Iterator[str]:
+    """Steps that write constant fields, which are the host's alone, ghost cells included."""
+    names = [name for name, field in partition.fields.items() if field.constant]
+    constant = {(block, name) for block in range(len(partition)) for name in names}
+    for step in execution.steps:
+        for place in step.writes.keys() & constant:
+            yield f"{execution.describe(place, step.writes[place][:1])}: {step.text} writes what is constant"
+
+
 def _bounds(execution: Execution, turn: int, place: Place) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The events with which a pass may begin to touch a place, and those that it must not reach. A buffer of what comes
     in is touched again by whichever later pass waits for messages.
@@ -117,10 +128,11 @@ class Versions:
         self.launched = 0
         self.memory: dict[Place, np.ndarray] = {}
         for block in range(len(partition)):
-            for name, home in partition.homes.items():
-                numbers = self.memory[block, name] = np.full(self.cells[name].size(block), UNKNOWN)
-                for box in (home.owned[block], *valid[block].get((block, name), ())):
-                    numbers[self.cells[name].index(block, box)] = 0
+            for name in partition.fields:
+                held = 0 if partition.fields[name].constant else UNKNOWN  # of a constant field ghost cells, too
+                self.memory[block, name] = np.full(self.cells[name].size(block), held)
+                for cells in self._held(block, name, valid):
+                    self.memory[block, name][cells] = 0
         self.checked = 0
 
     def run(self, passes: Sequence[tuple[Sequence[Launch], Iterable[str]]]) -> list[str]:
@@ -144,15 +156,21 @@ class Versions:
         """Return what is wrong at the end with a block's own cells, and with ghost cells that are called valid."""
         faults: list[str] = []
         for block in range(len(self.partition)):
-            for name, home in self.partition.homes.items():
-                for box in (home.owned[block], *valid[block].get((block, name), ())):
-                    cells = self.cells[name].index(block, box)
+            for name in self.partition.fields:
+                for cells in self._held(block, name, valid):
                     expected = self.whole[name][self.cells[name].home[block][cells]]
                     faults += self._compare((block, name), cells, expected, "at the end")
             for name, number in self.known.items():
                 if self._memory((block, "scalar", name), ONE)[0] != number:
                     faults.append(f"block {block}: at the end another {name} than the program's")
         return faults
+
+    def _held(self, block: int, name: str, valid: Sequence[Valid]) -> Iterator[np.ndarray]:
+        """Yield a block's own cells of a field, and its ghost cells that are called valid."""
+        home = self.partition.homes[name]
+        for piece in home.pieces_of(block):
+            for box in (*home.own[piece], *valid[block].get((piece, name), ())):
+                yield self.cells[name].index(block, piece, box)
 
     def _number(self) -> int:
         """An even number that nothing had before; the odd one after it is a block's share of a reduction."""
@@ -163,8 +181,8 @@ class Versions:
         """Do a launch in the one memory; returns what it has to find there."""
         fields = {name: self.whole[name].copy() for name, _ in reads(launch, launch.over, self.partition)}
         snapshot = self._number(), fields, dict(self.known)
-        for name, box in writes(launch, launch.over):
-            self.whole[name][self.cells[name].index(WHOLE, box)] = snapshot[0]
+        for name, box in chain(*(writes(launch, box) for box in launch.boxes)):
+            self.whole[name][self.cells[name].whole(box)] = snapshot[0]
         self.known |= {name: snapshot[0] for name, _ in launch.reductions.values()}
         return snapshot
 

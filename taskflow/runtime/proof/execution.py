@@ -147,7 +147,7 @@ class Execution:
             (step.writes, writes(node.launch, node.box)),
         ):
             for name, box in boxes:
-                place, cells = (node.block, name), self.cells[name].index(node.block, box)
+                place, cells = (node.block, name), self.cells[name].index(node.block, node.place(name)[1], box)
                 touched[place] = np.union1d(touched[place], cells) if place in touched else cells
         step.reads |= {(node.block, "scalar", name): ONE for name in node.launch.scalars.values()}
         step.writes |= {(node.block, "scalar", name): ONE for name, _ in node.launch.reductions.values()}
@@ -155,7 +155,8 @@ class Execution:
     def _copy(self, step: Step, trace: Trace, operation: Operation, node: Node) -> None:
         if isinstance(node, Refresh):
             for name, copy in _share(trace, operation, node.copies):
-                self._cells(step, node.block, name, copy)
+                taken, filled = self.cells[name].copied(node.block, node.block, copy)
+                step.move((node.block, name), taken, (node.block, name), filled)
         elif isinstance(node, Send | Receive) and self.hardware.sees(node.message.source, node.message.target):
             self._direct(step, trace, node)
         elif isinstance(node, Send):
@@ -170,20 +171,13 @@ class Execution:
         message = node.message
         for name, copy in message.copies:
             inbox, packed = ("inbox", message.source, message.target), self._packed.places(trace, message, name, copy)
+            taken, filled = self.cells[name].copied(message.source, message.target, copy)
             if packed is None and isinstance(node, Send):
-                self._cells(step, message.target, name, copy)
+                step.move((message.source, name), taken, (message.target, name), filled)
             elif packed is not None and isinstance(node, Send):
-                taken = self.cells[name].index(message.source, copy.source_box)
                 step.move((message.source, name), np.resize(taken, packed.size), inbox, packed)
             elif packed is not None:
-                filled = self.cells[name].index(message.target, copy.target_box)
                 step.move(inbox, packed, (message.target, name), np.resize(filled, packed.size))
-
-    def _cells(self, step: Step, target: int, name: str, copy: Copy) -> None:
-        """Copy cells of one block to ghost cells of a block."""
-        taken = self.cells[name].index(copy.source, copy.source_box)
-        filled = self.cells[name].index(target, copy.target_box)
-        step.move((copy.source, name), taken, (target, name), filled)
 
     def _host(self, block: int, turn: int, text: str, trace: Trace, operation: Operation, node: Node) -> None:
         if not isinstance(node, Send | Receive):

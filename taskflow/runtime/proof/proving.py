@@ -8,9 +8,10 @@ from itertools import product
 
 from taskflow.errors import RunFailed
 from taskflow.runtime.machine.mapper import Mapper
-from taskflow.runtime.proof.cells import Outside, boxes, number_cells
-from taskflow.runtime.proof.checks import Versions, collisions, races, separation
+from taskflow.runtime.proof.cells import boxes, number_cells
+from taskflow.runtime.proof.checks import Versions, collisions, overwritten, races, separation
 from taskflow.runtime.proof.execution import Execution
+from taskflow.runtime.proof.numbering import Outside
 from taskflow.runtime.proof.recording import RecordedPass, record_pass
 from taskflow.runtime.proof.timeline import Broken, Circle, Hardware
 from taskflow.runtime.regions import Partition
@@ -176,7 +177,7 @@ def examine(partition: Partition, passes: Sequence[RecordedPass], hardware: Hard
     first, last = passes[0].valid, passes[-1].after
     traces = [trace for one in passes for trace in one.traces]
     touched = {box for trace in traces for node in trace.graph.nodes for box in boxes(node)}
-    touched |= {launch.over for one in passes for launch in one.launches}
+    touched |= {box for one in passes for launch in one.launches for box in launch.boxes}
     touched |= {box for valid in (*first, *last) for some in valid.values() for box in some}
     proof = Proof(passes=len(passes))
     try:
@@ -190,6 +191,7 @@ def examine(partition: Partition, passes: Sequence[RecordedPass], hardware: Hard
     proof.pairs, proof.faults = races(execution)
     proof.faults += collisions(execution)
     proof.faults += separation(execution)
+    proof.faults += overwritten(execution, partition)
     versions = Versions(execution, partition, first)
     proof.faults += versions.run([(one.launches, one.scalars) for one in passes])
     proof.faults += versions.left(last)

@@ -153,6 +153,14 @@ class Partition:
             return range(block, block + 1)
         return range(bisect_left(self.block_of, block), bisect_right(self.block_of, block))
 
+    def cells_of(self, block: int) -> tuple[Box, ...]:
+        """The cells of a block, as the boxes of its pieces."""
+        return tuple(self.parts[piece] for piece in self.pieces_of(block))
+
+    def own_of(self, block: int) -> tuple[Box, ...]:
+        """The cells that a block owns, boundary layers among them, as disjoint boxes."""
+        return tuple(box for piece in self.pieces_of(block) for box in self.own[piece])
+
     def beside_piece(self, piece: int, other: Partition) -> int:
         """The piece of another partition into as many blocks that lives where a piece of this one does: of as many
         pieces the one in the same place, else the block's first.

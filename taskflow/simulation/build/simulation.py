@@ -10,26 +10,26 @@ from itertools import chain, groupby
 import numpy as np
 
 from taskflow.flow import StaggeredGrid
-from taskflow.flow.measures.isosurface import Isosurface
 from taskflow.flow.measures.spectra import CENTRED, Spectra, partitions
 from taskflow.flow.measures.statistics import Statistics
-from taskflow.flow.measures.steadiness import Steadiness
 from taskflow.flow.model import Model
 from taskflow.flow.stability import Stability
 from taskflow.output import TimeSeries, at_points, of_surface
-from taskflow.runtime.regions import Box, Field, FieldSpace, Location, Partition, Region, Triple
+from taskflow.runtime.cluster import cut
+from taskflow.runtime.regions import Field, FieldSpace, Location, Partition, Triple
 from taskflow.runtime.tasks import Cells, Program, live_in, overwritten
 from taskflow.simulation.bodies import Bodies, Masks, Survey, survey
+from taskflow.simulation.build.domain import Domain
 from taskflow.simulation.build.projection import system_of
 from taskflow.simulation.build.scales import Scales
-from taskflow.simulation.build.system import Measures, System
+from taskflow.simulation.build.system import Constants, Measures, System
 from taskflow.simulation.case import Case
 from taskflow.simulation.inflow import Inflows
 from taskflow.simulation.records.fields import STATISTICS
 from taskflow.simulation.records.series import Integral, ProbeSeries
 from taskflow.simulation.records.statistics import AveragedSpectra, TimeAverages, averaged_spectra
 from taskflow.simulation.schedule import Clock, Every
-from taskflow.simulation.steady import SteadyCriterion
+from taskflow.simulation.steady import Settled
 from taskflow.simulation.step_cost import StepCost
 
 
@@ -39,22 +39,24 @@ class BlockSpec:
 
     `case` is its text, `settled` the criterion of a steady state, `stability` that of steps where it is known, `scales`
     the largest values that the case explains, `sweeps` the number of iterations of the solver where it is fixed,
-    `counted` the scalars that count the iterations of a step that end at a tolerance. Recorded beside snapshots are
+    `counted` the scalars that count the iterations of a step that end at a tolerance, `remedy` what its system says of
+    runs that diverge. Recorded beside snapshots are
     `averages`, `spectra`, `probes`, `planes` (how often, by group) and `integrals`.
     """
 
     case: str
-    grid: StaggeredGrid
+    domain: Domain
     model: Model
     measures: Measures
     clock: Clock
-    settled: SteadyCriterion | None
+    settled: Settled | None
     stability: Stability | None
     scales: Scales
     sweeps: int | None
     counted: tuple[str, ...]
-    inflows: Inflows
-    masks: Masks | None
+    remedy: str | None
+    inflows: Inflows | None
+    constants: Constants | None
     averages: TimeAverages[Statistics] | None
     spectra: tuple[AveragedSpectra, ...]
     probes: tuple[ProbeSeries, ...]
@@ -72,6 +74,11 @@ class BlockSpec:
         return tuple(recorded.series for recorded in (*self.followed, *self.spectra))
 
 
+def blocks_of(case: Case, slabs: int) -> Triple:
+    """The blocks that a case gives; by default so many slabs, or fewer that are as thick as its system needs them."""
+    return cut(case.machine, case.grid.room, slabs, system_of(case).thinnest)
+
+
 @dataclass(frozen=True, eq=False)
 class Simulation:
     """A case on nx x ny x nz blocks, each on a "cpu" or a "gpu". Raises BadInput where they do not fit the grid."""
@@ -85,6 +92,11 @@ class Simulation:
         """Cells and places."""
         return self.case.staggered
 
+    @property
+    def domain(self) -> Domain:
+        """Where the cells are."""
+        return self.system.domain
+
     @cached_property
     def system(self) -> System:
         """The system of equations that the case is of."""
@@ -97,9 +109,8 @@ class Simulation:
 
     @cached_property
     def clock(self) -> Clock:
-        """The schedule of the run, with steps as long as the model lets them be."""
-        time = self.case.time
-        return self.case.clock(self.model.step_limit(time.step, time.cfl or 0.5, time.diffusion))
+        """The schedule of the run."""
+        return self.system.clock
 
     @cached_property
     def measures(self) -> Measures:
@@ -112,12 +123,9 @@ class Simulation:
         return self.measures.monitor
 
     @cached_property
-    def settled(self) -> SteadyCriterion | None:
+    def settled(self) -> Settled | None:
         """The criterion of a steady state; None where the run does not stop there."""
-        steady = self.case.time.steady
-        if steady is None:
-            return None
-        return SteadyCriterion(Steadiness(self.model, self.grid), steady.rate, steady.every, steady.over)
+        return self.system.settled
 
     @cached_property
     def stability(self) -> Stability | None:
@@ -125,8 +133,8 @@ class Simulation:
         return self.model.stability(self.clock.limit)
 
     @cached_property
-    def inflows(self) -> Inflows:
-        """The values that enter at inflows."""
+    def inflows(self) -> Inflows | None:
+        """The values that enter at inflows, written for every step; None where none are."""
         return self.system.inflows
 
     @property
@@ -157,6 +165,8 @@ class Simulation:
     @cached_property
     def spectra(self) -> tuple[AveragedSpectra, ...]:
         """The spectra that are averaged over time."""
+        if not self.case.spectra:
+            return ()
         about = self.grid, self._main, self.system.metadata
         return tuple(averaged_spectra(self.case, table, *about) for table in self.case.spectra)
 
@@ -175,7 +185,7 @@ class Simulation:
             names = probe.fields or case.fields
             points = np.array(probe.places)
             series = at_points(probe.name, points, {name: about[name] for name in names}, case.output.precision)
-            probes.append(ProbeSeries(series, points, tuple(fields[name] for name in names), probe.every))
+            probes.append(ProbeSeries(series, points, tuple(fields[name] for name in names), probe.every, self.grid))
         return tuple(probes)
 
     @cached_property
@@ -185,7 +195,7 @@ class Simulation:
         for iso in self.case.isosurfaces:
             words = f"area of the surface on which {iso.field} = {iso.value:g}"
             series = of_surface(iso.name, words, {"field": iso.field, "value": iso.value})
-            integrals.append(Integral(series, (Isosurface(self.grid, iso.field, iso.value),), iso.every))
+            integrals.append(Integral(series, (self.system.isosurface(iso.field, iso.value),), iso.every))
         return tuple(sorted(integrals, key=lambda integral: str(integral.every)))
 
     @property
@@ -207,7 +217,7 @@ class Simulation:
         """The part of this that every block has to know."""
         return BlockSpec(
             case=self.case.to_toml(),
-            grid=self.grid,
+            domain=self.domain,
             model=self.model,
             measures=self.measures,
             clock=self.clock,
@@ -216,8 +226,9 @@ class Simulation:
             scales=self.system.scales,
             sweeps=self.system.sweeps,
             counted=self.step_cost.counted,
+            remedy=self.system.remedy,
             inflows=self.inflows,
-            masks=self.masks,
+            constants=self.system.constants,
             averages=self.averages,
             spectra=self.spectra,
             probes=self.probes,
@@ -235,16 +246,13 @@ class Simulation:
     def _main(self) -> Partition:
         averages = self.averages.statistics.fields if self.averages else {}
         centred: dict[str, Location] = {CENTRED: "c"} if any(table.pairs for table in self.case.spectra) else {}
-        kept = self.settled.steadiness.fields if self.settled else {}
+        kept = self.settled.fields if self.settled else {}
         fields = self.model.fields | averages | centred | kept
-        numbers = (Field(name, self.dtype, place) for name, place in fields.items())
+        constant = {field.name: field for field in self.system.constant_fields}
+        numbers = (Field(name, self.dtype, place) for name, place in fields.items() if name not in constant)
         flags = (Field(name, kind) for name, kind in self.model.flags.items())
-        space = FieldSpace((*numbers, *flags))
-        return Partition(
-            Region(Box.of(self.case.grid.cells), space, self.case.periodic, self.model.ghost),
-            self.blocks,
-            redundant=1,
-        )
+        space = FieldSpace((*numbers, *flags, *constant.values()))
+        return self.domain.partition(space, self.model.ghost, self.blocks)
 
     @cached_property
     def step_cost(self) -> StepCost:
@@ -259,7 +267,7 @@ class Simulation:
         regions, which depend on the blocks, no cell is kept that is not written, only padding that is never used.
         """
         model, main = self.model, self.partition.region.fields
-        judged = (self.settled.steadiness.compare, self.settled.steadiness.keep) if self.settled else ()
+        judged = self.settled.programs if self.settled else ()
         begun = (*judged, *(averaged.begin for averaged in self.averaged.values()))
         written = overwritten((model.start, *begun, model.step), self.partition)
         after = (*judged, self.monitor, *chain(*self.recorded))

@@ -5,15 +5,21 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from taskflow.flow.boundaries.open_boundaries import OpenBoundaries
 from taskflow.flow.measures.energy_budget import EnergyBudget
+from taskflow.flow.measures.isosurface import Isosurface, ValueSurface
+from taskflow.flow.measures.steadiness import Steadiness
 from taskflow.flow.model import Model
 from taskflow.flow.stability import NO_EDDIES
 from taskflow.flow.time.schemes import ADAMS_BASHFORTH, Spreads
 from taskflow.output import FieldMetadata
+from taskflow.runtime.machine import Shard
+from taskflow.runtime.regions import Field
 from taskflow.runtime.tasks import Program
+from taskflow.simulation.build.domain import BoxDomain, Domain
 from taskflow.simulation.build.scales import Scale, Scales
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.initial import Profile
@@ -24,10 +30,18 @@ from taskflow.simulation.inflow import Inflows
 from taskflow.simulation.initial import extremes
 from taskflow.simulation.noise import RandomVelocity
 from taskflow.simulation.records.series import Integral
-from taskflow.simulation.schedule import Tick
+from taskflow.simulation.schedule import Clock, Tick
+from taskflow.simulation.steady import Settled, SteadyCriterion
 
 if TYPE_CHECKING:
     from taskflow.simulation.build.simulation import Simulation
+
+
+class Constants(Protocol):
+    """Fields that no program writes, such as where bodies are. Picklable."""
+
+    def fill(self, shard: Shard) -> None:
+        """Write those of a block."""
 
 
 class Measures(Protocol):
@@ -67,7 +81,9 @@ class System(SystemType, ABC):
 
     accepts: ClassVar[frozenset[str]] = frozenset()
     lists: ClassVar[Mapping[str, type[Table]]] = {}  # the tables that it reads under [[name]]
+    instead: ClassVar[Mapping[str, type[Table]]] = {}  # what it reads in tables that others read, too
     sides: ClassVar[frozenset[str]] = frozenset()
+    thinnest: ClassVar[int] = 1  # cells of a block along directions that are cut
     fewest: ClassVar[int] = 1  # fields that it has at the least
 
     @classmethod
@@ -81,6 +97,11 @@ class System(SystemType, ABC):
         return dict(tables)
 
     @classmethod
+    def derived(cls, tables: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+        """What follows from sound tables, by the names under which rules ask for it: here nothing."""
+        yield from ()
+
+    @classmethod
     def headline(cls, case: Case) -> str:
         """The system in a line, for the head of a run."""
         return f"Model: {cls.claims}"
@@ -89,6 +110,40 @@ class System(SystemType, ABC):
     @abstractmethod
     def model(self) -> Model:
         """The equations."""
+
+    @cached_property
+    def domain(self) -> Domain:
+        """Where the cells are."""
+        return BoxDomain(self.sim.grid)
+
+    @property
+    def constants(self) -> Constants | None:
+        """What fills the fields that no program writes: here where bodies are, if there are any."""
+        return self.sim.masks
+
+    @property
+    def constant_fields(self) -> tuple[Field, ...]:
+        """Such fields that are of the host alone, ghost cells included."""
+        return ()
+
+    @property
+    def clock(self) -> Clock:
+        """The schedule of the run, with steps as long as the model lets them be."""
+        time = self.sim.case.time
+        return self.sim.case.clock(self.model.step_limit(time.step, time.cfl or 0.5, time.diffusion))
+
+    @property
+    def settled(self) -> Settled | None:
+        """The criterion of a steady state; None where the run does not stop there."""
+        steady = self.sim.case.time.steady
+        if steady is None:
+            return None
+        return SteadyCriterion(Steadiness(self.model, self.sim.grid), steady.rate, steady.every, steady.over)
+
+    @property
+    def remedy(self) -> str | None:
+        """What to change where a run diverges; None where that follows from its steps."""
+        return None
 
     @property
     def metadata(self) -> dict[str, FieldMetadata]:
@@ -131,8 +186,8 @@ class System(SystemType, ABC):
         return Scales(velocity, Scale(0.0), 0.0, carried, driven=True)
 
     @property
-    def inflows(self) -> Inflows:
-        """The values that enter at inflows."""
+    def inflows(self) -> Inflows | None:
+        """The values that enter at inflows, written for every step; None where none are."""
         grid = self.sim.grid
         return Inflows(grid, {}, OpenBoundaries({}, grid.constants, ADAMS_BASHFORTH), self.sim.dtype)
 
@@ -155,6 +210,10 @@ class System(SystemType, ABC):
     def surfaces(self) -> tuple[Integral, ...]:
         """The integrals over the surfaces of the case."""
         return ()
+
+    def isosurface(self, field: str, value: float) -> Isosurface:
+        """The program that measures the area on which a field has a value."""
+        return Isosurface(self.sim.grid, ValueSurface(field, value))
 
     def check(self) -> None:
         """Raises BadInput where the first step cannot be made, as an initial value is not finite."""

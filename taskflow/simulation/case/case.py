@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from pydantic import ConfigDict, TypeAdapter
+from pydantic import ConfigDict, TypeAdapter, ValidatorFunctionWrapHandler, field_validator
 
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.stability import StepLimit
@@ -17,7 +17,7 @@ from taskflow.simulation.case.control import CheckpointTable, MonitorTable, Outp
 from taskflow.simulation.case.grid import AXES, NOWHERE, GridTable, cells_fit
 from taskflow.simulation.case.initial import Initial
 from taskflow.simulation.case.machine import Machine
-from taskflow.simulation.case.method import Kind, Method, choose, reads, system_of
+from taskflow.simulation.case.method import Kind, Method, choose, reads, replacements, system_of
 from taskflow.simulation.case.obstacles import BodyTreatment, Obstacles
 from taskflow.simulation.case.physics import FluidTable, Forcing, Heat, TurbulenceTable
 from taskflow.simulation.case.pressure import PressureTable
@@ -26,7 +26,7 @@ from taskflow.simulation.case.problems import CaseError, Problem, shown
 from taskflow.simulation.case.scalars import Scalars
 from taskflow.simulation.case.source import locate, override, read
 from taskflow.simulation.case.statistics import Spectra, StatisticsTable
-from taskflow.simulation.case.table import Table, Text, document, entry, table_in
+from taskflow.simulation.case.table import Rule, Table, Text, document, entry, table_in
 from taskflow.simulation.schedule import Clock
 
 REST = StepLimit()  # of a schedule by which nobody steps
@@ -76,13 +76,15 @@ class Case(Table):
         problems, values = list(chosen.problems), chosen.tables
         if not reads(chosen.system, "fluid"):
             values["fluid"] = NO_FLUID
+        own = {chosen.system.claims, *chosen.system.instead} if chosen.system else set()
+        broken = own - values.keys()  # what is wrong with them is said already
         try:
             super().__init__(**values)
             tables = dict(self)
         except CaseError as error:
-            problems += error.problems
+            problems += (problem for problem in error.problems if problem.keys[0] not in broken)
             tables = _sound(values, problems)
-        tables = {name: table for name, table in tables.items() if reads(chosen.system, name)}
+        tables = {name: t for name, t in tables.items() if reads(chosen.system, name) and name not in broken}
         known = tables | dict(_derived(tables, chosen.system))
         problems += _contradictions(known, chosen.system)
         if problems:
@@ -90,6 +92,12 @@ class Case(Table):
         for name, table in tables.items():
             values[name] = table.completed(known) if isinstance(table, Table) else table
         super().__init__(**values)
+
+    @field_validator("*", mode="wrap")
+    @classmethod
+    def _as_it_is(cls, value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
+        """A table that has been read with the keys of a system stays."""
+        return value if isinstance(value, replacements()) else handler(value)
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -126,6 +134,10 @@ class Case(Table):
     def own(self) -> Any:
         """The table that the system of the case claims; None for the projection."""
         return None if self.system is None else getattr(self, self.system.claims)
+
+    def table(self, name: str) -> Any:
+        """A table with the keys that the system of the case reads in it."""
+        return getattr(self, name)
 
     @property
     def spacing(self) -> tuple[float, float, float]:
@@ -180,17 +192,29 @@ def _sound(values: Mapping[str, Any], problems: Sequence[Problem]) -> dict[str, 
     for name, field in Case.model_fields.items():
         kind: Any = field.annotation
         if table_in(kind) and name not in wrong and (name in values or not field.is_required()):
-            tables[name] = TypeAdapter(kind).validate_python(values[name]) if name in values else field.default
+            value = values.get(name, field.default)
+            tables[name] = value if isinstance(value, Table) else TypeAdapter(kind).validate_python(value)
     return tables
 
 
 def _contradictions(known: Mapping[str, Any], system: Kind | None) -> Iterator[Problem]:
-    """All that tables, and what follows from them, say against each other."""
-    kinds = [table_in(field.annotation) for field in Case.model_fields.values()] + [system.table if system else None]
-    for rule in chain(*(kind.rules for kind in kinds if kind), magnitudes.RULES):
-        names = signature(rule).parameters
-        if all(name in known for name in names):
-            yield from rule(*(known[name] for name in names))
+    """All that tables, and what follows from them, say against each other. Rules of the projection's tables do not look
+    at those that a system reads with keys of its own.
+    """
+    own = {system.claims: system.table, **system.instead} if system else {}
+    kinds = {name: kind for name, field in Case.model_fields.items() if (kind := table_in(field.annotation))}
+    others = {name for name, kind in own.items() if name in kinds and not issubclass(kind, kinds[name])}
+    plain = {name: table for name, table in known.items() if name not in others}
+    for rule in chain(*(kind.rules for name, kind in kinds.items() if name not in own), magnitudes.RULES):
+        yield from _asked(rule, plain)
+    for rule in chain(*(kind.rules for kind in own.values())):
+        yield from _asked(rule, known)
+
+
+def _asked(rule: Rule, known: Mapping[str, Any]) -> Iterator[Problem]:
+    names = signature(rule).parameters
+    if all(name in known for name in names):
+        yield from rule(*(known[name] for name in names))
 
 
 def _derived(tables: Mapping[str, Any], system: Kind | None) -> Iterator[tuple[str, Any]]:
@@ -198,10 +222,13 @@ def _derived(tables: Mapping[str, Any], system: Kind | None) -> Iterator[tuple[s
     yield "tables", tables
     needed = {"heat", "scalars", "turbulence"}
     if system is not None:
-        needed = {system.claims} | {name for name in Case.model_fields if name in system.accepts}
+        partly = {key.partition(".")[0] for key in system.accepts}
+        needed = {system.claims, *system.instead} | (partly & Case.model_fields.keys())
     if needed <= tables.keys():
         yield "fields", _fields(tables, system)
-    if (grid := tables.get("grid")) and not any(cells_fit(grid)):
+    if system is not None:
+        yield from system.derived(tables)
+    if isinstance(grid := tables.get("grid"), GridTable) and not any(cells_fit(grid)):
         yield "cells", grid.staggered(NOWHERE)
         if "boundaries" in tables:
             yield "staggered", grid.staggered(tables["boundaries"].periodic)

@@ -1,8 +1,9 @@
 """The box and its cells: [grid], [grid.stretching]."""
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, WithJsonSchema
@@ -135,8 +136,13 @@ def _length(value: object) -> float:
     return length
 
 
+ON_CHARTS = 'body-fitted cells need [method] with type = "artificial-compressibility"; give that, or leave it out'
+
+
 class GridTable(Table):
     """A box of cells."""
+
+    refused: ClassVar[Mapping[str, str]] = dict.fromkeys(("shape", "file", "map", "scale", "sides"), ON_CHARTS)
 
     cells: WholeVector = entry(
         "how many cells, along x, y and z", remedy="give three whole numbers >= 1, in the order x, y, z"
@@ -157,6 +163,26 @@ class GridTable(Table):
             for axis, n, start, length in zip("xyz", self.cells, self.origin, self.lengths, strict=True)
         )
         return StaggeredGrid(self.cells, self.lengths, self.origin, periodic, (x, y, z))
+
+    @property
+    def room(self) -> tuple[int, int, int]:
+        """How many blocks find a plane of cells each, along x, y and z."""
+        return self.cells
+
+    @property
+    def told(self) -> str:
+        """The cells as the case file has them."""
+        return f"grid.cells = {list(self.cells)}"
+
+    @property
+    def size(self) -> str:
+        """The cells in words."""
+        return f"{' x '.join(map(str, self.cells))} cells"
+
+    @property
+    def count(self) -> int:
+        """How many cells there are."""
+        return math.prod(self.cells)
 
     @property
     def ends(self) -> list[tuple[float, float]]:

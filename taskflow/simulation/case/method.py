@@ -13,12 +13,21 @@ from taskflow.simulation.case.table import Table, Text, entry, plain_keys, writt
 
 GROUP = "taskflow.models"  # of entry points
 # The systems of this package, known without installation
-OWN = {"two_phase": "taskflow.simulation.build.two_phase.system:TwoPhaseSystem"}
+OWN = {
+    "two_phase": "taskflow.simulation.build.two_phase.system:TwoPhaseSystem",
+    "artificial-compressibility": "taskflow.simulation.build.artificial_compressibility.system:CompressibilitySystem",
+}
 PROJECTION = "projection"
+METHOD = "method"  # what a system claims whose own keys are those of [method]
 ALL = frozenset(("title", "method", "grid", "boundaries", "time", "output", "monitor", "checkpoint", "machine")) | {
     "statistics", "spectra", "probes", "planes", "isosurfaces",
 }  # fmt: skip
 """The tables that every system has."""
+COMPRESSIBILITY = (
+    "compressibility", "reference_speed", "flux", "reconstruction", "limiter", "damping", "march", "cfl", "steps",
+    "stall", "pressure_at", "linear", "inner",
+)  # fmt: skip
+"""The keys of [method] that artificial compressibility has."""
 PARTS = frozenset(("grid.stretching", "time.scheme", "statistics.budget")) | {
     f"boundaries.{option}"
     for option in ("temperature", "heat_flux", "heat_transfer", "outside_temperature", "roughness", "phase")
@@ -34,6 +43,7 @@ class SystemType(Protocol):
     accepts: ClassVar[frozenset[str]]
     sides: ClassVar[frozenset[str]]
     lists: ClassVar[Mapping[str, type[Table]]]
+    instead: ClassVar[Mapping[str, type[Table]]]
 
     @classmethod
     def misfits(cls, tables: Mapping[str, Any]) -> Iterator[Problem]:
@@ -49,6 +59,10 @@ class SystemType(Protocol):
     def fields(cls, tables: Mapping[str, Any]) -> tuple[str, ...]:
         """The names of the fields that a snapshot can have, from the tables of the case."""
 
+    @classmethod
+    def derived(cls, tables: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+        """What follows from sound tables, by the names under which rules ask for it."""
+
 
 Kind = type[SystemType]
 _systems: dict[str, Kind] = {}  # that were registered, or loaded
@@ -59,11 +73,20 @@ def register(name: str, system: Kind) -> None:
     _systems[name] = system
 
 
+def replacements() -> tuple[type[Table], ...]:
+    """The kinds of tables that systems read with keys of their own."""
+    return tuple(kind for system in _systems.values() for kind in system.instead.values())
+
+
 class Method(Table):
     """Which equations are solved."""
 
+    refused: ClassVar[Mapping[str, str]] = dict.fromkeys(COMPRESSIBILITY, 'it needs type = "artificial-compressibility"; give that, or leave it out')
+
     type: Text = entry(
-        "`projection`, an incompressible fluid, or a [model of your own](../howto/own_model.md)", PROJECTION
+        "`projection`, an incompressible fluid on a Cartesian grid; `artificial-compressibility`, on body-fitted cells;"
+        " or a [model of your own](../howto/own_model.md)",
+        PROJECTION,
     )
 
 
@@ -116,21 +139,23 @@ def choose(values: Mapping[str, Any], known: Mapping[str, Any]) -> ChosenSystem:
         return ChosenSystem(None, {key: value for key, value in values.items() if key not in lists}, problems)
     if name not in systems:
         raise CaseError(wrong(("method", "type"), name, _unknown(name, systems, broken)))
-    if systems[name].claims in known:
+    if systems[name].claims in known and systems[name].claims != METHOD:
         words = f"it claims the table [{systems[name].claims}], which is not its own; its package has to name another"
         raise CaseError(wrong(("method", "type"), name, words))
     system, tables = systems[name], {key: value for key, value in values.items() if key not in dict(claims[1:])}
     problems += system.misfits(tables)
     tables = system.prepared(tables)
-    tables["method"] = Method(type=name)
-    own = tables.pop(system.claims, {})
-    try:
-        if not isinstance(own, Mapping | system.table):
-            raise CaseError(wrong((), own, "give a table"))
-        tables[system.claims] = own if isinstance(own, system.table) else system.table(**plain_keys(own))
-    except CaseError as error:
-        within = [problem.within([system.claims]) for problem in error.problems]
-        problems += explained(within, [(system.claims, *path) for path in system.table.paths()])
+    if system.claims != METHOD:
+        tables[METHOD] = Method(type=name)
+    for key, kind in {system.claims: system.table, **system.instead}.items():
+        own = tables.pop(key, {})
+        try:
+            if not isinstance(own, Mapping | kind):
+                raise CaseError(wrong((), own, "give a table"))
+            tables[key] = own if isinstance(own, kind) else kind(**plain_keys(own))
+        except CaseError as error:
+            within = [problem.within([key]) for problem in error.problems]
+            problems += explained(within, [(key, *path) for path in kind.paths()])
     for key, kind in system.lists.items():
         tables[key], wrong_ones = _listed(key, tables.get(key, ()), kind)
         problems += wrong_ones
@@ -229,10 +254,10 @@ def _unread(method: Method, name: str, table: Table, key: Key) -> Iterator[Probl
             yield wrong((*key, inner), written(value), f'the model "{method.type}" does not read it; leave it out')
 
 
-def _keys_are_read(method: Method | None, tables: Mapping[str, Any]) -> Iterator[Problem]:
+def keys_are_read(method: Method | None, tables: Mapping[str, Any]) -> Iterator[Problem]:
     for name, table in tables.items():
         if method is not None and isinstance(table, Table):
             yield from _unread(method, name, table, (name,))
 
 
-Method.rules = (_sides_are_known, _keys_are_read)
+Method.rules = (_sides_are_known, keys_are_read)

@@ -1,7 +1,7 @@
 """The fluid and what acts on it: [fluid], [heat], [turbulence], [body]."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from pydantic import model_validator
 
@@ -143,7 +143,16 @@ def _rough_walls_are_resolved(
             yield wrong(key, side.roughness, remedy)
 
 
-def _heat_is_on(heat: Heat | None, boundaries: Boundaries, initial: Initial) -> Iterator[Problem]:
+class Sided(Protocol):
+    """A table of boundaries."""
+
+    @property
+    def sides(self) -> Mapping[str, Table]:
+        """The tables of all sides by name."""
+
+
+def heat_is_on(heat: Heat | None, boundaries: Sided, initial: Initial) -> Iterator[Problem]:
+    """Temperatures need heat, and fluxes of it a diffusivity."""
     for face, side in boundaries.sides.items():
         for option in present(dict(side), "temperature", "heat_flux", "heat_transfer"):
             value, key = getattr(side, option), ("boundaries", face, option)
@@ -151,11 +160,15 @@ def _heat_is_on(heat: Heat | None, boundaries: Boundaries, initial: Initial) -> 
                 yield wrong(key, written(value), NO_HEAT)
             elif option != "temperature" and value != 0 and heat.diffusivity == 0:
                 yield wrong(key, value, "no heat flows without heat.diffusivity; give one")
+    if heat is None and initial.temperature is not None:
+        yield wrong(("initial", "temperature"), initial.temperature.source, NO_HEAT)
+
+
+def _tables_have_heat(heat: Heat | None, boundaries: Boundaries) -> Iterator[Problem]:
+    for face, side in boundaries.sides.items():
         if heat is None and side.table and "T" in side.table.names:
             message = "it has T, but this case has no temperature; add a [heat] table, or leave the column out"
             yield wrong(("boundaries", face, "table"), side.table.source, message)
-    if heat is None and initial.temperature is not None:
-        yield wrong(("initial", "temperature"), initial.temperature.source, NO_HEAT)
 
 
 def _background_is_central(heat: Heat | None) -> Iterator[Problem]:
@@ -188,6 +201,6 @@ def _wind_is_geostrophic(body: Forcing) -> Iterator[Problem]:
         yield wrong(("body", "geostrophic_wind"), body.geostrophic_wind, remedy)
 
 
-Heat.rules = (_heat_is_on, _background_is_central)
+Heat.rules = (heat_is_on, _tables_have_heat, _background_is_central)
 Forcing.rules = (_bulk_velocity_is_free, _wind_is_geostrophic)
 TurbulenceTable.rules = (_rough_walls_are_resolved,)

@@ -87,6 +87,9 @@ def schema() -> dict[str, Any]:
             one = _for_editors(table)
             several = {"type": "array", "items": one, "description": one["description"]}
             made["properties"][name] = several if name in system.lists else one
+        for name, kind in system.instead.items():
+            own = _for_editors(kind.model_json_schema(schema_generator=_Schema))
+            made["properties"][name] = {"anyOf": [made["properties"][name], own], "description": own["description"]}
         whole = ALL | system.accepts  # of others it reads a key at most, and needs none
         made["required"] = [name for name in made["required"] if name in whole]
     return made

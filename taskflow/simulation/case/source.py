@@ -13,7 +13,7 @@ from taskflow.simulation.case.problems import Key, shown
 LARGEST = 1_000_000  # bytes
 FILES = (
     (("boundaries",), "table"), (("grid", "stretching"), "faces"), (("obstacles",), "file"),
-    (("two_phase", "shapes"), "file"),
+    (("two_phase", "shapes"), "file"), ((), "file"), ((), "map"),
 )  # fmt: skip
 _OVERRIDE = re.compile(r"\s*([A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*)\s*=\s*(.*?)\s*", re.DOTALL)
 _DECIMAL = re.compile(r"[+-]?(\d+\.|\.\d+)([eE][+-]?\d+)?")

@@ -71,6 +71,7 @@ class Table(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
     rules: ClassVar[tuple[Rule, ...]] = ()
+    refused: ClassVar[Mapping[str, str]] = {}  # keys of other tables of this name, each with its remedy
 
     def __init__(self, /, **values: Any) -> None:
         values = {name: plain_keys(value) for name, value in values.items()}
@@ -124,6 +125,8 @@ class Table(BaseModel):
                 yield from (problem.within([key, *place]) for problem in problems)
             elif item["type"] == "missing":
                 yield missing(key, cls._said(key, REMEDY) or "give it")
+            elif item["type"] == "extra_forbidden" and key in cls.refused and not place:
+                yield wrong(key, value, cls.refused[key])
             elif item["type"] == "extra_forbidden":
                 yield Problem((key,), "there is no such key", shown(value), unknown=True)
             elif item["type"] == "literal_error":

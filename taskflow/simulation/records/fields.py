@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from taskflow.output import BlockStore, Guard, Store, Writer, sum_of_group, sum_of_times, unguarded
+from taskflow.output import BlockStore, ChartsBlockStore, Guard, Piece, Store, Writer, sum_of_group, sum_of_times, unguarded
 from taskflow.runtime.machine import Shard
 
 SNAPSHOTS, STATISTICS = "", "statistics"  # groups of the store
@@ -142,6 +142,30 @@ class FieldRecording(Recording):
         # Who allocates may have to wait for all GPUs of a process: none goes on.
         self.shard.meet(self.place.writer.patience)
         self._submit(lambda: self._output.fetch(index, held), 1)
+
+    def flush(self) -> None:
+        """Nothing: all that was copied is being written."""
+
+
+class ChartRecording(Recording):
+    """Fields on charts: every block writes its pieces."""
+
+    def __init__(self, place: GroupPlace) -> None:
+        super().__init__(place)
+        partition, files = place.shard.partition, place.writer.files
+        self._boxes = partition.cells_of(place.shard.block)
+        pieces = [Piece.of(partition.region.charts, box) for box in self._boxes]
+        self._output = ChartsBlockStore(place.path, pieces, place.group, files=files, guard=place.guard)
+
+    def _copy(self, index: int) -> None:
+        self.place.writer.reserve()
+        output, hold = self._output, self.shard.hold
+        held = {
+            name: [(piece, hold(name, box)) for piece, box in zip(output.pieces, self._boxes, strict=True)]
+            for name in output.fields
+        }
+        self.shard.meet(self.place.writer.patience)  # as `FieldRecording` does
+        self._submit(lambda: output.fetch(index, held), 1)
 
     def flush(self) -> None:
         """Nothing: all that was copied is being written."""

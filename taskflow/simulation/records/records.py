@@ -11,7 +11,15 @@ from taskflow.output import Guard, RunLog, Writer, unguarded
 from taskflow.runtime.machine import Shard
 from taskflow.simulation.build.simulation import BlockSpec
 from taskflow.simulation.build.system import Measures
-from taskflow.simulation.records.fields import SNAPSHOTS, STATISTICS, FieldRecording, GroupPlace, Recording, WriteStatus
+from taskflow.simulation.records.fields import (
+    SNAPSHOTS,
+    STATISTICS,
+    ChartRecording,
+    FieldRecording,
+    GroupPlace,
+    Recording,
+    WriteStatus,
+)
 from taskflow.simulation.records.series import IntegralRecording, PointRecording
 from taskflow.simulation.records.statistics import AverageRecorder, SpectraRecording
 from taskflow.simulation.schedule import Tick
@@ -69,7 +77,8 @@ class Records:
         def place(group: str) -> GroupPlace:
             return GroupPlace(path, group, shard, self.writer, times.get(group, ()), guard)
 
-        self._groups: dict[str, Recording] = {SNAPSHOTS: FieldRecording(place(SNAPSHOTS))}
+        kind = FieldRecording if shard.partition.pieces is None else ChartRecording
+        self._groups: dict[str, Recording] = {SNAPSHOTS: kind(place(SNAPSHOTS))}
         self._averaging: dict[str, AverageRecorder] = {}
         if spec.averages:
             self._groups[STATISTICS] = FieldRecording(place(STATISTICS))
@@ -82,7 +91,7 @@ class Records:
             self._groups[group] = FieldRecording(place(group))
         for probe in spec.probes:
             group = probe.series.group
-            self._groups[group] = PointRecording(place(group), probe, spec.grid)
+            self._groups[group] = PointRecording(place(group), probe)
         for integral in spec.integrals:
             group = integral.series.group
             self._groups[group] = IntegralRecording(place(group), integral)

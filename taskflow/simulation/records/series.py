@@ -58,12 +58,14 @@ class SeriesRecording(Recording):
 
 @dataclass(frozen=True, eq=False)
 class ProbeSeries:
-    """A group of points [point, axis], and which fields are recorded there, each with its location, how often."""
+    """A group of points [point, axis] in a grid, and which fields are recorded there, each with its location, how often.
+    """
 
     series: TimeSeries
     points: np.ndarray
     locations: tuple[Location, ...]
     every: Every
+    grid: StaggeredGrid
 
 
 class PointRecording(SeriesRecording):
@@ -71,9 +73,9 @@ class PointRecording(SeriesRecording):
     that the bits do not depend on the blocks.
     """
 
-    def __init__(self, place: GroupPlace, probe: ProbeSeries, grid: StaggeredGrid) -> None:
+    def __init__(self, place: GroupPlace, probe: ProbeSeries) -> None:
         super().__init__(place, probe.series)
-        self._corners = [corners(grid, location, probe.points) for location in probe.locations]
+        self._corners = [corners(probe.grid, location, probe.points) for location in probe.locations]
         owned = place.shard.partition.owned[place.shard.block]
         cells = [around.cells.reshape(-1, 3) for around in self._corners]
         self._mine = [np.all((cell >= owned.lo) & (cell < owned.hi), axis=1) for cell in cells]

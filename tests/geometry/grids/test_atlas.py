@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from taskflow.geometry.grids import ghosted, shape, volumes
-from taskflow.geometry.grids.atlas import atlas, places
+from taskflow.geometry.grids import SHAPES, atlas, borders, ghosted, places, shape, volumes
 from taskflow.geometry.grids.turn import oriented
+from tests.geometry.grids.test_shapes import SMALL
 
 GRIDS = {
     "box": {"cells": (9, 8, 8), "lengths": (1, 2, 3), "charts": (2, 2, 2), "distortion": 0.1, "turned": True,
@@ -41,3 +41,23 @@ def test_ghost_cells_are_the_cells_that_they_are_images_of(name):
             np.testing.assert_allclose(ghosts, oriented(turn, cells), rtol=1e-12)
             fed += box.volume
     assert fed > 0
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_seams_and_sides_bound_every_chart_once(name):
+    """Beyond every face lie the ghost cells of one seam or of one side; not of a direction without any change."""
+    grid = shape(name, SMALL[name]).grid()
+    mapped, sides = atlas(grid), borders(grid)
+    assert sides.keys() == grid.sides.keys()
+    patches = [border for patches in sides.values() for border in patches]
+    for n, chart in enumerate(mapped.charts):
+        beyond = [seam.beyond for seam in mapped.seams if seam.chart == n]
+        beyond += [border.beyond for border in patches if border.chart == n]
+        for axis in range(3):
+            for end in (0, 1):
+                layer = chart.layer(axis, end, -2, 0)
+                assert sum((layer & box).volume for box in beyond) == layer.volume
+    for border in patches:
+        assert border.inside in mapped.charts[border.chart].layer(border.axis, border.end, 0, 1)
+        assert border.beyond in mapped.charts[border.chart].layer(border.axis, border.end, -2, 0)
+        assert border.beyond.volume == 2 * border.inside.volume

@@ -112,13 +112,13 @@ def test_kernels_on_charts_agree_with_the_oracle(case, blocks, cuts, overlap, de
             np.testing.assert_array_equal(values, expected[part.slices(first)])
 
 
-@pytest.mark.parametrize("debug", [False, True])
 @pytest.mark.parametrize(
-    ("blocks", "gpus"),
+    ("blocks", "gpus", "debug"),  # debug fills with NaN from the host, which may not load kernels beside GPUs that wait
     [
-        pytest.param(1, 1, marks=pytest.mark.gpu),
-        pytest.param(2, 1, marks=pytest.mark.gpu),
-        pytest.param(2, 2, marks=pytest.mark.multigpu),
+        pytest.param(1, 1, True, marks=pytest.mark.gpu),
+        pytest.param(1, 1, False, marks=pytest.mark.gpu),
+        pytest.param(2, 1, True, marks=pytest.mark.gpu),
+        pytest.param(2, 2, False, marks=pytest.mark.multigpu),
     ],
 )
 @pytest.mark.parametrize("overlap", ["none", "full"])

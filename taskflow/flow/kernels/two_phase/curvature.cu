@@ -1,6 +1,7 @@
 // The curvature of the interface: in cells beside it, then at the foot of each of them on the interface.
 #define UZ 8
 #include "cell.h"
+#include "../flags.h"
 #include "neighbours.h"
 
 struct Slope {
@@ -49,6 +50,12 @@ FN Foot foot(real at) {
 }
 FN Index moved(const Line& a, int n) { return n < 0 ? a.low(-n) : n > 0 ? a.high(n) : 0; }
 
+// The way to the foot, -phi grad(phi) / |grad(phi)|^2, in cells
+FN Slope way(real phi, const Slope& g, const Lines& a) {
+  const real size = g.square(), way = size > 0 ? -phi / size : real(0);
+  return {way * g.x * a.x.inverse, way * g.y * a.y.inverse, way * g.z * a.z.inverse};
+}
+
 // kappa_new = kappa at x - phi grad(phi) / |grad(phi)|^2, linear between the centres of cells; 0 far from the interface
 TASK curvature_at_foot(Range range, In kappa, In phi, Out kappa_new, Grid grid, Band band) {
   STRIDES(range)
@@ -56,9 +63,8 @@ TASK curvature_at_foot(Range range, In kappa, In phi, Out kappa_new, Grid grid, 
     real value = 0;
     if (magnitude(phi[c]) < band.foot) {
       const Lines a = lines(grid, c, X, Y, Z);
-      const Slope g = gradient(phi, c, a);
-      const real size = g.square(), way = size > 0 ? -phi[c] / size : real(0);
-      const Foot x = foot(way * g.x * a.x.inverse), y = foot(way * g.y * a.y.inverse), z = foot(way * g.z * a.z.inverse);
+      const Slope to = way(phi[c], gradient(phi, c, a), a);
+      const Foot x = foot(to.x), y = foot(to.y), z = foot(to.z);
       for (int n = 0; n < 8; ++n) {
         const int i = n & 1, j = n >> 1 & 1, k = n >> 2;
         const real weight = (i ? x.part : 1 - x.part) * (j ? y.part : 1 - y.part) * (k ? z.part : 1 - z.part);
@@ -66,5 +72,19 @@ TASK curvature_at_foot(Range range, In kappa, In phi, Out kappa_new, Grid grid, 
       }
     }
     kappa_new[c] = value;
+  });
+}
+
+// failed = the number of cells in which the density changes and that get no curvature: too far from the interface, without a
+// slope, or more than two cells from their foot along an axis
+TASK feet_missed(Range range, In phi OPTIONAL(solid), Partial failed, Grid grid, Band band) {
+  STRIDES(range)
+  reduce_cells(range, failed, SUM, CELL(c) {
+    const real here = phi[c];
+    if (magnitude(here) >= band.width || is_solid(solid, c)) return 0.0;
+    const Lines a = lines(grid, c, X, Y, Z);
+    const Slope g = gradient(phi, c, a), to = way(here, g, a);
+    const bool reached = magnitude(to.x) <= 2 && magnitude(to.y) <= 2 && magnitude(to.z) <= 2;
+    return reached && g.square() > 0 && magnitude(here) < band.foot ? 0.0 : 1.0;
   });
 }

@@ -5,8 +5,9 @@
 
 FN real through(In f, In q, In q_old, const Cell& c, int number, Index step, real lead, const Grid& g, const Phases& p) {
   const real speed = ahead(q, q_old, c, lead);
-  const Row3 row = across_face(f, c, step, speed > 0);
-  return speed * density(p, carried_on_face(row, index(c, number), g.first[number], g.last[number]));
+  const bool forward = speed > 0;
+  const Row3 row = across_face(f, c, step, forward);
+  return speed * density(p, carried_on_face(row, forward, index(c, number), g.first[number], g.last[number]));
 }
 
 TASK mass_flux(Range range, In f, In u, In v, In w, In u_old, In v_old, In w_old, Out m_x, Out m_y, Out m_z, In64 ratio,

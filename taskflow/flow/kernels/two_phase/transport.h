@@ -10,7 +10,7 @@ struct Middle {
   INLINE Row3 row(In q, In q_old, Index at_face, Index step, bool forward) const {
     const real low = at(q, q_old, at_face - step), high = at(q, q_old, at_face);
     const real lower = at(q, q_old, at_face - 2 * step), higher = at(q, q_old, at_face + step);
-    return {forward ? lower : higher, forward ? low : high, forward ? high : low, forward};
+    return {forward ? lower : higher, forward ? low : high, forward ? high : low};
   }
 };
 
@@ -31,8 +31,9 @@ FN Leaving along(const Middle& middle, const Cell& c, const Carried& a, int n) {
   const Index A = a.now.axis.step, at = c + n * A;
   const real mass = real(0.5) * (a.mass[at - A] + a.mass[at]);
   const int cell = index(c, a.now.number) + n - 1;
-  const Row3 r = middle.row(a.now.q, a.old, at, A, mass > 0);
-  const bool ends = either(r.forward, cell == a.first, cell == a.last);
+  const bool forward = mass > 0;
+  const Row3 r = middle.row(a.now.q, a.old, at, A, forward);
+  const bool ends = either(forward, cell == a.first, cell == a.last);
   const real line = real(0.5) * (r.up + r.down), bent = r.up + real(0.5) * limited(r.up - r.before, r.down - r.up, false);
   return {mass, mass * (ends ? line : bent)};
 }
@@ -41,8 +42,9 @@ FN Leaving along(const Middle& middle, const Cell& c, const Carried& a, int n) {
 FN Leaving across(const Middle& middle, const Cell& c, const Carried& a, const Carried& b, int n) {
   const Index A = a.now.axis.step, B = b.now.axis.step, at = c + n * B;
   const real mass = real(0.5) * (b.mass[at - A] + b.mass[at]);
-  const Row3 r = middle.row(a.now.q, a.old, at, B, mass > 0);
-  return {mass, mass * carried_on_face(r, index(c, b.now.number) + n, b.first, b.last)};
+  const bool forward = mass > 0;
+  const Row3 r = middle.row(a.now.q, a.old, at, B, forward);
+  return {mass, mass * carried_on_face(r, forward, index(c, b.now.number) + n, b.first, b.last)};
 }
 
 FN Leaving operator+(Leaving a, Leaving b) { return {a.mass + b.mass, a.momentum + b.momentum}; }

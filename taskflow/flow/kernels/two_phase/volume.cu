@@ -1,4 +1,5 @@
-// The volume of phase 1, kept by a shift of the level set: two steps of Newton's method. Sums have the same bits for any blocks.
+// The volume of phase 1, kept by a shift of the level set: from the volumes and their slopes at two shifts, nought and that of
+// a step of Newton's method. Sums have the same bits for any blocks.
 #define UZ 32
 #include "cell.h"
 #include "../flags.h"
@@ -7,6 +8,18 @@
 FN double next_shift(const ExactIn64<2>& volume, const ExactIn64<1>& kept) {
   const double slope = volume[1];
   return slope > 0 ? (kept[0] - volume[0]) / slope : 0.0;
+}
+
+// The shift as a cubic of the volume that has both values and slopes, at the volume that is kept (inverse interpolation after
+// Hermite): what it lacks is of the sixth power of the first step, where a second one of Newton's leaves the fourth. That one
+// alone where the cubic would change more than it.
+FN double kept_shift(const ExactIn64<2>& first, const ExactIn64<2>& second, const ExactIn64<1>& kept) {
+  const double once = next_shift(first, kept), twice = next_shift(second, kept);
+  const double rest = kept[0] - second[0], moved = second[0] - first[0];
+  if (!(second[1] > 0) || moved == 0) return once + twice;
+  const double chord = once / moved, before = (chord - 1 / first[1]) / moved, behind = (1 / second[1] - chord) / moved;
+  const double more = rest * rest * (behind + (kept[0] - first[0]) * ((behind - before) / moved));
+  return once + twice + (more * more < twice * twice ? more : 0.0);
 }
 
 // What a cell has of phase 1, and of its derivative by phi: below 1 and 1 / width; a solid one has none
@@ -29,7 +42,7 @@ TASK volume_of_shifted(Range range, In phi OPTIONAL(solid), ExactPartial<2> volu
 
 // phi = phi + shift, f = H(phi / width)
 TASK shift_level_set(Range range, InOut phi, Out f, ExactIn64<2> first, ExactIn64<2> second, ExactIn64<1> kept, Band band) {
-  const double shift = next_shift(first, kept) + next_shift(second, kept);
+  const double shift = kept_shift(first, second, kept);
   for_cells(range, CELL(c) {
     const real next = real(phi[c] + shift);
     phi[c] = next, f[c] = real(smoothed_step(double(next) / band.width));

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol
 
 from taskflow.flow.boundaries.boundary import Boundaries, Value, impose, open_sides
 from taskflow.flow.grid import on_face
 from taskflow.flow.model import FlowModel
-from taskflow.flow.models.two_phase.momentum import mass_flux, momentum_by_weno, momentum_of_phases
+from taskflow.flow.models.two_phase.momentum import (
+    QuickInTurn,
+    Weno,
+    mass_flux,
+    momentum_in_velocity_form,
+    momentum_of_phases,
+)
+from taskflow.flow.operators.momentum import CENTRAL, Advection
 from taskflow.flow.operators.phases import Phases
 from taskflow.runtime.regions import Location
 from taskflow.runtime.tasks import Launch, Roles, frame
@@ -23,6 +30,10 @@ class Convection(Protocol):
     @property
     def ghost(self) -> int:
         """The layers of ghost cells that it reads."""
+
+    @property
+    def damping(self) -> float:
+        """How much it takes of a wave from cell to cell, per CFL number."""
 
     def fields(self, flow: FlowModel) -> Mapping[str, Location]:
         """Its own fields by role."""
@@ -42,6 +53,7 @@ class MassFluxes:
     """By the mass fluxes that carry the interface, with Koren's limiter: for all ratios of densities."""
 
     ghost: ClassVar[int] = 2
+    damping: ClassVar[float] = 2.0  # where values alternate the limiter leaves first-order upwind differences
 
     def fields(self, flow: FlowModel) -> Mapping[str, Location]:
         """See `Convection`."""
@@ -73,9 +85,21 @@ MASS_FLUXES = MassFluxes()
 
 @dataclass(frozen=True)
 class VelocityForm:
-    """Of the velocity alone, by WENO5, as the seed has it: where densities differ by a factor of 10 at most."""
+    """Of the velocity alone, where densities differ by a factor of 10 at most: by WENO5, as the seed has it, or as one
+    fluid carries it.
+    """
 
-    ghost: ClassVar[int] = 3
+    advection: Advection
+
+    @property
+    def ghost(self) -> int:
+        """See `Convection`. The mass fluxes read two layers."""
+        return max(MASS_FLUXES.ghost, self.advection.ghost)
+
+    @property
+    def damping(self) -> float:
+        """See `Convection`."""
+        return DAMPING[type(self.advection)]
 
     def fields(self, flow: FlowModel) -> Mapping[str, Location]:
         """Mass fluxes for the forces on bodies alone."""
@@ -93,8 +117,19 @@ class VelocityForm:
 
     def predict(self, f: Roles, flow: FlowModel, phases: Phases) -> Iterator[Launch]:
         """See `Convection`."""
+        fluid = replace(flow.fluid, advection=self.advection)
         for _, velocity, acting, where in _turned(f, flow, phases):
-            yield momentum_by_weno(velocity, (f.f, f.f_new), *acting, **where)
+            yield momentum_in_velocity_form(velocity, (f.f, f.f_new), *acting, fluid=fluid, **where)
+
+
+DAMPING = {Weno: 1.25, QuickInTurn: 1.0, type(CENTRAL): 0.0}
+SCHEMES: Mapping[str, Convection] = {
+    "koren": MASS_FLUXES,
+    "weno5": VelocityForm(Weno()),
+    "quick": VelocityForm(QuickInTurn()),
+    "central": VelocityForm(CENTRAL),
+}
+"""The ways to carry momentum by their names in a case."""
 
 
 def opened_high(boundaries: Boundaries) -> list[str]:

@@ -38,5 +38,10 @@ class InterfaceMethod(Protocol):
     def curvature(self, f: Roles) -> Iterator[Launch]:
         """kappa = div n of the new interface, n being its normal out of phase 1, where it has one; 0 elsewhere."""
 
+    def failures(self, f: Roles) -> Iterator[Launch]:
+        """The scalar `curvature_failed`: the number of cells with a part of the interface for which `curvature` found
+        none.
+        """
+
     def numbers(self, scalars: Mapping[str, float]) -> dict[str, float]:
         """What it adds to a line of the log, from the scalars of the last step."""

@@ -14,7 +14,7 @@ omega^2 dt / 4; without, a droplet a thousand times denser than its surroundings
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -106,7 +106,25 @@ def shift_level_set(
     phi: ReadWrite, f: Write,
     *, first: Scalar["exact sum", 2], second: Scalar["exact sum", 2], kept: Scalar["exact sum"], band: Band,
 ) -> None:  # fmt: skip
-    """phi = phi + shift, f = H(phi / width), the shift being that of two steps of Newton's method."""
+    """phi = phi + shift, f = H(phi / width), with the shift `kept_shift` for both volumes and their slopes: `first` at
+    none, `second` at that of a step of Newton's method.
+    """
+
+
+def kept_shift(first: Sequence[float], second: Sequence[float], kept: float) -> float:
+    """The shift of phi with which its volume is `kept`, from volume and slope at no shift and at that of a step of
+    Newton's method: a second step, and what a cubic through both values and slopes, the shift as a function of the
+    volume (inverse interpolation after Hermite), adds to it, if that is less.
+    """
+    (volume, slope), (volume_2, slope_2) = first, second
+    once = (kept - volume) / slope if slope > 0 else 0.0
+    twice = (kept - volume_2) / slope_2 if slope_2 > 0 else 0.0
+    moved = volume_2 - volume
+    if slope_2 <= 0 or moved == 0:
+        return once + twice
+    before, behind = (once / moved - 1 / slope) / moved, (1 / slope_2 - once / moved) / moved
+    more = (kept - volume_2) ** 2 * (behind + (kept - volume) * (behind - before) / moved)
+    return once + twice + (more if abs(more) < abs(twice) else 0.0)
 
 
 @task(kernel=TEXTS / "curvature.cu")
@@ -117,6 +135,14 @@ def curvature(phi: Read[AROUND], kappa: Write, *, grid: Grid, band: Band) -> Non
 @task(kernel=TEXTS / "curvature.cu")
 def curvature_at_foot(kappa: Read[box(3)], phi: Read[1], kappa_new: Write, *, grid: Grid, band: Band) -> None:
     """kappa_new = kappa at x - phi grad(phi) / |grad(phi)|^2, in cells beside the interface; 0 elsewhere."""
+
+
+@task(kernel=TEXTS / "curvature.cu")
+def feet_missed(phi: Read[1], solid: ReadByte | None, *, failed: Reduce[sum], grid: Grid, band: Band) -> None:
+    """failed = the number of cells of fluid in which the density changes, |phi| < width, and that `curvature_at_foot`
+    gives no curvature of the interface: phi has no slope there, or their foot is more than two cells away along an
+    axis, or they are beyond `band.foot`.
+    """
 
 
 @task(kernel=TEXTS / "bodies.cu")
@@ -206,12 +232,17 @@ class LevelSet:
         yield curvature(f.phi, f.kappa_c, **where)
         yield curvature_at_foot(f.kappa_c, f.phi, f.kappa, **where)
 
+    def failures(self, f: Roles) -> Iterator[Launch]:
+        """See `InterfaceMethod`."""
+        name = f.scalar("curvature_failed")
+        yield feet_missed(f.phi, self._solid(f), over=self._box, failed=name, grid=self.grid, band=self.band)
+
     def numbers(self, scalars: Mapping[str, float]) -> dict[str, float]:
         """The shift of phi in the last step, which kept the volume."""
         if not self.conserve or "volume.0.total" not in scalars:
             return {}
         (kept,), one, two = (reduced(scalars, name) for name in ("kept", "volume", "volume_shifted"))
-        return {"shift": sum((kept - volume) / slope for volume, slope in (one, two) if slope > 0)}
+        return {"shift": kept_shift(one, two, kept)}
 
     @property
     def _box(self) -> Box:

@@ -12,15 +12,20 @@ Or in velocity form, where no mass is carried and densities jump but little (P. 
 
     u_new = u + dt [(1 + r/2) H - r/2 H_old] + dt g + dt sigma kappa grad(f') / rho'_f,    H = -(u . grad) u + V / rho_f
 
-(u . grad) u has WENO5 from the upwind side (G.-S. Jiang, D. Peng 2000); a component is carried on its own faces, where
-the others are means of the four faces around.
+(u . grad) u has WENO5 from the upwind side (G.-S. Jiang, D. Peng 2000), a component being carried on its own faces,
+where the others are means of the four faces around; or it is div(u u) by central differences or QUICK, as in one fluid.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, ClassVar
+
 from taskflow.flow.grid import Grid
 from taskflow.flow.grid.stencils import AROUND_EDGES, BESIDE
 from taskflow.flow.kernels import KERNELS
+from taskflow.flow.operators.momentum import Advection, Fluid, Quick
 from taskflow.flow.operators.phases import Phases
 from taskflow.runtime.tasks import (
     Axis,
@@ -43,8 +48,22 @@ VELOCITY_OLD = Components(u_old=Read, v_old=Read, w_old=Read)
 BOTH_SIDES = facing(n=(-1, 0))  # of a face across the axis
 EDGES_R, EDGES_S = facing(n=(-1, 0), r=(0, 1)), facing(n=(-1, 0), s=(0, 1))  # beside the edges of that face
 AROUND_FACE = facing(n=(-1, 0), r=(-1, 0)) | facing(n=(-1, 0), s=(-1, 0))
-TWO_AWAY, THREE_AWAY = (facing(n=(-m, m)) | facing(r=(-m, m)) | facing(s=(-m, m)) for m in (2, 3))
+NEXT, TWO_AWAY, THREE_AWAY = (facing(n=(-m, m)) | facing(r=(-m, m)) | facing(s=(-m, m)) for m in (1, 2, 3))
 SHARES = Components(f=Read[EDGES_R | EDGES_S | AROUND_FACE], f_new=Read[BOTH_SIDES])
+
+
+class QuickInTurn(Quick):
+    """QUICK of one component at a time."""
+
+    stencils: ClassVar[Mapping[str, Any]] = MappingProxyType({"q": TWO_AWAY})
+
+
+class Weno(Advection):
+    """WENO5, of one component at a time."""
+
+    ghost: ClassVar[int] = 3
+    defines: ClassVar[tuple[str, ...]] = ("WENO",)
+    stencils: ClassVar[Mapping[str, Any]] = MappingProxyType({"q": THREE_AWAY})
 
 
 @task(kernel=TEXTS / "mass_flux.cu")
@@ -68,14 +87,15 @@ def momentum_of_phases(
     """
 
 
-@task(kernel=TEXTS / "momentum_weno.cu")
-def momentum_by_weno(
-    velocity: Components(q=Read[THREE_AWAY], r=Read[EDGES_R], s=Read[EDGES_S]), shares: SHARES,
+@task(kernel=TEXTS / "velocity_form.cu")
+def momentum_in_velocity_form(
+    velocity: Components(q=Read[NEXT], r=Read[EDGES_R], s=Read[EDGES_S]), shares: SHARES,
     kappa: Read[BOTH_SIDES] | None, faces: ReadShort | None, h: ReadWrite, q_new: Write,
-    *, along: Axis, dt: Scalar, ratio: Scalar, grid: Grid, phases: Phases,
+    *, along: Axis, dt: Scalar, ratio: Scalar, grid: Grid, phases: Phases, fluid: Fluid,
 ) -> None:  # fmt: skip
     """q_new as `momentum_of_phases` has it, in velocity form; on return h holds H. At the start `ratio` is 0, and h is
-    not used. Of what lies beyond boundaries the first layer is used: beyond that, differences repeat the nearest one.
+    not used. Of `fluid` the scheme of advection is used: central, `QuickInTurn` or `Weno`. Of what lies beyond
+    boundaries the first layer is used: beyond that, differences of WENO5 repeat the nearest one.
     """
 
 

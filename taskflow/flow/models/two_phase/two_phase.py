@@ -184,19 +184,24 @@ class TwoPhase(FlowModel):
         yield friction_rate(f.f, over=box, friction=f.scalar("friction"), grid=grid, phases=self.phases)
 
     def residual(self, f: Roles) -> Iterator[Launch]:
-        """The scalars `norm` and `residual` of the pressure equation."""
+        """The scalars `norm` and `residual` of the pressure equation, and `curvature_failed`, where there is one."""
         yield self.operator.measure_rhs(f, centred=self.operator.singular)
         yield self.operator.measure_residual(f)
+        if self.phases.surface_tension:
+            yield from self.interface.failures(f)
 
     def spreads(self, scalars: Mapping[str, float]) -> Spreads:
         """What friction changes most on a face."""
         return Spreads(scalars["friction"])
 
     def step_limit(self, fixed: float | None, cfl: float, diffusion: float) -> StepLimit:
-        """The longest steps: of one `fixed` length, or up to these CFL and diffusion numbers, and the capillary one."""
+        """The longest steps: of one `fixed` length, or up to these CFL and diffusion numbers, both together, and the
+        capillary one.
+        """
         shortest = self.capillary * self.phases.capillary_step(min(self.staggered.spacing))
         fall = max(abs(g) / d for g, d in zip(self.phases.gravity, self.staggered.spacing, strict=True))
-        return StepLimit(fixed, cfl, diffusion, longest_step=shortest, fall=fall)
+        damping = self.convection.damping
+        return StepLimit(fixed, cfl, diffusion, longest_step=shortest, fall=fall, damping=damping)
 
     def stability(self, limit: StepLimit) -> None:
         """Nothing: waves where densities and viscosities jump have not been analysed."""

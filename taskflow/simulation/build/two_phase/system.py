@@ -10,9 +10,10 @@ from typing import Any, ClassVar
 
 from taskflow.errors import BadInput
 from taskflow.flow import Fluid
-from taskflow.flow.measures.phases import InterfaceSurface, PhaseIntegrals, PhaseMonitor
+from taskflow.flow.measures.isosurface import Isosurface, ValueSurface
+from taskflow.flow.measures.phases import PhaseIntegrals, PhaseMonitor
 from taskflow.flow.models.two_phase.bodies import PhaseObstacles
-from taskflow.flow.models.two_phase.convection import MASS_FLUXES, Convection, VelocityForm
+from taskflow.flow.models.two_phase.convection import SCHEMES
 from taskflow.flow.models.two_phase.level_set import LevelSet
 from taskflow.flow.models.two_phase.two_phase import TwoPhase
 from taskflow.flow.operators.phases import Phases
@@ -27,7 +28,15 @@ from taskflow.simulation.build.scales import Scale, Scales
 from taskflow.simulation.build.two_phase.pressure import choice, solver
 from taskflow.simulation.build.two_phase.shapes import composed
 from taskflow.simulation.build.two_phase.start import InitialPhases, friction, initial_phases
-from taskflow.simulation.build.two_phase.tables import FIELDS, PhaseTable, TwoPhaseTable, fluid_problems, phase_fluid
+from taskflow.simulation.build.two_phase.tables import (
+    FIELDS,
+    LAYERS,
+    PhaseFluidTable,
+    PhaseTable,
+    TwoPhaseTable,
+    fluid_problems,
+    phase_fluid,
+)
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.initial import Profile
 from taskflow.simulation.case.problems import Problem, shown
@@ -36,7 +45,6 @@ from taskflow.simulation.records.series import Integral
 from taskflow.simulation.schedule import Tick
 
 CFL, CAPILLARY = 0.3, 0.7
-CONVECTION: Mapping[str, Convection] = {"koren": MASS_FLUXES, "weno5": VelocityForm()}
 FLAT, COARSE = 1e4, 4  # cells of a radius that bends hardly, and of one that is hardly resolved
 WORDS = {
     "p": "pressure",
@@ -46,9 +54,14 @@ WORDS = {
 }
 
 
-def surface_of(model: TwoPhase) -> InterfaceSurface:
+def surface_of(model: TwoPhase) -> ValueSurface:
     """The interface that is measured."""
-    return InterfaceSurface(*model.interface.surface, mirrored=tuple(model.boundaries))
+    return surface_on(model, *model.interface.surface)
+
+
+def surface_on(model: TwoPhase, field: str, value: float) -> ValueSurface:
+    """The surface on which f or phi has a value; f has ghost values, but the field that the interface is of has not."""
+    return ValueSurface(field, value, () if field == "f" else tuple(model.boundaries))
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +86,8 @@ class TwoPhaseMeasures(FlowMeasures):
         phases, numbers = self.model.phases, self.monitor.numbers(scalars)
         kept = self.model.interface.numbers(scalars) if tick.step else {}
         about: dict[str, Any] = {"surface_energy": phases.surface_tension * numbers["area"]}
+        if phases.surface_tension:
+            about["curvature_failed"] = int(scalars["curvature_failed"])
         if tick.limit:
             about["limit"] = tick.limit
         return super().line(scalars, tick, wall) | numbers | about | kept
@@ -89,6 +104,8 @@ class TwoPhaseSystem(FlowSystem):
     ))  # fmt: skip
     sides: ClassVar[frozenset[str]] = frozenset(("wall", "slip", "symmetry", "inflow", "outflow"))
     lists: ClassVar[Mapping[str, type[Table]]] = {"phases": PhaseTable}
+    instead: ClassVar[Mapping[str, type[Table]]] = {"fluid": PhaseFluidTable}
+    thinnest: ClassVar[int] = LAYERS
     fewest: ClassVar[int] = 27
 
     @classmethod
@@ -131,7 +148,7 @@ class TwoPhaseSystem(FlowSystem):
         sides, bodies = arguments["boundaries"], bool(sim.case.obstacles)
         interface = LevelSet(grid, own.thickness, own.reinitialise, own.conserve, sides, bodies)
         pressure = solver(sim.case, Operator(grid, released(sim.case), variable=True), sim.blocks, sim.device)
-        capillary, convection = sim.case.time.capillary or CAPILLARY, CONVECTION[sim.case.fluid.scheme]
+        capillary, convection = sim.case.time.capillary or CAPILLARY, SCHEMES[sim.case.fluid.scheme]
         return TwoPhase(
             **arguments, interface=interface, pressure=pressure, capillary=capillary, convection=convection
         )
@@ -187,6 +204,10 @@ class TwoPhaseSystem(FlowSystem):
             series = of_phase(table.name, measured.names, {"phase": table.phase})
             integrals.append(Integral(series, (measured,), table.every))
         return tuple(integrals)
+
+    def isosurface(self, field: str, value: float) -> Isosurface:
+        """See `System`."""
+        return Isosurface(self.sim.grid, surface_on(self.model, field, value), bool(self.obstacles))
 
     def _cells(self, box: tuple[Any, Any] | None) -> Box:
         """The whole cells of a box, by the nearest faces."""

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
+from pydantic import WithJsonSchema
+from pydantic.json_schema import SkipJsonSchema
+
 from taskflow.errors import BadInput
 from taskflow.simulation.build.two_phase.shapes import PhaseShape, shapes_are_inside
 from taskflow.simulation.case.boundaries import Boundaries
@@ -26,7 +29,7 @@ from taskflow.simulation.values import non_negative, positive
 
 FIELDS = ("u", "v", "w", "p", "f", "phi", "kappa")
 METHODS = ("levelset", "vof")
-SCHEMES, CARRIED = ("central", "quick"), ("koren", "weno5")  # of one fluid, and of two phases
+SCHEMES = ("koren", "weno5", "quick", "central")
 JUMP = 10  # ratio of densities up to which the velocity form may be used
 LAYERS = 3  # cells on either side that differences of phi reach
 MOST = 1e5  # ratio of densities: at 1e6 the pressure did not converge among 1000 droplets
@@ -62,10 +65,12 @@ def _method(value: object) -> str:
 
 
 class PhaseFluidTable(FluidTable):
-    """The table [fluid] beside [two_phase]: of what it has else it keeps the scheme alone."""
+    """The fluid beside [two_phase], which has the densities and viscosities."""
 
-    viscosity: NonNegative = 0.0
-    scheme: Any = "koren"
+    viscosity: SkipJsonSchema[NonNegative] = 0.0
+    scheme: Annotated[Any, WithJsonSchema({"type": "string", "enum": [*SCHEMES]})] = entry(
+        "how momentum is carried: with the mass, by `koren`, or up to a ratio of densities of 10 by others", "koren"
+    )
 
     def written(self) -> dict[str, Any]:
         """The scheme."""
@@ -75,11 +80,11 @@ class PhaseFluidTable(FluidTable):
 def phase_fluid(fluid: Any) -> PhaseFluidTable:
     """The table as it is given, with the default where it has a problem."""
     scheme = dict(fluid).get("scheme") if isinstance(fluid, Mapping | Table) else None
-    return PhaseFluidTable(scheme=scheme) if scheme in CARRIED else PhaseFluidTable()
+    return PhaseFluidTable(scheme=scheme) if scheme in SCHEMES else PhaseFluidTable()
 
 
 def fluid_problems(fluid: Any) -> Iterator[Problem]:
-    """Problems with the table [fluid] beside [two_phase]: it has a scheme alone, "koren" or "weno5"."""
+    """Problems with the table [fluid] beside [two_phase]: it has a scheme alone."""
     if isinstance(fluid, PhaseFluidTable):
         return
     if not isinstance(fluid, Mapping | Table):
@@ -90,11 +95,8 @@ def fluid_problems(fluid: Any) -> Iterator[Problem]:
             yield wrong(("fluid", name), value, "two_phase.viscosity has those of both phases; leave it out")
         elif name != "scheme":
             yield wrong(("fluid", name), value, "there is no such key with two phases; leave it out")
-        elif value in SCHEMES:
-            remedy = 'not available with two phases in this version; give "koren" or "weno5", or leave it out'
-            yield wrong(("fluid", name), value, remedy)
-        elif value not in CARRIED:
-            yield wrong(("fluid", name), value, 'give "koren" or "weno5", or leave it out')
+        elif value not in SCHEMES:
+            yield wrong(("fluid", name), value, 'give "koren", "weno5", "quick" or "central", or leave it out')
 
 
 class TwoPhaseTable(Table):
@@ -194,9 +196,9 @@ def _pressure_converges(two_phase: TwoPhaseTable) -> Iterator[Problem]:
 
 def _momentum_is_kept(two_phase: TwoPhaseTable, fluid: PhaseFluidTable) -> Iterator[Problem]:
     low, high = sorted(two_phase.density)
-    if fluid.scheme == "weno5" and high > JUMP * low:
+    if fluid.scheme != "koren" and high > JUMP * low:
         remedy = f'it keeps no momentum where densities jump; give "koren", or densities of a ratio up to {JUMP}'
-        yield wrong(("fluid", "scheme"), "weno5", remedy)
+        yield wrong(("fluid", "scheme"), fluid.scheme, remedy)
 
 
 def _pressure_can_be_solved(two_phase: TwoPhaseTable, pressure: PressureTable) -> Iterator[Problem]:

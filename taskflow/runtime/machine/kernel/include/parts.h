@@ -25,7 +25,7 @@ FN void copy_part(const Part& p, unsigned n, unsigned step) {
     for (int m = 0; m < TOGETHER; ++m) {
       const unsigned wanted = n + m * step, cell = wanted < p.cells ? wanted : n;  // no branches before all loads
       const unsigned row = cell / p.nx, i = cell - row * p.nx, k = row / p.ny, j = row - k * p.ny;
-      value[m] = p.source[i * p.source_x + j * p.source_y + k * p.source_z];
+      value[m] = p.source[Index(i) * p.source_x + j * p.source_y + k * p.source_z];
       target[m] = p.target + (i + j * p.target_y + k * p.target_z);
     }
 #pragma unroll

@@ -1,0 +1,79 @@
+// Area vectors of faces and volumes of cells: stored for vertices anywhere, or constants of uniform cells. A direction is a
+// template parameter D, the side of a cell along it M: 0 is the low one, 1 the high one.
+
+struct Vector {
+  real x, y, z;
+};
+// A vector along direction D
+template <int D>
+struct Aligned {
+  real size;
+};
+
+FN Vector operator+(Vector a, Vector b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
+FN Vector operator-(Vector a, Vector b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
+FN Vector operator*(real f, Vector a) { return {f * a.x, f * a.y, f * a.z}; }
+FN real dot(Vector a, Vector b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+template <int D>
+FN real dot(Aligned<D> a, Vector b) { return a.size * (D == 0 ? b.x : D == 1 ? b.y : b.z); }
+FN real square(Vector a) { return dot(a, a); }
+template <int D>
+FN real square(Aligned<D> a) { return a.size * a.size; }
+
+// a + f b
+FN Vector plus(Vector a, real f, Vector b) { return {a.x + f * b.x, a.y + f * b.y, a.z + f * b.z}; }
+template <int D>
+FN Vector plus(Vector a, real f, Aligned<D> b) {
+  (D == 0 ? a.x : D == 1 ? a.y : a.z) += f * b.size;
+  return a;
+}
+
+struct Steps {
+  Index x, y, z;
+  template <int D>
+  INLINE Index of() const { return D == 0 ? x : D == 1 ? y : z; }
+};
+
+// Ten values of a cell: the area vectors of its low faces across x, y and z, and its volume
+struct Stored {
+  InValues<10> of;
+  template <int D>
+  INLINE Vector face(const Cell& c, int x, int y, int z) const {
+    return {of(c, 3 * D, x, y, z), of(c, 3 * D + 1, x, y, z), of(c, 3 * D + 2, x, y, z)};
+  }
+  template <int D>
+  INLINE Vector face(const Cell& c, int m) const { return face<D>(c, D == 0 ? m : 0, D == 1 ? m : 0, D == 2 ? m : 0); }
+  INLINE real volume(const Cell& c) const { return of(c, 9); }
+  // The mean of the volumes on both sides of a face
+  template <int D>
+  INLINE real volume(const Cell& c, int m) const {
+    const auto at = [&](int n) __attribute__((always_inline)) { return of(c, 9, D == 0 ? n : 0, D == 1 ? n : 0, D == 2 ? n : 0); };
+    return real(0.5) * (at(m - 1) + at(m));
+  }
+  // The mean of the areas across E that are beside a face across D
+  template <int D, int E>
+  INLINE Vector beside(const Cell& c, int m) const {
+    const auto at = [&](int n, int e) __attribute__((always_inline)) {
+      return face<E>(c, D == 0 ? n : E == 0 ? e : 0, D == 1 ? n : E == 1 ? e : 0, D == 2 ? n : E == 2 ? e : 0);
+    };
+    return real(0.25) * ((at(m - 1, 0) + at(m - 1, 1)) + (at(m, 0) + at(m, 1)));
+  }
+  template <int D>
+  INLINE Vector mean(const Cell& c) const { return real(0.5) * (face<D>(c, 0) + face<D>(c, 1)); }
+};
+
+struct Uniform {
+  real areas[3], size;
+  template <int D>
+  INLINE Aligned<D> face(const Cell&, int) const { return {areas[D]}; }
+  INLINE real volume(const Cell&) const { return size; }
+  template <int D>
+  INLINE real volume(const Cell&, int) const { return size; }
+  template <int D>
+  INLINE Aligned<D> mean(const Cell&) const { return {areas[D]}; }
+};
+
+template <class Numbers>
+FN Uniform geometry(None, const Numbers& n) { return {{n.areas[0], n.areas[1], n.areas[2]}, n.volume}; }
+template <class Numbers>
+FN Stored geometry(InValues<10> metrics, const Numbers&) { return {metrics}; }

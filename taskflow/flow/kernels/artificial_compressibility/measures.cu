@@ -1,0 +1,47 @@
+// Numbers of all cells: the longest step of all, the compressibility of each, norms of residuals, the level of the pressure.
+#include "cell.h"
+#include "pace.h"
+
+FN real compressible(None, Index, const Numbers& n) { return n.compressibility; }
+FN real compressible(In b, Index c, const Numbers&) { return b[c]; }
+
+TASK least_step(Range range, In u, In v, In w OPTIONAL(metrics) OPTIONAL(b), Partial dtau, Numbers numbers) {
+  const auto g = geometry(metrics, numbers);
+  reduce_cells(range, dtau, MIN, CELL(c) {
+    return g.volume(c) * reciprocal(per_step(g, c, {u[c], v[c], w[c]}, compressible(b, c, numbers), numbers));
+  });
+}
+
+TASK local_compressibility(Range range, In u, In v, In w, Out b, real least) {
+  for_cells(range, CELL(c) {
+    const real square = u[c] * u[c] + v[c] * v[c] + w[c] * w[c];
+    b[c] = square > least ? square : least;
+  });
+}
+
+TASK largest(Range range, In q, Partial most) { reduce_cells(range, most, MAX, CELL(c) { return magnitude(q[c]); }); }
+
+TASK sum_of_squares(Range range, In q, ExactPartial<1> squares, In64 most) {
+  exact_sum_cells(range, squares, *most * *most, CELL(c) { return Sums<1>{{double(q[c]) * double(q[c])}}; });
+}
+
+TASK content(Range range, In q OPTIONAL(metrics), ExactPartial<2> sums, In64 most, Numbers numbers) {
+  const auto g = geometry(metrics, numbers);
+  const double largest = numbers.volume, bound = *most * largest;
+  exact_sum_cells(range, sums, Sums<2>{{largest, bound}}, CELL(c) {
+    const double volume = g.volume(c);
+    return Sums<2>{{volume, volume * double(q[c])}};
+  });
+}
+
+TASK take_off_mean(Range range, InOut q, ExactIn64<2> sums) {
+  const real mean = real(sums[1] / sums[0]);
+  for_cells(range, CELL(c) { q[c] -= mean; });
+}
+
+TASK value(Range range, In q, Partial number) { reduce_cells(range, number, SUM, CELL(c) { return double(q[c]); }); }
+
+TASK take_off(Range range, InOut q, In64 number) {
+  const real level = real(*number);
+  for_cells(range, CELL(c) { q[c] -= level; });
+}

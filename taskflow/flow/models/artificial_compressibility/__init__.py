@@ -1,0 +1,1 @@
+"""Artificial compressibility on charts of cells with vertices anywhere, and on uniform ones."""

@@ -1,0 +1,162 @@
+"""The equations of artificial compressibility as kernels read them: numbers, and choices that texts are compiled for.
+
+    (1/b) dp/dtau + div u = 0,    du/dtau + div(u u) + grad p - viscosity Laplacian(u) = force + lift (T - reference)
+
+All values live in the centres of cells. What is beyond the faces of a cell on a side of a grid is said by the field
+`sides`, see `taskflow.flow.models.artificial_compressibility.sides`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import ClassVar
+
+from taskflow.flow.grid import Vector
+from taskflow.runtime.tasks import Stencil, offsets, star
+
+Stencils = Mapping[str, Stencil]
+NEAR = (-1, 1)
+LINES, PLANE_LINES = star(2), offsets(x=(-2, 2)) | offsets(y=(-2, 2))
+SHORT, PLANE_SHORT = star(1), offsets(x=NEAR) | offsets(y=NEAR)
+PLANE_EDGES = offsets(x=NEAR, y=NEAR)
+EDGES = PLANE_EDGES | offsets(y=NEAR, z=NEAR) | offsets(x=NEAR, z=NEAR)
+DIFFUSING = ("u", "v", "w", "T")
+
+
+def _reads(pressure: Stencil, rest: Stencil, beside: Stencil) -> Stencils:
+    """What a residual reads of the pressure, of all that diffuses, and of what says where faces are."""
+    return MappingProxyType({"p": pressure, **dict.fromkeys(DIFFUSING, rest), "sides": beside, "metrics": beside})
+
+
+@dataclass(frozen=True)
+class Reach:
+    """Which cells a residual reads: along lines, and diagonal ones where cells are skewed."""
+
+
+class UniformReach(Reach):
+    """Cells that are not skewed: none across edges."""
+
+    stencils: ClassVar[Stencils] = _reads(LINES, LINES, SHORT)
+
+
+class ShortReach(Reach):
+    """Central differences, damped in the pressure alone: two cells away of the pressure, one of the rest."""
+
+    stencils: ClassVar[Stencils] = _reads(LINES, SHORT | EDGES, SHORT | EDGES)
+
+
+class UniformShortReach(Reach):
+    """Both."""
+
+    stencils: ClassVar[Stencils] = _reads(LINES, SHORT, SHORT)
+
+
+class PlanarReach(Reach):
+    """Charts one cell thick along z: what passes there leaves on the other side, and is left out."""
+
+    defines: ClassVar[tuple[str, ...]] = ("PLANAR",)
+    stencils: ClassVar[Stencils] = _reads(PLANE_LINES, PLANE_LINES | PLANE_EDGES, PLANE_EDGES)
+
+
+class PlanarUniformReach(PlanarReach):
+    """The same of cells that are not skewed."""
+
+    stencils: ClassVar[Stencils] = _reads(PLANE_LINES, PLANE_LINES, PLANE_SHORT)
+
+
+class PlanarShortReach(PlanarReach):
+    """The same of central differences, damped in the pressure alone."""
+
+    stencils: ClassVar[Stencils] = _reads(PLANE_LINES, PLANE_SHORT | PLANE_EDGES, PLANE_EDGES)
+
+
+class PlanarUniformShortReach(PlanarReach):
+    """All of these."""
+
+    stencils: ClassVar[Stencils] = _reads(PLANE_LINES, PLANE_SHORT, PLANE_SHORT)
+
+
+REACHES: Mapping[tuple[bool, bool, bool], Reach] = {
+    (False, False, False): Reach(),
+    (False, False, True): ShortReach(),
+    (False, True, False): UniformReach(),
+    (False, True, True): UniformShortReach(),
+    (True, False, False): PlanarReach(),
+    (True, False, True): PlanarShortReach(),
+    (True, True, False): PlanarUniformReach(),
+    (True, True, True): PlanarUniformShortReach(),
+}
+"""By whether charts are planar, whether cells are uniform, and whether the pressure alone is damped."""
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """How values come to faces: upwind, by parabolas (kappa = 1/3)."""
+
+
+class LimitedScheme(Scheme):
+    """The same with van Albada's limiter."""
+
+    defines: ClassVar[tuple[str, ...]] = ("LIMITED",)
+
+
+class SecondScheme(Scheme):
+    """Upwind, by lines (kappa = -1)."""
+
+    defines: ClassVar[tuple[str, ...]] = ("SECOND",)
+
+
+class FirstScheme(Scheme):
+    """Upwind, those of the cells."""
+
+    defines: ClassVar[tuple[str, ...]] = ("FIRST",)
+
+
+class CentralScheme(Scheme):
+    """The mean of both sides, and a fourth difference of all values (A. Jameson, W. Schmidt, E. Turkel 1981)."""
+
+    defines: ClassVar[tuple[str, ...]] = ("CENTRAL",)
+
+
+class PressureDampedScheme(Scheme):
+    """The mean of both sides, and a fourth difference of the pressure (W. Xue, C. J. Roy 2020, Eq. 1)."""
+
+    defines: ClassVar[tuple[str, ...]] = ("CENTRAL", "PRESSURE_DAMPING")
+
+
+@dataclass(frozen=True)
+class Steps:
+    """How long steps are: each cell takes its own, `step` times the longest for a CFL number of 1."""
+
+
+class GlobalSteps(Steps):
+    """All cells take the same, `step`."""
+
+    defines: ClassVar[tuple[str, ...]] = ("GLOBAL_STEPS",)
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """The constants of a stage. `areas` and `volume` are those of uniform cells; `lift` = -expansion gravity; `spread`
+    is the larger one of viscosity and diffusivity, `fourth` the coefficient of fourth differences, `fraction` the share
+    of the step that a stage takes, `fresh` the weight of what friction and scheme add now, against what they added in
+    the stage before.
+    """
+
+    viscosity: float
+    compressibility: float
+    diffusivity: float = 0.0
+    spread: float = 0.0
+    reference: float = 0.0
+    fourth: float = 0.0
+    fraction: float = 1.0
+    fresh: float = 1.0
+    volume: float = 1.0
+    areas: Vector = (1.0, 1.0, 1.0)
+    force: Vector = (0.0, 0.0, 0.0)
+    lift: Vector = (0.0, 0.0, 0.0)
+    reach: Reach = Reach()
+    scheme: Scheme = Scheme()
+    steps: Steps = Steps()

@@ -1,0 +1,98 @@
+"""The options of the method, and the marches: explicit schemes of Runge-Kutta type in pseudo-time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from taskflow.errors import BadInput
+from taskflow.flow.models.artificial_compressibility import equations as eq
+
+Flux = Literal["upwind", "central"]
+Reconstruction = Literal["third", "second", "first"]
+Limiter = Literal["none", "van-albada"]
+Damping = Literal["jst", "pressure"]
+Marching = Literal["euler", "rk3", "rk4", "rk5"]
+
+
+class March(NamedTuple):
+    """The shares of a step that the stages take, each from the state at its beginning; the weights of what friction and
+    scheme add in a stage (0: what they added before); the usual CFL number.
+    """
+
+    fractions: tuple[float, ...]
+    fresh: tuple[float, ...]
+    cfl: float
+
+    @property
+    def keeps(self) -> bool:
+        """Whether some stage takes from what friction and scheme added before."""
+        return any(weight != 1 for weight in self.fresh)
+
+
+MARCHES = {
+    "euler": March((1.0,), (1.0,), 0.4),
+    "rk3": March((0.1481, 0.4, 1.0), (1.0,) * 3, 1.2),
+    "rk4": March((1 / 4, 1 / 3, 1 / 2, 1.0), (1.0,) * 4, 1.5),
+    "rk5": March((1 / 4, 1 / 6, 3 / 8, 1 / 2, 1.0), (1.0, 0.0, 0.56, 0.0, 0.44), 2.5),
+}
+"""L. Martinelli (1987), A. Jameson; rk5 has the dissipation of its first, third and fifth stage."""
+UPWIND = {"third": eq.Scheme(), "second": eq.SecondScheme(), "first": eq.FirstScheme()}
+
+
+@dataclass(frozen=True)
+class Method:
+    """How the equations are solved. `compressibility`: b, a velocity squared, by default 2.5 times the square of the
+    reference speed; with `local` it is max(|u|^2, `compressibility`), by default the square of that speed. `fourth`:
+    coefficient of fourth differences, with central fluxes. `cfl`: by default that of the march. `pressure_cell`: where
+    p = 0, in place of its mean.
+
+    Raises BadInput for what does not go together.
+    """
+
+    compressibility: float | None = None
+    local: bool = False
+    flux: Flux = "upwind"
+    reconstruction: Reconstruction = "third"
+    limiter: Limiter = "none"
+    damping: Damping = "jst"
+    fourth: float = 1 / 64
+    march: Marching = "rk4"
+    cfl: float | None = None
+    global_steps: bool = False
+    pressure_cell: tuple[int, int, int] | None = None
+
+    def __post_init__(self) -> None:
+        if self.compressibility is not None and not self.compressibility > 0:
+            raise BadInput(f"method.compressibility = {self.compressibility}: give a number > 0, or leave it out")
+        if self.march == "euler" and self.flux == "upwind" and self.reconstruction != "first":
+            raise BadInput(
+                f'method.march = "euler": with reconstruction = "{self.reconstruction}" no step is stable; give "first",'
+                ' flux = "central", or another march'
+            )
+        if self.limiter != "none" and (self.flux, self.reconstruction) != ("upwind", "third"):
+            raise BadInput(
+                f'method.limiter = "{self.limiter}": it limits reconstruction = "third" of flux = "upwind"; leave it out'
+            )
+
+    @property
+    def scheme(self) -> eq.Scheme:
+        """How values come to faces."""
+        if self.flux == "central":
+            return eq.PressureDampedScheme() if self.damping == "pressure" else eq.CentralScheme()
+        return eq.LimitedScheme() if self.limiter != "none" else UPWIND[self.reconstruction]
+
+    @property
+    def stages(self) -> March:
+        """The march."""
+        return MARCHES[self.march]
+
+    @property
+    def courant(self) -> float:
+        """The CFL number of pseudo-time."""
+        return self.cfl if self.cfl is not None else self.stages.cfl
+
+    def least_compressibility(self, speed: float) -> float:
+        """b, or the least one, for a reference speed."""
+        factor = 1.0 if self.local else 2.5
+        return self.compressibility if self.compressibility is not None else max(factor * speed**2, 1e-6)

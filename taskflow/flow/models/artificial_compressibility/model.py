@@ -1,0 +1,268 @@
+"""Incompressible flow by artificial compressibility (A. J. Chorin 1967, J. Comput. Phys. 2, 12), marched explicitly in
+pseudo-time to a steady state; after W. Xue and C. J. Roy (2020) and L. Luo et al. (2014).
+
+    (1/b) dp/dtau + div u = 0,    du/dtau + div(u u) + grad p - viscosity Laplacian(u) = force - expansion (T - T_0) g
+    dT/dtau + div(T u) - div(diffusivity grad T) = 0
+
+p is divided by the density. All values live in the centres of cells, whose vertices are anywhere: no step is taken
+along coordinates, and velocities are along x, y and z of space. When nothing changes any more, div u = 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass, replace
+from functools import cached_property
+
+from taskflow.flow.grid import Vector
+from taskflow.flow.model import Model
+from taskflow.flow.models.artificial_compressibility import measures
+from taskflow.flow.models.artificial_compressibility.equations import REACHES, GlobalSteps, Numbers, Steps
+from taskflow.flow.models.artificial_compressibility.method import Method
+from taskflow.flow.models.artificial_compressibility.sides import (
+    Condition,
+    Edge,
+    Side,
+    edge_ghosts,
+    edges,
+    scalar_beyond_edge,
+    scalar_ghosts,
+    side_ghosts,
+)
+from taskflow.flow.models.artificial_compressibility.stage import residual, stage, transport
+from taskflow.flow.operators.momentum import Buoyancy, Fluid
+from taskflow.runtime.regions import Box, Location
+from taskflow.runtime.tasks import Launch, Roles, reduced
+
+STATE = ("p", "u", "v", "w")
+NAMES = {"p": "continuity", "u": "momentum_x", "v": "momentum_y", "w": "momentum_z", "T": "heat"}
+
+
+@dataclass(frozen=True)
+class Heat:
+    """The diffusivity of the temperature, and what lift it gives."""
+
+    diffusivity: float
+    buoyancy: Buoyancy | None = None
+
+
+@dataclass(frozen=True)
+class Passive:
+    """A passive scalar in the field of its name."""
+
+    name: str
+    diffusivity: float
+
+
+@dataclass(frozen=True, eq=False)
+class ArtificialCompressibility(Model):
+    """The equations over the `cells` of all charts, between `sides`.
+
+    `spacing` is that of uniform cells; without it the field `metrics` holds ten values of each cell, of the layer of
+    ghost cells too (see `taskflow.flow.grid.curvilinear.metrics`; beyond sides vertices are `reflected`), and
+    `largest_volume` is the largest of a cell. The field `sides` holds `SIDES` in ghost cells beyond sides, `f_x`, `f_y`, `f_z` a force per mass that is not the same everywhere, `u_s`, `v_s`, `w_s` the velocities of
+    sides that are `varying`, in the ghost cells next to them. No program writes these. `planar`: charts are one cell
+    thick along z, between planes of symmetry or periodic. `speed` is the reference speed; `more_edges` are those that
+    are not between two sides, where other than four charts meet or a side ends at a seam.
+
+    Where no side says how high the pressure is, `monitor` shifts it: fluxes feel its differences alone, so that steps
+    need no level, which would cost a step of a single stage half as much again.
+    """
+
+    cells: tuple[Box, ...]
+    fluid: Fluid
+    sides: tuple[Side, ...]
+    speed: float
+    _: KW_ONLY
+    method: Method = Method()
+    heat: Heat | None = None
+    passive: tuple[Passive, ...] = ()
+    spacing: Vector | None = None
+    largest_volume: float = 1.0
+    planar: bool = False
+    body_force: bool = False
+    more_edges: tuple[Edge, ...] = ()
+
+    @property
+    def ghost(self) -> int:
+        """Fluxes read two cells on either side."""
+        return 2
+
+    @property
+    def flow(self) -> tuple[str, ...]:
+        """What a stage changes at once: p, u, v, w and T."""
+        return (*STATE, "T") if self.heat else STATE
+
+    @property
+    def state(self) -> tuple[str, ...]:
+        """What steps change: the flow and passive scalars."""
+        return (*self.flow, *(scalar.name for scalar in self.passive))
+
+    @property
+    def fields(self) -> dict[str, Location]:
+        """Every field of single values by role: the state, its next value and, with several stages, one between."""
+        ages = ("", "_new", "_mid") if len(self.method.stages.fractions) > 1 else ("", "_new")
+        names = [f"{name}{age}" for age in ages for name in self.state]
+        if self.method.stages.keeps:
+            names += [f"d_{name}" for name in STATE]
+        return dict.fromkeys([*names, *self.given, *(["b"] if self.method.local else [])], "c")
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """Fields that no program writes, but `sides` and `metrics`."""
+        varying = ("u_s", "v_s", "w_s") if any(side.varying for side in self.sides) else ()
+        return (*varying, *(("f_x", "f_y", "f_z") if self.body_force else ()))
+
+    @property
+    def moving(self) -> dict[str, float]:
+        """All that moves, each with its diffusivity."""
+        carried = {"T": self.heat.diffusivity} if self.heat else {}
+        carried |= {scalar.name: scalar.diffusivity for scalar in self.passive}
+        return dict.fromkeys("uvw", self.fluid.viscosity) | carried
+
+    @cached_property
+    def numbers(self) -> Numbers:
+        """The constants of a stage that takes the whole step."""
+        heat = self.heat or Heat(0.0)
+        lift = [-heat.buoyancy.expansion * g for g in heat.buoyancy.gravity] if heat.buoyancy else [0.0] * 3
+        dx, dy, dz = self.spacing or (1.0, 1.0, 1.0)
+        damped = self.method.flux == "central" and self.method.damping == "pressure"
+        return Numbers(
+            self.fluid.viscosity, self.method.least_compressibility(self.speed), heat.diffusivity,
+            max(self.fluid.viscosity, heat.diffusivity, *(scalar.diffusivity for scalar in self.passive)),
+            heat.buoyancy.reference if heat.buoyancy else 0.0, self.method.fourth, volume=dx * dy * dz if self.spacing else self.largest_volume,
+            areas=(dy * dz, dx * dz, dx * dy), force=self.fluid.force, lift=(lift[0], lift[1], lift[2]),
+            reach=REACHES[self.planar, self.spacing is not None, damped], scheme=self.method.scheme,
+            steps=GlobalSteps() if self.method.global_steps else Steps(),
+        )  # fmt: skip
+
+    @cached_property
+    def edges(self) -> tuple[Edge, ...]:
+        """Where ghost cells are beyond two faces at once, and read: by differences along faces of skewed cells."""
+        patches = [patch for side in self.sides for patch in side.patches]
+        return () if self.spacing else (*edges(patches), *self.more_edges)
+
+    @property
+    def level_free(self) -> bool:
+        """Whether no side says how high the pressure is."""
+        return all(side.kind not in ("outflow", "far-field") for side in self.sides)
+
+    def start(self, f: Roles) -> Iterator[Launch]:
+        """Ghost values of the initial state."""
+        yield from self.ghosts(f, "")
+
+    def step(self, f: Roles) -> Iterator[Launch]:
+        """A step of pseudo-time."""
+        march, source = self.method.stages, ""
+        for n, (fraction, fresh) in enumerate(zip(march.fractions, march.fresh, strict=True)):
+            yield from self.ghosts(f, source)
+            if n == 0:
+                yield from self.pace(f)
+            target = "_mid" if n % 2 else "_new"
+            numbers = replace(self.numbers, fraction=fraction * self.method.courant, fresh=fresh)
+            yield stage(
+                self.of(f, STATE, source), self.of(f, STATE, ""), self.of(f, STATE, target),
+                (f[f"T{source}"], f.T, f[f"T{target}"]) if self.heat else None, *self.place(f),
+                tuple(f[f"d_{name}"] for name in STATE) if march.keeps else None,
+                over=self.cells, step=f.scalar("dtau" if self.method.global_steps else "one"), numbers=numbers,
+            )  # fmt: skip
+            for scalar in self.passive:
+                ages = tuple(f[f"{scalar.name}{age}"] for age in (source, "", target))
+                flow, begun, (sides, metrics, b, _) = self.of(f, STATE, source), (f.u, f.v, f.w), self.place(f)
+                where = {"over": self.cells, "step": f.scalar("dtau" if self.method.global_steps else "one")}
+                spreading = replace(numbers, diffusivity=scalar.diffusivity)
+                yield transport(flow, begun, ages, sides, metrics, b, numbers=spreading, **where)
+            source = target
+        for name in self.state:
+            f.swap(name, f"{name}{source}")
+
+    def rate(self, scalars: Mapping[str, float]) -> float:
+        """Steps of pseudo-time do not follow from a rate."""
+        return 0.0
+
+    def scalars(self, dt: float, ratio: float) -> dict[str, float]:
+        """The numbers that `step` reads."""
+        return {"one": 1.0}
+
+    def monitor(self, f: Roles) -> Iterator[Launch]:
+        """The residuals: scalars from which `norms` follow. They are in the roles of the next state afterwards. And the
+        level of the pressure.
+        """
+        heat = (f.T, f.T_new) if self.heat else None
+        yield from self.level(f)
+        yield from self.ghosts(f, "")
+        if self.method.local:
+            yield from self.compressibility(f)
+        yield residual(
+            self.of(f, STATE, ""), self.of(f, STATE, "_new"), heat, *self.place(f),
+            over=self.cells, numbers=self.numbers,
+        )  # fmt: skip
+        for name in self.flow:
+            most, squares = f.scalar(f"most_{name}"), f.scalar(f"squares_{name}")
+            yield measures.largest(f[f"{name}_new"], over=self.cells, most=most)
+            yield measures.sum_of_squares(f[f"{name}_new"], over=self.cells, squares=squares, most=most)
+
+    def norms(self, scalars: Mapping[str, float]) -> dict[str, float]:
+        """The root mean square of R / V of each equation, from the scalars of `monitor`."""
+        count = sum(chart.volume for chart in self.cells)
+        squares = {name: reduced(scalars, f"squares_{name}")[0] for name in self.flow}
+        return {NAMES[name]: (total / count) ** 0.5 for name, total in squares.items()}
+
+    def pace(self, f: Roles) -> Iterator[Launch]:
+        """What steps need that are the same everywhere, or a compressibility that is not."""
+        if self.method.local:
+            yield from self.compressibility(f)
+        if self.method.global_steps:
+            metrics, b = None if self.spacing else f.metrics, f.b if self.method.local else None
+            dtau = f.scalar("dtau")
+            yield measures.least_step((f.u, f.v, f.w), metrics, b, over=self.cells, dtau=dtau, numbers=self.numbers)
+
+    def compressibility(self, f: Roles) -> Iterator[Launch]:
+        """b of the present velocity, in ghost cells beyond sides that inside."""
+        least = self.numbers.compressibility
+        yield measures.local_compressibility((f.u, f.v, f.w), f.b, over=self.cells, least=least)
+        for side in self.sides:
+            yield measures.local_compressibility((f.u, f.v, f.w), f.b, over=side.ghosts, least=least)
+
+    def level(self, f: Roles) -> Iterator[Launch]:
+        """Shift the pressure where nothing else says how high it is."""
+        if not self.level_free:
+            return
+        if (cell := self.method.pressure_cell) is not None:
+            at = Box(cell, (cell[0] + 1, cell[1] + 1, cell[2] + 1))
+            yield measures.value(f.p, over=at, number=f.scalar("level"))
+            yield measures.take_off(f.p, over=self.cells, number=f.scalar("level"))
+        else:
+            most, sums = f.scalar("most"), f.scalar("content")
+            metrics = None if self.spacing else f.metrics
+            yield measures.largest(f.p, over=self.cells, most=most)
+            yield measures.content(f.p, metrics, over=self.cells, sums=sums, most=most, numbers=self.numbers)
+            yield measures.take_off_mean(f.p, over=self.cells, sums=sums)
+
+    def ghosts(self, f: Roles, age: str) -> Iterator[Launch]:
+        """Fill the ghost cells beyond sides, and beyond two of them."""
+        flow, T = self.of(f, STATE, age), f[f"T{age}"] if self.heat else None
+        metrics = None if self.spacing else f.metrics
+        numbers = Condition(
+            diffusivity=self.numbers.diffusivity, volume=self.numbers.volume, areas=self.numbers.areas
+        )
+        for side in self.sides:
+            yield from side_ghosts(side, flow, T, metrics, numbers)
+        for edge in self.edges:
+            yield edge_ghosts(edge, flow[1:], T)
+        for scalar in self.passive:
+            name, spread = f[f"{scalar.name}{age}"], replace(numbers, diffusivity=scalar.diffusivity)
+            for side in self.sides:
+                yield from scalar_ghosts(side, scalar.name, name, metrics, spread)
+            for edge in self.edges:
+                yield scalar_beyond_edge(name, over=edge.ghosts, on=edge.faces[0], corner=edge.corner)
+
+    def place(self, f: Roles) -> tuple[str, str | None, str | None, tuple[str, ...] | None]:
+        """What a residual reads besides the state: sides, metrics, compressibility and force."""
+        force = (f.f_x, f.f_y, f.f_z) if self.body_force else None
+        return f.sides, None if self.spacing else f.metrics, f.b if self.method.local else None, force
+
+    @staticmethod
+    def of(f: Roles, names: tuple[str, ...], age: str) -> tuple[str, ...]:
+        """The fields of an age: "", "_new" or "_mid"."""
+        return tuple(f[f"{name}{age}"] for name in names)

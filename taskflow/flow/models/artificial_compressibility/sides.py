@@ -1,0 +1,260 @@
+"""What lies beyond the sides of charts: ghost values of the layer next to them, and the kinds of fluxes there.
+
+Fluxes through a side follow from the two cells inside and the ghost cell (`SIDES`): nothing else is read, so that the
+second layer of ghost cells is for other charts and blocks alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from types import MappingProxyType
+from typing import ClassVar, Literal
+
+from taskflow.flow.boundaries.boundary import INSIDE, Value, impose
+from taskflow.flow.grid import Vector
+from taskflow.flow.kernels import KERNELS
+from taskflow.runtime.regions import Box, triple
+from taskflow.runtime.tasks import (
+    FACES,
+    Components,
+    Face,
+    Launch,
+    Oriented,
+    Read,
+    ReadWrite,
+    Write,
+    facing,
+    frame,
+    task,
+)
+
+TEXTS = KERNELS / "artificial_compressibility"
+TWO_INSIDE = facing(n=(1, 2))
+Kind = Literal["wall", "inflow", "slip", "outflow", "far-field"]
+SIDES: Mapping[Kind, int] = MappingProxyType({"wall": 1, "slip": 1, "inflow": 2, "outflow": 3, "far-field": 4})
+"""What the field `sides` holds in the ghost cells of each kind; 0 in all other cells."""
+REST = (0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Condition:
+    """The values of a side. Where it is `warm` it has a temperature, else diffusivity dT/dn = flux + transfer
+    (outside - T) into the fluid. `areas` and `volume` are those of uniform cells.
+    """
+
+    velocity: Vector = REST
+    pressure: float = 0.0
+    warm: bool = False
+    temperature: float = 0.0
+    flux: float = 0.0
+    transfer: float = 0.0
+    outside: float = 0.0
+    diffusivity: float = 0.0
+    volume: float = 1.0
+    areas: Vector = (1.0, 1.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Patch:
+    """Part of a side: the `cells` of one layer inside, along a face ("x_min" to "z_max") of their chart."""
+
+    face: str
+    cells: Box
+
+    @property
+    def ghosts(self) -> Box:
+        """The layer of ghost cells next to the side."""
+        return self.cells.shift(outward(self.face))
+
+
+@dataclass(frozen=True)
+class Side:
+    """A named side of a grid: its kind, its values, and the patches that it consists of. `varying`: its velocity
+    differs from cell to cell, and is in the ghost cells of the fields `u_s`, `v_s`, `w_s`. `scalars` has the values of
+    passive scalars by name, in place of a temperature.
+    """
+
+    name: str
+    kind: Kind
+    patches: tuple[Patch, ...]
+    condition: Condition = Condition()
+    varying: bool = False
+    scalars: Mapping[str, Condition] = field(default_factory=dict)
+
+    @property
+    def layers(self) -> dict[str, tuple[Box, ...]]:
+        """By face, the ghost cells next to the patches there."""
+        faces = dict.fromkeys(patch.face for patch in self.patches)
+        return {face: tuple(patch.ghosts for patch in self.patches if patch.face == face) for face in faces}
+
+    @property
+    def ghosts(self) -> tuple[Box, ...]:
+        """All of them."""
+        return tuple(patch.ghosts for patch in self.patches)
+
+
+@dataclass(frozen=True)
+class Edge:
+    """Ghost cells beyond two faces at once, which no other cell fills."""
+
+    faces: tuple[str, str]
+    ghosts: tuple[Box, ...]
+
+    @property
+    def corner(self) -> Corner:
+        """Where the second face is, seen from the first."""
+        (axis, _), (other, high) = frame(self.faces[0]), frame(self.faces[1])
+        return CORNERS[other == min({0, 1, 2} - {axis}), high]
+
+
+FLOW = Components(p=ReadWrite[TWO_INSIDE], u=ReadWrite[INSIDE], v=ReadWrite[INSIDE], w=ReadWrite[INSIDE])
+METRICS = Read[INSIDE] * 10 | None
+
+
+@task(kernel=TEXTS / "ghosts.cu")
+def beyond_velocity(
+    flow: FLOW, T: ReadWrite[INSIDE] | None, metrics: METRICS, given: Components(u_s=Read, v_s=Read, w_s=Read) | None,
+    *, on: Face, side: Condition,
+) -> None:  # fmt: skip
+    """Ghost velocity 2 velocity - inside; the pressure goes on along a line."""
+
+
+@task(kernel=TEXTS / "ghosts.cu")
+def beyond_symmetry(
+    flow: FLOW, T: ReadWrite[INSIDE] | None, metrics: METRICS, *, on: Face, side: Condition
+) -> None:
+    """The velocity mirrored, and the pressure inside."""
+
+
+@task(kernel=TEXTS / "ghosts.cu")
+def beyond_pressure(
+    flow: FLOW, T: ReadWrite[INSIDE] | None, metrics: METRICS, *, on: Face, side: Condition
+) -> None:
+    """Ghost pressure 2 pressure - inside, and the velocity inside."""
+
+
+@task(kernel=TEXTS / "ghosts.cu")
+def beyond_scalar(T: ReadWrite[INSIDE], metrics: METRICS, *, on: Face, side: Condition) -> None:
+    """Ghost values of a scalar that has a value on a side, or enters there."""
+
+
+@task(kernel=TEXTS / "ghosts.cu")
+def far_away(
+    flow: Components(p=Write, u=Write, v=Write, w=Write), T: Write | None, *, on: Face, side: Condition
+) -> None:
+    """The values of the free stream."""
+
+
+@dataclass(frozen=True)
+class Corner:
+    """Where a second face is that an edge is beyond: along which of the other axes, and whether it is a `high` one."""
+
+    high: bool
+    stencils: ClassVar[Mapping[str, Oriented]] = MappingProxyType({})
+
+
+def _corner(**across: tuple[int, int]) -> Mapping[str, Oriented]:
+    both = facing(n=(1, 1)) | facing(**across) | facing(n=(1, 1), **across)
+    return MappingProxyType(dict.fromkeys(("u", "v", "w", "T", "s"), both))
+
+
+class LowS(Corner):
+    """A low face along S."""
+
+    stencils: ClassVar[Mapping[str, Oriented]] = _corner(s=(1, 1))
+
+
+class HighS(Corner):
+    """A high face along S."""
+
+    stencils: ClassVar[Mapping[str, Oriented]] = _corner(s=(-1, -1))
+
+
+class LowR(Corner):
+    """A low face along R."""
+
+    defines: ClassVar[tuple[str, ...]] = ("ACROSS_R",)
+    stencils: ClassVar[Mapping[str, Oriented]] = _corner(r=(1, 1))
+
+
+class HighR(Corner):
+    """A high face along R."""
+
+    defines: ClassVar[tuple[str, ...]] = ("ACROSS_R",)
+    stencils: ClassVar[Mapping[str, Oriented]] = _corner(r=(-1, -1))
+
+
+CORNERS: Mapping[tuple[bool, bool], Corner] = {
+    (False, False): LowS(False), (False, True): HighS(True), (True, False): LowR(False), (True, True): HighR(True),
+}  # fmt: skip
+"""By whether the second face is along R, and whether it is a high one."""
+
+
+@task(kernel=TEXTS / "edges.cu")
+def beyond_edge(
+    velocity: Components(u=ReadWrite[INSIDE], v=ReadWrite[INSIDE], w=ReadWrite[INSIDE]), T: ReadWrite[INSIDE] | None,
+    *, on: Face, corner: Corner,
+) -> None:  # fmt: skip
+    """q(-1, -1) = q(-1, 0) + q(0, -1) - q(0, 0), beyond two faces."""
+
+
+@task(kernel=TEXTS / "edges.cu")
+def scalar_beyond_edge(s: ReadWrite[INSIDE], *, on: Face, corner: Corner) -> None:
+    """The same of a scalar."""
+
+
+def outward(face: str) -> tuple[int, int, int]:
+    """The step through a face."""
+    axis, high = frame(face)
+    return triple((1 if high else -1) * (a == axis) for a in range(3))
+
+
+def edges(patches: Iterable[Patch]) -> tuple[Edge, ...]:
+    """The edges where patches meet, in the order of their axes."""
+    met: dict[tuple[str, str], list[Box]] = {}
+    for pair in combinations(patches, 2):
+        one, other = sorted(pair, key=lambda patch: frame(patch.face)[0])
+        line = one.cells & other.cells
+        if line and frame(one.face)[0] != frame(other.face)[0]:
+            ghosts = line.shift(outward(one.face)).shift(outward(other.face))
+            met.setdefault((one.face, other.face), []).append(ghosts)
+    return tuple(Edge(faces, tuple(ghosts)) for faces, ghosts in met.items())
+
+
+def side_ghosts(
+    side: Side, flow: tuple[str, str, str, str], T: str | None, metrics: str | None, numbers: Condition
+) -> Iterator[Launch]:
+    """Fill the ghost cells of a side, one launch for each of its faces; `numbers` has what is the same of all sides."""
+    condition = replace(
+        side.condition, diffusivity=numbers.diffusivity, volume=numbers.volume, areas=numbers.areas
+    )
+    for face, ghosts in side.layers.items():
+        where = {"over": ghosts, "on": face, "side": condition}
+        if side.kind in ("wall", "inflow"):
+            given = ("u_s", "v_s", "w_s") if side.varying else None
+            yield beyond_velocity(flow, T, metrics if T or metrics else None, given, **where)
+        elif side.kind == "far-field":
+            yield far_away(flow, T, **where)
+        else:
+            yield (beyond_symmetry if side.kind == "slip" else beyond_pressure)(flow, T, metrics, **where)
+
+
+def scalar_ghosts(side: Side, name: str, scalar: str, metrics: str | None, numbers: Condition) -> Iterator[Launch]:
+    """Fill the ghost cells of a passive scalar of a name in a field; it is insulated where nothing is said. In a free
+    stream it has the value there, of which the mean with that inside would be another one.
+    """
+    condition = replace(
+        side.scalars.get(name, Condition()), diffusivity=numbers.diffusivity, volume=numbers.volume, areas=numbers.areas
+    )
+    if side.kind == "far-field":
+        yield impose(scalar, over=side.ghosts, value=Value(condition.temperature))
+        return
+    for face, ghosts in side.layers.items():
+        yield beyond_scalar(scalar, metrics, over=ghosts, on=face, side=condition)
+
+
+def edge_ghosts(edge: Edge, velocity: tuple[str, str, str], T: str | None) -> Launch:
+    """Fill the ghost cells of an edge."""
+    return beyond_edge(velocity, T, over=edge.ghosts, on=edge.faces[0], corner=edge.corner)

@@ -1,0 +1,201 @@
+"""Artificial compressibility in NumPy: arrays [z, y, x] of the cells of a chart with two layers around them.
+
+`at(q, 1, 0)` is q in the next cell along x; results are those of the cells without layers. Faces are those on the low
+side of cells: `at` of a face is asked for with one cell more. The flux difference splitting is written with unit
+normals and eigenvectors, as the specification of the method prints it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+LAYERS = 2
+INTERIOR, CLOSED, GIVEN, OPEN, FAR = range(5)
+NAMES = ("p", "u", "v", "w")
+
+
+@dataclass(frozen=True)
+class Discretisation:
+    """What the residual is computed with: numbers, and the names of schemes: "third", "limited", "second", "first",
+    "central" or "pressure". `planar`: nothing passes along z.
+    """
+
+    viscosity: float
+    compressibility: float
+    scheme: str = "third"
+    diffusivity: float = 0.0
+    fourth: float = 1 / 64
+    planar: bool = False
+
+    @property
+    def axes(self) -> range:
+        """The directions across which something passes."""
+        return range(2 if self.planar else 3)
+
+
+def at(q: np.ndarray, *steps: tuple[int, int], more: int = -1) -> np.ndarray:
+    """q some steps (by, axis) away, [..., z, y, x]; with one place more along the axis `more`."""
+    shift = [0, 0, 0]
+    for by, axis in steps:
+        shift[2 - axis] += by
+    wider = [int(more == 2 - n) for n in range(3)]
+    sizes = zip(shift, q.shape[-3:], wider, strict=True)
+    return q[(..., *(slice(LAYERS + by, size - LAYERS + by + wide) for by, size, wide in sizes))]
+
+
+def van_albada(before: np.ndarray, behind: np.ndarray) -> np.ndarray:
+    """max(0, 2 a b / (a^2 + b^2)), 1 where both are 0."""
+    return np.maximum(0, (2 * before * behind + 1e-30) / (before**2 + behind**2 + 1e-30))
+
+
+def reconstructed(q: np.ndarray, axis: int, scheme: str) -> tuple[np.ndarray, np.ndarray]:
+    """The values on the low and the high side of faces, by the kappa scheme along lines of cells."""
+    a, b, c, d = (at(q, (n, axis), more=axis) for n in (-2, -1, 0, 1))
+    if scheme in ("first", "central", "pressure"):
+        return b, c
+    kappa = -1.0 if scheme == "second" else 1 / 3
+    s, t = (van_albada(b - a, c - b), van_albada(c - b, d - c)) if scheme == "limited" else (1.0, 1.0)
+    low = b + s / 4 * ((1 - kappa * s) * (b - a) + (1 + kappa * s) * (c - b))
+    high = c - t / 4 * ((1 - kappa * t) * (d - c) + (1 + kappa * t) * (c - b))
+    return low, high
+
+
+def splitting(low: np.ndarray, high: np.ndarray, n: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """|A| (high - low) of states [p, u, v, w], with the matrix of the arithmetic mean and unit normals n."""
+    mean, d = (low + high) / 2, high - low
+    theta, jump = (n * mean[1:]).sum(0), (n * d[1:]).sum(0)
+    result = np.abs(theta) * d
+    for sign in (1, -1):
+        speed = theta + sign * np.sqrt(theta**2 + b)
+        strength = (d[0] + speed * jump) / (b / speed + speed)
+        vector = np.stack([b / speed, *((n * b / speed + mean[1:]) / (speed - theta))])
+        result = result + (np.abs(speed) - np.abs(theta)) * strength * vector
+    return result
+
+
+def flux(state: np.ndarray, n: np.ndarray, shut: np.ndarray) -> np.ndarray:
+    """(theta, u theta + n p), theta = u.n, or 0 where nothing passes."""
+    theta = np.where(shut, 0.0, (n * state[1:]).sum(0))
+    return np.stack([theta, *(state[1:] * theta + n * state[0])])
+
+
+def third_difference(q: np.ndarray, axis: int) -> np.ndarray:
+    """q_{+1} - 3 q + 3 q_{-1} - q_{-2} on faces."""
+    a, b, c, d = (at(q, (n, axis), more=axis) for n in (-2, -1, 0, 1))
+    return d - 3 * c + 3 * b - a
+
+
+def kinds(sides: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray]:
+    """What lies on faces, and whether it is beyond their high side."""
+    low, high = at(sides, (-1, axis), more=axis), at(sides, more=axis)
+    return low | high, high > 0
+
+
+def inviscid(
+    q: np.ndarray, sides: np.ndarray, area: np.ndarray, axis: int, b: np.ndarray, how: Discretisation
+) -> tuple[np.ndarray, np.ndarray]:
+    """Fluxes [p, u, v, w] through faces across an axis, times their areas, of a state [p, u, v, w]: what is carried, and
+    what the scheme adds.
+    """
+    kind, beyond = kinds(sides, axis)
+    size = np.sqrt((area**2).sum(0))
+    n = area / size
+    low, high = (np.stack(values) for values in zip(*(reconstructed(each, axis, how.scheme) for each in q), strict=True))
+    c2, c1, d1, d2 = (at(q, (m, axis), more=axis) for m in (-2, -1, 0, 1))
+    mean = (c1 + d1) / 2
+    given = mean.copy()
+    given[0] = np.where(beyond, 1.5 * c1[0] - 0.5 * c2[0], 1.5 * d1[0] - 0.5 * d2[0])
+    low, high = (np.where(kind == FAR, far, inside) for far, inside in ((c1, low), (d1, high)))
+    for where, value in (((kind == CLOSED) | (kind == GIVEN), given), (kind == OPEN, mean)):
+        low, high = np.where(where, value, low), np.where(where, value, high)
+    shut, face_b = kind == CLOSED, (at(b, (-1, axis), more=axis) + at(b, more=axis)) / 2
+    f = (flux(low, n, shut) + flux(high, n, shut)) / 2
+    theta = np.where(shut, 0.0, (n * (low + high)[1:]).sum(0) / 2)
+    entering = (kind == OPEN) & np.where(beyond, theta < 0, theta > 0)
+    f[1:] -= np.where(entering, theta**2, 0.0) * n
+    if how.scheme in ("central", "pressure"):
+        damped = how.fourth * (np.abs(theta) + np.sqrt(theta**2 + face_b))
+        rough = np.stack([third_difference(each, axis) for each in q]) * damped
+        rough[0] /= face_b
+        rough[1:] *= how.scheme == "central"
+        return f * size, np.where(kind == INTERIOR, rough, 0.0) * size
+    d = splitting(low, high, n, face_b)
+    d[0] /= face_b
+    return f * size, -d / 2 * size
+
+
+def gradient_through(q: np.ndarray, areas: np.ndarray, volumes: np.ndarray, axis: int, how: Discretisation) -> np.ndarray:
+    """grad q . S on faces across an axis: grad q = sum of S_a times the difference along a, over the mean volume."""
+    area = at(areas[axis], more=axis)
+    volume = (at(volumes, (-1, axis), more=axis) + at(volumes, more=axis)) / 2
+    total = (area**2).sum(0) * (at(q, more=axis) - at(q, (-1, axis), more=axis))
+    for other in (a for a in how.axes if a != axis):
+        cells = (-1, 0)
+        beside = sum(at(areas[other], (m, axis), (e, other), more=axis) for m in cells for e in (0, 1)) / 4
+        change = sum(s * at(q, (m, axis), (s, other), more=axis) for m in cells for s in (-1, 1)) / 4
+        total = total + (area * beside).sum(0) * change
+    return total / volume
+
+
+def outward(faces: np.ndarray, axis: int) -> np.ndarray:
+    """High less low: what leaves cells through their faces across an axis."""
+    along = np.moveaxis(faces, -1 - axis, -1)
+    return np.moveaxis(along[..., 1:] - along[..., :-1], -1, -1 - axis)
+
+
+def residual(
+    q: Mapping[str, np.ndarray], sides: np.ndarray, areas: np.ndarray, volumes: np.ndarray, how: Discretisation,
+    *, b: np.ndarray | None = None,
+) -> dict[str, np.ndarray]:  # fmt: skip
+    """What leaves cells of p (which is mass), u, v, w and, where it is there, T; areas are [axis, component, z, y, x].
+    T is carried by the mass fluxes, by limited parabolas from the upwind side, or, where the pressure alone is damped,
+    as the mean of both sides.
+    """
+    state = np.stack([q[name] for name in NAMES])
+    b = np.full_like(volumes, how.compressibility) if b is None else b
+    total = {name: np.zeros_like(at(volumes)) for name in q}
+    for axis in how.axes:
+        f = sum(inviscid(state, sides, at(areas[axis], more=axis), axis, b, how))
+        for n in (1, 2, 3):
+            f[n] -= how.viscosity * gradient_through(state[n], areas, volumes, axis, how)
+        for name, through in zip(NAMES, f, strict=True):
+            total[name] += outward(through, axis)
+        if "T" in q:
+            through = f[0] * carried_heat(q["T"], sides, f[0], axis, how)
+            total["T"] += outward(through - how.diffusivity * gradient_through(q["T"], areas, volumes, axis, how), axis)
+    return total
+
+
+def carried(
+    q: Mapping[str, np.ndarray], sides: np.ndarray, areas: np.ndarray, volumes: np.ndarray, how: Discretisation,
+    *, b: np.ndarray,
+) -> dict[str, np.ndarray]:  # fmt: skip
+    """The part of the residual of p, u, v and w that neither friction nor the scheme adds."""
+    state, total = np.stack([q[name] for name in NAMES]), np.zeros((4, *at(volumes).shape))
+    for axis in how.axes:
+        total += outward(inviscid(state, sides, at(areas[axis], more=axis), axis, b, how)[0], axis)
+    return dict(zip(NAMES, total, strict=True))
+
+
+def carried_heat(T: np.ndarray, sides: np.ndarray, mass: np.ndarray, axis: int, how: Discretisation) -> np.ndarray:
+    """T on faces through which mass flows."""
+    kind, _ = kinds(sides, axis)
+    b, c = at(T, (-1, axis), more=axis), at(T, more=axis)
+    low, high = reconstructed(T, axis, "first" if how.scheme == "pressure" else "limited")
+    inside = (b + c) / 2 if how.scheme == "pressure" else np.where(mass > 0, low, high)
+    return np.where(kind == INTERIOR, inside, np.where(kind == FAR, np.where(mass > 0, b, c), (b + c) / 2))
+
+
+def step_per_volume(
+    u: np.ndarray, areas: np.ndarray, volumes: np.ndarray, b: np.ndarray, spread: float, how: Discretisation
+) -> np.ndarray:
+    """1 / (sum over directions of |u.S| + root((u.S)^2 + b |S|^2) + 4 spread |S|^2 / V), S the mean of both faces."""
+    total = np.zeros_like(at(volumes))
+    for axis in how.axes:
+        s = (at(areas[axis]) + at(areas[axis], (1, axis))) / 2
+        theta, square = (s * at(u)).sum(0), (s**2).sum(0)
+        total += np.abs(theta) + np.sqrt(theta**2 + at(b) * square) + 4 * spread * square / at(volumes)
+    return 1 / total

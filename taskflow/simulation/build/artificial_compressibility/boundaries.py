@@ -1,0 +1,91 @@
+"""The sides of a grid as the model knows them: patches of cells, values, kinds; edges that are not between two sides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import combinations, product
+
+import numpy as np
+
+from taskflow.errors import BadInput
+from taskflow.flow.models.artificial_compressibility.sides import Condition, Edge, Kind, Patch, Side, outward
+from taskflow.geometry.grids import Border, Grid, borders, faces
+from taskflow.runtime.regions import Atlas, Box, difference
+from taskflow.simulation.build.artificial_compressibility.inlet import parabolic
+from taskflow.simulation.case import Case
+from taskflow.simulation.case.charts.sides import ChartSide
+
+KINDS: Mapping[str, Kind] = {
+    "wall": "wall", "slip": "slip", "symmetry": "slip", "inflow": "inflow", "outflow": "outflow",
+    "far-field": "far-field",
+}  # fmt: skip
+FACES = tuple(f"{axis}_{end}" for axis in "xyz" for end in ("min", "max"))
+
+
+def patch_of(border: Border) -> Patch:
+    """The cells inside of a patch, and the face that they lie at."""
+    return Patch(FACES[2 * border.axis + border.end], border.inside)
+
+
+def sides_of(case: Case, grid: Grid, ghost: int) -> tuple[Side, ...]:
+    """The sides of a grid, in its order, with what a case says of them."""
+    boundaries, where = case.table("boundaries").sides, borders(grid, ghost)
+    reference = case.heat.reference if case.heat else 0.0
+    return tuple(_side(name, boundaries[name], where[name], reference) for name in grid.sides)
+
+
+def _side(name: str, table: ChartSide, patches: tuple[Border, ...], reference: float) -> Side:
+    entering = table.type in ("inflow", "far-field")
+    temperature = table.temperature if table.temperature is not None or not entering else reference
+    condition = Condition(
+        velocity=table.numbers,
+        pressure=table.pressure or 0.0,
+        warm=temperature is not None,
+        temperature=temperature or 0.0,
+        flux=table.heat_flux or 0.0,
+        transfer=table.heat_transfer or 0.0,
+        outside=table.outside_temperature or 0.0,
+    )
+    return Side(name, KINDS[table.type], tuple(map(patch_of, patches)), condition, table.varies)
+
+
+def velocities(name: str, table: ChartSide, grid: Grid) -> Iterator[tuple[Border, np.ndarray]]:
+    """The velocity [xyz, k, j, i] in the faces of each patch of a side. Raises BadInput where one is not finite."""
+    patches = grid.sides[name]
+    where = borders(grid)[name]
+    try:
+        if table.profile is not None:
+            values = parabolic(grid, patches, np.array(table.numbers))
+        else:
+            values = [np.stack(table.at(*faces(grid, patch)[0])) for patch in patches]
+    except BadInput as error:
+        raise BadInput(f"boundaries.{name}.velocity: {error}") from None
+    for border, velocity in zip(where, values, strict=True):
+        yield border, np.expand_dims(velocity, 3 - border.axis)
+
+
+def more_edges(grid: Grid, mapped: Atlas) -> tuple[Edge, ...]:
+    """Edges beyond two faces of a chart that neither two sides meet at nor other cells are beyond: where a seam ends at
+    a side in another way than it goes on there, and where other than four charts meet. Directions one cell thick that
+    are joined to themselves have none.
+    """
+    patches = [border for some in borders(grid, mapped.ghost).values() for border in some]
+    edges: dict[tuple[str, str], list[Box]] = {}
+    for n, chart in enumerate(mapped.charts):
+        own = [border for border in patches if border.chart == n]
+        for (a, s), (b, t) in combinations(product(range(3), range(2)), 2):
+            if a == b or any(chart.shape[axis] == 1 and not _closed(own, axis) for axis in (a, b)):
+                continue
+            line = chart.layer(a, s, -1, 0).layer(b, t, -1, 0)
+            one, other = FACES[2 * a + s], FACES[2 * b + t]
+            fed = [box for box, _ in mapped.fed[n]]
+            between = [
+                (p.inside & q.inside).shift(outward(one)).shift(outward(other))
+                for p in own if (p.axis, p.end) == (a, s) for q in own if (q.axis, q.end) == (b, t)
+            ]  # fmt: skip
+            edges.setdefault((one, other), []).extend(difference([line], [*fed, *between]))
+    return tuple(Edge(faces, tuple(ghosts)) for faces, ghosts in edges.items() if ghosts)
+
+
+def _closed(borders: list[Border], axis: int) -> bool:
+    return any(border.axis == axis for border in borders)

@@ -1,0 +1,121 @@
+"""Charts of body-fitted cells: their places in an index space, their pieces, their metrics and layout in the store."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+
+from taskflow.geometry.grids import Grid, atlas, ghosted, places
+from taskflow.output import ChartsLayout, FieldMetadata, Patch, pieces_of
+from taskflow.runtime.regions import Atlas, Box, FieldSpace, Location, Partition, Region, Triple, divided, triple
+from taskflow.simulation.build.domain import Domain, Points
+from taskflow.simulation.case import Output
+from taskflow.simulation.case.charts.grid import ChartGrid
+
+GHOST = 2  # layers
+
+
+@dataclass(frozen=True)
+class ChartDomain(Domain):
+    """The charts of a grid. What travels to blocks are the keys of the grid: each process makes it anew, once.
+
+    `cuts` are charts that are cut beforehand, by their numbers from 0.
+    """
+
+    table: ChartGrid
+    cuts: tuple[tuple[int, Triple], ...] = ()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"table": self.table, "cuts": self.cuts}
+
+    @property
+    def grid(self) -> Grid:
+        """The vertices, seams and sides."""
+        return self.table.grid()
+
+    @cached_property
+    def atlas(self) -> Atlas:
+        """The charts in one index space."""
+        return atlas(self.grid, GHOST)
+
+    @cached_property
+    def first(self) -> list[Triple]:
+        """The first cell of each chart there."""
+        return places(self.grid, GHOST)
+
+    @property
+    def cells(self) -> list[list[int]]:
+        """Of each chart, along i, j and k."""
+        return [list(chart.cells) for chart in self.grid.charts]
+
+    @property
+    def closeness(self) -> float:
+        """Nothing: no step measures a rate."""
+        return 0.0
+
+    def partition(self, fields: FieldSpace, ghost: int, blocks: Triple) -> Partition:
+        """The region of some fields, cut into pieces for so many blocks in a row."""
+        mapped = atlas(self.grid, ghost)
+        region = Region(mapped.hull, fields, ghost=ghost, atlas=mapped)
+        return Partition(region, blocks, pieces=divided(mapped, blocks[2], dict(self.cuts)))
+
+    def chart_of(self, box: Box) -> int:
+        """The number of the chart, from 0, whose cells or ghost cells these are."""
+        return next(n for n, chart in enumerate(self.atlas.charts) if box in chart.grow(GHOST))
+
+    def vertices(self, box: Box) -> np.ndarray:
+        """The vertices [xyz, k, j, i] of the cells of a box, ghost cells among them."""
+        chart = self.chart_of(box)
+        first = triple(at - GHOST for at in self.first[chart])
+        return _ghosted(self.grid)[chart][:, *box.expand((0, 0, 0), (1, 1, 1)).slices(first)]
+
+    def points(self, location: Location, box: Box) -> Points:
+        """x, y, z of the centres of the cells of a box: the means of their corners."""
+        x, y, z = centres(self.vertices(box))
+        return x, y, z
+
+    def place(self, location: Location, cell: Triple, block: int) -> str:
+        """A cell by its chart and its numbers there, from 1, and its centre."""
+        box = Box(cell, triple(n + 1 for n in cell))
+        chart = self.chart_of(box)
+        x, y, z = (float(at[0, 0, 0]) for at in self.points(location, box))
+        own = triple(n - low + 1 for n, low in zip(cell, self.first[chart], strict=True))
+        return f"in cell {own} of chart {chart + 1}, at x = {x:.6g}, y = {y:.6g}, z = {z:.6g}"
+
+    def layout(
+        self, fields: Mapping[str, FieldMetadata], output: Output, partition: Partition, slots: int
+    ) -> ChartsLayout:  # fmt: skip
+        """The layout of snapshots with room for so many."""
+        sides = {
+            name: tuple(Patch(patch.chart, patch.side, patch.cells) for patch in patches)
+            for name, patches in self.grid.sides.items()
+        }
+        return ChartsLayout(
+            vertices=tuple(chart.vertices for chart in self.grid.charts),
+            pieces=pieces_of(partition.region.charts, partition.pieces or ()),
+            sides=sides,
+            fields=fields,
+            precision=output.precision,
+            compression=output.compression,
+            relative_error=output.relative_error,
+            slots=slots,
+            time="steps of pseudo-time",
+        )
+
+
+@lru_cache(maxsize=1)
+def _ghosted(grid: Grid) -> list[np.ndarray]:
+    """The vertices of all charts with their ghost layers; of the last grid, as one process has blocks of one."""
+    return ghosted(grid, GHOST)
+
+
+def centres(vertices: np.ndarray) -> np.ndarray:
+    """The means [xyz, k, j, i] of the corners of cells between vertices."""
+    for axis in (1, 2, 3):
+        low = vertices.take(range(vertices.shape[axis] - 1), axis)
+        vertices = (low + vertices.take(range(1, vertices.shape[axis]), axis)) / 2
+    return vertices

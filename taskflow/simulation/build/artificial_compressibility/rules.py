@@ -1,0 +1,147 @@
+"""What the tables of a case by artificial compressibility say against each other, and what it cannot be asked for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from taskflow.errors import BadInput
+from taskflow.geometry.grids import Grid, faces
+from taskflow.simulation.build.artificial_compressibility.tables import CompressibilityMethod, PseudoTime
+from taskflow.simulation.case.charts.machine import ChartMachine
+from taskflow.simulation.case.charts.sides import ChartSides
+from taskflow.simulation.case.control import CheckpointTable, MonitorTable, Output
+from taskflow.simulation.case.initial import Initial
+from taskflow.simulation.case.method import keys_are_read
+from taskflow.simulation.case.physics import Forcing, Heat, heat_is_on
+from taskflow.simulation.case.problems import Problem, wrong
+from taskflow.simulation.schedule import Every
+
+CARTESIAN = "it needs a Cartesian grid; leave it out"
+LATER = "not available on charts in this version; leave it out"
+TABLES: Mapping[str, str] = {
+    "obstacles": "bodies are sides of body-fitted grids; leave it out",
+    "bodies": "bodies are sides of body-fitted grids; leave it out",
+    "pressure": "the pressure is marched with the velocity, by no solver of its own; leave it out",
+    "turbulence": LATER, "scalars": LATER, "probes": LATER, "planes": LATER,
+    "surfaces": CARTESIAN, "isosurfaces": CARTESIAN, "spectra": CARTESIAN,
+    "statistics": "a steady run has no averages over time; leave it out",
+    "motion": "moving grids are not available in this version; leave it out",
+}  # fmt: skip
+"""Tables that others have, each with its remedy."""
+LEAST = 1e-5  # residual in single precision
+
+
+def refused(tables: Mapping[str, Any]) -> Iterator[Problem]:
+    """Problems with tables that a case on charts cannot have."""
+    for name, remedy in TABLES.items():
+        if (value := tables.get(name)) not in (None, (), []):
+            yield wrong(name, value, remedy)
+
+
+def _intervals_are_steps(output: Output, monitor: MonitorTable, checkpoint: CheckpointTable) -> Iterator[Problem]:
+    for name, every in (("output", output.every), ("monitor", monitor.every), ("checkpoint", checkpoint.every)):
+        if isinstance(every, Every) and every.time is not None:
+            yield wrong((name, "every"), every.written(), "a steady run counts steps; give { steps = n }")
+
+
+def _residual_can_be_reached(time: PseudoTime, machine: ChartMachine) -> Iterator[Problem]:
+    if machine.precision == "single" and time.steady < LEAST:
+        remedy = f'single precision gets no further than {LEAST:g}; give that, or machine.precision = "double"'
+        yield wrong(("time", "steady"), time.steady, remedy)
+
+
+def _pressure_level_is_free(method: CompressibilityMethod, boundaries: ChartSides) -> Iterator[Problem]:
+    if method.pressure_at is None:
+        return
+    for name, side in boundaries.sides.items():
+        if side.type in ("outflow", "far-field"):
+            remedy = f"boundaries.{name} says how high the pressure is; leave it out"
+            yield wrong(("method", "pressure_at"), method.pressure_at, remedy)
+            return
+
+
+def _pressure_point_is_inside(method: CompressibilityMethod, charts: Grid) -> Iterator[Problem]:
+    if method.pressure_at is None:
+        return
+    low = np.min([chart.vertices.min(axis=(1, 2, 3)) for chart in charts.charts], axis=0)
+    high = np.max([chart.vertices.max(axis=(1, 2, 3)) for chart in charts.charts], axis=0)
+    if not (np.all(low <= method.pressure_at) and np.all(method.pressure_at <= high)):
+        remedy = f"beyond the grid, which reaches from {low.tolist()} to {high.tolist()}; give a point in it"
+        yield wrong(("method", "pressure_at"), method.pressure_at, remedy)
+
+
+def _speed_is_known(
+    method: CompressibilityMethod, charts: Grid, boundaries: ChartSides, initial: Initial, heat: Heat | None,
+    body: Forcing,
+) -> Iterator[Problem]:  # fmt: skip
+    if method.reference_speed != "auto" or isinstance(method.compressibility, float):
+        return
+    try:
+        speed = reference_speed(charts, boundaries, initial, heat, body)
+    except BadInput:
+        return  # whoever evaluates the formula says it
+    if speed == 0:
+        remedy = "everything is at rest; give a speed that the flow will reach, a number > 0"
+        yield wrong(("method", "reference_speed"), "auto", remedy)
+
+
+def reference_speed(
+    charts: Grid, boundaries: ChartSides, initial: Initial, heat: Heat | None, body: Forcing
+) -> float:  # fmt: skip
+    """The largest speed that is given on a side, or at some points of the initial state; that of free convection,
+    root(expansion gravity dT L), where it is larger; 0 where everything is at rest. Raises BadInput where a formula is
+    not finite.
+    """
+    speeds = [0.0, free_convection(charts, boundaries, initial, heat, body)]
+    for name, side in boundaries.sides.items():
+        if side.velocity is None or name not in charts.sides:
+            continue
+        factor = 2.25 if side.profile else 1.0  # of the mean: in the middle of a rectangle
+        for patch in charts.sides[name]:
+            velocity = np.stack(side.at(*faces(charts, patch)[0]))
+            speeds.append(factor * float(np.sqrt((velocity**2).sum(axis=0)).max()))
+    for x in (_some(chart.vertices) for chart in charts.charts):
+        components = [np.asarray(profile(*x)) for profile in initial.velocity]
+        speeds.append(float(np.sqrt(sum(u**2 for u in components)).max()))
+    return max(speeds)
+
+
+def free_convection(
+    charts: Grid, boundaries: ChartSides, initial: Initial, heat: Heat | None, body: Forcing
+) -> float:  # fmt: skip
+    """root(|expansion| |gravity| dT L), dT the range of the temperatures that are given and L the grid's extent along
+    gravity.
+    """
+    pull = np.array(body.gravity)
+    if heat is None or not pull.any():
+        return 0.0
+    values = [heat.reference]
+    for side in boundaries.sides.values():
+        values += [number for number in (side.temperature, side.outside_temperature) if number is not None]
+    corners = [_some(chart.vertices) for chart in charts.charts]
+    if initial.temperature is not None:
+        for x in corners:
+            begun = np.asarray(initial.temperature(*x))
+            values += [float(begun.min()), float(begun.max())]
+    size = float(np.linalg.norm(pull))
+    along = [np.tensordot(pull / size, x, 1) for x in corners]
+    height = max(float(s.max()) for s in along) - min(float(s.min()) for s in along)
+    return math.sqrt(abs(heat.expansion) * size * (max(values) - min(values)) * height)
+
+
+def _some(vertices: np.ndarray, most: int = 24) -> np.ndarray:
+    """Up to so many of the vertices [xyz, k, j, i] along each direction, the first and the last among them."""
+    for axis in (1, 2, 3):
+        count = vertices.shape[axis]
+        vertices = vertices.take(np.linspace(0, count - 1, min(count, most)).round().astype(int), axis=axis)
+    return vertices
+
+
+CompressibilityMethod.rules = (
+    keys_are_read, heat_is_on, _intervals_are_steps, _residual_can_be_reached, _pressure_level_is_free,
+    _pressure_point_is_inside, _speed_is_known,
+)  # fmt: skip

@@ -1,0 +1,103 @@
+"""When a march to the steady state is over, as every block judges it: by its residuals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from taskflow.flow.models.artificial_compressibility.convergence import FIRST, Convergence
+from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
+from taskflow.runtime.machine import Shard
+from taskflow.runtime.regions import Location
+from taskflow.runtime.tasks import Program
+from taskflow.simulation.schedule import Every, Tick
+
+
+@dataclass(frozen=True, eq=False)
+class ResidualCriterion:
+    """Each residual has fallen to `tolerance` times its largest value of the first steps, looked at `every` so often,
+    and after each of the first steps; with `accept` also where they fall no further.
+    """
+
+    model: ArtificialCompressibility
+    tolerance: float
+    every: Every
+    accept: bool
+
+    @property
+    def programs(self) -> tuple[Program, ...]:
+        """The residuals."""
+        return (self.model.monitor,)
+
+    @property
+    def fields(self) -> dict[str, Location]:
+        """None: residuals are where the next state will be."""
+        return {}
+
+    def watch(self, shard: Shard) -> ResidualWatch:
+        """The judgement on a block."""
+        return ResidualWatch(self, shard)
+
+    def described(self) -> tuple[str, str]:
+        """The criterion in words, for `taskflow check`."""
+        otherwise = "ends the run" if self.accept else "is an error"
+        return (
+            f"when each residual has fallen to {self.tolerance:g} of its largest value in the first {FIRST} steps",
+            f"a fall of less than 10 % in {Convergence(0.0).patience} steps {otherwise}",
+        )
+
+
+class ResidualWatch:
+    """The judgement on one block; all blocks come to the same."""
+
+    def __init__(self, criterion: ResidualCriterion, shard: Shard) -> None:
+        self._criterion, self._shard = criterion, shard
+        self._convergence = Convergence(criterion.tolerance, criterion.accept)
+        self._steady = False
+        self.insane: str | None = None
+
+    def begin(self, now: float) -> None:
+        """Nothing has been looked at."""
+
+    def go_on(self, state: Mapping[str, Any]) -> None:
+        """Go on from the `state` of a checkpoint."""
+        self._convergence.history = [(look["step"], dict(look["norms"])) for look in state["looks"]]
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """The looks that count: the first ones, and those of the last steps in which residuals have to fall."""
+        history = self._convergence.history
+        old = [n for n, (step, _) in enumerate(history) if step <= history[-1][0] - self._convergence.patience]
+        kept = [*history[:FIRST], *history[max(FIRST, old[-1] if old else 0) :]]
+        return {"looks": [{"step": step, "norms": norms} for step, norms in kept]}
+
+    @property
+    def rates(self) -> dict[str, float]:
+        """What is left of each residual, of its largest value of the first steps."""
+        return self._convergence.fallen() if self._convergence.history else {}
+
+    @property
+    def shortfall(self) -> str | None:
+        """What a run that has made all its steps lacks."""
+        if self._steady or not self.rates:
+            return None
+        worst = max(self.rates, key=lambda name: self.rates[name])
+        return (
+            f"the state is not steady after time.steps: the residual of {worst} has fallen to {self.rates[worst]:.2g} of"
+            f" its first value, and {self._criterion.tolerance:g} was to be reached; give more steps"
+        )
+
+    def look(self, before: Tick, now: Tick) -> str | None:
+        """Return "steady" or "stalled" where the march is over. Raises RunFailed where residuals fall no further."""
+        criterion = self._criterion
+        if now.step > FIRST and not now.finished and not criterion.every.due(before, now.step, now.time):
+            return None
+        self._shard.run(criterion.model.monitor)
+        norms = criterion.model.norms(self._shard.scalars)
+        self.insane = next((name for name, value in norms.items() if not math.isfinite(value)), None)
+        if self.insane is not None or not self._convergence.note(now.step, norms):
+            return None
+        self._steady = all(share <= criterion.tolerance for share in self.rates.values())
+        return "steady" if self._steady else "stalled"

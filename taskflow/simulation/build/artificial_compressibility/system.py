@@ -1,0 +1,278 @@
+"""The system of artificial compressibility on charts: its model, and what it adds to run, log and report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from taskflow.errors import BadInput
+from taskflow.flow import Fluid
+from taskflow.flow.models.artificial_compressibility.forces import Forces
+from taskflow.flow.models.artificial_compressibility.method import Method
+from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility, Heat
+from taskflow.flow.operators.momentum import Buoyancy
+from taskflow.flow.stability import StepLimit
+from taskflow.geometry.grids import Grid, volumes
+from taskflow.geometry.grids.outline import flat
+from taskflow.output import FieldMetadata
+from taskflow.runtime.regions import Field, Triple, triple
+from taskflow.simulation.build.artificial_compressibility.boundaries import more_edges, sides_of, velocities
+from taskflow.simulation.build.artificial_compressibility.constants import ChartConstants, constant_fields
+from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain, centres
+from taskflow.simulation.build.artificial_compressibility.measures import CompressibilityMeasures
+from taskflow.simulation.build.artificial_compressibility.rules import TABLES, reference_speed, refused
+from taskflow.simulation.build.artificial_compressibility.steady import ResidualCriterion
+from taskflow.simulation.build.artificial_compressibility.tables import CompressibilityMethod, PseudoTime
+from taskflow.simulation.build.flow import WORDS
+from taskflow.simulation.build.scales import Scale, Scales
+from taskflow.simulation.build.system import System
+from taskflow.simulation.case import Case
+from taskflow.simulation.case.case import all_fields
+from taskflow.simulation.case.charts.grid import ChartGrid, made
+from taskflow.simulation.case.charts.machine import ChartMachine
+from taskflow.simulation.case.charts.sides import ChartSides
+from taskflow.simulation.case.method import METHOD
+from taskflow.simulation.case.problems import Problem
+from taskflow.simulation.case.table import Table
+from taskflow.simulation.initial import initial_profiles
+from taskflow.simulation.schedule import Clock
+
+
+@dataclass(frozen=True, eq=False)
+class CompressibilitySystem(System):
+    """The steady state of a flow on body-fitted cells."""
+
+    claims: ClassVar[str] = METHOD
+    table: ClassVar[type[Table]] = CompressibilityMethod
+    instead: ClassVar[Mapping[str, type[Table]]] = {
+        "grid": ChartGrid, "boundaries": ChartSides, "time": PseudoTime, "machine": ChartMachine,
+    }  # fmt: skip
+    accepts: ClassVar[frozenset[str]] = frozenset((
+        "fluid.viscosity", "heat.diffusivity", "heat.expansion", "heat.reference", "body.gravity", "body.force",
+        "initial.velocity", "initial.temperature",
+    ))  # fmt: skip
+    fewest: ClassVar[int] = 12
+
+    @classmethod
+    def misfits(cls, tables: Mapping[str, Any]) -> Iterator[Problem]:
+        """Problems with tables that need a Cartesian grid, or come later."""
+        return refused(tables)
+
+    @classmethod
+    def prepared(cls, tables: Mapping[str, Any]) -> dict[str, Any]:
+        """The tables without these."""
+        return {name: table for name, table in tables.items() if name not in TABLES}
+
+    @classmethod
+    def fields(cls, tables: Mapping[str, Any]) -> tuple[str, ...]:
+        """The names of the fields that a snapshot can have."""
+        return all_fields(tables["heat"], (), None)
+
+    @classmethod
+    def derived(cls, tables: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+        """The charts, where they can be made."""
+        if "grid" in tables and (charts := made(tables["grid"])):
+            yield "charts", charts
+
+    @classmethod
+    def headline(cls, case: Case) -> str:
+        """The march, in a line."""
+        method: CompressibilityMethod = case.own
+        return f"Artificial compressibility: {method.march}, {method.flux} fluxes"
+
+    @cached_property
+    def domain(self) -> ChartDomain:
+        """The charts."""
+        case = self.sim.case
+        return ChartDomain(case.table("grid"), tuple(sorted(case.table("machine").pieces().items())))
+
+    @property
+    def grid(self) -> Grid:
+        """Vertices, seams and sides."""
+        return self.domain.grid
+
+    @cached_property
+    def speed(self) -> float:
+        """The reference speed."""
+        case, given = self.sim.case, self.sim.case.own.reference_speed
+        if given != "auto":
+            return float(given)
+        return reference_speed(self.grid, case.table("boundaries"), case.initial, case.heat, case.body)
+
+    @cached_property
+    def model(self) -> ArtificialCompressibility:
+        """The equations with their sides."""
+        case, domain = self.sim.case, self.domain
+        heat = case.heat and Heat(
+            case.heat.diffusivity, Buoyancy(case.heat.expansion, case.heat.reference, case.body.gravity)
+        )
+        return ArtificialCompressibility(
+            domain.atlas.charts,
+            Fluid(case.fluid.viscosity, case.body.force),
+            sides_of(case, self.grid, domain.atlas.ghost),
+            self.speed,
+            method=self._method,
+            heat=heat,
+            spacing=self._spacing,
+            largest_volume=max(float(volumes(chart.vertices).max()) for chart in self.grid.charts),
+            planar=self._planar,
+            more_edges=more_edges(self.grid, domain.atlas),
+        )
+
+    @property
+    def _method(self) -> Method:
+        table: CompressibilityMethod = self.sim.case.own
+        b, damping = table.compressibility, table.damping
+        local = None if isinstance(b, float | str) else b.factor * self.speed**2
+        return Method(
+            compressibility=b if isinstance(b, float) else local,
+            local=local is not None,
+            flux=table.flux,
+            reconstruction=table.reconstruction or "third",
+            limiter=table.limiter,
+            **({"damping": damping.type, "fourth": damping.fourth} if damping else {}),
+            march=table.march,
+            cfl=table.cfl,
+            global_steps=table.steps == "global",
+            pressure_cell=self._nearest(table.pressure_at) if table.pressure_at else None,
+        )
+
+    def _nearest(self, point: tuple[float, float, float]) -> Triple:
+        """The cell of the atlas whose centre is nearest to a point."""
+        found = []
+        for chart, first in zip(self.grid.charts, self.domain.first, strict=True):
+            apart = ((centres(chart.vertices) - np.reshape(point, (3, 1, 1, 1))) ** 2).sum(axis=0)
+            place = np.unravel_index(int(apart.argmin()), apart.shape)
+            found.append((float(apart[place]), triple(int(n) + at for n, at in zip(place[::-1], first, strict=True))))
+        return min(found)[1]
+
+    @property
+    def _spacing(self) -> tuple[float, float, float] | None:
+        """That of equal upright cells, where all are."""
+        keys = dict(self.sim.case.table("grid"))
+        if keys["shape"] != "box" or any(keys["stretching"]) or keys["distortion"] or keys["turned"]:
+            return None
+        x, y, z = (length / cells for length, cells in zip(keys["lengths"], keys["cells"], strict=True))
+        return x, y, z
+
+    @property
+    def _planar(self) -> bool:
+        return flat(self.grid) and all(chart.cells[2] == 1 for chart in self.grid.charts)
+
+    @property
+    def _varying(self) -> bool:
+        return any(side.varying for side in self.model.sides)
+
+    @property
+    def constant_fields(self) -> tuple[Field, ...]:
+        """Metrics, kinds of sides, their velocities, corners of cells."""
+        uniform, walls = self.model.spacing is not None, bool(self.measures.forces.sides)
+        return constant_fields(self.sim.dtype, uniform=uniform, corners=walls, varying=self._varying)
+
+    @property
+    def constants(self) -> ChartConstants:
+        """What fills them."""
+        tables = self.sim.case.table("boundaries").sides
+        return ChartConstants(self.domain, self.model.sides, tables, self.constant_fields)
+
+    @property
+    def inflows(self) -> None:
+        """Nothing that enters changes in time."""
+        return
+
+    @property
+    def clock(self) -> Clock:
+        """Steps of pseudo-time, each of them one: the time of a state is the number of its step."""
+        return self.sim.case.clock(StepLimit(fixed=1.0))
+
+    @property
+    def settled(self) -> ResidualCriterion:
+        """The residuals that are steady."""
+        case = self.sim.case
+        return ResidualCriterion(
+            self.model, case.table("time").steady, case.monitor.every, case.own.stall == "accept"
+        )  # fmt: skip
+
+    @property
+    def remedy(self) -> str:
+        """What to change where the march diverges."""
+        cfl = f"give a smaller method.cfl (now {self.model.method.courant:g})"
+        first = "" if self.model.method.flux == "central" else ', or begin with method.reconstruction = "first"'
+        return f"{cfl}{first}; the flow may be unsteady"
+
+    @cached_property
+    def measures(self) -> CompressibilityMeasures:
+        """Residuals, and forces on walls."""
+        tables = self.sim.case.table("boundaries").sides
+        walls = tuple(side for side in self.model.sides if side.kind == "wall")
+        about = {side.name: tables[side.name].moment_about or self._middle(side.name) for side in walls}
+        span = float(np.ptp(self.grid.charts[0].vertices[2])) if self._planar else 1.0
+        return CompressibilityMeasures(self.model, Forces(self.model, walls, about, vertices=True), span)
+
+    def _middle(self, name: str) -> tuple[float, float, float]:
+        """The middle of the box around a side."""
+        points = [self.grid.charts[p.chart].at(p.vertices).reshape(3, -1) for p in self.grid.sides[name]]
+        corners = np.concatenate(points, axis=1)
+        x, y, z = ((corners.min(axis=1) + corners.max(axis=1)) / 2).tolist()
+        return x, y, z
+
+    @property
+    def metadata(self) -> dict[str, FieldMetadata]:
+        """All fields are in the centres of cells."""
+        return {name: replace(about, long_name=WORDS[name]) for name, about in super().metadata.items()}
+
+    @property
+    def initial(self) -> dict[str, Any]:
+        """The initial fields by name."""
+        return initial_profiles(self.sim.case)
+
+    @property
+    def scales(self) -> Scales:
+        """The reference speed, and the temperatures that are given."""
+        case, model = self.sim.case, self.model
+        given = [abs(side.condition.temperature) for side in model.sides] + [abs(side.condition.outside) for side in model.sides]
+        carried = {"T": Scale(max([abs(case.heat.reference), *given]))} if case.heat else {}
+        return Scales(("u", "v", "w"), Scale(self.speed), 0.0, carried, driven=True)
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """The viscosity, and what holds on sides."""
+        attributes: dict[str, Any] = {"viscosity": self.sim.case.fluid.viscosity}
+        for name, side in self.sim.case.table("boundaries").sides.items():
+            attributes[f"boundary_{name}"] = side.type
+            if side.type == "wall" and not side.varies:
+                attributes[f"boundary_{name}_velocity"] = np.array(side.numbers)
+        return attributes
+
+    def check(self) -> None:
+        """Raises BadInput where a formula is not finite on some chart or side."""
+        for number, chart in enumerate(self.grid.charts, start=1):
+            x, y, z = centres(chart.vertices)
+            for name, profile in self.initial.items():
+                try:
+                    profile(x, y, z)
+                except BadInput as error:
+                    key = "initial.temperature" if name == "T" else "initial.velocity"
+                    raise BadInput(f"{key}: on chart {number} {error}") from None
+        for name, side in self.sim.case.table("boundaries").sides.items():
+            if side.velocity is not None:
+                list(velocities(name, side, self.grid))
+
+    def described(self) -> Iterator[tuple[str, str]]:
+        """Label and text of each line on the method."""
+        method, sim = self.model.method, self.sim
+        how = method.scheme.__class__.__doc__ or ""
+        yield "method", f"artificial compressibility, {method.march} with CFL {method.courant:g}; {sim.case.machine.precision} precision"
+        yield "", f"{method.flux} fluxes: {how.split('.')[0].lower()}"
+        b = method.least_compressibility(self.speed)
+        yield "", f"compressibility {'at least ' if method.local else ''}{b:.4g}, reference speed {self.speed:.4g}"
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """The model, its compressibility, and the charts."""
+        b = self.model.method.least_compressibility(self.speed)
+        return {"model": self.sim.case.own.type, "compressibility": b, "reference_speed": self.speed}

@@ -1,0 +1,98 @@
+"""Where the cells of a case are, how they are cut into blocks, and how records of them are laid out in the store."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from taskflow.flow import StaggeredGrid
+from taskflow.output import FieldMetadata, RecordsLayout, StoreLayout, starts_of
+from taskflow.runtime.regions import Box, FieldSpace, Location, Partition, Region, Triple
+from taskflow.simulation.case import Output
+
+Points = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+class Domain(ABC):
+    """The cells of a case. Picklable: every block has it."""
+
+    @property
+    @abstractmethod
+    def cells(self) -> list[Any]:
+        """How many cells there are in each direction, for the report; of several charts a list for each."""
+
+    @property
+    @abstractmethod
+    def closeness(self) -> float:
+        """The sum over directions of one over the narrowest spacing, by which a rate is told from a speed."""
+
+    @abstractmethod
+    def partition(self, fields: FieldSpace, ghost: int, blocks: Triple) -> Partition:
+        """The region of some fields with so many ghost layers, cut into blocks."""
+
+    @abstractmethod
+    def points(self, location: Location, box: Box) -> Points:
+        """x, y, z of the values at a location in the cells of a box: arrays that broadcast to the shape [z, y, x]."""
+
+    @abstractmethod
+    def place(self, location: Location, cell: Triple, block: int) -> str:
+        """A cell of a block, and where its value at a location is, in words."""
+
+    @abstractmethod
+    def layout(
+        self, fields: Mapping[str, FieldMetadata], output: Output, partition: Partition, slots: int
+    ) -> RecordsLayout:  # fmt: skip
+        """The layout of snapshots with room for so many."""
+
+
+@dataclass(frozen=True)
+class BoxDomain(Domain):
+    """The cells of a Cartesian grid."""
+
+    grid: StaggeredGrid
+
+    @property
+    def cells(self) -> list[int]:
+        """Along x, y and z."""
+        return list(self.grid.cells)
+
+    @property
+    def closeness(self) -> float:
+        """The sum over directions of one over the narrowest spacing."""
+        return sum(1 / self.grid.narrowest(axis) for axis in range(3))
+
+    def partition(self, fields: FieldSpace, ghost: int, blocks: Triple) -> Partition:
+        """The region of some fields, cut into nx x ny x nz blocks."""
+        return Partition(Region(self.grid.box, fields, self.grid.periodic, ghost), blocks, redundant=1)
+
+    def points(self, location: Location, box: Box) -> Points:
+        """x, y, z of the values at a location in the cells of a box."""
+        return self.grid.points(location, box)
+
+    def place(self, location: Location, cell: Triple, block: int) -> str:
+        """A cell by its numbers, its block and its coordinates."""
+        x, y, z = (float(self.grid.coordinates(location, a, at, at + 1)[0]) for a, at in enumerate(cell))
+        return f"in cell {cell} of block {block}, at x = {x:.6g}, y = {y:.6g}, z = {z:.6g}"
+
+    def layout(
+        self, fields: Mapping[str, FieldMetadata], output: Output, partition: Partition, slots: int
+    ) -> StoreLayout:  # fmt: skip
+        """The layout of snapshots with room for so many."""
+        grid = self.grid
+        return StoreLayout(
+            cells=grid.cells,
+            lengths=grid.lengths,
+            origin=grid.origin,
+            periodic=grid.periodic,
+            edges=grid.edges,
+            fields=fields,
+            starts=starts_of(partition.blocks),
+            precision=output.precision,
+            compression=output.compression,
+            relative_error=output.relative_error,
+            slots=slots,
+        )

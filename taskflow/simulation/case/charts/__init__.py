@@ -1,0 +1,1 @@
+"""Tables of a case on charts: [grid], [boundaries] and [machine] of systems that compute on body-fitted cells."""

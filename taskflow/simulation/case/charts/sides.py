@@ -1,0 +1,267 @@
+"""What holds on the sides of a grid of charts, by their names: [boundaries]."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import ConfigDict, Field, field_validator, model_validator
+
+from taskflow.errors import BadInput
+from taskflow.geometry.grids import Grid, faces
+from taskflow.simulation.case.charts.grid import known_sides
+from taskflow.simulation.case.initial import Value, Values, three_values
+from taskflow.simulation.case.problems import Problem, exclusive, missing, present, wrong
+from taskflow.simulation.case.table import NonNegative, Number, Table, Vector, entry, reads, written
+from taskflow.simulation.expression import Expression
+from taskflow.simulation.values import unchosen
+
+SideType = Literal["wall", "slip", "symmetry", "inflow", "outflow", "far-field"]
+OPTIONS = {  # of each type
+    "wall": ("velocity", "temperature", "heat_flux", "heat_transfer", "outside_temperature", "moment_about"),
+    "slip": (),
+    "symmetry": (),
+    "inflow": ("velocity", "profile", "temperature"),
+    "outflow": ("pressure",),
+    "far-field": ("velocity", "pressure", "temperature"),
+}
+NAMES = ", ".join(f'"{name}"' for name in OPTIONS)
+GIVE_TYPE = f"give it a type, one of {NAMES}"
+LATER = "not available on charts in this version; leave it out"
+IN_PLANE = 1e-3  # of the speed of a wall: what may point out of it, where faces are flat and walls are not
+BALANCED = 1e-6  # of what passes closed sides: the net flux that is rounding
+
+
+class ChartSide(Table):
+    """One side, with the options of its type."""
+
+    refused: ClassVar[Mapping[str, str]] = {
+        "roughness": LATER, "log_law": f"{LATER}, and give velocity", "table": f"{LATER}, and give velocity",
+        "phase": "one fluid has no phases; leave it out",
+    }  # fmt: skip
+
+    type: SideType = entry("see above", remedy=GIVE_TYPE)
+    velocity: Annotated[Values | None, reads(three_values)] = entry(
+        "of a `wall`, in its plane, what enters at an `inflow`, and of the `far-field`: three numbers, or expressions"
+        " in x, y and z",
+        None,
+        otherwise="a wall stands still; otherwise required",
+    )
+    profile: Literal["parabolic"] | None = entry(
+        "of an `inflow`, over a rectangular or a round side: `velocity`, three numbers, is the mean then; across one"
+        " cell it is even",
+        None,
+        otherwise="as `velocity` says",
+    )
+    pressure: Number | None = entry(
+        "of an `outflow`, where it is required, and of the `far-field`", None, otherwise="of a `far-field` 0"
+    )
+    temperature: Number | None = entry(
+        "with heat, of a `wall`, and of what enters at an `inflow` or from the `far-field`",
+        None,
+        otherwise="a wall is insulated; what enters has `heat.reference`",
+    )
+    heat_flux: Number | None = entry(
+        "with heat, of a `wall`, in place of `temperature`: kinematic (flux / density / heat capacity), positive into"
+        " the fluid",
+        None,
+        otherwise="0: insulated",
+    )
+    heat_transfer: NonNegative | None = entry(
+        "with heat, of a `wall`, in place of `temperature`: a kinematic heat transfer coefficient, a speed;"
+        " `heat_transfer` (`outside_temperature` - T) flows into the fluid",
+        None,
+    )
+    outside_temperature: Number | None = entry("beside `heat_transfer`", None)
+    moment_about: Vector | None = entry(
+        "of a `wall`: the point about which its moment is taken", None, otherwise="the middle of the box around it"
+    )
+
+    @classmethod
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        kind = values.get("type")
+        if kind not in OPTIONS:
+            return
+        for option in present(values, *cls.model_fields):
+            if option not in ("type", *OPTIONS[kind]):
+                homes = " or ".join(f'"{name}"' for name, options in OPTIONS.items() if option in options)
+                yield wrong(option, values[option], f"a side of the type {kind} has none; leave it out, or give {homes}")
+        if kind in ("inflow", "far-field") and not present(values, "velocity"):
+            yield missing("velocity", "give three numbers or expressions, in the order x, y, z")
+        if kind == "outflow" and not present(values, "pressure"):
+            yield missing("pressure", "a convective outflow is not available on charts in this version; give 0")
+        if kind == "wall":
+            yield from _of_wall(values)
+        moving = values.get("velocity")
+        formulas = isinstance(moving, list | tuple) and any(isinstance(item, str | Expression) for item in moving)
+        if kind == "far-field" and formulas:
+            yield wrong("velocity", moving, "a free stream is the same everywhere; give three numbers")
+        if kind == "inflow" and formulas and present(values, "profile"):
+            yield wrong("profile", values["profile"], "velocity says how it is distributed; give it as three numbers")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _given(cls, values: Any) -> Any:
+        """Walls that say nothing of it stand still, and the pressure far away is 0."""
+        if not isinstance(values, Mapping):
+            return values
+        if values.get("type") == "wall" and not present(values, "velocity"):
+            return {**values, "velocity": (0.0, 0.0, 0.0)}
+        return {**values, "pressure": 0.0} if values.get("type") == "far-field" and not present(values, "pressure") else values
+
+    @field_validator("velocity")
+    @classmethod
+    def _is_steady(cls, value: Any) -> Any:
+        if any(isinstance(item, Expression) and item.varies for item in value or ()):
+            raise ValueError("values that change in time are not available on charts in this version; leave out t")
+        return value
+
+    def written(self) -> Any:
+        """As the case file has it: its type alone, where there is no more."""
+        return super().written() if len(present(dict(self), *ChartSide.model_fields)) > 1 else self.type
+
+    @property
+    def varies(self) -> bool:
+        """Whether the velocity is not the same all over the side."""
+        return self.profile is not None or any(isinstance(item, Expression) for item in self.velocity or ())
+
+    @property
+    def numbers(self) -> Vector:
+        """The velocity where it is the same all over; formulas count as 0."""
+        x, y, z = (item if isinstance(item, float) else 0.0 for item in self.velocity or (0.0, 0.0, 0.0))
+        return x, y, z
+
+    def at(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> list[np.ndarray]:
+        """The components of the velocity at points. Raises BadInput where one is not finite."""
+        return [value_at(component, x, y, z) for component in self.velocity or (0.0, 0.0, 0.0)]
+
+
+def value_at(value: Value, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+    """A number or an expression at points. Raises BadInput where it is not finite."""
+    return value(x, y, z) if isinstance(value, Expression) else np.full(x.shape, value)
+
+
+def _of_wall(values: Mapping[str, Any]) -> Iterator[Problem]:
+    yield from exclusive(values, "temperature", "heat_flux", "heat_transfer")
+    for one, other in (("heat_transfer", "outside_temperature"), ("outside_temperature", "heat_transfer")):
+        if present(values, one, other) == [one]:
+            yield missing(other, f"{one} is given; heat passes by heat_transfer (outside_temperature - T)")
+
+
+class ChartSides(Table):
+    """The sides of the grid, each by its name: a type as text, or a table with `type` and its options."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, ChartSide] = Field(init=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _spelled_out(cls, values: Any) -> Any:
+        """A type alone stands for a table with this type."""
+        if not isinstance(values, Mapping):
+            return values
+        return {name: {"type": side} if isinstance(side, str) and side in OPTIONS else side for name, side in values.items()}
+
+    @classmethod
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        for name, side in values.items():
+            kind = side.get("type") if isinstance(side, Mapping) else side
+            if kind == "periodic":
+                remedy = "what is periodic is a seam of the grid; leave it out, and give grid.periodic of a shape"
+                yield wrong(name, side, f"{remedy}, or a map with the seam")
+            elif isinstance(side, str) and side not in OPTIONS:
+                yield wrong(name, side, unchosen(side, [*OPTIONS]))
+
+    @classmethod
+    def _collected(cls, error: Any) -> Iterator[Problem]:
+        for problem in super()._collected(error):
+            if problem.message != "give a table" or not (problem.value or "").startswith('"'):  # those of `conflicts`
+                yield problem
+
+    @property
+    def sides(self) -> dict[str, ChartSide]:
+        """All of them by name."""
+        return dict(self.__pydantic_extra__ or {})
+
+    def written(self) -> dict[str, Any]:
+        """As the case file has it."""
+        return {name: side.written() for name, side in self.sides.items()}
+
+
+def sides_match(charts: Grid, boundaries: ChartSides) -> Iterator[Problem]:
+    """Every side of the grid has a boundary, and every boundary is of a side."""
+    for name, side in boundaries.sides.items():
+        if name not in charts.sides:
+            yield wrong(("boundaries", name), side.written(), f"the grid has no such side; {known_sides(name, charts)}")
+    for name in charts.sides:
+        if name not in boundaries.sides:
+            yield missing(name, f"the grid has this side; {GIVE_TYPE}").within(["boundaries"])
+
+
+def _sides_have_room(charts: Grid, boundaries: ChartSides) -> Iterator[Problem]:
+    for name, side in _both(charts, boundaries):
+        thin = [patch for patch in charts.sides[name] if charts.charts[patch.chart].cells[patch.axis] == 1]
+        if thin and side.type in ("wall", "inflow", "outflow"):
+            remedy = f'chart {thin[0].chart + 1} is one cell thick there; give "symmetry" for two dimensions, or more cells'
+            yield wrong(("boundaries", name), side.written(), remedy)
+
+
+def _walls_move_in_their_planes(charts: Grid, boundaries: ChartSides) -> Iterator[Problem]:
+    for name, side in _both(charts, boundaries):
+        if side.type != "wall" or side.velocity == (0.0, 0.0, 0.0):
+            continue
+        fastest, outwards = 0.0, 0.0
+        for patch in charts.sides[name]:
+            centres, areas = faces(charts, patch)
+            try:
+                velocity = np.stack(side.at(*centres))
+            except BadInput as error:
+                yield wrong(("boundaries", name, "velocity"), written(side.velocity), str(error))
+                break
+            fastest = max(fastest, float(np.sqrt((velocity**2).sum(axis=0)).max()))
+            normal = (velocity * areas).sum(axis=0) / np.sqrt((areas**2).sum(axis=0))
+            outwards = max(outwards, float(np.abs(normal).max()))
+        if outwards > IN_PLANE * fastest:
+            remedy = f"a wall moves in its own plane only, and this points out of it by {outwards:.3g}; give an inflow"
+            yield wrong(("boundaries", name, "velocity"), written(side.velocity), remedy)
+
+
+def fluxes(charts: Grid, boundaries: ChartSides) -> dict[str, float]:
+    """What leaves through each inflow per time: negative where fluid enters. Raises BadInput where a formula is not
+    finite.
+    """
+    result = {}
+    for name, side in _both(charts, boundaries):
+        if side.type == "inflow":
+            result[name] = 0.0
+            for patch in charts.sides[name]:
+                centres, areas = faces(charts, patch)
+                result[name] += float((np.stack(side.at(*centres)) * areas).sum())
+    return result
+
+
+def _closed_sides_balance(charts: Grid, boundaries: ChartSides) -> Iterator[Problem]:
+    if any(side.type in ("outflow", "far-field") for side in boundaries.sides.values()):
+        return
+    try:
+        through = fluxes(charts, boundaries)
+    except BadInput as error:
+        yield Problem(("boundaries",), str(error))
+        return
+    net, most = sum(through.values()), sum(map(abs, through.values()))
+    if abs(net) > BALANCED * most:
+        word = "leaves" if net > 0 else "enters"
+        yield Problem(
+            ("boundaries",),
+            f"{abs(net):.4g} per time {word} through {', '.join(through)}, and all other sides are closed; give one of"
+            " them as an outflow with its pressure, or velocities whose fluxes sum to 0",
+        )
+
+
+def _both(charts: Grid, boundaries: ChartSides) -> Iterator[tuple[str, ChartSide]]:
+    """The sides that the grid has."""
+    return ((name, side) for name, side in boundaries.sides.items() if name in charts.sides)
+
+
+ChartSides.rules = (sides_match, _sides_have_room, _walls_move_in_their_planes, _closed_sides_balance)

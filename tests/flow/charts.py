@@ -1,0 +1,208 @@
+"""Charts of cells with vertices anywhere, for tests of artificial compressibility, and their marches to a steady state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+
+from taskflow.flow.grid.curvilinear import Vertices, metrics, reflected
+from taskflow.flow.models.artificial_compressibility.convergence import Convergence
+from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
+from taskflow.flow.models.artificial_compressibility.sides import SIDES, Patch
+from taskflow.runtime.machine.device import Device, cpu
+from taskflow.runtime.machine.shard import Shard
+from taskflow.runtime.machine.threads import run_threads
+from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
+from taskflow.runtime.tasks import frame
+
+LAYERS = 2
+Mapped = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]
+
+
+def lattice(cells: tuple[int, int, int], layers: int = 0) -> Vertices:
+    """The numbers of vertices over those of cells, from 0 to 1 along each axis, with layers around: arrays [z, y, x]."""
+    lines = [np.arange(-layers, n + layers + 1) / n for n in cells]
+    z, y, x = np.meshgrid(*lines[::-1], indexing="ij")
+    return x, y, z
+
+
+def distorted(vertices: Vertices, amplitude: float = 0.1) -> Vertices:
+    """Vertices moved by sines, in all directions and beyond the box, too."""
+    x, y, z = vertices
+    a = 2 * np.pi * x + 0.3, 2 * np.pi * y + 0.5, 2 * np.pi * z + 0.1
+    moved = amplitude * np.sin(a[0]) * np.cos(a[1]) * np.sin(a[2] + 0.7)
+    return x + moved / 2, y - moved / 2 + amplitude / 6 * np.sin(a[0]), z + moved / 2
+
+
+def skewed_metrics(cells: tuple[int, int, int], layers: int = LAYERS) -> np.ndarray:
+    """The metrics of a distorted box and of layers of cells around it."""
+    return metrics(distorted(lattice(cells, layers)))
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart of so many cells whose vertices are mapped from a lattice from 0 to 1 along each axis; it closes on itself
+    along the `periodic` directions.
+    """
+
+    cells: tuple[int, int, int]
+    mapped: Mapped
+    periodic: str = ""
+
+    @property
+    def box(self) -> Box:
+        """The cells."""
+        return Box.of(self.cells)
+
+    @property
+    def vertices(self) -> Vertices:
+        """All vertices, [z, y, x]."""
+        return self.mapped(*lattice(self.cells))
+
+    @property
+    def centres(self) -> Vertices:
+        """Means of the corners of cells."""
+        x, y, z = (self._mean(q, "xyz") for q in self.vertices)
+        return x, y, z
+
+    def on_face(self, name: str) -> Vertices:
+        """The centres of the faces of a side, [z, y, x] with one layer across."""
+        axis, high = frame(name)
+        cut = [slice(None)] * 3
+        cut[2 - axis] = slice(-1, None) if high else slice(0, 1)
+        x, y, z = (self._mean(q[tuple(cut)], "xyz".replace("xyz"[axis], "")) for q in self.vertices)
+        return x, y, z
+
+    @staticmethod
+    def _mean(q: np.ndarray, axes: str) -> np.ndarray:
+        for axis in axes:
+            along = 2 - "xyz".index(axis)
+            n = q.shape[along]
+            q = (np.take(q, range(n - 1), along) + np.take(q, range(1, n), along)) / 2
+        return q
+
+    @property
+    def faces(self) -> list[str]:
+        """The faces that are sides."""
+        return [f"{axis}_{end}" for axis in "xyz" if axis not in self.periodic for end in ("min", "max")]
+
+    def patch(self, face: str) -> Patch:
+        """A whole side."""
+        axis, high = frame(face)
+        return Patch(face, self.box.layer(axis, int(high), 0, 1))
+
+    @property
+    def around(self) -> Box:
+        """The cells and one layer beyond sides."""
+        x, y, z = (int(axis not in self.periodic) for axis in "xyz")
+        return self.box.expand((x, y, z), (x, y, z))
+
+    @property
+    def vertices_around(self) -> Vertices:
+        """The vertices with a layer beyond sides, where they are reflected."""
+        vertices = self.vertices
+        for face in self.faces:
+            axis, high = frame(face)
+            vertices = reflected(vertices, axis, int(high))
+        return vertices
+
+    @property
+    def corners(self) -> dict[str, np.ndarray]:
+        """The fields x, y, z: the low corners of the cells `around`."""
+        return {name: q[:-1, :-1, :-1] for name, q in zip("xyz", self.vertices_around, strict=True)}
+
+    @property
+    def metrics(self) -> np.ndarray:
+        """Those of the cells `around`; vertices beyond sides are reflected."""
+        return metrics(self.vertices_around)
+
+    @property
+    def volumes(self) -> np.ndarray:
+        """The volumes of the cells."""
+        return self.metrics[:, :, 9][self.box.slices(self.around.lo)]
+
+
+def velocities(chart: Chart, velocity: Mapped) -> dict[str, np.ndarray]:
+    """The fields of velocities of `varying` sides: in ghost cells what is in the middle of the face next to them."""
+    fields = {name: np.zeros(chart.around.shape[::-1]) for name in ("u_s", "v_s", "w_s")}
+    for face in chart.faces:
+        ghosts = chart.patch(face).ghosts
+        for q, value in zip(fields.values(), velocity(*chart.on_face(face)), strict=True):
+            q[ghosts.slices(chart.around.lo)] = value
+    return fields
+
+
+def norm(chart: Chart, *errors: np.ndarray) -> float:
+    """The root mean square over the volume of a vector."""
+    volumes = chart.volumes
+    return float(np.sqrt((volumes * sum(e**2 for e in errors)).sum() / volumes.sum()))
+
+
+@dataclass
+class Marched:
+    """The state at the end, [z, y, x], the norms of the residuals after so many steps, and the number of steps."""
+
+    fields: dict[str, np.ndarray]
+    steps: int
+    norms: list[dict[str, float]]
+    scalars: dict[str, float] = field(default_factory=dict)
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self.fields[name]
+
+
+def march(
+    model: ArtificialCompressibility, chart: Chart, initial: Mapping[str, np.ndarray | float], *, steps: int,
+    steady: float = 0.0, every: int = 100, given: Mapping[str, np.ndarray] | None = None, blocks=(1, 1, 1),
+    dtype: str = "f8", threads: int = 1, device: Device | None = None, after=None,
+) -> Marched:  # fmt: skip
+    """March until all residuals have fallen to `steady` times the largest of the first five looks. `given` are fields
+    over the cells `around` that no program writes; `after` is a program for the final state.
+    """
+    more = [name for name in given or {} if name not in model.fields]
+    names = [Field(name, dtype) for name in (*model.fields, *more)] + [Field("sides", "u1")]
+    if model.spacing is None:
+        names.append(Field("metrics", dtype, values=10))
+    region = Region(chart.box, FieldSpace(names), tuple(a in chart.periodic for a in "xyz"), model.ghost)
+    partition = Partition(region, blocks)
+    constants = dict(given or {})
+    constants["sides"] = np.zeros(chart.around.shape[::-1], np.uint8)
+    for side in model.sides:
+        for patch in side.patches:
+            constants["sides"][patch.ghosts.slices(chart.around.lo)] = SIDES[side.kind]
+    if model.spacing is None:
+        constants["metrics"] = chart.metrics
+    job = partial(_march, model, chart, initial, constants, steps, steady, every, after)
+    shares = run_threads(partition, job, device or cpu(threads))
+    whole = {name: np.empty(chart.box.shape[::-1]) for name in model.state}
+    for own, share in shares:
+        for name, values in share.fields.items():
+            whole[name][own.slices((0, 0, 0))] = values
+    last = shares[0][1]
+    return Marched(whole, last.steps, last.norms, last.scalars)
+
+
+def _march(model, chart, initial, constants, steps, steady, every, after, shard: Shard) -> tuple[Box, Marched]:
+    owned = shard.partition.owned[shard.block] & chart.around
+    for name, values in constants.items():
+        shard.write({name: values[owned.slices(chart.around.lo)]}, owned)
+    own, shape = shard.cells, chart.box.shape[::-1]
+    shard.write({name: np.broadcast_to(value, shape)[own.slices((0, 0, 0))] for name, value in initial.items()})
+    shard.run(model.start, **model.scalars(1.0, 0.0))
+    norms: list[dict[str, float]] = []
+    done, convergence = 0, Convergence(steady)
+    while done < steps:
+        shard.run(model.step)
+        done += 1
+        if done <= 5 or done % every == 0:
+            shard.run(model.monitor)
+            norms.append(model.norms(shard.scalars))
+            if convergence.note(done, norms[-1]):
+                break
+    if after is not None:
+        shard.run(after)
+    fields = {name: shard.read(name).astype("f8") for name in model.state}
+    return own, Marched(fields, done, norms, dict(shard.scalars.items()))
