@@ -21,7 +21,7 @@ SWIRL = {"velocity": ["2 * sin(pi * x / 0.6)", "1.0", "sin(2 * pi * x / 0.6)"]}
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("tables", [{}, {"obstacles": [BALL]}])
+@pytest.mark.parametrize("tables", [{}, pytest.param({"obstacles": [BALL]}, marks=pytest.mark.slow)])
 def test_a_scalar_stays_within_bounds_and_its_sum_stays(tmp_path, tables):
     """Around a droplet of 50 : 1 that falls in a stream, with the velocity free of divergence to 1e-12."""
     pressure = {"solver": "multigrid", "outer": "cg", "iterations": None, "tolerance": 1e-12}
@@ -39,6 +39,7 @@ def test_a_scalar_stays_within_bounds_and_its_sum_stays(tmp_path, tables):
     assert last == pytest.approx(first, rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_runs_on_blocks_give_the_same_bits_and_go_on_after_a_stop(tmp_path):
     tables = {"scalars": [{**DYE, "diffusivity": 0.01, "sources": [{"point": [0.3, 0.2, 0.6], "rate": 1.0}]}]}
