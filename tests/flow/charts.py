@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 
 from taskflow.flow.grid.curvilinear import Vertices, metrics, reflected
+from taskflow.flow.models.artificial_compressibility.convergence import Convergence
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.flow.models.artificial_compressibility.sides import SIDES, Patch
 from taskflow.runtime.machine.device import Device, cpu
@@ -100,23 +101,44 @@ class Chart:
         return self.box.expand((x, y, z), (x, y, z))
 
     @property
-    def metrics(self) -> np.ndarray:
-        """Those of the cells `around`: ghost vertices are reflected, and volumes beyond sides are those inside."""
+    def vertices_around(self) -> Vertices:
+        """The vertices with a layer beyond sides, where they are reflected."""
         vertices = self.vertices
         for face in self.faces:
             axis, high = frame(face)
             vertices = reflected(vertices, axis, int(high))
-        values = metrics(vertices)
-        for face in self.faces:
-            axis, high = frame(face)
-            volumes = np.moveaxis(values[:, :, 9], 2 - axis, 0)
-            volumes[-1 if high else 0] = volumes[-2 if high else 1]
-        return values
+        return vertices
+
+    @property
+    def corners(self) -> dict[str, np.ndarray]:
+        """The fields x, y, z: the low corners of the cells `around`."""
+        return {name: q[:-1, :-1, :-1] for name, q in zip("xyz", self.vertices_around, strict=True)}
+
+    @property
+    def metrics(self) -> np.ndarray:
+        """Those of the cells `around`; vertices beyond sides are reflected."""
+        return metrics(self.vertices_around)
 
     @property
     def volumes(self) -> np.ndarray:
         """The volumes of the cells."""
         return self.metrics[:, :, 9][self.box.slices(self.around.lo)]
+
+
+def velocities(chart: Chart, velocity: Mapped) -> dict[str, np.ndarray]:
+    """The fields of velocities of `varying` sides: in ghost cells what is in the middle of the face next to them."""
+    fields = {name: np.zeros(chart.around.shape[::-1]) for name in ("u_s", "v_s", "w_s")}
+    for face in chart.faces:
+        ghosts = chart.patch(face).ghosts
+        for q, value in zip(fields.values(), velocity(*chart.on_face(face)), strict=True):
+            q[ghosts.slices(chart.around.lo)] = value
+    return fields
+
+
+def norm(chart: Chart, *errors: np.ndarray) -> float:
+    """The root mean square over the volume of a vector."""
+    volumes = chart.volumes
+    return float(np.sqrt((volumes * sum(e**2 for e in errors)).sum() / volumes.sum()))
 
 
 @dataclass
@@ -140,7 +162,8 @@ def march(
     """March until all residuals have fallen to `steady` times the largest of the first five looks. `given` are fields
     over the cells `around` that no program writes; `after` is a program for the final state.
     """
-    names = [Field(name, dtype) for name in model.fields] + [Field("sides", "u1")]
+    more = [name for name in given or {} if name not in model.fields]
+    names = [Field(name, dtype) for name in (*model.fields, *more)] + [Field("sides", "u1")]
     if model.spacing is None:
         names.append(Field("metrics", dtype, values=10))
     region = Region(chart.box, FieldSpace(names), tuple(a in chart.periodic for a in "xyz"), model.ghost)
@@ -170,17 +193,14 @@ def _march(model, chart, initial, constants, steps, steady, every, after, shard:
     shard.write({name: np.broadcast_to(value, shape)[own.slices((0, 0, 0))] for name, value in initial.items()})
     shard.run(model.start, **model.scalars(1.0, 0.0))
     norms: list[dict[str, float]] = []
-    done = 0
+    done, convergence = 0, Convergence(steady)
     while done < steps:
         shard.run(model.step)
         done += 1
         if done <= 5 or done % every == 0:
             shard.run(model.monitor)
             norms.append(model.norms(shard.scalars))
-            first = {name: max(each[name] for each in norms[:5]) for name in norms[0]}
-            if not all(np.isfinite(value) for value in norms[-1].values()):
-                raise FloatingPointError(f"diverged before step {done}")
-            if all(norms[-1][name] <= steady * first[name] for name in first):
+            if convergence.note(done, norms[-1]):
                 break
     if after is not None:
         shard.run(after)

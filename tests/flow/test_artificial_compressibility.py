@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import product
+
 import numpy as np
 import pytest
 
-from taskflow.flow.grid.curvilinear import metrics
+from taskflow.errors import BadInput, RunFailed
+from taskflow.flow.grid.curvilinear import cell_volumes, face_areas, metrics
 from taskflow.flow.models.artificial_compressibility import equations as eq
-from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
+from taskflow.flow.models.artificial_compressibility.convergence import Convergence
+from taskflow.flow.models.artificial_compressibility.method import Method
+from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility, Heat, Passive
 from taskflow.flow.models.artificial_compressibility.sides import Condition, Side
 from taskflow.flow.models.artificial_compressibility.stage import residual, stage
 from taskflow.flow.operators.momentum import Fluid
@@ -58,15 +64,23 @@ def numbers(scheme: str, *, uniform: bool, planar: bool = False, cells=CELLS, **
     )  # fmt: skip
 
 
-def expected(made: ByHand, scheme: str, names, *, planar=False, b=None):
+def expected(made: ByHand, scheme: str, names, *, planar=False, b=None, carried=False):
+    """The residual, or what is `carried` of it, by the reference, and how it was computed."""
     areas, volumes = geometry(made)
     how = Discretisation(0.03, 1.3, scheme, 0.02, planar=planar)
     q = {name: made.fields[name].astype("f8") for name in names}
-    return reference.residual(q, made.fields["sides"], areas, volumes, how, b=b), how
+    return (reference.carried if carried else reference.residual)(q, made.fields["sides"], areas, volumes, how, b=b), how
 
 
-@pytest.mark.parametrize("uniform", [False, True])
-@pytest.mark.parametrize("scheme", SCHEMES)
+def variants(quick: set, *names) -> list:
+    """Parameters, of which all but the quick ones are slow: each is a kernel to compile."""
+    every = list(product(*names))
+    return [pytest.param(*one, marks=() if one in quick else pytest.mark.slow) for one in every]
+
+
+@pytest.mark.parametrize(
+    ("scheme", "uniform", "real"), variants({("third", False, "f8"), ("pressure", True, "f8")}, SCHEMES, (False, True), ("f4", "f8"))
+)
 def test_the_residual_of_a_flow(scheme, uniform, real, device):
     made = hand(real, device, uniform=uniform)
     out, _ = expected(made, scheme, STATE)
@@ -78,6 +92,35 @@ def test_the_residual_of_a_flow(scheme, uniform, real, device):
     force = dict(zip("uvw", (0.1, 0.2, -0.3), strict=True))
     for name in STATE:
         made.assert_agrees(f"{name}_new", out[name] / reference.at(volumes) - force.get(name, 0.0))
+
+
+@pytest.mark.parametrize(
+    ("scheme", "uniform", "planar"), variants({("limited", False, True)}, ("limited", "pressure"), (False, True), (False, True))
+)
+def test_a_stage_with_all_that_a_flow_may_have(scheme, uniform, planar, device):
+    """Heat and lift, a compressibility and a force of each cell, what friction and scheme added before."""
+    made, fraction, fresh, step = hand("f8", device, uniform=uniform), 0.3, 0.56, 0.9
+    made.scalars["step"] = step
+    b, kept = made.fields["b"].copy(), {name: made.values(f"d_{name}").copy() for name in STATE}
+    out, how = expected(made, scheme, (*STATE, "T"), planar=planar, b=b)
+    carried, _ = expected(made, scheme, STATE, planar=planar, b=b, carried=True)
+    areas, volumes = geometry(made)
+    begun = np.stack([made.fields[name] for name in BEGUN[1:]])
+    dt = fraction * step * reference.step_per_volume(begun, areas, volumes, b, 0.03, how)
+    launch = stage(
+        STATE, BEGUN, NEW, HEAT, "sides", None if uniform else "metrics", "b", FORCE, KEPT, over=made.box,
+        step="step", numbers=numbers(scheme, uniform=uniform, planar=planar, fraction=fraction, fresh=fresh),
+    )  # fmt: skip
+    made.run(launch)
+    warm, volume = made.values("T") - 0.2, reference.at(volumes)
+    push = zip("uvw", (0.1, 0.2, -0.3), FORCE, (0.4, 0.1, -0.2), strict=True)
+    force = {name: one + made.values(each) + lift * warm for name, one, each, lift in push}
+    for name in STATE:
+        added = fresh * (out[name] - carried[name]) + (1 - fresh) * kept[name]
+        rate = (carried[name] + added) * (reference.at(b) if name == "p" else 1) - volume * force.get(name, 0.0)
+        made.assert_agrees(f"{name}_new", made.values(f"{name}_0") - dt * rate)
+        made.assert_agrees(f"d_{name}", added)
+    made.assert_agrees("T_new", made.values("T_0") - dt * out["T"])
 
 
 def sides_of(chart: Chart, kind: str = "wall", **values: Condition) -> tuple[Side, ...]:
@@ -103,3 +146,105 @@ def flat(x, y, z):
     """A distorted plane."""
     bent = 0.06 * np.sin(2 * np.pi * x + 0.3) * np.cos(3 * y)
     return x + bent, y - bent, 0.2 * z
+
+
+def lid(chart: Chart, **options) -> ArtificialCompressibility:
+    """A cavity on a planar chart, with a lid at y_max."""
+    lid = Condition((1.0, 0.0, 0.0))
+    method = Method(**options)
+    return ArtificialCompressibility(
+        chart.box, Fluid(0.05), sides_of(chart, y_max=lid), 1.0, planar=True, method=method,
+        largest_volume=float(chart.volumes.max()),
+    )  # fmt: skip
+
+
+def test_blocks_change_no_bit():
+    """State and residuals, on odd numbers of cells, with edges in blocks of their own."""
+    chart = Chart((9, 7, 1), flat, "z")
+    rest = {"p": 0.0, "u": 0.0, "v": 0.0, "w": 0.0}
+    alone, cut = (march(lid(chart), chart, rest, steps=12, every=3, blocks=blocks) for blocks in ((1, 1, 1), (2, 3, 1)))
+    for name in STATE:
+        np.testing.assert_array_equal(alone[name], cut[name])
+    assert alone.norms == cut.norms
+    assert abs(alone["u"]).max() > 0.01
+
+
+def test_the_faces_of_cells_close_and_volumes_are_exact():
+    x = distorted(lattice((3, 4, 2)), 0.3)
+    areas, volumes = [face_areas(x, axis) for axis in range(3)], cell_volumes(x)
+    net = sum(np.diff(area, axis=3 - axis) for axis, area in enumerate(areas))
+    assert abs(net).max() < 1e-15
+    assert volumes.sum() == pytest.approx(by_quadrature(x).sum(), rel=1e-14)
+    np.testing.assert_allclose(volumes, by_quadrature(x), rtol=1e-13)
+
+
+def by_quadrature(x) -> np.ndarray:
+    """Volumes of trilinear cells by Gauss quadrature, exact for their Jacobian."""
+    points, total = (0.5 - np.sqrt(1 / 12), 0.5 + np.sqrt(1 / 12)), 0.0
+    for place in product(points, repeat=3):
+        shape = [np.array([1 - s, s]) for s in place]
+        slope = np.array([-1.0, 1.0])
+        gradients = []
+        for axis in range(3):
+            weights = [slope if axis == a else shape[a] for a in range(3)]
+            gradients.append([_corners(q, weights) for q in x])
+        total = total + np.linalg.det(np.moveaxis(np.array(gradients), (0, 1), (-2, -1))) / 8
+    return total
+
+
+def _corners(q, weights) -> np.ndarray:
+    nz, ny, nx = (n - 1 for n in q.shape)
+    cut = [(i, j, k) for i in (0, 1) for j in (0, 1) for k in (0, 1)]
+    return sum(weights[0][i] * weights[1][j] * weights[2][k] * q[k : k + nz, j : j + ny, i : i + nx] for i, j, k in cut)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"march": "euler"}, 'method.march = "euler": with reconstruction = "third" no step is stable'),
+        ({"compressibility": 0.0}, "method.compressibility = 0.0: give a number > 0"),
+        ({"limiter": "van-albada", "flux": "central"}, 'method.limiter = "van-albada": it limits'),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(options, words):
+    with pytest.raises(BadInput, match=words):
+        Method(**options)
+
+
+@pytest.mark.slow
+def test_a_passive_scalar_is_carried_as_heat_is():
+    """Without lift the temperature is a scalar: the same values and bounds, from the same walls."""
+    chart = Chart((9, 7, 1), flat, "z")
+    warm, cold = (Condition((float(t), 0.0, 0.0), warm=True, temperature=t) for t in (1.0, 0.0))
+    held = {"y_max": warm, "y_min": cold}
+    sides = tuple(replace(side, scalars={"c": side.condition}) for side in sides_of(chart, **held))
+    passive = replace(lid(chart), sides=sides, heat=Heat(0.03), passive=(Passive("c", 0.03),))
+    flow = march(passive, chart, {"p": 0.0, "u": 0.0, "v": 0.0, "w": 0.0, "T": 0.5, "c": 0.5}, steps=40)
+    np.testing.assert_allclose(flow["c"], flow["T"], rtol=0, atol=1e-13)
+    assert flow["T"].max() > 0.8
+
+
+def fallen(*values: float, every: int = 1000, **options) -> Convergence:
+    """Residuals of one equation, looked at so often."""
+    march = Convergence(1e-3, **options)
+    for n, value in enumerate(values):
+        march.note(n * every, {"continuity": value})
+    return march
+
+
+def test_a_march_is_over_when_residuals_have_fallen():
+    march = fallen(1.0, 2.0, 0.5)
+    assert not march.note(3000, {"continuity": 0.0021})
+    assert march.note(4000, {"continuity": 0.002})
+
+
+def test_what_falls_no_further_is_an_error_that_says_how_far_it_came():
+    with pytest.raises(RunFailed, match=r"continuity has fallen to 0\.1 of its first value.*method\.stall"):
+        fallen(1.0, 0.1, *[0.1] * 6)
+    assert fallen(1.0, 0.1, *[0.1] * 4).note(6000, {"continuity": 0.085}) is False
+    assert fallen(1.0, 0.1, *[0.1] * 4, accept=True).note(6000, {"continuity": 0.1})
+
+
+def test_numbers_that_are_none_name_the_equation():
+    with pytest.raises(RunFailed, match="step 1000: the residual of continuity is not finite"):
+        fallen(1.0, float("nan"))

@@ -96,8 +96,10 @@ def kinds(sides: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray]:
 
 def inviscid(
     q: np.ndarray, sides: np.ndarray, area: np.ndarray, axis: int, b: np.ndarray, how: Discretisation
-) -> np.ndarray:
-    """Fluxes [p, u, v, w] through faces across an axis, times their areas, of a state [p, u, v, w]."""
+) -> tuple[np.ndarray, np.ndarray]:
+    """Fluxes [p, u, v, w] through faces across an axis, times their areas, of a state [p, u, v, w]: what is carried, and
+    what the scheme adds.
+    """
     kind, beyond = kinds(sides, axis)
     size = np.sqrt((area**2).sum(0))
     n = area / size
@@ -119,12 +121,10 @@ def inviscid(
         rough = np.stack([third_difference(each, axis) for each in q]) * damped
         rough[0] /= face_b
         rough[1:] *= how.scheme == "central"
-        f += np.where(kind == INTERIOR, rough, 0.0)
-    else:
-        d = splitting(low, high, n, face_b)
-        d[0] /= face_b
-        f -= d / 2
-    return f * size
+        return f * size, np.where(kind == INTERIOR, rough, 0.0) * size
+    d = splitting(low, high, n, face_b)
+    d[0] /= face_b
+    return f * size, -d / 2 * size
 
 
 def gradient_through(q: np.ndarray, areas: np.ndarray, volumes: np.ndarray, axis: int, how: Discretisation) -> np.ndarray:
@@ -158,15 +158,26 @@ def residual(
     b = np.full_like(volumes, how.compressibility) if b is None else b
     total = {name: np.zeros_like(at(volumes)) for name in q}
     for axis in how.axes:
-        f = inviscid(state, sides, at(areas[axis], more=axis), axis, b, how)
+        f = sum(inviscid(state, sides, at(areas[axis], more=axis), axis, b, how))
         for n in (1, 2, 3):
             f[n] -= how.viscosity * gradient_through(state[n], areas, volumes, axis, how)
         for name, through in zip(NAMES, f, strict=True):
             total[name] += outward(through, axis)
         if "T" in q:
-            carried = f[0] * carried_heat(q["T"], sides, f[0], axis, how)
-            total["T"] += outward(carried - how.diffusivity * gradient_through(q["T"], areas, volumes, axis, how), axis)
+            through = f[0] * carried_heat(q["T"], sides, f[0], axis, how)
+            total["T"] += outward(through - how.diffusivity * gradient_through(q["T"], areas, volumes, axis, how), axis)
     return total
+
+
+def carried(
+    q: Mapping[str, np.ndarray], sides: np.ndarray, areas: np.ndarray, volumes: np.ndarray, how: Discretisation,
+    *, b: np.ndarray,
+) -> dict[str, np.ndarray]:  # fmt: skip
+    """The part of the residual of p, u, v and w that neither friction nor the scheme adds."""
+    state, total = np.stack([q[name] for name in NAMES]), np.zeros((4, *at(volumes).shape))
+    for axis in how.axes:
+        total += outward(inviscid(state, sides, at(areas[axis], more=axis), axis, b, how)[0], axis)
+    return dict(zip(NAMES, total, strict=True))
 
 
 def carried_heat(T: np.ndarray, sides: np.ndarray, mass: np.ndarray, axis: int, how: Discretisation) -> np.ndarray:

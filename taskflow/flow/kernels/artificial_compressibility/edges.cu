@@ -17,3 +17,9 @@ TASK beyond_edge(Range range, InOut u, InOut v, InOut w OPTIONAL(T), Corner corn
     fill(u, c, N, B), fill(v, c, N, B), fill(w, c, N, B), fill(T, c, N, B);
   });
 }
+
+TASK scalar_beyond_edge(Range range, InOut s, Corner corner) {
+  FRAME(range)
+  const Index B = corner.high ? -ALONG : ALONG;
+  for_cells(range, CELL(c) { fill(s, c, N, B); });
+}

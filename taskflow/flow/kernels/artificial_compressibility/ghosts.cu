@@ -2,7 +2,7 @@
 #include "cell.h"
 #include "geometry.h"
 
-// The face between a ghost cell and the cell inside, and the volume of that: for the area of the low face of a cell
+// The face between a ghost cell and the cell inside, and the mean of their volumes
 struct Wall {
   Vector area;
   real volume;
@@ -13,7 +13,7 @@ FN Wall wall(InValues<10> metrics, const Cell& c, const Condition& side) {
   const Stored g{metrics};
   const int in = HIGH ? -1 : 1, x = AXIS == 0 ? in : 0, y = AXIS == 1 ? in : 0, z = AXIS == 2 ? in : 0;
   const Vector area = HIGH ? g.face<AXIS>(c, 0, 0, 0) : g.face<AXIS>(c, x, y, z);
-  return {area, metrics(c, 9, x, y, z)};
+  return {area, real(0.5) * (metrics(c, 9) + metrics(c, 9, x, y, z))};
 }
 
 // The velocity of a side: one of all, or of each cell
@@ -60,6 +60,11 @@ TASK beyond_pressure(Range range, InOut p, InOut u, InOut v, InOut w OPTIONAL(T)
     p[c] = 2 * side.pressure - p[c + N], u[c] = u[c + N], v[c] = v[c + N], w[c] = w[c + N];
     warm(T, metrics, c, N, side);
   });
+}
+
+TASK beyond_scalar(Range range, InOut T OPTIONAL(metrics), Condition side) {
+  FRAME(range)
+  for_cells(range, CELL(c) { warm(T, metrics, c, N, side); });
 }
 
 FN void same(None, Index, const Condition&) {}

@@ -25,9 +25,11 @@ from taskflow.flow.models.artificial_compressibility.sides import (
     Side,
     edge_ghosts,
     edges,
+    scalar_beyond_edge,
+    scalar_ghosts,
     side_ghosts,
 )
-from taskflow.flow.models.artificial_compressibility.stage import residual, stage
+from taskflow.flow.models.artificial_compressibility.stage import residual, stage, transport
 from taskflow.flow.operators.momentum import Buoyancy, Fluid
 from taskflow.runtime.regions import Box, Location
 from taskflow.runtime.tasks import Launch, Roles, reduced
@@ -44,13 +46,20 @@ class Heat:
     buoyancy: Buoyancy | None = None
 
 
+@dataclass(frozen=True)
+class Passive:
+    """A passive scalar in the field of its name."""
+
+    name: str
+    diffusivity: float
+
+
 @dataclass(frozen=True, eq=False)
 class ArtificialCompressibility(Model):
     """The equations over the `cells` of all charts, between `sides`.
 
     `spacing` is that of uniform cells; without it the field `metrics` holds ten values of each cell, of the layer of
-    ghost cells too (see `taskflow.flow.grid.curvilinear.metrics`; volumes of ghost cells beyond sides are those of the
-    cells inside), and `largest_volume` is the largest of a cell. The field `sides` holds `SIDES` in ghost cells beyond
+    ghost cells too (see `taskflow.flow.grid.curvilinear.metrics`; beyond sides vertices are `reflected`), and `largest_volume` is the largest of a cell. The field `sides` holds `SIDES` in ghost cells beyond
     sides, `f_x`, `f_y`, `f_z` a force per mass that is not the same everywhere, `u_s`, `v_s`, `w_s` the velocities of
     sides that are `varying`, in the ghost cells next to them. No program writes these. `planar`: charts are one cell
     thick along z, between planes of symmetry or periodic. `speed` is the reference speed; `more_edges` are those that
@@ -64,6 +73,7 @@ class ArtificialCompressibility(Model):
     _: KW_ONLY
     method: Method = Method()
     heat: Heat | None = None
+    passive: tuple[Passive, ...] = ()
     spacing: Vector | None = None
     largest_volume: float = 1.0
     planar: bool = False
@@ -76,9 +86,14 @@ class ArtificialCompressibility(Model):
         return 2
 
     @property
-    def state(self) -> tuple[str, ...]:
-        """What steps change: p, u, v, w and T."""
+    def flow(self) -> tuple[str, ...]:
+        """What a stage changes at once: p, u, v, w and T."""
         return (*STATE, "T") if self.heat else STATE
+
+    @property
+    def state(self) -> tuple[str, ...]:
+        """What steps change: the flow and passive scalars."""
+        return (*self.flow, *(scalar.name for scalar in self.passive))
 
     @property
     def fields(self) -> dict[str, Location]:
@@ -99,6 +114,7 @@ class ArtificialCompressibility(Model):
     def moving(self) -> dict[str, float]:
         """All that moves, each with its diffusivity."""
         carried = {"T": self.heat.diffusivity} if self.heat else {}
+        carried |= {scalar.name: scalar.diffusivity for scalar in self.passive}
         return dict.fromkeys("uvw", self.fluid.viscosity) | carried
 
     @cached_property
@@ -110,7 +126,7 @@ class ArtificialCompressibility(Model):
         damped = self.method.flux == "central" and self.method.damping == "pressure"
         return Numbers(
             self.fluid.viscosity, self.method.least_compressibility(self.speed), heat.diffusivity,
-            max(self.fluid.viscosity, heat.diffusivity), heat.buoyancy.reference if heat.buoyancy else 0.0,
+            max(self.fluid.viscosity, heat.diffusivity, *(scalar.diffusivity for scalar in self.passive)), heat.buoyancy.reference if heat.buoyancy else 0.0,
             self.method.fourth, volume=dx * dy * dz if self.spacing else self.largest_volume,
             areas=(dy * dz, dx * dz, dx * dy), force=self.fluid.force, lift=(lift[0], lift[1], lift[2]),
             reach=REACHES[self.planar, self.spacing is not None, damped], scheme=self.method.scheme,
@@ -147,6 +163,12 @@ class ArtificialCompressibility(Model):
                 tuple(f[f"d_{name}"] for name in STATE) if march.keeps else None,
                 over=self.cells, step=f.scalar("dtau" if self.method.global_steps else "one"), numbers=numbers,
             )  # fmt: skip
+            for scalar in self.passive:
+                ages = tuple(f[f"{scalar.name}{age}"] for age in (source, "", target))
+                flow, begun, (sides, metrics, b, _) = self.of(f, STATE, source), (f.u, f.v, f.w), self.place(f)
+                where = {"over": self.cells, "step": f.scalar("dtau" if self.method.global_steps else "one")}
+                spreading = replace(numbers, diffusivity=scalar.diffusivity)
+                yield transport(flow, begun, ages, sides, metrics, b, numbers=spreading, **where)
             source = target
         for name in self.state:
             f.swap(name, f"{name}{source}")
@@ -165,7 +187,7 @@ class ArtificialCompressibility(Model):
         yield residual(
             self.of(f, STATE, ""), self.of(f, STATE, "_new"), heat, *self.place(f), over=self.cells, numbers=self.numbers
         )
-        for name in self.state:
+        for name in self.flow:
             most, squares = f.scalar(f"most_{name}"), f.scalar(f"squares_{name}")
             yield measures.largest(f[f"{name}_new"], over=self.cells, most=most)
             yield measures.sum_of_squares(f[f"{name}_new"], over=self.cells, squares=squares, most=most)
@@ -173,7 +195,7 @@ class ArtificialCompressibility(Model):
     def norms(self, scalars: Mapping[str, float]) -> dict[str, float]:
         """The root mean square of R / V of each equation, from the scalars of `monitor`."""
         count = self.cells.volume
-        squares = {name: reduced(scalars, f"squares_{name}")[0] for name in self.state}
+        squares = {name: reduced(scalars, f"squares_{name}")[0] for name in self.flow}
         return {NAMES[name]: (total / count) ** 0.5 for name, total in squares.items()}
 
     def pace(self, f: Roles) -> Iterator[Launch]:
@@ -219,6 +241,12 @@ class ArtificialCompressibility(Model):
             yield from side_ghosts(side, flow, T, metrics, numbers)
         for edge in self.edges:
             yield edge_ghosts(edge, flow[1:], T)
+        for scalar in self.passive:
+            name, spread = f[f"{scalar.name}{age}"], replace(numbers, diffusivity=scalar.diffusivity)
+            for side in self.sides:
+                yield from scalar_ghosts(side, scalar.name, name, metrics, spread)
+            for edge in self.edges:
+                yield scalar_beyond_edge(name, over=edge.ghosts, on=edge.faces[0], corner=edge.corner)
 
     def place(self, f: Roles) -> tuple[str, str | None, str | None, tuple[str, ...] | None]:
         """What a residual reads besides the state: sides, metrics, compressibility and force."""

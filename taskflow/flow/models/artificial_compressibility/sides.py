@@ -7,12 +7,12 @@ second layer of ghost cells is for other charts and blocks alone.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from types import MappingProxyType
 from typing import ClassVar, Literal
 
-from taskflow.flow.boundaries.boundary import INSIDE
+from taskflow.flow.boundaries.boundary import INSIDE, Value, impose
 from taskflow.flow.grid import Vector
 from taskflow.flow.kernels import KERNELS
 from taskflow.runtime.regions import Box, triple
@@ -60,7 +60,8 @@ class Patch:
 @dataclass(frozen=True)
 class Side:
     """A named side of a grid: its kind, its values, and the patches that it consists of. `varying`: its velocity
-    differs from cell to cell, and is in the ghost cells of the fields `u_s`, `v_s`, `w_s`.
+    differs from cell to cell, and is in the ghost cells of the fields `u_s`, `v_s`, `w_s`. `scalars` has the values of
+    passive scalars by name, in place of a temperature.
     """
 
     name: str
@@ -68,6 +69,7 @@ class Side:
     patches: tuple[Patch, ...]
     condition: Condition = Condition()
     varying: bool = False
+    scalars: Mapping[str, Condition] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,12 @@ class Edge:
 
     faces: tuple[str, str]
     ghosts: Box
+
+    @property
+    def corner(self) -> Corner:
+        """Where the second face is, seen from the first."""
+        (axis, _), (other, high) = frame(self.faces[0]), frame(self.faces[1])
+        return CORNERS[other == min({0, 1, 2} - {axis}), high]
 
 
 FLOW = Components(p=ReadWrite[TWO_INSIDE], u=ReadWrite[INSIDE], v=ReadWrite[INSIDE], w=ReadWrite[INSIDE])
@@ -105,6 +113,11 @@ def beyond_pressure(
 
 
 @task(kernel=TEXTS / "ghosts.cu")
+def beyond_scalar(T: ReadWrite[INSIDE], metrics: METRICS, *, on: Face, side: Condition) -> None:
+    """Ghost values of a scalar that has a value on a side, or enters there."""
+
+
+@task(kernel=TEXTS / "ghosts.cu")
 def far_away(
     flow: Components(p=Write, u=Write, v=Write, w=Write), T: Write | None, *, on: Face, side: Condition
 ) -> None:
@@ -121,7 +134,7 @@ class Corner:
 
 def _corner(**across: tuple[int, int]) -> Mapping[str, Oriented]:
     both = facing(n=(1, 1)) | facing(**across) | facing(n=(1, 1), **across)
-    return MappingProxyType(dict.fromkeys(("u", "v", "w", "T"), both))
+    return MappingProxyType(dict.fromkeys(("u", "v", "w", "T", "s"), both))
 
 
 class LowS(Corner):
@@ -164,6 +177,11 @@ def beyond_edge(
     """q(-1, -1) = q(-1, 0) + q(0, -1) - q(0, 0), beyond two faces."""
 
 
+@task(kernel=TEXTS / "edges.cu")
+def scalar_beyond_edge(s: ReadWrite[INSIDE], *, on: Face, corner: Corner) -> None:
+    """The same of a scalar."""
+
+
 def outward(face: str) -> tuple[int, int, int]:
     """The step through a face."""
     axis, high = frame(face)
@@ -199,8 +217,20 @@ def side_ghosts(
             yield (beyond_symmetry if side.kind == "slip" else beyond_pressure)(flow, T, metrics, **where)
 
 
+def scalar_ghosts(side: Side, name: str, scalar: str, metrics: str | None, numbers: Condition) -> Iterator[Launch]:
+    """Fill the ghost cells of a passive scalar of a name in a field; it is insulated where nothing is said. In a free
+    stream it has the value there, of which the mean with that inside would be another one.
+    """
+    condition = replace(
+        side.scalars.get(name, Condition()), diffusivity=numbers.diffusivity, volume=numbers.volume, areas=numbers.areas
+    )
+    for patch in side.patches:
+        if side.kind == "far-field":
+            yield impose(scalar, over=patch.ghosts, value=Value(condition.temperature))
+        else:
+            yield beyond_scalar(scalar, metrics, over=patch.ghosts, on=patch.face, side=condition)
+
+
 def edge_ghosts(edge: Edge, velocity: tuple[str, str, str], T: str | None) -> Launch:
     """Fill the ghost cells of an edge."""
-    (axis, _), (other, high) = frame(edge.faces[0]), frame(edge.faces[1])
-    along_r = other == min({0, 1, 2} - {axis})
-    return beyond_edge(velocity, T, over=edge.ghosts, on=edge.faces[0], corner=CORNERS[along_r, high])
+    return beyond_edge(velocity, T, over=edge.ghosts, on=edge.faces[0], corner=edge.corner)

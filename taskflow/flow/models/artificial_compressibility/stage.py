@@ -39,3 +39,11 @@ def residual(
     metrics: METRICS, b: Read[SHORT] | None, force: FORCE, *, numbers: Numbers,
 ) -> None:  # fmt: skip
     """q_new = R(q) / V."""
+
+
+@task(kernel=TEXTS / "transport.cu")
+def transport(
+    flow: FLOW, begun: Components(u_0=Read, v_0=Read, w_0=Read), scalar: Components(T=Read[AROUND], T_0=Read, T_new=Write),
+    sides: ReadByte[BESIDE], metrics: METRICS, b: Read[SHORT] | None, *, step: Scalar, numbers: Numbers,
+) -> None:  # fmt: skip
+    """A stage of a passive scalar, as that of T in `stage`, by the mass fluxes of the same flow."""

@@ -1,0 +1,176 @@
+"""Flows on charts of skewed cells by artificial compressibility, with exact solutions or numbers of others."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from taskflow.flow.models.artificial_compressibility.forces import Force, Forces
+from taskflow.flow.models.artificial_compressibility.method import Method
+from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
+from taskflow.flow.models.artificial_compressibility.sides import Condition, Side
+from taskflow.flow.operators.momentum import Fluid
+from tests.flow.charts import Chart, Marched, march, norm, velocities
+
+REST = {"p": 0.0, "u": 0.0, "v": 0.0, "w": 0.0}
+
+
+class Errors(NamedTuple):
+    """Root mean squares over the volume, of the velocity and of the pressure less its mean."""
+
+    velocity: float
+    pressure: float
+
+
+def walls(chart: Chart, **moving: Condition) -> tuple[Side, ...]:
+    """A wall at each face."""
+    return tuple(Side(face, "wall", (chart.patch(face),), moving.get(face, Condition())) for face in chart.faces)
+
+
+def model(chart: Chart, viscosity: float, sides: tuple[Side, ...], speed: float, **more: Any) -> ArtificialCompressibility:
+    """The equations on a chart."""
+    volume = float(chart.volumes.max())
+    planar = chart.cells[2] == 1
+    return ArtificialCompressibility(
+        chart.box, Fluid(viscosity), sides, speed, planar=planar, largest_volume=volume, **more
+    )
+
+
+def skewed_cavity(n: int, degrees: float, Re: float, steady: float = 1e-6, **method: Any) -> tuple[Chart, Marched]:
+    """A cavity with sides of length 1 at an angle, n^2 cells; its lid moves along x."""
+    angle = np.deg2rad(degrees)
+    chart = Chart((n, n, 1), lambda x, y, z: (x + y * np.cos(angle), y * np.sin(angle), z), "z")
+    sides = walls(chart, y_max=Condition((1.0, 0.0, 0.0)))
+    flow = model(chart, 1 / Re, sides, 1.0, method=Method(**method))
+    return chart, march(flow, chart, REST, steps=400 * n * n, steady=steady, every=100)
+
+
+def least_stream_function(chart: Chart, flow: Marched) -> float:
+    """The minimum of psi, 0 on the walls, by a parabola around the least vertex; one cell is 1 thick."""
+    inside = (slice(1, -1), slice(1, -1))
+    areas = np.moveaxis(chart.metrics[0, :, :3], 1, 0)[:, *inside]
+    u = np.stack([flow[name][0] for name in "uvw"])
+    through = (areas[:, :, 1:] * (u[:, :, 1:] + u[:, :, :-1]) / 2).sum(0)
+    psi = np.zeros((chart.cells[1] + 1, chart.cells[0] + 1))
+    psi[1:, 1:-1] = np.cumsum(through, axis=0)
+    j, i = np.unravel_index(np.argmin(psi), psi.shape)
+    y, x = (q.ravel() for q in np.mgrid[-1:2, -1:2])
+    terms = np.stack([np.ones(9), x, y, x**2, y**2, x * y], 1)
+    a = np.linalg.lstsq(terms, psi[j - 1 : j + 2, i - 1 : i + 2].ravel(), rcond=None)[0]
+    step = -np.linalg.solve([[2 * a[3], a[5]], [a[5], 2 * a[4]]], a[1:3])
+    return float(a[0] + a[1:3] @ step / 2)
+
+
+def kovasznay(n: int, steady: float = 1e-6) -> Errors:
+    """Behind a grid of bodies at Re = 40 (L. I. G. Kovasznay 1948), on a skewed and stretched box of n^2 cells, with the
+    exact velocity on all sides.
+    """
+    k = -0.963740544195767
+
+    def exact(x, y, z):
+        decay = np.exp(k * x)
+        return 1 - decay * np.cos(2 * np.pi * y), k / (2 * np.pi) * decay * np.sin(2 * np.pi * y), 0 * x
+
+    def place(x, y, z):
+        s = x + 0.1 * np.sin(2 * np.pi * x) / np.pi
+        bump = np.sin(np.pi * s) * np.sin(np.pi * y)
+        return -0.5 + 1.5 * s, -0.5 + 2 * y + 0.15 * bump, z
+
+    chart = Chart((n, n, 1), place, "z")
+    sides = tuple(Side(face, "inflow", (chart.patch(face),), varying=True) for face in chart.faces)
+    flow = march(
+        model(chart, 1 / 40, sides, 1.0), chart, {**REST, "u": 1.0}, steps=40 * n * n, steady=steady,
+        given=velocities(chart, exact),
+    )  # fmt: skip
+    x, y, z = chart.centres
+    return errors(chart, flow, exact(x, y, z), (1 - np.exp(2 * k * x)) / 2)
+
+
+def errors(chart: Chart, flow: Marched, velocity, pressure) -> Errors:
+    """Of a flow against an exact one."""
+    volumes = chart.volumes
+    level = ((flow["p"] - pressure) * volumes).sum() / volumes.sum()
+    apart = [flow[name] - q for name, q in zip("uvw", velocity, strict=True)]
+    return Errors(norm(chart, *apart), norm(chart, flow["p"] - pressure - level))
+
+
+def ring(n: int, m: int, inner: float, outer: float) -> Chart:
+    """n cells along the radius, m around, 1 thick."""
+
+    def place(x, y, z):
+        r, angle = inner + (outer - inner) * x, 2 * np.pi * y
+        return r * np.cos(angle), r * np.sin(angle), z
+
+    return Chart((n, m, 1), place, "yz")
+
+
+def taylor_couette(n: int, viscosity: float = 0.02, steady: float = 1e-7) -> tuple[float, dict[str, Force]]:
+    """Between a cylinder of radius 0.25 that turns at 1 and one of radius 1 at rest, n x 2n cells: the error of the
+    velocity, and what acts on both.
+    """
+    chart, B = ring(n, 2 * n, 0.25, 1.0), 1 / 15
+
+    def turning(x, y, z):
+        inner = np.hypot(x, y) < 0.6
+        return np.where(inner, -y, 0.0), np.where(inner, x, 0.0), 0 * x
+
+    sides = tuple(Side(face, "wall", (chart.patch(face),), varying=True) for face in chart.faces)
+    equations = model(chart, viscosity, sides, 0.25)
+    forces = Forces(equations, sides, {}, vertices=True)
+    given = velocities(chart, turning) | chart.corners
+    flow = march(equations, chart, REST, steps=60 * n * n, steady=steady, given=given, after=forces.measure)
+    x, y, _ = chart.centres
+    swirl = -B + B / (x**2 + y**2)
+    error = norm(chart, flow["u"] + swirl * y, flow["v"] - swirl * x)
+    return error, {side.name: forces.of(flow.scalars, side) for side in sides}
+
+
+def dean(n: int, viscosity: float = 0.1, steady: float = 1e-7) -> float:
+    """Driven around by a force 1 / r between arcs of radius 1 and 2, n cells from one to the other and as many in each
+    quarter: the volume flux over its exact value, 0.05469799072 / viscosity.
+    """
+    chart = ring(n, 4 * n, 1.0, 2.0)
+    shape, inside = chart.around.shape[::-1], chart.box.slices(chart.around.lo)
+    force = {name: np.zeros(shape) for name in ("f_x", "f_y", "f_z")}
+    x, y, _ = chart.centres
+    square = x**2 + y**2
+    force["f_x"][inside], force["f_y"][inside] = -y / square, x / square
+    equations = model(chart, viscosity, walls(chart), 0.08 / viscosity, body_force=True)
+    flow = march(equations, chart, REST, steps=60 * n * n, steady=steady, given=force)
+    swirl = (x * flow["v"] - y * flow["u"]) / np.sqrt(square)
+    return float((swirl[0].mean(axis=0) / n).sum() * viscosity / 0.05469799072)
+
+
+def ethier_steinman(n: int, viscosity: float = 0.1, steady: float = 1e-6) -> Errors:
+    """The steady form of the flow of C. R. Ethier and D. A. Steinman (1994) with a body force, on a distorted box of n^3
+    cells from -1/2 to 1/2, with exact velocities on all sides.
+    """
+    a, d = np.pi / 4, np.pi / 2
+
+    def exact(x, y, z):
+        def part(x, y, z):
+            return -a * (np.exp(a * x) * np.sin(a * y + d * z) + np.exp(a * z) * np.cos(a * x + d * y))
+
+        return part(x, y, z), part(y, z, x), part(z, x, y)
+
+    def pressure(x, y, z):
+        def part(x, y, z):
+            return np.exp(2 * a * x) + 2 * np.sin(a * x + d * y) * np.cos(a * z + d * x) * np.exp(a * (y + z))
+
+        return -(a**2) / 2 * (part(x, y, z) + part(y, z, x) + part(z, x, y))
+
+    def place(x, y, z):
+        bump = 0.1 * np.sin(np.pi * x) * np.sin(np.pi * y) * np.sin(np.pi * z)
+        return x - 0.5 + bump, y - 0.5 - bump, z - 0.5 + bump
+
+    chart = Chart((n, n, n), place)
+    sides = tuple(Side(face, "inflow", (chart.patch(face),), varying=True) for face in chart.faces)
+    centres, inside = chart.centres, chart.box.slices(chart.around.lo)
+    given = velocities(chart, exact)
+    for name, u in zip(("f_x", "f_y", "f_z"), exact(*centres), strict=True):
+        given[name] = np.zeros(chart.around.shape[::-1])
+        given[name][inside] = viscosity * d**2 * u
+    equations = model(chart, viscosity, sides, 1.5, body_force=True)
+    flow = march(equations, chart, REST, steps=4000, steady=steady, given=given, every=50, threads=2)
+    return errors(chart, flow, exact(*centres), pressure(*centres))
