@@ -17,7 +17,7 @@ _ROOMS = {
     "taskflow.simulation.run": ("Run", "run"),
     "taskflow.release": ("__version__",),
     "taskflow.errors": ("BadInput", "Interrupted", "RunFailed", "Stopped", "TaskflowError"),
-    "taskflow.runtime.regions": ("Box", "Field", "Partition", "Region", "region"),
+    "taskflow.runtime.regions": ("Atlas", "Box", "Field", "Partition", "Region", "Seam", "Turn", "charted", "region"),
     "taskflow.runtime.tasks": (
         "Axis",
         "Coloured",
@@ -45,6 +45,7 @@ _ROOMS = {
 _HOME = {name: room for room, names in _ROOMS.items() for name in names}
 
 __all__ = [
+    "Atlas",
     "Axis",
     "BadInput",
     "Blocks",
@@ -65,13 +66,16 @@ __all__ = [
     "Run",
     "RunFailed",
     "Scalar",
+    "Seam",
     "Slurm",
     "Stopped",
     "TaskflowError",
+    "Turn",
     "TwoPhase",
     "Write",
     "__version__",
     "box",
+    "charted",
     "distribute",
     "facing",
     "lines",
@@ -89,7 +93,7 @@ if TYPE_CHECKING:
     from taskflow.runtime.cluster.blocks import Blocks
     from taskflow.runtime.cluster.jobs import Ran
     from taskflow.runtime.cluster.session import distribute
-    from taskflow.runtime.regions import Box, Field, Partition, Region, region
+    from taskflow.runtime.regions import Atlas, Box, Field, Partition, Region, Seam, Turn, charted, region
     from taskflow.runtime.tasks import (
         Axis,
         Coloured,

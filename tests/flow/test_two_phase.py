@@ -102,6 +102,20 @@ def test_shares_and_their_slope(real, device):
     hand.assert_agrees("f", reference.step(hand.values("phi").astype("f8") / band.width))
 
 
+def test_the_shift_that_keeps_a_volume_is_of_the_sixth_order():
+    """Of a ball, whose volume is a cubic of the shift: two steps of Newton's method would leave the fourth power."""
+    rests = []
+    for grown in (0.1, 0.05):
+        begun = 1 + grown  # the radius, to become 1
+        moved = begun - (begun**3 - 1) / 3 / begun**2
+        first, second = ((r**3 / 3, r**2) for r in (begun, moved))
+        rests.append(abs(ls.kept_shift(first, second, 1 / 3) + grown))
+    assert rests[1] < 1e-7
+    assert np.log2(rests[0] / rests[1]) > 5.5
+    assert ls.kept_shift((2.0, 1.0), (2.0, 1.0), 2.0) == 0.0
+    assert ls.kept_shift((2.0, 0.0), (2.0, 0.0), 3.0) == 0.0
+
+
 @RANDOM
 def test_curvature(cells, walls, real, device):
     hand = by_hand(cells, walls, real, device, ("phi", "kappa", "kappa_new"))

@@ -18,6 +18,7 @@ from taskflow.flow.models.two_phase.bodies import force_of_phases
 from taskflow.flow.models.two_phase.openings import enter_level_set, pass_volume
 from taskflow.flow.operators.rates import exact_total
 from taskflow.flow.reference import two_phase as reference
+from taskflow.flow.reference.isosurface import area
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Task, frame, reduced
 from tests.flow.byhand import DT, FORCES, RATIO, ByHand, variant
@@ -132,20 +133,6 @@ def test_the_volume_and_the_shift_that_keeps_it(bodies, real, device):
     hand.assert_agrees("f", reference.step(hand.values("phi").astype("f8") / BAND.width))
 
 
-def test_the_shift_that_keeps_a_volume_is_of_the_sixth_order():
-    """Of a ball, whose volume is a cubic of the shift: two steps of Newton's method would leave the fourth power."""
-    rests = []
-    for grown in (0.1, 0.05):
-        begun = 1 + grown  # the radius, to become 1
-        moved = begun - (begun**3 - 1) / 3 / begun**2
-        first, second = ((r**3 / 3, r**2) for r in (begun, moved))
-        rests.append(abs(ls.kept_shift(first, second, 1 / 3) + grown))
-    assert rests[1] < 1e-7
-    assert np.log2(rests[0] / rests[1]) > 5.5
-    assert ls.kept_shift((2.0, 1.0), (2.0, 1.0), 2.0) == 0.0
-    assert ls.kept_shift((2.0, 0.0), (2.0, 0.0), 3.0) == 0.0
-
-
 @BODIES
 @pytest.mark.parametrize("walls", WALLS)
 @pytest.mark.parametrize(("width", "foot"), [(0.5, 1.0), (0.5, 0.4)])
@@ -210,7 +197,7 @@ def test_the_area_of_the_interface_in_the_fluid(bodies, real, device):
     grid, h = hand.staggered.constants, spacing(CELLS)
     hand.run(hand.launch(task_with(isosurface_area, bodies=bodies), {"grid": grid, "value": 0.1, "bound": max(h) ** 2}))
     q, fluid = hand.fields["q"][3:-2, 3:-2, 3:-2].astype("f8"), (numbers == 0)[1:, 1:, 1:]
-    assert reduced(hand.scalars, "total")[0] == pytest.approx(reference.area(q, fluid, h, 0.1), rel=hand.tolerance)
+    assert reduced(hand.scalars, "total")[0] == pytest.approx(area(q, fluid, h, 0.1), rel=hand.tolerance)
 
 
 @pytest.mark.parametrize("walls", WALLS)

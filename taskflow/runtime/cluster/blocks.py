@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from itertools import chain
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from taskflow.runtime.cluster.block_group import BlockGroup, cause, watch
 from taskflow.runtime.cluster.jobs import CallJob, FillJob, Pickled, ProfileJob, Ran, ReadJob, RunJob, indices
 from taskflow.runtime.machine import Job
 from taskflow.runtime.profile import summarise, write_chrome
-from taskflow.runtime.regions import Box, Partition
+from taskflow.runtime.regions import Box, Partition, difference
 from taskflow.runtime.tasks import Loop, Part, Program, Roles, analyse, counts, plan, record, settled
 
 
@@ -42,6 +43,9 @@ class Blocks:
 
     def __repr__(self) -> str:
         shape, workers = "x".join(map(str, self.partition.shape)), len(set(self._group.workers))
+        if self.region.atlas:
+            shape = f"{len(self.partition)} blocks ({len(self.partition.parts)} pieces)"
+            return f"<{shape} of {len(self.region.charts)} charts on {self.device}, {workers} processes>"
         return f"<{shape} blocks of {self.region.cells} on {self.device}, {workers} processes>"
 
     def close(self) -> None:
@@ -50,20 +54,24 @@ class Blocks:
         self._opened.close()
 
     def fill(self, /, **values: float | np.ndarray | Sequence[Any] | Callable[..., Any]) -> None:
-        """Write fields, by role: on their cells and on the boundary layers across directions that are not periodic.
+        """Write fields, by role: on their cells and on their boundary layers; constant fields on all ghost cells, too.
 
         A value is a number, or a function of cell indices i, j, k (along x, y, z) that is called on every block with
         arrays that broadcast to [z, y, x], or an array or nested lists [z, y, x] of all cells (with or without the
-        boundary layers). Raises BadInput where there is no such field or the shape is another one.
+        boundary layers; of a constant field with all ghost layers). On an atlas it is a list of arrays, one of each
+        chart. Raises BadInput where there is no such field or the shape is another one.
         """
         for role, value in values.items():
             home = self._home(role)
             if callable(value):
-                value(*indices(Box.of((1, 1, 1)).shift(home.region.cells.lo)))  # an error in it is told here
-            if isinstance(value, list | tuple):
-                value = np.asarray(value)
-            box = _extent(role, np.shape(value), home) if isinstance(value, np.ndarray) else home.region.bounds
-            self._do([FillJob(role, Pickled.of(self._share(value, box, owned)), box) for owned in home.owned])
+                value(*indices(Box.of((1, 1, 1)).shift(home.region.charts[0].lo)))  # an error in it is told here
+            parts = self._parts(home, home.region.fields[role].constant)
+            if isinstance(value, list | tuple | np.ndarray):
+                shared = _shares(role, value, home, parts)
+                self._do([FillJob(role, Pickled.of(list(mine.values())), tuple(mine)) for mine in shared])
+            else:
+                pickled = Pickled.of(value)
+                self._do([FillJob(role, pickled, mine) for mine in parts])
 
     def run(self, program: Program, /, times: int = 1, **scalars: float) -> Ran:
         """Pass through a program so many times, as one call per block: no message of Dask is on the way of a step.
@@ -110,19 +118,30 @@ class Blocks:
         analysis = analyse(launches, self.partition, following=following, valid=valid, split=mapper.split)
         plot_graph(draw(analysis.graph), Path(path), getattr(program, "__name__", "one pass"))
 
-    def read(self, role: str, box: Box | None = None) -> np.ndarray:
-        """Return the values [z, y, x] of the field in this role in all cells of its region, or in those of `box`.
+    def read(self, role: str, box: Box | None = None) -> Any:
+        """Return the values [z, y, x] of the field in this role in all cells of its region, or in those of `box`. On an
+        atlas all cells are a list of arrays, one of each chart.
 
-        Raises BadInput where there is no such field or the box reaches beyond the region and its boundary layers.
+        Raises BadInput where there is no such field, or the box has cells without values of their own: beyond the
+        region and its boundary layers, or beyond the seams of a chart.
         """
         region = self._home(role).region
-        box = region.cells if box is None else box
-        if box not in region.bounds:
-            raise BadInput(f"read({role!r}, {box}): there are values in {region.bounds} only")
-        parts = [part for part in self._do([ReadJob(role, box)] * len(self.partition)) if part is not None]
-        field = self._home(role).fields[role]
-        whole = np.empty(field.shape(box), parts[0][1].dtype if parts else "f8")
-        for cells, values in parts:
+        if box is not None:
+            return self._read(role, box)
+        return [self._read(role, chart) for chart in region.charts] if region.atlas else self._read(role, region.cells)
+
+    def _read(self, role: str, box: Box) -> np.ndarray:
+        home = self._home(role)
+        region, field = home.region, home.fields[role]
+        inside = [chart.grow(region.ghost) for chart in region.charts] if field.constant else chain(*region.own)
+        if difference([box], inside):
+            there = " and ".join(map(str, region.charts)) + ", and beyond" if region.atlas else f"{region.bounds} only"
+            raise BadInput(f"read({role!r}, {box}): there are values in {there}")
+        parts = self._parts(home, field.constant)
+        jobs = [ReadJob(role, tuple(both for cells in mine if (both := cells & box))) for mine in parts]
+        read = list(chain(*self._do(jobs)))
+        whole = np.empty(field.shape(box), field.dtype)
+        for cells, values in read:
             whole[cells.slices(box.lo)] = values
         return whole
 
@@ -190,17 +209,39 @@ class Blocks:
         return pickled, numbers
 
     @staticmethod
-    def _share(value: Any, box: Box, owned: Box) -> Any:
-        return np.ascontiguousarray(value[(box & owned).slices(box.lo)]) if isinstance(value, np.ndarray) else value
+    def _parts(home: Partition, constant: bool) -> list[tuple[Box, ...]]:
+        """Per block: the boxes of cells that it owns; of a constant field all that it has memory for."""
+        held = [(memory,) for memory in home.memory] if constant else home.own
+        return [tuple(box for n in home.pieces_of(block) for box in held[n]) for block in range(len(home))]
 
 
-def _extent(role: str, shape: tuple[int, ...], home: Partition) -> Box:
+def _shares(role: str, value: Any, home: Partition, parts: list[tuple[Box, ...]]) -> list[dict[Box, np.ndarray]]:
+    """Return what each block gets of arrays: its parts of their boxes, with the values."""
+    region = home.region
+    if region.atlas and len(value) != len(region.charts):
+        has = f"the region has {len(region.charts)} charts: give a list of as many arrays, one of each"
+        raise BadInput(f"{role} = {len(value)} arrays; {has}")
+    arrays = [np.asarray(array) for array in (value if region.atlas else [value])]
+    extents = [_extent(role, array.shape, home, n) for n, array in enumerate(arrays)]
+    pairs = list(zip(extents, arrays, strict=True))
+    return [
+        {both: np.ascontiguousarray(a[both.slices(e.lo)]) for box in mine for e, a in pairs if (both := box & e)}
+        for mine in parts
+    ]
+
+
+def _extent(role: str, shape: tuple[int, ...], home: Partition, n: int) -> Box:
+    """The cells of which an array of this shape has the values on a chart."""
     region, field = home.region, home.region.fields[role]
-    for box in (region.cells, region.bounds):
+    chart, wide = region.charts[n], region.charts[n].grow(region.ghost)
+    possible = (wide,) if field.constant else (chart, wide if region.atlas else region.bounds)
+    for box in possible:
         if shape == field.shape(box):
             return box
     axes = "[z, y, x]" if field.values == 1 else "[z, y, value, x]"
-    raise BadInput(f"{role} = array of shape {shape}; the region has {field.shape(region.cells)}, {axes}")
+    has = f"chart {n} has" if region.atlas else "the region has"
+    ghosts = ", with all ghost layers" if field.constant else ""
+    raise BadInput(f"{role} = array of shape {shape}; {has} {field.shape(possible[0])}, {axes}{ghosts}")
 
 
 def _asks(parts: Sequence[Part]) -> bool:

@@ -108,7 +108,7 @@ class RunJob:
             if stop:
                 break
             stride = max(1, min(4 * count, int(count * INTERVAL / max(seconds, 1e-9))))
-        cells = shard.region.cells.volume * max(0, done - half)
+        cells = sum(chart.volume for chart in shard.region.charts) * max(0, done - half)
         return Ran(done, last - began, cells / max(last - middle, 1e-9), dict(shard.scalars))
 
 
@@ -134,36 +134,30 @@ class ProfileJob:
         return profiler.timeline
 
 
-def _owned(shard: Shard, role: str, box: Box) -> Box:
-    """Return the cells of a box that a block owns of the region which has the field in this role."""
-    return box & shard.partition.homes[shard.roles[role]].owned[shard.block]
-
-
 @dataclass(frozen=True)
 class FillJob:
-    """Write a field: a number, a function of cell indices, or an array of the cells in `box` that this block owns."""
+    """Write a field in some boxes: a number, a function of cell indices, or an array for each box."""
 
     role: str
     value: Pickled
-    box: Box
+    boxes: tuple[Box, ...]
 
     def __call__(self, shard: Shard, control: Control) -> None:
-        cells, value = _owned(shard, self.role, self.box), self.value.open()
-        field = shard.partition.fields[shard.roles[self.role]]
-        values = evaluated(value, cells, field) if callable(value) else np.broadcast_to(value, field.shape(cells))
-        shard.write({self.role: values}, cells)
+        value, field = self.value.open(), shard.partition.fields[shard.roles[self.role]]
+        values = value if isinstance(value, list) else [value] * len(self.boxes)
+        parts = zip(self.boxes, values, strict=True)
+        shard.write_parts([self.role], ((box, {self.role: _array(value, box, field)}) for box, value in parts))
 
 
 @dataclass(frozen=True)
 class ReadJob:
-    """Return the cells in `box` that this block owns, and their values in a role; None where it owns none of them."""
+    """Return the values of a role in some boxes, each with its box."""
 
     role: str
-    box: Box
+    boxes: tuple[Box, ...]
 
-    def __call__(self, shard: Shard, control: Control) -> tuple[Box, np.ndarray] | None:
-        cells = _owned(shard, self.role, self.box)
-        return (cells, shard.read(self.role, cells)) if cells else None
+    def __call__(self, shard: Shard, control: Control) -> list[tuple[Box, np.ndarray]]:
+        return [(box, shard.read(self.role, box)) for box in self.boxes]
 
 
 @dataclass(frozen=True)
@@ -181,6 +175,11 @@ def indices(cells: Box) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the indices i, j, k of cells along x, y, z, as arrays that broadcast to the shape [z, y, x]."""
     i, j, k = (np.arange(cells.lo[axis], cells.hi[axis]) for axis in range(3))
     return i[None, None, :], j[None, :, None], k[:, None, None]
+
+
+def _array(value: Any, box: Box, field: Field) -> np.ndarray:
+    """The values of a number, a function or an array in the cells of a box."""
+    return evaluated(value, box, field) if callable(value) else np.broadcast_to(value, field.shape(box))
 
 
 def evaluated(function: Callable[..., Any], cells: Box, field: Field) -> np.ndarray:

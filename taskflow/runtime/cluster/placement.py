@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from math import prod
@@ -22,7 +22,7 @@ from taskflow.runtime.cluster.certificate import security
 from taskflow.runtime.cluster.local import embedded, gpus
 from taskflow.runtime.cluster.slurm import Slurm, submitted
 from taskflow.runtime.host import Place, choose_device, cores_per_block, look
-from taskflow.runtime.regions import Triple, triple
+from taskflow.runtime.regions import Atlas, Pieces, Triple, divided, triple
 from taskflow.units import size
 
 if TYPE_CHECKING:
@@ -147,6 +147,18 @@ def cut(request: MachineRequest, cells: Triple, slabs: int, ghost: int = 1) -> T
     room = [max(1, planes // max(1, ghost)) for planes in cells]
     across = max((2, 1, 0), key=lambda axis: min(slabs, room[axis]))
     return triple(min(slabs, room[axis]) if axis == across else 1 for axis in range(3))
+
+
+def dealt(atlas: Atlas, blocks: Triple | Auto, slabs: int, cuts: Mapping[int, Triple]) -> Pieces:
+    """Return the pieces of the blocks asked for; by default of so many slabs, or of as many as the charts make."""
+    if blocks != "auto":
+        return divided(atlas, prod(blocks), cuts)
+    for count in range(slabs, 1, -1):
+        try:
+            return divided(atlas, count, cuts)
+        except BadArgument:
+            continue
+    return divided(atlas, 1, cuts)
 
 
 def slabs(places: Sequence[Place], device: str, *, embedded: bool) -> int:

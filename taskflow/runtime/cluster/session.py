@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from os import PathLike
@@ -16,6 +16,7 @@ from taskflow.runtime.cluster.placement import (
     Auto,
     cluster_client,
     cut,
+    dealt,
     ordinals,
     placed,
     shortage,
@@ -46,7 +47,8 @@ class ProcessRequest:
 def distribute(
     region: Region,
     *,
-    blocks: Sequence[int] | Auto = "auto",
+    blocks: Sequence[int] | int | Auto = "auto",
+    cuts: Mapping[int, Sequence[int]] | None = None,
     device: Literal["auto", "cpu", "gpu"] = "auto",
     workers: int | Auto = "auto",
     threads: int | Auto = "auto",
@@ -61,24 +63,31 @@ def distribute(
 
     The blocks live on the workers of `client`, or of the cluster behind `scheduler_file`, or on this machine: one for
     each of its GPUs, or one for all of its cores. `blocks` = (nx, ny, nz) says how many there are along x, y and z;
-    more than one on cores have a process each. With `debug`, ghost cells that a task has no right to read are NaN, and
-    blocks compare their programs at every pass. A program that uses several regions has them arranged on the
-    same blocks: `arrange(partition)` returns the partition with others beside it, and with what blocks reach (see
-    `Partition`). `workers` is the number of processes, `threads` that of cores per block, `channel` what carries
-    messages ("auto", "local", "peer", "ucx" or "actor"), `overlap` how they are hidden ("auto", "none", "comm" or
-    "full"; see `Mapper`).
+    more than one on cores have a process each. Of a region on an atlas `blocks` is their number: its charts are dealt
+    out to them, those in `cuts` in so many pieces along x, y and z (see `divided`). With `debug`, ghost cells that a
+    task has no right to read are NaN, and blocks compare their programs at every pass. A program that uses several
+    regions has them arranged on the same blocks: `arrange(partition)` returns the partition with others beside it, and
+    with what blocks reach (see `Partition`). `workers` is the number of processes, `threads` that of cores per block,
+    `channel` what carries messages ("auto", "local", "peer", "ucx" or "actor"), `overlap` how they are hidden ("auto",
+    "none", "comm" or "full"; see `Mapper`).
     Raises BadInput where an argument cannot be obeyed, RunFailed where a worker does not answer.
     """
     with ExitStack() as stack:
         if not isinstance(region, Region):
             raise BadInput(f"region = {region!r}; make one: region(cells, fields)")
         Roles.of(tuple(region.fields))  # a name that it cannot have is told here
-        request = _checked(device, blocks, workers, threads, overlap)
+        request = _checked(device, _shape(region, blocks), workers, threads, overlap)
+        cuttings = _cuts(region, cuts or {})
         cells = region.cells.shape
         cluster, embedded = stack.enter_context(cluster_client(request, cells, client, scheduler_file))
         places = survey(cluster, embedded=embedded)
         kind: Literal["cpu", "gpu"] = "gpu" if choose_device(device, places) == "gpu" else "cpu"
-        partition = Partition(region, cut(request, cells, slabs(places, kind, embedded=embedded), region.ghost))
+        count = slabs(places, kind, embedded=embedded)
+        if region.atlas is not None:
+            pieces = dealt(region.atlas, request.blocks, count, cuttings)
+            partition = Partition(region, (1, 1, len(pieces)), pieces=pieces)
+        else:
+            partition = Partition(region, cut(request, cells, count, region.ghost))
         if arrange is not None:
             partition = _arranged(arrange(partition), partition)
         where = placed(request, partition.shape, places, embedded=embedded)
@@ -99,7 +108,8 @@ def distribute(
 
 
 def _arranged(returned: object, cut: Partition) -> Partition:
-    if isinstance(returned, Partition) and returned.region is cut.region and returned.blocks == cut.blocks:
+    same = isinstance(returned, Partition) and (returned.region, returned.block_of) == (cut.region, cut.block_of)
+    if isinstance(returned, Partition) and same and returned.parts == cut.parts:
         return returned
     raise BadInput(
         f"arrange(partition) returned {returned!r}; give the partition itself with more to it:"
@@ -107,8 +117,32 @@ def _arranged(returned: object, cut: Partition) -> Partition:
     )
 
 
+def _shape(region: Region, blocks: Sequence[int] | int | Auto) -> Triple | Auto:
+    """The blocks along x, y and z; those of an atlas are in a row."""
+    if blocks == "auto":
+        return "auto"
+    if region.atlas is not None:
+        if isinstance(blocks, int) and blocks >= 1:
+            return 1, 1, blocks
+        raise BadInput(f'blocks = {blocks!r}; the region has charts: use a whole number from 1, or "auto"')
+    if isinstance(blocks, int) or len(blocks) != 3 or not all(isinstance(n, int) and n >= 1 for n in blocks):
+        raise BadInput(f'blocks = {blocks!r}; use three whole numbers (nx, ny, nz), or "auto"')
+    return triple(blocks)
+
+
+def _cuts(region: Region, cuts: Mapping[int, Sequence[int]]) -> dict[int, Triple]:
+    charts = len(region.charts) if region.atlas else 0
+    for chart, pieces in cuts.items():
+        if chart not in range(charts):
+            has = f"charts 0 to {charts - 1}" if charts else "no charts: use blocks = (nx, ny, nz)"
+            raise BadInput(f"cuts = {dict(cuts)!r}; the region has {has}")
+        if len(pieces) != 3 or not all(isinstance(n, int) for n in pieces):
+            raise BadInput(f"cuts of chart {chart} = {pieces!r}; use three whole numbers, of pieces along x, y and z")
+    return {chart: triple(pieces) for chart, pieces in cuts.items()}
+
+
 def _checked(
-    device: str, blocks: Sequence[int] | Auto, workers: int | Auto, threads: int | Auto, overlap: str
+    device: str, blocks: Triple | Auto, workers: int | Auto, threads: int | Auto, overlap: str
 ) -> ProcessRequest:
     for name, value, known in (("device", device, "auto cpu gpu"), ("overlap", overlap, "auto none comm full")):
         if value not in known.split():
@@ -116,6 +150,4 @@ def _checked(
     for name, count in (("workers", workers), ("threads", threads)):
         if count != "auto" and not (isinstance(count, int) and count >= 1):
             raise BadInput(f'{name} = {count!r}; use a whole number from 1, or "auto"')
-    if blocks != "auto" and not (len(blocks) == 3 and all(isinstance(n, int) and n >= 1 for n in blocks)):
-        raise BadInput(f'blocks = {blocks!r}; use three whole numbers (nx, ny, nz), or "auto"')
-    return ProcessRequest(device, "auto" if blocks == "auto" else triple(blocks), workers, threads)
+    return ProcessRequest(device, blocks, workers, threads)

@@ -42,8 +42,8 @@ class Instances:
             self.arrays[place] = array[leads[place] :].reshape(self.fields[place[0]].shape(self.boxes[place]))
 
     def view(self, name: str, box: Box, piece: int | None = None) -> Array:
-        """The cells of `box` of one field, in place: of the memory of a piece, by default of the one that has them all,
-        be it as ghost cells. Raises ValueError where none has.
+        """The cells of `box` of one field, in place: of the memory of a piece, by default of the one that owns them
+        all, or else has them as ghost cells. Raises ValueError where none has.
         """
         place = name, self._piece(name, box) if piece is None else piece
         return self.arrays[place][box.slices(self.boxes[place].lo)]
@@ -69,7 +69,8 @@ class Instances:
         if home.pieces is None:
             return first
         mine = [n for field, n in self.boxes if field == name]
-        holders = [n for n in mine if box in home.parts[n]] or [n for n in mine if box in home.memory[n]]
+        owners = [n for n in mine if any(box in own for own in home.own[n])]
+        holders = owners or [n for n in mine if box in home.memory[n]]
         if not holders:
             raise ValueError(f"no piece of this block has memory for {name!r} in {box}")
         return holders[0]

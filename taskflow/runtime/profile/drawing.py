@@ -7,12 +7,14 @@ one node per block.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from itertools import pairwise
 from typing import Any, Literal
 
+from taskflow.runtime.regions import STRAIGHT
 from taskflow.runtime.tasks.graph import AllReduce, Claim, Compute, Grant, Node, Receive, Refresh, Send, TaskGraph
 from taskflow.runtime.tasks.task import Launch
 
@@ -26,10 +28,10 @@ COLOURS: dict[Look, str] = {
     "folded": "#eeeeee",
 }
 MEANING: dict[Look, str] = {
-    "whole": "task: all cells of the block",
+    "whole": "task: all cells of a block, or of a piece",
     "edge": "edge: the cells that travel, first",
     "middle": "middle: all other cells",
-    "transfer": "transfer: messages and periodic copies",
+    "transfer": "transfer: messages, and copies of a block to itself",
     "reduction": "reduction over all blocks",
     "folded": "more of the same, not drawn",
 }
@@ -76,7 +78,7 @@ def draw(graph: TaskGraph, *, everything: bool = False) -> Drawing:
     """Draw a graph. An arrow that follows from others is left out.
 
     So are, without `everything`, repetitions and the permissions to overwrite ghost cells, which have nothing to do
-    where messages have buffers.
+    where messages have buffers; and what a block does of a launch on several pieces of an atlas is one box.
     """
     waits = graph.waits if everything else _without_permissions(graph)
     shown = [n for n, node in enumerate(graph.nodes) if everything or not isinstance(node, Grant | Claim)]
@@ -84,11 +86,16 @@ def draw(graph: TaskGraph, *, everything: bool = False) -> Drawing:
     place: dict[int, int] = {}  # the box of each node
     folds: dict[tuple[int, FoldedRounds], int] = {}
     folded = {n: rounds for rounds in ([] if everything else repetitions(graph)) for n in rounds.nodes}
+    pieces = {} if everything else _pieces(graph)
     for n in shown:
         node, rounds = graph.nodes[n], folded.get(n)
+        first = pieces.get(n, [n])[0]
+        if rounds is None and first != n:
+            place[n] = place[first]
+            continue
         place[n] = len(boxes) if rounds is None else folds.setdefault((node.block, rounds), len(boxes))
         if rounds is None:
-            boxes.append(DrawnNode(node.block, _label(node), _look(node), _peer(node)))
+            boxes.append(DrawnNode(node.block, _label(node, len(pieces.get(n, ()))), _look(node), _peer(node)))
         elif place[n] == len(boxes):
             boxes.append(DrawnNode(node.block, str(rounds), "folded"))
     arrows = {(place[m], place[n]) for n in shown for m in waits[n] if place[m] != place[n]}
@@ -117,6 +124,18 @@ def to_dot(drawing: Drawing) -> str:
     lines.append('  subgraph cluster_legend { label="legend"; style=dashed; color=gray;')
     lines += [f'    legend_{look} [label="{MEANING[look]}", fillcolor="{COLOURS[look]}"];' for look in drawing.looks]
     return "\n".join([*lines, "  }", "}", ""])
+
+
+def _pieces(graph: TaskGraph) -> dict[int, list[int]]:
+    """For each node that computes on a piece of an atlas: the nodes of that block and launch, edges or not, in order.
+
+    None of them waits for another one, so that all can be one box: a block's nodes of a launch follow each other.
+    """
+    together: dict[tuple[int, Launch, Look], list[int]] = defaultdict(list)
+    for n, node in enumerate(graph.nodes):
+        if isinstance(node, Compute) and node.partition.homes[node.launch.own].pieces is not None:
+            together[node.block, node.launch, node.part].append(n)
+    return {n: nodes for nodes in together.values() for n in nodes}
 
 
 def _without_permissions(graph: TaskGraph) -> list[set[int]]:
@@ -163,19 +182,27 @@ def _peer(node: Node) -> int | None:
     return node.message.target if node.block == node.message.source else node.message.source
 
 
-def _label(node: Node) -> str:
-    """A few words in two lines."""
+def _label(node: Node, times: int) -> str:
+    """A few words in two lines; of a box that stands for so many nodes, if for more than one."""
     match node:
         case Compute():
             produced = [*node.launch.written, *(name for name, _ in node.launch.reductions.values())]
-            return f"{node.launch.task.name}\n{_names(produced)}"
+            several = f" ({times} boxes)" if times > 1 else ""
+            return f"{node.launch.task.name}{several}\n{_names(produced)}"
         case AllReduce():
             return f"{' and '.join(dict.fromkeys(node.scalars.values()))} over all blocks\n{_names(node.scalars)}"
         case Refresh():
-            return f"refresh, periodic\n{_names(name for name, _ in node.copies)}"
+            return f"refresh, {_way(node)}\n{_names(name for name, _ in node.copies)}"
         case Grant() | Claim() | Send() | Receive():
             word = {Grant: "grant to", Claim: "claim of", Send: "send to", Receive: "receive from"}[type(node)]
             return f"{word} {_peer(node)}\n{_names(name for name, _ in node.message.copies)}"
+
+
+def _way(node: Refresh) -> str:
+    """What a block's copies to itself go across."""
+    if any(copy.source != copy.target for _, copy in node.copies):
+        return "own pieces"
+    return "seams" if any(copy.axes != STRAIGHT for _, copy in node.copies) else "periodic"
 
 
 def _names(names: Iterable[str]) -> str:

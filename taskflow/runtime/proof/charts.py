@@ -47,19 +47,19 @@ def charted_marks(atlas: Atlas, boxes: Iterable[Box]) -> list[Marks]:
             for axis in range(3):
                 mine[axis].update((box.lo[axis], box.hi[axis]))
     turned = [(seam, _chart(atlas, seam), _strip(atlas, seam)) for seam in atlas.seams]
-    while any([_carry(marks[seam.chart], marks[other], strip, seam.turn) for seam, other, strip in turned]):
+    while sum(_carry(marks[seam.chart], marks[other], strip, seam.turn) for seam, other, strip in turned):
         pass
     return marks
 
 
-def _carry(mine: Marks, theirs: Marks, strip: Box, turn: Turn) -> bool:
-    """Mark what a seam turns marks on its strip into; returns whether that made new ones."""
+def _carry(mine: Marks, theirs: Marks, strip: Box, turn: Turn) -> int:
+    """Mark what a seam turns marks on its strip into; returns how many new marks that made."""
     before = sum(map(len, theirs))
     for axis, signed in enumerate(turn.axes):
         other, shift = abs(signed) - 1, turn.shift[abs(signed) - 1]
         near = [mark for mark in mine[axis] if strip.lo[axis] <= mark <= strip.hi[axis]]
         theirs[other].update(mark + shift if signed > 0 else shift + 1 - mark for mark in near)
-    return sum(map(len, theirs)) > before
+    return sum(map(len, theirs)) - before
 
 
 def _charts(atlas: Atlas) -> list[Box]:
@@ -104,8 +104,9 @@ class _Walks:
         where the first step leads over no seam.
         """
         chart = self._atlas.charts[n]
-        nearest = (max(lo, min(at, hi - 1)) for at, lo, hi in zip(cell, chart.lo, chart.hi, strict=True))
-        seam = self._seam(n, triple(at if axis == first else near for axis, (at, near) in enumerate(zip(cell, nearest))))
+        step = [max(lo, min(at, hi - 1)) for at, lo, hi in zip(cell, chart.lo, chart.hi, strict=True)]
+        step[first] = cell[first]
+        seam = self._seam(n, triple(step))
         if seam is None:
             return None
         other, image = _chart(self._atlas, seam), seam.turn(_one(cell)).lo

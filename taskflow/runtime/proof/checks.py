@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 import numpy as np
 
@@ -180,7 +181,7 @@ class Versions:
         """Do a launch in the one memory; returns what it has to find there."""
         fields = {name: self.whole[name].copy() for name, _ in reads(launch, launch.over, self.partition)}
         snapshot = self._number(), fields, dict(self.known)
-        for name, box in (each for box in launch.boxes for each in writes(launch, box)):
+        for name, box in chain(*(writes(launch, box) for box in launch.boxes)):
             self.whole[name][self.cells[name].whole(box)] = snapshot[0]
         self.known |= {name: snapshot[0] for name, _ in launch.reductions.values()}
         return snapshot

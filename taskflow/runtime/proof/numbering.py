@@ -118,7 +118,8 @@ class CellNumbers:
 
     def whole(self, box: Box) -> Index:
         """The numbers of the cells of a box in the program's one memory."""
-        return np.concatenate([frame.grid(box & frame.box).reshape(-1) for frame in self._whole if box.meets(frame.box)])
+        holders = [frame for frame in self._whole if box.meets(frame.box)]
+        return np.concatenate([frame.grid(box & frame.box).reshape(-1) for frame in holders])
 
     def copied(self, source: int, target: int, copy: Copy) -> tuple[Index, Index]:
         """Return the numbers of the cells that a copy reads on one block, and of those that it fills on another, in one

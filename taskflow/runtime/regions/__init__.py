@@ -7,7 +7,7 @@ place or time.
 from taskflow.runtime.regions.atlas import Atlas, Seam
 from taskflow.runtime.regions.box import Box, Triple, difference, hull, joined, periodic_images, triple
 from taskflow.runtime.regions.partition import Copy, Partition, cuts
-from taskflow.runtime.regions.pieces import divided
+from taskflow.runtime.regions.pieces import Pieces, divided
 from taskflow.runtime.regions.region import Field, FieldSpace, Location, Region, charted, region
 from taskflow.runtime.regions.turn import IDENTITY, ROTATIONS, STRAIGHT, Turn, seen
 
@@ -22,6 +22,7 @@ __all__ = [
     "FieldSpace",
     "Location",
     "Partition",
+    "Pieces",
     "Region",
     "Seam",
     "Triple",

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from taskflow.runtime.profile.drawing import COLOURS, draw, to_dot
 from taskflow.runtime.profile.graph import lay_out
-from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
+from taskflow.runtime.regions import ROTATIONS, Box, Field, FieldSpace, Partition, Region, charted
 from taskflow.runtime.tasks import Claim, Grant, Read, Reduce, Write, analyse, task
+from tests.runtime.regions.turned import pieces, turned
 from tests.runtime.tasks.palette import partitions, scripts
 from tests.runtime.tasks.running import analysed, recorded
 
@@ -143,3 +144,20 @@ def test_text():
         "ties": lambda looks: "both" in looks}.items()}  # fmt: skip
     assert found == {name: set(getattr(drawing, name)) for name in ("waits", "messages", "ties")}
     assert set(re.findall(r"legend_(\w+)", dot)) == set(drawing.looks)
+
+
+@pytest.mark.parametrize(("blocks", "transfer"), [(1, "refresh, own pieces"), (2, "send to")])
+def test_a_launch_on_several_pieces_is_one_box(blocks, transfer):
+    atlas, _ = turned((8, 4, 4), ((4,), (), ()), [ROTATIONS[0], ROTATIONS[9]])
+    space = charted(atlas, [Field("p"), Field("q")])
+    launches = [smooth("p", "q", over=space.charts), smooth("q", "p", over=space.charts)]
+    graph = analyse(launches, pieces(space, blocks, {0: (1, 1, 2), 1: (1, 2, 1)}), valid={}).graph
+    drawing, whole = draw(graph), draw(graph, everything=True)
+    times = sum(box.label.startswith("smooth") for box in drawing.boxes)
+    assert times < sum(box.label.startswith("smooth") for box in whole.boxes)
+    looks = [(box.block, box.label.partition(" ")[0], box.look) for box in drawing.boxes if "smooth" in box.label]
+    assert all(looks.count(look) <= len(launches) for look in looks)
+    assert any(transfer in box.label for box in drawing.boxes)
+    assert any("boxes)\nq" in box.label for box in drawing.boxes)
+    lay_out(drawing)  # raises where arrows go in circles
+    assert to_dot(drawing).count("subgraph cluster_") == blocks + 1

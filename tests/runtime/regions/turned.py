@@ -17,10 +17,15 @@ def cut(cells, at):
 
 
 def turned(cells, at, rotations, periodic=(False, False, False), ghost=GHOST):
-    """An atlas, and per chart the turn that takes cells of the box to those of the chart, which begins with one of
-    these rotations.
+    """An atlas of the parts of a box that is cut at some places, and per chart the turn that takes cells of the box to
+    those of the chart, which begins with one of these rotations.
     """
-    parts, places, start = cut(cells, at), [], 0
+    return sewn(cut(cells, at), rotations, [n * p for n, p in zip(cells, periodic, strict=True)], ghost)
+
+
+def sewn(parts, rotations, periods=(0, 0, 0), ghost=GHOST):
+    """The same of any parts that lie beside each other: joined where they have faces in common."""
+    places, start = [], 0
     for part, rotation in zip(parts, rotations, strict=True):
         image = Turn(rotation.axes)(part)
         place = (start - image.lo[0], 7 - image.lo[1], 3 - image.lo[2])
@@ -31,8 +36,8 @@ def turned(cells, at, rotations, periodic=(False, False, False), ghost=GHOST):
         for axis, end in product(range(3), range(2)):
             beyond = part.layer(axis, end, -ghost, 0)
             for m, other in enumerate(parts):
-                for period in (-1, 0, 1) if periodic[axis] else (0,):
-                    shift = triple(period * cells[axis] * (a == axis) for a in range(3))
+                for period in (-1, 0, 1) if periods[axis] else (0,):
+                    shift = triple(period * periods[axis] * (a == axis) for a in range(3))
                     common = beyond & other.shift(shift)
                     if common and common.shape[axis] == ghost:
                         back = Turn(shift=triple(-s for s in shift))
@@ -40,10 +45,6 @@ def turned(cells, at, rotations, periodic=(False, False, False), ghost=GHOST):
     return Atlas(tuple(place(part) for place, part in zip(places, parts, strict=True)), tuple(seams), ghost), places
 
 
-
-
 def pieces(region, blocks, cuts=None):
     """A partition of a region on an atlas into so many blocks."""
     return Partition(region, (1, 1, blocks), pieces=divided(region.atlas, blocks, cuts))
-
-

@@ -37,7 +37,8 @@ FN real on_face(Index c, const Component& a, const Component& b) {
 // (u . grad) u of a component a, on its own faces; b and d are the others.
 struct Weno {
   Known own, along_r, along_s;
-  INLINE Weno(const Grid& g, int axis, int r, int s) : own(known(g, axis, true)), along_r(known(g, r, false)), along_s(known(g, s, false)) {}
+  INLINE Weno(const Grid& g, int axis, int r, int s)
+      : own(known(g, axis, true)), along_r(known(g, r, false)), along_s(known(g, s, false)) {}
 };
 FN real convection(const Weno& w, const Cell& c, const Component& a, const Component& b, const Component& d) {
   return carried(a.q[c], a.q, c, a, w.own) + carried(on_face(c, a, b), a.q, c, b, w.along_r) +
