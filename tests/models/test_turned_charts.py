@@ -1,5 +1,5 @@
-"""A flow on charts is the same however its grid is cut: into blocks to the bit, by the user to the bit, into charts that
-are turned to rounding.
+"""A flow on charts is the same however its grid is cut: to the bit into blocks and by the user, to rounding into charts
+that are turned.
 """
 
 import warnings
