@@ -240,8 +240,8 @@ class CompressibilitySystem(System):
 
     @property
     def attributes(self) -> dict[str, Any]:
-        """The viscosity, and what holds on sides."""
-        attributes: dict[str, Any] = {"viscosity": self.sim.case.fluid.viscosity}
+        """The viscosity, the reference speed, and what holds on sides."""
+        attributes: dict[str, Any] = {"viscosity": self.sim.case.fluid.viscosity, "reference_speed": self.speed}
         for name, side in self.sim.case.table("boundaries").sides.items():
             attributes[f"boundary_{name}"] = side.type
             if side.type == "wall" and not side.varies:
