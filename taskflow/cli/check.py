@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from itertools import chain, repeat
 from pathlib import Path
@@ -18,7 +17,6 @@ from taskflow.simulation.estimate import ROUNDS, Estimate, estimate
 from taskflow.simulation.records.statistics import TimeAverages
 from taskflow.simulation.sanity import cautions
 from taskflow.simulation.schedule import Every
-from taskflow.simulation.steady import SteadyCriterion
 from taskflow.simulation.step_cost import table
 from taskflow.units import size
 
@@ -56,9 +54,7 @@ def describe(costs: Estimate) -> Iterator[tuple[str, str]]:
     yield "", f"{'' if steps.exact else 'about '}{several(steps.count, 'step')}: {steps.basis}{most}"
     yield from (("warning", caution) for caution in (*costs.sim.system.cautions, *cautions(costs.sim)))
     if costs.sim.settled:
-        settled = costs.sim.settled
-        words = _steady(settled) if isinstance(settled, SteadyCriterion) else settled.described()
-        yield from zip(("steady", ""), words, strict=True)
+        yield from zip(("steady", ""), costs.sim.settled.described(), strict=True)
     yield "output", _output(costs)
     for averages, what in _averaged(costs.sim):
         yield "", f"{what} of {_sampling(costs, averages)}"
@@ -148,19 +144,6 @@ def _messages(costs: Estimate) -> tuple[str, str]:
         f"{several(most.messages, 'message')} and {size(most.nbytes)} per step{once} from the busiest block{looked}",
         f"{about}{total.messages:,} and {size(total.nbytes)} from all: {', '.join(kinds)}",
     )
-
-
-def _steady(settled: SteadyCriterion) -> tuple[str, str]:
-    """The criterion by which the run stops early, and how its rate is defined."""
-    watched, most = settled.steadiness.watched, settled.steadiness.patience(0.0)
-    names = " and ".join((", ".join(watched[:-1]), watched[-1])) if len(watched) > 1 else watched[0]
-    if settled.over is not None:
-        over = f"a time of {settled.over:g}"
-    else:
-        over = "as long as the largest speed takes across the longest side"
-        over += f", but at most {most:.4g}, as diffusion does" if most < math.inf else ""
-    how = f"largest change since that time began / (its length x range), looked at every {_often(settled.every)}"
-    return f"when the rate of {names} stays below {settled.rate:g} for {over}", f"rate: {how}"
 
 
 def _often(every: Every) -> str:

@@ -113,7 +113,7 @@ class Estimate:
         programs: Programs = {model.step: tuple(model.scalars(1.0, 1.0)), sim.monitor: ()}
         start: Programs = {model.start: ("dt",)}
         if sim.settled is not None:
-            programs |= dict.fromkeys(sim.settled.programs, ())
+            programs = {**programs, **dict.fromkeys(sim.settled.programs, ())}
         for averaged in sim.averaged.values():
             start = {**start, averaged.begin: ()}
             programs = {**programs, averaged.sample: (SHARE,)}

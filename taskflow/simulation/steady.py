@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -86,6 +87,20 @@ class SteadyCriterion:
     def watch(self, shard: Shard) -> SteadyWatch:
         """The judgement on a block."""
         return SteadyWatch(self, shard)
+
+    def described(self) -> tuple[str, str]:
+        """When the run stops early, and how its rate is defined."""
+        watched, most = self.steadiness.watched, self.steadiness.patience(0.0)
+        names = " and ".join((", ".join(watched[:-1]), watched[-1])) if len(watched) > 1 else watched[0]
+        if self.over is not None:
+            over = f"a time of {self.over:g}"
+        else:
+            over = "as long as the largest speed takes across the longest side"
+            over += f", but at most {most:.4g}, as diffusion does" if most < math.inf else ""
+        n = self.every.steps
+        often = f"{n} step{'s' * (n > 1)}" if n else f"{self.every.time:g} of time"
+        how = f"largest change since that time began / (its length x range), looked at every {often}"
+        return f"when the rate of {names} stays below {self.rate:g} for {over}", f"rate: {how}"
 
 
 class SteadyWatch:

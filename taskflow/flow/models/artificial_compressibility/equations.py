@@ -142,7 +142,8 @@ class Numbers:
     """The constants of a stage. `areas` and `volume` are those of uniform cells; `lift` = -expansion gravity; `spread`
     is the larger one of viscosity and diffusivity, `fourth` the coefficient of fourth differences, `fraction` the share
     of the step that a stage takes, `fresh` the weight of what friction and scheme add now, against what they added in
-    the stage before. The last four follow: one over b and over the volume, squares of the areas, and these over the volume.
+    the stage before. The last four follow: one over b and over the volume, squares of the areas, and these over the
+    volume.
     """
 
     viscosity: float

@@ -32,6 +32,7 @@ from taskflow.flow.models.artificial_compressibility.sides import (
 )
 from taskflow.flow.models.artificial_compressibility.stage import residual, stage, transport
 from taskflow.flow.operators.momentum import Buoyancy, Fluid
+from taskflow.flow.stability import StepLimit
 from taskflow.runtime.regions import Box, Location
 from taskflow.runtime.tasks import Launch, Roles, reduced
 
@@ -182,6 +183,10 @@ class ArtificialCompressibility(Model):
     def rate(self, scalars: Mapping[str, float]) -> float:
         """Steps of pseudo-time do not follow from a rate."""
         return 0.0
+
+    def step_limit(self, fixed: float | None, cfl: float, diffusion: float) -> StepLimit:
+        """Steps of pseudo-time, each of them one: how far each cell goes, `Method.courant` says."""
+        return StepLimit(fixed=1.0)
 
     def scalars(self, dt: float, ratio: float) -> dict[str, float]:
         """The numbers that `step` reads."""

@@ -1,4 +1,4 @@
-"""The sides of a grid as the model knows them: patches of cells, values, kinds; edges that are not between two sides."""
+"""The sides of a grid as the model knows them: patches of cells, values, kinds; edges that two sides do not meet at."""
 
 from __future__ import annotations
 

@@ -107,9 +107,10 @@ class CompressibilitySystem(System):
     def model(self) -> ArtificialCompressibility:
         """The equations with their sides."""
         case, domain = self.sim.case, self.domain
-        heat = case.heat and Heat(
-            case.heat.diffusivity, Buoyancy(case.heat.expansion, case.heat.reference, case.body.gravity)
-        )
+        heat = None
+        if case.heat:
+            lift = Buoyancy(case.heat.expansion, case.heat.reference, case.body.gravity)
+            heat = Heat(case.heat.diffusivity, lift)
         return ArtificialCompressibility(
             domain.atlas.charts,
             Fluid(case.fluid.viscosity, case.body.force),
@@ -134,7 +135,8 @@ class CompressibilitySystem(System):
             flux=table.flux,
             reconstruction=table.reconstruction or "third",
             limiter=table.limiter,
-            **({"damping": damping.type, "fourth": damping.fourth} if damping else {}),
+            damping=damping.type if damping else "jst",
+            fourth=damping.fourth if damping else 1 / 64,
             march=table.march,
             cfl=table.cfl,
             global_steps=table.steps == "global",
@@ -234,7 +236,7 @@ class CompressibilitySystem(System):
     def scales(self) -> Scales:
         """The reference speed, and the temperatures that are given."""
         case, model = self.sim.case, self.model
-        given = [abs(side.condition.temperature) for side in model.sides] + [abs(side.condition.outside) for side in model.sides]
+        given = [abs(T) for side in model.sides for T in (side.condition.temperature, side.condition.outside)]
         carried = {"T": Scale(max([abs(case.heat.reference), *given]))} if case.heat else {}
         return Scales(("u", "v", "w"), Scale(self.speed), 0.0, carried, driven=True)
 
@@ -265,7 +267,8 @@ class CompressibilitySystem(System):
     def described(self) -> Iterator[tuple[str, str]]:
         """Label and text of each line on the method."""
         method, sim = self.model.method, self.sim
-        yield "method", f"artificial compressibility, {method.march} with CFL {method.courant:g}; {sim.case.machine.precision} precision"
+        march = f"{method.march} with CFL {method.courant:g}"
+        yield "method", f"artificial compressibility, {march}; {sim.case.machine.precision} precision"
         limited = "" if method.limiter == "none" else f" with the limiter {method.limiter}"
         damped = f"damping {method.damping} of {method.fourth:g}"
         yield "", f"{method.flux} fluxes, {damped if method.flux == 'central' else f'{method.reconstruction}{limited}'}"

@@ -123,8 +123,8 @@ class CompressibilityMethod(Method):
             if values.get("limiter") == "van-albada" and reconstruction != "third":
                 yield wrong("limiter", "van-albada", 'it is of reconstruction = "third"; leave one of them out')
             if march == "euler" and reconstruction != "first":
-                remedy = f'unstable with reconstruction = "{reconstruction}"; give "first", flux = "central", or another'
-                yield wrong("march", march, f"{remedy} march")
+                remedy = f'unstable with reconstruction = "{reconstruction}"; give "first", flux = "central"'
+                yield wrong("march", march, f"{remedy}, or another march")
 
 
 def _steady(value: object) -> float:
@@ -140,8 +140,10 @@ class PseudoTime(Table):
     """How far to march."""
 
     refused: ClassVar[Mapping[str, str]] = {
-        "end": f"{REAL_TIME}, and give steps", "step": REAL_TIME, "cfl": f"{REAL_TIME}; method.cfl is that of pseudo-time",
-        "diffusion": "method.cfl bounds pseudo-time; leave it out", "capillary": "one fluid has no capillary waves; leave it out",
+        "end": f"{REAL_TIME}, and give steps", "step": REAL_TIME,
+        "cfl": f"{REAL_TIME}; method.cfl is that of pseudo-time",
+        "diffusion": "method.cfl bounds pseudo-time; leave it out",
+        "capillary": "one fluid has no capillary waves; leave it out",
         "scheme": "method.march says how steps are made; leave it out",
     }  # fmt: skip
 
