@@ -33,7 +33,7 @@ def model(chart: Chart, viscosity: float, sides: tuple[Side, ...], speed: float,
     volume = float(chart.volumes.max())
     planar = chart.cells[2] == 1
     return ArtificialCompressibility(
-        chart.box, Fluid(viscosity), sides, speed, planar=planar, largest_volume=volume, **more
+        (chart.box,), Fluid(viscosity), sides, speed, planar=planar, largest_volume=volume, **more
     )
 
 
