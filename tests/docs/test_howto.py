@@ -6,7 +6,10 @@ import pytest
 
 from tests.docs.pages import HOWTO, read
 
-LONG = ["statistics", "resume", "two_phase", "output", "own_model", "analyse", "watch", "bodies", "export", "profile", "cluster"]  # many runs
+LONG = [  # many runs
+    "statistics", "resume", "two_phase", "output", "own_model", "analyse", "watch", "bodies", "export", "profile",
+    "cluster",
+]  # fmt: skip
 
 
 @pytest.mark.timeout(150)

@@ -56,23 +56,24 @@ FN Sides reconstructed(In q, Index at, Index A) {
 
 FN real third_difference(In q, Index at, Index A) { return (q[at + A] - q[at - 2 * A]) - 3 * (q[at] - q[at - A]); }
 
-// Of a component of the velocity on a face that may lie on a side
-FN Sides on_face(In q, Index at, Index A, int kind) {
-  const Sides inside = reconstructed(q, at, A);
-  const real b = q[at - A], c = q[at], mean = real(0.5) * (b + c);
-  const bool within = kind == INTERIOR, far = kind == FAR;
-  return {selected(within, inside.low, selected(far, b, mean)), selected(within, inside.high, selected(far, c, mean))};
-}
+// The states on both sides of a face
+struct States {
+  State low, high;
+};
+FN States states(Sides p, Sides u, Sides v, Sides w) { return {{p.low, {u.low, v.low, w.low}}, {p.high, {u.high, v.high, w.high}}}; }
 
-// The pressure there: extrapolated from the two cells inside of a side that lets nothing pass or gives the velocity
-template <int M>
-FN Sides pressure_on_face(In p, Index at, Index A, int kind) {
-  const Sides inside = reconstructed(p, at, A);
-  const real b = p[at - A], c = p[at], mean = real(0.5) * (b + c);
-  const real wall = M ? real(1.5) * b - real(0.5) * p[at - 2 * A] : real(1.5) * c - real(0.5) * p[at + A];
-  const bool within = kind == INTERIOR, far = kind == FAR;
-  const real side = selected(kind == OPEN, mean, wall);
-  return {selected(within, inside.low, selected(far, b, side)), selected(within, inside.high, selected(far, c, side))};
+// On a side those beyond and inside where it is far away, else the mean of both: but for the pressure where nothing passes or the
+// velocity is given, which comes from the two cells inside
+FN States on_side(const Fields& q, Index at, Index A, const Lying& side) {
+  const State b = q[at - A], c = q[at], mean = real(0.5) * (b + c);
+  if (side.kind == FAR) return {b, c};
+  const real wall = side.above ? real(1.5) * b.p - real(0.5) * q.p[at - 2 * A] : real(1.5) * c.p - real(0.5) * q.p[at + A];
+  const State both{side.kind == OPEN ? mean.p : wall, mean.u};
+  return {both, both};
+}
+FN States on_face(const Fields& q, Index at, Index A, const Lying& side) {
+  if (side.kind != INTERIOR) return on_side(q, at, A, side);
+  return states(reconstructed(q.p, at, A), reconstructed(q.u, at, A), reconstructed(q.v, at, A), reconstructed(q.w, at, A));
 }
 
 // What passes a face along its direction: mass, momentum, and what the scheme adds to both for its stability
@@ -94,32 +95,36 @@ FN State splitting(State low, State high, real theta, real jump, Area s, real b)
           plus(plus(speed * d.u, share * s2 * (up - down), u), share * (ahead + back), s)};
 }
 
-// The flux through the face on side M of a cell along D; b is the compressibility there.
-template <int D, int M, class C, class Geometry, class Numbers>
-FN Flux through(const Fields& q, const Geometry& g, InByte sides, const C& c, const Steps& steps, real b, const Numbers& n) {
-  const Index A = steps.of<D>(), at = Index(c) + M * A;
-  const int kind = side_of<M>(sides, c, A);
-  const auto s = g.template face<D>(c, M);
-  const Sides p = pressure_on_face<M>(q.p, at, A, kind), u = on_face(q.u, at, A, kind), v = on_face(q.v, at, A, kind),
-              w = on_face(q.w, at, A, kind);
-  const State low{p.low, {u.low, v.low, w.low}}, high{p.high, {u.high, v.high, w.high}};
-  const bool passes = kind != CLOSED;
-  const real from = taken(passes, dot(s, low.u)), to = taken(passes, dot(s, high.u)), theta = real(0.5) * (from + to);
-  const real half = real(0.5);
-  Vector momentum = plus(plus((half * from) * low.u, half * to, high.u), half * (low.p + high.p), s);
-  // What enters through an open side brings no normal momentum.
-  const real entering = least_zero(M ? -theta : theta);
-  momentum = plus(momentum, taken(kind == OPEN, -(entering * entering) * reciprocal(square(s))), s);
+// b on a face, and one over it
+struct Compressibility {
+  real here, inverse;
+};
+
+// The flux through the low face of a cell
+template <class F, class Geometry, class Numbers>
+FN Flux through(const Fields& q, const Geometry& g, const F& f, Index A, const Lying& side, Compressibility b, const Numbers& n) {
+  const auto s = g.template face<F::axis>(f);
+  const States on = on_face(q, f, A, side);
+  const bool closed = side.kind == CLOSED;
+  const real from = closed ? real(0) : dot(s, on.low.u), to = closed ? real(0) : dot(s, on.high.u);
+  const real half = real(0.5), theta = half * (from + to);
+  Vector momentum = plus(plus((half * from) * on.low.u, half * to, on.high.u), half * (on.low.p + on.high.p), s);
+  if (side.kind == OPEN) {  // What enters brings no normal momentum.
+    const real entering = least_zero(side.above ? -theta : theta);
+    momentum = plus(momentum, -(entering * entering) * reciprocal(square(s)), s);
+  }
   Flux flux{{theta, momentum}, {0, {0, 0, 0}}};
 #ifdef CENTRAL
-  const real fourth = taken(kind == INTERIOR, n.fourth) * (magnitude(theta) + root(theta * theta + b * square(s)));
-  flux.added.p = fourth * reciprocal(b) * third_difference(q.p, at, A);
+  if (side.kind == INTERIOR) {
+    const real fourth = n.fourth * (magnitude(theta) + root(theta * theta + b.here * square(s)));
+    flux.added.p = fourth * b.inverse * third_difference(q.p, f, A);
 #ifndef PRESSURE_DAMPING
-  flux.added.u = {fourth * third_difference(q.u, at, A), fourth * third_difference(q.v, at, A), fourth * third_difference(q.w, at, A)};
+    flux.added.u = fourth * Vector{third_difference(q.u, f, A), third_difference(q.v, f, A), third_difference(q.w, f, A)};
 #endif
+  }
 #else
-  const State d = splitting(low, high, theta, to - from, s, b);
-  flux.added = {-half * reciprocal(b) * d.p, -half * d.u};
+  const State d = splitting(on.low, on.high, theta, to - from, s, b.here);
+  flux.added = {-half * b.inverse * d.p, -half * d.u};
 #endif
   return flux;
 }

@@ -271,6 +271,13 @@ class CompressibilitySystem(System):
         b = method.least_compressibility(self.speed)
         yield "", f"compressibility {'at least ' if method.local else ''}{b:.4g}, reference speed {self.speed:.4g}"
 
+    def details(self) -> Iterator[tuple[str, str]]:
+        """Label and text of the line on how far the kernels of a step read."""
+        depths = self.sim.step_cost.depths
+        of = {depth: [name for name in self.model.state if depths.get(name) == depth] for depth in (1, 2)}
+        told = (f"{depth} of {' '.join(names)}" for depth, names in of.items() if names)
+        yield "stencil", f"layers of cells that are read around a cell: {', '.join(told)}"
+
     @property
     def report(self) -> dict[str, Any]:
         """The model, its compressibility, and the charts."""
