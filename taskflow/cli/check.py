@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, repeat
 from pathlib import Path
 
-from taskflow.cli.format import duration, say, several, times
+from taskflow.cli.format import duration, say, several
 from taskflow.flow.measures.spectra import Spectra
 from taskflow.flow.measures.statistics import Statistics
 from taskflow.runtime.tasks import Roles, Traffic, record

@@ -9,23 +9,33 @@ constexpr int AXES = 2;
 constexpr int AXES = 3;
 #endif
 
-FN Compressibility compressibility(None, const Numbers& n, Index, Index) { return {n.compressibility, reciprocal(n.compressibility)}; }
+FN Compressibility compressibility(None, const Numbers& n, Index, Index) { return {n.compressibility, n.inverse_compressibility}; }
 FN Compressibility compressibility(In b, const Numbers&, Index one, Index other) {
   const real here = real(0.5) * (b[one] + b[other]);
   return {here, reciprocal(here)};
 }
 
 // A scalar on a face that a mass flux carries it through: from the upwind side
-FN real carried(In T, real mass, Index at, Index A, const Lying& side) {
-  const real b = T[at - A], h = T[at];
-  if (side.kind == FAR) return mass > 0 ? b : h;
-#ifndef PRESSURE_DAMPING
-  if (side.kind == INTERIOR) {
-    const Sides inside = limited(T[at - 2 * A], b, h, T[at + A]);
-    return mass > 0 ? inside.low : inside.high;
-  }
+FN real carried(const Row& T, real mass, const Lying& side) {
+#ifdef PRESSURE_DAMPING
+  const real inside = mean(T);
+#else
+  const Sides from = limited(T.a, T.b, T.c, T.d);
+  const real inside = mass > 0 ? from.low : from.high;
 #endif
-  return real(0.5) * (b + h);
+  return side.kind == INTERIOR ? inside : side.kind == FAR ? (mass > 0 ? T.b : T.c) : mean(T);
+}
+
+struct Warmth {
+  Row around;
+  real conducted;
+};
+template <class F, class Conduction>
+FN None heat_on(None, const Conduction&, const F&, const Steps&) { return {}; }
+template <class F, class Conduction>
+FN Warmth heat_on(In T, const Conduction& conduct, const F& f, const Steps& steps) { return {row(T, f, steps.of<F::axis>()), conduct(T, f, steps)}; }
+FN real heat_through(const Warmth& T, real mass, const Lying& side, const Numbers& n) {
+  return mass * carried(T.around, mass, side) - n.diffusivity * T.conducted;
 }
 
 // Numbers of a face: what passes of the state, of heat, and, where that is to be kept apart, what friction and scheme add to the state
@@ -36,23 +46,21 @@ struct Passing {
 FN void put(real* numbers, const State& a) { numbers[0] = a.p, numbers[1] = a.u.x, numbers[2] = a.u.y, numbers[3] = a.u.z; }
 FN State state(const real* numbers) { return {numbers[0], {numbers[1], numbers[2], numbers[3]}}; }
 
-template <class F, class Conduction>
-FN real heat_through(In T, real mass, const Conduction& conduct, const F& f, const Steps& steps, const Lying& side, const Numbers& n) {
-  return mass * carried(T, mass, f, steps.of<F::axis>(), side) - n.diffusivity * conduct(T, f, steps);
-}
-
+// All that is loaded comes first: a GPU loads nothing while it finds a root.
 template <class Heat, class Kept, class F, class Geometry, class B>
 FN auto passing(const Fields& q, Heat T, Kept, const Geometry& g, InByte sides, B b, const F& f, const Steps& steps, const Numbers& n) {
   using P = Passing<Heat, Kept>;
   const Index A = steps.of<F::axis>();
   const Lying side = lying_on(sides, f, A);
-  const Flux flux = through(q, g, f, A, side, compressibility(b, n, f - A, f), n);
   const auto conduct = diffusion<F::axis>(g, f);
-  const State added{flux.added.p, plus(flux.added.u, -n.viscosity, {conduct(q.u, f, steps), conduct(q.v, f, steps), conduct(q.w, f, steps)})};
+  const Vector friction{conduct(q.u, f, steps), conduct(q.v, f, steps), conduct(q.w, f, steps)};
+  const auto warmth = heat_on(T, conduct, f, steps);
+  const Flux flux = through(rows(q, f, A), g, f, side, compressibility(b, n, f - A, f), n);
+  const State added{flux.added.p, plus(flux.added.u, -n.viscosity, friction)};
   Values<P::count> out;
   put(out.of, present<Kept> ? flux.carried : flux.carried + added);
   if constexpr (present<Kept>) put(out.of + P::added, added);
-  if constexpr (present<Heat>) out.of[P::heat] = heat_through(T, flux.carried.p + added.p, conduct, f, steps, side, n);
+  if constexpr (present<Heat>) out.of[P::heat] = heat_through(warmth, flux.carried.p + added.p, side, n);
   return out;
 }
 

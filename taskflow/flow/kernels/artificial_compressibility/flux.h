@@ -37,43 +37,51 @@ FN Sides limited(real a, real b, real c, real d) {
           c - real(0.25) * t * ((1 - third * t) * behind + (1 + third * t) * here)};
 }
 
-FN Sides reconstructed(In q, Index at, Index A) {
-  const real b = q[at - A], c = q[at];
+// Four cells in a row; the face is between b and c.
+struct Row {
+  real a, b, c, d;
+};
+FN Row row(In q, Index at, Index A) { return {q[at - 2 * A], q[at - A], q[at], q[at + A]}; }
+
+FN Sides reconstructed(const Row& q) {
 #if defined(CENTRAL) || defined(FIRST)
-  return {b, c};
-#else
-  const real a = q[at - 2 * A], d = q[at + A];
-#if defined(LIMITED)
-  return limited(a, b, c, d);
+  return {q.b, q.c};
+#elif defined(LIMITED)
+  return limited(q.a, q.b, q.c, q.d);
 #elif defined(SECOND)
-  return {b + real(0.5) * (b - a), c - real(0.5) * (d - c)};
+  return {q.b + real(0.5) * (q.b - q.a), q.c - real(0.5) * (q.d - q.c)};
 #else
-  const real third = real(1.0 / 3), here = third * (c - b);
-  return {b + (real(0.5) * third * (b - a) + here), c - (real(0.5) * third * (d - c) + here)};
-#endif
+  const real third = real(1.0 / 3), here = third * (q.c - q.b);
+  return {q.b + (real(0.5) * third * (q.b - q.a) + here), q.c - (real(0.5) * third * (q.d - q.c) + here)};
 #endif
 }
 
-FN real third_difference(In q, Index at, Index A) { return (q[at + A] - q[at - 2 * A]) - 3 * (q[at] - q[at - A]); }
+FN real third_difference(const Row& q) { return (q.d - q.a) - 3 * (q.c - q.b); }
+FN real mean(const Row& q) { return real(0.5) * (q.b + q.c); }
+
+struct Rows {
+  Row p, u, v, w;
+};
+FN Rows rows(const Fields& q, Index at, Index A) { return {row(q.p, at, A), row(q.u, at, A), row(q.v, at, A), row(q.w, at, A)}; }
 
 // The states on both sides of a face
 struct States {
   State low, high;
 };
-FN States states(Sides p, Sides u, Sides v, Sides w) { return {{p.low, {u.low, v.low, w.low}}, {p.high, {u.high, v.high, w.high}}}; }
 
 // On a side those beyond and inside where it is far away, else the mean of both: but for the pressure where nothing passes or the
 // velocity is given, which comes from the two cells inside
-FN States on_side(const Fields& q, Index at, Index A, const Lying& side) {
-  const State b = q[at - A], c = q[at], mean = real(0.5) * (b + c);
-  if (side.kind == FAR) return {b, c};
-  const real wall = side.above ? real(1.5) * b.p - real(0.5) * q.p[at - 2 * A] : real(1.5) * c.p - real(0.5) * q.p[at + A];
-  const State both{side.kind == OPEN ? mean.p : wall, mean.u};
+FN States on_side(const Rows& q, const Lying& side) {
+  if (side.kind == FAR) return {{q.p.b, {q.u.b, q.v.b, q.w.b}}, {q.p.c, {q.u.c, q.v.c, q.w.c}}};
+  const real wall = side.above ? real(1.5) * q.p.b - real(0.5) * q.p.a : real(1.5) * q.p.c - real(0.5) * q.p.d;
+  const State both{side.kind == OPEN ? mean(q.p) : wall, {mean(q.u), mean(q.v), mean(q.w)}};
   return {both, both};
 }
-FN States on_face(const Fields& q, Index at, Index A, const Lying& side) {
-  if (side.kind != INTERIOR) return on_side(q, at, A, side);
-  return states(reconstructed(q.p, at, A), reconstructed(q.u, at, A), reconstructed(q.v, at, A), reconstructed(q.w, at, A));
+FN States on_face(const Rows& q, const Lying& side) {
+  const Sides p = reconstructed(q.p), u = reconstructed(q.u), v = reconstructed(q.v), w = reconstructed(q.w);
+  States on{{p.low, {u.low, v.low, w.low}}, {p.high, {u.high, v.high, w.high}}};
+  if (side.kind != INTERIOR) on = on_side(q, side);
+  return on;
 }
 
 // What passes a face along its direction: mass, momentum, and what the scheme adds to both for its stability
@@ -102,9 +110,9 @@ struct Compressibility {
 
 // The flux through the low face of a cell
 template <class F, class Geometry, class Numbers>
-FN Flux through(const Fields& q, const Geometry& g, const F& f, Index A, const Lying& side, Compressibility b, const Numbers& n) {
+FN Flux through(const Rows& q, const Geometry& g, const F& f, const Lying& side, Compressibility b, const Numbers& n) {
   const auto s = g.template face<F::axis>(f);
-  const States on = on_face(q, f, A, side);
+  const States on = on_face(q, side);
   const bool closed = side.kind == CLOSED;
   const real from = closed ? real(0) : dot(s, on.low.u), to = closed ? real(0) : dot(s, on.high.u);
   const real half = real(0.5), theta = half * (from + to);
@@ -115,13 +123,11 @@ FN Flux through(const Fields& q, const Geometry& g, const F& f, Index A, const L
   }
   Flux flux{{theta, momentum}, {0, {0, 0, 0}}};
 #ifdef CENTRAL
-  if (side.kind == INTERIOR) {
-    const real fourth = n.fourth * (magnitude(theta) + root(theta * theta + b.here * square(s)));
-    flux.added.p = fourth * b.inverse * third_difference(q.p, f, A);
+  const real waves = magnitude(theta) + root(theta * theta + b.here * square(s)), fourth = side.kind == INTERIOR ? n.fourth * waves : real(0);
+  flux.added.p = fourth * b.inverse * third_difference(q.p);
 #ifndef PRESSURE_DAMPING
-    flux.added.u = fourth * Vector{third_difference(q.u, f, A), third_difference(q.v, f, A), third_difference(q.w, f, A)};
+  flux.added.u = fourth * Vector{third_difference(q.u), third_difference(q.v), third_difference(q.w)};
 #endif
-  }
 #else
   const State d = splitting(on.low, on.high, theta, to - from, s, b.here);
   flux.added = {-half * b.inverse * d.p, -half * d.u};

@@ -13,7 +13,7 @@ FN Position middle(In x, In y, In z, Index at, Index R, Index S, const Lever&) {
 
 // (grad u)^T . S, which with grad u . S makes the whole stress: sums over directions a of S_a (change of u along a) . S / V.
 // It is 0 on plane walls, and on walls at rest.
-FN Vector transposed(const Fields&, const Uniform&, const FaceOf<AXIS>&, const Steps&) { return {0, 0, 0}; }
+FN Vector transposed(const Fields&, const Uniform<Numbers>&, const FaceOf<AXIS>&, const Steps&) { return {0, 0, 0}; }
 FN Vector transposed(const Fields& q, const Stored& g, const FaceOf<AXIS>& f, const Steps& steps) {
   using S = Skewed<AXIS>;
   const Index A = steps.of<AXIS>();
@@ -37,11 +37,11 @@ FN OnFace leaving(const Fields& q, Heat T, InByte sides, const Geometry& g, X x,
   const auto f = end_face<AXIS>(cell, HIGH, A);
   const Lying side = lying_on(sides, f, A);
   const double sign = HIGH ? 1 : -1;
-  const Flux flux = through(q, g, f, A, side, compressibility(None{}, n, f, f), n);
+  const Flux flux = through(rows(q, f, A), g, f, side, compressibility(None{}, n, f, f), n);
   const auto conduct = diffusion<AXIS>(g, f);
   const real mass = flux.carried.p + flux.added.p;
   double heat = 0;
-  if constexpr (present<Heat>) heat = heat_through(T, mass, conduct, f, steps, side, n);
+  if constexpr (present<Heat>) heat = heat_through(heat_on(T, conduct, f, steps), mass, side, n);
   const double p[3] = {sign * flux.carried.u.x, sign * flux.carried.u.y, sign * flux.carried.u.z}, nu = -sign * n.viscosity;
   const Vector turned = transposed(q, g, f, steps);
   const double t[3] = {nu * (conduct(q.u, f, steps) + turned.x), nu * (conduct(q.v, f, steps) + turned.y),
@@ -81,7 +81,7 @@ TASK mass_through_side(Range range, In p, In u, In v, In w, InByte sides OPTIONA
   exact_sum_cells(range, mass, most, CELL(c) {
     const Index A = steps.of<AXIS>();
     const auto f = end_face<AXIS>(c, HIGH, A);
-    const Flux flux = through(q, g, f, A, lying_on(sides, f, A), compressibility(None{}, numbers, f, f), numbers);
+    const Flux flux = through(rows(q, f, A), g, f, lying_on(sides, f, A), compressibility(None{}, numbers, f, f), numbers);
     return Sums<1>{{(HIGH ? 1 : -1) * double(flux.carried.p + flux.added.p)}};
   });
 }

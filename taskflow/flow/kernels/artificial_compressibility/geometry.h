@@ -4,10 +4,10 @@
 struct Vector {
   real x, y, z;
 };
-// A vector along direction D
+// A vector along direction D, and its square
 template <int D>
 struct Aligned {
-  real size;
+  real size, square;
 };
 
 FN Vector operator+(Vector a, Vector b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
@@ -18,7 +18,7 @@ template <int D>
 FN real dot(Aligned<D> a, Vector b) { return a.size * (D == 0 ? b.x : D == 1 ? b.y : b.z); }
 FN real square(Vector a) { return dot(a, a); }
 template <int D>
-FN real square(Aligned<D> a) { return a.size * a.size; }
+FN real square(Aligned<D> a) { return a.square; }
 
 // a + f b
 FN Vector plus(Vector a, real f, Vector b) { return {a.x + f * b.x, a.y + f * b.y, a.z + f * b.z}; }
@@ -42,6 +42,7 @@ struct Stored {
     return {of(c, 3 * D, x, y, z), of(c, 3 * D + 1, x, y, z), of(c, 3 * D + 2, x, y, z)};
   }
   INLINE real volume(const Cell& c) const { return of(c, 9); }
+  INLINE real inverse_volume(const Cell& c) const { return reciprocal(volume(c)); }
   // The mean of the volumes on both sides of the low face across D
   template <int D>
   INLINE real volume_around(const Cell& c) const { return real(0.5) * (of(c, 9, -(D == 0), -(D == 1), -(D == 2)) + of(c, 9)); }
@@ -57,18 +58,19 @@ struct Stored {
   INLINE Vector mean(const Cell& c) const { return real(0.5) * (face<D>(c) + face<D>(c, D == 0, D == 1, D == 2)); }
 };
 
+// The numbers come from the host: a GPU takes them from there without a register.
+template <class Numbers>
 struct Uniform {
-  real areas[3], size;
+  const Numbers& n;
   template <int D>
-  INLINE Aligned<D> face(const Cell&) const { return {areas[D]}; }
-  INLINE real volume(const Cell&) const { return size; }
+  INLINE Aligned<D> face(const Cell&) const { return {n.areas[D], n.squares[D]}; }
+  INLINE real volume(const Cell&) const { return n.volume; }
+  INLINE real inverse_volume(const Cell&) const { return n.inverse_volume; }
   template <int D>
-  INLINE real volume_around(const Cell&) const { return size; }
-  template <int D>
-  INLINE Aligned<D> mean(const Cell&) const { return {areas[D]}; }
+  INLINE Aligned<D> mean(const Cell& c) const { return face<D>(c); }
 };
 
 template <class Numbers>
-FN Uniform geometry(None, const Numbers& n) { return {{n.areas[0], n.areas[1], n.areas[2]}, n.volume}; }
+FN Uniform<Numbers> geometry(None, const Numbers& n) { return {n}; }
 template <class Numbers>
 FN Stored geometry(InValues<10> metrics, const Numbers&) { return {metrics}; }

@@ -1,8 +1,12 @@
 // A stage of explicit pseudo-time, and the residual of the steady equations.
 #define UZ 32
-#define BX 64
+#define BX 32
 #define BY 4
-#define RESIDENT 2
+#ifdef HAS_metrics
+#define RESIDENT 4
+#else
+#define RESIDENT (sizeof(REAL) == 4 ? 8 : 4)
+#endif
 #include "cell.h"
 #include "balance.h"
 #include "pace.h"
@@ -36,7 +40,7 @@ TASK stage(Range range, In p, In u, In v, In w, In p_0, In u_0, In v_0, In w_0, 
     const State old = begun[c];
     const real here = compressibility(b, numbers, c, c).here, volume = g.volume(c);
 #ifdef GLOBAL_STEPS
-    const real dt = numbers.fraction * pace * reciprocal(volume);
+    const real dt = numbers.fraction * pace * g.inverse_volume(c);
 #else
     const real dt = numbers.fraction * pace * reciprocal(per_step(g, c, old.u, here, numbers));
 #endif
@@ -56,7 +60,7 @@ TASK residual(Range range, In p, In u, In v, In w, Out p_new, Out u_new, Out v_n
   using P = Passing<decltype(T), None>;
   const auto face = CELL(f) { return passing(q, T, None{}, g, sides, b, f, steps, numbers); };
   balance_cells<P::count, AXES>(range, face, STORE(c, out) {
-    const real volume = g.volume(c), inverse = reciprocal(volume);
+    const real volume = g.volume(c), inverse = g.inverse_volume(c);
     const State leaving = state(out.of);
     const Vector force = lifted(pushed(f_x, f_y, f_z, c, numbers), T, c, numbers);
     keep({inverse * leaving.p, inverse * plus(leaving.u, -volume, force)}, p_new, u_new, v_new, w_new, c);

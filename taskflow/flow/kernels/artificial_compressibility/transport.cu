@@ -1,8 +1,12 @@
 // A stage of a passive scalar, carried by the mass fluxes of a stage of the flow.
 #define UZ 32
-#define BX 64
+#define BX 32
 #define BY 4
-#define RESIDENT 2
+#ifdef HAS_metrics
+#define RESIDENT 4
+#else
+#define RESIDENT (sizeof(REAL) == 4 ? 8 : 4)
+#endif
 #include "cell.h"
 #include "balance.h"
 #include "pace.h"
@@ -11,8 +15,9 @@ template <class F, class Geometry, class B>
 FN Values<1> transported(const Fields& q, In T, const Geometry& g, InByte sides, B b, const F& f, const Steps& steps, const Numbers& n) {
   const Index A = steps.of<F::axis>();
   const Lying side = lying_on(sides, f, A);
-  const Flux flux = through(q, g, f, A, side, compressibility(b, n, f - A, f), n);
-  return {{heat_through(T, flux.carried.p + flux.added.p, diffusion<F::axis>(g, f), f, steps, side, n)}};
+  const Warmth warmth = heat_on(T, diffusion<F::axis>(g, f), f, steps);
+  const Flux flux = through(rows(q, f, A), g, f, side, compressibility(b, n, f - A, f), n);
+  return {{heat_through(warmth, flux.carried.p + flux.added.p, side, n)}};
 }
 
 TASK transport(Range range, In p, In u, In v, In w, In u_0, In v_0, In w_0, In T, In T_0, Out T_new, InByte sides OPTIONAL(metrics)
@@ -25,7 +30,7 @@ TASK transport(Range range, In p, In u, In v, In w, In u_0, In v_0, In w_0, In T
   const auto face = CELL(f) { return transported(q, T, g, sides, b, f, steps, numbers); };
   balance_cells<1, AXES>(range, face, STORE(c, out) {
 #ifdef GLOBAL_STEPS
-    const real dt = numbers.fraction * pace * reciprocal(g.volume(c));
+    const real dt = numbers.fraction * pace * g.inverse_volume(c);
 #else
     const real here = compressibility(b, numbers, c, c).here;
     const real dt = numbers.fraction * pace * reciprocal(per_step(g, c, {u_0[c], v_0[c], w_0[c]}, here, numbers));

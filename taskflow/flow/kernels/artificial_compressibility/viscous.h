@@ -28,8 +28,8 @@ struct Skewed {
 };
 
 template <int D>
-FN Diffusion<D> diffusion(const Uniform& g, const Cell& c) {
-  return {square(g.face<D>(c)) / g.volume(c)};
+FN Diffusion<D> diffusion(const Uniform<Numbers>& g, const Cell&) {
+  return {g.n.conductances[D]};
 }
 template <int D>
 FN Skewed<D> diffusion(const Stored& g, const Cell& c) {

@@ -17,7 +17,6 @@ from taskflow.flow.grid import Vector
 from taskflow.flow.kernels import KERNELS
 from taskflow.runtime.regions import Box, triple
 from taskflow.runtime.tasks import (
-    FACES,
     Components,
     Face,
     Launch,

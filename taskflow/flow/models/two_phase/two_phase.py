@@ -85,8 +85,8 @@ class TwoPhase(FlowModel):
     @property
     def ghost(self) -> int:
         """Layers of ghost cells that the equations need."""
-        parts = self.interface, self.pressure, self.convection, *self.passive
-        return max(part.ghost for part in parts)
+        scalars = (quantity.ghost for quantity in self.passive)
+        return max(self.interface.ghost, self.pressure.ghost, self.convection.ghost, *scalars)
 
     def partitions(self, main: Partition) -> tuple[Partition, ...]:
         """Regions beside that of `fields`, on the blocks of `main`."""
@@ -216,8 +216,10 @@ class TwoPhase(FlowModel):
         """
         shortest = self.capillary * self.phases.capillary_step(min(self.staggered.spacing))
         fall = max(abs(g) / d for g, d in zip(self.phases.gravity, self.staggered.spacing, strict=True))
-        about = {"longest_step": shortest, "fall": fall, "damping": self.convection.damping}
-        return StepLimit(fixed, cfl, diffusion, bounded=self.carried.bounded if self.passive else None, **about)
+        damping, bounded = self.convection.damping, self.carried.bounded if self.passive else None
+        return StepLimit(
+            fixed, cfl, diffusion, bounded=bounded, longest_step=shortest, fall=fall, damping=damping
+        )
 
     def stability(self, limit: StepLimit) -> None:
         """Nothing: waves where densities and viscosities jump have not been analysed."""
