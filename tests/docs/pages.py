@@ -22,7 +22,7 @@ def pages(*places: str) -> list[str]:
 
 PATHS = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))  # whatever folder it reads in
 HOWTO = pages("docs/howto")
-OTHERS = pages("README.md", "docs/index.md", "docs/tutorial.md", "docs/reference")
+OTHERS = pages("README.md", "docs/index.md", "docs/tutorial.md", "docs/tutorial_body_fitted.md", "docs/reference")
 EXAMPLES = pages("docs/examples")  # each computes for a minute
 ON_GPUS = [page for page in HOWTO + OTHERS if any(fence.has("gpu") for fence in fences(ROOT / page))]
 
