@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from taskflow.cli.exit_codes import Commands, refuse
+from taskflow.cli.charts import Window
+from taskflow.cli.exit_codes import Commands, refuse, refuse_options
 from taskflow.cli.files import names
 from taskflow.cli.grid import grid
 
@@ -226,8 +227,7 @@ def plot(
     time: Annotated[float | None, typer.Option(metavar="TIME", help="The snapshot; by default the last.")] = None,
     output: Annotated[Path | None, _to("FILE", "The picture (.png, .pdf, .svg) or a folder; default DIR.")] = None,
     reference: Annotated[
-        list[Path],
-        typer.Option(metavar="CSV", help="Draw the centreline profiles too, over this table, as often as wanted."),
+        list[Path], typer.Option(metavar="CSV", help="Draw centreline profiles too, over this table; may be repeated.")
     ] = [],  # noqa: B006
     series: Annotated[
         bool, typer.Option("--series", help="Draw energy, residual, divergence and time step over time instead.")
@@ -236,27 +236,19 @@ def plot(
         bool, typer.Option("--animation", help="Make a film of all snapshots instead: .gif, or .mp4 with ffmpeg.")
     ] = False,
     interface: Annotated[bool, typer.Option("--interface", help="Of two phases: draw the line f = 1/2, too.")] = False,
-    side: Annotated[
-        str | None, typer.Option(metavar="NAME", help="On charts: draw pressure and shear stress along this side.")
-    ] = None,
-    window: Annotated[
-        tuple[float, float, float, float] | None,
-        typer.Option(metavar="LEFT RIGHT BOTTOM TOP", help="On charts: the part to be shown; by default all."),
-    ] = None,
+    side: Annotated[str | None, typer.Option(metavar="NAME", help="On charts: draw p and stress along a side.")] = None,
+    window: Annotated[Window | None, typer.Option(metavar="X0 X1 Y0 Y1", help="On charts: draw this part.")] = None,
 ) -> None:
     """Draw a snapshot of a run and print the paths of the pictures."""
     from taskflow.cli.files import draw, draw_series, film
 
+    if series and animation:
+        refuse("--series --animation: one at a time")
     if series or animation:
-        if series and animation:
-            refuse("--series --animation: one at a time")
-        for option, asked in (("--time", time is not None), ("--reference", reference)):
-            if asked:
-                refuse(f"{option}: not with --series or --animation, which are over time; leave it out")
-        if series and (field or plane or interface):
-            refuse("--field, --plane, --interface: not with --series, which draws the log; leave them out")
-        if side or window:
-            refuse("--side, --window: not with --series or --animation; leave them out")
+        given = {"--time": time is not None, "--reference": reference, "--side": side, "--window": window}
+        refuse_options(given, "not with --series or --animation, which are over time")
+    if series and (field or plane or interface):
+        refuse("--field, --plane, --interface: not with --series, which draws the log; leave them out")
     if series:
         draw_series(directory, output)
     elif animation:

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
-from taskflow.cli.exit_codes import refuse
+from taskflow.cli.exit_codes import refuse_options
 from taskflow.cli.format import tell
 
 Window = tuple[float, float, float, float]
-
-
-def refuse_options(given: Mapping[str, object], why: str) -> None:
-    """Raises BadInput with the first of these options that was given."""
-    for option, value in given.items():
-        if value:
-            refuse(f"{option}: {why}; leave it out")
 
 
 def draw(

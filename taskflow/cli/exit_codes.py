@@ -6,7 +6,7 @@ import os
 import sys
 import tempfile
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
@@ -69,6 +69,13 @@ def ended_by(error: BaseException) -> int:
 def refuse(message: str) -> NoReturn:
     """Bad input found by the command itself."""
     raise BadInput(message)
+
+
+def refuse_options(given: Mapping[str, object], why: str) -> None:
+    """Bad input: the first of these options that was given."""
+    for option, value in given.items():
+        if value:
+            refuse(f"{option}: {why}; leave it out")
 
 
 @contextmanager

@@ -12,7 +12,7 @@ import typer
 
 import taskflow
 from taskflow.cli import charts
-from taskflow.cli.exit_codes import refuse, writing
+from taskflow.cli.exit_codes import refuse, refuse_options, writing
 from taskflow.cli.format import several, tell
 
 
@@ -93,10 +93,10 @@ def draw(
 
     if has_charts(directory / STORE):
         given = {"--plane": plane, "--reference": references, "--interface": interface}
-        charts.refuse_options(given, "not of runs on charts in this version")
+        refuse_options(given, "not of runs on charts in this version")
         with writable(directory, out):
             return charts.draw(directory, field, time, out, side, window)
-    charts.refuse_options({"--side": side, "--window": window}, "of runs on charts alone")
+    refuse_options({"--side": side, "--window": window}, "of runs on charts alone")
     from taskflow.analysis.profiles import compare_profiles
     from taskflow.plots.charts import plot_profiles
     from taskflow.plots.snapshots import plot_run

@@ -68,10 +68,11 @@ class ShardWriter:
         """Write parts of record `index`; several are fetched and written at a time. Waits for room in the store."""
         self._wait_for(index)
         with ThreadPoolExecutor(PACKERS) as packers, ThreadPoolExecutor(ABREAST) as threads:
-            for _ in threads.map(lambda part: self._put(index, *part, packers), parts):
+            for _ in threads.map(lambda part: self._put(index, part, packers), parts):
                 pass
 
-    def _put(self, index: int, name: str, points: Box, fetch: Fetch, packers: Executor) -> None:
+    def _put(self, index: int, part: Part, packers: Executor) -> None:
+        name, points, fetch = part
         array = fetch()
         if array.shape != points.shape[::-1]:
             raise ValueError(f"{name}: an array of shape {array.shape} for {points.shape} points along x, y and z")

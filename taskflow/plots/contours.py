@@ -51,13 +51,13 @@ def plot_charts(
     figure, axes = _figure(window)
     _, first = next(charts(shown))
     values = mesh.at_points(shown, field)
-    triangles = Triangulation(*mesh.points.T, mesh.triangles)
+    triangles = Triangulation(mesh.points[:, 0], mesh.points[:, 1], mesh.triangles)
     _contours(axes, triangles, values, _in(mesh.points, window), label(first[field], first[field].attrs["long_name"]))
     if field == "speed":
         _streamlines(axes, triangles, [mesh.at_points(record, VELOCITY["xyz".index(a)]) for a in mesh.plane], window)
     for _, line in outlines(record, mesh):
         axes.plot(*line.T, color="black", linewidth=0.8)
-    heading = f"{record.attrs.get('title', '')}\nt = {float(record['time']):g}"
+    heading = f"{record.attrs.get('title', '')}\nt = {float(record.coords['time']):g}"
     axes.set_title(literal(heading.strip()), fontsize="medium")
     axes.set_xlabel(mesh.plane[0])
     axes.set_ylabel(mesh.plane[1])
@@ -110,10 +110,10 @@ def _streamlines(axes: Axes, triangles: Triangulation, velocity: list[np.ndarray
     x = np.linspace(*window[:2], max(8, round(wide / spacing)))
     y = np.linspace(*window[2:], max(8, round(tall / spacing)))
     try:
-        components = [LinearTriInterpolator(triangles, component)(*np.meshgrid(x, y)) for component in velocity]
+        along, upwards = (LinearTriInterpolator(triangles, component)(*np.meshgrid(x, y)) for component in velocity)
     except RuntimeError:  # triangles of cells that are not convex overlap: then points cannot be found in them
         return
-    axes.streamplot(x, y, *components, color=(1.0, 1.0, 1.0, 0.75), linewidth=0.7, arrowsize=0.7)
+    axes.streamplot(x, y, along, upwards, color=(1.0, 1.0, 1.0, 0.75), linewidth=0.7, arrowsize=0.7)
 
 
 def plot_side(directory: str | Path, name: str, time: float | None = None, out: str | Path | None = None) -> Path:

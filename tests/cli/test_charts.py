@@ -45,7 +45,7 @@ def test_pictures_and_exports(give, run):
     (("plot", "--animation"), "the run is on charts"),
     (("plot", "--side", "inner", "--field", "p"), "--field: not with --side"),
     (("plot", "--side", "wing"), "there is no such side; choose one of ends, inner, outer"),
-    (("plot", "--series", "--side", "inner"), "--side, --window: not with --series"),
+    (("plot", "--series", "--side", "inner"), "--side: not with --series or --animation"),
     (("export", "--vtk", "--time", "3"), "no snapshot was written then; choose one of 0, 10"),
 ])  # fmt: skip
 def test_what_is_not_there_is_refused_in_words(give, run, command, words):

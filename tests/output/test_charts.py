@@ -3,6 +3,7 @@
 
 import json
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,14 +17,16 @@ from taskflow.output import (
     ChartsLayout,
     Damaged,
     Piece,
+    RunComparison,
     Store,
     create_charts,
     has_charts,
     reshard_charts,
+    sum_of_group,
+    sum_of_times,
     tree,
 )
 from taskflow.output.charts.reading import patches, tree_at
-from taskflow.output.comparing import sum_of_group
 from taskflow.runtime.regions import Box
 from tests.output.on_charts import grid_of, layout_of, middle, value, write, written
 
@@ -171,6 +174,33 @@ def test_damage_is_an_error_that_names_the_file(tmp_path):
     metadata.write_text(metadata.read_text().replace("velocity along x", "velocity along y"))
     with pytest.raises(Damaged, match=re.escape(str(metadata))):
         tree(path)
+
+
+@pytest.mark.parametrize("contents", [False, True])
+def test_a_checkpoint_sees_what_is_damaged_in_charts(tmp_path, contents):
+    path = written(tmp_path / "fields.zarr", layout_of(grid_of("annulus"), 2))
+    (tmp_path / "log.jsonl").touch()
+    sums = {"fixed": sum_of_group(path, ""), "times": sum_of_times(tree(path).time.values)}
+    state = {"lines": 0, "log": 0, "records": {"": 3}, "store": {"": sums}}
+    checkpoint = SimpleNamespace(path=tmp_path / "checkpoints" / "step-000000003", state=state)
+    RunComparison(tmp_path, contents=contents).check(checkpoint, [""])
+    for file in ("charts/3/x/c/0/0/0", "charts/1/w/c/2/0/0/0"):
+        intact = (path / file).read_bytes()
+        (path / file).write_bytes(intact[:-2])
+        with pytest.raises(Damaged, match=re.escape(str(path / file))):
+            RunComparison(tmp_path, contents=contents).check(checkpoint, [""])
+        (path / file).write_bytes(intact)
+    about = path / "charts" / "2" / "zarr.json"
+    about.write_text(about.read_text().replace("inner", "wing"))
+    with pytest.raises(Damaged, match="coordinates or metadata are not as they were written"):
+        RunComparison(tmp_path, contents=contents).check(checkpoint, [""])
+
+
+def test_vertices_are_stored_in_pieces_that_a_reader_can_afford(tmp_path, monkeypatch):
+    monkeypatch.setattr("taskflow.output.charts.store.CHUNK_BYTES", 2000)
+    path = written(tmp_path / "fields.zarr", layout_of(grid_of("pipe")), (0.0,))
+    assert len([file for file in (path / "charts" / "0" / "x" / "c").rglob("*") if file.is_file()]) == 2
+    np.testing.assert_array_equal(tree(path)["charts/0/x"], grid_of("pipe").charts[0].vertices[0])
 
 
 def test_a_store_without_charts_is_refused(tmp_path):

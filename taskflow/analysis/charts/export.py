@@ -29,7 +29,7 @@ def export_charts(records: xr.DataTree, folder: str | Path, name: str) -> Path:
     """
     target, files = Path(folder), []
     with on_disk(f"{target}"):
-        for number, time in enumerate(records["time"].values):
+        for number, time in enumerate(records.coords["time"].values):
             file = f"{name}_{number:06}.vtm"
             _record(records.isel(time=number), target, Path(file).stem)
             files.append((float(time), file))
@@ -38,7 +38,7 @@ def export_charts(records: xr.DataTree, folder: str | Path, name: str) -> Path:
 
 def _record(record: xr.DataTree, target: Path, name: str) -> None:
     (target / name).mkdir(parents=True, exist_ok=True)
-    time, datasets = float(record["time"]), dict(charts(record))
+    time, datasets = float(record.coords["time"]), dict(charts(record))
     blocks: dict[str, dict[str, str]] = {}
     for number, chart in datasets.items():
         file = f"{name}/chart_{number}.vts"

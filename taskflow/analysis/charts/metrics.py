@@ -64,8 +64,8 @@ def cells_at(records: xr.DataTree, points: np.ndarray) -> list[tuple[int, int, i
         ends = _reach(x, np.minimum), _reach(x, np.maximum)
         low, high = np.minimum(low, x.min(axis=(1, 2, 3))), np.maximum(high, x.max(axis=(1, 2, 3)))
         for n, point in enumerate(points):
-            if cells[n] is None and (cell := _cell(x, ends, point)):
-                cells[n] = (number, *cell)
+            if cells[n] is None and (place := _cell(x, ends, point)):
+                cells[n] = (number, *place)
     for point, cell in zip(points, cells, strict=True):
         if cell is None:
             raise BadInput(

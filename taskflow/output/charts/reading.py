@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -31,9 +32,9 @@ def tree(path: str | Path, group: str = "") -> xr.DataTree:
     """
     where = Path(path)
     try:
-        store = checked(where, group)
+        store: Any = checked(where, group)
         opened = xr.open_datatree(store, engine="zarr", group=group or None, consolidated=True, chunks=None)
-        slots = opened["time"].values
+        slots = opened.coords["time"].values
         if not has_charts(where, group):
             raise BadInput(f"{where}: it has no charts; read it by taskflow.output.dataset")
         return opened.isel(time=slice(int(np.isfinite(slots).sum())))

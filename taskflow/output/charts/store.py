@@ -12,7 +12,7 @@ import zarr
 
 from taskflow.output.charts.layout import CELLS, VERTICES, ChartsLayout, Patch
 from taskflow.output.groups import CHARTS, add_array, consolidate
-from taskflow.output.layout import CHUNK_BYTES, divide
+from taskflow.output.layout import CHUNK_BYTES
 from taskflow.output.metadata import UNITS, global_attributes
 from taskflow.output.packing import PACKING
 from taskflow.output.store import Store, add_records
@@ -69,7 +69,7 @@ def _add(
         (k, j, i),
         dims,
         {"long_name": words, "units": UNITS},
-        chunks=divide((k, j, i), CHUNK_BYTES // values.itemsize),
+        chunks=(min(k, max(1, CHUNK_BYTES // (j * i * values.itemsize))), j, i),
         packing=PACKING[layout.compression],
     )
     array[...] = values
