@@ -1,4 +1,4 @@
-"""Charts of cells with vertices anywhere, for tests of artificial compressibility, and their marches to a steady state."""
+"""Charts of cells with vertices anywhere, for tests of artificial compressibility, and their marches."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Mapped = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, np.nda
 
 
 def lattice(cells: tuple[int, int, int], layers: int = 0) -> Vertices:
-    """The numbers of vertices over those of cells, from 0 to 1 along each axis, with layers around: arrays [z, y, x]."""
+    """The numbers of vertices over those of cells, from 0 to 1 along each axis, with layers around: [z, y, x]."""
     lines = [np.arange(-layers, n + layers + 1) / n for n in cells]
     z, y, x = np.meshgrid(*lines[::-1], indexing="ij")
     return x, y, z
@@ -44,8 +44,8 @@ def skewed_metrics(cells: tuple[int, int, int], layers: int = LAYERS) -> np.ndar
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart of so many cells whose vertices are mapped from a lattice from 0 to 1 along each axis; it closes on itself
-    along the `periodic` directions.
+    """A chart of so many cells whose vertices are mapped from a lattice from 0 to 1 along each axis; it closes on
+    itself along the `periodic` directions.
     """
 
     cells: tuple[int, int, int]
@@ -156,26 +156,26 @@ class Marched:
 
 def march(
     model: ArtificialCompressibility, chart: Chart, initial: Mapping[str, np.ndarray | float], *, steps: int,
-    steady: float = 0.0, every: int = 100, given: Mapping[str, np.ndarray] | None = None, blocks=(1, 1, 1),
+    steady: float = 0.0, every: int = 100, constants: Mapping[str, np.ndarray] | None = None, blocks=(1, 1, 1),
     dtype: str = "f8", threads: int = 1, device: Device | None = None, after=None,
 ) -> Marched:  # fmt: skip
-    """March until all residuals have fallen to `steady` times the largest of the first five looks. `given` are fields
-    over the cells `around` that no program writes; `after` is a program for the final state.
+    """March until all residuals have fallen to `steady` times the largest of the first five looks. `constants` are
+    fields over the cells `around` that no program writes; `after` is a program for the final state.
     """
-    more = [name for name in given or {} if name not in model.fields]
+    more = [name for name in constants or {} if name not in model.fields]
     names = [Field(name, dtype) for name in (*model.fields, *more)] + [Field("sides", "u1")]
     if model.spacing is None:
         names.append(Field("metrics", dtype, values=10))
     region = Region(chart.box, FieldSpace(names), tuple(a in chart.periodic for a in "xyz"), model.ghost)
     partition = Partition(region, blocks)
-    constants = dict(given or {})
-    constants["sides"] = np.zeros(chart.around.shape[::-1], np.uint8)
+    fixed = dict(constants or {})
+    fixed["sides"] = np.zeros(chart.around.shape[::-1], np.uint8)
     for side in model.sides:
         for patch in side.patches:
-            constants["sides"][patch.ghosts.slices(chart.around.lo)] = SIDES[side.kind]
+            fixed["sides"][patch.ghosts.slices(chart.around.lo)] = SIDES[side.kind]
     if model.spacing is None:
-        constants["metrics"] = chart.metrics
-    job = partial(_march, model, chart, initial, constants, steps, steady, every, after)
+        fixed["metrics"] = chart.metrics
+    job = partial(_march, model, chart, initial, fixed, steps, steady, every, after)
     shares = run_threads(partition, job, device or cpu(threads))
     whole = {name: np.empty(chart.box.shape[::-1]) for name in model.state}
     for own, share in shares:

@@ -8,9 +8,9 @@ import numpy as np
 
 from taskflow.flow.models.artificial_compressibility.forces import Force, Forces
 from taskflow.flow.models.artificial_compressibility.method import Method
-from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
+from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility, Heat
 from taskflow.flow.models.artificial_compressibility.sides import Condition, Side
-from taskflow.flow.operators.momentum import Fluid
+from taskflow.flow.operators.momentum import Buoyancy, Fluid
 from tests.flow.charts import Chart, Marched, march, norm, velocities
 
 REST = {"p": 0.0, "u": 0.0, "v": 0.0, "w": 0.0}
@@ -28,7 +28,9 @@ def walls(chart: Chart, **moving: Condition) -> tuple[Side, ...]:
     return tuple(Side(face, "wall", (chart.patch(face),), moving.get(face, Condition())) for face in chart.faces)
 
 
-def model(chart: Chart, viscosity: float, sides: tuple[Side, ...], speed: float, **more: Any) -> ArtificialCompressibility:
+def model(
+    chart: Chart, viscosity: float, sides: tuple[Side, ...], speed: float, **more: Any
+) -> ArtificialCompressibility:
     """The equations on a chart."""
     volume = float(chart.volumes.max())
     planar = chart.cells[2] == 1
@@ -63,8 +65,8 @@ def least_stream_function(chart: Chart, flow: Marched) -> float:
 
 
 def kovasznay(n: int, steady: float = 1e-6) -> Errors:
-    """Behind a grid of bodies at Re = 40 (L. I. G. Kovasznay 1948), on a skewed and stretched box of n^2 cells, with the
-    exact velocity on all sides.
+    """Behind a grid of bodies at Re = 40 (L. I. G. Kovasznay 1948), on a skewed and stretched box of n^2 cells, with
+    the exact velocity on all sides.
     """
     k = -0.963740544195767
 
@@ -81,7 +83,7 @@ def kovasznay(n: int, steady: float = 1e-6) -> Errors:
     sides = tuple(Side(face, "inflow", (chart.patch(face),), varying=True) for face in chart.faces)
     flow = march(
         model(chart, 1 / 40, sides, 1.0), chart, {**REST, "u": 1.0}, steps=40 * n * n, steady=steady,
-        given=velocities(chart, exact),
+        constants=velocities(chart, exact),
     )  # fmt: skip
     x, y, z = chart.centres
     return errors(chart, flow, exact(x, y, z), (1 - np.exp(2 * k * x)) / 2)
@@ -118,8 +120,8 @@ def taylor_couette(n: int, viscosity: float = 0.02, steady: float = 1e-7) -> tup
     sides = tuple(Side(face, "wall", (chart.patch(face),), varying=True) for face in chart.faces)
     equations = model(chart, viscosity, sides, 0.25)
     forces = Forces(equations, sides, {}, vertices=True)
-    given = velocities(chart, turning) | chart.corners
-    flow = march(equations, chart, REST, steps=60 * n * n, steady=steady, given=given, after=forces.measure)
+    constants = velocities(chart, turning) | chart.corners
+    flow = march(equations, chart, REST, steps=60 * n * n, steady=steady, constants=constants, after=forces.measure)
     x, y, _ = chart.centres
     swirl = -B + B / (x**2 + y**2)
     error = norm(chart, flow["u"] + swirl * y, flow["v"] - swirl * x)
@@ -137,14 +139,14 @@ def dean(n: int, viscosity: float = 0.1, steady: float = 1e-7) -> float:
     square = x**2 + y**2
     force["f_x"][inside], force["f_y"][inside] = -y / square, x / square
     equations = model(chart, viscosity, walls(chart), 0.08 / viscosity, body_force=True)
-    flow = march(equations, chart, REST, steps=60 * n * n, steady=steady, given=force)
+    flow = march(equations, chart, REST, steps=60 * n * n, steady=steady, constants=force)
     swirl = (x * flow["v"] - y * flow["u"]) / np.sqrt(square)
     return float((swirl[0].mean(axis=0) / n).sum() * viscosity / 0.05469799072)
 
 
 def ethier_steinman(n: int, viscosity: float = 0.1, steady: float = 1e-6) -> Errors:
-    """The steady form of the flow of C. R. Ethier and D. A. Steinman (1994) with a body force, on a distorted box of n^3
-    cells from -1/2 to 1/2, with exact velocities on all sides.
+    """The steady form of the flow of C. R. Ethier and D. A. Steinman (1994) with a body force, on a distorted box of
+    n^3 cells from -1/2 to 1/2, with exact velocities on all sides.
     """
     a, d = np.pi / 4, np.pi / 2
 
@@ -167,10 +169,42 @@ def ethier_steinman(n: int, viscosity: float = 0.1, steady: float = 1e-6) -> Err
     chart = Chart((n, n, n), place)
     sides = tuple(Side(face, "inflow", (chart.patch(face),), varying=True) for face in chart.faces)
     centres, inside = chart.centres, chart.box.slices(chart.around.lo)
-    given = velocities(chart, exact)
+    constants = velocities(chart, exact)
     for name, u in zip(("f_x", "f_y", "f_z"), exact(*centres), strict=True):
-        given[name] = np.zeros(chart.around.shape[::-1])
-        given[name][inside] = viscosity * d**2 * u
+        constants[name] = np.zeros(chart.around.shape[::-1])
+        constants[name][inside] = viscosity * d**2 * u
     equations = model(chart, viscosity, sides, 1.5, body_force=True)
-    flow = march(equations, chart, REST, steps=4000, steady=steady, given=given, every=50, threads=2)
+    flow = march(equations, chart, REST, steps=4000, steady=steady, constants=constants, every=50, threads=2)
     return errors(chart, flow, exact(*centres), pressure(*centres))
+
+
+class Nusselt(NamedTuple):
+    """The mean Nusselt numbers of the hot and of the cold wall, the heat that enters there over what would be conducted
+    through fluid at rest; the steps that were taken, and the mass that passes all sides, over what moves.
+    """
+
+    hot: float
+    cold: float
+    steps: int
+    mass: float
+
+
+def heated(cells: tuple[int, int, int], Ra: float, steady: float = 1e-6, **method: Any) -> Nusselt:
+    """Air (Pr = 0.71) between a hot wall at x = 0 and a cold one at x = 1 in a box of uniform cells, insulated at y = 0
+    and 1 and, with several cells there, at z = 0 and 1; gravity along -y. The unit of velocity is sqrt(g beta dT L).
+    """
+    spacing = 1 / cells[0], 1 / cells[1], 1 / cells[2]
+    planar = cells[2] == 1
+    chart = Chart(cells, lambda x, y, z: (x, y, z), "z" if planar else "")
+    hot, cold = (Condition(warm=True, temperature=value) for value in (1.0, 0.0))
+    viscosity, diffusivity = (0.71 / Ra) ** 0.5, (0.71 * Ra) ** -0.5
+    sides = walls(chart, x_min=hot, x_max=cold)
+    heat = Heat(diffusivity, Buoyancy(1.0, 0.5, (0.0, -1.0, 0.0)))
+    flow = ArtificialCompressibility(
+        chart.box, Fluid(viscosity), sides, 0.3, spacing=spacing, planar=planar, heat=heat, method=Method(**method)
+    )
+    forces = Forces(flow, sides, {})
+    end = march(flow, chart, {**REST, "T": 0.5}, steps=60000, steady=steady, every=100, after=forces.measure, threads=2)
+    through = [forces.of(end.scalars, side) for side in sides]
+    mass = abs(sum(one.mass for one in through))
+    return Nusselt(-through[0].heat / diffusivity, through[1].heat / diffusivity, end.steps, mass)

@@ -43,7 +43,8 @@ def at(q: np.ndarray, *steps: tuple[int, int], more: int = -1) -> np.ndarray:
         shift[2 - axis] += by
     wider = [int(more == 2 - n) for n in range(3)]
     sizes = zip(shift, q.shape[-3:], wider, strict=True)
-    return q[(..., *(slice(LAYERS + by, size - LAYERS + by + wide) for by, size, wide in sizes))]
+    z, y, x = (slice(LAYERS + by, size - LAYERS + by + wide) for by, size, wide in sizes)
+    return q[..., z, y, x]
 
 
 def van_albada(before: np.ndarray, behind: np.ndarray) -> np.ndarray:
@@ -97,19 +98,21 @@ def kinds(sides: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray]:
 def inviscid(
     q: np.ndarray, sides: np.ndarray, area: np.ndarray, axis: int, b: np.ndarray, how: Discretisation
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Fluxes [p, u, v, w] through faces across an axis, times their areas, of a state [p, u, v, w]: what is carried, and
-    what the scheme adds.
+    """Fluxes [p, u, v, w] through faces across an axis, times their areas, of a state [p, u, v, w]: what is carried,
+    and what the scheme adds.
     """
     kind, beyond = kinds(sides, axis)
     size = np.sqrt((area**2).sum(0))
     n = area / size
-    low, high = (np.stack(values) for values in zip(*(reconstructed(each, axis, how.scheme) for each in q), strict=True))
+    low, high = (
+        np.stack(values) for values in zip(*(reconstructed(value, axis, how.scheme) for value in q), strict=True)
+    )
     c2, c1, d1, d2 = (at(q, (m, axis), more=axis) for m in (-2, -1, 0, 1))
     mean = (c1 + d1) / 2
-    given = mean.copy()
-    given[0] = np.where(beyond, 1.5 * c1[0] - 0.5 * c2[0], 1.5 * d1[0] - 0.5 * d2[0])
+    wall = mean.copy()
+    wall[0] = np.where(beyond, 1.5 * c1[0] - 0.5 * c2[0], 1.5 * d1[0] - 0.5 * d2[0])
     low, high = (np.where(kind == FAR, far, inside) for far, inside in ((c1, low), (d1, high)))
-    for where, value in (((kind == CLOSED) | (kind == GIVEN), given), (kind == OPEN, mean)):
+    for where, value in (((kind == CLOSED) | (kind == GIVEN), wall), (kind == OPEN, mean)):
         low, high = np.where(where, value, low), np.where(where, value, high)
     shut, face_b = kind == CLOSED, (at(b, (-1, axis), more=axis) + at(b, more=axis)) / 2
     f = (flux(low, n, shut) + flux(high, n, shut)) / 2
@@ -118,7 +121,7 @@ def inviscid(
     f[1:] -= np.where(entering, theta**2, 0.0) * n
     if how.scheme in ("central", "pressure"):
         damped = how.fourth * (np.abs(theta) + np.sqrt(theta**2 + face_b))
-        rough = np.stack([third_difference(each, axis) for each in q]) * damped
+        rough = np.stack([third_difference(value, axis) for value in q]) * damped
         rough[0] /= face_b
         rough[1:] *= how.scheme == "central"
         return f * size, np.where(kind == INTERIOR, rough, 0.0) * size
@@ -127,7 +130,9 @@ def inviscid(
     return f * size, -d / 2 * size
 
 
-def gradient_through(q: np.ndarray, areas: np.ndarray, volumes: np.ndarray, axis: int, how: Discretisation) -> np.ndarray:
+def gradient_through(
+    q: np.ndarray, areas: np.ndarray, volumes: np.ndarray, axis: int, how: Discretisation
+) -> np.ndarray:
     """grad q . S on faces across an axis: grad q = sum of S_a times the difference along a, over the mean volume."""
     area = at(areas[axis], more=axis)
     volume = (at(volumes, (-1, axis), more=axis) + at(volumes, more=axis)) / 2
@@ -158,14 +163,16 @@ def residual(
     b = np.full_like(volumes, how.compressibility) if b is None else b
     total = {name: np.zeros_like(at(volumes)) for name in q}
     for axis in how.axes:
-        f = sum(inviscid(state, sides, at(areas[axis], more=axis), axis, b, how))
+        through, added = inviscid(state, sides, at(areas[axis], more=axis), axis, b, how)
+        f = through + added
         for n in (1, 2, 3):
             f[n] -= how.viscosity * gradient_through(state[n], areas, volumes, axis, how)
-        for name, through in zip(NAMES, f, strict=True):
-            total[name] += outward(through, axis)
+        for name, out in zip(NAMES, f, strict=True):
+            total[name] += outward(out, axis)
         if "T" in q:
-            through = f[0] * carried_heat(q["T"], sides, f[0], axis, how)
-            total["T"] += outward(through - how.diffusivity * gradient_through(q["T"], areas, volumes, axis, how), axis)
+            carrying = f[0] * carried_heat(q["T"], sides, f[0], axis, how)
+            conducted = how.diffusivity * gradient_through(q["T"], areas, volumes, axis, how)
+            total["T"] += outward(carrying - conducted, axis)
     return total
 
 

@@ -37,9 +37,9 @@ TASK beyond_velocity(Range range, InOut p, InOut u, InOut v, InOut w OPTIONAL(T)
                      OPTIONAL(w_s), Condition side) {
   FRAME(range)
   for_cells(range, CELL(c) {
-    const Vector wanted = prescribed(u_s, v_s, w_s, c, side);
+    const Vector speed = prescribed(u_s, v_s, w_s, c, side);
     p[c] = 2 * p[c + N] - p[c + 2 * N];
-    u[c] = 2 * wanted.x - u[c + N], v[c] = 2 * wanted.y - v[c + N], w[c] = 2 * wanted.z - w[c + N];
+    u[c] = 2 * speed.x - u[c + N], v[c] = 2 * speed.y - v[c + N], w[c] = 2 * speed.z - w[c + N];
     warm(T, metrics, c, N, side);
   });
 }

@@ -15,8 +15,8 @@ PATIENCE = 5000  # explicit steps in which residuals have to fall by that share
 
 @dataclass
 class Convergence:
-    """The residuals of each equation after some steps. The state is steady when each has fallen to `tolerance` times its
-    largest value of the first looks. `accept`: residuals that fall no further are the end, too, and no error.
+    """The residuals of each equation after some steps. The state is steady when each has fallen to `tolerance` times
+    its largest value of the first looks. `accept`: residuals that fall no further are the end, too, and no error.
     """
 
     tolerance: float
@@ -44,9 +44,9 @@ class Convergence:
             return True
         worst = max(fallen, key=lambda name: fallen[name])
         raise RunFailed(
-            f"step {step}: the residual of {worst} has fallen to {fallen[worst]:.2g} of its first value, and by less than"
-            f" a tenth in {self.patience} steps; {self.tolerance:.2g} was to be reached. The flow may be unsteady: leave"
-            ' time.steady out, or take what there is with method.stall = "accept"'
+            f"step {step}: the residual of {worst} has fallen to {fallen[worst]:.2g} of its first value, and by less"
+            f" than a tenth in {self.patience} steps; {self.tolerance:.2g} was to be reached. The flow may be unsteady:"
+            ' leave time.steady out, or take what there is with method.stall = "accept"'
         )
 
     def fallen(self) -> dict[str, float]:

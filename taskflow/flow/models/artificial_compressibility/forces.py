@@ -1,12 +1,12 @@
-"""What passes sides: forces on them, moments, heat and mass, from the very fluxes of a stage, with the same bits for any
-blocks.
+"""What passes sides: forces on them, moments, heat and mass, from the very fluxes of a stage, with the same bits for
+any blocks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,19 @@ from taskflow.flow.models.artificial_compressibility.equations import Numbers
 from taskflow.flow.models.artificial_compressibility.model import STATE, ArtificialCompressibility
 from taskflow.flow.models.artificial_compressibility.sides import Side
 from taskflow.flow.models.artificial_compressibility.stage import AROUND, BESIDE, FLOW, METRICS
-from taskflow.runtime.tasks import Components, Face, Launch, Read, ReadByte, Reduce, Roles, Scalar, offsets, reduced, task
+from taskflow.runtime.tasks import (
+    Components,
+    Face,
+    Launch,
+    Read,
+    ReadByte,
+    Reduce,
+    Roles,
+    Scalar,
+    offsets,
+    reduced,
+    task,
+)
 
 TEXT = KERNELS / "artificial_compressibility" / "forces.cu"
 CORNERS = offsets(x=(0, 1), y=(0, 1), z=(0, 1))
@@ -43,9 +55,9 @@ def force_on_side(
     flow: FLOW, T: Read[AROUND] | None, sides: ReadByte[BESIDE], metrics: METRICS, vertices: VERTICES,
     *, on: Face, force: Reduce["exact sum", 10], most: Scalar, numbers: Numbers, about: Lever,
 ) -> None:  # fmt: skip
-    """force = sums over faces of p S, of -viscosity (grad u + (grad u)^T) . S, of r times their sum, and of the flux of T:
-    what acts on that which is beyond, S pointing there. Of uniform cells, whose walls are planes, the transposed gradient
-    is left out: it is 0 there.
+    """force = sums over faces of p S, of -viscosity (grad u + (grad u)^T) . S, of r times their sum, and of the flux of
+    T: what acts on that which is beyond, S pointing there. Of uniform cells, whose walls are planes, the transposed
+    gradient is left out: it is 0 there.
     """
 
 
@@ -69,8 +81,8 @@ class Force(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Forces:
-    """The forces on `sides` of a model. With `vertices` the fields `x`, `y`, `z` hold the low corners of cells, and there
-    are moments about points, by the names of sides.
+    """The forces on `sides` of a model. With `vertices` the fields `x`, `y`, `z` hold the low corners of cells, and
+    there are moments about points, by the names of sides.
     """
 
     model: ArtificialCompressibility
@@ -87,7 +99,7 @@ class Forces:
             about = Lever(self.about.get(side.name, (0.0, 0.0, 0.0)))
             for n, patch in enumerate(side.patches):
                 most, sums, mass = (f.scalar(f"{side.name}.{n}.{what}") for what in ("most", "force", "mass"))
-                where = {"over": patch.cells, "on": patch.face, "numbers": model.numbers, "most": most}
+                where: dict[str, Any] = {"over": patch.cells, "on": patch.face, "numbers": model.numbers, "most": most}
                 yield largest_passing(flow, T, f.sides, metrics, corners, about=about, **where)
                 yield force_on_side(flow, T, f.sides, metrics, corners, about=about, force=sums, **where)
                 yield mass_through_side(flow, f.sides, metrics, mass=mass, **where)
@@ -95,6 +107,6 @@ class Forces:
     def of(self, scalars: Mapping[str, float], side: Side) -> Force:
         """What acts on a side."""
         names = [f"{side.name}.{n}" for n in range(len(side.patches))]
-        total = sum(np.array(reduced(scalars, f"{name}.force")) for name in names)
+        total = np.sum([reduced(scalars, f"{name}.force") for name in names], axis=0)
         mass = sum(reduced(scalars, f"{name}.mass")[0] for name in names)
         return Force(total[:3] + total[3:6], total[:3], total[6:9], float(total[9]), float(mass))

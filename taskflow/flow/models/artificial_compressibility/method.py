@@ -67,12 +67,13 @@ class Method:
             raise BadInput(f"method.compressibility = {self.compressibility}: give a number > 0, or leave it out")
         if self.march == "euler" and self.flux == "upwind" and self.reconstruction != "first":
             raise BadInput(
-                f'method.march = "euler": with reconstruction = "{self.reconstruction}" no step is stable; give "first",'
-                ' flux = "central", or another march'
+                f'method.march = "euler": with reconstruction = "{self.reconstruction}" no step is stable; give'
+                ' "first", flux = "central", or another march'
             )
         if self.limiter != "none" and (self.flux, self.reconstruction) != ("upwind", "third"):
             raise BadInput(
-                f'method.limiter = "{self.limiter}": it limits reconstruction = "third" of flux = "upwind"; leave it out'
+                f'method.limiter = "{self.limiter}": it limits reconstruction = "third" of flux = "upwind";'
+                " leave it out"
             )
 
     @property
@@ -96,3 +97,7 @@ class Method:
         """b, or the least one, for a reference speed."""
         factor = 1.0 if self.local else 2.5
         return self.compressibility if self.compressibility is not None else max(factor * speed**2, 1e-6)
+
+
+UPWIND_METHOD = Method()
+"""Third order upwind, four stages."""

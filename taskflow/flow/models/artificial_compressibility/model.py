@@ -13,12 +13,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
+from typing import Any
 
 from taskflow.flow.grid import Vector
 from taskflow.flow.model import Model
 from taskflow.flow.models.artificial_compressibility import measures
 from taskflow.flow.models.artificial_compressibility.equations import REACHES, GlobalSteps, Numbers, Steps
-from taskflow.flow.models.artificial_compressibility.method import Method
+from taskflow.flow.models.artificial_compressibility.method import UPWIND_METHOD, Method
 from taskflow.flow.models.artificial_compressibility.sides import (
     Condition,
     Edge,
@@ -59,11 +60,12 @@ class ArtificialCompressibility(Model):
     """The equations over the `cells` of all charts, between `sides`.
 
     `spacing` is that of uniform cells; without it the field `metrics` holds ten values of each cell, of the layer of
-    ghost cells too (see `taskflow.flow.grid.curvilinear.metrics`; beyond sides vertices are `reflected`), and `largest_volume` is the largest of a cell. The field `sides` holds `SIDES` in ghost cells beyond
-    sides, `f_x`, `f_y`, `f_z` a force per mass that is not the same everywhere, `u_s`, `v_s`, `w_s` the velocities of
-    sides that are `varying`, in the ghost cells next to them. No program writes these. `planar`: charts are one cell
-    thick along z, between planes of symmetry or periodic. `speed` is the reference speed; `more_edges` are those that
-    are not between two sides.
+    ghost cells too (see `taskflow.flow.grid.curvilinear.metrics`; beyond sides vertices are `reflected`), and
+    `largest_volume` is the largest of a cell. The field `sides` holds `SIDES` in ghost cells beyond sides, `f_x`,
+    `f_y`, `f_z` a force per mass that is not the same everywhere, `u_s`, `v_s`, `w_s` the velocities of sides that are
+    `varying`, in the ghost cells next to them. No program writes these. `planar`: charts are one cell thick along z,
+    between planes of symmetry or periodic. `speed` is the reference speed; `more_edges` are those that are not between
+    two sides.
     """
 
     cells: Box | tuple[Box, ...]
@@ -71,7 +73,7 @@ class ArtificialCompressibility(Model):
     sides: tuple[Side, ...]
     speed: float
     _: KW_ONLY
-    method: Method = Method()
+    method: Method = UPWIND_METHOD
     heat: Heat | None = None
     passive: tuple[Passive, ...] = ()
     spacing: Vector | None = None
@@ -102,10 +104,10 @@ class ArtificialCompressibility(Model):
         names = [f"{name}{age}" for age in ages for name in self.state]
         if self.method.stages.keeps:
             names += [f"d_{name}" for name in STATE]
-        return dict.fromkeys([*names, *self.given, *(["b"] if self.method.local else [])], "c")
+        return dict.fromkeys([*names, *self.constants, *(["b"] if self.method.local else [])], "c")
 
     @property
-    def given(self) -> tuple[str, ...]:
+    def constants(self) -> tuple[str, ...]:
         """Fields that no program writes, but `sides` and `metrics`."""
         varying = ("u_s", "v_s", "w_s") if any(side.varying for side in self.sides) else ()
         return (*varying, *(("f_x", "f_y", "f_z") if self.body_force else ()))
@@ -126,7 +128,7 @@ class ArtificialCompressibility(Model):
         damped = self.method.flux == "central" and self.method.damping == "pressure"
         return Numbers(
             self.fluid.viscosity, self.method.least_compressibility(self.speed), heat.diffusivity,
-            max(self.fluid.viscosity, heat.diffusivity, *(scalar.diffusivity for scalar in self.passive)), heat.buoyancy.reference if heat.buoyancy else 0.0,
+            max(self.moving.values()), heat.buoyancy.reference if heat.buoyancy else 0.0,
             self.method.fourth, volume=dx * dy * dz if self.spacing else self.largest_volume,
             areas=(dy * dz, dx * dz, dx * dy), force=self.fluid.force, lift=(lift[0], lift[1], lift[2]),
             reach=REACHES[self.planar, self.spacing is not None, damped], scheme=self.method.scheme,
@@ -166,7 +168,8 @@ class ArtificialCompressibility(Model):
             for scalar in self.passive:
                 ages = tuple(f[f"{scalar.name}{age}"] for age in (source, "", target))
                 flow, begun, (sides, metrics, b, _) = self.of(f, STATE, source), (f.u, f.v, f.w), self.place(f)
-                where = {"over": self.cells, "step": f.scalar("dtau" if self.method.global_steps else "one")}
+                step = f.scalar("dtau" if self.method.global_steps else "one")
+                where: dict[str, Any] = {"over": self.cells, "step": step}
                 spreading = replace(numbers, diffusivity=scalar.diffusivity)
                 yield transport(flow, begun, ages, sides, metrics, b, numbers=spreading, **where)
             source = target
@@ -189,7 +192,12 @@ class ArtificialCompressibility(Model):
         if self.method.local:
             yield from self.compressibility(f)
         yield residual(
-            self.of(f, STATE, ""), self.of(f, STATE, "_new"), heat, *self.place(f), over=self.cells, numbers=self.numbers
+            self.of(f, STATE, ""),
+            self.of(f, STATE, "_new"),
+            heat,
+            *self.place(f),
+            over=self.cells,
+            numbers=self.numbers,
         )
         for name in self.flow:
             most, squares = f.scalar(f"most_{name}"), f.scalar(f"squares_{name}")
@@ -238,9 +246,7 @@ class ArtificialCompressibility(Model):
         """Fill the ghost cells beyond sides, and beyond two of them."""
         flow, T = self.of(f, STATE, age), f[f"T{age}"] if self.heat else None
         metrics = None if self.spacing else f.metrics
-        numbers = Condition(
-            diffusivity=self.numbers.diffusivity, volume=self.numbers.volume, areas=self.numbers.areas
-        )
+        numbers = Condition(diffusivity=self.numbers.diffusivity, volume=self.numbers.volume, areas=self.numbers.areas)
         for side in self.sides:
             yield from side_ghosts(side, flow, T, metrics, numbers)
         for edge in self.edges:

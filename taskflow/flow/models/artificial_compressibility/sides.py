@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from types import MappingProxyType
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from taskflow.flow.boundaries.boundary import INSIDE, Value, impose
 from taskflow.flow.grid import Vector
@@ -92,23 +92,19 @@ METRICS = Read[INSIDE] * 10 | None
 
 @task(kernel=TEXTS / "ghosts.cu")
 def beyond_velocity(
-    flow: FLOW, T: ReadWrite[INSIDE] | None, metrics: METRICS, given: Components(u_s=Read, v_s=Read, w_s=Read) | None,
+    flow: FLOW, T: ReadWrite[INSIDE] | None, metrics: METRICS, speeds: Components(u_s=Read, v_s=Read, w_s=Read) | None,
     *, on: Face, side: Condition,
 ) -> None:  # fmt: skip
     """Ghost velocity 2 velocity - inside; the pressure goes on along a line."""
 
 
 @task(kernel=TEXTS / "ghosts.cu")
-def beyond_symmetry(
-    flow: FLOW, T: ReadWrite[INSIDE] | None, metrics: METRICS, *, on: Face, side: Condition
-) -> None:
+def beyond_symmetry(flow: FLOW, T: ReadWrite[INSIDE] | None, metrics: METRICS, *, on: Face, side: Condition) -> None:
     """The velocity mirrored, and the pressure inside."""
 
 
 @task(kernel=TEXTS / "ghosts.cu")
-def beyond_pressure(
-    flow: FLOW, T: ReadWrite[INSIDE] | None, metrics: METRICS, *, on: Face, side: Condition
-) -> None:
+def beyond_pressure(flow: FLOW, T: ReadWrite[INSIDE] | None, metrics: METRICS, *, on: Face, side: Condition) -> None:
     """Ghost pressure 2 pressure - inside, and the velocity inside."""
 
 
@@ -200,17 +196,15 @@ def edges(patches: Iterable[Patch]) -> tuple[Edge, ...]:
 
 
 def side_ghosts(
-    side: Side, flow: tuple[str, str, str, str], T: str | None, metrics: str | None, numbers: Condition
+    side: Side, flow: tuple[str, ...], T: str | None, metrics: str | None, numbers: Condition
 ) -> Iterator[Launch]:
     """Fill the ghost cells of a side, one launch for each patch; `numbers` has what is the same of all sides."""
-    condition = replace(
-        side.condition, diffusivity=numbers.diffusivity, volume=numbers.volume, areas=numbers.areas
-    )
+    condition = replace(side.condition, diffusivity=numbers.diffusivity, volume=numbers.volume, areas=numbers.areas)
     for patch in side.patches:
-        where = {"over": patch.ghosts, "on": patch.face, "side": condition}
+        where: dict[str, Any] = {"over": patch.ghosts, "on": patch.face, "side": condition}
         if side.kind in ("wall", "inflow"):
-            given = ("u_s", "v_s", "w_s") if side.varying else None
-            yield beyond_velocity(flow, T, metrics if T or metrics else None, given, **where)
+            speeds = ("u_s", "v_s", "w_s") if side.varying else None
+            yield beyond_velocity(flow, T, metrics, speeds, **where)
         elif side.kind == "far-field":
             yield far_away(flow, T, **where)
         else:
@@ -231,6 +225,6 @@ def scalar_ghosts(side: Side, name: str, scalar: str, metrics: str | None, numbe
             yield beyond_scalar(scalar, metrics, over=patch.ghosts, on=patch.face, side=condition)
 
 
-def edge_ghosts(edge: Edge, velocity: tuple[str, str, str], T: str | None) -> Launch:
+def edge_ghosts(edge: Edge, velocity: tuple[str, ...], T: str | None) -> Launch:
     """Fill the ghost cells of an edge."""
     return beyond_edge(velocity, T, over=edge.ghosts, on=edge.faces[0], corner=edge.corner)

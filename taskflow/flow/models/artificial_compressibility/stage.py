@@ -15,6 +15,7 @@ AROUND, BESIDE = LINES | EDGES, SHORT | EDGES
 FLOW = Components(p=Read[LINES], u=Read[AROUND], v=Read[AROUND], w=Read[AROUND])
 NEXT = Components(p_new=Write, u_new=Write, v_new=Write, w_new=Write)
 FORCE = Components(f_x=Read, f_y=Read, f_z=Read) | None
+KEPT = Components(d_p=ReadWrite, d_u=ReadWrite, d_v=ReadWrite, d_w=ReadWrite) | None
 METRICS = Read[BESIDE] * 10 | None
 
 
@@ -22,14 +23,14 @@ METRICS = Read[BESIDE] * 10 | None
 def stage(
     flow: FLOW, begun: Components(p_0=Read, u_0=Read, v_0=Read, w_0=Read), new: NEXT,
     heat: Components(T=Read[AROUND], T_0=Read, T_new=Write) | None, sides: ReadByte[BESIDE], metrics: METRICS,
-    b: Read[SHORT] | None, force: FORCE, kept: Components(d_p=ReadWrite, d_u=ReadWrite, d_v=ReadWrite, d_w=ReadWrite) | None,
+    b: Read[SHORT] | None, force: FORCE, kept: KEPT,
     *, step: Scalar, numbers: Numbers,
 ) -> None:  # fmt: skip
     """q_new = q_0 - fraction dtau R(q) / V, for p times b: R is the sum of the fluxes out of a cell, less V force.
 
     dtau is `step` times V / (sum over directions of |u.S| + root((u.S)^2 + b |S|^2) + 4 spread |S|^2 / V), of the
-    values of q_0, or `step` itself. T is carried by the mass fluxes of q, from the upwind side. With `kept` what friction
-    and scheme add to R is mixed with that of the stage before, and kept.
+    values of q_0, or `step` itself. T is carried by the mass fluxes of q, from the upwind side. With `kept` what
+    friction and scheme add to R is mixed with that of the stage before, and kept.
     """
 
 
@@ -43,7 +44,8 @@ def residual(
 
 @task(kernel=TEXTS / "transport.cu")
 def transport(
-    flow: FLOW, begun: Components(u_0=Read, v_0=Read, w_0=Read), scalar: Components(T=Read[AROUND], T_0=Read, T_new=Write),
-    sides: ReadByte[BESIDE], metrics: METRICS, b: Read[SHORT] | None, *, step: Scalar, numbers: Numbers,
+    flow: FLOW, begun: Components(u_0=Read, v_0=Read, w_0=Read),
+    scalar: Components(T=Read[AROUND], T_0=Read, T_new=Write), sides: ReadByte[BESIDE], metrics: METRICS,
+    b: Read[SHORT] | None, *, step: Scalar, numbers: Numbers,
 ) -> None:  # fmt: skip
     """A stage of a passive scalar, as that of T in `stage`, by the mass fluxes of the same flow."""
