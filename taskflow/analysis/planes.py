@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
@@ -53,10 +54,15 @@ def plane_of(ds: xr.Dataset, text: str | None) -> CutPlane:
     if text is None:
         thickness = {a: (ds.sizes[f"{a}_c"], extent(ds, a)[1] - extent(ds, a)[0]) for a in "yzx"}
         text = min(thickness, key=lambda axis: thickness[axis])
+    return plane_between(text, lambda axis: extent(ds, axis))
+
+
+def plane_between(text: str, extents: Callable[[str], tuple[float, float]]) -> CutPlane:
+    """Return the plane that a text names, in a domain of these extents. Raises BadInput as `plane_of` does."""
     match = re.fullmatch(r"\s*([xyz])\s*(?:=\s*(\S+)\s*)?", text)
     if match is None:
         raise BadInput(f"plane = {text!r}: not a plane; write x, y or z, or a position such as y=0.3")
-    low, high = extent(ds, match[1])
+    low, high = extents(match[1])
     try:
         position = (low + high) / 2 if match[2] is None else float(match[2])
     except ValueError:

@@ -11,15 +11,22 @@ Window = tuple[float, float, float, float]
 
 
 def draw(
-    directory: Path, field: str | None, time: float | None, out: Path | None, side: str | None, window: Window | None
+    directory: Path,
+    field: str | None,
+    plane: str | None,
+    time: float | None,
+    out: Path | None,
+    side: str | None,
+    window: Window | None,
 ) -> None:
     """Draw a snapshot of a run on charts, or what acts on a side of the grid; print the path."""
     from taskflow.plots.contours import plot_charts, plot_side
 
     if side is None:
-        tell(plot_charts(directory, field, time, out, window))
+        tell(plot_charts(directory, field, plane, time, out, window))
         return
-    refuse_options({"--field": field, "--window": window}, "not with --side, which draws p and the shear stress")
+    given = {"--field": field, "--plane": plane, "--window": window}
+    refuse_options(given, "not with --side, which draws p and the shear stress")
     tell(plot_side(directory, side, time, out))
 
 

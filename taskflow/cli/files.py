@@ -92,10 +92,10 @@ def draw(
     from taskflow.output import STORE, has_charts
 
     if has_charts(directory / STORE):
-        given = {"--plane": plane, "--reference": references, "--interface": interface}
+        given = {"--reference": references, "--interface": interface}
         refuse_options(given, "not of runs on charts in this version")
         with writable(directory, out):
-            return charts.draw(directory, field, time, out, side, window)
+            return charts.draw(directory, field, plane, time, out, side, window)
     refuse_options({"--side": side, "--window": window}, "of runs on charts alone")
     from taskflow.analysis.profiles import compare_profiles
     from taskflow.plots.charts import plot_profiles

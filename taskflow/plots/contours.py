@@ -10,8 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.tri import LinearTriInterpolator, Triangulation
 
+from taskflow.analysis.charts.cut import cut_mesh, cut_plane
 from taskflow.analysis.charts.derived import fields_of, speed
-from taskflow.analysis.charts.flat import NEAR, FlatMesh, flat_mesh, outlines
+from taskflow.analysis.charts.flat import NEAR, Mesh, flat_mesh, outlines
 from taskflow.analysis.charts.sides import VELOCITY, side
 from taskflow.errors import BadInput
 from taskflow.output.charts.reading import charts, snapshot_of
@@ -28,15 +29,17 @@ Window = tuple[float, float, float, float]  # left, right, bottom, top
 def plot_charts(
     directory: str | Path,
     field: str | None = None,
+    plane: str | None = None,
     time: float | None = None,
     out: str | Path | None = None,
     window: Window | None = None,
 ) -> Path:
-    """Draw a snapshot of a run on a grid in two dimensions, the last one by default: a field, or without `field` the
-    speed with streamlines, as filled contours over all charts, whose values at vertices are the means of the cells
-    around. `window` is the part to be shown. Return the file written.
+    """Draw a snapshot of a run on charts, the last one by default: a field, or without `field` the speed with
+    streamlines, as filled contours over all charts, whose values at vertices are the means of the cells around. A grid
+    in two dimensions is drawn as it is, another one is cut by a `plane`, "y" for the middle or "y=0.3"; by default
+    across its shortest extent. `window` is the part to be shown. Return the file written.
 
-    Raises BadInput where something asked for is not there, or the grid has three dimensions.
+    Raises BadInput where something asked for is not there.
     """
     record = snapshot_of(directory, time)
     known = fields_of(record)
@@ -46,7 +49,9 @@ def plot_charts(
         record, field, shown = record, "speed", speed(record)
     else:
         field, shown = field or known[0], record
-    mesh = flat_mesh(record)
+    flat = flat_mesh(record) if plane is None else None
+    cut = cut_plane(record, plane)
+    mesh = flat or cut_mesh(record, cut)
     window = window or _extent(mesh)
     figure, axes = _figure(window)
     _, first = next(charts(shown))
@@ -55,16 +60,16 @@ def plot_charts(
     _contours(axes, triangles, values, _in(mesh.points, window), label(first[field], first[field].attrs["long_name"]))
     if field == "speed":
         _streamlines(axes, triangles, [mesh.at_points(record, VELOCITY["xyz".index(a)]) for a in mesh.plane], window)
-    for _, line in outlines(record, mesh):
+    for _, line in outlines(record, mesh.plane) if flat else ():
         axes.plot(*line.T, color="black", linewidth=0.8)
-    heading = f"{record.attrs.get('title', '')}\nt = {float(record.coords['time']):g}"
+    heading = f"{record.attrs.get('title', '')}\nt = {float(record.coords['time']):g}{'' if flat else f',  {cut}'}"
     axes.set_title(literal(heading.strip()), fontsize="medium")
     axes.set_xlabel(mesh.plane[0])
     axes.set_ylabel(mesh.plane[1])
     return save(figure, directory, "velocity" if field == "speed" else field, out)
 
 
-def _extent(mesh: FlatMesh) -> Window:
+def _extent(mesh: Mesh) -> Window:
     (left, bottom), (right, top) = mesh.points.min(axis=0), mesh.points.max(axis=0)
     return float(left), float(right), float(bottom), float(top)
 

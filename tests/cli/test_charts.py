@@ -41,7 +41,8 @@ def test_pictures_and_exports(give, run):
 
 
 @pytest.mark.parametrize(("command", "words"), [
-    (("plot", "--plane", "z"), "--plane: not of runs on charts"),
+    (("plot", "--interface"), "--interface: not of runs on charts"),
+    (("plot", "--plane", "z=3"), "outside the domain, where z goes from 0 to 1"),
     (("plot", "--animation"), "the run is on charts"),
     (("plot", "--side", "inner", "--field", "p"), "--field: not with --side"),
     (("plot", "--side", "wing"), "there is no such side; choose one of ends, inner, outer"),

@@ -6,13 +6,14 @@ import matplotlib.image
 import numpy as np
 import pytest
 
+from taskflow.analysis.charts.cut import cut_mesh, cut_plane
 from taskflow.analysis.charts.flat import flat_mesh, outlines
 from taskflow.errors import BadInput
 from taskflow.geometry.grids import shape
 from taskflow.output import tree
 from taskflow.plots.charts import plot_series
 from taskflow.plots.contours import plot_charts, plot_side
-from tests.output.on_charts import filled, grid_of
+from tests.output.on_charts import GRIDS, filled, grid_of
 
 FLAT = {"cells": (8, 12, 1), "lengths": (2.0, 1.0, 0.1), "charts": (2, 2, 1), "turned": True, "seed": 3}
 
@@ -33,7 +34,7 @@ def test_charts_share_the_points_on_their_seams(grid, euler, area, tmp_path):
     mesh, cells = flat_mesh(records), sum(chart.box.volume for chart in grid.charts)
     assert mesh.plane == "xy"
     assert len(mesh.triangles) == 2 * cells
-    lines = [line for _, line in outlines(records, mesh)]
+    lines = [line for _, line in outlines(records, mesh.plane)]
     rim = sum(len(line) - 1 for line in lines)
     assert len(np.unique(np.concatenate(lines), axis=0)) == rim
     assert len(mesh.points) - (4 * cells + rim) / 2 + cells == euler
@@ -50,6 +51,26 @@ def test_a_linear_field_is_exact_at_points_inside(tmp_path):
     np.testing.assert_allclose(mesh.at_points(records, "p")[inside], linear(*mesh.points[inside].T, 0.0), atol=1e-14)
 
 
+@pytest.mark.parametrize(("plane", "area"), [
+    ("z=0.7", 2.0), ("z", 2.0), ("x=0.3", 3.0), ("y=1.9", 1.5), ("x=0", 3.0), ("x=1", 3.0)
+])  # fmt: skip
+def test_a_cut_covers_the_plane_and_keeps_linear_fields(plane, area, tmp_path):
+    """Of turned charts with distorted cells, also where vertices lie in the plane."""
+    grid = shape("box", {**GRIDS["box"], "distortion": 0.0}).grid()
+    records = tree(filled(tmp_path / "fields.zarr", grid, {"p": linear})).isel(time=0)
+    cut = cut_plane(records, plane)
+    mesh = cut_mesh(records, cut)
+    (ax, ay), (bx, by) = (np.diff(mesh.points[mesh.triangles], axis=1)[:, n].T for n in range(2))
+    areas = np.abs(ax * by - ay * bx) / 2
+    np.testing.assert_allclose(areas.sum(), area, atol=1e-12)
+    if plane == "z=0.7":
+        assert (areas > 0).all()
+        inside = (np.abs(mesh.points - [0.5, 1.0]) < [0.374, 0.799]).all(axis=1)  # of the outermost layer of vertices
+        assert inside.sum() > 50
+        exact = linear(*mesh.points.T, 0.7)
+        np.testing.assert_allclose(mesh.at_points(records, "p")[inside], exact[inside], atol=1e-13)
+
+
 @pytest.fixture
 def run(tmp_path):
     """A rotation around an axis, with a wall inside of the ring."""
@@ -61,7 +82,7 @@ def run(tmp_path):
 
 def test_pictures(run):
     paths = [
-        plot_charts(run), plot_charts(run, "p", 0.0, window=(0.0, 1.0, -0.5, 0.5)), plot_side(run, "inner"),
+        plot_charts(run), plot_charts(run, "p", time=0.0, window=(0.0, 1.0, -0.5, 0.5)), plot_side(run, "inner"),
         plot_side(run, "outer", out=run / "outer.png"),
     ]  # fmt: skip
     assert [path.name for path in paths] == ["velocity.png", "p.png", "side.png", "outer.png"]
@@ -80,13 +101,11 @@ def test_what_cannot_be_drawn_is_named(run, tmp_path):
         (lambda: plot_charts(run, "T"), "the run has no such field; choose one of p, u, v, w"),
         (lambda: plot_charts(run, time=0.3), "no snapshot was written then; choose one of 0, 1"),
         (lambda: plot_charts(run, window=(1.0, 0.0, 0.0, 1.0)), "give left, right, bottom and top"),
+        (lambda: plot_charts(run, plane="y=7"), "outside the domain"),
         (lambda: plot_side(run, "wing"), "there is no such side; choose one of ends, inner, outer"),
     ):
         with pytest.raises(BadInput, match=words):
             drawn()
-    filled(tmp_path / "pipe" / "fields.zarr", grid_of("pipe"), {"p": linear})
-    with pytest.raises(BadInput, match="three dimensions; taskflow export DIR --vtk"):
-        plot_charts(tmp_path / "pipe")
 
 
 @pytest.mark.parametrize("columns", [

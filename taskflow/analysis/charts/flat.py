@@ -8,43 +8,51 @@ import numpy as np
 import xarray as xr
 
 from taskflow.analysis.charts.metrics import vertices_of
-from taskflow.errors import BadInput
-from taskflow.output.charts.layout import CELLS
+from taskflow.output.charts.layout import VERTICES
 from taskflow.output.charts.reading import charts, patches
 
 NEAR = 1e-9  # of the extent of a chart: what differs by less is the same
 
 
 @dataclass(frozen=True)
-class FlatMesh:
-    """The plane of a grid: `points` [n, 2] along the two axes of `plane` ("xy"), `triangles` [m, 3] that name three of
-    them, and the points [4, cells] at the corners of the cells of each chart. Charts share the points on their seams.
+class Mesh:
+    """A plane through a grid: `points` [n, 2] along the two axes of `plane` ("xy"), and `triangles` [m, 3] that name
+    three of them. `corners` [4 or 8, cells] are, per chart, the vertices at the corners of its cells, -1 of those not
+    needed; charts share the vertices on their seams. Points are these vertices, or a `share` of the way between two
+    `ends`.
     """
 
     plane: str
     points: np.ndarray
     triangles: np.ndarray
     corners: tuple[np.ndarray, ...]
-    thin: tuple[int, ...]  # per chart: the direction that is one cell thick, 0, 1, 2 for i, j, k
+    ends: np.ndarray | None = None
+    share: np.ndarray | None = None
 
     def at_points(self, records: xr.DataTree, field: str) -> np.ndarray:
-        """Return the values of a field of one record at all points: of each the mean over the cells around it."""
-        total, count = np.zeros(len(self.points)), np.zeros(len(self.points))
+        """Return the values of a field of one record at all points: at vertices the mean over the cells around."""
+        count = 1 + max(int(at.max(initial=-1)) for at in self.corners)
+        total, cells = np.zeros(count), np.zeros(count)
         for corners, (_, chart) in zip(self.corners, charts(records), strict=True):
+            values = chart[field].values.ravel()
             for at in corners:
-                np.add.at(total, at, chart[field].values.ravel())
-                np.add.at(count, at, 1)
-        return total / count
+                needed = at >= 0
+                total += np.bincount(at[needed], values[needed], count)
+                cells += np.bincount(at[needed], minlength=count)
+        means = total / cells
+        if self.ends is None or self.share is None:
+            return np.asarray(means)
+        return np.asarray((1 - self.share) * means[self.ends[:, 0]] + self.share * means[self.ends[:, 1]])
 
 
-def flat_mesh(records: xr.DataTree) -> FlatMesh:
-    """Return the mesh of a grid in two dimensions. Raises BadInput where it has three."""
+def flat_mesh(records: xr.DataTree) -> Mesh | None:
+    """Return the mesh of a grid in two dimensions; None of another one."""
     parts = [vertices_of(chart) for _, chart in charts(records)]
     for normal in (2, 1, 0):
-        thin = [_thin(x, normal) for x in parts]
-        if None not in thin:
-            return _mesh(parts, [axis for axis in thin if axis is not None], normal)
-    raise BadInput("the grid has three dimensions; taskflow export DIR --vtk writes it for ParaView")
+        thin = [axis for x in parts if (axis := _thin(x, normal)) is not None]
+        if len(thin) == len(parts):
+            return _mesh(parts, thin, normal)
+    return None
 
 
 def _thin(x: np.ndarray, normal: int) -> int | None:
@@ -58,7 +66,7 @@ def _thin(x: np.ndarray, normal: int) -> int | None:
     return None
 
 
-def _mesh(parts: list[np.ndarray], thin: list[int], normal: int) -> FlatMesh:
+def _mesh(parts: list[np.ndarray], thin: list[int], normal: int) -> Mesh:
     along = [axis for axis in range(3) if axis != normal]
     planes = [x[along].take(0, 3 - axis) for x, axis in zip(parts, thin, strict=True)]  # [2, m, n]
     places = np.concatenate([plane.reshape(2, -1).T for plane in planes]) + 0.0  # there is no -0
@@ -71,16 +79,18 @@ def _mesh(parts: list[np.ndarray], thin: list[int], normal: int) -> FlatMesh:
         first += m * n
     quads = np.concatenate(corners, axis=1)
     triangles = np.concatenate([quads[[0, 1, 2]], quads[[0, 2, 3]]], axis=1).T
-    return FlatMesh("".join("xyz"[a] for a in along), points, triangles, tuple(corners), tuple(thin))
+    return Mesh("".join("xyz"[a] for a in along), points, triangles, tuple(corners))
 
 
-def outlines(records: xr.DataTree, mesh: FlatMesh) -> list[tuple[str, np.ndarray]]:
-    """Return the sides of a grid in two dimensions as lines of points [n, 2], each with its name."""
+def outlines(records: xr.DataTree, plane: str) -> list[tuple[str, np.ndarray]]:
+    """Return the sides of a grid in two dimensions as lines of points [n, 2] in the plane, each with its name."""
     datasets, lines = dict(charts(records)), list[tuple[str, np.ndarray]]()
+    normal = next(n for n, axis in enumerate("xyz") if axis not in plane)
+    thin = {number: _thin(vertices_of(chart), normal) for number, chart in datasets.items()}
     for name, some in patches(records).items():
         for patch in some:
-            thin = mesh.thin[patch.chart]
-            if patch.axis != thin:
-                chart = datasets[patch.chart].isel(patch.surface).isel({f"{CELLS[2 - thin]}_vertex": 0})
-                lines.append((name, np.stack([chart[axis].values.ravel() for axis in mesh.plane], axis=1)))
+            across = thin[patch.chart]
+            if across is not None and patch.axis != across:
+                chart = datasets[patch.chart].isel(patch.surface).isel({VERTICES[2 - across]: 0})
+                lines.append((name, np.stack([chart[axis].values.ravel() for axis in plane], axis=1)))
     return lines
