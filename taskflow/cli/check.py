@@ -7,14 +7,13 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, repeat
 from pathlib import Path
 
-from taskflow.cli.format import duration, say, several, times
+from taskflow.cli.format import duration, say, several
 from taskflow.flow.measures.spectra import Spectra
 from taskflow.flow.measures.statistics import Statistics
 from taskflow.runtime.tasks import Roles, Traffic, record
 from taskflow.simulation.bodies import BodyPart, Survey
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
-from taskflow.simulation.case.grid import width_ratios
 from taskflow.simulation.estimate import ROUNDS, Estimate, estimate
 from taskflow.simulation.records.statistics import TimeAverages
 from taskflow.simulation.sanity import cautions
@@ -22,8 +21,6 @@ from taskflow.simulation.schedule import Every
 from taskflow.simulation.steady import SteadyCriterion
 from taskflow.simulation.step_cost import table
 from taskflow.units import size
-
-SMOOTH = 1.2  # the largest ratio of neighbouring widths with which differences are as good as of second order
 
 
 def check_case(path: Path, settings: Sequence[str], *, proves: bool = False) -> None:
@@ -38,8 +35,9 @@ def check_case(path: Path, settings: Sequence[str], *, proves: bool = False) -> 
 def describe(costs: Estimate) -> Iterator[tuple[str, str]]:
     """Label and text of each line."""
     case = costs.sim.case
-    yield from zip(chain(["grid"], repeat("")), _grid(case), strict=False)
+    yield from zip(chain(["grid"], repeat("")), costs.sim.domain.described(), strict=False)
     yield "blocks", f"{_blocks(costs)}{_auto(case.machine.blocks)}"
+    yield from (("", share) for share in costs.sim.domain.shares(costs.sim.partition))
     yield "device", f"{_device(costs)}{_auto(case.machine.device)}"
     yield from costs.sim.system.described()
     if costs.sim.survey:
@@ -58,24 +56,12 @@ def describe(costs: Estimate) -> Iterator[tuple[str, str]]:
     yield "", f"{'' if steps.exact else 'about '}{several(steps.count, 'step')}: {steps.basis}{most}"
     yield from (("warning", caution) for caution in (*costs.sim.system.cautions, *cautions(costs.sim)))
     if costs.sim.settled:
-        yield from zip(("steady", ""), _steady(costs.sim.settled), strict=True)
+        settled = costs.sim.settled
+        words = _steady(settled) if isinstance(settled, SteadyCriterion) else settled.described()
+        yield from zip(("steady", ""), words, strict=True)
     yield "output", _output(costs)
     for averages, what in _averaged(costs.sim):
         yield "", f"{what} of {_sampling(costs, averages)}"
-
-
-def _grid(case: Case) -> Iterator[str]:
-    """The cells, and what is to be said of directions along which their widths differ."""
-    grid = case.staggered
-    mean = "" if all(grid.uniform) else " on average"
-    yield f"{times(case.grid.cells)} cells of {times(f'{d:.6g}' for d in case.spacing)}{mean}"
-    for axis, name in enumerate("xyz"):
-        if not grid.uniform[axis]:
-            widths, ratio = grid.widths(axis), width_ratios(grid, axis).max(initial=1.0)
-            narrow, wide = widths.min(), widths.max()
-            yield f"{name} is stretched: {narrow:.6g} to {wide:.6g}, ratio of neighbours at most {ratio:.4g}"
-            if ratio > SMOOTH:
-                yield f"warning: more than {SMOOTH:g} in {name} costs accuracy; stretch less, or give more cells"
 
 
 def _bodies(survey: Survey) -> Iterator[tuple[str, str]]:
@@ -94,7 +80,7 @@ def _part(part: BodyPart) -> str:
 
 def _step(costs: Estimate) -> Iterator[tuple[str, str]]:
     """Label and text of each line on how much a step moves, task by task."""
-    step, cells = costs.sim.step_cost, costs.sim.grid.box.volume
+    step, cells = costs.sim.step_cost, costs.sim.case.grid.count
     moved = step.nbytes(costs.rounds)
     copy = f"a copy reaches {size(costs.bandwidth)}/s (measured now)"
     yield "step", f"moves {size(moved)}, {moved / cells:.0f} bytes per cell; {copy}"
@@ -119,7 +105,7 @@ def _proof(costs: Estimate) -> str:
 
 def _blocks(costs: Estimate) -> str:
     where = "one process" if costs.processes == 1 else f"{costs.processes} processes"
-    return f"{times(costs.sim.blocks)} in {where}"
+    return f"{costs.sim.domain.counted(costs.sim.blocks)} in {where}"
 
 
 def _device(costs: Estimate) -> str:
@@ -142,7 +128,7 @@ def _memory(costs: Estimate) -> tuple[str, str]:
     }
     what = ", ".join(f"{size(nbytes)} {name}" for name, nbytes in parts.items() if nbytes)
     total = sum(memory.total for memory in costs.memory)
-    density = f"{total / costs.sim.grid.box.volume:.0f} bytes per cell"
+    density = f"{total / costs.sim.case.grid.count:.0f} bytes per cell"
     if len(costs.memory) == 1:
         return f"{size(most.total)} {free}, {density}", what
     about = "" if costs.sim.step_cost.sample.complete else "about "
@@ -184,7 +170,7 @@ def _often(every: Every) -> str:
 def _output(costs: Estimate) -> str:
     case = costs.sim.case
     value = 8 if case.output.precision == "double" else 4
-    snapshot = len(case.output_fields) * costs.sim.grid.box.volume * value
+    snapshot = len(case.output_fields) * costs.sim.case.grid.count * value
     count, fields = costs.sim.clock.snapshots(), f"{', '.join(case.output_fields)} in {case.output.precision} precision"
     if count is None:
         return f"snapshots of {size(snapshot)}: {fields}"
@@ -206,7 +192,7 @@ def _sampling(costs: Estimate, averages: TimeAverages[Statistics | Spectra]) -> 
     moved, step = sim.step_cost.bytes_of(launches), sim.step_cost.nbytes(costs.rounds)
     every = averages.every
     part = f", {moved / step / every.steps:.1%} of what the steps move" if every.steps else ""
-    cells = sim.grid.box.volume
+    cells = sim.case.grid.count
     return (
         f"{several(len(averages.statistics.roles), 'field')}, sampled every {_often(every)}:"
         f" {moved / cells:.0f} bytes per cell and sample{part}"

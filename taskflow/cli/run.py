@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
-from taskflow.cli.format import duration, say, several, style, table, tell, times
+from taskflow.cli.format import duration, say, several, style, table, tell
 from taskflow.cli.info import heading, speed, target
 from taskflow.cli.watch import ProgressMeter, View, view
-from taskflow.output import LOG, STORE
+from taskflow.output import LOG, STORE, has_charts
 from taskflow.runtime.cluster.slurm import Slurm
 from taskflow.simulation.build.projection import system_of
 from taskflow.simulation.case import Case
@@ -70,7 +70,8 @@ def run_case(
                 " overlap; let it do more steps, give less --profile-after, or set machine.overlap"
             )
         say(heading(finished.report).capitalize(), [*speed(finished.report), ("results", f"{output}")])
-        tell(f"Next: taskflow plot {output}, or in Python: xarray.open_zarr({str(output / STORE)!r})")
+        opened, how = ("open_datatree", ', engine="zarr"') if has_charts(output / STORE) else ("open_zarr", "")
+        tell(f"Next: taskflow plot {output}, or in Python: xarray.{opened}({str(output / STORE)!r}{how})")
 
 
 def _warn(message: Warning | str, *_: object, **__: object) -> None:

@@ -42,7 +42,7 @@ FORMATS = {
     "residual": "residual {:.2e}",
     "kinetic_energy": "energy {:.4g}",
 }
-OF_FLUIDS = ("divergence", "residual", "kinetic_energy")
+ALWAYS = ("step", "time")
 
 Status = Mapping[str, Any]  # what a run reports: see `taskflow.simulation.run.run`
 View = AbstractContextManager[Callable[[Status], None]]  # shows a run from before it begins until it has ended
@@ -206,11 +206,11 @@ class Display:
 
 
 def facts(numbers: Status) -> list[str]:
-    """Step, time and the numbers of a line of the log; those that are not finite may be None. A system that measures
-    none of a fluid has the first ones alone. Of several residuals the largest is shown.
+    """Step, time and the other numbers of a line of the log, as far as it has them; those that are not finite may be
+    None. Of several residuals the largest is shown.
     """
     numbers = {**numbers, **largest_residual(numbers)}
-    values = {name: numbers.get(name) for name in FORMATS if name in numbers or name not in OF_FLUIDS}
+    values = {name: numbers.get(name) for name in FORMATS if name in numbers or name in ALWAYS}
     return [FORMATS[name].format(math.nan if value is None else value) for name, value in values.items()]
 
 

@@ -88,11 +88,9 @@ class Tail:
 
 
 def residuals(line: Mapping[str, Any]) -> dict[str, float]:
-    """Return the residuals of a line by equation, where each has one: numbers in `residual`, or of `residual_p`, ..."""
-    several = line.get("residual")
-    if not isinstance(several, Mapping):
-        several = {name.removeprefix(OF): value for name, value in line.items() if name.startswith(OF)}
-    return {str(name): math.nan if value is None else float(value) for name, value in several.items()}
+    """Return the residuals of a line by equation, where each has one, as `residual_continuity`."""
+    several = {name.removeprefix(OF): value for name, value in line.items() if name.startswith(OF)}
+    return {name: math.nan if value is None else float(value) for name, value in several.items()}
 
 
 def largest_residual(line: Mapping[str, Any]) -> dict[str, float]:

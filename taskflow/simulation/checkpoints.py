@@ -66,6 +66,11 @@ class CheckpointWriter:
         return minutes is not None and time.perf_counter() - self._last >= 60 * minutes
 
     @property
+    def last(self) -> int | None:
+        """The step of the last checkpoint that was taken; None before the first one."""
+        return self._taken[-1][0] if self._taken else None
+
+    @property
     def status(self) -> dict[str, Any]:
         """The status from which the client commits what is left at the end."""
         return {"taken": tuple(self._taken), "saved": self.writer.written, "committed": self._committed}

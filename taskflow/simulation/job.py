@@ -173,7 +173,9 @@ class RunLoop:
         """The tick, made the last one in a steady state."""
         ended = self.settling.look(before, tick) if self.settling else None
         if self.settling is not None and self.settling.insane is not None:
-            raise self.sanity.failure(tick, f"the residual of {self.settling.insane} is not finite: ")
+            why = self.sanity.failure(tick, f"the residual of {self.settling.insane} is not finite: ")
+            kept = self.saving.last
+            raise RunFailed(f"{why}; the last checkpoint is that of step {kept}" if kept is not None else f"{why}")
         if ended is None:
             return tick
         self.ended = ended

@@ -58,6 +58,9 @@ class Settled(Protocol):
     def watch(self, shard: Shard) -> Watch:
         """The judgement on a block."""
 
+    def described(self) -> tuple[str, str]:
+        """The criterion in words: when the run ends, and how that is judged."""
+
 
 @dataclass(frozen=True)
 class SteadyCriterion:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 
-from taskflow.runtime.regions import Partition
+from taskflow.runtime.regions import Box, Partition, triple
 from taskflow.runtime.tasks import (
     Analysis,
     Geometries,
@@ -24,9 +24,11 @@ from taskflow.runtime.tasks import (
     moved,
     place,
     plan,
+    record,
     settled,
     traffic,
 )
+from taskflow.runtime.tasks.reading import readings
 
 MANY = 16  # blocks: up to so many are all looked at
 LAYERS = "boundary layers"
@@ -132,6 +134,18 @@ class StepCost:
     def launches(self) -> tuple[Launch, ...]:
         """The launches of a step, repetitions once."""
         return self._settled.launches
+
+    @cached_property
+    def depths(self) -> dict[str, int]:
+        """How many cells away launches of a step read each field, at most, by the role in which it begins."""
+        depths: dict[str, int] = {}
+        for launch in record(self.program, Roles.of(tuple(self.partition.fields)))[0]:
+            for name, ways in readings(launch, self.partition).items():
+                cell = Box(launch.boxes[0].lo, triple(n + 1 for n in launch.boxes[0].lo))
+                for box in (box for way in ways for box in way.around(cell)):
+                    reach = [max(a - b, d - c) for a, b, c, d in zip(cell.lo, box.lo, cell.hi, box.hi, strict=True)]
+                    depths[name] = max(depths.get(name, 0), *reach)
+        return depths
 
     def analysed(self, *, split: bool) -> Analysis:
         """Their analysis; with `split`, launches are cut into edge and middle."""

@@ -9,11 +9,11 @@ import pytest
 import taskflow.accessor  # noqa: F401  trees have their `flow`
 from taskflow.analysis.charts.export import export_charts
 from taskflow.errors import BadInput
-from taskflow.geometry.grids import areas, volumes
+from taskflow.geometry.grids import areas, shape, volumes
 from taskflow.output import tree
 from tests.output.on_charts import filled, grid_of, middle
 
-WALL = {"viscosity": 0.1, "boundary_inner": "wall", "boundary_outer": "wall"}
+WALL = {"viscosity": 0.1, "boundary_inner": "wall", "boundary_inner_velocity": np.zeros(3), "boundary_outer": "wall"}
 
 
 def spinning(x, y, z):
@@ -49,7 +49,10 @@ def test_faces_of_a_side(annulus):
 def test_pressure_is_linear_to_the_face_and_stress_that_of_the_wall_flux(annulus):
     side, grid = annulus.flow.side("inner"), grid_of("annulus")
     np.testing.assert_allclose(side.p_face, np.broadcast_to(3 + side.x - 2 * side.y, (2, 32)), rtol=1e-13)
-    distance = np.concatenate([volumes(chart.vertices)[..., 0].ravel() for chart in grid.charts]) / side.area / 2
+    layers = [chart.vertices[..., :2] for chart in grid.charts]
+    beyond = [np.stack([2 * x[..., 0] - x[..., 1], x[..., 0]], axis=-1) for x in layers]
+    around = [(volumes(x) + volumes(g)).ravel() / 2 for x, g in zip(layers, beyond, strict=True)]
+    distance = np.concatenate(around) / side.area / 2
     centre = np.concatenate([middle(chart.vertices)[..., 0].reshape(3, -1) for chart in grid.charts], axis=1)
     np.testing.assert_allclose(side.u[0], -2 * centre[1], rtol=1e-14)
     along = -side.normal_y.values * -2 * centre[1] + side.normal_x.values * 2 * centre[0]  # tangent is (-n_y, n_x)
@@ -58,6 +61,19 @@ def test_pressure_is_linear_to_the_face_and_stress_that_of_the_wall_flux(annulus
     np.testing.assert_allclose(tangential, [expected] * 2, rtol=1e-12)
     normal = side.normal_x * side.shear_x + side.normal_y * side.shear_y + side.normal_z * side.shear_z
     np.testing.assert_allclose(normal, 0, atol=1e-13)
+    np.testing.assert_allclose(side.stress_x, side.shear_x, atol=1e-13)  # the fluid does not move across the wall
+    assert "shear_x" not in annulus.flow.side("outer")  # its velocity is not known
+
+
+def test_the_stress_of_a_fluid_that_leaves_a_wall(tmp_path):
+    """Of u = (x, 0, 0) beside x = 0: the normal stress 2 viscosity du/dx, and no shear."""
+    functions = {"u": lambda x, y, z: x, "v": lambda x, y, z: 0 * x, "w": lambda x, y, z: 0 * x}
+    grid = shape("box", {"cells": (8, 4, 4), "lengths": (1.0, 2.0, 1.5)}).grid()
+    about = {"viscosity": 0.1, "boundary_x_min": "wall", "boundary_x_min_velocity": np.zeros(3)}
+    records = tree(filled(tmp_path / "fields.zarr", grid, functions, about))
+    side = records.flow.side("x_min")
+    np.testing.assert_allclose(side.stress_x, 0.2, rtol=1e-13)
+    np.testing.assert_allclose(side.shear_x, 0.0, atol=1e-15)
 
 
 def test_a_wall_that_moves_with_the_fluid_has_no_stress(tmp_path):

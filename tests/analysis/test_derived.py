@@ -97,6 +97,7 @@ def test_between_bodies_and_ends_derivatives_have_what_is_there(tmp_path):
         assert found[0] == pytest.approx(first)
 
 
+@pytest.mark.slow
 def test_all_is_lazy_and_cut_into_pieces(tmp_path, monkeypatch):
     """A store of which no field fits into a piece."""
     flow = stored(tmp_path, **linear(np.eye(3)), p=lambda x, y, z: x * y + z).flow

@@ -56,6 +56,7 @@ def test_blocks_are_halves():
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_step(measured):
     words = "--cells", "16x16x24", "--blocks", 2, "--overlap", "none,full", "--watts", 50, "--price", 2
     told, found = measured(*words)

@@ -1,11 +1,20 @@
 """What the pages on how to do things say works, block by block."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.docs.pages import HOWTO, read
 
+LONG = [  # many runs
+    "statistics", "resume", "two_phase", "output", "own_model", "analyse", "watch", "bodies", "export", "profile",
+    "cluster",
+]  # fmt: skip
+
 
 @pytest.mark.timeout(150)
-@pytest.mark.parametrize("page", HOWTO)
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, marks=pytest.mark.slow if Path(page).stem in LONG else ()) for page in HOWTO]
+)
 def test_page_works(page, tmp_path):
     read(page, tmp_path, 130)

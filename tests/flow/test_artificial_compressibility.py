@@ -140,7 +140,7 @@ def test_a_uniform_flow_stays_as_it_is(planar):
     stream = {"p": 0.7, "u": 1.0, "v": 0.3, "w": 0.0 if planar else -0.2}
     condition = Condition((stream["u"], stream["v"], stream["w"]), 0.7)
     sides = sides_of(chart, "far-field", **dict.fromkeys(chart.faces, condition))
-    model = ArtificialCompressibility(chart.box, Fluid(0.01), sides, 1.0, planar=planar)
+    model = ArtificialCompressibility((chart.box,), Fluid(0.01), sides, 1.0, planar=planar)
     flow = march(model, chart, stream, steps=50)
     for name, value in stream.items():
         assert abs(flow[name] - value).max() < 1e-12
@@ -157,7 +157,7 @@ def lid(chart: Chart, **options) -> ArtificialCompressibility:
     lid = Condition((1.0, 0.0, 0.0))
     method = Method(**options)
     return ArtificialCompressibility(
-        chart.box, Fluid(0.05), sides_of(chart, y_max=lid), 1.0, planar=True, method=method,
+        (chart.box,), Fluid(0.05), sides_of(chart, y_max=lid), 1.0, planar=True, method=method,
         largest_volume=float(chart.volumes.max()),
     )  # fmt: skip
 

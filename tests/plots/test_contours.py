@@ -75,7 +75,7 @@ def test_a_cut_covers_the_plane_and_keeps_linear_fields(plane, area, tmp_path):
 def run(tmp_path):
     """A rotation around an axis, with a wall inside of the ring."""
     functions = {"u": lambda x, y, z: -y, "v": lambda x, y, z: x, "w": lambda x, y, z: 0 * x, "p": linear}
-    about = {"viscosity": 0.1, "boundary_inner": "wall", "reference_speed": 2.0}
+    about = {"viscosity": 0.1, "boundary_inner": "wall", "boundary_inner_velocity": np.zeros(3), "reference_speed": 2.0}
     filled(tmp_path / "fields.zarr", grid_of("annulus"), functions, about, times=(0.0, 1.0))
     return tmp_path
 
@@ -108,11 +108,8 @@ def test_what_cannot_be_drawn_is_named(run, tmp_path):
             drawn()
 
 
-@pytest.mark.parametrize("columns", [
-    lambda n: {"residual": {"p": 10.0**-n, "u": None if n == 0 else 2 * 10.0**-n}},
-    lambda n: {"residual_p": 10.0**-n, "residual_u": 2 * 10.0**-n},
-])  # fmt: skip
-def test_residuals_of_each_equation(tmp_path, columns):
-    lines = [json.dumps({"step": n, "time": 0.0, "wall": 0.1 * n, **columns(n)}) for n in range(5)]
+def test_residuals_of_each_equation(tmp_path):
+    residuals = [{"residual_p": 10.0**-n, "residual_u": 2 * 10.0**-n if n else None} for n in range(5)]
+    lines = [json.dumps({"step": n, "time": 0.0, **some}) for n, some in enumerate(residuals)]
     (tmp_path / "log.jsonl").write_text("\n".join(lines) + "\n")
     assert matplotlib.image.imread(plot_series(tmp_path))[..., :3].std() > 0.02

@@ -55,6 +55,7 @@ def test_a_file_of_heights_is_beside_the_case_and_has_to_be_there(tmp_path):
     assert float(snapshot["f"].mean()) == pytest.approx(0.2 / 0.7, abs=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_shapes_are_the_same_on_blocks_and_what_their_distance_is(tmp_path):
     of_shapes = shaped(LAYER, {**SPHERE, "phase": 2}, {**SPHERE, "radius": 0.05})

@@ -35,7 +35,7 @@ def model(
     volume = float(chart.volumes.max())
     planar = chart.cells[2] == 1
     return ArtificialCompressibility(
-        chart.box, Fluid(viscosity), sides, speed, planar=planar, largest_volume=volume, **more
+        (chart.box,), Fluid(viscosity), sides, speed, planar=planar, largest_volume=volume, **more
     )
 
 
@@ -201,7 +201,7 @@ def heated(cells: tuple[int, int, int], Ra: float, steady: float = 1e-6, **metho
     sides = walls(chart, x_min=hot, x_max=cold)
     heat = Heat(diffusivity, Buoyancy(1.0, 0.5, (0.0, -1.0, 0.0)))
     flow = ArtificialCompressibility(
-        chart.box, Fluid(viscosity), sides, 0.3, spacing=spacing, planar=planar, heat=heat, method=Method(**method)
+        (chart.box,), Fluid(viscosity), sides, 0.3, spacing=spacing, planar=planar, heat=heat, method=Method(**method)
     )
     forces = Forces(flow, sides, {})
     end = march(flow, chart, {**REST, "T": 0.5}, steps=60000, steady=steady, every=100, after=forces.measure, threads=2)

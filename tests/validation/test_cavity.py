@@ -29,6 +29,7 @@ def assert_as_ghia(profiles: Profiles, Re: int, tolerances: tuple[float, float])
     assert all(d < t for d, t in zip(differences, tolerances, strict=True))
 
 
+@pytest.mark.slow
 def test_extrema_at_re_100_are_of_order_2():
     found = {n: errors(Profiles.of(compute(cavity(n, 100, 40, steady=1e-6))), marchi()) for n in (32, 64)}
     print(found)

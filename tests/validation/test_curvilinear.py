@@ -48,7 +48,9 @@ def test_kovasznay_is_of_order_2(case):
     ("degrees", "Re", "n", "error"), [(45, 100, 64, 0.003), (30, 100, 64, 0.004), (90, 100, 64, 0.0035)]
 )
 def test_the_least_stream_function_of_a_skewed_cavity(degrees, Re, n, error):
-    """V9, V11, and V12 at half its grid. Measured: 0.0008 at 45 degrees, 0.0030 at 90."""
+    """V9, V11, and V12 at half its grid. Measured: 0.0008 at 45 degrees, where profiles are 0.0012
+    apart, 0.0015 at 30 and 0.0030 at 90.
+    """
     chart, flow = skewed_cavity(n, degrees, Re)
     assert least_stream_function(chart, flow) == pytest.approx(psi_min(degrees, Re), rel=error)
     if degrees == 45:
@@ -98,10 +100,10 @@ def test_flow_between_arcs_that_a_force_drives():
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 def test_a_flow_in_three_dimensions_is_of_order_2():
-    """V2 on one chart, on half its finest grid."""
-    results = [ethier_steinman(n) for n in (16, 32)]
-    assert orders([one.velocity for one in results], [16, 32])[0] > 1.85
-    assert orders([one.pressure for one in results], [16, 32])[0] > 1.8
+    """V2 on one chart, on a coarse pair of grids: measured 2.28 and, of the pressure, 1.97."""
+    results = [ethier_steinman(n) for n in (8, 16)]
+    assert orders([one.velocity for one in results], [8, 16])[0] > 1.85
+    assert orders([one.pressure for one in results], [8, 16])[0] > 1.8
 
 
 @pytest.mark.slow

@@ -51,6 +51,7 @@ def test_bubble_torus():
     assert bottom - 0.03 > 1.5 * (top - 0.09) > 0
 
 
+@pytest.mark.slow
 def test_droplet_splash():
     """A rim around the droplet stands above the film, which is at rest far from it."""
     flow = short("droplet_splash", "[40, 40, 20]", 0.6)
@@ -87,6 +88,7 @@ def test_sloshing():
     assert middle == pytest.approx(-0.0035, abs=0.0004)
 
 
+@pytest.mark.slow
 def test_sloshing_baffle():
     """Over a baffle the water comes later to the other side."""
     free = short("sloshing_baffle", "[64, 1, 40]", 1.6, "obstacles=[]")

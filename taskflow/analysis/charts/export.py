@@ -10,22 +10,22 @@ import xarray as xr
 
 from taskflow.analysis.charts.derived import fields_of
 from taskflow.analysis.charts.metrics import vertices_of
-from taskflow.analysis.charts.sides import VELOCITY, on_patch
+from taskflow.analysis.charts.sides import VELOCITY, WHICH, on_patch
 from taskflow.output.charts.reading import charts, patches
 from taskflow.output.charts.vtk import write_blocks, write_structured
 from taskflow.output.disk import on_disk
 from taskflow.output.polydata import collect
 
 Values = np.ndarray | xr.DataArray
-SHEAR = ("shear_x", "shear_y", "shear_z")
+VECTORS = {"velocity": VELOCITY, **{name: tuple(f"{name}_{axis}" for axis in "xyz") for name in WHICH}}
 
 
 def export_charts(records: xr.DataTree, folder: str | Path, name: str) -> Path:
     """Write every record into a folder; return the .pvd file, which lists them with their times.
 
     A record is NAME_000000.vtm. It names two groups of blocks: the charts with all fields in their cells, and the sides
-    of the grid, in patches, with the values in the cells beside them, p on the face, and on walls the vector `shear`. A
-    velocity is one vector. Raises RunFailed where the disk is full.
+    of the grid, in patches, with the values in the cells beside them, p on the face, and on walls the vectors `stress`
+    and `shear`. A velocity is one vector. Raises RunFailed where the disk is full.
     """
     target, files = Path(folder), []
     with on_disk(f"{target}"):
@@ -60,9 +60,9 @@ def _record(record: xr.DataTree, target: Path, name: str) -> None:
 
 
 def _vectors(fields: Mapping[str, Values]) -> dict[str, Sequence[Values]]:
-    """Return fields by name, each with its components: the velocity and the shear stress have three."""
+    """Return fields by name, each with its components: the velocity and stresses have three."""
     data, rest = dict[str, Sequence[Values]](), dict(fields)
-    for vector, names in (("velocity", VELOCITY), ("shear", SHEAR)):
+    for vector, names in VECTORS.items():
         if set(names) <= set(rest):
             data[vector] = [rest.pop(name) for name in names]
     return data | {name: [field] for name, field in rest.items()}

@@ -15,6 +15,7 @@ from taskflow.output.conditions import BOUNDARY
 from taskflow.output.metadata import UNITS
 
 VELOCITY = ("u", "v", "w")
+WHICH = {"stress": "viscous stress", "shear": "shear stress"}
 WORDS = {
     "x": "x of the middle of the face", "y": "y of the middle of the face", "z": "z of the middle of the face",
     "normal_x": "x of the normal, out of the fluid", "normal_y": "y of the normal, out of the fluid",
@@ -25,13 +26,15 @@ WORDS = {
 
 def side(records: xr.DataTree, name: str) -> xr.Dataset:
     """Return the values on a side, along a dimension `face` behind the time: of every field those in the cells beside
-    the faces; `p_face`, the pressure p on the face, and on a wall the shear stress `shear_x`, `shear_y`, `shear_z`.
+    the faces; `p_face`, the pressure p on the face, and on a wall the viscous stress `stress_x`, ..., and what lies of
+    it along the face, the shear stress `shear_x`, ...
 
     p_face = 3/2 p_1 - 1/2 p_2 of the two cells next to the face, as the equations have it, and p_1 where the chart is
-    one cell thick. The stress is that which the fluid puts on the wall, over density: what lies along the face of
-    2 viscosity (u - u_wall) |S| / V, with the area S of the face and the volume V of the cell. It needs the attributes
-    `viscosity`, `boundary_NAME` = "wall" and, where the wall moves, `boundary_NAME_velocity`. Coordinates are the
-    middle of a face, x, y, z, its normal out of the fluid and its area, and chart, k, j and i of the cell.
+    one cell thick. The stress is that which the fluid puts on the wall, over density: viscosity (d + n (n . d)), with
+    d = 2 (u - u_wall) |S| / V as the equations have it: S is the area of the face, V the mean of the volumes of the
+    cell and of its mirror image beyond. It needs the attributes `viscosity`, `boundary_NAME` = "wall" and
+    `boundary_NAME_velocity`, which walls have whose velocity is the same everywhere. Coordinates are the middle of a
+    face, x, y, z, its normal n out of the fluid and its area, and chart, k, j and i of the cell.
     Raises BadInput where there is no such side.
     """
     known = patches(records)
@@ -48,13 +51,11 @@ def on_patch(records: xr.DataTree, name: str, patch: Patch) -> xr.Dataset:
 
 
 def _wall(attributes: Any, name: str) -> tuple[float, np.ndarray] | None:
-    """Return the viscosity and the velocity of a wall; None of what is none, or whose stress is not known."""
-    if attributes.get(f"{BOUNDARY}{name}") != "wall" or "viscosity" not in attributes:
+    """Return the viscosity and the velocity of a wall; None of what is none, or whose velocity is not known."""
+    velocity = attributes.get(f"{BOUNDARY}{name}_velocity")
+    if attributes.get(f"{BOUNDARY}{name}") != "wall" or "viscosity" not in attributes or velocity is None:
         return None
-    velocity = np.asarray(attributes.get(f"{BOUNDARY}{name}_velocity", (0.0, 0.0, 0.0)))
-    if velocity.shape != (3,) or velocity.dtype.kind not in "if":  # expressions of x, y, z, t
-        return None
-    return float(attributes["viscosity"]), velocity.astype(float)
+    return float(attributes["viscosity"]), np.asarray(velocity, dtype=float)
 
 
 def _on(chart: xr.Dataset, patch: Patch, wall: tuple[float, np.ndarray] | None) -> xr.Dataset:
@@ -72,12 +73,14 @@ def _on(chart: xr.Dataset, patch: Patch, wall: tuple[float, np.ndarray] | None) 
         values["p_face"].attrs["long_name"] = "pressure on the face"
     if wall is not None and set(VELOCITY) <= set(fields):
         viscosity, velocity = wall
+        n, around = _along(normal, values["u"]), (volumes(vertices) + volumes(_mirrored(vertices, patch))) / 2
         relative = np.stack([values[name].values for name in VELOCITY]) - _along(velocity, values["u"])
-        stress = 2 * viscosity * relative * size / volumes(vertices).reshape(-1)
-        normal_part = (stress * _along(normal, values["u"])).sum(axis=0) * _along(normal, values["u"])
-        for axis, component in zip("xyz", stress - normal_part, strict=True):
-            about = {"long_name": f"shear stress along {axis}, over density", "units": UNITS}
-            values[f"shear_{axis}"] = values["u"].copy(data=component).assign_attrs(about)
+        gradient = 2 * viscosity * relative * size / around.reshape(-1)
+        across = (gradient * n).sum(axis=0) * n
+        for name, stress in (("stress", gradient + across), ("shear", gradient - across)):
+            for axis, component in zip("xyz", stress, strict=True):
+                about = {"long_name": f"{WHICH[name]} along {axis}, over density", "units": UNITS}
+                values[f"{name}_{axis}"] = values["u"].copy(data=component).assign_attrs(about)
 
     cells = np.indices(patch.cells.shape[::-1]).reshape(3, -1) + np.array(patch.cells.lo[::-1])[:, None]
     numbers = [*middle.reshape(3, -1), *normal, size, np.full(size.shape, patch.chart), *cells]
@@ -86,6 +89,13 @@ def _on(chart: xr.Dataset, patch: Patch, wall: tuple[float, np.ndarray] | None) 
         for (name, words), number in zip(WORDS.items(), numbers, strict=True)
     }
     return xr.Dataset(values, coords=coords)
+
+
+def _mirrored(vertices: np.ndarray, patch: Patch) -> np.ndarray:
+    """Return the vertices of the images x_g = 2 x_0 - x_1 of a layer of cells beyond its faces."""
+    axis = 3 - patch.axis
+    outer, inner = vertices.take([patch.end], axis), vertices.take([1 - patch.end], axis)
+    return np.concatenate([outer, 2 * outer - inner] if patch.end else [2 * outer - inner, outer], axis)
 
 
 def _flat(field: xr.DataArray) -> xr.DataArray:

@@ -160,6 +160,13 @@ class Quantity:
         )  # fmt: skip
         yield from self._released(now, dt, grid, mixing, part=0.5)
 
+    def advance(self, f: Roles, dt: str, grid: StaggeredGrid, mixing: Mixing) -> Iterator[Launch]:
+        """A passive scalar that is `bounded` to the end of the stage, with its ghost values."""
+        yield from self.euler(f, dt, grid, mixing)
+        yield from self.ghosts(f[f"{self.name}_new"], grid.constants)
+        yield from self.heun(f, dt, grid, mixing)
+        yield from self.ghosts(f[self.name], grid.constants)
+
     def ghosts(self, name: str, grid: Grid) -> Iterator[Launch]:
         """Ghost values of a passive scalar: 2 value - inside beyond faces that have one, inside + flux spacing /
         diffusivity beyond others. One launch per face.

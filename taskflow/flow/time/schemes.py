@@ -29,6 +29,10 @@ class Spreads(NamedTuple):
         most_bounded = max((diffusivity for bounded, diffusivity in quantities if bounded), default=0.0)
         return cls(most * once, most_bounded * once)
 
+    def beside(self, friction: float) -> Spreads:
+        """The same of a fluid in which friction changes so much."""
+        return Spreads(max(self.most, friction), self.bounded)
+
 
 @dataclass(frozen=True)
 class Stage:

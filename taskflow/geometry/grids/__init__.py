@@ -1,13 +1,13 @@
 """Body-fitted grids of several charts: generators, files, metrics, ghost vertices."""
 
 from taskflow.geometry.grids.atlas import Border, atlas, borders, places
+from taskflow.geometry.grids.faces import faces
 from taskflow.geometry.grids.ghosts import ghosted
 from taskflow.geometry.grids.grid import SIDES, Chart, Grid, Patch, Seam
 from taskflow.geometry.grids.keys import Key, Kind, Shape
 from taskflow.geometry.grids.metrics import areas, closure, volumes
 from taskflow.geometry.grids.problems import BadGrid
 from taskflow.geometry.grids.quality import Extreme, Quality, quality
-from taskflow.geometry.grids.faces import faces
 from taskflow.geometry.grids.read import map_beside, read_grid
 from taskflow.geometry.grids.shapes import LATER, SHAPES, shape
 from taskflow.geometry.grids.write import write_grid

@@ -88,7 +88,7 @@ class Region:
     face, the boundary layers, which tasks write like any other cell to impose boundary conditions. A box is an atlas of
     one chart, whose seams are its periods. A program may use several regions: `scale` says how many cells of the finest
     one a cell of this one is long along x, y and z. Raises ValueError where there is no cell, the ghost width is
-    negative, a scale is below one, or an atlas has other cells or ghost layers.
+    negative, a scale is below one, or an atlas has other cells or ghost layers, or fields on faces.
     """
 
     cells: Box
@@ -109,6 +109,8 @@ class Region:
             self.atlas.hull, self.atlas.ghost, False
         ):  # fmt: skip
             raise ValueError("a region on an atlas has its hull, its ghost layers and no periodic directions")
+        if self.atlas is not None and (faces := [f.name for f in self.fields.values() if f.location != "c"]):
+            raise ValueError(f"{', '.join(faces)}: values on faces of cells do not go over turned seams; use centres")
 
     @cached_property
     def charts(self) -> tuple[Box, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,9 @@ from taskflow.flow import StaggeredGrid
 from taskflow.output import FieldMetadata, RecordsLayout, StoreLayout, starts_of
 from taskflow.runtime.regions import Box, FieldSpace, Location, Partition, Region, Triple
 from taskflow.simulation.case import Output
+from taskflow.simulation.case.grid import width_ratios
 
+SMOOTH = 1.2  # the largest ratio of neighbouring widths with which differences are as good as of second order
 Points = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
@@ -29,6 +31,18 @@ class Domain(ABC):
     @abstractmethod
     def closeness(self) -> float:
         """The sum over directions of one over the narrowest spacing, by which a rate is told from a speed."""
+
+    @abstractmethod
+    def described(self) -> Iterator[str]:
+        """Lines that `taskflow check` says of them."""
+
+    @abstractmethod
+    def counted(self, blocks: Triple) -> str:
+        """A number of blocks, in words."""
+
+    def shares(self, partition: Partition) -> Iterator[str]:
+        """Lines on what each block has, where that is not plain."""
+        yield from ()
 
     @abstractmethod
     def partition(self, fields: FieldSpace, ghost: int, blocks: Triple) -> Partition:
@@ -65,6 +79,23 @@ class BoxDomain(Domain):
         """The sum over directions of one over the narrowest spacing."""
         return sum(1 / self.grid.narrowest(axis) for axis in range(3))
 
+    def described(self) -> Iterator[str]:
+        """The cells, and what is to be said of directions along which their widths differ."""
+        grid = self.grid
+        mean = "" if all(grid.uniform) else " on average"
+        yield f"{_times(grid.cells)} cells of {_times(f'{d:.6g}' for d in grid.spacing)}{mean}"
+        for axis, name in enumerate("xyz"):
+            if not grid.uniform[axis]:
+                widths, ratio = grid.widths(axis), width_ratios(grid, axis).max(initial=1.0)
+                narrow, wide = widths.min(), widths.max()
+                yield f"{name} is stretched: {narrow:.6g} to {wide:.6g}, ratio of neighbours at most {ratio:.4g}"
+                if ratio > SMOOTH:
+                    yield f"warning: more than {SMOOTH:g} in {name} costs accuracy; stretch less, or give more cells"
+
+    def counted(self, blocks: Triple) -> str:
+        """Along x, y and z."""
+        return _times(blocks)
+
     def partition(self, fields: FieldSpace, ghost: int, blocks: Triple) -> Partition:
         """The region of some fields, cut into nx x ny x nz blocks."""
         return Partition(Region(self.grid.box, fields, self.grid.periodic, ghost), blocks, redundant=1)
@@ -96,3 +127,7 @@ class BoxDomain(Domain):
             relative_error=output.relative_error,
             slots=slots,
         )
+
+
+def _times(counts: Iterable[object]) -> str:
+    return " x ".join(map(str, counts))

@@ -8,7 +8,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from taskflow.output import BlockStore, ChartsBlockStore, Guard, Piece, Store, Writer, sum_of_group, sum_of_times, unguarded
+from taskflow.output import (
+    BlockStore,
+    ChartsBlockStore,
+    Guard,
+    Piece,
+    Store,
+    Writer,
+    sum_of_group,
+    sum_of_times,
+    unguarded,
+)
 from taskflow.runtime.machine import Shard
 
 SNAPSHOTS, STATISTICS = "", "statistics"  # groups of the store

@@ -1,69 +1,67 @@
-// What all six faces of a cell do to it: the residual of continuity, momentum and heat.
+// What passes the faces of a cell: mass, momentum and heat, carried and spread.
+#include "faces.h"
 #include "flux.h"
 #include "viscous.h"
 
-// Out of a cell: what is carried and what friction and the scheme add, apart
-struct Balance {
-  State carried, added;
-  real heat;
-};
-
-FN real compressibility(None, const Numbers& n, Index, Index) { return n.compressibility; }
-FN real compressibility(In b, const Numbers&, Index one, Index other) { return real(0.5) * (b[one] + b[other]); }
-
-// Heat through a face of which a mass flux is known: carried from the upwind side, conducted
-template <int D, int M, class C, class Conduction>
-FN real heat_through(None, real, const Conduction&, InByte, const C&, const Steps&, const Numbers&) { return 0; }
-template <int D, int M, class C, class Conduction>
-FN real heat_through(In T, real mass, const Conduction& conduct, InByte sides, const C& c, const Steps& steps, const Numbers& n) {
-  const Index A = steps.of<D>(), at = Index(c) + M * A;
-  const int kind = side_of<M>(sides, c, A);
-  const real b = T[at - A], h = T[at], mean = real(0.5) * (b + h);
-#ifdef PRESSURE_DAMPING
-  const real carried = selected(kind == FAR, mass > 0 ? b : h, mean);
-#else
-  const Sides inside = limited(T[at - 2 * A], b, h, T[at + A]);
-  const real within = mass > 0 ? inside.low : inside.high, far = mass > 0 ? b : h;
-  const real carried = selected(kind == INTERIOR, within, selected(kind == FAR, far, mean));
-#endif
-  return mass * carried - n.diffusivity * conduct(T, at, steps);
-}
-
-template <int D, int M, class C, class Geometry, class B, class Heat>
-FN Balance face_of(const Fields& q, Heat T, const Geometry& g, InByte sides, B b, const C& c, const Steps& steps, const Numbers& n) {
-  const Index A = steps.of<D>(), at = Index(c) + M * A;
-  const Flux flux = through<D, M>(q, g, sides, c, steps, compressibility(b, n, at - A, at), n);
-  const auto conduct = diffusion<D, M>(g, c);
-  const Vector friction{conduct(q.u, at, steps), conduct(q.v, at, steps), conduct(q.w, at, steps)};
-  const real mass = flux.carried.p + flux.added.p;
-  return {flux.carried, {flux.added.p, plus(flux.added.u, -n.viscosity, friction)}, heat_through<D, M>(T, mass, conduct, sides, c, steps, n)};
-}
-
-#ifndef GPU
-// Of the few outermost cells a function that is called: the compiler would take minutes for twelve faces in a row.
-template <int D, int M, class Geometry, class B, class Heat>
-static __attribute__((noinline)) Balance face_of(const Fields& q, Heat T, const Geometry& g, InByte sides, B b, const Outermost& c,
-                                                 const Steps& steps, const Numbers& n) {
-  return face_of<D, M, Outermost>(q, T, g, sides, b, c, steps, n);
-}
-#endif
-
-FN Balance operator-(const Balance& a, const Balance& b) { return {a.carried - b.carried, a.added - b.added, a.heat - b.heat}; }
-FN Balance operator+(const Balance& a, const Balance& b) { return {a.carried + b.carried, a.added + b.added, a.heat + b.heat}; }
-
-template <int D, class C, class Geometry, class B, class Heat>
-FN Balance along_line(const Fields& q, Heat T, const Geometry& g, InByte sides, B b, const C& c, const Steps& steps, const Numbers& n) {
-  return face_of<D, 1>(q, T, g, sides, b, c, steps, n) - face_of<D, 0>(q, T, g, sides, b, c, steps, n);
-}
-
-template <class C, class Geometry, class B, class Heat>
-FN Balance balance(const Fields& q, Heat T, const Geometry& g, InByte sides, B b, const C& c, const Steps& steps, const Numbers& n) {
-  const Balance plane = along_line<0>(q, T, g, sides, b, c, steps, n) + along_line<1>(q, T, g, sides, b, c, steps, n);
 #ifdef PLANAR
-  return plane;
+constexpr int AXES = 2;
 #else
-  return plane + along_line<2>(q, T, g, sides, b, c, steps, n);
+constexpr int AXES = 3;
 #endif
+
+FN Compressibility compressibility(None, const Numbers& n, Index, Index) { return {n.compressibility, n.inverse_compressibility}; }
+FN Compressibility compressibility(In b, const Numbers&, Index one, Index other) {
+  const real here = real(0.5) * (b[one] + b[other]);
+  return {here, reciprocal(here)};
+}
+
+// A scalar on a face that a mass flux carries it through: from the upwind side
+FN real carried(const Row& T, real mass, const Lying& side) {
+#ifdef PRESSURE_DAMPING
+  const real inside = mean(T);
+#else
+  const Sides from = limited(T.a, T.b, T.c, T.d);
+  const real inside = mass > 0 ? from.low : from.high;
+#endif
+  return side.kind == INTERIOR ? inside : side.kind == FAR ? (mass > 0 ? T.b : T.c) : mean(T);
+}
+
+struct Warmth {
+  Row around;
+  real conducted;
+};
+template <class F, class Conduction>
+FN None heat_on(None, const Conduction&, const F&, const Steps&) { return {}; }
+template <class F, class Conduction>
+FN Warmth heat_on(In T, const Conduction& conduct, const F& f, const Steps& steps) { return {row(T, f, steps.of<F::axis>()), conduct(T, f, steps)}; }
+FN real heat_through(const Warmth& T, real mass, const Lying& side, const Numbers& n) {
+  return mass * carried(T.around, mass, side) - n.diffusivity * T.conducted;
+}
+
+// Numbers of a face: what passes of the state, of heat, and, where that is to be kept apart, what friction and scheme add to the state
+template <class Heat, class Kept>
+struct Passing {
+  static constexpr int heat = 4, added = heat + present<Heat>, count = added + (present<Kept> ? 4 : 0);
+};
+FN void put(real* numbers, const State& a) { numbers[0] = a.p, numbers[1] = a.u.x, numbers[2] = a.u.y, numbers[3] = a.u.z; }
+FN State state(const real* numbers) { return {numbers[0], {numbers[1], numbers[2], numbers[3]}}; }
+
+// All that is loaded comes first: a GPU loads nothing while it finds a root.
+template <class Heat, class Kept, class F, class Geometry, class B>
+FN auto passing(const Fields& q, Heat T, Kept, const Geometry& g, InByte sides, B b, const F& f, const Steps& steps, const Numbers& n) {
+  using P = Passing<Heat, Kept>;
+  const Index A = steps.of<F::axis>();
+  const Lying side = lying_on(sides, f, A);
+  const auto conduct = diffusion<F::axis>(g, f);
+  const Vector friction{conduct(q.u, f, steps), conduct(q.v, f, steps), conduct(q.w, f, steps)};
+  const auto warmth = heat_on(T, conduct, f, steps);
+  const Flux flux = through(rows(q, f, A), g, f, side, compressibility(b, n, f - A, f), n);
+  const State added{flux.added.p, plus(flux.added.u, -n.viscosity, friction)};
+  Values<P::count> out;
+  put(out.of, present<Kept> ? flux.carried : flux.carried + added);
+  if constexpr (present<Kept>) put(out.of + P::added, added);
+  if constexpr (present<Heat>) out.of[P::heat] = heat_through(warmth, flux.carried.p + added.p, side, n);
+  return out;
 }
 
 // Forces per mass: one everywhere, one of each cell, and the lift of warm fluid

@@ -37,42 +37,51 @@ FN Sides limited(real a, real b, real c, real d) {
           c - real(0.25) * t * ((1 - third * t) * behind + (1 + third * t) * here)};
 }
 
-FN Sides reconstructed(In q, Index at, Index A) {
-  const real b = q[at - A], c = q[at];
+// Four cells in a row; the face is between b and c.
+struct Row {
+  real a, b, c, d;
+};
+FN Row row(In q, Index at, Index A) { return {q[at - 2 * A], q[at - A], q[at], q[at + A]}; }
+
+FN Sides reconstructed(const Row& q) {
 #if defined(CENTRAL) || defined(FIRST)
-  return {b, c};
-#else
-  const real a = q[at - 2 * A], d = q[at + A];
-#if defined(LIMITED)
-  return limited(a, b, c, d);
+  return {q.b, q.c};
+#elif defined(LIMITED)
+  return limited(q.a, q.b, q.c, q.d);
 #elif defined(SECOND)
-  return {b + real(0.5) * (b - a), c - real(0.5) * (d - c)};
+  return {q.b + real(0.5) * (q.b - q.a), q.c - real(0.5) * (q.d - q.c)};
 #else
-  const real third = real(1.0 / 3), here = third * (c - b);
-  return {b + (real(0.5) * third * (b - a) + here), c - (real(0.5) * third * (d - c) + here)};
-#endif
+  const real third = real(1.0 / 3), here = third * (q.c - q.b);
+  return {q.b + (real(0.5) * third * (q.b - q.a) + here), q.c - (real(0.5) * third * (q.d - q.c) + here)};
 #endif
 }
 
-FN real third_difference(In q, Index at, Index A) { return (q[at + A] - q[at - 2 * A]) - 3 * (q[at] - q[at - A]); }
+FN real third_difference(const Row& q) { return (q.d - q.a) - 3 * (q.c - q.b); }
+FN real mean(const Row& q) { return real(0.5) * (q.b + q.c); }
 
-// Of a component of the velocity on a face that may lie on a side
-FN Sides on_face(In q, Index at, Index A, int kind) {
-  const Sides inside = reconstructed(q, at, A);
-  const real b = q[at - A], c = q[at], mean = real(0.5) * (b + c);
-  const bool within = kind == INTERIOR, far = kind == FAR;
-  return {selected(within, inside.low, selected(far, b, mean)), selected(within, inside.high, selected(far, c, mean))};
+struct Rows {
+  Row p, u, v, w;
+};
+FN Rows rows(const Fields& q, Index at, Index A) { return {row(q.p, at, A), row(q.u, at, A), row(q.v, at, A), row(q.w, at, A)}; }
+
+// The states on both sides of a face
+struct States {
+  State low, high;
+};
+
+// On a side those beyond and inside where it is far away, else the mean of both: but for the pressure where nothing passes or the
+// velocity is given, which comes from the two cells inside
+FN States on_side(const Rows& q, const Lying& side) {
+  if (side.kind == FAR) return {{q.p.b, {q.u.b, q.v.b, q.w.b}}, {q.p.c, {q.u.c, q.v.c, q.w.c}}};
+  const real wall = side.above ? real(1.5) * q.p.b - real(0.5) * q.p.a : real(1.5) * q.p.c - real(0.5) * q.p.d;
+  const State both{side.kind == OPEN ? mean(q.p) : wall, {mean(q.u), mean(q.v), mean(q.w)}};
+  return {both, both};
 }
-
-// The pressure there: extrapolated from the two cells inside of a side that lets nothing pass or gives the velocity
-template <int M>
-FN Sides pressure_on_face(In p, Index at, Index A, int kind) {
-  const Sides inside = reconstructed(p, at, A);
-  const real b = p[at - A], c = p[at], mean = real(0.5) * (b + c);
-  const real wall = M ? real(1.5) * b - real(0.5) * p[at - 2 * A] : real(1.5) * c - real(0.5) * p[at + A];
-  const bool within = kind == INTERIOR, far = kind == FAR;
-  const real side = selected(kind == OPEN, mean, wall);
-  return {selected(within, inside.low, selected(far, b, side)), selected(within, inside.high, selected(far, c, side))};
+FN States on_face(const Rows& q, const Lying& side) {
+  const Sides p = reconstructed(q.p), u = reconstructed(q.u), v = reconstructed(q.v), w = reconstructed(q.w);
+  States on{{p.low, {u.low, v.low, w.low}}, {p.high, {u.high, v.high, w.high}}};
+  if (side.kind != INTERIOR) on = on_side(q, side);
+  return on;
 }
 
 // What passes a face along its direction: mass, momentum, and what the scheme adds to both for its stability
@@ -94,32 +103,34 @@ FN State splitting(State low, State high, real theta, real jump, Area s, real b)
           plus(plus(speed * d.u, share * s2 * (up - down), u), share * (ahead + back), s)};
 }
 
-// The flux through the face on side M of a cell along D; b is the compressibility there.
-template <int D, int M, class C, class Geometry, class Numbers>
-FN Flux through(const Fields& q, const Geometry& g, InByte sides, const C& c, const Steps& steps, real b, const Numbers& n) {
-  const Index A = steps.of<D>(), at = Index(c) + M * A;
-  const int kind = side_of<M>(sides, c, A);
-  const auto s = g.template face<D>(c, M);
-  const Sides p = pressure_on_face<M>(q.p, at, A, kind), u = on_face(q.u, at, A, kind), v = on_face(q.v, at, A, kind),
-              w = on_face(q.w, at, A, kind);
-  const State low{p.low, {u.low, v.low, w.low}}, high{p.high, {u.high, v.high, w.high}};
-  const bool passes = kind != CLOSED;
-  const real from = taken(passes, dot(s, low.u)), to = taken(passes, dot(s, high.u)), theta = real(0.5) * (from + to);
-  const real half = real(0.5);
-  Vector momentum = plus(plus((half * from) * low.u, half * to, high.u), half * (low.p + high.p), s);
-  // What enters through an open side brings no normal momentum.
-  const real entering = least_zero(M ? -theta : theta);
-  momentum = plus(momentum, taken(kind == OPEN, -(entering * entering) * reciprocal(square(s))), s);
+// b on a face, and one over it
+struct Compressibility {
+  real here, inverse;
+};
+
+// The flux through the low face of a cell
+template <class F, class Geometry, class Numbers>
+FN Flux through(const Rows& q, const Geometry& g, const F& f, const Lying& side, Compressibility b, const Numbers& n) {
+  const auto s = g.template face<F::axis>(f);
+  const States on = on_face(q, side);
+  const bool closed = side.kind == CLOSED;
+  const real from = closed ? real(0) : dot(s, on.low.u), to = closed ? real(0) : dot(s, on.high.u);
+  const real half = real(0.5), theta = half * (from + to);
+  Vector momentum = plus(plus((half * from) * on.low.u, half * to, on.high.u), half * (on.low.p + on.high.p), s);
+  if (side.kind == OPEN) {  // What enters brings no normal momentum.
+    const real entering = least_zero(side.above ? -theta : theta);
+    momentum = plus(momentum, -(entering * entering) * reciprocal(square(s)), s);
+  }
   Flux flux{{theta, momentum}, {0, {0, 0, 0}}};
 #ifdef CENTRAL
-  const real fourth = taken(kind == INTERIOR, n.fourth) * (magnitude(theta) + root(theta * theta + b * square(s)));
-  flux.added.p = fourth * reciprocal(b) * third_difference(q.p, at, A);
+  const real waves = magnitude(theta) + root(theta * theta + b.here * square(s)), fourth = side.kind == INTERIOR ? n.fourth * waves : real(0);
+  flux.added.p = fourth * b.inverse * third_difference(q.p);
 #ifndef PRESSURE_DAMPING
-  flux.added.u = {fourth * third_difference(q.u, at, A), fourth * third_difference(q.v, at, A), fourth * third_difference(q.w, at, A)};
+  flux.added.u = fourth * Vector{third_difference(q.u), third_difference(q.v), third_difference(q.w)};
 #endif
 #else
-  const State d = splitting(low, high, theta, to - from, s, b);
-  flux.added = {-half * reciprocal(b) * d.p, -half * d.u};
+  const State d = splitting(on.low, on.high, theta, to - from, s, b.here);
+  flux.added = {-half * b.inverse * d.p, -half * d.u};
 #endif
   return flux;
 }

@@ -1,13 +1,13 @@
 // Area vectors of faces and volumes of cells: stored for vertices anywhere, or constants of uniform cells. A direction is a
-// template parameter D, the side of a cell along it M: 0 is the low one, 1 the high one.
+// template parameter D; a face is the low one of its cell.
 
 struct Vector {
   real x, y, z;
 };
-// A vector along direction D
+// A vector along direction D, and its square
 template <int D>
 struct Aligned {
-  real size;
+  real size, square;
 };
 
 FN Vector operator+(Vector a, Vector b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
@@ -18,7 +18,7 @@ template <int D>
 FN real dot(Aligned<D> a, Vector b) { return a.size * (D == 0 ? b.x : D == 1 ? b.y : b.z); }
 FN real square(Vector a) { return dot(a, a); }
 template <int D>
-FN real square(Aligned<D> a) { return a.size * a.size; }
+FN real square(Aligned<D> a) { return a.square; }
 
 // a + f b
 FN Vector plus(Vector a, real f, Vector b) { return {a.x + f * b.x, a.y + f * b.y, a.z + f * b.z}; }
@@ -38,42 +38,39 @@ struct Steps {
 struct Stored {
   InValues<10> of;
   template <int D>
-  INLINE Vector face(const Cell& c, int x, int y, int z) const {
+  INLINE Vector face(const Cell& c, int x = 0, int y = 0, int z = 0) const {
     return {of(c, 3 * D, x, y, z), of(c, 3 * D + 1, x, y, z), of(c, 3 * D + 2, x, y, z)};
   }
-  template <int D>
-  INLINE Vector face(const Cell& c, int m) const { return face<D>(c, D == 0 ? m : 0, D == 1 ? m : 0, D == 2 ? m : 0); }
   INLINE real volume(const Cell& c) const { return of(c, 9); }
-  // The mean of the volumes on both sides of a face
+  INLINE real inverse_volume(const Cell& c) const { return reciprocal(volume(c)); }
+  // The mean of the volumes on both sides of the low face across D
   template <int D>
-  INLINE real volume(const Cell& c, int m) const {
-    const auto at = [&](int n) __attribute__((always_inline)) { return of(c, 9, D == 0 ? n : 0, D == 1 ? n : 0, D == 2 ? n : 0); };
-    return real(0.5) * (at(m - 1) + at(m));
-  }
-  // The mean of the areas across E that are beside a face across D
+  INLINE real volume_around(const Cell& c) const { return real(0.5) * (of(c, 9, -(D == 0), -(D == 1), -(D == 2)) + of(c, 9)); }
+  // The mean of the areas across E that are beside the low face across D
   template <int D, int E>
-  INLINE Vector beside(const Cell& c, int m) const {
+  INLINE Vector beside(const Cell& c) const {
     const auto at = [&](int n, int e) __attribute__((always_inline)) {
       return face<E>(c, D == 0 ? n : E == 0 ? e : 0, D == 1 ? n : E == 1 ? e : 0, D == 2 ? n : E == 2 ? e : 0);
     };
-    return real(0.25) * ((at(m - 1, 0) + at(m - 1, 1)) + (at(m, 0) + at(m, 1)));
+    return real(0.25) * ((at(-1, 0) + at(-1, 1)) + (at(0, 0) + at(0, 1)));
   }
   template <int D>
-  INLINE Vector mean(const Cell& c) const { return real(0.5) * (face<D>(c, 0) + face<D>(c, 1)); }
+  INLINE Vector mean(const Cell& c) const { return real(0.5) * (face<D>(c) + face<D>(c, D == 0, D == 1, D == 2)); }
 };
 
+// The numbers come from the host: a GPU takes them from there without a register.
+template <class Numbers>
 struct Uniform {
-  real areas[3], size;
+  const Numbers& n;
   template <int D>
-  INLINE Aligned<D> face(const Cell&, int) const { return {areas[D]}; }
-  INLINE real volume(const Cell&) const { return size; }
+  INLINE Aligned<D> face(const Cell&) const { return {n.areas[D], n.squares[D]}; }
+  INLINE real volume(const Cell&) const { return n.volume; }
+  INLINE real inverse_volume(const Cell&) const { return n.inverse_volume; }
   template <int D>
-  INLINE real volume(const Cell&, int) const { return size; }
-  template <int D>
-  INLINE Aligned<D> mean(const Cell&) const { return {areas[D]}; }
+  INLINE Aligned<D> mean(const Cell& c) const { return face<D>(c); }
 };
 
 template <class Numbers>
-FN Uniform geometry(None, const Numbers& n) { return {{n.areas[0], n.areas[1], n.areas[2]}, n.volume}; }
+FN Uniform<Numbers> geometry(None, const Numbers& n) { return {n}; }
 template <class Numbers>
 FN Stored geometry(InValues<10> metrics, const Numbers&) { return {metrics}; }

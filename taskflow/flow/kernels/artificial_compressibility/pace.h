@@ -22,5 +22,5 @@ FN real per_step(const Geometry& g, const Cell& c, Vector u, real b, const Numbe
   const Pace z = pace<2>(g, c, u, b);
   const real waves = (x.waves + y.waves) + z.waves, squares = (x.square + y.square) + z.square;
 #endif
-  return waves + 4 * n.spread * squares * reciprocal(g.volume(c));
+  return waves + 4 * n.spread * squares * g.inverse_volume(c);
 }

@@ -1,25 +1,24 @@
 // A stage of a passive scalar, carried by the mass fluxes of a stage of the flow.
-#define UZ 1
-#define BX 64
+#define UZ 32
+#define BX 32
 #define BY 4
-#define PLANES 1
+#ifdef HAS_metrics
+#define RESIDENT 4
+#else
+#define RESIDENT (sizeof(REAL) == 4 ? 8 : 4)
+#endif
 #include "cell.h"
 #include "balance.h"
 #include "pace.h"
 
-template <int D, int M, class C, class Geometry, class B>
-FN real scalar_through(const Fields& q, In s, const Geometry& g, InByte sides, B b, const C& c, const Steps& steps, const Numbers& n) {
-  const Index A = steps.of<D>(), at = Index(c) + M * A;
-  const Flux flux = through<D, M>(q, g, sides, c, steps, compressibility(b, n, at - A, at), n);
-  return heat_through<D, M>(s, flux.carried.p + flux.added.p, diffusion<D, M>(g, c), sides, c, steps, n);
+template <class F, class Geometry, class B>
+FN Values<1> transported(const Fields& q, In T, const Geometry& g, InByte sides, B b, const F& f, const Steps& steps, const Numbers& n) {
+  const Index A = steps.of<F::axis>();
+  const Lying side = lying_on(sides, f, A);
+  const Warmth warmth = heat_on(T, diffusion<F::axis>(g, f), f, steps);
+  const Flux flux = through(rows(q, f, A), g, f, side, compressibility(b, n, f - A, f), n);
+  return {{heat_through(warmth, flux.carried.p + flux.added.p, side, n)}};
 }
-#ifndef GPU
-template <int D, int M, class Geometry, class B>
-static __attribute__((noinline)) real scalar_through(const Fields& q, In s, const Geometry& g, InByte sides, B b, const Outermost& c,
-                                                     const Steps& steps, const Numbers& n) {
-  return scalar_through<D, M, Outermost>(q, s, g, sides, b, c, steps, n);
-}
-#endif
 
 TASK transport(Range range, In p, In u, In v, In w, In u_0, In v_0, In w_0, In T, In T_0, Out T_new, InByte sides OPTIONAL(metrics)
                OPTIONAL(b), In64 step, Numbers numbers) {
@@ -28,19 +27,14 @@ TASK transport(Range range, In p, In u, In v, In w, In u_0, In v_0, In w_0, In T
   const Fields q{p, u, v, w};
   const auto g = geometry(metrics, numbers);
   const real pace = real(*step);
-  for_cells_and_sides(range, CELL(c) {
+  const auto face = CELL(f) { return transported(q, T, g, sides, b, f, steps, numbers); };
+  balance_cells<1, AXES>(range, face, STORE(c, out) {
 #ifdef GLOBAL_STEPS
-    const real dt = numbers.fraction * pace * reciprocal(g.volume(c));
+    const real dt = numbers.fraction * pace * g.inverse_volume(c);
 #else
-    const real dt = numbers.fraction * pace * reciprocal(per_step(g, c, {u_0[c], v_0[c], w_0[c]}, compressibility(b, numbers, c, c), numbers));
+    const real here = compressibility(b, numbers, c, c).here;
+    const real dt = numbers.fraction * pace * reciprocal(per_step(g, c, {u_0[c], v_0[c], w_0[c]}, here, numbers));
 #endif
-    const real x = scalar_through<0, 1>(q, T, g, sides, b, c, steps, numbers) - scalar_through<0, 0>(q, T, g, sides, b, c, steps, numbers);
-    const real y = scalar_through<1, 1>(q, T, g, sides, b, c, steps, numbers) - scalar_through<1, 0>(q, T, g, sides, b, c, steps, numbers);
-#ifdef PLANAR
-    T_new[c] = T_0[c] - dt * (x + y);
-#else
-    const real z = scalar_through<2, 1>(q, T, g, sides, b, c, steps, numbers) - scalar_through<2, 0>(q, T, g, sides, b, c, steps, numbers);
-    T_new[c] = T_0[c] - dt * ((x + y) + z);
-#endif
+    T_new[c] = T_0[c] - dt * out.of[0];
   });
 }

@@ -1,4 +1,4 @@
-// Diffusion through a face: coefficients of the difference across it, and of those along it where cells are skewed.
+// Diffusion through the low face of a cell: coefficients of the difference across it, and of those along it where cells are skewed.
 
 FN real across(In q, Index at, Index A) { return q[at] - q[at - A]; }
 // The mean over both sides of a face of half the difference along another direction
@@ -27,18 +27,18 @@ struct Skewed {
   }
 };
 
-template <int D, int M>
-FN Diffusion<D> diffusion(const Uniform& g, const Cell& c) {
-  return {square(g.face<D>(c, M)) / g.volume(c)};
+template <int D>
+FN Diffusion<D> diffusion(const Uniform<Numbers>& g, const Cell&) {
+  return {g.n.conductances[D]};
 }
-template <int D, int M>
+template <int D>
 FN Skewed<D> diffusion(const Stored& g, const Cell& c) {
   using S = Skewed<D>;
-  const Vector s = g.face<D>(c, M);
-  const real inverse = reciprocal(g.volume<D>(c, M));
+  const Vector s = g.face<D>(c);
+  const real inverse = reciprocal(g.volume_around<D>(c));
 #ifdef PLANAR
-  return {square(s) * inverse, dot(s, g.beside<D, S::E>(c, M)) * inverse, 0};
+  return {square(s) * inverse, dot(s, g.beside<D, S::E>(c)) * inverse, 0};
 #else
-  return {square(s) * inverse, dot(s, g.beside<D, S::E>(c, M)) * inverse, dot(s, g.beside<D, S::F>(c, M)) * inverse};
+  return {square(s) * inverse, dot(s, g.beside<D, S::E>(c)) * inverse, dot(s, g.beside<D, S::F>(c)) * inverse};
 #endif
 }

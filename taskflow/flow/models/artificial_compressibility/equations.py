@@ -9,7 +9,7 @@ All values live in the centres of cells. What is beyond the faces of a cell on a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import ClassVar
 
@@ -142,7 +142,7 @@ class Numbers:
     """The constants of a stage. `areas` and `volume` are those of uniform cells; `lift` = -expansion gravity; `spread`
     is the larger one of viscosity and diffusivity, `fourth` the coefficient of fourth differences, `fraction` the share
     of the step that a stage takes, `fresh` the weight of what friction and scheme add now, against what they added in
-    the stage before.
+    the stage before. The last four follow: one over b and over the volume, squares of the areas, and these over the volume.
     """
 
     viscosity: float
@@ -160,3 +160,18 @@ class Numbers:
     reach: Reach = Reach()
     scheme: Scheme = Scheme()
     steps: Steps = Steps()
+    inverse_compressibility: float = field(init=False)
+    inverse_volume: float = field(init=False)
+    squares: Vector = field(init=False)
+    conductances: Vector = field(init=False)
+
+    def __post_init__(self) -> None:
+        x, y, z = (area * area for area in self.areas)
+        derived = {
+            "inverse_compressibility": 1 / self.compressibility,
+            "inverse_volume": 1 / self.volume,
+            "squares": (x, y, z),
+            "conductances": (x / self.volume, y / self.volume, z / self.volume),
+        }
+        for name, value in derived.items():
+            object.__setattr__(self, name, value)

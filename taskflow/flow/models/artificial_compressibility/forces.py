@@ -97,16 +97,17 @@ class Forces:
         corners = (f.x, f.y, f.z) if self.vertices else None
         for side in self.sides:
             about = Lever(self.about.get(side.name, (0.0, 0.0, 0.0)))
-            for n, patch in enumerate(side.patches):
-                most, sums, mass = (f.scalar(f"{side.name}.{n}.{what}") for what in ("most", "force", "mass"))
-                where: dict[str, Any] = {"over": patch.cells, "on": patch.face, "numbers": model.numbers, "most": most}
+            for face in side.layers:
+                most, sums, mass = (f.scalar(f"{side.name}.{face}.{what}") for what in ("most", "force", "mass"))
+                inside = tuple(patch.cells for patch in side.patches if patch.face == face)
+                where: dict[str, Any] = {"over": inside, "on": face, "numbers": model.numbers, "most": most}
                 yield largest_passing(flow, T, f.sides, metrics, corners, about=about, **where)
                 yield force_on_side(flow, T, f.sides, metrics, corners, about=about, force=sums, **where)
                 yield mass_through_side(flow, f.sides, metrics, mass=mass, **where)
 
     def of(self, scalars: Mapping[str, float], side: Side) -> Force:
         """What acts on a side."""
-        names = [f"{side.name}.{n}" for n in range(len(side.patches))]
+        names = [f"{side.name}.{face}" for face in side.layers]
         total = np.sum([reduced(scalars, f"{name}.force") for name in names], axis=0)
         mass = sum(reduced(scalars, f"{name}.mass")[0] for name in names)
         return Force(total[:3] + total[3:6], total[:3], total[6:9], float(total[9]), float(mass))

@@ -16,7 +16,18 @@ from taskflow.flow.boundaries.boundary import INSIDE, Value, impose
 from taskflow.flow.grid import Vector
 from taskflow.flow.kernels import KERNELS
 from taskflow.runtime.regions import Box, triple
-from taskflow.runtime.tasks import Components, Face, Launch, Oriented, Read, ReadWrite, Write, facing, frame, task
+from taskflow.runtime.tasks import (
+    Components,
+    Face,
+    Launch,
+    Oriented,
+    Read,
+    ReadWrite,
+    Write,
+    facing,
+    frame,
+    task,
+)
 
 TEXTS = KERNELS / "artificial_compressibility"
 TWO_INSIDE = facing(n=(1, 2))
@@ -71,13 +82,24 @@ class Side:
     varying: bool = False
     scalars: Mapping[str, Condition] = field(default_factory=dict)
 
+    @property
+    def layers(self) -> dict[str, tuple[Box, ...]]:
+        """By face, the ghost cells next to the patches there."""
+        faces = dict.fromkeys(patch.face for patch in self.patches)
+        return {face: tuple(patch.ghosts for patch in self.patches if patch.face == face) for face in faces}
+
+    @property
+    def ghosts(self) -> tuple[Box, ...]:
+        """All of them."""
+        return tuple(patch.ghosts for patch in self.patches)
+
 
 @dataclass(frozen=True)
 class Edge:
     """Ghost cells beyond two faces at once, which no other cell fills."""
 
     faces: tuple[str, str]
-    ghosts: Box
+    ghosts: tuple[Box, ...]
 
     @property
     def corner(self) -> Corner:
@@ -186,22 +208,23 @@ def outward(face: str) -> tuple[int, int, int]:
 
 def edges(patches: Iterable[Patch]) -> tuple[Edge, ...]:
     """The edges where patches meet, in the order of their axes."""
-    met = []
+    met: dict[tuple[str, str], list[Box]] = {}
     for pair in combinations(patches, 2):
         one, other = sorted(pair, key=lambda patch: frame(patch.face)[0])
         line = one.cells & other.cells
         if line and frame(one.face)[0] != frame(other.face)[0]:
-            met.append(Edge((one.face, other.face), line.shift(outward(one.face)).shift(outward(other.face))))
-    return tuple(met)
+            ghosts = line.shift(outward(one.face)).shift(outward(other.face))
+            met.setdefault((one.face, other.face), []).append(ghosts)
+    return tuple(Edge(faces, tuple(ghosts)) for faces, ghosts in met.items())
 
 
 def side_ghosts(
     side: Side, flow: tuple[str, ...], T: str | None, metrics: str | None, numbers: Condition
 ) -> Iterator[Launch]:
-    """Fill the ghost cells of a side, one launch for each patch; `numbers` has what is the same of all sides."""
+    """Fill the ghost cells of a side, one launch for each of its faces; `numbers` has what is the same of all sides."""
     condition = replace(side.condition, diffusivity=numbers.diffusivity, volume=numbers.volume, areas=numbers.areas)
-    for patch in side.patches:
-        where: dict[str, Any] = {"over": patch.ghosts, "on": patch.face, "side": condition}
+    for face, ghosts in side.layers.items():
+        where: dict[str, Any] = {"over": ghosts, "on": face, "side": condition}
         if side.kind in ("wall", "inflow"):
             speeds = ("u_s", "v_s", "w_s") if side.varying else None
             yield beyond_velocity(flow, T, metrics, speeds, **where)
@@ -218,11 +241,11 @@ def scalar_ghosts(side: Side, name: str, scalar: str, metrics: str | None, numbe
     condition = replace(
         side.scalars.get(name, Condition()), diffusivity=numbers.diffusivity, volume=numbers.volume, areas=numbers.areas
     )
-    for patch in side.patches:
-        if side.kind == "far-field":
-            yield impose(scalar, over=patch.ghosts, value=Value(condition.temperature))
-        else:
-            yield beyond_scalar(scalar, metrics, over=patch.ghosts, on=patch.face, side=condition)
+    if side.kind == "far-field":
+        yield impose(scalar, over=side.ghosts, value=Value(condition.temperature))
+        return
+    for face, ghosts in side.layers.items():
+        yield beyond_scalar(scalar, metrics, over=ghosts, on=face, side=condition)
 
 
 def edge_ghosts(edge: Edge, velocity: tuple[str, ...], T: str | None) -> Launch:

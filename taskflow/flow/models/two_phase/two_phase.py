@@ -2,7 +2,8 @@
 
     rho (du/dt + (u . grad) u) = -grad(p) + div(mu (grad u + grad u^T)) + rho g + sigma kappa grad(f),    div(u) = 0
 
-The share f of phase 1 follows the interface, and with it density and viscosity. A step carries the interface first:
+and passive scalars, which know nothing of phases. The share f of phase 1 follows the interface, and with it density and
+viscosity. A step carries the interface first:
 forces and the density of the projection belong to the new one, so that surface tension and weight can be balanced by
 the pressure to rounding. p is a true pressure, force per area, and belongs to the middle of the step.
 """
@@ -41,6 +42,7 @@ from taskflow.flow.operators.phases import Phases
 from taskflow.flow.operators.projection import divergence
 from taskflow.flow.operators.rates import advective_rate, exact_total
 from taskflow.flow.poisson import Operator, Solver
+from taskflow.flow.scalars.quantity import Mixing
 from taskflow.flow.stability import StepLimit
 from taskflow.flow.time.schemes import Spreads
 from taskflow.runtime.regions import Location, Partition
@@ -76,12 +78,15 @@ class TwoPhase(FlowModel):
             fields |= {f"{name}_old": location, f"{name}_new": location, f"h_{name}": location}
         fields |= {"p": "c", "p_old": "c", "rhs": "c", **self.pressure.fields, "f": "c", "f_new": "c"}
         fields |= self.convection.fields(self)
+        for quantity in self.passive:
+            fields |= quantity.fields
         return fields | ({"kappa": "c"} if self.phases.surface_tension else {}) | self.interface.fields
 
     @property
     def ghost(self) -> int:
         """Layers of ghost cells that the equations need."""
-        return max(self.interface.ghost, self.pressure.ghost, self.convection.ghost)
+        scalars = (quantity.ghost for quantity in self.passive)
+        return max(self.interface.ghost, self.pressure.ghost, self.convection.ghost, *scalars)
 
     def partitions(self, main: Partition) -> tuple[Partition, ...]:
         """Regions beside that of `fields`, on the blocks of `main`."""
@@ -89,8 +94,8 @@ class TwoPhase(FlowModel):
 
     @property
     def moving(self) -> dict[str, float]:
-        """The velocity and the shares of phase 1."""
-        return {"velocity": self.phases.kinematic_viscosity, "f": 0.0}
+        """The velocity, the shares of phase 1 and passive scalars."""
+        return {"velocity": self.phases.kinematic_viscosity, "f": 0.0} | {q.name: q.diffusivity for q in self.passive}
 
     def velocity_before(self, f: Roles) -> tuple[str, str, str]:
         """The velocity before the last step."""
@@ -115,10 +120,12 @@ class TwoPhase(FlowModel):
             yield impose(name, over=self.staggered.box, value=Value(0.0))
         yield from self.openings.begin_ghosts((f.u, f.v, f.w))
         yield from velocity_ghosts((f.u, f.v, f.w), self.boundaries, self.grid)
+        for quantity in self.passive:
+            yield from quantity.ghosts(f[quantity.name], self.grid)
         yield from self.limits(f)
 
     def step(self, f: Roles) -> Iterator[Launch | Repeat]:
-        """One time step: the interface, forces of the new interface, the pressure."""
+        """One time step: the interface, forces of the new interface, the pressure, passive scalars."""
         new, now = (f.u_new, f.v_new, f.w_new), (f.u, f.v, f.w)
         yield from self.interface.advance(f)
         yield from self.share_ghosts(f.f_new)
@@ -130,6 +137,9 @@ class TwoPhase(FlowModel):
         yield from self.projection(f, new, f.f_new)
         yield from self.openings.ghosts(f, new, now, 0)
         yield from velocity_ghosts(new, self.boundaries, self.grid)
+        for quantity in self.passive:
+            mixing = Mixing(faces=f.scalar_faces if self.obstacles else None)
+            yield from quantity.advance(f, "dt", self.staggered, mixing)
         for name in VELOCITY:
             f.swap(name, f"{name}_new")
             f.swap(f"{name}_new", f"{name}_old")
@@ -190,9 +200,15 @@ class TwoPhase(FlowModel):
         if self.phases.surface_tension:
             yield from self.interface.failures(f)
 
+    @property
+    def carried(self) -> Spreads:
+        """What of passive scalars diffuses most."""
+        of_each = ((q.bounded, q.diffusivity) for q in self.passive)
+        return Spreads.of(0.0, of_each, self.grid.inverse_spacing_squared)
+
     def spreads(self, scalars: Mapping[str, float]) -> Spreads:
-        """What friction changes most on a face."""
-        return Spreads(scalars["friction"])
+        """What friction changes most on a face, and what diffuses most."""
+        return self.carried.beside(scalars["friction"])
 
     def step_limit(self, fixed: float | None, cfl: float, diffusion: float) -> StepLimit:
         """The longest steps: of one `fixed` length, or up to these CFL and diffusion numbers, both together, and the
@@ -200,8 +216,10 @@ class TwoPhase(FlowModel):
         """
         shortest = self.capillary * self.phases.capillary_step(min(self.staggered.spacing))
         fall = max(abs(g) / d for g, d in zip(self.phases.gravity, self.staggered.spacing, strict=True))
-        damping = self.convection.damping
-        return StepLimit(fixed, cfl, diffusion, longest_step=shortest, fall=fall, damping=damping)
+        damping, bounded = self.convection.damping, self.carried.bounded if self.passive else None
+        return StepLimit(
+            fixed, cfl, diffusion, bounded=bounded, longest_step=shortest, fall=fall, damping=damping
+        )
 
     def stability(self, limit: StepLimit) -> None:
         """Nothing: waves where densities and viscosities jump have not been analysed."""

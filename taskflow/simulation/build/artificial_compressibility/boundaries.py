@@ -10,7 +10,7 @@ import numpy as np
 from taskflow.errors import BadInput
 from taskflow.flow.models.artificial_compressibility.sides import Condition, Edge, Kind, Patch, Side, outward
 from taskflow.geometry.grids import Border, Grid, borders, faces
-from taskflow.runtime.regions import Atlas, difference
+from taskflow.runtime.regions import Atlas, Box, difference
 from taskflow.simulation.build.artificial_compressibility.inlet import parabolic
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.charts.sides import ChartSide
@@ -70,7 +70,7 @@ def more_edges(grid: Grid, mapped: Atlas) -> tuple[Edge, ...]:
     are joined to themselves have none.
     """
     patches = [border for some in borders(grid, mapped.ghost).values() for border in some]
-    edges = []
+    edges: dict[tuple[str, str], list[Box]] = {}
     for n, chart in enumerate(mapped.charts):
         own = [border for border in patches if border.chart == n]
         for (a, s), (b, t) in combinations(product(range(3), range(2)), 2):
@@ -83,8 +83,8 @@ def more_edges(grid: Grid, mapped: Atlas) -> tuple[Edge, ...]:
                 (p.inside & q.inside).shift(outward(one)).shift(outward(other))
                 for p in own if (p.axis, p.end) == (a, s) for q in own if (q.axis, q.end) == (b, t)
             ]  # fmt: skip
-            edges += [Edge((one, other), box) for box in difference([line], [*fed, *between])]
-    return tuple(edges)
+            edges.setdefault((one, other), []).extend(difference([line], [*fed, *between]))
+    return tuple(Edge(faces, tuple(ghosts)) for faces, ghosts in edges.items() if ghosts)
 
 
 def _closed(borders: list[Border], axis: int) -> bool:

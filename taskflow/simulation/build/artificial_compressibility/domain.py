@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from taskflow.geometry.grids import Grid, atlas, ghosted, places
+from taskflow.geometry.grids.outline import flat
 from taskflow.output import ChartsLayout, FieldMetadata, Patch, pieces_of
 from taskflow.runtime.regions import Atlas, Box, FieldSpace, Location, Partition, Region, Triple, divided, triple
 from taskflow.simulation.build.domain import Domain, Points
@@ -17,6 +18,7 @@ from taskflow.simulation.case import Output
 from taskflow.simulation.case.charts.grid import ChartGrid
 
 GHOST = 2  # layers
+LISTED = 8  # charts and blocks that are listed; of more the first
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,38 @@ class ChartDomain(Domain):
     def closeness(self) -> float:
         """Nothing: no step measures a rate."""
         return 0.0
+
+    def described(self) -> Iterator[str]:
+        """All cells, the largest charts, and what joins and bounds them."""
+        grid = self.grid
+        yield f"{self.table.size}{' in two dimensions' if flat(grid) else ''}, {len(grid.seams)} seams"
+        for number, chart in enumerate(grid.charts[:LISTED], start=1):
+            yield f"chart {number}: {' x '.join(map(str, chart.cells))} cells"
+        if len(grid.charts) > LISTED:
+            yield f"and {len(grid.charts) - LISTED} charts more"
+        yield f"sides: {', '.join(grid.sides)}"
+
+    def counted(self, blocks: Triple) -> str:
+        """How many there are in the row."""
+        return str(blocks[2])
+
+    def shares(self, partition: Partition) -> Iterator[str]:
+        """What each of several blocks has of each chart."""
+        charts = partition.region.charts
+        if len(partition) == 1:
+            return
+        for block in range(min(len(partition), LISTED)):
+            of = [0] * len(charts)
+            for piece in partition.cells_of(block):
+                of[next(n for n, chart in enumerate(charts) if piece in chart)] += piece.volume
+            parts = [
+                f"{n / chart.volume:.3g} of chart {number}" if n < chart.volume else f"chart {number}"
+                for number, (n, chart) in enumerate(zip(of, charts, strict=True), start=1) if n
+            ]  # fmt: skip
+            told = parts if len(parts) <= LISTED else [*parts[:LISTED], f"and {len(parts) - LISTED} charts more"]
+            yield f"block {block}: {sum(of):,} cells, {', '.join(told)}"
+        if len(partition) > LISTED:
+            yield f"and {len(partition) - LISTED} blocks more"
 
     def partition(self, fields: FieldSpace, ghost: int, blocks: Triple) -> Partition:
         """The region of some fields, cut into pieces for so many blocks in a row."""

@@ -240,8 +240,8 @@ class CompressibilitySystem(System):
 
     @property
     def attributes(self) -> dict[str, Any]:
-        """The viscosity, and what holds on sides."""
-        attributes: dict[str, Any] = {"viscosity": self.sim.case.fluid.viscosity}
+        """The viscosity, the reference speed, and what holds on sides."""
+        attributes: dict[str, Any] = {"viscosity": self.sim.case.fluid.viscosity, "reference_speed": self.speed}
         for name, side in self.sim.case.table("boundaries").sides.items():
             attributes[f"boundary_{name}"] = side.type
             if side.type == "wall" and not side.varies:
@@ -265,11 +265,19 @@ class CompressibilitySystem(System):
     def described(self) -> Iterator[tuple[str, str]]:
         """Label and text of each line on the method."""
         method, sim = self.model.method, self.sim
-        how = method.scheme.__class__.__doc__ or ""
         yield "method", f"artificial compressibility, {method.march} with CFL {method.courant:g}; {sim.case.machine.precision} precision"
-        yield "", f"{method.flux} fluxes: {how.split('.')[0].lower()}"
+        limited = "" if method.limiter == "none" else f" with the limiter {method.limiter}"
+        damped = f"damping {method.damping} of {method.fourth:g}"
+        yield "", f"{method.flux} fluxes, {damped if method.flux == 'central' else f'{method.reconstruction}{limited}'}"
         b = method.least_compressibility(self.speed)
         yield "", f"compressibility {'at least ' if method.local else ''}{b:.4g}, reference speed {self.speed:.4g}"
+
+    def details(self) -> Iterator[tuple[str, str]]:
+        """Label and text of the line on how far the kernels of a step read."""
+        depths = self.sim.step_cost.depths
+        of = {depth: [name for name in self.model.state if depths.get(name) == depth] for depth in (1, 2)}
+        told = (f"{depth} of {' '.join(names)}" for depth, names in of.items() if names)
+        yield "stencil", f"layers of cells that are read around a cell: {', '.join(told)}"
 
     @property
     def report(self) -> dict[str, Any]:

@@ -19,7 +19,8 @@ from taskflow.simulation.case.table import entry, reads
 
 def _shape_type(value: object) -> object:
     if value == "surface":
-        raise BadInput('triangles are not available as a phase in this version; give "implicit" or "heights"')
+        slow = "triangles are not available as a phase in this version, as distances to them take too long"
+        raise BadInput(f'{slow}; give "implicit" or "heights"')
     return value
 
 

@@ -100,7 +100,7 @@ class TwoPhaseSystem(FlowSystem):
     claims, table = "two_phase", TwoPhaseTable
     accepts: ClassVar[frozenset[str]] = frozenset((
         "bodies", "body.gravity", "boundaries.phase", "fluid.scheme", "initial.velocity", "initial.noise", "obstacles",
-        "pressure",
+        "pressure", "scalars",
     ))  # fmt: skip
     sides: ClassVar[frozenset[str]] = frozenset(("wall", "slip", "symmetry", "inflow", "outflow"))
     lists: ClassVar[Mapping[str, type[Table]]] = {"phases": PhaseTable}
@@ -123,8 +123,9 @@ class TwoPhaseSystem(FlowSystem):
 
     @classmethod
     def fields(cls, tables: Mapping[str, Any]) -> tuple[str, ...]:
-        """The names of the fields that a snapshot can have: a curvature with surface tension."""
-        return FIELDS if tables["two_phase"].surface_tension else FIELDS[:-1]
+        """The names of the fields that a snapshot can have: a curvature with surface tension, and passive scalars."""
+        fields = FIELDS if tables["two_phase"].surface_tension else FIELDS[:-1]
+        return (*fields, *(scalar.name for scalar in tables["scalars"]))
 
     @classmethod
     def headline(cls, case: Case) -> str:
@@ -187,7 +188,7 @@ class TwoPhaseSystem(FlowSystem):
         fall = phases.ratio * math.hypot(*phases.gravity)
         bent = phases.surface_tension / (min(phases.density_1, phases.density_2) * h * h)
         speed = Scale(known.speed.largest, known.speed.gain + fall + bent)
-        return replace(known, speed=speed, carried={"f": Scale(1.0)}, driven=True)
+        return replace(known, speed=speed, carried={**known.carried, "f": Scale(1.0)}, driven=True)
 
     @property
     def sweeps(self) -> int | None:
@@ -238,9 +239,9 @@ class TwoPhaseSystem(FlowSystem):
 
     @property
     def spreads(self) -> Spreads:
-        """What friction changes on faces beside the interface, about."""
+        """What friction changes on faces beside the interface, about, and what diffuses most."""
         spacing = self.sim.grid.spacing
-        return Spreads(friction(self.phases, spacing, self.sim.case.own.thickness * max(spacing)))
+        return self.model.carried.beside(friction(self.phases, spacing, self.sim.case.own.thickness * max(spacing)))
 
     def check(self) -> None:
         """See `FlowSystem`. Raises BadInput where phi is not finite, or the file of a shape cannot be read, too."""

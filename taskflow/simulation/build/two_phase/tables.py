@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
@@ -20,7 +21,7 @@ from taskflow.simulation.case.physics import FluidTable
 from taskflow.simulation.case.pressure import PressureTable
 from taskflow.simulation.case.probes import OFTEN, TAKEN, GroupName, Isosurfaces, Planes, Probes, named
 from taskflow.simulation.case.problems import Problem, exclusive, missing, numbered, present, wrong
-from taskflow.simulation.case.scalars import Corners
+from taskflow.simulation.case.scalars import Corners, Scalars
 from taskflow.simulation.case.statistics import Spectra
 from taskflow.simulation.case.table import Natural, NonNegative, Number, Table, Truth, entry, reads
 from taskflow.simulation.expression import Expression
@@ -28,6 +29,7 @@ from taskflow.simulation.schedule import Every
 from taskflow.simulation.values import non_negative, positive
 
 FIELDS = ("u", "v", "w", "p", "f", "phi", "kappa")
+OWN = re.compile("f|phi|kappa|kappa_c|phi_[12]|[bm]_[xyz]|[uvwp]_old")  # other fields of the model
 METHODS = ("levelset", "vof")
 SCHEMES = ("koren", "weno5", "quick", "central")
 JUMP = 10  # ratio of densities up to which the velocity form may be used
@@ -181,6 +183,15 @@ def _blocks_are_thick(grid: GridTable, machine: Machine) -> Iterator[Problem]:
             yield wrong(("machine", "blocks"), machine.blocks, f"{thin}; give at most {max(1, cells // LAYERS)} there")
 
 
+def _scalars_are_carried(scalars: Scalars) -> Iterator[Problem]:
+    for key, scalar in numbered(scalars=scalars):
+        if OWN.fullmatch(scalar.name):
+            yield wrong((*key, "name"), scalar.name, "the model of two phases has a field of this name; give another")
+        if scalar.scheme != "koren":
+            remedy = 'with two phases a scalar stays within bounds; give "koren", or leave it out'
+            yield wrong((*key, "scheme"), scalar.scheme, remedy)
+
+
 def _isosurfaces_are_of_the_interface(isosurfaces: Isosurfaces) -> Iterator[Problem]:
     for key, surface in numbered(isosurfaces=isosurfaces):
         if surface.field not in ("f", "phi"):
@@ -245,5 +256,5 @@ def _bodies_are_stair_steps(
 TwoPhaseTable.rules = (
     _phases_have_names, _boxes_are_inside, shapes_are_inside, _blocks_are_thick, _isosurfaces_are_of_the_interface,
     _pressure_converges, _pressure_can_be_solved, _phases_enter, _bodies_are_stair_steps,
-    _momentum_is_kept,
+    _momentum_is_kept, _scalars_are_carried,
 )  # fmt: skip

@@ -89,6 +89,12 @@ struct Partial {
 #define OPTIONAL(name) OPTIONAL_##name
 struct None {};
 FN None operator+(None, Index) { return {}; }
+template <class T>
+constexpr bool present = true;
+template <>
+constexpr bool present<None> = false;
+template <>
+constexpr bool present<const None> = false;
 #ifdef GPU
 #define ABSENT(name) static __device__ constexpr None name{};
 #else
@@ -110,7 +116,7 @@ struct ValuesOf {
   Number* __restrict__ field;
   Index row, plane;
   INLINE Number& operator()(const Cell& c, int n, int x = 0, int y = 0, int z = 0) const {
-    return field[c.i + x + (Index(c.j + y) * N + n) * row + Index(c.k + z) * plane];
+    return field[c.i + N * (c.offset - c.i) + x + (y * N + n) * row + z * plane];  // rows are N times as far apart as those of single values
   }
 };
 template <int N>

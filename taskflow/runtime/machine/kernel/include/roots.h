@@ -1,13 +1,11 @@
-// Square roots and reciprocals with the same bits everywhere, and without branches on a GPU in single precision: its compiler makes
-// branches for what is nearly 0 or infinite, and neither loads nor arithmetic of other cells come before they are decided.
+// Square roots and reciprocals with the same bits everywhere, and without branches on a GPU: its compiler makes branches for what
+// is nearly 0 or infinite, and neither loads nor arithmetic of other cells come before they are decided.
 
 constexpr float LEAST = 0x1p-100f;
+constexpr double LEAST_64 = 0x1p-900;
 
-FN double root(double a) { return ROOT(a); }
-FN double reciprocal(double a) { return 1 / a; }
-
-// The root of a finite number, 0 where that is below LEAST; one over a, from LEAST to 2^100. On a GPU as its compiler finds them
-// there: Newton's step from the hardware's approximation, which rounds correctly.
+// The root of a finite number, 0 where that is below LEAST; one over a, from LEAST to 2^100 (2^900). On a GPU as its compiler finds
+// them there: Newton's steps from the hardware's approximation, which round correctly.
 #ifdef GPU
 FN float root(float a) {
   float close;
@@ -20,7 +18,24 @@ FN float reciprocal(float a) {
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(close) : "f"(a));
   return __fmaf_rn(__fmaf_rn(-close, a, 1.0f), close, close);
 }
+FN double root(double a) {
+  double close;
+  asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(close) : "d"(a));
+  const double rest = __fma_rn(a, -(close * close), 1.0);
+  close = __fma_rn(__fma_rn(rest, 0.375, 0.5), close * rest, close);
+  const double low = a * close;
+  return a < LEAST_64 ? 0.0 : __fma_rn(__fma_rn(low, -low, a), 0.5 * close, low);
+}
+FN double reciprocal(double a) {
+  double close;
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(close) : "d"(a));
+  const double rest = __fma_rn(-a, close, 1.0);
+  close = __fma_rn(close, __fma_rn(rest, rest, rest), close);
+  return __fma_rn(close, __fma_rn(-a, close, 1.0), close);
+}
 #else
 FN float root(float a) { return a < LEAST ? 0.0f : __builtin_sqrtf(a); }
 FN float reciprocal(float a) { return 1 / a; }
+FN double root(double a) { return a < LEAST_64 ? 0.0 : __builtin_sqrt(a); }
+FN double reciprocal(double a) { return 1 / a; }
 #endif

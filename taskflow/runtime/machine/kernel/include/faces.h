@@ -1,0 +1,56 @@
+// Finite volumes: what passes a face is found once, and taken by the cells on both of its sides.
+//
+//   TASK spread(Range range, In q, Out q_new) {
+//     STRIDES(range)
+//     balance_cells<1, 3>(range, CELL(f) { return Values<1>{{q[f] - q[f - step<f.axis>(range)]}}; },
+//                         STORE(c, out) { q_new[c] = q[c] + out.of[0]; });
+//   }
+//
+// `through(f)` makes N numbers of a face, which is the low face of the cell f across f.axis, and `update(c, out)` has the sums over
+// the axes of those of a cell's high face less those of its low one. Every split of a range gives the same bits.
+//
+// On a GPU each thread block marches along z, through columns of UZ cells. Its threads have a face across each axis in a plane;
+// they pass on those across x and y through shared memory, and take those across z along. A few warps do the faces at the high
+// ends of the tile, too. A CPU marches through tiles of rows, with buffers of faces in its first caches.
+
+template <int N>
+struct Values {
+  real of[N];
+};
+template <int N>
+FN Values<N> operator+(const Values<N>& a, const Values<N>& b) {
+  Values<N> sum;
+  for (int n = 0; n < N; ++n) sum.of[n] = a.of[n] + b.of[n];
+  return sum;
+}
+template <int N>
+FN Values<N> operator-(const Values<N>& a, const Values<N>& b) {
+  Values<N> difference;
+  for (int n = 0; n < N; ++n) difference.of[n] = a.of[n] - b.of[n];
+  return difference;
+}
+
+// The low face across axis D of a cell. It is known to be `within`, between two cells of the range, when the text is compiled,
+// or only then when it is reached: at an `end` of the range along D, or not.
+template <int D, bool WITHIN = false>
+struct FaceOf : Cell {
+  static constexpr int axis = D;
+  static constexpr bool within = WITHIN;
+  bool end;
+};
+
+// The distance of cells along an axis
+template <int D>
+FN Index step(const Range& r) { return D == 0 ? 1 : D == 1 ? r.y : r.z; }
+
+// The low face of a cell, or the high one, at an end of a range
+template <int D>
+FN FaceOf<D> end_face(const Cell& c, bool high, Index step) {
+  return {{c.i + (high && D == 0), c.j + (high && D == 1), c.k + (high && D == 2), c.offset + high * step}, true};
+}
+
+#ifdef GPU
+#include "faces_cuda.h"
+#else
+#include "faces_host.h"
+#endif

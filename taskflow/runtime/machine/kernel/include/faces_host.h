@@ -1,0 +1,73 @@
+// Faces in rows, with buffers that stay in the first caches: see faces.h.
+
+constexpr int TILE = 2048 / sizeof(real), TILE_ROWS = 16, TILE_PLANES = 32;
+
+// A face at an end of the range: few are, and of many kinds.
+template <class Through, class F>
+static __attribute__((noinline)) auto at_end(const Through& through, F f) { return through(f); }
+
+template <int N, int n = 0>
+FN void keep_face(real (*row)[TILE + 1], int at, const Values<N>& face) {
+  row[n][at] = face.of[n];
+  if constexpr (n + 1 < N) keep_face<N, n + 1>(row, at, face);
+}
+
+// The low faces across D of the cells from `from` to before `to`
+template <int D, int N, class Through>
+FN void face_row(const Range& r, int from, int to, int j, int k, real (*row)[TILE + 1], const Through& through) {
+  const Index begin = j * r.y + k * r.z;
+  const auto apart = [&](int i) { keep_face<N>(row, i - from, at_end(through, FaceOf<D>{{i, j, k, begin + i}, true})); };
+  if (D == 1 ? j == r.lo[1] || j == r.hi[1] : D == 2 && (k == r.lo[2] || k == r.hi[2])) {
+    for (int i = from; i < to; ++i) apart(i);
+    return;
+  }
+  int first = from, last = to;
+  if (D == 0 && first == r.lo[0]) apart(first++);
+  if (D == 0 && last == r.hi[0] + 1) apart(--last);
+#pragma omp simd
+  for (int i = first; i < last; ++i) keep_face<N>(row, i - from, through(FaceOf<D, true>{{i, j, k, begin + i}, false}));
+}
+
+template <int N, int n = 0>
+FN Values<N> face_in(const real (*row)[TILE + 1], int at, Values<N> face = {}) {
+  face.of[n] = row[n][at];
+  if constexpr (n + 1 < N) return face_in<N, n + 1>(row, at, face);
+  return face;
+}
+
+template <int N, int AXES, class Through, class Update>
+FN void balance_cells(const Range& r, Through through, Update update) {
+  const auto tiles = [&](int axis, int wide) { return (size(r, axis) + wide - 1) / wide; };
+  const Index across = tiles(0, TILE), rows = tiles(1, TILE_ROWS), count = across * rows * tiles(2, TILE_PLANES);
+  share(r, count, [=](Index first, Index last, bool backward) {
+    real x[N][TILE + 1], y[2][N][TILE + 1], z[AXES == 3 ? TILE_ROWS : 1][2][N][TILE + 1];
+    for (Index n = first; n < last; ++n) {
+      const Index m = backward ? first + last - 1 - n : n;
+      const int from = r.lo[0] + int(m % across) * TILE, to = from + TILE < r.hi[0] ? from + TILE : r.hi[0];
+      const int low = r.lo[1] + int(m / across % rows) * TILE_ROWS, high = low + TILE_ROWS < r.hi[1] ? low + TILE_ROWS : r.hi[1];
+      const int bottom = r.lo[2] + int(m / (across * rows)) * TILE_PLANES;
+      const int top = bottom + TILE_PLANES < r.hi[2] ? bottom + TILE_PLANES : r.hi[2];
+      for (int k = bottom; k < top; ++k) {
+        for (int j = low; j < high; ++j) {
+          const int before = j & 1, behind = 1 - before, below = k & 1, above = 1 - below;
+          auto& towards = z[AXES == 3 ? j - low : 0];
+          if (j == low) face_row<1, N>(r, from, to, j, k, y[before], through);
+          face_row<1, N>(r, from, to, j + 1, k, y[behind], through);
+          face_row<0, N>(r, from, to + 1, j, k, x, through);
+          if constexpr (AXES == 3) {
+            if (k == bottom) face_row<2, N>(r, from, to, j, k, towards[below], through);
+            face_row<2, N>(r, from, to, j, k + 1, towards[above], through);
+          }
+          const Index row = j * r.y + k * r.z;
+#pragma omp simd
+          for (int i = from; i < to; ++i) {
+            const int at = i - from;
+            Values<N> out = (face_in<N>(x, at + 1) - face_in<N>(x, at)) + (face_in<N>(y[behind], at) - face_in<N>(y[before], at));
+            if constexpr (AXES == 3) out = out + (face_in<N>(towards[above], at) - face_in<N>(towards[below], at));
+            update(Cell{i, j, k, row + i}, out);
+          }
+        }
+      }
+    }
+  });
+}

@@ -1,0 +1,199 @@
+"""Cases on charts: what is wrong is told by key, value and remedy, all at once; what is right is written and read back.
+"""
+
+import tomllib
+
+import numpy as np
+import pytest
+
+from taskflow.errors import BadInput
+from taskflow.geometry.grids import shape, write_grid
+from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.case import Case
+from taskflow.simulation.case.table import document
+from tests.simulation.on_charts import CYLINDER, LID, TURNED, case, changed
+
+LATER = "not available on charts in this version; leave it out"
+FAR = {"type": "far-field", "velocity": [1, 0, 0]}
+
+
+def problems(tables=CYLINDER, **changes):
+    """The lines of the message with which a case is refused."""
+    with pytest.raises(BadInput) as error:
+        case(tables, **changes)
+    return str(error.value).splitlines()
+
+
+@pytest.mark.parametrize("tables", [CYLINDER, LID, TURNED])
+def test_a_case_is_read_back_as_it_was_written(tables):
+    full = case(tables)
+    again = Case(**tomllib.loads(full.to_toml()))
+    assert again == full
+    assert again.to_toml() == full.to_toml()
+
+
+@pytest.mark.parametrize(("changes", "line"), [
+    # 6: grids and their sides
+    ({"grid__foo": 3}, "grid.foo = 3: there is no such key; o-grid has cells, periodic, radius, far, first, growth, height"),
+    ({"grid__far": 0.25}, "grid.far = 0.25: give more than the radius 0.5"),
+    ({"grid__shape": "c-grid"}, 'grid.shape = "c-grid": it is not available in this version; give one of box, skewed-box,'
+                                " annulus, sector, o-grid, pipe, step, or a file of another program"),
+    ({"grid__scale": 2.0}, "grid.scale = 2.0: it belongs to a file; leave it out, or give grid.file"),
+    ({"grid__sides": {"bdy": "wing"}}, 'grid.sides.bdy = "wing": the grid has no such side; did you mean "body"?'),
+    # 10: boundaries and sides
+    ({"boundaries__ends": None},
+     'boundaries.ends: missing; the grid has this side; give it a type, one of "wall", "slip", "symmetry", "inflow",'
+     ' "outflow", "far-field"'),
+    ({"boundaries__wing": "wall"},
+     'boundaries.wing = { type = "wall", velocity = [0.0, 0.0, 0.0] }: the grid has no such side; it has body, far, ends'),
+    ({"boundaries__ends": "periodic"},
+     'boundaries.ends = "periodic": what is periodic is a seam of the grid; leave it out, and give grid.periodic of a'
+     " shape, or a map with the seam"),
+    ({"boundaries__ends": "wal"}, 'boundaries.ends = "wal": give "wall", "slip", "symmetry", "inflow", "outflow" or'
+                                  ' "far-field"; did you mean "wall"?'),
+    ({"boundaries__ends": "wall"},
+     'boundaries.ends = { type = "wall", velocity = [0.0, 0.0, 0.0] }: chart 1 is one cell thick there; give "symmetry"'
+     " for two dimensions, or more cells"),
+    ({"boundaries__body": {"type": "wall", "velocity": ["x", "y", 0]}},
+     'boundaries.body.velocity = ["x", "y", 0.0]: a wall moves in its own plane only, and this points out of it by 0.494;'
+     " give an inflow"),
+    ({"boundaries__body": {"type": "wall", "velocity": ["1/x", 0, "log(0-1)"]}},
+     'boundaries.body.velocity = ["1/x", 0.0, "log(0-1)"]: '),
+    ({"boundaries__body": {"type": "wall", "roughness": 0.1}}, f"boundaries.body.roughness = 0.1: {LATER}"),
+    ({"boundaries__body": {"type": "wall", "temperature": 1}},
+     "boundaries.body.temperature = 1.0: this case has no temperature; add a [heat] table with diffusivity, or leave it out"),
+    ({"boundaries__far": {"type": "far-field", "velocity": ["y", 0, 0]}},
+     'boundaries.far.velocity = ["y", 0, 0]: a free stream is the same everywhere; give three numbers'),
+    ({"boundaries__far": {"type": "inflow", "velocity": ["t", 0, 0]}},
+     'boundaries.far.velocity = ["t", 0, 0]: values that change in time are not available on charts in this version;'
+     " leave out t"),
+    ({"boundaries__far": {"type": "inflow", "velocity": ["y", 0, 0], "profile": "parabolic"}},
+     'boundaries.far.profile = "parabolic": velocity says how it is distributed; give it as three numbers'),
+    # 11, 12: tables and keys of others
+    ({"turbulence": {"model": "wale"}}, f'turbulence = {{ model = "wale" }}: {LATER}'),
+    ({"spectra": [{"name": "s", "along": "x"}]},
+     'spectra = [{ name = "s", along = "x" }]: it needs a Cartesian grid; leave it out'),
+    ({"obstacles": [{"type": "sphere"}]},
+     'obstacles = [{ type = "sphere" }]: bodies are sides of body-fitted grids; leave it out'),
+    ({"pressure": {"solver": "fft"}},
+     'pressure = { solver = "fft" }: the pressure is marched with the velocity, by no solver of its own; leave it out'),
+    ({"fluid__scheme": "quick"},
+     'fluid.scheme = "quick": the model "artificial-compressibility" does not read it; leave it out'),
+    ({"body__rotation": [0, 0, 1]},
+     'body.rotation = [0.0, 0.0, 1.0]: the model "artificial-compressibility" does not read it; leave it out'),
+    # 13, 14, 15
+    ({"method__compressibility": 0},
+     'method.compressibility = 0: give a number > 0, a velocity squared, "auto", or { local = true }'),
+    ({"boundaries__far": "slip", "initial": {}},
+     'method.reference_speed = "auto": everything is at rest; give a speed that the flow will reach, a number > 0'),
+    ({"boundaries__far": {"type": "inflow", "velocity": ["x", "y", 0]}},
+     "boundaries: 154.5 per time leaves through far, and all other sides are closed; give one of them as an outflow with"
+     " its pressure, or velocities whose fluxes sum to 0"),
+    # 16
+    ({"time": {"steps": 3}}, "time.steady: missing; real time is not available in this version; give the relative"
+                             " residual of a steady state, as 1e-8"),
+    ({"time__steps": None}, "time.steps: missing; give the largest number of steps"),
+    ({"time__end": 1.0}, "time.end = 1.0: real time is not available in this version: a run marches to the steady state;"
+                         " leave it out, and give steps"),
+    ({"time__steady": {"rate": 1}}, "time.steady = { rate = 1 }: a table says when a flow in real time is steady; give a"
+                                    " number, the relative residual"),
+    ({"motion": {"angle": {"z": "t"}}}, 'motion = { angle = { z = "t" } }: moving grids are not available in this version;'
+                                        " leave it out"),
+    ({"statistics": {}}, "statistics = {}: a steady run has no averages over time; leave it out"),
+    ({"output__every": 0.5}, "output.every = { time = 0.5 }: a steady run counts steps; give { steps = n }"),
+    ({"machine__precision": "single"},
+     'time.steady = 1e-08: single precision gets no further than 1e-05; give that, or machine.precision = "double"'),
+    # 17 and what else does not go together
+    ({"method__march": "euler"},
+     'method.march = "euler": unstable with reconstruction = "third"; give "first", flux = "central", or another march'),
+    ({"method__march": "implicit"}, 'method.march = "implicit": implicit marching is not available in this version; give'
+                                    " one of euler, rk3, rk4, rk5"),
+    ({"method__linear": {}}, "method.linear = {}: it belongs to implicit marching, not available in this version; leave it"
+                             " out"),
+    ({"method__damping": {"type": "jst"}}, 'method.damping = { type = "jst" }: upwind fluxes need none; leave it out, or'
+                                           ' give flux = "central"'),
+    ({"method__pressure_at": [0, 0, 0]},
+     "method.pressure_at = [0.0, 0.0, 0.0]: boundaries.far says how high the pressure is; leave it out"),
+    # 19
+    ({"machine__blocks": [1, 1, 2]}, "machine.blocks = [1, 1, 2]: on charts blocks are counted, as pieces of several"
+                                     ' charts make one: give a whole number, or "auto"'),
+    ({"machine__cuts": {"3": [1, 1, 1]}},
+     'machine.cuts."3" = [1, 1, 1]: there is no such chart; they have the numbers 1 to 2'),
+    # 24
+    ({"boundaries__far": "outflow"}, "boundaries.far.pressure: missing; a convective outflow is not available on charts in"
+                                     " this version; give 0"),
+])  # fmt: skip
+def test_what_is_wrong_is_told_with_its_remedy(changes, line):
+    lines = problems(**changes)
+    assert len(lines) == 1
+    assert lines[0] == line or line.endswith(": ") and lines[0].startswith(line)
+
+
+def test_all_that_is_wrong_is_told_at_once():
+    lines = problems(
+        grid__foo=3, boundaries__far={"type": "outflow"}, time__end=1.0, method__march="implicit", statistics={},
+        machine__blocks=0,
+    )  # fmt: skip
+    assert {line.partition(" ")[0] for line in lines} == {
+        "grid.foo", "boundaries.far.pressure:", "time.end", "method.march", "statistics", "machine.blocks",
+    }  # fmt: skip
+
+
+def test_a_pressure_point_lies_in_the_grid():
+    lines = problems(LID, method__pressure_at=[0.5, 0.5, 2.0])
+    assert lines == ["method.pressure_at = [0.5, 0.5, 2.0]: beyond the grid, which reaches from [0.0, 0.0, 0.0] to [1.0,"
+                     " 1.0, 1.0]; give a point in it"]  # fmt: skip
+
+
+@pytest.mark.parametrize(("changes", "line"), [
+    ({"shape": "box"}, 'grid.shape = "box": body-fitted cells need [method] with type = "artificial-compressibility"; give'
+                       " that, or leave it out"),
+    ({"file": "wing.xyz"}, 'grid.file = "wing.xyz": body-fitted cells need [method] with type ='
+                           ' "artificial-compressibility"; give that, or leave it out'),
+])  # fmt: skip
+def test_a_projection_has_no_charts(changes, line):
+    grid = {"cells": [8, 8, 8], "lengths": [1, 1, 1], **changes}
+    tables = {"grid": grid, "fluid": {"viscosity": 1}, "boundaries": dict.fromkeys("xyz", "periodic"), "time": {"steps": 1}}
+    with pytest.raises(BadInput) as error:
+        Case(**tables)
+    assert str(error.value).splitlines() == [line]
+    with pytest.raises(BadInput, match='method.march = "rk4": it needs type = "artificial-compressibility"'):
+        Case(**{**tables, "grid": {"cells": [8, 8, 8], "lengths": [1, 1, 1]}, "method": {"march": "rk4"}})
+
+
+def test_grids_come_from_files_with_names_of_their_own(tmp_path):
+    path = tmp_path / "ring.xyz"
+    keys = {key: value for key, value in CYLINDER["grid"].items() if key != "shape"}
+    write_grid(path, shape("o-grid", keys).grid())
+    boundaries = {"wing": "wall", "far": FAR, "ends": "symmetry"}
+    full = case(grid={"file": str(path), "sides": {"body": "wing"}}, boundaries=boundaries)
+    assert set(full.grid.grid().sides) == {"wing", "far", "ends"}
+    text = changed(CYLINDER, grid={"file": "ring.xyz"})
+    (tmp_path / "case.toml").write_text(document(text))
+    assert Case.load(tmp_path / "case.toml").grid.grid().cells == 160  # relative to the case file
+    assert problems(grid={"file": str(path), "cells": [1, 1, 1]}) == [
+        "grid.cells = [1, 1, 1]: the file says what the cells are; leave it out, or grid.file"
+    ]
+    path.write_bytes(path.read_bytes()[:-20])
+    assert len(problems(grid={"file": str(path)})) == 1
+    assert problems(grid={"file": str(path)})[0].startswith("grid.file: ")
+    assert "there is no such file" in problems(grid={"file": str(tmp_path / "none.xyz")})[0]
+
+
+def test_formulas_are_tried_on_every_chart():
+    """Item 21: a value that is no number, on some chart alone."""
+    setup = Simulation(case(initial={"velocity": ["where(y < 0 - 4, log(0 - 1), 1)", 0, 0]}), (1, 1, 1))
+    with pytest.raises(BadInput, match=r"initial.velocity: on chart \d the expression .* is not finite at x = "):
+        setup.system.check()
+
+
+def test_what_the_case_says_reaches_the_model():
+    setup = Simulation(case(LID), (1, 1, 1))
+    model = setup.model
+    assert model.spacing == pytest.approx((0.1, 0.125, 1 / 6))
+    assert (model.method.local, model.method.global_steps, model.method.courant) == (True, True, 0.4)
+    assert setup.system.speed == pytest.approx(np.sqrt(1.0), rel=1e-2)  # root(1 * 1 * 1 * 1); the lid is slower
+    assert [side.name for side in model.sides if side.varying] == ["z_max"]
+    assert model.sides[0].condition.warm == (model.sides[0].name == "x_min")
+    assert not Simulation(case(TURNED), (1, 1, 1)).model.spacing
+    assert Simulation(case(), (1, 1, 1)).model.planar

@@ -1,0 +1,133 @@
+"""Runs on charts: the same bits for any blocks and after any break; how a march ends; what its log and store have."""
+
+import json
+
+import numpy as np
+import pytest
+
+from taskflow.errors import RunFailed
+from taskflow.output import read_log, tree
+from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.restart import newest_restart
+from tests.simulation.going_on import go
+from tests.simulation.on_charts import CYLINDER, LID, TURNED, case
+
+SAVED = {"checkpoint__every": {"steps": 4}}
+
+
+def contents(path):
+    """All snapshots by their names, and the log without what the clock on the wall says."""
+    found = tree(path / "fields.zarr").load()
+    fields = {f"{n}/{name}": ds[name].values for n, ds in found["charts"].children.items() for name in ds.data_vars}
+    return {"time": found.time.values, **fields}, [
+        {key: value for key, value in line.items() if key != "wall"} for line in read_log(path / "log.jsonl")
+    ]
+
+
+def check_same(path, other):
+    """Two runs have left the same snapshots and numbers, to the bit."""
+    (fields, log), (expected, lines) = contents(path), contents(other)
+    assert fields.keys() == expected.keys()
+    for name, values in expected.items():
+        np.testing.assert_array_equal(fields[name], values, err_msg=name)
+    assert log == lines
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("tables", "cuts"), [
+    (CYLINDER, {"1": [2, 1, 1], "2": [1, 2, 1]}), (LID, {"2": [1, 2, 2]}), (TURNED, {"4": [1, 1, 2]}),
+])  # fmt: skip
+def test_runs_have_the_same_bits_for_any_blocks_and_go_on_after_a_break(tmp_path, tables, cuts):
+    go(case(tables), tmp_path / "whole")
+    go(case(tables, machine__cuts=cuts), tmp_path / "cut", (1, 1, 3))
+    check_same(tmp_path / "cut", tmp_path / "whole")
+    broken = tmp_path / "broken"
+    go(case(tables, **SAVED), broken, (1, 1, 2), kill=9)
+    assert newest_restart(broken, case(tables, **SAVED))[0].tick.step == 8
+    go(case(tables, **SAVED), broken, (1, 1, 1), resume=True)
+    check_same(broken, tmp_path / "whole")
+
+
+@pytest.mark.slow
+def test_a_steady_state_ends_the_run(tmp_path):
+    """Which of its steps that is does not depend on a break: all residuals count that were looked at."""
+    full = case(TURNED, fluid__viscosity=0.5, time={"steady": 0.3, "steps": 400}, **SAVED)
+    told = go(full, tmp_path / "whole")
+    assert told["ended"] == "steady"
+    assert told["step"] < 400
+    lines = contents(tmp_path / "whole")[1]
+    names = [name for name in lines[0] if name.startswith("residual_")]
+    assert names == ["residual_continuity", "residual_momentum_x", "residual_momentum_y", "residual_momentum_z"]
+    assert all(told["rates"][name.removeprefix("residual_")] <= 0.3 for name in names)
+    go(full, tmp_path / "broken", kill=told["step"] - 2)
+    go(full, tmp_path / "broken", (1, 1, 2), resume=True)
+    check_same(tmp_path / "broken", tmp_path / "whole")
+    restart, _ = newest_restart(tmp_path / "whole", full)
+    assert restart.tick.finished
+
+
+@pytest.mark.slow
+def test_a_run_that_does_not_get_steady_says_so(tmp_path):
+    told = go(case(), tmp_path / "run")
+    assert told["ended"] == "end"
+    (warning,) = told["warnings"]
+    assert "the state is not steady after time.steps: the residual of " in warning
+    assert "1e-08 was to be reached; give more steps" in warning
+
+
+@pytest.mark.slow
+def test_a_march_that_diverges_says_where_and_what_to_do(tmp_path):
+    with pytest.raises(RunFailed) as error:
+        go(case(method__cfl=15.0, time__steps=200, checkpoint__every={"steps": 1}), tmp_path / "run", (1, 1, 2))
+    message = str(error.value)
+    assert message.startswith("the run diverged: at step ")
+    for words in ("the residual of ", " in cell (", ") of chart ", "give a smaller method.cfl (now 15)",
+                  "the flow may be unsteady", "the last checkpoint is that of step "):  # fmt: skip
+        assert words in message
+
+
+@pytest.mark.slow
+def test_the_log_has_forces_and_the_store_sides(tmp_path):
+    go(case(LID), tmp_path / "run")
+    line = contents(tmp_path / "run")[1][-1]
+    assert set(line["bodies"]) == set(LID["boundaries"])
+    assert all(set(acts) == {"force", "pressure_force", "moment", "heat_flux"} for acts in line["bodies"].values())
+    lid = line["bodies"]["z_max"]
+    assert lid["force"][0] < 0 < lid["pressure_force"][2] - lid["force"][2] + 1e-6  # friction holds it back
+    found = tree(tmp_path / "run" / "fields.zarr")
+    assert found.attrs["viscosity"] == 0.02
+    assert found.attrs["boundary_x_min"] == "wall"
+    assert found.sizes["time"] == 4
+    sides = json.loads(found["charts/0"].attrs["sides"])
+    assert "x_min" in sides
+    assert "x_max" not in sides
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tables", [LID, TURNED])
+def test_steps_are_proved(tables):
+    from taskflow.simulation.estimate import estimate
+
+    proof = estimate(case(tables, machine__blocks=2)).prove()
+    proof.hold()
+    assert proof.reads > 0
+
+
+def test_checkpoints_hold_the_state_alone():
+    """No constant, and of ages only what the next step reads."""
+    setup = Simulation(case(), (1, 1, 2))
+    assert set(setup.carried) == {"p", "u", "v", "w"}
+    assert setup.partition.region.count == 160
+    assert [sum(box.volume for box in setup.partition.cells_of(block)) for block in (0, 1)] == [80, 80]
+
+
+def test_stencils_and_shares_are_told():
+    setup = Simulation(case(LID), (1, 1, 2))
+    depths = setup.step_cost.depths
+    assert [depths[name] for name in ("p", "u", "v", "w", "T")] == [2, 1, 1, 1, 1]
+    assert list(setup.domain.shares(setup.partition)) == [
+        "block 0: 240 cells, chart 1", "block 1: 240 cells, chart 2",
+    ]  # fmt: skip
+    assert setup.domain.place("c", setup.domain.first[1], 0) == (
+        "in cell (1, 1, 1) of chart 2, at x = 0.55, y = 0.0625, z = 0.0833333"
+    )
