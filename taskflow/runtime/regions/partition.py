@@ -6,11 +6,12 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations, pairwise, product
+from itertools import pairwise, product
 from numbers import Integral
 
 from taskflow.errors import BadArgument
 from taskflow.runtime.regions.box import Box, Triple, hull, triple
+from taskflow.runtime.regions.pieces import complete
 from taskflow.runtime.regions.region import FieldSpace, Region
 from taskflow.runtime.regions.turn import STRAIGHT, Turn
 
@@ -86,8 +87,10 @@ class Partition:
                 raise BadArgument("blocks", str(list(self.shape)), problem, f"use 1 to {cells} there")
         if (self.pieces is None) != (self.region.atlas is None):
             raise ValueError("a region on an atlas is cut into pieces, one on a box is not")
-        if self.pieces is not None:
-            self._check_pieces(self.pieces)
+        if self.pieces is not None and (self.shape != (1, 1, len(self.pieces)) or not all(self.pieces)):
+            raise ValueError(f"pieces for {len(self.pieces)} blocks, in {self.shape}: every block has one or more")
+        if self.pieces is not None and not complete(self.parts, self.region.charts):
+            raise ValueError("the pieces are not the cells of the charts, each once")
         if any(len(other) != len(self) or other.beside for other in self.beside):
             raise ValueError("partitions beside each other have as many blocks, and none beside themselves")
         if len(self.homes) < sum(len(each.region.fields) for each in (self, *self.beside)):
@@ -101,14 +104,6 @@ class Partition:
             raise ValueError(f"{len(self.reach)} boxes reached by {len(self)} blocks: give one for each")
         if self.redundant > self.narrowest:
             raise ValueError(f"{self.redundant} layers are redundant; the narrowest block has {self.narrowest}")
-
-    def _check_pieces(self, pieces: tuple[tuple[Box, ...], ...]) -> None:
-        if self.shape != (1, 1, len(pieces)) or not all(pieces):
-            raise ValueError(f"pieces for {len(pieces)} blocks, in {self.shape}: every block has one or more")
-        inside = [sum(piece.volume for piece in self.parts if piece in chart) for chart in self.region.charts]
-        apart = not any(a.meets(b) for a, b in combinations(self.parts, 2))
-        if not apart or inside != [chart.volume for chart in self.region.charts]:
-            raise ValueError("the pieces are not the cells of the charts, each once")
 
     def __len__(self) -> int:
         x, y, z = self.shape
@@ -187,9 +182,8 @@ class Partition:
 
     def nbytes(self, block: int) -> int:
         """Bytes of the fields of all regions on a block."""
-        return sum(
-            each.region.nbytes(each.memory[n]) for each in (self, *self.beside) for n in each.pieces_of(block)
-        )  # fmt: skip
+        homes = (self, *self.beside)
+        return sum(each.region.nbytes(each.memory[n]) for each in homes for n in each.pieces_of(block))
 
     def place(self, block: int) -> Triple:
         """Return how many blocks lie before this one along x, y and z."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from itertools import pairwise, product
+from collections.abc import Mapping, Sequence
+from itertools import combinations, pairwise, product
 
 from taskflow.errors import BadArgument
 from taskflow.runtime.regions.atlas import Atlas
@@ -29,6 +29,12 @@ def divided(atlas: Atlas, blocks: int, cuts: Mapping[int, Triple] | None = None)
         problem = f": {len(atlas.charts)} charts make pieces for {most} blocks at most"
         raise BadArgument("blocks", str(blocks), problem, f"use 1 to {most}")
     return tuple(map(tuple, pieces))
+
+
+def complete(pieces: Sequence[Box], charts: Sequence[Box]) -> bool:
+    """Whether the pieces are the cells of the charts, each once."""
+    inside = [sum(piece.volume for piece in pieces if piece in chart) for chart in charts]
+    return inside == [chart.volume for chart in charts] and not any(a.meets(b) for a, b in combinations(pieces, 2))
 
 
 def _cut(chart: Box, shape: Triple) -> list[Box]:
