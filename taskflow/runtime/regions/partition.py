@@ -157,9 +157,7 @@ class Partition:
         return tuple(box for piece in self.pieces_of(block) for box in self.own[piece])
 
     def beside_piece(self, piece: int, other: Partition) -> int:
-        """The piece of another partition into as many blocks that lives where a piece of this one does: of as many
-        pieces the one in the same place, else the block's first.
-        """
+        """The piece of another partition beside a piece: of as many on the block that in the same place, else the first."""
         block = self.block_of[piece]
         mine, theirs = self.pieces_of(block), other.pieces_of(block)
         return theirs[piece - mine[0]] if len(mine) == len(theirs) else theirs[0]
@@ -197,9 +195,7 @@ class Partition:
 
     @cached_property
     def own(self) -> tuple[tuple[Box, ...], ...]:
-        """The cells that each piece owns: its own ones, first, and those of the boundary layers that it touches, as
-        disjoint boxes; of all pieces a disjoint, complete partition of what holds a value of its own.
-        """
+        """The cells of each piece, first, and the boundary layers that it touches, as boxes: a partition of all such."""
         return tuple(map(self._own, self.parts))
 
     def _own(self, piece: Box) -> tuple[Box, ...]:
@@ -274,9 +270,7 @@ class Partition:
         return [a + nx * (b + ny * c) for c, b, a in product(z, y, x)]
 
     def targets(self, some: Collection[int]) -> set[int]:
-        """The pieces that have memory for cells of some pieces in this region, across periodic faces and seams too, and
-        these.
-        """
+        """These pieces, and those that have memory for cells of them, across periodic faces and seams too."""
         if self.replicated:
             return {*some}
         own, holders = [box for piece in some for box in self.own[piece]], {*some}
