@@ -157,7 +157,7 @@ class Partition:
         return tuple(box for piece in self.pieces_of(block) for box in self.own[piece])
 
     def beside_piece(self, piece: int, other: Partition) -> int:
-        """The piece of another partition beside a piece: of as many on the block that in the same place, else the first."""
+        """The piece of another partition beside a piece: of as many on a block that in its place, else the first."""
         block = self.block_of[piece]
         mine, theirs = self.pieces_of(block), other.pieces_of(block)
         return theirs[piece - mine[0]] if len(mine) == len(theirs) else theirs[0]
@@ -195,7 +195,7 @@ class Partition:
 
     @cached_property
     def own(self) -> tuple[tuple[Box, ...], ...]:
-        """The cells of each piece, first, and the boundary layers that it touches, as boxes: a partition of all such."""
+        """The cells of each piece, first, and the boundary layers that it touches: a partition of all such."""
         return tuple(map(self._own, self.parts))
 
     def _own(self, piece: Box) -> tuple[Box, ...]:
