@@ -1,0 +1,1 @@
+"""How fast a march by artificial compressibility is: `taskflow bench residual` and `taskflow bench ssspnt`."""
