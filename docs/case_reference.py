@@ -4,14 +4,18 @@ In the page a table stands between `<!-- keys of NAME -->` and `<!-- end -->`, N
 """
 
 import re
+from collections.abc import Sequence
+from dataclasses import MISSING
 from pathlib import Path
 from typing import Any
 
+from taskflow.geometry.grids import SHAPES
+from taskflow.simulation.build.artificial_compressibility.system import CompressibilitySystem
 from taskflow.simulation.build.two_phase.system import TwoPhaseSystem
 from taskflow.simulation.case.schema import described, own_tables
 
 PAGE = Path(__file__).parent / "reference" / "case.md"
-PLACE = re.compile(r"(<!-- keys of (\w+) -->\n\n).*?<!-- end -->", re.S)
+PLACE = re.compile(r"(<!-- (?:keys of (\w+)(?:: ([\w ]+))?|shapes) -->\n\n).*?<!-- end -->", re.S)
 NUMBERS = {2: "two", 3: "three", 4: "four"}
 OWN = {  # what a file has for values of our own types
     "Every": "interval",
@@ -25,17 +29,46 @@ PLURAL = {"number or expression": "numbers or expressions"}
 def updated(page: str) -> str:
     """The page with its tables as they have to be."""
     models = {"Case": described(), **described()["$defs"]}
-    own = own_tables(TwoPhaseSystem)
-    for table_of, kind in own.items():
-        models |= {table_of: kind, **kind.get("$defs", {})}
-    return PLACE.sub(lambda match: f"{match[1]}{table(models[match[2]], models)}\n\n<!-- end -->", page)
+    for system in (TwoPhaseSystem, CompressibilitySystem):
+        for table_of, kind in own_tables(system).items():
+            models |= {table_of: kind, **kind.get("$defs", {})}
+
+    def written(match: re.Match[str]) -> str:
+        made = table(models[match[2]], models, (match[3] or "").split()) if match[2] else shapes()
+        return f"{match[1]}{made}\n\n<!-- end -->"
+
+    return PLACE.sub(written, page)
 
 
-def table(model: dict[str, Any], models: dict[str, Any]) -> str:
-    """A row per key, or for all of which the same is to be said."""
-    model = next(kind for kind in (model, *model.get("anyOf", ())) if "properties" in kind)
+def shapes() -> str:
+    """The keys of all shapes of grids."""
+    lines = ["| shape | key | value | meaning | default |", "|---|---|---|---|---|"]
+    for name, kind in SHAPES.items():
+        for n, entry in enumerate(kind.entries()):
+            otherwise = "required" if entry.default is MISSING else "" if entry.default is None else as_toml(entry.default)
+            cells = f"`{name}`" if n == 0 else "", f"`{entry.name}`", entry.kind.words, entry.meaning, otherwise
+            lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def as_toml(value: Any) -> str:
+    """A value as a case file has it."""
+    return f"`{written(list(value) if isinstance(value, tuple) else value)}`"
+
+
+def table(model: dict[str, Any], models: dict[str, Any], some: Sequence[str] = ()) -> str:
+    """A row per key, or for all of which the same is to be said; of `some` keys, where these are named. Of a grid on
+    charts, which may be one of several shapes, those of a file, and the name of the shape.
+    """
+    kinds = [kind for kind in (model, *model.get("anyOf", ())) if "properties" in kind]
+    model, properties = kinds[-1], dict(kinds[-1]["properties"])
+    if len(kinds) > 1:
+        shape = {**kinds[0]["properties"]["shape"], "anyOf": [{"enum": [*SHAPES]}]}
+        model, properties = {}, {"shape": shape, **properties}
     rows: dict[tuple[str, str, str], list[str]] = {}
-    for name, key in model["properties"].items():
+    for name, key in properties.items():
+        if some and name not in some:
+            continue
         said = value(key, models), key["description"], default(key, required=name in model.get("required", ()))
         rows.setdefault(said, []).append(f"`{name}`")
     lines = [f"| {', '.join(names)} | {' | '.join(said)} |" for said, names in rows.items()]
@@ -50,7 +83,7 @@ def value(key: dict[str, Any], models: dict[str, Any]) -> str:
     if "$ref" in key:
         name = key["$ref"].rpartition("/")[2]
         return OWN.get(name) or value(models[name], models)
-    if "properties" in key:
+    if "properties" in key or key.get("type") == "object":
         return "table"
     if "const" in key or "enum" in key:
         return ", ".join(f"`{written(choice)}`" for choice in key.get("enum", [key.get("const")]))

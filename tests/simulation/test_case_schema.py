@@ -9,6 +9,7 @@ from jsonschema import Draft202012Validator
 
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.schema import schema
+from tests.simulation.on_charts import CYLINDER, LID, TURNED, changed
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -76,6 +77,21 @@ def test_the_fluid_of_two_phases_has_a_scheme_alone(fluid, passes):
     assert (found == []) == passes
     if passes:
         assert problems(Case(**{**tomllib.loads(text), "fluid": fluid}).to_toml()) == []
+
+
+@pytest.mark.parametrize("tables", [CYLINDER, LID, TURNED])
+def test_cases_on_charts_pass(tables):
+    assert not list(VALIDATOR.iter_errors(tables))
+    assert problems(Case(**tables).to_toml()) == []
+
+
+@pytest.mark.parametrize("change", [
+    {"grid__foo": 3}, {"grid__cells": [0, 1, 1]}, {"grid__shape": "c-grid"}, {"boundaries__body": "wal"},
+    {"boundaries__body": {"type": "wall", "speed": 1}}, {"method__march": "implicit"}, {"method__flux": "up"},
+    {"time__steps": 0}, {"machine__blocks": 0}, {"machine__cuts": 3},
+])  # fmt: skip
+def test_what_is_wrong_on_charts_is_seen(change):
+    assert list(VALIDATOR.iter_errors(changed(CYLINDER, **change)))
 
 
 def test_every_key_says_what_it_means_without_links():

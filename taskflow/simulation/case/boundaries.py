@@ -134,6 +134,11 @@ class Boundary(Table):
         resting = _kind(values) == "wall" and not present(values, "velocity")
         return {**values, "velocity": (0.0, 0.0, 0.0)} if resting else values
 
+    @classmethod
+    def as_schema(cls, made: dict[str, Any]) -> dict[str, Any]:
+        """A side may be its type alone."""
+        return {"anyOf": [{"enum": made["properties"]["type"]["enum"]}, made]}
+
     def written(self) -> Any:
         return super().written() if len(present(dict(self), *Boundary.model_fields)) > 1 else self.type
 

@@ -37,6 +37,11 @@ class Steady(Table):
     every: Interval = entry("how often it is looked at; cuts no step", Every(steps=10))
 
     @classmethod
+    def as_schema(cls, made: dict[str, Any]) -> dict[str, Any]:
+        """It may be its rate alone."""
+        return {"anyOf": [{"type": "number", "exclusiveMinimum": 0}, made]}
+
+    @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
         every, over = values.get("every"), values.get("over")
         if isinstance(every, int | float) and isinstance(over, int | float) and every > over:

@@ -8,9 +8,7 @@ from typing import Any
 
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 
-from taskflow.simulation.case.boundaries import Boundary
 from taskflow.simulation.case.case import Case
-from taskflow.simulation.case.control import Steady
 from taskflow.simulation.case.initial import Function
 from taskflow.simulation.case.method import ALL, Kind, available
 from taskflow.simulation.case.table import OTHERWISE, REMEDY, Table, written
@@ -50,9 +48,7 @@ class _Schema(GenerateJsonSchema):
     def model_schema(self, schema: Any) -> JsonSchemaValue:
         made = super().model_schema(schema)
         made["title"] = made["title"].removesuffix("Table")
-        if schema["cls"] is Boundary:
-            return {"anyOf": [{"enum": made["properties"]["type"]["enum"]}, made]}  # a side may be its type alone
-        return {"anyOf": [AMOUNT, made]} if schema["cls"] is Steady else made  # which may be its rate alone
+        return dict(schema["cls"].as_schema(made))
 
     def default_schema(self, schema: Any) -> JsonSchemaValue:
         made = super().default_schema(schema)
@@ -72,8 +68,8 @@ def described() -> dict[str, Any]:
 
 
 def own_tables(system: Kind) -> dict[str, JsonSchemaValue]:
-    """The schemas of the tables that only this system reads, by their names in the case file."""
-    tables = {system.claims: system.table, **system.lists}
+    """The schemas of the tables that this system reads with keys of its own, by their names in the case file."""
+    tables = {system.claims: system.table, **system.instead, **system.lists}
     return {name: table.model_json_schema(schema_generator=_Schema) for name, table in tables.items()}
 
 
@@ -86,10 +82,9 @@ def schema() -> dict[str, Any]:
             made["$defs"] |= _for_editors(table.pop("$defs", {}))
             one = _for_editors(table)
             several = {"type": "array", "items": one, "description": one["description"]}
-            made["properties"][name] = several if name in system.lists else one
-        for name, kind in system.instead.items():
-            own = _for_editors(kind.model_json_schema(schema_generator=_Schema))
-            made["properties"][name] = {"anyOf": [made["properties"][name], own], "description": own["description"]}
+            mine, other = several if name in system.lists else one, made["properties"].get(name)
+            either = other and {"anyOf": [other, mine], "description": other.get("description", one["description"])}
+            made["properties"][name] = either or mine
         whole = ALL | system.accepts  # of others it reads a key at most, and needs none
         made["required"] = [name for name in made["required"] if name in whole]
     return made

@@ -101,6 +101,11 @@ class Table(BaseModel):
             paths += [(name,), *((name, *path) for path in (inner.paths() if inner else []))]
         return paths
 
+    @classmethod
+    def as_schema(cls, made: dict[str, Any]) -> dict[str, Any]:
+        """The JSON schema of the table, from that of its keys."""
+        return made
+
     def completed(self, tables: Mapping[str, Any]) -> Self:
         """The table with the defaults that depend on the other `tables` of a sound case, and on its `fields`."""
         return self

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
+from pydantic import Field
+
 from taskflow.errors import BadInput
 from taskflow.simulation.case.method import Method
 from taskflow.simulation.case.problems import Problem, present, wrong
@@ -145,7 +147,7 @@ class PseudoTime(Table):
         "scheme": "method.march says how steps are made; leave it out",
     }  # fmt: skip
 
-    steady: Annotated[float, reads(_steady)] = entry(
+    steady: Annotated[float, Field(gt=0, lt=1), reads(_steady)] = entry(
         "the residual at which the run ends as `steady`: of each equation the root mean square, over its largest value"
         " of the first five steps",
         remedy="real time is not available in this version; give the relative residual of a steady state, as 1e-8",

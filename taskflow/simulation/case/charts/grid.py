@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import MISSING, replace
 from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import ConfigDict, model_validator
+from pydantic import ConfigDict, WithJsonSchema, model_validator
 
 from taskflow.errors import BadArgument, BadInput
 from taskflow.geometry.grids import SHAPES, BadGrid, Grid, Patch, Shape, map_beside, read_grid, shape
@@ -20,6 +20,7 @@ from taskflow.simulation.values import text
 
 PLAIN = "box"  # the shape where none is named
 OF_FILES = ("map", "scale")
+NAMES = {"type": "object", "additionalProperties": {"type": "string"}}
 
 
 def _renames(value: object) -> tuple[tuple[str, str], ...]:
@@ -47,7 +48,7 @@ class ChartGrid(Table):
         otherwise="that of its name beside it; without one seams are found from faces that coincide",
     )
     scale: Positive = entry("by which the lengths in that file are multiplied", 1.0)
-    sides: Annotated[tuple[tuple[str, str], ...], reads(_renames)] = entry(
+    sides: Annotated[tuple[tuple[str, str], ...], reads(_renames), WithJsonSchema(NAMES)] = entry(
         'other names of sides, as `{ k_min_1 = "wing" }`; those of one name become one side', (), otherwise="as they are"
     )
 
@@ -61,6 +62,20 @@ class ChartGrid(Table):
             for key, value in values.items():
                 if key not in ("file", "sides", *OF_FILES):
                     yield wrong(key, value, "the file says what the cells are; leave it out, or grid.file")
+
+    @classmethod
+    def as_schema(cls, made: dict[str, Any]) -> dict[str, Any]:
+        """With the keys of each shape beside its name."""
+        keys, forms = made["properties"], []
+        for name, kind in SHAPES.items():
+            own = {"shape": {**keys["shape"], "anyOf": [{"const": name}]}, "sides": keys["sides"]}
+            for key in kind.entries():
+                own[key.name] = {**key.kind.schema, "description": key.meaning}
+            required = [key.name for key in kind.entries() if key.default is MISSING] + ["shape"] * (name != PLAIN)
+            forms.append({"type": "object", "properties": own, "required": required, "additionalProperties": False})
+        files = {name: key for name, key in keys.items() if name != "shape"}
+        forms.append({"type": "object", "properties": files, "required": ["file"], "additionalProperties": False})
+        return {"anyOf": forms, "title": made["title"], "description": made["description"]}
 
     @classmethod
     def paths(cls) -> list[Key]:

@@ -117,6 +117,11 @@ class ChartSide(Table):
             raise ValueError("values that change in time are not available on charts in this version; leave out t")
         return value
 
+    @classmethod
+    def as_schema(cls, made: dict[str, Any]) -> dict[str, Any]:
+        """A side may be its type alone."""
+        return {"anyOf": [{"enum": made["properties"]["type"]["enum"]}, made]}
+
     def written(self) -> Any:
         """As the case file has it: its type alone, where there is no more."""
         return super().written() if len(present(dict(self), *ChartSide.model_fields)) > 1 else self.type
