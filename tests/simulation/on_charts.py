@@ -23,6 +23,7 @@ LID = {
     "grid": {"cells": [10, 8, 6], "lengths": [1.0, 1.0, 1.0], "charts": [2, 1, 1]},
     "fluid": {"viscosity": 0.02},
     "heat": {"diffusivity": 0.02, "expansion": 1.0},
+    "scalars": [{"name": "dye", "diffusivity": 0.01, "initial": "x*y", "boundaries": {"y_min": {"value": 1.0}}}],
     "body": {"gravity": [0.0, 0.0, -1.0]},
     "boundaries": {
         **dict.fromkeys(("x_max", "y_min", "y_max", "z_min"), "wall"),

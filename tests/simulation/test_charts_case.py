@@ -180,6 +180,50 @@ def test_grids_come_from_files_with_names_of_their_own(tmp_path):
     assert "there is no such file" in problems(grid={"file": str(tmp_path / "none.xyz")})[0]
 
 
+def test_functions_are_not_for_charts():
+    assert problems(initial={"velocity": [np.sin, 0, 0]}) == [
+        'initial.velocity = "numpy.sin": functions of Python are not available on charts in this version; give an'
+        " expression in x, y, z"
+    ]
+
+
+def test_two_dimensions_are_a_plane_across_z():
+    grid = {"shape": "box", "cells": [1, 8, 8], "lengths": [1, 1, 1], "periodic": ["x"]}
+    sides = dict.fromkeys(("y_min", "z_min", "z_max"), "wall")
+    lines = problems(grid=grid, boundaries={**sides, "y_max": {"type": "wall", "velocity": [0, 0, 1]}}, initial={})
+    assert lines == [
+        "grid: chart 1 is one cell thick along i, and joined to itself there; in two dimensions all charts lie in a plane"
+        " across z and are one cell thick along k: turn it, or give 4 cells"
+    ]
+
+
+def test_blocks_find_pieces():
+    """Item 19: no piece is thinner than the layers of ghost cells."""
+    from taskflow.simulation.remedies import as_keys
+
+    setup = Simulation(case(machine__blocks=100), (1, 1, 100))
+    with pytest.raises(BadInput, match=r"machine.blocks = 100: 2 charts make pieces for \d+ blocks at most; use 1 to"):
+        with as_keys():
+            _ = setup.partition
+
+
+def test_scalars_are_given_on_sides_by_their_names():
+    faces = {"bdy": {"value": 1}, "body": {"flux": 1}, "ends": {"value": 1}, "far": {"flux": 2}}
+    assert problems(scalars=[{"name": "dye", "diffusivity": 0, "boundaries": faces, "source": 1}]) == [
+        f"scalars[1].source = 1: {LATER}",
+    ]
+    assert problems(scalars=[{"name": "dye", "diffusivity": 0, "boundaries": faces}]) == [
+        'scalars[1].boundaries.bdy = { value = 1.0 }: the grid has no such side; did you mean "body"?',
+        "scalars[1].boundaries.body.flux = 1.0: nothing diffuses without diffusivity; give one",
+        "scalars[1].boundaries.ends = { value = 1.0 }: a side of the type symmetry takes no scalar; leave it out",
+        "scalars[1].boundaries.far.flux = 2.0: a flux is given on walls; give the value that enters",
+    ]
+    full = case(scalars=[{"name": "dye", "diffusivity": 0.1, "initial": "x", "boundaries": {"body": {"flux": 1}}}])
+    assert Case(**tomllib.loads(full.to_toml())) == full
+    given = {side.name: side.scalars["dye"] for side in Simulation(full, (1, 1, 1)).model.sides}
+    assert (given["body"].flux, given["body"].warm, given["far"].warm) == (1.0, False, True)
+
+
 def test_formulas_are_tried_on_every_chart():
     """Item 21: a value that is no number, on some chart alone."""
     setup = Simulation(case(initial={"velocity": ["where(y < 0 - 4, log(0 - 1), 1)", 0, 0]}), (1, 1, 1))

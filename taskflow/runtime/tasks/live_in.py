@@ -17,7 +17,7 @@ def live_in(programs: Sequence[Program], partition: Partition, read: Iterable[st
     """The cells, as disjoint boxes by role, that decide all that the programs will do, done in turn for ever.
 
     Everything else they overwrite before they read it. Cells beyond periodic faces are those that they are images of.
-    After each turn the fields in the roles `read` are read as a whole, boundary layers too. Raises BadInput where a
+    After each turn the fields in the roles `read` are read as a whole, of a box boundary layers too. Raises BadInput where a
     program is none.
     """
     accesses = _Accesses(partition)
@@ -25,7 +25,8 @@ def live_in(programs: Sequence[Program], partition: Partition, read: Iterable[st
         for launch in launches:
             accesses.launch(launch)
         for role in read:
-            accesses.read(roles[role], [partition.homes[roles[role]].region.bounds])
+            region = partition.homes[roles[role]].region
+            accesses.read(roles[role], [region.bounds] if region.atlas is None else region.charts)
     return {name: joined(boxes) for name, boxes in accesses.needed.items() if boxes}
 
 

@@ -264,9 +264,10 @@ class Simulation:
         """The cells, by role, that decide all that comes after a step: what a checkpoint holds.
 
         Fields that programs never write are left out: they are as they were at the start. Of those of the solver's own
-        regions, which depend on the blocks, no cell is kept that is not written, only padding that is never used.
+        regions, which depend on the blocks, no cell is kept that is not written, only padding that is never used; nor
+        is one of charts, whose outer ghost cells kernels may look at and not use.
         """
-        model, main = self.model, self.partition.region.fields
+        model, main = self.model, self.partition.region.fields if self.partition.pieces is None else {}
         judged = self.settled.programs if self.settled else ()
         begun = (*judged, *(averaged.begin for averaged in self.averaged.values()))
         written = overwritten((model.start, *begun, model.step), self.partition)

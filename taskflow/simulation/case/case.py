@@ -97,7 +97,7 @@ class Case(Table):
     @classmethod
     def _as_it_is(cls, value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
         """A table that has been read with the keys of a system stays."""
-        return value if isinstance(value, replacements()) else handler(value)
+        return value if _is_read(value, replacements()) else handler(value)
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -186,6 +186,12 @@ class Case(Table):
         return Clock(limit, time.end, time.steps, self.output.every, self.monitor.every, self.checkpoint.every)
 
 
+def _is_read(value: Any, kinds: tuple[type[Table], ...]) -> bool:
+    """Return whether a value is a table of one of these kinds, or a list of such tables."""
+    listed = isinstance(value, tuple) and value and all(isinstance(item, kinds) for item in value)
+    return isinstance(value, kinds) or bool(listed)
+
+
 def _sound(values: Mapping[str, Any], problems: Sequence[Problem]) -> dict[str, Any]:
     """The tables without a problem of their own."""
     wrong, tables = {problem.keys[0] for problem in problems}, {}
@@ -193,7 +199,7 @@ def _sound(values: Mapping[str, Any], problems: Sequence[Problem]) -> dict[str, 
         kind: Any = field.annotation
         if table_in(kind) and name not in wrong and (name in values or not field.is_required()):
             value = values.get(name, field.default)
-            tables[name] = value if isinstance(value, Table) else TypeAdapter(kind).validate_python(value)
+            tables[name] = value if _is_read(value, (Table,)) else TypeAdapter(kind).validate_python(value)
     return tables
 
 

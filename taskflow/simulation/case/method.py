@@ -74,8 +74,8 @@ def register(name: str, system: Kind) -> None:
 
 
 def replacements() -> tuple[type[Table], ...]:
-    """The kinds of tables that systems read with keys of their own."""
-    return tuple(kind for system in _systems.values() for kind in system.instead.values())
+    """The kinds of tables, and of those in lists, that systems read with keys of their own."""
+    return tuple(kind for system in _systems.values() for kind in (*system.instead.values(), *system.lists.values()))
 
 
 class Method(Table):

@@ -26,7 +26,8 @@ _NAME = re.compile(r"(?!(?:[hxyz]|nu|level\d+|owner|mean|cov|was)_)[A-Za-z][A-Za
 TransportScheme = Literal["central", "koren"]
 
 
-def _name(value: object) -> str:
+def scalar_name(value: object) -> str:
+    """The name of a field that no other field has."""
     name = text(value)
     if name in TAKEN or not _NAME.fullmatch(name):
         raise BadInput(
@@ -99,7 +100,7 @@ class ScalarBoundaries(Table):
 class PassiveScalar(Table):
     """A field that the flow carries, that diffuses, and that does nothing to the flow."""
 
-    name: Annotated[str, reads(_name)] = entry(
+    name: Annotated[str, reads(scalar_name)] = entry(
         "of its field, in `output.fields` and in the store: letters, digits and underscores, beginning with a"
         " letter; not one that another field has or might have (`u`, `h_c`, `c_new`)",
         remedy="give the name of its field",

@@ -82,11 +82,9 @@ def schema() -> dict[str, Any]:
             made["$defs"] |= _for_editors(table.pop("$defs", {}))
             one = _for_editors(table)
             several = {"type": "array", "items": one, "description": one["description"]}
-            if (other := made["properties"].get(name)) is not None:
-                about = other.get("description") or one["description"]
-                made["properties"][name] = {"anyOf": [other, one], "description": about}
-            else:
-                made["properties"][name] = several if name in system.lists else one
+            mine, other = several if name in system.lists else one, made["properties"].get(name)
+            either = other and {"anyOf": [other, mine], "description": other.get("description", one["description"])}
+            made["properties"][name] = either or mine
         whole = ALL | system.accepts  # of others it reads a key at most, and needs none
         made["required"] = [name for name in made["required"] if name in whole]
     return made

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import combinations, product
 
 import numpy as np
@@ -27,11 +28,26 @@ def patch_of(border: Border) -> Patch:
     return Patch(FACES[2 * border.axis + border.end], border.inside)
 
 
-def sides_of(case: Case, grid: Grid, ghost: int) -> tuple[Side, ...]:
-    """The sides of a grid, in its order, with what a case says of them."""
+def sides_of(case: Case, grid: Grid, ghost: int, *, planar: bool) -> tuple[Side, ...]:
+    """The sides of a grid, in its order, with what a case says of them. Of a `planar` grid those across k are left out:
+    nothing is read there.
+    """
     boundaries, where = case.table("boundaries").sides, borders(grid, ghost)
     reference = case.heat.reference if case.heat else 0.0
-    return tuple(_side(name, boundaries[name], where[name], reference) for name in grid.sides)
+    if planar:
+        where = {name: tuple(border for border in patches if border.axis < 2) for name, patches in where.items()}
+    sides = (_side(name, boundaries[name], where[name], reference) for name in grid.sides if where[name])
+    return tuple(replace(side, scalars=dict(_scalars(case, side))) for side in sides)
+
+
+def _scalars(case: Case, side: Side) -> Iterator[tuple[str, Condition]]:
+    """What is given of each passive scalar on a side; where fluid enters 0, if nothing is."""
+    for scalar in case.scalars:
+        given = scalar.boundaries.sides.get(side.name)
+        if given is not None:
+            yield scalar.name, Condition(warm=given.value is not None, temperature=given.value or 0.0, flux=given.flux or 0.0)
+        elif side.kind in ("inflow", "far-field"):
+            yield scalar.name, Condition(warm=True)
 
 
 def _side(name: str, table: ChartSide, patches: tuple[Border, ...], reference: float) -> Side:
@@ -64,17 +80,17 @@ def velocities(name: str, table: ChartSide, grid: Grid) -> Iterator[tuple[Border
         yield border, np.expand_dims(velocity, 3 - border.axis)
 
 
-def more_edges(grid: Grid, mapped: Atlas) -> tuple[Edge, ...]:
+def more_edges(grid: Grid, mapped: Atlas, *, planar: bool) -> tuple[Edge, ...]:
     """Edges beyond two faces of a chart that neither two sides meet at nor other cells are beyond: where a seam ends at
-    a side in another way than it goes on there, and where other than four charts meet. Directions one cell thick that
-    are joined to themselves have none.
+    a side in another way than it goes on there, and where other than four charts meet. Across k a `planar` grid has
+    none.
     """
     patches = [border for some in borders(grid, mapped.ghost).values() for border in some]
     edges: dict[tuple[str, str], list[Box]] = {}
     for n, chart in enumerate(mapped.charts):
         own = [border for border in patches if border.chart == n]
         for (a, s), (b, t) in combinations(product(range(3), range(2)), 2):
-            if a == b or any(chart.shape[axis] == 1 and not _closed(own, axis) for axis in (a, b)):
+            if a == b or (planar and b == 2):
                 continue
             line = chart.layer(a, s, -1, 0).layer(b, t, -1, 0)
             one, other = FACES[2 * a + s], FACES[2 * b + t]
@@ -85,7 +101,3 @@ def more_edges(grid: Grid, mapped: Atlas) -> tuple[Edge, ...]:
             ]  # fmt: skip
             edges.setdefault((one, other), []).extend(difference([line], [*fed, *between]))
     return tuple(Edge(faces, tuple(ghosts)) for faces, ghosts in edges.items() if ghosts)
-
-
-def _closed(borders: list[Border], axis: int) -> bool:
-    return any(border.axis == axis for border in borders)

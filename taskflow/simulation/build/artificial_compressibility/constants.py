@@ -11,7 +11,7 @@ from taskflow.flow.grid.curvilinear import VALUES, metrics
 from taskflow.flow.models.artificial_compressibility.sides import SIDES, Side
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box, Field
-from taskflow.simulation.build.artificial_compressibility.boundaries import velocities
+from taskflow.simulation.build.artificial_compressibility.boundaries import patch_of, velocities
 from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain
 from taskflow.simulation.case.charts.sides import ChartSide
 
@@ -59,9 +59,8 @@ class ChartConstants:
         """The ghost cells next to patches that vary, and the velocities there."""
         for side in self.sides:
             if side.varying:
-                moving = velocities(side.name, self.tables[side.name], self.domain.grid)
-                for patch, (_, velocity) in zip(side.patches, moving, strict=True):
-                    yield patch.ghosts, velocity
+                for border, velocity in velocities(side.name, self.tables[side.name], self.domain.grid):
+                    yield patch_of(border).ghosts, velocity
 
 
 def constant_fields(dtype: str, *, uniform: bool, corners: bool, varying: bool) -> tuple[Field, ...]:

@@ -10,11 +10,13 @@ import numpy as np
 
 from taskflow.errors import BadInput
 from taskflow.geometry.grids import Grid, faces
+from taskflow.geometry.grids.outline import flat
 from taskflow.simulation.build.artificial_compressibility.tables import CompressibilityMethod, PseudoTime
 from taskflow.simulation.case.charts.machine import ChartMachine
+from taskflow.simulation.case.charts.scalars import FORMULA, scalars_have_sides
 from taskflow.simulation.case.charts.sides import ChartSides
 from taskflow.simulation.case.control import CheckpointTable, MonitorTable, Output
-from taskflow.simulation.case.initial import Initial
+from taskflow.simulation.case.initial import Function, Initial
 from taskflow.simulation.case.method import keys_are_read
 from taskflow.simulation.case.physics import Forcing, Heat, heat_is_on
 from taskflow.simulation.case.problems import Problem, wrong
@@ -26,7 +28,7 @@ TABLES: Mapping[str, str] = {
     "obstacles": "bodies are sides of body-fitted grids; leave it out",
     "bodies": "bodies are sides of body-fitted grids; leave it out",
     "pressure": "the pressure is marched with the velocity, by no solver of its own; leave it out",
-    "turbulence": LATER, "scalars": LATER, "probes": LATER, "planes": LATER,
+    "turbulence": LATER, "probes": LATER, "planes": LATER,
     "surfaces": CARTESIAN, "isosurfaces": CARTESIAN, "spectra": CARTESIAN,
     "statistics": "a steady run has no averages over time; leave it out",
     "motion": "moving grids are not available in this version; leave it out",
@@ -79,6 +81,8 @@ def _speed_is_known(
     body: Forcing,
 ) -> Iterator[Problem]:  # fmt: skip
     if method.reference_speed != "auto" or isinstance(method.compressibility, float):
+        return
+    if any(_starts_by_formulas(initial)):
         return
     try:
         speed = reference_speed(charts, boundaries, initial, heat, body)
@@ -141,7 +145,31 @@ def _some(vertices: np.ndarray, most: int = 24) -> np.ndarray:
     return vertices
 
 
+def _starts_by_formulas(initial: Initial) -> Iterator[Problem]:
+    for name in ("velocity", "temperature"):
+        values = getattr(initial, name)
+        for value in values if isinstance(values, tuple) else (values,):
+            if isinstance(value, Function):
+                yield wrong(("initial", name), value.source, FORMULA)
+
+
+def _thin_charts_are_flat(charts: Grid) -> Iterator[Problem]:
+    """A chart one cell thick that is joined to itself is one of two dimensions: its third one is left out."""
+    sides = {(patch.chart, patch.axis) for patches in charts.sides.values() for patch in patches}
+    planar = flat(charts) and all(chart.cells[2] == 1 for chart in charts.charts)
+    for number, chart in enumerate(charts.charts):
+        for axis, count in enumerate(chart.cells):
+            if count == 1 and (number, axis) not in sides and not (planar and axis == 2):
+                yield Problem(
+                    ("grid",),
+                    f"chart {number + 1} is one cell thick along {'ijk'[axis]}, and joined to itself there; in two"
+                    " dimensions all charts lie in a plane across z and are one cell thick along k: turn it, or give 4"
+                    " cells",
+                )
+
+
 CompressibilityMethod.rules = (
+    scalars_have_sides, _starts_by_formulas, _thin_charts_are_flat,
     keys_are_read, heat_is_on, _intervals_are_steps, _residual_can_be_reached, _pressure_level_is_free,
     _pressure_point_is_inside, _speed_is_known,
 )  # fmt: skip

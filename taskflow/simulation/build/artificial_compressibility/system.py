@@ -13,7 +13,8 @@ from taskflow.errors import BadInput
 from taskflow.flow import Fluid
 from taskflow.flow.models.artificial_compressibility.forces import Forces
 from taskflow.flow.models.artificial_compressibility.method import Method
-from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility, Heat
+from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility, Heat, Passive
+from taskflow.flow.model import VELOCITY
 from taskflow.flow.operators.momentum import Buoyancy
 from taskflow.flow.stability import StepLimit
 from taskflow.geometry.grids import Grid, volumes
@@ -34,6 +35,7 @@ from taskflow.simulation.case import Case
 from taskflow.simulation.case.case import all_fields
 from taskflow.simulation.case.charts.grid import ChartGrid, made
 from taskflow.simulation.case.charts.machine import ChartMachine
+from taskflow.simulation.case.charts.scalars import ChartScalar
 from taskflow.simulation.case.charts.sides import ChartSides
 from taskflow.simulation.case.method import METHOD
 from taskflow.simulation.case.problems import Problem
@@ -51,6 +53,7 @@ class CompressibilitySystem(System):
     instead: ClassVar[Mapping[str, type[Table]]] = {
         "grid": ChartGrid, "boundaries": ChartSides, "time": PseudoTime, "machine": ChartMachine,
     }  # fmt: skip
+    lists: ClassVar[Mapping[str, type[Table]]] = {"scalars": ChartScalar}
     accepts: ClassVar[frozenset[str]] = frozenset((
         "fluid.viscosity", "heat.diffusivity", "heat.expansion", "heat.reference", "body.gravity", "body.force",
         "initial.velocity", "initial.temperature",
@@ -70,7 +73,7 @@ class CompressibilitySystem(System):
     @classmethod
     def fields(cls, tables: Mapping[str, Any]) -> tuple[str, ...]:
         """The names of the fields that a snapshot can have."""
-        return all_fields(tables["heat"], (), None)
+        return all_fields(tables["heat"], tables["scalars"], None)
 
     @classmethod
     def derived(cls, tables: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -114,14 +117,15 @@ class CompressibilitySystem(System):
         return ArtificialCompressibility(
             domain.atlas.charts,
             Fluid(case.fluid.viscosity, case.body.force),
-            sides_of(case, self.grid, domain.atlas.ghost),
+            sides_of(case, self.grid, domain.atlas.ghost, planar=self._planar),
             self.speed,
             method=self._method,
             heat=heat,
+            passive=tuple(Passive(scalar.name, scalar.diffusivity) for scalar in case.scalars),
             spacing=self._spacing,
             largest_volume=max(float(volumes(chart.vertices).max()) for chart in self.grid.charts),
             planar=self._planar,
-            more_edges=more_edges(self.grid, domain.atlas),
+            more_edges=more_edges(self.grid, domain.atlas, planar=self._planar),
         )
 
     @property
@@ -225,7 +229,7 @@ class CompressibilitySystem(System):
     @property
     def metadata(self) -> dict[str, FieldMetadata]:
         """All fields are in the centres of cells."""
-        return {name: replace(about, long_name=WORDS[name]) for name, about in super().metadata.items()}
+        return {name: replace(about, long_name=WORDS.get(name, name)) for name, about in super().metadata.items()}
 
     @property
     def initial(self) -> dict[str, Any]:
@@ -236,8 +240,12 @@ class CompressibilitySystem(System):
     def scales(self) -> Scales:
         """The reference speed, and the temperatures that are given."""
         case, model = self.sim.case, self.model
-        given = [abs(T) for side in model.sides for T in (side.condition.temperature, side.condition.outside)]
-        carried = {"T": Scale(max([abs(case.heat.reference), *given]))} if case.heat else {}
+        conditions = [side.condition for side in model.sides]
+        warmth = [abs(value) for at in conditions for value in (at.temperature, at.outside)]
+        carried = {"T": Scale(max([abs(case.heat.reference), *warmth]))} if case.heat else {}
+        for scalar in model.passive:
+            given = [abs(side.scalars[scalar.name].temperature) for side in model.sides if scalar.name in side.scalars]
+            carried[scalar.name] = Scale(max(given, default=0.0))
         return Scales(("u", "v", "w"), Scale(self.speed), 0.0, carried, driven=True)
 
     @property
@@ -258,7 +266,7 @@ class CompressibilitySystem(System):
                 try:
                     profile(x, y, z)
                 except BadInput as error:
-                    key = "initial.temperature" if name == "T" else "initial.velocity"
+                    key = {"T": "initial.temperature"}.get(name, "initial.velocity" if name in VELOCITY else name)
                     raise BadInput(f"{key}: on chart {number} {error}") from None
         for name, side in self.sim.case.table("boundaries").sides.items():
             if side.velocity is not None:

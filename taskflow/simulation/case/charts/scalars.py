@@ -1,0 +1,81 @@
+"""Passive scalars on charts: [[scalars]], with what holds on the sides of the grid by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, ClassVar
+
+from pydantic import ConfigDict, Field, field_validator
+
+from taskflow.geometry.grids import Grid
+from taskflow.simulation.case.charts.grid import known_sides
+from taskflow.simulation.case.charts.sides import LATER, ChartSides
+from taskflow.simulation.case.initial import Function, Profile, profile
+from taskflow.simulation.case.problems import Problem, exclusive, missing, numbered, wrong
+from taskflow.simulation.case.scalars import scalar_name
+from taskflow.simulation.case.table import NonNegative, Number, Table, entry, reads
+from taskflow.simulation.expression import Expression
+
+FORMULA = "functions of Python are not available on charts in this version; give an expression in x, y, z"
+
+
+class ScalarSide(Table):
+    """What holds on a side: a value, or a flux."""
+
+    value: Number | None = entry("on a `wall`, or of what enters at an `inflow` or from the `far-field`", None)
+    flux: Number | None = entry("through a `wall`, in place of `value`: positive into the fluid", None)
+
+    @classmethod
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        yield from exclusive(values, "value", "flux", needed=missing("value", "give a value, or a flux"))
+
+
+class ScalarSides(Table):
+    """The sides on which something is given: each a table with `value` or `flux`."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, ScalarSide] = Field(init=False)
+
+    @property
+    def sides(self) -> dict[str, ScalarSide]:
+        """All of them by name."""
+        return dict(self.__pydantic_extra__ or {})
+
+
+class ChartScalar(Table):
+    """A field that the flow carries, that diffuses, and that does nothing to the flow."""
+
+    refused: ClassVar[Mapping[str, str]] = dict.fromkeys(("source", "sources", "scheme"), LATER)
+
+    name: Annotated[str, reads(scalar_name)] = entry(
+        "of its field, in `output.fields` and in the store", remedy="give the name of its field"
+    )
+    diffusivity: NonNegative = entry("of the scalar", remedy="give the diffusivity, a number >= 0")
+    initial: Annotated[Profile, reads(profile)] = entry("its values at the start", Expression(0.0), otherwise="0")
+    boundaries: ScalarSides = entry(
+        "tables by the names of sides", ScalarSides(), otherwise="nothing passes walls; 0 enters"
+    )
+
+    @field_validator("initial")
+    @classmethod
+    def _is_formula(cls, value: Profile) -> Profile:
+        if isinstance(value, Function):
+            raise ValueError(FORMULA)
+        return value
+
+
+def scalars_have_sides(
+    charts: Grid, boundaries: ChartSides, scalars: tuple[ChartScalar, ...]
+) -> Iterator[Problem]:  # fmt: skip
+    """What is given of a scalar is given on a side that takes it."""
+    for key, scalar in numbered(scalars=scalars):
+        for name, side in scalar.boundaries.sides.items():
+            where, kind = (*key, "boundaries", name), boundaries.sides.get(name)
+            if name not in charts.sides:
+                yield wrong(where, side.written(), f"the grid has no such side; {known_sides(name, charts)}")
+            elif kind is not None and kind.type not in ("wall", "inflow", "far-field"):
+                yield wrong(where, side.written(), f"a side of the type {kind.type} takes no scalar; leave it out")
+            elif kind is not None and side.flux is not None and kind.type != "wall":
+                yield wrong((*where, "flux"), side.flux, "a flux is given on walls; give the value that enters")
+            elif side.flux and scalar.diffusivity == 0:
+                yield wrong((*where, "flux"), side.flux, "nothing diffuses without diffusivity; give one")
