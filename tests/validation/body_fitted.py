@@ -183,12 +183,14 @@ def _vertices(rows: Sequence[Sequence[np.ndarray]]) -> np.ndarray:
 
 def rotating(n: int, **options: Any) -> tf.Case:
     """A cylinder of radius 1/4 that turns at 1 in one of radius 1 at rest; n cells between them, 2n around in four
-    charts, and the viscosity 0.02.
+    charts, and the viscosity 0.02. It begins with the exact flow.
     """
     grid = {"shape": "annulus", "cells": [n, 2 * n, 1], "radii": [0.25, 1.0], "charts": 4}
     centre = {"moment_about": [0.0, 0.0, 0.5]}
     inner = {"type": "wall", "velocity": ["-y", "x", 0.0], **centre}
-    return case(grid, 0.02, {"inner": inner, "outer": {"type": "wall", **centre}, "ends": "symmetry"}, **options)
+    sides = {"inner": inner, "outer": {"type": "wall", **centre}, "ends": "symmetry"}
+    swirl = "(1/(x*x + y*y) - 1)/15"
+    return case(grid, 0.02, sides, initial={"velocity": [f"-y*{swirl}", f"x*{swirl}", 0.0]}, **options)
 
 
 def torques(run: Run) -> tuple[float, float]:
