@@ -56,6 +56,11 @@ def least_stream_function(chart: Chart, flow: Marched) -> float:
     through = (areas[:, :, 1:] * (u[:, :, 1:] + u[:, :, :-1]) / 2).sum(0)
     psi = np.zeros((chart.cells[1] + 1, chart.cells[0] + 1))
     psi[1:, 1:-1] = np.cumsum(through, axis=0)
+    return least(psi)
+
+
+def least(psi: np.ndarray) -> float:
+    """The minimum of values at vertices [j, i], by a parabola around the least one."""
     j, i = np.unravel_index(np.argmin(psi), psi.shape)
     y, x = (q.ravel() for q in np.mgrid[-1:2, -1:2])
     terms = np.stack([np.ones(9), x, y, x**2, y**2, x * y], 1)
