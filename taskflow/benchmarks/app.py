@@ -21,7 +21,7 @@ from typer.main import get_group
 from taskflow.cli.exit_codes import writing
 from taskflow.cli.format import tell
 
-SYSTEMS = ("machine", "projection", "two_phase")
+SYSTEMS = ("machine", "projection", "two_phase", "artificial_compressibility")
 OTHERS = "taskflow.benchmarks"  # the group of entry points
 
 
