@@ -1,1 +1,1 @@
-"""How fast a march by artificial compressibility is: `taskflow bench residual` and `taskflow bench ssspnt`."""
+"""The benchmarks of artificial compressibility: stages and steps of its marches. They know no other system."""

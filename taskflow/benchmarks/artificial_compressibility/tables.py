@@ -1,43 +1,50 @@
-"""Tables of what was measured of artificial compressibility."""
+"""The results of the benchmarks of artificial compressibility, as tables."""
 
 from __future__ import annotations
 
-import typer
-
-from taskflow.benchmarks.tables import Columns, Result, conditions, number, share
-from taskflow.cli.format import table
-
-
-def _show(result: Result, rows: list[tuple[str, Columns]]) -> None:
-    typer.echo(f"A step of pseudo-time, {conditions(result)}:")
-    table(list(rows[0][1]), [(name, list(columns.values())) for name, columns in rows])
+from taskflow.benchmarks.tables import Result, conditions, number, share, where
+from taskflow.cli.format import say, table
+from taskflow.units import size
 
 
 def show_residual(result: Result) -> None:
-    """A row per method and kind of cells."""
-    rows = [
-        (row["name"], {
-            "ms": number(row["seconds"] * 1e3),
-            "spread": share(row["spread"]),
-            "Gcell/s": number(row["cells_per_second_per_block"] / 1e9),
-            "bytes/cell": number(row["bytes_per_cell"]),
-            "of copy": share(row["share_of_copy"]),
-        })
-        for row in result["results"]
-    ]  # fmt: skip
-    _show(result, rows)
+    """Print the result of `measure_residual`."""
+    heading = f"Stages of artificial compressibility, {result['cells'][0]}^3 cells on {where(result)}"
+    say(heading, [("copy", f"{size(result['copy_bandwidth'])}/s, median of what was measured before and after")])
+    table(
+        ("precision", "ms", "Gcell/s", "bytes per cell", "of copy"),
+        (
+            (
+                row["name"],
+                (
+                    row["precision"],
+                    number(row["seconds"] * 1e3),
+                    number(row["cells_per_second"] / 1e9),
+                    number(row["bytes_per_cell"]),
+                    share(row["share_of_copy"]),
+                ),
+            )
+            for row in result["results"]
+        ),
+    )
 
 
 def show_ssspnt(result: Result) -> None:
-    """A row per cut and overlap."""
-    rows = [
-        (f"{row['kind']} {row['cut']} {row['name']}", {
-            "devices": str(row["blocks"]),
-            "ms": number(row["seconds"] * 1e3),
-            "Gcell/s": number(row["cells_per_second_per_block"] * row["blocks"] / 1e9),
-            "ssspnt": number(row["ssspnt"]),
-            "efficiency": share(row["efficiency"]),
-        })
-        for row in result["results"]
-    ]  # fmt: skip
-    _show(result, rows)
+    """Print the result of `measure_ssspnt`."""
+    say(f"Xue & Roy's heated box, {conditions(result)}", [("ssspnt", "1e-7 cells times steps, per device and second")])
+    table(
+        ("devices", "ms", "Gcell/s", "ssspnt", "efficiency"),
+        (
+            (
+                f"{row['kind']} {row['cut']} {row['name']}",
+                (
+                    str(row["blocks"]),
+                    number(row["seconds"] * 1e3),
+                    number(row["cells_per_second_per_block"] * row["blocks"] / 1e9),
+                    number(row["ssspnt"]),
+                    share(row["efficiency"]),
+                ),
+            )
+            for row in result["results"]
+        ),
+    )

@@ -757,7 +757,7 @@ TASK roots(Range range, In a, Out low, Out per) {
 
 @pytest.mark.parametrize("real", ["f4", "f8"])
 def test_roots_and_reciprocals_are_rounded_correctly(real, device):
-    """A GPU finds those of single precision without branches; what is below 2^-100 has the root 0 there."""
+    """A GPU finds them without branches; in single precision what is below 2^-100 has the root 0."""
 
     @task(kernel=ROOTS)
     def roots(a: Read[offsets()], low: Write, per: Write) -> None: ...

@@ -61,7 +61,7 @@ struct Stored {
 // The numbers come from the host: a GPU takes them from there without a register.
 template <class Numbers>
 struct Uniform {
-  const Numbers& n;
+  Numbers n;
   template <int D>
   INLINE Aligned<D> face(const Cell&) const { return {n.areas[D], n.squares[D]}; }
   INLINE real volume(const Cell&) const { return n.volume; }

@@ -17,17 +17,18 @@ template <int N>
 struct Values {
   real of[N];
 };
-template <int N>
-FN Values<N> operator+(const Values<N>& a, const Values<N>& b) {
-  Values<N> sum;
-  for (int n = 0; n < N; ++n) sum.of[n] = a.of[n] + b.of[n];
-  return sum;
+// Written out: of loops over numbers GCC makes vectors of numbers, and none of cells.
+template <int N, int n = 0>
+FN Values<N> operator+(Values<N> a, Values<N> b) {
+  a.of[n] += b.of[n];
+  if constexpr (n + 1 < N) return operator+<N, n + 1>(a, b);
+  return a;
 }
-template <int N>
-FN Values<N> operator-(const Values<N>& a, const Values<N>& b) {
-  Values<N> difference;
-  for (int n = 0; n < N; ++n) difference.of[n] = a.of[n] - b.of[n];
-  return difference;
+template <int N, int n = 0>
+FN Values<N> operator-(Values<N> a, Values<N> b) {
+  a.of[n] -= b.of[n];
+  if constexpr (n + 1 < N) return operator-<N, n + 1>(a, b);
+  return a;
 }
 
 // The low face across axis D of a cell. It is known to be `within`, between two cells of the range, when the text is compiled,

@@ -1,10 +1,10 @@
 // Faces in rows, with buffers that stay in the first caches: see faces.h.
 
-constexpr int TILE = 2048 / sizeof(real), TILE_ROWS = 16, TILE_PLANES = 32;
+constexpr int TILE = 1024 / sizeof(real), TILE_ROWS = 16, TILE_PLANES = 32;
 
 // A face at an end of the range: few are, and of many kinds.
 template <class Through, class F>
-static __attribute__((noinline)) auto at_end(const Through& through, F f) { return through(f); }
+static __attribute__((noinline)) auto at_end(Through through, F f) { return through(f); }
 
 template <int N, int n = 0>
 FN void keep_face(real (*row)[TILE + 1], int at, const Values<N>& face) {
@@ -14,9 +14,12 @@ FN void keep_face(real (*row)[TILE + 1], int at, const Values<N>& face) {
 
 // The low faces across D of the cells from `from` to before `to`
 template <int D, int N, class Through>
-FN void face_row(const Range& r, int from, int to, int j, int k, real (*row)[TILE + 1], const Through& through) {
+FN void face_row(const Range& r, int from, int to, int j, int k, real (*row)[TILE + 1], Through through) {
   const Index begin = j * r.y + k * r.z;
-  const auto apart = [&](int i) { keep_face<N>(row, i - from, at_end(through, FaceOf<D>{{i, j, k, begin + i}, true})); };
+  const auto within = [=](int i) __attribute__((always_inline)) {
+    keep_face<N>(row, i - from, through(FaceOf<D, true>{{i, j, k, begin + i}, false}));
+  };
+  const auto apart = [=](int i) __attribute__((always_inline)) { keep_face<N>(row, i - from, at_end(through, FaceOf<D>{{i, j, k, begin + i}, true})); };
   if (D == 1 ? j == r.lo[1] || j == r.hi[1] : D == 2 && (k == r.lo[2] || k == r.hi[2])) {
     for (int i = from; i < to; ++i) apart(i);
     return;
@@ -25,7 +28,7 @@ FN void face_row(const Range& r, int from, int to, int j, int k, real (*row)[TIL
   if (D == 0 && first == r.lo[0]) apart(first++);
   if (D == 0 && last == r.hi[0] + 1) apart(--last);
 #pragma omp simd
-  for (int i = first; i < last; ++i) keep_face<N>(row, i - from, through(FaceOf<D, true>{{i, j, k, begin + i}, false}));
+  for (int i = first; i < last; ++i) within(i);
 }
 
 template <int N, int n = 0>
@@ -58,14 +61,14 @@ FN void balance_cells(const Range& r, Through through, Update update) {
             if (k == bottom) face_row<2, N>(r, from, to, j, k, towards[below], through);
             face_row<2, N>(r, from, to, j, k + 1, towards[above], through);
           }
-          const Index row = j * r.y + k * r.z;
-#pragma omp simd
-          for (int i = from; i < to; ++i) {
+          const auto balance = [&](int i) __attribute__((always_inline)) {
             const int at = i - from;
             Values<N> out = (face_in<N>(x, at + 1) - face_in<N>(x, at)) + (face_in<N>(y[behind], at) - face_in<N>(y[before], at));
             if constexpr (AXES == 3) out = out + (face_in<N>(towards[above], at) - face_in<N>(towards[below], at));
-            update(Cell{i, j, k, row + i}, out);
-          }
+            update(Cell{i, j, k, j * r.y + k * r.z + i}, out);
+          };
+#pragma omp simd
+          for (int i = from; i < to; ++i) balance(i);
         }
       }
     }

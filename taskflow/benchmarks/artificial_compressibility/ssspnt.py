@@ -1,6 +1,4 @@
-"""Steps of pseudo-time in a box between walls, timed: on one device for several methods and charts, on two cut in each
-direction.
-"""
+"""Steps of pseudo-time in a heated box, timed on one device, and on two that share it cut in each direction."""
 
 from __future__ import annotations
 
@@ -15,7 +13,7 @@ from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
 
 SIDES = ("x_min", "x_max", "y_min", "y_max", "z_min", "z_max")
-HEATED = {"flux": "central", "damping": {"type": "pressure"}, "march": "euler", "reference_speed": 1.0}
+METHOD = {"flux": "central", "damping": {"type": "pressure"}, "march": "euler", "reference_speed": 1.0}
 CELLS = {"cpu": (96, 96, 96), "gpu": (256, 256, 256)}
 CUTS: dict[str, Triple] = {"z": (1, 1, 2), "y": (1, 2, 1), "x": (2, 1, 1)}
 SCALED = 1e-7  # the factor of the paper's metric, its Eq. 6
@@ -23,49 +21,28 @@ SCALED = 1e-7  # the factor of the paper's metric, its Eq. 6
 
 @dataclass(frozen=True)
 class Box:
-    """A box of so many cells: heated at one side and cooled at the other by Xue & Roy's method, with five variables, or
-    with a lid by rk4 and upwind fluxes; of uniform cells, or distorted ones, in so many `charts`.
+    """A box of so many uniform cells, heated at one side and cooled at the other: Xue & Roy's method, five variables. It
+    is cut into so many pieces along x, y and z.
     """
 
     cells: Triple
-    heated: bool = True
-    distortion: float = 0.0
-    charts: Triple = (1, 1, 1)
-    turned: bool = False
     cuts: Triple = (1, 1, 1)
 
     def case(self, precision: str) -> Case:
         """The case. Raises BadInput where there is none such."""
-        sides: dict[str, Any] = {side: {"type": "wall"} for side in SIDES}
-        tables: dict[str, Any] = {}
-        if self.heated:
-            sides["x_min"]["temperature"], sides["x_max"]["temperature"] = 0.5, -0.5
-            tables = {"heat": {"diffusivity": 0.01, "expansion": 1.0}, "body": {"gravity": [0.0, 0.0, -1.0]}}
-        else:
-            sides["z_max"]["velocity"] = [1.0, 0.0, 0.0]
-        lengths = [n / self.cells[0] for n in self.cells]
+        sides: dict[str, dict[str, Any]] = {side: {"type": "wall"} for side in SIDES}
+        sides["x_min"]["temperature"], sides["x_max"]["temperature"] = 0.5, -0.5
         return Case(
             title="bench",
             fluid={"viscosity": 0.01},
-            grid={
-                "shape": "box", "cells": list(self.cells), "lengths": lengths, "charts": list(self.charts),
-                "distortion": self.distortion, "turned": self.turned,
-            },
-            method={"type": "artificial-compressibility", **(HEATED if self.heated else {})},
+            heat={"diffusivity": 0.01, "expansion": 1.0},
+            body={"gravity": [0.0, 0.0, -1.0]},
+            grid={"shape": "box", "cells": list(self.cells), "lengths": [n / self.cells[0] for n in self.cells]},
+            method={"type": "artificial-compressibility", **METHOD},
             boundaries=sides,
             time={"steady": 1e-12, "steps": 1},
             machine={"precision": precision, "cuts": {"1": list(self.cuts)}},
-            **tables,
-        )  # fmt: skip
-
-
-ROWS = {
-    "Euler, 5 variables, uniform cells": Box((1, 1, 1)),
-    "rk4, upwind, uniform cells": Box((1, 1, 1), heated=False),
-    "rk4, upwind, skewed cells": Box((1, 1, 1), heated=False, distortion=0.02),
-    "the same in 64 charts": Box((1, 1, 1), heated=False, distortion=0.02, charts=(4, 4, 4)),
-    "the same in 64 turned charts": Box((1, 1, 1), heated=False, distortion=0.02, charts=(4, 4, 4), turned=True),
-}
+        )
 
 
 @dataclass(frozen=True)
@@ -107,14 +84,6 @@ class MarchTiming:
         return {**row, "cells": list(box.cells), "bytes_per_cell": nbytes / cells, **moving(row, nbytes)}
 
 
-def measure_residual(device: str, cells: Triple | None, conditions: TimingConditions) -> dict[str, Any]:
-    """A row per method and kind of cells, on one device. Raises BadInput where the cells cannot be cut into charts."""
-    with open_team(Request(device, (1, 1, 1))) as team:
-        timing, size = MarchTiming(team, conditions), cells or CELLS[team.device]
-        rows = [timing.measure(name, _sized(box, size), 1, "none") for name, box in ROWS.items()]
-        return {**describe(team, timing.precision, rows), "results": rows}
-
-
 def measure_ssspnt(device: str, cells: Triple | None, conditions: TimingConditions) -> dict[str, Any]:
     """A row for one device, then two for each direction of the cut and overlap: of the same box (strong), and of one
     twice as long (weak); with `efficiency`, and the metric of W. Xue and C. J. Roy (2020), Eq. 6.
@@ -142,6 +111,3 @@ def measure_ssspnt(device: str, cells: Triple | None, conditions: TimingConditio
         ]
         return {**describe(team, timing.precision, rows), "results": rows}
 
-
-def _sized(box: Box, cells: Triple) -> Box:
-    return Box(cells, box.heated, box.distortion, box.charts, box.turned)
