@@ -1,5 +1,6 @@
 """Cases on charts: what is wrong is told by key, value and remedy, all at once; what is right is written and read back.
 """
+# ruff: noqa: E501, RUF043, SIM117
 
 import tomllib
 
@@ -126,7 +127,7 @@ def test_a_case_is_read_back_as_it_was_written(tables):
 def test_what_is_wrong_is_told_with_its_remedy(changes, line):
     lines = problems(**changes)
     assert len(lines) == 1
-    assert lines[0] == line or line.endswith(": ") and lines[0].startswith(line)
+    assert lines[0] == line or (line.endswith(": ") and lines[0].startswith(line))
 
 
 def test_all_that_is_wrong_is_told_at_once():

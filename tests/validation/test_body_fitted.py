@@ -2,12 +2,13 @@
 
 Those at full size need a GPU: a minute and a half for all on one H100, as processes side by side.
 """
+# ruff: noqa: E501
 
 from __future__ import annotations
 
 import pytest
 
-from tests.flows import DATA, orders
+from tests.flows import DATA
 from tests.validation import body_fitted as flows
 from tests.validation.cavity import table
 

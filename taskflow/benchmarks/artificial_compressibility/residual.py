@@ -34,7 +34,7 @@ PRECISIONS = {"double": "f8", "single": "f4"}
 
 @dataclass(frozen=True)
 class Stages:
-    """Stages of a method on a cube of so many cells along each axis, on one chart or on ALONG^3, of which the volumes are
+    """Stages of a method on a cube of so many cells along each axis, on one chart or on ALONG^3, whose volumes are
     those of equal cells.
     """
 
@@ -58,7 +58,8 @@ class Stages:
         """The model, without sides: no program of it runs."""
         spacing = None if self.skewed else (1 / self.size,) * 3
         heat = Heat(0.01) if self.warm else None
-        return ArtificialCompressibility(self.boxes[0], Fluid(0.01), (), 1.0, method=self.method, heat=heat, spacing=spacing)
+        fluid, method = Fluid(0.01), self.method
+        return ArtificialCompressibility(self.boxes[:1], fluid, (), 1.0, method=method, heat=heat, spacing=spacing)
 
     def partition(self, dtype: str) -> Partition:
         """One block, with the fields of a stage."""
@@ -148,7 +149,7 @@ def measure_residual(cells: int | None, requested: str) -> dict[str, Any]:
     for stages, (precision, dtype) in product(cases(size), PRECISIONS.items()):
         seconds, samples, nbytes = run_threads(stages.partition(dtype), Measurement(stages), opened)[0]
         rate = size**3 / seconds
-        row = {"name": stages.name, "precision": precision, "seconds": seconds, "samples": samples}
+        row: dict[str, Any] = {"name": stages.name, "precision": precision, "seconds": seconds, "samples": samples}
         rows.append({**row, "bytes": nbytes, "bytes_per_cell": nbytes / size**3, "cells_per_second": rate})
     bandwidth = median([before, copy_bandwidth(opened)])
     results = [{**row, **moving({**row, "copy_bandwidth": bandwidth}, row["bytes"])} for row in rows]

@@ -21,8 +21,8 @@ SCALED = 1e-7  # the factor of the paper's metric, its Eq. 6
 
 @dataclass(frozen=True)
 class Box:
-    """A box of so many uniform cells, heated at one side and cooled at the other: Xue & Roy's method, five variables. It
-    is cut into so many pieces along x, y and z.
+    """A box of so many uniform cells, heated at one side and cooled at the other: Xue & Roy's method, five variables.
+    It is cut into so many pieces along x, y and z.
     """
 
     cells: Triple

@@ -1,4 +1,5 @@
-"""What passes faces: found once, taken by the cells on both sides, whatever the shape of a range and wherever it is cut."""
+"""What passes faces: found once, taken by the cells on both sides, whatever a range is and wherever it is cut."""
+# ruff: noqa: E501, A002
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import combinations, product
+from typing import Any
 
 import numpy as np
 
@@ -43,9 +44,11 @@ def sides_of(case: Case, grid: Grid, ghost: int, *, planar: bool) -> tuple[Side,
 def _scalars(case: Case, side: Side) -> Iterator[tuple[str, Condition]]:
     """What is given of each passive scalar on a side; where fluid enters 0, if nothing is."""
     for scalar in case.scalars:
-        given = scalar.boundaries.sides.get(side.name)
+        boundaries: Any = scalar.boundaries  # by the names of the grid's sides
+        given = boundaries.sides.get(side.name)
         if given is not None:
-            yield scalar.name, Condition(warm=given.value is not None, temperature=given.value or 0.0, flux=given.flux or 0.0)
+            value, flux = given.value, given.flux or 0.0
+            yield scalar.name, Condition(warm=value is not None, temperature=value or 0.0, flux=flux)
         elif side.kind in ("inflow", "far-field"):
             yield scalar.name, Condition(warm=True)
 

@@ -11,10 +11,10 @@ import numpy as np
 
 from taskflow.errors import BadInput
 from taskflow.flow import Fluid
+from taskflow.flow.model import VELOCITY
 from taskflow.flow.models.artificial_compressibility.forces import Forces
 from taskflow.flow.models.artificial_compressibility.method import Method
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility, Heat, Passive
-from taskflow.flow.model import VELOCITY
 from taskflow.flow.operators.momentum import Buoyancy
 from taskflow.flow.stability import StepLimit
 from taskflow.geometry.grids import Grid, volumes

@@ -86,7 +86,8 @@ class ChartSide(Table):
         for option in present(values, *cls.model_fields):
             if option not in ("type", *OPTIONS[kind]):
                 homes = " or ".join(f'"{name}"' for name, options in OPTIONS.items() if option in options)
-                yield wrong(option, values[option], f"a side of the type {kind} has none; leave it out, or give {homes}")
+                remedy = f"a side of the type {kind} has none; leave it out, or give {homes}"
+                yield wrong(option, values[option], remedy)
         if kind in ("inflow", "far-field") and not present(values, "velocity"):
             yield missing("velocity", "give three numbers or expressions, in the order x, y, z")
         if kind == "outflow" and not present(values, "pressure"):
@@ -108,7 +109,8 @@ class ChartSide(Table):
             return values
         if values.get("type") == "wall" and not present(values, "velocity"):
             return {**values, "velocity": (0.0, 0.0, 0.0)}
-        return {**values, "pressure": 0.0} if values.get("type") == "far-field" and not present(values, "pressure") else values
+        at_infinity = values.get("type") == "far-field" and not present(values, "pressure")
+        return {**values, "pressure": 0.0} if at_infinity else values
 
     @field_validator("velocity")
     @classmethod
@@ -166,7 +168,8 @@ class ChartSides(Table):
         """A type alone stands for a table with this type."""
         if not isinstance(values, Mapping):
             return values
-        return {name: {"type": side} if isinstance(side, str) and side in OPTIONS else side for name, side in values.items()}
+        words = {name for name, side in values.items() if isinstance(side, str) and side in OPTIONS}
+        return {name: {"type": side} if name in words else side for name, side in values.items()}
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -208,7 +211,8 @@ def _sides_have_room(charts: Grid, boundaries: ChartSides) -> Iterator[Problem]:
     for name, side in _both(charts, boundaries):
         thin = [patch for patch in charts.sides[name] if charts.charts[patch.chart].cells[patch.axis] == 1]
         if thin and side.type in ("wall", "inflow", "outflow"):
-            remedy = f'chart {thin[0].chart + 1} is one cell thick there; give "symmetry" for two dimensions, or more cells'
+            where = f"chart {thin[0].chart + 1} is one cell thick there"
+            remedy = f'{where}; give "symmetry" for two dimensions, or more cells'
             yield wrong(("boundaries", name), side.written(), remedy)
 
 
