@@ -155,10 +155,10 @@ def profile_apart(run: Run, rows: Sequence[dict[str, str]], x: float) -> float:
 
 def cavity(n: int, Re: float, degrees: float = 90.0, **options: Any) -> tf.Case:
     """Walls of length 1, of which the upper one moves along x: upright in four charts, or at an angle."""
-    grid = {"shape": "box", "cells": [n, n, 1], "lengths": [1.0, 1.0, 1.0 / n], "charts": [2, 2, 1]}
+    grid: dict[str, Any] = {"shape": "box", "cells": [n, n, 1], "lengths": [1.0, 1.0, 1.0 / n], "charts": [2, 2, 1]}
     if degrees != 90:
         grid = {"shape": "skewed-box", "cells": [n, n, 1], "lengths": [1.0, 1.0, 1.0 / n], "angle": degrees}
-    walls: dict[str, Any] = {"x_min": "wall", "x_max": "wall", "y_min": "wall"}
+    walls = {"x_min": "wall", "x_max": "wall", "y_min": "wall"}
     lid = {"type": "wall", "velocity": [1.0, 0.0, 0.0]}
     return case(grid, 1 / Re, {**walls, "y_max": lid, "z_min": "symmetry", "z_max": "symmetry"}, **options)
 
