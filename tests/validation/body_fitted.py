@@ -41,8 +41,8 @@ def solved(flow: tf.Case, folder: Path) -> Run:
 def charts(run: Run) -> list[Fields]:
     """The last state on each chart: x_c, y_c, p, u, v, w of cells [k, j, i], x and y of vertices."""
     tree = run.dataset().isel(time=-1)
-    children = tree["charts"].children
-    return [{name: np.asarray(values) for name, values in children[f"{n}"].variables.items()} for n in range(len(children))]
+    parts = tree["charts"].children
+    return [{name: np.asarray(q) for name, q in parts[f"{n}"].variables.items()} for n in range(len(parts))]
 
 
 def crossing(x: np.ndarray, values: np.ndarray, rising: bool = True, last: bool = False) -> float:
@@ -71,9 +71,8 @@ def cylinder(Re: float, around: int, away: int, far: float = 100.0, **options: A
 
 
 def wake(run: Run) -> Wake:
-    """Of the cylinder's last line in the log, and its last state. Values on the axis behind it are of fourth order of
-    the four cells around. Separation is where the shear stress of the scheme vanishes: it balances forces, while a parabola
-    through two cells is of first order, as both have the same error of second order.
+    """Of the cylinder's last line in the log, and its last state. Values on the axis behind it are those of a cubic
+    through four cells. Separation is where the shear stress of the scheme vanishes.
     """
     first, last = charts(run)
     x, u = (np.concatenate([last[q][0, :, -2:], first[q][0, :, :2]], 1) for q in ("x_c", "u"))
@@ -92,8 +91,8 @@ def wake(run: Run) -> Wake:
 
 
 def pipe(n: int, **options: Any) -> tf.Case:
-    """Driven along a pipe of radius 1/2 by a force, on a butterfly of n^2 cells and four charts of n^2; it begins with the
-    flow in a round pipe.
+    """Driven along a pipe of radius 1/2 by a force, on a butterfly of n^2 cells and four charts of n^2; it begins with
+    the exact flow.
     """
     grid = {"shape": "pipe", "cells": [n, n, 4], "radius": 0.5, "length": 1.0, "periodic": True}
     start = {"velocity": [0.0, 0.0, "1 - 4*(x*x + y*y)"]}
@@ -103,13 +102,14 @@ def pipe(n: int, **options: Any) -> tf.Case:
 def flux(run: Run) -> float:
     """Through the section of that pipe, over pi R^4 f / (8 viscosity)."""
     volumes = run.dataset().flow.volumes()["charts"].children
-    through = sum(float((chart["w"] * np.asarray(volumes[f"{n}"]["volume"])).sum()) for n, chart in enumerate(charts(run)))
+    parts = enumerate(charts(run))
+    through = sum(float((chart["w"] * np.asarray(volumes[f"{n}"]["volume"])).sum()) for n, chart in parts)
     return through / (np.pi * 0.5**4 / (8 * 0.0625))
 
 
 def step(high: int, along: int, upstream: float = 0.0, downstream: float = 30.0, **options: Any) -> tf.Case:
-    """Behind a step of half the height of the channel, which is 1 with the mean speed 1 before the step, at Re = 800; so
-    many cells over the height. What enters is a parabola, at the step or before it.
+    """Behind a step of half the height of the channel, which is 1 with the mean speed 1 before the step, at Re = 800;
+    so many cells over the height. What enters is a parabola, at the step or before it.
     """
     grid = {
         "shape": "step", "cells": [along, high, 1], "height": STEP_HEIGHT, "channel": 0.5, "downstream": downstream,
@@ -156,7 +156,7 @@ def profile_apart(run: Run, rows: Sequence[dict[str, str]], x: float) -> float:
 
 def cavity(n: int, Re: float, degrees: float = 90.0, **options: Any) -> tf.Case:
     """Walls of length 1, of which the upper one moves along x: upright in four charts, or at an angle."""
-    grid = {"shape": "box", "cells": [n, n, 1], "lengths": [1.0, 1.0, 1.0 / n], "charts": [2, 2, 1]}
+    grid: dict[str, Any] = {"shape": "box", "cells": [n, n, 1], "lengths": [1.0, 1.0, 1.0 / n], "charts": [2, 2, 1]}
     if degrees != 90:
         grid = {"shape": "skewed-box", "cells": [n, n, 1], "lengths": [1.0, 1.0, 1.0 / n], "angle": degrees}
     walls = {"x_min": "wall", "x_max": "wall", "y_min": "wall"}
@@ -184,14 +184,13 @@ def _vertices(rows: Sequence[Sequence[np.ndarray]]) -> np.ndarray:
 
 def rotating(n: int, **options: Any) -> tf.Case:
     """A cylinder of radius 1/4 that turns at 1 in one of radius 1 at rest; n cells between them, 2n around in four
-    charts, and the viscosity 0.02. It begins with the exact flow.
+    charts, and the viscosity 0.02.
     """
     grid = {"shape": "annulus", "cells": [n, 2 * n, 1], "radii": [0.25, 1.0], "charts": 4}
     centre = {"moment_about": [0.0, 0.0, 0.5]}
     inner = {"type": "wall", "velocity": ["-y", "x", 0.0], **centre}
     sides = {"inner": inner, "outer": {"type": "wall", **centre}, "ends": "symmetry"}
-    swirl = "(1/(x*x + y*y) - 1)/15"
-    return case(grid, 0.02, sides, initial={"velocity": [f"-y*{swirl}", f"x*{swirl}", 0.0]}, **options)
+    return case(grid, 0.02, sides, **options)
 
 
 def torques(run: Run) -> tuple[float, float]:
@@ -227,7 +226,7 @@ def jeffery_hamel(along: int, across: int, **options: Any) -> tf.Case:
 
 
 def similarity(eta: np.ndarray, stages: int = 2000) -> np.ndarray:
-    """f of f''' + 2 a Re f f' + 4 a^2 f' = 0 with f(0) = 1, f'(0) = 0, f''(0) = -3.5394156, by steps of fourth order."""
+    """f of f''' + 2 a Re f f' + 4 a^2 f' = 0 with f(0) = 1, f'(0) = 0, f''(0) = -3.5394156, by Runge-Kutta steps."""
     h, state, values = 1 / stages, np.array([1.0, 0.0, -3.5394156]), [1.0]
 
     def slope(q: np.ndarray) -> np.ndarray:
@@ -254,9 +253,7 @@ def _similar() -> str:
 
 
 def similarity_apart(run: Run) -> tuple[float, float]:
-    """The largest difference of r u_r to f in all cells, and, of their means over the inner half of the way, that on the
-    axis to 1.
-    """
+    """The largest difference of r u_r to f, in all cells, and in those beside the axis."""
     (chart,) = charts(run)
     x, y, u, v = (chart[name][0] for name in ("x_c", "y_c", "u", "v"))
     apart = x * u + y * v - similarity(np.arctan2(y, x) / HALF_ANGLE)

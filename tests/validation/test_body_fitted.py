@@ -15,7 +15,7 @@ from tests.validation.cavity import table
 slow = [pytest.mark.slow, pytest.mark.timeout(3600)]
 on_gpu = [*slow, pytest.mark.gpu]
 stalls = pytest.mark.xfail(
-    strict=True, reason="ends as stalled: a residual falls by less than a tenth in 5000 explicit steps, long before the end"
+    raises=AssertionError, strict=True, reason="ends as stalled: some residual falls by less than a tenth in 5000 steps"
 )
 
 
@@ -37,10 +37,20 @@ def test_a_cylinder_in_a_stream(Re, size, tmp_path):
         assert value == pytest.approx(exact, rel=error)
 
 
+@pytest.mark.parametrize("size", [pytest.param((128, 64), marks=slow)], ids=str)
+def test_separation_from_a_cylinder(size, tmp_path):
+    """V14, on half its grid: at 53.15 degrees, 0.48 too few; the drag is 1.5142 there, 1.07 % too large."""
+    wake = flows.wake(flows.solved(flows.cylinder(40, *size, steps=6000, device="cpu"), tmp_path / "run"))
+    keys = {"re": "40", "source": "computed"}
+    exact = reference("cylinder_steady.csv", quantity="separation_deg_from_rear", **keys)
+    assert wake.separation == pytest.approx(exact, abs=0.5)
+    assert wake.drag == pytest.approx(reference("cylinder_steady.csv", quantity="cd", **keys), rel=0.0129)
+
+
 @pytest.mark.parametrize(("size", "steps", "error"), [pytest.param((64, 32), 8000, 0.0011, marks=slow),
                                                       pytest.param((128, 64), 20000, 0.002, marks=on_gpu)])  # fmt: skip
 def test_a_diverging_channel(size, steps, error, tmp_path):
-    """V7. Measured: f is 0.00092 and 0.00022 apart, by order 2; the largest difference is on the axis, that of u_max."""
+    """V7. Measured: f is 0.00092 and 0.00022 apart, by order 2; that of u_max, on the axis, is the largest."""
     flow = flows.jeffery_hamel(*size, steps=steps, device="cpu" if size[0] == 64 else "gpu")
     everywhere, axis = flows.similarity_apart(flows.solved(flow, tmp_path / "run"))
     assert axis <= everywhere < error
@@ -63,8 +73,8 @@ def test_the_similarity_solution():
     ],
 )
 def test_the_least_stream_function_of_a_cavity(degrees, Re, n, steps, error, tmp_path):
-    """V10, V12; the upright one in four charts. Measured at 64^2: 1.18 and 0.30 % too small. At 128^2 runs end after 10000
-    and 9000 steps as stalled, 3.8 and 2.3 % away.
+    """V10, V12; the upright one in four charts. Measured at 64^2: 1.18 and 0.30 % too small. At 128^2 runs end after
+    10000 and 9000 steps as stalled, 3.8 and 2.3 % away.
     """
     run = flows.solved(flows.cavity(n, Re, degrees, steps=steps), tmp_path / "run")
     exact = -0.1035211
@@ -90,3 +100,27 @@ def test_behind_a_step(upstream, tmp_path):
     assert bubbles.end == pytest.approx(half * float(row["x_ue"]), rel=0.02)
     for x in (3, 7):
         assert flows.profile_apart(run, table(DATA / f"erturk2008_re800_x{x}.csv"), x) < 0.015
+
+
+@pytest.mark.parametrize(
+    ("n", "steps", "inner", "outer"),
+    [
+        pytest.param(32, 16000, 0.0045, 0.0034, marks=on_gpu),
+        pytest.param(64, 50000, 0.001, 0.001, marks=[*on_gpu, stalls]),
+    ],
+)
+def test_the_torques_of_a_turning_cylinder(n, steps, inner, outer, tmp_path):
+    """V5, in four charts. Measured: 0.38 and 0.28 % too small at 32 x 64, as on one chart. At 64 x 128 a run ends after
+    9000 steps as stalled, 0.09 and 0.22 % away, and not yet the same on both cylinders.
+    """
+    torques = flows.torques(flows.solved(flows.rotating(n, steps=steps), tmp_path / "run"))
+    assert torques == (pytest.approx(1.0, abs=inner), pytest.approx(1.0, abs=outer))
+
+
+@pytest.mark.parametrize("n", [pytest.param(8, marks=on_gpu)])
+def test_flow_through_a_pipe(n, tmp_path):
+    """V8, on its coarsest grid: the flux is 1.55 % too small. Finer ones are not measured: from rest they end after
+    5500 steps as stalled, as residuals of u and v begin and stay at rounding.
+    """
+    flux = flows.flux(flows.solved(flows.pipe(n, steps=6000), tmp_path / "run"))
+    assert flux == pytest.approx(1.0, abs=0.0186)

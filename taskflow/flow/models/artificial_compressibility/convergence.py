@@ -10,6 +10,7 @@ from taskflow.errors import RunFailed
 
 FIRST = 5  # looks of which the largest residuals count
 LEAST_FALL = 0.1
+ROUNDING = 1e-12  # of the largest first residual of all equations
 PATIENCE = 5000  # explicit steps in which residuals have to fall by that share
 
 
@@ -50,16 +51,20 @@ class Convergence:
         )
 
     def fallen(self) -> dict[str, float]:
-        """What is left of each residual, of its largest value of the first looks; 0 of one that was always 0."""
-        last = self.history[-1][1]
-        begun = {name: max(norms[name] for _, norms in self.history[:FIRST]) for name in last}
-        return {name: value / begun[name] if begun[name] else 0.0 for name, value in last.items()}
+        """What is left of each residual, of its largest value of the first looks; 0 of one that began with rounding."""
+        return self._left(self.history[-1][1])
+
+    def _left(self, norms: Mapping[str, float]) -> dict[str, float]:
+        begun = {name: max(looked[name] for _, looked in self.history[:FIRST]) for name in norms}
+        rounding = ROUNDING * max(begun.values(), default=0.0)
+        return {name: norm / begun[name] if begun[name] > rounding else 0.0 for name, norm in norms.items()}
 
     def _stalled(self) -> bool:
-        """Whether the worst of the residuals has fallen by less than a tenth in the last steps."""
-        step, last = self.history[-1]
-        before = [norms for n, norms in self.history if n <= step - self.patience]
-        if not before:
-            return False
-        unsettled = [name for name, share in self.fallen().items() if share > self.tolerance]
-        return any(last[name] > (1 - LEAST_FALL) * before[-1][name] for name in unsettled)
+        """Whether what is left of the worst residual has at no look of the last steps been a tenth below what was the
+        least before: a march swings on its way.
+        """
+        step = self.history[-1][0]
+        worst = [(n, max(self._left(norms).values())) for n, norms in self.history]
+        before = [left for n, left in worst if n <= step - self.patience]
+        since = [left for n, left in worst if n > step - self.patience]
+        return bool(before) and min(since) > (1 - LEAST_FALL) * min(before)
