@@ -1,5 +1,4 @@
 """Body-fitted cases by artificial compressibility on grids of several charts, as files have them, and their numbers."""
-# ruff: noqa: E501
 
 from __future__ import annotations
 

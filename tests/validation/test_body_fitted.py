@@ -2,7 +2,6 @@
 
 Those at full size need a GPU: a minute and a half for all on one H100, as processes side by side.
 """
-# ruff: noqa: E501
 
 from __future__ import annotations
 
