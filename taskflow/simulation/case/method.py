@@ -81,7 +81,9 @@ def replacements() -> tuple[type[Table], ...]:
 class Method(Table):
     """Which equations are solved."""
 
-    refused: ClassVar[Mapping[str, str]] = dict.fromkeys(COMPRESSIBILITY, 'it needs type = "artificial-compressibility"; give that, or leave it out')
+    refused: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        COMPRESSIBILITY, 'it needs type = "artificial-compressibility"; give that, or leave it out'
+    )
 
     type: Text = entry(
         "`projection`, an incompressible fluid on a Cartesian grid; `artificial-compressibility`, on body-fitted cells;"

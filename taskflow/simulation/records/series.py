@@ -58,7 +58,8 @@ class SeriesRecording(Recording):
 
 @dataclass(frozen=True, eq=False)
 class ProbeSeries:
-    """A group of points [point, axis] in a grid, and which fields are recorded there, each with its location, how often.
+    """A group of points [point, axis] of a grid, and which fields are recorded there, each with its location, how
+    often.
     """
 
     series: TimeSeries

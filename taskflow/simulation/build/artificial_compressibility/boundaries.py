@@ -1,4 +1,4 @@
-"""The sides of a grid as the model knows them: patches of cells, values, kinds; edges that are not between two sides."""
+"""The sides of a grid as the model knows them: patches of cells, values, kinds; edges not between two sides."""
 
 from __future__ import annotations
 
@@ -45,7 +45,8 @@ def _scalars(case: Case, side: Side) -> Iterator[tuple[str, Condition]]:
     for scalar in case.scalars:
         given = scalar.boundaries.sides.get(side.name)
         if given is not None:
-            yield scalar.name, Condition(warm=given.value is not None, temperature=given.value or 0.0, flux=given.flux or 0.0)
+            warm, value, flux = given.value is not None, given.value or 0.0, given.flux or 0.0
+            yield scalar.name, Condition(warm=warm, temperature=value, flux=flux)
         elif side.kind in ("inflow", "far-field"):
             yield scalar.name, Condition(warm=True)
 

@@ -85,8 +85,8 @@ class ResidualWatch:
             return None
         worst = max(self.rates, key=lambda name: self.rates[name])
         return (
-            f"the state is not steady after time.steps: the residual of {worst} has fallen to {self.rates[worst]:.2g} of"
-            f" its first value, and {self._criterion.tolerance:g} was to be reached; give more steps"
+            f"the state is not steady after time.steps: the residual of {worst} has fallen to {self.rates[worst]:.2g}"
+            f" of its first value, and {self._criterion.tolerance:g} was to be reached; give more steps"
         )
 
     def look(self, before: Tick, now: Tick) -> str | None:

@@ -11,10 +11,10 @@ import numpy as np
 
 from taskflow.errors import BadInput
 from taskflow.flow import Fluid
+from taskflow.flow.model import VELOCITY
 from taskflow.flow.models.artificial_compressibility.forces import Forces
 from taskflow.flow.models.artificial_compressibility.method import Method
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility, Heat, Passive
-from taskflow.flow.model import VELOCITY
 from taskflow.flow.operators.momentum import Buoyancy
 from taskflow.flow.stability import StepLimit
 from taskflow.geometry.grids import Grid, volumes
@@ -273,7 +273,8 @@ class CompressibilitySystem(System):
     def described(self) -> Iterator[tuple[str, str]]:
         """Label and text of each line on the method."""
         method, sim = self.model.method, self.sim
-        yield "method", f"artificial compressibility, {method.march} with CFL {method.courant:g}; {sim.case.machine.precision} precision"
+        marched, precision = f"{method.march} with CFL {method.courant:g}", sim.case.machine.precision
+        yield "method", f"artificial compressibility, {marched}; {precision} precision"
         limited = "" if method.limiter == "none" else f" with the limiter {method.limiter}"
         damped = f"damping {method.damping} of {method.fourth:g}"
         yield "", f"{method.flux} fluxes, {damped if method.flux == 'central' else f'{method.reconstruction}{limited}'}"

@@ -36,6 +36,8 @@ BALANCED = 1e-6  # of what passes closed sides: the net flux that is rounding
 class ChartSide(Table):
     """One side, with the options of its type."""
 
+    brief: ClassVar[str | None] = "type"
+
     refused: ClassVar[Mapping[str, str]] = {
         "roughness": LATER, "log_law": f"{LATER}, and give velocity", "table": f"{LATER}, and give velocity",
         "phase": "one fluid has no phases; leave it out",
@@ -86,7 +88,8 @@ class ChartSide(Table):
         for option in present(values, *cls.model_fields):
             if option not in ("type", *OPTIONS[kind]):
                 homes = " or ".join(f'"{name}"' for name, options in OPTIONS.items() if option in options)
-                yield wrong(option, values[option], f"a side of the type {kind} has none; leave it out, or give {homes}")
+                remedy = f"a side of the type {kind} has none; leave it out, or give {homes}"
+                yield wrong(option, values[option], remedy)
         if kind in ("inflow", "far-field") and not present(values, "velocity"):
             yield missing("velocity", "give three numbers or expressions, in the order x, y, z")
         if kind == "outflow" and not present(values, "pressure"):
@@ -108,7 +111,8 @@ class ChartSide(Table):
             return values
         if values.get("type") == "wall" and not present(values, "velocity"):
             return {**values, "velocity": (0.0, 0.0, 0.0)}
-        return {**values, "pressure": 0.0} if values.get("type") == "far-field" and not present(values, "pressure") else values
+        far = values.get("type") == "far-field" and not present(values, "pressure")
+        return {**values, "pressure": 0.0} if far else values
 
     @field_validator("velocity")
     @classmethod
@@ -116,11 +120,6 @@ class ChartSide(Table):
         if any(isinstance(item, Expression) and item.varies for item in value or ()):
             raise ValueError("values that change in time are not available on charts in this version; leave out t")
         return value
-
-    @classmethod
-    def as_schema(cls, made: dict[str, Any]) -> dict[str, Any]:
-        """A side may be its type alone."""
-        return {"anyOf": [{"enum": made["properties"]["type"]["enum"]}, made]}
 
     def written(self) -> Any:
         """As the case file has it: its type alone, where there is no more."""
@@ -166,7 +165,8 @@ class ChartSides(Table):
         """A type alone stands for a table with this type."""
         if not isinstance(values, Mapping):
             return values
-        return {name: {"type": side} if isinstance(side, str) and side in OPTIONS else side for name, side in values.items()}
+        named = {name: {"type": side} for name, side in values.items() if isinstance(side, str) and side in OPTIONS}
+        return {**values, **named}
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -208,7 +208,8 @@ def _sides_have_room(charts: Grid, boundaries: ChartSides) -> Iterator[Problem]:
     for name, side in _both(charts, boundaries):
         thin = [patch for patch in charts.sides[name] if charts.charts[patch.chart].cells[patch.axis] == 1]
         if thin and side.type in ("wall", "inflow", "outflow"):
-            remedy = f'chart {thin[0].chart + 1} is one cell thick there; give "symmetry" for two dimensions, or more cells'
+            remedy = f"chart {thin[0].chart + 1} is one cell thick there"
+            remedy += '; give "symmetry" for two dimensions, or more cells'
             yield wrong(("boundaries", name), side.written(), remedy)
 
 
