@@ -45,8 +45,8 @@ def shapes() -> str:
     lines = ["| shape | key | value | meaning | default |", "|---|---|---|---|---|"]
     for name, kind in SHAPES.items():
         for n, entry in enumerate(kind.entries()):
-            missing, optional = entry.default is MISSING, entry.default is None
-            otherwise = "required" if missing else "" if optional else as_toml(entry.default)
+            default = "" if entry.default in (None, MISSING) else as_toml(entry.default)
+            otherwise = "required" if entry.default is MISSING else default
             cells = f"`{name}`" if n == 0 else "", f"`{entry.name}`", entry.kind.words, entry.meaning, otherwise
             lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -136,7 +136,8 @@ class RunDirectory:
                 about = {**_about(sim), "history": _history(), "source": "taskflow"}
                 snapshots, *others = self._layouts(sim)
                 _create(draft / STORE, snapshots, about, _solid(sim))
-                for group in _groups(others, sim):
+                more: tuple[RecordsLayout | TimeSeries, ...] = (*others, *sim.spec.series)
+                for group in more:
                     _create(draft / STORE, group, _about(sim))
                 functions = {name: p for name, p in sim.system.initial.items() if not isinstance(p, COMPUTED)}
                 if functions and isinstance(snapshots, StoreLayout):
@@ -156,7 +157,8 @@ class RunDirectory:
         self.guard()
         try:
             recover(path)
-            times = {group.group: self._cut(path, group, restart, sim) for group in _groups(layouts, sim)}
+            groups: tuple[RecordsLayout | TimeSeries, ...] = (*layouts, *sim.spec.series)
+            times = {group.group: self._cut(path, group, restart, sim) for group in groups}
             _reshard(path, layouts, sim)
             RunLog(self.path / LOG).cut(checkpoint.state["lines"])
             sweep(self.path)
@@ -241,9 +243,8 @@ class RunDirectory:
     def _layouts(self, sim: Simulation) -> tuple[RecordsLayout, ...]:
         """The layouts of all groups of the store, that of the snapshots first."""
         case, metadata = sim.case, sim.system.metadata
-        fields = {name: metadata[name] for name in case.output_fields}
-        slots = min(sim.clock.snapshots() or SLOTS, SLOTS)
-        snapshots = sim.domain.layout(fields, case.output, sim.partition, slots)
+        fields, slots = {name: metadata[name] for name in case.output_fields}, sim.clock.snapshots() or SLOTS
+        snapshots = sim.domain.layout(fields, case.output, sim.partition, min(slots, SLOTS))
         if not isinstance(snapshots, StoreLayout):
             return (snapshots,)
         layouts = [snapshots]
@@ -261,11 +262,6 @@ class RunDirectory:
         return tuple(layouts)
 
 
-def _groups(layouts: Iterable[RecordsLayout], sim: Simulation) -> list[Group]:
-    """These groups of the store, and those of numbers in time."""
-    return [*layouts, *sim.spec.series]
-
-
 def _create(path: Path, group: Group, about: dict[str, Any], solid: Mask | None = None) -> None:
     """Make an empty group in the store."""
     if isinstance(group, TimeSeries):
@@ -279,8 +275,7 @@ def _create(path: Path, group: Group, about: dict[str, Any], solid: Mask | None 
 def _reshard(path: Path, layouts: Sequence[RecordsLayout], sim: Simulation) -> None:
     """Make the groups of the store fit the blocks."""
     reshard_charts(path, [layout for layout in layouts if isinstance(layout, ChartsLayout)])
-    boxes = [layout for layout in layouts if isinstance(layout, StoreLayout)]
-    if boxes:
+    if boxes := [layout for layout in layouts if isinstance(layout, StoreLayout)]:
         reshard(path, boxes, sim.partition.blocks, _solid(sim))
 
 

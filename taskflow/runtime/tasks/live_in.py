@@ -17,7 +17,7 @@ def live_in(programs: Sequence[Program], partition: Partition, read: Iterable[st
     """The cells, as disjoint boxes by role, that decide all that the programs will do, done in turn for ever.
 
     Everything else they overwrite before they read it. Cells beyond periodic faces are those that they are images of.
-    After each turn the fields in the roles `read` are read as a whole, of a box boundary layers too. Raises BadInput
+    After each turn the fields in the roles `read` are read as a whole, of a box with boundary layers. Raises BadInput
     where a program is none.
     """
     accesses = _Accesses(partition)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import ValidationInfo, field_validator, model_validator
 
@@ -74,6 +74,7 @@ def _pressure(value: object) -> float | str:
 class Boundary(Table):
     """One side, with the options of its type."""
 
+    brief: ClassVar[str | None] = "type"
     type: Literal["wall", "slip", "symmetry", "inflow", "outflow"] = entry("see above", remedy=WANTED)
     velocity: Annotated[Values | None, reads(three_values)] = entry(
         "of a `wall`: three numbers, in its plane. What enters at an `inflow`: numbers or [expressions](#initial)",
@@ -134,11 +135,6 @@ class Boundary(Table):
         resting = _kind(values) == "wall" and not present(values, "velocity")
         return {**values, "velocity": (0.0, 0.0, 0.0)} if resting else values
 
-    @classmethod
-    def as_schema(cls, made: dict[str, Any]) -> dict[str, Any]:
-        """A side may be its type alone."""
-        return {"anyOf": [{"enum": made["properties"]["type"]["enum"]}, made]}
-
     def written(self) -> Any:
         return super().written() if len(present(dict(self), *Boundary.model_fields)) > 1 else self.type
 
@@ -175,9 +171,8 @@ def _of_outflow(values: Mapping[str, Any]) -> Iterator[Problem]:
 CONFLICTS = {"wall": _of_wall, "inflow": _of_inflow, "outflow": _of_outflow}
 Side = Boundary | None
 Pair = Annotated[Literal["periodic"] | None, reads(_pair)]
-BOTH = "the pair of sides is periodic"
 ONE = "a type as text, or a table with `type` and its options"
-NEEDED = "required unless the pair is periodic"
+BOTH, NEEDED = "the pair of sides is periodic", "required unless the pair is periodic"
 
 
 class Boundaries(Table):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -23,6 +23,8 @@ EVERYTHING = "all that the case has"
 class Steady(Table):
     """When a state is steady, and the run stops."""
 
+    brief: ClassVar[str | None] = "rate"
+
     rate: Positive = entry(
         "the largest rate of a steady state, per unit time: of the velocity, of `T` and of every scalar, how far it has"
         " got from where it was when a while began, over that time and over its own range",
@@ -35,11 +37,6 @@ class Steady(Table):
         " it, if that is shorter",
     )
     every: Interval = entry("how often it is looked at; cuts no step", Every(steps=10))
-
-    @classmethod
-    def as_schema(cls, made: dict[str, Any]) -> dict[str, Any]:
-        """It may be its rate alone."""
-        return {"anyOf": [{"type": "number", "exclusiveMinimum": 0}, made]}
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:

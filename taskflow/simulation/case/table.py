@@ -72,6 +72,7 @@ class Table(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
     rules: ClassVar[tuple[Rule, ...]] = ()
     refused: ClassVar[Mapping[str, str]] = {}  # keys of other tables of this name, each with its remedy
+    brief: ClassVar[str | None] = None  # the key whose value alone may stand for the table
 
     def __init__(self, /, **values: Any) -> None:
         values = {name: plain_keys(value) for name, value in values.items()}
@@ -104,7 +105,11 @@ class Table(BaseModel):
     @classmethod
     def as_schema(cls, made: dict[str, Any]) -> dict[str, Any]:
         """The JSON schema of the table, from that of its keys."""
-        return made
+        if cls.brief is None:
+            return made
+        key = made["properties"][cls.brief]
+        alone = {name: key[name] for name in ("enum", "type", "exclusiveMinimum") if name in key}
+        return {"anyOf": [alone, made]}
 
     def completed(self, tables: Mapping[str, Any]) -> Self:
         """The table with the defaults that depend on the other `tables` of a sound case, and on its `fields`."""

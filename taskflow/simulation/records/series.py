@@ -58,7 +58,9 @@ class SeriesRecording(Recording):
 
 @dataclass(frozen=True, eq=False)
 class ProbeSeries:
-    """A group of points [point, axis] in a grid, and which fields, each with its location, are recorded how often."""
+    """A group of points [point, axis] of a grid, and which fields are recorded there, each with its location, how
+    often.
+    """
 
     series: TimeSeries
     points: np.ndarray

@@ -1,4 +1,4 @@
-"""The sides of a grid as the model knows them: patches of cells, values, kinds; edges that two sides do not meet at."""
+"""The sides of a grid as the model knows them: patches of cells, values, kinds; edges not between two sides."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def _scalars(case: Case, side: Side) -> Iterator[tuple[str, Condition]]:
         boundaries: Any = scalar.boundaries  # by the names of the grid's sides
         given = boundaries.sides.get(side.name)
         if given is not None:
-            value, flux = given.value, given.flux or 0.0
-            yield scalar.name, Condition(warm=value is not None, temperature=value or 0.0, flux=flux)
+            warm, value, flux = given.value is not None, given.value or 0.0, given.flux or 0.0
+            yield scalar.name, Condition(warm=warm, temperature=value, flux=flux)
         elif side.kind in ("inflow", "far-field"):
             yield scalar.name, Condition(warm=True)
 

@@ -275,8 +275,8 @@ class CompressibilitySystem(System):
     def described(self) -> Iterator[tuple[str, str]]:
         """Label and text of each line on the method."""
         method, sim = self.model.method, self.sim
-        march = f"{method.march} with CFL {method.courant:g}"
-        yield "method", f"artificial compressibility, {march}; {sim.case.machine.precision} precision"
+        marched, precision = f"{method.march} with CFL {method.courant:g}", sim.case.machine.precision
+        yield "method", f"artificial compressibility, {marched}; {precision} precision"
         limited = "" if method.limiter == "none" else f" with the limiter {method.limiter}"
         damped = f"damping {method.damping} of {method.fourth:g}"
         yield "", f"{method.flux} fluxes, {damped if method.flux == 'central' else f'{method.reconstruction}{limited}'}"

@@ -105,7 +105,8 @@ class CompressibilityMethod(Method):
     )
     steps: Literal["local", "global"] = entry("whether each cell takes its own step, or all the least", "local")
     stall: Literal["fail", "accept"] = entry(
-        "what it means when residuals have fallen less than 10 % in 5000 steps: an error, or the end of the run", "fail"
+        "what it means when residuals have fallen by less than 10 % in 5000 steps: an error, or the end of the run",
+        "fail",
     )
     pressure_at: Vector | None = entry(
         "where the pressure is 0, if no side says how high it is", None, otherwise="its mean over the volume is"
@@ -125,8 +126,8 @@ class CompressibilityMethod(Method):
             if values.get("limiter") == "van-albada" and reconstruction != "third":
                 yield wrong("limiter", "van-albada", 'it is of reconstruction = "third"; leave one of them out')
             if march == "euler" and reconstruction != "first":
-                remedy = f'unstable with reconstruction = "{reconstruction}"; give "first", flux = "central"'
-                yield wrong("march", march, f"{remedy}, or another march")
+                unstable = f'unstable with reconstruction = "{reconstruction}"'
+                yield wrong("march", march, f'{unstable}; give "first", flux = "central", or another march')
 
 
 def _steady(value: object) -> float:

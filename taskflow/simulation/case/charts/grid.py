@@ -49,7 +49,8 @@ class ChartGrid(Table):
     )
     scale: Positive = entry("by which the lengths in that file are multiplied", 1.0)
     sides: Annotated[tuple[tuple[str, str], ...], reads(_renames), WithJsonSchema(NAMES)] = entry(
-        'other names of sides, as `{ k_min_1 = "wing" }`; those of one name become one side', (),
+        'other names of sides, as `{ k_min_1 = "wing" }`; those of one name become one side',
+        (),
         otherwise="as they are",
     )
 

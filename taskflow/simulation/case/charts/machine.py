@@ -27,8 +27,8 @@ def _row(value: object) -> Any:
     try:
         count = whole(value)
     except BadInput:
-        problem = 'on charts blocks are counted, as pieces of several charts make one: give a whole number, or "auto"'
-        raise BadInput(problem) from None
+        counted = "on charts blocks are counted, as pieces of several charts make one"
+        raise BadInput(f'{counted}: give a whole number, or "auto"') from None
     if count > MOST_BLOCKS:
         raise BadInput(f"give at most {MOST_BLOCKS}")
     return 1, 1, count

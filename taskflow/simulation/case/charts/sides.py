@@ -36,6 +36,8 @@ BALANCED = 1e-6  # of what passes closed sides: the net flux that is rounding
 class ChartSide(Table):
     """One side, with the options of its type."""
 
+    brief: ClassVar[str | None] = "type"
+
     refused: ClassVar[Mapping[str, str]] = {
         "roughness": LATER, "log_law": f"{LATER}, and give velocity", "table": f"{LATER}, and give velocity",
         "phase": "one fluid has no phases; leave it out",
@@ -109,8 +111,8 @@ class ChartSide(Table):
             return values
         if values.get("type") == "wall" and not present(values, "velocity"):
             return {**values, "velocity": (0.0, 0.0, 0.0)}
-        at_infinity = values.get("type") == "far-field" and not present(values, "pressure")
-        return {**values, "pressure": 0.0} if at_infinity else values
+        far = values.get("type") == "far-field" and not present(values, "pressure")
+        return {**values, "pressure": 0.0} if far else values
 
     @field_validator("velocity")
     @classmethod
@@ -118,11 +120,6 @@ class ChartSide(Table):
         if any(isinstance(item, Expression) and item.varies for item in value or ()):
             raise ValueError("values that change in time are not available on charts in this version; leave out t")
         return value
-
-    @classmethod
-    def as_schema(cls, made: dict[str, Any]) -> dict[str, Any]:
-        """A side may be its type alone."""
-        return {"anyOf": [{"enum": made["properties"]["type"]["enum"]}, made]}
 
     def written(self) -> Any:
         """As the case file has it: its type alone, where there is no more."""
@@ -168,8 +165,8 @@ class ChartSides(Table):
         """A type alone stands for a table with this type."""
         if not isinstance(values, Mapping):
             return values
-        words = {name for name, side in values.items() if isinstance(side, str) and side in OPTIONS}
-        return {name: {"type": side} if name in words else side for name, side in values.items()}
+        named = {name: {"type": side} for name, side in values.items() if isinstance(side, str) and side in OPTIONS}
+        return {**values, **named}
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -211,8 +208,8 @@ def _sides_have_room(charts: Grid, boundaries: ChartSides) -> Iterator[Problem]:
     for name, side in _both(charts, boundaries):
         thin = [patch for patch in charts.sides[name] if charts.charts[patch.chart].cells[patch.axis] == 1]
         if thin and side.type in ("wall", "inflow", "outflow"):
-            where = f"chart {thin[0].chart + 1} is one cell thick there"
-            remedy = f'{where}; give "symmetry" for two dimensions, or more cells'
+            remedy = f"chart {thin[0].chart + 1} is one cell thick there"
+            remedy += '; give "symmetry" for two dimensions, or more cells'
             yield wrong(("boundaries", name), side.written(), remedy)
 
 
