@@ -51,14 +51,14 @@ def test_runs_have_the_same_bits_for_any_blocks_and_go_on_after_a_break(tmp_path
 @pytest.mark.slow
 def test_a_steady_state_ends_the_run(tmp_path):
     """Which of its steps that is does not depend on a break: all residuals count that were looked at."""
-    full = case(time={"steady": 0.3, "steps": 400}, output__every=None, checkpoint__every={"steps": 10})
+    full = case(time={"steady": 0.05, "steps": 400}, output__every=None, checkpoint__every={"steps": 10})
     told = go(full, tmp_path / "whole")
     assert told["ended"] == "steady"
     assert told["step"] < 400
     lines = contents(tmp_path / "whole")[1]
     names = [name for name in lines[0] if name.startswith("residual_")]
     assert names == ["residual_continuity", "residual_momentum_x", "residual_momentum_y", "residual_momentum_z"]
-    assert all(told["rates"][name.removeprefix("residual_")] <= 0.3 for name in names)
+    assert all(told["rates"][name.removeprefix("residual_")] <= 0.05 for name in names)
     assert told["step"] > 12
     go(full, tmp_path / "broken", kill=told["step"] - 1)
     go(full, tmp_path / "broken", (1, 1, 2), resume=True)
@@ -94,7 +94,8 @@ def test_the_log_has_forces_and_the_store_sides(tmp_path):
     assert set(line["bodies"]) == set(LID["boundaries"])
     assert all(set(acts) == {"force", "pressure_force", "moment", "heat_flux"} for acts in line["bodies"].values())
     lid = line["bodies"]["z_max"]
-    assert lid["force"][0] < 0 < lid["pressure_force"][2] - lid["force"][2] + 1e-6  # friction holds it back
+    assert lid["force"][0] < 0  # friction holds it back
+    assert lid["pressure_force"][:2] == [0.0, 0.0]
     found = tree(tmp_path / "run" / "fields.zarr")
     assert found.attrs["viscosity"] == 0.02
     assert found.attrs["boundary_x_min"] == "wall"
