@@ -9,7 +9,9 @@ from tests.docs.pages import EXAMPLES, HOWTO, ON_GPUS, OTHERS, read
 
 
 @pytest.mark.timeout(150)
-@pytest.mark.parametrize("page", OTHERS)
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, marks=pytest.mark.slow if "body_fitted" in page else ()) for page in OTHERS]
+)
 def test_page_works(page, tmp_path):
     read(page, tmp_path, 130)
 

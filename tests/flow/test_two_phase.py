@@ -170,7 +170,7 @@ def circle(x0, z0, radius):
     return lambda x, y, z: radius - np.sqrt((x - x0) ** 2 + (z - z0) ** 2) + 0 * y
 
 
-@pytest.mark.parametrize("ratio", [1e3, 1e6])
+@pytest.mark.parametrize("ratio", [pytest.param(1e3, marks=pytest.mark.slow), 1e6])
 def test_a_droplet_is_carried_by_a_uniform_stream(ratio):
     """V6: a uniform velocity stays uniform for any densities."""
     n = 24

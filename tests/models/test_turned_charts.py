@@ -94,7 +94,7 @@ def straight(tmp_path_factory):
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize(
     "turn",
-    [pytest.param(turn, marks=() if n == 7 else pytest.mark.slow) for n, turn in enumerate(ROTATIONS)],
+    [pytest.param(turn, marks=pytest.mark.slow) for turn in ROTATIONS],
     ids=lambda turn: "".join(map("{:+d}".format, turn.axes)),
 )
 def test_every_rotation_after_a_hundred_steps(turn, straight, tmp_path):

@@ -84,7 +84,8 @@ VELOCITY_FORM = {
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(("pressure", "tables"), [
-    (None, {}), pytest.param(0, {}, marks=pytest.mark.slow), pytest.param(None, VELOCITY_FORM, marks=pytest.mark.slow),
+    pytest.param(None, {}, marks=pytest.mark.slow), pytest.param(0, {}, marks=pytest.mark.slow),
+    pytest.param(None, VELOCITY_FORM, marks=pytest.mark.slow),
 ])  # fmt: skip
 def test_a_jet_has_the_same_bits_on_blocks_and_after_a_stop(tmp_path, pressure, tables):
     outflow = {"type": "outflow"} | ({} if pressure is None else {"pressure": pressure})

@@ -82,6 +82,7 @@ def test_capillary_wave():
     assert wave[8] == pytest.approx(0.0073, abs=0.0012)  # Prosperetti's, of 0.01
 
 
+@pytest.mark.slow
 def test_sloshing():
     """Half a period later the middle is low, by what theory says."""
     middle = height(short("sloshing", "[32, 1, 20]", 2.0))[0, 15:17].mean() - 1
