@@ -55,6 +55,7 @@ def test_derivatives_go_round_periodic_directions(tmp_path):
     assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("edges", [(None, None, None), STRETCHED], ids=["uniform", "stretched"])
 @pytest.mark.parametrize("upwards", [True, False])
 def test_derivatives_are_one_sided_at_bodies(edges, upwards, tmp_path):
@@ -75,6 +76,7 @@ def test_derivatives_are_one_sided_at_bodies(edges, upwards, tmp_path):
         np.testing.assert_allclose(found.where(ds.solid == 0).to_numpy()[0][solid == 0], expected, rtol=0, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_between_bodies_and_ends_derivatives_have_what_is_there(tmp_path):
     """A cell between two sees the image of its own value on both sides; one at the end of the domain that alone, where
     nothing is round the end.

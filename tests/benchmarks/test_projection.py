@@ -68,6 +68,7 @@ def test_energy_has_a_column_where_it_is_known(measured, capsys, tmp_path):
     assert tables.draw_cavity(found, tmp_path / "energy.svg").stat().st_size > 1000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ["cavity", "taylor-green"])
 def test_a_step(measured, case):
     words = ["step", "--case", case, "--cells", "16x8x12", "--blocks", "1x2x1", "--overlap", "none,comm"]
@@ -97,6 +98,7 @@ def test_another_value_of_the_case(measured):
     assert found["results"][0]["operations_per_cell"] > 2 * plain["results"][0]["operations_per_cell"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("solver", "words", "left"), [("fft", [], 1e-12), ("multigrid", ["--tolerance", 1e-6], 1e-6)])
 def test_other_solvers(measured, solver, words, left):
     told, found = measured("step", "--cells", "16x8x12", "--blocks", 2, "--overlap", "full", "--solver", solver, *words)

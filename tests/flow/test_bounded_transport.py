@@ -58,6 +58,7 @@ def test_both_stages_with_eddies(device):
         hand.assert_agrees(found, laminar.values(found) + more)
 
 
+@pytest.mark.slow
 def test_eddies_conduct_nothing_into_bodies(device):
     """Between cells of the fluid one nu_t everywhere is more diffusivity; through faces of bodies it is not."""
     numbers = np.zeros((8, 7, 9), bool)

@@ -152,6 +152,7 @@ def eddying(walls: tuple, real: str, more: list[str], **device: object) -> tuple
     return hand, closed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("walls", WALLS)
 def test_eddies(walls, real, device):
     """Stress, its work, and what it carries; nu_t is 0 on edges of which a face is closed."""

@@ -229,6 +229,7 @@ def few_bodies(cells: tuple[int, int, int], near: Box) -> np.ndarray:
     return flags.solid_bits(solid)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("cells", "near"), [
     (CELLS, Box.of(CELLS)),
     ((1, 1, 1), Box.of((1, 1, 1)).grow(2)),

@@ -105,6 +105,7 @@ def test_fft_is_direct(ends, cells, dtype):
     assert residual(solved(grid, ends, rhs), grid, ends, rhs) < 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["f8", "f4"])
 @pytest.mark.parametrize("blocks", [(1, 1, 3), (1, 1, 5), (2, 1, 2), (1, 3, 1)])
 @pytest.mark.parametrize(

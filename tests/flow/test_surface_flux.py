@@ -124,6 +124,7 @@ def volumes(hand: ByHand) -> np.ndarray:
     return z[:, None, None] * y[:, None] * x
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stretched", [False, True])
 @pytest.mark.parametrize("eddies", [False, True])
 @pytest.mark.parametrize("advection", [CENTRAL, QUICK], ids=["central", "quick"])
@@ -149,6 +150,7 @@ def test_a_volume_gains_the_momentum_that_passes_its_sides(advection, eddies, st
             assert abs(there.sum() + found[axis]) < 1e-13 * abs(there).sum(), (box, axis)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stretched", [False, True])
 @pytest.mark.parametrize("eddies", [False, True])
 @pytest.mark.parametrize("bounded", [False, True])

@@ -200,6 +200,7 @@ def test_the_area_of_the_interface_in_the_fluid(bodies, real, device):
     assert reduced(hand.scalars, "total")[0] == pytest.approx(area(q, fluid, h, 0.1), rel=hand.tolerance)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("walls", WALLS)
 def test_momentum_beside_bodies(walls, real, device):
     """A face with a neighbour between two solid cells sees a wall half a cell away; closed ones keep their velocity."""

@@ -39,6 +39,7 @@ def in_plane(flow: Phased, axes: tuple[int, int, int], name: str) -> np.ndarray:
     return values.transpose([2 - axis for axis in reversed(axes)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("axes", [(0, 2, 1), (1, 2, 0), (1, 0, 2), (2, 1, 0)])
 def test_a_flow_is_the_same_in_each_plane(axes):
     """V21: to rounding."""

@@ -88,6 +88,7 @@ def exact(n: int, viscosity: float, stream: tuple[float, float]) -> np.ndarray:
     return along + decay * np.sin(TURN * x) * np.cos(TURN * z)[:, None]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("flow", "order", "most"), [
     ((0.0, (0.0, 0.0)), 4.6, 4e-6),  # WENO5 alone: what is carried stays where it is
     ((VISCOSITY, (1.0, 0.5)), 1.9, 4e-4),  # all else is of order 2, which WENO5's error on coarse grids hides
@@ -134,6 +135,7 @@ def assert_form_has_the_same_bits(scheme, dtype, options):
     assert_the_same_bits(box_of_a_droplet(phases, convection=SCHEMES[scheme]), dtype, options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 @CUTS
 def test_blocks_threads_and_overlap_do_not_change_a_bit(dtype, options):

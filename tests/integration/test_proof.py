@@ -10,6 +10,7 @@ from tests.runtime.proof.test_proof import POLICIES, means
 from tests.test_invariance import BOUNDARIES, stirred
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("boundaries", "blocks", "policy", "sight"), [
     *[(name, (1, 1, 2), policy, "buffers") for name in BOUNDARIES for policy in POLICIES if policy != "auto"],
     ("periodic", (1, 1, 2), "full", "direct"), ("layer", (1, 1, 2), "none", "direct"),

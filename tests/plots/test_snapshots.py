@@ -14,6 +14,7 @@ from taskflow.plots.snapshots import plot_run
 PNG = b"\x89PNG"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cells", [(8, 1, 10), (1, 6, 10), (1, 1, 10), (1, 1, 1)])
 @pytest.mark.parametrize("plane", ["x", "y", "z"])
 def test_directions_of_one_cell_can_be_drawn(run, cells, plane):

@@ -182,6 +182,7 @@ def test_the_bits_depend_neither_on_blocks_nor_on_what_broke_off(stopped, blocks
     xr.testing.assert_identical(found(tmp_path / "run").drop_attrs(), found(whole).drop_attrs())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("treatment", ["flagged", pytest.param("immersed", marks=pytest.mark.slow)])
 def test_beside_bodies_the_bits_do_not_depend_on_blocks(treatment, tmp_path):
     """With eddies; the boundaries of blocks cut the sphere along all directions."""

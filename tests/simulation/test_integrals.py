@@ -85,6 +85,7 @@ def test_an_isosurface_has_one_number(whole):
     assert (ds.attrs["field"], ds.attrs["value"]) == ("T", 0.5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("blocks", "stopped"), [((2, 1, 2), {}), ((1, 1, 3), {"kill": 7})])
 def test_the_bits_depend_neither_on_blocks_nor_on_what_broke_off(blocks, stopped, whole, tmp_path):
     case = stirred(output={"precision": "double"}, **FOLLOWED)

@@ -28,6 +28,7 @@ def told(case, blocks):
     return setup.step_cost.sample, needs, setup.step_cost.traffic
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["jacobi", "fft", "multigrid"])
 @pytest.mark.parametrize(("cells", "blocks", "periodic"), [
     ((8, 8, 60), (1, 1, 20), False), ((8, 8, 40), (1, 1, 20), True), ((12, 12, 12), (3, 3, 3), False),

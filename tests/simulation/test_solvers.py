@@ -70,6 +70,7 @@ def test_options_of_multigrid(cavity):
     assert [cycle().single, cycle(precision="single").single, cycle(precision="double").single] == [False, True, False]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("boundaries", [
     "box", *(pytest.param(name, marks=pytest.mark.slow) for name in BOUNDARIES if name != "box"),
 ])  # fmt: skip
@@ -95,6 +96,7 @@ def test_flows_agree_with_that_of_the_direct_solver(boundaries, pressure):
         assert relative_residual(flow.scalars) <= 1e-10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pressure", [{"solver": "multigrid"}, {"solver": "jacobi", "tolerance": 1e-6}], ids=str)
 def test_a_flow_that_comes_to_rest_is_solved_for_to_its_end(pressure):
     """Its divergence falls below what rounding leaves of a sum over all cells: there is no solution for that mean."""

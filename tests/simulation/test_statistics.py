@@ -78,6 +78,7 @@ def test_they_do_not_change_the_flow(tmp_path):
     check_same(tmp_path / "one", tmp_path / "other")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("stopped", "blocks"), [({"stop": 5}, (1, 1, 1)), ({"kill": 7}, (2, 1, 2))])
 def test_a_run_that_was_broken_off_has_the_same_ones(stopped, blocks, tmp_path):
     """To the bit, and no record of the moment at which it was stopped, on the same or on other blocks."""

@@ -147,6 +147,7 @@ def test_it_does_nothing_to_the_flow():
     assert set(until.setup.partition.fields) - set(free.setup.partition.fields) == {"was_u", "was_v", "was_w"}
 
 
+@pytest.mark.slow
 def test_it_is_in_the_proof():
     machine = {"device": "cpu", "threads": 1, "blocks": [1, 1, 2], "channel": "actor"}
     cases = stream(machine=machine, time={"steps": 9}), stream(machine=machine)
@@ -232,6 +233,7 @@ def test_what_fades_away_ends():
 
 # ------------------------------------------------------------------------------------------------------ going on
 
+@pytest.mark.slow
 @pytest.mark.parametrize("blocks", [(1, 1, 1), (1, 1, 2)])
 def test_to_the_bit_when_it_goes_on(tmp_path, blocks):
     """In the middle of a while, with its state; the end is that of a run without a break."""

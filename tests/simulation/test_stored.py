@@ -140,6 +140,7 @@ def test_a_log_that_is_damaged(broken, whole):
     check_same(broken, whole())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", [
     "u/c/0/0/0/0", "time/c/0", "x_f/c/0", "solid/c/0/0/0", "grid/c", "wake/u/c/0/0", "wake/x/c/0", "u/zarr.json",
     "zarr.json", "wake/zarr.json", "wake/time/zarr.json", "../log.jsonl",

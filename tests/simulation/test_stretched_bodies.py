@@ -73,6 +73,7 @@ def test_a_channel_between_two_bodies_is_one_between_two_walls(along, across, ta
 EDDIES = {"turbulence": {"model": "wale"}, "body": {"gravity": [0, 0, -1], "bulk_velocity": {"x": 0.5}}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("make", "tables"), [
     (obstructed, {}), (immersed, {}), *(pytest.param(make, EDDIES, marks=pytest.mark.slow, id=f"{make.__name__}-eddies")
                                         for make in (obstructed, immersed)),
@@ -122,6 +123,7 @@ def test_bodies_and_walls_take_what_drives_the_flow(treatment, tables):
         assert gain == pytest.approx(given - friction - bodies, rel=1e-3), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("treatment", "scheme"), [("flagged", "koren"), ("immersed", "central")])
 def test_forces_and_heat_balance_in_a_steady_channel(treatment, scheme):
     """What drives the fluid is what the bodies take, and heat from the one goes into the other."""

@@ -118,6 +118,7 @@ def test_what_is_not_finite_is_told_before_a_run():
         Simulation(case(two_phase={"initial": "log(x - 0.3)"}), (1, 1, 1)).system.check()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pressure", [
     {}, {"solver": "cg", "outer": None, "iterations": None, "tolerance": 1e-6},
     {"solver": "auto", "outer": None, "iterations": None},

@@ -38,6 +38,7 @@ def device(request: pytest.FixtureRequest):
     return gpu() if request.param == "gpu" else cpu(2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("real", ["f4", "f8"])
 @pytest.mark.parametrize(("column", "side_by_side"), [(4, 4), (8, 2), (64, 4)])
 @pytest.mark.parametrize("cells", [(33, 5, 37), (8, 1, 3), (64, 9, 64), (131, 6, 19)])

@@ -262,6 +262,7 @@ def kept(partition, passes, hardware, changes):
     ]
 
 
+@pytest.mark.slow
 def test_no_operation_can_be_left_out(two):
     """None is caught by chance, and none is there without need.
 
@@ -316,6 +317,7 @@ def permits(nodes):
     return any(isinstance(node, Grant | Claim) for node in nodes)
 
 
+@pytest.mark.slow
 def test_no_edge_of_the_graph_can_be_left_out(two):
     """But permissions: they have nothing to do where messages have buffers, and are given twice where messages go both
     ways.
