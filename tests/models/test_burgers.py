@@ -134,7 +134,7 @@ def test_models_that_are_not_there():
     case = {name: table for name, table in tables().items() if name != "burgers"}
     with pytest.raises(BadInput, match=r'^method.type = "burger": there is no such model; did you mean "burgers"\?$'):
         Case(**case, method={"type": "burger"})
-    known = '"projection", "burgers", "two_phase"'
+    known = '"projection", "burgers", "two_phase", "artificial-compressibility"'
     with pytest.raises(BadInput, match=f"give one of {known}, or install the package that has it$"):
         Case(**case, method={"type": "level-set"})
 
