@@ -1,0 +1,113 @@
+"""Short versions of the examples on body-fitted cells, each does what its page says to look at."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import taskflow as tf
+from taskflow.accessor import opened
+from taskflow.output import read_log
+from tests.simulation.going_on import go
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+ECCENTRIC = {"torque": 29.404734, "force": 47.570322}  # over viscosity, see `creeping`
+
+
+def short(folder: Path, name: str, *settings: str) -> dict:
+    """The bodies of the last line of the log of an example with other settings, which has become steady."""
+    assert go(tf.Case.load(EXAMPLES / f"{name}.toml", settings), folder / "run")["ended"] == "steady"
+    return read_log(folder / "run" / "log.jsonl")[-1]["bodies"]
+
+
+def creeping(inner: float, outer: float, apart: float, order: int = 24) -> dict[str, float]:
+    """Torque and force, over viscosity and length, on a cylinder whose surface turns at speed 1 in another one at rest.
+
+    Stokes flow: biharmonic stream functions r^q cos(k t) about its axis, and ln r, r ln r cos t, by least squares on
+    both circles; the torque is 4 pi times the coefficient of ln r, the force 4 pi times that of r ln r cos t.
+    """
+    angle = 2 * np.pi * (np.arange(16 * order) + 0.5) / (16 * order)
+
+    def velocities(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Radial and azimuthal ones of all terms [place, term]."""
+        r, t = np.hypot(x, y), np.arctan2(y, x)
+        terms = [(np.log(r), 1 / r, 0), (r * np.log(r), np.log(r) + 1, 1), (r**2, 2 * r, 0)]
+        powers = [(q, 1) for q in (-1, 1, 3)] + [(q, k) for k in range(2, order) for q in (k, -k, k + 2, 2 - k)]
+        for q, k in powers:
+            scaled = (r / (outer + apart if q > 0 else inner)) ** q
+            terms.append((scaled, q * scaled / r, k))
+        radial = [-k * f / r * np.sin(k * t) for f, _, k in terms]
+        return np.concatenate([np.array(radial).T, np.array([-slope * np.cos(k * t) for _, slope, k in terms]).T])
+
+    x, y = np.cos(angle), np.sin(angle)
+    both = np.concatenate([velocities(inner * x, inner * y), velocities(apart + outer * x, outer * y)])
+    given = np.repeat([0.0, 1.0, 0.0, 0.0], angle.size)
+    terms, *_ = np.linalg.lstsq(both, given, rcond=1e-15)
+    assert np.abs(both @ terms - given).max() < 1e-9
+    return {"torque": -4 * np.pi * float(terms[0]), "force": 4 * np.pi * float(terms[1])}
+
+
+def test_the_creeping_flow_of_the_page():
+    """Between concentric cylinders and in a thin gap (A. Sommerfeld 1904) it is what is known."""
+    assert creeping(1.0, 2.0, 0.0)["torque"] == pytest.approx(4 * np.pi * 4 / 3, rel=1e-12)
+    thin, lubrication = creeping(0.99, 1.0, 0.005), 4 * np.pi / (2.25 * 0.75**0.5) / 0.01 * 0.99**2
+    assert thin["torque"] == pytest.approx(1.5 * lubrication, rel=0.015)
+    assert thin["force"] == pytest.approx(1.5 * lubrication / 0.01, rel=0.015)
+    assert creeping(1.0, 1.5, 0.25) == pytest.approx(ECCENTRIC, rel=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_bearing(tmp_path):
+    """Torque and load of the page, on the grid of the example."""
+    bodies = short(tmp_path, "bearing", "time.steady=1e-3")
+    shaft, bearing = bodies["shaft"], bodies["bearing"]
+    assert -shaft["moment"][2] / 10 == pytest.approx(ECCENTRIC["torque"], rel=0.005)
+    assert -shaft["force"][1] / 10 == pytest.approx(ECCENTRIC["force"], rel=0.01)
+    assert bearing["force"][1] == pytest.approx(-shaft["force"][1], rel=0.005)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_round_pipe(tmp_path):
+    """The flux of Hagen and Poiseuille."""
+    short(tmp_path, "round_pipe", "grid.cells=[6, 6, 4]", "time.steady=1e-3")
+    last = opened(tmp_path / "run" / "fields.zarr").isel(time=-1)
+    volumes = last.flow.volumes()
+    charts = [(chart["w"], volumes[f"charts/{name}/volume"]) for name, chart in last["charts"].children.items()]
+    flux = sum(float((w * volume).sum()) for w, volume in charts) / 0.25
+    assert flux == pytest.approx(np.pi / 2, rel=0.04)
+
+
+def test_cylinder_body_fitted(tmp_path):
+    """The drag, to what few cells resolve, and no lift."""
+    body = short(tmp_path, "cylinder_body_fitted", "grid.cells=[32, 24, 1]", "time.steady=1e-3")["body"]
+    assert 2 * body["force"][0] == pytest.approx(1.498, rel=0.08)
+    assert abs(body["force"][1]) < 1e-12
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_backward_step_inlet(tmp_path):
+    """The flow comes back to the floor where Erturk has it at Re = 100, x = 2.922."""
+    settings = "grid.cells=[40, 16, 1]", "grid.downstream=10", "grid.upstream=3", "fluid.viscosity=0.02"
+    short(tmp_path, "backward_step_inlet", *settings, "time.steady=1e-3")
+    last = opened(tmp_path / "run" / "fields.zarr").isel(time=-1)
+    floor = last.flow.side("lower").sortby("x")
+    x, shear = (values[floor.x.values > 0] for values in (floor.x.values, floor.shear_x.values))
+    n = int(np.flatnonzero(shear < 0)[-1])
+    assert np.interp(0, shear[n : n + 2], x[n : n + 2]) == pytest.approx(2.922, rel=0.05)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_heated_cube(tmp_path):
+    """What enters at the hot wall leaves at the cold one; the pressure is 0 in the centre."""
+    bodies = short(tmp_path, "heated_cube", "grid.cells=[9, 9, 9]", "time.steady=1e-2", "method.cfl=0.3")
+    hot, cold = (bodies[side]["heat_flux"] for side in ("x_min", "x_max"))
+    assert 4.337 < -hot / (2.2535e-5 * 8.822 * 0.05) < 6.5  # from above, with the square of the spacing
+    assert cold == pytest.approx(-hot, rel=1e-3)
+    last = opened(tmp_path / "run" / "fields.zarr").isel(time=-1)
+    assert float(last["charts/0/p"][4, 4, 4]) == 0
