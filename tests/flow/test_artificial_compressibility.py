@@ -249,6 +249,35 @@ def test_what_falls_no_further_is_an_error_that_says_how_far_it_came():
     assert fallen(1.0, 0.1, *[0.1] * 4, accept=True).note(6000, {"continuity": 0.1})
 
 
+def outcomes(looks: list[dict[str, float]], resumed: bool) -> list[bool]:
+    """Whether a march is over at each look, 1000 steps apart; `resumed` at every one from what the one before kept."""
+    march, over = Convergence(1e-9, accept=True, patience=3000), []
+    for n, norms in enumerate(looks):
+        if resumed:
+            march = replace(march, history=[(step, dict(kept)) for step, kept in march.history])
+        over.append(march.note(1000 * n, norms))
+        assert len(march.history) <= 5 + 1 + 3  # the first, the least of the older ones, the last
+    return over
+
+
+def stalled_by_definition(looks: list[dict[str, float]], n: int) -> bool:
+    begun = {name: max(look[name] for look in looks[: min(5, n + 1)]) for name in looks[0]}
+    worst = [max(look[name] / begun[name] for name in look) for look in looks[: n + 1]]
+    before, since = worst[: max(0, n - 2)], worst[max(0, n - 2) :]
+    return bool(before) and min(since) > 0.9 * min(before)
+
+
+def test_a_march_that_is_resumed_at_any_look_stalls_where_it_would_have():
+    """Though it has fallen far below, long ago, and swings: only the looks that count are kept."""
+    draw = np.random.default_rng(7)
+    for _ in range(40):
+        falls = np.cumprod(draw.uniform(0.6, 1.35, (40, 2)), axis=0)
+        looks = [{"continuity": float(a), "momentum": float(b)} for a, b in falls]
+        expected = [stalled_by_definition(looks, n) for n in range(len(looks))]
+        assert outcomes(looks, resumed=False) == outcomes(looks, resumed=True) == expected
+        assert any(expected) and not all(expected)
+
+
 def test_numbers_that_are_none_name_the_equation():
     with pytest.raises(RunFailed, match="step 1000: the residual of continuity is not finite"):
         fallen(1.0, float("nan"))

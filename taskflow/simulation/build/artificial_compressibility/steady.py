@@ -67,11 +67,8 @@ class ResidualWatch:
 
     @property
     def state(self) -> dict[str, Any]:
-        """The looks that count: the first ones, and those of the last steps in which residuals have to fall."""
-        history = self._convergence.history
-        old = [n for n, (step, _) in enumerate(history) if step <= history[-1][0] - self._convergence.patience]
-        kept = [*history[:FIRST], *history[max(FIRST, old[-1] if old else 0) :]]
-        return {"looks": [{"step": step, "norms": norms} for step, norms in kept]}
+        """The looks that count."""
+        return {"looks": [{"step": step, "norms": norms} for step, norms in self._convergence.history]}
 
     @property
     def rates(self) -> dict[str, float]:
