@@ -275,7 +275,8 @@ def test_a_march_that_is_resumed_at_any_look_stalls_where_it_would_have():
         looks = [{"continuity": float(a), "momentum": float(b)} for a, b in falls]
         expected = [stalled_by_definition(looks, n) for n in range(len(looks))]
         assert outcomes(looks, resumed=False) == outcomes(looks, resumed=True) == expected
-        assert any(expected) and not all(expected)
+        assert any(expected)
+        assert not all(expected)
 
 
 def test_numbers_that_are_none_name_the_equation():
