@@ -1,15 +1,5 @@
 // A stage of explicit pseudo-time, and the residual of the steady equations.
-#define UZ 32
-#define BX 32
-#define BY 4
-#ifdef HAS_metrics
-#define RESIDENT 4
-#else
-#define RESIDENT (sizeof(REAL) == 4 ? 8 : 4)
-#endif
-#include "cell.h"
-#include "balance.h"
-#include "pace.h"
+#include "stage.h"
 
 FN void keep(const State& q, Out p, Out u, Out v, Out w, Index c) { p[c] = q.p, u[c] = q.u.x, v[c] = q.u.y, w[c] = q.u.z; }
 

@@ -1,15 +1,5 @@
 // A stage of a passive scalar, carried by the mass fluxes of a stage of the flow.
-#define UZ 32
-#define BX 32
-#define BY 4
-#ifdef HAS_metrics
-#define RESIDENT 4
-#else
-#define RESIDENT (sizeof(REAL) == 4 ? 8 : 4)
-#endif
-#include "cell.h"
-#include "balance.h"
-#include "pace.h"
+#include "stage.h"
 
 template <class F, class Geometry, class B>
 FN Values<1> transported(const Fields& q, In T, const Geometry& g, InByte sides, B b, const F& f, const Steps& steps, const Numbers& n) {
