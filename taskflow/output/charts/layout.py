@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
 from math import gcd
 
 import numpy as np
 
 from taskflow.output.groups import CHARTS
 from taskflow.output.layout import ArrayLayout, RecordsLayout
-from taskflow.runtime.regions import Box, Triple, triple
+from taskflow.runtime.regions import Box, Triple, complete, triple
 
 CELLS = ("k", "j", "i")  # dimensions of what is in cells, and of what is at vertices
 VERTICES = ("k_vertex", "j_vertex", "i_vertex")
@@ -89,9 +88,7 @@ class ChartsLayout(RecordsLayout):
         super().__post_init__()
         for number, cells in enumerate(self.cells):
             boxes = self._boxes(number)
-            apart = not any(one.meets(other) for one, other in combinations(boxes, 2))
-            inside = all(box in Box.of(cells) for box in boxes)
-            if not (apart and inside and sum(box.volume for box in boxes) == Box.of(cells).volume):
+            if not complete(boxes, [Box.of(cells)]):
                 raise ValueError(f"the pieces {boxes} are not the {cells} cells of chart {number}, each once")
 
     @property

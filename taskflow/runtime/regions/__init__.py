@@ -7,7 +7,7 @@ place or time.
 from taskflow.runtime.regions.atlas import Atlas, Seam
 from taskflow.runtime.regions.box import Box, Triple, difference, hull, joined, periodic_images, triple
 from taskflow.runtime.regions.partition import Copy, Partition, cuts
-from taskflow.runtime.regions.pieces import Pieces, divided
+from taskflow.runtime.regions.pieces import Pieces, complete, divided
 from taskflow.runtime.regions.region import Field, FieldSpace, Location, Region, charted, region
 from taskflow.runtime.regions.turn import IDENTITY, ROTATIONS, STRAIGHT, Turn, seen
 
@@ -28,6 +28,7 @@ __all__ = [
     "Triple",
     "Turn",
     "charted",
+    "complete",
     "cuts",
     "difference",
     "divided",
