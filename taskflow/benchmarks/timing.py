@@ -160,7 +160,7 @@ class PassTiming:
         self, name: str, partition: Partition, reports: Sequence[dict[str, Any]], transports: list[str]
     ) -> dict[str, Any]:
         """The row that follows from the reports of the blocks."""
-        blocks, cells = len(partition), sum(chart.volume for chart in partition.region.charts)
+        blocks, cells = len(partition), partition.region.count
         seconds, bandwidth = median(reports[0]["seconds"]), sum(report["copy_bandwidth"] for report in reports)
         hosts = [report["host_seconds"] for report in reports if report["host_seconds"] is not None]
         joules = [float(report["joules"]) for report in reports if report["joules"] is not None]

@@ -80,7 +80,7 @@ class MarchTiming:
         begin = Begin(setup.system.constants, model.start)
         job = PassJob(begin, model.step, _nothing, 1, model.scalars(1.0, 1.0), self.conditions.seconds)
         row, _ = PassTiming(self.team, self.conditions).measure(name, setup.partition, job, overlap)
-        nbytes, cells = setup.step_cost.nbytes({}), sum(chart.volume for chart in setup.partition.region.charts)
+        nbytes, cells = setup.step_cost.nbytes({}), setup.partition.region.count
         return {**row, "cells": list(box.cells), "bytes_per_cell": nbytes / cells, **moving(row, nbytes)}
 
 

@@ -108,7 +108,7 @@ class RunJob:
             if stop:
                 break
             stride = max(1, min(4 * count, int(count * INTERVAL / max(seconds, 1e-9))))
-        cells = sum(chart.volume for chart in shard.region.charts) * max(0, done - half)
+        cells = shard.region.count * max(0, done - half)
         return Ran(done, last - began, cells / max(last - middle, 1e-9), dict(shard.scalars))
 
 
