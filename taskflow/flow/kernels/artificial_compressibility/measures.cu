@@ -12,6 +12,19 @@ TASK least_step(Range range, In u, In v, In w OPTIONAL(metrics) OPTIONAL(b), Par
   });
 }
 
+TASK fastest(Range range, In u, In v, In w OPTIONAL(metrics), Partial rate, Numbers numbers) {
+  const auto g = geometry(metrics, numbers);
+  reduce_cells(range, rate, MAX, CELL(c) {
+    const Vector here{u[c], v[c], w[c]};
+    const real x = magnitude(dot(g.template mean<0>(c), here)), y = magnitude(dot(g.template mean<1>(c), here));
+#ifdef PLANAR
+    return (x + y) * g.inverse_volume(c);
+#else
+    return ((x + y) + magnitude(dot(g.template mean<2>(c), here))) * g.inverse_volume(c);
+#endif
+  });
+}
+
 TASK local_compressibility(Range range, In u, In v, In w, Out b, real least) {
   for_cells(range, CELL(c) {
     const real square = u[c] * u[c] + v[c] * v[c] + w[c] * w[c];

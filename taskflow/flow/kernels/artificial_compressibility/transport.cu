@@ -10,13 +10,14 @@ FN Values<1> transported(const Fields& q, In T, const Geometry& g, InByte sides,
   return {{heat_through(warmth, flux.carried.p + flux.added.p, side, n)}};
 }
 
-TASK transport(Range range, In p, In u, In v, In w, In u_0, In v_0, In w_0, In T, In T_0, Out T_new, InByte sides OPTIONAL(metrics)
-               OPTIONAL(b), In64 step, Numbers numbers) {
+TASK transport(Range range, In p, In u, In v, In w, In u_0, In v_0, In w_0, In T, In T_0, Out T_new OPTIONAL(source), InByte sides
+               OPTIONAL(metrics) OPTIONAL(b), In64 step OPTIONAL(rate), Numbers numbers) {
   STRIDES(range)
   const Steps steps{X, Y, Z};
   const Fields q{p, u, v, w};
   const auto g = geometry(metrics, numbers);
   const real pace = real(*step);
+  const auto change = number(rate);
   const auto face = CELL(f) { return transported(q, T, g, sides, b, f, steps, numbers); };
   balance_cells<1, AXES>(range, face, STORE(c, out) {
 #ifdef GLOBAL_STEPS
@@ -25,6 +26,7 @@ TASK transport(Range range, In p, In u, In v, In w, In u_0, In v_0, In w_0, In T
     const real here = compressibility(b, numbers, c, c).here;
     const real dt = numbers.fraction * pace * reciprocal(per_step(g, c, {u_0[c], v_0[c], w_0[c]}, here, numbers));
 #endif
-    T_new[c] = T_0[c] - dt * out.of[0];
+    const real volume = g.volume(c);
+    T_new[c] = slowed(T_0[c] - dt * supplied(out.of[0], source, volume, c), change, dt * volume);
   });
 }

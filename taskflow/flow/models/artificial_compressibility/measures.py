@@ -17,6 +17,11 @@ def least_step(velocity: VELOCITY, metrics: METRICS, b: Read | None, *, dtau: Re
 
 
 @task(kernel=TEXT)
+def fastest(velocity: VELOCITY, metrics: METRICS, *, rate: Reduce[max], numbers: Numbers) -> None:
+    """rate = max over cells of the sum over directions of |u.S| / V, S the mean of both faces."""
+
+
+@task(kernel=TEXT)
 def local_compressibility(velocity: VELOCITY, b: Write, *, least: float) -> None:
     """b = max(|u|^2, least)."""
 
