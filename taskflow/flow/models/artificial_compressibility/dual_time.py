@@ -79,17 +79,17 @@ class DualTime:
             yield begin_levels(f[name], f[f"old_{name}"], past, over=model.cells)
         lo = model.cells[0].lo
         one = Box(lo, (lo[0] + 1, lo[1] + 1, lo[2] + 1))
-        yield measures.value(f.past_u, over=one, number=f.scalar(CHANGE))  # 0: the first residual is that of a flow at rest
+        yield measures.value(f.past_u, over=one, number=f.scalar(CHANGE))  # 0: what is measured first has no rate
         yield self.fastest(model, f)
 
     def step(self, model: ArtificialCompressibility, f: Roles) -> Iterator[Launch | Repeat]:
         """From one level to the next: a first guess along a line through the last two, then pseudo-time."""
         forces = dict(zip("uvw", (f.f_x, f.f_y, f.f_z), strict=True)) if model.body_force else {}
         for name in model.state:
-            past = {} if name == "p" else f.scalars(NOW, BEFORE)
+            past, levels = (None, (None, None)) if name == "p" else (f[f"past_{name}"], (f.scalar(NOW), f.scalar(BEFORE)))
             yield next_level(
-                f[name], f[f"old_{name}"], f[f"past_{name}"] if past else None, forces.get(name), over=model.cells,
-                ratio=f.scalar(RATIO), **(past or {NOW: None, BEFORE: None}),
+                f[name], f[f"old_{name}"], past, forces.get(name),
+                over=model.cells, ratio=f.scalar(RATIO), now=levels[0], before=levels[1],
             )  # fmt: skip
         yield from self.measure(model, f, "first_")
         rounds, reached = -(-self.iterations // LOOK), partial(self.reached, model)

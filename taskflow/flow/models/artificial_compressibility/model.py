@@ -180,7 +180,7 @@ class ArtificialCompressibility(Model):
             numbers = replace(self.numbers, fraction=fraction * self.method.courant, fresh=fresh)
             yield stage(
                 self.of(f, STATE, source) + self.of(f, STATE, "") + self.of(f, STATE, target),
-                (f[f"T{source}"], f.T, f[f"T{target}"]) if self.heat else None, self.past(f, "T" if self.heat else None), *self.place(f),
+                (f[f"T{source}"], f.T, f[f"T{target}"]) if self.heat else None, self.past(f, "T"), *self.place(f),
                 tuple(f[f"d_{name}"] for name in STATE) if march.keeps else None,
                 over=self.cells, step=f.scalar("dtau" if self.method.global_steps else "one"), rate=self.change(f),
                 numbers=numbers,
@@ -201,7 +201,7 @@ class ArtificialCompressibility(Model):
         return scalars["rate"] if self.real else 0.0
 
     def step_limit(self, fixed: float | None, cfl: float, diffusion: float) -> StepLimit:
-        """Steps of real time of one length, or up to a CFL number of u alone; or steps of pseudo-time, each of them one:
+        """Steps of real time, of one length or up to a CFL number of u alone; or steps of pseudo-time, each of them one:
         how far each cell goes, `Method.courant` says.
         """
         return StepLimit(fixed=fixed, cfl=cfl) if self.real else StepLimit(fixed=1.0)
@@ -280,7 +280,7 @@ class ArtificialCompressibility(Model):
 
     def past(self, f: Roles, name: str | None) -> str | None:
         """What the levels before add to T or a scalar."""
-        return f[f"past_{name}"] if self.real and name else None
+        return f[f"past_{name}"] if self.real and name in self.state else None
 
     def change(self, f: Roles) -> str | None:
         """c_0 / dt of a step of real time."""

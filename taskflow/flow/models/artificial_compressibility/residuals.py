@@ -1,5 +1,4 @@
-"""How well the equations are solved: the largest residuals, and sums of their squares with the same bits for any blocks.
-"""
+"""How well the equations are solved: the largest residuals, and sums of squares with the same bits for any blocks."""
 
 from __future__ import annotations
 
