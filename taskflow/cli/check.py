@@ -54,7 +54,7 @@ def describe(costs: Estimate) -> Iterator[tuple[str, str]]:
     yield "", f"{'' if steps.exact else 'about '}{several(steps.count, 'step')}: {steps.basis}{most}"
     yield from (("warning", caution) for caution in (*costs.sim.system.cautions, *cautions(costs.sim)))
     if costs.sim.settled:
-        yield from zip(("steady", ""), costs.sim.settled.described(), strict=True)
+        yield from zip((costs.sim.settled.label, ""), costs.sim.settled.described(), strict=True)
     yield "output", _output(costs)
     for averages, what in _averaged(costs.sim):
         yield "", f"{what} of {_sampling(costs, averages)}"

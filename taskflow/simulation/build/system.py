@@ -44,6 +44,16 @@ class Constants(Protocol):
         """Write those of a block."""
 
 
+class Entering(Protocol):
+    """What enters, where it changes in time: written before each step. Picklable."""
+
+    def begin(self, shard: Shard) -> dict[str, float]:
+        """Write that of time 0; the scalars that the first step needs."""
+
+    def advance(self, shard: Shard, time: float, dt: float) -> dict[str, float]:
+        """Write that of a step from `time` to time + dt; the scalars that it needs."""
+
+
 class Measures(Protocol):
     """The quantities that a line of the log has, of a state whose monitor has run. Picklable."""
 
@@ -186,7 +196,7 @@ class System(SystemType, ABC):
         return Scales(velocity, Scale(0.0), 0.0, carried, driven=True)
 
     @property
-    def inflows(self) -> Inflows | None:
+    def inflows(self) -> Entering | None:
         """The values that enter at inflows, written for every step; None where none are."""
         grid = self.sim.grid
         return Inflows(grid, {}, OpenBoundaries({}, grid.constants, ADAMS_BASHFORTH), self.sim.dtype)

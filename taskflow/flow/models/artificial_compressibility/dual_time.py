@@ -54,13 +54,15 @@ class DualTime:
     """A step ends when the residuals of momentum, heat and scalars have fallen to `tolerance` times those at its
     beginning, and max |div u| is at most 1e-4 reference speed / `length`; after so many `iterations` of pseudo-time at
     the latest. What is carried need not get below 1e-4 (reference speed / length) max |q|, as a divergence of that
-    size leaves as much; `rounding` is what a balance of momentum has of its largest terms.
+    size leaves as much; `rounding` is what a balance of momentum has of its largest terms. `rest`: the rate from which
+    a step follows as long as nothing moves.
     """
 
     tolerance: float = 1e-3
     iterations: int = 500
     length: float = 1.0
     rounding: float = 1e-12
+    rest: float = 1.0
 
     def fields(self, state: tuple[str, ...]) -> list[str]:
         """The level before of all that has one, and what the levels before add to a step."""
@@ -70,6 +72,11 @@ class DualTime:
         """The numbers of a step of dt, `ratio` times as long as the one before (0: the first)."""
         c = weights(ratio)
         return {CHANGE: c[0] / dt, NOW: -c[1] / dt, BEFORE: -c[2] / dt, RATIO: ratio}
+
+    def rate(self, model: ArtificialCompressibility, scalars: Mapping[str, float]) -> float:
+        """The largest sum of |u.S| / V, at least reference speed / length."""
+        fastest = scalars["rate"]
+        return max(fastest, model.speed / self.length) if fastest else self.rest
 
     def start(self, model: ArtificialCompressibility, f: Roles) -> Iterator[Launch]:
         """The first state, which has no level before."""
@@ -86,10 +93,11 @@ class DualTime:
         """From one level to the next: a first guess along a line through the last two, then pseudo-time."""
         forces = dict(zip("uvw", (f.f_x, f.f_y, f.f_z), strict=True)) if model.body_force else {}
         for name in model.state:
-            past, levels = (None, (None, None)) if name == "p" else (f[f"past_{name}"], (f.scalar(NOW), f.scalar(BEFORE)))
+            changes = name != "p"
             yield next_level(
-                f[name], f[f"old_{name}"], past, forces.get(name),
-                over=model.cells, ratio=f.scalar(RATIO), now=levels[0], before=levels[1],
+                f[name], f[f"old_{name}"], f[f"past_{name}"] if changes else None, forces.get(name), over=model.cells,
+                ratio=f.scalar(RATIO), now=f.scalar(NOW) if changes else None,
+                before=f.scalar(BEFORE) if changes else None,
             )  # fmt: skip
         yield from self.measure(model, f, "first_")
         rounds, reached = -(-self.iterations // LOOK), partial(self.reached, model)

@@ -198,10 +198,10 @@ class ArtificialCompressibility(Model):
 
     def rate(self, scalars: Mapping[str, float]) -> float:
         """In real time that of the fastest cell; steps of pseudo-time do not follow from a rate."""
-        return scalars["rate"] if self.real else 0.0
+        return self.real.rate(self, scalars) if self.real else 0.0
 
     def step_limit(self, fixed: float | None, cfl: float, diffusion: float) -> StepLimit:
-        """Steps of real time, of one length or up to a CFL number of u alone; or steps of pseudo-time, each of them one:
+        """Steps of real time, of one length or up to a CFL number of u; or steps of pseudo-time, each of them one:
         how far each cell goes, `Method.courant` says.
         """
         return StepLimit(fixed=fixed, cfl=cfl) if self.real else StepLimit(fixed=1.0)

@@ -68,15 +68,18 @@ def _side(name: str, table: ChartSide, patches: tuple[Border, ...], reference: f
     return Side(name, KINDS[table.type], tuple(map(patch_of, patches)), condition, table.varies)
 
 
-def velocities(name: str, table: ChartSide, grid: Grid) -> Iterator[tuple[Border, np.ndarray]]:
-    """The velocity [xyz, k, j, i] in the faces of each patch of a side. Raises BadInput where one is not finite."""
+def velocities(name: str, table: ChartSide, grid: Grid, time: float = 0.0) -> Iterator[tuple[Border, np.ndarray]]:
+    """The velocity [xyz, k, j, i] in the faces of each patch of a side, at a time. Raises BadInput where one is not
+    finite.
+    """
     patches = grid.sides[name]
     where = borders(grid)[name]
     try:
         if table.profile is not None:
             values = parabolic(grid, patches, np.array(table.numbers))
         else:
-            values = [np.stack(table.at(*faces(grid, patch)[0])) for patch in patches]
+            places = [faces(grid, patch)[0] for patch in patches]
+            values = [np.stack(table.at(x, y, z, time)) for x, y, z in places]
     except BadInput as error:
         raise BadInput(f"boundaries.{name}.velocity: {error}") from None
     for border, velocity in zip(where, values, strict=True):

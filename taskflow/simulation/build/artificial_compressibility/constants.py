@@ -29,10 +29,24 @@ class ChartConstants:
 
     def fill(self, shard: Shard) -> None:
         """Write those of a block, in all cells that it has memory for."""
-        partition = shard.partition
-        memory = [partition.memory[piece] for piece in partition.pieces_of(shard.block)]
         names = [field.name for field in self.fields]
-        shard.write_parts(names, ((box, self.values(box)) for box in memory))
+        shard.write_parts(names, ((box, self.values(box)) for box in _memory(shard)))
+
+    def begin(self, shard: Shard) -> dict[str, float]:
+        """Those of time 0 are written by `fill`."""
+        return {}
+
+    def advance(self, shard: Shard, time: float, dt: float) -> dict[str, float]:
+        """Write the velocities of sides at the end of a step from `time` to time + dt, where they change."""
+        if self.changes:
+            boxes = ((box, self.velocities(box, time + dt)) for box in _memory(shard))
+            shard.write_parts(list(VELOCITY), boxes)
+        return {}
+
+    @property
+    def changes(self) -> bool:
+        """Whether a velocity on a side changes in time."""
+        return any(table.changes for table in self.tables.values())
 
     def values(self, box: Box) -> dict[str, np.ndarray]:
         """All of them in the cells of a box."""
@@ -49,18 +63,30 @@ class ChartConstants:
             for patch in side.patches:
                 if common := patch.ghosts & box:
                     values[KINDS][common.slices(box.lo)] = SIDES[side.kind]
-        for ghosts, velocity in self._moving() if VELOCITY[0] in values else ():
+        return values | (self.velocities(box, 0.0) if VELOCITY[0] in values else {})
+
+    def velocities(self, box: Box, time: float) -> dict[str, np.ndarray]:
+        """Those of sides that vary, in the ghost cells next to them."""
+        dtype = next(field.dtype for field in self.fields if field.name == VELOCITY[0])
+        values = {name: np.zeros(box.shape[::-1], dtype) for name in VELOCITY}
+        for ghosts, velocity in self._moving(time):
             if common := ghosts & box:
                 for name, component in zip(VELOCITY, velocity, strict=True):
                     values[name][common.slices(box.lo)] = component[common.slices(ghosts.lo)]
         return values
 
-    def _moving(self) -> Iterator[tuple[Box, np.ndarray]]:
+    def _moving(self, time: float) -> Iterator[tuple[Box, np.ndarray]]:
         """The ghost cells next to patches that vary, and the velocities there."""
         for side in self.sides:
             if side.varying:
-                for border, velocity in velocities(side.name, self.tables[side.name], self.domain.grid):
+                for border, velocity in velocities(side.name, self.tables[side.name], self.domain.grid, time):
                     yield patch_of(border).ghosts, velocity
+
+
+def _memory(shard: Shard) -> list[Box]:
+    """The boxes of cells that a block has memory for."""
+    partition = shard.partition
+    return [partition.memory[piece] for piece in partition.pieces_of(shard.block)]
 
 
 def constant_fields(dtype: str, *, uniform: bool, corners: bool, varying: bool) -> tuple[Field, ...]:

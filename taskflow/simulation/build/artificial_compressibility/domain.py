@@ -25,14 +25,15 @@ LISTED = 8  # charts and blocks that are listed; of more the first
 class ChartDomain(Domain):
     """The charts of a grid. What travels to blocks are the keys of the grid: each process makes it anew, once.
 
-    `cuts` are charts that are cut beforehand, by their numbers from 0.
+    `cuts` are charts that are cut beforehand, by their numbers from 0. `steady`: time counts steps of pseudo-time.
     """
 
     table: ChartGrid
     cuts: tuple[tuple[int, Triple], ...] = ()
+    steady: bool = True
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"table": self.table, "cuts": self.cuts}
+        return {"table": self.table, "cuts": self.cuts, "steady": self.steady}
 
     @property
     def grid(self) -> Grid:
@@ -137,8 +138,24 @@ class ChartDomain(Domain):
             compression=output.compression,
             relative_error=output.relative_error,
             slots=slots,
-            time="steps of pseudo-time",
+            time="steps of pseudo-time" if self.steady else "time",
         )
+
+
+    def nearest(self, point: tuple[float, float, float]) -> Triple:
+        """The cell of the atlas whose centre is nearest to a point."""
+        found = []
+        for chart, first in zip(self.grid.charts, self.first, strict=True):
+            apart = ((centres(chart.vertices) - np.reshape(point, (3, 1, 1, 1))) ** 2).sum(axis=0)
+            place = np.unravel_index(int(apart.argmin()), apart.shape)
+            found.append((float(apart[place]), triple(int(n) + at for n, at in zip(place[::-1], first, strict=True))))
+        return min(found)[1]
+
+    def around(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+        """The least and the largest coordinates of a side."""
+        points = [self.grid.charts[p.chart].at(p.vertices).reshape(3, -1) for p in self.grid.sides[name]]
+        corners = np.concatenate(points, axis=1)
+        return corners.min(axis=1), corners.max(axis=1)
 
 
 @lru_cache(maxsize=1)

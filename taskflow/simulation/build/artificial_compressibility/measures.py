@@ -1,4 +1,4 @@
-"""What a line of the log has of a march to a steady state: residuals, and forces on walls."""
+"""What a line of the log has of a march: residuals, and forces on walls."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from taskflow.flow.models.artificial_compressibility.dual_time import LOOK, LOOKS
 from taskflow.flow.models.artificial_compressibility.forces import Forces
 from taskflow.flow.models.artificial_compressibility.model import NAMES, ArtificialCompressibility
 from taskflow.output.log import OF
@@ -32,10 +33,16 @@ class CompressibilityMeasures:
         return tuple(f"{OF}{NAMES[name]}" for name in self.model.flow)
 
     def line(self, scalars: Mapping[str, float], tick: Tick, wall: float) -> dict[str, Any]:
-        """Steps, the CFL number of pseudo-time, residuals, and of each wall its force, the pressure's part of it, its
+        """Steps, the CFL number of pseudo-time, in real time that of the step, the steps of pseudo-time in it and the
+        largest divergence; residuals, and of each wall its force, the pressure's part of it, its
         moment and, with heat, the heat that leaves through it.
         """
-        numbers: dict[str, Any] = {"step": tick.step, "time": tick.time, "cfl": self.model.method.courant}
+        numbers: dict[str, Any] = {"step": tick.step, "time": tick.time}
+        if self.model.real:
+            numbers |= {"dt": tick.dt, "cfl": tick.dt * scalars["rate"], "divergence": scalars["most_p"]}
+            numbers["inner"] = int(LOOK * scalars.get(LOOKS, 0.0))
+        else:
+            numbers["cfl"] = self.model.method.courant
         numbers |= {f"{OF}{name}": norm for name, norm in self.model.norms(scalars).items()}
         if self.forces.sides:
             numbers["bodies"] = {side.name: self._acting(side, scalars) for side in self.forces.sides}
