@@ -95,6 +95,7 @@ class System(SystemType, ABC):
     sides: ClassVar[frozenset[str]] = frozenset()
     thinnest: ClassVar[int] = 1  # cells of a block along directions that are cut
     fewest: ClassVar[int] = 1  # fields that it has at the least
+    iterated: ClassVar[str] = "round of the pressure solver"  # what a step repeats until it is enough
 
     @classmethod
     def misfits(cls, tables: Mapping[str, Any]) -> Iterator[Problem]:

@@ -8,7 +8,7 @@ FN real compressible(In b, Index c, const Numbers&) { return b[c]; }
 TASK least_step(Range range, In u, In v, In w OPTIONAL(metrics) OPTIONAL(b), Partial dtau, Numbers numbers) {
   const auto g = geometry(metrics, numbers);
   reduce_cells(range, dtau, MIN, CELL(c) {
-    return g.volume(c) * reciprocal(per_step(g, c, {u[c], v[c], w[c]}, compressible(b, c, numbers), numbers));
+    return g.volume(c) * reciprocal(per_step(g, c, {u[c], v[c], w[c]}, compressible(b, c, numbers), numbers, None{}));
   });
 }
 

@@ -1,30 +1,32 @@
 // A stage of a passive scalar, carried by the mass fluxes of a stage of the flow.
 #include "stage.h"
 
-template <class F, class Geometry, class B>
-FN Values<1> transported(const Fields& q, In T, const Geometry& g, InByte sides, B b, const F& f, const Steps& steps, const Numbers& n) {
+template <class F, class Geometry, class B, class Swept>
+FN Values<1> transported(const Fields& q, In T, const Geometry& g, InByte sides, B b, Swept field, const F& f, const Steps& steps,
+                         const Numbers& n) {
   const Index A = steps.of<F::axis>();
   const Lying side = lying_on(sides, f, A);
   const Warmth warmth = heat_on(T, diffusion<F::axis>(g, f), f, steps);
-  const Flux flux = through(rows(q, f, A), g, f, side, compressibility(b, n, f - A, f), n);
-  return {{heat_through(warmth, flux.carried.p + flux.added.p, side, n)}};
+  const auto swept = swept_by<F::axis>(field, f);
+  const Flux flux = through(rows(q, f, A), g, f, side, compressibility(b, n, f - A, f), n, swept);
+  return {{heat_through(warmth, relative(flux.carried.p + flux.added.p, swept), side, n)}};
 }
 
 TASK transport(Range range, In p, In u, In v, In w, In u_0, In v_0, In w_0, In T, In T_0, Out T_new OPTIONAL(source), InByte sides
-               OPTIONAL(metrics) OPTIONAL(b), In64 step OPTIONAL(rate), Numbers numbers) {
+               OPTIONAL(metrics) OPTIONAL(swept) OPTIONAL(b), In64 step OPTIONAL(rate), Numbers numbers) {
   STRIDES(range)
   const Steps steps{X, Y, Z};
   const Fields q{p, u, v, w};
   const auto g = geometry(metrics, numbers);
   const real pace = real(*step);
   const auto change = number(rate);
-  const auto face = CELL(f) { return transported(q, T, g, sides, b, f, steps, numbers); };
+  const auto face = CELL(f) { return transported(q, T, g, sides, b, swept, f, steps, numbers); };
   balance_cells<1, AXES>(range, face, STORE(c, out) {
 #ifdef GLOBAL_STEPS
     const real dt = numbers.fraction * pace * g.inverse_volume(c);
 #else
     const real here = compressibility(b, numbers, c, c).here;
-    const real dt = numbers.fraction * pace * reciprocal(per_step(g, c, {u_0[c], v_0[c], w_0[c]}, here, numbers));
+    const real dt = numbers.fraction * pace * reciprocal(per_step(g, c, {u_0[c], v_0[c], w_0[c]}, here, numbers, swept));
 #endif
     const real volume = g.volume(c);
     T_new[c] = slowed(T_0[c] - dt * supplied(out.of[0], source, volume, c), change, dt * volume);

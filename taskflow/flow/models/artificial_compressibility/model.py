@@ -68,7 +68,8 @@ class ArtificialCompressibility(Model):
     `f_y`, `f_z` a force per mass that is not the same everywhere, `u_s`, `v_s`, `w_s` the velocities of sides that are
     `varying`, in the ghost cells next to them. No program writes these. `planar`: charts are one cell thick along z,
     between planes of symmetry or periodic. `speed` is the reference speed; `more_edges` are those that are not between
-    two sides, where other than four charts meet or a side ends at a seam.
+    two sides, where other than four charts meet or a side ends at a seam. With `real` steps are those of real time, in
+    which the grid may move (`moves`): then the field `swept` has what faces sweep per time in the step.
 
     Where no side says how high the pressure is, `monitor` shifts it: fluxes feel its differences alone, so that steps
     need no level, which would cost a step of a single stage half as much again.
@@ -88,6 +89,7 @@ class ArtificialCompressibility(Model):
     body_force: bool = False
     more_edges: tuple[Edge, ...] = ()
     real: DualTime | None = None
+    moves: bool = False
 
     @property
     def ghost(self) -> int:
@@ -187,11 +189,11 @@ class ArtificialCompressibility(Model):
             )  # fmt: skip
             for scalar in self.passive:
                 ages = tuple(f[f"{scalar.name}{age}"] for age in (source, "", target))
-                flow, begun, (sides, metrics, b, _) = self.of(f, STATE, source), (f.u, f.v, f.w), self.place(f)
+                flow, begun, place = self.of(f, STATE, source), (f.u, f.v, f.w), self.place(f)[:-1]
                 step = f.scalar("dtau" if self.method.global_steps else "one")
                 where: dict[str, Any] = {"over": self.cells, "step": step, "rate": self.change(f)}
                 spreading, past = replace(numbers, diffusivity=scalar.diffusivity), self.past(f, scalar.name)
-                yield transport(flow, begun, ages, past, sides, metrics, b, numbers=spreading, **where)
+                yield transport(flow, begun, ages, past, *place, numbers=spreading, **where)
             source = target
         for name in self.state:
             f.swap(name, f"{name}{source}")
@@ -270,13 +272,14 @@ class ArtificialCompressibility(Model):
             for edge in self.edges:
                 yield scalar_beyond_edge(name, over=edge.ghosts, on=edge.faces[0], corner=edge.corner)
 
-    def place(self, f: Roles) -> tuple[str, str | None, str | None, tuple[str, ...] | None]:
-        """What a residual reads besides the state: sides, metrics, compressibility and force, in real time with what
-        the levels before add.
+    def place(self, f: Roles) -> tuple[str, str | None, str | None, str | None, tuple[str, ...] | None]:
+        """What a residual reads besides the state: sides, metrics, what faces sweep, compressibility and force, in real
+        time with what the levels before add.
         """
         given = (f.f_x, f.f_y, f.f_z) if self.body_force else None
         force = self.of(f, ("past_u", "past_v", "past_w"), "") if self.real else given
-        return f.sides, None if self.spacing else f.metrics, f.b if self.method.local else None, force
+        metrics, swept = None if self.spacing else f.metrics, f.swept if self.moves else None
+        return f.sides, metrics, swept, f.b if self.method.local else None, force
 
     def past(self, f: Roles, name: str | None) -> str | None:
         """What the levels before add to T or a scalar."""

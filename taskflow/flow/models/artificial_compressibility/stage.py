@@ -1,7 +1,9 @@
 """A stage of explicit pseudo-time, and the residual of the steady equations, on any cells.
 
 Fluxes pass faces: what leaves a cell enters the next one to the bit. Of uniform cells there are no `metrics`; otherwise
-these are ten values of a cell, the area vectors of its low faces across x, y and z, and its volume.
+these are ten values of a cell, the area vectors of its low faces across x, y and z, and its volume. On a grid that moves
+`swept` has what these faces sweep per time, u_g.S: momentum and scalars are carried by u - u_g, and through walls, which
+move with the grid, passes what they sweep.
 """
 
 from __future__ import annotations
@@ -20,12 +22,13 @@ NEXT = Components(p_new=Write, u_new=Write, v_new=Write, w_new=Write)
 FORCE = Components(f_x=Read, f_y=Read, f_z=Read) | None
 KEPT = Components(d_p=ReadWrite, d_u=ReadWrite, d_v=ReadWrite, d_w=ReadWrite) | None
 METRICS = Read[BESIDE] * 10 | None
+SWEPT = Read[SHORT] * 3 | None
 
 
 @task(kernel=TEXTS / "stage.cu")
 def stage(
     flow: AGES, heat: Components(T=Read[AROUND], T_0=Read, T_new=Write) | None, source: Read | None,
-    sides: ReadByte[BESIDE], metrics: METRICS, b: Read[SHORT] | None, force: FORCE, kept: KEPT,
+    sides: ReadByte[BESIDE], metrics: METRICS, swept: SWEPT, b: Read[SHORT] | None, force: FORCE, kept: KEPT,
     *, step: Scalar, rate: Scalar | None, numbers: Numbers,
 ) -> None:  # fmt: skip
     """q_new = q_0 - fraction dtau R(q) / V, for p times b: R is the sum of the fluxes out of a cell, less V force, of T
@@ -41,7 +44,7 @@ def stage(
 @task(kernel=TEXTS / "stage.cu")
 def residual(
     flow: FLOW, new: NEXT, heat: Components(T=Read[AROUND], T_new=Write) | None, source: Read | None,
-    sides: ReadByte[BESIDE], metrics: METRICS, b: Read[SHORT] | None, force: FORCE,
+    sides: ReadByte[BESIDE], metrics: METRICS, swept: SWEPT, b: Read[SHORT] | None, force: FORCE,
     *, rate: Scalar | None, numbers: Numbers,
 ) -> None:  # fmt: skip
     """q_new = R(q) / V; in real time of u, v, w and T with `rate` q."""
@@ -51,6 +54,6 @@ def residual(
 def transport(
     flow: FLOW, begun: Components(u_0=Read, v_0=Read, w_0=Read),
     scalar: Components(T=Read[AROUND], T_0=Read, T_new=Write), source: Read | None, sides: ReadByte[BESIDE],
-    metrics: METRICS, b: Read[SHORT] | None, *, step: Scalar, rate: Scalar | None, numbers: Numbers,
+    metrics: METRICS, swept: SWEPT, b: Read[SHORT] | None, *, step: Scalar, rate: Scalar | None, numbers: Numbers,
 ) -> None:  # fmt: skip
     """A stage of a passive scalar, as that of T in `stage`, by the mass fluxes of the same flow."""

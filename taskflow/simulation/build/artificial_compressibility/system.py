@@ -21,11 +21,12 @@ from taskflow.geometry.grids import Grid, volumes
 from taskflow.geometry.grids.outline import flat
 from taskflow.output import FieldMetadata
 from taskflow.runtime.regions import Field
-from taskflow.simulation.build.artificial_compressibility.boundaries import more_edges, sides_of, velocities
+from taskflow.simulation.build.artificial_compressibility.boundaries import more_edges, sides_of
 from taskflow.simulation.build.artificial_compressibility.constants import ChartConstants, constant_fields
 from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain, centres
 from taskflow.simulation.build.artificial_compressibility.inner import InnerCriterion
 from taskflow.simulation.build.artificial_compressibility.measures import CompressibilityMeasures
+from taskflow.simulation.build.artificial_compressibility.moments import sides_fit
 from taskflow.simulation.build.artificial_compressibility.real import dual_time
 from taskflow.simulation.build.artificial_compressibility.rules import TABLES, reference_speed, refused
 from taskflow.simulation.build.artificial_compressibility.steady import ResidualCriterion
@@ -62,6 +63,7 @@ class CompressibilitySystem(System):
         "initial.velocity", "initial.temperature",
     ))  # fmt: skip
     fewest: ClassVar[int] = 12
+    iterated: ClassVar[str] = "10 steps of pseudo-time"
 
     @classmethod
     def misfits(cls, tables: Mapping[str, Any]) -> Iterator[Problem]:
@@ -268,9 +270,7 @@ class CompressibilitySystem(System):
                 except BadInput as error:
                     key = {"T": "initial.temperature"}.get(name, "initial.velocity" if name in VELOCITY else name)
                     raise BadInput(f"{key}: on chart {number} {error}") from None
-        for name, side in self.sim.case.table("boundaries").sides.items():
-            if side.velocity is not None:
-                list(velocities(name, side, self.grid))
+        sides_fit(self.sim.case, self.grid)
 
     def described(self) -> Iterator[tuple[str, str]]:
         """Label and text of each line on the method."""
