@@ -98,7 +98,7 @@ class RunLoop:
             rate, spreads = model.rate(shard.scalars), model.spreads(shard.scalars)
             before, tick = tick, self.clock.advance(tick, rate, spreads)
             self._compared(tick)
-            numbers = self.spec.inflows.advance(shard, before.time, tick.dt) if self.spec.inflows else {}
+            numbers = self.spec.inflows.advance(shard, before.time, tick.dt, before.dt) if self.spec.inflows else {}
             self.sanity.entered(numbers)
             with explained(f"step {tick.step}, time {tick.time:g}"):
                 shard.run(model.step, **model.scalars(tick.dt, tick.ratio), **numbers)

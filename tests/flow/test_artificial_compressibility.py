@@ -64,13 +64,21 @@ def numbers(scheme: str, *, uniform: bool, planar: bool = False, cells=CELLS, **
     )  # fmt: skip
 
 
-def expected(made: ByHand, scheme: str, names, *, planar=False, b=None, carried=False):
+def faces_that_move(made: ByHand) -> np.ndarray:
+    """What low faces sweep per time, [axis, z, y, x]: in the field `swept`, too."""
+    rates = np.random.default_rng(7).uniform(-0.5, 0.5, (3, *made.memory.shape[::-1]))
+    rates *= np.sqrt((geometry(made)[0] ** 2).sum(axis=1))
+    made.fields["swept"] = np.moveaxis(rates, 0, 2).astype(made.real).copy()
+    return rates
+
+
+def expected(made: ByHand, scheme: str, names, *, planar=False, b=None, carried=False, swept=None):
     """The residual, or what is `carried` of it, by the reference, and how it was computed."""
     areas, volumes = geometry(made)
     how = Discretisation(0.03, 1.3, scheme, 0.02, planar=planar)
     q = {name: made.fields[name].astype("f8") for name in names}
     return (reference.carried if carried else reference.residual)(
-        q, made.fields["sides"], areas, volumes, how, b=b
+        q, made.fields["sides"], areas, volumes, how, b=b, swept=swept
     ), how
 
 
@@ -99,23 +107,28 @@ def test_the_residual_of_a_flow(scheme, uniform, real, device):
 
 @pytest.mark.parametrize(
     ("scheme", "uniform", "planar", "real_time"),
-    variants({("limited", False, True, True)}, ("limited", "pressure"), (False, True), (False, True), (False, True)),
-)
+    variants(
+        {("limited", False, True, "moving")}, ("limited", "pressure"), (False, True), (False, True),
+        (None, "at rest", "moving"),
+    ),
+)  # fmt: skip
 def test_a_stage_with_all_that_a_flow_may_have(scheme, uniform, planar, real_time, device):
     """Heat and lift, a compressibility and a force of each cell, what friction and scheme added before; in real time a
-    source of heat, and the rate of change at the end of the stage.
+    source of heat, the rate of change at the end of the stage, and faces that move.
     """
     made, fraction, fresh, step = hand("f8", device, uniform=uniform), 0.3, 0.56, 0.9
     made.scalars |= {"step": step, "rate": 3.7}
     b, kept = made.fields["b"].copy(), {name: made.values(f"d_{name}").copy() for name in STATE}
-    out, how = expected(made, scheme, (*STATE, "T"), planar=planar, b=b)
-    carried, _ = expected(made, scheme, STATE, planar=planar, b=b, carried=True)
+    swept = faces_that_move(made) if real_time == "moving" else None
+    out, how = expected(made, scheme, (*STATE, "T"), planar=planar, b=b, swept=swept)
+    carried, _ = expected(made, scheme, STATE, planar=planar, b=b, carried=True, swept=swept)
     areas, volumes = geometry(made)
     begun = np.stack([made.fields[name] for name in BEGUN[1:]])
-    dt = fraction * step * reference.step_per_volume(begun, areas, volumes, b, 0.03, how)
+    dt = fraction * step * reference.step_per_volume(begun, areas, volumes, b, 0.03, how, swept)
     launch = stage(
-        STATE + BEGUN + NEW, HEAT, "source" if real_time else None, "sides", None if uniform else "metrics", None, "b",
-        FORCE, KEPT, over=made.box, step="step", rate="rate" if real_time else None,
+        STATE + BEGUN + NEW, HEAT, "source" if real_time else None, "sides", None if uniform else "metrics",
+        "swept" if real_time == "moving" else None, "b", FORCE, KEPT, over=made.box, step="step",
+        rate="rate" if real_time else None,
         numbers=numbers(scheme, uniform=uniform, planar=planar, fraction=fraction, fresh=fresh),
     )  # fmt: skip
     made.run(launch)

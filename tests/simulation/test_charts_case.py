@@ -105,12 +105,22 @@ def test_a_case_is_read_back_as_it_was_written(tables):
                                                     " that at the beginning of the step"),
     ({**REAL, "method__stall": "accept"}, 'method.stall = "accept": it is of a steady run; leave it out, or give'
                                           " time.steady"),
-    ({**REAL, "time__diffusion": 0.3}, "time.diffusion = 0.3: method.cfl bounds pseudo-time, and real time has no such"
+    ({"time": {"steps": 3, "step": 0.1, "diffusion": 0.3}}, "time.diffusion = 0.3: method.cfl bounds pseudo-time, and real time has no such"
                                        " bound; leave it out"),
     ({"boundaries__body": {"type": "wall", "velocity": ["-y*cos(t)", "x*cos(t)", 0]}},
      'boundaries.body.velocity = ["-y*cos(t)", "x*cos(t)", 0.0]: a steady run has no time; leave t out, or time.steady'),
-    ({"motion": {"angle": {"z": "t"}}}, 'motion = { angle = { z = "t" } }: moving grids are not available in this version;'
-                                        " leave it out"),
+    ({"motion": {"angle": {"z": "t"}}}, 'motion = { angle = { x = 0.0, y = 0.0, z = "t" }, centre = [0.0, 0...: a grid moves'
+                                        " in real time; leave it out, or time.steady"),
+    ({**REAL, "motion": {"angle": {"x": 0.1}}}, "motion.angle.x = 0.1: a grid in two dimensions stays in its plane; leave it out"),
+    ({**REAL, "motion": {"displacement": ["x", 0, 0]}}, 'motion.displacement = ["x", 0, 0]: \'x\' has x: a rigid motion is an'
+                                                        " expression in t alone"),
+    ({**REAL, "motion": {}}, "motion: nothing moves; give angle or displacement, or leave the table out"),
+    ({**REAL, "motion": {"angle": {"z": "t"}}, "boundaries__body": "symmetry"},
+     'boundaries.body = "symmetry": on a grid that moves it is not available in this version; give a wall, or leave motion'
+     " out"),
+    ({**REAL, "motion": {"angle": {"z": "t"}}, "boundaries__body": {"type": "wall", "velocity": ["-y", "x", 0]}},
+     'boundaries.body.velocity = ["-y", "x", 0.0]: walls move with the grid; their own motion is not available in this'
+     " version; leave it out"),
     ({"statistics": {}}, f"statistics = {{}}: {LATER}"),
     ({"output__every": 0.5}, "output.every = { time = 0.5 }: a steady run counts steps; give { steps = n }"),
     ({"machine__precision": "single"},

@@ -9,6 +9,7 @@ import pytest
 
 from taskflow.errors import BadInput, RunFailed
 from taskflow.output import read_log
+from taskflow.simulation.build.artificial_compressibility.moving import Moment
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
 from taskflow.simulation.restart import newest_restart
@@ -92,7 +93,8 @@ def test_steps_of_real_time_are_proved():
 
 
 def test_sides_that_change_in_time_are_tried_beforehand():
-    tables = changed(SHEDDING, boundaries__body={"type": "wall", "velocity": ["-y*sqrt(0.5 - t)", "x*sqrt(0.5 - t)", 0.0]})
+    velocity = ["-y*sqrt(0.5 - t)", "x*sqrt(0.5 - t)", 0.0]
+    tables = changed(SHEDDING, boundaries__body={"type": "wall", "velocity": velocity})
     with pytest.raises(BadInput, match=r"boundaries.body.velocity: .* is not finite"):
         Simulation(case(tables), (1, 1, 1)).system.check()
     through = changed(SHEDDING, boundaries__body={"type": "wall", "velocity": ["t", 0.0, 0.0]})
@@ -111,7 +113,7 @@ def test_sides_that_change_in_time_are_tried_beforehand():
 def test_velocities_of_sides_are_those_of_the_end_of_a_step():
     constants = Simulation(case(SHEDDING), (1, 1, 1)).system.constants
     box = constants.domain.atlas.charts[0].grow(2)
-    at_rest, later = (constants.velocities(box, time) for time in (0.0, 0.5))
+    at_rest, later = (constants.velocities(box, Moment(time)) for time in (0.0, 0.5))
     assert not any(np.any(values) for values in at_rest.values())
     speed = np.hypot(later["u_s"], later["v_s"])
     assert speed.max() == pytest.approx(0.5 * np.sin(0.5), rel=0.02)

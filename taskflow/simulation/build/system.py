@@ -50,8 +50,8 @@ class Entering(Protocol):
     def begin(self, shard: Shard) -> dict[str, float]:
         """Write that of time 0; the scalars that the first step needs."""
 
-    def advance(self, shard: Shard, time: float, dt: float) -> dict[str, float]:
-        """Write that of a step from `time` to time + dt; the scalars that it needs."""
+    def advance(self, shard: Shard, time: float, dt: float, last: float) -> dict[str, float]:
+        """Write that of a step from `time` to time + dt, behind one of `last` (0: none); the scalars that it needs."""
 
 
 class Measures(Protocol):

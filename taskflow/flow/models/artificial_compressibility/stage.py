@@ -1,9 +1,9 @@
 """A stage of explicit pseudo-time, and the residual of the steady equations, on any cells.
 
 Fluxes pass faces: what leaves a cell enters the next one to the bit. Of uniform cells there are no `metrics`; otherwise
-these are ten values of a cell, the area vectors of its low faces across x, y and z, and its volume. On a grid that moves
-`swept` has what these faces sweep per time, u_g.S: momentum and scalars are carried by u - u_g, and through walls, which
-move with the grid, passes what they sweep.
+these are ten values of a cell, the area vectors of its low faces across x, y and z, and its volume. On a grid that
+moves `swept` has what these faces sweep per time, u_g.S: momentum and scalars are carried by u - u_g, and what walls
+sweep passes through them, as they move with the grid.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ from taskflow.runtime.regions import Atlas, Box, FieldSpace, Location, Partition
 from taskflow.simulation.build.domain import Domain, Points
 from taskflow.simulation.case import Output
 from taskflow.simulation.case.charts.grid import ChartGrid
+from taskflow.simulation.case.motion import Motion
 
 GHOST = 2  # layers
 LISTED = 8  # charts and blocks that are listed; of more the first
@@ -26,14 +27,16 @@ class ChartDomain(Domain):
     """The charts of a grid. What travels to blocks are the keys of the grid: each process makes it anew, once.
 
     `cuts` are charts that are cut beforehand, by their numbers from 0. `steady`: time counts steps of pseudo-time.
+    With a `motion` the grid begins where that puts it.
     """
 
     table: ChartGrid
     cuts: tuple[tuple[int, Triple], ...] = ()
     steady: bool = True
+    motion: Motion | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"table": self.table, "cuts": self.cuts, "steady": self.steady}
+        return {"table": self.table, "cuts": self.cuts, "steady": self.steady, "motion": self.motion}
 
     @property
     def grid(self) -> Grid:
@@ -103,7 +106,15 @@ class ChartDomain(Domain):
         return next(n for n, chart in enumerate(self.atlas.charts) if box in chart.grow(GHOST))
 
     def vertices(self, box: Box) -> np.ndarray:
-        """The vertices [xyz, k, j, i] of the cells of a box, ghost cells among them."""
+        """The vertices [xyz, k, j, i] of the cells of a box, ghost cells among them, at the beginning."""
+        return self.moved(self.at_rest(box), 0.0)
+
+    def moved(self, points: np.ndarray, time: float) -> np.ndarray:
+        """Points [xyz, ...] of the grid at rest, where they are at a time."""
+        return self.motion.moved(points, time) if self.motion else points
+
+    def at_rest(self, box: Box) -> np.ndarray:
+        """The vertices of the cells of a box as the grid has them."""
         chart = self.chart_of(box)
         first = triple(at - GHOST for at in self.first[chart])
         return _ghosted(self.grid)[chart][:, *box.expand((0, 0, 0), (1, 1, 1)).slices(first)]

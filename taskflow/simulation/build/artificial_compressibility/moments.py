@@ -7,21 +7,23 @@ import numpy as np
 from taskflow.errors import BadInput
 from taskflow.geometry.grids import Grid, faces
 from taskflow.simulation.build.artificial_compressibility.boundaries import velocities
+from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain
+from taskflow.simulation.build.artificial_compressibility.moving import Moment
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.charts.sides import BALANCED, IN_PLANE, ChartSide, fluxes
 from taskflow.simulation.inflow import moments
 
 
-def sides_fit(case: Case, grid: Grid) -> None:
+def sides_fit(case: Case, domain: ChartDomain) -> None:
     """Raises BadInput where a velocity is not finite, a wall moves out of its plane, or more enters through closed
     sides than leaves; rules of the case have tried time 0.
     """
-    boundaries = case.table("boundaries")
+    boundaries, grid = case.table("boundaries"), domain.grid
     changing = any(side.changes for side in boundaries.sides.values())
     for time in moments(case) if changing else [0.0]:
         for name, side in boundaries.sides.items():
             if side.velocity is not None:
-                list(velocities(name, side, grid, time))
+                list(velocities(name, side, domain, Moment(time)))
             if time and side.type == "wall" and side.changes:
                 _in_plane(name, side, grid, time)
         if time and all(side.type not in ("outflow", "far-field") for side in boundaries.sides.values()):

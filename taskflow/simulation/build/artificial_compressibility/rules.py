@@ -19,6 +19,7 @@ from taskflow.simulation.case.charts.sides import ChartSides
 from taskflow.simulation.case.control import CheckpointTable, MonitorTable, Output
 from taskflow.simulation.case.initial import Function, Initial
 from taskflow.simulation.case.method import keys_are_read
+from taskflow.simulation.case.motion import Motion
 from taskflow.simulation.case.physics import Forcing, Heat, heat_is_on
 from taskflow.simulation.case.problems import Problem, wrong
 from taskflow.simulation.case.table import written
@@ -33,7 +34,6 @@ TABLES: Mapping[str, str] = {
     "turbulence": LATER, "probes": LATER, "planes": LATER,
     "surfaces": CARTESIAN, "isosurfaces": CARTESIAN, "spectra": CARTESIAN,
     "statistics": LATER,
-    "motion": "moving grids are not available in this version; leave it out",
 }  # fmt: skip
 """Tables that others have, each with its remedy."""
 LEAST = 1e-5  # residual in single precision
@@ -72,6 +72,32 @@ def _keys_of_real_time(method: CompressibilityMethod, time: ChartTime, boundarie
     for name, side in boundaries.sides.items():
         if side.changes:
             remedy = "a steady run has no time; leave t out, or time.steady"
+            yield wrong(("boundaries", name, "velocity"), written(side.velocity), remedy)
+
+
+def _motion_is_possible(
+    motion: Motion | None, time: ChartTime, charts: Grid, boundaries: ChartSides, machine: ChartMachine
+) -> Iterator[Problem]:
+    if motion is None:
+        return
+    if time.steady is not None:
+        remedy = "a grid moves in real time; leave it out, or time.steady"
+        yield wrong("motion", motion.written(), remedy)
+    if machine.precision == "single":
+        remedy = 'moving grids need double precision in this version; give precision = "double", or leave it out'
+        yield wrong("motion", motion.written(), remedy)
+    planar = flat(charts) and all(chart.cells[2] == 1 for chart in charts.charts)
+    for key, value in motion.formulas.items():
+        if planar and value != 0.0 and key in ("angle.x", "angle.y", "displacement.z"):
+            remedy = "a grid in two dimensions stays in its plane; leave it out"
+            yield wrong(("motion", *key.split(".")), written(value), remedy)
+    for name, side in boundaries.sides.items():
+        across = planar and all(patch.axis == 2 for patch in charts.sides.get(name, ()))
+        if side.type in ("slip", "symmetry") and not across:
+            remedy = "on a grid that moves it is not available in this version; give a wall, or leave motion out"
+            yield wrong(("boundaries", name), side.written(), remedy)
+        if side.type == "wall" and side.velocity != (0.0, 0.0, 0.0):
+            remedy = "walls move with the grid; their own motion is not available in this version; leave it out"
             yield wrong(("boundaries", name, "velocity"), written(side.velocity), remedy)
 
 
@@ -190,5 +216,6 @@ def _thin_charts_are_flat(charts: Grid) -> Iterator[Problem]:
 CompressibilityMethod.rules = (
     scalars_have_sides, _starts_by_formulas, _thin_charts_are_flat,
     keys_are_read, heat_is_on, _intervals_are_steps, _residual_can_be_reached, _keys_of_real_time,
+    _motion_is_possible,
     _pressure_level_is_free, _pressure_point_is_inside, _speed_is_known,
 )  # fmt: skip

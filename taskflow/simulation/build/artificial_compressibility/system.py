@@ -60,7 +60,7 @@ class CompressibilitySystem(System):
     lists: ClassVar[Mapping[str, type[Table]]] = {"scalars": ChartScalar}
     accepts: ClassVar[frozenset[str]] = frozenset((
         "fluid.viscosity", "heat.diffusivity", "heat.expansion", "heat.reference", "body.gravity", "body.force",
-        "initial.velocity", "initial.temperature",
+        "motion", "initial.velocity", "initial.temperature",
     ))  # fmt: skip
     fewest: ClassVar[int] = 12
     iterated: ClassVar[str] = "10 steps of pseudo-time"
@@ -97,7 +97,7 @@ class CompressibilitySystem(System):
         """The charts."""
         case = self.sim.case
         cuts = tuple(sorted(case.table("machine").pieces().items()))
-        return ChartDomain(case.table("grid"), cuts, case.time.steady is not None)
+        return ChartDomain(case.table("grid"), cuts, case.time.steady is not None, case.motion)
 
     @property
     def grid(self) -> Grid:
@@ -133,6 +133,7 @@ class CompressibilitySystem(System):
             planar=self._planar,
             more_edges=more_edges(self.grid, domain.atlas, planar=self._planar),
             real=None if domain.steady else dual_time(self, planar=self._planar),
+            moves=case.motion is not None,
         )
 
     @property
@@ -158,7 +159,8 @@ class CompressibilitySystem(System):
     def _spacing(self) -> tuple[float, float, float] | None:
         """That of equal upright cells, where all are."""
         keys = dict(self.sim.case.table("grid"))
-        if keys["shape"] != "box" or any(keys["stretching"]) or keys["distortion"] or keys["turned"]:
+        skewed = any(keys["stretching"]) or keys["distortion"] or keys["turned"] if keys["shape"] == "box" else True
+        if skewed or self.domain.motion is not None:
             return None
         x, y, z = (length / cells for length, cells in zip(keys["lengths"], keys["cells"], strict=True))
         return x, y, z
@@ -175,7 +177,8 @@ class CompressibilitySystem(System):
     def constant_fields(self) -> tuple[Field, ...]:
         """Metrics, kinds of sides, their velocities, corners of cells."""
         uniform, walls = self.model.spacing is not None, bool(self.measures.forces.sides)
-        return constant_fields(self.sim.dtype, uniform=uniform, corners=walls, varying=self._varying)
+        moves, varying = self.model.moves, self._varying
+        return constant_fields(self.sim.dtype, uniform=uniform, corners=walls, varying=varying, moving=moves)
 
     @property
     def constants(self) -> ChartConstants:
@@ -186,7 +189,7 @@ class CompressibilitySystem(System):
     @property
     def inflows(self) -> ChartConstants | None:
         """What changes on sides in time."""
-        return self.constants if self.constants.changes else None
+        return self.constants if self.constants.changing else None
 
     @property
     def clock(self) -> Clock:
@@ -226,7 +229,7 @@ class CompressibilitySystem(System):
         middles = {side.name: np.mean(self.domain.around(side.name), axis=0).tolist() for side in walls}
         about = {name: tables[name].moment_about or (x, y, z) for name, (x, y, z) in middles.items()}
         span = float(np.ptp(self.grid.charts[0].vertices[2])) if self._planar else 1.0
-        return CompressibilityMeasures(self.model, Forces(self.model, walls, about, vertices=True), span)
+        return CompressibilityMeasures(self.model, Forces(self.model, walls, about, vertices=bool(walls)), span)
 
     @property
     def metadata(self) -> dict[str, FieldMetadata]:
@@ -270,7 +273,7 @@ class CompressibilitySystem(System):
                 except BadInput as error:
                     key = {"T": "initial.temperature"}.get(name, "initial.velocity" if name in VELOCITY else name)
                     raise BadInput(f"{key}: on chart {number} {error}") from None
-        sides_fit(self.sim.case, self.grid)
+        sides_fit(self.sim.case, self.domain)
 
     def described(self) -> Iterator[tuple[str, str]]:
         """Label and text of each line on the method."""
