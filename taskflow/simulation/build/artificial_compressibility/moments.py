@@ -19,6 +19,8 @@ def sides_fit(case: Case, domain: ChartDomain) -> None:
     sides than leaves; rules of the case have tried time 0.
     """
     boundaries, grid = case.table("boundaries"), domain.grid
+    if domain.motion is not None:
+        domain.motion.check(max(moments(case)))
     changing = any(side.changes for side in boundaries.sides.values())
     for time in moments(case) if changing else [0.0]:
         for name, side in boundaries.sides.items():
