@@ -25,6 +25,26 @@ TASK fastest(Range range, In u, In v, In w OPTIONAL(metrics), Partial rate, Numb
   });
 }
 
+template <int D, class Geometry>
+FN real to_exceed(const Geometry& g, const Cell& c, Vector u, InValues<3> swept) {
+  const auto s = g.template mean<D>(c);
+  const real theta = dot(s, u);
+  return theta * (swept_across<D>(swept, c) - theta) * reciprocal(square(s));
+}
+
+TASK compressibility_to_exceed(Range range, In u, In v, In w OPTIONAL(metrics), InValues<3> swept, Out least, Partial most, Numbers numbers) {
+  const auto g = geometry(metrics, numbers);
+  reduce_cells(range, most, MAX, CELL(c) {
+    const Vector here{u[c], v[c], w[c]};
+    real worst = Max::fold(to_exceed<0>(g, c, here, swept), to_exceed<1>(g, c, here, swept));
+#ifndef PLANAR
+    worst = Max::fold(worst, to_exceed<2>(g, c, here, swept));
+#endif
+    least[c] = least_zero(worst);
+    return double(least_zero(worst));
+  });
+}
+
 TASK local_compressibility(Range range, In u, In v, In w, Out b, real least) {
   for_cells(range, CELL(c) {
     const real square = u[c] * u[c] + v[c] * v[c] + w[c] * w[c];

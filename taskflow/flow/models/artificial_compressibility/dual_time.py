@@ -28,6 +28,7 @@ LOOK = 10  # steps of pseudo-time between looks at the residual: an even number,
 DIVERGENCE = 1e-4  # of reference speed / length
 TINY = 1e-300
 CHANGE, NOW, BEFORE, RATIO = "change", "now", "before", "ratio"
+TO_EXCEED = "p_new"  # a scalar, and the role in which cells have it: see `measures.compressibility_to_exceed`
 LOOKS = "looks"  # the scalar that says how many there were in a step
 
 
@@ -104,6 +105,12 @@ class DualTime:
         yield repeat(partial(self._round, model), rounds, until=reached, lag=False, count=LOOKS)
         yield from model.level(f)
         yield self.fastest(model, f)
+        if model.moves:
+            metrics = None if model.spacing else f.metrics
+            yield measures.compressibility_to_exceed(
+                (f.u, f.v, f.w), metrics, f.swept, f[TO_EXCEED],
+                over=model.cells, most=f.scalar(TO_EXCEED), numbers=model.numbers,
+            )  # fmt: skip
 
     def _round(self, model: ArtificialCompressibility, f: Roles) -> Iterator[Launch | Repeat]:
         def twice(f: Roles) -> Iterator[Launch]:

@@ -7,14 +7,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from taskflow.errors import RunFailed
-from taskflow.flow.models.artificial_compressibility.dual_time import DIVERGENCE, LOOK, LOOKS
+from taskflow.flow.models.artificial_compressibility.dual_time import DIVERGENCE, LOOK, LOOKS, TO_EXCEED
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Location
 from taskflow.runtime.tasks import Program
+from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain
 from taskflow.simulation.schedule import Tick
 
+MARGIN = 1.5  # of the compressibility over what it has to exceed
 MOST = 5  # steps in a row that may miss their tolerance
 REMEDY = "give more method.inner.iterations, shorter steps, or a larger method.compressibility, which couples faster"
 
@@ -24,6 +28,7 @@ class InnerCriterion:
     """A step of real time has to reach the tolerance of the model's `real`: five in a row that do not are an error."""
 
     model: ArtificialCompressibility
+    domain: ChartDomain
     label: ClassVar[str] = "inner"
     programs: ClassVar[tuple[Program, ...]] = ()
 
@@ -77,6 +82,8 @@ class InnerWatch:
         model, scalars = self._criterion.model, self._shard.scalars
         real, self.concern = model.real, None
         assert real is not None
+        if model.moves and scalars[TO_EXCEED] * MARGIN > model.numbers.compressibility:
+            raise RunFailed(f"step {now.step}, time {now.time:g}: {self._too_small(scalars[TO_EXCEED])}")
         left = real.left(model, scalars)
         self.insane = next((name for name, times in left.items() if not math.isfinite(times)), None)
         worst = max(left, key=lambda name: left[name])
@@ -91,3 +98,16 @@ class InnerWatch:
             raise RunFailed(f"{words}, in the {MOST}th step in a row; {REMEDY}")
         self.concern = f"{words}; {REMEDY}" if self._missed == 1 else None
         return None
+
+    def _too_small(self, least: float) -> str:
+        """Where the grid is too fast for sound, in words. All blocks have to call it, and get the same."""
+        cell, value = self._shard.extreme(TO_EXCEED)
+        rows = self._shard.gather(np.array([*cell, value], np.float64)).reshape(-1, 4)
+        block = int(np.nanargmax(rows[:, 3]))
+        i, j, k = (int(n) for n in rows[block, :3])
+        where = self._criterion.domain.place("c", (i, j, k), block)
+        b = self._criterion.model.numbers.compressibility
+        return (
+            f"the grid moves too fast for a compressibility of {b:.4g} {where}, where u.n (u_g - u).n is {least:.4g};"
+            f" give method.compressibility = {2 * MARGIN * least:.2g}"
+        )

@@ -177,8 +177,8 @@ class CompressibilitySystem(System):
     def constant_fields(self) -> tuple[Field, ...]:
         """Metrics, kinds of sides, their velocities, corners of cells."""
         uniform, walls = self.model.spacing is not None, bool(self.measures.forces.sides)
-        moves, varying = self.model.moves, self._varying
-        return constant_fields(self.sim.dtype, uniform=uniform, corners=walls, varying=varying, moving=moves)
+        has = {"uniform": uniform, "corners": walls, "varying": self._varying, "moving": self.model.moves}
+        return constant_fields(self.sim.dtype, **has)
 
     @property
     def constants(self) -> ChartConstants:
@@ -193,9 +193,7 @@ class CompressibilitySystem(System):
 
     @property
     def clock(self) -> Clock:
-        """Steps of pseudo-time, each of them one, so that the time of a state is the number of its step; else those of
-        real time.
-        """
+        """Steps of pseudo-time, each of them one: the time of a state is its number; else those of real time."""
         time = self.sim.case.time
         return self.sim.case.clock(self.model.step_limit(time.step, time.cfl or 1.0, math.inf))
 
@@ -209,7 +207,7 @@ class CompressibilitySystem(System):
         """The residuals that are steady, or small enough at the end of a step of real time."""
         case = self.sim.case
         if self.model.real:
-            return InnerCriterion(self.model)
+            return InnerCriterion(self.model, self.domain)
         return ResidualCriterion(
             self.model, case.table("time").steady, case.monitor.every, case.own.stall == "accept"
         )  # fmt: skip
@@ -229,7 +227,8 @@ class CompressibilitySystem(System):
         middles = {side.name: np.mean(self.domain.around(side.name), axis=0).tolist() for side in walls}
         about = {name: tables[name].moment_about or (x, y, z) for name, (x, y, z) in middles.items()}
         span = float(np.ptp(self.grid.charts[0].vertices[2])) if self._planar else 1.0
-        return CompressibilityMeasures(self.model, Forces(self.model, walls, about, vertices=bool(walls)), span)
+        forces = Forces(self.model, walls, about, bool(walls))
+        return CompressibilityMeasures(self.model, forces, span, self.domain.motion)
 
     @property
     def metadata(self) -> dict[str, FieldMetadata]:
