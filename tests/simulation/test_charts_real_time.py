@@ -10,7 +10,7 @@ import pytest
 
 from taskflow.errors import BadInput, RunFailed
 from taskflow.flow.grid.curvilinear import cell_volumes, swept_volumes
-from taskflow.output import read_log
+from taskflow.output import read_log, tree
 from taskflow.simulation.build.artificial_compressibility.moving import Moment
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
@@ -138,6 +138,12 @@ def test_a_uniform_stream_stays_as_it_is_on_a_grid_that_moves(tmp_path):
     )  # fmt: skip
     go(moving, tmp_path / "run")
     fields, _ = contents(tmp_path / "run")
+    found = tree(tmp_path / "run" / "fields.zarr").load()
+    for n, chart in enumerate(Simulation(moving, (1, 1, 1)).system.grid.charts):
+        for time in found.time.values:
+            places = moving.motion.moved(chart.vertices, float(time))
+            stored = found[f"charts/{n}"].to_dataset().sel(time=time)
+            np.testing.assert_array_equal(np.stack([stored[axis] for axis in "xyz"]), places)
     for number, (name, value) in product((0, 1), {"p": 0.0, "u": 1.0, "v": 0.3, "w": 0.0}.items()):
         assert abs(fields[f"{number}/{name}"] - value).max() < 1e-12
 

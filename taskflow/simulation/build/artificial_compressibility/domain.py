@@ -12,6 +12,7 @@ import numpy as np
 from taskflow.geometry.grids import Grid, atlas, ghosted, places
 from taskflow.geometry.grids.outline import flat
 from taskflow.output import ChartsLayout, FieldMetadata, Patch, pieces_of
+from taskflow.output.moving import COLUMNS, pose
 from taskflow.runtime.regions import Atlas, Box, FieldSpace, Location, Partition, Region, Triple, divided, triple
 from taskflow.simulation.build.domain import Domain, Points
 from taskflow.simulation.case import Output
@@ -113,6 +114,10 @@ class ChartDomain(Domain):
         """Points [xyz, ...] of the grid at rest, where they are at a time."""
         return self.motion.moved(points, time) if self.motion else points
 
+    def placed(self, time: float) -> dict[str, float]:
+        """The numbers of R and b, where the grid moves."""
+        return pose(*self.motion.pose(time)) if self.motion else {}
+
     def at_rest(self, box: Box) -> np.ndarray:
         """The vertices of the cells of a box as the grid has them."""
         chart = self.chart_of(box)
@@ -149,6 +154,7 @@ class ChartDomain(Domain):
             compression=output.compression,
             relative_error=output.relative_error,
             slots=slots,
+            columns=COLUMNS if self.motion else {},
             time="steps of pseudo-time" if self.steady else "time",
         )
 
