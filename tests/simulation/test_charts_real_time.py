@@ -40,12 +40,13 @@ SLIDING = changed(
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize(("tables", "cuts"), [
     (SHEDDING, {"1": [2, 1, 1], "2": [1, 2, 1]}), (PITCHING, {"1": [2, 1, 1], "2": [1, 2, 1]}),
     (WARM, {"2": [1, 2, 2]}), (SLIDING, {"4": [1, 1, 2]}),
 ])  # fmt: skip
 def test_real_time_has_the_same_bits_for_any_blocks_and_goes_on_after_a_break(tmp_path, tables, cuts):
-    tables = changed(tables, method__inner={"iterations": 20})  # too few: bits are to be the same all the way
+    tables = changed(tables, method__inner={"iterations": 10})  # too few: bits are to be the same all the way
     go(case(tables), tmp_path / "whole")
     go(case(tables, machine__cuts=cuts), tmp_path / "cut", (1, 1, 3))
     check_same(tmp_path / "cut", tmp_path / "whole")
@@ -93,6 +94,7 @@ def test_the_log_of_real_time(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)
 def test_steps_of_real_time_are_proved():
     from taskflow.simulation.estimate import estimate
 
