@@ -103,6 +103,39 @@ def test_steps_of_real_time_are_proved():
     assert proof.reads > 0
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_kernels_of_real_time_and_of_moving_grids_compile_for_gpus(tmp_path):
+    from tests.test_gpu_texts import messages, texts
+
+    (tmp_path / "case.toml").write_text(case(PITCHING).to_toml())
+    assert [told for text in texts(tmp_path / "case.toml", "double") if (told := messages(text))] == []
+
+
+@pytest.mark.slow
+def test_a_grid_that_is_too_fast_for_sound_ends_the_run(tmp_path):
+    """With the place, and a compressibility that is large enough."""
+    with pytest.raises(RunFailed) as error:
+        go(case(PITCHING, method__compressibility=0.5, method__inner={"iterations": 200}), tmp_path / "run")
+    told = str(error.value)
+    assert "the grid moves too fast for a compressibility of 0.5 in cell (" in told
+    assert "; give method.compressibility = " in told
+
+
+@pytest.mark.slow
+def test_moments_are_about_the_point_that_moves(tmp_path):
+    """A cylinder that plunges in fluid at rest: the force passes its axis, whatever the way."""
+    still = {"type": "far-field", "velocity": [0.0, 0.0, 0.0]}
+    plunging = case(
+        PITCHING, boundaries__far=still, initial={}, method__reference_speed=1.0, time={"steps": 3, "step": 0.1},
+        motion={"displacement": [0.0, "0.5*t", 0.0]},
+    )  # fmt: skip
+    go(plunging, tmp_path / "run")
+    acts = read_log(tmp_path / "run" / "log.jsonl")[-1]["bodies"]["body"]
+    assert acts["force"][1] < -0.1
+    assert abs(acts["moment"][2]) < 1e-6 * abs(acts["force"][1])
+
+
 def test_sides_that_change_in_time_are_tried_beforehand():
     velocity = ["-y*sqrt(0.5 - t)", "x*sqrt(0.5 - t)", 0.0]
     tables = changed(SHEDDING, boundaries__body={"type": "wall", "velocity": velocity})
