@@ -9,7 +9,9 @@ import typer
 
 grid = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Make, look at and convert body-fitted grids.")
 
-GridFile = Annotated[Path, typer.Argument(metavar="FILE", help="A file of PLOT3D, or of CGNS: .cgns.", show_default=False)]
+GridFile = Annotated[
+    Path, typer.Argument(metavar="FILE", help="A file of PLOT3D, or of CGNS: .cgns.", show_default=False)
+]
 Map = Annotated[
     Path | None,
     typer.Option(
@@ -29,7 +31,8 @@ def new(
         typer.Option("--set", metavar="grid.key=VALUE", help="A key of the shape, as in a case; as often as wanted."),
     ] = [],  # noqa: B006
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="By default SHAPE.xyz in this folder; .cgns is CGNS.")
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="By default SHAPE.xyz in this folder; .cgns is CGNS."),
     ] = None,
     text: Text = False,
 ) -> None:

@@ -35,7 +35,9 @@ class Bifurcation(Ends):
     upstream: float = key(LENGTH, "length of the channel before the origin")
     downstream: float = key(LENGTH, "length of the inner walls of both branches")
     clustering: float = key(
-        STRENGTH, "a: widths of either half at (1 + tanh(a (2 xi - 1)) / tanh a) / 2, narrow at both ends; 0: equal", 0.0
+        STRENGTH,
+        "a: widths of either half at (1 + tanh(a (2 xi - 1)) / tanh a) / 2, narrow at both ends; 0: equal",
+        0.0,
     )
     span: float = key(LENGTH, AXIAL, 1.0)
 

@@ -43,9 +43,11 @@ class CGrid(Ends):
     far: float = key(LENGTH, "length of the lines outwards, from the section and its wake")
     wake: float = key(LENGTH, "length of the wake, along which a quarter of the cells round lies on each side")
     first: float | None = key(
-        SIZE, "length of the first cells on the lines outwards, further out lengths grow by a ratio; without it, as long"
-        " as the cells at the trailing edge", None,
-    )  # fmt: skip
+        SIZE,
+        "length of the first cells on the lines outwards, further out lengths grow by a ratio; without it, that of the"
+        " cells at the trailing edge",
+        None,
+    )
     span: float = key(LENGTH, AXIAL, 1.0)
 
     def problems(self) -> Iterator[BadArgument]:
@@ -53,7 +55,7 @@ class CGrid(Ends):
         yield from self.at_least(0, 4 * LEAST, "as a quarter of it is the wake")
         yield from self.at_least(1, LEAST, "across the seam in the wake")
         if self.cells[0] % 2:
-            remedy = f"give an even number along {self.counts.split(', ')[0]}, so that a vertex lies on the leading edge"
+            remedy = "give an even number along the first, so that a vertex lies on the leading edge"
             yield BadArgument("cells", written(self.cells), "", remedy)
         try:
             section(self.section)
@@ -62,8 +64,9 @@ class CGrid(Ends):
             return
         yield from widest(self.first, self.far, self.cells[1])
         if self.cells[0] >= 4 * LEAST and self.wake < self._parts[1] * self._last:
-            remedy = f"{self._parts[1]} cells as long as those at the trailing edge need {self._parts[1] * self._last:.4g}"
-            yield BadArgument("wake", written(self.wake), "", f"{remedy}; give at least that, or more cells")
+            least = f"{self._parts[1] * self._last:.4g}"
+            remedy = f"give at least {least}, for {self._parts[1]} cells as long as those at the trailing edge"
+            yield BadArgument("wake", written(self.wake), "", f"{remedy}, or more cells")
 
     @property
     def files(self) -> tuple[Path, ...]:

@@ -21,21 +21,19 @@ BEND = Kind(
     number(0, np.nextafter(180, 181)),
     {"type": "number", "exclusiveMinimum": 0, "maximum": 180},
 )
-PLANE = ("outer", "inner", "ends")
+PLANE = {"j_min": "outer", "j_max": "inner", "k_min": "ends", "k_max": "ends"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class DuctBend(Shape):
-    """A straight duct along x, a bend from x = 0 in the plane of x and y towards y, and a straight duct behind it: three
-    charts, or fifteen, of a butterfly of five. Half of the cells along the axis lie in the bend, a quarter before it,
-    growing with the distance from it, and the others behind it.
+    """A straight duct along x, a bend from x = 0 in the plane of x and y towards y, and a straight duct behind it:
+    three charts, or fifteen, of five across a round section. In that the cells are counted along the side of the square
+    in its middle, and from there to the wall. Half of the cells along the axis lie in the bend, a quarter before it and
+    the others behind it, the longer the farther away.
     """
 
     shape: ClassVar[str] = "duct-bend"
-    counts: ClassVar[str] = (
-        "the axis, the way from outer to inner or the side of the square in a round duct, the width or the way from"
-        " that square to the wall"
-    )
+    counts: ClassVar[str] = "the axis, the way from the outer to the inner wall, the width"
 
     section: str = key(one_of("square", "round"), "of the duct", "square")
     side: float = key(LENGTH, "of the square section, or diameter of the round one")
@@ -60,8 +58,7 @@ class DuctBend(Shape):
                 yield from self.at_least(axis, LEAST, "across seams")
             yield from widest(self.first, self.side / 2 * (1 - CORE), self.cells[2])
         else:
-            most = max(n for n in self.cells[1:])
-            yield from widest(self.first, self.side, most)
+            yield from widest(self.first, self.side, max(self.cells[1:]))
 
     def grid(self) -> Grid:
         parts = []
@@ -83,7 +80,7 @@ class DuctBend(Shape):
             return
         inwards = between((-half, half), a, self.first)
         z = between((-half, half), b, self.first if b > 1 else None)[:, None]
-        yield np.stack(np.broadcast_arrays(inwards, z)), dict(zip(("j_min", "j_max", "k_min"), PLANE), k_max=PLANE[2])
+        yield np.stack(np.broadcast_arrays(inwards, z)), PLANE
 
     def _axis(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Points on the axis [xy, i], and the direction towards the centre of the bend there, of the three charts."""

@@ -60,7 +60,7 @@ def section(name: str) -> Section:
         return four_digits(digits[1])
     if path := file_of(name):
         return listed(path)
-    raise BadInput('give "naca" and four digits, as "naca0012", or a file of coordinates with its suffix, as "wing.dat"')
+    raise BadInput('give "naca" and four digits, as "naca0012", or a file of coordinates with suffix, as "wing.dat"')
 
 
 def file_of(name: str) -> Path | None:

@@ -18,14 +18,13 @@ from taskflow.geometry.grids.round import AXIAL, Ends, circle
 
 @dataclass(frozen=True, kw_only=True)
 class WavyChannel(Ends):
-    """One wave of a channel whose lower wall is y = a cos(2 pi x / l), and the upper one flat. It is periodic along x.
-    """
+    """One wave of a channel whose lower wall is y = A cos(2 pi x / L), the upper one flat; it is periodic along x."""
 
     shape: ClassVar[str] = "wavy-channel"
     counts: ClassVar[str] = "the wave, the height, the span"
 
-    wavelength: float = key(LENGTH, "of the lower wall, l")
-    amplitude: float = key(NOT_NEGATIVE, "of the lower wall, a: from its mean, y = 0, to a crest")
+    wavelength: float = key(LENGTH, "of the lower wall, L")
+    amplitude: float = key(NOT_NEGATIVE, "of the lower wall, A: from its mean, y = 0, to a crest")
     height: float = key(LENGTH, "of the upper wall over that mean")
     clustering: float = key(
         STRENGTH, "a: heights at (1 + tanh(a (2 xi - 1)) / tanh a) / 2, narrow at both walls; 0: equal cells", 0.0

@@ -27,8 +27,8 @@ ENTRIES = """#
 
 
 def write_grid(path: Path, grid: Grid, *, text: bool = False) -> Path | None:
-    """Write a grid as a file of CGNS, where that is its suffix; else as a PLOT3D file, and its seams and sides beside it
-    as a neutral map, whose path is returned.
+    """Write a grid as a file of CGNS, where that is its suffix; else as a PLOT3D file, and its seams and sides beside
+    it as a neutral map, whose path is returned.
     """
     if path.suffix.lower() == CGNS:
         write_cgns(path, grid)

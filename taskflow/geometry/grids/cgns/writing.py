@@ -68,7 +68,8 @@ def _joint(holder: Any, name: str, seam: Seam, donor: str) -> None:
     added(node, "PointRangeDonor", "IndexRange_t", np.array([low, high], "<i4"))
     added(node, "Transform", TRANSFORM, np.array(seam.axes, "<i4"))
     if any(seam.translation):
-        periodic = added(added(node, "GridConnectivityProperty", "GridConnectivityProperty_t"), "Periodic", "Periodic_t")
+        about = added(node, "GridConnectivityProperty", "GridConnectivityProperty_t")
+        periodic = added(about, "Periodic", "Periodic_t")
         by = {"RotationCenter": (0, 0, 0), "RotationAngle": (0, 0, 0), "Translation": seam.translation}
         for key, vector in by.items():
             added(periodic, key, "DataArray_t", np.array(vector, "<f4"))
