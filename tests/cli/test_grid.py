@@ -116,11 +116,10 @@ SHAPES = [
 
 
 @pytest.mark.parametrize(("name", "keys", "cells"), SHAPES)
-@pytest.mark.parametrize("suffix", ["xyz", "cgns"])
-def test_shapes_are_made_and_told_of(give, here, name, keys, cells, suffix):
+def test_shapes_are_made_and_told_of(give, here, name, keys, cells):
     settings = [word for key in keys for word in ("--set", f"grid.{key}")]
-    result = give("grid", "new", name, *settings, "-o", f"g.{suffix}")
+    result = give("grid", "new", name, *settings, "-o", "g.cgns")
     assert result.exit_code == 0, result.stderr
     assert f"{cells} cells" in result.stdout
-    assert give("grid", "check", f"g.{suffix}").exit_code == 0
-    assert give("grid", "plot", f"g.{suffix}").stdout == "g.png\n"
+    assert give("grid", "check", "g.cgns").exit_code == 0
+    assert give("grid", "plot", "g.cgns").stdout == "g.png\n"
