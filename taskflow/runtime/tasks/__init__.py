@@ -36,6 +36,7 @@ from taskflow.runtime.tasks.privilege import (
     ReadWrite,
     Reduce,
     Scalar,
+    Swept,
     Write,
 )
 from taskflow.runtime.tasks.program import (
@@ -70,6 +71,7 @@ from taskflow.runtime.tasks.stencil import (
     offsets,
     star,
 )
+from taskflow.runtime.tasks.sweep import Direction, Ordering, PlacedSweep, Sweep, sweeps
 from taskflow.runtime.tasks.task import Launch, Task, siblings
 from taskflow.runtime.tasks.traffic import Traffic, moved, traffic, visited
 
@@ -87,6 +89,7 @@ __all__ = [
     "Coloured",
     "Components",
     "Compute",
+    "Direction",
     "Exchange",
     "Face",
     "Foreign",
@@ -101,10 +104,12 @@ __all__ = [
     "Message",
     "Node",
     "Numbers",
+    "Ordering",
     "Oriented",
     "OwnedScalars",
     "Part",
     "Place",
+    "PlacedSweep",
     "Privilege",
     "Program",
     "Read",
@@ -121,6 +126,8 @@ __all__ = [
     "Settled",
     "Stencil",
     "Stretch",
+    "Sweep",
+    "Swept",
     "Task",
     "TaskGraph",
     "Tiles",
@@ -155,6 +162,7 @@ __all__ = [
     "shares_of",
     "siblings",
     "star",
+    "sweeps",
     "tables",
     "task",
     "traffic",
