@@ -44,9 +44,9 @@ def _check(launch: Launch, partition: Partition) -> None:
                 f"{launch}: {name!r} is of another region than {launch.own!r}; a task reads one of those if it is"
                 " declared Foreign"
             )
-        if partition.fields[name].private != privilege.private:
+        if partition.fields[name].private != privilege.unshared:
             _refuse_private(launch, name, privilege)
-        if privilege.private and difference(launch.boxes, home.region.charts):
+        if privilege.unshared and difference(launch.boxes, home.region.charts):
             raise BadInput(f"{launch} is launched over {launch.over}, where {name!r}, which is private, has no cells")
         if privilege.writes and partition.fields[name].constant:
             raise BadInput(f"{launch} writes {name!r}, which is constant: declare the field without constant=True")
@@ -78,10 +78,10 @@ def _check(launch: Launch, partition: Partition) -> None:
 
 
 def _refuse_private(launch: Launch, name: str, privilege: Privilege) -> None:
-    if privilege.private:
+    if privilege.unshared:
         raise BadInput(f"{launch} takes {name!r} as a private field: declare the field with private=True")
     word = "Write" if not privilege.reads else "ReadWrite" if privilege.writes else "Read"
-    raise BadInput(f"{launch} uses {name!r}, which is private: declare it {word}.alone, and read no neighbours")
+    raise BadInput(f"{launch} uses {name!r}, which is private: declare it {word}.private, and read no neighbours")
 
 
 def _check_memory(launch: Launch, name: str, privilege: Privilege, partition: Partition) -> None:

@@ -20,11 +20,11 @@ class Privilege:
     so what they held before is not needed. `foreign`: the field may be one of another region than the task is launched
     over; it is read around the cells that correspond. `precision`: the field has one of its own, where others have that
     of the kernel: flags, whole numbers of one byte or two, and "any", which is that of the field that a launch has.
-    `private`: the field is. `coloured`: of the cells that a launch is over it changes some (those of one colour), and
-    reads beside them only others. `swept`: it is coloured, and of the six neighbours a point reads those that come
-    earlier in the launch's `Sweep`, which goes in this direction. `oriented`: the stencil of a task that is turned to
-    an axis or a face, in its own frame. `optional`: a launch may leave the field out. `values`: so many numbers per
-    cell.
+    `unshared`: the field is private. `coloured`: of the cells that a launch is over it changes some (those of one
+    colour), and reads beside them only others. `swept`: it is coloured, and of the six neighbours a point reads those
+    that come earlier in the launch's `Sweep`, which goes in this direction. `oriented`: the stencil of a task that is
+    turned to an axis or a face, in its own frame. `optional`: a launch may leave the field out. `values`: so many
+    numbers per cell.
     """
 
     reads: bool = False
@@ -38,11 +38,11 @@ class Privilege:
     oriented: Oriented | None = None
     optional: bool = False
     values: int = 1
-    private: bool = False
+    unshared: bool = False
 
     def __getitem__(self, stencil: int | Stencil | Oriented) -> Privilege:
         """The privilege with a stencil; a number means a star of that width. Raises TypeError where nothing is read."""
-        if not self.reads or self.swept or self.private:
+        if not self.reads or self.swept or self.unshared:
             raise TypeError("only Read, ReadWrite, Coloured and Foreign take a stencil: a task writes its own cells")
         if isinstance(stencil, Oriented):
             return replace(self, oriented=stencil)
@@ -78,13 +78,13 @@ class Privilege:
         return replace(self, precision="any")
 
     @property
-    def alone(self) -> Privilege:
-        """`Read.alone * 16`: the privilege of a private field, of any precision. Raises TypeError where neighbours are
-        read.
+    def private(self) -> Privilege:
+        """`Read.private * 16`: the privilege of a private field, of any precision. Raises TypeError where neighbours
+        are read.
         """
         if self.foreign or self.coloured or self.stencil != POINT:
             raise TypeError("a private field is Read, Write or ReadWrite in a point's own cell: it has no neighbours")
-        return replace(self.any, private=True)
+        return replace(self.any, unshared=True)
 
     def turned(self, orientation: str) -> Privilege:
         """The privilege of a task that is turned to an axis or a face."""

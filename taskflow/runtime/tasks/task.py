@@ -180,7 +180,7 @@ class Launch:
     def apart(self) -> dict[str, str]:
         """Parameters whose arrays cover other cells than those of most fields, with the fields: foreign and private."""
         fields = zip(self.task.fields.items(), self.fields, strict=True)
-        return {name: field for (name, privilege), field in fields if privilege.foreign or privilege.private}
+        return {name: field for (name, privilege), field in fields if privilege.foreign or privilege.unshared}
 
     @cached_property
     def usual(self) -> str:

@@ -34,22 +34,22 @@ TASK twice(Range range, InOutPrivate<1, Real_g> g, Out a) {
 
 
 @task(kernel=TEXT)
-def factorise(a: Read, f: Write.alone * 4, d: Write.any, e: Write.any * 2):
+def factorise(a: Read, f: Write.private * 4, d: Write.any, e: Write.any * 2):
     """f_n = 1 / (a + n), d = 1 / a, e_n = n / a"""
 
 
 @task(kernel=TEXT)
-def apply(f: Read.alone * 4, d: Read[1].any, e: Read[1].any * 2, a: ReadWrite):
+def apply(f: Read.private * 4, d: Read[1].any, e: Read[1].any * 2, a: ReadWrite):
     """a = f_0 + 2 f_1 + 3 f_2 + 4 f_3 + d_e - d_b + e_1,n - e_0,b"""
 
 
 @task(kernel=TEXT)
-def twice(g: ReadWrite.alone, a: Write):
+def twice(g: ReadWrite.private, a: Write):
     """a = g = 2 g"""
 
 
 @task
-def twice_in_numpy(g: ReadWrite.alone, a: Write):
+def twice_in_numpy(g: ReadWrite.private, a: Write):
     """The same"""
     g[...] *= 2
     a[...] = g[...]
@@ -132,21 +132,21 @@ def test_what_a_private_field_cannot_do_is_refused():
         """g = 0"""
 
     @task
-    def alone(a: Write.alone):
+    def alone(a: Write.private):
         """a = 0"""
 
     @task
-    def far(g: ReadWrite.alone):
+    def far(g: ReadWrite.private):
         """g = g"""
 
     for launch, text in [
-        (plain("g", over=space.cells), "uses 'g', which is private: declare it Write.alone"),
+        (plain("g", over=space.cells), "uses 'g', which is private: declare it Write.private"),
         (alone("a", over=space.cells), "takes 'a' as a private field: declare the field with private=True"),
         (far("g", over=space.bounds), "'g', which is private, has no cells"),
     ]:
         with pytest.raises(BadInput, match=text):
             run_threads(partition, lambda shard, launch=launch: shard.run(lambda r: [launch]), cpu(1))
     with pytest.raises(TypeError, match="no neighbours"):
-        getattr(Read[1], "alone")  # noqa: B009
+        getattr(Read[1], "private")  # noqa: B009
     with pytest.raises(ValueError, match="constant, which neighbours may read, and private"):
         Field("q", constant=True, private=True)

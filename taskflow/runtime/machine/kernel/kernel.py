@@ -110,7 +110,7 @@ class Kernel(ABC):
             first = self.device.pointer(array) - layouts[name].offset * array.dtype.itemsize
             own = privilege.precision is not None and self.task.base.fields[name].precision == "any"
             strided = own or privilege.foreign or privilege.values > 1
-            field = strided_field(first, layouts[name].shape, private=privilege.private)
+            field = strided_field(first, layouts[name].shape, private=privilege.unshared)
             values.append(field if strided else address(first))
         keep: list[Array] = [*arrays]
         sweep: PlacedSweep | None = None
@@ -163,7 +163,7 @@ class Kernel(ABC):
             layout = layouts[name]
             own = privilege.precision
             real = self.real if own in (None, "any") else np.dtype(own)
-            rows = array.swapaxes(2, -1) if privilege.private else array  # the values of a cell are neighbours there
+            rows = array.swapaxes(2, -1) if privilege.unshared else array  # the values of a cell are neighbours there
             if array.shape != layout.shape or array.dtype != real or not rows.flags.c_contiguous:
                 actual, expected = f"{array.dtype} {array.shape}", f"{real} {layout.shape} in C order"
                 raise ValueError(f"{self.task.name}: {name} is {actual}, not {expected}")

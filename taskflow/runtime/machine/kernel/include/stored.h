@@ -1,4 +1,4 @@
-// Fields in a precision of their own, Real_q of a field q: `Read.any`, `Write.any * 4`, `ReadWrite.alone * 16`. Whatever that
+// Fields in a precision of their own, Real_q of a field q: `Read.any`, `Write.any * 4`, `ReadWrite.private * 16`. Whatever that
 // is, a text reads numbers that are `real`, and what it writes is rounded.
 
 // A number in memory, which may change
