@@ -24,7 +24,7 @@ from taskflow.runtime.tasks.numbers import Operator
 from taskflow.runtime.tasks.privilege import Precision, Privilege
 from taskflow.runtime.tasks.signature import PLAIN, Argument, Signature, Variant
 from taskflow.runtime.tasks.stencil import Stencil
-from taskflow.runtime.tasks.sweep import Direction, Sweep
+from taskflow.runtime.tasks.sweep import Direction, ShuffledSweep, Sweep
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,6 +215,16 @@ class Launch:
         direction = next((privilege.swept for privilege in self.task.fields.values() if privilege.swept), None)
         sweeps = ((name, value) for name, value in self.values if isinstance(value, Sweep))
         return next(((name, direction, value) for name, value in sweeps if direction), None)
+
+    def shuffled(self) -> Launch:
+        """The same sweep in another order of its points. Raises ValueError where this is no sweep."""
+        if self.swept is None:
+            raise ValueError(f"{self} is no sweep")
+        name, _, sweep = self.swept
+        base, variant = self.task.derived or (self.task, PLAIN)
+        task = base.of(replace(variant, classes=variant.classes | {(Sweep, ShuffledSweep)}))
+        other = ShuffledSweep(sweep.tile, sweep.colour, sweep.within)
+        return replace(self, task=task, values=tuple((n, other if n == name else value) for n, value in self.values))
 
     @cached_property
     def constants(self) -> dict[str, Any]:

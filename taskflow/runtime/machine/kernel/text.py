@@ -202,8 +202,8 @@ def declarations(tasks: Iterable[Task], real: np.dtype, linkage: str, text: Sequ
     """The structs of a text, and the prototypes of its tasks that are compiled; `linkage` is what precedes `void`."""
     constants_of = ((task, task.base.constants | task.constants) for task in text)  # absent ones are types, too
     structs = [(kind, task) for task, kinds in constants_of for kind in kinds.values() if kind not in SCALARS]
-    sweeps = any(kind is Sweep for kind, _ in structs)
-    structs = [(kind, task) for kind, task in structs if kind is not Sweep]
+    sweeps = any(issubclass(kind, Sweep) for kind, _ in structs)
+    structs = [(kind, task) for kind, task in structs if not issubclass(kind, Sweep)]
     constants = {_declared(kind): kind for kind, _ in structs}
     for kind, task in structs:
         if constants[_declared(kind)] is not kind:
