@@ -24,6 +24,7 @@ from taskflow.runtime.tasks.graph import (
 )
 from taskflow.runtime.tasks.live_in import Cells, live_in, overwritten
 from taskflow.runtime.tasks.numbers import LookupTable, LookupTables, Numbers, reduced, tables
+from taskflow.runtime.tasks.pickling import siblings
 from taskflow.runtime.tasks.privilege import (
     Coloured,
     Components,
@@ -72,7 +73,7 @@ from taskflow.runtime.tasks.stencil import (
     star,
 )
 from taskflow.runtime.tasks.sweep import Direction, Ordering, PlacedSweep, Sweep, sweeps
-from taskflow.runtime.tasks.task import Launch, Task, siblings
+from taskflow.runtime.tasks.task import Launch, Task
 from taskflow.runtime.tasks.traffic import Traffic, moved, traffic, visited
 
 __all__ = [

@@ -32,7 +32,8 @@ from taskflow.runtime.machine.kernel.call import (
     tiled_shape,
 )
 from taskflow.runtime.machine.kernel.march import march
-from taskflow.runtime.machine.kernel.text import complete, defined, explained, packed, parameters
+from taskflow.runtime.machine.kernel.parameters import parameters
+from taskflow.runtime.machine.kernel.text import complete, defined, explained, packed
 from taskflow.runtime.regions import Box, Triple
 from taskflow.runtime.tasks import PlacedSweep, Task
 
@@ -113,11 +114,9 @@ class Kernel(ABC):
             field = strided_field(first, layouts[name].shape, private=privilege.unshared)
             values.append(field if strided else address(first))
         keep: list[Array] = [*arrays]
-        sweep: PlacedSweep | None = None
         for name in self.task.keywords:
             if isinstance(constant := constants.get(name), PlacedSweep):
                 values.append(sweep_of(constant))
-                sweep = constant
                 continue
             if name in self.task.constants:
                 table = partial(table_address, real=self.real, device=self.device)
@@ -136,7 +135,8 @@ class Kernel(ABC):
                 keep += memory
         if not box and not self.task.reductions:
             return _nothing
-        return self._call(box, values, lane, keep, sweep or tile)
+        sweep = next((each for each in constants.values() if isinstance(each, PlacedSweep)), tile)
+        return self._call(box, values, lane, keep, sweep)
 
     def tile(self, cells: Box, middle: Box | None = None) -> Triple | None:
         """The cells that a thread block does of a launch over some cells, where a text has tiles: of one that is whole,
