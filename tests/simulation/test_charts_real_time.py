@@ -8,6 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from taskflow.analysis.charts.export import export_charts
 from taskflow.errors import BadInput, RunFailed
 from taskflow.flow.grid.curvilinear import cell_volumes, swept_volumes
 from taskflow.output import read_log, tree
@@ -179,6 +180,9 @@ def test_a_uniform_stream_stays_as_it_is_on_a_grid_that_moves(tmp_path):
             places = moving.motion.moved(chart.vertices, float(time))
             stored = found[f"charts/{n}"].to_dataset().sel(time=time)
             np.testing.assert_array_equal(np.stack([stored[axis] for axis in "xyz"]), places)
+    export_charts(found, tmp_path / "vtk", "fields")
+    grids = [(tmp_path / "vtk" / f"fields_{n:06}" / "chart_0.vts").read_bytes() for n in range(found.sizes["time"])]
+    assert len(set(grids)) == found.sizes["time"] == 4  # points of each time
     for number, (name, value) in product((0, 1), {"p": 0.0, "u": 1.0, "v": 0.3, "w": 0.0}.items()):
         assert abs(fields[f"{number}/{name}"] - value).max() < 1e-12
 
