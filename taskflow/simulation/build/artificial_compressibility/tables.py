@@ -135,7 +135,7 @@ def _steady(value: object) -> float:
         raise BadInput("a table says when a flow in real time is steady; give a number, the relative residual")
     residual = positive(value)
     if residual >= 1:
-        raise BadInput("give a number < 1, the residual over its largest value of the first steps")
+        raise BadInput("give a number < 1, the residual over its largest value so far")
     return residual
 
 
@@ -152,7 +152,7 @@ class PseudoTime(Table):
 
     steady: Annotated[float, Field(gt=0, lt=1), reads(_steady)] = entry(
         "the residual at which the run ends as `steady`: of each equation the root mean square, over its largest value"
-        " of the first five steps",
+        " so far",
         remedy="real time is not available in this version; give the relative residual of a steady state, as 1e-8",
     )
     steps: Whole = entry("the most steps", remedy="give the largest number of steps")
