@@ -14,7 +14,6 @@ from taskflow.runtime.regions import Location
 from taskflow.runtime.tasks import Program
 from taskflow.simulation.schedule import Every, Tick
 
-
 FIRST = 5  # steps after each of which is looked: residuals may be largest then
 
 
