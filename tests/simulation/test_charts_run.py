@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import taskflow.accessor  # noqa: F401  trees have their `flow`
-
 from taskflow.errors import RunFailed
 from taskflow.output import read_log, tree
 from taskflow.simulation.build.simulation import Simulation

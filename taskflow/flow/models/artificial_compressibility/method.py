@@ -101,6 +101,19 @@ class Method:
         shorter = SHORTER.get(self.reconstruction, {}) if self.flux == "upwind" else {}
         return shorter.get(self.march, self.stages.cfl)
 
+    @property
+    def remedy(self) -> str:
+        """What to change where the march diverges."""
+        smaller = f"give a smaller method.cfl (now {self.courant:g})"
+        if self.flux != "central":
+            return f'{smaller}, or begin with method.reconstruction = "first"'
+        if self.march != "euler":
+            return smaller
+        return (
+            f"{smaller} or method.reference_speed, or another march: Euler steps bear central fluxes only as far as"
+            " friction damps sound"
+        )
+
     def least_compressibility(self, speed: float) -> float:
         """b, or the least one, for a reference speed."""
         factor = 1.0 if self.local else 2.5

@@ -20,13 +20,28 @@ FIRST = 5  # steps after each of which is looked: residuals may be largest then
 @dataclass(frozen=True, eq=False)
 class ResidualCriterion:
     """Each residual has fallen to `tolerance` times its largest value so far, looked at `every` so often, and after
-    each of the first steps; with `accept` also where they fall no further.
+    each of the first steps; with `accept` also where they fall no further. `thinnest` is the least thickness of a cell.
     """
 
     model: ArtificialCompressibility
     tolerance: float
     every: Every
     accept: bool
+    thinnest: float
+
+    @property
+    def creeping(self) -> str:
+        """What to do where steps are as short as friction wants them, and pressure takes very many to spread: with b
+        up to (viscosity / thickness)^2 of the thinnest cells sound is no faster than friction there.
+        """
+        model = self.model
+        b, most = model.method.least_compressibility(model.speed), (model.fluid.viscosity / self.thinnest) ** 2
+        if b > 0.01 * most:
+            return ""
+        return (
+            "friction makes steps short, and pressure takes very many of them to spread: give a larger"
+            f" method.compressibility (now {b:.3g}), up to {most:.2g}"
+        )
 
     @property
     def programs(self) -> tuple[Program, ...]:
@@ -87,9 +102,10 @@ class ResidualWatch:
         if self._steady or not self.rates:
             return None
         worst = max(self.rates, key=lambda name: self.rates[name])
+        slow = f"; {self._criterion.creeping}" if worst == "continuity" and self._criterion.creeping else ""
         return (
             f"the state is not steady after time.steps: the residual of {worst} has fallen to {self.rates[worst]:.2g}"
-            f" of its largest value, and {self._criterion.tolerance:g} was to be reached; give more steps"
+            f" of its largest value, and {self._criterion.tolerance:g} was to be reached; give more steps{slow}"
         )
 
     def look(self, before: Tick, now: Tick) -> str | None:
