@@ -162,7 +162,8 @@ def residual(
 ) -> dict[str, np.ndarray]:  # fmt: skip
     """What leaves cells of p (which is mass), u, v, w and, where it is there, T; areas are [axis, component, z, y, x].
     T is carried by the mass fluxes, by limited parabolas from the upwind side, or, where the pressure alone is damped,
-    as the mean of both sides. `swept` [axis, z, y, x] is what low faces sweep per time, on a grid that moves.
+    as the mean of both sides; T times the mass that leaves is taken off, so that a uniform T stays. `swept` [axis, z,
+    y, x] is what low faces sweep per time, on a grid that moves.
     """
     state = np.stack([q[name] for name in NAMES])
     b = np.full_like(volumes, how.compressibility) if b is None else b
@@ -179,7 +180,7 @@ def residual(
             relative = f[0] if moved is None else f[0] - moved
             carrying = relative * carried_heat(q["T"], sides, relative, axis, how)
             conducted = how.diffusivity * gradient_through(q["T"], areas, volumes, axis, how)
-            total["T"] += outward(carrying - conducted, axis)
+            total["T"] += outward(carrying - conducted, axis) - at(q["T"]) * outward(f[0], axis)
     return total
 
 

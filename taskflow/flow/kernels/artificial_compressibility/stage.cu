@@ -12,17 +12,21 @@ FN State mixed(const Values<P::count>& out, InOut p, InOut u, InOut v, InOut w, 
   keep(added, p, u, v, w, c);
   return state(out.of) + added;
 }
+template <class P>
+FN None heat(None, Index, const Values<P::count>&) { return {}; }
+template <class P>
+FN real heat(In T, Index c, const Values<P::count>& out) { return settled(out.of[P::heat], P::mass(out.of), T[c]); }
 template <class Source, class Rate>
-FN void keep_heat(None, None, Source, Index, real, real, const real*, Rate) {}
+FN void keep_heat(None, None, Source, Index, real, real, None, Rate) {}
 template <class Source, class Rate>
-FN void keep_heat(Out T, In T_0, Source source, Index c, real dt, real volume, const real* out, Rate rate) {
-  T[c] = slowed(T_0[c] - dt * supplied(*out, source, volume, c), rate, dt * volume);
+FN void keep_heat(Out T, In T_0, Source source, Index c, real dt, real volume, real leaving, Rate rate) {
+  T[c] = slowed(T_0[c] - dt * supplied(leaving, source, volume, c), rate, dt * volume);
 }
 template <class Source, class Rate>
-FN void keep_heat_rate(None, None, Source, Index, real, real, const real*, Rate) {}
+FN void keep_heat_rate(None, None, Source, Index, real, real, None, Rate) {}
 template <class Source, class Rate>
-FN void keep_heat_rate(Out r, In T, Source source, Index c, real inverse, real volume, const real* out, Rate rate) {
-  r[c] = changing(inverse * supplied(*out, source, volume, c), rate, T[c]);
+FN void keep_heat_rate(Out r, In T, Source source, Index c, real inverse, real volume, real leaving, Rate rate) {
+  r[c] = changing(inverse * supplied(leaving, source, volume, c), rate, T[c]);
 }
 
 TASK stage(Range range, In p, In u, In v, In w, In p_0, In u_0, In v_0, In w_0, Out p_new, Out u_new, Out v_new, Out w_new
@@ -49,7 +53,7 @@ TASK stage(Range range, In p, In u, In v, In w, In p_0, In u_0, In v_0, In w_0, 
     const State leaving = mixed<P>(out, d_p, d_u, d_v, d_w, c, numbers);
     const Vector next = slowed(plus(old.u, -dt, plus(leaving.u, -volume, force)), change, dt * volume);
     keep({old.p - dt * here * leaving.p, next}, p_new, u_new, v_new, w_new, c);
-    keep_heat(T_new, T_0, source, c, dt, volume, out.of + P::heat, change);
+    keep_heat(T_new, T_0, source, c, dt, volume, heat<P>(T, c, out), change);
   });
 }
 
@@ -68,6 +72,6 @@ TASK residual(Range range, In p, In u, In v, In w, Out p_new, Out u_new, Out v_n
     const Vector force = lifted(pushed(f_x, f_y, f_z, c, numbers), T, c, numbers);
     const Vector balance = changing(inverse * plus(leaving.u, -volume, force), change, q.velocity(c));
     keep({inverse * leaving.p, balance}, p_new, u_new, v_new, w_new, c);
-    keep_heat_rate(T_new, T, source, c, inverse, volume, out.of + P::heat, change);
+    keep_heat_rate(T_new, T, source, c, inverse, volume, heat<P>(T, c, out), change);
   });
 }

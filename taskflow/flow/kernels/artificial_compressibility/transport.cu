@@ -2,14 +2,15 @@
 #include "stage.h"
 
 template <class F, class Geometry, class B, class Swept>
-FN Values<1> transported(const Fields& q, In T, const Geometry& g, InByte sides, B b, Swept field, const F& f, const Steps& steps,
+FN Values<2> transported(const Fields& q, In T, const Geometry& g, InByte sides, B b, Swept field, const F& f, const Steps& steps,
                          const Numbers& n) {
   const Index A = steps.of<F::axis>();
   const Lying side = lying_on(sides, f, A);
   const Warmth warmth = heat_on(T, diffusion<F::axis>(g, f), f, steps);
   const auto swept = swept_by<F::axis>(field, f);
   const Flux flux = through(rows(q, f, A), g, f, side, compressibility(b, n, f - A, f), n, swept);
-  return {{heat_through(warmth, relative(flux.carried.p + flux.added.p, swept), side, n)}};
+  const real mass = flux.carried.p + flux.added.p;
+  return {{heat_through(warmth, relative(mass, swept), side, n), mass}};
 }
 
 TASK transport(Range range, In p, In u, In v, In w, In u_0, In v_0, In w_0, In T, In T_0, Out T_new OPTIONAL(source), InByte sides
@@ -21,7 +22,7 @@ TASK transport(Range range, In p, In u, In v, In w, In u_0, In v_0, In w_0, In T
   const real pace = real(*step);
   const auto change = number(rate);
   const auto face = CELL(f) { return transported(q, T, g, sides, b, swept, f, steps, numbers); };
-  balance_cells<1, AXES>(range, face, STORE(c, out) {
+  balance_cells<2, AXES>(range, face, STORE(c, out) {
 #ifdef GLOBAL_STEPS
     const real dt = numbers.fraction * pace * g.inverse_volume(c);
 #else
@@ -29,6 +30,6 @@ TASK transport(Range range, In p, In u, In v, In w, In u_0, In v_0, In w_0, In T
     const real dt = numbers.fraction * pace * reciprocal(per_step(g, c, {u_0[c], v_0[c], w_0[c]}, here, numbers, swept));
 #endif
     const real volume = g.volume(c);
-    T_new[c] = slowed(T_0[c] - dt * supplied(out.of[0], source, volume, c), change, dt * volume);
+    T_new[c] = slowed(T_0[c] - dt * supplied(settled(out.of[0], out.of[1], T[c]), source, volume, c), change, dt * volume);
   });
 }

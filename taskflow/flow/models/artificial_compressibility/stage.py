@@ -35,9 +35,10 @@ def stage(
     less V source.
 
     dtau is `step` times V / (sum over directions of |u.S| + root((u.S)^2 + b |S|^2) + 4 spread |S|^2 / V), of the
-    values of q_0, or `step` itself. T is carried by the mass fluxes of q, from the upwind side. With `kept` what
-    friction and scheme add to R is mixed with that of the stage before, and kept. In real time u, v, w and T change at
-    `rate` q, too, at the end of the stage: what is above is divided by 1 + fraction dtau rate.
+    values of q_0, or `step` itself. T is carried by the mass fluxes of q, from the upwind side, less T times their sum
+    out of the cell, so that a uniform T stays while mass is not balanced yet. With `kept` what friction and scheme add
+    to R is mixed with that of the stage before, and kept. In real time u, v, w and T change at `rate` q, too, at the
+    end of the stage: what is above is divided by 1 + fraction dtau rate.
     """
 
 

@@ -100,7 +100,9 @@ class CompressibilityMethod(Method):
     )
     march: Annotated[Literal["euler", "rk3", "rk4", "rk5"], reads(_march)] = entry("the stages of a step", "rk4")
     cfl: Annotated[float, reads(_cfl)] | None = entry(
-        "of pseudo-time", None, otherwise="of `euler` 0.4, `rk3` 1.2, `rk4` 1.5, `rk5` 2.5"
+        "of pseudo-time", None,
+        otherwise="of `euler` 0.4, `rk3` 1.2, `rk4` 1.5, `rk5` 2.5; with `second` of `rk3` 1, `rk4` 0.6, `rk5` 1.2,"
+        " with `first` of `rk4` 1.2",
     )
     steps: Literal["local", "global"] = entry("whether each cell takes its own step, or all the least", "local")
     inner: Inner | None = entry("in real time: see below", None, otherwise="as below")

@@ -45,7 +45,7 @@ def _steady(value: object) -> float:
         raise BadInput("a table says when a flow of the projection is steady; give a number, the relative residual")
     residual = positive(value)
     if residual >= 1:
-        raise BadInput("give a number < 1, the residual over its largest value of the first steps")
+        raise BadInput("give a number < 1, the residual over its largest value so far")
     return residual
 
 
@@ -60,7 +60,7 @@ class ChartTime(Table):
 
     steady: Annotated[float, Field(gt=0, lt=1), reads(_steady)] | None = entry(
         "march to the steady state: the residual at which the run ends as `steady`, of each equation the root mean"
-        " square, over its largest value of the first five steps",
+        " square, over its largest value so far",
         None,
         otherwise="the run is in real time",
     )
