@@ -7,6 +7,7 @@ buffers or devices.
 from taskflow.runtime.tasks.body import IDENTITY, View, combine, run_body
 from taskflow.runtime.tasks.define import MOST_REDUCTIONS, task
 from taskflow.runtime.tasks.dependence import Analysis, Known, analyse
+from taskflow.runtime.tasks.derive import Derive, derive
 from taskflow.runtime.tasks.exchange import Exchange, Settled, exchange, settled
 from taskflow.runtime.tasks.ghosts import Geometries, Valid
 from taskflow.runtime.tasks.graph import (
@@ -24,6 +25,7 @@ from taskflow.runtime.tasks.graph import (
 )
 from taskflow.runtime.tasks.live_in import Cells, live_in, overwritten
 from taskflow.runtime.tasks.numbers import LookupTable, LookupTables, Numbers, reduced, tables
+from taskflow.runtime.tasks.owners import OwnedScalars, owned
 from taskflow.runtime.tasks.privilege import (
     Coloured,
     Components,
@@ -40,7 +42,6 @@ from taskflow.runtime.tasks.privilege import (
 )
 from taskflow.runtime.tasks.program import (
     Loop,
-    OwnedScalars,
     Part,
     Program,
     Repeat,
@@ -48,7 +49,7 @@ from taskflow.runtime.tasks.program import (
     Stretch,
     called,
     counts,
-    owned,
+    derived,
     plan,
     record,
     repeat,
@@ -87,6 +88,7 @@ __all__ = [
     "Coloured",
     "Components",
     "Compute",
+    "Derive",
     "Exchange",
     "Face",
     "Foreign",
@@ -134,6 +136,8 @@ __all__ = [
     "called",
     "combine",
     "counts",
+    "derive",
+    "derived",
     "exchange",
     "facing",
     "frame",
