@@ -22,11 +22,11 @@ from taskflow.errors import BadInput
 from taskflow.runtime.machine.device import Lane, cpu
 from taskflow.runtime.machine.kernel import KernelError, compile_host
 from taskflow.runtime.machine.kernel.call import Value, host_call
-from taskflow.runtime.machine.kernel.kernel import HostKernel, Layout, side_by_side, text_with_thunk
+from taskflow.runtime.machine.kernel.kernel import HostKernel, Layout, Tile, side_by_side, text_with_thunk
 from taskflow.runtime.machine.kernel.text import explained
-from taskflow.runtime.regions import Box, Partition, Triple, hull, triple
-from taskflow.runtime.tasks import Launch, Program, Roles, Stencil, Task, plan, visited
-from taskflow.runtime.tasks.reading import Projected, reading
+from taskflow.runtime.regions import Box, Partition, hull, triple
+from taskflow.runtime.tasks import Launch, Program, Roles, Task, plan, visited
+from taskflow.runtime.tasks.reading import Way, reading
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.step_cost import often
 
@@ -105,7 +105,7 @@ def prepare(tasks: Iterable[Task]) -> None:
     side_by_side(_library, set(tasks), len(os.sched_getaffinity(0)))
 
 
-def _around(box: Box, stencils: Iterable[Stencil | Projected]) -> list[Box]:
+def _around(box: Box, stencils: Iterable[Way]) -> list[Box]:
     """The boxes that these stencils read for the cells of a box."""
     return [cells for stencil in stencils for cells in stencil.around(box)]
 
@@ -128,7 +128,7 @@ class _Counting(HostKernel):
         super().__init__(task, REAL, cpu(1))
 
     def _call(
-        self, box: Box, values: list[Value], lane: Lane | None, keep: object, tile: Triple | None
+        self, box: Box, values: list[Value], lane: Lane | None, keep: object, tile: Tile
     ) -> Callable[[], None]:
         return host_call(_library(self.task), self.task.symbol, values, keep)
 

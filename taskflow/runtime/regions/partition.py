@@ -37,13 +37,20 @@ class Copy:
         return Turn(self.axes, triple(b - a for a, b in zip(corner, self.target_box.lo, strict=True)))
 
 
-def cuts(cells: int, blocks: int, least: int = 1) -> tuple[int, ...]:
-    """Return where blocks begin (and, last, where they end) when `cells` in a row are cut into so many blocks.
+def cuts(cells: int, blocks: int, least: int = 1, multiple: int = 1) -> tuple[int, ...]:
+    """Return where blocks begin (and, last, where they end) when `cells` in a row are cut into so many blocks, between
+    groups of `multiple` cells, of which the last one may be smaller.
 
     Every block is as wide as the widest has to be, ceil(cells / blocks), and the last takes what remains: the widest
     block sets the time of a step, and equal widths let each block be one shard of a regular Zarr grid. Where fewer than
     `least` cells would remain for the last block the cut is balanced instead: widths differ by at most one.
     """
+    if multiple > 1:
+        groups = -(-cells // multiple)
+        at = cuts(groups, blocks)
+        if cells - multiple * at[-2] < least:
+            at = tuple(n * groups // blocks for n in range(blocks + 1))  # the last one has as many groups as any
+        return (*(n * multiple for n in at[:-1]), cells)
     width = -(-cells // blocks)
     if cells - (blocks - 1) * width >= min(least, width):
         return (*(n * width for n in range(blocks)), cells)
@@ -59,7 +66,8 @@ class Partition:
     What a piece needs of another one is copied, be it of the same block.
 
     Blocks are numbered with x fastest. `at` are explicit places where blocks begin and the last one ends, along x, y
-    and z. In a `replicated` partition every block owns all cells, and computes them for itself: nothing is exchanged.
+    and z; else blocks are cut between groups of `multiple` cells along each, such as the tiles of a sweep. In a
+    `replicated` partition every block owns all cells, and computes them for itself: nothing is exchanged.
     `reach`, a box per block, are cells that the block has memory for besides its own and their ghost layers. Up to
     `redundant` layers of ghost cells blocks compute themselves where launches ask for it (`Launch.ghosts`). `beside`
     are partitions of other regions, with other fields, into as many blocks: what a program uses together lives on the
@@ -77,14 +85,20 @@ class Partition:
     redundant: int = 0
     beside: tuple[Partition, ...] = ()
     pieces: tuple[tuple[Box, ...], ...] | None = None
+    multiple: Triple = (1, 1, 1)
 
     def __post_init__(self) -> None:
         if len(self.shape) != 3 or not all(isinstance(blocks, Integral) for blocks in self.shape):
             raise BadArgument("blocks", str(self.shape), "", "give three whole numbers, of blocks along x, y and z")
-        for name, cells, blocks in zip("xyz", self.region.cells.shape, self.shape, strict=True):
-            if self.pieces is None and not self.replicated and not 1 <= blocks <= cells:
-                problem = f": {blocks} blocks along {name} do not fit {cells} planes of cells"
-                raise BadArgument("blocks", str(list(self.shape)), problem, f"use 1 to {cells} there")
+        if len(self.multiple) != 3 or min(self.multiple) < 1:
+            raise BadArgument("multiple", str(self.multiple), "", "give three whole numbers from 1")
+        shapes = self.region.cells.shape, self.shape, self.multiple
+        for name, cells, blocks, multiple in zip("xyz", *shapes, strict=True):
+            most = -(-cells // multiple)
+            if self.pieces is None and not self.replicated and not 1 <= blocks <= most:
+                groups = f"{cells} planes of cells" if multiple == 1 else f"{most} groups of {multiple} planes of cells"
+                problem = f": {blocks} blocks along {name} do not fit {groups}"
+                raise BadArgument("blocks", str(list(self.shape)), problem, f"use 1 to {most} there")
         if (self.pieces is None) != (self.region.atlas is None):
             raise ValueError("a region on an atlas is cut into pieces, one on a box is not")
         if self.pieces is not None and (self.shape != (1, 1, len(self.pieces)) or not all(self.pieces)):
@@ -126,8 +140,8 @@ class Partition:
         if self.at is not None:
             return self.at
         return tuple(
-            tuple(low + cut for cut in cuts(size, blocks, max(1, self.region.ghost)))
-            for low, size, blocks in zip(cells.lo, cells.shape, self.shape, strict=True)
+            tuple(low + cut for cut in cuts(size, blocks, max(1, self.region.ghost), multiple))
+            for low, size, blocks, multiple in zip(cells.lo, cells.shape, self.shape, self.multiple, strict=True)
         )
 
     @cached_property

@@ -38,6 +38,7 @@ from taskflow.runtime.tasks.privilege import (
     ReadWrite,
     Reduce,
     Scalar,
+    Swept,
     Write,
 )
 from taskflow.runtime.tasks.program import (
@@ -71,6 +72,7 @@ from taskflow.runtime.tasks.stencil import (
     offsets,
     star,
 )
+from taskflow.runtime.tasks.sweep import Direction, Ordering, PlacedSweep, Sweep, sweeps
 from taskflow.runtime.tasks.task import Launch, Task, siblings
 from taskflow.runtime.tasks.traffic import Traffic, moved, traffic, visited
 
@@ -89,6 +91,7 @@ __all__ = [
     "Components",
     "Compute",
     "Derive",
+    "Direction",
     "Exchange",
     "Face",
     "Foreign",
@@ -103,10 +106,12 @@ __all__ = [
     "Message",
     "Node",
     "Numbers",
+    "Ordering",
     "Oriented",
     "OwnedScalars",
     "Part",
     "Place",
+    "PlacedSweep",
     "Privilege",
     "Program",
     "Read",
@@ -123,6 +128,8 @@ __all__ = [
     "Settled",
     "Stencil",
     "Stretch",
+    "Sweep",
+    "Swept",
     "Task",
     "TaskGraph",
     "Tiles",
@@ -159,6 +166,7 @@ __all__ = [
     "shares_of",
     "siblings",
     "star",
+    "sweeps",
     "tables",
     "task",
     "traffic",

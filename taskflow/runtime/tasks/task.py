@@ -24,6 +24,7 @@ from taskflow.runtime.tasks.numbers import Operator
 from taskflow.runtime.tasks.privilege import Precision, Privilege
 from taskflow.runtime.tasks.signature import PLAIN, Argument, Signature, Variant
 from taskflow.runtime.tasks.stencil import Stencil
+from taskflow.runtime.tasks.sweep import Direction, Sweep
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,6 +197,15 @@ class Launch:
         return any(privilege.coloured for privilege in self.task.fields.values())
 
     @cached_property
+    def swept(self) -> tuple[str, Direction, Sweep] | None:
+        """The parameter that is a sweep, the direction and the value; None where the points of the launch do not depend
+        on each other.
+        """
+        direction = next((privilege.swept for privilege in self.task.fields.values() if privilege.swept), None)
+        sweeps = ((name, value) for name, value in self.values if isinstance(value, Sweep))
+        return next(((name, direction, value) for name, value in sweeps if direction), None)
+
+    @cached_property
     def constants(self) -> dict[str, Any]:
         """Constant parameters with their values."""
         return {name: value for name, value in self.values if name in self.task.constants}
@@ -214,7 +224,8 @@ class Launch:
     @cached_property
     def kind(self) -> Hashable:
         """Equal for launches that touch the same fields and numbers in the same way."""
-        numbers = tuple(value for name, value in self.values if name not in self.task.constants)
+        constants = self.task.constants
+        numbers = tuple(each for name, each in self.values if name not in constants or isinstance(each, Sweep))
         return self.task, self.fields, numbers
 
     def __str__(self) -> str:

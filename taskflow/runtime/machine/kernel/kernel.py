@@ -25,6 +25,8 @@ from taskflow.runtime.machine.kernel.call import (
     host_call,
     range_of,
     strided_field,
+    sweep_of,
+    swept_shape,
     table_address,
     thunk,
     tiled_shape,
@@ -32,12 +34,14 @@ from taskflow.runtime.machine.kernel.call import (
 from taskflow.runtime.machine.kernel.march import march
 from taskflow.runtime.machine.kernel.text import complete, defined, explained, packed, parameters
 from taskflow.runtime.regions import Box, Triple
-from taskflow.runtime.tasks import Task
+from taskflow.runtime.tasks import PlacedSweep, Task
 
 BUNDLE = 16  # rows that a reduction on a CPU folds into one part, as in visit_host.h
 BX, BY = 128, 4  # the largest thread blocks of a kernel that defines none of its own
 COMPILERS = 16  # at once, at most
+COLUMNS = 64  # threads of a thread block that sweeps, at most: a tile has as many columns of cells
 Made = tuple[Task, np.dtype, str]  # a task in a precision, for a kind of device
+Tile = Triple | PlacedSweep | None  # what a thread block does of a launch: so many cells, or a tile of a sweep
 _lock = threading.RLock()
 _made: set[Made] = set()
 
@@ -107,7 +111,12 @@ class Kernel(ABC):
             far = privilege.foreign or privilege.values > 1
             values.append(strided_field(first, layouts[name].shape) if far else address(first))
         keep: list[Array] = [*arrays]
+        sweep: PlacedSweep | None = None
         for name in self.task.keywords:
+            if isinstance(constant := constants.get(name), PlacedSweep):
+                values.append(sweep_of(constant))
+                sweep = constant
+                continue
             if name in self.task.constants:
                 table = partial(table_address, real=self.real, device=self.device)
                 values.append(packed(constants[name], self.real, table))
@@ -125,7 +134,7 @@ class Kernel(ABC):
                 keep += memory
         if not box and not self.task.reductions:
             return _nothing
-        return self._call(box, values, lane, keep, tile)
+        return self._call(box, values, lane, keep, sweep or tile)
 
     def tile(self, cells: Box, middle: Box | None = None) -> Triple | None:
         """The cells that a thread block does of a launch over some cells, where a text has tiles: of one that is whole,
@@ -143,7 +152,7 @@ class Kernel(ABC):
 
     @abstractmethod
     def _call(
-        self, box: Box, values: list[Value], lane: Lane | None, keep: object, tile: Triple | None
+        self, box: Box, values: list[Value], lane: Lane | None, keep: object, tile: Tile
     ) -> Callable[[], None]:
         """The operation, with these values for the parameters."""
 
@@ -155,7 +164,8 @@ class Kernel(ABC):
             if array.shape != layout.shape or array.dtype != real or not array.flags.c_contiguous:
                 actual, expected = f"{array.dtype} {array.shape}", f"{real} {layout.shape} in C order"
                 raise ValueError(f"{self.task.name}: {name} is {actual}, not {expected}")
-            touched = (box, *(privilege.stencil.around(box) if privilege.reads else ()))
+            around = privilege.reads and not privilege.swept  # beyond tiles that are alone a sweep touches nothing
+            touched = (box, *(privilege.stencil.around(box) if around else ()))
             for cells in () if privilege.foreign else touched:
                 if cells not in layout.box:
                     where = f"{name} in {cells}; there is memory for {layout.box}"
@@ -169,7 +179,7 @@ class HostKernel(Kernel):
         return _host_parts(box)
 
     def _call(
-        self, box: Box, values: list[Value], lane: Lane | None, keep: object, tile: Triple | None
+        self, box: Box, values: list[Value], lane: Lane | None, keep: object, tile: Tile
     ) -> Callable[[], None]:
         return host_call(compile_host.library(text_with_thunk(self.task, self.real)), self.task.symbol, values, keep)
 
@@ -193,9 +203,11 @@ class CudaKernel(Kernel):
         room = compile_cuda.room(text, self.task.symbol, wide * high)
         return x, y, march(-(-across // x) * -(-down // y), planes, room, ends)
 
-    def _shape(self, box: Box, tile: Triple | None = None) -> tuple[Triple, Triple]:
+    def _shape(self, box: Box, tile: Tile = None) -> tuple[Triple, Triple]:
         text = _cuda_text(self.task, self.real)
         x, y = self._threads(text)
+        if isinstance(tile, PlacedSweep):
+            return swept_shape(box, tile, min(COLUMNS, x * y))
         if tile:
             return tiled_shape(box.shape, tile, (x, y, 1))
         return cuda_shape(box.shape, defined(text, "UZ", 1), x, x * y, whole=self.task.whole)
@@ -204,7 +216,7 @@ class CudaKernel(Kernel):
         return defined(text, "BX", BX), defined(text, "BY", BY)
 
     def _call(
-        self, box: Box, values: list[Value], lane: Lane | None, keep: object, tile: Triple | None
+        self, box: Box, values: list[Value], lane: Lane | None, keep: object, tile: Tile
     ) -> Callable[[], None]:
         module = compile_cuda.module(_cuda_text(self.task, self.real))
         return cuda_call(module.get_function(self.task.symbol), self._shape(box, tile), values, lane, keep)

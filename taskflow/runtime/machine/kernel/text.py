@@ -23,11 +23,12 @@ from typing import Any, get_args, get_origin, get_type_hints
 import numpy as np
 
 from taskflow.runtime.machine.kernel.agreement import KernelError, check_signature, definition, forbidden_write, without
-from taskflow.runtime.tasks import FACES, LookupTable, Numbers, Privilege, Task, frame, siblings
+from taskflow.runtime.tasks import FACES, LookupTable, Numbers, Privilege, Sweep, Task, frame, siblings
 
 INCLUDE = Path(__file__).parent / "include"
 REAL = {"float32": "float", "float64": "double", "uint8": "unsigned char", "uint16": "unsigned short"}  # these to copy
 SCALARS = {float: "real", int: "int", bool: "int"}  # constants that are plain numbers
+SWEEP = '#include "sweep.h"\n'
 ADDRESS = np.dtype(np.uint64)
 VOCABULARY = '#include "cell.h"\n'
 _NAMES = "UZ|UY|BX|BY|UNROLL|OVERLAP|RESIDENT|PLANES"  # of settings, see cell.h and twice.h
@@ -185,6 +186,8 @@ def declarations(tasks: Iterable[Task], real: np.dtype, linkage: str, text: Sequ
     """The structs of a text, and the prototypes of its tasks that are compiled; `linkage` is what precedes `void`."""
     constants_of = ((task, task.base.constants | task.constants) for task in text)  # absent ones are types, too
     structs = [(kind, task) for task, kinds in constants_of for kind in kinds.values() if kind not in SCALARS]
+    sweeps = any(kind is Sweep for kind, _ in structs)
+    structs = [(kind, task) for kind, task in structs if kind is not Sweep]
     constants = {_declared(kind): kind for kind, _ in structs}
     for kind, task in structs:
         if constants[_declared(kind)] is not kind:
@@ -194,7 +197,8 @@ def declarations(tasks: Iterable[Task], real: np.dtype, linkage: str, text: Sequ
         for task in tasks
     ]
     macros = [*_turned(text), *_precisions(text, real), *_optional(tasks), *_chosen(text, constants.values())]
-    return "".join([*macros, *(_struct(kind, real) for kind in constants.values()), *prototypes])
+    words = SWEEP if sweeps else ""
+    return "".join([*macros, words, *(_struct(kind, real) for kind in constants.values()), *prototypes])
 
 
 def _chosen(tasks: Iterable[Task], constants: Collection[type]) -> Iterator[str]:

@@ -13,7 +13,7 @@ from taskflow.runtime.machine.kernel import Layout, compile_together, compiled, 
 from taskflow.runtime.machine.trace.scalars import Scalars
 from taskflow.runtime.machine.transform import OPERATIONS
 from taskflow.runtime.regions import Box, Copy, Triple, hull
-from taskflow.runtime.tasks import ROWS, Compute, Launch, Task, combine, reading, run_body
+from taskflow.runtime.tasks import ROWS, Compute, Launch, Sweep, Task, combine, reading, run_body
 
 
 class Binder:
@@ -60,7 +60,7 @@ class Binder:
             node.box,
             self._layouts[node.place(launch.own)],
             [arrays[node.place(name)] for name in launch.fields],
-            launch.constants,
+            launch.constants | node.placed,
             {parameter: scalar(name) for parameter, name in launch.scalars.items()},
             {parameter: scalar(name) for parameter, (name, _) in launch.reductions.items()},
             lane,
@@ -120,4 +120,4 @@ def _same(constant: object) -> Hashable:
     """A key that is equal for numbers that are the same to the bit, as 0.0 and -0.0 are not, and for one object."""
     if isinstance(constant, float):
         return constant.hex()
-    return constant if isinstance(constant, int) else id(constant)
+    return constant if isinstance(constant, int | Sweep) else id(constant)
