@@ -54,6 +54,11 @@ class Model(Protocol):
         """Fields of numbers that say where surfaces of bodies are, by role. No program writes them."""
         return {}
 
+    @property
+    def several(self) -> dict[str, int]:
+        """Fields of several values per cell that programs write, by role, each with their number."""
+        return {}
+
     def partitions(self, main: Partition) -> tuple[Partition, ...]:
         """Regions beside that of `fields`, on the blocks of `main`."""
         return ()

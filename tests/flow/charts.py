@@ -158,6 +158,7 @@ def march(
     model: ArtificialCompressibility, chart: Chart, initial: Mapping[str, np.ndarray | float], *, steps: int,
     steady: float = 0.0, every: int = 100, constants: Mapping[str, np.ndarray] | None = None, blocks=(1, 1, 1),
     dtype: str = "f8", threads: int = 1, device: Device | None = None, after=None,
+    multiple: tuple[int, int, int] = (1, 1, 1),
 ) -> Marched:  # fmt: skip
     """March until all residuals have fallen to `steady` times the largest of the first five looks. `constants` are
     fields over the cells `around` that no program writes; `after` is a program for the final state.
@@ -166,8 +167,9 @@ def march(
     names = [Field(name, dtype) for name in (*model.fields, *more)] + [Field("sides", "u1")]
     if model.spacing is None:
         names.append(Field("metrics", dtype, values=10))
+    names += [Field(name, dtype, values=values) for name, values in model.several.items()]
     region = Region(chart.box, FieldSpace(names), tuple(a in chart.periodic for a in "xyz"), model.ghost)
-    partition = Partition(region, blocks)
+    partition = Partition(region, blocks, multiple=multiple)
     fixed = dict(constants or {})
     fixed["sides"] = np.zeros(chart.around.shape[::-1], np.uint8)
     for side in model.sides:
@@ -195,7 +197,7 @@ def _march(model, chart, initial, constants, steps, steady, every, after, shard:
     norms: list[dict[str, float]] = []
     done, convergence = 0, Convergence(steady)
     while done < steps:
-        shard.run(model.step)
+        shard.run(model.step, **model.scalars(1.0, 1.0))
         done += 1
         if done <= 5 or done % every == 0:
             shard.run(model.monitor)

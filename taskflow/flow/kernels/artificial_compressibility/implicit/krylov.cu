@@ -1,0 +1,99 @@
+// Vectors of a Krylov space: each has four numbers of a cell, V(c, 4 n + m), and the square of its length is the sum over cells of
+// weight p^2 + u^2 + v^2 + w^2. Which are there, scalars say.
+#include "cell.h"
+
+constexpr int AT_ONCE = 10;
+
+struct Four {
+  real of[4];
+};
+FN Four four(In p, In u, In v, In w, Index c) { return {{p[c], u[c], v[c], w[c]}}; }
+FN double product(const Four& a, const Four& b, real weight) {
+  return double(weight) * double(a.of[0]) * double(b.of[0]) +
+         ((double(a.of[1]) * double(b.of[1]) + double(a.of[2]) * double(b.of[2])) + double(a.of[3]) * double(b.of[3]));
+}
+template <class V>
+FN Four vector(const V& vectors, const Cell& c, int n) {
+  return {{vectors(c, 4 * n), vectors(c, 4 * n + 1), vectors(c, 4 * n + 2), vectors(c, 4 * n + 3)}};
+}
+template <class V>
+FN void keep(const V& vectors, const Cell& c, int n, const Four& a) {
+  for (int m = 0; m < 4; ++m) vectors(c, 4 * n + m) = a.of[m];
+}
+
+// a without its parts along the first vectors
+template <class V>
+FN Four without(Four a, const V& vectors, const Cell& c, const ExactIn64<10>& low, const ExactIn64<10>& high, int count) {
+  for (int n = 0; n < count; ++n) {
+    const real h = real(n < AT_ONCE ? low[n] : high[n - AT_ONCE]);
+    const Four v = vector(vectors, c, n);
+    for (int m = 0; m < 4; ++m) a.of[m] -= h * v.of[m];
+  }
+  return a;
+}
+
+TASK largest_square(Range range, In p, In u, In v, In w, Partial most, real weight) {
+  reduce_cells(range, most, MAX, CELL(c) {
+    const Four a = four(p, u, v, w, c);
+    return product(a, a, weight);
+  });
+}
+
+TASK square(Range range, In p, In u, In v, In w, ExactPartial<1> sum, In64 most, real weight) {
+  exact_sum_cells(range, sum, most, CELL(c) {
+    const Four a = four(p, u, v, w, c);
+    return Sums<1>{{product(a, a, weight)}};
+  });
+}
+
+TASK first_vector(Range range, In p, In u, In v, In w, OutValues<84> vectors, In64 scale) {
+  const real by = real(*scale);
+  for_cells(range, CELL(c) {
+    keep(vectors, c, 0, {{by * p[c], by * u[c], by * v[c], by * w[c]}});
+    for (int n = 4; n < 84; ++n) vectors(c, n) = 0;
+  });
+}
+
+TASK products(Range range, InValues<84> vectors, In p, In u, In v, In w, ExactPartial<10> along, In64 most, In64 count, int first, real weight) {
+  const int present = int(*count) - first;
+  const double bound = ROOT(*most);
+  exact_sum_cells(range, along, bound, CELL(c) {
+    const Four a = four(p, u, v, w, c);
+    Sums<10> sums;
+    for (int n = 0; n < AT_ONCE; ++n) sums.of[n] = n < present ? product(a, vector(vectors, c, first + n), weight) : 0;
+    return sums;
+  });
+}
+
+TASK orthogonal(Range range, InValues<84> vectors, InOut p, InOut u, InOut v, InOut w, ExactIn64<10> low, ExactIn64<10> high, In64 count,
+                Partial most, real weight) {
+  const int present = int(*count);
+  reduce_cells(range, most, MAX, CELL(c) {
+    const Four a = without(four(p, u, v, w, c), vectors, c, low, high, present);
+    p[c] = a.of[0], u[c] = a.of[1], v[c] = a.of[2], w[c] = a.of[3];
+    return product(a, a, weight);
+  });
+}
+
+TASK next_vector(Range range, InOutValues<84> vectors, In p, In u, In v, In w, ExactIn64<10> low, ExactIn64<10> high, In64 count, In64 scale) {
+  const int present = int(*count);
+  const real by = real(*scale);
+  for_cells(range, CELL(c) {
+    Four a = without(four(p, u, v, w, c), vectors, c, low, high, present);
+    for (int m = 0; m < 4; ++m) a.of[m] *= by;
+    keep(vectors, c, present, a);
+  });
+}
+
+TASK combined(Range range, InOutValues<84> vectors, In64Of<20> share, In64 count) {
+  const int present = int(*count);
+  for_cells(range, CELL(c) {
+    Four a{};
+    for (int n = 0; n < present; ++n) {
+      const real f = real(share[n]);
+      const Four v = vector(vectors, c, n);
+      for (int m = 0; m < 4; ++m) a.of[m] += f * v.of[m];
+    }
+    keep(vectors, c, 0, a);
+  });
+}

@@ -1,0 +1,16 @@
+"""What is left of linear equations with the matrix of first order."""
+
+from __future__ import annotations
+
+from taskflow.flow.models.artificial_compressibility.implicit.derivative import TEXTS
+from taskflow.flow.models.artificial_compressibility.implicit.krylov import VALUES
+from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, PIVOT
+from taskflow.runtime.tasks import Components, Read, ReadWrite, task
+
+RIGHT = Components(p_r=Read, u_r=Read, v_r=Read, w_r=Read)
+UPDATE = Components(p_x=Read[1], u_x=Read[1], v_x=Read[1], w_x=Read[1])
+
+
+@task(kernel=TEXTS / "approximate.cu")
+def left(coupling: Read * COUPLING, own: Read * PIVOT, right: RIGHT, update: UPDATE, vectors: ReadWrite * VALUES) -> None:
+    """vectors[0] = right - A_1 update, neighbours in other charts among them."""

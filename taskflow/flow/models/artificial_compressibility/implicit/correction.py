@@ -1,0 +1,46 @@
+"""Corrections with the matrix of first order alone (L. Luo et al. 2014): x = x + M^-1 (r - A_1 x)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+from taskflow.flow.models.artificial_compressibility.implicit import krylov, outer
+from taskflow.flow.models.artificial_compressibility.implicit.approximate import left
+from taskflow.flow.models.artificial_compressibility.implicit.gmres import (
+    BEFORE,
+    RIGHT,
+    UPDATE,
+    LinearSystem,
+    Program,
+    Scalars,
+    fields,
+    length,
+    measured,
+)
+from taskflow.runtime.tasks import Repeat, Roles, derive
+
+
+@dataclass(frozen=True)
+class Correction:
+    """So many `sweeps`, the first from x = 0. No sum decides anything; the scalar `taken` is their number."""
+
+    sweeps: int = 4
+
+    def solve(self, f: Roles, system: LinearSystem) -> Program:
+        """x of A x = r, about."""
+        yield from measured(f, system, RIGHT)
+        yield derive(self._begin, ("begun", "taken", "nought", "one"))
+        yield krylov.first_vector(fields(f, RIGHT), f.vectors, over=system.cells, scale=f.scalar("one"))
+        yield from system.precondition(f, f.scalar("nought"))
+        yield outer.same(fields(f, UPDATE), fields(f, BEFORE), over=system.cells)
+        if self.sweeps > 1:
+            yield Repeat(partial(self._again, system), self.sweeps - 1)
+
+    def _again(self, system: LinearSystem, f: Roles) -> Program:
+        yield left(f.coupling, f.own, fields(f, RIGHT), fields(f, UPDATE), f.vectors, over=system.cells)
+        yield from system.precondition(f, f.scalar("nought"))
+        yield outer.add(fields(f, UPDATE), fields(f, BEFORE), over=system.cells)
+
+    def _begin(self, scalars: Scalars) -> dict[str, float]:
+        return {"begun": length(scalars), "taken": float(self.sweeps), "nought": 0.0, "one": 1.0}

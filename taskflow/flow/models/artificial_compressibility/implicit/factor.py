@@ -1,0 +1,40 @@
+"""The preconditioner: block ILU(0), which on the seven points of a structured grid is block DILU, and its solves.
+
+    M = (D - L) D^-1 (D - U),    D = own - sum over earlier neighbours of A(here, there) D(there)^-1 A(there, here)
+
+Which neighbours are earlier, an ordering says (see `taskflow.runtime.tasks.sweep`). Between charts nothing is coupled.
+"""
+
+from __future__ import annotations
+
+from taskflow.flow.models.artificial_compressibility.implicit.derivative import TEXTS
+from taskflow.flow.models.artificial_compressibility.implicit.krylov import VALUES
+from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, PIVOT
+from taskflow.runtime.tasks import Components, Read, Reduce, Scalar, Sweep, Swept, task
+
+TEXT = TEXTS / "factor.cu"
+ROW = 2**20  # more cells than an index space has along an axis
+UP = Components(p=Swept["up"], u=Swept["up"], v=Swept["up"], w=Swept["up"])
+DOWN = Components(p=Swept["down"], u=Swept["down"], v=Swept["down"], w=Swept["down"])
+
+
+@task(kernel=TEXT)
+def invert(coupling: Read[1] * COUPLING, own: Read * PIVOT, pivot: Swept["up"] * PIVOT, *, sweep: Sweep) -> None:
+    """pivot = D^-1; its first number is infinite where that is singular, its pivots being further apart than 1e12."""
+
+
+@task(kernel=TEXT)
+def unsound(pivot: Read * PIVOT, *, cell: Reduce[min]) -> None:
+    """cell = i + ROW (j + ROW k) of the first cell where D is singular; infinite where none is."""
+
+
+@task(kernel=TEXT)
+def forward(
+    vectors: Read * VALUES, coupling: Read * COUPLING, pivot: Read * PIVOT, z: UP, *, place: Scalar, sweep: Sweep
+) -> None:  # fmt: skip
+    """z = D^-1 (v - sum over earlier neighbours of A z), v being the vector number `place`."""
+
+
+@task(kernel=TEXT)
+def backward(coupling: Read * COUPLING, pivot: Read * PIVOT, z: DOWN, *, sweep: Sweep) -> None:
+    """z = z - D^-1 sum over later neighbours of A z."""

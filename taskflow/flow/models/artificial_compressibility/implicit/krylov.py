@@ -1,0 +1,58 @@
+"""The vectors of a Krylov space: sums that decide are exact, so that they have the same bits for any blocks."""
+
+from __future__ import annotations
+
+from taskflow.flow.models.artificial_compressibility.implicit.derivative import TEXTS
+from taskflow.runtime.tasks import Components, Read, ReadWrite, Reduce, Scalar, Write, task
+
+TEXT = TEXTS / "krylov.cu"
+MOST = 20
+"""The most vectors before a restart."""
+AT_ONCE = 10  # sums of a launch
+VALUES = 4 * (MOST + 1)
+VECTOR = Components(p=Read, u=Read, v=Read, w=Read)
+CHANGED = Components(p=ReadWrite, u=ReadWrite, v=ReadWrite, w=ReadWrite)
+
+
+@task(kernel=TEXT)
+def largest_square(vector: VECTOR, *, most: Reduce[max], weight: float) -> None:
+    """most = max over cells of weight p^2 + u^2 + v^2 + w^2."""
+
+
+@task(kernel=TEXT)
+def square(vector: VECTOR, *, sum: Reduce["exact sum", 1], most: Scalar, weight: float) -> None:
+    """sum = sum over cells of weight p^2 + u^2 + v^2 + w^2; `most` is the largest of these."""
+
+
+@task(kernel=TEXT)
+def first_vector(vector: VECTOR, vectors: Write * VALUES, *, scale: Scalar) -> None:
+    """vectors[0] = scale vector, and no others."""
+
+
+@task(kernel=TEXT)
+def products(
+    vectors: Read * VALUES, vector: VECTOR,
+    *, along: Reduce["exact sum", 10], most: Scalar, count: Scalar, first: int, weight: float,
+) -> None:  # fmt: skip
+    """along[n] = vectors[first + n] . vector, of the `count` vectors that there are; `most` as of `square`."""
+
+
+@task(kernel=TEXT)
+def orthogonal(
+    vectors: Read * VALUES, vector: CHANGED,
+    *, low: Scalar["exact sum", 10], high: Scalar["exact sum", 10], count: Scalar, most: Reduce[max], weight: float,
+) -> None:  # fmt: skip
+    """vector = vector - sum of along[n] vectors[n], with along in `low` and `high`; most as `largest_square` of it."""
+
+
+@task(kernel=TEXT)
+def next_vector(
+    vectors: ReadWrite * VALUES, vector: VECTOR,
+    *, low: Scalar["exact sum", 10], high: Scalar["exact sum", 10], count: Scalar, scale: Scalar,
+) -> None:  # fmt: skip
+    """vectors[count] = scale (vector - sum of along[n] vectors[n])."""
+
+
+@task(kernel=TEXT)
+def combined(vectors: ReadWrite * VALUES, *, share: Scalar["sum", 20], count: Scalar) -> None:
+    """vectors[0] = sum of share[n] vectors[n], of the `count` vectors that there are."""

@@ -1,0 +1,159 @@
+"""Artificial compressibility, marched implicitly to a steady state (after L. Luo et al. 2014; see `gmres` and `factor`).
+
+    (V G / dtau + dR/dQ) dQ = -R,    Q = Q + share dQ,    G = diag(1/b, 1, 1, 1)
+
+R is the sum of the fluxes out of a cell. Each step is an outer iteration: a matrix, its factors, linear equations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass, replace
+from functools import cached_property, partial
+
+from taskflow.flow.models.artificial_compressibility.implicit import factor, march, outer
+from taskflow.flow.models.artificial_compressibility.implicit.correction import Correction
+from taskflow.flow.models.artificial_compressibility.implicit.derivative import derivative
+from taskflow.flow.models.artificial_compressibility.implicit.gmres import (
+    AFTER,
+    BEFORE,
+    RIGHT,
+    UPDATE,
+    Gmres,
+    Program,
+    Scalars,
+    fields,
+    length,
+    measured,
+)
+from taskflow.flow.models.artificial_compressibility.implicit.krylov import VALUES
+from taskflow.flow.models.artificial_compressibility.implicit.march import Ramp
+from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, PIVOT, matrix
+from taskflow.flow.models.artificial_compressibility.implicit.singular import refuse_singular
+from taskflow.flow.models.artificial_compressibility.model import STATE, ArtificialCompressibility
+from taskflow.flow.models.artificial_compressibility.sides import Condition, Side, edge_ghosts, side_ghosts
+from taskflow.flow.models.artificial_compressibility.stage import residual
+from taskflow.runtime.regions import Location
+from taskflow.runtime.tasks import Derive, Launch, Ordering, Repeat, Roles, derive, owned, sweeps
+
+OWNER = "implicit"
+
+
+@dataclass(frozen=True, eq=False)
+class ImplicitCompressibility(ArtificialCompressibility):
+    """The equations, marched with long steps of pseudo-time. `solver` solves the linear equations, with the factors in
+    an `ordering`; `ramp` says how long steps are.
+    """
+
+    _: KW_ONLY
+    solver: Gmres | Correction = Gmres()
+    ordering: Ordering = "tiles"
+    ramp: Ramp = Ramp()
+
+    @property
+    def fields(self) -> dict[str, Location]:
+        """The state and the next one, a right-hand side, an update, and a vector with ghost values."""
+        names = (*self.state, *AFTER, *RIGHT, *UPDATE, *BEFORE, *self.constants, *(["b"] if self.method.local else []))
+        return dict.fromkeys(names, "c")
+
+    @property
+    def several(self) -> dict[str, int]:
+        """The vectors of a Krylov space, the blocks for neighbours and for the cell itself, and inverses."""
+        return {"vectors": VALUES, "coupling": COUPLING, "own": PIVOT, "pivot": PIVOT}
+
+    def scalars(self, dt: float, ratio: float) -> dict[str, float]:
+        """None: outer iterations make their own."""
+        return {}
+
+    def start(self, f: Roles) -> Program:
+        """Ghost values of the initial state; nothing has been done."""
+        yield from self.ghosts(f, "")
+        begun = Derive(self.ramp.begin, ("cfl", "slowness", "first", "retreat", "refused"))
+        yield from owned(OWNER, lambda _: iter([begun]))(f)
+
+    def step(self, f: Roles) -> Program:
+        """An outer iteration."""
+        yield from owned(OWNER, self.iteration)(f)
+        for name in STATE:
+            f.swap(name, f"{name}_new")
+
+    def iteration(self, f: Roles) -> Program:
+        """The next state, in the roles of `AFTER`."""
+        yield from self.ghosts(f, "")
+        if self.method.local:
+            yield from self.compressibility(f)
+        yield from self._left(f, "")
+        yield derive(self._paced, ("cfl", "slowness", "first", "retreat"))
+        yield from self._factorised(f)
+        yield from self.solver.solve(f, self)
+        flow, update = fields(f, STATE), fields(f, UPDATE)
+        b, speed = self.numbers.compressibility, self.speed
+        yield outer.largest_change(flow, update, over=self.cells, most=f.scalar("change"), speed=speed, b=b)
+        yield derive(march.share, ("share", "tries", "accepted"))
+        yield Repeat(self._tried, 3, until=lambda scalars: scalars["accepted"] > 0, lag=False)
+
+    def precondition(self, f: Roles, place: str) -> Iterator[Launch]:
+        """z = M^-1 v of the vector whose number is the scalar `place`."""
+        z = fields(f, BEFORE)
+        for sweep in sweeps(self.ordering, "up"):
+            yield factor.forward(f.vectors, f.coupling, f.pivot, z, over=self.cells, place=place, sweep=sweep)
+        for sweep in sweeps(self.ordering, "down") if self.ordering != "jacobi" else ():
+            yield factor.backward(f.coupling, f.pivot, z, over=self.cells, sweep=sweep)
+
+    def product(self, f: Roles) -> Iterator[Launch]:
+        """new = (V G / dtau + dR/dQ) z."""
+        yield from self.changing_ghosts(f)
+        sides, metrics, b, _ = self.place(f)
+        flow, z, new = fields(f, STATE), fields(f, BEFORE), fields(f, AFTER)
+        where = {"over": self.cells, "slowness": f.scalar("slowness"), "numbers": self.numbers}
+        yield derivative(flow, z, new, sides, metrics, b, **where)
+
+    def changing_ghosts(self, f: Roles) -> Iterator[Launch]:
+        """How ghost values change with z: as those beyond sides on which all that is given is 0."""
+        z, metrics = fields(f, BEFORE), None if self.spacing else f.metrics
+        plain = Condition(volume=self.numbers.volume, areas=self.numbers.areas)
+        for side in self._still:
+            yield from side_ghosts(side, z, None, metrics, plain)
+        for edge in self.edges:
+            yield edge_ghosts(edge, z[1:], None)
+
+    @property
+    def weight(self) -> float:
+        """The weight of what is left of continuity, squared: both have the units of a force then."""
+        return self.numbers.compressibility
+
+    @cached_property
+    def _still(self) -> tuple[Side, ...]:
+        return tuple(replace(side, condition=Condition(), varying=False) for side in self.sides)
+
+    def _left(self, f: Roles, age: str) -> Program:
+        """-R of the state of an age, and the square of its length; in z there is R / V."""
+        z, metrics = fields(f, BEFORE), None if self.spacing else f.metrics
+        yield residual(self.of(f, STATE, age), z, None, *self.place(f), over=self.cells, numbers=self.numbers)
+        yield outer.right_side(z, fields(f, RIGHT), metrics, over=self.cells, numbers=self.numbers)
+        yield from measured(f, self, RIGHT)
+
+    def _factorised(self, f: Roles) -> Iterator[Launch | Derive]:
+        """The matrix and its factors, of which none may be singular."""
+        sides, metrics, b, _ = self.place(f)
+        flow, where = fields(f, STATE), {"over": self.cells, "slowness": f.scalar("slowness"), "numbers": self.numbers}
+        yield matrix(flow, f.coupling, f.own, sides, metrics, b, **where)
+        for sweep in sweeps(self.ordering, "up"):
+            yield factor.invert(f.coupling, f.own, f.pivot, over=self.cells, sweep=sweep)
+        yield factor.unsound(f.pivot, over=self.cells, cell=f.scalar("cell"))
+        yield derive(partial(refuse_singular, self.cells), ("sound",))
+
+    def _tried(self, f: Roles) -> Program:
+        """A share of the update, and whether that is taken."""
+        flow, update, new = fields(f, STATE), fields(f, UPDATE), fields(f, AFTER)
+        yield outer.moved(flow, update, new, over=self.cells, share=f.scalar("share"))
+        yield from self.ghosts(f, "_new")
+        yield from self._left(f, "_new")
+        yield derive(_judged, ("share", "tries", "accepted", "retreat", "refused"))
+
+    def _paced(self, scalars: Scalars) -> dict[str, float]:
+        return self.ramp.advance(scalars, length(scalars))
+
+
+def _judged(scalars: Scalars) -> dict[str, float]:
+    return march.judged(scalars, length(scalars))
