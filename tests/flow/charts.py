@@ -158,10 +158,11 @@ def march(
     model: ArtificialCompressibility, chart: Chart, initial: Mapping[str, np.ndarray | float], *, steps: int,
     steady: float = 0.0, every: int = 100, constants: Mapping[str, np.ndarray] | None = None, blocks=(1, 1, 1),
     dtype: str = "f8", threads: int = 1, device: Device | None = None, after=None,
-    multiple: tuple[int, int, int] = (1, 1, 1),
+    multiple: tuple[int, int, int] = (1, 1, 1), job_after=None,
 ) -> Marched:  # fmt: skip
     """March until all residuals have fallen to `steady` times the largest of the first five looks. `constants` are
-    fields over the cells `around` that no program writes; `after` is a program for the final state.
+    fields over the cells `around` that no program writes; `after` is a program for the final state, and
+    `job_after(shard)` does what it likes with it.
     """
     more = [name for name in constants or {} if name not in model.fields]
     names = [Field(name, dtype) for name in (*model.fields, *more)] + [Field("sides", "u1")]
@@ -177,7 +178,7 @@ def march(
             fixed["sides"][patch.ghosts.slices(chart.around.lo)] = SIDES[side.kind]
     if model.spacing is None:
         fixed["metrics"] = chart.metrics
-    job = partial(_march, model, chart, initial, fixed, steps, steady, every, after)
+    job = partial(_march, model, chart, initial, fixed, steps, steady, every, after, job_after)
     shares = run_threads(partition, job, device or cpu(threads))
     whole = {name: np.empty(chart.box.shape[::-1]) for name in model.state}
     for own, share in shares:
@@ -187,7 +188,9 @@ def march(
     return Marched(whole, last.steps, last.norms, last.scalars)
 
 
-def _march(model, chart, initial, constants, steps, steady, every, after, shard: Shard) -> tuple[Box, Marched]:
+def _march(
+    model, chart, initial, constants, steps, steady, every, after, job_after, shard: Shard
+) -> tuple[Box, Marched]:
     owned = shard.partition.owned[shard.block] & chart.around
     for name, values in constants.items():
         shard.write({name: values[owned.slices(chart.around.lo)]}, owned)
@@ -206,5 +209,7 @@ def _march(model, chart, initial, constants, steps, steady, every, after, shard:
                 break
     if after is not None:
         shard.run(after)
+    if job_after is not None:
+        job_after(shard)
     fields = {name: shard.read(name).astype("f8") for name in model.state}
     return own, Marched(fields, done, norms, dict(shard.scalars.items()))

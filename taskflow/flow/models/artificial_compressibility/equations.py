@@ -29,7 +29,9 @@ def _reads(pressure: Stencil, rest: Stencil, beside: Stencil) -> Stencils:
     """What a residual reads of the pressure, of all that diffuses, and of what says where faces are; its derivative, of
     the direction, too.
     """
-    return MappingProxyType({"p": pressure, "p_d": pressure, **dict.fromkeys(DIFFUSING, rest), "sides": beside, "metrics": beside})
+    return MappingProxyType(
+        {"p": pressure, "p_d": pressure, **dict.fromkeys(DIFFUSING, rest), "sides": beside, "metrics": beside}
+    )
 
 
 @dataclass(frozen=True)

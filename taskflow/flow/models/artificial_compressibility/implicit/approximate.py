@@ -12,5 +12,7 @@ UPDATE = Components(p_x=Read[1], u_x=Read[1], v_x=Read[1], w_x=Read[1])
 
 
 @task(kernel=TEXTS / "approximate.cu")
-def left(coupling: Read * COUPLING, own: Read * PIVOT, right: RIGHT, update: UPDATE, vectors: ReadWrite * VALUES) -> None:
+def left(
+    coupling: Read * COUPLING, own: Read * PIVOT, right: RIGHT, update: UPDATE, vectors: ReadWrite * VALUES
+) -> None:
     """vectors[0] = right - A_1 update, neighbours in other charts among them."""

@@ -17,7 +17,9 @@ def refuse_singular(charts: tuple[Box, ...], scalars: Mapping[str, float]) -> di
         return {"sound": 1.0}
     rest, i = divmod(int(number), ROW)
     k, j = divmod(rest, ROW)
-    chart = next(n for n, box in enumerate(charts) if all(a <= c < b for a, c, b in zip(box.lo, (i, j, k), box.hi, strict=True)))
+    chart = next(
+        n for n, box in enumerate(charts) if all(a <= c < b for a, c, b in zip(box.lo, (i, j, k), box.hi, strict=True))
+    )
     first = charts[chart].lo
     cell = i - first[0] + 1, j - first[1] + 1, k - first[2] + 1
     raise RunFailed(
