@@ -22,7 +22,7 @@ from taskflow.flow.stability import Stability, StepLimit, Transported
 from taskflow.flow.time.schemes import ADAMS_BASHFORTH, Scheme, Spreads
 from taskflow.flow.turbulence.eddy_viscosity import Turbulence
 from taskflow.runtime.regions import Location, Partition
-from taskflow.runtime.tasks import Launch, Repeat, Roles
+from taskflow.runtime.tasks import Derive, Launch, Repeat, Roles
 
 VELOCITY: dict[str, Location] = {"u": "fx", "v": "fy", "w": "fz"}
 
@@ -67,10 +67,10 @@ class Model(Protocol):
     def moving(self) -> dict[str, float]:
         """All that moves, each with its diffusivity: "velocity" for u, v and w together, and fields in cell centres."""
 
-    def start(self, f: Roles) -> Iterator[Launch | Repeat]:
+    def start(self, f: Roles) -> Iterator[Launch | Repeat | Derive]:
         """The program that makes the first state of the initial values; the scalar dt is 1."""
 
-    def step(self, f: Roles) -> Iterator[Launch | Repeat]:
+    def step(self, f: Roles) -> Iterator[Launch | Repeat | Derive]:
         """The program of a time step, which reads the `scalars`."""
 
     def scalars(self, dt: float, ratio: float) -> dict[str, float]:

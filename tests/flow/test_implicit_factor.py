@@ -1,4 +1,4 @@
-"""Block ILU(0) by sweeps: what the factors solve is what dense factors of the same blocks do; what is singular is told."""
+"""Block ILU(0) by sweeps: what the factors solve is what dense factors do; singular blocks are told."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ TILE = (2, 3, 2)
 
 def solve(fields, ordering, blocks=(1, 1, 1)):
     """z = M^-1 v, v being vector 1, [z, y, value, x]; the scalars."""
-    several = (("vectors", VALUES), ("coupling", COUPLING), ("own", PIVOT), ("pivot", PIVOT))
+    several = (("vectors", VALUES), ("coupling", COUPLING), ("pivot", PIVOT))
     space = region(CELLS, [*Z, *(Field(name, values=values) for name, values in several)])
 
     def program(f):
         for sweep in sweeps(ordering, "up", TILE):
-            yield factor.invert(f.coupling, f.own, f.pivot, over=space.cells, sweep=sweep)
+            yield factor.invert(f.coupling, f.pivot, over=space.cells, sweep=sweep)
         yield factor.unsound(f.pivot, over=space.cells, cell="cell")
         z = tuple(f[name] for name in Z)
         for sweep in sweeps(ordering, "up", TILE):
@@ -65,7 +65,7 @@ def matrix_of_a_flow():
     made = assembled({}, uniform=False, cells=CELLS)
     inner = tuple(slice(LAYERS, -LAYERS) for _ in range(3))
     cut = (*inner[:2], ..., inner[2])
-    fields = {"coupling": made.fields["coupling"][cut], "own": made.fields["pivot"][cut]}
+    fields = {"coupling": made.fields["coupling"][cut], "pivot": made.fields["pivot"][cut]}
     fields["vectors"] = np.random.default_rng(2).uniform(-1, 1, (CELLS[2], CELLS[1], VALUES, CELLS[0]))
     blocks: Blocks = {}
     for cell in cells_of(CELLS[::-1]):
@@ -97,7 +97,7 @@ def test_they_are_the_same_for_any_blocks(matrix_of_a_flow):
 
 def test_a_singular_block_is_told_with_its_cell(matrix_of_a_flow):
     fields, _ = matrix_of_a_flow
-    fields["own"][1, 2, :, 3], fields["coupling"][1, 2, :, 3] = 0, 0
+    fields["pivot"][1, 2, :, 3], fields["coupling"][1, 2, :, 3] = 0, 0
     _, scalars = solve(fields, "jacobi")
     with pytest.raises(RunFailed, match=r"cell \(4, 3, 2\) of chart 1 cannot be inverted"):
         refuse_singular((Box.of(CELLS),), scalars)

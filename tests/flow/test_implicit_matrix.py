@@ -25,7 +25,7 @@ def assembled(device, *, uniform: bool, planar: bool = False, slowness: float = 
         made.fields[name] = np.zeros((*shape[:2], values, shape[2]))
     made.scalars["slowness"] = slowness
     made.run(matrix(
-        STATE, "coupling", "pivot", "sides", None if uniform else "metrics", None, over=made.box, slowness="slowness",
+        STATE, "coupling", "pivot", None, "sides", None if uniform else "metrics", None, over=made.box, slowness="slowness",
         numbers=numbers("third", uniform=uniform, planar=planar, cells=cells),
     ))  # fmt: skip
     return made
@@ -40,8 +40,8 @@ def block(made: ByHand, cell, side: int | None) -> np.ndarray:
 
 @pytest.mark.parametrize(
     ("uniform", "planar"),
-    [(False, False), pytest.param(True, False, marks=pytest.mark.slow), pytest.param(True, True, marks=pytest.mark.slow)],
-)  # fmt: skip
+    [(False, False), *(pytest.param(True, planar, marks=pytest.mark.slow) for planar in (False, True))],
+)
 def test_the_matrix_is_the_derivative_of_the_residual_of_first_order(uniform, planar, device):
     """Cells that are three apart along an axis have no neighbour in common: 27 colours."""
     made = assembled(device, uniform=uniform, planar=planar)
@@ -53,7 +53,7 @@ def test_the_matrix_is_the_derivative_of_the_residual_of_first_order(uniform, pl
     q = mirrored(q, sides, given)
     made.fields |= dict(zip(STATE, q, strict=True))
     made.run(matrix(
-        STATE, "coupling", "pivot", "sides", None if uniform else "metrics", None, over=made.box, slowness="slowness",
+        STATE, "coupling", "pivot", None, "sides", None if uniform else "metrics", None, over=made.box, slowness="slowness",
         numbers=numbers("third", uniform=uniform, planar=planar),
     ))  # fmt: skip
     velocity = q[1:]

@@ -65,7 +65,8 @@ class Grid:
         return self.spacing[axis]
 
     def beside(self, face: str) -> float:
-        """Return the width, across it, of the cells beside a face of the domain (x_min to z_max), and of those beyond."""
+        """Return the width, across it, of the cells beside a face of the domain (x_min to z_max), and of those beyond.
+        """
         axis = AXES[face[0]]
         return self.width(axis, self.cells[axis] - 1 if face.endswith("max") else 0)
 
@@ -183,7 +184,8 @@ class Stretched(Grid):
 
 
 def stretched(cells: Counts, edges: Sequence[np.ndarray], uniform: Flags, low: Flags, high: Flags) -> Stretched:
-    """Return the grid of cells between these edges, of which all directions have some, those that are `uniform`, too."""
+    """Return the grid of cells between these edges, of which all directions have some, those that are `uniform`, too.
+    """
     spacing = [float(e[-1] - e[0]) / n if same else np.nan for e, n, same in zip(edges, cells, uniform, strict=True)]
     tables = [_along(e, wall) for e, wall in zip(edges, low, strict=True)]
     members: dict[str, Any] = {

@@ -141,7 +141,8 @@ class StaggeredGrid:
         return self.origin[axis] + self.spacing[axis] * (np.arange(start, stop) + (0.0 if on_face else 0.5))
 
     def distances(self, location: Point, axis: int, start: int, stop: int) -> np.ndarray:
-        """Return the distances along an axis of the values at `location` in the cells [start, stop) from the next ones."""
+        """Return the distances along an axis of the values at `location` in the cells [start, stop) from the next ones.
+        """
         if not self.edges[axis]:
             return np.full(stop - start, self.spacing[axis])
         return np.diff(self.coordinates(location, axis, start, stop + 1))

@@ -45,7 +45,9 @@ def divergence_max(
 
 
 @task(kernel=TEXT)
-def kinetic_energy(u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z], *, energy: Reduce[sum], grid: Grid) -> None:
+def kinetic_energy(
+    u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z], *, energy: Reduce[sum], grid: Grid
+) -> None:
     """energy = sum over cells of |u|^2 / 2, with the mean of the squares on the cell's two faces; each cell counts
     as its volume over the mean one.
     """

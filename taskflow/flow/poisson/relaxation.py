@@ -58,7 +58,9 @@ def relax(
 
 
 @task(kernel=KERNELS / "poisson" / "smoothing.cu")
-def smooth_from_zero(rhs: Read, b: ON_FACES | None, p: Write, *, mesh: Mesh, weight: float, colour: int | None) -> None:
+def smooth_from_zero(
+    rhs: Read, b: ON_FACES | None, p: Write, *, mesh: Mesh, weight: float, colour: int | None
+) -> None:
     """p is what `relax` makes of 0."""
 
 

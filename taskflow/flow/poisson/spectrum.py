@@ -86,4 +86,6 @@ class LayeredSpectrum(Spectrum):
         conductance = LookupTable(0, tuple(part.get(k, 1.0) * per_face[k] for k in planes))
         height = LookupTable(0, tuple(grid.width(2, k) for k in planes[:-1]))
         stretch, scale = (1 / dx**2, 1 / dy**2, 1.0), 1 / (x * y)
-        return cls(plain.cells, plain.extended, low, high, stretch, scale, plain.slab, plain.slabs, height, conductance)
+        return cls(
+            plain.cells, plain.extended, low, high, stretch, scale, plain.slab, plain.slabs, height, conductance
+        )

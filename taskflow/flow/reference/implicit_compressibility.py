@@ -30,7 +30,7 @@ Blocks = dict[tuple[Cells, Cells], np.ndarray]
 
 
 def absolute(state: np.ndarray, change: np.ndarray, n: np.ndarray, b: float) -> np.ndarray:
-    """|A| change of a state [p, u, v, w] with unit normals n, by eigenvectors; |theta| smoothed below SMOOTH root(b)."""
+    """|A| change of a state [p, u, v, w] with unit normals n, by eigenvectors; |theta| is smoothed near 0."""
     theta, jump = (n * state[1:]).sum(0), (n * change[1:]).sum(0)
     low, size = SMOOTH * np.sqrt(b), np.abs(theta)
     size = np.where(size < low, (theta**2 / low + low) / 2, size)
@@ -59,11 +59,12 @@ def first_order(
         n = area / size
         d = absolute(base, high - low, n, b)
         d[0] /= b
-        f = (flux(low, n, np.False_) + flux(high, n, np.False_) - d) / 2
+        closed = np.ones(kind.shape, bool)
+        f = (flux(low, n, ~closed) + flux(high, n, ~closed) - d) / 2
         inside, mean = np.where(beyond, low, high), (low + high) / 2
         wall = np.concatenate([inside[:1], mean[1:]])
         for where, state, shut in ((CLOSED, wall, True), (GIVEN, wall, False), (OPEN, mean, False)):
-            f = np.where(kind == where, flux(state, n, np.full(kind.shape, shut)), f)
+            f = np.where(kind == where, flux(state, n, closed & shut), f)
         theta = (n * mean[1:]).sum(0)
         entering = (kind == OPEN) & np.where(beyond, theta < 0, theta > 0)
         f[1:] -= np.where(entering, theta**2, 0.0) * n

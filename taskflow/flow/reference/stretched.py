@@ -126,7 +126,9 @@ class Metrics:
             total = total - (shift(flux, b) - flux) / W[b]
         return total
 
-    def transport(self, T: np.ndarray, velocity: Sequence[np.ndarray], diffusivity: float | np.ndarray) -> np.ndarray:
+    def transport(
+        self, T: np.ndarray, velocity: Sequence[np.ndarray], diffusivity: float | np.ndarray
+    ) -> np.ndarray:
         """-div(u T) + div(diffusivity grad T) in cells, the diffusivity being a number or a field in cells."""
         total = np.zeros(())
         for a, u in enumerate(velocity):

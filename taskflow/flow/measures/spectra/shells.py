@@ -33,7 +33,9 @@ class Shells:
 
 
 @task(kernel=TEXT)
-def shell_power(power: ReadWrite, rows: Foreign[lines("xz")], *, share: Scalar, shells: Shells, scale: float) -> None:
+def shell_power(
+    power: ReadWrite, rows: Foreign[lines("xz")], *, share: Scalar, shells: Shells, scale: float
+) -> None:
     """power = mean of scale |c|^2 of the waves in each shell whose modes along y are in one row, with a sample of this
     share. A wave is in shell s where |k| over the width is in [s - 1/2, s + 1/2); what is beyond is in the last one.
     """

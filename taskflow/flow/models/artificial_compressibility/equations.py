@@ -29,9 +29,8 @@ def _reads(pressure: Stencil, rest: Stencil, beside: Stencil) -> Stencils:
     """What a residual reads of the pressure, of all that diffuses, and of what says where faces are; its derivative, of
     the direction, too.
     """
-    return MappingProxyType(
-        {"p": pressure, "p_d": pressure, **dict.fromkeys(DIFFUSING, rest), "sides": beside, "metrics": beside}
-    )
+    pressures, places = dict.fromkeys(("p", "p_d"), pressure), dict.fromkeys(("sides", "metrics"), beside)
+    return MappingProxyType({**pressures, **dict.fromkeys(DIFFUSING, rest), **places})
 
 
 @dataclass(frozen=True)

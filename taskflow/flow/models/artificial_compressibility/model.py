@@ -34,7 +34,7 @@ from taskflow.flow.models.artificial_compressibility.stage import residual, stag
 from taskflow.flow.operators.momentum import Buoyancy, Fluid
 from taskflow.flow.stability import StepLimit
 from taskflow.runtime.regions import Box, Location
-from taskflow.runtime.tasks import Launch, Roles, reduced
+from taskflow.runtime.tasks import Derive, Launch, Repeat, Roles, reduced
 
 STATE = ("p", "u", "v", "w")
 NAMES = {"p": "continuity", "u": "momentum_x", "v": "momentum_y", "w": "momentum_z", "T": "heat"}
@@ -150,11 +150,11 @@ class ArtificialCompressibility(Model):
         """Whether no side says how high the pressure is."""
         return all(side.kind not in ("outflow", "far-field") for side in self.sides)
 
-    def start(self, f: Roles) -> Iterator[Launch]:
+    def start(self, f: Roles) -> Iterator[Launch | Repeat | Derive]:
         """Ghost values of the initial state."""
         yield from self.ghosts(f, "")
 
-    def step(self, f: Roles) -> Iterator[Launch]:
+    def step(self, f: Roles) -> Iterator[Launch | Repeat | Derive]:
         """A step of pseudo-time."""
         march, source = self.method.stages, ""
         for n, (fraction, fresh) in enumerate(zip(march.fractions, march.fresh, strict=True)):

@@ -169,7 +169,9 @@ class NavierStokes(FlowModel):
         faces = f["T_faces" if quantity is self.heat else "scalar_faces"] if self.obstacles else None
         return Mixing(f.nu_t, faces, self.turbulence.prandtl) if self.turbulence else Mixing(faces=faces)
 
-    def wall_heat_flux(self, f: Roles, quantity: Quantity, name: str, dt: str, part: float = 1.0) -> Iterator[Launch]:
+    def wall_heat_flux(
+        self, f: Roles, quantity: Quantity, name: str, dt: str, part: float = 1.0
+    ) -> Iterator[Launch]:
         """Heat from immersed bodies into the temperature in the field of a name, in this part of a step dt."""
         if self.obstacles and quantity is self.heat:
             yield from self.obstacles.wall_heat_flux(name, f, dt, part * quantity.diffusivity)

@@ -217,7 +217,9 @@ class TwoPhase(FlowModel):
         shortest = self.capillary * self.phases.capillary_step(min(self.staggered.spacing))
         fall = max(abs(g) / d for g, d in zip(self.phases.gravity, self.staggered.spacing, strict=True))
         damping, bounded = self.convection.damping, self.carried.bounded if self.passive else None
-        return StepLimit(fixed, cfl, diffusion, bounded=bounded, longest_step=shortest, fall=fall, damping=damping)
+        return StepLimit(
+            fixed, cfl, diffusion, bounded=bounded, longest_step=shortest, fall=fall, damping=damping
+        )
 
     def stability(self, limit: StepLimit) -> None:
         """Nothing: waves where densities and viscosities jump have not been analysed."""

@@ -55,7 +55,9 @@ class Transfer:
 
 
 @task(kernel=KERNELS / "poisson" / "transfer.cu")
-def restrict_residual(p: Foreign[1], rhs: Foreign, b: ON_FACES_ELSEWHERE | None, coarse: Write, *, mesh: Mesh) -> None:
+def restrict_residual(
+    p: Foreign[1], rhs: Foreign, b: ON_FACES_ELSEWHERE | None, coarse: Write, *, mesh: Mesh
+) -> None:
     """coarse = mean of rhs - div(b grad p) in the 2 x 2 x 2 finer cells of a coarser one; `mesh` is the finer level."""
 
 

@@ -1,5 +1,5 @@
 // Block ILU(0) of the matrix, which on seven points changes its diagonal alone, and the two triangular solves with it:
-// M = (D - L) D^-1 (D - U), where D = own - sum over earlier neighbours of A(here, there) D(there)^-1 A(there, here).
+// M = (D - L) D^-1 (D - U), where D = pivot - sum over earlier neighbours of A(here, there) D(there)^-1 A(there, here).
 #include "cell.h"
 
 constexpr double WORST = 1e12;  // ratio of the largest pivot of an inverse to the least
@@ -37,10 +37,10 @@ FN Block inverse(Block a) {
   return b;
 }
 
-TASK invert(Range range, InValues<96> coupling, InValues<16> own, InOutValues<16> pivot, Sweep sweep) {
+TASK invert(Range range, InValues<96> coupling, InOutValues<16> pivot, Sweep sweep) {
   sweep_cells(range, sweep, UP, CELL(c) {
     Block d;
-    for (int n = 0; n < 16; ++n) d.of[n] = own(c, n);
+    for (int n = 0; n < 16; ++n) d.of[n] = pivot(c, n);
     for (int side = 0; side < 6; ++side) {
       if (!earlier(c, side)) continue;
       const int x = along(side, 0), y = along(side, 1), z = along(side, 2), here = 16 * side, there = 16 * (side ^ 1);

@@ -39,8 +39,8 @@ TASK largest_square(Range range, In p, In u, In v, In w, Partial most, real weig
   });
 }
 
-TASK square(Range range, In p, In u, In v, In w, ExactPartial<1> sum, In64 most, real weight) {
-  exact_sum_cells(range, sum, most, CELL(c) {
+TASK square(Range range, In p, In u, In v, In w, ExactPartial<1> squares, In64 most, real weight) {
+  exact_sum_cells(range, squares, most, CELL(c) {
     const Four a = four(p, u, v, w, c);
     return Sums<1>{{product(a, a, weight)}};
   });

@@ -10,6 +10,10 @@ FN real compressible(In b, const Numbers&, Index one, Index other) { return real
 FN void keep(OutValues<96> coupling, const Cell& c, int side, const Block& m) {
   for (int n = 0; n < 16; ++n) coupling(c, 16 * side + n) = m.of[n];
 }
+FN void keep(None, const Cell&, const Block&) {}
+FN void keep(OutValues<16> pivot, const Cell& c, const Block& m) {
+  for (int n = 0; n < 16; ++n) pivot(c, n) = m.of[n];
+}
 
 // One face of a cell: the low one across D, or the high one. `beyond` is the next cell's place, s points there.
 template <int D, bool HIGHER, class Geometry, class B>
@@ -41,7 +45,7 @@ FN void face(const Fields& q, B b, InByte sides, const Geometry& g, const Cell& 
   keep(coupling, c, 2 * D + HIGHER, other);
 }
 
-TASK matrix(Range range, In p, In u, In v, In w, OutValues<96> coupling, OutValues<16> pivot, InByte sides OPTIONAL(metrics) OPTIONAL(b),
+TASK matrix(Range range, In p, In u, In v, In w, OutValues<96> coupling, OutValues<16> pivot OPTIONAL(own), InByte sides OPTIONAL(metrics) OPTIONAL(b),
             In64 slowness, Numbers numbers) {
   STRIDES(range)
   const Fields q{p, u, v, w};
@@ -49,19 +53,19 @@ TASK matrix(Range range, In p, In u, In v, In w, OutValues<96> coupling, OutValu
   const real slow = real(*slowness);
   for_cells(range, CELL(c) {
     const real here = compressible(b, numbers, c, c), rate = slow * per_step(g, c, q.velocity(c), here, numbers);
-    Block own{};
-    own.of[0] = rate * reciprocal(here);
-    add_friction(own, rate);
-    face<0, false>(q, b, sides, g, c, X, numbers, own, coupling);
-    face<0, true>(q, b, sides, g, c, X, numbers, own, coupling);
-    face<1, false>(q, b, sides, g, c, Y, numbers, own, coupling);
-    face<1, true>(q, b, sides, g, c, Y, numbers, own, coupling);
+    Block block{};
+    block.of[0] = rate * reciprocal(here);
+    add_friction(block, rate);
+    face<0, false>(q, b, sides, g, c, X, numbers, block, coupling);
+    face<0, true>(q, b, sides, g, c, X, numbers, block, coupling);
+    face<1, false>(q, b, sides, g, c, Y, numbers, block, coupling);
+    face<1, true>(q, b, sides, g, c, Y, numbers, block, coupling);
 #ifdef PLANAR
     keep(coupling, c, 4, Block{}), keep(coupling, c, 5, Block{});
 #else
-    face<2, false>(q, b, sides, g, c, Z, numbers, own, coupling);
-    face<2, true>(q, b, sides, g, c, Z, numbers, own, coupling);
+    face<2, false>(q, b, sides, g, c, Z, numbers, block, coupling);
+    face<2, true>(q, b, sides, g, c, Z, numbers, block, coupling);
 #endif
-    for (int n = 0; n < 16; ++n) pivot(c, n) = own.of[n];
+    keep(pivot, c, block), keep(own, c, block);
   });
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from typing import ClassVar
 
 from taskflow.flow.models.artificial_compressibility.implicit import krylov, outer
 from taskflow.flow.models.artificial_compressibility.implicit.approximate import left
@@ -26,6 +27,7 @@ class Correction:
     """So many `sweeps`, the first from x = 0. No sum decides anything; the scalar `taken` is their number."""
 
     sweeps: int = 4
+    approximates: ClassVar[bool] = True  # it needs the matrix itself, not the factors alone
 
     def solve(self, f: Roles, system: LinearSystem) -> Program:
         """x of A x = r, about."""

@@ -1,6 +1,6 @@
 """The preconditioner: block ILU(0), which on the seven points of a structured grid is block DILU, and its solves.
 
-    M = (D - L) D^-1 (D - U),    D = own - sum over earlier neighbours of A(here, there) D(there)^-1 A(there, here)
+    M = (D - L) D^-1 (D - U),    D = pivot - sum over earlier neighbours of A(here, there) D(there)^-1 A(there, here)
 
 Which neighbours are earlier, an ordering says (see `taskflow.runtime.tasks.sweep`). Between charts nothing is coupled.
 """
@@ -14,13 +14,16 @@ from taskflow.runtime.tasks import Components, Read, Reduce, Scalar, Sweep, Swep
 
 TEXT = TEXTS / "factor.cu"
 ROW = 2**20  # more cells than an index space has along an axis
-UP = Components(p=Swept["up"], u=Swept["up"], v=Swept["up"], w=Swept["up"])
-DOWN = Components(p=Swept["down"], u=Swept["down"], v=Swept["down"], w=Swept["down"])
+RISING, FALLING = Swept["up"], Swept["down"]
+UP = Components(p=RISING, u=RISING, v=RISING, w=RISING)
+DOWN = Components(p=FALLING, u=FALLING, v=FALLING, w=FALLING)
 
 
 @task(kernel=TEXT)
-def invert(coupling: Read[1] * COUPLING, own: Read * PIVOT, pivot: Swept["up"] * PIVOT, *, sweep: Sweep) -> None:
-    """pivot = D^-1; its first number is infinite where that is singular, its pivots being further apart than 1e12."""
+def invert(coupling: Read[1] * COUPLING, pivot: RISING * PIVOT, *, sweep: Sweep) -> None:
+    """pivot = D^-1, from that of the matrix; its first number is infinite where that is singular, its pivots being further
+    apart than 1e12.
+    """
 
 
 @task(kernel=TEXT)

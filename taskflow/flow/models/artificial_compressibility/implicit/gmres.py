@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
+from typing import Any, ClassVar, Protocol
 
 from taskflow.flow.models.artificial_compressibility.implicit import krylov, outer
 from taskflow.runtime.regions import Box
@@ -47,9 +47,9 @@ def fields(f: Roles, names: tuple[str, ...]) -> tuple[str, ...]:
 
 def measured(f: Roles, system: LinearSystem, vector: tuple[str, ...]) -> Program:
     """The square of a vector's length, and the largest part in it: the scalars `square` and `most`."""
-    where = {"over": system.cells, "weight": system.weight}
+    where: dict[str, Any] = {"over": system.cells, "weight": system.weight}
     yield krylov.largest_square(fields(f, vector), most=f.scalar("most"), **where)
-    yield krylov.square(fields(f, vector), sum=f.scalar("square"), most=f.scalar("most"), **where)
+    yield krylov.square(fields(f, vector), squares=f.scalar("square"), most=f.scalar("most"), **where)
 
 
 def length(scalars: Scalars) -> float:
@@ -66,6 +66,7 @@ class Gmres:
     vectors: int = krylov.MOST
     products: int = 40
     tolerance: float = 0.05
+    approximates: ClassVar[bool] = False
 
     def solve(self, f: Roles, system: LinearSystem) -> Program:
         """x of A x = r. The right-hand side in the roles of `RIGHT` is afterwards what was left at the last restart."""
@@ -77,11 +78,6 @@ class Gmres:
         if further:
             again = partial(self._again, system)
             yield Repeat(again, further, until=self._enough, lag=False, further=True)
-
-    @property
-    def most(self) -> int:
-        """The most products of all cycles."""
-        return -(-self.products // self.vectors) * self.vectors
 
     @property
     def _memory(self) -> tuple[str, ...]:
@@ -116,10 +112,10 @@ class Gmres:
         yield krylov.largest_square(vector, over=cells, most=f.scalar("most"), weight=system.weight)
         yield from self._along(f, system, "h")
         low, high = f.scalar("h_low"), f.scalar("h_high")
-        where = {"over": cells, "low": low, "high": high, "count": count}
+        where: dict[str, Any] = {"over": cells, "low": low, "high": high, "count": count}
         yield krylov.orthogonal(f.vectors, vector, **where, most=f.scalar("most"), weight=system.weight)
         yield from self._along(f, system, "k")
-        square = {"sum": f.scalar("square"), "most": f.scalar("most"), "weight": system.weight}
+        square = {"squares": f.scalar("square"), "most": f.scalar("most"), "weight": system.weight}
         yield krylov.square(vector, over=cells, **square)
         yield derive(self._rotated, (*self._memory, "taken"))
         where |= {"low": f.scalar("k_low"), "high": f.scalar("k_high"), "count": f.scalar("place")}
@@ -128,8 +124,8 @@ class Gmres:
     def _along(self, f: Roles, system: LinearSystem, name: str) -> Program:
         """The products of the new vector with all others."""
         for first, part in ((0, "low"), (krylov.AT_ONCE, "high")):
-            numbers = {"along": f.scalar(f"{name}_{part}"), "most": f.scalar("most"), "count": f.scalar("count")}
-            where = {"over": system.cells, "first": first, "weight": system.weight}
+            numbers: dict[str, Any] = {"along": f.scalar(f"{name}_{part}"), "most": f.scalar("most"), "count": f.scalar("count")}
+            where: dict[str, Any] = {"over": system.cells, "first": first, "weight": system.weight}
             yield krylov.products(f.vectors, fields(f, AFTER), **where, **numbers)
 
     def _begin(self, scalars: Scalars) -> dict[str, float]:
@@ -174,3 +170,7 @@ class Gmres:
             rest = scalars[f"e.{i}"] - sum(t * y for t, y in zip(row[1:], shares[i + 1 : count], strict=True))
             shares[i] = rest / row[0] if row[0] != 0 else 0.0
         return {f"share.{n}": y for n, y in enumerate(shares)}
+
+
+TWENTY = Gmres()
+"""Twenty vectors, forty products, a twentieth of the residual."""

@@ -10,6 +10,7 @@ MOST = 20
 """The most vectors before a restart."""
 AT_ONCE = 10  # sums of a launch
 VALUES = 4 * (MOST + 1)
+SHARES = Scalar["sum", MOST]
 VECTOR = Components(p=Read, u=Read, v=Read, w=Read)
 CHANGED = Components(p=ReadWrite, u=ReadWrite, v=ReadWrite, w=ReadWrite)
 
@@ -20,8 +21,8 @@ def largest_square(vector: VECTOR, *, most: Reduce[max], weight: float) -> None:
 
 
 @task(kernel=TEXT)
-def square(vector: VECTOR, *, sum: Reduce["exact sum", 1], most: Scalar, weight: float) -> None:
-    """sum = sum over cells of weight p^2 + u^2 + v^2 + w^2; `most` is the largest of these."""
+def square(vector: VECTOR, *, squares: Reduce["exact sum", 1], most: Scalar, weight: float) -> None:
+    """squares = sum over cells of weight p^2 + u^2 + v^2 + w^2; `most` is the largest of these."""
 
 
 @task(kernel=TEXT)
@@ -54,5 +55,5 @@ def next_vector(
 
 
 @task(kernel=TEXT)
-def combined(vectors: ReadWrite * VALUES, *, share: Scalar["sum", 20], count: Scalar) -> None:
+def combined(vectors: ReadWrite * VALUES, *, share: SHARES, count: Scalar) -> None:
     """vectors[0] = sum of share[n] vectors[n], of the `count` vectors that there are."""

@@ -50,6 +50,10 @@ class Ramp:
         return {"cfl": cfl, "slowness": 1 / cfl, "first": first, "retreat": 0.0}
 
 
+RAMP = Ramp()
+"""From 5 to 10^6."""
+
+
 def share(scalars: Scalars) -> dict[str, float]:
     """The largest share of an update, at most all, by which no value changes too much."""
     largest = math.sqrt(scalars["change"]) if scalars["change"] >= 0 else math.nan

@@ -14,7 +14,7 @@ COUPLING, PIVOT = 96, 16
 @task(kernel=TEXTS / "matrix.cu")
 def matrix(
     flow: Components(p=Read[SHORT], u=Read[SHORT], v=Read[SHORT], w=Read[SHORT]), coupling: Write * COUPLING,
-    pivot: Write * PIVOT, sides: ReadByte[BESIDE], metrics: METRICS, b: Read[SHORT] | None,
+    pivot: Write * PIVOT, own: Write * PIVOT | None, sides: ReadByte[BESIDE], metrics: METRICS, b: Read[SHORT] | None,
     *, slowness: Scalar, numbers: Numbers,
 ) -> None:  # fmt: skip
     """The blocks of V G / dtau + dR_1/dQ, see `derivative`: R_1 has fluxes of first order, whose |A| does not change,
@@ -22,6 +22,6 @@ def matrix(
 
         coupling: (A_beyond - G |A|) / 2 - viscosity |S|^2 / V,     pivot: sums of (A + G |A|) / 2 + viscosity |S|^2 / V
 
-    On sides nothing is coupled. There the pivot has what is given: no velocity on walls and inflows, no pressure at
+    `own` has the pivot, too. On sides nothing is coupled. There the pivot has what is given: no velocity on walls and inflows, no pressure at
     outflows, nothing of a free stream.
     """

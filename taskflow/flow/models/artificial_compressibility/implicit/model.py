@@ -1,4 +1,4 @@
-"""Artificial compressibility, marched implicitly to a steady state (after L. Luo et al. 2014; see `gmres` and `factor`).
+"""Artificial compressibility, marched implicitly to a steady state (L. Luo et al. 2014; see `gmres` and `factor`).
 
     (V G / dtau + dR/dQ) dQ = -R,    Q = Q + share dQ,    G = diag(1/b, 1, 1, 1)
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property, partial
+from typing import Any
 
 from taskflow.flow.models.artificial_compressibility.implicit import factor, march, outer
 from taskflow.flow.models.artificial_compressibility.implicit.correction import Correction
@@ -18,6 +19,7 @@ from taskflow.flow.models.artificial_compressibility.implicit.gmres import (
     AFTER,
     BEFORE,
     RIGHT,
+    TWENTY,
     UPDATE,
     Gmres,
     Program,
@@ -27,7 +29,7 @@ from taskflow.flow.models.artificial_compressibility.implicit.gmres import (
     measured,
 )
 from taskflow.flow.models.artificial_compressibility.implicit.krylov import VALUES
-from taskflow.flow.models.artificial_compressibility.implicit.march import Ramp
+from taskflow.flow.models.artificial_compressibility.implicit.march import RAMP, Ramp
 from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, PIVOT, matrix
 from taskflow.flow.models.artificial_compressibility.implicit.singular import refuse_singular
 from taskflow.flow.models.artificial_compressibility.model import STATE, ArtificialCompressibility
@@ -46,9 +48,9 @@ class ImplicitCompressibility(ArtificialCompressibility):
     """
 
     _: KW_ONLY
-    solver: Gmres | Correction = Gmres()
+    solver: Gmres | Correction = TWENTY
     ordering: Ordering = "tiles"
-    ramp: Ramp = Ramp()
+    ramp: Ramp = RAMP
 
     @property
     def fields(self) -> dict[str, Location]:
@@ -58,8 +60,9 @@ class ImplicitCompressibility(ArtificialCompressibility):
 
     @property
     def several(self) -> dict[str, int]:
-        """The vectors of a Krylov space, the blocks for neighbours and for the cell itself, and inverses."""
-        return {"vectors": VALUES, "coupling": COUPLING, "own": PIVOT, "pivot": PIVOT}
+        """The vectors of a Krylov space, the blocks for neighbours, and the inverses of those of cells themselves."""
+        more = {"own": PIVOT} if self.solver.approximates else {}
+        return {"vectors": VALUES, "coupling": COUPLING, "pivot": PIVOT, **more}
 
     def scalars(self, dt: float, ratio: float) -> dict[str, float]:
         """None: outer iterations make their own."""
@@ -105,7 +108,7 @@ class ImplicitCompressibility(ArtificialCompressibility):
         yield from self.changing_ghosts(f)
         sides, metrics, b, _ = self.place(f)
         flow, z, new = fields(f, STATE), fields(f, BEFORE), fields(f, AFTER)
-        where = {"over": self.cells, "slowness": f.scalar("slowness"), "numbers": self.numbers}
+        where: dict[str, Any] = {"over": self.cells, "slowness": f.scalar("slowness"), "numbers": self.numbers}
         yield derivative(flow, z, new, sides, metrics, b, **where)
 
     def changing_ghosts(self, f: Roles) -> Iterator[Launch]:
@@ -136,10 +139,11 @@ class ImplicitCompressibility(ArtificialCompressibility):
     def _factorised(self, f: Roles) -> Iterator[Launch | Derive]:
         """The matrix and its factors, of which none may be singular."""
         sides, metrics, b, _ = self.place(f)
-        flow, where = fields(f, STATE), {"over": self.cells, "slowness": f.scalar("slowness"), "numbers": self.numbers}
-        yield matrix(flow, f.coupling, f.own, sides, metrics, b, **where)
+        where: dict[str, Any] = {"over": self.cells, "slowness": f.scalar("slowness"), "numbers": self.numbers}
+        own = f.own if self.solver.approximates else None
+        yield matrix(fields(f, STATE), f.coupling, f.pivot, own, sides, metrics, b, **where)
         for sweep in sweeps(self.ordering, "up"):
-            yield factor.invert(f.coupling, f.own, f.pivot, over=self.cells, sweep=sweep)
+            yield factor.invert(f.coupling, f.pivot, over=self.cells, sweep=sweep)
         yield factor.unsound(f.pivot, over=self.cells, cell=f.scalar("cell"))
         yield derive(partial(refuse_singular, self.cells), ("sound",))
 
