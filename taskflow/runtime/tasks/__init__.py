@@ -72,7 +72,7 @@ from taskflow.runtime.tasks.stencil import (
     offsets,
     star,
 )
-from taskflow.runtime.tasks.sweep import Direction, Ordering, PlacedSweep, Sweep, sweeps
+from taskflow.runtime.tasks.sweep import TILE, Direction, Ordering, PlacedSweep, Sweep, sweeps
 from taskflow.runtime.tasks.task import Launch, Task, siblings
 from taskflow.runtime.tasks.traffic import Traffic, moved, traffic, visited
 
@@ -82,6 +82,7 @@ __all__ = [
     "MOST_REDUCTIONS",
     "POINT",
     "ROWS",
+    "TILE",
     "AllReduce",
     "Analysis",
     "Axis",

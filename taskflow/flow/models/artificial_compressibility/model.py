@@ -180,6 +180,20 @@ class ArtificialCompressibility(Model):
         for name in self.state:
             f.swap(name, f"{name}{source}")
 
+    @property
+    def marched(self) -> str:
+        """How it marches, in words."""
+        return f"{self.method.march} with CFL {self.method.courant:g}"
+
+    @property
+    def paced(self) -> str:
+        """What sets how far steps go, in words."""
+        return f"method.cfl (now {self.method.courant:g})"
+
+    def progress(self, scalars: Mapping[str, float]) -> dict[str, float]:
+        """What the log says of a step."""
+        return {"cfl": self.method.courant}
+
     def rate(self, scalars: Mapping[str, float]) -> float:
         """Steps of pseudo-time do not follow from a rate."""
         return 0.0

@@ -32,10 +32,10 @@ class CompressibilityMeasures:
         return tuple(f"{OF}{NAMES[name]}" for name in self.model.flow)
 
     def line(self, scalars: Mapping[str, float], tick: Tick, wall: float) -> dict[str, Any]:
-        """Steps, the CFL number of pseudo-time, residuals, and of each wall its force, the pressure's part of it, its
+        """Steps, the CFL number of pseudo-time and how an implicit step went, residuals, and of each wall its force, the pressure's part of it, its
         moment and, with heat, the heat that leaves through it.
         """
-        numbers: dict[str, Any] = {"step": tick.step, "time": tick.time, "cfl": self.model.method.courant}
+        numbers: dict[str, Any] = {"step": tick.step, "time": tick.time, **self.model.progress(scalars)}
         numbers |= {f"{OF}{name}": norm for name, norm in self.model.norms(scalars).items()}
         if self.forces.sides:
             numbers["bodies"] = {side.name: self._acting(side, scalars) for side in self.forces.sides}

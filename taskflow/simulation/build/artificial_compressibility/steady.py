@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from taskflow.flow.models.artificial_compressibility.convergence import FIRST, Convergence
+from taskflow.flow.models.artificial_compressibility.convergence import FIRST, PATIENCE, Convergence
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Location
@@ -18,13 +18,14 @@ from taskflow.simulation.schedule import Every, Tick
 @dataclass(frozen=True, eq=False)
 class ResidualCriterion:
     """Each residual has fallen to `tolerance` times its largest value of the first steps, looked at `every` so often,
-    and after each of the first steps; with `accept` also where they fall no further.
+    and after each of the first steps; with `accept` also where they fall no further in `patience` steps.
     """
 
     model: ArtificialCompressibility
     tolerance: float
     every: Every
     accept: bool
+    patience: int = PATIENCE
 
     @property
     def programs(self) -> tuple[Program, ...]:
@@ -45,7 +46,7 @@ class ResidualCriterion:
         otherwise = "ends the run" if self.accept else "is an error"
         return (
             f"when each residual has fallen to {self.tolerance:g} of its largest value in the first {FIRST} steps",
-            f"a fall of less than 10 % in {Convergence(0.0).patience} steps {otherwise}",
+            f"a fall of less than 10 % in {self.patience} steps {otherwise}",
         )
 
 
@@ -54,7 +55,7 @@ class ResidualWatch:
 
     def __init__(self, criterion: ResidualCriterion, shard: Shard) -> None:
         self._criterion, self._shard = criterion, shard
-        self._convergence = Convergence(criterion.tolerance, criterion.accept)
+        self._convergence = Convergence(criterion.tolerance, criterion.accept, criterion.patience)
         self._steady = False
         self.insane: str | None = None
 

@@ -20,7 +20,7 @@ from taskflow.flow.stability import StepLimit
 from taskflow.geometry.grids import Grid, volumes
 from taskflow.geometry.grids.outline import flat
 from taskflow.output import FieldMetadata
-from taskflow.runtime.regions import Field, Triple, triple
+from taskflow.runtime.regions import Field
 from taskflow.simulation.build.artificial_compressibility.boundaries import more_edges, sides_of, velocities
 from taskflow.simulation.build.artificial_compressibility.constants import ChartConstants, constant_fields
 from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain, centres
@@ -91,7 +91,8 @@ class CompressibilitySystem(System):
     def domain(self) -> ChartDomain:
         """The charts."""
         case = self.sim.case
-        return ChartDomain(case.table("grid"), tuple(sorted(case.table("machine").pieces().items())))
+        cuts = tuple(sorted(case.table("machine").pieces().items()))
+        return ChartDomain(case.table("grid"), cuts, case.own.multiple)
 
     @property
     def grid(self) -> Grid:
@@ -114,7 +115,8 @@ class CompressibilitySystem(System):
         if case.heat:
             lift = Buoyancy(case.heat.expansion, case.heat.reference, case.body.gravity)
             heat = Heat(case.heat.diffusivity, lift)
-        return ArtificialCompressibility(
+        kind, how = case.own.marching
+        made: ArtificialCompressibility = kind(
             domain.atlas.charts,
             Fluid(case.fluid.viscosity, case.body.force),
             sides_of(case, self.grid, domain.atlas.ghost, planar=self._planar),
@@ -126,7 +128,9 @@ class CompressibilitySystem(System):
             largest_volume=max(float(volumes(chart.vertices).max()) for chart in self.grid.charts),
             planar=self._planar,
             more_edges=more_edges(self.grid, domain.atlas, planar=self._planar),
+            **how,
         )
+        return made
 
     @property
     def _method(self) -> Method:
@@ -141,20 +145,11 @@ class CompressibilitySystem(System):
             limiter=table.limiter,
             damping=damping.type if damping else "jst",
             fourth=damping.fourth if damping else 1 / 64,
-            march=table.march,
-            cfl=table.cfl,
+            march=table.explicit,
+            cfl=table.cfl if isinstance(table.cfl, float) else None,
             global_steps=table.steps == "global",
-            pressure_cell=self._nearest(table.pressure_at) if table.pressure_at else None,
+            pressure_cell=self.domain.nearest(table.pressure_at) if table.pressure_at else None,
         )
-
-    def _nearest(self, point: tuple[float, float, float]) -> Triple:
-        """The cell of the atlas whose centre is nearest to a point."""
-        found = []
-        for chart, first in zip(self.grid.charts, self.domain.first, strict=True):
-            apart = ((centres(chart.vertices) - np.reshape(point, (3, 1, 1, 1))) ** 2).sum(axis=0)
-            place = np.unravel_index(int(apart.argmin()), apart.shape)
-            found.append((float(apart[place]), triple(int(n) + at for n, at in zip(place[::-1], first, strict=True))))
-        return min(found)[1]
 
     @property
     def _spacing(self) -> tuple[float, float, float] | None:
@@ -198,15 +193,14 @@ class CompressibilitySystem(System):
     @property
     def settled(self) -> ResidualCriterion:
         """The residuals that are steady."""
-        case = self.sim.case
-        return ResidualCriterion(
-            self.model, case.table("time").steady, case.monitor.every, case.own.stall == "accept"
-        )  # fmt: skip
+        case, accept = self.sim.case, self.sim.case.own.stall == "accept"
+        every, patience = case.own.looks(case.monitor.every)
+        return ResidualCriterion(self.model, case.table("time").steady, every, accept, patience)
 
     @property
     def remedy(self) -> str:
         """What to change where the march diverges."""
-        cfl = f"give a smaller method.cfl (now {self.model.method.courant:g})"
+        cfl = f"give a smaller {self.model.paced}"
         first = "" if self.model.method.flux == "central" else ', or begin with method.reconstruction = "first"'
         return f"{cfl}{first}; the flow may be unsteady"
 
@@ -275,7 +269,7 @@ class CompressibilitySystem(System):
     def described(self) -> Iterator[tuple[str, str]]:
         """Label and text of each line on the method."""
         method, sim = self.model.method, self.sim
-        marched, precision = f"{method.march} with CFL {method.courant:g}", sim.case.machine.precision
+        marched, precision = self.model.marched, sim.case.machine.precision
         yield "method", f"artificial compressibility, {marched}; {precision} precision"
         limited = "" if method.limiter == "none" else f" with the limiter {method.limiter}"
         damped = f"damping {method.damping} of {method.fourth:g}"

@@ -29,6 +29,11 @@ class Correction:
     sweeps: int = 4
     approximates: ClassVar[bool] = True  # it needs the matrix itself, not the factors alone
 
+    @property
+    def told(self) -> str:
+        """In words."""
+        return f"{self.sweeps} corrections"
+
     def solve(self, f: Roles, system: LinearSystem) -> Program:
         """x of A x = r, about."""
         yield from measured(f, system, RIGHT)

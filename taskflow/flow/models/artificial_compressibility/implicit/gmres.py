@@ -68,6 +68,11 @@ class Gmres:
     tolerance: float = 0.05
     approximates: ClassVar[bool] = False
 
+    @property
+    def told(self) -> str:
+        """In words."""
+        return f"GMRES({self.vectors}) to {self.tolerance:g}, at most {self.products} products"
+
     def solve(self, f: Roles, system: LinearSystem) -> Program:
         """x of A x = r. The right-hand side in the roles of `RIGHT` is afterwards what was left at the last restart."""
         yield from measured(f, system, RIGHT)

@@ -36,7 +36,7 @@ from taskflow.flow.models.artificial_compressibility.model import STATE, Artific
 from taskflow.flow.models.artificial_compressibility.sides import Condition, Side, edge_ghosts, side_ghosts
 from taskflow.flow.models.artificial_compressibility.stage import residual
 from taskflow.runtime.regions import Location
-from taskflow.runtime.tasks import Derive, Launch, Ordering, Repeat, Roles, derive, owned, sweeps
+from taskflow.runtime.tasks import Derive, Launch, Ordering, OwnedScalars, Repeat, Roles, derive, owned, sweeps
 
 OWNER = "implicit"
 
@@ -63,6 +63,27 @@ class ImplicitCompressibility(ArtificialCompressibility):
         """The vectors of a Krylov space, the blocks for neighbours, and the inverses of those of cells themselves."""
         more = {"own": PIVOT} if self.solver.approximates else {}
         return {"vectors": VALUES, "coupling": COUPLING, "pivot": PIVOT, **more}
+
+    @property
+    def marched(self) -> str:
+        """How it marches, in words."""
+        return f"implicit with CFL {self.ramp.start:g} to {self.ramp.most:g}, {self.solver.told}, {self.ordering}"
+
+    @property
+    def paced(self) -> str:
+        """What sets how far steps go, in words."""
+        return f"method.cfl.start (now {self.ramp.start:g})"
+
+    def progress(self, scalars: Scalars) -> dict[str, float]:
+        """What the log says of an outer iteration: its CFL number, the iterations of its linear equations and what
+        they left, the share of the update that was taken, and the updates refused so far.
+        """
+        mine = OwnedScalars(OWNER, scalars)
+        if "taken" not in mine:
+            return {"cfl": self.ramp.start}
+        left = {"left": mine["left"] / mine["begun"]} if "left" in mine and mine["begun"] > 0 else {}
+        told = {name: mine[name] for name in ("cfl", "taken", "share", "refused")}
+        return {"cfl": told["cfl"], "linear": told["taken"], **left, "share": told["share"], "refused": told["refused"]}
 
     def scalars(self, dt: float, ratio: float) -> dict[str, float]:
         """None: outer iterations make their own."""
