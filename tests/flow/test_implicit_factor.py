@@ -7,7 +7,6 @@ import pytest
 
 from taskflow.errors import RunFailed
 from taskflow.flow.models.artificial_compressibility.implicit import factor
-from taskflow.flow.models.artificial_compressibility.implicit.krylov import VALUES
 from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, PIVOT
 from taskflow.flow.models.artificial_compressibility.implicit.singular import refuse_singular
 from taskflow.flow.reference.implicit_compressibility import Blocks, cells_of, factorised, solved
@@ -18,14 +17,14 @@ from taskflow.runtime.tasks import sweeps
 from tests.flow.charts import LAYERS
 from tests.flow.test_implicit_matrix import assembled, block
 
-CELLS, Z = (5, 4, 3), ("p", "u", "v", "w")
+CELLS, Z, V = (5, 4, 3), ("p", "u", "v", "w"), ("p_r", "u_r", "v_r", "w_r")
 TILE = (2, 3, 2)
 
 
 def solve(fields, ordering, blocks=(1, 1, 1)):
-    """z = M^-1 v, v being vector 1, [z, y, value, x]; the scalars."""
-    several = (("vectors", VALUES), ("coupling", COUPLING), ("pivot", PIVOT))
-    space = region(CELLS, [*Z, *(Field(name, values=values) for name, values in several)])
+    """z = M^-1 v, [z, y, value, x]; the scalars."""
+    several = (("coupling", COUPLING), ("pivot", PIVOT))
+    space = region(CELLS, [*Z, *V, *(Field(name, values=values) for name, values in several)])
 
     def program(f):
         for sweep in sweeps(ordering, "up", TILE):
@@ -33,7 +32,7 @@ def solve(fields, ordering, blocks=(1, 1, 1)):
         yield factor.unsound(f.pivot, over=space.cells, cell="cell")
         z = tuple(f[name] for name in Z)
         for sweep in sweeps(ordering, "up", TILE):
-            yield factor.forward(f.vectors, f.coupling, f.pivot, z, over=space.cells, place="place", sweep=sweep)
+            yield factor.forward(V, f.coupling, f.pivot, z, over=space.cells, sweep=sweep)
         for sweep in sweeps(ordering, "down", TILE):
             yield factor.backward(f.coupling, f.pivot, z, over=space.cells, sweep=sweep)
 
@@ -42,7 +41,7 @@ def solve(fields, ordering, blocks=(1, 1, 1)):
     def job(shard):
         cut = shard.cells.slices((0, 0, 0))
         shard.write({name: np.ascontiguousarray(values[cut]) for name, values in fields.items()})
-        shard.run(program, place=1.0)
+        shard.run(program)
         whole[cut] = np.stack([shard.read(name) for name in Z], 2)
         return dict(shard.scalars)
 
@@ -66,7 +65,7 @@ def matrix_of_a_flow():
     inner = tuple(slice(LAYERS, -LAYERS) for _ in range(3))
     cut = (*inner[:2], ..., inner[2])
     fields = {"coupling": made.fields["coupling"][cut], "pivot": made.fields["pivot"][cut]}
-    fields["vectors"] = np.random.default_rng(2).uniform(-1, 1, (CELLS[2], CELLS[1], VALUES, CELLS[0]))
+    fields |= dict(zip(V, np.random.default_rng(2).uniform(-1, 1, (4, *CELLS[::-1])), strict=True))
     blocks: Blocks = {}
     for cell in cells_of(CELLS[::-1]):
         blocks[cell, cell] = block(made, cell, None)
@@ -81,7 +80,7 @@ def matrix_of_a_flow():
 @pytest.mark.parametrize("ordering", ["tiles", "hyperplanes"])
 def test_the_factors_are_those_of_a_dense_ilu(matrix_of_a_flow, ordering):
     fields, blocks = matrix_of_a_flow
-    order, v = order_of(ordering), fields["vectors"][:, :, 4:8]
+    order, v = order_of(ordering), np.stack([fields[name] for name in V], 2)
     wanted = solved(factorised(blocks, order), order, {(i, j, k): v[k, j, :, i] for i, j, k in order})
     z, scalars = solve(fields, ordering)
     assert scalars["cell"] == np.inf

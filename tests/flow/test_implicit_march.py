@@ -12,7 +12,6 @@ from taskflow.errors import BadInput
 from taskflow.flow.models.artificial_compressibility.implicit import march as outer
 from taskflow.flow.models.artificial_compressibility.implicit.correction import Correction
 from taskflow.flow.models.artificial_compressibility.implicit.gmres import AFTER, BEFORE, RIGHT, UPDATE, Gmres
-from taskflow.flow.models.artificial_compressibility.implicit.krylov import VALUES
 from taskflow.flow.models.artificial_compressibility.implicit.march import Ramp
 from taskflow.flow.models.artificial_compressibility.implicit.model import ImplicitCompressibility
 from taskflow.flow.models.artificial_compressibility.model import STATE, ArtificialCompressibility
@@ -104,7 +103,7 @@ def linear(chart, flow):
         yield from flow._factorised(f)
 
     def matrices(f):
-        yield from flow.precondition(f, f.scalar("nought"))
+        yield from flow.precondition(f)
 
     out = {}
 
@@ -116,9 +115,7 @@ def linear(chart, flow):
         for n in range(4 * count):
             unit = np.zeros((*shape, 4))
             unit.flat[n] = 1
-            slots = np.zeros((*shape[:2], VALUES, shape[2]))
-            slots[:, :, :4] = np.moveaxis(unit, 3, 2)
-            shard.write({"vectors": slots})
+            shard.write({name: np.ascontiguousarray(unit[..., m]) for m, name in enumerate(AFTER)})
             shard.run(owned("implicit", matrices))
             columns.append(vector(shard, BEFORE))
         out["M"] = np.stack(columns, 1)

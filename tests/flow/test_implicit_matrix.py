@@ -25,7 +25,8 @@ def assembled(device, *, uniform: bool, planar: bool = False, slowness: float = 
         made.fields[name] = np.zeros((*shape[:2], values, shape[2]))
     made.scalars["slowness"] = slowness
     made.run(matrix(
-        STATE, "coupling", "pivot", None, "sides", None if uniform else "metrics", None, over=made.box, slowness="slowness",
+        STATE, "coupling", "pivot", None, "sides", None if uniform else "metrics", None,
+        over=made.box, slowness="slowness",
         numbers=numbers("third", uniform=uniform, planar=planar, cells=cells),
     ))  # fmt: skip
     return made
@@ -53,7 +54,8 @@ def test_the_matrix_is_the_derivative_of_the_residual_of_first_order(uniform, pl
     q = mirrored(q, sides, given)
     made.fields |= dict(zip(STATE, q, strict=True))
     made.run(matrix(
-        STATE, "coupling", "pivot", None, "sides", None if uniform else "metrics", None, over=made.box, slowness="slowness",
+        STATE, "coupling", "pivot", None, "sides", None if uniform else "metrics", None,
+        over=made.box, slowness="slowness",
         numbers=numbers("third", uniform=uniform, planar=planar),
     ))  # fmt: skip
     velocity = q[1:]

@@ -110,8 +110,8 @@ class CompressibilityMethod(Method):
     linear: Linear | None = entry("of `implicit` marching: see below", None, otherwise="as below")
     steps: Literal["local", "global"] = entry("whether each cell takes its own step, or all the least", "local")
     stall: Literal["fail", "accept"] = entry(
-        "what it means when residuals have fallen by less than 10 % in 5000 steps, or 200 outer iterations: an error, or"
-        " the end of the run",
+        "what it means when residuals have fallen by less than 10 % in 5000 steps, or 200 outer iterations: an error,"
+        " or the end of the run",
         "fail",
     )
     pressure_at: Vector | None = entry(

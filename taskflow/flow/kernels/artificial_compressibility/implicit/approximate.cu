@@ -15,11 +15,11 @@ FN real brought(In p, In u, In v, In w, const InValues<96>& coupling, const InVa
 }
 
 TASK left(Range range, InValues<96> coupling, InValues<16> own, In p_r, In u_r, In v_r, In w_r, In p_x, In u_x, In v_x, In w_x,
-          InOutValues<84> vectors) {
+          Out p, Out u, Out v, Out w) {
   for_cells(range, CELL(c) {
-    vectors(c, 0) = p_r[c] - brought<0>(p_x, u_x, v_x, w_x, coupling, own, c, range);
-    vectors(c, 1) = u_r[c] - brought<1>(p_x, u_x, v_x, w_x, coupling, own, c, range);
-    vectors(c, 2) = v_r[c] - brought<2>(p_x, u_x, v_x, w_x, coupling, own, c, range);
-    vectors(c, 3) = w_r[c] - brought<3>(p_x, u_x, v_x, w_x, coupling, own, c, range);
+    p[c] = p_r[c] - brought<0>(p_x, u_x, v_x, w_x, coupling, own, c, range);
+    u[c] = u_r[c] - brought<1>(p_x, u_x, v_x, w_x, coupling, own, c, range);
+    v[c] = v_r[c] - brought<2>(p_x, u_x, v_x, w_x, coupling, own, c, range);
+    w[c] = w_r[c] - brought<3>(p_x, u_x, v_x, w_x, coupling, own, c, range);
   });
 }

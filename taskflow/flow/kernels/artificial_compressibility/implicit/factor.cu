@@ -83,11 +83,10 @@ FN real row(const InValues<16>& pivot, const Cell& c, int r, const real (&a)[4])
   return (pivot(c, 4 * r) * a[0] + pivot(c, 4 * r + 1) * a[1]) + (pivot(c, 4 * r + 2) * a[2] + pivot(c, 4 * r + 3) * a[3]);
 }
 
-TASK forward(Range range, InValues<84> vectors, InValues<96> coupling, InValues<16> pivot, InOut p, InOut u, InOut v, InOut w, In64 place,
+TASK forward(Range range, In p_r, In u_r, In v_r, In w_r, InValues<96> coupling, InValues<16> pivot, InOut p, InOut u, InOut v, InOut w,
              Sweep sweep) {
-  const int n = 4 * int(*place);
   sweep_cells(range, sweep, UP, CELL(c) {
-    real a[4] = {vectors(c, n), vectors(c, n + 1), vectors(c, n + 2), vectors(c, n + 3)};
+    real a[4] = {p_r[c], u_r[c], v_r[c], w_r[c]};
     take(a, coupling, c, p, u, v, w, range);
     p[c] = row(pivot, c, 0, a), u[c] = row(pivot, c, 1, a), v[c] = row(pivot, c, 2, a), w[c] = row(pivot, c, 3, a);
   });

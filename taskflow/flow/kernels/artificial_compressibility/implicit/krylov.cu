@@ -12,6 +12,7 @@ FN double product(const Four& a, const Four& b, real weight) {
   return double(weight) * double(a.of[0]) * double(b.of[0]) +
          ((double(a.of[1]) * double(b.of[1]) + double(a.of[2]) * double(b.of[2])) + double(a.of[3]) * double(b.of[3]));
 }
+FN void put(const Four& a, Out p, Out u, Out v, Out w, Index c) { p[c] = a.of[0], u[c] = a.of[1], v[c] = a.of[2], w[c] = a.of[3]; }
 template <class V>
 FN Four vector(const V& vectors, const Cell& c, int n) {
   return {{vectors(c, 4 * n), vectors(c, 4 * n + 1), vectors(c, 4 * n + 2), vectors(c, 4 * n + 3)}};
@@ -46,10 +47,12 @@ TASK square(Range range, In p, In u, In v, In w, ExactPartial<1> squares, In64 m
   });
 }
 
-TASK first_vector(Range range, In p, In u, In v, In w, OutValues<84> vectors, In64 scale) {
+TASK first_vector(Range range, In p_r, In u_r, In v_r, In w_r, OutValues<84> vectors, Out p, Out u, Out v, Out w, In64 scale) {
   const real by = real(*scale);
   for_cells(range, CELL(c) {
-    keep(vectors, c, 0, {{by * p[c], by * u[c], by * v[c], by * w[c]}});
+    const Four a{{by * p_r[c], by * u_r[c], by * v_r[c], by * w_r[c]}};
+    put(a, p, u, v, w, c);
+    keep(vectors, c, 0, a);
     for (int n = 4; n < 84; ++n) vectors(c, n) = 0;
   });
 }
@@ -70,22 +73,23 @@ TASK orthogonal(Range range, InValues<84> vectors, InOut p, InOut u, InOut v, In
   const int present = int(*count);
   reduce_cells(range, most, MAX, CELL(c) {
     const Four a = without(four(p, u, v, w, c), vectors, c, low, high, present);
-    p[c] = a.of[0], u[c] = a.of[1], v[c] = a.of[2], w[c] = a.of[3];
+    put(a, p, u, v, w, c);
     return product(a, a, weight);
   });
 }
 
-TASK next_vector(Range range, InOutValues<84> vectors, In p, In u, In v, In w, ExactIn64<10> low, ExactIn64<10> high, In64 count, In64 scale) {
+TASK next_vector(Range range, InOutValues<84> vectors, InOut p, InOut u, InOut v, InOut w, ExactIn64<10> low, ExactIn64<10> high, In64 count, In64 scale) {
   const int present = int(*count);
   const real by = real(*scale);
   for_cells(range, CELL(c) {
     Four a = without(four(p, u, v, w, c), vectors, c, low, high, present);
     for (int m = 0; m < 4; ++m) a.of[m] *= by;
+    put(a, p, u, v, w, c);
     keep(vectors, c, present, a);
   });
 }
 
-TASK combined(Range range, InOutValues<84> vectors, In64Of<20> share, In64 count) {
+TASK combined(Range range, InValues<84> vectors, Out p, Out u, Out v, Out w, In64Of<20> share, In64 count) {
   const int present = int(*count);
   for_cells(range, CELL(c) {
     Four a{};
@@ -94,6 +98,6 @@ TASK combined(Range range, InOutValues<84> vectors, In64Of<20> share, In64 count
       const Four v = vector(vectors, c, n);
       for (int m = 0; m < 4; ++m) a.of[m] += f * v.of[m];
     }
-    keep(vectors, c, 0, a);
+    put(a, p, u, v, w, c);
   });
 }

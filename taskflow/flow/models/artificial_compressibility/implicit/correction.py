@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
-from taskflow.flow.models.artificial_compressibility.implicit import krylov, outer
+from taskflow.flow.models.artificial_compressibility.implicit import outer
 from taskflow.flow.models.artificial_compressibility.implicit.approximate import left
 from taskflow.flow.models.artificial_compressibility.implicit.gmres import (
+    AFTER,
     BEFORE,
     RIGHT,
     UPDATE,
@@ -37,17 +38,17 @@ class Correction:
     def solve(self, f: Roles, system: LinearSystem) -> Program:
         """x of A x = r, about."""
         yield from measured(f, system, RIGHT)
-        yield derive(self._begin, ("begun", "taken", "nought", "one"))
-        yield krylov.first_vector(fields(f, RIGHT), f.vectors, over=system.cells, scale=f.scalar("one"))
-        yield from system.precondition(f, f.scalar("nought"))
+        yield derive(self._begin, ("begun", "taken"))
+        yield outer.same(fields(f, AFTER), fields(f, RIGHT), over=system.cells)
+        yield from system.precondition(f)
         yield outer.same(fields(f, UPDATE), fields(f, BEFORE), over=system.cells)
         if self.sweeps > 1:
             yield Repeat(partial(self._again, system), self.sweeps - 1)
 
     def _again(self, system: LinearSystem, f: Roles) -> Program:
-        yield left(f.coupling, f.own, fields(f, RIGHT), fields(f, UPDATE), f.vectors, over=system.cells)
-        yield from system.precondition(f, f.scalar("nought"))
+        yield left(f.coupling, f.own, fields(f, RIGHT), fields(f, UPDATE), fields(f, AFTER), over=system.cells)
+        yield from system.precondition(f)
         yield outer.add(fields(f, UPDATE), fields(f, BEFORE), over=system.cells)
 
     def _begin(self, scalars: Scalars) -> dict[str, float]:
-        return {"begun": length(scalars), "taken": float(self.sweeps), "nought": 0.0, "one": 1.0}
+        return {"begun": length(scalars), "taken": float(self.sweeps)}

@@ -8,9 +8,8 @@ Which neighbours are earlier, an ordering says (see `taskflow.runtime.tasks.swee
 from __future__ import annotations
 
 from taskflow.flow.models.artificial_compressibility.implicit.derivative import TEXTS
-from taskflow.flow.models.artificial_compressibility.implicit.krylov import VALUES
 from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, PIVOT
-from taskflow.runtime.tasks import Components, Read, Reduce, Scalar, Sweep, Swept, task
+from taskflow.runtime.tasks import Components, Read, Reduce, Sweep, Swept, task
 
 TEXT = TEXTS / "factor.cu"
 ROW = 2**20  # more cells than an index space has along an axis
@@ -21,8 +20,8 @@ DOWN = Components(p=FALLING, u=FALLING, v=FALLING, w=FALLING)
 
 @task(kernel=TEXT)
 def invert(coupling: Read[1] * COUPLING, pivot: RISING * PIVOT, *, sweep: Sweep) -> None:
-    """pivot = D^-1, from that of the matrix; its first number is infinite where that is singular, its pivots being further
-    apart than 1e12.
+    """pivot = D^-1, from that of the matrix; its first number is infinite where that is singular, its pivots being
+    further apart than 1e12.
     """
 
 
@@ -33,9 +32,10 @@ def unsound(pivot: Read * PIVOT, *, cell: Reduce[min]) -> None:
 
 @task(kernel=TEXT)
 def forward(
-    vectors: Read * VALUES, coupling: Read * COUPLING, pivot: Read * PIVOT, z: UP, *, place: Scalar, sweep: Sweep
+    right: Components(p_r=Read, u_r=Read, v_r=Read, w_r=Read), coupling: Read * COUPLING, pivot: Read * PIVOT, z: UP,
+    *, sweep: Sweep,
 ) -> None:  # fmt: skip
-    """z = D^-1 (v - sum over earlier neighbours of A z), v being the vector number `place`."""
+    """z = D^-1 (right - sum over earlier neighbours of A z)."""
 
 
 @task(kernel=TEXT)

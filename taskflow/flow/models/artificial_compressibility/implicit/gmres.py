@@ -33,8 +33,8 @@ class LinearSystem(Protocol):
     def weight(self) -> float:
         """The weight of p^2 in the square of a length."""
 
-    def precondition(self, f: Roles, place: str) -> Program:
-        """z = M^-1 v of the vector whose number is the scalar `place`."""
+    def precondition(self, f: Roles) -> Program:
+        """z = M^-1 new."""
 
     def product(self, f: Roles) -> Program:
         """new = A z."""
@@ -76,7 +76,7 @@ class Gmres:
     def solve(self, f: Roles, system: LinearSystem) -> Program:
         """x of A x = r. The right-hand side in the roles of `RIGHT` is afterwards what was left at the last restart."""
         yield from measured(f, system, RIGHT)
-        yield derive(self._begin, (*self._memory, "begun", "taken", "nought"))
+        yield derive(self._begin, (*self._memory, "begun", "taken"))
         yield from self._cycle(f, system)
         yield outer.same(fields(f, UPDATE), fields(f, BEFORE), over=system.cells)
         further = -(-self.products // self.vectors) - 1
@@ -93,12 +93,12 @@ class Gmres:
 
     def _cycle(self, f: Roles, system: LinearSystem) -> Program:
         """z = M^-1 (sum of y_n v_n), of the y for which what is left is shortest."""
-        first = fields(f, RIGHT)
-        yield krylov.first_vector(first, f.vectors, over=system.cells, scale=f.scalar("scale"))
+        cells, right, vector = system.cells, fields(f, RIGHT), fields(f, AFTER)
+        yield krylov.first_vector(right, f.vectors, vector, over=cells, scale=f.scalar("scale"))
         yield Repeat(partial(self._arnoldi, system), self.vectors, until=self._enough, lag=False)
         yield derive(self._shares, tuple(f"share.{n}" for n in range(krylov.MOST)))
-        yield krylov.combined(f.vectors, over=system.cells, share=f.scalar("share"), count=f.scalar("place"))
-        yield from system.precondition(f, f.scalar("nought"))
+        yield krylov.combined(f.vectors, vector, over=cells, share=f.scalar("share"), count=f.scalar("place"))
+        yield from system.precondition(f)
 
     def _again(self, system: LinearSystem, f: Roles) -> Program:
         """Another cycle, for what is left: after the first one z is its x, of later ones what they added."""
@@ -112,7 +112,7 @@ class Gmres:
     def _arnoldi(self, system: LinearSystem, f: Roles) -> Program:
         """A vector more: A M^-1 times the last one, less its parts along all of them."""
         cells, vector, count = system.cells, fields(f, AFTER), f.scalar("count")
-        yield from system.precondition(f, f.scalar("place"))
+        yield from system.precondition(f)
         yield from system.product(f)
         yield krylov.largest_square(vector, over=cells, most=f.scalar("most"), weight=system.weight)
         yield from self._along(f, system, "h")
@@ -129,12 +129,12 @@ class Gmres:
     def _along(self, f: Roles, system: LinearSystem, name: str) -> Program:
         """The products of the new vector with all others."""
         for first, part in ((0, "low"), (krylov.AT_ONCE, "high")):
-            numbers: dict[str, Any] = {"along": f.scalar(f"{name}_{part}"), "most": f.scalar("most"), "count": f.scalar("count")}
             where: dict[str, Any] = {"over": system.cells, "first": first, "weight": system.weight}
-            yield krylov.products(f.vectors, fields(f, AFTER), **where, **numbers)
+            where |= {"along": f.scalar(f"{name}_{part}"), "most": f.scalar("most"), "count": f.scalar("count")}
+            yield krylov.products(f.vectors, fields(f, AFTER), **where)
 
     def _begin(self, scalars: Scalars) -> dict[str, float]:
-        return {**self._restart(scalars), "begun": length(scalars), "taken": 0.0, "nought": 0.0}
+        return {**self._restart(scalars), "begun": length(scalars), "taken": 0.0}
 
     def _restart(self, scalars: Scalars) -> dict[str, float]:
         """An empty memory, and the first vector's length."""

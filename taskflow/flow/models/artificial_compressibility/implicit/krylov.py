@@ -12,6 +12,7 @@ AT_ONCE = 10  # sums of a launch
 VALUES = 4 * (MOST + 1)
 SHARES = Scalar["sum", MOST]
 VECTOR = Components(p=Read, u=Read, v=Read, w=Read)
+WRITTEN = Components(p=Write, u=Write, v=Write, w=Write)
 CHANGED = Components(p=ReadWrite, u=ReadWrite, v=ReadWrite, w=ReadWrite)
 
 
@@ -26,8 +27,11 @@ def square(vector: VECTOR, *, squares: Reduce["exact sum", 1], most: Scalar, wei
 
 
 @task(kernel=TEXT)
-def first_vector(vector: VECTOR, vectors: Write * VALUES, *, scale: Scalar) -> None:
-    """vectors[0] = scale vector, and no others."""
+def first_vector(
+    right: Components(p_r=Read, u_r=Read, v_r=Read, w_r=Read), vectors: Write * VALUES, vector: WRITTEN,
+    *, scale: Scalar,
+) -> None:  # fmt: skip
+    """vector = scale right; it is the first of the vectors, and there are no others."""
 
 
 @task(kernel=TEXT)
@@ -48,12 +52,12 @@ def orthogonal(
 
 @task(kernel=TEXT)
 def next_vector(
-    vectors: ReadWrite * VALUES, vector: VECTOR,
+    vectors: ReadWrite * VALUES, vector: CHANGED,
     *, low: Scalar["exact sum", 10], high: Scalar["exact sum", 10], count: Scalar, scale: Scalar,
 ) -> None:  # fmt: skip
-    """vectors[count] = scale (vector - sum of along[n] vectors[n])."""
+    """vector = scale (vector - sum of along[n] vectors[n]), which is vectors[count], too."""
 
 
 @task(kernel=TEXT)
-def combined(vectors: ReadWrite * VALUES, *, share: SHARES, count: Scalar) -> None:
-    """vectors[0] = sum of share[n] vectors[n], of the `count` vectors that there are."""
+def combined(vectors: Read * VALUES, vector: WRITTEN, *, share: SHARES, count: Scalar) -> None:
+    """vector = sum of share[n] vectors[n], of the `count` vectors that there are."""

@@ -22,6 +22,6 @@ def matrix(
 
         coupling: (A_beyond - G |A|) / 2 - viscosity |S|^2 / V,     pivot: sums of (A + G |A|) / 2 + viscosity |S|^2 / V
 
-    `own` has the pivot, too. On sides nothing is coupled. There the pivot has what is given: no velocity on walls and inflows, no pressure at
-    outflows, nothing of a free stream.
+    `own` has the pivot, too. On sides nothing is coupled. There the pivot has what is given: no velocity on walls and
+    inflows, no pressure at outflows, nothing of a free stream.
     """

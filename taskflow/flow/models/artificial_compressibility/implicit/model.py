@@ -60,9 +60,9 @@ class ImplicitCompressibility(ArtificialCompressibility):
 
     @property
     def several(self) -> dict[str, int]:
-        """The vectors of a Krylov space, the blocks for neighbours, and the inverses of those of cells themselves."""
-        more = {"own": PIVOT} if self.solver.approximates else {}
-        return {"vectors": VALUES, "coupling": COUPLING, "pivot": PIVOT, **more}
+        """The blocks of the matrix for neighbours, the inverses of pivots, and what the solver has."""
+        more = {"own": PIVOT} if self.solver.approximates else {"vectors": VALUES}
+        return {"coupling": COUPLING, "pivot": PIVOT, **more}
 
     @property
     def marched(self) -> str:
@@ -116,11 +116,11 @@ class ImplicitCompressibility(ArtificialCompressibility):
         yield derive(march.share, ("share", "tries", "accepted"))
         yield Repeat(self._tried, 3, until=lambda scalars: scalars["accepted"] > 0, lag=False)
 
-    def precondition(self, f: Roles, place: str) -> Iterator[Launch]:
-        """z = M^-1 v of the vector whose number is the scalar `place`."""
-        z = fields(f, BEFORE)
+    def precondition(self, f: Roles) -> Iterator[Launch]:
+        """z = M^-1 new."""
+        new, z = fields(f, AFTER), fields(f, BEFORE)
         for sweep in sweeps(self.ordering, "up"):
-            yield factor.forward(f.vectors, f.coupling, f.pivot, z, over=self.cells, place=place, sweep=sweep)
+            yield factor.forward(new, f.coupling, f.pivot, z, over=self.cells, sweep=sweep)
         for sweep in sweeps(self.ordering, "down") if self.ordering != "jacobi" else ():
             yield factor.backward(f.coupling, f.pivot, z, over=self.cells, sweep=sweep)
 
