@@ -32,8 +32,8 @@ class CompressibilityMeasures:
         return tuple(f"{OF}{NAMES[name]}" for name in self.model.flow)
 
     def line(self, scalars: Mapping[str, float], tick: Tick, wall: float) -> dict[str, Any]:
-        """Steps, the CFL number of pseudo-time and how an implicit step went, residuals, and of each wall its force, the
-        pressure's part of it, its moment and, with heat, the heat that leaves through it.
+        """Steps, the CFL number of pseudo-time and how an implicit step went, residuals, and of each wall its force,
+        the pressure's part of it, its moment and, with heat, the heat that leaves through it.
         """
         numbers: dict[str, Any] = {"step": tick.step, "time": tick.time, **self.model.progress(scalars)}
         numbers |= {f"{OF}{name}": norm for name, norm in self.model.norms(scalars).items()}

@@ -116,7 +116,7 @@ class CompressibilitySystem(System):
             lift = Buoyancy(case.heat.expansion, case.heat.reference, case.body.gravity)
             heat = Heat(case.heat.diffusivity, lift)
         kind, how = case.own.marching
-        made: ArtificialCompressibility = kind(
+        return kind(
             domain.atlas.charts,
             Fluid(case.fluid.viscosity, case.body.force),
             sides_of(case, self.grid, domain.atlas.ghost, planar=self._planar),
@@ -130,7 +130,6 @@ class CompressibilitySystem(System):
             more_edges=more_edges(self.grid, domain.atlas, planar=self._planar),
             **how,
         )
-        return made
 
     @property
     def _method(self) -> Method:

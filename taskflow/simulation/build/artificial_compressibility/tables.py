@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
@@ -124,7 +124,7 @@ class CompressibilityMethod(Method):
         return "rk4" if self.march == "implicit" else self.march
 
     @property
-    def marching(self) -> tuple[type[ArtificialCompressibility], dict[str, Any]]:
+    def marching(self) -> tuple[Callable[..., ArtificialCompressibility], dict[str, Any]]:
         """The kind of model, and what it is made of besides others."""
         if self.march != "implicit":
             return ArtificialCompressibility, {}
