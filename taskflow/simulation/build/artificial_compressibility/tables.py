@@ -66,7 +66,9 @@ def _compressibility(value: object) -> Any:
 
 
 def _cfl(value: object) -> Any:
-    if isinstance(value, Mapping | CflRamp):
+    if isinstance(value, Mapping):
+        return CflRamp(**value)
+    if isinstance(value, CflRamp):
         return value
     try:
         return positive(value)
