@@ -28,6 +28,8 @@ _ROOMS = {
         "ReadWrite",
         "Reduce",
         "Scalar",
+        "Sweep",
+        "Swept",
         "Write",
         "box",
         "derive",
@@ -36,6 +38,7 @@ _ROOMS = {
         "offsets",
         "repeat",
         "star",
+        "sweeps",
         "task",
     ),
     "taskflow.runtime.cluster.blocks": ("Blocks",),
@@ -70,6 +73,8 @@ __all__ = [
     "Seam",
     "Slurm",
     "Stopped",
+    "Sweep",
+    "Swept",
     "TaskflowError",
     "Turn",
     "TwoPhase",
@@ -86,6 +91,7 @@ __all__ = [
     "repeat",
     "run",
     "star",
+    "sweeps",
     "task",
 ]
 
@@ -106,6 +112,8 @@ if TYPE_CHECKING:
         ReadWrite,
         Reduce,
         Scalar,
+        Sweep,
+        Swept,
         Write,
         box,
         derive,
@@ -114,6 +122,7 @@ if TYPE_CHECKING:
         offsets,
         repeat,
         star,
+        sweeps,
         task,
     )
     from taskflow.simulation.build.two_phase import TwoPhase

@@ -93,7 +93,7 @@ def operations(launch: Launch, partition: Partition) -> float:
     ]
     scalars = {name: np.array([0.5]) for name in launch.scalars}
     results = {name: np.zeros(1) for name in launch.reductions}
-    call = kernel.bind(box, layout, fields, launch.constants, scalars, results, foreign=foreign)
+    call = kernel.bind(box, layout, fields, launch.constants, scalars, results, others=foreign)
     counter = ctypes.c_longlong.in_dll(_library(launch.task), "operations")
     counter.value = 0
     call()

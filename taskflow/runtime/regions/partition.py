@@ -166,9 +166,15 @@ class Partition:
         """The cells of a block, as the boxes of its pieces."""
         return tuple(self.parts[piece] for piece in self.pieces_of(block))
 
-    def own_of(self, block: int) -> tuple[Box, ...]:
-        """The cells that a block owns, boundary layers among them, as disjoint boxes."""
+    def own_of(self, block: int, name: str | None = None) -> tuple[Box, ...]:
+        """The cells that a block owns, as disjoint boxes, boundary layers among them, but for a private field's."""
+        if name is not None and self.fields[name].private:
+            return self.cells_of(block)
         return tuple(box for piece in self.pieces_of(block) for box in self.own[piece])
+
+    def held(self, name: str, piece: int) -> Box:
+        """The cells that the array of a field of this region covers on a piece."""
+        return (self.parts if self.region.fields[name].private else self.memory)[piece]
 
     def beside_piece(self, piece: int, other: Partition) -> int:
         """The piece of another partition beside a piece: of as many on a block that in its place, else the first."""
@@ -188,14 +194,17 @@ class Partition:
 
     @cached_property
     def memory(self) -> tuple[Box, ...]:
-        """The cells that the arrays of each piece cover: its own with their ghost layers, and those that it reaches."""
+        """The cells that the arrays of each piece cover, but for private fields: its own with their ghost layers, and
+        those that it reaches.
+        """
         reach = self.reach or (Box.of((0, 0, 0)),) * len(self.parts)
         return tuple(piece.grow(self.region.ghost) | more for piece, more in zip(self.parts, reach, strict=True))
 
     def nbytes(self, block: int) -> int:
         """Bytes of the fields of all regions on a block."""
-        homes = (self, *self.beside)
-        return sum(each.region.nbytes(each.memory[n]) for each in homes for n in each.pieces_of(block))
+        homes = self.homes.items()
+        held = ((name, home.held(name, piece)) for name, home in homes for piece in home.pieces_of(block))
+        return sum(box.volume * self.fields[name].nbytes for name, box in held)
 
     def place(self, block: int) -> Triple:
         """Return how many blocks lie before this one along x, y and z."""

@@ -44,6 +44,10 @@ def _check(launch: Launch, partition: Partition) -> None:
                 f"{launch}: {name!r} is of another region than {launch.own!r}; a task reads one of those if it is"
                 " declared Foreign"
             )
+        if partition.fields[name].private != privilege.unshared:
+            _refuse_private(launch, name, privilege)
+        if privilege.unshared and difference(launch.boxes, home.region.charts):
+            raise BadInput(f"{launch} is launched over {launch.over}, where {name!r}, which is private, has no cells")
         if privilege.writes and partition.fields[name].constant:
             raise BadInput(f"{launch} writes {name!r}, which is constant: declare the field without constant=True")
         if privilege.swept:
@@ -71,6 +75,13 @@ def _check(launch: Launch, partition: Partition) -> None:
     if launch.task.kernel is not None and len(set(precisions.values())) > 1:
         listed = ", ".join(f"{name} is {precision}" for name, precision in precisions.items())
         raise BadInput(f"{launch}: {listed}; a kernel text is compiled for one precision: declare the fields alike")
+
+
+def _refuse_private(launch: Launch, name: str, privilege: Privilege) -> None:
+    if privilege.unshared:
+        raise BadInput(f"{launch} takes {name!r} as a private field: declare the field with private=True")
+    word = "Write" if not privilege.reads else "ReadWrite" if privilege.writes else "Read"
+    raise BadInput(f"{launch} uses {name!r}, which is private: declare it {word}.private, and read no neighbours")
 
 
 def _check_memory(launch: Launch, name: str, privilege: Privilege, partition: Partition) -> None:

@@ -91,6 +91,17 @@ class PlacedSweep:
         x, y, z = (range((a - low) // n, -(-(b - low) // n)) for a, b, low, n in ends)
         return x, y, z
 
+    def volume(self, cells: Box) -> int:
+        """How many of these cells the launch does."""
+        even, odd = 1, 0  # cells in rows of tiles whose numbers have an even sum, or an odd one
+        for axis, numbers in enumerate(self.numbers(cells)):
+            along = [0, 0]
+            for number in numbers:
+                low = self.within.lo[axis] + number * self.tile[axis]
+                along[number % 2] += min(low + self.tile[axis], cells.hi[axis]) - max(low, cells.lo[axis])
+            even, odd = even * along[0] + odd * along[1], even * along[1] + odd * along[0]
+        return even + odd if self.sweep.colour is None else (even, odd)[self.sweep.colour]
+
     def points(self, cells: Box) -> Iterator[Point]:
         """These cells one by one, as far as the launch does them, in an order that the sweep allows."""
         step = 1 if self.direction == "up" else -1

@@ -174,8 +174,19 @@ class Launch:
     @cached_property
     def foreign(self) -> dict[str, str]:
         """Parameters that are fields of other regions, with the fields."""
+        return {name: field for name, field in self.apart.items() if self.task.fields[name].foreign}
+
+    @cached_property
+    def apart(self) -> dict[str, str]:
+        """Parameters whose arrays cover other cells than those of most fields, with the fields: foreign and private."""
         fields = zip(self.task.fields.items(), self.fields, strict=True)
-        return {parameter: name for (parameter, privilege), name in fields if privilege.foreign}
+        return {name: field for (name, privilege), field in fields if privilege.foreign or privilege.unshared}
+
+    @cached_property
+    def usual(self) -> str:
+        """A field of its region whose array covers ghost cells, if there is one."""
+        apart = self.apart.values()
+        return next((name for name in self.fields if name not in apart), self.own)
 
     @cached_property
     def written(self) -> tuple[str, ...]:

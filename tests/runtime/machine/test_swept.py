@@ -3,7 +3,12 @@
 import numpy as np
 import pytest
 
-from .sweeping import expected, solved
+from taskflow.runtime.machine import Mapper, run_threads
+from taskflow.runtime.machine.device import cpu
+from taskflow.runtime.regions import ROTATIONS, Field, Partition, charted, divided
+
+from ..regions.turned import turned
+from .sweeping import expected, program, solved, started
 
 ORDERINGS = ["tiles", "colours", "hyperplanes", "blocks", "jacobi"]
 
@@ -22,3 +27,46 @@ def test_blocks_and_threads_change_no_bit(ordering, blocks, threads):
     np.testing.assert_array_equal(
         solved(cells, blocks, ordering, tile, threads, debug=True), solved(cells, (1, 1, 1), ordering, tile)
     )
+
+
+def test_threads_that_share_the_tiles_of_a_large_block_change_no_bit():
+    cells, tile = (33, 26, 21), (8, 8, 8)  # more cells than one thread does alone
+    one = solved(cells, (1, 1, 1), "tiles", tile)
+    for threads in (2, 3):
+        np.testing.assert_array_equal(solved(cells, (1, 1, 1), "tiles", tile, threads), one)
+
+
+ATLASES = {
+    "two": lambda: turned((13, 7, 6), ((8,), (), ()), [ROTATIONS[n] for n in (0, 13)]),
+    "four": lambda: turned((9, 10, 5), ((5,), (6,), ()), [ROTATIONS[n] for n in (3, 0, 17, 22)], (False, False, True)),
+}
+
+
+@pytest.mark.parametrize("ordering", ["tiles", "jacobi"])
+@pytest.mark.parametrize(("blocks", "cuts"), [(1, None), (2, {0: (1, 2, 1)}), (3, {1: (1, 2, 2)})])
+@pytest.mark.parametrize("name", ATLASES)
+def test_nothing_is_earlier_across_a_seam(name, blocks, cuts, ordering):
+    """Each chart is solved as if it were alone, in its own directions, however charts are cut."""
+    atlas, tile = ATLASES[name]()[0], (4, 4, 4)
+    space = charted(atlas, [Field(each) for each in "abx"])
+    partition = Partition(space, (1, 1, blocks), pieces=divided(atlas, blocks, cuts, tile))
+    start = [started(chart.shape) for chart in space.charts]
+
+    def job(shard):
+        mine = partition.cells_of(shard.block)
+        for name in "abx":
+            values = [each[name] for each in start]
+            shard.write_parts([name], [(box, {name: cells_of(box, space, values)}) for box in mine])
+        for _ in range(2):
+            shard.run(program(space.charts, ordering, tile))
+        return [(box, shard.read("x", box)) for box in mine]
+
+    expect = [expected(chart.shape, ordering, tile) for chart in space.charts]
+    for box, found in (pair for block in run_threads(partition, job, cpu(2), Mapper(debug=True)) for pair in block):
+        np.testing.assert_array_equal(found, cells_of(box, space, expect))
+
+
+def cells_of(box, space, arrays):
+    """The values in a box of arrays of all charts."""
+    n = next(n for n, chart in enumerate(space.charts) if box in chart)
+    return np.ascontiguousarray(arrays[n][box.slices(space.charts[n].lo)])

@@ -62,11 +62,12 @@ def address(pointer: int) -> np.uint64:
     return np.uint64(pointer % 2**64)
 
 
-def strided_field(pointer: int, shape: tuple[int, ...]) -> np.ndarray:
+def strided_field(pointer: int, shape: tuple[int, ...], *, private: bool = False) -> np.ndarray:
     """The struct Foreign, or ValuesOf, of a field whose cell (0, 0, 0) would be at `pointer`, a C-ordered array
-    [z, y, x] or [z, y, value, x].
+    [z, y, x] or [z, y, value, x]; or PrivateOf, with distances in cells. That of StoredOf is its begin.
     """
-    return np.array((address(pointer), shape[-1], shape[1] * math.prod(shape[2:])), STRIDED)
+    plane = shape[1] * (shape[-1] if private else math.prod(shape[2:]))
+    return np.array((address(pointer), shape[-1], plane), STRIDED)
 
 
 def table_address(table: LookupTable, real: np.dtype, device: Device) -> int:

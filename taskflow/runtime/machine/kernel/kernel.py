@@ -86,7 +86,7 @@ class Kernel(ABC):
         scalars: Mapping[str, Array],
         results: Mapping[str, Array] | None = None,
         lane: Lane | None = None,
-        foreign: Mapping[str, Layout] | None = None,
+        others: Mapping[str, Layout] | None = None,
         tile: Triple | None = None,
         *,
         further: bool = False,
@@ -94,22 +94,24 @@ class Kernel(ABC):
         """An operation that does the task in the cells of `box`; where the kernel has tiles, in those of a size, by
         default `tile(box)`.
 
-        `arrays` are the fields in the order of the task's parameters; those that are `foreign` have a layout of their
-        own, by parameter. `constants`, `scalars` (arrays of one float64
-        that are read) and `results` (arrays of one float64 that receive a reduction's value over the box) are by
-        parameter. On a GPU the operation is a launch on `lane`, by default on the stream that is current when it is
-        called. If `further`, what is reduced is folded into what the results hold.
+        `arrays` are the fields in the order of the task's parameters; `others` have a layout of their own, by
+        parameter: those that are foreign or private. `constants`, `scalars` (arrays of one float64 that are read) and
+        `results` (arrays of one float64 that receive a reduction's value over the box) are by parameter. On a GPU the
+        operation is a launch on `lane`, by default on the stream that is current when it is called. If `further`, what
+        is reduced is folded into what the results hold.
         Raises ValueError where the task would touch cells without memory, or an array is not as the kernel takes it.
         """
         layouts = {name: layout.of(privilege.values) for name, privilege in self.task.fields.items()}
-        layouts |= foreign or {}
+        layouts |= {name: layout.of(self.task.fields[name].values) for name, layout in (others or {}).items()}
         self._check(box, layouts, arrays)
         tile = tile or self.tile(box)
         values: list[Value] = [range_of(box, layout.shape, self.device.threads, tile[2] if tile else 0)]
         for (name, privilege), array in zip(self.task.fields.items(), arrays, strict=True):
             first = self.device.pointer(array) - layouts[name].offset * array.dtype.itemsize
-            far = privilege.foreign or privilege.values > 1
-            values.append(strided_field(first, layouts[name].shape) if far else address(first))
+            own = privilege.precision is not None and self.task.base.fields[name].precision == "any"
+            strided = own or privilege.foreign or privilege.values > 1
+            field = strided_field(first, layouts[name].shape, private=privilege.unshared)
+            values.append(field if strided else address(first))
         keep: list[Array] = [*arrays]
         sweep: PlacedSweep | None = None
         for name in self.task.keywords:
@@ -161,7 +163,8 @@ class Kernel(ABC):
             layout = layouts[name]
             own = privilege.precision
             real = self.real if own in (None, "any") else np.dtype(own)
-            if array.shape != layout.shape or array.dtype != real or not array.flags.c_contiguous:
+            rows = array.swapaxes(2, -1) if privilege.unshared else array  # the values of a cell are neighbours there
+            if array.shape != layout.shape or array.dtype != real or not rows.flags.c_contiguous:
                 actual, expected = f"{array.dtype} {array.shape}", f"{real} {layout.shape} in C order"
                 raise ValueError(f"{self.task.name}: {name} is {actual}, not {expected}")
             around = privilege.reads and not privilege.swept  # beyond tiles that are alone a sweep touches nothing

@@ -28,7 +28,7 @@ from taskflow.runtime.tasks import FACES, LookupTable, Numbers, Privilege, Sweep
 INCLUDE = Path(__file__).parent / "include"
 REAL = {"float32": "float", "float64": "double", "uint8": "unsigned char", "uint16": "unsigned short"}  # these to copy
 SCALARS = {float: "real", int: "int", bool: "int"}  # constants that are plain numbers
-SWEEP = '#include "sweep.h"\n'
+SWEEP, STORED = '#include "sweep.h"\n', '#include "stored.h"\n'
 ADDRESS = np.dtype(np.uint64)
 VOCABULARY = '#include "cell.h"\n'
 _NAMES = "UZ|UY|BX|BY|UNROLL|OVERLAP|RESIDENT|PLANES"  # of settings, see cell.h and twice.h
@@ -165,7 +165,23 @@ def parameters(task: Task) -> list[tuple[str, str]]:
 
 def _of_any_precision(task: Task) -> dict[str, str]:
     """The C types of the fields that are declared to be of any precision."""
-    return {name: f"ForeignOf<Real_{name}>" for name, each in task.base.fields.items() if each.precision == "any"}
+    return {
+        name: f"ForeignOf<Real_{name}>" if each.foreign else _own_kind(each, f"Real_{name}")
+        for name, each in task.base.fields.items()
+        if each.precision == "any"
+    }
+
+
+def _own_kind(privilege: Privilege, number: str) -> str:
+    """The C type of a field that is not foreign, of these numbers."""
+    kind = _way(privilege)
+    if privilege.unshared:
+        return f"{kind}Private<{privilege.values}, {number}>"
+    return f"{kind}Of<{number}>" if privilege.values == 1 else f"{kind}ValuesOf<{privilege.values}, {number}>"
+
+
+def _way(privilege: Privilege) -> str:
+    return {(True, False): "In", (False, True): "Out", (True, True): "InOut"}[privilege.reads, privilege.writes]
 
 
 def _numbers_kind(numbers: Numbers) -> str:
@@ -178,7 +194,7 @@ def _field_kind(privilege: Privilege) -> str:
         return "Foreign"
     if privilege.precision:
         return {"u1": "InByte", "u2": "InShort"}[privilege.precision]
-    kind = {(True, False): "In", (False, True): "Out", (True, True): "InOut"}[privilege.reads, privilege.writes]
+    kind = _way(privilege)
     return kind if privilege.values == 1 else f"{kind}Values<{privilege.values}>"
 
 
@@ -198,6 +214,8 @@ def declarations(tasks: Iterable[Task], real: np.dtype, linkage: str, text: Sequ
     ]
     macros = [*_turned(text), *_precisions(text, real), *_optional(tasks), *_chosen(text, constants.values())]
     words = SWEEP if sweeps else ""
+    if any(each.precision == "any" and not each.foreign for task in text for each in task.base.fields.values()):
+        words += STORED
     return "".join([*macros, words, *(_struct(kind, real) for kind in constants.values()), *prototypes])
 
 

@@ -58,13 +58,13 @@ class Binder:
         kernel = compiled(*self._text(launch), self.device)
         return kernel.bind(
             node.box,
-            self._layouts[node.place(launch.own)],
+            self._layouts[node.place(launch.usual)],
             [arrays[node.place(name)] for name in launch.fields],
             launch.constants | node.placed,
             {parameter: scalar(name) for parameter, name in launch.scalars.items()},
             {parameter: scalar(name) for parameter, (name, _) in launch.reductions.items()},
             lane,
-            {parameter: self._layouts[node.place(name)] for parameter, name in launch.foreign.items()},
+            {parameter: self._layouts[node.place(name)] for parameter, name in launch.apart.items()},
             kernel.tile(node.cells, node.middle),
             further=not node.first,
         )
@@ -72,8 +72,10 @@ class Binder:
     def _text(self, launch: Launch) -> tuple[Task, np.dtype]:
         """The task of a launch as it is compiled for these arrays, and its precision."""
         array, fields = self.instances.array, launch.task.fields
-        real = array(launch.own).dtype
-        own = ((name, array(field).dtype) for name, field in launch.foreign.items() if fields[name].precision == "any")
+        bound = dict(zip(fields, launch.fields, strict=True))
+        usual = (bound[name] for name, each in fields.items() if each.precision is None and not each.foreign)
+        real = array(next(usual, launch.own)).dtype
+        own = ((name, array(field).dtype) for name, field in bound.items() if fields[name].precision == "any")
         return launch.task.precise({name: dtype.str[1:] for name, dtype in own if dtype != real}), real
 
     def _library(self, launch: Launch) -> Callable[..., Call]:
