@@ -21,7 +21,7 @@ from taskflow.flow.scalars.quantity import Quantity
 from taskflow.flow.stability import Stability, StepLimit, Transported
 from taskflow.flow.time.schemes import ADAMS_BASHFORTH, Scheme, Spreads
 from taskflow.flow.turbulence.eddy_viscosity import Turbulence
-from taskflow.runtime.regions import Location, Partition
+from taskflow.runtime.regions import Field, Location, Partition
 from taskflow.runtime.tasks import Derive, Launch, Repeat, Roles
 
 VELOCITY: dict[str, Location] = {"u": "fx", "v": "fy", "w": "fz"}
@@ -54,10 +54,11 @@ class Model(Protocol):
         """Fields of numbers that say where surfaces of bodies are, by role. No program writes them."""
         return {}
 
-    @property
-    def several(self) -> dict[str, int]:
-        """Fields of several values per cell that programs write, by role, each with their number."""
-        return {}
+    def several(self, dtype: str) -> tuple[Field, ...]:
+        """Further fields that programs write, of several values per cell or in a precision of their own, where others
+        are of `dtype`.
+        """
+        return ()
 
     def partitions(self, main: Partition) -> tuple[Partition, ...]:
         """Regions beside that of `fields`, on the blocks of `main`."""

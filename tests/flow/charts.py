@@ -168,7 +168,7 @@ def march(
     names = [Field(name, dtype) for name in (*model.fields, *more)] + [Field("sides", "u1")]
     if model.spacing is None:
         names.append(Field("metrics", dtype, values=10))
-    names += [Field(name, dtype, values=values) for name, values in model.several.items()]
+    names += model.several(dtype)
     region = Region(chart.box, FieldSpace(names), tuple(a in chart.periodic for a in "xyz"), model.ghost)
     partition = Partition(region, blocks, multiple=multiple)
     fixed = dict(constants or {})

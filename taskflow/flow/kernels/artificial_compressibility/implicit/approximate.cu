@@ -1,8 +1,8 @@
 // What is left of linear equations with the matrix of first order.
 #include "cell.h"
 
-template <int R>
-FN real brought(In p, In u, In v, In w, const InValues<96>& coupling, const InValues<16>& own, const Cell& c, const Range& range) {
+template <int R, class Coupling, class Own>
+FN real brought(In p, In u, In v, In w, const Coupling& coupling, const Own& own, const Cell& c, const Range& range) {
   real sum = (own(c, 4 * R) * p[c] + own(c, 4 * R + 1) * u[c]) + (own(c, 4 * R + 2) * v[c] + own(c, 4 * R + 3) * w[c]);
   for (int side = 0; side < 6; ++side) {
     const Index there = c + (side & 1 ? 1 : -1) * (side < 2 ? 1 : side < 4 ? range.y : range.z);
@@ -14,7 +14,7 @@ FN real brought(In p, In u, In v, In w, const InValues<96>& coupling, const InVa
   return sum;
 }
 
-TASK left(Range range, InValues<96> coupling, InValues<16> own, In p_r, In u_r, In v_r, In w_r, In p_x, In u_x, In v_x, In w_x,
+TASK left(Range range, InPrivate<96, Real_coupling> coupling, InPrivate<16, Real_own> own, In p_r, In u_r, In v_r, In w_r, In p_x, In u_x, In v_x, In w_x,
           Out p, Out u, Out v, Out w) {
   for_cells(range, CELL(c) {
     p[c] = p_r[c] - brought<0>(p_x, u_x, v_x, w_x, coupling, own, c, range);

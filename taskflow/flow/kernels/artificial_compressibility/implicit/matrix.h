@@ -55,3 +55,30 @@ FN void add_absolute(Block& m, real f, const Absolute& a, Vector s, real inverse
     m.of[5 + 5 * n] += f * a.speed;
   }
 }
+
+FN real compressible(None, const Numbers& n, Index, Index) { return n.compressibility; }
+FN real compressible(In b, const Numbers&, Index one, Index other) { return real(0.5) * (b[one] + b[other]); }
+
+// A face of a cell: its area, towards the cell beyond; what friction passes there; b
+struct Across {
+  Index beyond;
+  Vector area;
+  real friction, b;
+};
+template <int SIDE, class Geometry, class B>
+FN Across across(const Geometry& g, B b, const Cell& c, const Steps& steps, const Numbers& n) {
+  constexpr int D = SIDE / 2;
+  constexpr bool HIGHER = SIDE % 2;
+  const Index beyond = HIGHER ? c + steps.of<D>() : c - steps.of<D>();
+  const Cell f{c.i + (HIGHER && D == 0), c.j + (HIGHER && D == 1), c.k + (HIGHER && D == 2), HIGHER ? beyond : Index(c)};
+  return {beyond, real(HIGHER ? 1 : -1) * whole(g.template face<D>(f)), n.viscosity * diffusion<D>(g, f).normal, compressible(b, n, c, beyond)};
+}
+
+// The block of a cell with the velocity u for another with v, s being the area towards that
+FN Block coupled(Vector u, Vector v, Vector s, real friction, real b) {
+  Block m{};
+  const real half = real(0.5);
+  add_pressure(m, half, s), add_convection(m, half, v, s);
+  add_absolute(m, -half, absolute(half * (u + v), s, b), s, reciprocal(b)), add_friction(m, -friction);
+  return m;
+}

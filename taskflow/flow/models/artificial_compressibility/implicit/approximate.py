@@ -13,6 +13,6 @@ UPDATE = Components(p_x=Read[1], u_x=Read[1], v_x=Read[1], w_x=Read[1])
 
 @task(kernel=TEXTS / "approximate.cu")
 def left(
-    coupling: Read * COUPLING, own: Read * PIVOT, right: RIGHT, update: UPDATE, new: NEW
+    coupling: Read.private * COUPLING, own: Read.private * PIVOT, right: RIGHT, update: UPDATE, new: NEW
 ) -> None:
     """new = right - A_1 update, neighbours in other charts among them."""

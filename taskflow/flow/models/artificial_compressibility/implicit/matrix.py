@@ -13,8 +13,9 @@ COUPLING, PIVOT = 96, 16
 
 @task(kernel=TEXTS / "matrix.cu")
 def matrix(
-    flow: Components(p=Read[SHORT], u=Read[SHORT], v=Read[SHORT], w=Read[SHORT]), coupling: Write * COUPLING,
-    pivot: Write * PIVOT, own: Write * PIVOT | None, sides: ReadByte[BESIDE], metrics: METRICS, b: Read[SHORT] | None,
+    flow: Components(p=Read[SHORT], u=Read[SHORT], v=Read[SHORT], w=Read[SHORT]), coupling: Write.private * COUPLING,
+    pivot: Write.any * PIVOT, own: Write.private * PIVOT | None, sides: ReadByte[BESIDE], metrics: METRICS,
+    b: Read[SHORT] | None,
     *, slowness: Scalar, numbers: Numbers,
 ) -> None:  # fmt: skip
     """The blocks of V G / dtau + dR_1/dQ, see `derivative`: R_1 has fluxes of first order, whose |A| does not change,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Literal
 
 from taskflow.flow.models.artificial_compressibility.implicit import factor, march, outer
 from taskflow.flow.models.artificial_compressibility.implicit.correction import Correction
@@ -35,8 +35,8 @@ from taskflow.flow.models.artificial_compressibility.implicit.singular import re
 from taskflow.flow.models.artificial_compressibility.model import STATE, ArtificialCompressibility
 from taskflow.flow.models.artificial_compressibility.sides import Condition, Side, edge_ghosts, side_ghosts
 from taskflow.flow.models.artificial_compressibility.stage import residual
-from taskflow.runtime.regions import Location
-from taskflow.runtime.tasks import Derive, Launch, Ordering, OwnedScalars, Repeat, Roles, derive, owned, sweeps
+from taskflow.runtime.regions import Field, Location, Triple
+from taskflow.runtime.tasks import TILE, Derive, Launch, Ordering, OwnedScalars, Repeat, Roles, derive, owned, sweeps
 
 OWNER = "implicit"
 
@@ -44,13 +44,15 @@ OWNER = "implicit"
 @dataclass(frozen=True, eq=False)
 class ImplicitCompressibility(ArtificialCompressibility):
     """The equations, marched with long steps of pseudo-time. `solver` solves the linear equations, with the factors in
-    an `ordering`; `ramp` says how long steps are.
+    an `ordering` of cells in a `tile`, stored in a `precision`; `ramp` says how long steps are.
     """
 
     _: KW_ONLY
     solver: Gmres | Correction = TWENTY
     ordering: Ordering = "tiles"
     ramp: Ramp = RAMP
+    precision: Literal["single", "double"] = "single"
+    tile: Triple = TILE
 
     @property
     def fields(self) -> dict[str, Location]:
@@ -58,11 +60,12 @@ class ImplicitCompressibility(ArtificialCompressibility):
         names = (*self.state, *AFTER, *RIGHT, *UPDATE, *BEFORE, *self.constants, *(["b"] if self.method.local else []))
         return dict.fromkeys(names, "c")
 
-    @property
-    def several(self) -> dict[str, int]:
+    def several(self, dtype: str) -> tuple[Field, ...]:
         """The blocks of the matrix for neighbours, the inverses of pivots, and what the solver has."""
-        more = {"own": PIVOT} if self.solver.approximates else {"vectors": VALUES}
-        return {"coupling": COUPLING, "pivot": PIVOT, **more}
+        kept = "f4" if self.precision == "single" else dtype
+        own = Field("own", kept, values=PIVOT, private=True)
+        more = own if self.solver.approximates else Field("vectors", dtype, values=VALUES)
+        return Field("coupling", kept, values=COUPLING, private=True), Field("pivot", kept, values=PIVOT), more
 
     @property
     def marched(self) -> str:
@@ -119,9 +122,9 @@ class ImplicitCompressibility(ArtificialCompressibility):
     def precondition(self, f: Roles) -> Iterator[Launch]:
         """z = M^-1 new."""
         new, z = fields(f, AFTER), fields(f, BEFORE)
-        for sweep in sweeps(self.ordering, "up"):
+        for sweep in sweeps(self.ordering, "up", self.tile):
             yield factor.forward(new, f.coupling, f.pivot, z, over=self.cells, sweep=sweep)
-        for sweep in sweeps(self.ordering, "down") if self.ordering != "jacobi" else ():
+        for sweep in sweeps(self.ordering, "down", self.tile) if self.ordering != "jacobi" else ():
             yield factor.backward(f.coupling, f.pivot, z, over=self.cells, sweep=sweep)
 
     def product(self, f: Roles) -> Iterator[Launch]:
@@ -162,9 +165,10 @@ class ImplicitCompressibility(ArtificialCompressibility):
         sides, metrics, b, _ = self.place(f)
         where: dict[str, Any] = {"over": self.cells, "slowness": f.scalar("slowness"), "numbers": self.numbers}
         own = f.own if self.solver.approximates else None
+        velocity = f.u, f.v, f.w
         yield matrix(fields(f, STATE), f.coupling, f.pivot, own, sides, metrics, b, **where)
-        for sweep in sweeps(self.ordering, "up"):
-            yield factor.invert(f.coupling, f.pivot, over=self.cells, sweep=sweep)
+        for sweep in sweeps(self.ordering, "up", self.tile):
+            yield factor.invert(velocity, f.coupling, f.pivot, metrics, b, over=self.cells, sweep=sweep, numbers=self.numbers)
         yield factor.unsound(f.pivot, over=self.cells, cell=f.scalar("cell"))
         yield derive(partial(refuse_singular, self.cells), ("sound",))
 
