@@ -100,7 +100,8 @@ def linear(chart, flow):
 
     def prepared(f):
         yield from flow._left(f, "")
-        yield from flow._factorised(f)
+        yield from flow.matrix(f)
+        yield from flow.factors(f)
 
     def matrices(f):
         yield from flow.precondition(f)

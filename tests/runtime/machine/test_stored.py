@@ -6,6 +6,7 @@ import pytest
 from taskflow.errors import BadInput
 from taskflow.runtime.machine import run_threads
 from taskflow.runtime.machine.device import cpu
+from taskflow.runtime.machine.kernel import Layout
 from taskflow.runtime.machine.needs import MemoryCount
 from taskflow.runtime.regions import ROTATIONS, Box, Field, Partition, charted, region
 from taskflow.runtime.tasks import Read, ReadWrite, Write, task
@@ -150,3 +151,10 @@ def test_what_a_private_field_cannot_do_is_refused():
         getattr(Read[1], "private")  # noqa: B009
     with pytest.raises(ValueError, match="constant, which neighbours may read, and private"):
         Field("q", constant=True, private=True)
+
+
+def test_pieces_that_begin_anywhere_have_private_memory_of_their_own():
+    """What a kernel takes for the cell (0, 0, 0) of a private field lies as far before its memory as its values say."""
+    kernel = Layout((5, 3, 2), (4, 6, 7)).of(4, private=True)
+    assert kernel.offset == 4 * (5 + 7 * (3 + 6 * 2))
+    assert Layout((5, 3, 2), (4, 6, 7)).of(4, private=False).offset == 5 + 4 * 7 * (3 + 6 * 2)

@@ -48,16 +48,16 @@ _made: set[Made] = set()
 
 @dataclass(frozen=True)
 class Layout:
-    """The memory of a block's fields: C-ordered arrays of one shape [z, y, x] whose first element is the cell `origin`;
-    of several values per cell [z, y, value, x].
-    """
+    """The memory of fields: C-ordered arrays [z, y, x], or [z, y, value, x], whose first element is the cell `origin`."""
 
     origin: Triple
     shape: tuple[int, ...]
+    step: int = 1  # elements from a cell to the next one along x
 
-    def of(self, values: int) -> Layout:
-        """The same of fields with so many values per cell."""
-        return self if values == 1 else Layout(self.origin, (*self.shape[:2], values, self.shape[2]))
+    def of(self, values: int, private: bool) -> Layout:
+        """The same of fields with so many values per cell, which lie behind each other in private ones."""
+        between = () if values == 1 else (values,)
+        return Layout(self.origin, (*self.shape[:2], *between, self.shape[2]), values if private else 1)
 
     @cached_property
     def box(self) -> Box:
@@ -68,7 +68,7 @@ class Layout:
     def offset(self) -> int:
         """Elements from the cell (0, 0, 0) to the first one in memory."""
         x, y, z = self.origin
-        return x + math.prod(self.shape[2:]) * (y + self.shape[1] * z)
+        return self.step * x + math.prod(self.shape[2:]) * (y + self.shape[1] * z)
 
 
 class Kernel(ABC):
@@ -101,8 +101,8 @@ class Kernel(ABC):
         is reduced is folded into what the results hold.
         Raises ValueError where the task would touch cells without memory, or an array is not as the kernel takes it.
         """
-        layouts = {name: layout.of(privilege.values) for name, privilege in self.task.fields.items()}
-        layouts |= {name: layout.of(self.task.fields[name].values) for name, layout in (others or {}).items()}
+        places = dict.fromkeys(self.task.fields, layout) | dict(others or {})
+        layouts = {name: places[name].of(each.values, each.unshared) for name, each in self.task.fields.items()}
         self._check(box, layouts, arrays)
         tile = tile or self.tile(box)
         values: list[Value] = [range_of(box, layout.shape, self.device.threads, tile[2] if tile else 0)]

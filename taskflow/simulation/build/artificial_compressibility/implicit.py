@@ -14,7 +14,7 @@ from taskflow.flow.models.artificial_compressibility.implicit.krylov import MOST
 from taskflow.flow.models.artificial_compressibility.implicit.march import Ramp
 from taskflow.flow.models.artificial_compressibility.implicit.model import ImplicitCompressibility
 from taskflow.simulation.case.problems import Problem, present, wrong
-from taskflow.simulation.case.table import Positive, Table, Whole, entry, reads
+from taskflow.simulation.case.table import Positive, Precision, Table, Whole, entry, reads
 from taskflow.simulation.values import positive, whole
 
 OF_GMRES, OF_CORRECTION = ("vectors", "products", "tolerance"), ("sweeps",)
@@ -57,7 +57,6 @@ class Linear(Table):
 
     refused: ClassVar[Mapping[str, str]] = {
         "lag": "the matrix is made anew in every outer iteration; leave it out",
-        "precision": "factors have the precision of the fields; leave it out",
     }
 
     solver: Literal["gmres", "correction"] = entry(
@@ -77,6 +76,7 @@ class Linear(Table):
         " not cut",
         "tiles",
     )
+    precision: Precision = entry("in which factors are stored", "single")
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -94,4 +94,5 @@ class Linear(Table):
 
 def implicit_marching(linear: Linear, cfl: CflRamp) -> tuple[type[ImplicitCompressibility], dict[str, Any]]:
     """The kind of model, and what it is made of besides others."""
-    return ImplicitCompressibility, {"solver": linear.made(), "ordering": linear.ordering, "ramp": cfl.ramp()}
+    chosen = {"ordering": linear.ordering, "precision": linear.precision}
+    return ImplicitCompressibility, {"solver": linear.made(), "ramp": cfl.ramp(), **chosen}

@@ -111,7 +111,8 @@ class ImplicitCompressibility(ArtificialCompressibility):
             yield from self.compressibility(f)
         yield from self._left(f, "")
         yield derive(self._paced, ("cfl", "slowness", "first", "retreat"))
-        yield from self._factorised(f)
+        yield from self.matrix(f)
+        yield from self.factors(f)
         yield from self.solver.solve(f, self)
         flow, update = fields(f, STATE), fields(f, UPDATE)
         b, speed = self.numbers.compressibility, self.speed
@@ -160,15 +161,19 @@ class ImplicitCompressibility(ArtificialCompressibility):
         yield outer.right_side(z, fields(f, RIGHT), metrics, over=self.cells, numbers=self.numbers)
         yield from measured(f, self, RIGHT)
 
-    def _factorised(self, f: Roles) -> Iterator[Launch | Derive]:
-        """The matrix and its factors, of which none may be singular."""
+    def matrix(self, f: Roles) -> Iterator[Launch]:
+        """The blocks of the matrix."""
         sides, metrics, b, _ = self.place(f)
-        where: dict[str, Any] = {"over": self.cells, "slowness": f.scalar("slowness"), "numbers": self.numbers}
         own = f.own if self.solver.approximates else None
-        velocity = f.u, f.v, f.w
+        where: dict[str, Any] = {"over": self.cells, "slowness": f.scalar("slowness"), "numbers": self.numbers}
         yield matrix(fields(f, STATE), f.coupling, f.pivot, own, sides, metrics, b, **where)
+
+    def factors(self, f: Roles) -> Iterator[Launch | Derive]:
+        """The factors of the matrix, of which none may be singular."""
+        _, metrics, b, _ = self.place(f)
+        of = (f.u, f.v, f.w), f.coupling, f.pivot, metrics, b
         for sweep in sweeps(self.ordering, "up", self.tile):
-            yield factor.invert(velocity, f.coupling, f.pivot, metrics, b, over=self.cells, sweep=sweep, numbers=self.numbers)
+            yield factor.invert(*of, over=self.cells, sweep=sweep, numbers=self.numbers)
         yield factor.unsound(f.pivot, over=self.cells, cell=f.scalar("cell"))
         yield derive(partial(refuse_singular, self.cells), ("sound",))
 
