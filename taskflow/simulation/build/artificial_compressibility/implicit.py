@@ -72,8 +72,8 @@ class Linear(Table):
     )
     sweeps: Whole = entry("of `correction`: how many in an outer iteration", 4)
     ordering: Literal["tiles", "hyperplanes", "jacobi"] = entry(
-        "of the factors: see [choosing](../explanation/implicit.md#which-ordering); `hyperplanes` needs charts that are"
-        " not cut",
+        "which neighbours of a cell its factors know: `tiles` of 8 x 8 x 8 cells, `hyperplanes` of charts that are not"
+        " cut, or with `jacobi` none",
         "tiles",
     )
     precision: Precision = entry("in which factors are stored", "single")
