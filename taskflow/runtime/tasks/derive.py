@@ -10,7 +10,7 @@ from taskflow.errors import BadInput
 
 @dataclass(frozen=True, eq=False)
 class Derive:
-    """Part of a program, yielded by it: the scalars `names` become what `function(scalars)` returns for them.
+    """Part of a program, yielded by it: those of the scalars `names` for which `function(scalars)` returns a value get it.
 
     The host waits until all launches before are done. Every block finds the same numbers, as `function` sees those
     that all blocks have reduced, and nothing else: small equations, of a Krylov method say, or the length of a next
@@ -29,10 +29,10 @@ class Derive:
             raise BadInput(f"derive(..., {self.names!r}): give a tuple with the names of the scalars that it finds")
 
     def __call__(self, scalars: Mapping[str, float]) -> dict[str, float]:
-        """The new values. Raises BadInput where they are not those of `names`."""
+        """The new values. Raises BadInput where one is none of `names`."""
         values = {name: float(value) for name, value in self.function(scalars).items()}
-        if values.keys() != set(self.names):
-            raise BadInput(f"derive: the function returned {', '.join(values)}; it was to find {', '.join(self.names)}")
+        if others := values.keys() - set(self.names):
+            raise BadInput(f"derive: the function returned {min(others)}; it was to find {', '.join(self.names)}")
         return values
 
 

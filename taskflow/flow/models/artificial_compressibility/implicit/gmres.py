@@ -147,8 +147,8 @@ class Gmres:
         return scalars["left"] <= self.tolerance * scalars["begun"] or taken >= self.products
 
     def _rotated(self, scalars: Scalars) -> dict[str, float]:
-        """The memory with a column more, and rotated so that the matrix stays triangular."""
-        memory, j = {name: scalars[name] for name in (*self._memory, "taken")}, int(scalars["place"])
+        """A column more, rotated so that the matrix stays triangular."""
+        j = int(scalars["place"])
         first, second = ((*reduced(scalars, f"{n}_low"), *reduced(scalars, f"{n}_high"))[: j + 1] for n in "hk")
         column = [h + k for h, k in zip(first, second, strict=True)]
         rest = reduced(scalars, "square")[0] - sum(k * k for k in second)
@@ -156,16 +156,16 @@ class Gmres:
         norm = math.sqrt(max(rest, 0.0))
         norm = norm if norm > BREAKDOWN * size else 0.0
         for i in range(j):
-            c, s = memory[f"c.{i}"], memory[f"s.{i}"]
+            c, s = scalars[f"c.{i}"], scalars[f"s.{i}"]
             column[i], column[i + 1] = c * column[i] + s * column[i + 1], c * column[i + 1] - s * column[i]
         diagonal = math.hypot(column[j], norm)
         c, s = (column[j] / diagonal, norm / diagonal) if diagonal > 0 else (1.0, 0.0)
         column[j] = diagonal
-        memory |= {f"t.{j * (j + 1) // 2 + i}": value for i, value in enumerate(column)}
-        e = memory[f"e.{j}"]
+        memory = {f"t.{j * (j + 1) // 2 + i}": value for i, value in enumerate(column)}
+        e = scalars[f"e.{j}"]
         memory |= {f"c.{j}": c, f"s.{j}": s, f"e.{j}": c * e, f"e.{j + 1}": -s * e, "left": abs(s * e)}
         memory |= {"place": j + 1.0, "count": j + 2.0, "scale": 1 / norm if norm > 0 else 0.0}
-        return memory | {"taken": memory["taken"] + 1}
+        return memory | {"taken": scalars["taken"] + 1}
 
     def _shares(self, scalars: Scalars) -> dict[str, float]:
         """The y for which |e - T y| is least, by substitution from behind; 0 of vectors that are not there."""
