@@ -22,6 +22,7 @@ from taskflow.runtime.tasks import owned
 from tests.flow.charts import Chart, distorted, march
 
 TILES = (8, 8, 8)
+SLOW = [pytest.mark.slow, pytest.mark.timeout(3600)]
 REST = dict.fromkeys("puvw", 0.0)
 
 
@@ -67,8 +68,8 @@ def bits(marched):
     [
         (skewed((18, 19, 1)), model, (2, 1, 1), 1),
         (skewed((18, 19, 1)), model, (1, 2, 1), 2),
-        pytest.param(box((18, 10, 11)), model, (2, 2, 2), 2, marks=pytest.mark.slow),
-        pytest.param(box((12, 18, 9)), open_box, (1, 3, 1), 1, marks=pytest.mark.slow),
+        pytest.param(box((18, 10, 11)), model, (2, 2, 2), 2, marks=SLOW),
+        pytest.param(box((12, 18, 9)), open_box, (1, 3, 1), 1, marks=SLOW),
     ],
 )
 def test_blocks_and_threads_change_no_bit(chart, made, blocks, threads):
@@ -77,7 +78,7 @@ def test_blocks_and_threads_change_no_bit(chart, made, blocks, threads):
     assert bits(march(flow, chart, REST, blocks=blocks, threads=threads, **about)) == bits(one)
 
 
-@pytest.mark.parametrize("solver", [Gmres(), pytest.param(Correction(), marks=pytest.mark.slow)])
+@pytest.mark.parametrize("solver", [Gmres(), pytest.param(Correction(), marks=SLOW)])
 def test_the_steady_state_is_that_of_explicit_marching(solver):
     chart = skewed((10, 9, 1))
     about = {"steady": 1e-9, "every": 1}
@@ -136,7 +137,7 @@ def linear(chart, flow):
     return out
 
 
-@pytest.mark.parametrize("made", [model, pytest.param(open_box, marks=pytest.mark.slow)], ids=["closed", "open"])
+@pytest.mark.parametrize("made", [model, pytest.param(open_box, marks=SLOW)], ids=["closed", "open"])
 @pytest.mark.parametrize(("vectors", "tolerance"), [(20, 1e-6), (5, 1e-3)])
 def test_gmres_takes_as_many_products_as_in_numpy(made, vectors, tolerance):
     """S7: on the same matrix with the same preconditioner; rounding may cost one more."""

@@ -10,7 +10,8 @@ from taskflow.errors import BadInput
 
 @dataclass(frozen=True, eq=False)
 class Derive:
-    """Part of a program, yielded by it: those of the scalars `names` for which `function(scalars)` returns a value get it.
+    """Part of a program, yielded by it: of the scalars `names` those get a value for which `function(scalars)` returns
+    one.
 
     The host waits until all launches before are done. Every block finds the same numbers, as `function` sees those
     that all blocks have reduced, and nothing else: small equations, of a Krylov method say, or the length of a next

@@ -77,7 +77,11 @@ def test_the_proof_knows_that_the_host_gives_them():
 
 @pytest.mark.parametrize(
     ("function", "names", "words"),
-    [(3, ("a",), "a function"), (dict, (), "a tuple with the names"), (lambda _: {"b": 1}, ("a",), "returned b; it was to find a")],
+    [
+        (3, ("a",), "a function"),
+        (dict, (), "a tuple with the names"),
+        (lambda _: {"b": 1}, ("a",), "returned b; it was to find a"),
+    ],
 )
 def test_what_derives_nothing_is_refused(function, names, words):
     with pytest.raises(BadInput, match=words):
