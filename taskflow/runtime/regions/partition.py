@@ -11,6 +11,7 @@ from numbers import Integral
 
 from taskflow.errors import BadArgument
 from taskflow.runtime.regions.box import Box, Triple, hull, triple
+from taskflow.runtime.regions.cuts import cuts, cuts_into
 from taskflow.runtime.regions.pieces import complete
 from taskflow.runtime.regions.region import FieldSpace, Region
 from taskflow.runtime.regions.turn import STRAIGHT, Turn
@@ -35,26 +36,6 @@ class Copy:
         """The turn that takes the source's cells to the target's."""
         corner = Turn(self.axes)(self.source_box).lo
         return Turn(self.axes, triple(b - a for a, b in zip(corner, self.target_box.lo, strict=True)))
-
-
-def cuts(cells: int, blocks: int, least: int = 1, multiple: int = 1) -> tuple[int, ...]:
-    """Return where blocks begin (and, last, where they end) when `cells` in a row are cut into so many blocks, between
-    groups of `multiple` cells, of which the last one may be smaller.
-
-    Every block is as wide as the widest has to be, ceil(cells / blocks), and the last takes what remains: the widest
-    block sets the time of a step, and equal widths let each block be one shard of a regular Zarr grid. Where fewer than
-    `least` cells would remain for the last block the cut is balanced instead: widths differ by at most one.
-    """
-    if multiple > 1:
-        groups = -(-cells // multiple)
-        at = cuts(groups, blocks)
-        if cells - multiple * at[-2] < least:
-            at = tuple(n * groups // blocks for n in range(blocks + 1))  # the last one has as many groups as any
-        return (*(n * multiple for n in at[:-1]), cells)
-    width = -(-cells // blocks)
-    if cells - (blocks - 1) * width >= min(least, width):
-        return (*(n * width for n in range(blocks)), cells)
-    return tuple(n * cells // blocks for n in range(blocks + 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +92,7 @@ class Partition:
             names = [name for each in (self, *self.beside) for name in each.region.fields]
             raise ValueError(f"two regions have a field of one name among {', '.join(names)}; rename one of them")
         if self.at is not None and not all(
-            map(_cuts_into, self.at, self.region.cells.lo, self.region.cells.hi, self.shape)
+            map(cuts_into, self.at, self.region.cells.lo, self.region.cells.hi, self.shape)
         ):
             raise ValueError(f"{self.at} do not cut {self.region.cells} into {self.shape} blocks")
         if self.reach is not None and len(self.reach) != len(self):
@@ -316,8 +297,3 @@ class Partition:
                     neighbours[block].add(source)
                     neighbours[source].add(block)
         return tuple(tuple(sorted(others - {block})) for block, others in enumerate(neighbours))
-
-
-def _cuts_into(at: tuple[int, ...], low: int, high: int, blocks: int) -> bool:
-    """Return whether these are the places where so many blocks of [low, high) begin, and the last one ends."""
-    return (at[0], at[-1], len(at)) == (low, high, blocks + 1) and all(a < b for a, b in pairwise(at))

@@ -26,6 +26,7 @@ from taskflow.runtime.tasks.graph import (
 from taskflow.runtime.tasks.live_in import Cells, live_in, overwritten
 from taskflow.runtime.tasks.numbers import LookupTable, LookupTables, Numbers, reduced, tables
 from taskflow.runtime.tasks.owners import OwnedScalars, owned
+from taskflow.runtime.tasks.pickling import siblings
 from taskflow.runtime.tasks.privilege import (
     Coloured,
     Components,
@@ -73,7 +74,7 @@ from taskflow.runtime.tasks.stencil import (
     star,
 )
 from taskflow.runtime.tasks.sweep import TILE, Direction, Ordering, PlacedSweep, Sweep, sweeps
-from taskflow.runtime.tasks.task import Launch, Task, siblings
+from taskflow.runtime.tasks.task import Launch, Task
 from taskflow.runtime.tasks.traffic import Traffic, moved, traffic, visited
 
 __all__ = [

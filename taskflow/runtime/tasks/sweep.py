@@ -47,6 +47,12 @@ class Sweep:
         return piece if self.within == "piece" else next(chart for chart in region.charts if piece in chart)
 
 
+class ShuffledSweep(Sweep):
+    """A sweep whose tiles, and the cells in them, come in another order of those that it allows, with delays."""
+
+    defines = ("SHUFFLED",)  # in the kernel text, see sweep.h
+
+
 def sweeps(ordering: Ordering, direction: Direction, tile: Triple = TILE) -> tuple[Sweep, ...]:
     """The sweeps, each for a launch, that do all cells once in an ordering, one after the other.
 

@@ -1,21 +1,14 @@
 """Tasks and their launches: functions of cells that declare what they do with each field.
 
-A task is one object per process, whatever way it came: traces and compiled kernels are known by it. One that a module
-holds is pickled by its name, like a function. Any other (of a script, of a notebook, of a function) is pickled by
-value, with its siblings; a process that has met it before takes the one it has.
+A task is one object per process, whatever way it came: traces and compiled kernels are known by it.
 """
 
 from __future__ import annotations
 
-import copyreg
-import sys
-import threading
-import uuid
 from collections import ChainMap
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +17,7 @@ from taskflow.runtime.tasks.numbers import Operator
 from taskflow.runtime.tasks.privilege import Precision, Privilege
 from taskflow.runtime.tasks.signature import PLAIN, Argument, Signature, Variant
 from taskflow.runtime.tasks.stencil import Stencil
-from taskflow.runtime.tasks.sweep import Direction, Sweep
+from taskflow.runtime.tasks.sweep import Direction, ShuffledSweep, Sweep
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,6 +209,16 @@ class Launch:
         sweeps = ((name, value) for name, value in self.values if isinstance(value, Sweep))
         return next(((name, direction, value) for name, value in sweeps if direction), None)
 
+    def shuffled(self) -> Launch:
+        """The same sweep in another order of its points. Raises ValueError where this is no sweep."""
+        if self.swept is None:
+            raise ValueError(f"{self} is no sweep")
+        name, _, sweep = self.swept
+        base, variant = self.task.derived or (self.task, PLAIN)
+        task = base.of(replace(variant, classes=variant.classes | {(Sweep, ShuffledSweep)}))
+        other = ShuffledSweep(sweep.tile, sweep.colour, sweep.within)
+        return replace(self, task=task, values=tuple((n, other if n == name else value) for n, value in self.values))
+
     @cached_property
     def constants(self) -> dict[str, Any]:
         """Constant parameters with their values."""
@@ -241,67 +244,3 @@ class Launch:
 
     def __str__(self) -> str:
         return f"{self.task.name}({', '.join(self.fields)})"
-
-
-Definition = tuple[str, dict[str, Any]]  # identity, and what the task is made of
-
-_lock = threading.Lock()
-_identities: dict[Task, str] = {}  # of the tasks that went to other processes or came from them
-_known: dict[str, Task] = {}  # the same, the other way
-_together: dict[Task, tuple[Task, ...]] = {}  # those that came by value, with their siblings
-
-
-def siblings(task: Task) -> tuple[Task, ...]:
-    """The tasks declared in the same module for the same kernel text, `task` among them, by name."""
-    if task in _together:
-        return _together[task]
-    if task.derived:
-        base, variant = task.derived
-        return tuple(sibling.of(variant) for sibling in siblings(base))
-    module = sys.modules.get(task.body.__module__)
-    together = {task.name: task}
-    for value in list(vars(module).values()) if module and task.kernel is not None else ():
-        if isinstance(value, Task) and value.kernel == task.kernel:
-            together.setdefault(value.name, value)
-    return tuple(together[name] for name in sorted(together))
-
-
-def _reduce(task: Task) -> tuple[Any, ...]:
-    if task.derived:
-        return _of, task.derived
-    module = task.body.__module__
-    if module != "__main__" and getattr(sys.modules.get(module), task.name, None) is task:
-        return _by_name, (module, task.name)
-    with _lock:
-        definitions = tuple(_define(each) for each in siblings(task))
-    return _by_value, (definitions, _identities[task])
-
-
-def _define(task: Task) -> Definition:
-    identity = _identities.setdefault(task, uuid.uuid4().hex)
-    _known[identity] = task
-    return identity, {field.name: getattr(task, field.name) for field in fields(task)}
-
-
-def _of(base: Task, variant: Variant) -> Task:
-    return base.of(variant)
-
-
-def _by_name(module: str, name: str) -> Any:
-    return getattr(import_module(module), name)
-
-
-def _by_value(definitions: tuple[Definition, ...], own: str) -> Task:
-    with _lock:
-        for identity, parts in definitions:
-            if identity not in _known:
-                task = _known[identity] = Task(**parts)
-                _identities[task], _together[task] = identity, ()
-        group = tuple(_known[identity] for identity, _ in definitions)
-        for task in group:
-            if task in _together:  # and not at home here
-                _together[task] = group
-        return _known[own]
-
-
-copyreg.pickle(Task, _reduce)

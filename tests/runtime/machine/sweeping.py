@@ -99,21 +99,21 @@ def started(shape):
     return {name: 1 + random.random(shape[::-1]) for name in "abx"}
 
 
-def solved(cells, blocks, ordering, tile, threads=1, debug=False, overlap="none"):
-    """x after two solves on some blocks of a box."""
+def solved(cells, blocks, ordering, tile, threads=1, debug=False, tasks=(forward, backward), change=lambda each: each):
+    """x after two solves on some blocks of a box, of which each launch may be changed."""
     space = region(cells, [Field(name) for name in "abx"])
     partition = Partition(space, blocks, multiple=tile)
-    start = started(cells)
+    start, solve = started(cells), program(space.cells, ordering, tile, tasks)
     whole = np.empty_like(start["x"])
 
     def job(shard):
         mine = shard.cells.slices((0, 0, 0))
         shard.write({name: np.ascontiguousarray(array[mine]) for name, array in start.items()})
         for _ in range(2):
-            shard.run(program(space.cells, ordering, tile))
+            shard.run(lambda f: map(change, solve(f)))
         whole[mine] = shard.read("x")
 
-    run_threads(partition, job, cpu(threads), Mapper(overlap, debug=debug))
+    run_threads(partition, job, cpu(threads), Mapper("none", debug=debug))
     return whole
 
 

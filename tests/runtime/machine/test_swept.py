@@ -3,12 +3,14 @@
 import numpy as np
 import pytest
 
+from taskflow.errors import RunFailed
 from taskflow.runtime.machine import Mapper, run_threads
 from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.regions import ROTATIONS, Field, Partition, charted, divided
+from taskflow.runtime.tasks import Read, Sweep, Swept, task
 
 from ..regions.turned import turned
-from .sweeping import expected, program, solved, started
+from .sweeping import SOLVE, backward, expected, program, solved, started
 
 ORDERINGS = ["tiles", "colours", "hyperplanes", "blocks", "jacobi"]
 
@@ -20,8 +22,7 @@ def test_a_sweep_is_the_loop_that_it_says(ordering, cells, tile):
 
 
 @pytest.mark.parametrize("ordering", ["tiles", "jacobi"])
-@pytest.mark.parametrize("threads", [1, 2, 3])
-@pytest.mark.parametrize("blocks", [(1, 1, 2), (2, 2, 1), (3, 1, 2)])
+@pytest.mark.parametrize(("blocks", "threads"), [((1, 1, 2), 1), ((2, 2, 1), 3), ((3, 1, 2), 2)])
 def test_blocks_and_threads_change_no_bit(ordering, blocks, threads):
     cells, tile = (23, 18, 21), (4, 4, 4)
     np.testing.assert_array_equal(
@@ -70,3 +71,33 @@ def cells_of(box, space, arrays):
     """The values in a box of arrays of all charts."""
     n = next(n for n, chart in enumerate(space.charts) if box in chart)
     return np.ascontiguousarray(arrays[n][box.slices(space.charts[n].lo)])
+
+
+@pytest.mark.parametrize("ordering", ["tiles", "hyperplanes"])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_delays_and_other_orders_that_are_allowed_change_no_bit(ordering, threads):
+    """S9 of the specification: tiles late and early, and the cells of a tile by i + j + k."""
+    cells, tile = (33, 26, 21), (8, 8, 8)
+    one = solved(cells, (1, 1, 1), ordering, tile)
+    for _ in range(3):
+        late = solved(cells, (1, 1, 1), ordering, tile, threads, change=lambda launch: launch.shuffled())
+        np.testing.assert_array_equal(late, one)
+
+
+@pytest.mark.parametrize(
+    ("ordering", "wrong"),
+    [
+        ("jacobi", "if (c.i) x[c] += x[c - 1]"),  # of a tile that may come before or after
+        ("tiles", "if (c.i % 4 < 3 && c.j % 4) x[c] += x[c + 1 - range.y]"),  # a cell of the same i + j + k
+    ],
+)
+def test_a_kernel_that_reads_what_is_not_earlier_is_found_in_debug_mode(ordering, wrong):
+    right = "{ x[c] = relax(c, b[c], a, x, range); }"
+    assert right in SOLVE
+
+    @task(kernel=SOLVE.replace(right, f"{right[:-1]} {wrong}; }}"))
+    def forward(a: Read[1], b: Read, x: Swept["up"], *, sweep: Sweep):
+        """Wrong"""
+
+    with pytest.raises(RunFailed, match=r"makes another 'x' in the cell \(.*\) of block 0 in another order"):
+        solved((8, 8, 8), (1, 1, 1), ordering, (4, 4, 4), debug=True, tasks=(forward, backward))

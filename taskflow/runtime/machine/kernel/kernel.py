@@ -32,7 +32,8 @@ from taskflow.runtime.machine.kernel.call import (
     tiled_shape,
 )
 from taskflow.runtime.machine.kernel.march import march
-from taskflow.runtime.machine.kernel.text import complete, defined, explained, packed, parameters
+from taskflow.runtime.machine.kernel.parameters import parameters
+from taskflow.runtime.machine.kernel.text import complete, defined, explained, packed
 from taskflow.runtime.regions import Box, Triple
 from taskflow.runtime.tasks import PlacedSweep, Task
 
@@ -48,7 +49,7 @@ _made: set[Made] = set()
 
 @dataclass(frozen=True)
 class Layout:
-    """The memory of fields: C-ordered arrays [z, y, x] or [z, y, value, x] whose first element is the cell `origin`."""
+    """The memory of fields: C-ordered arrays [z, y, x], or [z, y, value, x], that begin with the cell `origin`."""
 
     origin: Triple
     shape: tuple[int, ...]
@@ -113,11 +114,9 @@ class Kernel(ABC):
             field = strided_field(first, layouts[name].shape, private=privilege.unshared)
             values.append(field if strided else address(first))
         keep: list[Array] = [*arrays]
-        sweep: PlacedSweep | None = None
         for name in self.task.keywords:
             if isinstance(constant := constants.get(name), PlacedSweep):
                 values.append(sweep_of(constant))
-                sweep = constant
                 continue
             if name in self.task.constants:
                 table = partial(table_address, real=self.real, device=self.device)
@@ -136,7 +135,8 @@ class Kernel(ABC):
                 keep += memory
         if not box and not self.task.reductions:
             return _nothing
-        return self._call(box, values, lane, keep, sweep or tile)
+        sweep = next((each for each in constants.values() if isinstance(each, PlacedSweep)), tile)
+        return self._call(box, values, lane, keep, sweep)
 
     def tile(self, cells: Box, middle: Box | None = None) -> Triple | None:
         """The cells that a thread block does of a launch over some cells, where a text has tiles: of one that is whole,
@@ -195,7 +195,7 @@ class CudaKernel(Kernel):
         return int(np.prod(grid, dtype=np.int64))
 
     def tile(self, cells: Box, middle: Box | None = None) -> Triple | None:
-        text = _cuda_text(self.task, self.real)
+        text = cuda_text(self.task, self.real)
         rim = 2 * defined(text, "OVERLAP", 0)
         if not rim:
             return None
@@ -207,7 +207,7 @@ class CudaKernel(Kernel):
         return x, y, march(-(-across // x) * -(-down // y), planes, room, ends)
 
     def _shape(self, box: Box, tile: Tile = None) -> tuple[Triple, Triple]:
-        text = _cuda_text(self.task, self.real)
+        text = cuda_text(self.task, self.real)
         x, y = self._threads(text)
         if isinstance(tile, PlacedSweep):
             return swept_shape(box, tile, min(COLUMNS, x * y))
@@ -221,7 +221,7 @@ class CudaKernel(Kernel):
     def _call(
         self, box: Box, values: list[Value], lane: Lane | None, keep: object, tile: Tile
     ) -> Callable[[], None]:
-        module = compile_cuda.module(_cuda_text(self.task, self.real))
+        module = compile_cuda.module(cuda_text(self.task, self.real))
         return cuda_call(module.get_function(self.task.symbol), self._shape(box, tile), values, lane, keep)
 
 
@@ -266,7 +266,7 @@ def _make(device: Device, made: Made) -> None:
 
 
 def _text(task: Task, real: np.dtype, kind: str) -> str:
-    return text_with_thunk(task, real) if kind == "cpu" else _cuda_text(task, real)
+    return text_with_thunk(task, real) if kind == "cpu" else cuda_text(task, real)
 
 
 @cache
@@ -279,7 +279,7 @@ def text_with_thunk(task: Task, real: np.dtype) -> str:
 
 
 @cache
-def _cuda_text(task: Task, real: np.dtype) -> str:
+def cuda_text(task: Task, real: np.dtype) -> str:
     return complete(task, real, 'extern "C" __global__')
 
 

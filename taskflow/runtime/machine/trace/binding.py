@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from taskflow.runtime.machine.device import Array, Call, Device, Lane
 from taskflow.runtime.machine.instance import Instances
 from taskflow.runtime.machine.kernel import Layout, compile_together, compiled, copiers
 from taskflow.runtime.machine.trace.scalars import Scalars
+from taskflow.runtime.machine.trace.twice import done_twice
 from taskflow.runtime.machine.transform import OPERATIONS
 from taskflow.runtime.regions import Box, Copy, Triple, hull
 from taskflow.runtime.tasks import ROWS, Compute, Launch, Sweep, Task, combine, reading, run_body
@@ -19,8 +21,8 @@ from taskflow.runtime.tasks import ROWS, Compute, Launch, Sweep, Task, combine, 
 class Binder:
     """Binds to the arrays and scalars of one block; what occurs again is bound once."""
 
-    def __init__(self, device: Device, instances: Instances, scalars: Scalars) -> None:
-        self.device, self.instances, self.scalars = device, instances, scalars
+    def __init__(self, device: Device, instances: Instances, scalars: Scalars, *, debug: bool = False) -> None:
+        self.device, self.instances, self.scalars, self._debug = device, instances, scalars, debug
         self._kernels: dict[Hashable, tuple[Launch, Call]] = {}  # launches keep constants, whose ids are in the keys
         self._copies: dict[Hashable, list[Call]] = {}
         self._layouts = {place: Layout(box.lo, box.shape[::-1]) for place, box in instances.boxes.items()}
@@ -49,7 +51,12 @@ class Binder:
         key = launch.kind, constants, node.box, node.piece, node.cells, node.middle, lane
         bound = self._kernels.get(key)
         if bound is None:
-            bound = self._kernels[key] = launch, self._kernel(node, lane)
+            call = self._kernel(node, lane)
+            if self._debug and launch.swept and not lane.asynchronous:
+                mine, places = self.instances, {name: node.place(name) for name in launch.written}
+                written = {name: (mine.arrays[place], mine.boxes[place].lo) for name, place in places.items()}
+                call = done_twice(node, call, self._kernel(replace(node, launch=launch.shuffled()), lane), written)
+            bound = self._kernels[key] = launch, call
         return bound[1]
 
     def _kernel(self, node: Compute, lane: Lane) -> Call:

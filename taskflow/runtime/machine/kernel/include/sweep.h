@@ -92,6 +92,29 @@ FN void sweep_cells(const Range& r, const Sweep& s, D, F f) {
   }
 }
 #else
+#ifdef SHUFFLED
+// Debug mode: other orders that are allowed. Cells with one i + j + k come after each other, as on a GPU, the last first.
+template <class D, class F>
+FN void sweep_tile(const Range& r, const TileOf& t, F f) {
+  const int ni = t.hi[0] - t.lo[0], nj = t.hi[1] - t.lo[1], nk = t.hi[2] - t.lo[2];
+  for (int level = 0; level < ni + nj + nk - 2; ++level) {
+    for (int column = nj * nk - 1; column >= 0; --column) {
+      const int y = column % nj, z = column / nj, x = level - y - z;
+      if (x < 0 || x >= ni) continue;
+      const int i = D::way > 0 ? t.lo[0] + x : t.hi[0] - 1 - x, j = D::way > 0 ? t.lo[1] + y : t.hi[1] - 1 - y;
+      const int k = D::way > 0 ? t.lo[2] + z : t.hi[2] - 1 - z;
+      const unsigned sides = earlier_along<D>(t, 0, i) | earlier_along<D>(t, 1, j) | earlier_along<D>(t, 2, k);
+      f(SweptCell{{i, j, k, i + j * r.y + k * r.z}, sides});
+    }
+  }
+}
+FN Index shuffled(Index n, Index count) { return count - 1 - n; }
+FN void delay(unsigned number) {
+  for (volatile unsigned n = (number * 2654435761u) >> 20; n; n = n - 1) {}
+}
+#else
+FN Index shuffled(Index n, Index) { return n; }
+FN void delay(unsigned) {}
 template <class D, class F>
 FN void sweep_tile(const Range& r, const TileOf& t, F f) {
   const int ni = t.hi[0] - t.lo[0], nj = t.hi[1] - t.lo[1], nk = t.hi[2] - t.lo[2];
@@ -108,6 +131,7 @@ FN void sweep_tile(const Range& r, const TileOf& t, F f) {
     }
   }
 }
+#endif
 
 // Threads share the rows of tiles along x.
 template <class D, class F>
@@ -117,11 +141,13 @@ FN void sweep_cells(const Range& r, const Sweep& s, D, F f) {
   const Index rows = last_tile(r, s, 1) - low, count = rows * (last_tile(r, s, 2) - bottom);
   share(r, count, [=](Index first, Index last, bool) {
     for (Index n = first; n < last; ++n) {
-      const Index at = D::way > 0 ? n : first + last - 1 - n;
+      const Index at = shuffled(D::way > 0 ? n : first + last - 1 - n, count);
       const int j = low + int(at % rows), k = bottom + int(at / rows);
       const int skip = s.colour < 0 ? 1 : 2, begin = s.colour < 0 ? from : from + ((from + j + k + s.colour) & 1);
-      for (int i = begin; i < to; i += skip) {
-        const int number[3] = {i, j, k};
+      const int tiles = begin < to ? (to - begin + skip - 1) / skip : 0;
+      for (int m = 0; m < tiles; ++m) {
+        const int i = begin + skip * int(shuffled(m, tiles)), number[3] = {i, j, k};
+        delay(i + 7 * j + 31 * k);
         sweep_tile<D>(r, tile_at(r, s, D::way, number), f);
       }
     }
