@@ -281,6 +281,8 @@ class CompressibilitySystem(System):
         depths = self.sim.step_cost.depths
         of = {depth: [name for name in self.model.state if depths.get(name) == depth] for depth in (1, 2)}
         told = (f"{depth} of {' '.join(names)}" for depth, names in of.items() if names)
+        if several := self.model.several(self.sim.dtype):
+            yield "cells", "bytes of each: " + ", ".join(f"{field.nbytes} of {field.name}" for field in several)
         yield "stencil", f"layers of cells that are read around a cell: {', '.join(told)}"
 
     @property
