@@ -47,7 +47,7 @@ TASK square(Range range, In p, In u, In v, In w, ExactPartial<1> squares, In64 m
   });
 }
 
-TASK first_vector(Range range, In p_r, In u_r, In v_r, In w_r, OutValues<84> vectors, Out p, Out u, Out v, Out w, In64 scale) {
+TASK first_vector(Range range, In p_r, In u_r, In v_r, In w_r, OutPrivate<84, Real_vectors> vectors, Out p, Out u, Out v, Out w, In64 scale) {
   const real by = real(*scale);
   for_cells(range, CELL(c) {
     const Four a{{by * p_r[c], by * u_r[c], by * v_r[c], by * w_r[c]}};
@@ -57,7 +57,7 @@ TASK first_vector(Range range, In p_r, In u_r, In v_r, In w_r, OutValues<84> vec
   });
 }
 
-TASK products(Range range, InValues<84> vectors, In p, In u, In v, In w, ExactPartial<10> along, In64 most, In64 count, int first, real weight) {
+TASK products(Range range, InPrivate<84, Real_vectors> vectors, In p, In u, In v, In w, ExactPartial<10> along, In64 most, In64 count, int first, real weight) {
   const int present = int(*count) - first;
   const double bound = ROOT(*most);
   exact_sum_cells(range, along, bound, CELL(c) {
@@ -68,7 +68,7 @@ TASK products(Range range, InValues<84> vectors, In p, In u, In v, In w, ExactPa
   });
 }
 
-TASK orthogonal(Range range, InValues<84> vectors, InOut p, InOut u, InOut v, InOut w, ExactIn64<10> low, ExactIn64<10> high, In64 count,
+TASK orthogonal(Range range, InPrivate<84, Real_vectors> vectors, InOut p, InOut u, InOut v, InOut w, ExactIn64<10> low, ExactIn64<10> high, In64 count,
                 Partial most, real weight) {
   const int present = int(*count);
   reduce_cells(range, most, MAX, CELL(c) {
@@ -78,7 +78,7 @@ TASK orthogonal(Range range, InValues<84> vectors, InOut p, InOut u, InOut v, In
   });
 }
 
-TASK next_vector(Range range, InOutValues<84> vectors, InOut p, InOut u, InOut v, InOut w, ExactIn64<10> low, ExactIn64<10> high, In64 count, In64 scale) {
+TASK next_vector(Range range, InOutPrivate<84, Real_vectors> vectors, InOut p, InOut u, InOut v, InOut w, ExactIn64<10> low, ExactIn64<10> high, In64 count, In64 scale) {
   const int present = int(*count);
   const real by = real(*scale);
   for_cells(range, CELL(c) {
@@ -89,7 +89,7 @@ TASK next_vector(Range range, InOutValues<84> vectors, InOut p, InOut u, InOut v
   });
 }
 
-TASK combined(Range range, InValues<84> vectors, Out p, Out u, Out v, Out w, In64Of<20> share, In64 count) {
+TASK combined(Range range, InPrivate<84, Real_vectors> vectors, Out p, Out u, Out v, Out w, In64Of<20> share, In64 count) {
   const int present = int(*count);
   for_cells(range, CELL(c) {
     Four a{};

@@ -28,7 +28,7 @@ def square(vector: VECTOR, *, squares: Reduce["exact sum", 1], most: Scalar, wei
 
 @task(kernel=TEXT)
 def first_vector(
-    right: Components(p_r=Read, u_r=Read, v_r=Read, w_r=Read), vectors: Write * VALUES, vector: WRITTEN,
+    right: Components(p_r=Read, u_r=Read, v_r=Read, w_r=Read), vectors: Write.private * VALUES, vector: WRITTEN,
     *, scale: Scalar,
 ) -> None:  # fmt: skip
     """vector = scale right; it is the first of the vectors, and there are no others."""
@@ -36,7 +36,7 @@ def first_vector(
 
 @task(kernel=TEXT)
 def products(
-    vectors: Read * VALUES, vector: VECTOR,
+    vectors: Read.private * VALUES, vector: VECTOR,
     *, along: Reduce["exact sum", 10], most: Scalar, count: Scalar, first: int, weight: float,
 ) -> None:  # fmt: skip
     """along[n] = vectors[first + n] . vector, of the `count` vectors that there are; `most` as of `square`."""
@@ -44,7 +44,7 @@ def products(
 
 @task(kernel=TEXT)
 def orthogonal(
-    vectors: Read * VALUES, vector: CHANGED,
+    vectors: Read.private * VALUES, vector: CHANGED,
     *, low: Scalar["exact sum", 10], high: Scalar["exact sum", 10], count: Scalar, most: Reduce[max], weight: float,
 ) -> None:  # fmt: skip
     """vector = vector - sum of along[n] vectors[n], with along in `low` and `high`; most as `largest_square` of it."""
@@ -52,12 +52,12 @@ def orthogonal(
 
 @task(kernel=TEXT)
 def next_vector(
-    vectors: ReadWrite * VALUES, vector: CHANGED,
+    vectors: ReadWrite.private * VALUES, vector: CHANGED,
     *, low: Scalar["exact sum", 10], high: Scalar["exact sum", 10], count: Scalar, scale: Scalar,
 ) -> None:  # fmt: skip
     """vector = scale (vector - sum of along[n] vectors[n]), which is vectors[count], too."""
 
 
 @task(kernel=TEXT)
-def combined(vectors: Read * VALUES, vector: WRITTEN, *, share: SHARES, count: Scalar) -> None:
+def combined(vectors: Read.private * VALUES, vector: WRITTEN, *, share: SHARES, count: Scalar) -> None:
     """vector = sum of share[n] vectors[n], of the `count` vectors that there are."""

@@ -64,7 +64,7 @@ class ImplicitCompressibility(ArtificialCompressibility):
         """The blocks of the matrix for neighbours, the inverses of pivots, and what the solver has."""
         kept = "f4" if self.precision == "single" else dtype
         own = Field("own", kept, values=PIVOT, private=True)
-        more = own if self.solver.approximates else Field("vectors", dtype, values=VALUES)
+        more = own if self.solver.approximates else Field("vectors", dtype, values=VALUES, private=True)
         return Field("coupling", kept, values=COUPLING, private=True), Field("pivot", kept, values=PIVOT), more
 
     @property
