@@ -99,11 +99,11 @@ def started(shape):
     return {name: 1 + random.random(shape[::-1]) for name in "abx"}
 
 
-def solved(cells, blocks, ordering, tile, threads=1, debug=False, tasks=(forward, backward), change=lambda each: each):
+def solved(cells, blocks, ordering, tile, threads=1, debug=False, change=lambda each: each, device=None, **tasks):
     """x after two solves on some blocks of a box, of which each launch may be changed."""
     space = region(cells, [Field(name) for name in "abx"])
     partition = Partition(space, blocks, multiple=tile)
-    start, solve = started(cells), program(space.cells, ordering, tile, tasks)
+    start, solve = started(cells), program(space.cells, ordering, tile, **tasks)
     whole = np.empty_like(start["x"])
 
     def job(shard):
@@ -113,7 +113,7 @@ def solved(cells, blocks, ordering, tile, threads=1, debug=False, tasks=(forward
             shard.run(lambda f: map(change, solve(f)))
         whole[mine] = shard.read("x")
 
-    run_threads(partition, job, cpu(threads), Mapper("none", debug=debug))
+    run_threads(partition, job, device or cpu(threads), Mapper("none", debug=debug))
     return whole
 
 

@@ -49,7 +49,7 @@ _made: set[Made] = set()
 
 @dataclass(frozen=True)
 class Layout:
-    """The memory of fields: C-ordered arrays [z, y, x], or [z, y, value, x], that begin with the cell `origin`."""
+    """The memory of fields: C-ordered arrays [z, y, x] or [z, y, value, x] whose first element is the cell `origin`."""
 
     origin: Triple
     shape: tuple[int, ...]
