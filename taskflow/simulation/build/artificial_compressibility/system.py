@@ -17,7 +17,7 @@ from taskflow.flow.models.artificial_compressibility.method import Method
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility, Heat, Passive
 from taskflow.flow.operators.momentum import Buoyancy
 from taskflow.flow.stability import StepLimit
-from taskflow.geometry.grids import Grid, volumes
+from taskflow.geometry.grids import Grid, thickness, volumes
 from taskflow.geometry.grids.outline import flat
 from taskflow.output import FieldMetadata
 from taskflow.runtime.regions import Field
@@ -192,16 +192,27 @@ class CompressibilitySystem(System):
     @property
     def settled(self) -> ResidualCriterion:
         """The residuals that are steady."""
+<<<<<<< HEAD
         case, accept = self.sim.case, self.sim.case.own.stall == "accept"
         every, patience = case.own.looks(case.monitor.every)
         return ResidualCriterion(self.model, case.table("time").steady, every, accept, patience)
+=======
+        case = self.sim.case
+        thinnest = min(float(thickness(chart.vertices).min()) for chart in self.grid.charts)
+        accept = case.own.stall == "accept"
+        return ResidualCriterion(self.model, case.table("time").steady, case.monitor.every, accept, thinnest)
+>>>>>>> main
 
     @property
     def remedy(self) -> str:
         """What to change where the march diverges."""
+<<<<<<< HEAD
         cfl = f"give a smaller {self.model.paced}"
         first = "" if self.model.method.flux == "central" else ', or begin with method.reconstruction = "first"'
         return f"{cfl}{first}; the flow may be unsteady"
+=======
+        return f"{self.model.method.remedy}; the flow may be unsteady"
+>>>>>>> main
 
     @cached_property
     def measures(self) -> CompressibilityMeasures:

@@ -102,8 +102,16 @@ class CompressibilityMethod(Method):
     damping: Damping | None = entry(
         "of central fluxes: see below", None, otherwise='`{ type = "jst", fourth = 0.015625 }` of central fluxes'
     )
+<<<<<<< HEAD
     march: Literal["euler", "rk3", "rk4", "rk5", "implicit"] = entry(
         "the stages of an explicit step, or `implicit`: outer iterations with linear equations", "rk4"
+=======
+    march: Annotated[Literal["euler", "rk3", "rk4", "rk5"], reads(_march)] = entry("the stages of a step", "rk4")
+    cfl: Annotated[float, reads(_cfl)] | None = entry(
+        "of pseudo-time", None,
+        otherwise="of `euler` 0.4, `rk3` 1.2, `rk4` 1.5, `rk5` 2.5; with `second` of `rk3` 1, `rk4` 0.6, `rk5` 1.2,"
+        " with `first` of `rk4` 1.2",
+>>>>>>> main
     )
     cfl: Annotated[float | CflRamp, reads(_cfl)] | None = entry(
         "of pseudo-time: a number, or of `implicit` marching a table, see below", None,
@@ -182,7 +190,7 @@ def _steady(value: object) -> float:
         raise BadInput("a table says when a flow in real time is steady; give a number, the relative residual")
     residual = positive(value)
     if residual >= 1:
-        raise BadInput("give a number < 1, the residual over its largest value of the first steps")
+        raise BadInput("give a number < 1, the residual over its largest value so far")
     return residual
 
 
@@ -199,7 +207,7 @@ class PseudoTime(Table):
 
     steady: Annotated[float, Field(gt=0, lt=1), reads(_steady)] = entry(
         "the residual at which the run ends as `steady`: of each equation the root mean square, over its largest value"
-        " of the first five steps",
+        " so far",
         remedy="real time is not available in this version; give the relative residual of a steady state, as 1e-8",
     )
     steps: Whole = entry("the most steps", remedy="give the largest number of steps")
