@@ -160,14 +160,9 @@ def march(
     dtype: str = "f8", threads: int = 1, device: Device | None = None, after=None,
     multiple: tuple[int, int, int] = (1, 1, 1), job_after=None,
 ) -> Marched:  # fmt: skip
-<<<<<<< HEAD
-    """March until all residuals have fallen to `steady` times the largest of the first five looks. `constants` are
+    """March until all residuals have fallen to `steady` times their largest value so far. `constants` are
     fields over the cells `around` that no program writes; `after` is a program for the final state, and
     `job_after(shard)` does what it likes with it.
-=======
-    """March until all residuals have fallen to `steady` times their largest value so far. `constants` are
-    fields over the cells `around` that no program writes; `after` is a program for the final state.
->>>>>>> main
     """
     more = [name for name in constants or {} if name not in model.fields]
     names = [Field(name, dtype) for name in (*model.fields, *more)] + [Field("sides", "u1")]

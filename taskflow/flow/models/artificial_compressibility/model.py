@@ -186,9 +186,9 @@ class ArtificialCompressibility(Model):
         return f"{self.method.march} with CFL {self.method.courant:g}"
 
     @property
-    def paced(self) -> str:
-        """What sets how far steps go, in words."""
-        return f"method.cfl (now {self.method.courant:g})"
+    def remedy(self) -> str:
+        """What to change where the march diverges."""
+        return self.method.remedy
 
     def progress(self, scalars: Mapping[str, float]) -> dict[str, float]:
         """What the log says of a step."""

@@ -7,11 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-<<<<<<< HEAD
-from taskflow.flow.models.artificial_compressibility.convergence import FIRST, PATIENCE, Convergence
-=======
-from taskflow.flow.models.artificial_compressibility.convergence import Convergence
->>>>>>> main
+from taskflow.flow.models.artificial_compressibility.convergence import PATIENCE, Convergence
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Location
@@ -23,23 +19,17 @@ FIRST = 5  # steps after each of which is looked: residuals may be largest then
 
 @dataclass(frozen=True, eq=False)
 class ResidualCriterion:
-<<<<<<< HEAD
-    """Each residual has fallen to `tolerance` times its largest value of the first steps, looked at `every` so often,
-    and after each of the first steps; with `accept` also where they fall no further in `patience` steps.
-=======
     """Each residual has fallen to `tolerance` times its largest value so far, looked at `every` so often, and after
-    each of the first steps; with `accept` also where they fall no further. `thinnest` is the least thickness of a cell.
->>>>>>> main
+    each of the first steps; with `accept` also where they fall no further in `patience` steps. `thinnest` is the least
+    thickness of a cell.
     """
 
     model: ArtificialCompressibility
     tolerance: float
     every: Every
     accept: bool
-<<<<<<< HEAD
-    patience: int = PATIENCE
-=======
     thinnest: float
+    patience: int = PATIENCE
 
     @property
     def creeping(self) -> str:
@@ -54,7 +44,6 @@ class ResidualCriterion:
             "friction makes steps short, and pressure takes very many of them to spread: give a larger"
             f" method.compressibility (now {b:.3g}), up to {most:.2g}"
         )
->>>>>>> main
 
     @property
     def programs(self) -> tuple[Program, ...]:
@@ -74,13 +63,8 @@ class ResidualCriterion:
         """The criterion in words, for `taskflow check`."""
         otherwise = "ends the run" if self.accept else "is an error"
         return (
-<<<<<<< HEAD
-            f"when each residual has fallen to {self.tolerance:g} of its largest value in the first {FIRST} steps",
-            f"a fall of less than 10 % in {self.patience} steps {otherwise}",
-=======
             f"when each residual has fallen to {self.tolerance:g} of its largest value so far",
-            f"a fall of less than 10 % in {Convergence(0.0).patience} steps {otherwise}",
->>>>>>> main
+            f"a fall of less than 10 % in {self.patience} steps {otherwise}",
         )
 
 

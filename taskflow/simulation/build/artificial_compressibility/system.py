@@ -192,27 +192,15 @@ class CompressibilitySystem(System):
     @property
     def settled(self) -> ResidualCriterion:
         """The residuals that are steady."""
-<<<<<<< HEAD
         case, accept = self.sim.case, self.sim.case.own.stall == "accept"
-        every, patience = case.own.looks(case.monitor.every)
-        return ResidualCriterion(self.model, case.table("time").steady, every, accept, patience)
-=======
-        case = self.sim.case
         thinnest = min(float(thickness(chart.vertices).min()) for chart in self.grid.charts)
-        accept = case.own.stall == "accept"
-        return ResidualCriterion(self.model, case.table("time").steady, case.monitor.every, accept, thinnest)
->>>>>>> main
+        every, patience = case.own.looks(case.monitor.every)
+        return ResidualCriterion(self.model, case.table("time").steady, every, accept, thinnest, patience)
 
     @property
     def remedy(self) -> str:
         """What to change where the march diverges."""
-<<<<<<< HEAD
-        cfl = f"give a smaller {self.model.paced}"
-        first = "" if self.model.method.flux == "central" else ', or begin with method.reconstruction = "first"'
-        return f"{cfl}{first}; the flow may be unsteady"
-=======
-        return f"{self.model.method.remedy}; the flow may be unsteady"
->>>>>>> main
+        return f"{self.model.remedy}; the flow may be unsteady"
 
     @cached_property
     def measures(self) -> CompressibilityMeasures:

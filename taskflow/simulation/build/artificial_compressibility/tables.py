@@ -102,20 +102,13 @@ class CompressibilityMethod(Method):
     damping: Damping | None = entry(
         "of central fluxes: see below", None, otherwise='`{ type = "jst", fourth = 0.015625 }` of central fluxes'
     )
-<<<<<<< HEAD
     march: Literal["euler", "rk3", "rk4", "rk5", "implicit"] = entry(
         "the stages of an explicit step, or `implicit`: outer iterations with linear equations", "rk4"
-=======
-    march: Annotated[Literal["euler", "rk3", "rk4", "rk5"], reads(_march)] = entry("the stages of a step", "rk4")
-    cfl: Annotated[float, reads(_cfl)] | None = entry(
-        "of pseudo-time", None,
-        otherwise="of `euler` 0.4, `rk3` 1.2, `rk4` 1.5, `rk5` 2.5; with `second` of `rk3` 1, `rk4` 0.6, `rk5` 1.2,"
-        " with `first` of `rk4` 1.2",
->>>>>>> main
     )
     cfl: Annotated[float | CflRamp, reads(_cfl)] | None = entry(
         "of pseudo-time: a number, or of `implicit` marching a table, see below", None,
-        otherwise="of `euler` 0.4, `rk3` 1.2, `rk4` 1.5, `rk5` 2.5",
+        otherwise="of `euler` 0.4, `rk3` 1.2, `rk4` 1.5, `rk5` 2.5; with `second` of `rk3` 1, `rk4` 0.6, `rk5` 1.2,"
+        " with `first` of `rk4` 1.2",
     )  # fmt: skip
     linear: Linear | None = entry("of `implicit` marching: see below", None, otherwise="as below")
     steps: Literal["local", "global"] = entry("whether each cell takes its own step, or all the least", "local")

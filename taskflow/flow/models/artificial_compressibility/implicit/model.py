@@ -73,9 +73,10 @@ class ImplicitCompressibility(ArtificialCompressibility):
         return f"implicit with CFL {self.ramp.start:g} to {self.ramp.most:g}, {self.solver.told}, {self.ordering}"
 
     @property
-    def paced(self) -> str:
-        """What sets how far steps go, in words."""
-        return f"method.cfl.start (now {self.ramp.start:g})"
+    def remedy(self) -> str:
+        """What to change where the march diverges."""
+        first = "" if self.method.flux == "central" else ', or begin with method.reconstruction = "first"'
+        return f"give a smaller method.cfl.start (now {self.ramp.start:g}){first}"
 
     def progress(self, scalars: Scalars) -> dict[str, float]:
         """What the log says of an outer iteration: its CFL number, the iterations of its linear equations and what
