@@ -14,10 +14,11 @@ import taskflow as tf
 from taskflow.runtime.machine.kernel.compile_cuda import OPTIONS
 from taskflow.runtime.machine.kernel.kernel import cuda_text
 from taskflow.runtime.regions import Box
-from taskflow.runtime.tasks import Launch, Part, Roles, Stretch, plan, sweeps
+from taskflow.runtime.tasks import Derive, Launch, Part, Roles, Stretch, plan, sweeps
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.memory import Needs
 from tests.runtime.machine import sweeping, test_stored
+from tests.simulation.on_charts import CYLINDER, TURNED, case
 
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.toml"))
 FAST = ("bearing",)
@@ -39,12 +40,18 @@ def messages(text: str) -> str:
 
 def launches(parts: tuple[Part, ...]) -> Iterator[Launch]:
     for part in parts:
-        yield from part.launches if isinstance(part, Stretch) else launches(part.body)
+        if not isinstance(part, Derive):
+            yield from part.launches if isinstance(part, Stretch) else launches(part.body)
 
 
 def texts(path: Path, precision: str) -> set[str]:
     """The texts of all programs of a case."""
-    sim = Simulation(tf.Case.load(path, [f'machine.precision="{precision}"']), (1, 1, 1), device="gpu")
+    return texts_of(tf.Case.load(path, [f'machine.precision="{precision}"']))
+
+
+def texts_of(case: tf.Case) -> set[str]:
+    """The texts of all programs of a case."""
+    sim = Simulation(case, (1, 1, 1), device="gpu")
     parts = Roles.of(tuple(sim.partition.fields))
     tasks = {launch.task for program in Needs(sim, [], "gpu").then for launch in launches(plan(program, parts)[0])}
     return {cuda_text(task, np.dtype(sim.dtype)) for task in tasks if task.kernel is not None}
@@ -58,6 +65,15 @@ def texts(path: Path, precision: str) -> set[str]:
 @pytest.mark.timeout(600)
 def test_kernels_of_examples_compile_for_gpus(path, precision):
     assert [message for text in texts(path, precision) if (message := messages(text))] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tables", [CYLINDER, TURNED])
+@pytest.mark.parametrize("precision", ["single", "double"])
+@pytest.mark.timeout(600)
+def test_kernels_of_implicit_marching_compile_for_gpus(tables, precision):
+    flow = case(tables, method__march="implicit", machine__precision=precision, time__steady=1e-4)
+    assert [message for text in texts_of(flow) if (message := messages(text))] == []
 
 
 @pytest.mark.parametrize("precision", ["f4", "f8"])

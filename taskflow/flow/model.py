@@ -21,8 +21,8 @@ from taskflow.flow.scalars.quantity import Quantity
 from taskflow.flow.stability import Stability, StepLimit, Transported
 from taskflow.flow.time.schemes import ADAMS_BASHFORTH, Scheme, Spreads
 from taskflow.flow.turbulence.eddy_viscosity import Turbulence
-from taskflow.runtime.regions import Location, Partition
-from taskflow.runtime.tasks import Launch, Repeat, Roles
+from taskflow.runtime.regions import Field, Location, Partition
+from taskflow.runtime.tasks import Derive, Launch, Repeat, Roles
 
 VELOCITY: dict[str, Location] = {"u": "fx", "v": "fy", "w": "fz"}
 
@@ -54,6 +54,12 @@ class Model(Protocol):
         """Fields of numbers that say where surfaces of bodies are, by role. No program writes them."""
         return {}
 
+    def several(self, dtype: str) -> tuple[Field, ...]:
+        """Further fields that programs write, of several values per cell or in a precision of their own, where others
+        are of `dtype`.
+        """
+        return ()
+
     def partitions(self, main: Partition) -> tuple[Partition, ...]:
         """Regions beside that of `fields`, on the blocks of `main`."""
         return ()
@@ -62,10 +68,10 @@ class Model(Protocol):
     def moving(self) -> dict[str, float]:
         """All that moves, each with its diffusivity: "velocity" for u, v and w together, and fields in cell centres."""
 
-    def start(self, f: Roles) -> Iterator[Launch | Repeat]:
+    def start(self, f: Roles) -> Iterator[Launch | Repeat | Derive]:
         """The program that makes the first state of the initial values; the scalar dt is 1."""
 
-    def step(self, f: Roles) -> Iterator[Launch | Repeat]:
+    def step(self, f: Roles) -> Iterator[Launch | Repeat | Derive]:
         """The program of a time step, which reads the `scalars`."""
 
     def scalars(self, dt: float, ratio: float) -> dict[str, float]:

@@ -17,6 +17,7 @@ from taskflow.runtime.tasks import (
     Program,
     Roles,
     Settled,
+    Stretch,
     Traffic,
     analyse,
     counts,
@@ -92,7 +93,7 @@ def often(parts: Iterable[Part], rounds: Mapping[str, float]) -> Iterator[tuple[
         if isinstance(part, Loop):
             passes = rounds.get(part.repeat.count or "", part.repeat.times)
             yield from ((launches, passes * times) for launches, times in often(part.body, rounds))
-        else:
+        elif isinstance(part, Stretch):
             yield part.launches, 1.0
 
 

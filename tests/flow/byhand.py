@@ -14,7 +14,7 @@ from taskflow.flow.reference import Shifted
 from taskflow.runtime.machine.device import Device, cpu
 from taskflow.runtime.machine.kernel import Layout, compiled
 from taskflow.runtime.regions import Box
-from taskflow.runtime.tasks import Launch, Task, Variant
+from taskflow.runtime.tasks import Launch, Privilege, Task, Variant
 
 LENGTHS = (1.1, 0.7, 1.7)  # spacings differ
 DT, RATIO, MEAN = 0.05, 0.8, 0.3
@@ -64,9 +64,7 @@ class ByHand:
         """Do the launches, one after the other."""
         device = self.device if threads is None else cpu(threads)
         for launch in launches:
-            kinds = [privilege.precision or self.real for _, privilege in launch.requirements]
-            shapes = [self.fields[name].shape for name in launch.fields]
-            arrays = [device.allocate(shape, kind) for shape, kind in zip(shapes, kinds, strict=True)]
+            arrays = [self._allocated(device, name, privilege) for name, privilege in launch.requirements]
             for array, name in zip(arrays, launch.fields, strict=True):
                 array[...] = device.xp.asarray(self.fields[name])
             numbers = {name: device.allocate((1,), "f8") for name in (*launch.scalars, *launch.reductions)}
@@ -80,6 +78,14 @@ class ByHand:
                     self.fields[name] = np.array(device.to_host(array))
             for parameter, (name, _) in launch.reductions.items():
                 self.scalars[name] = float(device.to_host(numbers[parameter])[0])
+
+    def _allocated(self, device: Device, name: str, privilege: Privilege) -> Any:
+        """Memory for a field, of which a launch takes the values of a cell behind each other where it is private."""
+        kind, shape = privilege.precision or self.real, self.fields[name].shape
+        kind = self.real if kind == "any" else kind
+        if privilege.unshared:
+            return device.allocate((*shape[:2], shape[3], shape[2]), kind).swapaxes(2, 3)
+        return device.allocate(shape, kind)
 
     def launch(self, task: Task, constants: Mapping[str, Any], over: Box | None = None) -> Launch:
         """The task, or a variant of it, on the fields that its parameters are named after."""

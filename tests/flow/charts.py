@@ -158,12 +158,14 @@ def march(
     model: ArtificialCompressibility, chart: Chart, initial: Mapping[str, np.ndarray | float], *, steps: int,
     steady: float = 0.0, every: int = 100, constants: Mapping[str, np.ndarray] | None = None, blocks=(1, 1, 1),
     dtype: str = "f8", threads: int = 1, device: Device | None = None, after=None,
+    multiple: tuple[int, int, int] = (1, 1, 1), job_after=None,
 ) -> Marched:  # fmt: skip
     """March until all residuals have fallen to `steady` times their largest value so far. `constants` are
-    fields over the cells `around` that no program writes; `after` is a program for the final state.
+    fields over the cells `around` that no program writes; `after` is a program for the final state, and
+    `job_after(shard)` does what it likes with it.
     """
-    partition, fixed = laid_out(model, chart, constants or {}, blocks, dtype)
-    job = partial(_march, model, chart, initial, fixed, steps, steady, every, after)
+    partition, fixed = laid_out(model, chart, constants or {}, blocks, dtype, multiple)
+    job = partial(_march, model, chart, initial, fixed, steps, steady, every, after, job_after)
     shares = run_threads(partition, job, device or cpu(threads))
     whole = {name: np.empty(chart.box.shape[::-1]) for name in model.state}
     for own, share in shares:
@@ -174,15 +176,17 @@ def march(
 
 
 def laid_out(
-    model: ArtificialCompressibility, chart: Chart, constants: Mapping[str, np.ndarray], blocks, dtype: str
+    model: ArtificialCompressibility, chart: Chart, constants: Mapping[str, np.ndarray], blocks, dtype: str,
+    multiple: tuple[int, int, int] = (1, 1, 1),
 ) -> tuple[Partition, dict[str, np.ndarray]]:  # fmt: skip
     """The region of a model on a chart in blocks, and the fields that no program writes."""
     more = [name for name in constants if name not in model.fields]
     names = [Field(name, dtype) for name in (*model.fields, *more)] + [Field("sides", "u1")]
     if model.spacing is None:
         names.append(Field("metrics", dtype, values=10))
+    names += model.several(dtype)
     region = Region(chart.box, FieldSpace(names), tuple(a in chart.periodic for a in "xyz"), model.ghost)
-    partition = Partition(region, blocks)
+    partition = Partition(region, blocks, multiple=multiple)
     fixed = dict(constants)
     fixed["sides"] = np.zeros(chart.around.shape[::-1], np.uint8)
     for side in model.sides:
@@ -202,13 +206,15 @@ def _given(shard: Shard, chart: Chart, constants, initial) -> None:
     shard.write({name: np.broadcast_to(value, shape)[own.slices((0, 0, 0))] for name, value in initial.items()})
 
 
-def _march(model, chart, initial, constants, steps, steady, every, after, shard: Shard) -> tuple[Box, Marched]:
+def _march(
+    model, chart, initial, constants, steps, steady, every, after, job_after, shard: Shard
+) -> tuple[Box, Marched]:
     _given(shard, chart, constants, initial)
     shard.run(model.start, **model.scalars(1.0, 0.0))
     norms: list[dict[str, float]] = []
     done, convergence = 0, Convergence(steady)
     while done < steps:
-        shard.run(model.step)
+        shard.run(model.step, **model.scalars(1.0, 1.0))
         done += 1
         if done <= 5 or done % every == 0:
             shard.run(model.monitor)
@@ -217,6 +223,8 @@ def _march(model, chart, initial, constants, steps, steady, every, after, shard:
                 break
     if after is not None:
         shard.run(after)
+    if job_after is not None:
+        job_after(shard)
     fields = {name: shard.read(name).astype("f8") for name in model.state}
     return shard.cells, Marched(fields, done, norms, dict(shard.scalars.items()))
 

@@ -87,7 +87,7 @@ def test_cases_on_charts_pass(tables):
 
 @pytest.mark.parametrize("change", [
     {"grid__foo": 3}, {"grid__cells": [0, 1, 1]}, {"grid__shape": "c-grid"}, {"boundaries__body": "wal"},
-    {"boundaries__body": {"type": "wall", "speed": 1}}, {"method__march": "implicit"}, {"method__flux": "up"},
+    {"boundaries__body": {"type": "wall", "speed": 1}}, {"method__march": "lu-sgs"}, {"method__flux": "up"},
     {"time__steps": 0}, {"machine__blocks": 0}, {"machine__cuts": 3},
 ])  # fmt: skip
 def test_what_is_wrong_on_charts_is_seen(change):

@@ -136,10 +136,8 @@ def test_a_case_is_read_back_as_it_was_written(tables):
     # 17 and what else does not go together
     ({"method__march": "euler"},
      'method.march = "euler": unstable with reconstruction = "third"; give "first", flux = "central", or another march'),
-    ({"method__march": "implicit"}, 'method.march = "implicit": implicit marching is not available in this version; give'
-                                    " one of euler, rk3, rk4, rk5"),
-    ({"method__linear": {}}, "method.linear = {}: it belongs to implicit marching, not available in this version; leave it"
-                             " out"),
+    ({"method__march": "lu-sgs"}, 'method.march = "lu-sgs": give "euler", "rk3", "rk4", "rk5" or "implicit"'),
+    ({"method__inner": {}}, "method.inner = {}: it belongs to real time, not available in this version; leave it out"),
     ({"method__damping": {"type": "jst"}}, 'method.damping = { type = "jst" }: upwind fluxes need none; leave it out, or'
                                            ' give flux = "central"'),
     ({"method__pressure_at": [0, 0, 0]},
@@ -161,7 +159,7 @@ def test_what_is_wrong_is_told_with_its_remedy(changes, line):
 
 def test_all_that_is_wrong_is_told_at_once():
     lines = problems(
-        grid__foo=3, boundaries__far={"type": "outflow"}, time__end=1.0, method__march="implicit", statistics={},
+        grid__foo=3, boundaries__far={"type": "outflow"}, time__end=1.0, method__march="lu-sgs", statistics={},
         machine__blocks=0,
     )  # fmt: skip
     assert {line.partition(" ")[0] for line in lines} == {

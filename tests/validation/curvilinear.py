@@ -31,23 +31,27 @@ def walls(chart: Chart, **moving: Condition) -> tuple[Side, ...]:
 
 
 def model(
-    chart: Chart, viscosity: float, sides: tuple[Side, ...], speed: float, **more: Any
-) -> ArtificialCompressibility:
+    chart: Chart, viscosity: float, sides: tuple[Side, ...], speed: float,
+    kind: type[ArtificialCompressibility] = ArtificialCompressibility, **more: Any,
+) -> ArtificialCompressibility:  # fmt: skip
     """The equations on a chart."""
     volume = float(chart.volumes.max())
     planar = chart.cells[2] == 1
-    return ArtificialCompressibility(
+    return kind(
         (chart.box,), Fluid(viscosity), sides, speed, planar=planar, largest_volume=volume, **more
     )
 
 
-def skewed_cavity(n: int, degrees: float, Re: float, steady: float = 1e-6, **method: Any) -> tuple[Chart, Marched]:
+def skewed_cavity(
+    n: int, degrees: float, Re: float, steady: float = 1e-6, *, every: int = 100,
+    kind: type[ArtificialCompressibility] = ArtificialCompressibility, **method: Any,
+) -> tuple[Chart, Marched]:  # fmt: skip
     """A cavity with sides of length 1 at an angle, n^2 cells; its lid moves along x."""
     angle = np.deg2rad(degrees)
     chart = Chart((n, n, 1), lambda x, y, z: (x + y * np.cos(angle), y * np.sin(angle), z), "z")
     sides = walls(chart, y_max=Condition((1.0, 0.0, 0.0)))
-    flow = model(chart, 1 / Re, sides, 1.0, method=Method(**method))
-    return chart, march(flow, chart, REST, steps=400 * n * n, steady=steady, every=100)
+    flow = model(chart, 1 / Re, sides, 1.0, kind, method=Method(**method))
+    return chart, march(flow, chart, REST, steps=400 * n * n, steady=steady, every=every)
 
 
 def least_stream_function(chart: Chart, flow: Marched) -> float:

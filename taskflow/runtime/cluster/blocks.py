@@ -17,7 +17,7 @@ from taskflow.runtime.cluster.jobs import CallJob, FillJob, Pickled, ProfileJob,
 from taskflow.runtime.machine import Job
 from taskflow.runtime.profile import summarise, write_chrome
 from taskflow.runtime.regions import Box, Partition, difference
-from taskflow.runtime.tasks import Loop, Part, Program, Roles, analyse, counts, plan, record, settled
+from taskflow.runtime.tasks import Loop, Part, Program, Roles, analyse, counts, derived, plan, record, settled
 
 
 class Blocks:
@@ -192,7 +192,7 @@ class Blocks:
         roles = Roles.of(tuple(self.partition.fields))
         launches, _ = record(program, roles)
         parts, _ = plan(program, roles)
-        read, produced = set[str](), {*numbers, *counts(parts)}
+        read, produced = set[str](), {*numbers, *counts(parts), *derived(parts)}
         for launch in launches:
             for name in launch.fields:
                 self._home(name)
@@ -250,4 +250,5 @@ def _extent(role: str, shape: tuple[int, ...], home: Partition, n: int) -> Box:
 
 def _asks(parts: Sequence[Part]) -> bool:
     """Return whether a program decides by its numbers, so that not only its tasks read them."""
-    return any(isinstance(part, Loop) and (part.repeat.until is not None or _asks(part.body)) for part in parts)
+    loops = (part for part in parts if isinstance(part, Loop))
+    return any(derived(parts)) or any(part.repeat.until is not None or _asks(part.body) for part in loops)

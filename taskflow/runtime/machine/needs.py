@@ -14,6 +14,7 @@ from taskflow.runtime.machine.trace.scalars import MOST
 from taskflow.runtime.machine.trace.transfer import packed
 from taskflow.runtime.regions import Partition
 from taskflow.runtime.tasks import (
+    Derive,
     Exchange,
     Geometries,
     Launch,
@@ -160,6 +161,8 @@ class Passes:
         """All that can be valid after some parts that are begun with `valid`."""
         ends = [valid]
         for part in parts:
+            if isinstance(part, Derive):
+                continue
             after: dict[State, Valid] = {}
             for end in ends:
                 if isinstance(part, Stretch):

@@ -26,7 +26,7 @@ from taskflow.runtime.machine.trace.tracer import Trace, Tracer
 from taskflow.runtime.machine.trace.traces import GhostStates, Instrument, Traces
 from taskflow.runtime.machine.trace.transfer import Transfers
 from taskflow.runtime.regions import Box, Partition, Triple, triple
-from taskflow.runtime.tasks import IDENTITY, AllReduce, Part, Program, Roles, Stretch, plan
+from taskflow.runtime.tasks import IDENTITY, AllReduce, Derive, Part, Program, Roles, Stretch, plan
 
 
 @dataclass(frozen=True)
@@ -76,10 +76,7 @@ class Shard:
         BadInput where the program is impossible on this partition, ChannelError where another block is lost, Aborted
         where this one was told to give up.
         """
-        if self._agreement is not None:
-            self._agreement.begin(scalars)
-        if scalars:
-            self.scalars.set(scalars)
+        self._give(scalars)
         self._timed = False
         key = program, self.roles.key()
         if key not in self._plans:
@@ -89,9 +86,18 @@ class Shard:
             self._do(part, program)
         self.roles = after.copy()  # who changes them between passes does not change the plan
 
+    def _give(self, scalars: Mapping[str, float]) -> None:
+        if self._agreement is not None:
+            self._agreement.begin(scalars)
+        if scalars:
+            self.scalars.set(scalars)
+
     def _do(self, part: Part, program: Program) -> None:
         if isinstance(part, Stretch):
             self._tried(part, program)
+            return
+        if isinstance(part, Derive):
+            self._give(part(self.scalars))
             return
         rounds = Rounds(part.repeat, self.scalars)
         while not rounds.over:

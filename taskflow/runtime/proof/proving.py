@@ -15,7 +15,7 @@ from taskflow.runtime.proof.numbering import Outside
 from taskflow.runtime.proof.recording import RecordedPass, record_pass
 from taskflow.runtime.proof.timeline import Broken, Circle, Hardware
 from taskflow.runtime.regions import Partition
-from taskflow.runtime.tasks import Part, Program, Roles, Stretch, Valid, plan
+from taskflow.runtime.tasks import Derive, Part, Program, Roles, Stretch, Valid, derived, plan
 
 Programs = Mapping[Program, Iterable[str]]
 """Programs, each with the scalars to which the host gives a value before every pass."""
@@ -25,7 +25,8 @@ Programs = Mapping[Program, Iterable[str]]
 class ProgramLayout:
     """A program begun with some roles: its stretches, those that can follow each, and those that end it.
 
-    `after` are the roles with which it ends; the host gives values to `scalars` before.
+    `after` are the roles with which it ends; the host gives values to `scalars` before, and may to those that are
+    `derived` before any stretch.
     """
 
     after: Roles
@@ -33,11 +34,14 @@ class ProgramLayout:
     stretches: list[Stretch] = field(default_factory=list)
     following: list[list[int]] = field(default_factory=list)
     ends: list[int] = field(default_factory=list)
+    derived: tuple[str, ...] = ()
 
     def lay(self, parts: Sequence[Part]) -> tuple[int, list[int]]:
         """Add some parts, one after the other, loops at least once; returns their first stretch, and the last ones."""
         first, last = len(self.stretches), list[int]()
         for part in parts:
+            if isinstance(part, Derive):
+                continue
             if isinstance(part, Stretch):
                 begin, end = len(self.stretches), [len(self.stretches)]
                 self.stretches.append(part)
@@ -69,8 +73,8 @@ class Moment:
 
     @property
     def scalars(self) -> tuple[str, ...]:
-        """The scalars that the host sets before; it does so when a program begins."""
-        return self.layout.scalars if self.index == 0 else ()
+        """The scalars that the host sets before: when a program begins, or derived from others."""
+        return (*(self.layout.scalars if self.index == 0 else ()), *self.layout.derived)
 
 
 class ProgramCourse:
@@ -108,7 +112,7 @@ class ProgramCourse:
         key = program, scalars, roles.key()
         if key not in self._layouts:
             parts, after = plan(program, roles)
-            layout = self._layouts[key] = ProgramLayout(after, scalars)
+            layout = self._layouts[key] = ProgramLayout(after, scalars, derived=tuple(dict.fromkeys(derived(parts))))
             layout.ends.extend(layout.lay(parts)[1])
         return self._layouts[key]
 

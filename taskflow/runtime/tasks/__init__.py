@@ -7,6 +7,7 @@ buffers or devices.
 from taskflow.runtime.tasks.body import IDENTITY, View, combine, run_body
 from taskflow.runtime.tasks.define import MOST_REDUCTIONS, task
 from taskflow.runtime.tasks.dependence import Analysis, Known, analyse
+from taskflow.runtime.tasks.derive import Derive, derive
 from taskflow.runtime.tasks.exchange import Exchange, Settled, exchange, settled
 from taskflow.runtime.tasks.ghosts import Geometries, Valid
 from taskflow.runtime.tasks.graph import (
@@ -24,6 +25,7 @@ from taskflow.runtime.tasks.graph import (
 )
 from taskflow.runtime.tasks.live_in import Cells, live_in, overwritten
 from taskflow.runtime.tasks.numbers import LookupTable, LookupTables, Numbers, reduced, tables
+from taskflow.runtime.tasks.owners import OwnedScalars, owned
 from taskflow.runtime.tasks.pickling import siblings
 from taskflow.runtime.tasks.privilege import (
     Coloured,
@@ -42,7 +44,6 @@ from taskflow.runtime.tasks.privilege import (
 )
 from taskflow.runtime.tasks.program import (
     Loop,
-    OwnedScalars,
     Part,
     Program,
     Repeat,
@@ -50,7 +51,7 @@ from taskflow.runtime.tasks.program import (
     Stretch,
     called,
     counts,
-    owned,
+    derived,
     plan,
     record,
     repeat,
@@ -72,7 +73,7 @@ from taskflow.runtime.tasks.stencil import (
     offsets,
     star,
 )
-from taskflow.runtime.tasks.sweep import Direction, Ordering, PlacedSweep, Sweep, sweeps
+from taskflow.runtime.tasks.sweep import TILE, Direction, Ordering, PlacedSweep, Sweep, sweeps
 from taskflow.runtime.tasks.task import Launch, Task
 from taskflow.runtime.tasks.traffic import Traffic, moved, traffic, visited
 
@@ -82,6 +83,7 @@ __all__ = [
     "MOST_REDUCTIONS",
     "POINT",
     "ROWS",
+    "TILE",
     "AllReduce",
     "Analysis",
     "Axis",
@@ -90,6 +92,7 @@ __all__ = [
     "Coloured",
     "Components",
     "Compute",
+    "Derive",
     "Direction",
     "Exchange",
     "Face",
@@ -142,6 +145,8 @@ __all__ = [
     "called",
     "combine",
     "counts",
+    "derive",
+    "derived",
     "exchange",
     "facing",
     "frame",

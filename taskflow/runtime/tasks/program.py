@@ -1,14 +1,12 @@
-"""Programs: launches in the order in which one processor with one memory would do them, and
-the owners of their scalars: programs that use the same names can be parts of one.
-"""
+"""Programs: launches in the order in which one processor with one memory would do them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
-from functools import partial
+from dataclasses import KW_ONLY, dataclass
 
 from taskflow.errors import BadInput
+from taskflow.runtime.tasks.derive import Derive
 from taskflow.runtime.tasks.task import Launch
 
 
@@ -128,7 +126,7 @@ repeat = Repeat
 
 
 Until = Callable[[Mapping[str, float]], bool]
-Program = Callable[[Roles], Iterator[Launch | Repeat]]
+Program = Callable[[Roles], Iterator[Launch | Repeat | Derive]]
 
 
 def called(program: Program) -> str:
@@ -152,8 +150,8 @@ class Loop:
     body: tuple[Part, ...]
 
 
-Part = Stretch | Loop
-_Items = list["list[Launch] | tuple[Repeat, _Items]"]
+Part = Stretch | Loop | Derive
+_Items = list["list[Launch] | tuple[Repeat, _Items] | Derive"]
 
 
 def plan(program: Program, roles: Roles) -> tuple[tuple[Part, ...], Roles]:
@@ -191,6 +189,8 @@ def _items(program: Program, roles: Roles) -> _Items:
                     f"the program {name} repeats something that leaves {', '.join(moved)} with exchanged fields:"
                     " let it exchange them back, say by a second sweep"
                 )
+        elif isinstance(item, Derive):
+            items.append(item)
         elif not isinstance(item, Launch):
             raise BadInput(f"the program {name} yielded {item!r}, which is no launch: yield a_task(..., over=box)")
         elif items and isinstance(items[-1], list):
@@ -206,6 +206,8 @@ def _parts(items: _Items, following: tuple[Launch, ...]) -> tuple[Part, ...]:
         if isinstance(item, list):
             after = items[n + 1 :]
             parts.append(Stretch(tuple(item), _head(after) if after else following))
+        elif isinstance(item, Derive):
+            parts.append(item)
         else:
             parts.append(Loop(item[0], _parts(item[1], () if _awaited(item[0]) else _head(item[1]))))
     return tuple(parts)
@@ -220,7 +222,7 @@ def _awaited(repeat: Repeat) -> bool:
 
 def _head(items: _Items) -> tuple[Launch, ...]:
     """The launches with which they begin, as far as these are certain to come."""
-    first = next(iter(items), [])
+    first = next((item for item in items if not isinstance(item, Derive)), [])
     if isinstance(first, list):
         return tuple(first)
     repeat, body = first
@@ -229,7 +231,8 @@ def _head(items: _Items) -> tuple[Launch, ...]:
 
 def _flat(items: _Items) -> Iterator[Launch]:
     for item in items:
-        yield from item if isinstance(item, list) else _flat(item[1])
+        if not isinstance(item, Derive):
+            yield from item if isinstance(item, list) else _flat(item[1])
 
 
 def counts(parts: Iterable[Part]) -> Iterator[str]:
@@ -241,60 +244,10 @@ def counts(parts: Iterable[Part]) -> Iterator[str]:
                 yield part.repeat.count
 
 
-@dataclass(frozen=True)
-class OwnedScalars(Mapping[str, float]):
-    """The scalars of an owner, by the names that its program has for them."""
-
-    owner: str
-    scalars: Mapping[str, float]
-
-    def __getitem__(self, name: str) -> float:
-        return self.scalars[f"{self.owner}.{name}"]
-
-    def __iter__(self) -> Iterator[str]:
-        mine = f"{self.owner}."
-        return (name.removeprefix(mine) for name in self.scalars if name.startswith(mine))
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
-
-
-@dataclass(frozen=True)
-class Owned:
-    """A program whose scalars belong to an owner. Make it with `owned`."""
-
-    owner: str
-    program: Program
-
-    @property
-    def __name__(self) -> str:
-        return called(self.program)
-
-    def __call__(self, f: Roles) -> Iterator[Launch | Repeat]:
-        """Yield what the program does; in its repetitions the host, too, sees the owner's scalars."""
-        for item in self.program(f.owned(self.owner)):
-            yield self._repeat(item) if isinstance(item, Repeat) else item
-
-    def _repeat(self, item: Repeat) -> Repeat:
-        until, otherwise, mine = item.until, item.otherwise, partial(OwnedScalars, self.owner)
-        return replace(
-            item,
-            body=Owned(self.owner, item.body),
-            until=until and (lambda scalars: until(mine(scalars))),
-            otherwise=otherwise and (lambda rounds: otherwise([*map(mine, rounds)])),
-            count=item.count and f"{self.owner}.{item.count}",
-        )
-
-
-def owned(owner: str, program: Program) -> Owned:
-    """The program with scalars of its own, so that it can be beside others that use the same names: what it calls
-    `f.scalar("residual")` is `OWNER.residual` for all others, and so is what counts its repetitions. `until` and
-    `otherwise` see these scalars alone, by the names that the program has for them.
-
-        yield from owned("heat", solver.solve)(f)
-
-    Raises BadInput for what is no name, or would be two.
-    """
-    if not isinstance(owner, str) or not owner or "." in owner:
-        raise BadInput(f"owned({owner!r}, ...): give the name of an owner, without a dot")
-    return Owned(owner, program)
+def derived(parts: Iterable[Part]) -> Iterator[str]:
+    """The scalars that the host derives from others."""
+    for part in parts:
+        if isinstance(part, Loop):
+            yield from derived(part.body)
+        elif isinstance(part, Derive):
+            yield from part.names

@@ -250,7 +250,7 @@ class Simulation:
         constant = {field.name: field for field in self.system.constant_fields}
         numbers = (Field(name, self.dtype, place) for name, place in fields.items() if name not in constant)
         flags = (Field(name, kind) for name, kind in self.model.flags.items())
-        space = FieldSpace((*numbers, *flags, *constant.values()))
+        space = FieldSpace((*numbers, *self.model.several(self.dtype), *flags, *constant.values()))
         return self.domain.partition(space, self.model.ghost, self.blocks)
 
     @cached_property

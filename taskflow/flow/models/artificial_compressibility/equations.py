@@ -22,12 +22,15 @@ LINES, PLANE_LINES = star(2), offsets(x=(-2, 2)) | offsets(y=(-2, 2))
 SHORT, PLANE_SHORT = star(1), offsets(x=NEAR) | offsets(y=NEAR)
 PLANE_EDGES = offsets(x=NEAR, y=NEAR)
 EDGES = PLANE_EDGES | offsets(y=NEAR, z=NEAR) | offsets(x=NEAR, z=NEAR)
-DIFFUSING = ("u", "v", "w", "T")
+DIFFUSING = ("u", "v", "w", "T", "u_d", "v_d", "w_d")
 
 
 def _reads(pressure: Stencil, rest: Stencil, beside: Stencil) -> Stencils:
-    """What a residual reads of the pressure, of all that diffuses, and of what says where faces are."""
-    return MappingProxyType({"p": pressure, **dict.fromkeys(DIFFUSING, rest), "sides": beside, "metrics": beside})
+    """What a residual reads of the pressure, of all that diffuses, and of what says where faces are; its derivative, of
+    the direction, too.
+    """
+    pressures, places = dict.fromkeys(("p", "p_d"), pressure), dict.fromkeys(("sides", "metrics"), beside)
+    return MappingProxyType({**pressures, **dict.fromkeys(DIFFUSING, rest), **places})
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ from taskflow.flow.models.artificial_compressibility.stage import stage, transpo
 from taskflow.flow.operators.momentum import Buoyancy, Fluid
 from taskflow.flow.stability import StepLimit
 from taskflow.runtime.regions import Box, Location
-from taskflow.runtime.tasks import Launch, Repeat, Roles
+from taskflow.runtime.tasks import Derive, Launch, Repeat, Roles
 
 STATE = ("p", "u", "v", "w")
 NAMES = {"p": "continuity", "u": "momentum_x", "v": "momentum_y", "w": "momentum_z", "T": "heat"}
@@ -161,13 +161,13 @@ class ArtificialCompressibility(Model):
         """Whether no side says how high the pressure is."""
         return all(side.kind not in ("outflow", "far-field") for side in self.sides)
 
-    def start(self, f: Roles) -> Iterator[Launch]:
+    def start(self, f: Roles) -> Iterator[Launch | Repeat | Derive]:
         """Ghost values of the initial state."""
         yield from self.ghosts(f, "")
         if self.real:
             yield from self.real.start(self, f)
 
-    def step(self, f: Roles) -> Iterator[Launch | Repeat]:
+    def step(self, f: Roles) -> Iterator[Launch | Repeat | Derive]:
         """A step of real time; without it one of pseudo-time."""
         yield from self.real.step(self, f) if self.real else self.pseudo_step(f)
 
@@ -197,6 +197,20 @@ class ArtificialCompressibility(Model):
             source = target
         for name in self.state:
             f.swap(name, f"{name}{source}")
+
+    @property
+    def marched(self) -> str:
+        """How it marches, in words."""
+        return f"{self.method.march} with CFL {self.method.courant:g}"
+
+    @property
+    def remedy(self) -> str:
+        """What to change where the march diverges."""
+        return self.method.remedy
+
+    def progress(self, scalars: Mapping[str, float]) -> dict[str, float]:
+        """What the log says of a step."""
+        return {"cfl": self.method.courant}
 
     def rate(self, scalars: Mapping[str, float]) -> float:
         """In real time that of the fastest cell; steps of pseudo-time do not follow from a rate."""

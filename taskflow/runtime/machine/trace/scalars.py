@@ -95,6 +95,10 @@ class Scalars(Mapping[str, float]):
 
         return read
 
+    def now(self) -> Mapping[str, float]:
+        """The scalars when all is done that is enqueued by now, to be read at once."""
+        return self if self._device.kind == "cpu" else self.later()()
+
     def __getitem__(self, name: str) -> float:
         if name not in self._known:
             raise KeyError(name)
@@ -159,7 +163,7 @@ class Rounds:
             return
         more = self.done + repeat.every <= repeat.times
         if not repeat.lag and (more or repeat.otherwise is not None):
-            now = self._scalars.later()()
+            now = self._scalars.now() if repeat.otherwise is None else self._scalars.later()()
             self._enough = repeat.until(now)
             if repeat.otherwise is not None:
                 self._seen.append(now)

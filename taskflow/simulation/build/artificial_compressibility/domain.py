@@ -27,17 +27,19 @@ LISTED = 8  # charts and blocks that are listed; of more the first
 class ChartDomain(Domain):
     """The charts of a grid. What travels to blocks are the keys of the grid: each process makes it anew, once.
 
-    `cuts` are charts that are cut beforehand, by their numbers from 0. `steady`: time counts steps of pseudo-time.
-    With a `motion` the grid begins where that puts it.
+    `cuts` are charts that are cut beforehand, by their numbers from 0; all are cut at a `multiple` of cells alone.
+    `steady`: time counts steps of pseudo-time. With a `motion` the grid begins where that puts it.
     """
 
     table: ChartGrid
     cuts: tuple[tuple[int, Triple], ...] = ()
     steady: bool = True
     motion: Motion | None = None
+    multiple: Triple = (1, 1, 1)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"table": self.table, "cuts": self.cuts, "steady": self.steady, "motion": self.motion}
+        names = ("table", "cuts", "steady", "motion", "multiple")
+        return {name: getattr(self, name) for name in names}
 
     @property
     def grid(self) -> Grid:
@@ -100,7 +102,16 @@ class ChartDomain(Domain):
         """The region of some fields, cut into pieces for so many blocks in a row."""
         mapped = atlas(self.grid, ghost)
         region = Region(mapped.hull, fields, ghost=ghost, atlas=mapped)
-        return Partition(region, blocks, pieces=divided(mapped, blocks[2], dict(self.cuts)))
+        return Partition(region, blocks, pieces=divided(mapped, blocks[2], dict(self.cuts), self.multiple))
+
+    def nearest(self, point: tuple[float, float, float]) -> Triple:
+        """The cell of the atlas whose centre is nearest to a point."""
+        near = []
+        for chart, first in zip(self.grid.charts, self.first, strict=True):
+            apart = ((centres(chart.vertices) - np.reshape(point, (3, 1, 1, 1))) ** 2).sum(axis=0)
+            place = np.unravel_index(int(apart.argmin()), apart.shape)
+            near.append((float(apart[place]), triple(int(n) + at for n, at in zip(place[::-1], first, strict=True))))
+        return min(near)[1]
 
     def chart_of(self, box: Box) -> int:
         """The number of the chart, from 0, whose cells or ghost cells these are."""
@@ -157,16 +168,6 @@ class ChartDomain(Domain):
             columns=COLUMNS if self.motion else {},
             time="steps of pseudo-time" if self.steady else "time",
         )
-
-
-    def nearest(self, point: tuple[float, float, float]) -> Triple:
-        """The cell of the atlas whose centre is nearest to a point."""
-        found = []
-        for chart, first in zip(self.grid.charts, self.first, strict=True):
-            apart = ((centres(chart.vertices) - np.reshape(point, (3, 1, 1, 1))) ** 2).sum(axis=0)
-            place = np.unravel_index(int(apart.argmin()), apart.shape)
-            found.append((float(apart[place]), triple(int(n) + at for n, at in zip(place[::-1], first, strict=True))))
-        return min(found)[1]
 
     def around(self, name: str) -> tuple[np.ndarray, np.ndarray]:
         """The least and the largest coordinates of a side."""

@@ -38,16 +38,16 @@ class CompressibilityMeasures:
         return tuple(f"{OF}{NAMES[name]}" for name in self.model.flow)
 
     def line(self, scalars: Mapping[str, float], tick: Tick, wall: float) -> dict[str, Any]:
-        """Steps, the CFL number of pseudo-time, in real time that of the step, the steps of pseudo-time in it and the
-        largest divergence; residuals, and of each wall its force, the pressure's part of it, its
-        moment and, with heat, the heat that leaves through it.
+        """Steps, the CFL number of pseudo-time and how an implicit step went, in real time the CFL number of the step,
+        the steps of pseudo-time in it and the largest divergence; residuals, and of each wall its force, the pressure's
+        part of it, its moment and, with heat, the heat that leaves through it.
         """
         numbers: dict[str, Any] = {"step": tick.step, "time": tick.time}
         if self.model.real:
             numbers |= {"dt": tick.dt, "cfl": tick.dt * scalars["rate"], "divergence": scalars["most_p"]}
             numbers["inner"] = int(LOOK * scalars.get(LOOKS, 0.0))
         else:
-            numbers["cfl"] = self.model.method.courant
+            numbers |= self.model.progress(scalars)
         numbers |= {f"{OF}{name}": norm for name, norm in self.model.norms(scalars).items()}
         if self.forces.sides:
             numbers["bodies"] = {side.name: self._acting(side, scalars, tick.time) for side in self.forces.sides}

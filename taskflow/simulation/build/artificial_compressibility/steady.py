@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from taskflow.flow.models.artificial_compressibility.convergence import Convergence
+from taskflow.flow.models.artificial_compressibility.convergence import PATIENCE, Convergence
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Location
@@ -20,7 +20,8 @@ FIRST = 5  # steps after each of which is looked: residuals may be largest then
 @dataclass(frozen=True, eq=False)
 class ResidualCriterion:
     """Each residual has fallen to `tolerance` times its largest value so far, looked at `every` so often, and after
-    each of the first steps; with `accept` also where they fall no further. `thinnest` is the least thickness of a cell.
+    each of the first steps; with `accept` also where they fall no further in `patience` steps. `thinnest` is the least
+    thickness of a cell.
     """
 
     model: ArtificialCompressibility
@@ -28,6 +29,7 @@ class ResidualCriterion:
     every: Every
     accept: bool
     thinnest: float
+    patience: int = PATIENCE
     label: ClassVar[str] = "steady"
 
     @property
@@ -63,7 +65,7 @@ class ResidualCriterion:
         otherwise = "ends the run" if self.accept else "is an error"
         return (
             f"when each residual has fallen to {self.tolerance:g} of its largest value so far",
-            f"a fall of less than 10 % in {Convergence(0.0).patience} steps {otherwise}",
+            f"a fall of less than 10 % in {self.patience} steps {otherwise}",
         )
 
 
@@ -74,7 +76,7 @@ class ResidualWatch:
 
     def __init__(self, criterion: ResidualCriterion, shard: Shard) -> None:
         self._criterion, self._shard = criterion, shard
-        self._convergence = Convergence(criterion.tolerance, criterion.accept)
+        self._convergence = Convergence(criterion.tolerance, criterion.accept, criterion.patience)
         self._steady = False
         self.insane: str | None = None
 

@@ -97,7 +97,8 @@ class CompressibilitySystem(System):
         """The charts."""
         case = self.sim.case
         cuts = tuple(sorted(case.table("machine").pieces().items()))
-        return ChartDomain(case.table("grid"), cuts, case.time.steady is not None, case.motion)
+        settings = case.table("grid"), cuts, case.time.steady is not None, case.motion
+        return ChartDomain(*settings, case.own.multiple)
 
     @property
     def grid(self) -> Grid:
@@ -120,7 +121,8 @@ class CompressibilitySystem(System):
         if case.heat:
             lift = Buoyancy(case.heat.expansion, case.heat.reference, case.body.gravity)
             heat = Heat(case.heat.diffusivity, lift)
-        return ArtificialCompressibility(
+        kind, how = case.own.marching
+        return kind(
             domain.atlas.charts,
             Fluid(case.fluid.viscosity, case.body.force),
             sides_of(case, self.grid, domain.atlas.ghost, planar=self._planar),
@@ -134,6 +136,7 @@ class CompressibilitySystem(System):
             more_edges=more_edges(self.grid, domain.atlas, planar=self._planar),
             real=None if domain.steady else dual_time(self, planar=self._planar),
             moves=case.motion is not None,
+            **how,
         )
 
     @property
@@ -149,8 +152,8 @@ class CompressibilitySystem(System):
             limiter=table.limiter,
             damping=damping.type if damping else "jst",
             fourth=damping.fourth if damping else 1 / 64,
-            march=table.march,
-            cfl=table.cfl,
+            march=table.explicit,
+            cfl=table.cfl if isinstance(table.cfl, float) else None,
             global_steps=table.steps == "global",
             pressure_cell=self.domain.nearest(table.pressure_at) if table.pressure_at else None,
         )
@@ -205,17 +208,17 @@ class CompressibilitySystem(System):
     @property
     def settled(self) -> ResidualCriterion | InnerCriterion:
         """The residuals that are steady, or small enough at the end of a step of real time."""
-        case = self.sim.case
+        case, accept = self.sim.case, self.sim.case.own.stall == "accept"
         if self.model.real:
             return InnerCriterion(self.model, self.domain)
         thinnest = min(float(thickness(chart.vertices).min()) for chart in self.grid.charts)
-        accept = case.own.stall == "accept"
-        return ResidualCriterion(self.model, case.table("time").steady, case.monitor.every, accept, thinnest)
+        every, patience = case.own.looks(case.monitor.every)
+        return ResidualCriterion(self.model, case.table("time").steady, every, accept, thinnest, patience)
 
     @property
     def remedy(self) -> str:
         """What to change where the march diverges."""
-        return f"{self.model.method.remedy}; the flow may be unsteady"
+        return f"{self.model.remedy}; the flow may be unsteady"
 
     @cached_property
     def measures(self) -> CompressibilityMeasures:
@@ -275,7 +278,7 @@ class CompressibilitySystem(System):
     def described(self) -> Iterator[tuple[str, str]]:
         """Label and text of each line on the method."""
         method, sim = self.model.method, self.sim
-        marched, precision = f"{method.march} with CFL {method.courant:g}", sim.case.machine.precision
+        marched, precision = self.model.marched, sim.case.machine.precision
         yield "method", f"artificial compressibility, {marched}; {precision} precision"
         limited = "" if method.limiter == "none" else f" with the limiter {method.limiter}"
         damped = f"damping {method.damping} of {method.fourth:g}"
@@ -288,6 +291,8 @@ class CompressibilitySystem(System):
         depths = self.sim.step_cost.depths
         of = {depth: [name for name in self.model.state if depths.get(name) == depth] for depth in (1, 2)}
         told = (f"{depth} of {' '.join(names)}" for depth, names in of.items() if names)
+        if several := self.model.several(self.sim.dtype):
+            yield "cells", "bytes of each: " + ", ".join(f"{field.nbytes} of {field.name}" for field in several)
         yield "stencil", f"layers of cells that are read around a cell: {', '.join(told)}"
 
     @property

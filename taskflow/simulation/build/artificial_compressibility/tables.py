@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from collections.abc import Callable, Iterator, Mapping
+from typing import Annotated, Any, Literal
 
 from taskflow.errors import BadInput
+from taskflow.flow.models.artificial_compressibility.convergence import PATIENCE
+from taskflow.flow.models.artificial_compressibility.method import Marching
+from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
+from taskflow.runtime.regions import Triple
+from taskflow.runtime.tasks import TILE
+from taskflow.simulation.build.artificial_compressibility.implicit import CflRamp, Linear, implicit_marching
 from taskflow.simulation.build.artificial_compressibility.time import Inner
 from taskflow.simulation.case.method import Method
 from taskflow.simulation.case.problems import Problem, present, wrong
 from taskflow.simulation.case.table import NonNegative, Positive, Table, Text, Truth, Vector, entry, reads
-from taskflow.simulation.values import one_of, positive
+from taskflow.simulation.schedule import Every
+from taskflow.simulation.values import positive
 
 NAME = "artificial-compressibility"
-LATER = "not available in this version; leave it out"
-EXPLICIT = ("euler", "rk3", "rk4", "rk5")
+OUTER_PATIENCE = 200  # outer iterations
 
 
 class LocalCompressibility(Table):
@@ -56,26 +62,22 @@ def _compressibility(value: object) -> Any:
         raise BadInput('give a number > 0, a velocity squared, "auto", or { local = true }') from None
 
 
-def _march(value: object) -> str:
-    if value == "implicit":
-        raise BadInput(f"implicit marching is not available in this version; give one of {', '.join(EXPLICIT)}")
-    return one_of(*EXPLICIT)(value)
-
-
-def _cfl(value: object) -> float:
+def _cfl(value: object) -> Any:
     if isinstance(value, Mapping):
-        raise BadInput("a table belongs to implicit marching, which is not available in this version; give a number")
-    return positive(value)
+        return CflRamp(**value)
+    if isinstance(value, CflRamp):
+        return value
+    try:
+        return positive(value)
+    except BadInput:
+        raise BadInput("give a number > 0, or of implicit marching a table, as { start = 5.0 }") from None
 
 
 class CompressibilityMethod(Method):
-    """How the steady state, or the end of a step of real time, is approached: explicit steps in a pseudo-time, with an
+    """How the steady state, or the end of a step of real time, is approached: steps in a pseudo-time, with an
     artificial compressibility b.
     """
 
-    refused: ClassVar[Mapping[str, str]] = {
-        "linear": f"it belongs to implicit marching, {LATER}",
-    }
 
     type: Text = entry("`artificial-compressibility`", NAME)
     compressibility: Annotated[float | Literal["auto"] | LocalCompressibility, reads(_compressibility)] = entry(
@@ -98,27 +100,55 @@ class CompressibilityMethod(Method):
     damping: Damping | None = entry(
         "of central fluxes: see below", None, otherwise='`{ type = "jst", fourth = 0.015625 }` of central fluxes'
     )
-    march: Annotated[Literal["euler", "rk3", "rk4", "rk5"], reads(_march)] = entry("the stages of a step", "rk4")
-    cfl: Annotated[float, reads(_cfl)] | None = entry(
-        "of pseudo-time", None,
+    march: Literal["euler", "rk3", "rk4", "rk5", "implicit"] = entry(
+        "the stages of an explicit step, or `implicit`: outer iterations with linear equations", "rk4"
+    )
+    cfl: Annotated[float | CflRamp, reads(_cfl)] | None = entry(
+        "of pseudo-time: a number, or of `implicit` marching a table, see below", None,
         otherwise="of `euler` 0.4, `rk3` 1.2, `rk4` 1.5, `rk5` 2.5; with `second` of `rk3` 1, `rk4` 0.6, `rk5` 1.2,"
         " with `first` of `rk4` 1.2",
-    )
+    )  # fmt: skip
+    linear: Linear | None = entry("of `implicit` marching: see below", None, otherwise="as below")
     steps: Literal["local", "global"] = entry("whether each cell takes its own step, or all the least", "local")
     inner: Inner | None = entry("in real time: see below", None, otherwise="as below")
     stall: Literal["fail", "accept"] = entry(
-        "of a steady run: what it means when residuals have fallen by less than 10 % in 5000 steps: an error, or the"
-        " end of the run",
+        "of a steady run: what it means when residuals have fallen by less than 10 % in 5000 steps, or 200 outer"
+        " iterations: an error, or the end of the run",
         "fail",
     )
     pressure_at: Vector | None = entry(
         "where the pressure is 0, if no side says how high it is", None, otherwise="its mean over the volume is"
     )
 
+    @property
+    def explicit(self) -> Marching:
+        """The stages of explicit steps; the usual ones where marching is implicit."""
+        return "rk4" if self.march == "implicit" else self.march
+
+    @property
+    def marching(self) -> tuple[Callable[..., ArtificialCompressibility], dict[str, Any]]:
+        """The kind of model, and what it is made of besides others."""
+        if self.march != "implicit":
+            return ArtificialCompressibility, {}
+        return implicit_marching(self.linear or Linear(), self.cfl if isinstance(self.cfl, CflRamp) else CflRamp())
+
+    def looks(self, every: Every) -> tuple[Every, int]:
+        """How often residuals are looked at, where the log is written so often, and in how many steps they have to
+        fall. An outer iteration costs much more than a look.
+        """
+        return (Every(steps=1), OUTER_PATIENCE) if self.march == "implicit" else (every, PATIENCE)
+
+    @property
+    def multiple(self) -> Triple:
+        """Where charts may be cut: at multiples of so many cells along each direction."""
+        tiled = self.march == "implicit" and (self.linear or Linear()).ordering == "tiles"
+        return TILE if tiled else (1, 1, 1)
+
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
         central, march = values.get("flux") == "central", values.get("march")
         reconstruction = values.get("reconstruction") or "third"
+        yield from _of_the_march(values)
         if central:
             for key in present(values, "reconstruction", "limiter"):
                 if values[key] != "none":
@@ -131,3 +161,17 @@ class CompressibilityMethod(Method):
             if march == "euler" and reconstruction != "first":
                 unstable = f'unstable with reconstruction = "{reconstruction}"'
                 yield wrong("march", march, f'{unstable}; give "first", flux = "central", or another march')
+
+
+def _of_the_march(values: Mapping[str, Any]) -> Iterator[Problem]:
+    """Problems with keys of explicit marches and of the implicit one."""
+    implicit, cfl = values.get("march") == "implicit", values.get("cfl")
+    ramp = isinstance(cfl, Mapping | CflRamp)
+    if implicit and isinstance(cfl, int | float):
+        yield wrong("cfl", cfl, 'of march = "implicit" it is a table; give { start = 5.0 }, or leave it out')
+    if implicit and values.get("steps") == "global":
+        yield wrong("steps", "global", 'march = "implicit" has steps of each cell; leave it out')
+    if not implicit and ramp:
+        yield wrong("cfl", cfl, 'a table belongs to march = "implicit"; give a number')
+    for key in () if implicit else present(values, "linear"):
+        yield wrong(key, values[key], 'it belongs to march = "implicit"; leave it out')

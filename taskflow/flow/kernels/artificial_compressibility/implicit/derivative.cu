@@ -1,0 +1,58 @@
+// The derivative of the residual along a direction, exactly: the very text of the fluxes, for numbers with a derivative.
+#define UZ 32
+#define BX 32
+#define BY 4
+#include "cell.h"
+#include "faces.h"
+#include "../geometry.h"
+#include "../moving.h"
+#include "../sides.h"
+#include "tangent.h"
+namespace tangent {
+#include "../flux.h"
+}
+#include "../viscous.h"
+#include "../pace.h"
+
+#ifdef PLANAR
+constexpr int AXES = 2;
+#else
+constexpr int AXES = 3;
+#endif
+
+FN real compressible(None, const Numbers& n, Index, Index) { return n.compressibility; }
+FN real compressible(In b, const Numbers&, Index one, Index other) { return real(0.5) * (b[one] + b[other]); }
+FN tangent::Compressibility fixed(None, const Numbers& n, Index, Index) { return {n.compressibility, n.inverse_compressibility}; }
+FN tangent::Compressibility fixed(In b, const Numbers& n, Index one, Index other) {
+  const real here = compressible(b, n, one, other);
+  return {here, reciprocal(here)};
+}
+
+// How what passes a face changes; friction is linear.
+template <class F, class Geometry, class B>
+FN Values<4> change(const tangent::Fields& q, In u, In v, In w, const Geometry& g, InByte sides, B b, const F& f, const Steps& steps,
+                    const Numbers& n) {
+  const Index A = steps.of<F::axis>();
+  const Lying side = lying_on(sides, f, A);
+  const auto conduct = diffusion<F::axis>(g, f);
+  const Vector friction{conduct(u, f, steps), conduct(v, f, steps), conduct(w, f, steps)};
+  const tangent::Flux flux = tangent::through(tangent::rows(q, f, A), g, f, side, fixed(b, n, f - A, f), n, None{});
+  const tangent::State all = flux.carried + flux.added;
+  const Vector momentum = plus({all.u.x.slope, all.u.y.slope, all.u.z.slope}, -n.viscosity, friction);
+  return {{all.p.slope, momentum.x, momentum.y, momentum.z}};
+}
+
+TASK derivative(Range range, In p, In u, In v, In w, In p_d, In u_d, In v_d, In w_d, Out p_out, Out u_out, Out v_out, Out w_out,
+                InByte sides OPTIONAL(metrics) OPTIONAL(b), In64 slowness, Numbers numbers) {
+  STRIDES(range)
+  const Steps steps{X, Y, Z};
+  const tangent::Fields q{{p, p_d}, {u, u_d}, {v, v_d}, {w, w_d}};
+  const auto g = geometry(metrics, numbers);
+  const real slow = real(*slowness);
+  const auto face = CELL(f) { return change(q, u_d, v_d, w_d, g, sides, b, f, steps, numbers); };
+  balance_cells<4, AXES>(range, face, STORE(c, out) {
+    const real here = compressible(b, numbers, c, c), rate = slow * per_step(g, c, {u[c], v[c], w[c]}, here, numbers, None{});
+    p_out[c] = out.of[0] + rate * reciprocal(here) * p_d[c];
+    u_out[c] = out.of[1] + rate * u_d[c], v_out[c] = out.of[2] + rate * v_d[c], w_out[c] = out.of[3] + rate * w_d[c];
+  });
+}

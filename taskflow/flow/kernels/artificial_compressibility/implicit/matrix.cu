@@ -1,0 +1,60 @@
+// The matrix of the residual of first order, |A| and friction across faces frozen: blocks of a cell for itself and its six neighbours.
+#include "cell.h"
+#include "../pace.h"
+#include "../viscous.h"
+#include "matrix.h"
+
+// What a face gives to the block of its cell, and the block for the cell beyond
+template <int SIDE, class Geometry, class B, class Coupling>
+FN void face(const Fields& q, B b, InByte sides, const Geometry& g, const Cell& c, const Steps& steps, const Numbers& n, Block& own,
+             const Coupling& coupling) {
+  const Across f = across<SIDE>(g, b, c, steps, n);
+  const Vector s = f.area, u = q.velocity(c), v = q.velocity(f.beyond);
+  const real half = real(0.5);
+  const int kind = sides[f.beyond];
+  Block other{};
+  if (kind == INTERIOR || kind == FAR) {
+    add_pressure(own, half, s), add_convection(own, half, u, s), add_friction(own, f.friction);
+    add_absolute(own, half, absolute(half * (u + v), s, f.b), s, reciprocal(f.b));
+    if (kind == INTERIOR) other = coupled(u, v, s, f.friction, f.b);
+  } else if (kind == OPEN) {
+    const real theta = dot(s, u), entering = theta < 0 ? -2 * theta * reciprocal(square(s)) : real(0);
+    add_convection(own, 1, u, s);
+    for (int m = 0; m < 3; ++m) {
+      const Vector back = (entering * part(s, m)) * s;
+      own.of[5 + m] += back.x, own.of[9 + m] += back.y, own.of[13 + m] += back.z;
+    }
+  } else {
+    add_pressure(own, 1, s), add_friction(own, 2 * f.friction);
+  }
+  for (int m = 0; m < 16; ++m) coupling(c, 16 * SIDE + m) = other.of[m];
+}
+
+FN void keep(None, const Cell&, const Block&) {}
+template <class Stored>
+FN void keep(const Stored& stored, const Cell& c, const Block& m) {
+  for (int n = 0; n < 16; ++n) stored(c, n) = m.of[n];
+}
+
+TASK matrix(Range range, In p, In u, In v, In w, OutPrivate<96, Real_coupling> coupling, OutValuesOf<16, Real_pivot> pivot OPTIONAL(own),
+            InByte sides OPTIONAL(metrics) OPTIONAL(b), In64 slowness, Numbers numbers) {
+  STRIDES(range)
+  const Steps steps{X, Y, Z};
+  const Fields q{p, u, v, w};
+  const auto g = geometry(metrics, numbers);
+  const real slow = real(*slowness);
+  for_cells(range, CELL(c) {
+    const real here = compressible(b, numbers, c, c), rate = slow * per_step(g, c, q.velocity(c), here, numbers, None{});
+    Block block{};
+    block.of[0] = rate * reciprocal(here);
+    add_friction(block, rate);
+    face<0>(q, b, sides, g, c, steps, numbers, block, coupling), face<1>(q, b, sides, g, c, steps, numbers, block, coupling);
+    face<2>(q, b, sides, g, c, steps, numbers, block, coupling), face<3>(q, b, sides, g, c, steps, numbers, block, coupling);
+#ifdef PLANAR
+    for (int n = 64; n < 96; ++n) coupling(c, n) = 0;
+#else
+    face<4>(q, b, sides, g, c, steps, numbers, block, coupling), face<5>(q, b, sides, g, c, steps, numbers, block, coupling);
+#endif
+    keep(pivot, c, block), keep(own, c, block);
+  });
+}

@@ -1,0 +1,84 @@
+// Blocks of 4 x 4 numbers for p, u, v, w, by rows, and what fluxes of first order add to them.
+
+struct Block {
+  real of[16];
+};
+
+FN Vector whole(Vector s) { return s; }
+template <int D>
+FN Vector whole(Aligned<D> s) { return {D == 0 ? s.size : 0, D == 1 ? s.size : 0, D == 2 ? s.size : 0}; }
+FN Vector unit(int n) { return {real(n == 0), real(n == 1), real(n == 2)}; }
+FN real part(Vector a, int n) { return n == 0 ? a.x : n == 1 ? a.y : a.z; }
+
+// f times the pressure's part in the flux through an area
+FN void add_pressure(Block& m, real f, Vector s) { m.of[4] += f * s.x, m.of[8] += f * s.y, m.of[12] += f * s.z; }
+
+// f dF/du, the flux through an area being F = (u.s, u (u.s) + p s)
+FN void add_convection(Block& m, real f, Vector u, Vector s) {
+  const real theta = f * dot(s, u);
+  for (int n = 0; n < 3; ++n) {
+    const real along = f * part(s, n);
+    m.of[1 + n] += along;
+    m.of[5 + n] += along * u.x, m.of[9 + n] += along * u.y, m.of[13 + n] += along * u.z;
+    m.of[5 + 5 * n] += theta;
+  }
+}
+
+FN void add_friction(Block& m, real f) { m.of[5] += f, m.of[10] += f, m.of[15] += f; }
+
+// |A| d = speed d + d_p (mass, momentum) + jump (mass, momentum), jump = s.d_u: of the flux difference splitting (see `splitting`), with
+// the speed theta smoothed near 0
+struct Absolute {
+  real speed, mass_p, mass_jump;
+  Vector of_p, of_jump;
+};
+FN Absolute absolute(Vector u, Vector s, real b) {
+  const real theta = dot(s, u), s2 = square(s), sound = root(theta * theta + b * s2), inverse = reciprocal(sound * s2), half = real(0.5) * inverse;
+  const real low = real(0.02) * root(b * s2), size = magnitude(theta), speed = size < low ? real(0.5) * (theta * theta * reciprocal(low) + low) : size;
+  const real up = (sound + theta - speed) * half, down = -((sound - theta - speed) * half), share = inverse * s2;
+  const real up_p = up * s2, up_jump = up * (theta + sound), down_p = down * s2, down_jump = down * (theta - sound);
+  const auto mass = [=](real up, real down) { return up * (sound - theta) - down * (sound + theta); };
+  const auto momentum = [=](real up, real down) {
+    return plus((share * s2 * (up - down)) * u, share * (up * (sound - theta) + down * (sound + theta)), s);
+  };
+  return {speed, mass(up_p, down_p), mass(up_jump, down_jump), momentum(up_p, down_p), momentum(up_jump, down_jump)};
+}
+
+// f diag(1/b, 1, 1, 1) |A|
+FN void add_absolute(Block& m, real f, const Absolute& a, Vector s, real inverse_b) {
+  m.of[0] += f * inverse_b * (a.speed + a.mass_p);
+  for (int n = 0; n < 3; ++n) {
+    const real along = f * part(s, n);
+    m.of[1 + n] += inverse_b * along * a.mass_jump;
+    m.of[4 + 4 * n] += f * part(a.of_p, n);
+    m.of[5 + n] += along * a.of_jump.x, m.of[9 + n] += along * a.of_jump.y, m.of[13 + n] += along * a.of_jump.z;
+    m.of[5 + 5 * n] += f * a.speed;
+  }
+}
+
+FN real compressible(None, const Numbers& n, Index, Index) { return n.compressibility; }
+FN real compressible(In b, const Numbers&, Index one, Index other) { return real(0.5) * (b[one] + b[other]); }
+
+// A face of a cell: its area, towards the cell beyond; what friction passes there; b
+struct Across {
+  Index beyond;
+  Vector area;
+  real friction, b;
+};
+template <int SIDE, class Geometry, class B>
+FN Across across(const Geometry& g, B b, const Cell& c, const Steps& steps, const Numbers& n) {
+  constexpr int D = SIDE / 2;
+  constexpr bool HIGHER = SIDE % 2;
+  const Index beyond = HIGHER ? c + steps.of<D>() : c - steps.of<D>();
+  const Cell f{c.i + (HIGHER && D == 0), c.j + (HIGHER && D == 1), c.k + (HIGHER && D == 2), HIGHER ? beyond : Index(c)};
+  return {beyond, real(HIGHER ? 1 : -1) * whole(g.template face<D>(f)), n.viscosity * diffusion<D>(g, f).normal, compressible(b, n, c, beyond)};
+}
+
+// The block of a cell with the velocity u for another with v, s being the area towards that
+FN Block coupled(Vector u, Vector v, Vector s, real friction, real b) {
+  Block m{};
+  const real half = real(0.5);
+  add_pressure(m, half, s), add_convection(m, half, v, s);
+  add_absolute(m, -half, absolute(half * (u + v), s, b), s, reciprocal(b)), add_friction(m, -friction);
+  return m;
+}

@@ -1,0 +1,44 @@
+// An outer iteration: what is to be solved, how far its solution may go, and where it leads.
+#include "cell.h"
+#include "../geometry.h"
+
+TASK right_side(Range range, In p_q, In u_q, In v_q, In w_q, Out p_r, Out u_r, Out v_r, Out w_r OPTIONAL(metrics), Numbers numbers) {
+  const auto g = geometry(metrics, numbers);
+  for_cells(range, CELL(c) {
+    const real volume = -g.volume(c);
+    p_r[c] = volume * p_q[c], u_r[c] = volume * u_q[c], v_r[c] = volume * v_q[c], w_r[c] = volume * w_q[c];
+  });
+}
+
+TASK less(Range range, InOut p_q, InOut u_q, InOut v_q, InOut w_q, In p_x, In u_x, In v_x, In w_x) {
+  for_cells(range, CELL(c) { p_q[c] -= p_x[c], u_q[c] -= u_x[c], v_q[c] -= v_x[c], w_q[c] -= w_x[c]; });
+}
+
+TASK add(Range range, InOut p_q, InOut u_q, InOut v_q, InOut w_q, In p_x, In u_x, In v_x, In w_x) {
+  for_cells(range, CELL(c) { p_q[c] += p_x[c], u_q[c] += u_x[c], v_q[c] += v_x[c], w_q[c] += w_x[c]; });
+}
+
+TASK same(Range range, Out p_q, Out u_q, Out v_q, Out w_q, In p_x, In u_x, In v_x, In w_x) {
+  for_cells(range, CELL(c) { p_q[c] = p_x[c], u_q[c] = u_x[c], v_q[c] = v_x[c], w_q[c] = w_x[c]; });
+}
+
+FN double large(double a, double b) { return a > b ? a : b; }
+
+// The largest change of a cell over what may change at once: of the velocity its own or `speed`, of the pressure its own or b
+TASK largest_change(Range range, In p_q, In u_q, In v_q, In w_q, In p_x, In u_x, In v_x, In w_x, Partial most, real speed, real b) {
+  reduce_cells(range, most, MAX, CELL(c) {
+    const double size = double(u_q[c]) * u_q[c] + double(v_q[c]) * v_q[c] + double(w_q[c]) * w_q[c];
+    const double change = double(u_x[c]) * u_x[c] + double(v_x[c]) * v_x[c] + double(w_x[c]) * w_x[c];
+    const double pressure = double(p_x[c]) / large(magnitude(p_q[c]), b);
+    return Max::fold(change / large(size, double(speed) * speed), pressure * pressure);
+  });
+}
+
+TASK moved(Range range, In p_q, In u_q, In v_q, In w_q, In p_x, In u_x, In v_x, In w_x, Out p_new, Out u_new, Out v_new, Out w_new, In64 share) {
+  const real by = real(*share);
+  const bool some = by != 0;
+  for_cells(range, CELL(c) {
+    p_new[c] = p_q[c] + taken(some, by * p_x[c]), u_new[c] = u_q[c] + taken(some, by * u_x[c]);
+    v_new[c] = v_q[c] + taken(some, by * v_x[c]), w_new[c] = w_q[c] + taken(some, by * w_x[c]);
+  });
+}

@@ -1,0 +1,54 @@
+"""Corrections with the matrix of first order alone (L. Luo et al. 2014): x = x + M^-1 (r - A_1 x)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar
+
+from taskflow.flow.models.artificial_compressibility.implicit import outer
+from taskflow.flow.models.artificial_compressibility.implicit.approximate import left
+from taskflow.flow.models.artificial_compressibility.implicit.gmres import (
+    AFTER,
+    BEFORE,
+    RIGHT,
+    UPDATE,
+    LinearSystem,
+    Program,
+    Scalars,
+    fields,
+    length,
+    measured,
+)
+from taskflow.runtime.tasks import Repeat, Roles, derive
+
+
+@dataclass(frozen=True)
+class Correction:
+    """So many `sweeps`, the first from x = 0. No sum decides anything; the scalar `taken` is their number."""
+
+    sweeps: int = 4
+    approximates: ClassVar[bool] = True  # it needs the matrix itself, not the factors alone
+
+    @property
+    def told(self) -> str:
+        """In words."""
+        return f"{self.sweeps} corrections"
+
+    def solve(self, f: Roles, system: LinearSystem) -> Program:
+        """x of A x = r, about."""
+        yield from measured(f, system, RIGHT)
+        yield derive(self._begin, ("begun", "taken"))
+        yield outer.same(fields(f, AFTER), fields(f, RIGHT), over=system.cells)
+        yield from system.precondition(f)
+        yield outer.same(fields(f, UPDATE), fields(f, BEFORE), over=system.cells)
+        if self.sweeps > 1:
+            yield Repeat(partial(self._again, system), self.sweeps - 1)
+
+    def _again(self, system: LinearSystem, f: Roles) -> Program:
+        yield left(f.coupling, f.own, fields(f, RIGHT), fields(f, UPDATE), fields(f, AFTER), over=system.cells)
+        yield from system.precondition(f)
+        yield outer.add(fields(f, UPDATE), fields(f, BEFORE), over=system.cells)
+
+    def _begin(self, scalars: Scalars) -> dict[str, float]:
+        return {"begun": length(scalars), "taken": float(self.sweeps)}

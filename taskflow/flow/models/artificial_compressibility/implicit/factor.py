@@ -1,0 +1,51 @@
+"""The preconditioner: block ILU(0), which on the seven points of a structured grid is block DILU, and its solves.
+
+    M = (D - L) D^-1 (D - U),    D = pivot - sum over earlier neighbours of A(here, there) D(there)^-1 A(there, here)
+
+Which neighbours are earlier, an ordering says (see `taskflow.runtime.tasks.sweep`). Between charts nothing is coupled.
+"""
+
+from __future__ import annotations
+
+from taskflow.flow.models.artificial_compressibility.equations import SHORT, Numbers
+from taskflow.flow.models.artificial_compressibility.implicit.derivative import TEXTS
+from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, PIVOT
+from taskflow.flow.models.artificial_compressibility.stage import METRICS
+from taskflow.runtime.tasks import Components, Read, Reduce, Sweep, Swept, task
+
+TEXT = TEXTS / "solve.cu"
+ROW = 2**20  # more cells than an index space has along an axis
+RISING, FALLING = Swept["up"], Swept["down"]
+UP = Components(p=RISING, u=RISING, v=RISING, w=RISING)
+DOWN = Components(p=FALLING, u=FALLING, v=FALLING, w=FALLING)
+
+
+@task(kernel=TEXTS / "invert.cu")
+def invert(
+    velocity: Components(u=Read[SHORT], v=Read[SHORT], w=Read[SHORT]), coupling: Read.private * COUPLING,
+    pivot: RISING.any * PIVOT, metrics: METRICS, b: Read[SHORT] | None, *, sweep: Sweep, numbers: Numbers,
+) -> None:  # fmt: skip
+    """pivot = D^-1, from that of the matrix; its first number is infinite where that is singular, its pivots being
+    further apart than 1e12.
+    """
+
+
+@task(kernel=TEXT)
+def unsound(pivot: Read.any * PIVOT, *, cell: Reduce[min]) -> None:
+    """cell = i + ROW (j + ROW k) of the first cell where D is singular; infinite where none is."""
+
+
+@task(kernel=TEXT)
+def forward(
+    right: Components(p_r=Read, u_r=Read, v_r=Read, w_r=Read), coupling: Read.private * COUPLING,
+    pivot: Read.any * PIVOT, z: UP,
+    *, sweep: Sweep,
+) -> None:  # fmt: skip
+    """z = D^-1 (right - sum over earlier neighbours of A z)."""
+
+
+@task(kernel=TEXT)
+def backward(
+    coupling: Read.private * COUPLING, pivot: Read.any * PIVOT, z: DOWN, *, sweep: Sweep
+) -> None:  # fmt: skip
+    """z = z - D^-1 sum over later neighbours of A z."""

@@ -1,0 +1,181 @@
+"""GMRES(m), restarted, preconditioned from the right (Y. Saad, M. H. Schultz 1986, SIAM J. Sci. Stat. Comput. 7, 856).
+
+Each new vector is made orthogonal to those before by classical Gram-Schmidt, twice. All sums are exact, and the small
+least-squares problem is solved by the host, with Givens rotations: the iterations have the same bits for any blocks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, Protocol
+
+from taskflow.flow.models.artificial_compressibility.implicit import krylov, outer
+from taskflow.runtime.regions import Box
+from taskflow.runtime.tasks import Derive, Launch, Repeat, Roles, derive, reduced
+
+Scalars = Mapping[str, float]
+Program = Iterator[Launch | Repeat | Derive]
+RIGHT, UPDATE, BEFORE, AFTER = (tuple(f"{name}_{age}" for name in "puvw") for age in ("r", "x", "z", "new"))
+BREAKDOWN = 1e-14  # of a vector's length: the space holds the solution
+
+
+class LinearSystem(Protocol):
+    """A x = r with a preconditioner M. The length of a vector is that of `krylov.square` with this weight."""
+
+    @property
+    def cells(self) -> tuple[Box, ...]:
+        """All of them."""
+
+    @property
+    def weight(self) -> float:
+        """The weight of p^2 in the square of a length."""
+
+    def precondition(self, f: Roles) -> Program:
+        """z = M^-1 new."""
+
+    def product(self, f: Roles) -> Program:
+        """new = A z."""
+
+
+def fields(f: Roles, names: tuple[str, ...]) -> tuple[str, ...]:
+    """The fields in these roles."""
+    return tuple(f[name] for name in names)
+
+
+def measured(f: Roles, system: LinearSystem, vector: tuple[str, ...]) -> Program:
+    """The square of a vector's length, and the largest part in it: the scalars `square` and `most`."""
+    where: dict[str, Any] = {"over": system.cells, "weight": system.weight}
+    yield krylov.largest_square(fields(f, vector), most=f.scalar("most"), **where)
+    yield krylov.square(fields(f, vector), squares=f.scalar("square"), most=f.scalar("most"), **where)
+
+
+def length(scalars: Scalars) -> float:
+    """The length of the vector that was `measured`."""
+    return math.sqrt(max(reduced(scalars, "square")[0], 0.0))
+
+
+@dataclass(frozen=True)
+class Gmres:
+    """At most `products` products with A, with a restart after so many `vectors`, until the residual has fallen to
+    `tolerance` of the right-hand side. The scalar `taken` says how many products that took, `left` what is left.
+    """
+
+    vectors: int = krylov.MOST
+    products: int = 40
+    tolerance: float = 0.05
+    approximates: ClassVar[bool] = False
+
+    @property
+    def told(self) -> str:
+        """In words."""
+        return f"GMRES({self.vectors}) to {self.tolerance:g}, at most {self.products} products"
+
+    def solve(self, f: Roles, system: LinearSystem) -> Program:
+        """x of A x = r. The right-hand side in the roles of `RIGHT` is afterwards what was left at the last restart."""
+        yield from measured(f, system, RIGHT)
+        yield derive(self._begin, (*self._memory, "begun", "taken"))
+        yield from self._cycle(f, system)
+        yield outer.same(fields(f, UPDATE), fields(f, BEFORE), over=system.cells)
+        further = -(-self.products // self.vectors) - 1
+        if further:
+            again = partial(self._again, system)
+            yield Repeat(again, further, until=self._enough, lag=False, further=True)
+
+    @property
+    def _memory(self) -> tuple[str, ...]:
+        """What a cycle remembers: the triangular matrix by columns, rotations, the rotated right-hand side."""
+        m = self.vectors
+        small = (f"{name}.{n}" for name, count in (("c", m), ("s", m), ("e", m + 1)) for n in range(count))
+        return ("place", "count", "scale", "left", *(f"t.{n}" for n in range(m * (m + 1) // 2)), *small)
+
+    def _cycle(self, f: Roles, system: LinearSystem) -> Program:
+        """z = M^-1 (sum of y_n v_n), of the y for which what is left is shortest."""
+        cells, right, vector = system.cells, fields(f, RIGHT), fields(f, AFTER)
+        yield krylov.first_vector(right, f.vectors, vector, over=cells, scale=f.scalar("scale"))
+        yield Repeat(partial(self._arnoldi, system), self.vectors, until=self._enough, lag=False)
+        yield derive(self._shares, tuple(f"share.{n}" for n in range(krylov.MOST)))
+        yield krylov.combined(f.vectors, vector, over=cells, share=f.scalar("share"), count=f.scalar("place"))
+        yield from system.precondition(f)
+
+    def _again(self, system: LinearSystem, f: Roles) -> Program:
+        """Another cycle, for what is left: after the first one z is its x, of later ones what they added."""
+        yield from system.product(f)
+        yield outer.less(fields(f, RIGHT), fields(f, AFTER), over=system.cells)
+        yield from measured(f, system, RIGHT)
+        yield derive(self._restart, self._memory)
+        yield from self._cycle(f, system)
+        yield outer.add(fields(f, UPDATE), fields(f, BEFORE), over=system.cells)
+
+    def _arnoldi(self, system: LinearSystem, f: Roles) -> Program:
+        """A vector more: A M^-1 times the last one, less its parts along all of them."""
+        cells, vector, count = system.cells, fields(f, AFTER), f.scalar("count")
+        yield from system.precondition(f)
+        yield from system.product(f)
+        yield krylov.largest_square(vector, over=cells, most=f.scalar("most"), weight=system.weight)
+        yield from self._along(f, system, "h")
+        low, high = f.scalar("h_low"), f.scalar("h_high")
+        where: dict[str, Any] = {"over": cells, "low": low, "high": high, "count": count}
+        yield krylov.orthogonal(f.vectors, vector, **where, most=f.scalar("most"), weight=system.weight)
+        yield from self._along(f, system, "k")
+        square = {"squares": f.scalar("square"), "most": f.scalar("most"), "weight": system.weight}
+        yield krylov.square(vector, over=cells, **square)
+        yield derive(self._rotated, (*self._memory, "taken"))
+        where |= {"low": f.scalar("k_low"), "high": f.scalar("k_high"), "count": f.scalar("place")}
+        yield krylov.next_vector(f.vectors, vector, **where, scale=f.scalar("scale"))
+
+    def _along(self, f: Roles, system: LinearSystem, name: str) -> Program:
+        """The products of the new vector with all others."""
+        for first, part in ((0, "low"), (krylov.AT_ONCE, "high")):
+            where: dict[str, Any] = {"over": system.cells, "first": first, "weight": system.weight}
+            where |= {"along": f.scalar(f"{name}_{part}"), "most": f.scalar("most"), "count": f.scalar("count")}
+            yield krylov.products(f.vectors, fields(f, AFTER), **where)
+
+    def _begin(self, scalars: Scalars) -> dict[str, float]:
+        return {**self._restart(scalars), "begun": length(scalars), "taken": 0.0}
+
+    def _restart(self, scalars: Scalars) -> dict[str, float]:
+        """An empty memory, and the first vector's length."""
+        size = length(scalars)
+        begun = {"count": 1.0, "scale": 1 / size if size > 0 else 0.0, "left": size, "e.0": size}
+        return dict.fromkeys(self._memory, 0.0) | begun
+
+    def _enough(self, scalars: Scalars) -> bool:
+        taken = scalars["taken"]
+        return scalars["left"] <= self.tolerance * scalars["begun"] or taken >= self.products
+
+    def _rotated(self, scalars: Scalars) -> dict[str, float]:
+        """A column more, rotated so that the matrix stays triangular."""
+        j = int(scalars["place"])
+        first, second = ((*reduced(scalars, f"{n}_low"), *reduced(scalars, f"{n}_high"))[: j + 1] for n in "hk")
+        column = [h + k for h, k in zip(first, second, strict=True)]
+        rest = reduced(scalars, "square")[0] - sum(k * k for k in second)
+        size = math.sqrt(sum(h * h for h in column) + max(rest, 0.0))
+        norm = math.sqrt(max(rest, 0.0))
+        norm = norm if norm > BREAKDOWN * size else 0.0
+        for i in range(j):
+            c, s = scalars[f"c.{i}"], scalars[f"s.{i}"]
+            column[i], column[i + 1] = c * column[i] + s * column[i + 1], c * column[i + 1] - s * column[i]
+        diagonal = math.hypot(column[j], norm)
+        c, s = (column[j] / diagonal, norm / diagonal) if diagonal > 0 else (1.0, 0.0)
+        column[j] = diagonal
+        memory = {f"t.{j * (j + 1) // 2 + i}": value for i, value in enumerate(column)}
+        e = scalars[f"e.{j}"]
+        memory |= {f"c.{j}": c, f"s.{j}": s, f"e.{j}": c * e, f"e.{j + 1}": -s * e, "left": abs(s * e)}
+        memory |= {"place": j + 1.0, "count": j + 2.0, "scale": 1 / norm if norm > 0 else 0.0}
+        return memory | {"taken": scalars["taken"] + 1}
+
+    def _shares(self, scalars: Scalars) -> dict[str, float]:
+        """The y for which |e - T y| is least, by substitution from behind; 0 of vectors that are not there."""
+        count, shares = int(scalars["place"]), [0.0] * krylov.MOST
+        for i in reversed(range(count)):
+            row = [scalars[f"t.{j * (j + 1) // 2 + i}"] for j in range(i, count)]
+            rest = scalars[f"e.{i}"] - sum(t * y for t, y in zip(row[1:], shares[i + 1 : count], strict=True))
+            shares[i] = rest / row[0] if row[0] != 0 else 0.0
+        return {f"share.{n}": y for n, y in enumerate(shares)}
+
+
+TWENTY = Gmres()
+"""Twenty vectors, forty products, a twentieth of the residual."""

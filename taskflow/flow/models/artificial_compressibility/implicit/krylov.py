@@ -1,0 +1,63 @@
+"""The vectors of a Krylov space: sums that decide are exact, so that they have the same bits for any blocks."""
+
+from __future__ import annotations
+
+from taskflow.flow.models.artificial_compressibility.implicit.derivative import TEXTS
+from taskflow.runtime.tasks import Components, Read, ReadWrite, Reduce, Scalar, Write, task
+
+TEXT = TEXTS / "krylov.cu"
+MOST = 20
+"""The most vectors before a restart."""
+AT_ONCE = 10  # sums of a launch
+VALUES = 4 * (MOST + 1)
+SHARES = Scalar["sum", MOST]
+VECTOR = Components(p=Read, u=Read, v=Read, w=Read)
+WRITTEN = Components(p=Write, u=Write, v=Write, w=Write)
+CHANGED = Components(p=ReadWrite, u=ReadWrite, v=ReadWrite, w=ReadWrite)
+
+
+@task(kernel=TEXT)
+def largest_square(vector: VECTOR, *, most: Reduce[max], weight: float) -> None:
+    """most = max over cells of weight p^2 + u^2 + v^2 + w^2."""
+
+
+@task(kernel=TEXT)
+def square(vector: VECTOR, *, squares: Reduce["exact sum", 1], most: Scalar, weight: float) -> None:
+    """squares = sum over cells of weight p^2 + u^2 + v^2 + w^2; `most` is the largest of these."""
+
+
+@task(kernel=TEXT)
+def first_vector(
+    right: Components(p_r=Read, u_r=Read, v_r=Read, w_r=Read), vectors: Write.private * VALUES, vector: WRITTEN,
+    *, scale: Scalar,
+) -> None:  # fmt: skip
+    """vector = scale right; it is the first of the vectors, and there are no others."""
+
+
+@task(kernel=TEXT)
+def products(
+    vectors: Read.private * VALUES, vector: VECTOR,
+    *, along: Reduce["exact sum", 10], most: Scalar, count: Scalar, first: int, weight: float,
+) -> None:  # fmt: skip
+    """along[n] = vectors[first + n] . vector, of the `count` vectors that there are; `most` as of `square`."""
+
+
+@task(kernel=TEXT)
+def orthogonal(
+    vectors: Read.private * VALUES, vector: CHANGED,
+    *, low: Scalar["exact sum", 10], high: Scalar["exact sum", 10], count: Scalar, most: Reduce[max], weight: float,
+) -> None:  # fmt: skip
+    """vector = vector - sum of along[n] vectors[n], with along in `low` and `high`; most as `largest_square` of it."""
+
+
+@task(kernel=TEXT)
+def next_vector(
+    vectors: ReadWrite.private * VALUES, vector: CHANGED,
+    *, low: Scalar["exact sum", 10], high: Scalar["exact sum", 10], count: Scalar, scale: Scalar,
+) -> None:  # fmt: skip
+    """vector = scale (vector - sum of along[n] vectors[n]), which is vectors[count], too."""
+
+
+@task(kernel=TEXT)
+def combined(vectors: Read.private * VALUES, vector: WRITTEN, *, share: SHARES, count: Scalar) -> None:
+    """vector = sum of share[n] vectors[n], of the `count` vectors that there are."""

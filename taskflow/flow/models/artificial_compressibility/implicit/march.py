@@ -1,0 +1,76 @@
+"""How implicit marching goes on: how long steps of pseudo-time are, how far each goes, and when it is taken back."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from taskflow.errors import BadInput
+
+Scalars = Mapping[str, float]
+CHANGE = 0.2  # of a value, in an outer iteration
+GROWTH = 2.0  # of the CFL number, in an outer iteration
+RETREAT = 10.0  # of the CFL number, after an update that was refused
+WORSE = 2.0  # times the residual: no update may leave more
+
+
+@dataclass(frozen=True)
+class Ramp:
+    """The CFL number of pseudo-time: `start` (|R_0| / |R|)^`power`, at most twice what it was before, at most `most`.
+
+    Raises BadInput where it cannot be so.
+    """
+
+    start: float = 5.0
+    most: float = 1e6
+    power: float = 0.9
+
+    def __post_init__(self) -> None:
+        for name, value in (("start", self.start), ("most", self.most), ("power", self.power)):
+            if not (math.isfinite(value) and value > 0):
+                raise BadInput(f"method.cfl.{name} = {value}: give a number > 0")
+        if self.most < self.start:
+            raise BadInput(f"method.cfl.most = {self.most:g}: give {self.start:g}, method.cfl.start, or more")
+
+    def begin(self, scalars: Scalars) -> dict[str, float]:
+        """Nothing has been done."""
+        return {"cfl": 0.0, "slowness": 0.0, "first": 0.0, "retreat": 0.0, "refused": 0.0}
+
+    def advance(self, scalars: Scalars, size: float) -> dict[str, float]:
+        """The next CFL number, for a residual of this size."""
+        before, retreat, first = scalars["cfl"], scalars["retreat"] > 0, scalars["first"]
+        if before == 0:
+            before, first, cfl = self.start, size, self.start
+        elif retreat:
+            cfl = before / RETREAT
+        else:
+            fallen = first / size if size > 0 else math.inf
+            cfl = min(self.most, self.start * min(fallen**self.power, self.most), GROWTH * before)
+        return {"cfl": cfl, "slowness": 1 / cfl, "first": first, "retreat": 0.0}
+
+
+RAMP = Ramp()
+"""From 5 to 10^6."""
+
+
+def share(scalars: Scalars) -> dict[str, float]:
+    """The largest share of an update, at most all, by which no value changes too much."""
+    largest = math.sqrt(scalars["change"]) if scalars["change"] >= 0 else math.nan
+    if not math.isfinite(largest):
+        return {"share": 0.0, "tries": 2.0, "accepted": 0.0}
+    return {"share": min(1.0, CHANGE / largest) if largest > 0 else 1.0, "tries": 0.0, "accepted": 0.0}
+
+
+def judged(scalars: Scalars, size: float) -> dict[str, float]:
+    """Whether the state is taken: where it leaves more than WORSE times the residual, half of the update is tried, and
+    then none of it.
+    """
+    tries, refused = scalars["tries"], scalars["share"] == 0
+    if refused or (math.isfinite(size) and size <= WORSE * scalars["begun"]):
+        more = {"retreat": 1.0, "refused": scalars["refused"] + 1} if refused else {}
+        kept = {name: scalars[name] for name in ("share", "tries", "retreat", "refused")}
+        return {**kept, "accepted": 1.0, **more}
+    left = scalars["share"] / 2 if tries == 0 else 0.0
+    same = {name: scalars[name] for name in ("retreat", "refused")}
+    return {**same, "share": left, "tries": tries + 1, "accepted": 0.0}

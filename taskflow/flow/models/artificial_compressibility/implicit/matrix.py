@@ -1,0 +1,28 @@
+"""The matrix that preconditions the linear equations: that of the residual of first order, in blocks of 4 x 4."""
+
+from __future__ import annotations
+
+from taskflow.flow.models.artificial_compressibility.equations import SHORT, Numbers
+from taskflow.flow.models.artificial_compressibility.implicit.derivative import TEXTS
+from taskflow.flow.models.artificial_compressibility.stage import BESIDE, METRICS
+from taskflow.runtime.tasks import Components, Read, ReadByte, Scalar, Write, task
+
+COUPLING, PIVOT = 96, 16
+"""Numbers of a cell: the blocks for its neighbours on the sides x_min to z_max, by rows; that for itself."""
+
+
+@task(kernel=TEXTS / "matrix.cu")
+def matrix(
+    flow: Components(p=Read[SHORT], u=Read[SHORT], v=Read[SHORT], w=Read[SHORT]), coupling: Write.private * COUPLING,
+    pivot: Write.any * PIVOT, own: Write.private * PIVOT | None, sides: ReadByte[BESIDE], metrics: METRICS,
+    b: Read[SHORT] | None,
+    *, slowness: Scalar, numbers: Numbers,
+) -> None:  # fmt: skip
+    """The blocks of V G / dtau + dR_1/dQ, see `derivative`: R_1 has fluxes of first order, whose |A| does not change,
+    and friction along the lines of cells alone; the pressure on a wall is that of the cell there.
+
+        coupling: (A_beyond - G |A|) / 2 - viscosity |S|^2 / V,     pivot: sums of (A + G |A|) / 2 + viscosity |S|^2 / V
+
+    `own` has the pivot, too. On sides nothing is coupled. There the pivot has what is given: no velocity on walls and
+    inflows, no pressure at outflows, nothing of a free stream.
+    """

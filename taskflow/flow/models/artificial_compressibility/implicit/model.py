@@ -1,0 +1,195 @@
+"""Artificial compressibility, marched implicitly to a steady state (L. Luo et al. 2014; see `gmres` and `factor`).
+
+    (V G / dtau + dR/dQ) dQ = -R,    Q = Q + share dQ,    G = diag(1/b, 1, 1, 1)
+
+R is the sum of the fluxes out of a cell. Each step is an outer iteration: a matrix, its factors, linear equations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass, replace
+from functools import cached_property, partial
+from typing import Any, Literal
+
+from taskflow.flow.models.artificial_compressibility.implicit import factor, march, outer
+from taskflow.flow.models.artificial_compressibility.implicit.correction import Correction
+from taskflow.flow.models.artificial_compressibility.implicit.derivative import derivative
+from taskflow.flow.models.artificial_compressibility.implicit.gmres import (
+    AFTER,
+    BEFORE,
+    RIGHT,
+    TWENTY,
+    UPDATE,
+    Gmres,
+    Program,
+    Scalars,
+    fields,
+    length,
+    measured,
+)
+from taskflow.flow.models.artificial_compressibility.implicit.krylov import VALUES
+from taskflow.flow.models.artificial_compressibility.implicit.march import RAMP, Ramp
+from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, PIVOT, matrix
+from taskflow.flow.models.artificial_compressibility.implicit.singular import refuse_singular
+from taskflow.flow.models.artificial_compressibility.model import STATE, ArtificialCompressibility
+from taskflow.flow.models.artificial_compressibility.sides import Condition, Side, edge_ghosts, side_ghosts
+from taskflow.flow.models.artificial_compressibility.stage import residual
+from taskflow.runtime.regions import Field, Location, Triple
+from taskflow.runtime.tasks import TILE, Derive, Launch, Ordering, OwnedScalars, Repeat, Roles, derive, owned, sweeps
+
+OWNER = "implicit"
+
+
+@dataclass(frozen=True, eq=False)
+class ImplicitCompressibility(ArtificialCompressibility):
+    """The equations, marched with long steps of pseudo-time. `solver` solves the linear equations, with the factors in
+    an `ordering` of cells in a `tile`, stored in a `precision`; `ramp` says how long steps are.
+    """
+
+    _: KW_ONLY
+    solver: Gmres | Correction = TWENTY
+    ordering: Ordering = "tiles"
+    ramp: Ramp = RAMP
+    precision: Literal["single", "double"] = "single"
+    tile: Triple = TILE
+
+    @property
+    def fields(self) -> dict[str, Location]:
+        """The state and the next one, a right-hand side, an update, and a vector with ghost values."""
+        names = (*self.state, *AFTER, *RIGHT, *UPDATE, *BEFORE, *self.constants, *(["b"] if self.method.local else []))
+        return dict.fromkeys(names, "c")
+
+    def several(self, dtype: str) -> tuple[Field, ...]:
+        """The blocks of the matrix for neighbours, the inverses of pivots, and what the solver has."""
+        kept = "f4" if self.precision == "single" else dtype
+        own = Field("own", kept, values=PIVOT, private=True)
+        more = own if self.solver.approximates else Field("vectors", dtype, values=VALUES, private=True)
+        return Field("coupling", kept, values=COUPLING, private=True), Field("pivot", kept, values=PIVOT), more
+
+    @property
+    def marched(self) -> str:
+        """How it marches, in words."""
+        return f"implicit with CFL {self.ramp.start:g} to {self.ramp.most:g}, {self.solver.told}, {self.ordering}"
+
+    @property
+    def remedy(self) -> str:
+        """What to change where the march diverges."""
+        first = "" if self.method.flux == "central" else ', or begin with method.reconstruction = "first"'
+        return f"give a smaller method.cfl.start (now {self.ramp.start:g}){first}"
+
+    def progress(self, scalars: Scalars) -> dict[str, float]:
+        """What the log says of an outer iteration: its CFL number, the iterations of its linear equations and what
+        they left, the share of the update that was taken, and the updates refused so far.
+        """
+        mine = OwnedScalars(OWNER, scalars)
+        if "taken" not in mine:
+            return {"cfl": self.ramp.start}
+        left = {"left": mine["left"] / mine["begun"]} if "left" in mine and mine["begun"] > 0 else {}
+        told = {name: mine[name] for name in ("cfl", "taken", "share", "refused")}
+        return {"cfl": told["cfl"], "linear": told["taken"], **left, "share": told["share"], "refused": told["refused"]}
+
+    def scalars(self, dt: float, ratio: float) -> dict[str, float]:
+        """None: outer iterations make their own."""
+        return {}
+
+    def start(self, f: Roles) -> Program:
+        """Ghost values of the initial state; nothing has been done."""
+        yield from self.ghosts(f, "")
+        begun = Derive(self.ramp.begin, ("cfl", "slowness", "first", "retreat", "refused"))
+        yield from owned(OWNER, lambda _: iter([begun]))(f)
+
+    def step(self, f: Roles) -> Program:
+        """An outer iteration."""
+        yield from owned(OWNER, self.iteration)(f)
+        for name in STATE:
+            f.swap(name, f"{name}_new")
+
+    def iteration(self, f: Roles) -> Program:
+        """The next state, in the roles of `AFTER`."""
+        yield from self.ghosts(f, "")
+        if self.method.local:
+            yield from self.compressibility(f)
+        yield from self._left(f, "")
+        yield derive(self._paced, ("cfl", "slowness", "first", "retreat"))
+        yield from self.matrix(f)
+        yield from self.factors(f)
+        yield from self.solver.solve(f, self)
+        flow, update = fields(f, STATE), fields(f, UPDATE)
+        b, speed = self.numbers.compressibility, self.speed
+        yield outer.largest_change(flow, update, over=self.cells, most=f.scalar("change"), speed=speed, b=b)
+        yield derive(march.share, ("share", "tries", "accepted"))
+        yield Repeat(self._tried, 3, until=lambda scalars: scalars["accepted"] > 0, lag=False)
+
+    def precondition(self, f: Roles) -> Iterator[Launch]:
+        """z = M^-1 new."""
+        new, z = fields(f, AFTER), fields(f, BEFORE)
+        for sweep in sweeps(self.ordering, "up", self.tile):
+            yield factor.forward(new, f.coupling, f.pivot, z, over=self.cells, sweep=sweep)
+        for sweep in sweeps(self.ordering, "down", self.tile) if self.ordering != "jacobi" else ():
+            yield factor.backward(f.coupling, f.pivot, z, over=self.cells, sweep=sweep)
+
+    def product(self, f: Roles) -> Iterator[Launch]:
+        """new = (V G / dtau + dR/dQ) z."""
+        yield from self.changing_ghosts(f)
+        sides, metrics, _, b, _ = self.place(f)
+        flow, z, new = fields(f, STATE), fields(f, BEFORE), fields(f, AFTER)
+        where: dict[str, Any] = {"over": self.cells, "slowness": f.scalar("slowness"), "numbers": self.numbers}
+        yield derivative(flow, z, new, sides, metrics, b, **where)
+
+    def changing_ghosts(self, f: Roles) -> Iterator[Launch]:
+        """How ghost values change with z: as those beyond sides on which all that is given is 0."""
+        z, metrics = fields(f, BEFORE), None if self.spacing else f.metrics
+        plain = Condition(volume=self.numbers.volume, areas=self.numbers.areas)
+        for side in self._still:
+            yield from side_ghosts(side, z, None, metrics, plain)
+        for edge in self.edges:
+            yield edge_ghosts(edge, z[1:], None)
+
+    @property
+    def weight(self) -> float:
+        """The weight of what is left of continuity, squared: both have the units of a force then."""
+        return self.numbers.compressibility
+
+    @cached_property
+    def _still(self) -> tuple[Side, ...]:
+        return tuple(replace(side, condition=Condition(), varying=False) for side in self.sides)
+
+    def _left(self, f: Roles, age: str) -> Program:
+        """-R of the state of an age, and the square of its length; in z there is R / V."""
+        z, metrics = fields(f, BEFORE), None if self.spacing else f.metrics
+        where: dict[str, Any] = {"over": self.cells, "rate": None, "numbers": self.numbers}
+        yield residual(self.of(f, STATE, age), z, None, None, *self.place(f), **where)
+        yield outer.right_side(z, fields(f, RIGHT), metrics, over=self.cells, numbers=self.numbers)
+        yield from measured(f, self, RIGHT)
+
+    def matrix(self, f: Roles) -> Iterator[Launch]:
+        """The blocks of the matrix."""
+        sides, metrics, _, b, _ = self.place(f)
+        own = f.own if self.solver.approximates else None
+        where: dict[str, Any] = {"over": self.cells, "slowness": f.scalar("slowness"), "numbers": self.numbers}
+        yield matrix(fields(f, STATE), f.coupling, f.pivot, own, sides, metrics, b, **where)
+
+    def factors(self, f: Roles) -> Iterator[Launch | Derive]:
+        """The factors of the matrix, of which none may be singular."""
+        _, metrics, _, b, _ = self.place(f)
+        of = (f.u, f.v, f.w), f.coupling, f.pivot, metrics, b
+        for sweep in sweeps(self.ordering, "up", self.tile):
+            yield factor.invert(*of, over=self.cells, sweep=sweep, numbers=self.numbers)
+        yield factor.unsound(f.pivot, over=self.cells, cell=f.scalar("cell"))
+        yield derive(partial(refuse_singular, self.cells), ("sound",))
+
+    def _tried(self, f: Roles) -> Program:
+        """A share of the update, and whether that is taken."""
+        flow, update, new = fields(f, STATE), fields(f, UPDATE), fields(f, AFTER)
+        yield outer.moved(flow, update, new, over=self.cells, share=f.scalar("share"))
+        yield from self.ghosts(f, "_new")
+        yield from self._left(f, "_new")
+        yield derive(_judged, ("share", "tries", "accepted", "retreat", "refused"))
+
+    def _paced(self, scalars: Scalars) -> dict[str, float]:
+        return self.ramp.advance(scalars, length(scalars))
+
+
+def _judged(scalars: Scalars) -> dict[str, float]:
+    return march.judged(scalars, length(scalars))

@@ -1,0 +1,47 @@
+"""What an outer iteration does beside its linear equations."""
+
+from __future__ import annotations
+
+from taskflow.flow.models.artificial_compressibility.equations import Numbers
+from taskflow.flow.models.artificial_compressibility.implicit.derivative import TEXTS
+from taskflow.flow.models.artificial_compressibility.measures import METRICS
+from taskflow.runtime.tasks import Components, Read, ReadWrite, Reduce, Scalar, Write, task
+
+TEXT = TEXTS / "outer.cu"
+FLOW = Components(p_q=Read, u_q=Read, v_q=Read, w_q=Read)
+CHANGED = Components(p_q=ReadWrite, u_q=ReadWrite, v_q=ReadWrite, w_q=ReadWrite)
+UPDATE = Components(p_x=Read, u_x=Read, v_x=Read, w_x=Read)
+
+
+@task(kernel=TEXT)
+def right_side(
+    residual: FLOW, right: Components(p_r=Write, u_r=Write, v_r=Write, w_r=Write), metrics: METRICS, *, numbers: Numbers
+) -> None:  # fmt: skip
+    """right = -V residual."""
+
+
+@task(kernel=TEXT)
+def less(vector: CHANGED, other: UPDATE) -> None:
+    """vector = vector - other."""
+
+
+@task(kernel=TEXT)
+def add(vector: CHANGED, other: UPDATE) -> None:
+    """vector = vector + other."""
+
+
+@task(kernel=TEXT)
+def same(vector: Components(p_q=Write, u_q=Write, v_q=Write, w_q=Write), other: UPDATE) -> None:
+    """vector = other."""
+
+
+@task(kernel=TEXT)
+def largest_change(flow: FLOW, update: UPDATE, *, most: Reduce[max], speed: float, b: float) -> None:
+    """most = max over cells of (|du| / max(|u|, speed))^2 and (dp / max(|p|, b))^2."""
+
+
+@task(kernel=TEXT)
+def moved(
+    flow: FLOW, update: UPDATE, new: Components(p_new=Write, u_new=Write, v_new=Write, w_new=Write), *, share: Scalar
+) -> None:  # fmt: skip
+    """new = flow + share update; where the share is 0 the flow, whatever the update is."""

@@ -1,0 +1,82 @@
+"""The owners of scalars: programs that use the same names can be parts of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+
+from taskflow.errors import BadInput
+from taskflow.runtime.tasks.derive import Derive
+from taskflow.runtime.tasks.program import Program, Repeat, Roles, called
+from taskflow.runtime.tasks.task import Launch
+
+
+@dataclass(frozen=True)
+class OwnedScalars(Mapping[str, float]):
+    """The scalars of an owner, by the names that its program has for them."""
+
+    owner: str
+    scalars: Mapping[str, float]
+
+    def __getitem__(self, name: str) -> float:
+        return self.scalars[f"{self.owner}.{name}"]
+
+    def __iter__(self) -> Iterator[str]:
+        mine = f"{self.owner}."
+        return (name.removeprefix(mine) for name in self.scalars if name.startswith(mine))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+@dataclass(frozen=True)
+class Owned:
+    """A program whose scalars belong to an owner. Make it with `owned`."""
+
+    owner: str
+    program: Program
+
+    @property
+    def __name__(self) -> str:
+        return called(self.program)
+
+    def __call__(self, f: Roles) -> Iterator[Launch | Repeat | Derive]:
+        """Yield what the program does; the host, too, sees the owner's scalars where it decides or derives."""
+        for item in self.program(f.owned(self.owner)):
+            if isinstance(item, Repeat):
+                yield self._repeat(item)
+            else:
+                yield self._derive(item) if isinstance(item, Derive) else item
+
+    def _repeat(self, item: Repeat) -> Repeat:
+        until, otherwise, mine = item.until, item.otherwise, partial(OwnedScalars, self.owner)
+        return replace(
+            item,
+            body=Owned(self.owner, item.body),
+            until=until and (lambda scalars: until(mine(scalars))),
+            otherwise=otherwise and (lambda rounds: otherwise([*map(mine, rounds)])),
+            count=item.count and f"{self.owner}.{item.count}",
+        )
+
+    def _derive(self, item: Derive) -> Derive:
+        mine = f"{self.owner}."
+
+        def function(scalars: Mapping[str, float]) -> Mapping[str, float]:
+            return {mine + name: value for name, value in item(OwnedScalars(self.owner, scalars)).items()}
+
+        return Derive(function, tuple(mine + name for name in item.names))
+
+
+def owned(owner: str, program: Program) -> Owned:
+    """The program with scalars of its own, so that it can be beside others that use the same names: what it calls
+    `f.scalar("residual")` is `OWNER.residual` for all others, and so is what counts its repetitions. `until` and
+    `otherwise` see these scalars alone, by the names that the program has for them.
+
+        yield from owned("heat", solver.solve)(f)
+
+    Raises BadInput for what is no name, or would be two.
+    """
+    if not isinstance(owner, str) or not owner or "." in owner:
+        raise BadInput(f"owned({owner!r}, ...): give the name of an owner, without a dot")
+    return Owned(owner, program)

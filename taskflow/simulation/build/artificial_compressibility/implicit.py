@@ -1,0 +1,98 @@
+"""The tables of implicit marching: how long steps are, and how linear equations are solved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from taskflow.errors import BadInput
+from taskflow.flow.models.artificial_compressibility.implicit.correction import Correction
+from taskflow.flow.models.artificial_compressibility.implicit.gmres import Gmres
+from taskflow.flow.models.artificial_compressibility.implicit.krylov import MOST
+from taskflow.flow.models.artificial_compressibility.implicit.march import Ramp
+from taskflow.flow.models.artificial_compressibility.implicit.model import ImplicitCompressibility
+from taskflow.simulation.case.problems import Problem, present, wrong
+from taskflow.simulation.case.table import Positive, Precision, Table, Whole, entry, reads
+from taskflow.simulation.values import positive, whole
+
+OF_GMRES, OF_CORRECTION = ("vectors", "products", "tolerance"), ("sweeps",)
+
+
+def _share(value: object) -> float:
+    share = positive(value)
+    if share >= 1:
+        raise BadInput("give a number < 1, of the residual that the linear equations begin with")
+    return share
+
+
+def _vectors(value: object) -> int:
+    count = whole(value)
+    if count > MOST:
+        raise BadInput(f"give at most {MOST}")
+    return count
+
+
+class CflRamp(Table):
+    """The CFL number of pseudo-time, for implicit marching."""
+
+    start: Positive = entry("of the first outer iteration", 5.0)
+    most: Positive = entry("no later one is larger", 1e6)
+    power: Positive = entry("p of `start` (R_0 / R)^p: how it grows as the residual R falls, at most doubled", 0.9)
+
+    @classmethod
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        start, most = values.get("start", 5.0), values.get("most", 1e6)
+        if isinstance(start, int | float) and isinstance(most, int | float) and most < start:
+            yield wrong("most", most, f"less than start = {start:g}; give that, or more")
+
+    def ramp(self) -> Ramp:
+        """The ramp."""
+        return Ramp(self.start, self.most, self.power)
+
+
+class Linear(Table):
+    """How the linear equations of an outer iteration are solved."""
+
+    refused: ClassVar[Mapping[str, str]] = {
+        "lag": "the matrix is made anew in every outer iteration; leave it out",
+    }
+
+    solver: Literal["gmres", "correction"] = entry(
+        "`gmres`, with the exact derivative of the residual, or `correction` with the matrix of first order alone",
+        "gmres",
+    )
+    vectors: Annotated[int, Field(ge=1, le=MOST), reads(_vectors)] = entry(
+        f"of `gmres`: how many before a restart, at most {MOST}", MOST
+    )
+    products: Whole = entry("of `gmres`: the most in an outer iteration", 40)
+    tolerance: Annotated[float, Field(gt=0, lt=1), reads(_share)] = entry(
+        "of `gmres`: what is left, of the residual that it begins with", 0.05
+    )
+    sweeps: Whole = entry("of `correction`: how many in an outer iteration", 4)
+    ordering: Literal["tiles", "hyperplanes", "jacobi"] = entry(
+        "which neighbours of a cell its factors know: `tiles` of 8 x 8 x 8 cells, `hyperplanes` of charts that are not"
+        " cut, or with `jacobi` none",
+        "tiles",
+    )
+    precision: Precision = entry("in which factors are stored", "single")
+
+    @classmethod
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        solver = values.get("solver", "gmres")
+        others = {"gmres": OF_CORRECTION, "correction": OF_GMRES}.get(solver, ()) if isinstance(solver, str) else ()
+        for key in present(values, *others):
+            yield wrong(key, values[key], f'with solver = "{solver}" it says nothing; leave it out')
+
+    def made(self) -> Gmres | Correction:
+        """The solver."""
+        if self.solver == "correction":
+            return Correction(self.sweeps)
+        return Gmres(self.vectors, self.products, self.tolerance)
+
+
+def implicit_marching(linear: Linear, cfl: CflRamp) -> tuple[type[ImplicitCompressibility], dict[str, Any]]:
+    """The kind of model, and what it is made of besides others."""
+    chosen = {"ordering": linear.ordering, "precision": linear.precision}
+    return ImplicitCompressibility, {"solver": linear.made(), "ramp": cfl.ramp(), **chosen}

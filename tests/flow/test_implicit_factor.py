@@ -1,0 +1,99 @@
+"""Block ILU(0) by sweeps: what the factors solve is what dense factors do; singular blocks are told."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from taskflow.errors import RunFailed
+from taskflow.flow.models.artificial_compressibility.implicit import factor
+from taskflow.flow.models.artificial_compressibility.implicit.gmres import AFTER, BEFORE
+from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, PIVOT
+from taskflow.flow.models.artificial_compressibility.implicit.singular import refuse_singular
+from taskflow.flow.reference.implicit_compressibility import Blocks, cells_of, factorised, solved
+from taskflow.runtime.machine import run_threads
+from taskflow.runtime.machine.device import cpu
+from taskflow.runtime.regions import Box, Field, Partition, region
+from taskflow.runtime.tasks import owned
+from tests.flow.charts import march
+from tests.flow.test_implicit_march import REST, box, model
+
+CELLS, TILE = (5, 4, 3), (2, 2, 2)
+
+
+def order_of(ordering) -> list:
+    """The cells in the order of an elimination."""
+    cells = list(cells_of(CELLS[::-1]))
+    if ordering == "hyperplanes":
+        return cells
+    number = {cell: tuple(n // size for n, size in zip(cell, TILE, strict=True)) for cell in cells}
+    return sorted(cells, key=lambda cell: (sum(number[cell]) % 2, number[cell][::-1], cell[::-1]))
+
+
+def factors_of_a_flow(ordering, blocks=(1, 1, 1)):
+    """The matrix after some outer iterations, a vector v, and z = M^-1 v: of the first block, where there are some."""
+    chart = box(CELLS)
+    flow = model(chart, ordering=ordering, precision="double", tile=TILE)
+    v = np.random.default_rng(2).uniform(-1, 1, (4, *CELLS[::-1]))
+    out = {}
+
+    def after(shard):
+        first = shard.cells.lo == (0, 0, 0)
+        mine = shard.cells.slices((0, 0, 0))
+        shard.run(owned("implicit", flow.matrix))
+        if first:
+            out["coupling"], out["pivot"] = shard.read("coupling"), shard.read("pivot")
+        shard.run(owned("implicit", flow.factors))
+        shard.write({name: np.ascontiguousarray(values[mine]) for name, values in zip(AFTER, v, strict=True)})
+        shard.run(owned("implicit", flow.precondition))
+        if first:
+            out["z"] = np.stack([shard.read(name) for name in BEFORE])
+
+    march(flow, chart, REST, steps=3, every=1, multiple=TILE, blocks=blocks, job_after=after)
+    return v, out
+
+
+def blocks_of(coupling, pivot) -> Blocks:
+    """The blocks of a matrix, by cells."""
+    blocks: Blocks = {}
+    for cell in cells_of(CELLS[::-1]):
+        i, j, k = cell
+        blocks[cell, cell] = pivot[k, j, :, i].reshape(4, 4)
+        for side in range(6):
+            there = list(cell)
+            there[side // 2] += 1 if side % 2 else -1
+            if 0 <= there[side // 2] < CELLS[side // 2]:
+                blocks[cell, tuple(there)] = coupling[k, j, 16 * side : 16 * side + 16, i].reshape(4, 4)
+    return blocks
+
+
+@pytest.mark.parametrize("ordering", ["tiles", "hyperplanes"])
+def test_the_factors_are_those_of_a_dense_ilu(ordering):
+    v, out = factors_of_a_flow(ordering)
+    order = order_of(ordering)
+    factors = factorised(blocks_of(out["coupling"], out["pivot"]), order)
+    wanted = solved(factors, order, {(i, j, k): v[:, k, j, i] for i, j, k in order})
+    largest = max(np.abs(values).max() for values in wanted.values())
+    assert max(np.abs(out["z"][:, k, j, i] - z).max() for (i, j, k), z in wanted.items()) < 1e-13 * largest
+
+
+def test_they_are_the_same_for_any_blocks():
+    (_, whole), (_, part) = factors_of_a_flow("tiles"), factors_of_a_flow("tiles", (1, 2, 1))
+    np.testing.assert_array_equal(part["z"], whole["z"][:, :, : part["z"].shape[2]])
+
+
+def test_a_singular_block_is_told_with_its_cell():
+    pivots = np.zeros((CELLS[2], CELLS[1], PIVOT, CELLS[0]))
+    pivots[1, 2, 0, 3] = np.inf
+    space = region(CELLS, [Field("pivot", values=PIVOT)])
+
+    def job(shard):
+        shard.write({"pivot": pivots})
+        shard.run(lambda f: iter([factor.unsound(f.pivot, over=space.cells, cell="cell")]))
+        return dict(shard.scalars)
+
+    (scalars,) = run_threads(Partition(space, (1, 1, 1)), job, cpu(1))
+    with pytest.raises(RunFailed, match=r"cell \(4, 3, 2\) of chart 1 cannot be inverted"):
+        refuse_singular((Box.of(CELLS),), scalars)
+    assert refuse_singular((Box.of(CELLS),), {"cell": np.inf}) == {"sound": 1.0}
+    assert COUPLING == 6 * PIVOT

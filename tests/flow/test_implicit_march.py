@@ -1,0 +1,187 @@
+"""Implicit marching: iterations of GMRES, outer iterations, and the same bits for any blocks and threads."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from taskflow.errors import BadInput
+from taskflow.flow.models.artificial_compressibility.implicit import march as outer
+from taskflow.flow.models.artificial_compressibility.implicit.correction import Correction
+from taskflow.flow.models.artificial_compressibility.implicit.gmres import AFTER, BEFORE, RIGHT, UPDATE, Gmres
+from taskflow.flow.models.artificial_compressibility.implicit.march import Ramp
+from taskflow.flow.models.artificial_compressibility.implicit.model import ImplicitCompressibility
+from taskflow.flow.models.artificial_compressibility.model import STATE, ArtificialCompressibility
+from taskflow.flow.models.artificial_compressibility.sides import Condition, Side
+from taskflow.flow.operators.momentum import Fluid
+from taskflow.flow.reference.implicit_compressibility import gmres
+from taskflow.runtime.tasks import owned
+from tests.flow.charts import Chart, distorted, march
+
+TILES = (8, 8, 8)
+SLOW = [pytest.mark.slow, pytest.mark.timeout(3600)]
+REST = dict.fromkeys("puvw", 0.0)
+
+
+def skewed(cells):
+    """A chart in a plane, at an angle."""
+    return Chart(cells, lambda x, y, z: (x + 0.5 * y, 0.9 * y + 0.05 * np.sin(6 * x), z), "z")
+
+
+def box(cells):
+    """A distorted chart."""
+    return Chart(cells, lambda x, y, z: distorted((x, y, z), 0.05))
+
+
+def model(chart, kind=ImplicitCompressibility, **more):
+    """A cavity of this chart whose lid moves."""
+    lid = Condition((1.0, 0.0, 0.0))
+    sides = tuple(
+        Side(face, "wall", (chart.patch(face),), lid if face == "y_max" else Condition()) for face in chart.faces
+    )
+    volume, planar = float(chart.volumes.max()), chart.cells[2] == 1
+    return kind((chart.box,), Fluid(0.02), sides, 1.0, planar=planar, largest_volume=volume, **more)
+
+
+def open_box(chart, **more):
+    """Flow from an inflow to an outflow past walls and a free stream."""
+    kinds = {"x_min": "inflow", "x_max": "outflow", "y_max": "far-field", "y_min": "wall"}
+    stream = Condition((1.0, 0.0, 0.0))
+    sides = tuple(
+        Side(face, kinds.get(face, "slip"), (chart.patch(face),), Condition() if face == "y_min" else stream)
+        for face in chart.faces
+    )
+    return replace(model(chart, **more), sides=sides)
+
+
+def bits(marched):
+    """What has to be the same: the fields, and the numbers of the iterations."""
+    numbers = {name: marched.scalars[f"implicit.{name}"] for name in ("cfl", "begun", "left", "taken", "share")}
+    return numbers, {name: marched[name].tobytes() for name in STATE}
+
+
+@pytest.mark.parametrize(
+    ("chart", "made", "blocks", "threads"),
+    [
+        (skewed((18, 19, 1)), model, (2, 1, 1), 1),
+        (skewed((18, 19, 1)), model, (1, 2, 1), 2),
+        pytest.param(box((18, 10, 11)), model, (2, 2, 2), 2, marks=SLOW),
+        pytest.param(box((12, 18, 9)), open_box, (1, 3, 1), 1, marks=SLOW),
+    ],
+)
+def test_blocks_and_threads_change_no_bit(chart, made, blocks, threads):
+    flow, about = made(chart), {"steps": 4, "multiple": TILES, "every": 1}
+    one = march(flow, chart, REST, **about)
+    assert bits(march(flow, chart, REST, blocks=blocks, threads=threads, **about)) == bits(one)
+
+
+@pytest.mark.parametrize("solver", [Gmres(), pytest.param(Correction(), marks=SLOW)])
+def test_the_steady_state_is_that_of_explicit_marching(solver):
+    chart = skewed((10, 9, 1))
+    about = {"steady": 1e-9, "every": 1}
+    one = march(model(chart, solver=solver), chart, REST, steps=400, **about)
+    other = march(model(chart, ArtificialCompressibility), chart, REST, steps=4000, **about | {"every": 50})
+    assert one.steps < (40 if isinstance(solver, Gmres) else 400)
+    for name in "uvw":
+        np.testing.assert_allclose(one[name], other[name], rtol=0, atol=2e-7)
+    p, q = one["p"], other["p"]
+    weights = chart.volumes / chart.volumes.sum()
+    np.testing.assert_allclose(p - (p * weights).sum(), q - (q * weights).sum(), rtol=0, atol=2e-7)
+
+
+def linear(chart, flow):
+    """Some outer iterations, then the linear equations of the next: A, M^-1 (by columns), r, x, the products taken."""
+    count = chart.box.volume
+
+    def vector(shard, roles):
+        return np.stack([shard.read(role) for role in roles], -1).ravel()
+
+    def prepared(f):
+        yield from flow._left(f, "")
+        yield from flow.matrix(f)
+        yield from flow.factors(f)
+
+    def matrices(f):
+        yield from flow.precondition(f)
+
+    out = {}
+
+    def after(shard):
+        shape = chart.box.shape[::-1]
+        shard.run(owned("implicit", prepared))
+        out["r"] = vector(shard, RIGHT)
+        columns = []
+        for n in range(4 * count):
+            unit = np.zeros((*shape, 4))
+            unit.flat[n] = 1
+            shard.write({name: np.ascontiguousarray(unit[..., m]) for m, name in enumerate(AFTER)})
+            shard.run(owned("implicit", matrices))
+            columns.append(vector(shard, BEFORE))
+        out["M"] = np.stack(columns, 1)
+        columns = []
+        for n in range(4 * count):
+            unit = np.zeros((*shape, 4))
+            unit.flat[n] = 1
+            shard.write({name: np.ascontiguousarray(unit[..., m]) for m, name in enumerate(BEFORE)})
+            shard.run(owned("implicit", flow.product))
+            columns.append(vector(shard, AFTER))
+        out["A"] = np.stack(columns, 1)
+        shard.run(owned("implicit", prepared))
+        shard.run(owned("implicit", lambda f: flow.solver.solve(f, flow)))
+        out["x"], out["taken"] = vector(shard, UPDATE), shard.scalars["implicit.taken"]
+
+    march(flow, chart, REST, steps=3, every=1, multiple=TILES, job_after=after)
+    return out
+
+
+@pytest.mark.parametrize("made", [model, pytest.param(open_box, marks=SLOW)], ids=["closed", "open"])
+@pytest.mark.parametrize(("vectors", "tolerance"), [(20, 1e-6), (5, 1e-3)])
+def test_gmres_takes_as_many_products_as_in_numpy(made, vectors, tolerance):
+    """S7: on the same matrix with the same preconditioner; rounding may cost one more."""
+    chart = skewed((9, 5, 1))
+    flow = made(chart, solver=Gmres(vectors, 40, tolerance))
+    out = linear(chart, flow)
+    scale = np.tile([math.sqrt(flow.weight), 1, 1, 1], chart.box.volume)
+    x, taken = gmres(
+        lambda v: scale * (out["A"] @ v), lambda v: out["M"] @ (v / scale), scale * out["r"], tolerance, vectors, 40
+    )
+    assert abs(taken - out["taken"]) <= 1
+    assert taken > 5
+    if taken == out["taken"]:
+        np.testing.assert_allclose(out["x"], x, rtol=0, atol=1e-9 * abs(x).max())
+
+
+def test_the_cfl_number_follows_the_residual():
+    ramp, scalars = Ramp(5.0, 1e3, 0.9), {}
+    scalars = ramp.begin({})
+    scalars |= ramp.advance(scalars, 2.0)
+    assert (scalars["cfl"], scalars["slowness"]) == (5.0, 0.2)
+    scalars |= ramp.advance(scalars, 1.0)
+    assert scalars["cfl"] == pytest.approx(5 * 2**0.9)
+    scalars |= ramp.advance(scalars, 1e-3)
+    assert scalars["cfl"] == pytest.approx(10 * 2**0.9)  # twice what it was
+    scalars |= ramp.advance({**scalars, "retreat": 1.0}, 1e-3)
+    assert scalars["cfl"] == pytest.approx(2**0.9)
+    assert scalars["retreat"] == 0
+    assert ramp.advance({**scalars, "cfl": 900.0}, 1e-9)["cfl"] == 1e3
+    for wrong in ({"start": 0.0}, {"power": math.nan}, {"start": 10.0, "most": 1.0}):
+        with pytest.raises(BadInput, match=r"method\.cfl"):
+            Ramp(**wrong)
+
+
+def test_updates_are_limited_halved_once_and_then_refused():
+    begun = {"begun": 1.0, "retreat": 0.0, "refused": 3.0}
+    assert outer.share({"change": 0.16})["share"] == 0.5
+    assert outer.share({"change": 0.0})["share"] == 1.0
+    assert outer.share({"change": math.nan})["share"] == 0.0
+    first = {**begun, **outer.share({"change": 0.16})}
+    assert outer.judged(first, 1.9)["accepted"] == 1
+    second = {**first, **outer.judged(first, 2.1)}
+    assert (second["share"], second["accepted"]) == (0.25, 0)
+    third = {**second, **outer.judged(second, math.nan)}
+    assert (third["share"], third["accepted"]) == (0.0, 0)
+    last = outer.judged(third, 1.0)
+    assert (last["accepted"], last["retreat"], last["refused"]) == (1.0, 1.0, 4.0)

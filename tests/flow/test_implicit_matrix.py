@@ -1,0 +1,84 @@
+"""The matrix that preconditions: coloured differences of the residual of first order say what it is."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, PIVOT, matrix
+from taskflow.flow.reference import artificial_compressibility as reference
+from taskflow.flow.reference.artificial_compressibility import LAYERS, Discretisation
+from taskflow.flow.reference.implicit_compressibility import first_order, mirrored
+from tests.flow.byhand import ByHand
+from tests.flow.test_artificial_compressibility import STATE, geometry, hand, numbers
+
+CELLS, EPS = (7, 5, 6), 1e-6
+
+
+def assembled(device, *, uniform: bool, planar: bool = False, slowness: float = 0.3, cells=CELLS) -> ByHand:
+    """Random fields between sides of all kinds, with their matrix."""
+    made = hand("f8", device, uniform=uniform, cells=cells)
+    shape = made.memory.shape[::-1]
+    for name, values in (("coupling", COUPLING), ("pivot", PIVOT)):
+        made.fields[name] = np.zeros((*shape[:2], values, shape[2]))
+    made.scalars["slowness"] = slowness
+    made.run(matrix(
+        STATE, "coupling", "pivot", None, "sides", None if uniform else "metrics", None,
+        over=made.box, slowness="slowness",
+        numbers=numbers("third", uniform=uniform, planar=planar, cells=cells),
+    ))  # fmt: skip
+    return made
+
+
+def block(made: ByHand, cell, side: int | None) -> np.ndarray:
+    """The block of a cell (i, j, k) for a neighbour, or for itself."""
+    i, j, k = (n + LAYERS for n in cell)
+    values = made.fields["pivot" if side is None else "coupling"][k, j, :, i]
+    return values.reshape(4, 4) if side is None else values[16 * side : 16 * side + 16].reshape(4, 4)
+
+
+@pytest.mark.parametrize(
+    ("uniform", "planar"),
+    [(False, False), *(pytest.param(True, planar, marks=pytest.mark.slow) for planar in (False, True))],
+)
+def test_the_matrix_is_the_derivative_of_the_residual_of_first_order(uniform, planar, device):
+    """Cells that are three apart along an axis have no neighbour in common: 27 colours."""
+    made = assembled(device, uniform=uniform, planar=planar)
+    areas, volumes = geometry(made)
+    how = Discretisation(0.03, 1.3, planar=planar)
+    q = np.stack([made.fields[name] for name in STATE])
+    sides = made.fields["sides"]
+    given = q.copy()
+    q = mirrored(q, sides, given)
+    made.fields |= dict(zip(STATE, q, strict=True))
+    made.run(matrix(
+        STATE, "coupling", "pivot", None, "sides", None if uniform else "metrics", None,
+        over=made.box, slowness="slowness",
+        numbers=numbers("third", uniform=uniform, planar=planar),
+    ))  # fmt: skip
+    velocity = q[1:]
+    pace = 0.3 / reference.step_per_volume(velocity, areas, volumes, np.full_like(volumes, 1.3), 0.03, how)
+    worst, largest = 0.0, max(np.abs(made.fields[name]).max() for name in ("coupling", "pivot"))
+    for colour, column in product(product(range(3), repeat=3), range(4)):
+        moved = [q.copy(), q.copy()]
+        picked = tuple(slice(LAYERS + first, -LAYERS, 3) for first in reversed(colour))
+        for sign, state in zip((1, -1), moved, strict=True):
+            state[(column, *picked)] += sign * EPS
+        one, other = (first_order(mirrored(s, sides, given), q, sides, areas, volumes, how) for s in moved)
+        difference = (one - other) / (2 * EPS)
+        for cell in product(*(range(n) for n in CELLS)):
+            for side in (None, *range(6)):
+                there = list(cell)
+                if side is not None:
+                    there[side // 2] += 1 if side % 2 else -1
+                if any(not 0 <= t < n or t % 3 != c for t, n, c in zip(there, CELLS, colour, strict=True)):
+                    continue
+                if planar and side in (4, 5):
+                    continue
+                found = difference[:, cell[2], cell[1], cell[0]].copy()
+                if side is None:
+                    found[column] += pace[cell[2], cell[1], cell[0]] / (1.3 if column == 0 else 1.0)
+                worst = max(worst, np.abs(block(made, cell, side)[:, column] - found).max())
+    assert worst < 1e-8 * largest

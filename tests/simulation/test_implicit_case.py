@@ -1,0 +1,79 @@
+"""Cases that march implicitly: what their tables may say; runs go on after a break, on other blocks, to the bit."""
+
+from __future__ import annotations
+
+import pytest
+
+from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.restart import newest_restart
+from tests.simulation.going_on import go
+from tests.simulation.on_charts import CYLINDER, LID, TURNED, case
+from tests.simulation.test_charts_case import problems
+from tests.simulation.test_charts_run import SAVED, check_same, contents
+
+IMPLICIT = {"method__march": "implicit"}
+
+
+@pytest.mark.parametrize(("tables", "changes", "line"), [
+    (CYLINDER, {"method__cfl": 5},
+     'method.cfl = 5: of march = "implicit" it is a table; give { start = 5.0 }, or leave it out'),
+    (CYLINDER, {"method__cfl": {"start": 5.0}, "method__march": "rk4"},
+     'method.cfl = { start = 5.0 }: a table belongs to march = "implicit"; give a number'),
+    (CYLINDER, {"method__cfl": {"start": 5.0, "most": 1.0}},
+     "method.cfl.most = 1.0: less than start = 5; give that, or more"),
+    (CYLINDER, {"method__steps": "global"},
+     'method.steps = "global": march = "implicit" has steps of each cell; leave it out'),
+    (CYLINDER, {"method__linear": {"ordering": "jacobi"}, "method__march": "rk4"},
+     'method.linear = { ordering = "jacobi" }: it belongs to march = "implicit"; leave it out'),
+    (CYLINDER, {"method__linear": {"sweeps": 3}},
+     'method.linear.sweeps = 3: with solver = "gmres" it says nothing; leave it out'),
+    (CYLINDER, {"method__linear": {"solver": "correction", "vectors": 3}},
+     'method.linear.vectors = 3: with solver = "correction" it says nothing; leave it out'),
+    (CYLINDER, {"method__linear": {"vectors": 30}}, "method.linear.vectors = 30: give at most 20"),
+    (CYLINDER, {"method__linear": {"tolerance": 1.0}},
+     "method.linear.tolerance = 1.0: give a number < 1, of the residual that the linear equations begin with"),
+    (CYLINDER, {"method__linear": {"lag": 5}},
+     "method.linear.lag = 5: the matrix is made anew in every outer iteration; leave it out"),
+    (LID, {"method__steps": None, "scalars": None},
+     'method.march = "implicit": heat is not marched implicitly in this version; give march = "rk4"'),
+])  # fmt: skip
+def test_what_is_wrong_is_told_with_its_remedy(tables, changes, line):
+    assert problems(tables, **{**IMPLICIT, **changes}) == [line]
+
+
+def test_a_step_and_what_a_checkpoint_holds():
+    """Matrix and factors follow from the state: it alone is carried."""
+    sim = Simulation(case(**IMPLICIT), (1, 1, 1))
+    assert set(sim.carried) == {"p", "u", "v", "w"}
+    text = " ".join(" ".join(line) for line in sim.system.described())
+    assert "implicit with CFL 5 to 1e+06, GMRES(20) to 0.05, at most 40 products, tiles" in text
+    assert sim.domain.multiple == (8, 8, 8)
+    jacobi = Simulation(case(**IMPLICIT, method__linear={"ordering": "jacobi", "solver": "correction"}), (1, 1, 1))
+    assert jacobi.domain.multiple == (1, 1, 1)
+    assert {field.name for field in jacobi.model.several("f8")} == {"coupling", "pivot", "own"}
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize(("tables", "cuts"), [(CYLINDER, {"1": [2, 1, 1]}), (TURNED, {})])
+def test_runs_have_the_same_bits_for_any_blocks_and_go_on_after_a_break(tmp_path, tables, cuts):
+    go(case(tables, **IMPLICIT), tmp_path / "whole")
+    go(case(tables, **IMPLICIT, machine__cuts=cuts), tmp_path / "cut", (1, 1, 2))
+    check_same(tmp_path / "cut", tmp_path / "whole")
+    broken = tmp_path / "broken"
+    go(case(tables, **IMPLICIT, **SAVED), broken, (1, 1, 2), kill=9)
+    assert newest_restart(broken, case(tables, **IMPLICIT, **SAVED))[0].tick.step == 8
+    go(case(tables, **IMPLICIT, **SAVED), broken, (1, 1, 1), resume=True)
+    check_same(broken, tmp_path / "whole")
+    line = contents(tmp_path / "whole")[1][-1]
+    assert {"cfl", "linear", "left", "share", "refused"} <= set(line)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+def test_an_outer_iteration_is_proved():
+    from taskflow.simulation.estimate import estimate
+
+    proof = estimate(case(**IMPLICIT, machine__blocks=2, machine__overlap="none")).prove()
+    proof.hold()
+    assert proof.reads > 0
