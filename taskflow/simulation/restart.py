@@ -60,15 +60,17 @@ class While(SavedPart):
 
 
 class Look(SavedPart):
-    """The residuals after a step."""
+    """What was left of the worst residual after a step."""
 
     step: Count
-    norms: dict[Name, NonNegativeFloat]
+    left: NonNegativeFloat
 
 
 class Residuals(SavedPart):
     """The state of the judgement on a march to a steady state."""
 
+    largest: dict[Name, NonNegativeFloat]
+    norms: dict[Name, NonNegativeFloat]
     looks: list[Look]
 
 
