@@ -2,6 +2,7 @@
 
 from taskflow.simulation.bodies.bodies import Bodies
 from taskflow.simulation.bodies.masks import Masks
+from taskflow.simulation.bodies.moving import Movement, Moving
 from taskflow.simulation.bodies.survey import BodyPart, Survey, survey
 
-__all__ = ["Bodies", "BodyPart", "Masks", "Survey", "survey"]
+__all__ = ["Bodies", "BodyPart", "Masks", "Movement", "Moving", "Survey", "survey"]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import lru_cache
 from itertools import chain, product
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from taskflow.flow import StaggeredGrid
 from taskflow.flow.bodies import cuts, flags
 from taskflow.flow.bodies.flags import ITSELF, NEIGHBOURS, moved
 from taskflow.flow.grid import FACES, Point
@@ -95,16 +96,20 @@ class Surfaces(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ImmersedMasks(Masks):
-    """The flags of cells and faces of immersed bodies, and how far away surfaces are: see `ImmersedObstacles`."""
+    """The flags of cells and faces of immersed bodies, and how far away surfaces are: see `ImmersedObstacles`. `reach`:
+    so many layers around bodies are looked at.
+    """
+
+    reach: ClassVar[int] = LAYERS
 
     def parts(self, box: Box) -> Iterator[Patch]:
         """See `Masks.parts`."""
         points = POINTS if self._warm else POINTS[:-1]
         for piece in pieces(box, cells=LARGE):
-            around = piece.grow(LAYERS)
-            numbers = {at: self.solids.numbers_around(piece, at, LAYERS) for at in points}
-            for part in self.solids.together(piece, LAYERS):
-                view = part.grow(LAYERS).slices(around.lo)
+            around = piece.grow(self.reach)
+            numbers = {at: self.solids.numbers_around(piece, at, self.reach) for at in points}
+            for part in self.solids.together(piece, self.reach):
+                view = part.grow(self.reach).slices(around.lo)
                 yield part, self._cut(part, {at: values[view] for at, values in numbers.items()})
 
     @property
@@ -186,26 +191,13 @@ class ImmersedMasks(Masks):
         split = np.split(shares, np.cumsum([len(where) for where in places])[:-1])
         return dict(zip(inside, map(Surfaces, places, split, steps, extents), strict=True))
 
-    @cached_property
+    @property
     def _places(self) -> dict[tuple[Point, int], np.ndarray]:
-        """The coordinates of points in all cells, and in `AROUND` more on both sides, by location and axis; beyond
-        periodic sides they are those of the cells on the other side.
-        """
-        grid, coordinates = self.solids.grid, dict[tuple[Point, int], np.ndarray]()
-        for at, axis in product(POINTS, range(3)):
-            n = grid.cells[axis]
-            x = grid.coordinates(at, axis, -AROUND, n + AROUND)
-            coordinates[at, axis] = x[np.arange(-AROUND, n + AROUND) % n + AROUND] if grid.periodic[axis] else x
-        return coordinates
+        return places(self.solids.grid)
 
-    @cached_property
+    @property
     def _metric(self) -> dict[tuple[Point, int], tuple[np.ndarray, np.ndarray]]:
-        """The distances to the next points and the extents of volumes, of as many cells, by location and axis."""
-        grid, metric = self.solids.grid, dict[tuple[Point, int], tuple[np.ndarray, np.ndarray]]()
-        for at, axis in product(POINTS, range(3)):
-            ends = -AROUND, grid.cells[axis] + AROUND
-            metric[at, axis] = grid.distances(at, axis, *ends), grid.extents(at, axis, *ends)
-        return metric
+        return metric(self.solids.grid)
 
     def _on_walls(self, part: Box) -> list[np.ndarray]:
         """The masks, by axis, of the low faces on walls, for the cells of a part and one layer around it."""
@@ -217,3 +209,26 @@ class ImmersedMasks(Masks):
             shape[2 - axis] = -1
             on_walls.append(np.broadcast_to(walls.reshape(shape), wide.shape[::-1]))
         return on_walls
+
+
+@lru_cache(maxsize=4)
+def places(grid: StaggeredGrid) -> dict[tuple[Point, int], np.ndarray]:
+    """The coordinates of points in all cells, and in `AROUND` more on both sides, by location and axis; beyond periodic
+    sides they are those of the cells on the other side.
+    """
+    coordinates: dict[tuple[Point, int], np.ndarray] = {}
+    for at, axis in product(POINTS, range(3)):
+        n = grid.cells[axis]
+        x = grid.coordinates(at, axis, -AROUND, n + AROUND)
+        coordinates[at, axis] = x[np.arange(-AROUND, n + AROUND) % n + AROUND] if grid.periodic[axis] else x
+    return coordinates
+
+
+@lru_cache(maxsize=4)
+def metric(grid: StaggeredGrid) -> dict[tuple[Point, int], tuple[np.ndarray, np.ndarray]]:
+    """The distances to the next points and the extents of volumes, of as many cells, by location and axis."""
+    found: dict[tuple[Point, int], tuple[np.ndarray, np.ndarray]] = {}
+    for at, axis in product(POINTS, range(3)):
+        ends = -AROUND, grid.cells[axis] + AROUND
+        found[at, axis] = grid.distances(at, axis, *ends), grid.extents(at, axis, *ends)
+    return found

@@ -28,7 +28,7 @@ from taskflow.simulation.inflow import InflowProfile, Inflows, inflow_profiles, 
 from taskflow.simulation.initial import initial_profiles, largest, noise
 from taskflow.simulation.noise import RandomVelocity
 from taskflow.simulation.records.series import Integral, geometry, sides
-from taskflow.simulation.schedule import Tick
+from taskflow.simulation.schedule import Clock, Tick
 
 FLOW_TABLES = frozenset((
     "fluid", "heat", "scalars", "turbulence", "body", "obstacles", "bodies", "initial", "surfaces", "grid.stretching",
@@ -125,6 +125,12 @@ class FlowSystem(System):
     def measures(self) -> FlowMeasures:
         """The quantities in the log."""
         return FlowMeasures(self.model)
+
+    @property
+    def clock(self) -> Clock:
+        """The schedule of the run, with steps that bodies allow which move."""
+        moving = self.sim.bodies.moving if self.sim.case.obstacles else None
+        return replace(super().clock, motion=moving)
 
     @property
     def initial(self) -> dict[str, Any]:

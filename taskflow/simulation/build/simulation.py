@@ -18,7 +18,7 @@ from taskflow.output import TimeSeries, at_points, of_surface
 from taskflow.runtime.cluster import cut
 from taskflow.runtime.regions import Field, FieldSpace, Location, Partition, Triple
 from taskflow.runtime.tasks import Cells, Program, live_in, overwritten
-from taskflow.simulation.bodies import Bodies, Masks, Survey, survey
+from taskflow.simulation.bodies import Bodies, Masks, Moving, Survey, survey
 from taskflow.simulation.build.domain import Domain
 from taskflow.simulation.build.projection import system_of
 from taskflow.simulation.build.scales import Scales
@@ -38,8 +38,8 @@ class BlockSpec:
     """A case as its blocks compute it. Picklable.
 
     `case` is its text, `settled` the criterion of a steady state, `stability` that of steps where it is known, `scales`
-    the largest values that the case explains, `sweeps` the number of iterations of the solver where it is fixed,
-    `counted` the scalars that count the iterations of a step that end at a tolerance, `remedy` what its system says of
+    the largest values that the case explains, `sweeps` the number of iterations of the solver where it is fixed, `moving` the
+    bodies that move, `counted` the scalars that count the iterations of a step that end at a tolerance, `remedy` what its system says of
     runs that diverge. Recorded beside snapshots are
     `averages`, `spectra`, `probes`, `planes` (how often, by group) and `integrals`.
     """
@@ -57,6 +57,7 @@ class BlockSpec:
     remedy: str | None
     inflows: Inflows | None
     constants: Constants | None
+    moving: Moving | None
     averages: TimeAverages[Statistics] | None
     spectra: tuple[AveragedSpectra, ...]
     probes: tuple[ProbeSeries, ...]
@@ -209,8 +210,16 @@ class Simulation:
 
     @property
     def masks(self) -> Masks | None:
-        """The masks that fill the fields of bodies; None without any."""
-        return self.bodies.masks((*self.model.flags, *self.model.surfaces)) if self.case.obstacles else None
+        """The masks that fill the fields of bodies; None without any, and where some move."""
+        if not self.case.obstacles or self.bodies.moving:
+            return None
+        return self.bodies.masks((*self.model.flags, *self.model.surfaces))
+
+    @cached_property
+    def moving(self) -> Moving | None:
+        """The bodies of which some move, with the fields that they fill; None where all are at rest."""
+        moving = self.bodies.moving if self.case.obstacles else None
+        return replace(moving, roles=(*self.model.flags, *self.model.surfaces)) if moving else None
 
     @property
     def spec(self) -> BlockSpec:
@@ -229,6 +238,7 @@ class Simulation:
             remedy=self.system.remedy,
             inflows=self.inflows,
             constants=self.system.constants,
+            moving=self.moving,
             averages=self.averages,
             spectra=self.spectra,
             probes=self.probes,

@@ -10,9 +10,12 @@ from taskflow.flow.bodies import MOST
 from taskflow.simulation.case.initial import Profile, profile
 from taskflow.simulation.case.physics import NO_HEAT, Heat
 from taskflow.simulation.case.pressure import PressureTable
-from taskflow.simulation.case.problems import Problem, numbered, present, wrong
+from taskflow.simulation.case.problems import Problem, missing, numbered, present, wrong
 from taskflow.simulation.case.table import Number, Positive, Table, Text, Vector, entry, reads
-from taskflow.simulation.values import number
+from taskflow.simulation.expression import Expression
+from taskflow.simulation.motion import RigidMotion
+from taskflow.simulation.slope import of_time
+from taskflow.simulation.values import number, three
 
 SHAPES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # the keys that each needs, and those it may have
     "box": (("low", "high"), ()),
@@ -32,6 +35,7 @@ REMEDIES = {
     "inside": "give an expression in x, y, z that is negative inside the body",
     "file": "give the path of a file",
 }
+ANGLE = "the angle about this axis in radians; one of them"
 NO_OBSTACLES = "this case has no [[obstacles]]; leave it out"
 
 
@@ -116,12 +120,73 @@ class ShapeTable(Table):
         return high
 
 
+def _steady(value: object) -> tuple[Expression, Expression, Expression]:
+    x, y, z = three(of_time, "three numbers or expressions of t")(value)
+    return x, y, z
+
+
+class Turn(Table):
+    """The angle of a body that turns about one axis."""
+
+    x: Annotated[Expression | None, reads(of_time)] = entry(ANGLE, None)
+    y: Annotated[Expression | None, reads(of_time)] = entry(ANGLE, None)
+    z: Annotated[Expression | None, reads(of_time)] = entry(ANGLE, None)
+
+    @classmethod
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        if not values:
+            yield missing("z", "give x, y or z, the angle about it in radians")
+        for key in present(values, "x", "y", "z")[1:]:
+            yield wrong(key, values[key], "turns about more than one axis are not available in this version; give one")
+
+
+class Motion(Table):
+    """The prescribed motion of a rigid body."""
+
+    displacement: Annotated[tuple[Expression, Expression, Expression] | None, reads(_steady)] = entry(
+        "how far the body is from the place that its shape has, three numbers or [expressions](#initial) of the time"
+        " `t`. Its velocity is their derivative",
+        None,
+        otherwise="zeros",
+    )
+    angle: Turn | None = entry(
+        "a table with one of `x`, `y`, `z`: the angle in radians by which it is turned about that axis, a number or an"
+        " expression of `t`, right-handed",
+        None,
+        otherwise="not turned",
+    )
+    centre: Vector | None = entry("of `angle`: a point of the axis, of the body at its place", None, otherwise="zeros")
+
+    @classmethod
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        if not present(values, "displacement", "angle"):
+            yield missing("displacement", "give displacement, angle, or both")
+        if present(values, "centre") and not present(values, "angle"):
+            yield wrong("centre", values["centre"], "it is the centre of a turn; give angle, or leave it out")
+
+    @property
+    def rigid(self) -> RigidMotion:
+        """The motion as it is computed."""
+        still = Expression(0.0, timed=True)
+        turns = {"xyz".index(name): angle for name, angle in self.angle if angle is not None} if self.angle else {}
+        axis, angle = next(iter(turns.items()), (2, still))
+        return RigidMotion(self.displacement or (still,) * 3, angle, axis, self.centre or (0.0, 0.0, 0.0))
+
+
 class Obstacle(ShapeTable, BodyName):
     """A body."""
 
     temperature: Number | None = entry("with heat: of the surface", None, otherwise="insulated")
     moment_about: Vector | None = entry(
-        "the point, of a body with a name", None, otherwise="the middle of the box around it"
+        "the point, of a body with a name; of one that moves, at its place at rest, it moves along",
+        None,
+        otherwise="the middle of the box around it",
+    )
+    motion: Motion | None = entry(
+        "of a body with a name, [immersed](#bodies): how it [moves](../howto/bodies.md#bodies-that-move). Obstacles of"
+        " one name move together, one of them says how",
+        None,
+        otherwise="at rest",
     )
 
     @classmethod
