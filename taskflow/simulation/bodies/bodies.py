@@ -51,7 +51,8 @@ class Bodies:
             bounded(shape, self.grid) if motion is not None and isinstance(shape, Implicit) else shape
             for shape, motion in zip(shapes(self.case), motions, strict=True)
         ]
-        return Moving(self.grid, tuple(at_rest), motions, owners=self._owners, temperatures=self._temperatures)
+        viscosity = self.case.fluid.viscosity
+        return Moving(self.grid, tuple(at_rest), motions, viscosity, owners=self._owners, temperatures=self._temperatures)
 
     @cached_property
     def path(self) -> tuple[float, ...]:

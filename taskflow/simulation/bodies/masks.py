@@ -148,15 +148,19 @@ class ImmersedMasks(Masks):
             # the edge belongs to its lower corner; what lies before the first one goes to the last, which nobody asks
             begin = corner.where if side > 0 else corner.where - edges[axis].strides[2 - axis] // edges[axis].itemsize
             edges[axis].reshape(-1)[begin] = 1 - corner.share
-            for n, (where, *surface) in enumerate(surfaces.values()):
-                stick[n].reshape(-1)[where] += cuts.stick(*surface)
-                touched[n].reshape(-1)[where] = True
+            for n, (at, beside) in enumerate(surfaces.items()):
+                stick[n].reshape(-1)[beside.where] += self._stick(beside, part, numbers[at], at, (axis, side))
+                touched[n].reshape(-1)[beside.where] = True
         masks: dict[str, np.ndarray] = {}
         for axis, name in enumerate("xyz"):
             faces, cover = np.unravel_index(np.flatnonzero(touched[axis]), shape), np.zeros(shape)
             cover[faces] = cuts.cover(1 - cuts.covered_share(corners, edges, axis, faces))
             masks |= {f"stick_{name}": stick[axis], f"cover_{name}": cover}
         return masks
+
+    def _stick(self, beside: Surfaces, part: Box, numbers: np.ndarray, at: Point, way: tuple[int, int]) -> np.ndarray:
+        """What surfaces that way (axis, side) from points, which lie in the shapes `numbers`, add to their `stick`."""
+        return cuts.stick(beside.share, beside.step, beside.extent)
 
     def _bonds(self, part: Box, numbers: np.ndarray) -> dict[str, np.ndarray]:
         """The weights of bodies with temperatures in cells beside them, with and without these; the owners."""

@@ -18,11 +18,11 @@ from taskflow.flow import StaggeredGrid
 from taskflow.flow.bodies import cuts
 from taskflow.flow.bodies.flags import moved
 from taskflow.flow.bodies.moving import BODY, KEPT, OTHER, PUSH
-from taskflow.flow.grid import FACES
+from taskflow.flow.grid import FACES, Point
 from taskflow.geometry import Shape, Vector, placed
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box, hull, periodic_images
-from taskflow.simulation.bodies.masks import LAYERS, ImmersedMasks, Numbers, Patch
+from taskflow.simulation.bodies.masks import LAYERS, ImmersedMasks, Numbers, Patch, Surfaces
 from taskflow.simulation.motion import RigidMotion
 from taskflow.simulation.bodies.solids import Solids
 
@@ -41,6 +41,7 @@ class Moving:
     grid: StaggeredGrid
     shapes: tuple[Shape, ...]
     motions: tuple[RigidMotion | None, ...]
+    viscosity: float
     roles: tuple[str, ...] = ()
     owners: tuple[int, ...] = ()
     temperatures: tuple[float, ...] = ()
@@ -61,7 +62,7 @@ class Moving:
     def masks(self, time: float) -> MovingMasks:
         """The masks that fill fields with the geometry of a time."""
         roles = tuple(role for role in self.roles if not role.endswith(OTHER) and role not in PUSH)
-        return MovingMasks(self.solids(time), roles, self.owners, self.temperatures, self.motions, time)
+        return MovingMasks(self.solids(time), roles, self.owners, self.temperatures, self.motions, time, self.viscosity)
 
     def fastest(self, time: float) -> np.ndarray:
         """The largest |u|, |v|, |w| of all points of bodies that move, at a time."""
@@ -133,6 +134,7 @@ class MovingMasks(ImmersedMasks):
 
     motions: tuple[RigidMotion | None, ...]
     time: float
+    viscosity: float
     reach = REACH
 
     def _cut(self, part: Box, wide: Numbers) -> dict[str, np.ndarray]:
@@ -146,6 +148,24 @@ class MovingMasks(ImmersedMasks):
             masks[f"owner_{at[1]}"] = owners
         return masks | self._velocities(part, wide)
 
+    def _stick(self, beside: Surfaces, part: Box, numbers: np.ndarray, at: Point, way: tuple[int, int]) -> np.ndarray:
+        """See `ImmersedMasks._stick`. A surface that comes near carries the velocity between it and a face along: at the
+        face it changes by the speed of the surface times (u_b - u) / (s h), of which convection knows what it would be
+        at s = 1. The rest is an implicit friction, as that of viscosity.
+        """
+        stick, (axis, side) = super()._stick(beside, part, numbers, at, way), way
+        if not self.viscosity:
+            return stick
+        owners = moved(numbers, way).reshape(-1)[beside.where]
+        for number in np.unique(owners).tolist():
+            motion = self.motions[number - 1]
+            if motion is not None:
+                speed = rigid(motion, self.time, axis, part, self.solids.grid, at)
+                nearing = np.maximum(-side * np.broadcast_to(speed, part.shape[::-1]).reshape(-1)[beside.where], 0.0)
+                rate = nearing * (1 / np.maximum(beside.share, cuts.LEAST) - 1) / beside.step
+                stick = stick + np.where(owners == number, rate / self.viscosity, 0.0)
+        return stick
+
     def _velocities(self, part: Box, wide: Numbers) -> dict[str, np.ndarray]:
         grid, masks = self.solids.grid, {}
         for axis, (role, at) in enumerate(zip(BODY, FACES, strict=True)):
@@ -156,22 +176,24 @@ class MovingMasks(ImmersedMasks):
             for number in np.unique(owners).tolist():
                 motion = self.motions[number - 1] if number else None
                 if motion is not None:
-                    speed = np.where(owners == number, rigid(motion, self.time, axis, part, grid), speed)
+                    speed = np.where(owners == number, rigid(motion, self.time, axis, part, grid, at), speed)
             masks[role] = speed
         return masks
 
 
-def rigid(motion: RigidMotion, time: float, axis: int, cells: Box, grid: StaggeredGrid) -> np.ndarray:
-    """The velocity along an axis of a rigid body [z, y, x] on the low faces of cells across it; of the images of the
-    body beyond periodic sides the nearest. It depends on the place along the other axes alone, to the last bit: so its
-    divergence is 0 in every cell.
+def rigid(
+    motion: RigidMotion, time: float, axis: int, cells: Box, grid: StaggeredGrid, at: Point
+) -> np.ndarray:
+    """The velocity along an axis of a rigid body [z, y, x], at a location in cells; of the images of the body beyond
+    periodic sides the nearest. It depends on the place along the other axes alone, to the last bit: so its divergence
+    is 0 in every cell.
     """
     middle, turning = motion.place(time).middle, motion.rotation(time)
     speed = np.full((1, 1, 1), motion.velocity(time)[axis])
     for other, sign in (((axis + 2) % 3, 1.0), ((axis + 1) % 3, -1.0)):
         rate = sign * turning[3 - axis - other]
         if rate:
-            away = grid.coordinates(FACES[axis], other, cells.lo[other], cells.hi[other]) - middle[other]
+            away = grid.coordinates(at, other, cells.lo[other], cells.hi[other]) - middle[other]
             if grid.periodic[other]:
                 away = away - grid.lengths[other] * np.round(away / grid.lengths[other])
             shape = [1, 1, 1]
