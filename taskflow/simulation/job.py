@@ -101,7 +101,8 @@ class RunLoop:
             before, tick = tick, self.clock.advance(tick, rate, spreads)
             self._compared(tick)
             numbers = self.spec.inflows.advance(shard, before.time, tick.dt) if self.spec.inflows else {}
-            if self.movement is not None:
+            if self.movement is not None and self.spec.ways is not None:
+                self.spec.ways.follow(tick.time)
                 self.movement.advance(tick.time)
             self.sanity.entered(numbers)
             with explained(f"step {tick.step}, time {tick.time:g}"):

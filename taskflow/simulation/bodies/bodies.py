@@ -17,6 +17,7 @@ from taskflow.flow.bodies import Body, ImmersedObstacles, MovingObstacles, Obsta
 from taskflow.geometry import Cuboid, Cylinder, Implicit, Shape, Sphere, read_heights, read_surface
 from taskflow.runtime.regions import Box, hull, triple
 from taskflow.simulation.bodies.bounded import bounded
+from taskflow.simulation.bodies.inertia import MovingBody, RigidMass
 from taskflow.simulation.bodies.masks import ImmersedMasks, Masks
 from taskflow.simulation.bodies.moving import REACH, Moving
 from taskflow.simulation.bodies.solids import Solids
@@ -74,6 +75,19 @@ class Bodies:
         return tuple(self._body(name) for name in self.names)
 
     @cached_property
+    def driven(self) -> dict[str, MovingBody]:
+        """The bodies that move and have names, by these."""
+        found, moving = {}, self.moving
+        for name in self.names if moving else ():
+            parts = [n for n, obstacle in enumerate(self.case.obstacles) if obstacle.name == name]
+            motion = moving.motions[parts[0]]
+            if motion is not None:
+                shapes = tuple(moving.shapes[n] for n in parts)
+                about = np.array(self._about(name))
+                found[name] = MovingBody(self.grid, shapes, RigidMass.of(shapes, self.grid), motion, about)
+        return found
+
+    @cached_property
     def near(self) -> Box:
         """The cells around all of them, with those beside: others know nothing of bodies."""
         if self.moving:
@@ -127,14 +141,20 @@ class Bodies:
     def _body(self, name: str) -> Body:
         parts = [n for n, obstacle in enumerate(self.case.obstacles) if obstacle.name == name]
         around = hull(self.solids.boxes[n] for n in parts)
-        points = (self.case.obstacles[n].moment_about for n in parts)
-        about = next((point for point in points if point is not None), None) or self._middle(around)
-        x, y, z = (a - b for a, b in zip(about, self.grid.origin, strict=True))
+        x, y, z = (a - b for a, b in zip(self._about(name), self.grid.origin, strict=True))
         heated = any(self.case.obstacles[n].temperature is not None for n in parts)
         cells = self._beside(around)
         if self.moving:
             cells = hull([*self._travelled(parts), self._beside(around, REACH)])
         return Body(name, cells, (x, y, z), heated)
+
+    def _about(self, name: str) -> tuple[float, float, float]:
+        """The point about which the moment of a body is taken, at its place at rest."""
+        parts = [n for n, obstacle in enumerate(self.case.obstacles) if obstacle.name == name]
+        points = (self.case.obstacles[n].moment_about for n in parts)
+        given = next((point for point in points if point is not None), None)
+        solids = replace(self.solids, shapes=self.moving.shapes) if self.moving else self.solids
+        return given or self._middle(hull(solids.boxes[n] for n in parts))
 
     def _middle(self, cells: Box) -> tuple[float, float, float]:
         x, y, z = (float(self.grid.faces(axis)[[cells.lo[axis], cells.hi[axis]]].mean()) for axis in range(3))

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
+from typing import Any
 
 import numpy as np
 
 from taskflow.flow import StaggeredGrid
-from taskflow.geometry import Shape
+from taskflow.geometry import Place, Shape, placed
 from taskflow.simulation.motion import RigidMotion
 
 FINER = 8  # points per narrowest cell and direction
@@ -90,3 +92,56 @@ def _crossing(vector: np.ndarray) -> np.ndarray:
 def _vector(tensor: np.ndarray) -> np.ndarray:
     """sum over points of r x a, from the sum of r a^T."""
     return np.array([tensor[1, 2] - tensor[2, 1], tensor[2, 0] - tensor[0, 2], tensor[0, 1] - tensor[1, 0]])
+
+
+@dataclass(frozen=True, eq=False)
+class MovingBody:
+    """A body that moves and whose forces are followed: what it is made of, its mass at rest, its motion, and the point
+    about which its moment is taken, at rest. Picklable.
+    """
+
+    grid: StaggeredGrid
+    shapes: tuple[Shape, ...]
+    mass: RigidMass
+    motion: RigidMotion
+    about: np.ndarray
+
+    def speed(self, time: float) -> float:
+        """The largest speed of the corners of the boxes around its parts at a time, where these are not endless."""
+        place, most = self.motion.place(time), 0.0
+        for shape in self.shapes:
+            ends = np.array(shape.bounds)
+            ends = np.where(np.isfinite(ends), ends, np.array(self.motion.centre))
+            corners = place.forth(np.array(list(product(*ends.T.tolist()))))
+            most = max(most, float(np.linalg.norm(self.motion.velocity_at(time, corners), axis=1).max()))
+        return most
+
+    def completed(self, measured: dict[str, Any], time: float, dt: float) -> dict[str, Any]:
+        """What was measured of it in the step of length dt that led to a time, with the inertia of what is stored in
+        it, and the moment about the point where that is now. None is told while it lies across a periodic side.
+        """
+        if not dt:
+            return measured
+        place = self.motion.place(time)
+        about = place.forth(self.about)
+        gained, turned = self.mass.change(self.motion, time - dt, time, about)
+        force = np.array(measured["force"])
+        told = {**measured, "force": (force + gained).tolist()}
+        image = self._image(place)
+        if image is None:
+            return {name: value for name, value in told.items() if name != "moment"}
+        away = about + image - self.about
+        return {**told, "moment": (np.array(measured["moment"]) - np.cross(away, force) + turned).tolist()}
+
+    def _image(self, place: Place) -> np.ndarray | None:
+        """By how much the body's image in the domain is away from itself; None where it lies across a periodic side."""
+        ends = np.array([placed(shape, place).bounds for shape in self.shapes])
+        low, high, shift = ends[:, 0].min(axis=0), ends[:, 1].max(axis=0), np.zeros(3)
+        for axis, periodic in enumerate(self.grid.periodic):
+            start, length = self.grid.origin[axis], self.grid.lengths[axis]
+            if not periodic or high[axis] - low[axis] >= length:
+                continue
+            shift[axis] = -length * np.floor((low[axis] - start) / length)
+            if high[axis] + shift[axis] > start + length:
+                return None
+        return shift

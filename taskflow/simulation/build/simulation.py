@@ -19,6 +19,7 @@ from taskflow.runtime.cluster import cut
 from taskflow.runtime.regions import Field, FieldSpace, Location, Partition, Triple
 from taskflow.runtime.tasks import Cells, Program, live_in, overwritten
 from taskflow.simulation.bodies import Bodies, Masks, Moving, Survey, survey
+from taskflow.simulation.bodies.paths import Surroundings
 from taskflow.simulation.build.domain import Domain
 from taskflow.simulation.build.projection import system_of
 from taskflow.simulation.build.scales import Scales
@@ -39,7 +40,7 @@ class BlockSpec:
 
     `case` is its text, `settled` the criterion of a steady state, `stability` that of steps where it is known, `scales`
     the largest values that the case explains, `sweeps` the number of iterations of the solver where it is fixed, `moving` the
-    bodies that move, `counted` the scalars that count the iterations of a step that end at a tolerance, `remedy` what its system says of
+    bodies that move, `ways` what they may meet, `counted` the scalars that count the iterations of a step that end at a tolerance, `remedy` what its system says of
     runs that diverge. Recorded beside snapshots are
     `averages`, `spectra`, `probes`, `planes` (how often, by group) and `integrals`.
     """
@@ -58,6 +59,7 @@ class BlockSpec:
     inflows: Inflows | None
     constants: Constants | None
     moving: Moving | None
+    ways: Surroundings | None
     averages: TimeAverages[Statistics] | None
     spectra: tuple[AveragedSpectra, ...]
     probes: tuple[ProbeSeries, ...]
@@ -239,12 +241,23 @@ class Simulation:
             inflows=self.inflows,
             constants=self.system.constants,
             moving=self.moving,
+            ways=self.ways,
             averages=self.averages,
             spectra=self.spectra,
             probes=self.probes,
             planes={plane.name: plane.every for plane in self.case.planes},
             integrals=self.integrals,
         )
+
+    @cached_property
+    def ways(self) -> Surroundings | None:
+        """What bodies that move may meet; None where all are at rest."""
+        if self.moving is None:
+            return None
+        case = self.case
+        sides = {face: case.boundary(face).type for face in case.boundaries.sides}
+        named = enumerate(case.obstacles, start=1)
+        return Surroundings(self.moving, sides, tuple(body.name or f"obstacles[{n}]" for n, body in named))
 
     @cached_property
     def partition(self) -> Partition:
