@@ -18,8 +18,11 @@ from taskflow.output import (
     INITIAL,
     LOG,
     REPORT,
+    SOLID,
+    SOLID_ATTRIBUTES,
     STORE,
     ChartsLayout,
+    FieldMetadata,
     Guard,
     RecordsLayout,
     RunLog,
@@ -259,6 +262,8 @@ class RunDirectory:
             layer = snapshots.layer(plane.axis, int(np.abs(places - plane.position).argmin()))
             fields = {name: metadata[name] for name in plane.fields or case.fields}
             layouts.append(replace(layer, slots=SLOTS, group=plane.name, fields=fields))
+        if sim.moving is not None:
+            layouts[0] = replace(snapshots, fields={**snapshots.fields, SOLID: FieldMetadata(SOLID_ATTRIBUTES["long_name"])})
         return tuple(layouts)
 
 
@@ -285,8 +290,8 @@ def _about(sim: Simulation) -> dict[str, Any]:
 
 
 def _solid(sim: Simulation) -> Mask | None:
-    """The function that gives the mask of solid cells; None without bodies."""
-    return sim.bodies.solids.mask if sim.case.obstacles else None
+    """The function that gives the mask of solid cells; None without bodies, and where every snapshot has its own."""
+    return sim.bodies.solids.mask if sim.case.obstacles and sim.moving is None else None
 
 
 def _history() -> str:

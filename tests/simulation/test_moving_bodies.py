@@ -9,6 +9,7 @@ import pytest
 
 from taskflow.errors import BadInput, RunFailed
 from taskflow.flow.bodies.moving import BODY
+from taskflow.output import dataset
 from taskflow.runtime.regions import Box
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
@@ -113,3 +114,83 @@ def test_a_body_that_is_told_to_stay_is_one_at_rest():
     moving, standing = (compute(stirred(DIRECT, obstacles=[body]), clock=lengths) for body in (still, rest))
     for name in (*VELOCITY, "p"):
         np.testing.assert_allclose(moving[name], standing[name], atol=1e-9, err_msg=name)
+
+
+@pytest.mark.parametrize(("pressure", "blocks", "other"), [
+    ({"iterations": 4}, (1, 1, 1), (1, 1, 2)),
+    pytest.param({"solver": "multigrid"}, (1, 1, 2), (1, 1, 2), marks=pytest.mark.slow),
+])  # fmt: skip
+def test_going_on_from_a_checkpoint_to_the_bit(pressure, blocks, other, tmp_path):
+    """The checkpoint has no geometry: it follows from the time. With sweeps on other blocks, too."""
+    case = stirred(pressure, checkpoint={"every": {"steps": 2}})
+    go(case, tmp_path / "whole", blocks)
+    go(case, tmp_path / "run", blocks, kill=4)
+    go(case, tmp_path / "run", other, resume=True)
+    check_same(tmp_path / "run", tmp_path / "whole", rel=0.0 if blocks == other else 1e-9)
+    with dataset(tmp_path / "run" / "fields.zarr") as found:
+        assert found["solid"].dims[0] == "time"
+        for n, time in enumerate(found["time"].values.tolist()):
+            mask = Simulation(case, (1, 1, 1)).bodies.moving.solids(time).mask(Box.of((20, 12, 16)))
+            np.testing.assert_array_equal(found["solid"].values[n], mask)
+
+
+def refused(error: type[Exception] = BadInput, **changes) -> str:
+    with pytest.raises(error) as caught:
+        Simulation(stirred(**changes), (1, 1, 1)).system.check()
+    return str(caught.value)
+
+
+def ball(**changes) -> list[dict]:
+    return [{**BALL, **changes}]
+
+
+def told(**motion) -> list[dict]:
+    return ball(centre=[0.8, 0.6, 0.7], motion=motion)
+
+
+ALONG = {"displacement": ["0.1*t", 0, 0]}
+RUN = {"end": 2.0, "cfl": 0.4}
+OPENED = {"x_min": {"type": "inflow", "velocity": [1, 0, 0]}, "x_max": "outflow", "y": "periodic", "z_min": "wall", "z_max": "slip"}
+
+
+@pytest.mark.parametrize(("changes", "words"), [
+    ({"obstacles": ball(name=None)}, ["obstacles[1].motion", "give it a name"]),
+    ({"bodies": {}}, ["obstacles[1].motion", 'give bodies.treatment = "immersed"']),
+    ({"pressure": {"solver": "fft"}}, ["pressure.solver", 'give "multigrid"']),
+    ({"time": {"steps": 5, "scheme": "rk3"}}, ["time.scheme", "not available with bodies that move in this version"]),
+    ({"heat": {"diffusivity": 0.1}}, ["heat", "not available with bodies that move in this version"]),
+    ({"obstacles": told(displacement=["x*t", 0, 0])}, ["obstacles[1].motion.displacement", "uses x", "time t alone"]),
+    ({"obstacles": told(displacement=["u", 0, 0])}, ["obstacles[1].motion.displacement", "there is no u"]),
+    ({"obstacles": told(angle={"x": "t", "z": "t"})}, ["obstacles[1].motion.angle.z", "give one"]),
+    ({"obstacles": told()}, ["obstacles[1].motion.displacement", "missing"]),
+    ({"obstacles": told(**ALONG, centre=[0, 0, 0])}, ["obstacles[1].motion.centre", "leave it out"]),
+    ({"obstacles": [*told(**ALONG), *told(displacement=["0.2*t", 0, 0])]}, ["obstacles[2].motion", "move together"]),
+])  # fmt: skip
+def test_cases_that_are_refused(changes, words):
+    message = refused(pressure=changes.pop("pressure", None), **changes)
+    assert all(word in message for word in words), message
+
+
+@pytest.mark.parametrize(("changes", "words"), [
+    ({"obstacles": told(displacement=["where(t < 1, 0, 0.2)", 0, 0])}, ["obstacles[1].motion.displacement[1]", "jumps at time 1"]),
+    ({"obstacles": told(displacement=["log(1.5 - t)", 0, 0])}, ["displacement[1]", "not finite at time 1.5"]),
+    ({"obstacles": told(displacement=["0.6*t", 0, 0]), "boundaries": OPENED}, ["ball", "the outflow x_max", "at time"]),
+    ({"obstacles": told(displacement=[0, 0, "-0.3*t"])}, ["ball", "the wall z_min", "a cell or more between them"]),
+    ({"obstacles": [*told(displacement=["0.4*t", 0, 0]), {**STILL, "centre": [1.6, 0.6, 0.7]}]}, ["ball", "still", "contact"]),
+    ({"obstacles": told(displacement=["2*sin(t)", 0, 0]), "time": {"end": 2.0, "step": 0.1}}, ["time.step = 0.1", "time.cfl"]),
+])  # fmt: skip
+def test_ways_that_cannot_be_gone(changes, words):
+    message = refused(**{"time": RUN, **changes})
+    assert all(word in message for word in words), message
+
+
+def test_a_step_that_is_too_long_is_made_shorter_or_refused():
+    """With time.cfl the surface moves half a spacing at most, however slow the flow is."""
+    fast = told(displacement=["0.5*(1 - cos(9*t))", 0, 0])
+    clock = Simulation(stirred(obstacles=fast, time={"end": 1.0, "cfl": 0.5}), (1, 1, 1)).clock
+    tick = clock.advance(clock.start(), 0.0)
+    moving = clock.motion
+    assert 0.2 < moving.spacings(0.0, tick.dt) <= 0.5
+    fixed = Simulation(stirred(obstacles=fast, time={"steps": 9, "step": 0.1}), (1, 1, 1)).clock
+    with pytest.raises(RunFailed, match=r"more than half a spacing in time.step = 0.1; give one of 0.05"):
+        fixed.advance(fixed.start(), 0.0)

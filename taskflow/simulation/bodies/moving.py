@@ -64,6 +64,10 @@ class Moving:
         roles = tuple(role for role in self.roles if not role.endswith(OTHER) and role not in PUSH)
         return MovingMasks(self.solids(time), roles, self.owners, self.temperatures, self.motions, time, self.viscosity)
 
+    def solid(self, time: float, cells: Box) -> np.ndarray:
+        """1 in cells [z, y, x] whose centre is in a body at a time, 0 in others."""
+        return self.solids(time).mask(cells).astype(np.float64)
+
     def fastest(self, time: float) -> np.ndarray:
         """The largest |u|, |v|, |w| of all points of bodies that move, at a time."""
         speeds = [
