@@ -27,6 +27,8 @@ SOLID_ATTRIBUTES: dict[str, Any] = {
     "grid": "grid",
     "location": "volume",
 }
+# A field of each snapshot instead, where bodies move: 1 in bodies, 0 elsewhere
+IN_BODIES = {SOLID: FieldMetadata(SOLID_ATTRIBUTES["long_name"])}
 PARTS = {"cospectrum": "co-spectrum", "quadrature": "quadrature spectrum"}  # of the spectrum of two fields
 MEAN = "time: mean"
 

@@ -13,7 +13,6 @@ from taskflow.simulation.slope import Dual, dual
 
 JUMP = 1e-6  # of the largest extent of the motion: a change that large within rounding of a time is a jump
 HALVINGS = 45
-FASTER = 8.0  # times what the slopes at both ends say: an interval in which a motion gets further is looked at
 
 
 @dataclass(frozen=True)
@@ -54,9 +53,10 @@ class RigidMotion:
             bad = np.flatnonzero(~(np.isfinite(value) & np.isfinite(slope)))
             if bad.size:
                 raise _not_finite(name, part, float(times[bad[0]]))
-            change, extent = np.abs(np.diff(value)), float(np.ptp(value))
-            expected = np.maximum(np.abs(slope[:-1]), np.abs(slope[1:])) * np.diff(times)
-            for n in np.flatnonzero(change > FASTER * expected + JUMP * extent):
+            extent, steps = float(np.ptp(value)), np.diff(times)
+            beyond = np.abs(np.diff(value) - (slope[:-1] + slope[1:]) / 2 * steps)
+            # what a slope can explain that goes steadily from one end to the other
+            for n in np.flatnonzero(beyond > np.abs(np.diff(slope)) * steps / 2 + JUMP * extent):
                 _refuse_jump(name, part, float(times[n]), float(times[n + 1]), JUMP * extent)
 
     @property

@@ -150,7 +150,10 @@ def told(**motion) -> list[dict]:
 
 ALONG = {"displacement": ["0.1*t", 0, 0]}
 RUN = {"end": 2.0, "cfl": 0.4}
-OPENED = {"x_min": {"type": "inflow", "velocity": [1, 0, 0]}, "x_max": "outflow", "y": "periodic", "z_min": "wall", "z_max": "slip"}
+OPENED = {
+    "x_min": {"type": "inflow", "velocity": [1, 0, 0]}, "x_max": "outflow", "y": "periodic", "z_min": "wall",
+    "z_max": "slip",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("changes", "words"), [
@@ -164,7 +167,8 @@ OPENED = {"x_min": {"type": "inflow", "velocity": [1, 0, 0]}, "x_max": "outflow"
     ({"obstacles": told(angle={"x": "t", "z": "t"})}, ["obstacles[1].motion.angle.z", "give one"]),
     ({"obstacles": told()}, ["obstacles[1].motion.displacement", "missing"]),
     ({"obstacles": told(**ALONG, centre=[0, 0, 0])}, ["obstacles[1].motion.centre", "leave it out"]),
-    ({"obstacles": [*told(**ALONG), *told(displacement=["0.2*t", 0, 0])]}, ["obstacles[2].motion", "move together"]),
+    ({"obstacles": [*told(**ALONG), *told(displacement=["0.2*t", 0, 0])]},
+     ["obstacles[2].motion", "give the parts of one name one motion"]),
 ])  # fmt: skip
 def test_cases_that_are_refused(changes, words):
     message = refused(pressure=changes.pop("pressure", None), **changes)
@@ -172,12 +176,15 @@ def test_cases_that_are_refused(changes, words):
 
 
 @pytest.mark.parametrize(("changes", "words"), [
-    ({"obstacles": told(displacement=["where(t < 1, 0, 0.2)", 0, 0])}, ["obstacles[1].motion.displacement[1]", "jumps at time 1"]),
+    ({"obstacles": told(displacement=["where(t < 1, 0, 0.2)", 0, 0])},
+     ["obstacles[1].motion.displacement[1]", "jumps at time 1"]),
     ({"obstacles": told(displacement=["log(1.5 - t)", 0, 0])}, ["displacement[1]", "not finite at time 1.5"]),
     ({"obstacles": told(displacement=["0.6*t", 0, 0]), "boundaries": OPENED}, ["ball", "the outflow x_max", "at time"]),
-    ({"obstacles": told(displacement=[0, 0, "-0.3*t"])}, ["ball", "the wall z_min", "a cell or more between them"]),
-    ({"obstacles": [*told(displacement=["0.4*t", 0, 0]), {**STILL, "centre": [1.6, 0.6, 0.7]}]}, ["ball", "still", "contact"]),
-    ({"obstacles": told(displacement=["2*sin(t)", 0, 0]), "time": {"end": 2.0, "step": 0.1}}, ["time.step = 0.1", "time.cfl"]),
+    ({"obstacles": told(displacement=[0, 0, "-0.3*t"])}, ["ball", "touches the wall z_min", "leave a cell or more"]),
+    ({"obstacles": [*told(displacement=["0.4*t", 0, 0]), {**STILL, "centre": [1.6, 0.6, 0.7]}]},
+     ["ball", "still", "contact"]),
+    ({"obstacles": told(displacement=["2*sin(t)", 0, 0]), "time": {"end": 2.0, "step": 0.1}},
+     ["time.step = 0.1", "time.cfl"]),
 ])  # fmt: skip
 def test_ways_that_cannot_be_gone(changes, words):
     message = refused(**{"time": RUN, **changes})

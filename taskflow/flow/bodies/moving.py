@@ -60,8 +60,8 @@ MOVING = KERNELS / "bodies" / "moving.cu"
 def move_with_bodies(
     velocity: Components(u=Read[1], v=Read[1], w=Read[1]), tendency: Components(h_u=Read, h_v=Read, h_w=Read),
     velocity_new: Components(u_new=ReadWrite, v_new=ReadWrite, w_new=ReadWrite),
-    push: Components(push_x=Write, push_y=Write, push_z=Write), p: Read[BESIDE], solid: ReadByte, solid_before: ReadByte,
-    stick: Components(stick_x=Read, stick_y=Read, stick_z=Read),
+    push: Components(push_x=Write, push_y=Write, push_z=Write), p: Read[BESIDE],
+    solid: ReadByte, solid_before: ReadByte, stick: Components(stick_x=Read, stick_y=Read, stick_z=Read),
     cover: Components(cover_x=Read, cover_y=Read, cover_z=Read), body: SURFACE,
     cover_before: Components(cover_x_before=Read[1], cover_y_before=Read[1], cover_z_before=Read[1]),
     body_before: Components(body_x_before=Read[1], body_y_before=Read[1], body_z_before=Read[1]),
@@ -90,7 +90,7 @@ def fill_pressure(p: ReadWrite, mean: Read, solid: ReadByte, solid_before: ReadB
 @task(kernel=KERNELS / "bodies" / "forces_moving.cu")
 def force_on_moving_body(
     p: Read[BESIDE], solid: ReadByte, push: Components(push_x=Read, push_y=Read, push_z=Read), owners: OWNERS,
-    *, forces: Reduce["sum", 9], grid: Grid, target: ForceTarget,
+    *, forces: Reduce[sum, 9], grid: Grid, target: ForceTarget,
 ) -> None:  # fmt: skip
     """What the scheme has taken from the fluid in the last step on the faces that belong to a body, and its moment:
     `forces` are pressure, on closed faces, the rest, which is `push`, and moment, along x, y and z each.

@@ -26,7 +26,7 @@ from taskflow.simulation.case.grid import GridTable
 from taskflow.simulation.case.obstacles import ShapeTable
 
 ORIGIN = (0.0, 0.0, 0.0)
-MOMENTS = 400  # of a run, at which it is looked where bodies are
+MOMENTS = 200  # of a run, at which it is looked where bodies are
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,8 +52,8 @@ class Bodies:
             bounded(shape, self.grid) if motion is not None and isinstance(shape, Implicit) else shape
             for shape, motion in zip(shapes(self.case), motions, strict=True)
         ]
-        viscosity = self.case.fluid.viscosity
-        return Moving(self.grid, tuple(at_rest), motions, viscosity, owners=self._owners, temperatures=self._temperatures)
+        viscosity, owners, temperatures = self.case.fluid.viscosity, self._owners, self._temperatures
+        return Moving(self.grid, tuple(at_rest), motions, viscosity, owners=owners, temperatures=temperatures)
 
     @cached_property
     def path(self) -> tuple[float, ...]:
@@ -77,8 +77,11 @@ class Bodies:
     @cached_property
     def driven(self) -> dict[str, MovingBody]:
         """The bodies that move and have names, by these."""
-        found, moving = {}, self.moving
-        for name in self.names if moving else ():
+        found: dict[str, MovingBody] = {}
+        moving = self.moving
+        if moving is None:
+            return found
+        for name in self.names:
             parts = [n for n, obstacle in enumerate(self.case.obstacles) if obstacle.name == name]
             motion = moving.motions[parts[0]]
             if motion is not None:
@@ -91,7 +94,8 @@ class Bodies:
     def near(self) -> Box:
         """The cells around all of them, with those beside: others know nothing of bodies."""
         if self.moving:
-            return hull([*self._travelled(range(len(self.case.obstacles))), self._beside(hull(self.solids.boxes), REACH)])
+            travelled = self._travelled(range(len(self.case.obstacles)))
+            return hull([*travelled, self._beside(hull(self.solids.boxes), REACH)])
         return self._beside(hull(self.solids.boxes), 2 if self._immersed else 1)
 
     def _travelled(self, parts: Iterable[int]) -> Iterator[Box]:

@@ -55,20 +55,22 @@ class RigidMass:
         centre = first / volume
         return cls(volume, centre, second - volume * np.outer(centre, centre))
 
-    def change(self, motion: RigidMotion, before: float, now: float, about: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def change(
+        self, motion: RigidMotion, before: float, now: float, about: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """The rate at which the momentum of the stored fluid changes from one time to another, and the moment of that
         about a point, given where it is at the later one. Per density.
         """
         dt, place = now - before, motion.place(now)
         accelerated = (motion.velocity(now) - motion.velocity(before)) / dt
-        turned, turning = (motion.rotation(now) + motion.rotation(before)) / 2, motion.rotation(now) - motion.rotation(before)
-        gain = _crossing(turning / dt) + _crossing(turned) @ _crossing(turned)  # of a velocity, along what is away
+        rotation, old = motion.rotation(now), motion.rotation(before)
+        turned = _crossing((rotation + old) / 2)
+        gain = _crossing((rotation - old) / dt) + turned @ turned  # of a velocity, along what is away
         axes = place.directions(np.eye(3)).T
         moments = axes @ self.moments @ axes.T
         middle, pivot = place.forth(self.centre), np.array(place.middle)
         force = self.volume * (accelerated + gain @ (middle - pivot))
-        # of what is away from the middle, and of all in it
-        own = _vector(moments @ gain.T)
+        own = _vector(moments @ gain.T)  # about the middle
         return force, own + np.cross(middle - about, force)
 
 

@@ -6,25 +6,23 @@ boxes around the bodies that move, where they were and where they get; elsewhere
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 
 import numpy as np
 
-from taskflow.errors import BadInput, RunFailed
+from taskflow.errors import RunFailed
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.bodies import cuts
 from taskflow.flow.bodies.flags import moved
-from taskflow.flow.bodies.moving import BODY, KEPT, OTHER, PUSH
+from taskflow.flow.bodies.moving import BODY, OTHER, PUSH
 from taskflow.flow.grid import FACES, Point
 from taskflow.geometry import Shape, Vector, placed
-from taskflow.runtime.machine import Shard
-from taskflow.runtime.regions import Box, hull, periodic_images
-from taskflow.simulation.bodies.masks import LAYERS, ImmersedMasks, Numbers, Patch, Surfaces
-from taskflow.simulation.motion import RigidMotion
+from taskflow.runtime.regions import Box, periodic_images
+from taskflow.simulation.bodies.masks import LAYERS, ImmersedMasks, Numbers, Surfaces
 from taskflow.simulation.bodies.solids import Solids
+from taskflow.simulation.motion import RigidMotion
 
 FARTHEST = 0.5  # spacings that a surface moves in a step
 REACH = 4  # layers around closed faces on which a step with bodies differs from one without
@@ -92,7 +90,8 @@ class Moving:
             if self.spacings(time, time + dt) <= FARTHEST:
                 return dt
             dt /= 2
-        raise RunFailed(f"at time {time:g} a body jumps: steps of {dt:g} are too long for it; give a motion that does not")
+        words = f"at time {time:g} a body jumps: steps of {dt:g} are too long for it"
+        raise RunFailed(f"{words}; give a motion that does not")
 
     def reach(self, time: float) -> list[Box]:
         """The cells in the domain that bodies that move may change at a time, as boxes that may overlap."""
@@ -122,12 +121,12 @@ class Moving:
         place = motion.place(time)
         (low, high), shifts = placed(shape, place).bounds, []
         for axis, periodic in enumerate(self.grid.periodic):
-            start, length = self.grid.origin[axis], self.grid.lengths[axis]
-            if periodic and np.isfinite([low[axis], high[axis]]).all() and high[axis] - low[axis] < length:
-                first, last = int(np.floor((start - high[axis]) / length)) + 1, int(np.ceil((start - low[axis]) / length))
-                shifts.append([n * length for n in range(first, last + 1)])
-            else:
+            start, length, ends = self.grid.origin[axis], self.grid.lengths[axis], (low[axis], high[axis])
+            if not periodic or not np.isfinite(ends).all() or ends[1] - ends[0] >= length:
                 shifts.append([0.0])
+                continue
+            first, last = np.floor((start - ends[1]) / length) + 1, np.ceil((start - ends[0]) / length)
+            shifts.append([n * length for n in range(int(first), int(last) + 1)])
         images: tuple[Vector, ...] = tuple((x, y, z) for x, y, z in product(*shifts))
         return placed(shape, place, images or ((0.0, 0.0, 0.0),))
 
@@ -153,9 +152,9 @@ class MovingMasks(ImmersedMasks):
         return masks | self._velocities(part, wide)
 
     def _stick(self, beside: Surfaces, part: Box, numbers: np.ndarray, at: Point, way: tuple[int, int]) -> np.ndarray:
-        """See `ImmersedMasks._stick`. A surface that comes near carries the velocity between it and a face along: at the
-        face it changes by the speed of the surface times (u_b - u) / (s h), of which convection knows what it would be
-        at s = 1. The rest is an implicit friction, as that of viscosity.
+        """See `ImmersedMasks._stick`. A surface that comes near carries the velocity between it and a face along: at
+        the face it changes by the speed of the surface times (u_b - u) / (s h), of which convection knows what it
+        would be at s = 1. The rest is an implicit friction, as that of viscosity.
         """
         stick, (axis, side) = super()._stick(beside, part, numbers, at, way), way
         if not self.viscosity:
@@ -204,61 +203,3 @@ def rigid(
             shape[2 - other] = -1
             speed = speed + (rate * away).reshape(shape)
     return speed
-
-
-class Movement:
-    """The geometry in the fields of one block: written at the beginning, and before each step where bodies move."""
-
-    def __init__(self, moving: Moving, shard: Shard) -> None:
-        self.moving, self.shard, self.time = moving, shard, 0.0
-        self._changed: tuple[list[Box], ...] = ()  # by the geometries that fields still hold
-
-    def begin(self, time: float) -> None:
-        """Write the geometry of a time into all fields."""
-        moving, shard, masks = self.moving, self.shard, self.moving.masks(time)
-        nowhere = {role: np.zeros((1, 1, 1), np.uint8) for role in moving.roles}
-        shard.write_parts(moving.roles, [(shard.cells, nowhere)])
-        patches = ((part, {**values, **_others(values)}) for part, values in masks.parts(shard.cells))
-        shard.write_parts(moving.roles, patches)
-        self.time, self._changed = time, (moving.reach(time),) * 2
-
-    def advance(self, time: float) -> None:
-        """Write the geometry at the end of a step that leads to a time, for the step to take over."""
-        moving, shard, masks = self.moving, self.shard, self.moving.masks(time)
-        reach = moving.reach(time)
-        boxes = [box for box in merged([*reach, *(box for boxes in self._changed for box in boxes)]) if box & shard.cells]
-        changed = [f"{role}{OTHER}" if role in KEPT else role for role in masks.roles]
-        shard.write_parts(changed, self._patches(masks, [box & shard.cells for box in boxes]))
-        self.time, self._changed = time, (reach, self._changed[0])
-
-    def _patches(self, masks: MovingMasks, boxes: Sequence[Box]) -> Iterator[Patch]:
-        for box in boxes:
-            found = {role: np.zeros(box.shape[::-1]) for role in masks.roles}
-            for part, values in masks.parts(box):
-                view = part.slices(box.lo)
-                for role, each in values.items():
-                    found[role][view] = each
-            yield box, {f"{role}{OTHER}" if role in KEPT else role: each for role, each in found.items()}
-
-
-def _others(values: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    return {f"{role}{OTHER}": each for role, each in values.items() if role in KEPT}
-
-
-def merged(boxes: Sequence[Box]) -> list[Box]:
-    """Disjoint boxes that have all cells of some: those that overlap become one around both."""
-    apart: list[Box] = []
-    for box in boxes:
-        whole = box
-        while overlapping := [other for other in apart if other & whole]:
-            whole = hull([whole, *overlapping])
-            apart = [other for other in apart if other not in overlapping]
-        apart.append(whole)
-    return apart
-
-
-def travelled(moving: Moving, times: np.ndarray) -> list[Box]:
-    """The cells that bodies may change at some times, as disjoint boxes. Raises BadInput where nothing is known."""
-    if not times.size:
-        raise BadInput("motion: the times of the run are not known; give time.end")
-    return merged([box for time in times.tolist() for box in moving.reach(time)])

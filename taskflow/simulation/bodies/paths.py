@@ -82,10 +82,11 @@ class Surroundings:
         if kind in OPEN and reach > -width:
             return f"comes nearer than a cell to the {kind} {face}; end its way before that"
         corners = np.array(ends)
-        corners = np.where(np.isfinite(corners), corners, [grid.origin, np.add(grid.origin, grid.lengths)])
+        domain = np.array([grid.origin, np.add(grid.origin, grid.lengths)])
+        corners = np.where(np.isfinite(corners), corners, domain)
         assert motion is not None
         if reach > -width and np.abs(motion.velocity_at(time, corners)[:, axis]).max() > 0:
-            return f"moves towards the {kind} {face}, or away from it, and touches it; leave a cell or more between them"
+            return f"touches the {kind} {face} and moves across it; leave a cell or more between them"
         return None
 
 

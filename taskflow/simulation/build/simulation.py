@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, groupby
@@ -16,7 +16,7 @@ from taskflow.flow.model import Model
 from taskflow.flow.stability import Stability
 from taskflow.output import TimeSeries, at_points, of_surface
 from taskflow.runtime.cluster import cut
-from taskflow.runtime.regions import Field, FieldSpace, Location, Partition, Triple
+from taskflow.runtime.regions import Box, Field, FieldSpace, Location, Partition, Triple
 from taskflow.runtime.tasks import Cells, Program, live_in, overwritten
 from taskflow.simulation.bodies import Bodies, Masks, Moving, Survey, survey
 from taskflow.simulation.bodies.paths import Surroundings
@@ -39,10 +39,10 @@ class BlockSpec:
     """A case as its blocks compute it. Picklable.
 
     `case` is its text, `settled` the criterion of a steady state, `stability` that of steps where it is known, `scales`
-    the largest values that the case explains, `sweeps` the number of iterations of the solver where it is fixed, `moving` the
-    bodies that move, `ways` what they may meet, `counted` the scalars that count the iterations of a step that end at a tolerance, `remedy` what its system says of
-    runs that diverge. Recorded beside snapshots are
-    `averages`, `spectra`, `probes`, `planes` (how often, by group) and `integrals`.
+    the largest values that the case explains, `sweeps` the number of iterations of the solver where it is fixed,
+    `counted` the scalars that count the iterations of a step that end at a tolerance, `remedy` what its system says of
+    runs that diverge. `moving` are the bodies of which some move, `ways` what these may meet. Recorded beside snapshots
+    are `averages`, `spectra`, `probes`, `planes` (how often, by group) and `integrals`.
     """
 
     case: str
@@ -216,6 +216,12 @@ class Simulation:
         if not self.case.obstacles or self.bodies.moving:
             return None
         return self.bodies.masks((*self.model.flags, *self.model.surfaces))
+
+    @property
+    def solid(self) -> Callable[[Box], np.ndarray] | None:
+        """The function that gives the mask of solid cells; None without bodies, and where every snapshot has its own.
+        """
+        return self.bodies.solids.mask if self.case.obstacles and self.moving is None else None
 
     @cached_property
     def moving(self) -> Moving | None:

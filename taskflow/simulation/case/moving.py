@@ -30,7 +30,8 @@ def _motions_are_of_immersed_bodies(
             remedy = 'stair steps that move make the pressure jump; give bodies.treatment = "immersed"'
             yield wrong(at, written, remedy)
         if motions.setdefault(obstacle.name, obstacle.motion) != obstacle.motion:
-            yield wrong(at, written, f'another part of "{obstacle.name}" moves otherwise; parts of one name move together')
+            remedy = f'another part of "{obstacle.name}" moves otherwise; give the parts of one name one motion'
+            yield wrong(at, written, remedy)
 
 
 def _motions_have_what_they_need(pressure: PressureTable, time: Time, obstacles: Obstacles) -> Iterator[Problem]:

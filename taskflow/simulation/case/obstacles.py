@@ -8,9 +8,9 @@ from pydantic import ValidationInfo, field_validator
 from taskflow.errors import BadInput
 from taskflow.flow.bodies import MOST
 from taskflow.simulation.case.initial import Profile, profile
+from taskflow.simulation.case.motion import Motion
 from taskflow.simulation.case.physics import NO_HEAT, Heat
 from taskflow.simulation.case.pressure import PressureTable
-from taskflow.simulation.case.motion import Motion
 from taskflow.simulation.case.problems import Problem, numbered, present, wrong
 from taskflow.simulation.case.table import Number, Positive, Table, Text, Vector, entry, reads
 from taskflow.simulation.values import number
