@@ -40,7 +40,7 @@ class Needs:
     def blocks(self) -> list[Memory]:
         """The memory of each block. Of many, all but the fields is that of the one that is looked at in its place."""
         sample, partition = self.sim.step_cost.sample, self.sim.partition
-        passes = Passes(partition, sample.blocks, sample.known, self.sim.model.start, self._then)
+        passes = Passes(partition, sample.blocks, sample.known, self.sim.model.start, self.then)
         count = MemoryCount(partition, self.device, passes, self._direct if self._sees else None)
         sampled = {block: Memory(**asdict(count.of(block)), output=self._output(block)) for block in sample.blocks}
         return [replace(sampled[like], fields=partition.nbytes(block)) for block, like in enumerate(sample.like)]
@@ -87,7 +87,7 @@ class Needs:
         return sum(part.volume * sim.partition.fields[role].nbytes for role, part in parts)
 
     @property
-    def _then(self) -> dict[Program, list[Program]]:
+    def then(self) -> dict[Program, list[Program]]:
         """The programs that can follow each one in a run. It begins with a start and a monitor; after each step there
         may be one, too, and then whatever is recorded. A state that is kept to be compared with, at the start as well,
         makes no difference to any other field.

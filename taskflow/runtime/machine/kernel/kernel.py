@@ -182,7 +182,7 @@ class CudaKernel(Kernel):
         return int(np.prod(grid, dtype=np.int64))
 
     def tile(self, cells: Box, middle: Box | None = None) -> Triple | None:
-        text = _cuda_text(self.task, self.real)
+        text = cuda_text(self.task, self.real)
         rim = 2 * defined(text, "OVERLAP", 0)
         if not rim:
             return None
@@ -194,7 +194,7 @@ class CudaKernel(Kernel):
         return x, y, march(-(-across // x) * -(-down // y), planes, room, ends)
 
     def _shape(self, box: Box, tile: Triple | None = None) -> tuple[Triple, Triple]:
-        text = _cuda_text(self.task, self.real)
+        text = cuda_text(self.task, self.real)
         x, y = self._threads(text)
         if tile:
             return tiled_shape(box.shape, tile, (x, y, 1))
@@ -206,7 +206,7 @@ class CudaKernel(Kernel):
     def _call(
         self, box: Box, values: list[Value], lane: Lane | None, keep: object, tile: Triple | None
     ) -> Callable[[], None]:
-        module = compile_cuda.module(_cuda_text(self.task, self.real))
+        module = compile_cuda.module(cuda_text(self.task, self.real))
         return cuda_call(module.get_function(self.task.symbol), self._shape(box, tile), values, lane, keep)
 
 
@@ -251,7 +251,7 @@ def _make(device: Device, made: Made) -> None:
 
 
 def _text(task: Task, real: np.dtype, kind: str) -> str:
-    return text_with_thunk(task, real) if kind == "cpu" else _cuda_text(task, real)
+    return text_with_thunk(task, real) if kind == "cpu" else cuda_text(task, real)
 
 
 @cache
@@ -264,7 +264,7 @@ def text_with_thunk(task: Task, real: np.dtype) -> str:
 
 
 @cache
-def _cuda_text(task: Task, real: np.dtype) -> str:
+def cuda_text(task: Task, real: np.dtype) -> str:
     return complete(task, real, 'extern "C" __global__')
 
 

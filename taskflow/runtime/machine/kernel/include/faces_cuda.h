@@ -1,7 +1,5 @@
 // Faces shared by the threads of a block: see faces.h.
 
-static_assert(BX <= 32, "faces are passed on within warps: #define BX 32, or less");
-
 // Faces that threads share: those across y of all cells in a plane, and of a row more; those across x beyond the last cells.
 constexpr int SHARED_FACES = 2 * BX * BY + 1;
 template <int D>
@@ -59,6 +57,7 @@ FN Values<N> of_next(const Values<N>& mine, const real (&shared)[N][SHARED_FACES
 
 template <int N, int AXES, class Through, class Update>
 FN void balance_cells(const Range& r, Through through, Update update) {
+  static_assert(N > 0 && BX <= 32, "faces are passed on within warps: #define BX 32, or less");
   __shared__ real shared[N][SHARED_FACES];
   const Column c = column(r);
   if (c.begin >= c.end) return;  // all of the thread block

@@ -1,0 +1,62 @@
+"""Every kernel that an example launches compiles for GPUs, on machines that have none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cuda.bindings import nvrtc
+
+import taskflow as tf
+from taskflow.runtime.machine.kernel.compile_cuda import OPTIONS
+from taskflow.runtime.machine.kernel.kernel import cuda_text
+from taskflow.runtime.tasks import Launch, Part, Roles, Stretch, plan
+from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.memory import Needs
+
+EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.toml"))
+FAST = ("bearing",)
+ARCHITECTURE = "--gpu-architecture=compute_90"
+
+
+@cache
+def messages(text: str) -> str:
+    """What NVRTC says of a text that it refuses."""
+    _, program = nvrtc.nvrtcCreateProgram(text.encode(), b"kernel.cu", 0, [], [])
+    options = [option.encode() for option in (*OPTIONS, ARCHITECTURE)]
+    (result,) = nvrtc.nvrtcCompileProgram(program, len(options), options)
+    _, size = nvrtc.nvrtcGetProgramLogSize(program)
+    log = b" " * size
+    nvrtc.nvrtcGetProgramLog(program, log)
+    nvrtc.nvrtcDestroyProgram(program)
+    return "" if result == nvrtc.nvrtcResult.NVRTC_SUCCESS else log.decode()
+
+
+def launches(parts: tuple[Part, ...]) -> Iterator[Launch]:
+    for part in parts:
+        yield from part.launches if isinstance(part, Stretch) else launches(part.body)
+
+
+def texts(path: Path, precision: str) -> set[str]:
+    """The texts of all programs of a case."""
+    sim = Simulation(tf.Case.load(path, [f'machine.precision="{precision}"']), (1, 1, 1), device="gpu")
+    parts = Roles.of(tuple(sim.partition.fields))
+    tasks = {launch.task for program in Needs(sim, [], "gpu").then for launch in launches(plan(program, parts)[0])}
+    return {cuda_text(task, np.dtype(sim.dtype)) for task in tasks if task.kernel is not None}
+
+
+@pytest.mark.parametrize(("path", "precision"), [
+    pytest.param(path, precision, id=f"{path.stem}-{precision}", marks=() if fast else pytest.mark.slow)
+    for path in EXAMPLES for precision in ("double", "single")
+    for fast in [path.stem in FAST and precision == "double"]
+])  # fmt: skip
+@pytest.mark.timeout(600)
+def test_kernels_of_examples_compile_for_gpus(path, precision):
+    assert [message for text in texts(path, precision) if (message := messages(text))] == []
+
+
+def test_a_text_that_no_gpu_takes_is_told():
+    assert "identifier" in messages('extern "C" __global__ void k(double* a) { a[0] = missing; }')
