@@ -52,7 +52,14 @@ BODY: dict[str, Location] = {"body_x": "fx", "body_y": "fy", "body_z": "fz"}
 PUSH: dict[str, Location] = {"push_x": "fx", "push_y": "fy", "push_z": "fz"}
 OTHER = "_other"
 KEPT = ("solid", *COVER, *BODY)  # the roles of which a step needs the geometry at its beginning, too
-SURFACE = Components(body_x=Read, body_y=Read, body_z=Read)
+SURFACE = Components(
+    stick_x=Read, stick_y=Read, stick_z=Read, cover_x=Read, cover_y=Read, cover_z=Read,
+    body_x=Read, body_y=Read, body_z=Read,
+)  # fmt: skip
+SURFACE_BEFORE = Components(
+    cover_x_before=Read[1], cover_y_before=Read[1], cover_z_before=Read[1],
+    body_x_before=Read[1], body_y_before=Read[1], body_z_before=Read[1],
+)  # fmt: skip
 MOVING = KERNELS / "bodies" / "moving.cu"
 
 
@@ -61,10 +68,7 @@ def move_with_bodies(
     velocity: Components(u=Read[1], v=Read[1], w=Read[1]), tendency: Components(h_u=Read, h_v=Read, h_w=Read),
     velocity_new: Components(u_new=ReadWrite, v_new=ReadWrite, w_new=ReadWrite),
     push: Components(push_x=Write, push_y=Write, push_z=Write), p: Read[BESIDE],
-    solid: ReadByte, solid_before: ReadByte, stick: Components(stick_x=Read, stick_y=Read, stick_z=Read),
-    cover: Components(cover_x=Read, cover_y=Read, cover_z=Read), body: SURFACE,
-    cover_before: Components(cover_x_before=Read[1], cover_y_before=Read[1], cover_z_before=Read[1]),
-    body_before: Components(body_x_before=Read[1], body_y_before=Read[1], body_z_before=Read[1]),
+    solid: ReadByte, solid_before: ReadByte, surface: SURFACE, surface_before: SURFACE_BEFORE,
     *, dt: Scalar, grid: Grid, viscosity: float,
 ) -> None:  # fmt: skip
     """u_new becomes u_b on closed faces, and the q of the equation above on those beside surfaces, plus the dt grad(p)
@@ -73,7 +77,9 @@ def move_with_bodies(
 
 
 @task(kernel=MOVING)
-def follow_bodies(velocity: VELOCITY, solid: ReadByte, body: SURFACE, *, grid: Grid) -> None:
+def follow_bodies(
+    velocity: VELOCITY, solid: ReadByte, body: Components(body_x=Read, body_y=Read, body_z=Read), *, grid: Grid
+) -> None:
     """u = u_b on closed faces that are not on walls."""
 
 
@@ -135,11 +141,11 @@ class MovingObstacles(ImmersedObstacles):
         before = f[f"solid{OTHER}"]
         yield pressure_beside(f.p, before, f.rhs, over=self.near)
         yield fill_pressure(f.p, f.rhs, f.solid, before, over=self.near)
-        cover_before, body_before = (tuple(f[f"{role}{OTHER}"] for role in roles) for roles in (COVER, BODY))
-        stick, cover, body, push = (tuple(f[role] for role in roles) for roles in (STICK, COVER, BODY, PUSH))
+        surface = tuple(f[role] for role in (*STICK, *COVER, *BODY))
+        surface_before = tuple(f[f"{role}{OTHER}"] for role in (*COVER, *BODY))
         yield move_with_bodies(
-            (f.u, f.v, f.w), (f.h_u, f.h_v, f.h_w), velocity, push, f.p, f.solid, before, stick, cover, body,
-            cover_before, body_before, over=self.near, dt=dt, grid=grid, viscosity=fluid.viscosity,
+            (f.u, f.v, f.w), (f.h_u, f.h_v, f.h_w), velocity, tuple(f[role] for role in PUSH), f.p, f.solid, before,
+            surface, surface_before, over=self.near, dt=dt, grid=grid, viscosity=fluid.viscosity,
         )  # fmt: skip
 
     def force(self, f: Roles, forces: str, *, eddies: bool, **where: Any) -> Launch:
