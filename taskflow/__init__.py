@@ -28,6 +28,8 @@ _ROOMS = {
         "ReadWrite",
         "Reduce",
         "Scalar",
+        "Sweep",
+        "Swept",
         "Write",
         "box",
         "facing",
@@ -35,6 +37,7 @@ _ROOMS = {
         "offsets",
         "repeat",
         "star",
+        "sweeps",
         "task",
     ),
     "taskflow.runtime.cluster.blocks": ("Blocks",),
@@ -69,6 +72,8 @@ __all__ = [
     "Seam",
     "Slurm",
     "Stopped",
+    "Sweep",
+    "Swept",
     "TaskflowError",
     "Turn",
     "TwoPhase",
@@ -84,6 +89,7 @@ __all__ = [
     "repeat",
     "run",
     "star",
+    "sweeps",
     "task",
 ]
 
@@ -104,6 +110,8 @@ if TYPE_CHECKING:
         ReadWrite,
         Reduce,
         Scalar,
+        Sweep,
+        Swept,
         Write,
         box,
         facing,
@@ -111,6 +119,7 @@ if TYPE_CHECKING:
         offsets,
         repeat,
         star,
+        sweeps,
         task,
     )
     from taskflow.simulation.build.two_phase import TwoPhase
