@@ -58,7 +58,9 @@ def forces(flow: Flow, at: int = -1) -> dict[str, np.ndarray]:
     return {name: np.array(body["force"]) for name, body in found.items()}
 
 
-@pytest.mark.parametrize(("blocks", "overlap"), [((1, 1, 2), "full"), ((2, 2, 1), "comm")])
+@pytest.mark.parametrize(("blocks", "overlap"), [
+    ((1, 1, 2), "full"), pytest.param((2, 2, 1), "comm", marks=pytest.mark.slow),
+])  # fmt: skip
 def test_blocks_do_not_change_a_bit(blocks, overlap):
     """Bodies are cut by the sides of blocks, and cross them."""
     cut = compute(stirred(), blocks, overlap=overlap)
@@ -87,6 +89,7 @@ def test_bodies_hold_their_velocity_which_is_free_of_divergence():
     assert (divergence[deep] == 0).all()
 
 
+@pytest.mark.slow
 def test_momentum_is_that_which_bodies_give():
     """In a periodic domain nothing else changes it: balanced to rounding, in every step, body by body."""
     flow = compute(stirred(DIRECT, boundaries=PERIODIC, time={"steps": 6, "cfl": 0.4}))
@@ -101,6 +104,7 @@ def test_momentum_is_that_which_bodies_give():
     np.testing.assert_allclose(-total, change, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_mass_is_kept_to_the_tolerance_of_the_pressure():
     flow = compute(stirred({"solver": "multigrid", "tolerance": 1e-9}, obstacles=[BALL, BAR, STILL]))
     assert all(line["divergence"] < 1e-6 for line in flow.history)
@@ -118,7 +122,7 @@ def test_a_body_that_is_told_to_stay_is_one_at_rest():
 
 @pytest.mark.parametrize(("pressure", "blocks", "other"), [
     ({"iterations": 4}, (1, 1, 1), (1, 1, 2)),
-    pytest.param({"solver": "multigrid"}, (1, 1, 2), (1, 1, 2), marks=pytest.mark.slow),
+    pytest.param({"solver": "multigrid"}, (1, 1, 2), (1, 1, 2), marks=[pytest.mark.slow, pytest.mark.timeout(600)]),
 ])  # fmt: skip
 def test_going_on_from_a_checkpoint_to_the_bit(pressure, blocks, other, tmp_path):
     """The checkpoint has no geometry: it follows from the time. With sweeps on other blocks, too."""
