@@ -205,3 +205,19 @@ def test_a_step_that_is_too_long_is_made_shorter_or_refused():
     fixed = Simulation(stirred(obstacles=fast, time={"steps": 9, "step": 0.1}), (1, 1, 1)).clock
     with pytest.raises(RunFailed, match=r"more than half a spacing in time.step = 0.1; give one of 0.05"):
         fixed.advance(fixed.start(), 0.0)
+
+
+@pytest.mark.slow
+def test_a_surface_of_triangles_turns_and_rises_with_eddies(tmp_path):
+    """It has the volume of its triangles, and blocks change no bit."""
+    trimesh = pytest.importorskip("trimesh")
+    mesh = trimesh.creation.icosphere(subdivisions=2, radius=0.25).apply_scale([1.4, 1.0, 0.6])
+    mesh.export(tmp_path / "egg.stl")
+    motion = {"displacement": ["0.3*sin(2*t)", 0, "0.1*t"], "angle": {"y": "t"}, "centre": [1.0, 0.6, 0.9]}
+    file = str(tmp_path / "egg.stl")
+    egg = {"type": "surface", "name": "egg", "file": file, "shift": [1.0, 0.6, 0.9], "motion": motion}
+    case = stirred(obstacles=[egg, {**BALL, "centre": [1.9, 0.6, 0.4]}], turbulence={"model": "wale"})
+    one, cut = compute(case), compute(case, (2, 1, 2))
+    for name in (*VELOCITY, "p"):
+        np.testing.assert_array_equal(cut[name], one[name], err_msg=name)
+    assert one.setup.bodies.driven["egg"].mass.volume == pytest.approx(mesh.volume, rel=0.01)
