@@ -10,7 +10,9 @@ import taskflow
 from taskflow.simulation.provenance import build
 
 COMMANDS = ["run", "check", "new", "schema", "info", "unlock", "watch", "plot", "export", "graph", "grid", "bench"]
-BENCH = ["runtime", "channels", "sweep", "scaling", "kernels", "step", "cavity", "two-phase", "report"]
+BENCH = [
+    "runtime", "channels", "sweep", "scaling", "kernels", "step", "cavity", "two-phase", "residual", "ssspnt", "report",
+]  # fmt: skip
 GRID = ["new", "info", "check", "plot", "convert"]
 HEAVY = {"cupy", "dask", "distributed", "matplotlib", "numpy", "pydantic", "rich", "ucxx", "xarray", "zarr"}
 MAIN = "from taskflow.cli import main; main()"
