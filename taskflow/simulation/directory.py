@@ -136,7 +136,7 @@ class RunDirectory:
                 (draft / CASE).write_text(case.to_toml(), encoding="utf-8")
                 about = {**_about(sim), "history": _history(), "source": "taskflow"}
                 snapshots, *others = self._layouts(sim)
-                _create(draft / STORE, snapshots, about, sim.solid)
+                _create(draft / STORE, snapshots, about, sim.bodies.mask if case.obstacles else None)
                 more: tuple[RecordsLayout | TimeSeries, ...] = (*others, *sim.spec.series)
                 for group in more:
                     _create(draft / STORE, group, _about(sim))
@@ -278,7 +278,7 @@ def _reshard(path: Path, layouts: Sequence[RecordsLayout], sim: Simulation) -> N
     """Make the groups of the store fit the blocks."""
     reshard_charts(path, [layout for layout in layouts if isinstance(layout, ChartsLayout)])
     if boxes := [layout for layout in layouts if isinstance(layout, StoreLayout)]:
-        reshard(path, boxes, sim.partition.blocks, sim.solid)
+        reshard(path, boxes, sim.partition.blocks, sim.bodies.mask if sim.case.obstacles else None)
 
 
 def _about(sim: Simulation) -> dict[str, Any]:

@@ -75,7 +75,7 @@ class RunLoop:
         self.waves = WaveWatch()
         self.warnings: list[str] = []
         self.settling = self.spec.settled.watch(shard) if self.spec.settled else None
-        self.movement = Movement(self.spec.moving, shard) if self.spec.moving else None
+        self.movement = Movement(self.spec.ways.moving, shard) if self.spec.ways else None
         self.saving = CheckpointWriter(policy, shard)
         times = job.resumed.times if job.resumed else {}
         self.records = Records(self.spec, directory / STORE, shard, times, policy.guard)

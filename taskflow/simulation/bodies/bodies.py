@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -115,8 +115,15 @@ class Bodies:
             for box in chosen.reach(time):
                 yield box.grow(between) & self.grid.box
 
-    def masks(self, roles: tuple[str, ...]) -> Masks:
-        """The masks that fill the fields of these roles."""
+    @property
+    def mask(self) -> Callable[[Box], np.ndarray] | None:
+        """The mask of solid cells, by box; None without bodies, and where some move."""
+        return self.solids.mask if self.case.obstacles and not self.moving else None
+
+    def masks(self, roles: tuple[str, ...]) -> Masks | None:
+        """The masks that fill the fields of these roles; None where some bodies move."""
+        if self.moving:
+            return None
         kind = ImmersedMasks if self._immersed else Masks
         return kind(self.solids, roles, self._owners, self._temperatures)
 

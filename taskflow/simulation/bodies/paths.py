@@ -12,6 +12,7 @@ from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import frame
 from taskflow.simulation.bodies.moving import FARTHEST, Moving
 from taskflow.simulation.bodies.solids import Solids
+from taskflow.simulation.case import Case
 
 OPEN = ("inflow", "outflow")
 MOMENTS = 2000  # of a run, at which expressions are looked at
@@ -88,6 +89,13 @@ class Surroundings:
         if reach > -width and np.abs(motion.velocity_at(time, corners)[:, axis]).max() > 0:
             return f"touches the {kind} {face} and moves across it; leave a cell or more between them"
         return None
+
+
+def surroundings(case: Case, moving: Moving) -> Surroundings:
+    """What bodies of a case that move may meet."""
+    sides = {face: case.boundary(face).type for face in case.boundaries.sides}
+    named = enumerate(case.obstacles, start=1)
+    return Surroundings(moving, sides, tuple(body.name or f"obstacles[{n}]" for n, body in named))
 
 
 def _touching(solids: Solids, one: int, other: int) -> tuple[int, int, int] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, groupby
@@ -16,10 +16,9 @@ from taskflow.flow.model import Model
 from taskflow.flow.stability import Stability
 from taskflow.output import TimeSeries, at_points, of_surface
 from taskflow.runtime.cluster import cut
-from taskflow.runtime.regions import Box, Field, FieldSpace, Location, Partition, Triple
+from taskflow.runtime.regions import Field, FieldSpace, Location, Partition, Triple
 from taskflow.runtime.tasks import Cells, Program, live_in, overwritten
-from taskflow.simulation.bodies import Bodies, Masks, Moving, Survey, survey
-from taskflow.simulation.bodies.paths import Surroundings
+from taskflow.simulation.bodies import Bodies, Masks, Moving, Surroundings, Survey, surroundings, survey
 from taskflow.simulation.build.domain import Domain
 from taskflow.simulation.build.projection import system_of
 from taskflow.simulation.build.scales import Scales
@@ -41,8 +40,8 @@ class BlockSpec:
     `case` is its text, `settled` the criterion of a steady state, `stability` that of steps where it is known, `scales`
     the largest values that the case explains, `sweeps` the number of iterations of the solver where it is fixed,
     `counted` the scalars that count the iterations of a step that end at a tolerance, `remedy` what its system says of
-    runs that diverge. `moving` are the bodies of which some move, `ways` what these may meet. Recorded beside snapshots
-    are `averages`, `spectra`, `probes`, `planes` (how often, by group) and `integrals`.
+    runs that diverge. `ways` are the bodies of which some move, and what these may meet. Recorded beside
+    snapshots are `averages`, `spectra`, `probes`, `planes` (how often, by group) and `integrals`.
     """
 
     case: str
@@ -58,7 +57,6 @@ class BlockSpec:
     remedy: str | None
     inflows: Inflows | None
     constants: Constants | None
-    moving: Moving | None
     ways: Surroundings | None
     averages: TimeAverages[Statistics] | None
     spectra: tuple[AveragedSpectra, ...]
@@ -213,15 +211,7 @@ class Simulation:
     @property
     def masks(self) -> Masks | None:
         """The masks that fill the fields of bodies; None without any, and where some move."""
-        if not self.case.obstacles or self.bodies.moving:
-            return None
-        return self.bodies.masks((*self.model.flags, *self.model.surfaces))
-
-    @property
-    def solid(self) -> Callable[[Box], np.ndarray] | None:
-        """The function that gives the mask of solid cells; None without bodies, and where every snapshot has its own.
-        """
-        return self.bodies.solids.mask if self.case.obstacles and self.moving is None else None
+        return self.bodies.masks((*self.model.flags, *self.model.surfaces)) if self.case.obstacles else None
 
     @cached_property
     def moving(self) -> Moving | None:
@@ -246,7 +236,6 @@ class Simulation:
             remedy=self.system.remedy,
             inflows=self.inflows,
             constants=self.system.constants,
-            moving=self.moving,
             ways=self.ways,
             averages=self.averages,
             spectra=self.spectra,
@@ -258,12 +247,7 @@ class Simulation:
     @cached_property
     def ways(self) -> Surroundings | None:
         """What bodies that move may meet; None where all are at rest."""
-        if self.moving is None:
-            return None
-        case = self.case
-        sides = {face: case.boundary(face).type for face in case.boundaries.sides}
-        named = enumerate(case.obstacles, start=1)
-        return Surroundings(self.moving, sides, tuple(body.name or f"obstacles[{n}]" for n, body in named))
+        return surroundings(self.case, self.moving) if self.moving else None
 
     @cached_property
     def partition(self) -> Partition:

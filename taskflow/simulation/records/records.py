@@ -77,7 +77,7 @@ class Records:
         def place(group: str) -> GroupPlace:
             return GroupPlace(path, group, shard, self.writer, times.get(group, ()), guard)
 
-        computed = {SOLID: spec.moving.solid} if spec.moving else {}
+        computed = {SOLID: spec.ways.moving.solid} if spec.ways else {}
         whole = shard.partition.pieces is None
         snapshots = FieldRecording(place(SNAPSHOTS), computed) if whole else ChartRecording(place(SNAPSHOTS))
         self._groups: dict[str, Recording] = {SNAPSHOTS: snapshots}
