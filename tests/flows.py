@@ -20,6 +20,7 @@ from taskflow.runtime.machine.shard import Shard
 from taskflow.runtime.machine.threads import run_threads
 from taskflow.runtime.regions import Box, Location, Triple
 from taskflow.runtime.tasks import Launch, Program
+from taskflow.simulation.bodies import Movement
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
 from taskflow.simulation.initial import InitialFields
@@ -148,6 +149,9 @@ def _run(
     InitialFields(setup.grid, setup.system.initial, Path(), setup.system.noise).fill(shard)
     if setup.masks is not None:
         setup.masks.fill(shard)
+    movement = Movement(setup.moving, shard) if setup.moving else None
+    if movement is not None:
+        movement.begin(0.0)
     shard.run(model.start, dt=1.0, **setup.inflows.begin(shard))
     settling = SteadyWatch(setup.settled, shard) if setup.settled else None
     if settling is not None:
@@ -161,6 +165,8 @@ def _run(
             break
         before, tick = tick, clock.advance(tick, shard.scalars["rate"], model.spreads(shard.scalars))
         numbers = setup.inflows.advance(shard, before.time, tick.dt)
+        if movement is not None:
+            movement.advance(tick.time)
         shard.run(model.step, **model.scalars(tick.dt, tick.ratio), **numbers)
         if settling is not None and settling.look(before, tick):
             tick = tick.last()

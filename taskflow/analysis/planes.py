@@ -147,7 +147,7 @@ def _even(centres: np.ndarray, low: float, high: float) -> np.ndarray:
 
 def shown_fields(ds: xr.Dataset) -> list[str]:
     """Return the names of the fields that can be shown; the speed comes first, where there are velocities."""
-    names = [str(name) for name, array in ds.data_vars.items() if "time" in array.dims]
+    names = [str(name) for name, array in ds.data_vars.items() if "time" in array.dims and name != SOLID]
     return [SPEED, *names] if set(VELOCITY.values()) <= set(names) else names
 
 

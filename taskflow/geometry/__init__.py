@@ -1,7 +1,8 @@
 """Shapes of bodies: which points lie inside. Boxes, spheres, cylinders, formulas; surfaces and heights from files."""
 
 from taskflow.geometry.heights import read_heights
-from taskflow.geometry.shapes import Composition, Cuboid, Cylinder, Formula, Implicit, Shape, Sphere
+from taskflow.geometry.placed import Place, placed
+from taskflow.geometry.shapes import Composition, Cuboid, Cylinder, Formula, Implicit, Shape, Sphere, Vector
 from taskflow.geometry.surface import ClosedSurface, read_surface
 
 __all__ = [
@@ -11,8 +12,11 @@ __all__ = [
     "Cylinder",
     "Formula",
     "Implicit",
+    "Place",
     "Shape",
     "Sphere",
+    "Vector",
+    "placed",
     "read_heights",
     "read_surface",
 ]

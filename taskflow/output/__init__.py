@@ -26,7 +26,7 @@ _NAMES = {
     "initial": ("load_initial", "save_initial"),
     "layout": ("FieldMetadata", "RecordsLayout", "StoreLayout", "starts_of"),
     "log": ("RunLog", "Tail", "read_log", "read_report", "write_report"),
-    "metadata": ("statistics_metadata",),
+    "metadata": ("IN_BODIES", "SOLID", "statistics_metadata"),
     "reading": ("at_time", "dataset"),
     "shards": ("BlockStore", "recover", "reshard"),
     "store": ("Store", "create", "remove"),
@@ -48,9 +48,11 @@ __all__ = [
     "CASE",
     "CHECKPOINTS",
     "INITIAL",
+    "IN_BODIES",
     "LOCK",
     "LOG",
     "REPORT",
+    "SOLID",
     "STORE",
     "BlockStore",
     "ChartsBlockStore",
@@ -120,7 +122,7 @@ if TYPE_CHECKING:
     from taskflow.output.initial import load_initial, save_initial
     from taskflow.output.layout import FieldMetadata, RecordsLayout, StoreLayout, starts_of
     from taskflow.output.log import RunLog, Tail, read_log, read_report, write_report
-    from taskflow.output.metadata import statistics_metadata
+    from taskflow.output.metadata import IN_BODIES, SOLID, statistics_metadata
     from taskflow.output.reading import at_time, dataset
     from taskflow.output.shards import BlockStore, recover, reshard
     from taskflow.output.store import Store, create, remove

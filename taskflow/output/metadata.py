@@ -16,7 +16,9 @@ SCALARS = (str, int, float)  # types that attributes have everywhere
 UNITS = "1"  # a case is in any one consistent system of units, and does not say which
 
 FIRST = "first_cell"  # in the whole domain, of a group that has a part of it: an attribute
-SOLID = "solid"  # a variable without time, so that readers can mask fields: `ds.p.where(ds.solid == 0)` is of the fluid
+# A variable without time, where all bodies are at rest, so that readers can mask fields: `ds.p.where(ds.solid == 0)` is
+# of the fluid
+SOLID = "solid"
 SOLID_ATTRIBUTES: dict[str, Any] = {
     "long_name": "cells with their centre in a body",
     "flag_values": [0, 1],
@@ -25,6 +27,8 @@ SOLID_ATTRIBUTES: dict[str, Any] = {
     "grid": "grid",
     "location": "volume",
 }
+# A field of each snapshot instead, where bodies move: 1 in bodies, 0 elsewhere
+IN_BODIES = {SOLID: FieldMetadata(SOLID_ATTRIBUTES["long_name"])}
 PARTS = {"cospectrum": "co-spectrum", "quadrature": "quadrature spectrum"}  # of the spectrum of two fields
 MEAN = "time: mean"
 

@@ -49,9 +49,10 @@ def _opened(path: Path, group: str) -> xr.Dataset:
 def _with_bodies(ds: xr.Dataset, path: Path) -> xr.Dataset:
     """Return a group with the cells that bodies take, where it has all cells and there are some."""
     whole = _opened(path, "")
-    if SOLID in whole and all(ds.sizes.get(dim) == size for dim, size in whole[SOLID].sizes.items()):
-        return ds.assign({SOLID: whole[SOLID]})
-    return ds
+    if SOLID not in whole or "time" in whole[SOLID].dims:
+        return ds
+    sizes = whole[SOLID].sizes.items()
+    return ds.assign({SOLID: whole[SOLID]}) if all(ds.sizes.get(dim) == size for dim, size in sizes) else ds
 
 
 def snapshot(directory: str | Path, time: float | None) -> xr.Dataset:

@@ -15,6 +15,7 @@ import numpy as np
 from taskflow.errors import BadInput
 from taskflow.output import (
     CASE,
+    IN_BODIES,
     INITIAL,
     LOG,
     REPORT,
@@ -135,7 +136,7 @@ class RunDirectory:
                 (draft / CASE).write_text(case.to_toml(), encoding="utf-8")
                 about = {**_about(sim), "history": _history(), "source": "taskflow"}
                 snapshots, *others = self._layouts(sim)
-                _create(draft / STORE, snapshots, about, _solid(sim))
+                _create(draft / STORE, snapshots, about, sim.bodies.mask if case.obstacles else None)
                 more: tuple[RecordsLayout | TimeSeries, ...] = (*others, *sim.spec.series)
                 for group in more:
                     _create(draft / STORE, group, _about(sim))
@@ -244,7 +245,8 @@ class RunDirectory:
         """The layouts of all groups of the store, that of the snapshots first."""
         case, metadata = sim.case, sim.system.metadata
         fields, slots = {name: metadata[name] for name in case.output_fields}, sim.clock.snapshots() or SLOTS
-        snapshots = sim.domain.layout(fields, case.output, sim.partition, min(slots, SLOTS))
+        recorded = fields | (IN_BODIES if sim.moving else {})
+        snapshots = sim.domain.layout(recorded, case.output, sim.partition, min(slots, SLOTS))
         if not isinstance(snapshots, StoreLayout):
             return (snapshots,)
         layouts = [snapshots]
@@ -276,17 +278,12 @@ def _reshard(path: Path, layouts: Sequence[RecordsLayout], sim: Simulation) -> N
     """Make the groups of the store fit the blocks."""
     reshard_charts(path, [layout for layout in layouts if isinstance(layout, ChartsLayout)])
     if boxes := [layout for layout in layouts if isinstance(layout, StoreLayout)]:
-        reshard(path, boxes, sim.partition.blocks, _solid(sim))
+        reshard(path, boxes, sim.partition.blocks, sim.bodies.mask if sim.case.obstacles else None)
 
 
 def _about(sim: Simulation) -> dict[str, Any]:
     """The attributes of every group of the store."""
     return {"title": sim.case.title, "case": sim.case.to_toml(), **sim.system.attributes}
-
-
-def _solid(sim: Simulation) -> Mask | None:
-    """The function that gives the mask of solid cells; None without bodies."""
-    return sim.bodies.solids.mask if sim.case.obstacles else None
 
 
 def _history() -> str:

@@ -30,7 +30,7 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], int]] = {
     **{name: (getattr(np, name), 2) for name in ("minimum", "maximum")},
     "where": (lambda condition, then, otherwise: np.where(condition != 0, then, otherwise), 3),
 }
-_OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
+OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
     ast.Add: np.add,
     ast.Sub: np.subtract,
     ast.Mult: np.multiply,
@@ -159,12 +159,12 @@ class _Reader:
                 return _constant(self.finite(value, node))
             case ast.Name(id=name):
                 return self.name(name, node)
-            case ast.UnaryOp(op=op, operand=operand) if type(op) in _OPERATORS:
-                return self.apply(_OPERATORS[type(op)], [operand], depth)
-            case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
-                return self.apply(_OPERATORS[type(op)], [left, right], depth)
-            case ast.Compare(left=left, ops=ops, comparators=others) if all(type(op) in _OPERATORS for op in ops):
-                return self.compare([_OPERATORS[type(op)] for op in ops], [left, *others], depth)
+            case ast.UnaryOp(op=op, operand=operand) if type(op) in OPERATORS:
+                return self.apply(OPERATORS[type(op)], [operand], depth)
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
+                return self.apply(OPERATORS[type(op)], [left, right], depth)
+            case ast.Compare(left=left, ops=ops, comparators=others) if all(type(op) in OPERATORS for op in ops):
+                return self.compare([OPERATORS[type(op)] for op in ops], [left, *others], depth)
             case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in FUNCTIONS:
                 function, count = FUNCTIONS[name]
                 if len(arguments) != count:

@@ -15,6 +15,7 @@ from taskflow.errors import RunFailed
 from taskflow.output import LOG, STORE
 from taskflow.runtime.machine import Control, Shard, copy_bandwidth
 from taskflow.runtime.profile import Timeline
+from taskflow.simulation.bodies import Movement
 from taskflow.simulation.build.pressure import explained
 from taskflow.simulation.build.simulation import BlockSpec
 from taskflow.simulation.checkpoints import CheckpointPolicy, CheckpointWriter, restore
@@ -74,6 +75,7 @@ class RunLoop:
         self.waves = WaveWatch()
         self.warnings: list[str] = []
         self.settling = self.spec.settled.watch(shard) if self.spec.settled else None
+        self.movement = Movement(self.spec.ways.moving, shard) if self.spec.ways else None
         self.saving = CheckpointWriter(policy, shard)
         times = job.resumed.times if job.resumed else {}
         self.records = Records(self.spec, directory / STORE, shard, times, policy.guard)
@@ -99,6 +101,9 @@ class RunLoop:
             before, tick = tick, self.clock.advance(tick, rate, spreads)
             self._compared(tick)
             numbers = self.spec.inflows.advance(shard, before.time, tick.dt, before.dt) if self.spec.inflows else {}
+            if self.movement is not None and self.spec.ways is not None:
+                self.spec.ways.follow(tick.time)
+                self.movement.advance(tick.time)
             self.sanity.entered(numbers)
             with explained(f"step {tick.step}, time {tick.time:g}"):
                 shard.run(model.step, **model.scalars(tick.dt, tick.ratio), **numbers)
@@ -131,7 +136,7 @@ class RunLoop:
     def _started(self) -> Tick:
         """The first tick, with the initial fields."""
         self.job.initial.fill(self.shard)
-        numbers = self._given()
+        numbers = self._given(0.0)
         with explained("the projection of the initial velocity"):
             self.shard.run(self.model.start, dt=1.0, **numbers)
         if self.settling is not None:
@@ -144,7 +149,7 @@ class RunLoop:
 
     def _resumed(self, resumed: RestartPoint) -> Tick:
         """The tick of a checkpoint, with its fields."""
-        self._given()
+        self._given(resumed.tick.time)
         restore(resumed.checkpoint, self.job.policy, self.shard)
         state = resumed.checkpoint.state
         if self.settling is not None and resumed.settling is not None:
@@ -163,10 +168,12 @@ class RunLoop:
         self._report(resumed.tick)
         return resumed.tick
 
-    def _given(self) -> dict[str, float]:
-        """Write what the case gives besides initial fields; the scalars that the first step needs."""
+    def _given(self, time: float) -> dict[str, float]:
+        """Write what the case gives at a time besides initial fields; the scalars that the first step needs."""
         if self.spec.constants is not None:
             self.spec.constants.fill(self.shard)
+        if self.movement is not None:
+            self.movement.begin(time)
         return self.spec.inflows.begin(self.shard) if self.spec.inflows else {}
 
     def _judged(self, tick: Tick, before: Tick) -> Tick:

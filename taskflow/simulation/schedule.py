@@ -6,7 +6,7 @@ Every block of a run asks its own `Clock` and gets the same answer: no I/O, no s
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 from taskflow.errors import BadInput, RunFailed
 from taskflow.flow.stability import NO_EDDIES, StepLimit, shortest
@@ -86,6 +86,13 @@ def intervals(time: float, length: float) -> int:
     return math.floor(time / length)
 
 
+class Motion(Protocol):
+    """What bounds the length of steps by the time alone."""
+
+    def longest(self, time: float, dt: float) -> float:
+        """The length of a step from a time, dt at most."""
+
+
 @dataclass(frozen=True)
 class Tick:
     """The state of a run after `step` steps, and what is due then.
@@ -117,7 +124,7 @@ class Clock:
 
     Steps are as long as `limit` allows, but the way to the next such time is divided evenly: no step is shorter than
     half of that unless the whole way is. `monitor` and `checkpoint` are due at the first step that reaches their time:
-    they cut no step.
+    they cut no step. `motion`: no step is longer than that of bodies lets it be.
     """
 
     limit: StepLimit
@@ -126,6 +133,7 @@ class Clock:
     output: Every | None = None
     monitor: Every | None = None
     checkpoint: Every | None = None
+    motion: Motion | None = None
 
     def start(self) -> Tick:
         """The initial state: written and logged."""
@@ -143,6 +151,8 @@ class Clock:
                 f"the run diverged: at step {now.step}, time {now.time:g}, the velocity is not finite; {self.remedy}"
             )
         bounds = self.limit.bounds(advection, eddies)
+        if self.motion is not None:
+            bounds = {**bounds, "motion": self._slow_enough(now, shortest(bounds))}
         dt, time, cut = self._stride(now, shortest(bounds))
         step = now.step + 1
         finished = time == self.end or step == self.steps
@@ -173,6 +183,17 @@ class Clock:
         while between and self._is_end(between * self.output.time):
             between -= 1
         return 2 + between
+
+    def _slow_enough(self, now: Tick, dt: float) -> float:
+        """The length of a step that bodies allow. `RunFailed` where it is not that which is fixed."""
+        assert self.motion is not None
+        allowed = self.motion.longest(now.time, dt)
+        if self.limit.fixed is not None and allowed < dt:
+            raise RunFailed(
+                f"at step {now.step}, time {now.time:g}, a body moves more than half a spacing in time.step ="
+                f" {self.limit.fixed:g}; give one of {allowed:g} or less, or time.cfl in its place"
+            )
+        return allowed
 
     def _stride(self, now: Tick, longest: float) -> tuple[float, float, bool]:
         """Length of the step from `now`, the time it reaches, and whether that cuts it short."""

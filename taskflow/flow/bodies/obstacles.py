@@ -83,6 +83,10 @@ class Obstacles:
         if "b_x" in pressure.fields:
             yield from coefficients_at_bodies(f, grid)
 
+    def begin(self, f: Roles, grid: Grid, pressure: Solver) -> Iterator[Launch | Repeat]:
+        """Act at the beginning of a step: nothing where all bodies are at rest."""
+        yield from ()
+
     def keep(self, f: Roles, q: str, dt: str, grid: Grid, fluid: Fluid, bulk: BulkVelocityTarget) -> Iterator[Launch]:
         """Gives a predicted velocity the mean over open faces that it will have once it is projected."""
         over, missing = Box.of(grid.cells), f.scalar(missing_along(bulk.number, stage(dt)))

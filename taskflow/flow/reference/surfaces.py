@@ -47,3 +47,17 @@ def adhered(
     share = 1 / (1 + cover)
     left = 1 / (1 + drag * (stick + (1 - share) * spread(metrics, axis)))
     return share * left, left * (share * drag * brought(metrics, cover * old, axis) + (1 - share) * old)
+
+
+def moved(
+    metrics: Metrics, predicted: np.ndarray, missing: np.ndarray, now: tuple[np.ndarray, np.ndarray, np.ndarray],
+    axis: int, drag: float, slope: np.ndarray,
+) -> np.ndarray:  # fmt: skip
+    """The velocity on open faces beside bodies that move, from a predicted one, what was `missing` before the step, and
+    the velocity of the body, `stick` and `cover` that there are `now`; slope is dt times the gradient of the pressure.
+    """
+    body, stick, cover = now
+    share = 1 / (1 + cover)
+    left = 1 / (1 + drag * (stick + (1 - share) * spread(metrics, axis)))
+    in_centre = predicted + missing + drag * brought(metrics, missing, axis)
+    return body + share * left * (in_centre - slope - body) + slope

@@ -2,6 +2,19 @@
 
 from taskflow.simulation.bodies.bodies import Bodies
 from taskflow.simulation.bodies.masks import Masks
+from taskflow.simulation.bodies.movement import Movement
+from taskflow.simulation.bodies.moving import Moving
+from taskflow.simulation.bodies.paths import Surroundings, surroundings
 from taskflow.simulation.bodies.survey import BodyPart, Survey, survey
 
-__all__ = ["Bodies", "BodyPart", "Masks", "Survey", "survey"]
+__all__ = [
+    "Bodies",
+    "BodyPart",
+    "Masks",
+    "Movement",
+    "Moving",
+    "Surroundings",
+    "Survey",
+    "surroundings",
+    "survey",
+]

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
 from taskflow.errors import BadInput
 from taskflow.flow import StaggeredGrid
-from taskflow.flow.bodies import Body, ImmersedObstacles, Obstacles
+from taskflow.flow.bodies import Body, ImmersedObstacles, MovingObstacles, Obstacles
 from taskflow.geometry import Cuboid, Cylinder, Implicit, Shape, Sphere, read_heights, read_surface
 from taskflow.runtime.regions import Box, hull, triple
+from taskflow.simulation.bodies.bounded import bounded
+from taskflow.simulation.bodies.inertia import MovingBody, RigidMass
 from taskflow.simulation.bodies.masks import ImmersedMasks, Masks
+from taskflow.simulation.bodies.moving import REACH, Moving
 from taskflow.simulation.bodies.solids import Solids
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.grid import GridTable
 from taskflow.simulation.case.obstacles import ShapeTable
 
 ORIGIN = (0.0, 0.0, 0.0)
+MOMENTS = 200  # of a run, at which it is looked where bodies are
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,8 +38,31 @@ class Bodies:
 
     @cached_property
     def solids(self) -> Solids:
-        """Their shapes."""
-        return Solids(self.grid, shapes(self.case))
+        """Their shapes, at the beginning of the run."""
+        return self.moving.solids(0.0) if self.moving else Solids(self.grid, shapes(self.case))
+
+    @cached_property
+    def moving(self) -> Moving | None:
+        """The bodies of which some move; None where all are at rest."""
+        by_name = {each.name: each.motion.rigid for each in self.case.obstacles if each.motion}
+        motions = tuple(by_name.get(each.name) for each in self.case.obstacles)
+        if not by_name:
+            return None
+        at_rest = [
+            bounded(shape, self.grid) if motion is not None and isinstance(shape, Implicit) else shape
+            for shape, motion in zip(shapes(self.case), motions, strict=True)
+        ]
+        viscosity, owners, temperatures = self.case.fluid.viscosity, self._owners, self._temperatures
+        return Moving(self.grid, tuple(at_rest), motions, viscosity, owners=owners, temperatures=temperatures)
+
+    @cached_property
+    def path(self) -> tuple[float, ...]:
+        """Moments of the run, close enough to each other that nothing is missed of the way of bodies; the first one
+        alone where the end is not known.
+        """
+        time = self.case.time
+        end = time.end or (time.steps or 0) * (time.step or 0.0)
+        return tuple(end * n / MOMENTS for n in range(MOMENTS + 1)) if end else (0.0,)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -46,24 +75,75 @@ class Bodies:
         return tuple(self._body(name) for name in self.names)
 
     @cached_property
+    def driven(self) -> dict[str, MovingBody]:
+        """The bodies that move and have names, by these."""
+        found: dict[str, MovingBody] = {}
+        moving = self.moving
+        if moving is None:
+            return found
+        for name in self.names:
+            parts = [n for n, obstacle in enumerate(self.case.obstacles) if obstacle.name == name]
+            motion = moving.motions[parts[0]]
+            if motion is not None:
+                shapes = tuple(moving.shapes[n] for n in parts)
+                about = np.array(self._about(name))
+                found[name] = MovingBody(self.grid, shapes, RigidMass.of(shapes, self.grid), motion, about)
+        return found
+
+    @cached_property
     def near(self) -> Box:
         """The cells around all of them, with those beside: others know nothing of bodies."""
+        if self.moving:
+            travelled = self._travelled(range(len(self.case.obstacles)))
+            return hull([*travelled, self._beside(hull(self.solids.boxes), REACH)])
         return self._beside(hull(self.solids.boxes), 2 if self._immersed else 1)
 
-    def masks(self, roles: tuple[str, ...]) -> Masks:
-        """The masks that fill the fields of these roles."""
-        numbers = {name: n for n, name in enumerate(self.names, start=1)}
-        owners = tuple(numbers.get(obstacle.name or "", 0) for obstacle in self.case.obstacles)
-        temperatures = (obstacle.temperature for obstacle in self.case.obstacles)
+    def _travelled(self, parts: Iterable[int]) -> Iterator[Box]:
+        """The cells that obstacles of these numbers from 0 may change on their way, those that move; all cells where
+        the end of the run is not known.
+        """
+        moving = self.moving
+        assert moving is not None
+        chosen = replace(moving, motions=tuple(m if n in parts else None for n, m in enumerate(moving.motions)))
+        if not chosen.numbers:
+            return
+        yield from chosen.reach(0.0)
+        if len(self.path) == 1:
+            yield self.grid.box
+        for before, time in pairwise(self.path):
+            between = math.ceil(chosen.spacings(before, time))
+            for box in chosen.reach(time):
+                yield box.grow(between) & self.grid.box
+
+    @property
+    def mask(self) -> Callable[[Box], np.ndarray] | None:
+        """The mask of solid cells, by box; None without bodies, and where some move."""
+        return self.solids.mask if self.case.obstacles and not self.moving else None
+
+    def masks(self, roles: tuple[str, ...]) -> Masks | None:
+        """The masks that fill the fields of these roles; None where some bodies move."""
+        if self.moving:
+            return None
         kind = ImmersedMasks if self._immersed else Masks
-        return kind(self.solids, roles, owners, tuple(np.nan if T is None else T for T in temperatures))
+        return kind(self.solids, roles, self._owners, self._temperatures)
+
+    @property
+    def _owners(self) -> tuple[int, ...]:
+        numbers = {name: n for n, name in enumerate(self.names, start=1)}
+        return tuple(numbers.get(obstacle.name or "", 0) for obstacle in self.case.obstacles)
+
+    @property
+    def _temperatures(self) -> tuple[float, ...]:
+        temperatures = (obstacle.temperature for obstacle in self.case.obstacles)
+        return tuple(np.nan if T is None else T for T in temperatures)
 
     def obstacles(self, forced: int) -> Obstacles:
         """The bodies as the model knows them; `forced` is how often a projection forces the velocity in them."""
         if not self._immersed:
             return Obstacles(self.followed, forced)
         held = any(obstacle.temperature is not None for obstacle in self.case.obstacles)
-        return ImmersedObstacles(self.followed, forced, near=self.near, held=held)
+        kind = MovingObstacles if self.moving else ImmersedObstacles
+        return kind(self.followed, forced, near=self.near, held=held)
 
     @property
     def _immersed(self) -> bool:
@@ -72,11 +152,20 @@ class Bodies:
     def _body(self, name: str) -> Body:
         parts = [n for n, obstacle in enumerate(self.case.obstacles) if obstacle.name == name]
         around = hull(self.solids.boxes[n] for n in parts)
-        points = (self.case.obstacles[n].moment_about for n in parts)
-        about = next((point for point in points if point is not None), None) or self._middle(around)
-        x, y, z = (a - b for a, b in zip(about, self.grid.origin, strict=True))
+        x, y, z = (a - b for a, b in zip(self._about(name), self.grid.origin, strict=True))
         heated = any(self.case.obstacles[n].temperature is not None for n in parts)
-        return Body(name, self._beside(around), (x, y, z), heated)
+        cells = self._beside(around)
+        if self.moving:
+            cells = hull([*self._travelled(parts), self._beside(around, REACH)])
+        return Body(name, cells, (x, y, z), heated)
+
+    def _about(self, name: str) -> tuple[float, float, float]:
+        """The point about which the moment of a body is taken, at its place at rest."""
+        parts = [n for n, obstacle in enumerate(self.case.obstacles) if obstacle.name == name]
+        points = (self.case.obstacles[n].moment_about for n in parts)
+        given = next((point for point in points if point is not None), None)
+        solids = replace(self.solids, shapes=self.moving.shapes) if self.moving else self.solids
+        return given or self._middle(hull(solids.boxes[n] for n in parts))
 
     def _middle(self, cells: Box) -> tuple[float, float, float]:
         x, y, z = (float(self.grid.faces(axis)[[cells.lo[axis], cells.hi[axis]]].mean()) for axis in range(3))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import lru_cache
 from itertools import chain, product
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from taskflow.flow import StaggeredGrid
 from taskflow.flow.bodies import cuts, flags
 from taskflow.flow.bodies.flags import ITSELF, NEIGHBOURS, moved
 from taskflow.flow.grid import FACES, Point
@@ -95,16 +96,20 @@ class Surfaces(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ImmersedMasks(Masks):
-    """The flags of cells and faces of immersed bodies, and how far away surfaces are: see `ImmersedObstacles`."""
+    """The flags of cells and faces of immersed bodies, and how far away surfaces are: see `ImmersedObstacles`. `reach`:
+    so many layers around bodies are looked at.
+    """
+
+    reach: ClassVar[int] = LAYERS
 
     def parts(self, box: Box) -> Iterator[Patch]:
         """See `Masks.parts`."""
         points = POINTS if self._warm else POINTS[:-1]
         for piece in pieces(box, cells=LARGE):
-            around = piece.grow(LAYERS)
-            numbers = {at: self.solids.numbers_around(piece, at, LAYERS) for at in points}
-            for part in self.solids.together(piece, LAYERS):
-                view = part.grow(LAYERS).slices(around.lo)
+            around = piece.grow(self.reach)
+            numbers = {at: self.solids.numbers_around(piece, at, self.reach) for at in points}
+            for part in self.solids.together(piece, self.reach):
+                view = part.grow(self.reach).slices(around.lo)
                 yield part, self._cut(part, {at: values[view] for at, values in numbers.items()})
 
     @property
@@ -143,15 +148,19 @@ class ImmersedMasks(Masks):
             # the edge belongs to its lower corner; what lies before the first one goes to the last, which nobody asks
             begin = corner.where if side > 0 else corner.where - edges[axis].strides[2 - axis] // edges[axis].itemsize
             edges[axis].reshape(-1)[begin] = 1 - corner.share
-            for n, (where, *surface) in enumerate(surfaces.values()):
-                stick[n].reshape(-1)[where] += cuts.stick(*surface)
-                touched[n].reshape(-1)[where] = True
+            for n, (at, beside) in enumerate(surfaces.items()):
+                stick[n].reshape(-1)[beside.where] += self._stick(beside, part, numbers[at], at, (axis, side))
+                touched[n].reshape(-1)[beside.where] = True
         masks: dict[str, np.ndarray] = {}
         for axis, name in enumerate("xyz"):
             faces, cover = np.unravel_index(np.flatnonzero(touched[axis]), shape), np.zeros(shape)
             cover[faces] = cuts.cover(1 - cuts.covered_share(corners, edges, axis, faces))
             masks |= {f"stick_{name}": stick[axis], f"cover_{name}": cover}
         return masks
+
+    def _stick(self, beside: Surfaces, part: Box, numbers: np.ndarray, at: Point, way: tuple[int, int]) -> np.ndarray:
+        """What surfaces that way (axis, side) from points, which lie in the shapes `numbers`, add to their `stick`."""
+        return cuts.stick(beside.share, beside.step, beside.extent)
 
     def _bonds(self, part: Box, numbers: np.ndarray) -> dict[str, np.ndarray]:
         """The weights of bodies with temperatures in cells beside them, with and without these; the owners."""
@@ -186,26 +195,13 @@ class ImmersedMasks(Masks):
         split = np.split(shares, np.cumsum([len(where) for where in places])[:-1])
         return dict(zip(inside, map(Surfaces, places, split, steps, extents), strict=True))
 
-    @cached_property
+    @property
     def _places(self) -> dict[tuple[Point, int], np.ndarray]:
-        """The coordinates of points in all cells, and in `AROUND` more on both sides, by location and axis; beyond
-        periodic sides they are those of the cells on the other side.
-        """
-        grid, coordinates = self.solids.grid, dict[tuple[Point, int], np.ndarray]()
-        for at, axis in product(POINTS, range(3)):
-            n = grid.cells[axis]
-            x = grid.coordinates(at, axis, -AROUND, n + AROUND)
-            coordinates[at, axis] = x[np.arange(-AROUND, n + AROUND) % n + AROUND] if grid.periodic[axis] else x
-        return coordinates
+        return places(self.solids.grid)
 
-    @cached_property
+    @property
     def _metric(self) -> dict[tuple[Point, int], tuple[np.ndarray, np.ndarray]]:
-        """The distances to the next points and the extents of volumes, of as many cells, by location and axis."""
-        grid, metric = self.solids.grid, dict[tuple[Point, int], tuple[np.ndarray, np.ndarray]]()
-        for at, axis in product(POINTS, range(3)):
-            ends = -AROUND, grid.cells[axis] + AROUND
-            metric[at, axis] = grid.distances(at, axis, *ends), grid.extents(at, axis, *ends)
-        return metric
+        return metric(self.solids.grid)
 
     def _on_walls(self, part: Box) -> list[np.ndarray]:
         """The masks, by axis, of the low faces on walls, for the cells of a part and one layer around it."""
@@ -217,3 +213,26 @@ class ImmersedMasks(Masks):
             shape[2 - axis] = -1
             on_walls.append(np.broadcast_to(walls.reshape(shape), wide.shape[::-1]))
         return on_walls
+
+
+@lru_cache(maxsize=4)
+def places(grid: StaggeredGrid) -> dict[tuple[Point, int], np.ndarray]:
+    """The coordinates of points in all cells, and in `AROUND` more on both sides, by location and axis; beyond periodic
+    sides they are those of the cells on the other side.
+    """
+    coordinates: dict[tuple[Point, int], np.ndarray] = {}
+    for at, axis in product(POINTS, range(3)):
+        n = grid.cells[axis]
+        x = grid.coordinates(at, axis, -AROUND, n + AROUND)
+        coordinates[at, axis] = x[np.arange(-AROUND, n + AROUND) % n + AROUND] if grid.periodic[axis] else x
+    return coordinates
+
+
+@lru_cache(maxsize=4)
+def metric(grid: StaggeredGrid) -> dict[tuple[Point, int], tuple[np.ndarray, np.ndarray]]:
+    """The distances to the next points and the extents of volumes, of as many cells, by location and axis."""
+    found: dict[tuple[Point, int], tuple[np.ndarray, np.ndarray]] = {}
+    for at, axis in product(POINTS, range(3)):
+        ends = -AROUND, grid.cells[axis] + AROUND
+        found[at, axis] = grid.distances(at, axis, *ends), grid.extents(at, axis, *ends)
+    return found

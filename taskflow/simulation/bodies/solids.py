@@ -19,10 +19,13 @@ PIECE = 1 << 24  # cells that are looked at in one go
 
 @dataclass(frozen=True, eq=False)
 class Solids:
-    """Shapes on a grid. A cell is solid where its centre is inside one; of several the last one has it."""
+    """Shapes on a grid. A cell is solid where its centre is inside one; of several the last one has it. Those of the
+    numbers `continued` go on beyond periodic sides.
+    """
 
     grid: StaggeredGrid
     shapes: tuple[Shape, ...]
+    continued: frozenset[int] = frozenset()
 
     @cached_property
     def boxes(self) -> tuple[Box, ...]:
@@ -68,7 +71,7 @@ class Solids:
         sign, to the next points.
 
         `ends` [n, xyz] are those next points, which lie inside the shapes of the numbers `owners`. A body ends where
-        the domain does, through which it is not continued.
+        the domain does, but for those that are `continued`.
         """
         if not len(ends):
             return np.ones(0)
@@ -81,6 +84,8 @@ class Solids:
             for n in (number - 1, *self._touching[number - 1]):
                 shares[group] = np.minimum(shares[group], self.shapes[n].entry(starts[group], axis, steps[group]))
         outside = np.maximum(first - starts[:, axis], starts[:, axis] - (first + length)) / np.abs(steps)
+        if self.continued and self.grid.periodic[axis]:
+            outside[np.isin(owners, list(self.continued))] = 0.0
         return np.maximum(shares, outside)
 
     @cached_property

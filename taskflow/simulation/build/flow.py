@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, repeat
 from typing import Any, ClassVar
@@ -18,6 +18,7 @@ from taskflow.flow.measures.energy_budget import EnergyBudget
 from taskflow.flow.measures.surface_flux import SurfaceFlux
 from taskflow.flow.model import VELOCITY, FlowModel
 from taskflow.output import FieldMetadata, through_sides
+from taskflow.simulation.bodies.inertia import MovingBody
 from taskflow.simulation.build.physics import conditions, outflows_described, physics, turbulence_described
 from taskflow.simulation.build.scales import Scales, advective_rate, scales
 from taskflow.simulation.build.system import System, moment
@@ -28,7 +29,7 @@ from taskflow.simulation.inflow import InflowProfile, Inflows, inflow_profiles, 
 from taskflow.simulation.initial import initial_profiles, largest, noise
 from taskflow.simulation.noise import RandomVelocity
 from taskflow.simulation.records.series import Integral, geometry, sides
-from taskflow.simulation.schedule import Tick
+from taskflow.simulation.schedule import Clock, Tick
 
 FLOW_TABLES = frozenset((
     "fluid", "heat", "scalars", "turbulence", "body", "obstacles", "bodies", "initial", "surfaces", "grid.stretching",
@@ -48,10 +49,11 @@ WORDS = {
 @dataclass(frozen=True, eq=False)
 class FlowMeasures:
     """The quantities that a line of the log has, of a state whose monitor has run. Picklable. `residuals` are the names
-    of those of its solver that are finite in a sane state.
+    of those of its solver that are finite in a sane state. `driven` are the bodies that move, by name.
     """
 
     model: FlowModel
+    driven: Mapping[str, MovingBody] = field(default_factory=dict)
     residuals: ClassVar[tuple[str, ...]] = ()
 
     @cached_property
@@ -86,7 +88,9 @@ class FlowMeasures:
         if model.heat:
             numbers |= {f"nusselt_{face}": value for face, value in monitor.nusselt(scalars).items()}
         if model.obstacles:
-            numbers["bodies"] = model.obstacles.found(scalars)
+            bodies = model.obstacles.found(scalars)
+            driven = {name: body.completed(bodies[name], tick.time, tick.dt) for name, body in self.driven.items()}
+            numbers["bodies"] = {**bodies, **driven}
         return numbers | monitor.integrals(scalars)
 
 
@@ -124,7 +128,18 @@ class FlowSystem(System):
     @cached_property
     def measures(self) -> FlowMeasures:
         """The quantities in the log."""
-        return FlowMeasures(self.model)
+        return FlowMeasures(self.model, self.driven)
+
+    @property
+    def driven(self) -> dict[str, MovingBody]:
+        """The bodies that move and have names, by these."""
+        return self.sim.bodies.driven if self.sim.case.obstacles else {}
+
+    @property
+    def clock(self) -> Clock:
+        """The schedule of the run, with steps that bodies allow which move."""
+        moving = self.sim.bodies.moving if self.sim.case.obstacles else None
+        return replace(super().clock, motion=moving)
 
     @property
     def initial(self) -> dict[str, Any]:
@@ -194,6 +209,9 @@ class FlowSystem(System):
         """
         sim = self.sim
         _ = sim.survey  # finds what is wrong with bodies
+        if sim.ways is not None:
+            path = sim.bodies.path
+            sim.ways.check(path[-1], path, sim.case.time.step)
         self.inflows.check(moments(sim.case))
         initial = largest(sim.case, sim.grid)
         self._check_sizes(initial)
@@ -215,9 +233,18 @@ class FlowSystem(System):
 
     def details(self) -> Iterator[tuple[str, str]]:
         """Label and text of each line on openings and eddies."""
+        yield from zip(chain(["motion"], repeat("")), self._motions(), strict=False)
         yield from zip(chain(["openings"], repeat("")), self._openings(), strict=False)
         if self.sim.case.turbulence:
             yield "eddies", turbulence_described(self.sim.case)
+
+    def _motions(self) -> Iterator[str]:
+        """A line for each body that moves."""
+        path = self.sim.bodies.path
+        for name, body in self.driven.items():
+            speed = max(body.speed(time) for time in path)
+            when = "in the run" if len(path) > 1 else "at time 0, as the end of the run is not known"
+            yield f"{name}: its surface moves at {speed:.4g} at most {when}"
 
     def _openings(self) -> Iterator[str]:
         """A line for each side where fluid enters or leaves."""

@@ -61,7 +61,7 @@ class Projection(FlowSystem):
     @cached_property
     def measures(self) -> ProjectionMeasures:
         """The quantities in the log."""
-        return ProjectionMeasures(self.model)
+        return ProjectionMeasures(self.model, self.driven)
 
     @property
     def forced(self) -> int:

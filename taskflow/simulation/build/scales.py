@@ -54,6 +54,7 @@ def scales(flow: FlowSystem) -> Scales:
     case, model = flow.sim.case, flow.model
     speeds = [np.abs(side.velocity) for side in model.boundaries.values() if isinstance(side, Wall)]
     speeds += flow.inflows.fastest(moments(case))
+    speeds += bodies(flow)
     speeds.append(np.array([mean or 0.0 for mean in model.driving.means]))
     speeds.append(np.array(case.body.geostrophic_wind))
     speed = Scale(max(float(np.linalg.norm(velocity)) for velocity in speeds), math.hypot(*model.fluid.force))
@@ -64,6 +65,12 @@ def scales(flow: FlowSystem) -> Scales:
     opened = any(isinstance(side, Inflow | ConvectiveOutflow | PressureOutflow) for side in model.boundaries.values())
     kept = any(mean is not None for mean in model.driving.means)
     return Scales(tuple(VELOCITY), speed, lift, carried, opened or kept or speed != Scale(0.0) or lift > 0)
+
+
+def bodies(flow: FlowSystem) -> list[np.ndarray]:
+    """The largest |u|, |v|, |w| of the surfaces of bodies, at moments of the run."""
+    moving = flow.sim.bodies.moving if flow.sim.case.obstacles else None
+    return [moving.fastest(time) for time in flow.sim.bodies.path] if moving else []
 
 
 def _heat(flow: FlowSystem, heat: Quantity) -> Scale:
@@ -106,7 +113,7 @@ def advective_rate(flow: FlowSystem) -> float:
     case, grid = flow.sim.case, flow.sim.grid
     spacing = np.array([grid.narrowest(axis) for axis in range(3)])
     speeds = [np.abs(side.velocity) for side in flow.model.boundaries.values() if isinstance(side, Wall)]
-    speeds += flow.inflows.fastest(moments(case))
+    speeds += flow.inflows.fastest(moments(case)) + bodies(flow)
     initial = largest(case, grid)
     speeds.append(np.array([initial.get(name, 0.0) for name in VELOCITY]))
     return max(float((speed / spacing).sum()) for speed in speeds)

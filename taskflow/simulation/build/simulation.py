@@ -18,7 +18,7 @@ from taskflow.output import TimeSeries, at_points, of_surface
 from taskflow.runtime.cluster import cut
 from taskflow.runtime.regions import Field, FieldSpace, Location, Partition, Triple
 from taskflow.runtime.tasks import Cells, Program, live_in, overwritten
-from taskflow.simulation.bodies import Bodies, Masks, Survey, survey
+from taskflow.simulation.bodies import Bodies, Masks, Moving, Surroundings, Survey, surroundings, survey
 from taskflow.simulation.build.domain import Domain
 from taskflow.simulation.build.projection import system_of
 from taskflow.simulation.build.scales import Scales
@@ -39,8 +39,8 @@ class BlockSpec:
     `case` is its text, `settled` the criterion of a steady state, `stability` that of steps where it is known, `scales`
     the largest values that the case explains, `sweeps` the number of iterations of the solver where it is fixed,
     `counted` the scalars that count the iterations of a step that end at a tolerance, `remedy` what its system says of
-    runs that diverge. Recorded beside snapshots are
-    `averages`, `spectra`, `probes`, `planes` (how often, by group) and `integrals`.
+    runs that diverge. `ways` are the bodies of which some move, and what these may meet. Recorded beside
+    snapshots are `averages`, `spectra`, `probes`, `planes` (how often, by group) and `integrals`.
     """
 
     case: str
@@ -56,6 +56,7 @@ class BlockSpec:
     remedy: str | None
     inflows: Entering | None
     constants: Constants | None
+    ways: Surroundings | None
     averages: TimeAverages[Statistics] | None
     spectra: tuple[AveragedSpectra, ...]
     probes: tuple[ProbeSeries, ...]
@@ -208,8 +209,14 @@ class Simulation:
 
     @property
     def masks(self) -> Masks | None:
-        """The masks that fill the fields of bodies; None without any."""
+        """The masks that fill the fields of bodies; None without any, and where some move."""
         return self.bodies.masks((*self.model.flags, *self.model.surfaces)) if self.case.obstacles else None
+
+    @cached_property
+    def moving(self) -> Moving | None:
+        """The bodies of which some move, with the fields that they fill; None where all are at rest."""
+        moving = self.bodies.moving if self.case.obstacles else None
+        return replace(moving, roles=(*self.model.flags, *self.model.surfaces)) if moving else None
 
     @property
     def spec(self) -> BlockSpec:
@@ -228,12 +235,18 @@ class Simulation:
             remedy=self.system.remedy,
             inflows=self.inflows,
             constants=self.system.constants,
+            ways=self.ways,
             averages=self.averages,
             spectra=self.spectra,
             probes=self.probes,
             planes={plane.name: plane.every for plane in self.case.planes},
             integrals=self.integrals,
         )
+
+    @cached_property
+    def ways(self) -> Surroundings | None:
+        """What bodies that move may meet; None where all are at rest."""
+        return surroundings(self.case, self.moving) if self.moving else None
 
     @cached_property
     def partition(self) -> Partition:

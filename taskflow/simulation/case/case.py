@@ -11,14 +11,14 @@ from pydantic import ConfigDict, TypeAdapter, ValidatorFunctionWrapHandler, fiel
 
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.stability import StepLimit
-from taskflow.simulation.case import magnitudes
+from taskflow.simulation.case import magnitudes, moving
 from taskflow.simulation.case.boundaries import Boundaries, Boundary
 from taskflow.simulation.case.control import CheckpointTable, MonitorTable, Output, Time
 from taskflow.simulation.case.grid import AXES, NOWHERE, GridTable, cells_fit
 from taskflow.simulation.case.initial import Initial
 from taskflow.simulation.case.machine import Machine
 from taskflow.simulation.case.method import Kind, Method, choose, reads, replacements, system_of
-from taskflow.simulation.case.motion import Motion
+from taskflow.simulation.case.motion import GridMotion
 from taskflow.simulation.case.obstacles import BodyTreatment, Obstacles
 from taskflow.simulation.case.physics import FluidTable, Forcing, Heat, TurbulenceTable
 from taskflow.simulation.case.pressure import PressureTable
@@ -59,7 +59,7 @@ class Case(Table):
     bodies: BodyTreatment = entry("how their surfaces are treated", BodyTreatment())
     initial: Initial = entry("the state at time 0", Initial())
     time: Time = entry("where the run stops, and how long steps are", remedy="give a table [time] with end or steps")
-    motion: Motion | None = entry("how the whole grid moves, on body-fitted cells in real time", None)
+    motion: GridMotion | None = entry("how the whole grid moves, on body-fitted cells in real time", None)
     pressure: PressureTable = entry("the solver of the pressure equation", PressureTable())
     output: Output = entry("snapshots", Output())
     statistics: StatisticsTable | None = entry("means and covariances in time", None)
@@ -213,7 +213,7 @@ def _contradictions(known: Mapping[str, Any], system: Kind | None) -> Iterator[P
     kinds = {name: kind for name, field in Case.model_fields.items() if (kind := table_in(field.annotation))}
     others = {name for name, kind in own.items() if name in kinds and not issubclass(kind, kinds[name])}
     plain = {name: table for name, table in known.items() if name not in others}
-    for rule in chain(*(kind.rules for name, kind in kinds.items() if name not in own), magnitudes.RULES):
+    for rule in chain(*(kind.rules for name, kind in kinds.items() if name not in own), magnitudes.RULES, moving.RULES):
         yield from _asked(rule, plain)
     for rule in chain(*(kind.rules for kind in own.values())):
         yield from _asked(rule, known)

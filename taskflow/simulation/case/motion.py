@@ -46,7 +46,7 @@ class Angles(Table):
     z: Annotated[Value, reads(_of_time)] = entry("about z", 0.0)
 
 
-class Motion(Table):
+class GridMotion(Table):
     """The motion of a rigid body, x = centre + displacement + R (X - centre), of points that are given at X."""
 
     angle: Angles = entry("in radians: numbers or expressions in t about the axes", Angles())
@@ -104,10 +104,10 @@ def _at(value: Value, time: float) -> float:
     return float(value(0.0, 0.0, 0.0, time)) if isinstance(value, Expression) else value
 
 
-def _cells_are_body_fitted(motion: Motion | None, grid: GridTable) -> Iterator[Problem]:
+def _cells_are_body_fitted(motion: GridMotion | None, grid: GridTable) -> Iterator[Problem]:
     if motion is not None:
         remedy = 'a grid that moves needs method.type = "artificial-compressibility"; leave it out'
         yield wrong("motion", motion.written(), remedy)
 
 
-Motion.rules = (_cells_are_body_fitted,)
+GridMotion.rules = (_cells_are_body_fitted,)

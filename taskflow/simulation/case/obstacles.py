@@ -7,6 +7,7 @@ from pydantic import ValidationInfo, field_validator
 
 from taskflow.errors import BadInput
 from taskflow.flow.bodies import MOST
+from taskflow.simulation.case.body_motion import BodyMotion
 from taskflow.simulation.case.initial import Profile, profile
 from taskflow.simulation.case.physics import NO_HEAT, Heat
 from taskflow.simulation.case.pressure import PressureTable
@@ -121,7 +122,15 @@ class Obstacle(ShapeTable, BodyName):
 
     temperature: Number | None = entry("with heat: of the surface", None, otherwise="insulated")
     moment_about: Vector | None = entry(
-        "the point, of a body with a name", None, otherwise="the middle of the box around it"
+        "the point, of a body with a name; of one that moves, at its place at rest, it moves along",
+        None,
+        otherwise="the middle of the box around it",
+    )
+    motion: BodyMotion | None = entry(
+        "of a body with a name, [immersed](#bodies): how it [moves](../howto/bodies.md#bodies-that-move). Obstacles of"
+        " one name move together, one of them says how",
+        None,
+        otherwise="at rest",
     )
 
     @classmethod
@@ -131,6 +140,10 @@ class Obstacle(ShapeTable, BodyName):
         known = isinstance(kind, str) and kind in SHAPES
         if known and values.get("moment_about") is not None and values.get("name") is None:
             yield wrong("moment_about", values["moment_about"], "moments are of bodies with a name; give it one")
+        if values.get("motion") is not None and values.get("name") is None:
+            yield wrong("motion", values["motion"], "bodies that move have names; give it a name")
+        if values.get("motion") is not None and kind == "heights":
+            yield wrong("motion", values["motion"], "heights that move are not available in this version; leave it out")
 
 
 Obstacles = tuple[Obstacle, ...]

@@ -5,8 +5,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
 
 from taskflow.output import (
     BlockStore,
@@ -20,7 +23,9 @@ from taskflow.output import (
     unguarded,
 )
 from taskflow.runtime.machine import Shard
+from taskflow.runtime.regions import Box
 
+Computed = Callable[[float, Box], np.ndarray]
 SNAPSHOTS, STATISTICS = "", "statistics"  # groups of the store
 
 
@@ -139,16 +144,21 @@ class Recording(ABC):
 
 
 class FieldRecording(Recording):
-    """Fields, or layers of them: every block writes what it has."""
+    """Fields, or layers of them: every block writes what it has. Some may be `computed` from the time for a box."""
 
-    def __init__(self, place: GroupPlace) -> None:
+    def __init__(self, place: GroupPlace, computed: Mapping[str, Computed] = MappingProxyType({})) -> None:
         super().__init__(place)
+        self._computed = computed
         files, guard = place.writer.files, place.guard
         self._output = BlockStore(place.path, place.shard.cells, place.group, files=files, guard=guard)
 
     def _copy(self, index: int) -> None:
         self.place.writer.reserve()
-        held = {name: self.shard.hold(name, box) for name, box in self._output.boxes.items()}
+        time = self._records[index]["time"]
+        held = {
+            name: partial(self._computed[name], time, box) if name in self._computed else self.shard.hold(name, box)
+            for name, box in self._output.boxes.items()
+        }
         # Who allocates may have to wait for all GPUs of a process: none goes on.
         self.shard.meet(self.place.writer.patience)
         self._submit(lambda: self._output.fetch(index, held), 1)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from taskflow.output import Guard, RunLog, Writer, unguarded
+from taskflow.output import SOLID, Guard, RunLog, Writer, unguarded
 from taskflow.runtime.machine import Shard
 from taskflow.simulation.build.simulation import BlockSpec
 from taskflow.simulation.build.system import Measures
@@ -77,8 +77,10 @@ class Records:
         def place(group: str) -> GroupPlace:
             return GroupPlace(path, group, shard, self.writer, times.get(group, ()), guard)
 
-        kind = FieldRecording if shard.partition.pieces is None else ChartRecording
-        self._groups: dict[str, Recording] = {SNAPSHOTS: kind(place(SNAPSHOTS))}
+        computed = {SOLID: spec.ways.moving.solid} if spec.ways else {}
+        whole = shard.partition.pieces is None
+        snapshots = FieldRecording(place(SNAPSHOTS), computed) if whole else ChartRecording(place(SNAPSHOTS))
+        self._groups: dict[str, Recording] = {SNAPSHOTS: snapshots}
         self._averaging: dict[str, AverageRecorder] = {}
         if spec.averages:
             self._groups[STATISTICS] = FieldRecording(place(STATISTICS))

@@ -12,10 +12,12 @@ FN Way way(const Grid& grid, int number, int n, Index step) {
   return {axis(grid, number, n, step), n == grid.first[number], n == grid.last[number]};
 }
 
-// Velocities q as they are stored on faces that are cut: `cover` (1 / open share - 1) times q is what is missing there of
-// that in their centres.
-struct Surface {
-  In q, stick, cover;
+// Velocities q as they are stored on faces that are cut, relative to that of the body: `cover` (1 / open share - 1) times q is
+// what is missing there of that in their centres. Q is an array, or what is read like one.
+template <class Q>
+struct SurfaceIn {
+  Q q;
+  In stick, cover;
 
   INLINE real missing(Index c) const { return cover[c] * q[c]; }
 
@@ -33,6 +35,7 @@ struct Surface {
     return along(c, a) + across(c, b) + across(c, d);
   }
 };
+using Surface = SurfaceIn<In>;
 
 // What viscosity takes from a face to its neighbours, over viscosity and the velocity there
 FN real spread_across(const Way& b) {

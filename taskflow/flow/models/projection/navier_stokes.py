@@ -98,6 +98,8 @@ class NavierStokes(FlowModel):
         """One time step; on return u, v, w, p, T and passive scalars are the new ones, u_new, v_new, w_new those of
         the last stage before.
         """
+        if self.obstacles:
+            yield from self.obstacles.begin(f, self.grid, self.pressure)
         for n, names in enumerate(self.scheme.names):
             new, old = (tuple(f[f"{name}{age}"] for name in self.state) for age in ("_new", ""))
             yield from self.prediction(f, names)

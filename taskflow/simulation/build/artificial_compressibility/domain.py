@@ -17,7 +17,7 @@ from taskflow.runtime.regions import Atlas, Box, FieldSpace, Location, Partition
 from taskflow.simulation.build.domain import Domain, Points
 from taskflow.simulation.case import Output
 from taskflow.simulation.case.charts.grid import ChartGrid
-from taskflow.simulation.case.motion import Motion
+from taskflow.simulation.case.motion import GridMotion
 
 GHOST = 2  # layers
 LISTED = 8  # charts and blocks that are listed; of more the first
@@ -34,7 +34,7 @@ class ChartDomain(Domain):
     table: ChartGrid
     cuts: tuple[tuple[int, Triple], ...] = ()
     steady: bool = True
-    motion: Motion | None = None
+    motion: GridMotion | None = None
     multiple: Triple = (1, 1, 1)
 
     def __getstate__(self) -> dict[str, Any]:

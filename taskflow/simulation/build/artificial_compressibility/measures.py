@@ -14,7 +14,7 @@ from taskflow.flow.models.artificial_compressibility.model import NAMES, Artific
 from taskflow.flow.models.artificial_compressibility.sides import Side
 from taskflow.output.log import OF
 from taskflow.runtime.tasks import Launch, Roles
-from taskflow.simulation.case.motion import Motion
+from taskflow.simulation.case.motion import GridMotion
 from taskflow.simulation.schedule import Tick
 
 
@@ -25,7 +25,7 @@ class CompressibilityMeasures:
     model: ArtificialCompressibility
     forces: Forces
     span: float = 1.0
-    motion: Motion | None = None
+    motion: GridMotion | None = None
 
     def monitor(self, f: Roles) -> Iterator[Launch]:
         """The program that measures them."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from taskflow.flow.grid.curvilinear import swept_volumes
 from taskflow.flow.models.artificial_compressibility.dual_time import weights
-from taskflow.simulation.case.motion import Motion
+from taskflow.simulation.case.motion import GridMotion
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Moment:
         """c_0, c_1 and c_2 of the step."""
         return weights(self.dt / self.last if self.last else 0.0)
 
-    def speeds(self, motion: Motion, points: np.ndarray) -> np.ndarray:
+    def speeds(self, motion: GridMotion, points: np.ndarray) -> np.ndarray:
         """How fast points [xyz, ...] of the grid at rest move, by the differences of the step; 0 at the beginning."""
         if not self.dt:
             return np.zeros_like(points)
@@ -38,7 +38,7 @@ class Moment:
             sum(c * motion.moved(points, t) for c, t in zip(self.weights, times, strict=True) if c) / self.dt
         )
 
-    def swept(self, motion: Motion, vertices: np.ndarray) -> np.ndarray:
+    def swept(self, motion: GridMotion, vertices: np.ndarray) -> np.ndarray:
         """What the low faces of cells sweep per time, [k, j, value, i], between vertices [xyz, k, j, i] of the grid at
         rest: (c_0 s^(n+1) - c_2 s^n) / dt, s being the volumes swept in this step and in the one before.
 

@@ -19,7 +19,7 @@ from taskflow.simulation.case.charts.sides import ChartSides
 from taskflow.simulation.case.control import CheckpointTable, MonitorTable, Output
 from taskflow.simulation.case.initial import Function, Initial
 from taskflow.simulation.case.method import keys_are_read
-from taskflow.simulation.case.motion import Motion
+from taskflow.simulation.case.motion import GridMotion
 from taskflow.simulation.case.physics import Forcing, Heat, heat_is_on
 from taskflow.simulation.case.problems import Problem, wrong
 from taskflow.simulation.case.table import written
@@ -76,7 +76,7 @@ def _keys_of_real_time(method: CompressibilityMethod, time: ChartTime, boundarie
 
 
 def _motion_is_possible(
-    motion: Motion | None, time: ChartTime, charts: Grid, boundaries: ChartSides, machine: ChartMachine
+    motion: GridMotion | None, time: ChartTime, charts: Grid, boundaries: ChartSides, machine: ChartMachine
 ) -> Iterator[Problem]:
     if motion is None:
         return

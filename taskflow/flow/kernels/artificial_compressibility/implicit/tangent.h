@@ -61,7 +61,6 @@ FN Vector plus(Vector a, Dual f, Aligned<D> b) {
 // Faces that move, as in moving.h
 FN Dual relative(Dual theta, None) { return theta; }
 FN Dual relative(Dual theta, Dual swept) { return theta - swept; }
-FN Dual with_wall(None) { return 0; }
 FN Dual with_wall(Dual swept) { return swept; }
 FN Dual middle_of(Dual theta, None) { return theta; }
 FN Dual middle_of(Dual theta, Dual swept) { return theta - by(::real(0.5), swept); }

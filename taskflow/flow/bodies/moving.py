@@ -1,0 +1,159 @@
+"""Immersed bodies of which some move, as they are told to, each as a rigid body of the velocity u_b.
+
+All that `taskflow.flow.bodies.adherence` says holds for the velocity relative to a body: a closed face holds u_b, the
+difference towards a surface is (u_b - u) / (s h), and on a cut face q = o u + (1 - o) u_b is stored. With r = q - u_b
+and m = cover r, what is missing of the velocity in the centre of a face, both at the beginning of the step, a cut face
+has at its end
+
+    q = u_b + o / (1 + a) (u* + m + dt (viscosity Laplacian(m) - grad(p)) - u_b),
+    a = dt viscosity (stick + (1 - o) sum(1 / h^2 over neighbours)),
+
+u* being what the momentum equation predicts, and o, stick and u_b those at the end of the step: that of bodies at rest
+where nothing moves. A face that was closed and is open began the step with u_b, and makes one of Euler's.
+
+On closed faces u_b is divergence-free cell by cell, to the last bit: along x it depends on y and z alone, and so on. So
+cells inside have nothing to solve for, and the equation of the pressure stays solvable.
+
+Geometry is given before each step, at its end, in the fields of the roles `*_other`; a step begins by exchanging these
+with those of the geometry at its beginning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from taskflow.flow.bodies.forces import OWNERS, ForceTarget
+from taskflow.flow.bodies.immersed import COVER, STICK, ImmersedObstacles
+from taskflow.flow.bodies.pressure import coefficients_at_bodies
+from taskflow.flow.grid import Grid
+from taskflow.flow.grid.stencils import BESIDE
+from taskflow.flow.kernels import KERNELS
+from taskflow.flow.operators.momentum import Fluid
+from taskflow.flow.operators.projection import VELOCITY
+from taskflow.flow.poisson import Solver
+from taskflow.runtime.regions import Box, Location
+from taskflow.runtime.tasks import (
+    Components,
+    Launch,
+    Read,
+    ReadByte,
+    ReadWrite,
+    Reduce,
+    Repeat,
+    Roles,
+    Scalar,
+    Write,
+    task,
+)
+
+BODY: dict[str, Location] = {"body_x": "fx", "body_y": "fy", "body_z": "fz"}
+PUSH: dict[str, Location] = {"push_x": "fx", "push_y": "fy", "push_z": "fz"}
+OTHER = "_other"
+KEPT = ("solid", *COVER, *BODY)  # the roles of which a step needs the geometry at its beginning, too
+SURFACE = Components(
+    stick_x=Read, stick_y=Read, stick_z=Read, cover_x=Read, cover_y=Read, cover_z=Read,
+    body_x=Read, body_y=Read, body_z=Read,
+)  # fmt: skip
+SURFACE_BEFORE = Components(
+    cover_x_before=Read[1], cover_y_before=Read[1], cover_z_before=Read[1],
+    body_x_before=Read[1], body_y_before=Read[1], body_z_before=Read[1],
+)  # fmt: skip
+MOVING = KERNELS / "bodies" / "moving.cu"
+
+
+@task(kernel=MOVING)
+def move_with_bodies(
+    velocity: Components(u=Read[1], v=Read[1], w=Read[1]), tendency: Components(h_u=Read, h_v=Read, h_w=Read),
+    velocity_new: Components(u_new=ReadWrite, v_new=ReadWrite, w_new=ReadWrite),
+    push: Components(push_x=Write, push_y=Write, push_z=Write), p: Read[BESIDE],
+    solid: ReadByte, solid_before: ReadByte, surface: SURFACE, surface_before: SURFACE_BEFORE,
+    *, dt: Scalar, grid: Grid, viscosity: float,
+) -> None:  # fmt: skip
+    """u_new becomes u_b on closed faces, and the q of the equation above on those beside surfaces, plus the dt grad(p)
+    that the projection with that p will take. push = (u_new as it was - as it is) / dt.
+    """
+
+
+@task(kernel=MOVING)
+def follow_bodies(
+    velocity: VELOCITY, solid: ReadByte, body: Components(body_x=Read, body_y=Read, body_z=Read), *, grid: Grid
+) -> None:
+    """u = u_b on closed faces that are not on walls."""
+
+
+@task(kernel=MOVING)
+def pressure_beside(p: Read[1], solid_before: ReadByte[1], mean: Write) -> None:
+    """mean = that of p over the neighbours of a cell that have been in the fluid; p itself where there are none."""
+
+
+@task(kernel=MOVING)
+def fill_pressure(p: ReadWrite, mean: Read, solid: ReadByte, solid_before: ReadByte) -> None:
+    """p = mean in cells that have been solid and are not any more."""
+
+
+@task(kernel=KERNELS / "bodies" / "forces_moving.cu")
+def force_on_moving_body(
+    p: Read[BESIDE], solid: ReadByte, push: Components(push_x=Read, push_y=Read, push_z=Read), owners: OWNERS,
+    *, forces: Reduce[sum, 9], grid: Grid, target: ForceTarget,
+) -> None:  # fmt: skip
+    """What the scheme has taken from the fluid in the last step on the faces that belong to a body, and its moment:
+    `forces` are pressure, on closed faces, the rest, which is `push`, and moment, along x, y and z each.
+
+    The momentum of what is stored in a body is part of it: it does not belong to the fluid, so what is gained there has
+    to be added, see `taskflow.simulation.bodies.inertia`.
+    """
+
+
+@dataclass(frozen=True)
+class MovingObstacles(ImmersedObstacles):
+    """`near` are the cells around all bodies wherever they get, with those beside them."""
+
+    def fields(self, *, heat: bool) -> dict[str, Location]:
+        """See `ImmersedObstacles.fields`; `body_*` is u_b on closed faces and cut ones."""
+        fields = {**super().fields(heat=heat), **BODY}
+        return {**fields, **{f"{role}{OTHER}": fields[role] for role in (*COVER, *BODY)}, **PUSH}
+
+    def flags(self, *, heat: bool, scalars: bool = False, eddies: bool = False) -> dict[str, str]:
+        """See `ImmersedObstacles.flags`."""
+        types = super().flags(heat=heat, scalars=scalars, eddies=eddies)
+        return {**types, f"solid{OTHER}": types["solid"]}
+
+    def start(self, f: Roles, grid: Grid, pressure: Solver) -> Iterator[Launch | Repeat]:
+        """u = u_b on closed faces, and what the solver has to know of them before it is first used."""
+        body = tuple(f[role] for role in BODY)
+        yield follow_bodies((f.u, f.v, f.w), f.solid, body, over=Box.of(grid.cells), grid=grid)
+        yield from self._told(f, grid, pressure)
+
+    def begin(self, f: Roles, grid: Grid, pressure: Solver) -> Iterator[Launch | Repeat]:
+        """The bodies are where they get in this step, and the solver knows of it."""
+        for role in KEPT:
+            f.swap(role, f"{role}{OTHER}")
+        yield from self._told(f, grid, pressure)
+        yield from pressure.prepare(f)
+
+    def predicted(
+        self, f: Roles, velocity: tuple[str, str, str], dt: str, grid: Grid, fluid: Fluid, *, driven: bool
+    ) -> Iterator[Launch]:
+        """Friction at surfaces, and u = u_b on closed faces. Cells that become fluid have the pressure of those beside.
+        """
+        before = f[f"solid{OTHER}"]
+        yield pressure_beside(f.p, before, f.rhs, over=self.near)
+        yield fill_pressure(f.p, f.rhs, f.solid, before, over=self.near)
+        surface = tuple(f[role] for role in (*STICK, *COVER, *BODY))
+        surface_before = tuple(f[f"{role}{OTHER}"] for role in (*COVER, *BODY))
+        yield move_with_bodies(
+            (f.u, f.v, f.w), (f.h_u, f.h_v, f.h_w), velocity, tuple(f[role] for role in PUSH), f.p, f.solid, before,
+            surface, surface_before, over=self.near, dt=dt, grid=grid, viscosity=fluid.viscosity,
+        )  # fmt: skip
+
+    def force(self, f: Roles, forces: str, *, eddies: bool, **where: Any) -> Launch:
+        """See `Obstacles.force`."""
+        push, owners = tuple(f[role] for role in PUSH), (f.owner_x, f.owner_y, f.owner_z)
+        where = {name: value for name, value in where.items() if name != "fluid"}
+        return force_on_moving_body(f.p, f.solid, push, owners, forces=forces, **where)
+
+    def _told(self, f: Roles, grid: Grid, pressure: Solver) -> Iterator[Launch]:
+        if "b_x" in pressure.fields:
+            yield from coefficients_at_bodies(f, grid)

@@ -1,0 +1,101 @@
+// What bodies that move do to the velocity beside them: see taskflow/flow/bodies/moving.py. Arrays of the geometry at the
+// beginning of the step are called before.
+#define UZ 1
+#define BX 512
+#define BY 1
+#include "cell.h"
+#include "../flags.h"
+#include "surfaces.h"
+
+// A velocity relative to that of bodies
+struct Relative {
+  In q, body;
+  INLINE real operator[](Index c) const { return q[c] - body[c]; }
+};
+using Before = SurfaceIn<Relative>;
+
+// One component on the low face of a cell: its velocity before the step, its tendency, and which faces are closed then and now
+struct Face {
+  In q, h;
+  bool closed_before, closed;
+};
+// The surface at the end of the step: the velocity of the body on the face, and what it does there
+struct Now {
+  real body, stick, cover;
+};
+struct Moved {
+  real velocity, push;
+};
+
+FN Moved moved(real q_new, Index c, const Face& face, const Before& before, const Now& now, const Way& a, const Way& b, const Way& d,
+               real step, real viscosity, real slope) {
+  const real drag = step * viscosity, open = 1 / (1 + now.cover), shut = 1 - open;
+  const real left = 1 / (1 + drag * (now.stick + shut * spread(a, b, d)));
+  const real predicted = face.closed_before ? face.q[c] + step * face.h[c] : q_new;  // a step of Euler's where fluid is new
+  const real in_centre = predicted + before.missing(c) + drag * before.brought(c, a, b, d);
+  const real q = face.closed ? now.body : now.body + (open * left) * (in_centre - slope - now.body) + slope;
+  return {q, (q_new - q) / step};
+}
+
+// u_new = u_b on closed faces, on others what surfaces make of it; push = what bodies take from the fluid, per time.
+TASK move_with_bodies(Range range, In u, In v, In w, In h_u, In h_v, In h_w, InOut u_new, InOut v_new, InOut w_new, Out push_x,
+                      Out push_y, Out push_z, In p, InByte solid, InByte solid_before, In stick_x, In stick_y, In stick_z,
+                      In cover_x, In cover_y, In cover_z, In body_x, In body_y, In body_z, In cover_x_before,
+                      In cover_y_before, In cover_z_before, In body_x_before, In body_y_before, In body_z_before, In64 dt,
+                      Grid grid, real viscosity) {
+  STRIDES(range)
+  const real step = real(*dt);
+  const Before at_x{{u, body_x_before}, stick_x, cover_x_before}, at_y{{v, body_y_before}, stick_y, cover_y_before};
+  const Before at_z{{w, body_z_before}, stick_z, cover_z_before};
+  for_cells(range, CELL(c) {
+    const int bits = solid[c], old = solid_before[c];
+    Moved x_next{u_new[c], 0}, y_next{v_new[c], 0}, z_next{w_new[c], 0};
+    if ((bits | old) & BESIDE) {
+      const Way x = way(grid, 0, c.i, X), y = way(grid, 1, c.j, Y), z = way(grid, 2, c.k, Z);
+      const real here = p[c], px = step * x.axis.per_face() * (here - p[c - X]);
+      const real py = step * y.axis.per_face() * (here - p[c - Y]), pz = step * z.axis.per_face() * (here - p[c - Z]);
+      const Face of_x{u, h_u, closed(old, 0), closed(bits, 0)}, of_y{v, h_v, closed(old, 2), closed(bits, 2)};
+      const Face of_z{w, h_w, closed(old, 4), closed(bits, 4)};
+      const Now now_x{body_x[c], stick_x[c], cover_x[c]}, now_y{body_y[c], stick_y[c], cover_y[c]};
+      const Now now_z{body_z[c], stick_z[c], cover_z[c]};
+      if (!x.first) x_next = moved(x_next.velocity, c, of_x, at_x, now_x, x, y, z, step, viscosity, px);
+      if (!y.first) y_next = moved(y_next.velocity, c, of_y, at_y, now_y, y, x, z, step, viscosity, py);
+      if (!z.first) z_next = moved(z_next.velocity, c, of_z, at_z, now_z, z, x, y, step, viscosity, pz);
+    }
+    u_new[c] = x_next.velocity, v_new[c] = y_next.velocity, w_new[c] = z_next.velocity;
+    push_x[c] = x_next.push, push_y[c] = y_next.push, push_z[c] = z_next.push;
+  });
+}
+
+// u = u_b on closed faces, but for those on walls.
+TASK follow_bodies(Range range, InOut u, InOut v, InOut w, InByte solid, In body_x, In body_y, In body_z, Grid grid) {
+  for_cells(range, CELL(c) {
+    const int bits = solid[c];
+    const real u_old = u[c], v_old = v[c], w_old = w[c];
+    u[c] = closed(bits, 0) & (c.i != grid.first[0]) ? body_x[c] : u_old;
+    v[c] = closed(bits, 2) & (c.j != grid.first[1]) ? body_y[c] : v_old;
+    w[c] = closed(bits, 4) & (c.k != grid.first[2]) ? body_z[c] : w_old;
+  });
+}
+
+// mean = that of p over the neighbours that have been in the fluid; p itself where there are none
+TASK pressure_beside(Range range, In p, InByte solid_before, Out mean) {
+  STRIDES(range)
+  for_cells(range, CELL(c) {
+    real sum = 0, count = 0;
+    const auto add = [&](Index at) {
+      const bool fluid = !(solid_before[at] & ITSELF);
+      sum += fluid ? p[at] : real(0), count += fluid ? real(1) : real(0);
+    };
+    add(c - X), add(c + X), add(c - Y), add(c + Y), add(c - Z), add(c + Z);
+    mean[c] = count > 0 ? sum / count : p[c];
+  });
+}
+
+// p = mean in cells that were solid and are not any more
+TASK fill_pressure(Range range, InOut p, In mean, InByte solid, InByte solid_before) {
+  for_cells(range, CELL(c) {
+    const real old = p[c];
+    p[c] = (solid_before[c] & ITSELF) && !(solid[c] & ITSELF) ? mean[c] : old;
+  });
+}

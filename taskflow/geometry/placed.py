@@ -1,0 +1,113 @@
+"""Shapes that have been moved as rigid bodies: turned about an axis through a point, and displaced."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+
+import numpy as np
+
+from taskflow.geometry.shapes import Formula, Shape, Steps, Vector
+from taskflow.geometry.surface import ClosedSurface
+
+Coordinates = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a rigid body is: the point X of the body at rest is at  centre + R (X - centre) + displacement,  R being
+    the turn by `angle` radians about `axis` (0, 1, 2 for x, y, z).
+    """
+
+    displacement: Vector
+    angle: float = 0.0
+    axis: int = 2
+    centre: Vector = (0.0, 0.0, 0.0)
+
+    @property
+    def middle(self) -> Vector:
+        """Where the centre of rotation is."""
+        x, y, z = (c + d for c, d in zip(self.centre, self.displacement, strict=True))
+        return x, y, z
+
+    def forth(self, points: np.ndarray) -> np.ndarray:
+        """Points [..., xyz] of the body at rest, where they are now."""
+        return self.directions(points - np.array(self.centre)) + np.array(self.middle)
+
+    def directions(self, vectors: np.ndarray) -> np.ndarray:
+        """Vectors [..., xyz] of the body at rest, as they point now."""
+        turned, (a, b) = np.array(vectors, np.float64), self._across
+        cos, sin = math.cos(self.angle), math.sin(self.angle)
+        turned[..., a] = cos * vectors[..., a] - sin * vectors[..., b]
+        turned[..., b] = sin * vectors[..., a] + cos * vectors[..., b]
+        return turned
+
+    def back(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> Coordinates:
+        """The coordinates in the body at rest of points that are now at x, y, z; they broadcast."""
+        if not self.angle:
+            return x - self.displacement[0], y - self.displacement[1], z - self.displacement[2]
+        at = [here - middle for here, middle in zip((x, y, z), self.middle, strict=True)]
+        (a, b), cos, sin = self._across, math.cos(self.angle), math.sin(self.angle)
+        at[a], at[b] = cos * at[a] + sin * at[b], cos * at[b] - sin * at[a]
+        x, y, z = (away + c for away, c in zip(at, self.centre, strict=True))
+        return x, y, z
+
+    @property
+    def _across(self) -> tuple[int, int]:
+        """The axes across that of the turn, such that it leads from the first to the second."""
+        return (self.axis + 1) % 3, (self.axis + 2) % 3
+
+
+@dataclass(frozen=True, eq=False)
+class Placed(Formula):
+    """A shape that a formula describes, in a place; together with its images by `shifts`."""
+
+    shape: Formula
+    place: Place
+    shifts: tuple[Vector, ...] = ((0.0, 0.0, 0.0),)
+
+    @cached_property
+    def bounds(self) -> tuple[Vector, Vector]:
+        low, high = self.shape.bounds
+        if not self.place.angle:
+            corners = np.array([low, high]) + np.array(self.place.displacement)
+        else:
+            with np.errstate(invalid="ignore"):  # what is endless across the axis of the turn stays so
+                corners = self.place.forth(np.array(list(product(*zip(low, high, strict=True)))))
+            endless = ~np.isfinite(corners).all(axis=0)
+            corners[0, endless], corners[1, endless] = -math.inf, math.inf
+        images = corners[None] + np.array(self.shifts)[:, None]
+        (x0, y0, z0), (x1, y1, z1) = images.min(axis=(0, 1)).tolist(), images.max(axis=(0, 1)).tolist()
+        return (x0, y0, z0), (x1, y1, z1)
+
+    def contains(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+        inside = [self.shape.contains(*self._within(shift, x, y, z)) for shift in self.shifts]
+        return np.asarray(np.any(np.broadcast_arrays(*inside), axis=0) if len(inside) > 1 else inside[0])
+
+    def distance(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+        distances = [self.shape.distance(*self._within(shift, x, y, z)) for shift in self.shifts]
+        return np.asarray(np.max(np.broadcast_arrays(*distances), axis=0))
+
+    def entry(self, points: np.ndarray, axis: int, step: Steps) -> np.ndarray:
+        """Return the first entry into the shape or one of its images, by its own rule where it is not turned."""
+        if self.place.angle:
+            return super().entry(points, axis, step)
+        moves = (np.array(self.place.displacement) + np.array(shift) for shift in self.shifts)
+        return np.asarray(np.min([self.shape.entry(points - move, axis, step) for move in moves], axis=0))
+
+    def _within(self, shift: Vector, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> Coordinates:
+        return self.place.back(x - shift[0], y - shift[1], z - shift[2]) if any(shift) else self.place.back(x, y, z)
+
+
+def placed(shape: Shape, place: Place, shifts: tuple[Vector, ...] = ((0.0, 0.0, 0.0),)) -> Shape:
+    """Return a shape in a place, together with its images by `shifts`: of triangles or of a formula. Raises TypeError
+    for one that is neither.
+    """
+    if isinstance(shape, ClosedSurface):
+        triangles = place.forth(shape.triangles)
+        return ClosedSurface(np.concatenate([triangles + np.array(shift) for shift in shifts]))
+    if not isinstance(shape, Formula):
+        raise TypeError(f"{type(shape).__name__} cannot be moved")
+    return Placed(shape, place, shifts)

@@ -1,0 +1,149 @@
+"""The inertia of the fluid that is stored in a moving body, in its place: it belongs to no fluid.
+
+What the scheme takes from the fluid on the faces of a body (`taskflow.flow.bodies.moving`) is the force on it less the
+change of the momentum that is stored inside, where the velocity is u_b. That change is exact: of a rigid body of the
+density of the fluid, in its true shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from taskflow.flow import StaggeredGrid
+from taskflow.geometry import Place, Shape, placed
+from taskflow.simulation.motion import RigidMotion
+
+FINER = 8  # points per narrowest cell and direction
+PLANES = 1 << 22  # points in one go
+
+
+@dataclass(frozen=True, eq=False)
+class RigidMass:
+    """Volume, centre of volume, and second moments [xyz, xyz] about it, of a body at rest."""
+
+    volume: float
+    centre: np.ndarray
+    moments: np.ndarray
+
+    @classmethod
+    def of(cls, shapes: Sequence[Shape], grid: StaggeredGrid) -> RigidMass:
+        """Of shapes at rest together, from points that are several in each direction of the narrowest cell."""
+        x, y, z = (_points(shapes, grid, axis) for axis in range(3))
+        weight, volume = float(np.prod([at[1] - at[0] for at in (x, y, z)])), 0.0
+        first, second = np.zeros(3), np.zeros((3, 3))
+        planes = max(1, PLANES // max(1, x.size * y.size))
+        for start in range(0, z.size, planes):
+            part = slice(start, start + planes)
+            inside = np.any([shape.inside(x, y, z[part]) for shape in shapes], axis=0)
+            weights = inside * weight
+            along = [weights.sum(axis=(0, 1)), weights.sum(axis=(0, 2)), weights.sum(axis=(1, 2))]
+            places = x, y, z[part]
+            volume += float(weights.sum())
+            first += [float(w @ at) for w, at in zip(along, places, strict=True)]
+            second += np.diag([float(w @ at**2) for w, at in zip(along, places, strict=True)])
+            across = weights.sum(axis=0), weights.sum(axis=1), weights.sum(axis=2)
+            for (a, b), w in zip(((0, 1), (0, 2), (1, 2)), across, strict=True):
+                second[a, b] += float(places[b] @ w @ places[a])
+                second[b, a] = second[a, b]
+        if not volume:
+            return cls(0.0, np.zeros(3), np.zeros((3, 3)))
+        centre = first / volume
+        return cls(volume, centre, second - volume * np.outer(centre, centre))
+
+    def change(
+        self, motion: RigidMotion, before: float, now: float, about: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The rate at which the momentum of the stored fluid changes from one time to another, and the moment of that
+        about a point, given where it is at the later one. Per density.
+        """
+        dt, place = now - before, motion.place(now)
+        accelerated = (motion.velocity(now) - motion.velocity(before)) / dt
+        rotation, old = motion.rotation(now), motion.rotation(before)
+        turned = _crossing((rotation + old) / 2)
+        gain = _crossing((rotation - old) / dt) + turned @ turned  # of a velocity, along what is away
+        axes = place.directions(np.eye(3)).T
+        moments = axes @ self.moments @ axes.T
+        middle, pivot = place.forth(self.centre), np.array(place.middle)
+        force = self.volume * (accelerated + gain @ (middle - pivot))
+        own = _vector(moments @ gain.T)  # about the middle
+        return force, own + np.cross(middle - about, force)
+
+
+def _points(shapes: Sequence[Shape], grid: StaggeredGrid, axis: int) -> np.ndarray:
+    """Points along an axis that are equally far from each other, over the extent of some shapes; where that is more
+    than the domain at both ends, over this.
+    """
+    start, stop = grid.origin[axis], grid.origin[axis] + grid.lengths[axis]
+    low, high = (end(shape.bounds[n][axis] for shape in shapes) for n, end in enumerate((min, max)))
+    low, high = (start, stop) if low <= start and high >= stop else (low, high)
+    count = max(2, int(np.ceil(FINER * (high - low) / grid.narrowest(axis))))
+    return np.asarray(low + (high - low) / count * (np.arange(count) + 0.5))
+
+
+def _crossing(vector: np.ndarray) -> np.ndarray:
+    """The matrix of the product of a vector with another."""
+    x, y, z = vector
+    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+
+
+def _vector(tensor: np.ndarray) -> np.ndarray:
+    """sum over points of r x a, from the sum of r a^T."""
+    return np.array([tensor[1, 2] - tensor[2, 1], tensor[2, 0] - tensor[0, 2], tensor[0, 1] - tensor[1, 0]])
+
+
+@dataclass(frozen=True, eq=False)
+class MovingBody:
+    """A body that moves and whose forces are followed: what it is made of, its mass at rest, its motion, and the point
+    about which its moment is taken, at rest. Picklable.
+    """
+
+    grid: StaggeredGrid
+    shapes: tuple[Shape, ...]
+    mass: RigidMass
+    motion: RigidMotion
+    about: np.ndarray
+
+    def speed(self, time: float) -> float:
+        """The largest speed of the corners of the boxes around its parts at a time, where these are not endless."""
+        place, most = self.motion.place(time), 0.0
+        for shape in self.shapes:
+            ends = np.array(shape.bounds)
+            ends = np.where(np.isfinite(ends), ends, np.array(self.motion.centre))
+            corners = place.forth(np.array(list(product(*ends.T.tolist()))))
+            most = max(most, float(np.linalg.norm(self.motion.velocity_at(time, corners), axis=1).max()))
+        return most
+
+    def completed(self, measured: dict[str, Any], time: float, dt: float) -> dict[str, Any]:
+        """What was measured of it in the step of length dt that led to a time, with the inertia of what is stored in
+        it, and the moment about the point where that is now. None is told while it lies across a periodic side.
+        """
+        if not dt:
+            return measured
+        place = self.motion.place(time)
+        about = place.forth(self.about)
+        gained, turned = self.mass.change(self.motion, time - dt, time, about)
+        force = np.array(measured["force"])
+        told = {**measured, "force": (force + gained).tolist()}
+        image = self._image(place)
+        if image is None:
+            return {name: value for name, value in told.items() if name != "moment"}
+        away = about + image - self.about
+        return {**told, "moment": (np.array(measured["moment"]) - np.cross(away, force) + turned).tolist()}
+
+    def _image(self, place: Place) -> np.ndarray | None:
+        """By how much the body's image in the domain is away from itself; None where it lies across a periodic side."""
+        ends = np.array([placed(shape, place).bounds for shape in self.shapes])
+        low, high, shift = ends[:, 0].min(axis=0), ends[:, 1].max(axis=0), np.zeros(3)
+        for axis, periodic in enumerate(self.grid.periodic):
+            start, length = self.grid.origin[axis], self.grid.lengths[axis]
+            if not periodic or high[axis] - low[axis] >= length:
+                continue
+            shift[axis] = -length * np.floor((low[axis] - start) / length)
+            if high[axis] + shift[axis] > start + length:
+                return None
+        return shift

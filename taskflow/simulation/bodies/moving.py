@@ -1,0 +1,205 @@
+"""Bodies that move: their shapes at a time, their flags and velocities, and how far a step may bring them.
+
+Everything follows from the time: each block finds the flags of its own cells, on the host, before each step, over the
+boxes around the bodies that move, where they were and where they get; elsewhere stays what was found once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+
+import numpy as np
+
+from taskflow.errors import RunFailed
+from taskflow.flow import StaggeredGrid
+from taskflow.flow.bodies import cuts
+from taskflow.flow.bodies.flags import moved
+from taskflow.flow.bodies.moving import BODY, OTHER, PUSH
+from taskflow.flow.grid import FACES, Point
+from taskflow.geometry import Shape, Vector, placed
+from taskflow.runtime.regions import Box, periodic_images
+from taskflow.simulation.bodies.masks import LAYERS, ImmersedMasks, Numbers, Surfaces
+from taskflow.simulation.bodies.solids import Solids
+from taskflow.simulation.motion import RigidMotion
+
+FARTHEST = 0.5  # spacings that a surface moves in a step
+REACH = 4  # layers around closed faces on which a step with bodies differs from one without
+MOMENTS = 8  # within a step, at which it is looked how far a surface has come
+SHORTER = 60  # halvings of a step
+
+
+@dataclass(frozen=True, eq=False)
+class Moving:
+    """Shapes at rest on a grid, by their numbers, and the motions of those that move, None for others. `roles` are the
+    fields to be filled; `owners` and `temperatures` as in `Masks`. Picklable.
+    """
+
+    grid: StaggeredGrid
+    shapes: tuple[Shape, ...]
+    motions: tuple[RigidMotion | None, ...]
+    viscosity: float
+    roles: tuple[str, ...] = ()
+    owners: tuple[int, ...] = ()
+    temperatures: tuple[float, ...] = ()
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The numbers, from 1, of the shapes that move."""
+        return tuple(n for n, motion in enumerate(self.motions, start=1) if motion is not None)
+
+    def solids(self, time: float) -> Solids:
+        """The shapes where they are at a time. Raises BadInput where a motion is not finite."""
+        shapes = tuple(
+            shape if motion is None else self._placed(shape, motion, time)
+            for shape, motion in zip(self.shapes, self.motions, strict=True)
+        )
+        return Solids(self.grid, shapes, continued=frozenset(self.numbers))
+
+    def masks(self, time: float) -> MovingMasks:
+        """The masks that fill fields with the geometry of a time."""
+        roles = tuple(role for role in self.roles if not role.endswith(OTHER) and role not in PUSH)
+        return MovingMasks(self.solids(time), roles, self.owners, self.temperatures, self.motions, time, self.viscosity)
+
+    def solid(self, time: float, cells: Box) -> np.ndarray:
+        """1 in cells [z, y, x] whose centre is in a body at a time, 0 in others."""
+        return self.solids(time).mask(cells).astype(np.float64)
+
+    def fastest(self, time: float) -> np.ndarray:
+        """The largest |u|, |v|, |w| of all points of bodies that move, at a time."""
+        speeds = [
+            np.abs(motion.velocity_at(time, motion.place(time).forth(corners))).max(axis=0)
+            for motion, corners in self._moving
+        ]
+        return np.max(speeds, axis=0)
+
+    def spacings(self, before: float, now: float) -> float:
+        """How far a surface gets from where it was at a time, until a later one, in spacings of the narrowest cells."""
+        most, narrowest = 0.0, np.array([self.grid.narrowest(axis) for axis in range(3)])
+        for motion, corners in self._moving:
+            start = motion.place(before).forth(corners)
+            for part in range(1, MOMENTS + 1):
+                away = motion.place(before + (now - before) * part / MOMENTS).forth(corners) - start
+                most = max(most, float((np.abs(away) / narrowest).max()))
+        return most
+
+    def longest(self, time: float, dt: float) -> float:
+        """The length of a step from a time, dt or as many times half of it as no surface moves too far in."""
+        for _ in range(SHORTER):
+            if self.spacings(time, time + dt) <= FARTHEST:
+                return dt
+            dt /= 2
+        words = f"at time {time:g} a body jumps: steps of {dt:g} are too long for it"
+        raise RunFailed(f"{words}; give a motion that does not")
+
+    def reach(self, time: float) -> list[Box]:
+        """The cells in the domain that bodies that move may change at a time, as boxes that may overlap."""
+        solids, found = self.solids(time), []
+        for number in self.numbers:
+            around = solids.boxes[number - 1]
+            if around:
+                images = periodic_images(around.grow(REACH), self.grid.box, self.grid.periodic)
+                found += [cells for piece, _ in images if (cells := piece & self.grid.box)]
+        return found
+
+    @cached_property
+    def _moving(self) -> list[tuple[RigidMotion, np.ndarray]]:
+        """The motions, each with the corners of the box around its shape at rest; where this is endless, of the domain.
+        """
+        found = []
+        low, length = np.array(self.grid.origin), np.array(self.grid.lengths)
+        for shape, motion in zip(self.shapes, self.motions, strict=True):
+            if motion is not None:
+                ends = np.array(shape.bounds)
+                ends = np.where(np.isfinite(ends), ends, np.array([low, low + length]))
+                found.append((motion, np.array(list(product(*ends.T.tolist())))))
+        return found
+
+    def _placed(self, shape: Shape, motion: RigidMotion, time: float) -> Shape:
+        """A shape where it is at a time, with its images beyond periodic sides."""
+        place = motion.place(time)
+        (low, high), shifts = placed(shape, place).bounds, []
+        for axis, periodic in enumerate(self.grid.periodic):
+            start, length, ends = self.grid.origin[axis], self.grid.lengths[axis], (low[axis], high[axis])
+            if not periodic or not np.isfinite(ends).all() or ends[1] - ends[0] >= length:
+                shifts.append([0.0])
+                continue
+            first, last = np.floor((start - ends[1]) / length) + 1, np.ceil((start - ends[0]) / length)
+            shifts.append([n * length for n in range(int(first), int(last) + 1)])
+        images: tuple[Vector, ...] = tuple((x, y, z) for x, y, z in product(*shifts))
+        return placed(shape, place, images or ((0.0, 0.0, 0.0),))
+
+
+@dataclass(frozen=True, eq=False)
+class MovingMasks(ImmersedMasks):
+    """The flags of immersed bodies at a time, and their velocity on closed faces and cut ones."""
+
+    motions: tuple[RigidMotion | None, ...]
+    time: float
+    viscosity: float
+    reach = REACH
+
+    def _cut(self, part: Box, wide: Numbers) -> dict[str, np.ndarray]:
+        """See `ImmersedMasks`. A face belongs to the body that has one of `REACH` steps or less away."""
+        inner = slice(REACH - LAYERS, LAYERS - REACH or None)
+        masks = super()._cut(part, {at: values[inner, inner, inner] for at, values in wide.items()})
+        for at in FACES if "owner_x" in self.roles else ():
+            owners = self._bodies(wide[at])
+            for _ in range(REACH):
+                owners = cuts.owners(owners)
+            masks[f"owner_{at[1]}"] = owners
+        return masks | self._velocities(part, wide)
+
+    def _stick(self, beside: Surfaces, part: Box, numbers: np.ndarray, at: Point, way: tuple[int, int]) -> np.ndarray:
+        """See `ImmersedMasks._stick`. A surface that comes near carries the velocity between it and a face along: at
+        the face it changes by the speed of the surface times (u_b - u) / (s h), of which convection knows what it
+        would be at s = 1. The rest is an implicit friction, as that of viscosity.
+        """
+        stick, (axis, side) = super()._stick(beside, part, numbers, at, way), way
+        if not self.viscosity:
+            return stick
+        owners = moved(numbers, way).reshape(-1)[beside.where]
+        for number in np.unique(owners).tolist():
+            motion = self.motions[number - 1]
+            if motion is not None:
+                speed = rigid(motion, self.time, axis, part, self.solids.grid, at)
+                nearing = np.maximum(-side * np.broadcast_to(speed, part.shape[::-1]).reshape(-1)[beside.where], 0.0)
+                rate = nearing * (1 / np.maximum(beside.share, cuts.LEAST) - 1) / beside.step
+                stick = stick + np.where(owners == number, rate / self.viscosity, 0.0)
+        return stick
+
+    def _velocities(self, part: Box, wide: Numbers) -> dict[str, np.ndarray]:
+        grid, masks = self.solids.grid, {}
+        for axis, (role, at) in enumerate(zip(BODY, FACES, strict=True)):
+            around = wide[at]
+            for _ in range(REACH - 1):
+                around = moved(around)
+            owners, speed = cuts.owners(around), np.zeros(part.shape[::-1])
+            for number in np.unique(owners).tolist():
+                motion = self.motions[number - 1] if number else None
+                if motion is not None:
+                    speed = np.where(owners == number, rigid(motion, self.time, axis, part, grid, at), speed)
+            masks[role] = speed
+        return masks
+
+
+def rigid(
+    motion: RigidMotion, time: float, axis: int, cells: Box, grid: StaggeredGrid, at: Point
+) -> np.ndarray:
+    """The velocity along an axis of a rigid body [z, y, x], at a location in cells; of the images of the body beyond
+    periodic sides the nearest. It depends on the place along the other axes alone, to the last bit: so its divergence
+    is 0 in every cell.
+    """
+    middle, turning = motion.place(time).middle, motion.rotation(time)
+    speed = np.full((1, 1, 1), motion.velocity(time)[axis])
+    for other, sign in (((axis + 2) % 3, 1.0), ((axis + 1) % 3, -1.0)):
+        rate = sign * turning[3 - axis - other]
+        if rate:
+            away = grid.coordinates(at, other, cells.lo[other], cells.hi[other]) - middle[other]
+            if grid.periodic[other]:
+                away = away - grid.lengths[other] * np.round(away / grid.lengths[other])
+            shape = [1, 1, 1]
+            shape[2 - other] = -1
+            speed = speed + (rate * away).reshape(shape)
+    return speed

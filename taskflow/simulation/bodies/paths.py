@@ -1,0 +1,124 @@
+"""The ways of bodies that move, before a run and at each of its steps: whether they can be gone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from taskflow.errors import BadInput, RunFailed
+from taskflow.runtime.regions import Box
+from taskflow.runtime.tasks import frame
+from taskflow.simulation.bodies.moving import FARTHEST, Moving
+from taskflow.simulation.bodies.solids import Solids
+from taskflow.simulation.case import Case
+
+OPEN = ("inflow", "outflow")
+MOMENTS = 2000  # of a run, at which expressions are looked at
+
+
+@dataclass(frozen=True, eq=False)
+class Surroundings:
+    """Bodies that move, the types of sides that are not periodic by face, and the name of each shape or how it is
+    called. Picklable.
+    """
+
+    moving: Moving
+    sides: Mapping[str, str]
+    names: tuple[str, ...]
+
+    def check(self, end: float, path: tuple[float, ...], step: float | None) -> None:
+        """Raises BadInput where an expression jumps or is not finite in a run up to a time, a body meets something at
+        one of the moments of its path, or its surface gets too far in the given step.
+        """
+        moving = self.moving
+        for number in moving.numbers:
+            motion = moving.motions[number - 1]
+            assert motion is not None
+            try:
+                motion.check(np.linspace(0.0, end, MOMENTS + 1) if end else np.zeros(1))
+            except BadInput as error:
+                raise BadInput(f"obstacles[{number}].{error}") from None
+        for time in path:
+            if (meeting := self.meeting(time)) is not None:
+                raise BadInput(meeting)
+            if step is not None and (spacings := moving.spacings(time, time + step)) > FARTHEST:
+                raise BadInput(
+                    f"time.step = {step:g}: at time {time:g} the surface of a body moves {spacings:.3g} spacings in it,"
+                    f" of which {FARTHEST:g} are allowed; give one of {moving.longest(time, step):.3g} or less, or"
+                    " time.cfl in its place"
+                )
+
+    def meeting(self, time: float) -> str | None:
+        """What a body meets at a time, in words with the remedy; None where its way is free."""
+        solids = self.moving.solids(time)
+        for number in self.moving.numbers:
+            for face, kind in self.sides.items():
+                if (place := self._beyond(solids, number, face, kind, time)) is not None:
+                    return f"obstacles[{number}].motion: at time {time:g} \"{self.names[number - 1]}\" {place}"
+            for other in range(1, len(self.names) + 1):
+                if self.names[other - 1] == self.names[number - 1] or (other in self.moving.numbers and other < number):
+                    continue
+                if (cell := _touching(solids, number, other)) is not None:
+                    at = ", ".join(f"{solids.grid.coordinates('c', a, n, n + 1)[0]:g}" for a, n in enumerate(cell))
+                    return (
+                        f"obstacles[{number}].motion: at time {time:g} \"{self.names[number - 1]}\" meets"
+                        f" \"{self.names[other - 1]}\" at ({at}); contact is not available in this version: leave a"
+                        " cell or more between them"
+                    )
+        return None
+
+    def follow(self, time: float) -> None:
+        """Raises RunFailed where a body meets something at a time."""
+        if (meeting := self.meeting(time)) is not None:
+            raise RunFailed(meeting)
+
+    def _beyond(self, solids: Solids, number: int, face: str, kind: str, time: float) -> str | None:
+        (axis, high), grid, moving = frame(face), solids.grid, self.moving
+        ends, motion = solids.shapes[number - 1].bounds, moving.motions[number - 1]
+        faces = grid.faces(axis)
+        reach = ends[1][axis] - faces[-1] if high else faces[0] - ends[0][axis]
+        width = float(faces[-1] - faces[-2] if high else faces[1] - faces[0])
+        if kind in OPEN and reach > -width:
+            return f"comes nearer than a cell to the {kind} {face}; end its way before that"
+        corners = np.array(ends)
+        domain = np.array([grid.origin, np.add(grid.origin, grid.lengths)])
+        corners = np.where(np.isfinite(corners), corners, domain)
+        assert motion is not None
+        if reach > -width and np.abs(motion.velocity_at(time, corners)[:, axis]).max() > 0:
+            return f"touches the {kind} {face} and moves across it; leave a cell or more between them"
+        return None
+
+
+def surroundings(case: Case, moving: Moving) -> Surroundings:
+    """What bodies of a case that move may meet."""
+    sides = {face: case.boundary(face).type for face in case.boundaries.sides}
+    named = enumerate(case.obstacles, start=1)
+    return Surroundings(moving, sides, tuple(body.name or f"obstacles[{n}]" for n, body in named))
+
+
+def _touching(solids: Solids, one: int, other: int) -> tuple[int, int, int] | None:
+    """The first cell whose centre is in a shape, and that of another one in it or beside it; None where there is none.
+    """
+    near = solids.boxes[one - 1].grow(1) & solids.boxes[other - 1].grow(1) & solids.grid.box
+    if not near:
+        return None
+    wide = near.grow(1)
+    mine, theirs = (_numbers(solids, n, wide) for n in (one, other))
+    beside = theirs.copy()
+    for axis in range(3):
+        low, high = (tuple(end if n == axis else slice(None) for n in range(3)) for end in (slice(1, None), slice(-1)))
+        beside[low] |= theirs[high]
+        beside[high] |= theirs[low]
+    both = np.argwhere(mine & beside)
+    if not len(both):
+        return None
+    k, j, i = (int(n) for n in both[0])
+    x, y, z = (lo + n for lo, n in zip(wide.lo, (i, j, k), strict=True))
+    return x, y, z
+
+
+def _numbers(solids: Solids, number: int, box: Box) -> np.ndarray:
+    alone = Solids(solids.grid, (solids.shapes[number - 1],), solids.continued and frozenset((1,)))
+    return alone.numbers_around(box, layers=0) != 0

@@ -1,0 +1,66 @@
+"""What bodies that move need of a case, and what they do not go together with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from taskflow.simulation.case.body_motion import BodyMotion
+from taskflow.simulation.case.control import Time
+from taskflow.simulation.case.method import Method
+from taskflow.simulation.case.obstacles import BodyTreatment, Obstacles
+from taskflow.simulation.case.physics import Forcing, Heat
+from taskflow.simulation.case.pressure import PressureTable
+from taskflow.simulation.case.problems import Problem, numbered, wrong
+from taskflow.simulation.case.scalars import Scalars
+from taskflow.simulation.case.statistics import StatisticsTable
+from taskflow.simulation.case.table import Rule
+
+
+def _motions_are_of_immersed_bodies(
+    method: Method | None, bodies: BodyTreatment, obstacles: Obstacles
+) -> Iterator[Problem]:
+    motions: dict[str | None, BodyMotion] = {}
+    for key, obstacle in numbered(obstacles=obstacles):
+        if obstacle.motion is None:
+            continue
+        at, written = (*key, "motion"), obstacle.motion.written()
+        if method is not None:
+            yield wrong(at, written, f'not available with the model "{method.type}" in this version; leave it out')
+        elif bodies.treatment != "immersed":
+            remedy = 'stair steps that move make the pressure jump; give bodies.treatment = "immersed"'
+            yield wrong(at, written, remedy)
+        if motions.setdefault(obstacle.name, obstacle.motion) != obstacle.motion:
+            remedy = f'another part of "{obstacle.name}" moves otherwise; give the parts of one name one motion'
+            yield wrong(at, written, remedy)
+
+
+def _motions_have_what_they_need(pressure: PressureTable, time: Time, obstacles: Obstacles) -> Iterator[Problem]:
+    if any(obstacle.motion for obstacle in obstacles):
+        if pressure.solver == "fft":
+            remedy = 'it does not know the faces of bodies that move; give "multigrid"'
+            yield wrong(("pressure", "solver"), pressure.solver, remedy)
+        if time.scheme != "ab2":
+            remedy = 'not available with bodies that move in this version; give "ab2"'
+            yield wrong(("time", "scheme"), time.scheme, remedy)
+
+
+def _motions_are_of_flows_without(
+    heat: Heat | None, scalars: Scalars, body: Forcing, statistics: StatisticsTable | None, obstacles: Obstacles
+) -> Iterator[Problem]:
+    """What bodies that move do not know yet."""
+    moving = any(obstacle.motion for obstacle in obstacles)
+    unknown = {
+        ("heat",): heat is not None,
+        ("scalars",): bool(scalars),
+        ("body", "bulk_velocity"): body.bulk_velocity is not None,
+        ("statistics", "budget"): statistics is not None and bool(statistics.budget),
+    }
+    for key in (key for key, there in unknown.items() if moving and there):
+        yield Problem(key, "not available with bodies that move in this version; leave it out, or obstacles.motion")
+
+
+RULES: tuple[Rule, ...] = (
+    _motions_are_of_immersed_bodies,
+    _motions_have_what_they_need,
+    _motions_are_of_flows_without,
+)

@@ -1,0 +1,95 @@
+"""The prescribed motion of a rigid body: where it is at a time, and how fast. Both follow from the time alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from taskflow.errors import BadInput
+from taskflow.geometry import Place, Vector
+from taskflow.simulation.expression import Expression
+from taskflow.simulation.slope import Dual, dual
+
+JUMP = 1e-6  # of the largest extent of the motion: a change that large within rounding of a time is a jump
+HALVINGS = 45
+
+
+@dataclass(frozen=True)
+class RigidMotion:
+    """x(t) = centre + R(angle(t)) (X - centre) + displacement(t) of the points X of a body at rest, with expressions of
+    t alone; the turn is about an axis (0, 1, 2 for x, y, z) through the centre, in radians.
+    """
+
+    displacement: tuple[Expression, Expression, Expression]
+    angle: Expression
+    axis: int
+    centre: Vector
+
+    def place(self, time: float) -> Place:
+        """Where the body is. Raises BadInput where an expression is not finite."""
+        x, y, z = (float(self._at(f"displacement[{n + 1}]", part, time).value) for n, part in self._parts)
+        return Place((x, y, z), float(self._at("angle", self.angle, time).value), self.axis, self.centre)
+
+    def velocity(self, time: float) -> np.ndarray:
+        """The velocity of the centre of rotation: the derivative of the displacement."""
+        return np.array([self._at(f"displacement[{n + 1}]", part, time).slope for n, part in self._parts], np.float64)
+
+    def rotation(self, time: float) -> np.ndarray:
+        """The angular velocity, a vector: the derivative of the angle."""
+        return np.eye(3)[self.axis] * float(self._at("angle", self.angle, time).slope)
+
+    def velocity_at(self, time: float, points: np.ndarray) -> np.ndarray:
+        """The velocities of points [..., xyz] of the body, given where they are then."""
+        away = points - np.array(self.place(time).middle)
+        return self.velocity(time) + np.cross(self.rotation(time), away)
+
+    def check(self, times: np.ndarray) -> None:
+        """Raises BadInput where an expression is not finite, or jumps, between or at some times that increase."""
+        names = [(f"displacement[{n + 1}]", part) for n, part in self._parts] + [("angle", self.angle)]
+        for name, part in names:
+            found = dual(part, times)
+            value, slope = (np.broadcast_to(np.asarray(each, np.float64), times.shape) for each in found)
+            bad = np.flatnonzero(~(np.isfinite(value) & np.isfinite(slope)))
+            if bad.size:
+                raise _not_finite(name, part, float(times[bad[0]]))
+            extent, steps = float(np.ptp(value)), np.diff(times)
+            beyond = np.abs(np.diff(value) - (slope[:-1] + slope[1:]) / 2 * steps)
+            # what a slope can explain that goes steadily from one end to the other
+            for n in np.flatnonzero(beyond > np.abs(np.diff(slope)) * steps / 2 + JUMP * extent):
+                _refuse_jump(name, part, float(times[n]), float(times[n + 1]), JUMP * extent)
+
+    @property
+    def _parts(self) -> tuple[tuple[int, Expression], ...]:
+        return tuple(enumerate(self.displacement))
+
+    def _at(self, name: str, part: Expression, time: float) -> Dual:
+        found = dual(part, time)
+        if not (np.isfinite(found.value) and np.isfinite(found.slope)):
+            raise _not_finite(name, part, time)
+        return found
+
+
+def _not_finite(name: str, part: Expression, time: float) -> BadInput:
+    return BadInput(
+        f"motion.{name}: {part.source!r}, or its derivative, is not finite at time {time:g}; give an expression that is"
+        " smooth for all of the run"
+    )
+
+
+def _refuse_jump(name: str, part: Expression, low: float, high: float, jump: float) -> None:
+    """Raises BadInput where an expression changes by more than `jump` in an interval, however short it is made."""
+
+    def at(time: float) -> float:
+        return float(dual(part, time).value)
+
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        if not low < middle < high:
+            break
+        low, high = (low, middle) if abs(at(middle) - at(low)) > abs(at(high) - at(middle)) else (middle, high)
+    if abs(at(high) - at(low)) > jump:
+        raise BadInput(
+            f"motion.{name}: {part.source!r} jumps at time {high:g}, by {abs(at(high) - at(low)):g}; a body moves"
+            " steadily: give an expression that does"
+        )
