@@ -14,6 +14,7 @@ if mixed():
 _ROOMS = {
     "taskflow.simulation.case": ("Case",),
     "taskflow.simulation.build.two_phase": ("TwoPhase",),
+    "taskflow.simulation.interactive": ("Simulation",),
     "taskflow.simulation.run": ("Run", "run"),
     "taskflow.release": ("__version__",),
     "taskflow.errors": ("BadInput", "Interrupted", "RunFailed", "Stopped", "TaskflowError"),
@@ -67,6 +68,7 @@ __all__ = [
     "RunFailed",
     "Scalar",
     "Seam",
+    "Simulation",
     "Slurm",
     "Stopped",
     "TaskflowError",
@@ -115,6 +117,7 @@ if TYPE_CHECKING:
     )
     from taskflow.simulation.build.two_phase import TwoPhase
     from taskflow.simulation.case import Case
+    from taskflow.simulation.interactive import Simulation
     from taskflow.simulation.run import Run, run
 
 

@@ -1,0 +1,184 @@
+"""A simulation that Python drives: as far as it is told, the same to the bit, in order however it ends."""
+
+import signal
+import threading
+import time
+
+import pytest
+
+import taskflow as tf
+from taskflow.errors import BadInput, Interrupted
+from taskflow.runtime.cluster import embedded
+from taskflow.simulation.interactive.callbacks import Callback, Callbacks
+from taskflow.simulation.pause import Pause
+from taskflow.simulation.schedule import Tick
+from tests.simulation.going_on import check_same, steps
+from tests.simulation.on_charts import LID
+from tests.simulation.on_charts import case as on_charts
+from tests.simulation.test_restart import stirred
+
+
+@pytest.fixture(scope="module")
+def client():
+    """A process for all simulations."""
+    with embedded(1, gpu=False) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def whole(client, tmp_path_factory):
+    """The run of `stirred`, driven by its case."""
+    return tf.run(stirred(), tmp_path_factory.mktemp("whole") / "run", client).directory
+
+
+def test_steps_are_those_of_a_run(client, whole, tmp_path):
+    """Whatever the pauses; what is due at a pause is written when it goes on."""
+    calls = []
+    with tf.Simulation(stirred(), client, tmp_path / "run") as simulation:
+        assert (simulation.iteration, simulation.time) == (0, 0.0)
+        simulation.every(steps=4)(lambda it: calls.append(it.iteration))
+        simulation.step()
+        simulation.step(2)
+        assert simulation.iteration == 3
+        assert len(tf.Run.open(tmp_path / "run").dataset()["time"]) == 1
+        now = simulation.time
+        simulation.run(until=1.5 * now)
+        assert now < 1.5 * now <= simulation.time
+        reached = simulation.iteration
+        simulation.run(until=now)  # it is there
+        assert simulation.iteration == reached
+        simulation.run(steps=1, wall=60.0)
+        assert simulation.iteration == reached + 1
+        simulation.run()
+        assert simulation.iteration == 9
+        with pytest.raises(BadInput, match=r"step\(2\): the run is over.*time.steps = 9"):
+            simulation.step(2)
+    assert calls == [4, 8]
+    assert simulation.close().report["ended"] == "end"
+    check_same(tmp_path / "run", whole)
+
+
+def test_closed_early_and_resumed(client, whole, tmp_path):
+    """A checkpoint is there on return; the state at the end is there as after Ctrl-C, and is dropped by who goes on."""
+    with tf.Simulation(stirred(), client, tmp_path / "run") as simulation:
+        simulation.step(5)
+        simulation.checkpoint()
+        assert steps(tmp_path / "run")[0] == 5
+        simulation.checkpoint()
+        simulation.step()
+    run = simulation.close()
+    assert (run.report["ended"], run.report["steps"]) == ("interrupted", 6)
+    assert run.report["reason"] == "it was closed at step 6"
+    assert len(run.dataset()["time"]) == 3
+    with tf.Simulation(stirred(), client, tmp_path / "run", resume=True) as simulation:
+        assert simulation.iteration == 6
+    with tf.Simulation(stirred(), client, tmp_path / "run", resume=True) as simulation:
+        simulation.run()
+    check_same(tmp_path / "run", whole)
+
+
+def test_closed_at_once(client, whole, tmp_path):
+    """The initial state is there, and a checkpoint of it."""
+    with tf.Simulation(stirred(), client, tmp_path / "run"):
+        pass
+    assert steps(tmp_path / "run") == [0]
+    tf.run(stirred(), tmp_path / "run", client, resume=True)
+    check_same(tmp_path / "run", whole)
+
+
+@pytest.mark.filterwarnings("ignore:the state is not steady")
+def test_on_charts_and_two_blocks(client, tmp_path):
+    case = on_charts(LID, machine__blocks=2)
+    tf.run(case, tmp_path / "whole", client)
+    with tf.Simulation(case, client, tmp_path / "run") as simulation:
+        simulation.step(5)
+        simulation.run()
+    one, other = (tf.Run.open(tmp_path / name).dataset() for name in ("run", "whole"))
+    assert one.equals(other)
+
+
+def test_a_callback_that_raises_ends_the_run_in_order(client, tmp_path):
+    with tf.Simulation(stirred(), client, tmp_path / "run") as simulation:
+
+        @simulation.every(steps=2)
+        def look(it):
+            raise ZeroDivisionError(f"at step {it.iteration}")
+
+        with pytest.raises(ZeroDivisionError, match="at step 2"):
+            simulation.run()
+        with pytest.raises(BadInput, match="the run is over"):
+            simulation.step()
+    report = simulation.close().report
+    assert (report["ended"], report["steps"]) == ("interrupted", 2)
+    assert report["reason"].endswith("look raised ZeroDivisionError: at step 2")
+    assert steps(tmp_path / "run") == [2]
+
+
+def test_a_callback_stops_the_run_and_drives_nothing(client, tmp_path):
+    with tf.Simulation(stirred(), client, tmp_path / "run") as simulation:
+
+        @simulation.every(steps=3)
+        def look(it):
+            with pytest.raises(BadInput, match=r"step\(1\) within the callback .*look.*stop\(\)"):
+                it.step()
+            it.stop()
+
+        simulation.run()
+        assert simulation.iteration == 3
+        simulation.run()
+        assert simulation.iteration == 6
+    assert simulation.close().report["reason"] == "stop() was called at step 6"
+
+
+def test_what_the_body_raises_is_the_reason(client, tmp_path):
+    with pytest.raises(KeyError), tf.Simulation(stirred(), client, tmp_path / "run") as simulation:
+        raise KeyError("mine")
+    assert simulation.close().report["reason"] == "KeyError: 'mine'"
+
+
+def test_ctrl_c_pauses(client, tmp_path):
+    case = stirred(time={"steps": 10**6})
+    with tf.Simulation(case, client, tmp_path / "run") as simulation:
+        threading.Timer(0.5, signal.raise_signal, [signal.SIGINT]).start()
+        with pytest.raises(Interrupted, match="the simulation pauses: go on with it, or close it"):
+            simulation.run()
+        reached = simulation.iteration
+        simulation.step()
+        assert simulation.iteration == reached + 1
+
+
+@pytest.mark.parametrize(("given", "match"), [
+    ({"steps": 0}, "steps=0.*whole number"), ({"wall": -1.0}, "wall=-1.0"), ({"until": "soon"}, "until='soon'"),
+    ({"steps": 1.5}, "steps=1.5"),
+])  # fmt: skip
+def test_bad_ways_to_go_on(given, match, client, tmp_path):
+    with tf.Simulation(stirred(), client, tmp_path / "run") as simulation, pytest.raises(BadInput, match=match):
+        simulation.run(**given)
+
+
+@pytest.mark.parametrize(("given", "match"), [
+    ({}, "give one of steps, time and wall"), ({"steps": 1, "time": 2.0}, "give one of"), ({"steps": 0}, "steps"),
+    ({"time": -1.0}, "time"), ({"wall": 0.0}, "wall"),
+])  # fmt: skip
+def test_bad_intervals(given, match):
+    arguments = {"steps": None, "time": None, "wall": None} | given
+    with pytest.raises(BadInput, match=match):
+        Callback.of(print, Tick(), **arguments)
+    with pytest.raises(BadInput, match="give a function"):
+        Callback.of(3, Tick(), steps=1, time=None, wall=None)
+
+
+def test_when_callbacks_are_due():
+    """At multiples of steps and time, also where rounding keeps a time just below one; each once."""
+    callbacks = Callbacks([Callback.of(print, Tick(), 4, None, None), Callback.of(print, Tick(), None, 0.1, None)])
+    by_steps, by_time = callbacks.callbacks
+    assert callbacks.due(Tick(3, 0.05)) == []
+    assert callbacks.due(Tick(4, 0.1 * (1 - 1e-12))) == [by_steps, by_time]
+    assert callbacks.due(Tick(5, 0.1 * (1 + 1e-12))) == []
+    assert callbacks.due(Tick(9, 0.55)) == [by_steps, by_time]
+    pause = callbacks.pause(Pause(100, 100.0))
+    assert pause.step == 12
+    assert pause.time == pytest.approx(0.6)
+    late = Callback.of(print, Tick(), None, None, 1e-3)
+    time.sleep(2e-3)
+    assert late.due(Tick())
