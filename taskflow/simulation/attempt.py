@@ -12,8 +12,10 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from taskflow.errors import Interrupted, Lost, RunFailed, Stopped, TaskflowError, Terminated
+from taskflow.output import STORE, cut_recorded
 from taskflow.runtime.cluster import (
     BlockGroup,
+    Blocks,
     Progress,
     cause,
     cluster_client,
@@ -117,6 +119,7 @@ class Attempt:
         else:
             restart.check(sim)
             restart = directory.reopen(sim, restart, policy)
+            cut_recorded(directory.path / STORE, restart.tick.time)
         recovery.begun = True
         directory.check_visible(cluster, [place.worker for place in places])
         cautioned = tuple(cautions(sim))
@@ -159,6 +162,10 @@ class Attempt:
             except Lost as loss:
                 failure = loss
         return Outcome([status.progress for status in statuses], came, failure, timelines)
+
+    def blocks(self) -> Blocks:
+        """The blocks with their fields, between two jobs."""
+        return Blocks(self.group, [], ExitStack())
 
     def complete(self, outcome: Outcome) -> dict[str, Any]:
         """Complete what blocks that have ended have written; the report. Raises what went wrong, and where the run was

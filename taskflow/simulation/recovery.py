@@ -11,7 +11,8 @@ from taskflow.runtime.regions import Triple
 
 @dataclass(frozen=True)
 class Deployment:
-    """On what a run began: its blocks, which decide its last bits, its kind of device, and how many workers there were."""
+    """On what a run began: its blocks, which decide its last bits, its kind of device, and how many workers there were.
+    """
 
     blocks: Triple
     device: str

@@ -4,6 +4,7 @@ import signal
 import threading
 import time
 
+import numpy as np
 import pytest
 
 import taskflow as tf
@@ -182,3 +183,79 @@ def test_when_callbacks_are_due():
     late = Callback.of(print, Tick(), None, None, 1e-3)
     time.sleep(2e-3)
     assert late.due(Tick())
+
+
+def test_fields_are_those_of_the_store(client, tmp_path):
+    """Of all blocks, with coordinates and attributes; what is asked for moves, and nothing once the run has gone on."""
+    case = stirred(machine__blocks=[1, 1, 2], output={"precision": "double", "every": {"steps": 3}})
+    moved = []
+    with tf.Simulation(case, client, tmp_path / "run") as simulation:
+        simulation.step(3)
+        ask = simulation._ask
+        simulation._ask = lambda name, do: (moved.append(name), ask(name, do))[1]
+        fields, late = simulation.dataset(), simulation["w"]
+        assert set(fields.data_vars) >= {"u", "v", "w", "p", "T"}
+        assert not moved
+        part = fields["u"].isel(z_c=slice(7, 2, -2), y_c=1).load()
+        assert moved == ["reading u"]
+        whole = fields["u"].load()
+        assert part.identical(whole.isel(z_c=slice(7, 2, -2), y_c=1))
+        assert simulation["T"].sel(x_c=0.3, method="nearest").shape == (9, 5)
+        speed = float(fields.flow.velocity()["u"].max())
+        simulation.step()
+        with pytest.raises(BadInput, match="w of step 3: the simulation has gone on"):
+            late.mean().load()
+        with pytest.raises(BadInput, match=r"'mu'.*no such field; it has u, v, w, p, T"):
+            simulation["mu"]
+        stored = tf.Run.open(tmp_path / "run").dataset().isel(time=1)
+        assert whole.equals(stored["u"])
+        assert whole.attrs.items() <= stored["u"].attrs.items()
+        assert speed == float(stored.flow.velocity()["u"].max())
+    with pytest.raises(BadInput, match=r"simulation is closed; Run\.open"):
+        simulation["u"]
+
+
+@pytest.mark.filterwarnings("ignore:the state is not steady")
+def test_fields_on_charts(client, tmp_path):
+    with tf.Simulation(on_charts(LID, machine__blocks=2), client, tmp_path / "run") as simulation:
+        simulation.step(4)
+        velocity = simulation["u"].load()
+        simulation.step()
+        stored = tf.Run.open(tmp_path / "run").dataset().isel(time=1)
+    for chart in ("charts/0", "charts/1"):
+        found, expected = velocity[chart]["u"], stored[chart]["u"]
+        assert np.array_equal(found, expected)
+        assert found.attrs.items() <= expected.attrs.items()
+        assert found["x_c"].equals(expected["x_c"])
+
+
+def test_recorded_arrays(client, tmp_path):
+    """They are in the store with their coordinates, and a run that goes on from a checkpoint drops those after it."""
+    with tf.Simulation(stirred(), client, tmp_path / "run") as simulation:
+
+        @simulation.every(steps=2)
+        def profile(it):
+            it.record("profile", it["u"].mean(["x_f", "y_c"]))
+            it.record("energy", float((it["u"] ** 2).sum()))
+
+        simulation.run()
+        with pytest.raises(BadInput, match="the run writes u itself"):
+            simulation.record("u", 1.0)
+        with pytest.raises(BadInput, match=r"shape \(2,\)\): it was \(\); keep it"):
+            simulation.record("energy", [1.0, 2.0])
+        with pytest.raises(BadInput, match="letters, digits"):
+            simulation.record("my energy", 1.0)
+    run = simulation.close()
+    with run.dataset("profile") as found, run.dataset() as ds:
+        assert found["profile"].dims == ("time", "z_c")
+        assert found["z_c"].equals(ds["z_c"])
+        assert found.sizes["time"] == 4
+        profile = found["profile"].load()
+    with tf.Simulation(stirred(time={"steps": 10}), client, tmp_path / "run", resume=True) as simulation:
+        simulation.step()
+        simulation.record("profile", simulation["u"].mean(["x_f", "y_c"]))
+        with pytest.raises(BadInput, match="there is one of time"):
+            simulation.record("profile", simulation["u"].mean(["x_f", "y_c"]))
+    with run.dataset("profile") as found:
+        assert found.sizes["time"] == 5
+        assert found["profile"][:4].equals(profile)
