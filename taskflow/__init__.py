@@ -16,6 +16,7 @@ _ROOMS = {
     "taskflow.simulation.build.two_phase": ("TwoPhase",),
     "taskflow.simulation.interactive": ("Simulation",),
     "taskflow.simulation.run": ("Run", "run"),
+    "taskflow.simulation.sweep": ("Sweep", "sweep"),
     "taskflow.release": ("__version__",),
     "taskflow.errors": ("BadInput", "Interrupted", "RunFailed", "Stopped", "TaskflowError"),
     "taskflow.runtime.regions": ("Atlas", "Box", "Field", "Partition", "Region", "Seam", "Turn", "charted", "region"),
@@ -71,6 +72,7 @@ __all__ = [
     "Simulation",
     "Slurm",
     "Stopped",
+    "Sweep",
     "TaskflowError",
     "Turn",
     "TwoPhase",
@@ -86,6 +88,7 @@ __all__ = [
     "repeat",
     "run",
     "star",
+    "sweep",
     "task",
 ]
 
@@ -119,6 +122,7 @@ if TYPE_CHECKING:
     from taskflow.simulation.case import Case
     from taskflow.simulation.interactive import Simulation
     from taskflow.simulation.run import Run, run
+    from taskflow.simulation.sweep import Sweep, sweep
 
 
 def __getattr__(name: str) -> Any:

@@ -50,7 +50,9 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 @dataclass(frozen=True)
 class RunRequest:
-    """The case to be run, its directory (which `force` replaces), and its cluster; see `run`."""
+    """The case to be run, its directory (which `force` replaces), and its cluster, of which it may have some `workers`
+    alone; see `run`.
+    """
 
     case: Case
     directory: RunDirectory
@@ -59,6 +61,7 @@ class RunRequest:
     force: bool
     progress: Progress
     profile: Window | None
+    workers: frozenset[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -103,7 +106,7 @@ class Attempt:
         cluster, local = stack.enter_context(cluster_client(case.machine, case.grid.room, *given))
         recovery.attempts += 1
         Heartbeats.of(cluster).bound = case.machine.silence
-        places = _places(cluster, recovery, embedded=local)
+        places = _places(cluster, recovery, request.workers, embedded=local)
         deployment = recovery.deployment = recovery.deployment or _deployment(case, places, embedded=local)
         where = placed(case.machine, deployment.blocks, places, embedded=local)
         sim = self.sim = Simulation(case, deployment.blocks, device=deployment.device)
@@ -220,10 +223,14 @@ class Attempt:
         return report
 
 
-def _places(cluster: Client, recovery: Recovery, *, embedded: bool) -> list[Place]:
-    """The places for blocks: those of the cluster at first, later those of them that the run began on."""
+def _places(cluster: Client, recovery: Recovery, workers: frozenset[str] | None, *, embedded: bool) -> list[Place]:
+    """The places for blocks: those of the cluster at first, or on some of its workers; later those of them that the run
+    began on.
+    """
     if recovery.deployment is None:
-        return survey(cluster, embedded=embedded, lost=recovery.lost)
+        places = survey(cluster, embedded=embedded, lost=recovery.lost)
+        mine = [place for place in places if workers is None or place.worker in workers]
+        return mine or places
     places = look_at(cluster, remaining_workers(cluster, recovery.lost, recovery.deployment.workers), embedded=embedded)
     usable = [place for place in places if recovery.deployment.device == "cpu" or place.gpu_problem is None]
     if not usable:

@@ -98,6 +98,31 @@ def run(
     Ctrl-C, Stopped after SIGTERM, with a checkpoint where blocks computed: what was written stays readable. Warns of
     damaged checkpoints.
     """
+    return run_on(
+        case,
+        output,
+        client,
+        scheduler_file=scheduler_file,
+        force=force,
+        resume=resume,
+        progress=progress,
+        profile=profile,
+    )
+
+
+def run_on(
+    case: Case,
+    output: str | PathLike[str] | None,
+    client: Client | Slurm | None,
+    *,
+    force: bool,
+    resume: bool,
+    progress: Progress | None,
+    scheduler_file: str | PathLike[str] | None = None,
+    profile: Window | None = None,
+    workers: frozenset[str] | None = None,
+) -> Run:
+    """`run`, on some of the workers of the cluster."""
     with (
         stoppable(),
         begun(case, output, force=force, resume=resume) as (own, restart),
@@ -107,7 +132,8 @@ def run(
         report = own.report()
         if restart is not None and restart.tick.finished and report.get("ended") in ("end", "steady", "stalled"):
             return Run(own.path, report)
-        request = RunRequest(case, own, lasting, scheduler_file, force or resume, progress or unwatched, profile)
+        over, told = force or resume, progress or unwatched
+        request = RunRequest(case, own, lasting, scheduler_file, over, told, profile, workers)
         return Run(own.path, _computed(request, restart))
 
 
