@@ -68,6 +68,12 @@ class Model(Protocol):
     def step(self, f: Roles) -> Iterator[Launch | Repeat]:
         """The program of a time step, which reads the `scalars`."""
 
+    def renew(self, f: Roles) -> Iterator[Launch | Repeat]:
+        """The program for a state whose fields in `moving` somebody has changed between two steps: values beyond
+        boundaries, and what else follows from them and the next step reads.
+        """
+        yield from ()
+
     def scalars(self, dt: float, ratio: float) -> dict[str, float]:
         """The numbers that `step` reads, for a step of dt, `ratio` times as long as the last one (0: at first)."""
         return {"dt": dt}

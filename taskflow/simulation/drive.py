@@ -34,6 +34,12 @@ class Drive:
         drive: Drive = control.kept[DRIVE]
         return drive
 
+    def taken(self, control: Control) -> RunLoop:
+        """The loop, for a job that does not go on with it."""
+        control.report(**self.loop.control.progress)
+        self.loop.control = control
+        return self.loop
+
     def advance(self, control: Control, pause: Pause) -> Timeline | None:
         """Go on until the run is over, or pauses; what was profiled by then. Whatever else happens closes the loop."""
         loop, paused = self.loop, False
@@ -106,7 +112,4 @@ class CheckpointJob:
     """Write a checkpoint of the present state, after what is due now; on return all blocks have written it."""
 
     def __call__(self, shard: Shard, control: Control) -> None:
-        loop = Drive.of(control).loop
-        control.report(**loop.control.progress)
-        loop.control = control
-        loop.keep()
+        Drive.of(control).taken(control).keep()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import taskflow as tf
-from taskflow.errors import BadInput, Interrupted
+from taskflow.errors import BadInput, Interrupted, RunFailed
 from taskflow.runtime.cluster import embedded
 from taskflow.simulation.interactive.callbacks import Callback, Callbacks
 from taskflow.simulation.pause import Pause
@@ -259,3 +259,73 @@ def test_recorded_arrays(client, tmp_path):
     with run.dataset("profile") as found:
         assert found.sizes["time"] == 5
         assert found["profile"][:4].equals(profile)
+
+
+def double(block):
+    """Twice the velocity along x, and what it was."""
+    total = float((block["u"] ** 2).sum())
+    block["u"][...] *= 2.0
+    return {"energy": total, "cells": block["u"].size}
+
+
+def test_fields_in_place(client, tmp_path):
+    """What is written is in the records of the step, and the same for any blocks to the bit; ghost cells follow."""
+    directories = []
+    for blocks in (1, 2):
+        case = stirred(machine__blocks=[1, 1, blocks], output__every={"steps": 1})
+        with tf.Simulation(case, client, tmp_path / f"run{blocks}") as simulation:
+            simulation.step(2)
+            before = simulation["u"].load()
+            told = simulation.on_blocks(double, ["u"], writes=["u"])
+            assert told["cells"] == 8 * 5 * 9
+            assert told["energy"] == pytest.approx(float((before[..., :-1] ** 2).sum()), rel=1e-13)
+            np.testing.assert_array_equal(simulation["u"].isel(x_f=slice(1, 8)), 2 * before[..., 1:8])
+            largest = simulation.on_blocks(lambda block: abs(block["u"]).max(), ["u"], reduce="max")
+            assert largest == float(abs(simulation["u"]).max())
+            places = simulation.on_blocks(lambda block: float(block.points("u")[0].max()), ["u"], reduce="max")
+            assert places == pytest.approx(0.875)
+            simulation.step(2)
+        directories.append(tmp_path / f"run{blocks}")
+    check_same(*directories, rel=1e-12)
+    stored = tf.Run.open(directories[0]).dataset()["u"].isel(time=2, x_f=slice(1, 8))
+    np.testing.assert_array_equal(stored, 2 * before[..., 1:8])
+
+
+def test_a_controller_acts_on_a_resumed_run_as_on_one_without_a_break(client, tmp_path):
+    """It has acted in the checkpoint of its step."""
+
+    def drive(simulation):
+        @simulation.every(steps=2)
+        def act(it):
+            it.on_blocks(double, ["u"], writes=["u"])
+
+    with tf.Simulation(stirred(), client, tmp_path / "whole") as simulation:
+        drive(simulation)
+        simulation.run()
+    with tf.Simulation(stirred(time={"steps": 4}), client, tmp_path / "run") as simulation:
+        drive(simulation)
+        simulation.run()
+    with tf.Simulation(stirred(), client, tmp_path / "run", resume=True) as simulation:
+        drive(simulation)
+        simulation.run()
+    one, other = (tf.Run.open(tmp_path / name).dataset()["u"].isel(time=-1) for name in ("run", "whole"))
+    np.testing.assert_array_equal(one, other)
+
+
+def test_bad_work_on_blocks(client, tmp_path):
+    """A function that fails leaves a simulation that goes on."""
+    with tf.Simulation(stirred(machine__blocks=[1, 1, 2]), client, tmp_path / "run") as simulation:
+        for given, match in (
+            ({"fields": ["mu"]}, r"fields=\['mu'\].*give a list of names among u, v, w, p, T"),
+            ({"fields": ["p"], "writes": ["p"]}, r"writes=\['p'\].*among u, v, w, T"),
+            ({"fields": ["u"], "writes": ["v"]}, r"name them in fields"), ({"fields": "u"}, "give a list"),
+            ({"fields": ["u"], "reduce": "mean"}, "reduce='mean'.*sum, min, max"),
+        ):  # fmt: skip
+            with pytest.raises(BadInput, match=match):
+                simulation.on_blocks(double, **given)
+        with pytest.raises(RunFailed, match=r"on_blocks: block 0: ValueError: .*read-only"):
+            simulation.on_blocks(double, ["u"])
+        with pytest.raises(RunFailed, match=r"block 1: KeyError: .*w was not declared"):
+            simulation.on_blocks(lambda block: block["w"].sum() if block.block else 0.0, ["u"])
+        simulation.step()
+        assert simulation.iteration == 1

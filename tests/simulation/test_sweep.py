@@ -51,7 +51,8 @@ def test_grids_are_measured(client, case, tmp_path):
 def test_runs_that_fail_are_named_when_the_others_have_ended(client, case, tmp_path):
     (tmp_path / "sweep" / "0001").mkdir(parents=True)
     (tmp_path / "sweep" / "0001" / "mine").touch()
-    with pytest.raises(RunFailed, match=r"(?s)1 of 2 runs failed.*0001, fluid.viscosity = 0.02: .*is not a run directory"):
+    match = r"(?s)1 of 2 runs failed.*0001, fluid.viscosity = 0.02: .*is not a run directory"
+    with pytest.raises(RunFailed, match=match):
         tf.sweep(case, {"fluid.viscosity": [0.01, 0.02]}, client, tmp_path / "sweep")
     assert tf.Run.open(tmp_path / "sweep" / "0000").report["ended"] == "end"
 

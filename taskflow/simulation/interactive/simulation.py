@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
 from taskflow.errors import BadInput
+from taskflow.flow.model import VELOCITY
 from taskflow.output import STORE, RecordedArray
+from taskflow.runtime.cluster.jobs import Pickled
 from taskflow.runtime.regions import Box
 from taskflow.simulation.drive import CheckpointJob
+from taskflow.simulation.interactive.blocks import FOLDS, BlockFields, BlocksJob, answer
 from taskflow.simulation.interactive.callbacks import Callback
 from taskflow.simulation.interactive.driven import DrivenRun
 from taskflow.simulation.interactive.fields import present
@@ -113,6 +116,36 @@ class Simulation(DrivenRun):
         if hasattr(fields, "map_over_datasets"):
             return fields.map_over_datasets(lambda chart: chart[[name]] if name in chart else chart)
         return fields[name]
+
+    def on_blocks(
+        self,
+        function: Callable[[BlockFields], Any],
+        fields: Sequence[str],
+        *,
+        writes: Sequence[str] = (),
+        reduce: Literal["sum", "min", "max"] = "sum",
+    ) -> dict[str, float] | float | None:
+        """Call a function with the `fields` of each block in its process, in place, without a copy; see `BlockFields`.
+
+        Those among them that it changes are named in `writes`: velocities, temperature and scalars, of which values
+        beyond boundaries and between blocks are computed anew. A number that it returns, or a dictionary of numbers,
+        is folded over all blocks in their order by `reduce`. The function travels by value, with what it refers to.
+        Raises BadInput where a field or the way to reduce is none, or the run is over; RunFailed where the function
+        fails: the simulation pauses then, with what the function has changed.
+        """
+        self._check_going("on_blocks(...)")
+        known, moving = self.case.fields, {*self._attempt.sim.model.moving}
+        may = [name for name in known if name in moving or (name in VELOCITY and "velocity" in moving)]
+        for what, names, there in (("fields", fields, known), ("writes", writes, may)):
+            if isinstance(names, str) or not set(names) <= {*there}:
+                raise BadInput(f"on_blocks(..., {what}={names!r}): give a list of names among {', '.join(there)}")
+        if not set(writes) <= {*fields}:
+            raise BadInput(f"on_blocks(..., writes={writes!r}): name them in fields={fields!r}, too")
+        if reduce not in FOLDS:
+            raise BadInput(f"on_blocks(..., reduce={reduce!r}): use one of {', '.join(FOLDS)}")
+        job = BlocksJob(Pickled.of(function), tuple(fields), tuple(writes), reduce)
+        self._state += bool(writes)
+        return answer(self._ask("on_blocks(...)", lambda blocks: blocks.do(job)))
 
     def record(self, name: str, array: Any) -> None:
         """Record an array, or a number, of the present time in the store: in a group of this name, which

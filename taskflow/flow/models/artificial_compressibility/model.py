@@ -154,6 +154,10 @@ class ArtificialCompressibility(Model):
         """Ghost values of the initial state."""
         yield from self.ghosts(f, "")
 
+    def renew(self, f: Roles) -> Iterator[Launch]:
+        """See `Model`."""
+        yield from self.ghosts(f, "")
+
     def step(self, f: Roles) -> Iterator[Launch]:
         """A step of pseudo-time."""
         march, source = self.method.stages, ""
