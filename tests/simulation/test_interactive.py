@@ -5,6 +5,7 @@ import threading
 import time
 
 import numpy as np
+import psutil
 import pytest
 
 import taskflow as tf
@@ -215,6 +216,7 @@ def test_fields_are_those_of_the_store(client, tmp_path):
         simulation["u"]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:the state is not steady")
 def test_fields_on_charts(client, tmp_path):
     with tf.Simulation(on_charts(LID, machine__blocks=2), client, tmp_path / "run") as simulation:
@@ -329,3 +331,25 @@ def test_bad_work_on_blocks(client, tmp_path):
             simulation.on_blocks(lambda block: block["w"].sum() if block.block else 0.0, ["u"])
         simulation.step()
         assert simulation.iteration == 1
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(200)
+def test_a_worker_that_is_lost_ends_it(tmp_path):
+    """With what it had written, from which another one goes on."""
+    case = stirred(machine__blocks=[1, 1, 2], checkpoint__every={"steps": 2}, time={"steps": 10**6})
+    with embedded(2, gpu=False) as client:
+        simulation = tf.Simulation(case, client, tmp_path / "run")
+        simulation.step(5)
+        children = psutil.Process().children(recursive=True)
+        next(child for child in children if "spawn_main" in " ".join(child.cmdline())).kill()
+        with pytest.raises(RunFailed, match=r"block \d on worker .*go on with it: taskflow run"):
+            simulation.run()
+        with pytest.raises(BadInput, match="the run is over: it has failed"):
+            simulation.step()
+        with pytest.raises(BadInput, match="the simulation is closed"):
+            simulation["u"]
+        assert simulation.close().report["ended"] == "failed"
+    with tf.Simulation(case, output=tmp_path / "run", resume=True) as simulation:
+        assert simulation.iteration >= 4
+        simulation.step()

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 from taskflow.errors import BadInput, Interrupted, Lost, RunFailed, Stopped
 from taskflow.output import RecordedArray
 from taskflow.runtime.cluster import Blocks, Progress, lasting_client, unwatched
+from taskflow.runtime.machine import Job
 from taskflow.simulation.attempt import Attempt, Outcome, RunRequest
 from taskflow.simulation.case import Case
 from taskflow.simulation.drive import AdvanceJob, EndJob
@@ -63,7 +64,7 @@ class DrivenRun:
             self._opened = stack
             self._tick = restart.tick if restart is not None else Tick()
             try:
-                self._done(self._attempt.do(replace(self._attempt.job, pause=HERE)))
+                self._done(self._do(replace(self._attempt.job, pause=HERE)))
             except Exception as error:
                 if not self._over:
                     self._end(f"{type(error).__name__}: {error}")
@@ -119,11 +120,19 @@ class DrivenRun:
         target, self._halted, self._reason = Pause(step, end, seconds).begun(), False, ""
         with self._call(call):
             while not (self._over or self._halted or target.reached(self._tick) or target.late):
-                self._done(self._attempt.do(AdvanceJob(self._callbacks.pause(target))))
+                self._done(self._do(AdvanceJob(self._callbacks.pause(target))))
                 for callback in [] if self._over else self._callbacks.due(self._tick):
                     self._call_back(callback)
                 if self._tick.finished and not self._over:
-                    self._done(self._attempt.do(AdvanceJob(Pause())))
+                    self._done(self._do(AdvanceJob(Pause())))
+
+    def _do(self, job: Job) -> Outcome:
+        """Let the blocks do a job. A second Ctrl-C ends the run at once."""
+        try:
+            return self._attempt.do(job)
+        except KeyboardInterrupt:
+            self._over = "it has failed"
+            raise
 
     def _call_back(self, callback: Callback) -> None:
         """Call a function; one that raises ends the run."""
@@ -162,7 +171,7 @@ class DrivenRun:
     def _end(self, reason: str, came: signal.Signals | None = None) -> None:
         """End the run where it pauses."""
         self._over = "it has failed"
-        outcome = replace(self._attempt.do(EndJob()), came=came)
+        outcome = replace(self._do(EndJob()), came=came)
         report = self._attempt.finish(outcome, reason)
         self._over = f"it has ended ({report['ended']})"
 

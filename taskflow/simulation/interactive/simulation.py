@@ -70,7 +70,7 @@ class Simulation(DrivenRun):
         if not self.case.checkpoint.keep:
             raise BadInput("checkpoint(): checkpoint.keep = 0, so that none stays; give checkpoint.keep from 1 on")
         with self._call("checkpoint()", drives=False):
-            self._done(self._attempt.do(CheckpointJob()))
+            self._done(self._do(CheckpointJob()))
 
     def every(
         self, *, steps: int | None = None, time: float | None = None, wall: float | None = None
