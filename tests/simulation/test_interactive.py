@@ -14,6 +14,7 @@ from taskflow.runtime.cluster import embedded
 from taskflow.simulation.interactive.callbacks import Callback, Callbacks
 from taskflow.simulation.pause import Pause
 from taskflow.simulation.schedule import Tick
+from tests.simulation import two_phases
 from tests.simulation.going_on import check_same, steps
 from tests.simulation.on_charts import LID
 from tests.simulation.on_charts import case as on_charts
@@ -353,3 +354,25 @@ def test_a_worker_that_is_lost_ends_it(tmp_path):
     with tf.Simulation(case, output=tmp_path / "run", resume=True) as simulation:
         assert simulation.iteration >= 4
         simulation.step()
+
+
+@pytest.mark.slow
+def test_two_phases(client, tmp_path):
+    """Six states of a step take turns; pauses are in all of them. A velocity can be changed, the interface cannot."""
+    case = two_phases.case(machine={"device": "cpu", "threads": 1})
+    tf.run(case, tmp_path / "whole", client)
+    with tf.Simulation(case, client, tmp_path / "run") as simulation:
+        for _ in range(5):
+            simulation.step()
+            share = float(simulation["f"].mean())
+        simulation.run()
+    check_same(tmp_path / "run", tmp_path / "whole")
+    assert 0 < share < 0.2
+    with tf.Simulation(case, client, tmp_path / "changed") as simulation:
+        simulation.step()
+        before = simulation["u"].load()
+        simulation.on_blocks(double, ["u"], writes=["u"])
+        np.testing.assert_array_equal(simulation["u"].isel(x_f=slice(1, 12)), 2 * before[..., 1:12])
+        simulation.step(2)
+        with pytest.raises(BadInput, match=r"writes=\['f'\].*among u, v, w"):
+            simulation.on_blocks(double, ["f"], writes=["f"])
