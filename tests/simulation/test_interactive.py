@@ -209,10 +209,10 @@ def test_fields_are_those_of_the_store(client, tmp_path):
             late.mean().load()
         with pytest.raises(BadInput, match=r"'mu'.*no such field; it has u, v, w, p, T"):
             simulation["mu"]
-        stored = tf.Run.open(tmp_path / "run").dataset().isel(time=1)
-        assert whole.equals(stored["u"])
-        assert whole.attrs.items() <= stored["u"].attrs.items()
-        assert speed == float(stored.flow.velocity()["u"].max())
+    stored = tf.Run.open(tmp_path / "run").dataset().isel(time=1)
+    assert whole.equals(stored["u"])
+    assert whole.attrs.items() <= stored["u"].attrs.items()
+    assert speed == float(stored.flow.velocity()["u"].max())
     with pytest.raises(BadInput, match=r"simulation is closed; Run\.open"):
         simulation["u"]
 
@@ -224,7 +224,7 @@ def test_fields_on_charts(client, tmp_path):
         simulation.step(4)
         velocity = simulation["u"].load()
         simulation.step()
-        stored = tf.Run.open(tmp_path / "run").dataset().isel(time=1)
+    stored = tf.Run.open(tmp_path / "run").dataset().isel(time=1)
     for chart in ("charts/0", "charts/1"):
         found, expected = velocity[chart]["u"], stored[chart]["u"]
         assert np.array_equal(found, expected)
@@ -244,7 +244,7 @@ def test_recorded_arrays(client, tmp_path):
         simulation.run()
         with pytest.raises(BadInput, match="the run writes u itself"):
             simulation.record("u", 1.0)
-        with pytest.raises(BadInput, match=r"shape \(2,\)\): it was \(\); keep it"):
+        with pytest.raises(BadInput, match=r"shape \(2,\)\): it was \(\) before; keep it"):
             simulation.record("energy", [1.0, 2.0])
         with pytest.raises(BadInput, match="letters, digits"):
             simulation.record("my energy", 1.0)
@@ -352,7 +352,7 @@ def test_a_worker_that_is_lost_ends_it(tmp_path):
             simulation["u"]
         assert simulation.close().report["ended"] == "failed"
     with tf.Simulation(case, output=tmp_path / "run", resume=True) as simulation:
-        assert simulation.iteration >= 4
+        assert simulation.iteration >= 2
         simulation.step()
 
 
