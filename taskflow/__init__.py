@@ -30,6 +30,8 @@ _ROOMS = {
         "ReadWrite",
         "Reduce",
         "Scalar",
+        "Sweep",
+        "Swept",
         "Write",
         "box",
         "facing",
@@ -37,6 +39,7 @@ _ROOMS = {
         "offsets",
         "repeat",
         "star",
+        "sweeps",
         "task",
     ),
     "taskflow.runtime.cluster.blocks": ("Blocks",),
@@ -73,6 +76,7 @@ __all__ = [
     "Slurm",
     "Stopped",
     "Sweep",
+    "Swept",
     "TaskflowError",
     "Turn",
     "TwoPhase",
@@ -89,6 +93,7 @@ __all__ = [
     "run",
     "star",
     "sweep",
+    "sweeps",
     "task",
 ]
 
@@ -109,6 +114,8 @@ if TYPE_CHECKING:
         ReadWrite,
         Reduce,
         Scalar,
+        Sweep,
+        Swept,
         Write,
         box,
         facing,
@@ -116,6 +123,7 @@ if TYPE_CHECKING:
         offsets,
         repeat,
         star,
+        sweeps,
         task,
     )
     from taskflow.simulation.build.two_phase import TwoPhase

@@ -13,9 +13,11 @@ from cuda.bindings import nvrtc
 import taskflow as tf
 from taskflow.runtime.machine.kernel.compile_cuda import OPTIONS
 from taskflow.runtime.machine.kernel.kernel import cuda_text
-from taskflow.runtime.tasks import Launch, Part, Roles, Stretch, plan
+from taskflow.runtime.regions import Box
+from taskflow.runtime.tasks import Launch, Part, Roles, Stretch, plan, sweeps
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.memory import Needs
+from tests.runtime.machine import sweeping, test_stored
 
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.toml"))
 FAST = ("bearing",)
@@ -56,6 +58,15 @@ def texts(path: Path, precision: str) -> set[str]:
 @pytest.mark.timeout(600)
 def test_kernels_of_examples_compile_for_gpus(path, precision):
     assert [message for text in texts(path, precision) if (message := messages(text))] == []
+
+
+@pytest.mark.parametrize("precision", ["f4", "f8"])
+def test_sweeps_and_fields_in_a_precision_of_their_own_compile_for_gpus(precision):
+    over, solve = Box.of((8, 8, 8)), sweeping.forward
+    launch = solve("a", "b", "x", over=over, sweep=sweeps("tiles", "up")[0])
+    stored = test_stored.apply.precise({"f": "f4", "d": "f4", "e": "f4"})
+    for task in (launch.task, launch.shuffled().task, sweeping.backward, test_stored.factorise, stored):
+        assert messages(cuda_text(task, np.dtype(precision))) == "", task.name
 
 
 def test_a_text_that_no_gpu_takes_is_told():

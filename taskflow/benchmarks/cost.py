@@ -22,11 +22,11 @@ from taskflow.errors import BadInput
 from taskflow.runtime.machine.device import Lane, cpu
 from taskflow.runtime.machine.kernel import KernelError, compile_host
 from taskflow.runtime.machine.kernel.call import Value, host_call
-from taskflow.runtime.machine.kernel.kernel import HostKernel, Layout, side_by_side, text_with_thunk
+from taskflow.runtime.machine.kernel.kernel import HostKernel, Layout, Tile, side_by_side, text_with_thunk
 from taskflow.runtime.machine.kernel.text import explained
-from taskflow.runtime.regions import Box, Partition, Triple, hull, triple
-from taskflow.runtime.tasks import Launch, Program, Roles, Stencil, Task, plan, visited
-from taskflow.runtime.tasks.reading import Projected, reading
+from taskflow.runtime.regions import Box, Partition, hull, triple
+from taskflow.runtime.tasks import Launch, PlacedSweep, Privilege, Program, Roles, Task, plan, visited
+from taskflow.runtime.tasks.reading import Way, reading
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.step_cost import often
 
@@ -79,8 +79,11 @@ def operations(launch: Launch, partition: Partition) -> float:
     Raises BadInput where there is no C++ compiler, and KernelError where the task has no kernel text or that uses
     something that only built-in numbers can do.
     """
-    lo, hi = launch.over.lo, launch.over.hi
-    box = Box(lo, triple(min(hi[a], lo[a] + CELLS[a]) for a in range(3)))
+    lo, hi, swept = launch.over.lo, launch.over.hi, launch.swept
+    wide = max(CELLS[0], 2 * (swept[2].tile or CELLS)[0]) if swept else CELLS[0]  # with tiles of both colours
+    box = Box(lo, triple(min(hi[a], lo[a] + (wide, *CELLS[1:])[a]) for a in range(3)))
+    placed = {swept[0]: PlacedSweep(swept[2], swept[1], box)} if swept else {}
+    done = sum(each.volume(box) for each in placed.values()) if placed else box.volume
     kernel, layout = _Counting(launch.task), _layout([box, *_around(box, launch.stencils.values())])
     privileges = launch.task.fields
     foreign = {
@@ -88,16 +91,16 @@ def operations(launch: Launch, partition: Partition) -> float:
         for parameter, name in launch.foreign.items()
     }
     fields = [
-        _unknown(foreign.get(parameter, layout), np.dtype(FLAGS.get(privilege.precision or "", REAL)))
+        _unknown(foreign.get(parameter, layout), privilege, np.dtype(FLAGS.get(privilege.precision or "", REAL)))
         for parameter, privilege in privileges.items()
     ]
     scalars = {name: np.array([0.5]) for name in launch.scalars}
     results = {name: np.zeros(1) for name in launch.reductions}
-    call = kernel.bind(box, layout, fields, launch.constants, scalars, results, foreign=foreign)
+    call = kernel.bind(box, layout, fields, launch.constants | placed, scalars, results, others=foreign)
     counter = ctypes.c_longlong.in_dll(_library(launch.task), "operations")
     counter.value = 0
     call()
-    return counter.value / box.volume
+    return counter.value / max(1, done)
 
 
 def prepare(tasks: Iterable[Task]) -> None:
@@ -105,7 +108,7 @@ def prepare(tasks: Iterable[Task]) -> None:
     side_by_side(_library, set(tasks), len(os.sched_getaffinity(0)))
 
 
-def _around(box: Box, stencils: Iterable[Stencil | Projected]) -> list[Box]:
+def _around(box: Box, stencils: Iterable[Way]) -> list[Box]:
     """The boxes that these stencils read for the cells of a box."""
     return [cells for stencil in stencils for cells in stencil.around(box)]
 
@@ -116,9 +119,12 @@ def _layout(boxes: Sequence[Box]) -> Layout:
     return Layout(cells.lo, cells.shape[::-1])
 
 
-def _unknown(layout: Layout, dtype: np.dtype) -> np.ndarray:
+def _unknown(layout: Layout, privilege: Privilege, dtype: np.dtype) -> np.ndarray:
     """An array of NaN, or of 0 where numbers are whole."""
-    return np.full(layout.shape, np.nan if dtype.kind == "f" else 0, dtype)
+    shape, number = layout.of(privilege.values, privilege.unshared).shape, np.nan if dtype.kind == "f" else 0
+    if privilege.unshared and len(shape) == 4:
+        return np.full((*shape[:2], shape[3], shape[2]), number, dtype).swapaxes(2, 3)
+    return np.full(shape, number, dtype)
 
 
 class _Counting(HostKernel):
@@ -128,7 +134,7 @@ class _Counting(HostKernel):
         super().__init__(task, REAL, cpu(1))
 
     def _call(
-        self, box: Box, values: list[Value], lane: Lane | None, keep: object, tile: Triple | None
+        self, box: Box, values: list[Value], lane: Lane | None, keep: object, tile: Tile
     ) -> Callable[[], None]:
         return host_call(_library(self.task), self.task.symbol, values, keep)
 

@@ -12,9 +12,9 @@ EXTRA = "geometry"
 LONGEST = 200  # characters of what a reader says
 
 
-def missing(name: str, what: str) -> BadInput:
+def missing(name: str, what: str, extra: str = EXTRA) -> BadInput:
     """Return the error where a library is not installed; it names the extra that brings it."""
-    return BadInput(f'{what} needs {name}, which is not installed: pip install "taskflow-cfd[{EXTRA}]"')
+    return BadInput(f'{what} needs {name}, which is not installed: pip install "taskflow-cfd[{extra}]"')
 
 
 @contextmanager

@@ -142,7 +142,7 @@ def restore(checkpoint: Checkpoint, policy: CheckpointPolicy, shard: Shard) -> N
     are: whoever wrote it had no use for them.
     """
     for role in policy.cells:
-        owned = shard.partition.homes[role].own_of(shard.block)
+        owned = shard.partition.homes[role].own_of(shard.block, role)
         shard.write_parts([role], ((box, {role: _restored(checkpoint, shard, role, box)}) for box in owned))
     shard.scalars.set(checkpoint.state["scalars"])
 

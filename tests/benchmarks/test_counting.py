@@ -6,8 +6,8 @@ import pytest
 
 from taskflow.benchmarks.cost import operations
 from taskflow.runtime.machine.kernel import KernelError
-from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
-from taskflow.runtime.tasks import Read, ReadWrite, Reduce, Roles, Scalar, Write, record, task
+from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region, region
+from taskflow.runtime.tasks import Read, ReadWrite, Reduce, Roles, Scalar, Sweep, Swept, Write, record, sweeps, task
 from tests.runtime.machine import levels
 
 CELLS = Box.of((16, 8, 8))
@@ -118,3 +118,31 @@ def test_fields_of_other_regions():
     found = {launch.task.name: operations(launch, partition) for launch in launches}
     by_hand = {"red": 4, "restrict": 1, "gather": 0, "smooth": 5, "prolong": 3, "line": 6, "scale": 1, "spread": 2}
     assert found == by_hand
+
+
+SWEEP = """
+TASK solve(Range range, InPrivate<7, Real_f> f, InValues<2> b, InOutValues<2> x, Sweep sweep) {
+  sweep_cells(range, sweep, UP, CELL(c) {
+    real value = b(c, 0) + b(c, 1);
+    for (int side = 0; side < 6; ++side)
+      if (earlier(c, side)) value -= f(c, side) * x(c, 1, along(side, 0), along(side, 1), along(side, 2));
+    x(c, 0) = x(c, 1) = value * f(c, 6);
+  });
+}
+"""
+
+
+@task(kernel=SWEEP)
+def solve(f: Read.private * 7, b: Read * 2, x: Swept["up"] * 2, *, sweep: Sweep) -> None:
+    """Two operations, and two for each neighbour that comes earlier."""
+
+
+def test_sweeps_count_in_the_cells_that_they_do():
+    fields = [Field("f", "f4", values=7, private=True), Field("b", values=2), Field("x", values=2)]
+    box = Partition(region((16, 4, 4), fields), (1, 1, 1))
+    cells = box.region.cells
+    (alone,) = sweeps("jacobi", "up")
+    assert operations(solve("f", "b", "x", over=cells, sweep=alone), box) == 2
+    first, second = (solve("f", "b", "x", over=cells, sweep=each) for each in sweeps("tiles", "up", (4, 4, 4)))
+    assert operations(first, box) == 2 + 2 * 3 * 3 / 4  # each tile has a lower neighbour in it in 3 of 4 layers
+    assert operations(second, box) == 2 + 2 * 3 * 3 / 4 + 2 * (2 * 2 - 1) / 2 / 4  # and those across x, at both ends

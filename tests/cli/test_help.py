@@ -12,7 +12,9 @@ from taskflow.simulation.provenance import build
 COMMANDS = [
     "run", "sweep", "check", "new", "schema", "info", "unlock", "watch", "plot", "export", "graph", "grid", "bench",
 ]  # fmt: skip
-BENCH = ["runtime", "channels", "sweep", "scaling", "kernels", "step", "cavity", "two-phase", "report"]
+BENCH = [
+    "runtime", "channels", "sweep", "scaling", "kernels", "step", "cavity", "two-phase", "residual", "ssspnt", "report",
+]  # fmt: skip
 GRID = ["new", "info", "check", "plot", "convert"]
 HEAVY = {"cupy", "dask", "distributed", "matplotlib", "numpy", "pydantic", "rich", "ucxx", "xarray", "zarr"}
 MAIN = "from taskflow.cli import main; main()"

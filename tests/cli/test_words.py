@@ -56,7 +56,7 @@ def test_lines_of_a_log_that_is_being_written(tmp_path, capsys, monkeypatch):
         assert capsys.readouterr().out == ""
         log.write_text(text)
     last = capsys.readouterr().out
-    assert last.startswith("step 2  time 2  dt 0.1  CFL 0.500  divergence 1.00e-09  residual nan  energy nan  1.00 k")
+    assert last.startswith("step 2  time 2  dt 0.1  CFL 0.500  divergence 1.00e-09  residual nan  1.00 k")
 
 
 def test_the_log_of_an_older_run_is_not_shown(tmp_path, capsys):

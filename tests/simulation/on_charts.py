@@ -35,6 +35,11 @@ LID = {
     "monitor": {"every": {"steps": 2}},
     "machine": {"device": "cpu"},
 }  # fmt: skip
+WING = {
+    **CYLINDER,
+    "grid": {"shape": "c-grid", "cells": [32, 8, 1], "far": 5.0, "wake": 5.0},
+    "boundaries": {**CYLINDER["boundaries"], "outlet": {"type": "outflow", "pressure": 0.0}},
+}
 TURNED = {
     **CYLINDER,
     "grid": {

@@ -9,6 +9,7 @@ import pytest
 
 from taskflow.errors import BadInput
 from taskflow.geometry.grids import shape, write_grid
+from taskflow.geometry.grids.section import section
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.table import document
@@ -37,8 +38,15 @@ def test_a_case_is_read_back_as_it_was_written(tables):
     # 6: grids and their sides
     ({"grid__foo": 3}, "grid.foo = 3: there is no such key; o-grid has cells, periodic, radius, far, first, growth, height"),
     ({"grid__far": 0.25}, "grid.far = 0.25: give more than the radius 0.5"),
-    ({"grid__shape": "c-grid"}, 'grid.shape = "c-grid": it is not available in this version; give one of box, skewed-box,'
-                                " annulus, sector, o-grid, pipe, step, or a file of another program"),
+    ({"grid__shape": "cgrid"}, 'grid.shape = "cgrid": there is no such shape; did you mean c-grid?'),
+    ({"grid__shape": "c-grid", "grid__wake": 0.1}, "grid.wake = 0.1: give at least 0.3448, for 5 cells as long as those at the trailing edge, or more cells"),
+    ({"grid__shape": "c-grid", "grid__wake": 5, "grid__section": "naca12"},
+     'grid.section = "naca12": give "naca" and four digits, as "naca0012", or a file of coordinates with suffix, as'
+     ' "wing.dat"'),
+    ({"grid__shape": "c-grid", "grid__wake": 5, "grid__section": "9101", "grid__cells": [64, 8, 1]},
+     'grid: section = "9101": lines outwards meet, cells turn inside out; give one with less camber, or a grid from a file'),
+    ({"grid": {"file": "wing.cgns", "map": "wing.nmf"}},
+     'grid.map = "wing.nmf": a CGNS file has seams and sides of its own; leave it out'),
     ({"grid__scale": 2.0}, "grid.scale = 2.0: it belongs to a file; leave it out, or give grid.file"),
     ({"grid__sides": {"bdy": "wing"}}, 'grid.sides.bdy = "wing": the grid has no such side; did you mean "body"?'),
     # 10: boundaries and sides
@@ -160,6 +168,30 @@ def test_a_projection_has_no_charts(changes, line):
     assert str(error.value).splitlines() == [line]
     with pytest.raises(BadInput, match='method.march = "rk4": it needs type = "artificial-compressibility"'):
         Case(**{**tables, "grid": {"cells": [8, 8, 8], "lengths": [1, 1, 1]}, "method": {"march": "rk4"}})
+
+
+def test_grids_come_from_cgns(tmp_path):
+    grid = shape("o-grid", {"cells": (20, 8, 1), "far": 5.0}).grid()
+    write_grid(tmp_path / "wing.cgns", grid)
+    made = case(grid={"file": str(tmp_path / "wing.cgns")}).grid
+    assert made.grid().sides == grid.sides
+    assert made.files == (tmp_path / "wing.cgns",)
+
+
+def test_a_section_comes_from_a_file_beside_the_case(tmp_path):
+    """And is read again when that has changed."""
+    both = section("0012")
+    for thickness in (1.0, 1.5):
+        x, y = both.upper.at(np.linspace(0, 1, 20))[0]
+        points = [*zip(x[::-1], thickness * y[::-1], strict=True), *zip(x[1:], -thickness * y[1:], strict=True)]
+        (tmp_path / "wing.dat").write_text("\n".join(f"{a:.12f} {b:.12f}" for a, b in points) + "\n" * int(thickness))
+        tables = changed(CYLINDER, boundaries__outlet="symmetry")
+        tables["grid"] = {"shape": "c-grid", "section": "wing.dat", "cells": [32, 8, 1], "far": 5.0, "wake": 5.0}
+        (tmp_path / "case.toml").write_text(document(tables))
+        made = Case.load(tmp_path / "case.toml").grid
+        assert made.files == (tmp_path / "wing.dat",)
+        height = made.grid().charts[1].vertices[1, 0, 0].max()
+        assert height == pytest.approx(0.06 * thickness, rel=0.02)
 
 
 def test_grids_come_from_files_with_names_of_their_own(tmp_path):

@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 from taskflow.errors import RunFailed
+from taskflow.geometry.grids import SHAPES, shape
 from taskflow.output import read_log, tree
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.restart import newest_restart
+from tests.geometry.grids.test_shapes import SMALL
 from tests.simulation.going_on import go
-from tests.simulation.on_charts import CYLINDER, LID, TURNED, case
+from tests.simulation.on_charts import CYLINDER, LID, TURNED, WING, case
 
 SAVED = {"checkpoint__every": {"steps": 4}}
 
@@ -35,7 +37,8 @@ def check_same(path, other):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("tables", "cuts"), [
-    (CYLINDER, {"1": [2, 1, 1], "2": [1, 2, 1]}), (LID, {"2": [1, 2, 2]}), (TURNED, {"4": [1, 1, 2]}),
+    (CYLINDER, {"1": [2, 1, 1], "2": [1, 2, 1]}), (WING, {"2": [2, 1, 1], "3": [1, 2, 1]}), (LID, {"2": [1, 2, 2]}),
+    (TURNED, {"4": [1, 1, 2]}),
 ])  # fmt: skip
 def test_runs_have_the_same_bits_for_any_blocks_and_go_on_after_a_break(tmp_path, tables, cuts):
     go(case(tables), tmp_path / "whole")
@@ -46,6 +49,26 @@ def test_runs_have_the_same_bits_for_any_blocks_and_go_on_after_a_break(tmp_path
     assert newest_restart(broken, case(tables, **SAVED))[0].tick.step == 8
     go(case(tables, **SAVED), broken, (1, 1, 1), resume=True)
     check_same(broken, tmp_path / "whole")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name != "c-grid" else ()) for name in SHAPES]
+)
+def test_a_uniform_flow_stays_as_it_is(tmp_path, name):
+    """On every grid by formula, with the stream on all sides but those of two dimensions."""
+    grid = {"shape": name, **SMALL[name]}
+    planar = grid["cells"][2] == 1
+    stream = [0.8, 0.6, 0.0 if planar else 0.3]
+    far = {"type": "far-field", "velocity": stream}
+    sides = dict.fromkeys(shape(name, SMALL[name]).grid().sides, far)
+    if planar:
+        sides |= {side: "symmetry" for side in ("ends", "z_min", "z_max") if side in sides}
+    go(case({**CYLINDER, "grid": grid, "boundaries": sides, "initial": {"velocity": stream}}), tmp_path / "run")
+    charts = tree(tmp_path / "run" / "fields.zarr")["charts"].children.values()
+    for chart in charts:
+        assert chart.sizes["time"] > 1
+        for field, value in zip("puvw", [0.0, *stream], strict=True):
+            np.testing.assert_allclose(chart[field].values, value, atol=1e-12, err_msg=field)
 
 
 @pytest.mark.slow
@@ -106,11 +129,13 @@ def test_the_log_has_forces_and_the_store_sides(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("tables", [LID, TURNED])
-def test_steps_are_proved(tables):
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(("tables", "blocks"), [(LID, 2), (TURNED, 2), (WING, 1), (WING, 2)])
+def test_steps_are_proved(tables, blocks):
+    """On 2 blocks, where there are three charts, one of these owns pieces of two."""
     from taskflow.simulation.estimate import estimate
 
-    proof = estimate(case(tables, machine__blocks=2)).prove()
+    proof = estimate(case(tables, machine__blocks=blocks)).prove()
     proof.hold()
     assert proof.reads > 0
 

@@ -9,13 +9,15 @@ import typer
 
 grid = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Make, look at and convert body-fitted grids.")
 
-GridFile = Annotated[Path, typer.Argument(metavar="FILE", help="A PLOT3D file.", show_default=False)]
+GridFile = Annotated[
+    Path, typer.Argument(metavar="FILE", help="A file of PLOT3D, or of CGNS: .cgns.", show_default=False)
+]
 Map = Annotated[
     Path | None,
     typer.Option(
         "--map",
         metavar="FILE.nmf",
-        help="Its neutral map; by default that of its name beside it, without which seams are found.",
+        help="The neutral map of a PLOT3D file; by default that of its name beside it, else seams are found.",
     ),
 ]
 Text = Annotated[bool, typer.Option("--text", help="Write text rather than binary numbers.")]
@@ -29,11 +31,12 @@ def new(
         typer.Option("--set", metavar="grid.key=VALUE", help="A key of the shape, as in a case; as often as wanted."),
     ] = [],  # noqa: B006
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="By default SHAPE.xyz in the current folder.")
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="By default SHAPE.xyz in this folder; .cgns is CGNS."),
     ] = None,
     text: Text = False,
 ) -> None:
-    """Write a grid of a shape, and its seams and sides as a neutral map. An existing file is never replaced."""
+    """Write a grid of a shape: PLOT3D and a neutral map, or CGNS. An existing file is never replaced."""
     from taskflow.cli.grid.commands import write_shape
 
     write_shape(shape, settings, output or Path(f"{shape}.xyz"), text=text)
@@ -76,7 +79,7 @@ def convert(
     neutral_map: Map = None,
     text: Text = False,
 ) -> None:
-    """Write a grid anew, with a neutral map. An existing file is never replaced."""
+    """Write a grid anew: PLOT3D and a neutral map, or CGNS. An existing file is never replaced."""
     from taskflow.cli.grid.commands import convert_grid
 
     convert_grid(file, neutral_map, target, text=text)

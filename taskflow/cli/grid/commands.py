@@ -8,14 +8,14 @@ from pathlib import Path
 from taskflow.cli.exit_codes import refuse, writing
 from taskflow.cli.format import say, several, tell, times
 from taskflow.errors import BadArgument
-from taskflow.geometry.grids import BadGrid, Grid, map_beside, quality, read_grid, shape, write_grid
+from taskflow.geometry.grids import CGNS, BadGrid, Grid, map_beside, quality, read_grid, shape, write_grid
 from taskflow.geometry.grids.outline import flat, outlines
 
 CHARTS = 8  # that are listed; of more the first
 
 
 def write_shape(name: str, settings: Sequence[str], path: Path, *, text: bool) -> None:
-    """Write the grid of a shape and its map. Raises BadInput with all that is wrong with its keys."""
+    """Write the grid of a shape. Raises BadInput with all that is wrong with its keys."""
     from taskflow.simulation.case.source import override  # slow to load
 
     tables: dict[str, dict[str, object]] = {"grid": {}}
@@ -37,16 +37,18 @@ def _called(problem: Exception) -> str:
 
 
 def _write(path: Path, grid: Grid, *, text: bool) -> None:
-    for file in (path, path.with_suffix(".nmf")):
+    itself = path.suffix.lower() == CGNS  # has seams and sides in it
+    for file in (path,) if itself else (path, path.with_suffix(".nmf")):
         if file.exists():
             refuse(f"{file} exists; choose another name")
     if path.suffix == ".nmf":
         refuse(f"{path}: that is where its map goes; choose another name, as {path.with_suffix('.xyz')}")
-    if path.suffix == ".cgns":
-        refuse(f"{path}: CGNS is not available in this version; choose another name, as {path.with_suffix('.xyz')}")
+    if itself and text:
+        refuse(f"--text: {path} is binary; leave it out, or choose another name, as {path.with_suffix('.xyz')}")
     with writing(path, "choose another file"):
         beside = write_grid(path, grid, text=text)
-    tell(f"{path} and {beside} are written: {several(len(grid.charts), 'chart')}, {several(grid.cells, 'cell')}")
+    written = f"{path} and {beside} are" if beside else f"{path} is"
+    tell(f"{written} written: {several(len(grid.charts), 'chart')}, {several(grid.cells, 'cell')}")
 
 
 def load(path: Path, neutral_map: Path | None) -> Grid:
@@ -98,5 +100,5 @@ def draw_grid(path: Path, neutral_map: Path | None, out: Path) -> None:
 
 
 def convert_grid(path: Path, neutral_map: Path | None, target: Path, *, text: bool) -> None:
-    """Write a grid as another file, with a map."""
+    """Write a grid as another file."""
     _write(target, load(path, neutral_map), text=text)

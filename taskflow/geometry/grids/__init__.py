@@ -9,11 +9,11 @@ from taskflow.geometry.grids.metrics import areas, closure, volumes
 from taskflow.geometry.grids.problems import BadGrid
 from taskflow.geometry.grids.quality import Extreme, Quality, quality
 from taskflow.geometry.grids.read import map_beside, read_grid
-from taskflow.geometry.grids.shapes import LATER, SHAPES, shape
-from taskflow.geometry.grids.write import write_grid
+from taskflow.geometry.grids.shapes import SHAPES, shape
+from taskflow.geometry.grids.write import CGNS, write_grid
 
 __all__ = [
-    "LATER",
+    "CGNS",
     "SHAPES",
     "SIDES",
     "BadGrid",

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from taskflow import files
@@ -87,6 +88,23 @@ def _axes(value: Any) -> tuple[str, ...]:
     return tuple(sorted(names))
 
 
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or not value:
+        raise ValueError
+    return value
+
+
+def one_of(*names: str) -> Kind:
+    """The kind of a word out of several."""
+
+    def read(value: Any) -> str:
+        if value not in names:
+            raise ValueError
+        return str(value)
+
+    return Kind(" or ".join(f'"{name}"' for name in names), read, {"enum": [*names]})
+
+
 def _or_none(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return lambda value: None if value is None else read(value)
 
@@ -121,6 +139,7 @@ RATIO = Kind(
 )
 NOT_NEGATIVE = Kind("a number >= 0", number(math.nextafter(0, -1)), {**_NUMBER, "minimum": 0})
 SIZE = Kind("a number > 0", _or_none(number(0)), _POSITIVE)
+TEXT = Kind("a text", _text, {"type": "string", "minLength": 1})
 TRUTH = Kind("true or false", _truth, {"type": "boolean"})
 AXES = Kind('a list of "x", "y" and "z"', _axes, {"anyOf": [_LETTERS, {"enum": ["x", "y", "z"]}]})
 
@@ -149,6 +168,11 @@ class Shape:
     def count(self) -> int:
         """How many cells the grid has."""
         return math.prod(self.cells)
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files that the grid is made of."""
+        return ()
 
     @classmethod
     def entries(cls) -> Iterator[Key]:

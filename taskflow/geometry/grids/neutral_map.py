@@ -5,18 +5,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-
-import numpy as np
 
 from taskflow import files
 from taskflow.errors import BadInput
 from taskflow.geometry.grids.cover import uncovered
 from taskflow.geometry.grids.grid import SIDES, Chart, Patch, Seam
+from taskflow.geometry.grids.periodic import translated
 from taskflow.geometry.grids.problems import BadGrid, all_right
-from taskflow.geometry.grids.weld import both, tolerance
 from taskflow.runtime.regions import Box, Triple, Turn, triple
 
 FACES = {  # by number: the side, and the directions of both ranges
@@ -69,12 +67,12 @@ def read_map(path: Path, charts: Sequence[Chart]) -> tuple[list[Seam], Boundarie
         try:
             kind = line.words[0].strip("'\"")
             if kind.upper().replace("-", "_") == JOINED:
-                seams.append(_translated(charts, _seam(line, charts)))
+                seams.append(translated(charts, _seam(line, charts)))
                 continue
             patch = _side(kind, line, charts)
             counts[kind.lower()] += 1
             sides.setdefault(line.name or f"{kind.lower()}_{counts[kind.lower()]}", []).append(patch)
-        except _Wrong as error:
+        except (_Wrong, BadInput) as error:
             problems.append(BadInput(f"{path}, line {line.number}: {error}"))
     all_right(problems)
     cover = [patch for seam in seams for patch in (seam.one, seam.other)]
@@ -195,27 +193,3 @@ def _seam(line: Line, charts: Sequence[Chart]) -> Seam:
     if (one.chart, one.side) == (other.chart, other.side) and one.cells.meets(other.cells):
         raise _Wrong("joins faces to themselves; give two patches without common faces")
     return min(seam, seam.reverse, key=lambda seam: (seam.one, seam.other))
-
-
-def _translated(charts: Sequence[Chart], seam: Seam) -> Seam:
-    """The seam with the translation by which its vertices are apart, if it is one for all."""
-    one, other = both(charts, seam)
-    apart, most = other - one, tolerance(one, other)
-    if (np.sqrt((apart**2).sum(axis=0)) <= most).all():
-        return seam
-    x, y, z = (float(np.median(step)) for step in apart)
-    if (np.sqrt(((apart - np.reshape((x, y, z), (3, 1, 1, 1))) ** 2).sum(axis=0)) <= most).all():
-        return replace(seam, translation=(x, y, z))
-    if _congruent(one, other):
-        raise _Wrong("periodic by a rotation, which is not available in this version; make a grid of the whole circle")
-    return seam
-
-
-def _congruent(one: np.ndarray, other: np.ndarray) -> bool:
-    """Whether all distances from the corners of a patch are the same in the other."""
-    corners = [(0, 0, 0), (-1, -1, -1), (-1, 0, 0), (0, 0, -1), (0, -1, 0)]
-    for corner in corners:
-        first, second = (np.sqrt(((x - x[:, *corner][:, None, None, None]) ** 2).sum(axis=0)) for x in (one, other))
-        if not np.allclose(first, second, rtol=1e-6, atol=1e-9 * first.max()):
-            return False
-    return True

@@ -17,6 +17,7 @@ from taskflow.geometry.grids.keys import LENGTH, SHARE, SIZE, TRUTH, Shape, key
 from taskflow.geometry.grids.round import widest
 
 BULGE = 0.3  # of the sides of the square: 0 are chords, 1 arcs
+CORE = 0.6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +29,7 @@ class Pipe(Shape):
 
     radius: float = key(LENGTH, "of the pipe", 0.5)
     length: float = key(LENGTH, "from the inlet at z = 0 to the outlet")
-    core: float = key(SHARE, "distance of the corners of the square from the axis, as a share of the radius", 0.6)
+    core: float = key(SHARE, "distance of the corners of the square from the axis, as a share of the radius", CORE)
     first: float | None = key(SIZE, "width of the cells at the wall; equal cells without it", None)
     periodic: bool = key(TRUTH, "join outlet and inlet", False)
 
@@ -45,33 +46,41 @@ class Pipe(Shape):
         yield from widest(self.first, self.radius * (1 - self.core), self.cells[1])
 
     def grid(self) -> Grid:
-        side, out, _ = self.cells
-        bottom = self._edge(side)
-        square = _filled(bottom, side)
-        places = spacing.equal(out)
-        if self.first is not None:
-            share = self.first / (self.radius * (1 - self.core))
-            places = 1 - spacing.with_first(spacing.one_end, out, share)[::-1]
-        arc = self.radius * np.stack(_arc(side))
-        # from the square (j = 0) to the wall, clockwise along i, so that i, j, z are right-handed
-        fan = bottom[:, None, ::-1] + places[:, None] * (arc - bottom)[:, None, ::-1]
-        sections = [(square, {}), *((_quarter(fan, n), {"j_max": "wall"}) for n in range(4))]
-        z = self.length * spacing.equal(self.cells[2])[:, None, None]
+        side, out, along = self.cells
+        z = self.length * spacing.equal(along)[:, None, None]
         ends = {"k_min": "inlet", "k_max": "outlet"}
         parts = [
-            Part(np.stack(np.broadcast_arrays(section[0], section[1], z)), {**names, **ends})
-            for section, names in sections
+            Part(np.stack(np.broadcast_arrays(*section, z)), {**ends, **({"j_max": "wall"} if wall else {})})
+            for section, wall in butterfly(side, out, self.radius, self.core, self.first)
         ]
         return assembled(parts, [(0.0, 0.0, self.length)] if self.periodic else [])
 
-    def _edge(self, cells: int) -> np.ndarray:
-        """The side [xy, vertex] of the square below the axis, a little round."""
-        corner = self.core * self.radius / math.sqrt(2)
-        chord = np.stack([corner * (2 * spacing.equal(cells) - 1), np.full(cells + 1, -corner)])
-        arc = self.core * self.radius * np.stack(_arc(cells))
-        edge = chord + BULGE * (arc - chord)
-        edge[:, 0], edge[:, -1] = (-corner, -corner), (corner, -corner)
-        return edge
+
+def butterfly(
+    side: int, out: int, radius: float, core: float, first: float | None
+) -> Iterator[tuple[np.ndarray, bool]]:
+    """The five charts [xy, j, i] of a circle about the origin, and whether their j_max lies on it: a square, whose
+    corners are at `core` of the radius, and what surrounds it, with cells as wide as `first` at the circle.
+    """
+    bottom = _edge(side, core * radius)
+    yield _filled(bottom, side), False
+    places = spacing.equal(out)
+    if first is not None:
+        places = 1 - spacing.with_first(spacing.one_end, out, first / (radius * (1 - core)))[::-1]
+    arc = radius * np.stack(_arc(side))
+    # from the square (j = 0) to the wall, clockwise along i, so that i, j, z are right-handed
+    fan = bottom[:, None, ::-1] + places[:, None] * (arc - bottom)[:, None, ::-1]
+    yield from ((_quarter(fan, n), True) for n in range(4))
+
+
+def _edge(cells: int, reach: float) -> np.ndarray:
+    """The side [xy, vertex] of the square below the axis, a little round; its corners are so far from the axis."""
+    corner = reach / math.sqrt(2)
+    chord = np.stack([corner * (2 * spacing.equal(cells) - 1), np.full(cells + 1, -corner)])
+    arc = reach * np.stack(_arc(cells))
+    edge = chord + BULGE * (arc - chord)
+    edge[:, 0], edge[:, -1] = (-corner, -corner), (corner, -corner)
+    return edge
 
 
 def _arc(cells: int) -> tuple[np.ndarray, np.ndarray]:

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from taskflow.errors import BadInput
 from taskflow.geometry.grids.assembled import Part, assembled, joined, malformed
+from taskflow.geometry.grids.cgns import read_cgns
 from taskflow.geometry.grids.grid import Chart, Grid
 from taskflow.geometry.grids.neutral_map import read_map
 from taskflow.geometry.grids.plot3d import read_plot3d
-from taskflow.geometry.grids.problems import BadGrid, all_right, unavailable
+from taskflow.geometry.grids.problems import all_right
+from taskflow.geometry.grids.write import CGNS
 
 
 def read_grid(path: Path, neutral_map: Path | None = None, scale: float = 1.0) -> Grid:
-    """Return the grid of a PLOT3D file, its lengths times `scale`, with the seams and sides of a neutral map. Without
-    one seams are found from faces that coincide, and sides are called by side and chart: k_min_1.
+    """Return the grid of a file, its lengths times `scale`. With the suffix `.cgns` it is one of CGNS, with seams and
+    sides of its own. Else it is a PLOT3D file, with the seams and sides of a neutral map; without one seams are found
+    from faces that coincide, and sides are called by side and chart: k_min_1.
 
     Raises BadInput where the files cannot be read, BadGrid with all that is wrong with the grid.
     """
-    if path.suffix.lower() == ".cgns":
-        raise BadGrid([unavailable(str(path), None, "CGNS is", "convert it to PLOT3D with a neutral map")])
+    if path.suffix.lower() == CGNS:
+        if neutral_map is not None:
+            raise BadInput(f"{neutral_map}: {path} has seams and sides of its own; leave the map out")
+        return read_cgns(path, scale)
     charts = read_plot3d(path)
     if scale != 1.0:
         charts = tuple(Chart(chart.vertices * scale) for chart in charts)
@@ -29,6 +35,6 @@ def read_grid(path: Path, neutral_map: Path | None = None, scale: float = 1.0) -
 
 
 def map_beside(path: Path) -> Path | None:
-    """The neutral map of the same name beside a file, if there is one."""
+    """The neutral map of the same name beside a PLOT3D file, if there is one."""
     beside = path.with_suffix(".nmf")
-    return beside if beside.is_file() else None
+    return beside if path.suffix.lower() != CGNS and beside.is_file() else None

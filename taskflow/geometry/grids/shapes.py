@@ -7,26 +7,29 @@ from difflib import get_close_matches
 from typing import Any
 
 from taskflow.errors import BadArgument
+from taskflow.geometry.grids.bifurcation import Bifurcation
 from taskflow.geometry.grids.box import BoxGrid, SkewedBox
+from taskflow.geometry.grids.c_grid import CGrid
+from taskflow.geometry.grids.duct import DuctBend
 from taskflow.geometry.grids.keys import Shape
 from taskflow.geometry.grids.pipe import Pipe
-from taskflow.geometry.grids.problems import BadGrid, unavailable
+from taskflow.geometry.grids.problems import BadGrid
 from taskflow.geometry.grids.round import Annulus, OGrid, Sector
 from taskflow.geometry.grids.step import Step
+from taskflow.geometry.grids.wavy import WavyChannel
 
 SHAPES: dict[str, type[Shape]] = {
-    kind.shape: kind for kind in (BoxGrid, SkewedBox, Annulus, Sector, OGrid, Pipe, Step)
-}
-LATER = ("c-grid", "duct-bend", "bifurcation", "wavy-channel")
+    kind.shape: kind
+    for kind in (
+        BoxGrid, SkewedBox, Annulus, Sector, OGrid, CGrid, Pipe, DuctBend, Step, WavyChannel, Bifurcation,
+    )
+}  # fmt: skip
 
 
 def shape(name: str, keys: Mapping[str, Any]) -> Shape:
     """Return the shape of this name with these keys. Raises BadGrid with all that is wrong with them."""
     if name in SHAPES:
         return SHAPES[name].of(keys)
-    if name in LATER:
-        remedy = f"give one of {', '.join(SHAPES)}, or a file of another program"
-        raise BadGrid([unavailable("shape", f'"{name}"', "it is", remedy)])
     near = get_close_matches(name, SHAPES, 1)
     remedy = f"did you mean {near[0]}?" if near else f"give one of {', '.join(SHAPES)}"
     raise BadGrid([BadArgument("shape", f'"{name}"', ": there is no such shape", remedy)])

@@ -1,4 +1,4 @@
-"""Grids as files: PLOT3D and a neutral map."""
+"""Grids as files: CGNS, or PLOT3D and a neutral map."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from taskflow.errors import BadInput
+from taskflow.geometry.grids.cgns import write_cgns
 from taskflow.geometry.grids.grid import Chart, Grid, Patch, Seam
 from taskflow.geometry.grids.neutral_map import FACES, JOINED, SIDE
 
+CGNS = ".cgns"  # the suffix of files in that format
 RECORD = 2**31 - 1  # bytes that a record mark can count
 HEADER = """# Neutral map file, written by taskflow: vertices are counted from 1, types are names of sides
 #
@@ -24,8 +26,13 @@ ENTRIES = """#
 """
 
 
-def write_grid(path: Path, grid: Grid, *, text: bool = False) -> Path:
-    """Write a grid as a PLOT3D file, and its seams and sides beside it as a neutral map, whose path is returned."""
+def write_grid(path: Path, grid: Grid, *, text: bool = False) -> Path | None:
+    """Write a grid as a file of CGNS, where that is its suffix; else as a PLOT3D file, and its seams and sides beside
+    it as a neutral map, whose path is returned.
+    """
+    if path.suffix.lower() == CGNS:
+        write_cgns(path, grid)
+        return None
     write_plot3d(path, grid.charts, text=text)
     beside = path.with_suffix(".nmf")
     write_map(beside, grid)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import chain
 from os import PathLike
@@ -65,7 +65,7 @@ class Blocks:
             home = self._home(role)
             if callable(value):
                 value(*indices(Box.of((1, 1, 1)).shift(home.region.charts[0].lo)))  # an error in it is told here
-            parts = self._parts(home, home.region.fields[role].constant)
+            parts = self._parts(home, role)
             if isinstance(value, list | tuple | np.ndarray):
                 shared = _shares(role, value, home, parts)
                 self._do([FillJob(role, Pickled.of(list(mine.values())), tuple(mine)) for mine in shared])
@@ -133,11 +133,13 @@ class Blocks:
     def _read(self, role: str, box: Box) -> np.ndarray:
         home = self._home(role)
         region, field = home.region, home.fields[role]
-        inside = [chart.grow(region.ghost) for chart in region.charts] if field.constant else chain(*region.own)
+        inside: Iterable[Box] = region.charts if field.private else chain(*region.own)
+        if field.constant:
+            inside = [chart.grow(region.ghost) for chart in region.charts]
         if difference([box], inside):
             there = " and ".join(map(str, region.charts)) + ", and beyond" if region.atlas else f"{region.bounds} only"
             raise BadInput(f"read({role!r}, {box}): there are values in {there}")
-        parts = self._parts(home, field.constant)
+        parts = self._parts(home, role)
         jobs = [ReadJob(role, tuple(both for cells in mine if (both := cells & box))) for mine in parts]
         read = list(chain(*self._do(jobs)))
         whole = np.empty(field.shape(box), field.dtype)
@@ -212,10 +214,12 @@ class Blocks:
         return pickled, numbers
 
     @staticmethod
-    def _parts(home: Partition, constant: bool) -> list[tuple[Box, ...]]:
+    def _parts(home: Partition, role: str) -> list[tuple[Box, ...]]:
         """Per block: the boxes of cells that it owns; of a constant field all that it has memory for."""
-        held = [(memory,) for memory in home.memory] if constant else home.own
-        return [tuple(box for n in home.pieces_of(block) for box in held[n]) for block in range(len(home))]
+        blocks = range(len(home))
+        if home.fields[role].constant:
+            return [tuple(home.memory[piece] for piece in home.pieces_of(block)) for block in blocks]
+        return [home.own_of(block, role) for block in blocks]
 
 
 def _shares(role: str, value: Any, home: Partition, parts: list[tuple[Box, ...]]) -> list[dict[Box, np.ndarray]]:

@@ -26,7 +26,7 @@ class Instances:
         pieces = {name: home.pieces_of(block) for name, home in partition.homes.items()}
         self.first = {name: numbers[0] for name, numbers in pieces.items()}
         places = [(name, piece) for name in partition.fields for piece in pieces[name]]
-        self.boxes: dict[Place, Box] = {(name, n): partition.homes[name].memory[n] for name, n in places}
+        self.boxes: dict[Place, Box] = {(name, n): partition.homes[name].held(name, n) for name, n in places}
         self.box = partition.memory[partition.pieces_of(block)[0]]
         leads = dict.fromkeys(places, 0)
         if device.kind == "gpu":
@@ -38,8 +38,8 @@ class Instances:
         self.memory = device.arena(sum(Arena.room((size,), dtype) for size, dtype in sizes.values()))
         self.arrays: dict[Place, Array] = {}
         for place, (size, dtype) in sizes.items():
-            array = self.memory.allocate((size,), dtype)
-            self.arrays[place] = array[leads[place] :].reshape(self.fields[place[0]].shape(self.boxes[place]))
+            array, field = self.memory.allocate((size,), dtype)[leads[place] :], self.fields[place[0]]
+            self.arrays[place] = _shaped(array, field, self.boxes[place])
 
     def view(self, name: str, box: Box, piece: int | None = None) -> Array:
         """The cells of `box` of one field, in place: of the memory of a piece, by default of the one that owns them
@@ -81,10 +81,20 @@ class Instances:
         return sum(array.nbytes for array in self.arrays.values())
 
 
+def _shaped(array: Array, field: Field, box: Box) -> Array:
+    """A row of memory as the array of a field over the cells of a box."""
+    shape = field.shape(box)
+    if field.private and field.values > 1:
+        return array.reshape((*shape[:2], shape[3], field.values)).swapaxes(2, 3)
+    return array.reshape(shape)
+
+
 def _lead(home: Partition, piece: int, field: Field) -> int:
     """Values to be left out before an array so that a piece's own cells begin where a line of memory does: libraries
     that take only such addresses work on fields in place.
     """
+    if field.private:
+        return 0
     memory, first = home.memory[piece], home.parts[piece].lo
     (x, y, z), (nx, ny, _) = (a - b for a, b in zip(first, memory.lo, strict=True)), memory.shape
     return -(x + nx * field.values * (y + ny * z)) % (LINE // np.dtype(field.dtype).itemsize)

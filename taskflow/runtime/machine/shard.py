@@ -60,7 +60,7 @@ class Shard:
         self._fold = BlockReducer(channel, len(partition))
         self._agreement = Agreement(self.gather) if self.mapper.debug else None
         self._near, self._stop = self._neighbourhood(channel), channel.stop
-        self._binder = Binder(device, self.instances, self.scalars)
+        self._binder = Binder(device, self.instances, self.scalars, debug=self.mapper.debug)
         self._plans: dict[tuple[Any, ...], tuple[tuple[Part, ...], Roles]] = {}
         self._trials: dict[Stretch, Trial] = {}
         self._timed = False

@@ -29,6 +29,9 @@ def reads(launch: Launch, box: Box, partition: Partition) -> Iterator[tuple[str,
     own = next(partition.homes[name].region for name, privilege in declared if not privilege.foreign)
     for name, privilege in declared:
         home = partition.homes[name].region
+        if privilege.swept and box:
+            yield from ((name, cells) for cells in _swept(launch, box, own))
+            continue
         for first, last in privilege.stencil.offsets if privilege.reads and box else ():
             lo, hi = box.lo, box.hi
             if privilege.foreign:
@@ -39,6 +42,18 @@ def reads(launch: Launch, box: Box, partition: Partition) -> Iterator[tuple[str,
             lo = triple(a + n for a, n in zip(lo, first, strict=True))
             hi = triple(b + n for b, n in zip(hi, last, strict=True))
             yield name, _existing(Box(lo, hi), home) if privilege.foreign else Box(lo, hi)
+
+
+def _swept(launch: Launch, box: Box, region: Region) -> Iterator[Box]:
+    """Yield the cells of swept fields: beyond the box only in a sweep that has tiles of another colour before it, and
+    never beyond a chart.
+    """
+    yield box
+    if launch.swept is None or launch.swept[2].colour != {"up": 1, "down": 0}[launch.swept[1]]:
+        return
+    for axis in range(3):
+        lo, hi = (triple(n + m * (a == axis) for a, n in enumerate(end)) for end, m in ((box.lo, -1), (box.hi, 1)))
+        yield from (both for chart in region.charts if (both := Box(lo, hi) & chart))
 
 
 def _existing(box: Box, region: Region) -> Box:

@@ -11,6 +11,7 @@ from numbers import Integral
 
 from taskflow.errors import BadArgument
 from taskflow.runtime.regions.box import Box, Triple, hull, triple
+from taskflow.runtime.regions.cuts import cuts, cuts_into
 from taskflow.runtime.regions.pieces import complete
 from taskflow.runtime.regions.region import FieldSpace, Region
 from taskflow.runtime.regions.turn import STRAIGHT, Turn
@@ -37,19 +38,6 @@ class Copy:
         return Turn(self.axes, triple(b - a for a, b in zip(corner, self.target_box.lo, strict=True)))
 
 
-def cuts(cells: int, blocks: int, least: int = 1) -> tuple[int, ...]:
-    """Return where blocks begin (and, last, where they end) when `cells` in a row are cut into so many blocks.
-
-    Every block is as wide as the widest has to be, ceil(cells / blocks), and the last takes what remains: the widest
-    block sets the time of a step, and equal widths let each block be one shard of a regular Zarr grid. Where fewer than
-    `least` cells would remain for the last block the cut is balanced instead: widths differ by at most one.
-    """
-    width = -(-cells // blocks)
-    if cells - (blocks - 1) * width >= min(least, width):
-        return (*(n * width for n in range(blocks)), cells)
-    return tuple(n * cells // blocks for n in range(blocks + 1))
-
-
 @dataclass(frozen=True, eq=False)
 class Partition:
     """A disjoint and complete partition of a region into nx x ny x nz blocks; slabs are (1, 1, n).
@@ -59,7 +47,8 @@ class Partition:
     What a piece needs of another one is copied, be it of the same block.
 
     Blocks are numbered with x fastest. `at` are explicit places where blocks begin and the last one ends, along x, y
-    and z. In a `replicated` partition every block owns all cells, and computes them for itself: nothing is exchanged.
+    and z; else blocks are cut between groups of `multiple` cells along each, such as the tiles of a sweep. In a
+    `replicated` partition every block owns all cells, and computes them for itself: nothing is exchanged.
     `reach`, a box per block, are cells that the block has memory for besides its own and their ghost layers. Up to
     `redundant` layers of ghost cells blocks compute themselves where launches ask for it (`Launch.ghosts`). `beside`
     are partitions of other regions, with other fields, into as many blocks: what a program uses together lives on the
@@ -77,14 +66,20 @@ class Partition:
     redundant: int = 0
     beside: tuple[Partition, ...] = ()
     pieces: tuple[tuple[Box, ...], ...] | None = None
+    multiple: Triple = (1, 1, 1)
 
     def __post_init__(self) -> None:
         if len(self.shape) != 3 or not all(isinstance(blocks, Integral) for blocks in self.shape):
             raise BadArgument("blocks", str(self.shape), "", "give three whole numbers, of blocks along x, y and z")
-        for name, cells, blocks in zip("xyz", self.region.cells.shape, self.shape, strict=True):
-            if self.pieces is None and not self.replicated and not 1 <= blocks <= cells:
-                problem = f": {blocks} blocks along {name} do not fit {cells} planes of cells"
-                raise BadArgument("blocks", str(list(self.shape)), problem, f"use 1 to {cells} there")
+        if len(self.multiple) != 3 or min(self.multiple) < 1:
+            raise BadArgument("multiple", str(self.multiple), "", "give three whole numbers from 1")
+        shapes = self.region.cells.shape, self.shape, self.multiple
+        for name, cells, blocks, multiple in zip("xyz", *shapes, strict=True):
+            most = -(-cells // multiple)
+            if self.pieces is None and not self.replicated and not 1 <= blocks <= most:
+                groups = f"{cells} planes of cells" if multiple == 1 else f"{most} groups of {multiple} planes of cells"
+                problem = f": {blocks} blocks along {name} do not fit {groups}"
+                raise BadArgument("blocks", str(list(self.shape)), problem, f"use 1 to {most} there")
         if (self.pieces is None) != (self.region.atlas is None):
             raise ValueError("a region on an atlas is cut into pieces, one on a box is not")
         if self.pieces is not None and (self.shape != (1, 1, len(self.pieces)) or not all(self.pieces)):
@@ -97,7 +92,7 @@ class Partition:
             names = [name for each in (self, *self.beside) for name in each.region.fields]
             raise ValueError(f"two regions have a field of one name among {', '.join(names)}; rename one of them")
         if self.at is not None and not all(
-            map(_cuts_into, self.at, self.region.cells.lo, self.region.cells.hi, self.shape)
+            map(cuts_into, self.at, self.region.cells.lo, self.region.cells.hi, self.shape)
         ):
             raise ValueError(f"{self.at} do not cut {self.region.cells} into {self.shape} blocks")
         if self.reach is not None and len(self.reach) != len(self):
@@ -126,8 +121,8 @@ class Partition:
         if self.at is not None:
             return self.at
         return tuple(
-            tuple(low + cut for cut in cuts(size, blocks, max(1, self.region.ghost)))
-            for low, size, blocks in zip(cells.lo, cells.shape, self.shape, strict=True)
+            tuple(low + cut for cut in cuts(size, blocks, max(1, self.region.ghost), multiple))
+            for low, size, blocks, multiple in zip(cells.lo, cells.shape, self.shape, self.multiple, strict=True)
         )
 
     @cached_property
@@ -152,9 +147,15 @@ class Partition:
         """The cells of a block, as the boxes of its pieces."""
         return tuple(self.parts[piece] for piece in self.pieces_of(block))
 
-    def own_of(self, block: int) -> tuple[Box, ...]:
-        """The cells that a block owns, boundary layers among them, as disjoint boxes."""
+    def own_of(self, block: int, name: str | None = None) -> tuple[Box, ...]:
+        """The cells that a block owns, as disjoint boxes, boundary layers among them, but for a private field's."""
+        if name is not None and self.fields[name].private:
+            return self.cells_of(block)
         return tuple(box for piece in self.pieces_of(block) for box in self.own[piece])
+
+    def held(self, name: str, piece: int) -> Box:
+        """The cells that the array of a field of this region covers on a piece."""
+        return (self.parts if self.region.fields[name].private else self.memory)[piece]
 
     def beside_piece(self, piece: int, other: Partition) -> int:
         """The piece of another partition beside a piece: of as many on a block that in its place, else the first."""
@@ -174,14 +175,17 @@ class Partition:
 
     @cached_property
     def memory(self) -> tuple[Box, ...]:
-        """The cells that the arrays of each piece cover: its own with their ghost layers, and those that it reaches."""
+        """The cells that the arrays of each piece cover, but for private fields: its own with their ghost layers, and
+        those that it reaches.
+        """
         reach = self.reach or (Box.of((0, 0, 0)),) * len(self.parts)
         return tuple(piece.grow(self.region.ghost) | more for piece, more in zip(self.parts, reach, strict=True))
 
     def nbytes(self, block: int) -> int:
         """Bytes of the fields of all regions on a block."""
-        homes = (self, *self.beside)
-        return sum(each.region.nbytes(each.memory[n]) for each in homes for n in each.pieces_of(block))
+        homes = self.homes.items()
+        held = ((name, home.held(name, piece)) for name, home in homes for piece in home.pieces_of(block))
+        return sum(box.volume * self.fields[name].nbytes for name, box in held)
 
     def place(self, block: int) -> Triple:
         """Return how many blocks lie before this one along x, y and z."""
@@ -293,8 +297,3 @@ class Partition:
                     neighbours[block].add(source)
                     neighbours[source].add(block)
         return tuple(tuple(sorted(others - {block})) for block, others in enumerate(neighbours))
-
-
-def _cuts_into(at: tuple[int, ...], low: int, high: int, blocks: int) -> bool:
-    """Return whether these are the places where so many blocks of [low, high) begin, and the last one ends."""
-    return (at[0], at[-1], len(at)) == (low, high, blocks + 1) and all(a < b for a, b in pairwise(at))

@@ -7,23 +7,27 @@ from itertools import combinations, pairwise, product
 
 from taskflow.errors import BadArgument
 from taskflow.runtime.regions.atlas import Atlas
-from taskflow.runtime.regions.box import Box, Triple
+from taskflow.runtime.regions.box import Box, Triple, triple
 
 Pieces = tuple[tuple[Box, ...], ...]
 
 
-def divided(atlas: Atlas, blocks: int, cuts: Mapping[int, Triple] | None = None) -> Pieces:
+def divided(
+    atlas: Atlas, blocks: int, cuts: Mapping[int, Triple] | None = None, multiple: Triple = (1, 1, 1)
+) -> Pieces:
     """The pieces of each of so many blocks.
 
     Charts, in their order, are dealt out in halves: of n blocks the first n / 2 get so much of all cells, for which at
     most one chart is cut, across the last direction in which it is longest. A chart in `cuts` is cut into so many
-    pieces along x, y and z beforehand. No piece is thinner than the ghost layers where it was cut. Raises BadArgument
-    where that makes fewer pieces than blocks.
+    pieces along x, y and z beforehand. No piece is thinner than the ghost layers where it was cut. All cuts are at a
+    `multiple` of cells from the first one of the chart, as between the tiles of a sweep. Raises BadArgument where that
+    makes fewer pieces than blocks, or a chart in `cuts` has fewer multiples than pieces.
     """
     if blocks < 1:
         raise BadArgument("blocks", str(blocks), "", "give one or more")
-    boxes = [piece for n, chart in enumerate(atlas.charts) for piece in _cut(chart, (cuts or {}).get(n, (1, 1, 1)))]
-    pieces = _dealt(boxes, blocks, atlas.ghost)
+    shapes = [(cuts or {}).get(n, (1, 1, 1)) for n in range(len(atlas.charts))]
+    boxes = [piece for chart, shape in zip(atlas.charts, shapes, strict=True) for piece in _cut(chart, shape, multiple)]
+    pieces = _dealt(boxes, blocks, atlas.ghost, multiple)
     if not all(pieces):
         most = sum(1 for block in pieces if block)
         problem = f": {len(atlas.charts)} charts make pieces for {most} blocks at most"
@@ -37,19 +41,21 @@ def complete(pieces: Sequence[Box], charts: Sequence[Box]) -> bool:
     return inside == [chart.volume for chart in charts] and not any(a.meets(b) for a, b in combinations(pieces, 2))
 
 
-def _cut(chart: Box, shape: Triple) -> list[Box]:
-    """The chart in so many pieces along x, y and z, of widths that differ by at most one cell."""
-    if any(not 1 <= n <= cells for n, cells in zip(shape, chart.shape, strict=True)):
+def _cut(chart: Box, shape: Triple, multiple: Triple) -> list[Box]:
+    """The chart in so many pieces along x, y and z, of widths that differ by at most one multiple of cells."""
+    groups = triple(-(-cells // n) for cells, n in zip(chart.shape, multiple, strict=True))
+    if any(not 1 <= n <= most for n, most in zip(shape, groups, strict=True)):
         problem = f" does not cut {chart.shape[0]} x {chart.shape[1]} x {chart.shape[2]} cells"
-        raise BadArgument("cuts", str(list(shape)), problem, "give 1 to as many pieces as there are cells, along each")
+        unit = "there are cells" if multiple == (1, 1, 1) else f"cells have multiples of {multiple}"
+        raise BadArgument("cuts", str(list(shape)), problem, f"give 1 to as many pieces as {unit}, along each")
     x, y, z = (
-        list(pairwise(low + n * cells // pieces for n in range(pieces + 1)))
-        for low, cells, pieces in zip(chart.lo, chart.shape, shape, strict=True)
+        list(pairwise(min(low + n * most // pieces * size, high) for n in range(pieces + 1)))
+        for low, high, most, pieces, size in zip(chart.lo, chart.hi, groups, shape, multiple, strict=True)
     )
     return [Box((a, c, e), (b, d, f)) for (e, f), (c, d), (a, b) in product(z, y, x)]
 
 
-def _dealt(boxes: list[Box], blocks: int, ghost: int) -> list[list[Box]]:
+def _dealt(boxes: list[Box], blocks: int, ghost: int, multiple: Triple) -> list[list[Box]]:
     if blocks == 1:
         return [boxes]
     first = blocks // 2
@@ -59,17 +65,17 @@ def _dealt(boxes: list[Box], blocks: int, ghost: int) -> list[list[Box]]:
         share -= rest[0].volume
         mine.append(rest.pop(0))
     if rest and share > 0:
-        low, high = _halves(rest[0], share, ghost)
+        low, high = _halves(rest[0], share, ghost, multiple)
         mine += low
         rest[:1] = high
-    return [*_dealt(mine, first, ghost), *_dealt(rest, blocks - first, ghost)]
+    return [*_dealt(mine, first, ghost, multiple), *_dealt(rest, blocks - first, ghost, multiple)]
 
 
-def _halves(box: Box, share: float, ghost: int) -> tuple[list[Box], list[Box]]:
+def _halves(box: Box, share: float, ghost: int, multiple: Triple) -> tuple[list[Box], list[Box]]:
     """The box in two, of which the first has about `share` cells; one of them is empty where that is nearer."""
     axis = max(range(3), key=lambda axis: (box.shape[axis], axis))
     size, plane = box.shape[axis], box.volume // box.shape[axis]
-    possible = [0, *range(ghost, size - ghost + 1), size]
+    possible = [0, *(n for n in range(ghost, size - ghost + 1) if n % multiple[axis] == 0), size]
     at = min(possible, key=lambda n: abs(n * plane - share))
     halves = box.layer(axis, 0, 0, at), box.layer(axis, 0, at, size)
     return [half for half in halves[:1] if half], [half for half in halves[1:] if half]

@@ -27,10 +27,12 @@ class Field:
     across x, y or z (`fx`, `fy`, `fz`). Arrays of a field are C-ordered [z, y, x], or [z, y, value, x].
 
     A `constant` field is written by the host alone, ghost cells included, such as the vertices of a grid: no task
-    writes it, nothing of it is ever exchanged, and no checkpoint holds it.
+    writes it, nothing of it is ever exchanged, and no checkpoint holds it. A `private` field is one that points read
+    and write in their own cells alone, such as the factors of a matrix: it has no ghost cells or boundary layers, and
+    the values of a cell lie behind each other in memory, whatever its arrays look like.
 
-    Raises ValueError for a location that is none of these or less than one value, and TypeError for a dtype that NumPy
-    does not know.
+    Raises ValueError for a location that is none of these, less than one value, or a field that is constant and
+    private, and TypeError for a dtype that NumPy does not know.
     """
 
     name: str
@@ -38,12 +40,15 @@ class Field:
     location: Location = "c"
     values: int = 1
     constant: bool = False
+    private: bool = False
 
     def __post_init__(self) -> None:
         if self.location not in LOCATIONS:
             raise ValueError(f"field {self.name!r}: location {self.location!r} is none of {', '.join(LOCATIONS)}")
         if self.values < 1:
             raise ValueError(f"field {self.name!r}: values = {self.values}; give 1 or more")
+        if self.constant and self.private:
+            raise ValueError(f"field {self.name!r} is constant, which neighbours may read, and private")
         np.dtype(self.dtype)
 
     @property
@@ -146,10 +151,6 @@ class Region:
     def bounds(self) -> Box:
         """A box with every cell that can hold a value of its own: the cells and the boundary layers."""
         return self.cells.expand(self.margin, self.margin)
-
-    def nbytes(self, memory: Box) -> int:
-        """Bytes of all fields over the cells that have memory on a block."""
-        return memory.volume * sum(field.nbytes for field in self.fields.values())
 
     def corresponding(self, box: Box, other: Region) -> Box:
         """The cells of this region that share space with the cells `box` of another one. Where the last cell of that

@@ -24,6 +24,7 @@ from taskflow.runtime.tasks.graph import (
 )
 from taskflow.runtime.tasks.live_in import Cells, live_in, overwritten
 from taskflow.runtime.tasks.numbers import LookupTable, LookupTables, Numbers, reduced, tables
+from taskflow.runtime.tasks.pickling import siblings
 from taskflow.runtime.tasks.privilege import (
     Coloured,
     Components,
@@ -36,6 +37,7 @@ from taskflow.runtime.tasks.privilege import (
     ReadWrite,
     Reduce,
     Scalar,
+    Swept,
     Write,
 )
 from taskflow.runtime.tasks.program import (
@@ -70,7 +72,8 @@ from taskflow.runtime.tasks.stencil import (
     offsets,
     star,
 )
-from taskflow.runtime.tasks.task import Launch, Task, siblings
+from taskflow.runtime.tasks.sweep import Direction, Ordering, PlacedSweep, Sweep, sweeps
+from taskflow.runtime.tasks.task import Launch, Task
 from taskflow.runtime.tasks.traffic import Traffic, moved, traffic, visited
 
 __all__ = [
@@ -87,6 +90,7 @@ __all__ = [
     "Coloured",
     "Components",
     "Compute",
+    "Direction",
     "Exchange",
     "Face",
     "Foreign",
@@ -101,10 +105,12 @@ __all__ = [
     "Message",
     "Node",
     "Numbers",
+    "Ordering",
     "Oriented",
     "OwnedScalars",
     "Part",
     "Place",
+    "PlacedSweep",
     "Privilege",
     "Program",
     "Read",
@@ -121,6 +127,8 @@ __all__ = [
     "Settled",
     "Stencil",
     "Stretch",
+    "Sweep",
+    "Swept",
     "Task",
     "TaskGraph",
     "Tiles",
@@ -155,6 +163,7 @@ __all__ = [
     "shares_of",
     "siblings",
     "star",
+    "sweeps",
     "tables",
     "task",
     "traffic",

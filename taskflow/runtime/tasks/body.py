@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from types import EllipsisType
 from typing import Any
 
@@ -13,6 +14,7 @@ from taskflow.runtime.tasks.graph import Compute
 from taskflow.runtime.tasks.numbers import Numbers, Operator, cut
 from taskflow.runtime.tasks.privilege import Privilege
 from taskflow.runtime.tasks.reading import reading
+from taskflow.runtime.tasks.sweep import Point
 
 Array = Any  # numpy.ndarray or cupy.ndarray, in the order [z, y, x]
 
@@ -46,6 +48,24 @@ class View:
                 f"field {self._name!r} is written at the offset {cells}: a task writes no cells but its own"
             )
         self._array[self._box.slices(self._origin)] = values
+
+
+class SweptView(View):
+    """A field over one point of a sweep: its own value, and those of neighbours that come earlier. Raises
+    PermissionError for a read of any other.
+    """
+
+    def __init__(self, point: Point, name: str, privilege: Privilege, array: Array, origin: Triple) -> None:
+        super().__init__(name, privilege, array, origin, point.box)
+        self._point = point
+
+    def __getitem__(self, offset: EllipsisType | Triple) -> Array:
+        if offset is not ... and offset != (0, 0, 0) and not self._point.earlier(*offset):
+            raise PermissionError(
+                f"field {self._name!r} is read in the cell {self._point.cell} at the offset {offset}, where the sweep"
+                " has not been: ask sweep.earlier(x, y, z) first"
+            )
+        return super().__getitem__(offset)
 
 
 class Fold:
@@ -111,6 +131,20 @@ def run_body(
 
     `arrays` hold the fields in the order [z, y, x]; their first elements are the cells `origins`.
     """
+    for name, placed in node.placed.items():
+        for point in placed.points(node.box):
+            _run(replace(node, box=point.box), arrays, origins, scalars, {name: point})
+    return {} if node.placed else _run(node, arrays, origins, scalars, {})
+
+
+def _run(
+    node: Compute,
+    arrays: Mapping[str, Array],
+    origins: Mapping[str, Triple],
+    scalars: Mapping[str, float],
+    sweep: Mapping[str, Point],
+) -> dict[str, float]:
+    """Do it in all cells at once, or in one point of a `sweep`, which the body gets for its parameter."""
     launch = node.launch
     task = launch.task
     views: dict[str, View | ForeignView] = {}
@@ -119,6 +153,8 @@ def run_body(
         if privilege.foreign:
             boxes = reading(name, privilege, launch, node.partition).around(node.box)
             views[parameter] = ForeignView(array, origin, boxes)
+        elif privilege.swept:
+            views[parameter] = SweptView(next(iter(sweep.values())), name, privilege, array, origin)
         else:
             views[parameter] = View(name, privilege, array, origin, node.box)
     taken = {parameter: scalars[name] for parameter, name in launch.scalars.items()}
@@ -130,6 +166,6 @@ def run_body(
             numbers[parameter] = Fold(task.reductions[names[0]], several)
         else:
             numbers[parameter] = several.values(taken, parameter) if several else taken[parameter]
-    task.body(*task.arguments(views), **launch.constants, **task.left_out(), **numbers)
+    task.body(*task.arguments(views), **{**launch.constants, **sweep}, **task.left_out(), **numbers)
     folded = (value for fold in numbers.values() if isinstance(fold, Fold) for value in fold.values)
     return {name: value for (name, _), value in zip(launch.reductions.values(), folded, strict=True)}

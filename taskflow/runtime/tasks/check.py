@@ -12,6 +12,7 @@ from taskflow.runtime.regions import Partition, Triple, difference
 from taskflow.runtime.tasks.privilege import Privilege
 from taskflow.runtime.tasks.reading import common, place, reading, shares
 from taskflow.runtime.tasks.stencil import ALL, Stencil
+from taskflow.runtime.tasks.sweep import Sweep
 from taskflow.runtime.tasks.task import Launch
 
 
@@ -21,7 +22,7 @@ def check(launches: Iterable[Launch], partition: Partition, possible: set[Hashab
     with point tasks that read what others of them write. `possible` are launches known not to be, and gains these.
     """
     for launch in launches:
-        key = launch.task, launch.fields, launch.boxes, launch.ghosts
+        key = launch.task, launch.fields, launch.boxes, launch.ghosts, launch.swept
         if key not in possible:
             _check(launch, partition)
             possible.add(key)
@@ -43,9 +44,15 @@ def _check(launch: Launch, partition: Partition) -> None:
                 f"{launch}: {name!r} is of another region than {launch.own!r}; a task reads one of those if it is"
                 " declared Foreign"
             )
+        if partition.fields[name].private != privilege.unshared:
+            _refuse_private(launch, name, privilege)
+        if privilege.unshared and difference(launch.boxes, home.region.charts):
+            raise BadInput(f"{launch} is launched over {launch.over}, where {name!r}, which is private, has no cells")
         if privilege.writes and partition.fields[name].constant:
             raise BadInput(f"{launch} writes {name!r}, which is constant: declare the field without constant=True")
-        if privilege.reads:
+        if privilege.swept:
+            _check_sweep(launch, name, home)
+        elif privilege.reads:
             _check_reach(launch, name, privilege, home)
         _check_ghosts(launch, name, privilege, home)
         if privilege.reads and privilege.writes and not privilege.coloured:
@@ -68,6 +75,13 @@ def _check(launch: Launch, partition: Partition) -> None:
     if launch.task.kernel is not None and len(set(precisions.values())) > 1:
         listed = ", ".join(f"{name} is {precision}" for name, precision in precisions.items())
         raise BadInput(f"{launch}: {listed}; a kernel text is compiled for one precision: declare the fields alike")
+
+
+def _refuse_private(launch: Launch, name: str, privilege: Privilege) -> None:
+    if privilege.unshared:
+        raise BadInput(f"{launch} takes {name!r} as a private field: declare the field with private=True")
+    word = "Write" if not privilege.reads else "ReadWrite" if privilege.writes else "Read"
+    raise BadInput(f"{launch} uses {name!r}, which is private: declare it {word}.private, and read no neighbours")
 
 
 def _check_memory(launch: Launch, name: str, privilege: Privilege, partition: Partition) -> None:
@@ -108,6 +122,30 @@ def _check_reach(launch: Launch, name: str, privilege: Privilege, partition: Par
                 f"{launch} is launched over {launch.over} and reads {name!r} in {box}, beyond the region's bounds"
                 f" {region.bounds}: launch it over fewer cells"
             )
+
+
+def _check_sweep(launch: Launch, name: str, partition: Partition) -> None:
+    """A sweep is over cells of charts, which are cut between its tiles only."""
+    region = partition.region
+    _, direction, sweep = launch.swept or ("", "up", Sweep())
+    if difference(launch.boxes, region.charts):
+        raise BadInput(f"{launch} is launched over {launch.over}, with boundary layers: a sweep is over region.charts")
+    if sweep.second(direction) and not region.ghost:
+        raise BadInput(f"{launch} reads {name!r} in tiles of other blocks; the region has no ghost layers: ghost=1")
+    for piece in partition.parts if sweep.within == "chart" else ():
+        chart = sweep.around(region, piece)
+        if sweep.tile is None and piece != chart:
+            raise BadInput(
+                f"{launch} goes through whole charts, of which {chart} is cut: {piece} is a piece of it. Do not cut it,"
+                ' or use a sweep with tiles, sweeps("tiles", ...)'
+            )
+        for axis, (low, high, size) in enumerate(zip(piece.lo, piece.hi, sweep.tile or chart.shape, strict=True)):
+            cuts = [cut for cut in (low, high) if cut != chart.hi[axis] and (cut - chart.lo[axis]) % size]
+            if cuts:
+                raise BadInput(
+                    f"{launch} has tiles of {size} cells along {'xyz'[axis]}, counted from {chart.lo[axis]}, and the"
+                    f" cut at {cuts[0]} goes through one: cut at multiples, Partition(..., multiple={sweep.tile})"
+                )
 
 
 def _check_ghosts(launch: Launch, name: str, privilege: Privilege, partition: Partition) -> None:

@@ -14,6 +14,7 @@ from typing import Any, get_args, get_type_hints, overload
 from taskflow.runtime.tasks.numbers import Numbers, Operator
 from taskflow.runtime.tasks.privilege import Components, Privilege, Scalar
 from taskflow.runtime.tasks.stencil import Axis, Face
+from taskflow.runtime.tasks.sweep import Sweep
 from taskflow.runtime.tasks.task import Task
 
 # Numbers of a task, three for each exact sum: blocks fold them in one all-reduce, which has so many places on every
@@ -41,13 +42,14 @@ def task(
     on all others that a block has of a launch, so that it cannot be done in parts. With `library`, the name of an
     operation of `taskflow.runtime.machine.transform`, that does the work, whole; the body says what it is, in NumPy.
 
-    Positional parameters are fields, annotated `Read`, `Read[stencil]`, `Write`, `ReadWrite`, `Coloured[stencil]` or,
-    of other regions, `Foreign[stencil]`, or several at once, `Components(u=Read[U], v=Read[V])`; keyword-only
-    parameters are annotated `Scalar`, `Reduce[operator]`, with the type of a constant, or, one of them, `Axis` or
-    `Face`. `Reduce[operator, n]` and `Scalar[operator, n]` are n numbers under one name; a task has MOST_REDUCTIONS
-    numbers at most, or a third as many exact sums, Reduce["exact sum", 10]. A field or constant that is annotated
-    `... | None` may be left out of a launch. Without a kernel the body runs on views of the fields (see
-    `taskflow.runtime.tasks.body`); with one it is a docstring alone. Raises TypeError where these rules are broken.
+    Positional parameters are fields, annotated `Read`, `Read[stencil]`, `Write`, `ReadWrite`, `Coloured[stencil]`,
+    `Swept[direction]` or, of other regions, `Foreign[stencil]`, or several at once, `Components(u=Read[U], v=Read[V])`;
+    keyword-only parameters are annotated `Scalar`, `Reduce[operator]`, with the type of a constant, or, one of them,
+    `Axis` or `Face`. A task with swept fields takes one `Sweep`. `Reduce[operator, n]` and `Scalar[operator, n]` are n
+    numbers under one name; a task has MOST_REDUCTIONS numbers at most, or a third as many exact sums, Reduce["exact
+    sum", 10]. A field or constant that is annotated `... | None` may be left out of a launch. Without a kernel the body
+    runs on views of the fields (see `taskflow.runtime.tasks.body`); with one it is a docstring alone. Raises TypeError
+    where these rules are broken.
     """
 
     if isinstance(kernel, Path):
@@ -84,6 +86,7 @@ def _define(body: Callable[..., None], kernel: Path | str | None, library: str |
     order = tuple(word for word in keywords if word not in dict(turns))
     parameters = {word: tuple(privileges) for word, privileges in parts.items()}
     signature = name, fields, constants, scalars, reductions, order, parameters, numbers
+    whole = whole or any(kind.swept for kind in fields.values())
     made = Task(*signature, frozenset(optional), turns[0] if turns else None, body, kernel, library, whole)
     _check_task(made, len(turns))
     return made
@@ -151,6 +154,7 @@ def _check_task(made: Task, turns: int) -> None:
         raise TypeError(f"{where} is turned twice; give it one Axis or one Face")
     if not turns and any(p.oriented for p in made.fields.values()):
         raise TypeError(f"{where} reads in a frame of its own, but is not turned: give it a keyword Axis or Face")
+    _check_sweep(where, made)
     if isinstance(kernel, Path) and not kernel.is_file():
         raise TypeError(f"{where}: there is no kernel text {kernel}")
     if isinstance(kernel, str) and "TASK" not in kernel and "#include" not in kernel:
@@ -164,6 +168,18 @@ def _check_task(made: Task, turns: int) -> None:
         raise TypeError(f"{where} is done by a library, which takes fields and constants: no kernel, no scalars")
     if kernel is None:
         _check_source(made.name, made.body, made.fields)
+
+
+def _check_sweep(where: str, made: Task) -> None:
+    """Raises TypeError where fields are swept in two directions, or without one `Sweep`, or numbers are reduced."""
+    directions = {privilege.swept for privilege in made.fields.values() if privilege.swept}
+    sweeps = [name for name, kind in made.constants.items() if kind is Sweep]
+    if len(directions) > 1:
+        raise TypeError(f"{where} sweeps up and down at once; make it two tasks")
+    if len(sweeps) != len(directions) or made.optional.intersection(sweeps):
+        raise TypeError(f"{where} has {len(sweeps)} keywords of the type Sweep; a task with swept fields has one")
+    if directions and made.reductions:
+        raise TypeError(f"{where} sweeps and reduces: the order of its points is not that of a sum; make it two tasks")
 
 
 def _check_source(name: str, body: Callable[..., None], fields: Mapping[str, Privilege]) -> None:

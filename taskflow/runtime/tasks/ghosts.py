@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 
 from taskflow.runtime.regions import Box, Copy, Partition, difference, joined
 from taskflow.runtime.tasks.check import check
-from taskflow.runtime.tasks.reading import Projected, common
-from taskflow.runtime.tasks.stencil import Stencil
+from taskflow.runtime.tasks.reading import Way, common
 from taskflow.runtime.tasks.task import Launch
 
 Valid = dict[tuple[int, str], tuple[Box, ...]]  # by piece and field
@@ -29,7 +28,7 @@ class Reader:
     over: tuple[Box, ...]
     ghosts: int
     cut: Partition
-    way: Stencil | Projected
+    way: Way
 
     def around(self, piece: int, home: Partition) -> list[Box]:
         """The cells that are read of a piece of `home`, by the launch on the pieces of its own region that live there:

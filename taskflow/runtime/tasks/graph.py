@@ -12,6 +12,7 @@ from taskflow.runtime.regions import Box, Copy, Partition
 from taskflow.runtime.tasks.numbers import Operator
 from taskflow.runtime.tasks.privilege import Privilege, Read, Write
 from taskflow.runtime.tasks.reading import place, readings
+from taskflow.runtime.tasks.sweep import PlacedSweep
 from taskflow.runtime.tasks.task import Launch
 
 Part = Literal["whole", "edge", "middle"]
@@ -60,6 +61,16 @@ class Compute:
         found += [(number(name), UNIT, Read) for name in self.launch.scalars.values()]
         found += [(number(name), UNIT, Write) for name, _ in self.launch.reductions.values()]
         return found
+
+    @property
+    def placed(self) -> dict[str, PlacedSweep]:
+        """The sweep of the launch, if it is one, by its parameter, with the cells in which its tiles lie here."""
+        if self.launch.swept is None:
+            return {}
+        name, direction, sweep = self.launch.swept
+        home = place(self.launch, self.partition)
+        inside = next((part for part in home.parts if self.box in part), self.box)
+        return {name: PlacedSweep(sweep, direction, sweep.around(home.region, inside))}
 
     @property
     def contributes(self) -> bool:

@@ -29,7 +29,9 @@ def poison(ghosts: Write) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Poison:
-    """The ghost cells of one block to poison, and when. Fields of integers and constant ones are left as they are."""
+    """The ghost cells of one block to poison, and when. Fields of integers and constant ones are left as they are,
+    and private ones have none.
+    """
 
     partition: Partition
     block: int
@@ -60,7 +62,7 @@ class Poison:
     def _fields(self, names: Iterable[str]) -> Iterator[tuple[str, Partition, int]]:
         for name in names:
             field, home = self.partition.fields[name], self.partition.homes[name]
-            if np.dtype(field.dtype).kind == "f" and not field.constant:
+            if np.dtype(field.dtype).kind == "f" and not field.constant and not field.private:
                 yield from ((name, home, piece) for piece in home.pieces_of(self.block))
 
     def _tasks(self, name: str, piece: int, boxes: Iterable[Box]) -> Iterator[Compute]:

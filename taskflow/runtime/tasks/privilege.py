@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from taskflow.runtime.tasks.numbers import EXACT, OPERATORS, Numbers, Operator, several
 from taskflow.runtime.tasks.stencil import POINT, Oriented, Stencil, star
+from taskflow.runtime.tasks.sweep import Direction
 
 Precision = Literal["u1", "u2", "any"]
 
@@ -18,10 +19,12 @@ class Privilege:
     A task reads neighbours but writes only its own cells; `Write` promises to overwrite every cell it is launched over,
     so what they held before is not needed. `foreign`: the field may be one of another region than the task is launched
     over; it is read around the cells that correspond. `precision`: the field has one of its own, where others have that
-    of the kernel: flags, whole numbers of one byte or two, and foreign fields, of which "any" is that of the field that
-    a launch has. `coloured`: of the cells that a launch is over it changes some (those of one colour), and reads beside
-    them only others. `oriented`: the stencil of a task that is turned to an axis or a face, in its own frame.
-    `optional`: a launch may leave the field out. `values`: so many numbers per cell.
+    of the kernel: flags, whole numbers of one byte or two, and "any", which is that of the field that a launch has.
+    `unshared`: the field is private. `coloured`: of the cells that a launch is over it changes some (those of one
+    colour), and reads beside them only others. `swept`: it is coloured, and of the six neighbours a point reads those
+    that come earlier in the launch's `Sweep`, which goes in this direction. `oriented`: the stencil of a task that is
+    turned to an axis or a face, in its own frame. `optional`: a launch may leave the field out. `values`: so many
+    numbers per cell.
     """
 
     reads: bool = False
@@ -30,14 +33,16 @@ class Privilege:
     reduction: Operator | None = None
     foreign: bool = False
     coloured: bool = False
+    swept: Direction | None = None
     precision: Precision | None = None
     oriented: Oriented | None = None
     optional: bool = False
     values: int = 1
+    unshared: bool = False
 
     def __getitem__(self, stencil: int | Stencil | Oriented) -> Privilege:
         """The privilege with a stencil; a number means a star of that width. Raises TypeError where nothing is read."""
-        if not self.reads:
+        if not self.reads or self.swept or self.unshared:
             raise TypeError("only Read, ReadWrite, Coloured and Foreign take a stencil: a task writes its own cells")
         if isinstance(stencil, Oriented):
             return replace(self, oriented=stencil)
@@ -58,9 +63,28 @@ class Privilege:
         """
         if not isinstance(values, int) or values < 2:
             raise TypeError(f"{values!r} is no number of values per cell; give 2 or more")
-        if self.foreign or self.precision or self.coloured or self.reduction:
-            raise TypeError("only Read, Write and ReadWrite take several values per cell")
+        own = self.precision not in (None, "any")
+        if self.foreign or own or (self.coloured and not self.swept) or self.reduction:
+            raise TypeError("only Read, Write, ReadWrite and Swept take several values per cell")
         return replace(self, values=values)
+
+    @property
+    def any(self) -> Privilege:
+        """`Read[1].any`: the privilege of a field of single or double precision, whatever that of the kernel. Raises
+        TypeError for fields of another precision, or foreign: these are `ForeignAny`.
+        """
+        if self.foreign or self.reduction or self.precision not in (None, "any"):
+            raise TypeError("only Read, Write, ReadWrite, Coloured and Swept take fields of any precision")
+        return replace(self, precision="any")
+
+    @property
+    def private(self) -> Privilege:
+        """`Read.private * 16`: the privilege of a private field, of any precision. Raises TypeError where neighbours
+        are read.
+        """
+        if self.foreign or self.coloured or self.stencil != POINT:
+            raise TypeError("a private field is Read, Write or ReadWrite in a point's own cell: it has no neighbours")
+        return replace(self.any, unshared=True)
 
     def turned(self, orientation: str) -> Privilege:
         """The privilege of a task that is turned to an axis or a face."""
@@ -83,6 +107,15 @@ class Components:
     def __or__(self, nothing: None) -> Components:
         """The same fields, which a launch may leave out all together."""
         return Components(**{name: privilege | nothing for name, privilege in self.privileges.items()})
+
+
+class SweptFields:
+    """`Swept["up"]`, `Swept["down"]`: both reading and writing, in a sweep."""
+
+    def __getitem__(self, direction: Direction) -> Privilege:
+        if direction not in get_args(Direction):
+            raise TypeError(f"Swept[{direction!r}]: a sweep goes up or down, Swept[\"up\"]")
+        return Privilege(reads=True, writes=True, stencil=star(1), coloured=True, swept=direction)
 
 
 class Reduction:
@@ -122,4 +155,5 @@ ForeignAny = Privilege(reads=True, foreign=True, precision="any")
 ReadByte = Privilege(reads=True, precision="u1")
 ReadShort = Privilege(reads=True, precision="u2")
 Coloured = Privilege(reads=True, writes=True, coloured=True)
+Swept = SweptFields()
 Reduce = Reduction()

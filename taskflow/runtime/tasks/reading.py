@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from taskflow.runtime.regions import Box, Partition, Region, triple
 from taskflow.runtime.tasks.privilege import Privilege
-from taskflow.runtime.tasks.stencil import ALL, Stencil
+from taskflow.runtime.tasks.stencil import ALL, POINT, Stencil
 from taskflow.runtime.tasks.task import Launch
 
 
@@ -32,6 +32,21 @@ class Projected:
         return boxes
 
 
+@dataclass(frozen=True)
+class Within:
+    """A stencil of which what lies beyond the charts is not read."""
+
+    stencil: Stencil
+    charts: tuple[Box, ...]
+
+    def around(self, box: Box) -> list[Box]:
+        """The cells that are read by a launch over `box`: overlapping boxes."""
+        return list(common(self.stencil.around(box), self.charts))
+
+
+Way = Stencil | Projected | Within
+
+
 def place(launch: Launch, partition: Partition) -> Partition:
     """The partition of the region over whose cells a launch is launched: that of its fields that are not foreign."""
     return partition.homes[launch.own]
@@ -53,19 +68,23 @@ def common(boxes: Iterable[Box], others: Sequence[Box]) -> tuple[Box, ...]:
     return tuple(both for box in boxes for other in others if (both := box & other))
 
 
-def reading(name: str, privilege: Privilege, launch: Launch, partition: Partition) -> Stencil | Projected:
-    """Return how a launch reads a field."""
-    if not privilege.foreign:
-        return privilege.stencil
-    return Projected(privilege.stencil, partition.homes[name], place(launch, partition).region)
+def reading(name: str, privilege: Privilege, launch: Launch, partition: Partition) -> Way:
+    """Return how a launch reads a field. Where it sweeps, only tiles of the second colour read beyond themselves."""
+    if privilege.foreign:
+        return Projected(privilege.stencil, partition.homes[name], place(launch, partition).region)
+    if privilege.swept and launch.swept:
+        _, direction, sweep = launch.swept
+        stencil = privilege.stencil if sweep.second(direction) else POINT
+        return Within(stencil, place(launch, partition).region.charts)
+    return privilege.stencil
 
 
-def readings(launch: Launch, partition: Partition) -> dict[str, list[Stencil | Projected]]:
+def readings(launch: Launch, partition: Partition) -> dict[str, list[Way]]:
     """The fields that a launch reads, each with all the ways in which it does."""
-    ways: dict[str, list[Stencil | Projected]] = {}
+    ways: dict[str, list[Way]] = {}
     joined = launch.stencils
     for name, privilege in launch.requirements:
-        if privilege.foreign:
+        if privilege.foreign or privilege.swept:
             ways.setdefault(name, []).append(reading(name, privilege, launch, partition))
         elif privilege.reads and name not in ways:
             ways[name] = [joined[name]]

@@ -1,21 +1,14 @@
 """Tasks and their launches: functions of cells that declare what they do with each field.
 
-A task is one object per process, whatever way it came: traces and compiled kernels are known by it. One that a module
-holds is pickled by its name, like a function. Any other (of a script, of a notebook, of a function) is pickled by
-value, with its siblings; a process that has met it before takes the one it has.
+A task is one object per process, whatever way it came: traces and compiled kernels are known by it.
 """
 
 from __future__ import annotations
 
-import copyreg
-import sys
-import threading
-import uuid
 from collections import ChainMap
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +17,7 @@ from taskflow.runtime.tasks.numbers import Operator
 from taskflow.runtime.tasks.privilege import Precision, Privilege
 from taskflow.runtime.tasks.signature import PLAIN, Argument, Signature, Variant
 from taskflow.runtime.tasks.stencil import Stencil
+from taskflow.runtime.tasks.sweep import Direction, ShuffledSweep, Sweep
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,8 +167,19 @@ class Launch:
     @cached_property
     def foreign(self) -> dict[str, str]:
         """Parameters that are fields of other regions, with the fields."""
+        return {name: field for name, field in self.apart.items() if self.task.fields[name].foreign}
+
+    @cached_property
+    def apart(self) -> dict[str, str]:
+        """Parameters whose arrays cover other cells than those of most fields, with the fields: foreign and private."""
         fields = zip(self.task.fields.items(), self.fields, strict=True)
-        return {parameter: name for (parameter, privilege), name in fields if privilege.foreign}
+        return {name: field for (name, privilege), field in fields if privilege.foreign or privilege.unshared}
+
+    @cached_property
+    def usual(self) -> str:
+        """A field of its region whose array covers ghost cells, if there is one."""
+        apart = self.apart.values()
+        return next((name for name in self.fields if name not in apart), self.own)
 
     @cached_property
     def written(self) -> tuple[str, ...]:
@@ -196,6 +201,25 @@ class Launch:
         return any(privilege.coloured for privilege in self.task.fields.values())
 
     @cached_property
+    def swept(self) -> tuple[str, Direction, Sweep] | None:
+        """The parameter that is a sweep, the direction and the value; None where the points of the launch do not depend
+        on each other.
+        """
+        direction = next((privilege.swept for privilege in self.task.fields.values() if privilege.swept), None)
+        sweeps = ((name, value) for name, value in self.values if isinstance(value, Sweep))
+        return next(((name, direction, value) for name, value in sweeps if direction), None)
+
+    def shuffled(self) -> Launch:
+        """The same sweep in another order of its points. Raises ValueError where this is no sweep."""
+        if self.swept is None:
+            raise ValueError(f"{self} is no sweep")
+        name, _, sweep = self.swept
+        base, variant = self.task.derived or (self.task, PLAIN)
+        task = base.of(replace(variant, classes=variant.classes | {(Sweep, ShuffledSweep)}))
+        other = ShuffledSweep(sweep.tile, sweep.colour, sweep.within)
+        return replace(self, task=task, values=tuple((n, other if n == name else value) for n, value in self.values))
+
+    @cached_property
     def constants(self) -> dict[str, Any]:
         """Constant parameters with their values."""
         return {name: value for name, value in self.values if name in self.task.constants}
@@ -214,72 +238,9 @@ class Launch:
     @cached_property
     def kind(self) -> Hashable:
         """Equal for launches that touch the same fields and numbers in the same way."""
-        numbers = tuple(value for name, value in self.values if name not in self.task.constants)
+        constants = self.task.constants
+        numbers = tuple(each for name, each in self.values if name not in constants or isinstance(each, Sweep))
         return self.task, self.fields, numbers
 
     def __str__(self) -> str:
         return f"{self.task.name}({', '.join(self.fields)})"
-
-
-Definition = tuple[str, dict[str, Any]]  # identity, and what the task is made of
-
-_lock = threading.Lock()
-_identities: dict[Task, str] = {}  # of the tasks that went to other processes or came from them
-_known: dict[str, Task] = {}  # the same, the other way
-_together: dict[Task, tuple[Task, ...]] = {}  # those that came by value, with their siblings
-
-
-def siblings(task: Task) -> tuple[Task, ...]:
-    """The tasks declared in the same module for the same kernel text, `task` among them, by name."""
-    if task in _together:
-        return _together[task]
-    if task.derived:
-        base, variant = task.derived
-        return tuple(sibling.of(variant) for sibling in siblings(base))
-    module = sys.modules.get(task.body.__module__)
-    together = {task.name: task}
-    for value in list(vars(module).values()) if module and task.kernel is not None else ():
-        if isinstance(value, Task) and value.kernel == task.kernel:
-            together.setdefault(value.name, value)
-    return tuple(together[name] for name in sorted(together))
-
-
-def _reduce(task: Task) -> tuple[Any, ...]:
-    if task.derived:
-        return _of, task.derived
-    module = task.body.__module__
-    if module != "__main__" and getattr(sys.modules.get(module), task.name, None) is task:
-        return _by_name, (module, task.name)
-    with _lock:
-        definitions = tuple(_define(each) for each in siblings(task))
-    return _by_value, (definitions, _identities[task])
-
-
-def _define(task: Task) -> Definition:
-    identity = _identities.setdefault(task, uuid.uuid4().hex)
-    _known[identity] = task
-    return identity, {field.name: getattr(task, field.name) for field in fields(task)}
-
-
-def _of(base: Task, variant: Variant) -> Task:
-    return base.of(variant)
-
-
-def _by_name(module: str, name: str) -> Any:
-    return getattr(import_module(module), name)
-
-
-def _by_value(definitions: tuple[Definition, ...], own: str) -> Task:
-    with _lock:
-        for identity, parts in definitions:
-            if identity not in _known:
-                task = _known[identity] = Task(**parts)
-                _identities[task], _together[task] = identity, ()
-        group = tuple(_known[identity] for identity, _ in definitions)
-        for task in group:
-            if task in _together:  # and not at home here
-                _together[task] = group
-        return _known[own]
-
-
-copyreg.pickle(Task, _reduce)

@@ -10,6 +10,7 @@ from taskflow.runtime.tasks.graph import Message
 from taskflow.runtime.tasks.privilege import Privilege
 from taskflow.runtime.tasks.reading import place, reading
 from taskflow.runtime.tasks.stencil import ALL, Stencil
+from taskflow.runtime.tasks.sweep import PlacedSweep
 from taskflow.runtime.tasks.task import Launch
 
 
@@ -47,9 +48,9 @@ def traffic(messages: Iterable[Message], partition: Partition) -> list[Traffic]:
 
 
 def visited(launch: Launch, partition: Partition) -> int:
-    """Cells: those of the launch, once for each block where every block has all of them."""
+    """Cells: those that the launch does, once for each block where every block has all of them."""
     home = place(launch, partition)
-    return launch.volume * (len(home) if home.replicated else 1)
+    return _done(launch, home) * (len(home) if home.replicated else 1)
 
 
 def moved(launch: Launch, partition: Partition) -> int:
@@ -68,9 +69,19 @@ def moved(launch: Launch, partition: Partition) -> int:
 
 def _cells(name: str, privilege: Privilege, launch: Launch, partition: Partition) -> int:
     if not privilege.foreign:
-        return launch.volume
+        return _done(launch, partition.homes[name])
     within = reading(name, replace(privilege, stencil=_lines(privilege.stencil)), launch, partition)
     return max((box.volume for box in within.around(launch.over)), default=0)
+
+
+def _done(launch: Launch, home: Partition) -> int:
+    """The cells that a launch does: all, or those in tiles of a colour."""
+    if launch.swept is None:
+        return launch.volume
+    _, direction, sweep = launch.swept
+    inside = [(box & part, part) for box in launch.boxes for part in home.parts if box.meets(part)]
+    placed = ((box, PlacedSweep(sweep, direction, sweep.around(home.region, part))) for box, part in inside)
+    return sum(each.volume(box) for box, each in placed)
 
 
 def _lines(stencil: Stencil) -> Stencil:

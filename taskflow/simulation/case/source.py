@@ -13,8 +13,9 @@ from taskflow.simulation.case.problems import Key, shown
 LARGEST = 1_000_000  # bytes
 FILES = (
     (("boundaries",), "table"), (("grid", "stretching"), "faces"), (("obstacles",), "file"),
-    (("two_phase", "shapes"), "file"), ((), "file"), ((), "map"),
+    (("two_phase", "shapes"), "file"), ((), "file"), ((), "map"), ((), "section"),
 )  # fmt: skip
+KNOWN = ("section",)  # keys that name a file, where that has a suffix, or else something known
 _OVERRIDE = re.compile(r"\s*([A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*)\s*=\s*(.*?)\s*", re.DOTALL)
 _DECIMAL = re.compile(r"[+-]?(\d+\.|\.\d+)([eE][+-]?\d+)?")
 _LINE = re.compile(r"at line (\d+)")
@@ -78,7 +79,8 @@ def locate(tables: dict[str, Any], folder: Path) -> None:
         for step in path:
             node = node.get(step) if isinstance(node, dict) else None
         for table in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
-            if isinstance(table, dict) and isinstance(table.get(key), str):
+            named = table.get(key) if isinstance(table, dict) else None
+            if isinstance(named, str) and (key not in KNOWN or Path(named).suffix):
                 table[key] = str((folder / table[key]).absolute())
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from taskflow.geometry.grids import SHAPES, atlas, borders, ghosted, places, shape, volumes
 from taskflow.geometry.grids.turn import oriented
-from tests.geometry.grids.test_shapes import SMALL
+from tests.geometry.grids.test_shapes import ROUND, SMALL
 
 GRIDS = {
     "box": {"cells": (9, 8, 8), "lengths": (1, 2, 3), "charts": (2, 2, 2), "distortion": 0.1, "turned": True,
@@ -15,6 +15,10 @@ GRIDS = {
     "o-grid": {"cells": (16, 6, 5), "far": 9.0, "periodic": True},
     "step": {"cells": (24, 16, 4), "downstream": 7.0, "upstream": 2.0, "clustering": 1.5, "periodic": True},
     "annulus": {"cells": (6, 24, 1), "radii": (1, 2), "charts": 1},
+    "c-grid": {"cells": (34, 7, 4), "far": 5.0, "wake": 4.0, "periodic": True},
+    "duct-bend": ROUND,
+    "wavy-channel": {"cells": (9, 6, 1), "wavelength": 1.7, "amplitude": 0.1, "height": 1.0},
+    "bifurcation": SMALL["bifurcation"],
 }  # fmt: skip
 
 

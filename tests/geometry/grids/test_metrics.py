@@ -11,6 +11,7 @@ from taskflow.geometry.grids.assembled import Part, assembled, turned
 from taskflow.geometry.grids.metrics import area
 from taskflow.geometry.grids.turn import oriented
 from taskflow.runtime.regions import ROTATIONS
+from tests.geometry.grids.test_shapes import ROUND, SMALL
 
 SHIFTS = arrays(np.float64, (3, 2, 2, 2), elements=st.floats(-0.2, 0.2))
 CUBE = np.stack(np.meshgrid([0.0, 1.0], [0.0, 1.0], [0.0, 1.0], indexing="ij")[::-1])
@@ -71,6 +72,10 @@ GRIDS = {
     "o-grid": {"cells": (16, 6, 5), "far": 9.0, "periodic": True},
     "step": {"cells": (24, 16, 4), "downstream": 7.0, "upstream": 2.0, "clustering": 1.5, "periodic": True},
     "skewed-box": {"cells": (5, 6, 7), "lengths": (1, 2, 1.7), "angle": 33.0, "periodic": ["x", "y", "z"]},
+    "c-grid": {"cells": (34, 7, 4), "far": 5.0, "wake": 4.0, "section": "naca4412", "periodic": True},
+    "duct-bend": ROUND,
+    "wavy-channel": {"cells": (9, 6, 4), "wavelength": 1.7, "amplitude": 0.1, "height": 1.0, "periodic": True},
+    "bifurcation": {**SMALL["bifurcation"], "cells": (16, 9, 4), "clustering": 1.5, "periodic": True},
 }
 
 

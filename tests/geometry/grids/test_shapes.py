@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from taskflow.errors import BadArgument
-from taskflow.geometry.grids import LATER, SHAPES, BadGrid, quality, shape, volumes
+from taskflow.geometry.grids import SHAPES, BadGrid, faces, quality, shape, volumes
 from taskflow.geometry.grids.keys import written
 from taskflow.geometry.grids.spacing import both_ends, geometric, one_end, with_first
 
@@ -19,7 +19,12 @@ SMALL = {
     "o-grid": {"cells": (32, 16, 1), "far": 10.0},
     "pipe": {"cells": (8, 6, 5), "length": 3.0},
     "step": {"cells": (24, 16, 1), "downstream": 30.0, "upstream": 10.0},
+    "c-grid": {"cells": (32, 8, 1), "far": 5.0, "wake": 4.0},
+    "duct-bend": {"cells": (16, 4, 3), "side": 1.0, "mean_radius": 2.3, "upstream": 4.0, "downstream": 3.0},
+    "wavy-channel": {"cells": (16, 8, 1), "wavelength": 2.0, "amplitude": 0.1, "height": 1.0},
+    "bifurcation": {"cells": (16, 9, 1), "widths": (1, 0.6, 0.4), "angle": 40, "upstream": 2.0, "downstream": 3.0},
 }
+ROUND = {**SMALL["duct-bend"], "cells": (16, 4, 5), "section": "round", "angle": 60, "first": 0.02}
 BOX_SIDES = {"x_min", "x_max", "y_min", "y_max", "z_min", "z_max"}
 
 
@@ -32,6 +37,19 @@ def polygon(corners, radius):
     return corners * radius**2 * np.sin(2 * np.pi / corners) / 2
 
 
+def around(grid):
+    """Volume of a grid one cell thick, by what is around it: half the sum of x dy - y dx over its sides, times height.
+    """
+    area = height = 0.0
+    for name, patches in grid.sides.items():
+        for patch in patches:
+            centres, out = faces(grid, patch)
+            area += float((centres[:2] * out[:2]).sum()) / 2
+            height += 0.0 if name != "ends" else float((centres[2] * out[2]).sum())
+    assert height == pytest.approx(area, rel=1e-13)
+    return area
+
+
 @pytest.mark.parametrize(
     ("name", "charts", "sides", "volume"),
     [
@@ -42,10 +60,15 @@ def polygon(corners, radius):
         ("o-grid", 2, {"body", "far", "ends"}, polygon(32, 10) - polygon(32, 0.5)),
         ("pipe", 5, {"inlet", "outlet", "wall"}, 3 * polygon(32, 0.5)),
         ("step", 4, {"inlet", "outlet", "lower", "upper", "step", "ends"}, 30 * 2 + 10),
+        ("c-grid", 3, {"body", "far", "outlet", "ends"}, None),
+        ("duct-bend", 3, {"inlet", "outlet", "inner", "outer", "ends"}, 4 + 3 + 2.3 * 8 * np.sin(np.pi / 16)),
+        ("wavy-channel", 1, {"lower", "upper", "ends"}, 2.0),
+        ("bifurcation", 4, {"inlet", "outlet_1", "outlet_2", "walls", "ends"}, None),
     ],
 )
 def test_shape(name, charts, sides, volume):
     grid = shape(name, SMALL[name]).grid()
+    volume = around(grid) if volume is None else volume
     assert len(grid.charts) == charts
     assert set(grid.sides) == sides
     assert total(grid) == pytest.approx(volume, rel=1e-13)
@@ -89,6 +112,41 @@ def test_a_pipe_has_four_singular_edges():
     assert quality(grid).singular == {3: 4 * 5}
 
 
+def test_a_round_duct_has_four_singular_edges_and_the_volume_of_its_pieces():
+    grid = shape("duct-bend", ROUND).grid()
+    assert len(grid.charts) == 15
+    assert set(grid.sides) == {"inlet", "outlet", "wall"}
+    assert quality(grid).singular == {3: 4 * 16}
+    section = polygon(16, 0.5)
+    bend = 2.3 * 8 * np.sin(np.pi / 3 / 8)  # sections are planes through the axis of the bend
+    assert total(grid) == pytest.approx(section * (4 + 3 + bend), rel=1e-13)
+
+
+def test_a_bend_goes_on_straight():
+    """Through 90 degrees; cells grow from the length of those in the bend."""
+    before, bend, behind = (chart.vertices[:, 0, 0] for chart in shape("duct-bend", SMALL["duct-bend"]).grid().charts)
+    np.testing.assert_allclose(before[:, 0], (-4, -0.5, -0.5))
+    np.testing.assert_allclose(bend[:, -1], (2.8, 2.3, -0.5), rtol=1e-15)
+    np.testing.assert_allclose(behind[:, -1], (2.8, 5.3, -0.5))
+    length = 2.3 * np.pi / 2 / 8
+    assert before[0, -1] - before[0, -2] == pytest.approx(length)
+    assert behind[1, 1] - behind[1, 0] == pytest.approx(length)
+
+
+def test_branches_are_as_wide_and_as_long_as_asked_for():
+    grid = shape("bifurcation", SMALL["bifurcation"]).grid()
+    for name, width, direction in (("outlet_1", 0.6, 1), ("outlet_2", 0.4, -1)):
+        (patch,) = grid.sides[name]
+        _, out = faces(grid, patch)
+        assert np.hypot(*out[:2].sum(axis=(1, 2))) == pytest.approx(width)
+        assert np.arctan2(*out[1::-1].sum(axis=(1, 2))) == pytest.approx(direction * np.radians(20))
+        points = grid.charts[patch.chart].at(patch.vertices)[:2]
+        assert np.hypot(*points).min() == pytest.approx(3.0)
+    (x, y, _), _ = faces(grid, grid.sides["inlet"][0])
+    assert y.size == 4
+    assert (x == -2).all()
+
+
 @pytest.mark.parametrize(("family", "ends"), [(one_end, 1), (both_ends, 2), (geometric, 1)])
 def test_the_first_cell_is_as_wide_as_asked_for(family, ends):
     places = with_first(family, 20, 1e-3)
@@ -107,6 +165,8 @@ def test_the_first_cell_is_as_wide_as_asked_for(family, ends):
         ("o-grid", {"first": 0.01}, lambda grid: grid.charts[0].vertices[0, 0, 1, 0] - 0.5),
         ("step", {"first": 0.01}, lambda grid: grid.charts[0].vertices[0, 0, 0, 1]),
         ("step", {"first": 0.01}, lambda grid: -grid.charts[3].vertices[0, 0, 0, -2]),
+        ("c-grid", {"first": 0.01}, lambda grid: -grid.charts[0].vertices[1, 0, 1, 0]),
+        ("duct-bend", {"first": 0.01}, lambda grid: 0.5 - grid.charts[0].vertices[1, 0, -2, 0]),
     ],
 )
 def test_first(name, keys, place):
@@ -148,6 +208,30 @@ BAD = [
     ("step", {"height": 0.1}, "1 lie below the corner, 15 above; give more, for 4 in each part"),
     ("step", {"upstream": 1.0}, "upstream = 1.0: give 0, or at least 5 for 4 cells"),
     ("step", {"cells": (8, 16, 1)}, "cells = [8, 16, 1]: give at least 12 along the way behind the step"),
+    ("c-grid", {"section": "naca001"}, 'section = "naca001": give "naca" and four digits, as "naca0012", or a file of'),
+    ("c-grid", {"section": "naca00012"}, 'section = "naca00012": give "naca" and four digits'),
+    ("c-grid", {"section": "naca0000"}, "a section without thickness; give the last two digits"),
+    ("c-grid", {"section": "naca2012"}, "camber and its place go together; give both of the first two digits, or 00"),
+    ("c-grid", {"section": 12}, "section = 12: give a text"),
+    ("c-grid", {"section": "none.dat"}, "none.dat: there is no such file; give two numbers a line, x and y, from the"),
+    ("c-grid", {"wake": 0.1}, "wake = 0.1: give at least 0.2491, for 8 cells as long as those at the trailing edge"),
+    ("c-grid", {"cells": (33, 8, 1)}, "cells = [33, 8, 1]: give an even number along the first, so that a vertex lies"),
+    ("c-grid", {"cells": (14, 8, 1)}, "cells = [14, 8, 1]: give at least 16 along the way round from outlet to outlet"),
+    ("c-grid", {"cells": (32, 3, 1)}, "cells = [32, 3, 1]: give at least 4 along the way outwards, across the seam"),
+    ("c-grid", {"first": 1.0}, "first = 1.0: 8 equal cells are 0.625 wide"),
+    ("c-grid", {"wake": None}, "wake = None: give a number > 0"),
+    ("duct-bend", {"mean_radius": 0.5}, "mean_radius = 0.5: give more than 0.5, half the side, so that the inner wall"),
+    ("duct-bend", {"section": "oval"}, 'section = "oval": give "square" or "round"'),
+    ("duct-bend", {"angle": 181}, "angle = 181: give a number of degrees > 0 and at most 180"),
+    ("duct-bend", {"cells": (12, 4, 3)}, "cells = [12, 4, 3]: give at least 16 along the axis"),
+    ("duct-bend", {"section": "round"}, "cells = [16, 4, 3]: give at least 4 along the width, across seams"),
+    ("duct-bend", {"first": 0.3}, "first = 0.3: 4 equal cells are 0.25 wide"),
+    ("wavy-channel", {"amplitude": 1.0}, "amplitude = 1.0: give less than the height 1, so that crests do not touch"),
+    ("wavy-channel", {"cells": (3, 8, 1)}, "cells = [3, 8, 1]: give at least 4 along the wave, which is periodic"),
+    ("bifurcation", {"widths": (1, 0.1, 0.1)}, "the outer wall of the upper branch begins at x = 1.081, 0.5 from the"),
+    ("bifurcation", {"angle": 180}, "angle = 180: give a number of degrees > 0 and < 180"),
+    ("bifurcation", {"cells": (16, 7, 1)}, "cells = [16, 7, 1]: give at least 8 along the width of the channel, 4 for"),
+    ("bifurcation", {"downstream": 30.0}, "1 lie before the origin, 15 behind it; give more, for 4 in each part"),
 ]
 
 
@@ -170,12 +254,6 @@ def test_all_bad_keys_are_told_at_once():
 def test_a_key_that_is_missing():
     with pytest.raises(BadGrid, match=r"^length is missing; give a number > 0$"):
         shape("pipe", {"cells": (8, 6, 5)})
-
-
-@pytest.mark.parametrize("name", LATER)
-def test_shapes_of_later_versions(name):
-    with pytest.raises(BadGrid, match=f'shape = "{name}": it is not available in this version; give one of box, '):
-        shape(name, {})
 
 
 def test_no_such_shape():

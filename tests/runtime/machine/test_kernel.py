@@ -808,7 +808,7 @@ def test_a_text_is_turned_to_a_face(face, device):
     arrays[0][...], arrays[1][...] = device.xp.asarray(p), device.xp.asarray(g)
     layout = Layout(memory.lo, p.shape)
     kernel = compiled(framed.of(Variant(orientation=face)), "f8", device)
-    kernel.bind(box, layout, arrays, {}, {}, foreign={"g": layout})()
+    kernel.bind(box, layout, arrays, {}, {}, others={"g": layout})()
 
     def moved(values: np.ndarray, along: int, cells: int) -> np.ndarray:
         return values[box.shift(tuple(cells if n == along else 0 for n in range(3))).slices(memory.lo)]

@@ -151,7 +151,7 @@ def test_what_is_wrong_is_told():
     for wrong in (1, 2.0, "3"):
         with pytest.raises(TypeError, match="is no number of values per cell; give 2 or more"):
             Read * wrong
-    with pytest.raises(TypeError, match="only Read, Write and ReadWrite take several values"):
+    with pytest.raises(TypeError, match="only Read, Write, ReadWrite and Swept take several values"):
         tf.Foreign * 3
     few = region(CELLS, [Field("a", values=3), Field("b"), Field("a_new", values=N)], periodic="xyz")
     with pytest.raises(BadInput, match=r"'a' has 3 values per cell, but the task takes 5: declare it Read \* 3"):

@@ -18,6 +18,7 @@ DECLARED = {
     "In64": "Scalar",
     "Partial": "Reduce",
 }
+OUTSIDE = r",(?![^<]*>)"  # a comma that is not within the brackets of a template
 OPTIONAL = r"OPTIONAL\((\w+)\)"
 CHANGE = r"\s*\[[^\]]*\]\s*(?:=(?!=)|(?:[-+*/%&|^]|<<|>>)=|\+\+|--)"  # follows the name of an array
 
@@ -33,14 +34,15 @@ def check_signature(task: Task, expected: Sequence[tuple[str, str]]) -> None:
     head = definition(task)
     if head is None:
         return
-    actual = [re.findall(r"\w+(?:<\w+>)?", parameter) for parameter in _spelt_out(head[1], expected).split(",")[1:]]
+    spelt_out = re.split(OUTSIDE, _spelt_out(head[1], expected))[1:]
+    actual = [re.findall(r"\w+(?:<[^>]*>)?", parameter) for parameter in spelt_out]
     if len(actual) != len(expected):
         raise KernelError(
             f"the kernel text of {task.name} has {len(actual)} parameters after the range and the task {len(expected)}:"
             f" it has to be TASK {task.symbol}({_signature(task, expected)})"
         )
     for (kind, name), words in zip(expected, actual, strict=True):
-        if words[:1] != [kind]:
+        if "".join(words[:1]).replace(" ", "") != kind.replace(" ", ""):
             free = "ForeignAny" if kind.startswith("ForeignOf") else kind
             declared = task.numbers.get(name) or DECLARED.get(kind, free)
             raise KernelError(

@@ -17,7 +17,7 @@ import numpy as np
 from taskflow.runtime.machine.device import Array, Device, Lane
 from taskflow.runtime.machine.device.driver import launch
 from taskflow.runtime.regions import Box, Triple
-from taskflow.runtime.tasks import LookupTable
+from taskflow.runtime.tasks import LookupTable, PlacedSweep
 
 # struct Range of cell.h
 RANGE = np.dtype(
@@ -29,6 +29,8 @@ RANGE = np.dtype(
 PARTIAL = np.dtype([(name, np.uint64) for name in ("result", "parts", "ticket", "before")], align=True)
 # structs Foreign and ValuesOf of cell.h
 STRIDED = np.dtype([("field", np.uint64), ("y", np.int64), ("z", np.int64)], align=True)
+# struct Sweep of sweep.h
+SWEEP = np.dtype([(name, np.intc, 3) for name in ("first", "last", "tile")] + [("colour", np.intc)], align=True)
 WARP = 32
 SHORT = 8  # cells of a column that a kernel has in any case, as in visit_cuda.h
 ENOUGH = 512  # thread blocks that give all of a GPU something to do
@@ -47,16 +49,25 @@ def range_of(box: Box, shape: tuple[int, ...], threads: int, march: int = 0) -> 
     return memory
 
 
+def sweep_of(placed: PlacedSweep) -> np.ndarray:
+    """The struct Sweep."""
+    memory, colour = np.zeros((), SWEEP), placed.sweep.colour
+    memory["first"], memory["last"], memory["tile"] = placed.within.lo, placed.within.hi, placed.tile
+    memory["colour"] = -1 if colour is None else colour
+    return memory
+
+
 def address(pointer: int) -> np.uint64:
     """An address as a kernel receives it. It may lie outside of all memory: kernels add what leads inside."""
     return np.uint64(pointer % 2**64)
 
 
-def strided_field(pointer: int, shape: tuple[int, ...]) -> np.ndarray:
+def strided_field(pointer: int, shape: tuple[int, ...], *, private: bool = False) -> np.ndarray:
     """The struct Foreign, or ValuesOf, of a field whose cell (0, 0, 0) would be at `pointer`, a C-ordered array
-    [z, y, x] or [z, y, value, x].
+    [z, y, x] or [z, y, value, x]; or PrivateOf, with distances in cells. That of StoredOf is its begin.
     """
-    return np.array((address(pointer), shape[-1], shape[1] * math.prod(shape[2:])), STRIDED)
+    plane = shape[1] * (shape[-1] if private else math.prod(shape[2:]))
+    return np.array((address(pointer), shape[-1], plane), STRIDED)
 
 
 def table_address(table: LookupTable, real: np.dtype, device: Device) -> int:
@@ -112,6 +123,12 @@ def tiled_shape(cells: Triple, tile: Triple, threads: Triple) -> tuple[Triple, T
     """(blocks, threads per block) that visit a box of so many cells in tiles, one per thread block."""
     x, y, z = (max(1, -(-n // size)) for n, size in zip(cells, tile, strict=True))
     return (x, y, z), threads
+
+
+def swept_shape(box: Box, placed: PlacedSweep, threads: int) -> tuple[Triple, Triple]:
+    """(blocks, threads per block) that sweep a box: a thread block per tile, of a row of tiles with colours per two."""
+    x, y, z = (len(along) for along in placed.numbers(box))
+    return (x if placed.sweep.colour is None else -(-x // 2), y, z), (threads, 1, 1)
 
 
 def _power(n: int) -> int:

@@ -25,35 +25,40 @@ from taskflow.runtime.machine.kernel.call import (
     host_call,
     range_of,
     strided_field,
+    sweep_of,
+    swept_shape,
     table_address,
     thunk,
     tiled_shape,
 )
 from taskflow.runtime.machine.kernel.march import march
-from taskflow.runtime.machine.kernel.text import complete, defined, explained, packed, parameters
+from taskflow.runtime.machine.kernel.parameters import parameters
+from taskflow.runtime.machine.kernel.text import complete, defined, explained, packed
 from taskflow.runtime.regions import Box, Triple
-from taskflow.runtime.tasks import Task
+from taskflow.runtime.tasks import PlacedSweep, Task
 
 BUNDLE = 16  # rows that a reduction on a CPU folds into one part, as in visit_host.h
 BX, BY = 128, 4  # the largest thread blocks of a kernel that defines none of its own
 COMPILERS = 16  # at once, at most
+COLUMNS = 64  # threads of a thread block that sweeps, at most: a tile has as many columns of cells
 Made = tuple[Task, np.dtype, str]  # a task in a precision, for a kind of device
+Tile = Triple | PlacedSweep | None  # what a thread block does of a launch: so many cells, or a tile of a sweep
 _lock = threading.RLock()
 _made: set[Made] = set()
 
 
 @dataclass(frozen=True)
 class Layout:
-    """The memory of a block's fields: C-ordered arrays of one shape [z, y, x] whose first element is the cell `origin`;
-    of several values per cell [z, y, value, x].
-    """
+    """The memory of fields: C-ordered arrays [z, y, x] or [z, y, value, x] whose first element is the cell `origin`."""
 
     origin: Triple
     shape: tuple[int, ...]
+    step: int = 1  # elements from a cell to the next one along x
 
-    def of(self, values: int) -> Layout:
-        """The same of fields with so many values per cell."""
-        return self if values == 1 else Layout(self.origin, (*self.shape[:2], values, self.shape[2]))
+    def of(self, values: int, private: bool) -> Layout:
+        """The same of fields with so many values per cell, which lie behind each other in private ones."""
+        between = () if values == 1 else (values,)
+        return Layout(self.origin, (*self.shape[:2], *between, self.shape[2]), values if private else 1)
 
     @cached_property
     def box(self) -> Box:
@@ -64,7 +69,7 @@ class Layout:
     def offset(self) -> int:
         """Elements from the cell (0, 0, 0) to the first one in memory."""
         x, y, z = self.origin
-        return x + math.prod(self.shape[2:]) * (y + self.shape[1] * z)
+        return self.step * x + math.prod(self.shape[2:]) * (y + self.shape[1] * z)
 
 
 class Kernel(ABC):
@@ -82,7 +87,7 @@ class Kernel(ABC):
         scalars: Mapping[str, Array],
         results: Mapping[str, Array] | None = None,
         lane: Lane | None = None,
-        foreign: Mapping[str, Layout] | None = None,
+        others: Mapping[str, Layout] | None = None,
         tile: Triple | None = None,
         *,
         further: bool = False,
@@ -90,24 +95,29 @@ class Kernel(ABC):
         """An operation that does the task in the cells of `box`; where the kernel has tiles, in those of a size, by
         default `tile(box)`.
 
-        `arrays` are the fields in the order of the task's parameters; those that are `foreign` have a layout of their
-        own, by parameter. `constants`, `scalars` (arrays of one float64
-        that are read) and `results` (arrays of one float64 that receive a reduction's value over the box) are by
-        parameter. On a GPU the operation is a launch on `lane`, by default on the stream that is current when it is
-        called. If `further`, what is reduced is folded into what the results hold.
+        `arrays` are the fields in the order of the task's parameters; `others` have a layout of their own, by
+        parameter: those that are foreign or private. `constants`, `scalars` (arrays of one float64 that are read) and
+        `results` (arrays of one float64 that receive a reduction's value over the box) are by parameter. On a GPU the
+        operation is a launch on `lane`, by default on the stream that is current when it is called. If `further`, what
+        is reduced is folded into what the results hold.
         Raises ValueError where the task would touch cells without memory, or an array is not as the kernel takes it.
         """
-        layouts = {name: layout.of(privilege.values) for name, privilege in self.task.fields.items()}
-        layouts |= foreign or {}
+        places = dict.fromkeys(self.task.fields, layout) | dict(others or {})
+        layouts = {name: places[name].of(each.values, each.unshared) for name, each in self.task.fields.items()}
         self._check(box, layouts, arrays)
         tile = tile or self.tile(box)
         values: list[Value] = [range_of(box, layout.shape, self.device.threads, tile[2] if tile else 0)]
         for (name, privilege), array in zip(self.task.fields.items(), arrays, strict=True):
             first = self.device.pointer(array) - layouts[name].offset * array.dtype.itemsize
-            far = privilege.foreign or privilege.values > 1
-            values.append(strided_field(first, layouts[name].shape) if far else address(first))
+            own = privilege.precision is not None and self.task.base.fields[name].precision == "any"
+            strided = own or privilege.foreign or privilege.values > 1
+            field = strided_field(first, layouts[name].shape, private=privilege.unshared)
+            values.append(field if strided else address(first))
         keep: list[Array] = [*arrays]
         for name in self.task.keywords:
+            if isinstance(constant := constants.get(name), PlacedSweep):
+                values.append(sweep_of(constant))
+                continue
             if name in self.task.constants:
                 table = partial(table_address, real=self.real, device=self.device)
                 values.append(packed(constants[name], self.real, table))
@@ -125,7 +135,8 @@ class Kernel(ABC):
                 keep += memory
         if not box and not self.task.reductions:
             return _nothing
-        return self._call(box, values, lane, keep, tile)
+        sweep = next((each for each in constants.values() if isinstance(each, PlacedSweep)), tile)
+        return self._call(box, values, lane, keep, sweep)
 
     def tile(self, cells: Box, middle: Box | None = None) -> Triple | None:
         """The cells that a thread block does of a launch over some cells, where a text has tiles: of one that is whole,
@@ -143,7 +154,7 @@ class Kernel(ABC):
 
     @abstractmethod
     def _call(
-        self, box: Box, values: list[Value], lane: Lane | None, keep: object, tile: Triple | None
+        self, box: Box, values: list[Value], lane: Lane | None, keep: object, tile: Tile
     ) -> Callable[[], None]:
         """The operation, with these values for the parameters."""
 
@@ -152,10 +163,12 @@ class Kernel(ABC):
             layout = layouts[name]
             own = privilege.precision
             real = self.real if own in (None, "any") else np.dtype(own)
-            if array.shape != layout.shape or array.dtype != real or not array.flags.c_contiguous:
+            rows = array.swapaxes(2, -1) if privilege.unshared else array  # the values of a cell are neighbours there
+            if array.shape != layout.shape or array.dtype != real or not rows.flags.c_contiguous:
                 actual, expected = f"{array.dtype} {array.shape}", f"{real} {layout.shape} in C order"
                 raise ValueError(f"{self.task.name}: {name} is {actual}, not {expected}")
-            touched = (box, *(privilege.stencil.around(box) if privilege.reads else ()))
+            around = privilege.reads and not privilege.swept  # beyond tiles that are alone a sweep touches nothing
+            touched = (box, *(privilege.stencil.around(box) if around else ()))
             for cells in () if privilege.foreign else touched:
                 if cells not in layout.box:
                     where = f"{name} in {cells}; there is memory for {layout.box}"
@@ -169,7 +182,7 @@ class HostKernel(Kernel):
         return _host_parts(box)
 
     def _call(
-        self, box: Box, values: list[Value], lane: Lane | None, keep: object, tile: Triple | None
+        self, box: Box, values: list[Value], lane: Lane | None, keep: object, tile: Tile
     ) -> Callable[[], None]:
         return host_call(compile_host.library(text_with_thunk(self.task, self.real)), self.task.symbol, values, keep)
 
@@ -193,9 +206,11 @@ class CudaKernel(Kernel):
         room = compile_cuda.room(text, self.task.symbol, wide * high)
         return x, y, march(-(-across // x) * -(-down // y), planes, room, ends)
 
-    def _shape(self, box: Box, tile: Triple | None = None) -> tuple[Triple, Triple]:
+    def _shape(self, box: Box, tile: Tile = None) -> tuple[Triple, Triple]:
         text = cuda_text(self.task, self.real)
         x, y = self._threads(text)
+        if isinstance(tile, PlacedSweep):
+            return swept_shape(box, tile, min(COLUMNS, x * y))
         if tile:
             return tiled_shape(box.shape, tile, (x, y, 1))
         return cuda_shape(box.shape, defined(text, "UZ", 1), x, x * y, whole=self.task.whole)
@@ -204,7 +219,7 @@ class CudaKernel(Kernel):
         return defined(text, "BX", BX), defined(text, "BY", BY)
 
     def _call(
-        self, box: Box, values: list[Value], lane: Lane | None, keep: object, tile: Triple | None
+        self, box: Box, values: list[Value], lane: Lane | None, keep: object, tile: Tile
     ) -> Callable[[], None]:
         module = compile_cuda.module(cuda_text(self.task, self.real))
         return cuda_call(module.get_function(self.task.symbol), self._shape(box, tile), values, lane, keep)

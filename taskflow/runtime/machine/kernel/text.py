@@ -23,11 +23,12 @@ from typing import Any, get_args, get_origin, get_type_hints
 import numpy as np
 
 from taskflow.runtime.machine.kernel.agreement import KernelError, check_signature, definition, forbidden_write, without
-from taskflow.runtime.tasks import FACES, LookupTable, Numbers, Privilege, Task, frame, siblings
+from taskflow.runtime.machine.kernel.parameters import SCALARS, declared, of_any_precision, parameters
+from taskflow.runtime.tasks import FACES, LookupTable, Sweep, Task, frame, siblings
 
 INCLUDE = Path(__file__).parent / "include"
 REAL = {"float32": "float", "float64": "double", "uint8": "unsigned char", "uint16": "unsigned short"}  # these to copy
-SCALARS = {float: "real", int: "int", bool: "int"}  # constants that are plain numbers
+SWEEP, STORED = '#include "sweep.h"\n', '#include "stored.h"\n'
 ADDRESS = np.dtype(np.uint64)
 VOCABULARY = '#include "cell.h"\n'
 _NAMES = "UZ|UY|BX|BY|UNROLL|OVERLAP|RESIDENT|PLANES"  # of settings, see cell.h and twice.h
@@ -130,7 +131,7 @@ def _struct(constant: type, real: np.dtype) -> str:
         f"  {kinds[base.kind]} {name}{'[3]' if many else ''};\n" for name, base, many in _members(constant, real)
     )
     size = struct_dtype(constant, real).itemsize
-    name = _declared(constant)
+    name = declared(constant)
     macros = "".join(f"#define {macro}\n" for macro in _defines(constant))
     return f'{macros}struct {name} {{\n{members}}};\nstatic_assert(sizeof({name}) == {size}, "layout");\n'
 
@@ -143,58 +144,25 @@ def _defines(constant: type) -> tuple[str, ...]:
     return names
 
 
-def _declared(constant: type) -> str:
-    """The name by which kernel texts know a class of constants: that of the first dataclass it derives from."""
-    return [kind for kind in constant.__mro__ if is_dataclass(kind)][-1].__name__
-
-
-def parameters(task: Task) -> list[tuple[str, str]]:
-    """(C type, name) of a kernel's parameters after the range, in the order of the task's own."""
-    free = _of_any_precision(task)
-    kinds = [(free.get(name) or _field_kind(each), name) for name, each in task.fields.items()]
-    for name in task.keywords:
-        if name in task.numbers:
-            kinds.append((_numbers_kind(task.numbers[name]), name))
-        elif name in task.constants:
-            kinds.append((SCALARS.get(task.constants[name]) or _declared(task.constants[name]), name))
-        else:
-            kinds.append(("In64" if name in task.scalars else "Partial", name))
-    return kinds
-
-
-def _of_any_precision(task: Task) -> dict[str, str]:
-    """The C types of the fields that are declared to be of any precision."""
-    return {name: f"ForeignOf<Real_{name}>" for name, each in task.base.fields.items() if each.precision == "any"}
-
-
-def _numbers_kind(numbers: Numbers) -> str:
-    kinds = ("ExactPartial", "PartialOf") if numbers.reduced else ("ExactIn64", "In64Of")
-    return f"{kinds[0 if numbers.exact else 1]}<{numbers.count}>"
-
-
-def _field_kind(privilege: Privilege) -> str:
-    if privilege.foreign:
-        return "Foreign"
-    if privilege.precision:
-        return {"u1": "InByte", "u2": "InShort"}[privilege.precision]
-    kind = {(True, False): "In", (False, True): "Out", (True, True): "InOut"}[privilege.reads, privilege.writes]
-    return kind if privilege.values == 1 else f"{kind}Values<{privilege.values}>"
-
-
 def declarations(tasks: Iterable[Task], real: np.dtype, linkage: str, text: Sequence[Task]) -> str:
     """The structs of a text, and the prototypes of its tasks that are compiled; `linkage` is what precedes `void`."""
     constants_of = ((task, task.base.constants | task.constants) for task in text)  # absent ones are types, too
     structs = [(kind, task) for task, kinds in constants_of for kind in kinds.values() if kind not in SCALARS]
-    constants = {_declared(kind): kind for kind, _ in structs}
+    sweeps = any(issubclass(kind, Sweep) for kind, _ in structs)
+    structs = [(kind, task) for kind, task in structs if not issubclass(kind, Sweep)]
+    constants = {declared(kind): kind for kind, _ in structs}
     for kind, task in structs:
-        if constants[_declared(kind)] is not kind:
-            raise KernelError(f"two constants named {_declared(kind)} are used with the kernel text of {task.name}")
+        if constants[declared(kind)] is not kind:
+            raise KernelError(f"two constants named {declared(kind)} are used with the kernel text of {task.name}")
     prototypes = [
         f"{linkage} void {task.symbol}({', '.join(['Range', *(kind for kind, _ in parameters(task))])});\n"
         for task in tasks
     ]
     macros = [*_turned(text), *_precisions(text, real), *_optional(tasks), *_chosen(text, constants.values())]
-    return "".join([*macros, *(_struct(kind, real) for kind in constants.values()), *prototypes])
+    words = SWEEP if sweeps else ""
+    if any(each.precision == "any" and not each.foreign for task in text for each in task.base.fields.values()):
+        words += STORED
+    return "".join([*macros, words, *(_struct(kind, real) for kind in constants.values()), *prototypes])
 
 
 def _chosen(tasks: Iterable[Task], constants: Collection[type]) -> Iterator[str]:
@@ -216,7 +184,7 @@ def _precisions(tasks: Iterable[Task], real: np.dtype) -> Iterator[str]:
     types: dict[str, str] = {}
     for task in tasks:
         chosen = dict(task.derived[1].precisions) if task.derived else {}
-        types |= {name: REAL[np.dtype(chosen.get(name, real)).name] for name in _of_any_precision(task)}
+        types |= {name: REAL[np.dtype(chosen.get(name, real)).name] for name in of_any_precision(task)}
     for name, number in types.items():
         yield f"typedef {number} Real_{name};\n"
 

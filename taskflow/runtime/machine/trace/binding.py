@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,16 +12,17 @@ from taskflow.runtime.machine.device import Array, Call, Device, Lane
 from taskflow.runtime.machine.instance import Instances
 from taskflow.runtime.machine.kernel import Layout, compile_together, compiled, copiers
 from taskflow.runtime.machine.trace.scalars import Scalars
+from taskflow.runtime.machine.trace.twice import done_twice
 from taskflow.runtime.machine.transform import OPERATIONS
 from taskflow.runtime.regions import Box, Copy, Triple, hull
-from taskflow.runtime.tasks import ROWS, Compute, Launch, Task, combine, reading, run_body
+from taskflow.runtime.tasks import ROWS, Compute, Launch, Sweep, Task, combine, reading, run_body
 
 
 class Binder:
     """Binds to the arrays and scalars of one block; what occurs again is bound once."""
 
-    def __init__(self, device: Device, instances: Instances, scalars: Scalars) -> None:
-        self.device, self.instances, self.scalars = device, instances, scalars
+    def __init__(self, device: Device, instances: Instances, scalars: Scalars, *, debug: bool = False) -> None:
+        self.device, self.instances, self.scalars, self._debug = device, instances, scalars, debug
         self._kernels: dict[Hashable, tuple[Launch, Call]] = {}  # launches keep constants, whose ids are in the keys
         self._copies: dict[Hashable, list[Call]] = {}
         self._layouts = {place: Layout(box.lo, box.shape[::-1]) for place, box in instances.boxes.items()}
@@ -49,7 +51,12 @@ class Binder:
         key = launch.kind, constants, node.box, node.piece, node.cells, node.middle, lane
         bound = self._kernels.get(key)
         if bound is None:
-            bound = self._kernels[key] = launch, self._kernel(node, lane)
+            call = self._kernel(node, lane)
+            if self._debug and launch.swept and not lane.asynchronous:
+                mine, places = self.instances, {name: node.place(name) for name in launch.written}
+                written = {name: (mine.arrays[place], mine.boxes[place].lo) for name, place in places.items()}
+                call = done_twice(node, call, self._kernel(replace(node, launch=launch.shuffled()), lane), written)
+            bound = self._kernels[key] = launch, call
         return bound[1]
 
     def _kernel(self, node: Compute, lane: Lane) -> Call:
@@ -58,13 +65,13 @@ class Binder:
         kernel = compiled(*self._text(launch), self.device)
         return kernel.bind(
             node.box,
-            self._layouts[node.place(launch.own)],
+            self._layouts[node.place(launch.usual)],
             [arrays[node.place(name)] for name in launch.fields],
-            launch.constants,
+            launch.constants | node.placed,
             {parameter: scalar(name) for parameter, name in launch.scalars.items()},
             {parameter: scalar(name) for parameter, (name, _) in launch.reductions.items()},
             lane,
-            {parameter: self._layouts[node.place(name)] for parameter, name in launch.foreign.items()},
+            {parameter: self._layouts[node.place(name)] for parameter, name in launch.apart.items()},
             kernel.tile(node.cells, node.middle),
             further=not node.first,
         )
@@ -72,8 +79,10 @@ class Binder:
     def _text(self, launch: Launch) -> tuple[Task, np.dtype]:
         """The task of a launch as it is compiled for these arrays, and its precision."""
         array, fields = self.instances.array, launch.task.fields
-        real = array(launch.own).dtype
-        own = ((name, array(field).dtype) for name, field in launch.foreign.items() if fields[name].precision == "any")
+        bound = dict(zip(fields, launch.fields, strict=True))
+        usual = (bound[name] for name, each in fields.items() if each.precision is None and not each.foreign)
+        real = array(next(usual, launch.own)).dtype
+        own = ((name, array(field).dtype) for name, field in bound.items() if fields[name].precision == "any")
         return launch.task.precise({name: dtype.str[1:] for name, dtype in own if dtype != real}), real
 
     def _library(self, launch: Launch) -> Callable[..., Call]:
@@ -120,4 +129,4 @@ def _same(constant: object) -> Hashable:
     """A key that is equal for numbers that are the same to the bit, as 0.0 and -0.0 are not, and for one object."""
     if isinstance(constant, float):
         return constant.hex()
-    return constant if isinstance(constant, int) else id(constant)
+    return constant if isinstance(constant, int | Sweep) else id(constant)

@@ -217,7 +217,7 @@ class CompressibilitySystem(System):
         walls = tuple(side for side in self.model.sides if side.kind == "wall")
         about = {side.name: tables[side.name].moment_about or self._middle(side.name) for side in walls}
         span = float(np.ptp(self.grid.charts[0].vertices[2])) if self._planar else 1.0
-        return CompressibilityMeasures(self.model, Forces(self.model, walls, about, vertices=True), span)
+        return CompressibilityMeasures(self.model, Forces(self.model, walls, about, vertices=bool(walls)), span)
 
     def _middle(self, name: str) -> tuple[float, float, float]:
         """The middle of the box around a side."""

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, WithJsonSchema, model_validator
 
 from taskflow.errors import BadArgument, BadInput
-from taskflow.geometry.grids import SHAPES, BadGrid, Grid, Patch, Shape, map_beside, read_grid, shape
+from taskflow.geometry.grids import CGNS, SHAPES, BadGrid, Grid, Patch, Shape, map_beside, read_grid, shape
 from taskflow.runtime.regions import Triple
 from taskflow.simulation.case.problems import Key, Problem, present, shown, wrong
 from taskflow.simulation.case.table import Positive, Table, Text, entry, reads, written
@@ -40,10 +40,12 @@ class ChartGrid(Table):
         otherwise=f"`{PLAIN}`, unless there is a `file`",
     )
     file: Text | None = entry(
-        "in place of a shape: a PLOT3D file of vertices, text or binary, relative to the case file", None
+        "in place of a shape: a file relative to the case file, of PLOT3D, text or binary, or of CGNS, where it ends in"
+        " `.cgns`",
+        None,
     )
     map: Text | None = entry(
-        "the neutral map of that file, with its seams and sides",
+        "the neutral map of a PLOT3D file, with its seams and sides",
         None,
         otherwise="that of its name beside it; without one seams are found from faces that coincide",
     )
@@ -64,6 +66,8 @@ class ChartGrid(Table):
             for key, value in values.items():
                 if key not in ("file", "sides", *OF_FILES):
                     yield wrong(key, value, "the file says what the cells are; leave it out, or grid.file")
+            if str(values["file"]).lower().endswith(CGNS) and values.get("map") is not None:
+                yield wrong("map", values["map"], "a CGNS file has seams and sides of its own; leave it out")
 
     @classmethod
     def as_schema(cls, made: dict[str, Any]) -> dict[str, Any]:
@@ -134,9 +138,9 @@ class ChartGrid(Table):
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """The file and its map, where the grid comes from one."""
+        """The file and its map, where the grid comes from one; those that a shape is made of."""
         if self.file is None:
-            return ()
+            return _shape(dict(self)).files
         path = Path(self.file)
         beside = Path(self.map) if self.map else map_beside(path)
         return (path, beside) if beside else (path,)

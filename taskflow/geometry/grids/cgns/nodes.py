@@ -1,0 +1,148 @@
+"""The tree of nodes that a CGNS file is: each has a name, a label, perhaps an array, and children, in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from taskflow import files
+from taskflow.errors import BadInput
+from taskflow.geometry.libraries import missing, unreadable
+
+GIVE = "give a CGNS file of structured zones, in HDF5"
+MOST = 100_000_000_000  # bytes
+BEGINNINGS = {"HDF5": b"\x89HDF\r\n\x1a\n", "ADF": b"@(#)ADF"}
+DATA = " data"
+LONGEST = 32  # bytes of a name or a label
+TYPES = {"i4": "I4", "f4": "R4", "f8": "R8"}
+ROOT = {" format": (b"IEEE_LITTLE_32", 15), " hdf5version": (b"HDF5 Version 1.10.0", 33)}
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node of an open file, at `place`: the names on the way to it."""
+
+    group: Any
+    place: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        return self.place[-1]
+
+    @property
+    def label(self) -> str:
+        value = self.group.attrs.get("label", b"")
+        return value.decode("utf-8", "replace").rstrip("\0 ") if isinstance(value, bytes) else str(value)
+
+    def children(self, *labels: str) -> Iterator[Node]:
+        """Those with one of the labels. Raises BadInput for a link."""
+        import h5py
+
+        for name in self.group:
+            if name == DATA:
+                continue
+            link = self.group.get(name, getlink=True)
+            node = self.group[name] if isinstance(link, h5py.HardLink) else None
+            if node is None or _text(node.attrs.get("type")) == "LK":
+                said = f"{self.within(name)}: a link"
+                raise BadInput(f"{said}, which is not available in this version; write the file without links")
+            found = Node(node, (*self.place, name))
+            if isinstance(node, h5py.Group) and found.label in labels:
+                yield found
+
+    def child(self, *labels: str) -> Node | None:
+        """The first of them, if there is one."""
+        return next(self.children(*labels), None)
+
+    @property
+    def shape(self) -> tuple[int, ...] | None:
+        """How its array is stored, with the last index of CGNS first; None without one."""
+        return self.group[DATA].shape if DATA in self.group else None
+
+    @property
+    def array(self) -> np.ndarray:
+        """Its array."""
+        return np.asarray(self.group[DATA][...])
+
+    @property
+    def text(self) -> str:
+        """Its array as text."""
+        if self.shape is None or np.prod(self.shape) > 10 * LONGEST:
+            return ""
+        return self.array.tobytes().decode("utf-8", "replace").rstrip("\0 ")
+
+    def within(self, *names: str) -> str:
+        """Its place, or that of something in it, in words."""
+        return "/".join((*self.place, *names))
+
+
+def _text(value: Any) -> str:
+    return value.decode("ascii", "replace").rstrip("\0") if isinstance(value, bytes) else ""
+
+
+@contextmanager
+def tree(path: Path) -> Iterator[Node]:
+    """The root of a file, open for reading. Raises BadInput where it is no CGNS file in HDF5, or is damaged."""
+    try:
+        with files.opened(path, MOST, GIVE) as file:
+            begin = file.read(8)
+            if begin.startswith(BEGINNINGS["ADF"]):
+                raise BadInput("an ADF file, which is not available in this version; convert it by adf2hdf of CGNS")
+            if not begin:
+                raise BadInput(f"the file is empty; {GIVE}")
+            if not begin.startswith(BEGINNINGS["HDF5"]):
+                raise BadInput(f"no HDF5 file; {GIVE}")
+            h5py = library()
+            file.seek(0)
+            try:
+                with h5py.File(file, "r") as root:
+                    yield Node(root, (str(path),))
+            except (OSError, RuntimeError, KeyError, ValueError, TypeError) as error:
+                raise unreadable(path, error, "write the file again") from None
+    except BadInput as error:
+        raise error if str(path) in str(error) else BadInput(f"{path}: {error}") from None
+
+
+def library() -> Any:
+    """The library that reads HDF5. Raises BadInput where it is not installed."""
+    try:
+        import h5py
+    except ImportError:
+        raise missing("h5py", "CGNS", "cgns") from None
+    return h5py
+
+
+def root(file: Any) -> None:
+    """Make an empty file one of CGNS."""
+    _mark(file, "HDF5 MotherNode", "Root Node of HDF5 File", "MT")
+    for name, (text, size) in ROOT.items():
+        file.create_dataset(name, data=np.frombuffer(text.ljust(size, b"\0"), np.int8))
+
+
+def added(parent: Any, name: str, label: str, value: np.ndarray | str | None = None) -> Any:
+    """A new node below an open one, with an array in the order of its memory."""
+    node = parent.create_group(name, track_order=True)
+    if isinstance(value, str):
+        value = np.frombuffer(value.encode(), np.int8)
+    kind = "MT" if value is None else TYPES.get(value.dtype.str[1:], "C1")
+    _mark(node, name, label, kind)
+    node.attrs.create("flags", [1], dtype="<i4")
+    if value is not None:
+        node.create_dataset(DATA, data=value)
+    return node
+
+
+def _mark(node: Any, name: str, label: str, kind: str) -> None:
+    import h5py
+
+    for key, text, size in (("name", name, LONGEST), ("label", label, LONGEST), ("type", kind, 2)):
+        form = h5py.h5t.C_S1.copy()
+        form.set_size(size + 1)
+        space = h5py.h5s.create(h5py.h5s.SCALAR)
+        place = h5py.h5a.create(node.id, key.encode(), form, space)
+        place.write(np.array(text.encode(), f"S{size + 1}"))

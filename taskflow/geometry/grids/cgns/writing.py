@@ -1,0 +1,96 @@
+"""A grid as a CGNS file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from taskflow.errors import BadInput
+from taskflow.geometry.grids.cgns.joints import ONE_TO_ONE, TRANSFORM
+from taskflow.geometry.grids.cgns.nodes import LONGEST, added, library, root
+from taskflow.geometry.grids.cgns.reading import COORDINATES
+from taskflow.geometry.grids.grid import Chart, Grid, Patch, Seam
+from taskflow.runtime.regions import Box
+
+VERSION = 3.3  # of the format: what is written has been in it since then
+BASE = "Base"
+
+
+def write_cgns(path: Path, grid: Grid) -> None:
+    """Write a grid in double precision: a zone for each chart, seams as connectivity one to one from both sides, sides
+    as families. What is read back is the same to the bit.
+
+    Raises BadInput for names of sides that a node cannot have, or without h5py; OSError where it cannot be written.
+    """
+    for name in grid.sides:
+        if len(name.encode()) > LONGEST or "/" in name or name != name.strip():
+            raise BadInput(f"{path}: the side {name!r}; CGNS takes names of at most {LONGEST} bytes without a slash")
+    h5py = library()
+    zones = [f"chart_{n:0{len(str(len(grid.charts)))}}" for n in range(1, len(grid.charts) + 1)]  # in order by name
+    with path.open("w+b") as out, h5py.File(out, "w", track_order=True) as file:
+        root(file)
+        added(file, "CGNSLibraryVersion", "CGNSLibraryVersion_t", np.array([VERSION], "<f4"))
+        base = added(file, BASE, "CGNSBase_t", np.array([3, 3], "<i4"))
+        for name in grid.sides:
+            added(added(base, name, "Family_t"), "FamilyBC", "FamilyBC_t", "UserDefined")
+        for n, (name, chart) in enumerate(zip(zones, grid.charts, strict=True)):
+            zone = _zone(base, name, chart)
+            joints = [seam for seam in grid.joins() if seam.one.chart == n]
+            if joints:
+                holder = added(zone, "ZoneGridConnectivity", "ZoneGridConnectivity_t")
+                for number, seam in enumerate(joints, start=1):
+                    _joint(holder, f"seam_{number}", seam, zones[seam.other.chart])
+            _conditions(zone, list(_of(grid, n)))
+
+
+def _zone(base: Any, name: str, chart: Chart) -> Any:
+    vertices = [n + 1 for n in chart.cells]
+    zone = added(base, name, "Zone_t", np.array([vertices, chart.cells, [0, 0, 0]], "<i4"))
+    added(zone, "ZoneType", "ZoneType_t", "Structured")
+    holder = added(zone, "GridCoordinates", "GridCoordinates_t")
+    for axis, values in zip(COORDINATES, chart.vertices, strict=True):
+        added(holder, axis, "DataArray_t", np.ascontiguousarray(values, "<f8"))
+    return zone
+
+
+def _joint(holder: Any, name: str, seam: Seam, donor: str) -> None:
+    node = added(holder, name, ONE_TO_ONE, donor)
+    begin, end = _ends(seam.one.vertices)
+    low, high = _ends(seam.other.vertices)
+    for axis in seam.axes:
+        b = abs(axis) - 1
+        if axis < 0:
+            low[b], high[b] = high[b], low[b]
+    added(node, "PointRange", "IndexRange_t", np.array([begin, end], "<i4"))
+    added(node, "PointRangeDonor", "IndexRange_t", np.array([low, high], "<i4"))
+    added(node, "Transform", TRANSFORM, np.array(seam.axes, "<i4"))
+    if any(seam.translation):
+        about = added(node, "GridConnectivityProperty", "GridConnectivityProperty_t")
+        periodic = added(about, "Periodic", "Periodic_t")
+        by = {"RotationCenter": (0, 0, 0), "RotationAngle": (0, 0, 0), "Translation": seam.translation}
+        for key, vector in by.items():
+            added(periodic, key, "DataArray_t", np.array(vector, "<f4"))
+
+
+def _ends(vertices: Box) -> tuple[list[int], list[int]]:
+    """The first and the last vertex, from 1."""
+    return [n + 1 for n in vertices.lo], list(vertices.hi)
+
+
+def _of(grid: Grid, chart: int) -> Iterator[tuple[str, Patch]]:
+    """The patches of sides on a chart."""
+    for name, patches in grid.sides.items():
+        yield from ((name, patch) for patch in patches if patch.chart == chart)
+
+
+def _conditions(zone: Any, patches: list[tuple[str, Patch]]) -> None:
+    if not patches:
+        return
+    holder = added(zone, "ZoneBC", "ZoneBC_t")
+    for number, (name, patch) in enumerate(patches, start=1):
+        node = added(holder, f"patch_{number}", "BC_t", "FamilySpecified")
+        added(node, "PointRange", "IndexRange_t", np.array(_ends(patch.vertices), "<i4"))
+        added(node, "FamilyName", "FamilyName_t", name)

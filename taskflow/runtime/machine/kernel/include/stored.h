@@ -1,0 +1,63 @@
+// Fields in a precision of their own, Real_q of a field q: `Read.any`, `Write.any * 4`, `ReadWrite.private * 16`. Whatever that
+// is, a text reads numbers that are `real`, and what it writes is rounded.
+
+// A number in memory, which may change
+template <class Number>
+struct Held {
+  Number* at;
+  INLINE operator real() const { return real(*at); }
+  INLINE const Held& operator=(real value) const { return *at = Number(value), *this; }
+  INLINE const Held& operator=(const Held& other) const { return *this = real(other); }
+  INLINE const Held& operator+=(real value) const { return *this = real(*at) + value; }
+  INLINE const Held& operator-=(real value) const { return *this = real(*at) - value; }
+  INLINE const Held& operator*=(real value) const { return *this = real(*at) * value; }
+  INLINE const Held& operator/=(real value) const { return *this = real(*at) / value; }
+};
+template <class Number>
+FN real held(const Number& number) {
+  return real(number);
+}
+template <class Number>
+FN Held<Number> held(Number& number) {
+  return {&number};
+}
+
+// One value per cell: `q[c]`
+template <class Number>
+struct StoredOf {
+  Number* __restrict__ field;
+  INLINE auto operator[](Index offset) const { return held(field[offset]); }
+};
+// N values per cell: `q(c, n)`, `q(c, n, 0, 0, 1)` in the cell above
+template <int N, class Number>
+struct StoredValuesOf : ValuesOf<N, Number> {
+  INLINE auto operator()(const Cell& c, int n, int x = 0, int y = 0, int z = 0) const {
+    return held(ValuesOf<N, Number>::operator()(c, n, x, y, z));
+  }
+};
+// A private field: the N values of a cell lie behind each other. `q(c, n)` is value n of a cell, `q(c)` the only one.
+template <int N, class Number>
+struct PrivateOf {
+  Number* __restrict__ field;
+  Index y, z;
+  INLINE auto operator()(const Cell& c, int n = 0) const { return held(field[N * (c.i + c.j * y + c.k * z) + n]); }
+};
+
+template <class Number>
+using InOf = StoredOf<const Number>;
+template <class Number>
+using OutOf = StoredOf<Number>;
+template <class Number>
+using InOutOf = StoredOf<Number>;
+template <int N, class Number>
+using InValuesOf = StoredValuesOf<N, const Number>;
+template <int N, class Number>
+using OutValuesOf = StoredValuesOf<N, Number>;
+template <int N, class Number>
+using InOutValuesOf = StoredValuesOf<N, Number>;
+template <int N, class Number>
+using InPrivate = PrivateOf<N, const Number>;
+template <int N, class Number>
+using OutPrivate = PrivateOf<N, Number>;
+template <int N, class Number>
+using InOutPrivate = PrivateOf<N, Number>;

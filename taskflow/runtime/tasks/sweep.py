@@ -1,0 +1,144 @@
+"""Sweeps: launches whose points depend on each other in a declared order, such as triangular solves.
+
+The cells of a chart are cut into *tiles*, counted from its first cell, that have the colours 0 and 1 like the squares
+of a chess board. A launch does the tiles of one colour, or all of them. Within a tile cells come one after the other:
+up in the order of i, then j, then k, or down in the reverse one. Tiles of one launch know nothing of each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from typing import Literal, get_args
+
+from taskflow.runtime.regions import Box, Region, Triple, triple
+
+Direction = Literal["up", "down"]
+Ordering = Literal["tiles", "colours", "hyperplanes", "blocks", "jacobi"]
+TILE = (8, 8, 8)
+CELL = (1, 1, 1)
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Annotation and value of the parameter that says which cells a swept launch does, in which order.
+
+    `tile` are the cells of a tile along x, y and z; None is a single one. They lie `within` a chart, or a piece. Where
+    `colour` is 0 or 1 the launch does the tiles of this colour, else all. Raises ValueError for a tile without cells.
+    """
+
+    tile: Triple | None = TILE
+    colour: Literal[0, 1] | None = None
+    within: Literal["chart", "piece"] = "chart"
+
+    def __post_init__(self) -> None:
+        if self.tile is not None and (len(self.tile) != 3 or min(self.tile) < 1):
+            raise ValueError(f"a tile of {self.tile} cells; give 1 or more along x, y and z")
+        if self.colour not in (None, 0, 1):
+            raise ValueError(f"colour {self.colour!r}: tiles have the colours 0 and 1, and None is all of them")
+
+    def second(self, direction: Direction) -> bool:
+        """Whether the tiles of the other colour come before those of this launch: up 0 comes before 1, down after."""
+        return self.colour == (1 if direction == "up" else 0)
+
+    def around(self, region: Region, piece: Box) -> Box:
+        """The cells in which the tiles of those of a piece lie."""
+        return piece if self.within == "piece" else next(chart for chart in region.charts if piece in chart)
+
+
+class ShuffledSweep(Sweep):
+    """A sweep whose tiles, and the cells in them, come in another order of those that it allows, with delays."""
+
+    defines = ("SHUFFLED",)  # in the kernel text, see sweep.h
+
+
+def sweeps(ordering: Ordering, direction: Direction, tile: Triple = TILE) -> tuple[Sweep, ...]:
+    """The sweeps, each for a launch, that do all cells once in an ordering, one after the other.
+
+    Earlier than a cell are, of its six neighbours in the same chart and with direction "up": with "tiles" the lower
+    ones in the same tile, and for tiles of colour 1 all in those of colour 0; with "colours" the same of tiles that are
+    single cells; with "hyperplanes" the lower ones; with "blocks" the lower ones in the same piece; with "jacobi" none.
+    With "down" read upper for lower, and the colours the other way round.
+
+    Raises ValueError for another ordering or direction.
+    """
+    if direction not in get_args(Direction):
+        raise ValueError(f"direction {direction!r}: a sweep goes {' or '.join(get_args(Direction))}")
+    colours: tuple[Literal[0, 1], ...] = (0, 1) if direction == "up" else (1, 0)
+    ways: dict[str, tuple[Sweep, ...]] = {
+        "tiles": tuple(Sweep(tile, colour) for colour in colours),
+        "colours": tuple(Sweep(CELL, colour) for colour in colours),
+        "hyperplanes": (Sweep(None),),
+        "blocks": (Sweep(None, within="piece"),),
+        "jacobi": (Sweep(CELL),),
+    }
+    if ordering not in ways:
+        raise ValueError(f"ordering {ordering!r} is none of {', '.join(ways)}")
+    return ways[ordering]
+
+
+@dataclass(frozen=True)
+class PlacedSweep:
+    """A sweep in a direction, with the chart or the piece that its tiles lie `within`."""
+
+    sweep: Sweep
+    direction: Direction
+    within: Box
+
+    @property
+    def tile(self) -> Triple:
+        """The cells of a tile along x, y and z."""
+        return self.sweep.tile or self.within.shape
+
+    def numbers(self, cells: Box) -> tuple[range, range, range]:
+        """The numbers along x, y and z of the tiles that have some of these cells."""
+        ends = zip(cells.lo, cells.hi, self.within.lo, self.tile, strict=True)
+        x, y, z = (range((a - low) // n, -(-(b - low) // n)) for a, b, low, n in ends)
+        return x, y, z
+
+    def volume(self, cells: Box) -> int:
+        """How many of these cells the launch does."""
+        even, odd = 1, 0  # cells in rows of tiles whose numbers have an even sum, or an odd one
+        for axis, numbers in enumerate(self.numbers(cells)):
+            along = [0, 0]
+            for number in numbers:
+                low = self.within.lo[axis] + number * self.tile[axis]
+                along[number % 2] += min(low + self.tile[axis], cells.hi[axis]) - max(low, cells.lo[axis])
+            even, odd = even * along[0] + odd * along[1], even * along[1] + odd * along[0]
+        return even + odd if self.sweep.colour is None else (even, odd)[self.sweep.colour]
+
+    def points(self, cells: Box) -> Iterator[Point]:
+        """These cells one by one, as far as the launch does them, in an order that the sweep allows."""
+        step = 1 if self.direction == "up" else -1
+        for number in product(*self.numbers(cells)):
+            if self.sweep.colour not in (None, sum(number) % 2):
+                continue
+            lo = triple(low + n * m for low, n, m in zip(self.within.lo, number, self.tile, strict=True))
+            tile = Box(lo, triple(low + n for low, n in zip(lo, self.tile, strict=True))) & self.within
+            both = tile & cells
+            x, y, z = (range(a, b)[::step] for a, b in zip(both.lo, both.hi, strict=True))
+            yield from (Point((i, j, k), tile, self) for k, j, i in product(z, y, x))
+
+
+@dataclass(frozen=True)
+class Point:
+    """A cell of a tile on its turn in a sweep."""
+
+    cell: Triple
+    tile: Box
+    placed: PlacedSweep
+
+    @property
+    def box(self) -> Box:
+        """The cell."""
+        return Box(self.cell, triple(n + 1 for n in self.cell))
+
+    def earlier(self, x: int, y: int, z: int) -> bool:
+        """Whether the neighbour at this offset comes earlier: one of the six."""
+        there, direction = self.box.shift((x, y, z)), self.placed.direction
+        if abs(x) + abs(y) + abs(z) != 1:
+            return False
+        if there in self.tile:
+            return (x + y + z < 0) == (direction == "up")
+        return there in self.placed.within and self.placed.sweep.second(direction)

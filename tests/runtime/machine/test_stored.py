@@ -1,0 +1,160 @@
+"""Fields in a precision of their own, and private ones: what is stored in single is computed with in double."""
+
+import numpy as np
+import pytest
+
+from taskflow.errors import BadInput
+from taskflow.runtime.machine import run_threads
+from taskflow.runtime.machine.device import cpu
+from taskflow.runtime.machine.kernel import Layout
+from taskflow.runtime.machine.needs import MemoryCount
+from taskflow.runtime.regions import ROTATIONS, Box, Field, Partition, charted, region
+from taskflow.runtime.tasks import Read, ReadWrite, Write, task
+
+from ..regions.turned import pieces, turned
+
+TEXT = """
+TASK factorise(Range range, In a, OutPrivate<4, Real_f> f, OutOf<Real_d> d, OutValuesOf<2, Real_e> e) {
+  for_cells(range, CELL(c) {
+    for (int n = 0; n < 4; ++n) f(c, n) = 1 / (a[c] + n);
+    d[c] = 1 / a[c];
+    for (int n = 0; n < 2; ++n) e(c, n) = n / a[c];
+  });
+}
+TASK apply(Range range, InPrivate<4, Real_f> f, InOf<Real_d> d, InValuesOf<2, Real_e> e, InOut a) {
+  STRIDES(range)
+  for_cells(range, CELL(c) {
+    a[c] = f(c, 0) + 2 * f(c, 1) + 3 * f(c, 2) + 4 * f(c, 3) + d[c + X] - d[c - Z];
+    a[c] += e(c, 1, 0, 1, 0) - e(c, 0, 0, 0, -1);
+  });
+}
+TASK twice(Range range, InOutPrivate<1, Real_g> g, Out a) {
+  for_cells(range, CELL(c) { g(c) *= 2; a[c] = g(c); });
+}
+"""
+
+
+@task(kernel=TEXT)
+def factorise(a: Read, f: Write.private * 4, d: Write.any, e: Write.any * 2):
+    """f_n = 1 / (a + n), d = 1 / a, e_n = n / a"""
+
+
+@task(kernel=TEXT)
+def apply(f: Read.private * 4, d: Read[1].any, e: Read[1].any * 2, a: ReadWrite):
+    """a = f_0 + 2 f_1 + 3 f_2 + 4 f_3 + d_e - d_b + e_1,n - e_0,b"""
+
+
+@task(kernel=TEXT)
+def twice(g: ReadWrite.private, a: Write):
+    """a = g = 2 g"""
+
+
+@task
+def twice_in_numpy(g: ReadWrite.private, a: Write):
+    """The same"""
+    g[...] *= 2
+    a[...] = g[...]
+
+
+def fields(precision):
+    own = [Field("f", precision, values=4, private=True), Field("g", precision, private=True)]
+    return [Field("a"), *own, Field("d", precision), Field("e", precision, values=2)]
+
+
+def program(over):
+    def steps(r):
+        yield factorise(r.a, r.f, r.d, r.e, over=over)
+        yield apply(r.f, r.d, r.e, r.a, over=over)
+
+    return steps
+
+
+def oracle(a, precision):
+    f = [(1 / (a + n)).astype(precision).astype("f8") for n in range(4)]
+    d = (1 / a).astype(precision).astype("f8")
+    return f[0] + 2 * f[1] + 3 * f[2] + 4 * f[3] + np.roll(d, -1, 2) - np.roll(d, 1, 0) + np.roll(d, -1, 1)
+
+
+@pytest.mark.parametrize("precision", ["f4", "f8"])
+@pytest.mark.parametrize("blocks", [(1, 1, 1), (1, 2, 2)])
+def test_a_field_in_a_precision_of_its_own_is_computed_with_in_that_of_the_kernel(precision, blocks):
+    space = region((6, 5, 4), fields(precision), periodic="xyz")
+    partition = Partition(space, blocks)
+    start = 1 + np.random.default_rng(2).random((4, 5, 6))
+    whole, held = np.empty_like(start), np.empty((4, 5, 4, 6), precision)
+
+    def job(shard):
+        mine = shard.cells.slices((0, 0, 0))
+        shard.write({"a": np.ascontiguousarray(start[mine])})
+        shard.run(program(space.cells))
+        whole[mine], held[mine] = shard.read("a"), shard.read("f")
+        return {name: shard.instances.arrays[name, shard.block].dtype for name in "afde"}
+
+    types = run_threads(partition, job, cpu(1))[0]
+    assert types == {"a": np.float64, "f": np.dtype(precision), "d": np.dtype(precision), "e": np.dtype(precision)}
+    np.testing.assert_array_equal(whole, oracle(start, precision))
+    np.testing.assert_array_equal(held, np.stack([(1 / (start + n)).astype(precision) for n in range(4)], axis=2))
+
+
+def test_a_private_field_has_no_ghost_cells_and_its_values_lie_behind_each_other():
+    space = region((6, 5, 4), fields("f4"))
+    partition = Partition(space, (1, 1, 2))
+    assert partition.held("f", 1) == Box((0, 0, 2), (6, 5, 4))
+    assert partition.nbytes(0) == 6 * 5 * 2 * (4 + 1) * 4 + 8 * 7 * 4 * (8 + 3 * 4)
+
+    def job(shard):
+        return shard.instances.nbytes, shard.instances.arrays["f", shard.block].strides
+
+    assert run_threads(partition, job, cpu(1)) == [(partition.nbytes(0), (6 * 5 * 16, 6 * 16, 4, 16))] * 2
+    assert MemoryCount(partition, "cpu", []).of(0).fields == partition.nbytes(0)
+
+
+@pytest.mark.parametrize("each", [twice, twice_in_numpy])
+def test_a_private_field_of_charts_keeps_its_values(each):
+    space = charted(turned((6, 4, 3), ((3,), (), ()), [ROTATIONS[0], ROTATIONS[7]])[0], fields("f4"))
+    partition = pieces(space, 2)
+
+    def job(shard):
+        mine = partition.cells_of(shard.block)
+        shard.write_parts(["g"], [(box, {"g": np.full(box.shape[::-1], 3.0)}) for box in mine])
+        for _ in range(3):
+            shard.run(lambda r: [each(r.g, r.a, over=space.charts)])
+        return [np.unique(shard.read("a", box)).tolist() for box in mine]
+
+    assert run_threads(partition, job, cpu(1)) == [[[24.0]], [[24.0]]]
+
+
+def test_what_a_private_field_cannot_do_is_refused():
+    space = region((4, 4, 4), fields("f4"))
+    partition = Partition(space, (1, 1, 1))
+
+    @task
+    def plain(g: Write):
+        """g = 0"""
+
+    @task
+    def alone(a: Write.private):
+        """a = 0"""
+
+    @task
+    def far(g: ReadWrite.private):
+        """g = g"""
+
+    for launch, text in [
+        (plain("g", over=space.cells), "uses 'g', which is private: declare it Write.private"),
+        (alone("a", over=space.cells), "takes 'a' as a private field: declare the field with private=True"),
+        (far("g", over=space.bounds), "'g', which is private, has no cells"),
+    ]:
+        with pytest.raises(BadInput, match=text):
+            run_threads(partition, lambda shard, launch=launch: shard.run(lambda r: [launch]), cpu(1))
+    with pytest.raises(TypeError, match="no neighbours"):
+        getattr(Read[1], "private")  # noqa: B009
+    with pytest.raises(ValueError, match="constant, which neighbours may read, and private"):
+        Field("q", constant=True, private=True)
+
+
+def test_pieces_that_begin_anywhere_have_private_memory_of_their_own():
+    """What a kernel takes for the cell (0, 0, 0) of a private field lies as far before its memory as its values say."""
+    kernel = Layout((5, 3, 2), (4, 6, 7)).of(4, private=True)
+    assert kernel.offset == 4 * (5 + 7 * (3 + 6 * 2))
+    assert Layout((5, 3, 2), (4, 6, 7)).of(4, private=False).offset == 5 + 4 * 7 * (3 + 6 * 2)

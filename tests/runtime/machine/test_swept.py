@@ -1,0 +1,114 @@
+"""Swept launches: the bits of the loop that they stand for, on any blocks and threads."""
+
+import numpy as np
+import pytest
+
+from taskflow.errors import RunFailed
+from taskflow.runtime.machine import Mapper, run_threads
+from taskflow.runtime.machine.device import cpu, gpu
+from taskflow.runtime.regions import ROTATIONS, Field, Partition, charted, divided
+from taskflow.runtime.tasks import Read, Sweep, Swept, task
+
+from ..regions.turned import turned
+from .sweeping import SOLVE, backward, expected, program, solved, started
+
+ORDERINGS = ["tiles", "colours", "hyperplanes", "blocks", "jacobi"]
+
+
+@pytest.mark.parametrize("ordering", ORDERINGS)
+@pytest.mark.parametrize(("cells", "tile"), [((8, 8, 8), (4, 4, 4)), ((9, 7, 5), (4, 2, 3)), ((1, 13, 6), (8, 8, 8))])
+def test_a_sweep_is_the_loop_that_it_says(ordering, cells, tile):
+    np.testing.assert_array_equal(solved(cells, (1, 1, 1), ordering, tile), expected(cells, ordering, tile))
+
+
+@pytest.mark.parametrize("ordering", ["tiles", "jacobi"])
+@pytest.mark.parametrize(("blocks", "threads"), [((1, 1, 2), 1), ((2, 2, 1), 3), ((3, 1, 2), 2)])
+def test_blocks_and_threads_change_no_bit(ordering, blocks, threads):
+    cells, tile = (23, 18, 21), (4, 4, 4)
+    np.testing.assert_array_equal(
+        solved(cells, blocks, ordering, tile, threads, debug=True), solved(cells, (1, 1, 1), ordering, tile)
+    )
+
+
+def test_threads_that_share_the_tiles_of_a_large_block_change_no_bit():
+    cells, tile = (33, 26, 21), (8, 8, 8)  # more cells than one thread does alone
+    one = solved(cells, (1, 1, 1), "tiles", tile)
+    for threads in (2, 3):
+        np.testing.assert_array_equal(solved(cells, (1, 1, 1), "tiles", tile, threads), one)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("ordering", ORDERINGS)
+@pytest.mark.parametrize("changed", [False, True])
+def test_a_gpu_has_the_bits_of_a_cpu(ordering, changed):
+    cells, tile = (23, 18, 21), (8, 8, 8)
+    host = solved(cells, (1, 1, 1), ordering, tile)
+    blocks = (1, 1, 1) if ordering in ("hyperplanes", "blocks") else (1, 2, 2)
+    change = (lambda launch: launch.shuffled()) if changed else (lambda launch: launch)
+    np.testing.assert_array_equal(solved(cells, blocks, ordering, tile, device=gpu(), change=change), host)
+
+
+ATLASES = {
+    "two": lambda: turned((13, 7, 6), ((8,), (), ()), [ROTATIONS[n] for n in (0, 13)]),
+    "four": lambda: turned((9, 10, 5), ((5,), (6,), ()), [ROTATIONS[n] for n in (3, 0, 17, 22)], (False, False, True)),
+}
+
+
+@pytest.mark.parametrize("ordering", ["tiles", "jacobi"])
+@pytest.mark.parametrize(("blocks", "cuts"), [(1, None), (2, {0: (1, 2, 1)}), (3, {1: (1, 2, 2)})])
+@pytest.mark.parametrize("name", ATLASES)
+def test_nothing_is_earlier_across_a_seam(name, blocks, cuts, ordering):
+    """Each chart is solved as if it were alone, in its own directions, however charts are cut."""
+    atlas, tile = ATLASES[name]()[0], (4, 4, 4)
+    space = charted(atlas, [Field(each) for each in "abx"])
+    partition = Partition(space, (1, 1, blocks), pieces=divided(atlas, blocks, cuts, tile))
+    start = [started(chart.shape) for chart in space.charts]
+
+    def job(shard):
+        mine = partition.cells_of(shard.block)
+        for name in "abx":
+            values = [each[name] for each in start]
+            shard.write_parts([name], [(box, {name: cells_of(box, space, values)}) for box in mine])
+        for _ in range(2):
+            shard.run(program(space.charts, ordering, tile))
+        return [(box, shard.read("x", box)) for box in mine]
+
+    expect = [expected(chart.shape, ordering, tile) for chart in space.charts]
+    for box, found in (pair for block in run_threads(partition, job, cpu(2), Mapper(debug=True)) for pair in block):
+        np.testing.assert_array_equal(found, cells_of(box, space, expect))
+
+
+def cells_of(box, space, arrays):
+    """The values in a box of arrays of all charts."""
+    n = next(n for n, chart in enumerate(space.charts) if box in chart)
+    return np.ascontiguousarray(arrays[n][box.slices(space.charts[n].lo)])
+
+
+@pytest.mark.parametrize("ordering", ["tiles", "hyperplanes"])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_delays_and_other_orders_that_are_allowed_change_no_bit(ordering, threads):
+    """S9 of the specification: tiles late and early, and the cells of a tile by i + j + k."""
+    cells, tile = (33, 26, 21), (8, 8, 8)
+    one = solved(cells, (1, 1, 1), ordering, tile)
+    for _ in range(3):
+        late = solved(cells, (1, 1, 1), ordering, tile, threads, change=lambda launch: launch.shuffled())
+        np.testing.assert_array_equal(late, one)
+
+
+@pytest.mark.parametrize(
+    ("ordering", "wrong"),
+    [
+        ("jacobi", "if (c.i) x[c] += x[c - 1]"),  # of a tile that may come before or after
+        ("tiles", "if (c.i % 4 < 3 && c.j % 4) x[c] += x[c + 1 - range.y]"),  # a cell of the same i + j + k
+    ],
+)
+def test_a_kernel_that_reads_what_is_not_earlier_is_found_in_debug_mode(ordering, wrong):
+    right = "{ x[c] = relax(c, b[c], a, x, range); }"
+    assert right in SOLVE
+
+    @task(kernel=SOLVE.replace(right, f"{right[:-1]} {wrong}; }}"))
+    def forward(a: Read[1], b: Read, x: Swept["up"], *, sweep: Sweep):
+        """Wrong"""
+
+    with pytest.raises(RunFailed, match=r"makes another 'x' in the cell \(.*\) of block 0 in another order"):
+        solved((8, 8, 8), (1, 1, 1), ordering, (4, 4, 4), debug=True, tasks=(forward, backward))
