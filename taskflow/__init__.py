@@ -16,7 +16,7 @@ _ROOMS = {
     "taskflow.simulation.build.two_phase": ("TwoPhase",),
     "taskflow.simulation.interactive": ("Simulation",),
     "taskflow.simulation.run": ("Run", "run"),
-    "taskflow.simulation.sweep": ("Sweep", "sweep"),
+    "taskflow.simulation.sweep": ("Study", "sweep"),
     "taskflow.release": ("__version__",),
     "taskflow.errors": ("BadInput", "Interrupted", "RunFailed", "Stopped", "TaskflowError"),
     "taskflow.runtime.regions": ("Atlas", "Box", "Field", "Partition", "Region", "Seam", "Turn", "charted", "region"),
@@ -75,6 +75,7 @@ __all__ = [
     "Simulation",
     "Slurm",
     "Stopped",
+    "Study",
     "Sweep",
     "Swept",
     "TaskflowError",
@@ -130,7 +131,7 @@ if TYPE_CHECKING:
     from taskflow.simulation.case import Case
     from taskflow.simulation.interactive import Simulation
     from taskflow.simulation.run import Run, run
-    from taskflow.simulation.sweep import Sweep, sweep
+    from taskflow.simulation.sweep import Study, sweep
 
 
 def __getattr__(name: str) -> Any:

@@ -40,8 +40,10 @@ Told = Callable[[int, Mapping[str, Any], Run], None]
 
 
 @dataclass(frozen=True)
-class Sweep:
-    """The runs of a sweep, in the order of the product of its `parameters`, the last of which changes fastest."""
+class Study:
+    """A study of parameters: the runs of a sweep in the order of the product of `parameters`, the last of which changes
+    fastest.
+    """
 
     directory: Path
     parameters: Mapping[str, Sequence[Any]]
@@ -68,7 +70,7 @@ def sweep(
     at_once: int | None = None,
     force: bool = False,
     told: Told | None = None,
-) -> Sweep:
+) -> Study:
     """Run a case with all combinations of `parameters`, each a key such as "fluid.viscosity" with its values.
 
     `output` is the folder of their run directories 0000, 0001, ..., by default the case's title with -sweep behind it.
@@ -128,7 +130,7 @@ def sweep(
     if failed:
         lines = (f"\n{folder / f'{n:04}'}, {_words(points[n][0])}: {error}" for n, error in sorted(failed.items()))
         raise RunFailed(f"{len(failed)} of {len(points)} runs failed; the same call goes on with them:{''.join(lines)}")
-    return Sweep(folder, {name: list(values) for name, values in parameters.items()}, [runs[n] for n in sorted(runs)])
+    return Study(folder, {name: list(values) for name, values in parameters.items()}, [runs[n] for n in sorted(runs)])
 
 
 def _points(case: Case, parameters: Mapping[str, Sequence[Any]]) -> list[tuple[dict[str, Any], Case]]:

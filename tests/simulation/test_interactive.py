@@ -229,7 +229,7 @@ def test_fields_on_charts(client, tmp_path):
         found, expected = velocity[chart]["u"], stored[chart]["u"]
         assert np.array_equal(found, expected)
         assert found.attrs.items() <= expected.attrs.items()
-        assert found["x_c"].equals(expected["x_c"])
+        assert np.array_equal(found["x_c"], expected["x_c"])
 
 
 def test_recorded_arrays(client, tmp_path):
@@ -366,7 +366,8 @@ def test_two_phases(client, tmp_path):
             simulation.step()
             share = float(simulation["f"].mean())
         simulation.run()
-    check_same(tmp_path / "run", tmp_path / "whole")
+    one, other = (tf.Run.open(tmp_path / name).dataset() for name in ("run", "whole"))
+    assert one.equals(other)
     assert 0 < share < 0.2
     with tf.Simulation(case, client, tmp_path / "changed") as simulation:
         simulation.step()
