@@ -68,9 +68,15 @@ class Model(Protocol):
     def step(self, f: Roles) -> Iterator[Launch | Repeat]:
         """The program of a time step, which reads the `scalars`."""
 
+    @property
+    def changeable(self) -> frozenset[str]:
+        """The fields that somebody may change between two steps, after which `renew` is run: all that moves."""
+        moving = {*self.moving, *(VELOCITY if "velocity" in self.moving else ())}
+        return frozenset(moving & self.fields.keys())
+
     def renew(self, f: Roles) -> Iterator[Launch | Repeat]:
-        """The program for a state whose fields in `moving` somebody has changed between two steps: values beyond
-        boundaries, and what else follows from them and the next step reads.
+        """The program for a state some of whose `changeable` fields were changed: values beyond boundaries, and what
+        else follows from them and the next step reads.
         """
         yield from ()
 

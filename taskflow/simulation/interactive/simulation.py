@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import numpy as np
 
 from taskflow.errors import BadInput
-from taskflow.flow.model import VELOCITY
 from taskflow.output import STORE, RecordedArray
 from taskflow.runtime.cluster.jobs import Pickled
 from taskflow.runtime.regions import Box
@@ -134,8 +133,8 @@ class Simulation(DrivenRun):
         fails: the simulation pauses then, with what the function has changed.
         """
         self._check_going("on_blocks(...)")
-        known, moving = self.case.fields, {*self._attempt.sim.model.moving}
-        may = [name for name in known if name in moving or (name in VELOCITY and "velocity" in moving)]
+        known = self.case.fields
+        may = [name for name in known if name in self._attempt.sim.model.changeable]
         for what, names, there in (("fields", fields, known), ("writes", writes, may)):
             if isinstance(names, str) or not set(names) <= {*there}:
                 raise BadInput(f"on_blocks(..., {what}={names!r}): give a list of names among {', '.join(there)}")
