@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
     from taskflow.runtime.cluster import Slurm
 
-Function = TypeVar("Function", bound=Callable[..., object])
 Answer = TypeVar("Answer")
 
 
@@ -61,7 +60,6 @@ class DrivenRun:
             request = RunRequest(case, own, lasting, scheduler_file, over, progress or unwatched, None)
             recovery = Recovery(0, how_to_resume(own.path))
             self._attempt = stack.enter_context(Attempt(request, restart, recovery))
-            self._opened = stack
             self._tick = restart.tick if restart is not None else Tick()
             try:
                 self._done(self._do(replace(self._attempt.job, pause=HERE)))
@@ -140,7 +138,8 @@ class DrivenRun:
         try:
             callback.function(self)
         except Exception as error:
-            self._end(f"{callback.name} raised {type(error).__name__}: {error}")
+            if not self._over:
+                self._end(f"{callback.name} raised {type(error).__name__}: {error}")
             raise
         finally:
             self._busy = busy

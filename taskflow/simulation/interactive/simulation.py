@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 
 Function = TypeVar("Function", bound=Callable[..., object])
-Answer = TypeVar("Answer")
 
 
 class Simulation(DrivenRun):
