@@ -11,8 +11,7 @@ from taskflow.runtime.regions import Triple
 
 @dataclass(frozen=True)
 class Deployment:
-    """On what a run began: its blocks, which decide its last bits, its kind of device, and how many workers there were.
-    """
+    """What a run began on: its blocks, which decide its last bits, its kind of device, and its number of workers."""
 
     blocks: Triple
     device: str
