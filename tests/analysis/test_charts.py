@@ -66,13 +66,13 @@ def test_pressure_is_linear_to_the_face_and_stress_that_of_the_wall_flux(annulus
 
 
 def test_the_stress_of_a_fluid_that_leaves_a_wall(tmp_path):
-    """Of u = (x, 0, 0) beside x = 0: the normal stress 2 viscosity du/dx, and no shear."""
+    """Of u = (x, 0, 0) beside x = 0: the flux of momentum, viscosity du/dx, and no shear."""
     functions = {"u": lambda x, y, z: x, "v": lambda x, y, z: 0 * x, "w": lambda x, y, z: 0 * x}
     grid = shape("box", {"cells": (8, 4, 4), "lengths": (1.0, 2.0, 1.5)}).grid()
     about = {"viscosity": 0.1, "boundary_x_min": "wall", "boundary_x_min_velocity": np.zeros(3)}
     records = tree(filled(tmp_path / "fields.zarr", grid, functions, about))
     side = records.flow.side("x_min")
-    np.testing.assert_allclose(side.stress_x, 0.2, rtol=1e-13)
+    np.testing.assert_allclose(side.stress_x, 0.1, rtol=1e-13)
     np.testing.assert_allclose(side.shear_x, 0.0, atol=1e-15)
 
 

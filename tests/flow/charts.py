@@ -159,7 +159,7 @@ def march(
     steady: float = 0.0, every: int = 100, constants: Mapping[str, np.ndarray] | None = None, blocks=(1, 1, 1),
     dtype: str = "f8", threads: int = 1, device: Device | None = None, after=None,
 ) -> Marched:  # fmt: skip
-    """March until all residuals have fallen to `steady` times the largest of the first five looks. `constants` are
+    """March until all residuals have fallen to `steady` times their largest value so far. `constants` are
     fields over the cells `around` that no program writes; `after` is a program for the final state.
     """
     more = [name for name in constants or {} if name not in model.fields]

@@ -272,5 +272,13 @@ def test_what_the_case_says_reaches_the_model():
     assert setup.system.speed == pytest.approx(np.sqrt(1.0), rel=1e-2)  # root(1 * 1 * 1 * 1); the lid is slower
     assert [side.name for side in model.sides if side.varying] == ["z_max"]
     assert model.sides[0].condition.warm == (model.sides[0].name == "x_min")
+    assert "smaller method.cfl (now 0.4) or method.reference_speed, or another march" in setup.system.remedy
     assert not Simulation(case(TURNED), (1, 1, 1)).model.spacing
     assert Simulation(case(), (1, 1, 1)).model.planar
+
+
+def test_what_helps_a_creeping_flow():
+    """b is told that makes sound as fast as friction in the thinnest cells, where the present one is far below."""
+    assert not Simulation(case(), (1, 1, 1)).system.settled.creeping
+    creeping = Simulation(case(LID, fluid__viscosity=50.0), (1, 1, 1)).system.settled.creeping
+    assert creeping.endswith("give a larger method.compressibility (now 1), up to 2.5e+05")  # (50 / 0.1)^2

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+import taskflow.accessor  # noqa: F401  trees have their `flow`
 from taskflow.errors import RunFailed
 from taskflow.geometry.grids import SHAPES, shape
 from taskflow.output import read_log, tree
@@ -158,3 +159,18 @@ def test_stencils_and_shares_are_told():
     assert setup.domain.place("c", setup.domain.first[1], 0) == (
         "in cell (1, 1, 1) of chart 2, at x = 0.55, y = 0.0625, z = 0.0833333"
     )
+
+
+@pytest.mark.slow
+def test_pressure_and_stress_of_a_side_add_up_to_the_force_of_the_log(tmp_path):
+    """To the rounding of sums, on few cells, at every snapshot."""
+    go(case(CYLINDER), tmp_path / "run")
+    side = tree(tmp_path / "run" / "fields.zarr").flow.side("body")
+    lines = {line["step"]: line["bodies"]["body"] for line in read_log(tmp_path / "run" / "log.jsonl")}
+    for time in side.time.values:
+        here, acts = side.sel(time=time), lines[int(time)]
+        for n, axis in enumerate("xyz"):
+            pressure, stress = ((values * here.area).sum() for values in (here.p_face * here[f"normal_{axis}"],
+                                                                          here[f"stress_{axis}"]))  # fmt: skip
+            assert float(pressure) == pytest.approx(acts["pressure_force"][n], rel=1e-12, abs=1e-15)
+            assert float(pressure + stress) == pytest.approx(acts["force"][n], rel=1e-12, abs=1e-15)

@@ -30,8 +30,8 @@ def side(records: xr.DataTree, name: str) -> xr.Dataset:
     it along the face, the shear stress `shear_x`, ...
 
     p_face = 3/2 p_1 - 1/2 p_2 of the two cells next to the face, as the equations have it, and p_1 where the chart is
-    one cell thick. The stress is that which the fluid puts on the wall, over density: viscosity (d + n (n . d)), with
-    d = 2 (u - u_wall) |S| / V as the equations have it: S is the area of the face, V the mean of the volumes of the
+    one cell thick. The stress is that which the fluid puts on the wall, over density: viscosity times
+    2 (u - u_wall) |S| / V as the equations have it: S is the area of the face, V the mean of the volumes of the
     cell and of its mirror image beyond. It needs the attributes `viscosity`, `boundary_NAME` = "wall" and
     `boundary_NAME_velocity`, which walls have whose velocity is the same everywhere. Coordinates are the middle of a
     face, x, y, z, its normal n out of the fluid and its area, and chart, k, j and i of the cell.
@@ -77,7 +77,7 @@ def _on(chart: xr.Dataset, patch: Patch, wall: tuple[float, np.ndarray] | None) 
         relative = np.stack([values[name].values for name in VELOCITY]) - _along(velocity, values["u"])
         gradient = 2 * viscosity * relative * size / around.reshape(-1)
         across = (gradient * n).sum(axis=0) * n
-        for name, stress in (("stress", gradient + across), ("shear", gradient - across)):
+        for name, stress in (("stress", gradient), ("shear", gradient - across)):
             for axis, component in zip("xyz", stress, strict=True):
                 about = {"long_name": f"{WHICH[name]} along {axis}, over density", "units": UNITS}
                 values[f"{name}_{axis}"] = values["u"].copy(data=component).assign_attrs(about)

@@ -157,7 +157,7 @@ def residual(
 ) -> dict[str, np.ndarray]:  # fmt: skip
     """What leaves cells of p (which is mass), u, v, w and, where it is there, T; areas are [axis, component, z, y, x].
     T is carried by the mass fluxes, by limited parabolas from the upwind side, or, where the pressure alone is damped,
-    as the mean of both sides.
+    as the mean of both sides; T times the mass that leaves is taken off, so that a uniform T stays.
     """
     state = np.stack([q[name] for name in NAMES])
     b = np.full_like(volumes, how.compressibility) if b is None else b
@@ -172,7 +172,7 @@ def residual(
         if "T" in q:
             carrying = f[0] * carried_heat(q["T"], sides, f[0], axis, how)
             conducted = how.diffusivity * gradient_through(q["T"], areas, volumes, axis, how)
-            total["T"] += outward(carrying - conducted, axis)
+            total["T"] += outward(carrying - conducted, axis) - at(q["T"]) * outward(f[0], axis)
     return total
 
 

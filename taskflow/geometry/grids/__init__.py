@@ -5,7 +5,7 @@ from taskflow.geometry.grids.faces import faces
 from taskflow.geometry.grids.ghosts import ghosted
 from taskflow.geometry.grids.grid import SIDES, Chart, Grid, Patch, Seam
 from taskflow.geometry.grids.keys import Key, Kind, Shape
-from taskflow.geometry.grids.metrics import areas, closure, volumes
+from taskflow.geometry.grids.metrics import areas, closure, thickness, volumes
 from taskflow.geometry.grids.problems import BadGrid
 from taskflow.geometry.grids.quality import Extreme, Quality, quality
 from taskflow.geometry.grids.read import map_beside, read_grid
@@ -38,6 +38,7 @@ __all__ = [
     "quality",
     "read_grid",
     "shape",
+    "thickness",
     "volumes",
     "write_grid",
 ]

@@ -16,7 +16,7 @@ from taskflow.geometry.grids.grid import Grid
 from taskflow.geometry.grids.keys import LENGTH, SHARE, SIZE, TRUTH, Shape, key
 from taskflow.geometry.grids.round import widest
 
-BULGE = 0.3  # of the sides of the square: 0 are chords, 1 arcs
+BULGE = 0.7  # of the sides of the square: 0 are chords, 1 arcs; the rounder, the less do grid lines turn at seams
 CORE = 0.6
 
 

@@ -34,6 +34,8 @@ template <class F, class Conduction>
 FN None heat_on(None, const Conduction&, const F&, const Steps&) { return {}; }
 template <class F, class Conduction>
 FN Warmth heat_on(In T, const Conduction& conduct, const F& f, const Steps& steps) { return {row(T, f, steps.of<F::axis>()), conduct(T, f, steps)}; }
+// What leaves a cell of a scalar, less its own value times the mass that leaves: while div u is not 0, what is uniform stays so.
+FN real settled(real leaving, real mass, real own) { return leaving - mass * own; }
 FN real heat_through(const Warmth& T, real mass, const Lying& side, const Numbers& n) {
   return mass * carried(T.around, mass, side) - n.diffusivity * T.conducted;
 }
@@ -42,6 +44,10 @@ FN real heat_through(const Warmth& T, real mass, const Lying& side, const Number
 template <class Heat, class Kept>
 struct Passing {
   static constexpr int heat = 4, added = heat + present<Heat>, count = added + (present<Kept> ? 4 : 0);
+  INLINE static real mass(const real* numbers) {
+    if constexpr (present<Kept>) return numbers[0] + numbers[added];
+    return numbers[0];
+  }
 };
 FN void put(real* numbers, const State& a) { numbers[0] = a.p, numbers[1] = a.u.x, numbers[2] = a.u.y, numbers[3] = a.u.z; }
 FN State state(const real* numbers) { return {numbers[0], {numbers[1], numbers[2], numbers[3]}}; }

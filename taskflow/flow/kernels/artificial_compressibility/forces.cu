@@ -11,19 +11,23 @@ FN Position middle(In x, In y, In z, Index at, Index R, Index S, const Lever&) {
   return {mean(x), mean(y), mean(z)};
 }
 
-// (grad u)^T . S, which with grad u . S makes the whole stress: sums over directions a of S_a (change of u along a) . S / V.
-// It is 0 on plane walls, and on walls at rest.
-FN Vector transposed(const Fields&, const Uniform<Numbers>&, const FaceOf<AXIS>&, const Steps&) { return {0, 0, 0}; }
-FN Vector transposed(const Fields& q, const Stored& g, const FaceOf<AXIS>& f, const Steps& steps) {
-  using S = Skewed<AXIS>;
-  const Index A = steps.of<AXIS>();
-  const Vector s = g.face<AXIS>(f), normal{across(q.u, f, A), across(q.v, f, A), across(q.w, f, A)};
-  const auto change = [&](Index E) { return Vector{along(q.u, f, A, E), along(q.v, f, A, E), along(q.w, f, A, E)}; };
-  Vector sum = plus(dot(normal, s) * s, dot(change(steps.of<S::E>()), s), g.beside<AXIS, S::E>(f));
+// (grad u)^T . S - S div u, which with grad u . S makes the whole stress: the integral of dl x u around the face, of which there is
+// nothing left over a closed wall. On edges u is the mean of that of the walls on both sides. It is 0 on walls that do not turn.
+FN Vector cross(Vector a, Vector b) { return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x}; }
+template <class Geometry>
+FN Vector transposed(const Fields&, const Geometry&, None, None, None, Index, Index, Index, Index) { return {0, 0, 0}; }
+FN Vector transposed(const Fields&, const Uniform<Numbers>&, In, In, In, Index, Index, Index, Index) { return {0, 0, 0}; }
+FN Vector transposed(const Fields& q, const Stored&, In x, In y, In z, Index f, Index A, Index R, Index S) {
+  const auto along = [&](Index from, Index to, Index beside) {
+    const Vector edge{x[to] - x[from], y[to] - y[from], z[to] - z[from]};
+    const Vector here = q.velocity(f) + q.velocity(f - A), there = q.velocity(f + beside) + q.velocity(f - A + beside);
+    return cross(edge, here + there);
+  };
+  Vector sum = along(f + R, f + R + S, R) + along(f + S, f, -R);
 #ifndef PLANAR
-  sum = plus(sum, dot(change(steps.of<S::F>()), s), g.beside<AXIS, S::F>(f));
+  sum = sum + (along(f, f + R, -S) + along(f + R + S, f + S, S));
 #endif
-  return reciprocal(g.volume_around<AXIS>(f)) * sum;
+  return real(AXIS == 1 ? -0.25 : 0.25) * sum;
 }
 
 struct OnFace {
@@ -43,7 +47,7 @@ FN OnFace leaving(const Fields& q, Heat T, InByte sides, const Geometry& g, X x,
   double heat = 0;
   if constexpr (present<Heat>) heat = heat_through(heat_on(T, conduct, f, steps), mass, side, n);
   const double p[3] = {sign * flux.carried.u.x, sign * flux.carried.u.y, sign * flux.carried.u.z}, nu = -sign * n.viscosity;
-  const Vector turned = transposed(q, g, f, steps);
+  const Vector turned = transposed(q, g, x, y, z, f, A, R, S);
   const double t[3] = {nu * (conduct(q.u, f, steps) + turned.x), nu * (conduct(q.v, f, steps) + turned.y),
                        nu * (conduct(q.w, f, steps) + turned.z)};
   const Position place = middle(x, y, z, f, R, S, about);

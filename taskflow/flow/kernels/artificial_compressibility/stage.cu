@@ -12,9 +12,13 @@ FN State rate(const Values<P::count>& out, InOut p, InOut u, InOut v, InOut w, I
   keep(added, p, u, v, w, c);
   return state(out.of) + added;
 }
-FN void keep_heat(None, None, Index, real, const real*) {}
-FN void keep_heat(Out T, None, Index c, real share, const real* out) { T[c] = share * *out; }
-FN void keep_heat(Out T, In T_0, Index c, real dt, const real* out) { T[c] = T_0[c] - dt * *out; }
+template <class P>
+FN None heat(None, Index, const Values<P::count>&) { return {}; }
+template <class P>
+FN real heat(In T, Index c, const Values<P::count>& out) { return settled(out.of[P::heat], P::mass(out.of), T[c]); }
+FN void keep_heat(None, None, Index, real, None) {}
+FN void keep_heat(Out T, None, Index c, real share, real leaving) { T[c] = share * leaving; }
+FN void keep_heat(Out T, In T_0, Index c, real dt, real leaving) { T[c] = T_0[c] - dt * leaving; }
 
 TASK stage(Range range, In p, In u, In v, In w, In p_0, In u_0, In v_0, In w_0, Out p_new, Out u_new, Out v_new, Out w_new
            OPTIONAL(T) OPTIONAL(T_0) OPTIONAL(T_new), InByte sides OPTIONAL(metrics) OPTIONAL(b)
@@ -37,7 +41,7 @@ TASK stage(Range range, In p, In u, In v, In w, In p_0, In u_0, In v_0, In w_0, 
     const Vector force = lifted(pushed(f_x, f_y, f_z, c, numbers), T, c, numbers);
     const State leaving = rate<P>(out, d_p, d_u, d_v, d_w, c, numbers);
     keep({old.p - dt * here * leaving.p, plus(old.u, -dt, plus(leaving.u, -volume, force))}, p_new, u_new, v_new, w_new, c);
-    keep_heat(T_new, T_0, c, dt, out.of + P::heat);
+    keep_heat(T_new, T_0, c, dt, heat<P>(T, c, out));
   });
 }
 
@@ -54,6 +58,6 @@ TASK residual(Range range, In p, In u, In v, In w, Out p_new, Out u_new, Out v_n
     const State leaving = state(out.of);
     const Vector force = lifted(pushed(f_x, f_y, f_z, c, numbers), T, c, numbers);
     keep({inverse * leaving.p, inverse * plus(leaving.u, -volume, force)}, p_new, u_new, v_new, w_new, c);
-    keep_heat(T_new, None{}, c, inverse, out.of + P::heat);
+    keep_heat(T_new, None{}, c, inverse, heat<P>(T, c, out));
   });
 }

@@ -56,8 +56,9 @@ def force_on_side(
     *, on: Face, force: Reduce["exact sum", 10], most: Scalar, numbers: Numbers, about: Lever,
 ) -> None:  # fmt: skip
     """force = sums over faces of p S, of -viscosity (grad u + (grad u)^T) . S, of r times their sum, and of the flux of
-    T: what acts on that which is beyond, S pointing there. Of uniform cells, whose walls are planes, the transposed
-    gradient is left out: it is 0 there.
+    T: what acts on that which is beyond, S pointing there. The transposed gradient, less S div u, is the integral of
+    dl x u around a face: it adds up to 0 over a closed wall, so that the force is what the fluid loses. Of uniform
+    cells, whose walls are planes, it is left out, and where there are no vertices.
     """
 
 

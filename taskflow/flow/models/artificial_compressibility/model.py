@@ -26,7 +26,7 @@ from taskflow.flow.models.artificial_compressibility.sides import (
     Side,
     edge_ghosts,
     edges,
-    scalar_beyond_edge,
+    scalar_edge_ghosts,
     scalar_ghosts,
     side_ghosts,
 )
@@ -265,7 +265,7 @@ class ArtificialCompressibility(Model):
             for side in self.sides:
                 yield from scalar_ghosts(side, scalar.name, name, metrics, spread)
             for edge in self.edges:
-                yield scalar_beyond_edge(name, over=edge.ghosts, on=edge.faces[0], corner=edge.corner)
+                yield scalar_edge_ghosts(edge, name)
 
     def place(self, f: Roles) -> tuple[str, str | None, str | None, tuple[str, ...] | None]:
         """What a residual reads besides the state: sides, metrics, compressibility and force."""

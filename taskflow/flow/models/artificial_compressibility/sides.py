@@ -96,10 +96,13 @@ class Side:
 
 @dataclass(frozen=True)
 class Edge:
-    """Ghost cells beyond two faces at once, which no other cell fills."""
+    """Ghost cells beyond two faces at once, which no other cell fills. With `three`, these are of an edge that three
+    charts meet at: all of them then have the same value there, as what passes the faces between them must be the same.
+    """
 
     faces: tuple[str, str]
     ghosts: tuple[Box, ...]
+    three: bool = False
 
     @property
     def corner(self) -> Corner:
@@ -200,6 +203,19 @@ def scalar_beyond_edge(s: ReadWrite[INSIDE], *, on: Face, corner: Corner) -> Non
     """The same of a scalar."""
 
 
+@task(kernel=TEXTS / "edges.cu")
+def among_three(
+    velocity: Components(u=ReadWrite[INSIDE], v=ReadWrite[INSIDE], w=ReadWrite[INSIDE]), T: ReadWrite[INSIDE] | None,
+    *, on: Face, corner: Corner,
+) -> None:  # fmt: skip
+    """q(-1, -1) = (q(-1, 0) + q(0, -1) + q(0, 0)) / 3, with the same bits seen from each of the three cells."""
+
+
+@task(kernel=TEXTS / "edges.cu")
+def scalar_among_three(s: ReadWrite[INSIDE], *, on: Face, corner: Corner) -> None:
+    """The same of a scalar."""
+
+
 def outward(face: str) -> tuple[int, int, int]:
     """The step through a face."""
     axis, high = frame(face)
@@ -250,4 +266,11 @@ def scalar_ghosts(side: Side, name: str, scalar: str, metrics: str | None, numbe
 
 def edge_ghosts(edge: Edge, velocity: tuple[str, ...], T: str | None) -> Launch:
     """Fill the ghost cells of an edge."""
-    return beyond_edge(velocity, T, over=edge.ghosts, on=edge.faces[0], corner=edge.corner)
+    fill = among_three if edge.three else beyond_edge
+    return fill(velocity, T, over=edge.ghosts, on=edge.faces[0], corner=edge.corner)
+
+
+def scalar_edge_ghosts(edge: Edge, scalar: str) -> Launch:
+    """The same of a scalar."""
+    fill = scalar_among_three if edge.three else scalar_beyond_edge
+    return fill(scalar, over=edge.ghosts, on=edge.faces[0], corner=edge.corner)

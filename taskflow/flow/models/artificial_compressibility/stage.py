@@ -29,8 +29,9 @@ def stage(
     """q_new = q_0 - fraction dtau R(q) / V, for p times b: R is the sum of the fluxes out of a cell, less V force.
 
     dtau is `step` times V / (sum over directions of |u.S| + root((u.S)^2 + b |S|^2) + 4 spread |S|^2 / V), of the
-    values of q_0, or `step` itself. T is carried by the mass fluxes of q, from the upwind side. With `kept` what
-    friction and scheme add to R is mixed with that of the stage before, and kept.
+    values of q_0, or `step` itself. T is carried by the mass fluxes of q, from the upwind side, less T times their sum
+    out of the cell, so that a uniform T stays while mass is not balanced yet. With `kept` what friction and scheme add
+    to R is mixed with that of the stage before, and kept.
     """
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from taskflow.errors import BadInput
 from taskflow.flow.models.artificial_compressibility.sides import Condition, Edge, Kind, Patch, Side, outward
 from taskflow.geometry.grids import Border, Grid, borders, faces
-from taskflow.runtime.regions import Atlas, Box, difference
+from taskflow.runtime.regions import Atlas, Box, difference, triple
 from taskflow.simulation.build.artificial_compressibility.inlet import parabolic
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.charts.sides import ChartSide
@@ -89,7 +89,7 @@ def more_edges(grid: Grid, mapped: Atlas, *, planar: bool) -> tuple[Edge, ...]:
     none.
     """
     patches = [border for some in borders(grid, mapped.ghost).values() for border in some]
-    edges: dict[tuple[str, str], list[Box]] = {}
+    edges: dict[tuple[str, str, bool], list[Box]] = {}
     for n, chart in enumerate(mapped.charts):
         own = [border for border in patches if border.chart == n]
         for (a, s), (b, t) in combinations(product(range(3), range(2)), 2):
@@ -102,5 +102,22 @@ def more_edges(grid: Grid, mapped: Atlas, *, planar: bool) -> tuple[Edge, ...]:
                 (p.inside & q.inside).shift(outward(one)).shift(outward(other))
                 for p in own if (p.axis, p.end) == (a, s) for q in own if (q.axis, q.end) == (b, t)
             ]  # fmt: skip
-            edges.setdefault((one, other), []).extend(difference([line], [*fed, *between]))
-    return tuple(Edge(faces, tuple(ghosts)) for faces, ghosts in edges.items() if ghosts)
+            three = list(_among_three(mapped, n, line, one, other))
+            edges.setdefault((one, other, True), []).extend(three)
+            edges.setdefault((one, other, False), []).extend(difference([line], [*fed, *between, *three]))
+    return tuple(Edge((one, other), tuple(ghosts), three) for (one, other, three), ghosts in edges.items() if ghosts)
+
+
+def _among_three(mapped: Atlas, n: int, line: Box, one: str, other: str) -> Iterator[Box]:
+    """What of a line of ghost cells beyond two faces of chart n is where three charts meet: the way through the one
+    face, and on through the next seam, leads to the cells that are next to this chart through the other face.
+    """
+    seams = [seam for seam in mapped.seams if seam.chart == n]
+    inward = triple(-step for step in outward(one))
+    for near, far in product(seams, repeat=2):
+        ghosts = near.beyond.shift(outward(other)) & far.beyond.shift(outward(one)) & line
+        for seam in mapped.seams if ghosts else ():
+            image = near.turn(ghosts) & seam.beyond
+            part = near.turn.inverse(image)
+            if part and seam.turn(image) == far.turn(part.shift(inward)):
+                yield part

@@ -7,24 +7,41 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from taskflow.flow.models.artificial_compressibility.convergence import FIRST, Convergence
+from taskflow.flow.models.artificial_compressibility.convergence import Convergence
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Location
 from taskflow.runtime.tasks import Program
 from taskflow.simulation.schedule import Every, Tick
 
+FIRST = 5  # steps after each of which is looked: residuals may be largest then
+
 
 @dataclass(frozen=True, eq=False)
 class ResidualCriterion:
-    """Each residual has fallen to `tolerance` times its largest value of the first steps, looked at `every` so often,
-    and after each of the first steps; with `accept` also where they fall no further.
+    """Each residual has fallen to `tolerance` times its largest value so far, looked at `every` so often, and after
+    each of the first steps; with `accept` also where they fall no further. `thinnest` is the least thickness of a cell.
     """
 
     model: ArtificialCompressibility
     tolerance: float
     every: Every
     accept: bool
+    thinnest: float
+
+    @property
+    def creeping(self) -> str:
+        """What to do where steps are as short as friction wants them, and pressure takes very many to spread: with b
+        up to (viscosity / thickness)^2 of the thinnest cells sound is no faster than friction there.
+        """
+        model = self.model
+        b, most = model.method.least_compressibility(model.speed), (model.fluid.viscosity / self.thinnest) ** 2
+        if b > 0.01 * most:
+            return ""
+        return (
+            "friction makes steps short, and pressure takes very many of them to spread: give a larger"
+            f" method.compressibility (now {b:.3g}), up to {most:.2g}"
+        )
 
     @property
     def programs(self) -> tuple[Program, ...]:
@@ -44,7 +61,7 @@ class ResidualCriterion:
         """The criterion in words, for `taskflow check`."""
         otherwise = "ends the run" if self.accept else "is an error"
         return (
-            f"when each residual has fallen to {self.tolerance:g} of its largest value in the first {FIRST} steps",
+            f"when each residual has fallen to {self.tolerance:g} of its largest value so far",
             f"a fall of less than 10 % in {Convergence(0.0).patience} steps {otherwise}",
         )
 
@@ -63,17 +80,21 @@ class ResidualWatch:
 
     def go_on(self, state: Mapping[str, Any]) -> None:
         """Go on from the `state` of a checkpoint."""
-        self._convergence.history = [(look["step"], dict(look["norms"])) for look in state["looks"]]
+        convergence = self._convergence
+        convergence.largest, convergence.norms = dict(state["largest"]), dict(state["norms"])
+        convergence.history = [(look["step"], look["left"]) for look in state["looks"]]
 
     @property
     def state(self) -> dict[str, Any]:
-        """The looks that count."""
-        return {"looks": [{"step": step, "norms": norms} for step, norms in self._convergence.history]}
+        """The residuals now, the largest ones, and the looks that count."""
+        convergence = self._convergence
+        looks = [{"step": step, "left": left} for step, left in convergence.history]
+        return {"largest": convergence.largest, "norms": convergence.norms, "looks": looks}
 
     @property
     def rates(self) -> dict[str, float]:
-        """What is left of each residual, of its largest value of the first steps."""
-        return self._convergence.fallen() if self._convergence.history else {}
+        """What is left of each residual, of its largest value so far."""
+        return self._convergence.fallen()
 
     @property
     def shortfall(self) -> str | None:
@@ -81,9 +102,10 @@ class ResidualWatch:
         if self._steady or not self.rates:
             return None
         worst = max(self.rates, key=lambda name: self.rates[name])
+        slow = f"; {self._criterion.creeping}" if worst == "continuity" and self._criterion.creeping else ""
         return (
             f"the state is not steady after time.steps: the residual of {worst} has fallen to {self.rates[worst]:.2g}"
-            f" of its first value, and {self._criterion.tolerance:g} was to be reached; give more steps"
+            f" of its largest value, and {self._criterion.tolerance:g} was to be reached; give more steps{slow}"
         )
 
     def look(self, before: Tick, now: Tick) -> str | None:

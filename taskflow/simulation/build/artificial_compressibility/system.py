@@ -17,7 +17,7 @@ from taskflow.flow.models.artificial_compressibility.method import Method
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility, Heat, Passive
 from taskflow.flow.operators.momentum import Buoyancy
 from taskflow.flow.stability import StepLimit
-from taskflow.geometry.grids import Grid, volumes
+from taskflow.geometry.grids import Grid, thickness, volumes
 from taskflow.geometry.grids.outline import flat
 from taskflow.output import FieldMetadata
 from taskflow.runtime.regions import Field, Triple, triple
@@ -199,16 +199,14 @@ class CompressibilitySystem(System):
     def settled(self) -> ResidualCriterion:
         """The residuals that are steady."""
         case = self.sim.case
-        return ResidualCriterion(
-            self.model, case.table("time").steady, case.monitor.every, case.own.stall == "accept"
-        )  # fmt: skip
+        thinnest = min(float(thickness(chart.vertices).min()) for chart in self.grid.charts)
+        accept = case.own.stall == "accept"
+        return ResidualCriterion(self.model, case.table("time").steady, case.monitor.every, accept, thinnest)
 
     @property
     def remedy(self) -> str:
         """What to change where the march diverges."""
-        cfl = f"give a smaller method.cfl (now {self.model.method.courant:g})"
-        first = "" if self.model.method.flux == "central" else ', or begin with method.reconstruction = "first"'
-        return f"{cfl}{first}; the flow may be unsteady"
+        return f"{self.model.method.remedy}; the flow may be unsteady"
 
     @cached_property
     def measures(self) -> CompressibilityMeasures:

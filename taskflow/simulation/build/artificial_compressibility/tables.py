@@ -101,7 +101,9 @@ class CompressibilityMethod(Method):
     )
     march: Annotated[Literal["euler", "rk3", "rk4", "rk5"], reads(_march)] = entry("the stages of a step", "rk4")
     cfl: Annotated[float, reads(_cfl)] | None = entry(
-        "of pseudo-time", None, otherwise="of `euler` 0.4, `rk3` 1.2, `rk4` 1.5, `rk5` 2.5"
+        "of pseudo-time", None,
+        otherwise="of `euler` 0.4, `rk3` 1.2, `rk4` 1.5, `rk5` 2.5; with `second` of `rk3` 1, `rk4` 0.6, `rk5` 1.2,"
+        " with `first` of `rk4` 1.2",
     )
     steps: Literal["local", "global"] = entry("whether each cell takes its own step, or all the least", "local")
     stall: Literal["fail", "accept"] = entry(
@@ -135,7 +137,7 @@ def _steady(value: object) -> float:
         raise BadInput("a table says when a flow in real time is steady; give a number, the relative residual")
     residual = positive(value)
     if residual >= 1:
-        raise BadInput("give a number < 1, the residual over its largest value of the first steps")
+        raise BadInput("give a number < 1, the residual over its largest value so far")
     return residual
 
 
@@ -152,7 +154,7 @@ class PseudoTime(Table):
 
     steady: Annotated[float, Field(gt=0, lt=1), reads(_steady)] = entry(
         "the residual at which the run ends as `steady`: of each equation the root mean square, over its largest value"
-        " of the first five steps",
+        " so far",
         remedy="real time is not available in this version; give the relative residual of a steady state, as 1e-8",
     )
     steps: Whole = entry("the most steps", remedy="give the largest number of steps")
