@@ -54,7 +54,7 @@ def describe(costs: Estimate) -> Iterator[tuple[str, str]]:
     yield "", f"{'' if steps.exact else 'about '}{several(steps.count, 'step')}: {steps.basis}{most}"
     yield from (("warning", caution) for caution in (*costs.sim.system.cautions, *cautions(costs.sim)))
     if costs.sim.settled:
-        yield from zip(("steady", ""), costs.sim.settled.described(), strict=True)
+        yield from zip((costs.sim.settled.label, ""), costs.sim.settled.described(), strict=True)
     yield "output", _output(costs)
     for averages, what in _averaged(costs.sim):
         yield "", f"{what} of {_sampling(costs, averages)}"
@@ -82,8 +82,8 @@ def _step(costs: Estimate) -> Iterator[tuple[str, str]]:
     yield "step", f"moves {size(moved)}, {moved / cells:.0f} bytes per cell; {copy}"
     if costs.rounds:
         rounds = (moved - step.nbytes(dict.fromkeys(costs.rounds, 0.0))) / cells / ROUNDS
-        share = f"of these {rounds:.0f} bytes per cell in each round of the pressure solver"
-        yield "", f"{share}, for {several(round(ROUNDS), 'round')}: how many it will take nobody knows before"
+        share = f"of these {rounds:.0f} bytes per cell in each {costs.sim.system.iterated}"
+        yield "", f"{share}, for {ROUNDS:.0f} of them: how many it will take nobody knows before"
     yield "tasks", f"{'bytes/cell':>10}  {'times':>5}  {'task':<18}  reads -> writes"
     for row in table(step.parts, costs.rounds, step.partition):
         fields = f"{' '.join(row.reads)} -> {' '.join(row.writes)}" if row.reads or row.writes else ""
@@ -138,7 +138,7 @@ def _messages(costs: Estimate) -> tuple[str, str]:
     looked, about = (("", "") if sample.complete else (f" of the {len(sample.blocks)} that were looked at", "about "))
     traffic = costs.sim.step_cost.traffic
     most, total = max(traffic), sum(traffic, Traffic())
-    once = " (with one round of the pressure solver)" if costs.rounds else ""
+    once = f" (with one {costs.sim.system.iterated})" if costs.rounds else ""
     kinds = [f"{n:,} across {name}" for name in ("faces", "edges", "corners") if (n := getattr(total, name))]
     return (
         f"{several(most.messages, 'message')} and {size(most.nbytes)} per step{once} from the busiest block{looked}",

@@ -41,6 +41,7 @@ FORMATS = {
     "divergence": "divergence {:.2e}",
     "residual": "residual {:.2e}",
     "kinetic_energy": "energy {:.4g}",
+    "inner": "inner {:.0f}",
 }
 ALWAYS = ("step", "time")
 

@@ -20,6 +20,7 @@ from taskflow.output.disk import Guard, Unsynced, on_disk, sweep, unguarded
 from taskflow.output.groups import array_of, arrays_of, consolidate
 from taskflow.output.layout import RecordsLayout, StoreLayout
 from taskflow.output.metadata import FIRST
+from taskflow.output.moving import PLACES
 from taskflow.output.packing import Buffers, write_shards
 from taskflow.output.store import Store, create
 from taskflow.runtime.regions import Box, Triple, triple
@@ -57,7 +58,7 @@ class ShardWriter:
     def reopen(self) -> None:
         """Open the store as it is now; it may have grown."""
         self._group = zarr.open_group(str(self._path), path=self._name, mode="r+")
-        self._fields = {name: array for name, array in arrays_of(self._group) if array.ndim == 4}
+        self._fields = {name: array for name, array in arrays_of(self._group) if _is_field(name, array)}
 
     @property
     def capacity(self) -> int:
@@ -89,6 +90,11 @@ class ShardWriter:
                 if clock.monotonic() > deadline:
                     raise RunFailed(f"no room for snapshot {index} in {self._path} after {self._patience:g} s")
                 clock.sleep(POLL)
+
+
+def _is_field(name: str, array: zarr.Array) -> bool:
+    """Return whether blocks write an array: all with records in space, but places of charts that move."""
+    return array.ndim == 4 and name.rpartition("/")[2] not in PLACES
 
 
 class BlockStore(ShardWriter):

@@ -35,6 +35,7 @@ from taskflow.output.metadata import (
     metric_attributes,
     metric_name,
 )
+from taskflow.output.moving import write_places
 from taskflow.output.packing import BITS, PACKING
 from taskflow.runtime.regions import Box
 
@@ -139,6 +140,8 @@ class Store:
         if not np.isfinite(time) or (self.times and time <= self.times[-1]):
             raise ValueError(f"snapshot {index} at time {time} after time {self.times[-1:]}")
         with on_disk(f"time of snapshot {index} in {self._group.store_path}"):
+            for array in write_places(self._arrays, index, columns):  # of one chunk each
+                self._note(self._path / array.path / array.metadata.encode_chunk_key((index, 0, 0, 0)))
             for name, value in (*columns.items(), ("time", time)):
                 array = self._arrays[name]
                 array[index] = value

@@ -73,7 +73,12 @@ class Expression:
     @property
     def varies(self) -> bool:
         """Return whether its values change in time."""
-        return isinstance(self.source, str) and TIME in _names(self.source)
+        return TIME in self.names
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names in it, of coordinates, constants and functions."""
+        return _names(self.source) if isinstance(self.source, str) else frozenset()
 
     def __call__(self, x: Any, y: Any, z: Any, t: Any = 0.0) -> Array:
         """Values in float64, in the shape to which x, y and z broadcast; `BadInput` where one is not finite."""

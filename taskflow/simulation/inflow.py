@@ -58,8 +58,10 @@ class Inflows:
         """Write what enters at time 0; the scalars that the first step needs."""
         return self._written(shard, [0.0] * len(self.openings.endings))
 
-    def advance(self, shard: Shard, time: float, dt: float) -> dict[str, float]:
-        """Write what enters at the ends of the stages of a step from `time` to time + dt; the scalars that it needs."""
+    def advance(self, shard: Shard, time: float, dt: float, last: float = 0.0) -> dict[str, float]:
+        """Write what enters at the ends of the stages of a step from `time` to time + dt; the scalars that it needs.
+        How long the `last` step was makes no difference.
+        """
         return self._written(shard, [time + dt * end for end in self.openings.scheme.ends]) if self.varies else {}
 
     def at(self, face: str, name: str, time: float, cells: Box) -> np.ndarray:

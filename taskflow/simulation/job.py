@@ -90,7 +90,7 @@ class RunLoop:
         rate, spreads = model.rate(shard.scalars), model.spreads(shard.scalars)
         tick = self.clock.advance(before, rate, spreads)
         self._warn(*self.doubts.of_step(tick))
-        numbers = self.spec.inflows.advance(shard, before.time, tick.dt) if self.spec.inflows else {}
+        numbers = self.spec.inflows.advance(shard, before.time, tick.dt, before.dt) if self.spec.inflows else {}
         self.sanity.entered(numbers)
         with explained(f"step {tick.step}, time {tick.time:g}"):
             shard.run(model.step, **model.scalars(tick.dt, tick.ratio), **numbers)
@@ -200,6 +200,8 @@ class RunLoop:
             why = self.sanity.failure(tick, f"the residual of {self.settling.insane} is not finite: ")
             kept = self.saving.last
             raise RunFailed(f"{why}; the last checkpoint is that of step {kept}" if kept is not None else f"{why}")
+        if self.settling is not None and self.settling.concern is not None:
+            self._warn(self.settling.concern)
         if ended is None:
             return tick
         self.ended = ended

@@ -100,7 +100,7 @@ class Needs:
             monitor: [model.step, *first],
             model.step: [model.step, monitor, *first],
         }
-        if self.sim.settled is not None:
+        if self.sim.settled is not None and self.sim.settled.programs:
             programs, after = self.sim.settled.programs, then[model.step]
             then |= {one: [other, *after] for one, other in pairwise(programs)}
             then |= {programs[-1]: after, model.step: [programs[0], *after]}

@@ -15,7 +15,7 @@ from taskflow.simulation.lock import Owner
 from taskflow.simulation.provenance import provenance
 from taskflow.simulation.records.fields import SNAPSHOTS
 
-LOGGED = ("dt", "cfl", "divergence", "residual", "kinetic_energy", "bodies")
+LOGGED = ("dt", "cfl", "divergence", "residual", "kinetic_energy", "bodies", "inner")
 
 
 def opening(

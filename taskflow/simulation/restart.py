@@ -72,6 +72,12 @@ class Residuals(SavedPart):
     looks: list[Look]
 
 
+class Missed(SavedPart):
+    """How many steps of real time in a row have missed their tolerance."""
+
+    missed: Count
+
+
 class SavedState(SavedPart):
     """The state that a run writes, and whoever goes on reads."""
 
@@ -81,7 +87,7 @@ class SavedState(SavedPart):
     records: dict[Name, Count]
     store: dict[Name, Sums]
     averages: dict[Name, Samples]
-    settling: While | Residuals | None = None
+    settling: While | Residuals | Missed | None = None
     sanity: dict[Name, float] = {}
     lines: Count
     log: Checksum

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -44,9 +44,17 @@ class Watch(Protocol):
     def shortfall(self) -> str | None:
         """What a run that ends now lacks of a steady state, in words, where that has to be said."""
 
+    @property
+    def concern(self) -> str | None:
+        """What has to be said of the step that was looked at last."""
+
 
 class Settled(Protocol):
-    """A criterion of a steady state. Picklable."""
+    """A criterion of a steady state, or of the steps on the way. Picklable."""
+
+    @property
+    def label(self) -> str:
+        """What it is about, in a word."""
 
     @property
     def programs(self) -> tuple[Program, ...]:
@@ -73,6 +81,7 @@ class SteadyCriterion:
     rate: float
     every: Every
     over: float | None = None
+    label: ClassVar[str] = "steady"
 
     @property
     def programs(self) -> tuple[Program, ...]:
@@ -110,6 +119,8 @@ class SteadyWatch:
     `rate`, on average since then; otherwise a new one begins. The range of a quantity is the largest that it has had:
     what fades away gets steady, too. Before anything has moved there is no while.
     """
+
+    concern: ClassVar[None] = None
 
     def __init__(self, settled: SteadyCriterion, shard: Shard) -> None:
         self._settled, self._shard = settled, shard

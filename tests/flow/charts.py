@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -162,19 +162,7 @@ def march(
     """March until all residuals have fallen to `steady` times their largest value so far. `constants` are
     fields over the cells `around` that no program writes; `after` is a program for the final state.
     """
-    more = [name for name in constants or {} if name not in model.fields]
-    names = [Field(name, dtype) for name in (*model.fields, *more)] + [Field("sides", "u1")]
-    if model.spacing is None:
-        names.append(Field("metrics", dtype, values=10))
-    region = Region(chart.box, FieldSpace(names), tuple(a in chart.periodic for a in "xyz"), model.ghost)
-    partition = Partition(region, blocks)
-    fixed = dict(constants or {})
-    fixed["sides"] = np.zeros(chart.around.shape[::-1], np.uint8)
-    for side in model.sides:
-        for patch in side.patches:
-            fixed["sides"][patch.ghosts.slices(chart.around.lo)] = SIDES[side.kind]
-    if model.spacing is None:
-        fixed["metrics"] = chart.metrics
+    partition, fixed = laid_out(model, chart, constants or {}, blocks, dtype)
     job = partial(_march, model, chart, initial, fixed, steps, steady, every, after)
     shares = run_threads(partition, job, device or cpu(threads))
     whole = {name: np.empty(chart.box.shape[::-1]) for name in model.state}
@@ -185,12 +173,37 @@ def march(
     return Marched(whole, last.steps, last.norms, last.scalars)
 
 
-def _march(model, chart, initial, constants, steps, steady, every, after, shard: Shard) -> tuple[Box, Marched]:
+def laid_out(
+    model: ArtificialCompressibility, chart: Chart, constants: Mapping[str, np.ndarray], blocks, dtype: str
+) -> tuple[Partition, dict[str, np.ndarray]]:  # fmt: skip
+    """The region of a model on a chart in blocks, and the fields that no program writes."""
+    more = [name for name in constants if name not in model.fields]
+    names = [Field(name, dtype) for name in (*model.fields, *more)] + [Field("sides", "u1")]
+    if model.spacing is None:
+        names.append(Field("metrics", dtype, values=10))
+    region = Region(chart.box, FieldSpace(names), tuple(a in chart.periodic for a in "xyz"), model.ghost)
+    partition = Partition(region, blocks)
+    fixed = dict(constants)
+    fixed["sides"] = np.zeros(chart.around.shape[::-1], np.uint8)
+    for side in model.sides:
+        for patch in side.patches:
+            fixed["sides"][patch.ghosts.slices(chart.around.lo)] = SIDES[side.kind]
+    if model.spacing is None:
+        fixed["metrics"] = chart.metrics
+    return partition, fixed
+
+
+def _given(shard: Shard, chart: Chart, constants, initial) -> None:
+    """Write what is given."""
     owned = shard.partition.owned[shard.block] & chart.around
     for name, values in constants.items():
         shard.write({name: values[owned.slices(chart.around.lo)]}, owned)
     own, shape = shard.cells, chart.box.shape[::-1]
     shard.write({name: np.broadcast_to(value, shape)[own.slices((0, 0, 0))] for name, value in initial.items()})
+
+
+def _march(model, chart, initial, constants, steps, steady, every, after, shard: Shard) -> tuple[Box, Marched]:
+    _given(shard, chart, constants, initial)
     shard.run(model.start, **model.scalars(1.0, 0.0))
     norms: list[dict[str, float]] = []
     done, convergence = 0, Convergence(steady)
@@ -205,4 +218,40 @@ def _march(model, chart, initial, constants, steps, steady, every, after, shard:
     if after is not None:
         shard.run(after)
     fields = {name: shard.read(name).astype("f8") for name in model.state}
-    return own, Marched(fields, done, norms, dict(shard.scalars.items()))
+    return shard.cells, Marched(fields, done, norms, dict(shard.scalars.items()))
+
+
+def run(
+    model: ArtificialCompressibility, chart: Chart, initial: Mapping[str, np.ndarray | float], times: Sequence[float],
+    *, before: Callable[[Shard, int], None] | None = None, blocks=(1, 1, 1), threads: int = 1, dtype: str = "f8",
+    constants: Mapping[str, np.ndarray] | None = None, device: Device | None = None,
+) -> list[Marched]:  # fmt: skip
+    """The states at some times after 0, by steps of real time from one to the next; `before` each of them, by its
+    number from 0, fields may be written.
+    """
+    partition, fixed = laid_out(model, chart, constants or {}, blocks, dtype)
+    job = partial(_run, model, chart, initial, fixed, times, before)
+    shares = run_threads(partition, job, device or cpu(threads))
+    states = []
+    for n in range(len(times)):
+        whole = {name: np.empty(chart.box.shape[::-1]) for name in model.state}
+        for own, reached in shares:
+            for name, values in reached[n].fields.items():
+                whole[name][own.slices((0, 0, 0))] = values
+        states.append(replace(shares[0][1][n], fields=whole))
+    return states
+
+
+def _run(model, chart, initial, constants, times, before, shard: Shard) -> tuple[Box, list[Marched]]:
+    _given(shard, chart, constants, initial)
+    shard.run(model.start, dt=1.0)
+    now, last, reached = 0.0, 0.0, []
+    for n, time in enumerate(times):
+        if before is not None:
+            before(shard, n)
+        dt = time - now
+        shard.run(model.step, **model.scalars(dt, dt / last if last else 0.0))
+        now, last = time, dt
+        fields = {name: shard.read(name).astype("f8") for name in model.state}
+        reached.append(Marched(fields, n + 1, [model.norms(shard.scalars)], dict(shard.scalars.items())))
+    return shard.cells, reached

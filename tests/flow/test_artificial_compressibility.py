@@ -34,7 +34,7 @@ CELLS = (7, 5, 6)
 def hand(real, device, *, uniform: bool, cells=CELLS) -> ByHand:
     """Random fields, with a side of another kind at each end, on a distorted box or on one of equal cells."""
     made = ByHand(cells, real=real, ghost=LAYERS, **device)
-    made.fill((*STATE, *BEGUN, *NEW, *HEAT, *KEPT, *FORCE), seed=3)
+    made.fill((*STATE, *BEGUN, *NEW, *HEAT, *KEPT, *FORCE, "source"), seed=3)
     made.fields["b"] = 1 + made.fill(["b"], seed=5).fields["b"] / 2
     values = metrics(lattice(cells, LAYERS)) if uniform else skewed_metrics(cells)
     made.fields["metrics"] = values.astype(real)
@@ -64,13 +64,21 @@ def numbers(scheme: str, *, uniform: bool, planar: bool = False, cells=CELLS, **
     )  # fmt: skip
 
 
-def expected(made: ByHand, scheme: str, names, *, planar=False, b=None, carried=False):
+def faces_that_move(made: ByHand) -> np.ndarray:
+    """What low faces sweep per time, [axis, z, y, x]: in the field `swept`, too."""
+    rates = np.random.default_rng(7).uniform(-0.5, 0.5, (3, *made.memory.shape[::-1]))
+    rates *= np.sqrt((geometry(made)[0] ** 2).sum(axis=1))
+    made.fields["swept"] = np.moveaxis(rates, 0, 2).astype(made.real).copy()
+    return rates
+
+
+def expected(made: ByHand, scheme: str, names, *, planar=False, b=None, carried=False, swept=None):
     """The residual, or what is `carried` of it, by the reference, and how it was computed."""
     areas, volumes = geometry(made)
     how = Discretisation(0.03, 1.3, scheme, 0.02, planar=planar)
     q = {name: made.fields[name].astype("f8") for name in names}
     return (reference.carried if carried else reference.residual)(
-        q, made.fields["sides"], areas, volumes, how, b=b
+        q, made.fields["sides"], areas, volumes, how, b=b, swept=swept
     ), how
 
 
@@ -89,8 +97,8 @@ def test_the_residual_of_a_flow(scheme, uniform, real, device):
     out, _ = expected(made, scheme, STATE)
     _, volumes = geometry(made)
     made.run(residual(
-        STATE, NEW, None, "sides", None if uniform else "metrics", None, None,
-        over=made.box, numbers=numbers(scheme, uniform=uniform),
+        STATE, NEW, None, None, "sides", None if uniform else "metrics", None, None, None,
+        over=made.box, rate=None, numbers=numbers(scheme, uniform=uniform),
     ))  # fmt: skip
     force = dict(zip("uvw", (0.1, 0.2, -0.3), strict=True))
     for name in STATE:
@@ -98,33 +106,61 @@ def test_the_residual_of_a_flow(scheme, uniform, real, device):
 
 
 @pytest.mark.parametrize(
-    ("scheme", "uniform", "planar"),
-    variants({("limited", False, True)}, ("limited", "pressure"), (False, True), (False, True)),
-)
-def test_a_stage_with_all_that_a_flow_may_have(scheme, uniform, planar, device):
-    """Heat and lift, a compressibility and a force of each cell, what friction and scheme added before."""
+    ("scheme", "uniform", "planar", "real_time"),
+    variants(
+        {("limited", False, True, "moving")}, ("limited", "pressure"), (False, True), (False, True),
+        (None, "at rest", "moving"),
+    ),
+)  # fmt: skip
+def test_a_stage_with_all_that_a_flow_may_have(scheme, uniform, planar, real_time, device):
+    """Heat and lift, a compressibility and a force of each cell, what friction and scheme added before; in real time a
+    source of heat, the rate of change at the end of the stage, and faces that move.
+    """
     made, fraction, fresh, step = hand("f8", device, uniform=uniform), 0.3, 0.56, 0.9
-    made.scalars["step"] = step
+    made.scalars |= {"step": step, "rate": 3.7}
     b, kept = made.fields["b"].copy(), {name: made.values(f"d_{name}").copy() for name in STATE}
-    out, how = expected(made, scheme, (*STATE, "T"), planar=planar, b=b)
-    carried, _ = expected(made, scheme, STATE, planar=planar, b=b, carried=True)
+    swept = faces_that_move(made) if real_time == "moving" else None
+    out, how = expected(made, scheme, (*STATE, "T"), planar=planar, b=b, swept=swept)
+    carried, _ = expected(made, scheme, STATE, planar=planar, b=b, carried=True, swept=swept)
     areas, volumes = geometry(made)
     begun = np.stack([made.fields[name] for name in BEGUN[1:]])
-    dt = fraction * step * reference.step_per_volume(begun, areas, volumes, b, 0.03, how)
+    dt = fraction * step * reference.step_per_volume(begun, areas, volumes, b, 0.03, how, swept)
     launch = stage(
-        STATE, BEGUN, NEW, HEAT, "sides", None if uniform else "metrics", "b", FORCE, KEPT, over=made.box,
-        step="step", numbers=numbers(scheme, uniform=uniform, planar=planar, fraction=fraction, fresh=fresh),
+        STATE + BEGUN + NEW, HEAT, "source" if real_time else None, "sides", None if uniform else "metrics",
+        "swept" if real_time == "moving" else None, "b", FORCE, KEPT, over=made.box, step="step",
+        rate="rate" if real_time else None,
+        numbers=numbers(scheme, uniform=uniform, planar=planar, fraction=fraction, fresh=fresh),
     )  # fmt: skip
     made.run(launch)
     warm, volume = made.values("T") - 0.2, reference.at(volumes)
+    slower = 1 + 3.7 * dt * volume if real_time else 1.0
     push = zip("uvw", (0.1, 0.2, -0.3), FORCE, (0.4, 0.1, -0.2), strict=True)
     force = {name: one + made.values(field) + lift * warm for name, one, field, lift in push}
     for name in STATE:
         added = fresh * (out[name] - carried[name]) + (1 - fresh) * kept[name]
         rate = (carried[name] + added) * (reference.at(b) if name == "p" else 1) - volume * force.get(name, 0.0)
-        made.assert_agrees(f"{name}_new", made.values(f"{name}_0") - dt * rate)
+        made.assert_agrees(f"{name}_new", (made.values(f"{name}_0") - dt * rate) / (1 if name == "p" else slower))
         made.assert_agrees(f"d_{name}", added)
-    made.assert_agrees("T_new", made.values("T_0") - dt * out["T"])
+    supplied = volume * made.values("source") if real_time else 0.0
+    made.assert_agrees("T_new", (made.values("T_0") - dt * (out["T"] - supplied)) / slower)
+
+
+def test_the_residual_of_a_step_of_real_time(device):
+    """With the rates of change of momentum and heat, and what the levels before add."""
+    made, (scheme, planar) = hand("f8", device, uniform=False), ("third", True)
+    made.scalars["rate"] = 3.7
+    out, _ = expected(made, scheme, (*STATE, "T"), planar=planar)
+    given = numbers(scheme, uniform=False, planar=planar)
+    made.run(residual(
+        STATE, NEW, ("T", "T_new"), "source", "sides", "metrics", None, None, FORCE,
+        over=made.box, rate="rate", numbers=replace(given, lift=(0.0, 0.0, 0.0)),
+    ))  # fmt: skip
+    volume = reference.at(geometry(made)[1])
+    push = {name: one + made.values(f) for name, one, f in zip("uvw", (0.1, 0.2, -0.3), FORCE, strict=True)}
+    for name in (*STATE, "T"):
+        changing = 0.0 if name == "p" else 3.7 * made.values(name)
+        pushed = made.values("source") if name == "T" else push.get(name, 0.0)
+        made.assert_agrees(f"{name}_new", out[name] / volume - pushed + changing)
 
 
 def sides_of(chart: Chart, kind: str = "wall", **values: Condition) -> tuple[Side, ...]:

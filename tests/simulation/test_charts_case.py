@@ -17,6 +17,7 @@ from tests.simulation.on_charts import CYLINDER, LID, TURNED, case, changed
 
 LATER = "not available on charts in this version; leave it out"
 FAR = {"type": "far-field", "velocity": [1, 0, 0]}
+REAL = {"time": {"steps": 3, "step": 0.1}}
 
 
 def problems(tables=CYLINDER, **changes):
@@ -74,8 +75,7 @@ def test_a_case_is_read_back_as_it_was_written(tables):
     ({"boundaries__far": {"type": "far-field", "velocity": ["y", 0, 0]}},
      'boundaries.far.velocity = ["y", 0, 0]: a free stream is the same everywhere; give three numbers'),
     ({"boundaries__far": {"type": "inflow", "velocity": ["t", 0, 0]}},
-     'boundaries.far.velocity = ["t", 0, 0]: values that change in time are not available on charts in this version;'
-     " leave out t"),
+     'boundaries.far.velocity = ["t", 0.0, 0.0]: a steady run has no time; leave t out, or time.steady'),
     ({"boundaries__far": {"type": "inflow", "velocity": ["y", 0, 0], "profile": "parabolic"}},
      'boundaries.far.profile = "parabolic": velocity says how it is distributed; give it as three numbers'),
     # 11, 12: tables and keys of others
@@ -99,16 +99,37 @@ def test_a_case_is_read_back_as_it_was_written(tables):
      "boundaries: 154.5 per time leaves through far, and all other sides are closed; give one of them as an outflow with"
      " its pressure, or velocities whose fluxes sum to 0"),
     # 16
-    ({"time": {"steps": 3}}, "time.steady: missing; real time is not available in this version; give the relative"
-                             " residual of a steady state, as 1e-8"),
+    ({"time": {"steps": 3}}, "time.step: missing; give the length of a step, or time.cfl"),
+    ({"time": {"step": 0.1}}, "time.end: missing; give the time at which to stop, or time.steps; or time.steady, as 1e-8, for a steady state"),
+    ({"time": {"steps": 3, "step": 0.1, "cfl": 2.0}}, "time.cfl = 2.0: step is given as well; give one of them"),
     ({"time__steps": None}, "time.steps: missing; give the largest number of steps"),
-    ({"time__end": 1.0}, "time.end = 1.0: real time is not available in this version: a run marches to the steady state;"
-                         " leave it out, and give steps"),
-    ({"time__steady": {"rate": 1}}, "time.steady = { rate = 1 }: a table says when a flow in real time is steady; give a"
-                                    " number, the relative residual"),
-    ({"motion": {"angle": {"z": "t"}}}, 'motion = { angle = { z = "t" } }: moving grids are not available in this version;'
-                                        " leave it out"),
-    ({"statistics": {}}, "statistics = {}: a steady run has no averages over time; leave it out"),
+    ({"time__end": 1.0}, "time.end = 1.0: time.steady marches to the steady state, without real time; leave one of them out"),
+    ({"time__steady": {"rate": 1}}, "time.steady = { rate = 1 }: a table says when a flow of the projection is steady; give"
+                                    " a number, the relative residual"),
+    ({"method__inner": {"iterations": 9}}, "method.inner = { tolerance = 0.001, iterations = 9 }: it is of real time; leave"
+                                           " it out, or time.steady"),
+    ({**REAL, "method__inner": {"iterations": 0}}, "method.inner.iterations = 0: give a whole number >= 1"),
+    ({**REAL, "method__inner": {"tolerance": 1.5}}, "method.inner.tolerance = 1.5: give a number < 1, the residual over"
+                                                    " that at the beginning of the step"),
+    ({**REAL, "method__stall": "accept"}, 'method.stall = "accept": it is of a steady run; leave it out, or give'
+                                          " time.steady"),
+    ({"time": {"steps": 3, "step": 0.1, "diffusion": 0.3}}, "time.diffusion = 0.3: method.cfl bounds pseudo-time, and real time has no such"
+                                       " bound; leave it out"),
+    ({"boundaries__body": {"type": "wall", "velocity": ["-y*cos(t)", "x*cos(t)", 0]}},
+     'boundaries.body.velocity = ["-y*cos(t)", "x*cos(t)", 0.0]: a steady run has no time; leave t out, or time.steady'),
+    ({"motion": {"angle": {"z": "t"}}}, 'motion = { angle = { x = 0.0, y = 0.0, z = "t" }, centre = [0.0, 0...: a grid moves'
+                                        " in real time; leave it out, or time.steady"),
+    ({**REAL, "motion": {"angle": {"x": 0.1}}}, "motion.angle.x = 0.1: a grid in two dimensions stays in its plane; leave it out"),
+    ({**REAL, "motion": {"displacement": ["x", 0, 0]}}, 'motion.displacement = ["x", 0, 0]: \'x\' has x: a rigid motion is an'
+                                                        " expression in t alone"),
+    ({**REAL, "motion": {}}, "motion: nothing moves; give angle or displacement, or leave the table out"),
+    ({**REAL, "motion": {"angle": {"z": "t"}}, "boundaries__body": "symmetry"},
+     'boundaries.body = "symmetry": on a grid that moves it is not available in this version; give a wall, or leave motion'
+     " out"),
+    ({**REAL, "motion": {"angle": {"z": "t"}}, "boundaries__body": {"type": "wall", "velocity": ["-y", "x", 0]}},
+     'boundaries.body.velocity = ["-y", "x", 0.0]: walls move with the grid; their own motion is not available in this'
+     " version; leave it out"),
+    ({"statistics": {}}, f"statistics = {{}}: {LATER}"),
     ({"output__every": 0.5}, "output.every = { time = 0.5 }: a steady run counts steps; give { steps = n }"),
     ({"machine__precision": "single"},
      'time.steady = 1e-08: single precision gets no further than 1e-05; give that, or machine.precision = "double"'),

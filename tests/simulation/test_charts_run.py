@@ -19,9 +19,9 @@ SAVED = {"checkpoint__every": {"steps": 4}}
 
 
 def contents(path):
-    """All snapshots by their names, and the log without what the clock on the wall says."""
+    """All snapshots and their places by their names, and the log without what the clock on the wall says."""
     found = tree(path / "fields.zarr").load()
-    fields = {f"{n}/{name}": ds[name].values for n, ds in found["charts"].children.items() for name in ds.data_vars}
+    fields = {f"{n}/{name}": ds[name].values for n, ds in found["charts"].children.items() for name in ds.variables}
     return {"time": found.time.values, **fields}, [
         {key: value for key, value in line.items() if key != "wall"} for line in read_log(path / "log.jsonl")
     ]

@@ -6,12 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from taskflow.flow.models.artificial_compressibility.dual_time import DualTime
 from taskflow.flow.models.artificial_compressibility.forces import Force, Forces
 from taskflow.flow.models.artificial_compressibility.method import Method
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility, Heat
 from taskflow.flow.models.artificial_compressibility.sides import Condition, Side
 from taskflow.flow.operators.momentum import Buoyancy, Fluid
-from tests.flow.charts import Chart, Marched, march, norm, velocities
+from taskflow.runtime.machine.shard import Shard
+from tests.flow.charts import Chart, Marched, march, norm, run, velocities
 
 REST = {"p": 0.0, "u": 0.0, "v": 0.0, "w": 0.0}
 
@@ -149,38 +151,66 @@ def dean(n: int, viscosity: float = 0.1, steady: float = 1e-7) -> float:
     return float((swirl[0].mean(axis=0) / n).sum() * viscosity / 0.05469799072)
 
 
-def ethier_steinman(n: int, viscosity: float = 0.1, steady: float = 1e-6) -> Errors:
-    """The steady form of the flow of C. R. Ethier and D. A. Steinman (1994) with a body force, on a distorted box of
-    n^3 cells from -1/2 to 1/2, with exact velocities on all sides.
-    """
+class EthierSteinman:
+    """The flow of C. R. Ethier and D. A. Steinman (1994) on a distorted box of n^3 cells from -1/2 to 1/2."""
+
     a, d = np.pi / 4, np.pi / 2
 
-    def exact(x, y, z):
+    def __init__(self, n: int) -> None:
+        def place(x, y, z):
+            bump = 0.1 * np.sin(np.pi * x) * np.sin(np.pi * y) * np.sin(np.pi * z)
+            return x - 0.5 + bump, y - 0.5 - bump, z - 0.5 + bump
+
+        self.chart = Chart((n, n, n), place)
+        patches = ((face, self.chart.patch(face)) for face in self.chart.faces)
+        self.sides = tuple(Side(face, "inflow", (patch,), varying=True) for face, patch in patches)
+
+    def velocity(self, x, y, z):
+        a, d = self.a, self.d
+
         def part(x, y, z):
             return -a * (np.exp(a * x) * np.sin(a * y + d * z) + np.exp(a * z) * np.cos(a * x + d * y))
 
         return part(x, y, z), part(y, z, x), part(z, x, y)
 
-    def pressure(x, y, z):
+    def pressure(self, x, y, z):
+        a, d = self.a, self.d
+
         def part(x, y, z):
             return np.exp(2 * a * x) + 2 * np.sin(a * x + d * y) * np.cos(a * z + d * x) * np.exp(a * (y + z))
 
         return -(a**2) / 2 * (part(x, y, z) + part(y, z, x) + part(z, x, y))
 
-    def place(x, y, z):
-        bump = 0.1 * np.sin(np.pi * x) * np.sin(np.pi * y) * np.sin(np.pi * z)
-        return x - 0.5 + bump, y - 0.5 - bump, z - 0.5 + bump
 
-    chart = Chart((n, n, n), place)
-    sides = tuple(Side(face, "inflow", (chart.patch(face),), varying=True) for face in chart.faces)
-    centres, inside = chart.centres, chart.box.slices(chart.around.lo)
-    constants = velocities(chart, exact)
-    for name, u in zip(("f_x", "f_y", "f_z"), exact(*centres), strict=True):
+def ethier_steinman(n: int, viscosity: float = 0.1, steady: float = 1e-6) -> Errors:
+    """Its steady form with a body force, and exact velocities on all sides."""
+    flow = EthierSteinman(n)
+    chart, centres = flow.chart, flow.chart.centres
+    constants = velocities(chart, flow.velocity)
+    for name, u in zip(("f_x", "f_y", "f_z"), flow.velocity(*centres), strict=True):
         constants[name] = np.zeros(chart.around.shape[::-1])
-        constants[name][inside] = viscosity * d**2 * u
-    equations = model(chart, viscosity, sides, 1.5, body_force=True)
-    flow = march(equations, chart, REST, steps=4000, steady=steady, constants=constants, every=50, threads=2)
-    return errors(chart, flow, exact(*centres), pressure(*centres))
+        constants[name][chart.box.slices(chart.around.lo)] = viscosity * flow.d**2 * u
+    equations = model(chart, viscosity, flow.sides, 1.5, body_force=True)
+    end = march(equations, chart, REST, steps=4000, steady=steady, constants=constants, every=50, threads=2)
+    return errors(chart, end, flow.velocity(*centres), flow.pressure(*centres))
+
+
+def ethier_steinman_decays(n: int, steps: int, end: float = 0.4, viscosity: float = 0.6) -> Marched:
+    """The flow itself, which decays, with exact velocities on all sides at the end of each step of real time."""
+    flow = EthierSteinman(n)
+    chart, centres = flow.chart, flow.chart.centres
+
+    def before(shard: Shard, step: int) -> None:
+        fading = np.exp(-viscosity * flow.d**2 * (step + 1) * end / steps)
+        owned = shard.partition.owned[shard.block] & chart.around
+        sides = velocities(chart, lambda *x: tuple(fading * u for u in flow.velocity(*x)))
+        shard.write({name: q[owned.slices(chart.around.lo)] for name, q in sides.items()}, owned)
+
+    begun = dict(zip("uvw", flow.velocity(*centres), strict=True)) | {"p": flow.pressure(*centres)}
+    real, method = DualTime(1e-5, 3000, length=1.0), Method(compressibility=40.0, march="rk5")
+    equations = model(chart, viscosity, flow.sides, 1.5, real=real, method=method)
+    times = end * np.arange(1, steps + 1) / steps
+    return run(equations, chart, begun, times, before=before, constants=velocities(chart, flow.velocity))[-1]
 
 
 class Nusselt(NamedTuple):

@@ -13,7 +13,11 @@ STEPS, ENOUGH = 20, 1e-10  # of Newton's method; the error that ends it, over th
 
 
 def vertices_of(chart: xr.Dataset) -> np.ndarray:
-    """Return the vertices [xyz, k, j, i] of a chart."""
+    """Return the vertices [xyz, k, j, i] of a chart. Raises BadInput where they move and there are several times."""
+    if "time" in chart["x"].dims and chart.sizes["time"] != 1:
+        raise BadInput("the grid moves: choose a time, as by .isel(time=-1)")
+    if "time" in chart["x"].dims:
+        chart = chart.isel(time=0)
     return np.stack([chart[axis].values for axis in "xyz"])
 
 

@@ -36,7 +36,20 @@ def cell_volumes(vertices: Vertices) -> np.ndarray:
 
     It is (1/3) sum of (mean of a face's vertices) . S over the faces.
     """
-    x = [_corner(vertices, corner, (1, 1, 1)) for corner in CORNERS]
+    return _trilinear([_corner(vertices, corner, (1, 1, 1)) for corner in CORNERS])
+
+
+def swept_volumes(old: Vertices, new: Vertices, axis: int) -> np.ndarray:
+    """The volumes [z, y, x] that faces across an axis sweep between two positions of their vertices, positive along the
+    axis: those of cells between their old and their new places. What the faces of a cell sweep is the change of its
+    volume, to rounding.
+    """
+    first, second = _unit((axis + 1) % 3), _unit((axis + 2) % 3)
+    steps = [(0, 0, 0), first, second, _add(first, second)]
+    return _trilinear([_corner(new if n & 1 else old, steps[n >> 1], steps[3]) for n in range(8)])
+
+
+def _trilinear(x: Sequence[Sequence[np.ndarray]]) -> np.ndarray:
     a, b, c = _minus(x[7], x[1]), _minus(x[7], x[2]), _minus(x[7], x[4])
     d, e, f = _minus(x[6], x[0]), _minus(x[5], x[0]), _minus(x[3], x[0])
     return (_det(_plus(a, d), b, f) + _det(d, _plus(b, e), c) + _det(a, e, _plus(c, f))) / 12

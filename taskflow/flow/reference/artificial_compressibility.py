@@ -64,23 +64,26 @@ def reconstructed(q: np.ndarray, axis: int, scheme: str) -> tuple[np.ndarray, np
     return low, high
 
 
-def splitting(low: np.ndarray, high: np.ndarray, n: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """|A| (high - low) of states [p, u, v, w], with the matrix of the arithmetic mean and unit normals n."""
+def splitting(low: np.ndarray, high: np.ndarray, n: np.ndarray, b: np.ndarray, slide: np.ndarray) -> np.ndarray:
+    """|A| (high - low) of states [p, u, v, w], with the matrix of the arithmetic mean and unit normals n, on faces that
+    move at `slide` along these.
+    """
     mean, d = (low + high) / 2, high - low
     theta, jump = (n * mean[1:]).sum(0), (n * d[1:]).sum(0)
-    result = np.abs(theta) * d
+    across = theta - slide
+    result = np.abs(across) * d
     for sign in (1, -1):
-        speed = theta + sign * np.sqrt(theta**2 + b)
+        speed = ((across + theta) + sign * np.sqrt((across + theta) ** 2 + 4 * b)) / 2
         strength = (d[0] + speed * jump) / (b / speed + speed)
-        vector = np.stack([b / speed, *((n * b / speed + mean[1:]) / (speed - theta))])
-        result = result + (np.abs(speed) - np.abs(theta)) * strength * vector
+        vector = np.stack([b / speed, *((n * b / speed + mean[1:]) / (speed - across))])
+        result = result + (np.abs(speed) - np.abs(across)) * strength * vector
     return result
 
 
-def flux(state: np.ndarray, n: np.ndarray, shut: np.ndarray) -> np.ndarray:
-    """(theta, u theta + n p), theta = u.n, or 0 where nothing passes."""
-    theta = np.where(shut, 0.0, (n * state[1:]).sum(0))
-    return np.stack([theta, *(state[1:] * theta + n * state[0])])
+def flux(state: np.ndarray, n: np.ndarray, shut: np.ndarray, slide: np.ndarray) -> np.ndarray:
+    """(theta, u (theta - slide) + n p), theta = u.n, or `slide` where nothing passes."""
+    theta = np.where(shut, slide, (n * state[1:]).sum(0))
+    return np.stack([theta, *(state[1:] * (theta - slide) + n * state[0])])
 
 
 def third_difference(q: np.ndarray, axis: int) -> np.ndarray:
@@ -96,14 +99,15 @@ def kinds(sides: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def inviscid(
-    q: np.ndarray, sides: np.ndarray, area: np.ndarray, axis: int, b: np.ndarray, how: Discretisation
-) -> tuple[np.ndarray, np.ndarray]:
+    q: np.ndarray, sides: np.ndarray, area: np.ndarray, axis: int, b: np.ndarray, how: Discretisation,
+    swept: np.ndarray | None = None,
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """Fluxes [p, u, v, w] through faces across an axis, times their areas, of a state [p, u, v, w]: what is carried,
-    and what the scheme adds.
+    and what the scheme adds. `swept`: what faces sweep per time, where they move.
     """
     kind, beyond = kinds(sides, axis)
     size = np.sqrt((area**2).sum(0))
-    n = area / size
+    n, slide = area / size, np.zeros_like(size) if swept is None else swept / size
     low, high = (
         np.stack(values) for values in zip(*(reconstructed(value, axis, how.scheme) for value in q), strict=True)
     )
@@ -115,17 +119,18 @@ def inviscid(
     for where, value in (((kind == CLOSED) | (kind == GIVEN), wall), (kind == OPEN, mean)):
         low, high = np.where(where, value, low), np.where(where, value, high)
     shut, face_b = kind == CLOSED, (at(b, (-1, axis), more=axis) + at(b, more=axis)) / 2
-    f = (flux(low, n, shut) + flux(high, n, shut)) / 2
-    theta = np.where(shut, 0.0, (n * (low + high)[1:]).sum(0) / 2)
-    entering = (kind == OPEN) & np.where(beyond, theta < 0, theta > 0)
-    f[1:] -= np.where(entering, theta**2, 0.0) * n
+    f = (flux(low, n, shut, slide) + flux(high, n, shut, slide)) / 2
+    theta = np.where(shut, slide, (n * (low + high)[1:]).sum(0) / 2)
+    across = theta - slide
+    entering = (kind == OPEN) & np.where(beyond, across < 0, across > 0)
+    f[1:] -= np.where(entering, across**2, 0.0) * n
     if how.scheme in ("central", "pressure"):
-        damped = how.fourth * (np.abs(theta) + np.sqrt(theta**2 + face_b))
+        damped = how.fourth * (np.abs(theta + across) + np.sqrt((theta + across) ** 2 + 4 * face_b)) / 2
         rough = np.stack([third_difference(value, axis) for value in q]) * damped
         rough[0] /= face_b
         rough[1:] *= how.scheme == "central"
         return f * size, np.where(kind == INTERIOR, rough, 0.0) * size
-    d = splitting(low, high, n, face_b)
+    d = splitting(low, high, n, face_b, slide)
     d[0] /= face_b
     return f * size, -d / 2 * size
 
@@ -153,24 +158,27 @@ def outward(faces: np.ndarray, axis: int) -> np.ndarray:
 
 def residual(
     q: Mapping[str, np.ndarray], sides: np.ndarray, areas: np.ndarray, volumes: np.ndarray, how: Discretisation,
-    *, b: np.ndarray | None = None,
+    *, b: np.ndarray | None = None, swept: np.ndarray | None = None,
 ) -> dict[str, np.ndarray]:  # fmt: skip
     """What leaves cells of p (which is mass), u, v, w and, where it is there, T; areas are [axis, component, z, y, x].
     T is carried by the mass fluxes, by limited parabolas from the upwind side, or, where the pressure alone is damped,
-    as the mean of both sides; T times the mass that leaves is taken off, so that a uniform T stays.
+    as the mean of both sides; T times the mass that leaves is taken off, so that a uniform T stays. `swept` [axis, z,
+    y, x] is what low faces sweep per time, on a grid that moves.
     """
     state = np.stack([q[name] for name in NAMES])
     b = np.full_like(volumes, how.compressibility) if b is None else b
     total = {name: np.zeros_like(at(volumes)) for name in q}
     for axis in how.axes:
-        through, added = inviscid(state, sides, at(areas[axis], more=axis), axis, b, how)
+        moved = None if swept is None else at(swept[axis], more=axis)
+        through, added = inviscid(state, sides, at(areas[axis], more=axis), axis, b, how, moved)
         f = through + added
         for n in (1, 2, 3):
             f[n] -= how.viscosity * gradient_through(state[n], areas, volumes, axis, how)
         for name, out in zip(NAMES, f, strict=True):
             total[name] += outward(out, axis)
         if "T" in q:
-            carrying = f[0] * carried_heat(q["T"], sides, f[0], axis, how)
+            relative = f[0] if moved is None else f[0] - moved
+            carrying = relative * carried_heat(q["T"], sides, relative, axis, how)
             conducted = how.diffusivity * gradient_through(q["T"], areas, volumes, axis, how)
             total["T"] += outward(carrying - conducted, axis) - at(q["T"]) * outward(f[0], axis)
     return total
@@ -178,12 +186,13 @@ def residual(
 
 def carried(
     q: Mapping[str, np.ndarray], sides: np.ndarray, areas: np.ndarray, volumes: np.ndarray, how: Discretisation,
-    *, b: np.ndarray,
+    *, b: np.ndarray, swept: np.ndarray | None = None,
 ) -> dict[str, np.ndarray]:  # fmt: skip
     """The part of the residual of p, u, v and w that neither friction nor the scheme adds."""
     state, total = np.stack([q[name] for name in NAMES]), np.zeros((4, *at(volumes).shape))
     for axis in how.axes:
-        total += outward(inviscid(state, sides, at(areas[axis], more=axis), axis, b, how)[0], axis)
+        moved = None if swept is None else at(swept[axis], more=axis)
+        total += outward(inviscid(state, sides, at(areas[axis], more=axis), axis, b, how, moved)[0], axis)
     return dict(zip(NAMES, total, strict=True))
 
 
@@ -197,12 +206,17 @@ def carried_heat(T: np.ndarray, sides: np.ndarray, mass: np.ndarray, axis: int, 
 
 
 def step_per_volume(
-    u: np.ndarray, areas: np.ndarray, volumes: np.ndarray, b: np.ndarray, spread: float, how: Discretisation
-) -> np.ndarray:
-    """1 / (sum over directions of |u.S| + root((u.S)^2 + b |S|^2) + 4 spread |S|^2 / V), S the mean of both faces."""
+    u: np.ndarray, areas: np.ndarray, volumes: np.ndarray, b: np.ndarray, spread: float, how: Discretisation,
+    swept: np.ndarray | None = None,
+) -> np.ndarray:  # fmt: skip
+    """1 / (sum over directions of |m| + root(m^2 + b |S|^2) + 4 spread |S|^2 / V), S the mean of both faces, m = u.S
+    less half of what they sweep.
+    """
     total = np.zeros_like(at(volumes))
     for axis in how.axes:
         s = (at(areas[axis]) + at(areas[axis], (1, axis))) / 2
         theta, square = (s * at(u)).sum(0), (s**2).sum(0)
+        if swept is not None:
+            theta = theta - (at(swept[axis]) + at(swept[axis], (1, axis))) / 4
         total += np.abs(theta) + np.sqrt(theta**2 + at(b) * square) + 4 * spread * square / at(volumes)
     return 1 / total

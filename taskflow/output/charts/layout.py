@@ -10,6 +10,7 @@ import numpy as np
 
 from taskflow.output.groups import CHARTS
 from taskflow.output.layout import ArrayLayout, RecordsLayout
+from taskflow.output.moving import POSE
 from taskflow.runtime.regions import Box, Triple, complete, triple
 
 CELLS = ("k", "j", "i")  # dimensions of what is in cells, and of what is at vertices
@@ -83,6 +84,11 @@ class ChartsLayout(RecordsLayout):
     vertices: tuple[np.ndarray, ...]
     pieces: tuple[tuple[Piece, ...], ...]
     sides: Mapping[str, tuple[Patch, ...]] = field(default_factory=dict)
+
+    @property
+    def moves(self) -> bool:
+        """Whether vertices differ from record to record, with columns that say how: see `taskflow.output.moving`."""
+        return set(POSE) <= set(self.columns)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -14,6 +14,7 @@ from taskflow.output.charts.layout import CELLS, VERTICES, ChartsLayout, Patch
 from taskflow.output.groups import CHARTS, add_array, consolidate
 from taskflow.output.layout import CHUNK_BYTES
 from taskflow.output.metadata import UNITS, global_attributes
+from taskflow.output.moving import PLACES, REST
 from taskflow.output.packing import PACKING
 from taskflow.output.store import Store, add_records
 from taskflow.runtime.regions import Box
@@ -40,12 +41,18 @@ def create_charts(path: str | Path, layout: ChartsLayout, attributes: Mapping[st
     """
     group = zarr.create_group(str(path), path=layout.group, zarr_format=3, attributes=global_attributes(attributes))
     for number, vertices in enumerate(layout.vertices):
-        about = {"coordinates": "x y z x_c y_c z_c", PATCHES: as_json(layout.patches(number))}
+        names = [*PLACES, *(f"{name}{REST}" for name in PLACES if layout.moves)]
+        about = {"coordinates": " ".join(names), PATCHES: as_json(layout.patches(number))}
         chart = group.create_group(f"{CHARTS}/{number}", attributes=about)
         add_array(chart, "grid", (), (), GRID, dtype="i4")[...] = 0
         for axis, at_vertices, in_centres in zip("xyz", vertices, centres(vertices), strict=True):
-            _add(chart, layout, axis, VERTICES, at_vertices, f"{axis} of vertices")
-            _add(chart, layout, f"{axis}_c", CELLS, in_centres, f"{axis} of cell centres")
+            for name, dims, values, words in (
+                (axis, VERTICES, at_vertices, f"{axis} of vertices"),
+                (f"{axis}_c", CELLS, in_centres, f"{axis} of cell centres"),
+            ):
+                _add(chart, layout, f"{name}{REST * layout.moves}", dims, values, words + " at rest" * layout.moves)
+                if layout.moves:
+                    _add_records(chart, layout, name, dims, values, words)
     add_records(group, layout)
     consolidate(group)
     return Store(path, layout.group)
@@ -73,6 +80,17 @@ def _add(
         packing=PACKING[layout.compression],
     )
     array[...] = values
+
+
+def _add_records(
+    chart: zarr.Group, layout: ChartsLayout, name: str, dims: tuple[str, str, str], values: np.ndarray, words: str
+) -> None:
+    """Make room for places that each record has anew."""
+    shape, about = (layout.slots, *values.shape), {"long_name": words, "units": UNITS}
+    add_array(
+        chart, name, shape, ("time", *dims), about, chunks=(1, *values.shape), fill_value=np.nan,
+        packing=PACKING[layout.compression],
+    )  # fmt: skip
 
 
 def as_json(sides: Mapping[str, Iterable[Patch]]) -> str:

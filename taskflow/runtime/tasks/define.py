@@ -129,8 +129,8 @@ def _check_parameter(where: str, parameter: inspect.Parameter) -> None:
             )
     elif isinstance(annotation, Components) or (isinstance(annotation, Privilege) and annotation.reduction is None):
         raise TypeError(f"{where} is a field: put it before the *")
-    elif _without_none(annotation)[1] and (isinstance(annotation, Privilege) or _without_none(annotation)[0] is Scalar):
-        raise TypeError(f"{where} is a number that is always there: only fields and constants can be left out")
+    elif isinstance(annotation, Privilege) and annotation.optional:
+        raise TypeError(f"{where} is a number that is always made: only what a task takes can be left out")
 
 
 def _without_none(annotation: Any) -> tuple[Any, bool]:

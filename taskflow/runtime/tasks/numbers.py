@@ -40,7 +40,7 @@ class Numbers:
         return f'{"Reduce" if self.reduced else "Scalar"}["{words}", {self.count}]'
 
     def __or__(self, nothing: None) -> Any:
-        raise TypeError(f"{self} | None: numbers are always there; only fields and constants can be left out")
+        raise TypeError(f"{self} | None: numbers are always there; only fields, constants and a Scalar can be left out")
 
     def of(self, name: str) -> tuple[str, ...]:
         """The scalars that hold the numbers of this name, in order."""

@@ -97,6 +97,7 @@ class Task(Signature):
             name=f"{self.name}_{orientation}" if orientation and self.turns else self.name,
             fields=fields,
             constants=constants,
+            scalars=tuple(name for name in self.scalars if name not in absent),
             keywords=tuple(name for name in self.keywords if name not in absent),
             derived=(self, variant),
         )
@@ -112,9 +113,9 @@ class Task(Signature):
         ]
 
     def left_out(self) -> dict[str, str | None]:
-        """The keyword arguments of the body that are no values: None for absent constants, and the orientation."""
+        """The keyword arguments of the body that are no values: None for absent ones, and the orientation."""
         turned = {self.turns[0]: self.orientation} if self.turns else {}
-        return turned | {name: None for name in self.base.constants if name not in self.constants}
+        return turned | dict.fromkeys(set(self.base.keywords) - set(self.keywords))
 
 
 _variants: dict[tuple[Task, Variant], Task] = {}

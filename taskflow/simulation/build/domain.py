@@ -32,6 +32,10 @@ class Domain(ABC):
     def closeness(self) -> float:
         """The sum over directions of one over the narrowest spacing, by which a rate is told from a speed."""
 
+    def placed(self, time: float) -> dict[str, float]:
+        """The numbers that say where the cells of a record are at a time: none of cells that stay."""
+        return {}
+
     @abstractmethod
     def described(self) -> Iterator[str]:
         """Lines that `taskflow check` says of them."""

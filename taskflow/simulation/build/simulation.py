@@ -22,9 +22,8 @@ from taskflow.simulation.bodies import Bodies, Masks, Survey, survey
 from taskflow.simulation.build.domain import Domain
 from taskflow.simulation.build.projection import system_of
 from taskflow.simulation.build.scales import Scales
-from taskflow.simulation.build.system import Constants, Measures, System
+from taskflow.simulation.build.system import Constants, Entering, Measures, System
 from taskflow.simulation.case import Case
-from taskflow.simulation.inflow import Inflows
 from taskflow.simulation.records.fields import STATISTICS
 from taskflow.simulation.records.series import Integral, ProbeSeries
 from taskflow.simulation.records.statistics import AveragedSpectra, TimeAverages, averaged_spectra
@@ -55,7 +54,7 @@ class BlockSpec:
     sweeps: int | None
     counted: tuple[str, ...]
     remedy: str | None
-    inflows: Inflows | None
+    inflows: Entering | None
     constants: Constants | None
     averages: TimeAverages[Statistics] | None
     spectra: tuple[AveragedSpectra, ...]
@@ -133,7 +132,7 @@ class Simulation:
         return self.model.stability(self.clock.limit)
 
     @cached_property
-    def inflows(self) -> Inflows | None:
+    def inflows(self) -> Entering | None:
         """The values that enter at inflows, written for every step; None where none are."""
         return self.system.inflows
 

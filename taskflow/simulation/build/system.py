@@ -44,6 +44,16 @@ class Constants(Protocol):
         """Write those of a block."""
 
 
+class Entering(Protocol):
+    """What enters, where it changes in time: written before each step. Picklable."""
+
+    def begin(self, shard: Shard) -> dict[str, float]:
+        """Write that of time 0; the scalars that the first step needs."""
+
+    def advance(self, shard: Shard, time: float, dt: float, last: float) -> dict[str, float]:
+        """Write that of a step from `time` to time + dt, behind one of `last` (0: none); the scalars that it needs."""
+
+
 class Measures(Protocol):
     """The quantities that a line of the log has, of a state whose monitor has run. Picklable."""
 
@@ -85,6 +95,7 @@ class System(SystemType, ABC):
     sides: ClassVar[frozenset[str]] = frozenset()
     thinnest: ClassVar[int] = 1  # cells of a block along directions that are cut
     fewest: ClassVar[int] = 1  # fields that it has at the least
+    iterated: ClassVar[str] = "round of the pressure solver"  # what a step repeats until it is enough
 
     @classmethod
     def misfits(cls, tables: Mapping[str, Any]) -> Iterator[Problem]:
@@ -186,7 +197,7 @@ class System(SystemType, ABC):
         return Scales(velocity, Scale(0.0), 0.0, carried, driven=True)
 
     @property
-    def inflows(self) -> Inflows | None:
+    def inflows(self) -> Entering | None:
         """The values that enter at inflows, written for every step; None where none are."""
         grid = self.sim.grid
         return Inflows(grid, {}, OpenBoundaries({}, grid.constants, ADAMS_BASHFORTH), self.sim.dtype)

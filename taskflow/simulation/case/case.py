@@ -18,6 +18,7 @@ from taskflow.simulation.case.grid import AXES, NOWHERE, GridTable, cells_fit
 from taskflow.simulation.case.initial import Initial
 from taskflow.simulation.case.machine import Machine
 from taskflow.simulation.case.method import Kind, Method, choose, reads, replacements, system_of
+from taskflow.simulation.case.motion import Motion
 from taskflow.simulation.case.obstacles import BodyTreatment, Obstacles
 from taskflow.simulation.case.physics import FluidTable, Forcing, Heat, TurbulenceTable
 from taskflow.simulation.case.pressure import PressureTable
@@ -59,6 +60,7 @@ class Case(TableValue):
     bodies: BodyTreatment = entry("how their surfaces are treated", BodyTreatment())
     initial: Initial = entry("the state at time 0", Initial())
     time: Time = entry("where the run stops, and how long steps are", remedy="give a table [time] with end or steps")
+    motion: Motion | None = entry("how the whole grid moves, on body-fitted cells in real time", None)
     pressure: PressureTable = entry("the solver of the pressure equation", PressureTable())
     output: Output = entry("snapshots", Output())
     statistics: StatisticsTable | None = entry("means and covariances in time", None)

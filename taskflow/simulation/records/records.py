@@ -72,7 +72,7 @@ class Records:
         times: Mapping[str, Iterable[float]],
         guard: Guard = unguarded,
     ) -> None:
-        self.writer = Writer(before=guard)
+        self.writer, self._placed = Writer(before=guard), spec.domain.placed
 
         def place(group: str) -> GroupPlace:
             return GroupPlace(path, group, shard, self.writer, times.get(group, ()), guard)
@@ -110,7 +110,8 @@ class Records:
         somebody asked for it. All blocks have to call it.
         """
         if now.output:
-            self._groups[SNAPSHOTS].take(planned=stopped is None or stopped.output, time=now.time)
+            planned = stopped is None or stopped.output
+            self._groups[SNAPSHOTS].take(planned=planned, time=now.time, **self._placed(now.time))
         for group, every in self._every.items():
             if (now.step == 0 and now.output) or every.due(before, now.step, now.time):
                 self._groups[group].take(time=now.time)

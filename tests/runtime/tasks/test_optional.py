@@ -9,6 +9,7 @@ import cloudpickle
 import numpy as np
 import pytest
 
+from taskflow.runtime.machine.kernel.text import complete
 from taskflow.runtime.regions import Box, Field, FieldSpace, Region
 from taskflow.runtime.tasks import (
     Components,
@@ -145,12 +146,36 @@ def test_an_optional_constant_is_named_all_the_same():
         advance(("u", "v"), None, None, ("p", "q"), over=OVER, dt="dt", n=1)
 
 
-@pytest.mark.parametrize("annotation", [Scalar | None, Reduce["sum"] | None])
-def test_numbers_are_always_there(annotation):
-    def wrong(p: Read, q: Write, *, s: annotation): ...
+def test_numbers_are_always_made():
+    def wrong(p: Read, q: Write, *, s: Reduce["sum"] | None): ...
 
-    with pytest.raises(TypeError, match="parameter 's' is a number that is always there: only fields and constants"):
+    with pytest.raises(TypeError, match="parameter 's' is a number that is always made: only what a task takes"):
         task(wrong)
+
+
+@task(kernel="""
+FN real times(real a, None) { return a; }
+FN real times(real a, In64 by) { return a * real(*by); }
+#include "cell.h"
+TASK scale(Range range, In p, Out q OPTIONAL(by)) { for_cells(range, CELL(c) { q[c] = times(p[c], by); }); }
+""")
+def scale(p: Read, q: Write, *, by: Scalar | None):
+    """q = by p"""
+    q[...] = p[...] * (1.0 if by is None else by)
+
+
+@pytest.mark.parametrize("by", [None, "double"])
+def test_a_scalar_may_be_left_out(by):
+    """Of a body in Python, and of a kernel text."""
+    launch = scale("p", "q", over=OVER, by=by)
+    assert launch.scalars == ({} if by is None else {"by": "double"})
+    space = Region(OVER, FieldSpace([Field("p"), Field("q")]))
+    memory = serial.allocate(space)
+    memory["p"][...] = 3.0
+    serial.run_program(space, memory, [launch], {"double": 2.0})
+    inside = OVER.slices((-1, -1, -1))
+    assert (memory["q"][inside] == (3.0 if by is None else 6.0)).all()
+    assert ("OPTIONAL_by , In64 by" in complete(launch.task, np.dtype("f8"), "")) == (by is not None)
 
 
 def test_components_have_names_of_their_own():

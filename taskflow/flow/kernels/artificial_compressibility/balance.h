@@ -53,20 +53,22 @@ FN void put(real* numbers, const State& a) { numbers[0] = a.p, numbers[1] = a.u.
 FN State state(const real* numbers) { return {numbers[0], {numbers[1], numbers[2], numbers[3]}}; }
 
 // All that is loaded comes first: a GPU loads nothing while it finds a root.
-template <class Heat, class Kept, class F, class Geometry, class B>
-FN auto passing(const Fields& q, Heat T, Kept, const Geometry& g, InByte sides, B b, const F& f, const Steps& steps, const Numbers& n) {
+template <class Heat, class Kept, class F, class Geometry, class B, class Swept>
+FN auto passing(const Fields& q, Heat T, Kept, const Geometry& g, InByte sides, B b, Swept field, const F& f, const Steps& steps,
+                const Numbers& n) {
   using P = Passing<Heat, Kept>;
   const Index A = steps.of<F::axis>();
   const Lying side = lying_on(sides, f, A);
   const auto conduct = diffusion<F::axis>(g, f);
   const Vector friction{conduct(q.u, f, steps), conduct(q.v, f, steps), conduct(q.w, f, steps)};
   const auto warmth = heat_on(T, conduct, f, steps);
-  const Flux flux = through(rows(q, f, A), g, f, side, compressibility(b, n, f - A, f), n);
+  const auto swept = swept_by<F::axis>(field, f);
+  const Flux flux = through(rows(q, f, A), g, f, side, compressibility(b, n, f - A, f), n, swept);
   const State added{flux.added.p, plus(flux.added.u, -n.viscosity, friction)};
   Values<P::count> out;
   put(out.of, present<Kept> ? flux.carried : flux.carried + added);
   if constexpr (present<Kept>) put(out.of + P::added, added);
-  if constexpr (present<Heat>) out.of[P::heat] = heat_through(warmth, flux.carried.p + added.p, side, n);
+  if constexpr (present<Heat>) out.of[P::heat] = heat_through(warmth, relative(flux.carried.p + added.p, swept), side, n);
   return out;
 }
 

@@ -1,5 +1,6 @@
 // The flux of mass and momentum through a face, by flux difference splitting or by central differences.
 #include "geometry.h"
+#include "moving.h"
 #include "sides.h"
 
 struct State {
@@ -103,33 +104,49 @@ FN State splitting(State low, State high, real theta, real jump, Area s, real b)
           plus(plus(speed * d.u, share * s2 * (up - down), u), share * (ahead + back), s)};
 }
 
+// The same of a face that moves: with U = theta - swept and m = (theta + U) / 2 the speeds are |U| and m +- root(m^2 + b)
+template <class Area>
+FN State splitting(State low, State high, real theta, real jump, Area s, real b, None) { return splitting(low, high, theta, jump, s, b); }
+template <class Area>
+FN State splitting(State low, State high, real theta, real jump, Area s, real b, real swept) {
+  const State d = high - low;
+  const Vector u = real(0.5) * (low.u + high.u);
+  const real s2 = square(s), speed = magnitude(theta - swept), m = middle_of(theta, swept), sound = root(m * m + b * s2);
+  const real half = real(0.5) * reciprocal(sound * s2), lag = real(0.5) * swept;
+  const real up = (sound + m - speed) * (s2 * d.p + (m + sound) * jump) * half;
+  const real down = -((sound - m - speed) * (s2 * d.p + (m - sound) * jump) * half);
+  const real ahead = up * (sound - m), back = down * (sound + m), first = reciprocal(sound + lag), second = reciprocal(sound - lag);
+  return {speed * d.p + (ahead - back),
+          plus(plus(speed * d.u, s2 * (up * first - down * second), u), ahead * first + back * second, s)};
+}
+
 // b on a face, and one over it
 struct Compressibility {
   real here, inverse;
 };
 
 // The flux through the low face of a cell
-template <class F, class Geometry, class Numbers>
-FN Flux through(const Rows& q, const Geometry& g, const F& f, const Lying& side, Compressibility b, const Numbers& n) {
+template <class F, class Geometry, class Numbers, class Swept>
+FN Flux through(const Rows& q, const Geometry& g, const F& f, const Lying& side, Compressibility b, const Numbers& n, Swept swept) {
   const auto s = g.template face<F::axis>(f);
   const States on = on_face(q, side);
   const bool closed = side.kind == CLOSED;
-  const real from = closed ? real(0) : dot(s, on.low.u), to = closed ? real(0) : dot(s, on.high.u);
+  const real from = closed ? with_wall(swept) : dot(s, on.low.u), to = closed ? with_wall(swept) : dot(s, on.high.u);
   const real half = real(0.5), theta = half * (from + to);
-  Vector momentum = plus(plus((half * from) * on.low.u, half * to, on.high.u), half * (on.low.p + on.high.p), s);
+  Vector momentum = plus(plus((half * relative(from, swept)) * on.low.u, half * relative(to, swept), on.high.u), half * (on.low.p + on.high.p), s);
   if (side.kind == OPEN) {  // What enters brings no normal momentum.
-    const real entering = least_zero(side.above ? -theta : theta);
+    const real through_it = relative(theta, swept), entering = least_zero(side.above ? -through_it : through_it);
     momentum = plus(momentum, -(entering * entering) * reciprocal(square(s)), s);
   }
   Flux flux{{theta, momentum}, {0, {0, 0, 0}}};
 #ifdef CENTRAL
-  const real waves = magnitude(theta) + root(theta * theta + b.here * square(s)), fourth = side.kind == INTERIOR ? n.fourth * waves : real(0);
+  const real m = middle_of(theta, swept), waves = magnitude(m) + root(m * m + b.here * square(s)), fourth = side.kind == INTERIOR ? n.fourth * waves : real(0);
   flux.added.p = fourth * b.inverse * third_difference(q.p);
 #ifndef PRESSURE_DAMPING
   flux.added.u = fourth * Vector{third_difference(q.u), third_difference(q.v), third_difference(q.w)};
 #endif
 #else
-  const State d = splitting(on.low, on.high, theta, to - from, s, b.here);
+  const State d = splitting(on.low, on.high, theta, to - from, s, b.here, swept);
   flux.added = {-half * b.inverse * d.p, -half * d.u};
 #endif
   return flux;

@@ -41,7 +41,7 @@ FN OnFace leaving(const Fields& q, Heat T, InByte sides, const Geometry& g, X x,
   const auto f = end_face<AXIS>(cell, HIGH, A);
   const Lying side = lying_on(sides, f, A);
   const double sign = HIGH ? 1 : -1;
-  const Flux flux = through(rows(q, f, A), g, f, side, compressibility(None{}, n, f, f), n);
+  const Flux flux = through(rows(q, f, A), g, f, side, compressibility(None{}, n, f, f), n, None{});
   const auto conduct = diffusion<AXIS>(g, f);
   const real mass = flux.carried.p + flux.added.p;
   double heat = 0;
@@ -85,7 +85,7 @@ TASK mass_through_side(Range range, In p, In u, In v, In w, InByte sides OPTIONA
   exact_sum_cells(range, mass, most, CELL(c) {
     const Index A = steps.of<AXIS>();
     const auto f = end_face<AXIS>(c, HIGH, A);
-    const Flux flux = through(rows(q, f, A), g, f, lying_on(sides, f, A), compressibility(None{}, numbers, f, f), numbers);
+    const Flux flux = through(rows(q, f, A), g, f, lying_on(sides, f, A), compressibility(None{}, numbers, f, f), numbers, None{});
     return Sums<1>{{(HIGH ? 1 : -1) * double(flux.carried.p + flux.added.p)}};
   });
 }

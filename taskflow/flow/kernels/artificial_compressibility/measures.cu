@@ -8,7 +8,40 @@ FN real compressible(In b, Index c, const Numbers&) { return b[c]; }
 TASK least_step(Range range, In u, In v, In w OPTIONAL(metrics) OPTIONAL(b), Partial dtau, Numbers numbers) {
   const auto g = geometry(metrics, numbers);
   reduce_cells(range, dtau, MIN, CELL(c) {
-    return g.volume(c) * reciprocal(per_step(g, c, {u[c], v[c], w[c]}, compressible(b, c, numbers), numbers));
+    return g.volume(c) * reciprocal(per_step(g, c, {u[c], v[c], w[c]}, compressible(b, c, numbers), numbers, None{}));
+  });
+}
+
+TASK fastest(Range range, In u, In v, In w OPTIONAL(metrics), Partial rate, Numbers numbers) {
+  const auto g = geometry(metrics, numbers);
+  reduce_cells(range, rate, MAX, CELL(c) {
+    const Vector here{u[c], v[c], w[c]};
+    const real x = magnitude(dot(g.template mean<0>(c), here)), y = magnitude(dot(g.template mean<1>(c), here));
+#ifdef PLANAR
+    return (x + y) * g.inverse_volume(c);
+#else
+    return ((x + y) + magnitude(dot(g.template mean<2>(c), here))) * g.inverse_volume(c);
+#endif
+  });
+}
+
+template <int D, class Geometry>
+FN real to_exceed(const Geometry& g, const Cell& c, Vector u, InValues<3> swept) {
+  const auto s = g.template mean<D>(c);
+  const real theta = dot(s, u);
+  return theta * (swept_across<D>(swept, c) - theta) * reciprocal(square(s));
+}
+
+TASK compressibility_to_exceed(Range range, In u, In v, In w OPTIONAL(metrics), InValues<3> swept, Out least, Partial most, Numbers numbers) {
+  const auto g = geometry(metrics, numbers);
+  reduce_cells(range, most, MAX, CELL(c) {
+    const Vector here{u[c], v[c], w[c]};
+    real worst = Max::fold(to_exceed<0>(g, c, here, swept), to_exceed<1>(g, c, here, swept));
+#ifndef PLANAR
+    worst = Max::fold(worst, to_exceed<2>(g, c, here, swept));
+#endif
+    least[c] = least_zero(worst);
+    return double(least_zero(worst));
   });
 }
 

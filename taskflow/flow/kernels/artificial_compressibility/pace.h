@@ -5,21 +5,21 @@
 struct Pace {
   real waves, square;
 };
-template <int D, class Geometry>
-FN Pace pace(const Geometry& g, const Cell& c, Vector u, real b) {
+template <int D, class Geometry, class Swept>
+FN Pace pace(const Geometry& g, const Cell& c, Vector u, real b, Swept swept) {
   const auto s = g.template mean<D>(c);
-  const real theta = dot(s, u), s2 = square(s);
+  const real theta = middle_of(dot(s, u), swept_across<D>(swept, c)), s2 = square(s);
   return {magnitude(theta) + root(theta * theta + b * s2), s2};
 }
 
 // One over the largest time step per volume, for a CFL number of 1
-template <class Geometry>
-FN real per_step(const Geometry& g, const Cell& c, Vector u, real b, const Numbers& n) {
-  const Pace x = pace<0>(g, c, u, b), y = pace<1>(g, c, u, b);
+template <class Geometry, class Swept>
+FN real per_step(const Geometry& g, const Cell& c, Vector u, real b, const Numbers& n, Swept swept) {
+  const Pace x = pace<0>(g, c, u, b, swept), y = pace<1>(g, c, u, b, swept);
 #ifdef PLANAR
   const real waves = x.waves + y.waves, squares = x.square + y.square;
 #else
-  const Pace z = pace<2>(g, c, u, b);
+  const Pace z = pace<2>(g, c, u, b, swept);
   const real waves = (x.waves + y.waves) + z.waves, squares = (x.square + y.square) + z.square;
 #endif
   return waves + 4 * n.spread * squares * g.inverse_volume(c);

@@ -10,3 +10,4 @@
 #include "cell.h"
 #include "balance.h"
 #include "pace.h"
+#include "rate.h"

@@ -1,31 +1,35 @@
 // A stage of a passive scalar, carried by the mass fluxes of a stage of the flow.
 #include "stage.h"
 
-template <class F, class Geometry, class B>
-FN Values<2> transported(const Fields& q, In T, const Geometry& g, InByte sides, B b, const F& f, const Steps& steps, const Numbers& n) {
+template <class F, class Geometry, class B, class Swept>
+FN Values<2> transported(const Fields& q, In T, const Geometry& g, InByte sides, B b, Swept field, const F& f, const Steps& steps,
+                         const Numbers& n) {
   const Index A = steps.of<F::axis>();
   const Lying side = lying_on(sides, f, A);
   const Warmth warmth = heat_on(T, diffusion<F::axis>(g, f), f, steps);
-  const Flux flux = through(rows(q, f, A), g, f, side, compressibility(b, n, f - A, f), n);
+  const auto swept = swept_by<F::axis>(field, f);
+  const Flux flux = through(rows(q, f, A), g, f, side, compressibility(b, n, f - A, f), n, swept);
   const real mass = flux.carried.p + flux.added.p;
-  return {{heat_through(warmth, mass, side, n), mass}};
+  return {{heat_through(warmth, relative(mass, swept), side, n), mass}};
 }
 
-TASK transport(Range range, In p, In u, In v, In w, In u_0, In v_0, In w_0, In T, In T_0, Out T_new, InByte sides OPTIONAL(metrics)
-               OPTIONAL(b), In64 step, Numbers numbers) {
+TASK transport(Range range, In p, In u, In v, In w, In u_0, In v_0, In w_0, In T, In T_0, Out T_new OPTIONAL(source), InByte sides
+               OPTIONAL(metrics) OPTIONAL(swept) OPTIONAL(b), In64 step OPTIONAL(rate), Numbers numbers) {
   STRIDES(range)
   const Steps steps{X, Y, Z};
   const Fields q{p, u, v, w};
   const auto g = geometry(metrics, numbers);
   const real pace = real(*step);
-  const auto face = CELL(f) { return transported(q, T, g, sides, b, f, steps, numbers); };
+  const auto change = number(rate);
+  const auto face = CELL(f) { return transported(q, T, g, sides, b, swept, f, steps, numbers); };
   balance_cells<2, AXES>(range, face, STORE(c, out) {
 #ifdef GLOBAL_STEPS
     const real dt = numbers.fraction * pace * g.inverse_volume(c);
 #else
     const real here = compressibility(b, numbers, c, c).here;
-    const real dt = numbers.fraction * pace * reciprocal(per_step(g, c, {u_0[c], v_0[c], w_0[c]}, here, numbers));
+    const real dt = numbers.fraction * pace * reciprocal(per_step(g, c, {u_0[c], v_0[c], w_0[c]}, here, numbers, swept));
 #endif
-    T_new[c] = T_0[c] - dt * settled(out.of[0], out.of[1], T[c]);
+    const real volume = g.volume(c);
+    T_new[c] = slowed(T_0[c] - dt * supplied(settled(out.of[0], out.of[1], T[c]), source, volume, c), change, dt * volume);
   });
 }

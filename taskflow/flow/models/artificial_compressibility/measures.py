@@ -17,6 +17,20 @@ def least_step(velocity: VELOCITY, metrics: METRICS, b: Read | None, *, dtau: Re
 
 
 @task(kernel=TEXT)
+def fastest(velocity: VELOCITY, metrics: METRICS, *, rate: Reduce[max], numbers: Numbers) -> None:
+    """rate = max over cells of the sum over directions of |u.S| / V, S the mean of both faces."""
+
+
+@task(kernel=TEXT)
+def compressibility_to_exceed(
+    velocity: VELOCITY, metrics: METRICS, swept: Read[SHORT] * 3, least: Write, *, most: Reduce[max], numbers: Numbers
+) -> None:
+    """least = max over directions of u.n (u_g - u).n, or 0, S and u_g.S the means of both faces: where b is larger
+    sound is faster than what passes a face that moves. most = max least.
+    """
+
+
+@task(kernel=TEXT)
 def local_compressibility(velocity: VELOCITY, b: Write, *, least: float) -> None:
     """b = max(|u|^2, least)."""
 

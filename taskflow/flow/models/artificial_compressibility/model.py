@@ -18,8 +18,10 @@ from typing import Any
 from taskflow.flow.grid import Vector
 from taskflow.flow.model import Model
 from taskflow.flow.models.artificial_compressibility import measures
+from taskflow.flow.models.artificial_compressibility.dual_time import CHANGE, DualTime
 from taskflow.flow.models.artificial_compressibility.equations import REACHES, GlobalSteps, Numbers, Steps
 from taskflow.flow.models.artificial_compressibility.method import UPWIND_METHOD, Method
+from taskflow.flow.models.artificial_compressibility.residuals import norm, residuals
 from taskflow.flow.models.artificial_compressibility.sides import (
     Condition,
     Edge,
@@ -30,11 +32,11 @@ from taskflow.flow.models.artificial_compressibility.sides import (
     scalar_ghosts,
     side_ghosts,
 )
-from taskflow.flow.models.artificial_compressibility.stage import residual, stage, transport
+from taskflow.flow.models.artificial_compressibility.stage import stage, transport
 from taskflow.flow.operators.momentum import Buoyancy, Fluid
 from taskflow.flow.stability import StepLimit
 from taskflow.runtime.regions import Box, Location
-from taskflow.runtime.tasks import Launch, Roles, reduced
+from taskflow.runtime.tasks import Launch, Repeat, Roles
 
 STATE = ("p", "u", "v", "w")
 NAMES = {"p": "continuity", "u": "momentum_x", "v": "momentum_y", "w": "momentum_z", "T": "heat"}
@@ -66,7 +68,8 @@ class ArtificialCompressibility(Model):
     `f_y`, `f_z` a force per mass that is not the same everywhere, `u_s`, `v_s`, `w_s` the velocities of sides that are
     `varying`, in the ghost cells next to them. No program writes these. `planar`: charts are one cell thick along z,
     between planes of symmetry or periodic. `speed` is the reference speed; `more_edges` are those that are not between
-    two sides, where other than four charts meet or a side ends at a seam.
+    two sides, where other than four charts meet or a side ends at a seam. With `real` steps are those of real time, in
+    which the grid may move (`moves`): then the field `swept` has what faces sweep per time in the step.
 
     Where no side says how high the pressure is, `monitor` shifts it: fluxes feel its differences alone, so that steps
     need no level, which would cost a step of a single stage half as much again.
@@ -85,6 +88,8 @@ class ArtificialCompressibility(Model):
     planar: bool = False
     body_force: bool = False
     more_edges: tuple[Edge, ...] = ()
+    real: DualTime | None = None
+    moves: bool = False
 
     @property
     def ghost(self) -> int:
@@ -108,7 +113,13 @@ class ArtificialCompressibility(Model):
         names = [f"{name}{age}" for age in ages for name in self.state]
         if self.method.stages.keeps:
             names += [f"d_{name}" for name in STATE]
+        names += self.real.fields(self.state) if self.real else []
         return dict.fromkeys([*names, *self.constants, *(["b"] if self.method.local else [])], "c")
+
+    @property
+    def carried(self) -> tuple[str, ...]:
+        """T and passive scalars."""
+        return tuple(name for name in self.state if name not in STATE)
 
     @property
     def constants(self) -> tuple[str, ...]:
@@ -153,12 +164,18 @@ class ArtificialCompressibility(Model):
     def start(self, f: Roles) -> Iterator[Launch]:
         """Ghost values of the initial state."""
         yield from self.ghosts(f, "")
+        if self.real:
+            yield from self.real.start(self, f)
 
     def renew(self, f: Roles) -> Iterator[Launch]:
         """See `Model`."""
         yield from self.ghosts(f, "")
 
-    def step(self, f: Roles) -> Iterator[Launch]:
+    def step(self, f: Roles) -> Iterator[Launch | Repeat]:
+        """A step of real time; without it one of pseudo-time."""
+        yield from self.real.step(self, f) if self.real else self.pseudo_step(f)
+
+    def pseudo_step(self, f: Roles) -> Iterator[Launch]:
         """A step of pseudo-time."""
         march, source = self.method.stages, ""
         for n, (fraction, fresh) in enumerate(zip(march.fractions, march.fresh, strict=True)):
@@ -168,57 +185,49 @@ class ArtificialCompressibility(Model):
             target = "_mid" if n % 2 else "_new"
             numbers = replace(self.numbers, fraction=fraction * self.method.courant, fresh=fresh)
             yield stage(
-                self.of(f, STATE, source), self.of(f, STATE, ""), self.of(f, STATE, target),
-                (f[f"T{source}"], f.T, f[f"T{target}"]) if self.heat else None, *self.place(f),
+                self.of(f, STATE, source) + self.of(f, STATE, "") + self.of(f, STATE, target),
+                (f[f"T{source}"], f.T, f[f"T{target}"]) if self.heat else None, self.past(f, "T"), *self.place(f),
                 tuple(f[f"d_{name}"] for name in STATE) if march.keeps else None,
-                over=self.cells, step=f.scalar("dtau" if self.method.global_steps else "one"), numbers=numbers,
+                over=self.cells, step=f.scalar("dtau" if self.method.global_steps else "one"), rate=self.change(f),
+                numbers=numbers,
             )  # fmt: skip
             for scalar in self.passive:
                 ages = tuple(f[f"{scalar.name}{age}"] for age in (source, "", target))
-                flow, begun, (sides, metrics, b, _) = self.of(f, STATE, source), (f.u, f.v, f.w), self.place(f)
+                flow, begun, place = self.of(f, STATE, source), (f.u, f.v, f.w), self.place(f)[:-1]
                 step = f.scalar("dtau" if self.method.global_steps else "one")
-                where: dict[str, Any] = {"over": self.cells, "step": step}
-                spreading = replace(numbers, diffusivity=scalar.diffusivity)
-                yield transport(flow, begun, ages, sides, metrics, b, numbers=spreading, **where)
+                where: dict[str, Any] = {"over": self.cells, "step": step, "rate": self.change(f)}
+                spreading, past = replace(numbers, diffusivity=scalar.diffusivity), self.past(f, scalar.name)
+                yield transport(flow, begun, ages, past, *place, numbers=spreading, **where)
             source = target
         for name in self.state:
             f.swap(name, f"{name}{source}")
 
     def rate(self, scalars: Mapping[str, float]) -> float:
-        """Steps of pseudo-time do not follow from a rate."""
-        return 0.0
+        """In real time that of the fastest cell; steps of pseudo-time do not follow from a rate."""
+        return self.real.rate(self, scalars) if self.real else 0.0
 
     def step_limit(self, fixed: float | None, cfl: float, diffusion: float) -> StepLimit:
-        """Steps of pseudo-time, each of them one: how far each cell goes, `Method.courant` says."""
-        return StepLimit(fixed=1.0)
+        """Steps of real time, of one length or up to a CFL number of u; or steps of pseudo-time, each of them one:
+        how far each cell goes, `Method.courant` says.
+        """
+        return StepLimit(fixed=fixed, cfl=cfl) if self.real else StepLimit(fixed=1.0)
 
     def scalars(self, dt: float, ratio: float) -> dict[str, float]:
         """The numbers that `step` reads."""
-        return {"one": 1.0}
+        return {"one": 1.0} | (self.real.scalars(dt, ratio) if self.real else {})
 
     def monitor(self, f: Roles) -> Iterator[Launch]:
         """The residuals: scalars from which `norms` follow. They are in the roles of the next state afterwards. And the
         level of the pressure.
         """
-        heat = (f.T, f.T_new) if self.heat else None
-        yield from self.level(f)
+        if not self.real:  # which does it in every step
+            yield from self.level(f)
         yield from self.ghosts(f, "")
-        if self.method.local:
-            yield from self.compressibility(f)
-        yield residual(
-            self.of(f, STATE, ""), self.of(f, STATE, "_new"), heat, *self.place(f),
-            over=self.cells, numbers=self.numbers,
-        )  # fmt: skip
-        for name in self.flow:
-            most, squares = f.scalar(f"most_{name}"), f.scalar(f"squares_{name}")
-            yield measures.largest(f[f"{name}_new"], over=self.cells, most=most)
-            yield measures.sum_of_squares(f[f"{name}_new"], over=self.cells, squares=squares, most=most)
+        yield from residuals(self, f)
 
     def norms(self, scalars: Mapping[str, float]) -> dict[str, float]:
         """The root mean square of R / V of each equation, from the scalars of `monitor`."""
-        count = sum(chart.volume for chart in self.cells)
-        squares = {name: reduced(scalars, f"squares_{name}")[0] for name in self.flow}
-        return {NAMES[name]: (total / count) ** 0.5 for name, total in squares.items()}
+        return {NAMES[name]: norm(self, scalars, name) for name in self.flow}
 
     def pace(self, f: Roles) -> Iterator[Launch]:
         """What steps need that are the same everywhere, or a compressibility that is not."""
@@ -267,10 +276,22 @@ class ArtificialCompressibility(Model):
             for edge in self.edges:
                 yield scalar_edge_ghosts(edge, name)
 
-    def place(self, f: Roles) -> tuple[str, str | None, str | None, tuple[str, ...] | None]:
-        """What a residual reads besides the state: sides, metrics, compressibility and force."""
-        force = (f.f_x, f.f_y, f.f_z) if self.body_force else None
-        return f.sides, None if self.spacing else f.metrics, f.b if self.method.local else None, force
+    def place(self, f: Roles) -> tuple[str, str | None, str | None, str | None, tuple[str, ...] | None]:
+        """What a residual reads besides the state: sides, metrics, what faces sweep, compressibility and force, in real
+        time with what the levels before add.
+        """
+        given = (f.f_x, f.f_y, f.f_z) if self.body_force else None
+        force = self.of(f, ("past_u", "past_v", "past_w"), "") if self.real else given
+        metrics, swept = None if self.spacing else f.metrics, f.swept if self.moves else None
+        return f.sides, metrics, swept, f.b if self.method.local else None, force
+
+    def past(self, f: Roles, name: str | None) -> str | None:
+        """What the levels before add to T or a scalar."""
+        return f[f"past_{name}"] if self.real and name in self.state else None
+
+    def change(self, f: Roles) -> str | None:
+        """c_0 / dt of a step of real time."""
+        return f.scalar(CHANGE) if self.real else None
 
     @staticmethod
     def of(f: Roles, names: tuple[str, ...], age: str) -> tuple[str, ...]:

@@ -13,7 +13,9 @@ from taskflow.errors import BadInput
 from taskflow.flow.models.artificial_compressibility.sides import Condition, Edge, Kind, Patch, Side, outward
 from taskflow.geometry.grids import Border, Grid, borders, faces
 from taskflow.runtime.regions import Atlas, Box, difference, triple
+from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain
 from taskflow.simulation.build.artificial_compressibility.inlet import parabolic
+from taskflow.simulation.build.artificial_compressibility.moving import Moment
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.charts.sides import ChartSide
 
@@ -22,6 +24,7 @@ KINDS: Mapping[str, Kind] = {
     "far-field": "far-field",
 }  # fmt: skip
 FACES = tuple(f"{axis}_{end}" for axis in "xyz" for end in ("min", "max"))
+BEGINNING = Moment()
 
 
 def patch_of(border: Border) -> Patch:
@@ -38,6 +41,8 @@ def sides_of(case: Case, grid: Grid, ghost: int, *, planar: bool) -> tuple[Side,
     if planar:
         where = {name: tuple(border for border in patches if border.axis < 2) for name, patches in where.items()}
     sides = (_side(name, boundaries[name], where[name], reference) for name in grid.sides if where[name])
+    if case.motion is not None:
+        sides = (replace(side, varying=side.varying or side.kind == "wall") for side in sides)
     return tuple(replace(side, scalars=dict(_scalars(case, side))) for side in sides)
 
 
@@ -68,18 +73,26 @@ def _side(name: str, table: ChartSide, patches: tuple[Border, ...], reference: f
     return Side(name, KINDS[table.type], tuple(map(patch_of, patches)), condition, table.varies)
 
 
-def velocities(name: str, table: ChartSide, grid: Grid) -> Iterator[tuple[Border, np.ndarray]]:
-    """The velocity [xyz, k, j, i] in the faces of each patch of a side. Raises BadInput where one is not finite."""
+def velocities(
+    name: str, table: ChartSide, domain: ChartDomain, moment: Moment = BEGINNING
+) -> Iterator[tuple[Border, np.ndarray]]:  # fmt: skip
+    """The velocity [xyz, k, j, i] in the faces of each patch of a side, at a moment; walls move with the grid. Raises
+    BadInput where one is not finite.
+    """
+    grid, motion = domain.grid, domain.motion
     patches = grid.sides[name]
-    where = borders(grid)[name]
+    at_rest = [faces(grid, patch)[0] for patch in patches]
     try:
         if table.profile is not None:
             values = parabolic(grid, patches, np.array(table.numbers))
         else:
-            values = [np.stack(table.at(*faces(grid, patch)[0])) for patch in patches]
+            places = [domain.moved(points, moment.time) for points in at_rest]
+            values = [np.stack(table.at(x, y, z, moment.time)) for x, y, z in places]
     except BadInput as error:
         raise BadInput(f"boundaries.{name}.velocity: {error}") from None
-    for border, velocity in zip(where, values, strict=True):
+    if motion is not None and table.type == "wall":
+        values = [own + moment.speeds(motion, points) for own, points in zip(values, at_rest, strict=True)]
+    for border, velocity in zip(borders(grid)[name], values, strict=True):
         yield border, np.expand_dims(velocity, 3 - border.axis)
 
 

@@ -1,8 +1,10 @@
-"""Fields that no program writes: metrics of cells, kinds of sides, velocities on them, corners of cells."""
+"""Fields that no program writes: metrics of cells, kinds of sides, velocities on them, corners of cells, what faces
+sweep.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,16 +13,19 @@ from taskflow.flow.grid.curvilinear import VALUES, metrics
 from taskflow.flow.models.artificial_compressibility.sides import SIDES, Side
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box, Field
-from taskflow.simulation.build.artificial_compressibility.boundaries import patch_of, velocities
+from taskflow.simulation.build.artificial_compressibility.boundaries import BEGINNING, patch_of, velocities
 from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain
+from taskflow.simulation.build.artificial_compressibility.moving import Moment
 from taskflow.simulation.case.charts.sides import ChartSide
 
-KINDS, METRICS, CORNERS, VELOCITY = "sides", "metrics", ("x", "y", "z"), ("u_s", "v_s", "w_s")
+KINDS, METRICS, CORNERS, VELOCITY, SWEPT = "sides", "metrics", ("x", "y", "z"), ("u_s", "v_s", "w_s"), "swept"
 
 
 @dataclass(frozen=True, eq=False)
 class ChartConstants:
-    """These fields of a model with such `sides`, whose tables by name say how fast those are that vary. Picklable."""
+    """These fields of a model with such `sides`, whose tables by name say how fast those are that vary. Those that
+    change in time are written anew before each step. Picklable.
+    """
 
     domain: ChartDomain
     sides: tuple[Side, ...]
@@ -29,42 +34,71 @@ class ChartConstants:
 
     def fill(self, shard: Shard) -> None:
         """Write those of a block, in all cells that it has memory for."""
+        self._write(shard, [field.name for field in self.fields], BEGINNING)
+
+    def begin(self, shard: Shard) -> dict[str, float]:
+        """Those of the beginning are written by `fill`."""
+        return {}
+
+    def advance(self, shard: Shard, time: float, dt: float, last: float) -> dict[str, float]:
+        """Write those of the end of a step from `time` to time + dt, behind one of `last`, that change."""
+        if names := self.changing:
+            self._write(shard, names, Moment(time + dt, dt, last))
+        return {}
+
+    @property
+    def changing(self) -> list[str]:
+        """The fields that change in time."""
+        names = [field.name for field in self.fields]
+        if self.domain.motion is not None:
+            return [name for name in names if name != KINDS]
+        return list(VELOCITY) if any(table.changes for table in self.tables.values()) else []
+
+    def _write(self, shard: Shard, names: list[str], moment: Moment) -> None:
         partition = shard.partition
         memory = [partition.memory[piece] for piece in partition.pieces_of(shard.block)]
-        names = [field.name for field in self.fields]
-        shard.write_parts(names, ((box, self.values(box)) for box in memory))
+        shard.write_parts(names, ((box, self.values(box, moment, names)) for box in memory))
 
-    def values(self, box: Box) -> dict[str, np.ndarray]:
-        """All of them in the cells of a box."""
+    def values(self, box: Box, moment: Moment, names: Collection[str]) -> dict[str, np.ndarray]:
+        """Some of them in the cells of a box."""
+        at_rest = self.domain.at_rest(box)
+        x, y, z = self.domain.moved(at_rest, moment.time)
         values: dict[str, np.ndarray] = {}
-        x, y, z = self.domain.vertices(box)
-        for field in self.fields:
-            if field.name == METRICS:
+        for name in names:
+            if name == METRICS:
                 values[METRICS] = metrics((x, y, z))
-            elif field.name in CORNERS:
-                values[field.name] = (x, y, z)[CORNERS.index(field.name)][:-1, :-1, :-1]
-            else:
-                values[field.name] = np.zeros(box.shape[::-1], field.dtype)
-        for side in self.sides:
+            elif name == SWEPT and self.domain.motion is not None:
+                values[SWEPT] = moment.swept(self.domain.motion, at_rest)
+            elif name in CORNERS:
+                values[name] = (x, y, z)[CORNERS.index(name)][:-1, :-1, :-1]
+        if KINDS in names:
+            values[KINDS] = np.zeros(box.shape[::-1], np.uint8)
+        for side in self.sides if KINDS in names else ():
             for patch in side.patches:
                 if common := patch.ghosts & box:
                     values[KINDS][common.slices(box.lo)] = SIDES[side.kind]
-        for ghosts, velocity in self._moving() if VELOCITY[0] in values else ():
-            if common := ghosts & box:
-                for name, component in zip(VELOCITY, velocity, strict=True):
-                    values[name][common.slices(box.lo)] = component[common.slices(ghosts.lo)]
+        return values | (self.velocities(box, moment) if VELOCITY[0] in names else {})
+
+    def velocities(self, box: Box, moment: Moment) -> dict[str, np.ndarray]:
+        """Those of sides that vary, in the ghost cells next to them."""
+        dtype = next(field.dtype for field in self.fields if field.name == VELOCITY[0])
+        values = {name: np.zeros(box.shape[::-1], dtype) for name in VELOCITY}
+        for side in self.sides:
+            if not side.varying:
+                continue
+            for border, velocity in velocities(side.name, self.tables[side.name], self.domain, moment):
+                ghosts = patch_of(border).ghosts
+                if common := ghosts & box:
+                    for name, component in zip(VELOCITY, velocity, strict=True):
+                        values[name][common.slices(box.lo)] = component[common.slices(ghosts.lo)]
         return values
 
-    def _moving(self) -> Iterator[tuple[Box, np.ndarray]]:
-        """The ghost cells next to patches that vary, and the velocities there."""
-        for side in self.sides:
-            if side.varying:
-                for border, velocity in velocities(side.name, self.tables[side.name], self.domain.grid):
-                    yield patch_of(border).ghosts, velocity
 
-
-def constant_fields(dtype: str, *, uniform: bool, corners: bool, varying: bool) -> tuple[Field, ...]:
-    """The fields: kinds of sides; metrics of cells that are not uniform; corners where moments are measured."""
+def constant_fields(dtype: str, *, uniform: bool, corners: bool, varying: bool, moving: bool) -> tuple[Field, ...]:
+    """The fields: kinds of sides; metrics of cells that are not uniform; corners where moments are measured; what faces
+    sweep that move.
+    """
     names = (*(CORNERS if corners else ()), *(VELOCITY if varying else ()))
     fields = [Field(KINDS, "u1", constant=True), *(Field(name, dtype, constant=True) for name in names)]
-    return tuple(fields) if uniform else (*fields, Field(METRICS, dtype, values=VALUES, constant=True))
+    fields += [Field(METRICS, dtype, values=VALUES, constant=True)] * (not uniform)
+    return (*fields, *[Field(SWEPT, dtype, values=3, constant=True)] * moving)

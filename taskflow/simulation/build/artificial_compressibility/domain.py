@@ -12,10 +12,12 @@ import numpy as np
 from taskflow.geometry.grids import Grid, atlas, ghosted, places
 from taskflow.geometry.grids.outline import flat
 from taskflow.output import ChartsLayout, FieldMetadata, Patch, pieces_of
+from taskflow.output.moving import COLUMNS, pose
 from taskflow.runtime.regions import Atlas, Box, FieldSpace, Location, Partition, Region, Triple, divided, triple
 from taskflow.simulation.build.domain import Domain, Points
 from taskflow.simulation.case import Output
 from taskflow.simulation.case.charts.grid import ChartGrid
+from taskflow.simulation.case.motion import Motion
 
 GHOST = 2  # layers
 LISTED = 8  # charts and blocks that are listed; of more the first
@@ -25,14 +27,17 @@ LISTED = 8  # charts and blocks that are listed; of more the first
 class ChartDomain(Domain):
     """The charts of a grid. What travels to blocks are the keys of the grid: each process makes it anew, once.
 
-    `cuts` are charts that are cut beforehand, by their numbers from 0.
+    `cuts` are charts that are cut beforehand, by their numbers from 0. `steady`: time counts steps of pseudo-time.
+    With a `motion` the grid begins where that puts it.
     """
 
     table: ChartGrid
     cuts: tuple[tuple[int, Triple], ...] = ()
+    steady: bool = True
+    motion: Motion | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"table": self.table, "cuts": self.cuts}
+        return {"table": self.table, "cuts": self.cuts, "steady": self.steady, "motion": self.motion}
 
     @property
     def grid(self) -> Grid:
@@ -102,7 +107,19 @@ class ChartDomain(Domain):
         return next(n for n, chart in enumerate(self.atlas.charts) if box in chart.grow(GHOST))
 
     def vertices(self, box: Box) -> np.ndarray:
-        """The vertices [xyz, k, j, i] of the cells of a box, ghost cells among them."""
+        """The vertices [xyz, k, j, i] of the cells of a box, ghost cells among them, at the beginning."""
+        return self.moved(self.at_rest(box), 0.0)
+
+    def moved(self, points: np.ndarray, time: float) -> np.ndarray:
+        """Points [xyz, ...] of the grid at rest, where they are at a time."""
+        return self.motion.moved(points, time) if self.motion else points
+
+    def placed(self, time: float) -> dict[str, float]:
+        """The numbers of R and b, where the grid moves."""
+        return pose(*self.motion.pose(time)) if self.motion else {}
+
+    def at_rest(self, box: Box) -> np.ndarray:
+        """The vertices of the cells of a box as the grid has them."""
         chart = self.chart_of(box)
         first = triple(at - GHOST for at in self.first[chart])
         return _ghosted(self.grid)[chart][:, *box.expand((0, 0, 0), (1, 1, 1)).slices(first)]
@@ -137,8 +154,25 @@ class ChartDomain(Domain):
             compression=output.compression,
             relative_error=output.relative_error,
             slots=slots,
-            time="steps of pseudo-time",
+            columns=COLUMNS if self.motion else {},
+            time="steps of pseudo-time" if self.steady else "time",
         )
+
+
+    def nearest(self, point: tuple[float, float, float]) -> Triple:
+        """The cell of the atlas whose centre is nearest to a point."""
+        found = []
+        for chart, first in zip(self.grid.charts, self.first, strict=True):
+            apart = ((centres(chart.vertices) - np.reshape(point, (3, 1, 1, 1))) ** 2).sum(axis=0)
+            place = np.unravel_index(int(apart.argmin()), apart.shape)
+            found.append((float(apart[place]), triple(int(n) + at for n, at in zip(place[::-1], first, strict=True))))
+        return min(found)[1]
+
+    def around(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+        """The least and the largest coordinates of a side."""
+        points = [self.grid.charts[p.chart].at(p.vertices).reshape(3, -1) for p in self.grid.sides[name]]
+        corners = np.concatenate(points, axis=1)
+        return corners.min(axis=1), corners.max(axis=1)
 
 
 @lru_cache(maxsize=1)

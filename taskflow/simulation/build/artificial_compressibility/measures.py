@@ -1,4 +1,4 @@
-"""What a line of the log has of a march to a steady state: residuals, and forces on walls."""
+"""What a line of the log has of a march: residuals, and forces on walls."""
 
 from __future__ import annotations
 
@@ -6,10 +6,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from taskflow.flow.models.artificial_compressibility.dual_time import LOOK, LOOKS
 from taskflow.flow.models.artificial_compressibility.forces import Forces
 from taskflow.flow.models.artificial_compressibility.model import NAMES, ArtificialCompressibility
+from taskflow.flow.models.artificial_compressibility.sides import Side
 from taskflow.output.log import OF
 from taskflow.runtime.tasks import Launch, Roles
+from taskflow.simulation.case.motion import Motion
 from taskflow.simulation.schedule import Tick
 
 
@@ -20,6 +25,7 @@ class CompressibilityMeasures:
     model: ArtificialCompressibility
     forces: Forces
     span: float = 1.0
+    motion: Motion | None = None
 
     def monitor(self, f: Roles) -> Iterator[Launch]:
         """The program that measures them."""
@@ -32,20 +38,30 @@ class CompressibilityMeasures:
         return tuple(f"{OF}{NAMES[name]}" for name in self.model.flow)
 
     def line(self, scalars: Mapping[str, float], tick: Tick, wall: float) -> dict[str, Any]:
-        """Steps, the CFL number of pseudo-time, residuals, and of each wall its force, the pressure's part of it, its
+        """Steps, the CFL number of pseudo-time, in real time that of the step, the steps of pseudo-time in it and the
+        largest divergence; residuals, and of each wall its force, the pressure's part of it, its
         moment and, with heat, the heat that leaves through it.
         """
-        numbers: dict[str, Any] = {"step": tick.step, "time": tick.time, "cfl": self.model.method.courant}
+        numbers: dict[str, Any] = {"step": tick.step, "time": tick.time}
+        if self.model.real:
+            numbers |= {"dt": tick.dt, "cfl": tick.dt * scalars["rate"], "divergence": scalars["most_p"]}
+            numbers["inner"] = int(LOOK * scalars.get(LOOKS, 0.0))
+        else:
+            numbers["cfl"] = self.model.method.courant
         numbers |= {f"{OF}{name}": norm for name, norm in self.model.norms(scalars).items()}
         if self.forces.sides:
-            numbers["bodies"] = {side.name: self._acting(side, scalars) for side in self.forces.sides}
+            numbers["bodies"] = {side.name: self._acting(side, scalars, tick.time) for side in self.forces.sides}
         return {**numbers, "wall": wall}
 
-    def _acting(self, side: Any, scalars: Mapping[str, float]) -> dict[str, Any]:
-        found = self.forces.of(scalars, side)
+    def _acting(self, side: Side, scalars: Mapping[str, float], time: float) -> dict[str, Any]:
+        acts = self.forces.of(scalars, side)
+        moment = acts.moment
+        if self.motion is not None:  # about the point of the grid that was there at rest
+            point = np.array(self.forces.about[side.name])
+            moment = moment - np.cross(self.motion.moved(point, time) - point, acts.force)
         acting: dict[str, Any] = {
-            "force": (found.force / self.span).tolist(),
-            "pressure_force": (found.pressure / self.span).tolist(),
-            "moment": (found.moment / self.span).tolist(),
+            "force": (acts.force / self.span).tolist(),
+            "pressure_force": (acts.pressure / self.span).tolist(),
+            "moment": (moment / self.span).tolist(),
         }
-        return {**acting, "heat_flux": found.heat / self.span} if self.model.heat else acting
+        return {**acting, "heat_flux": acts.heat / self.span} if self.model.heat else acting

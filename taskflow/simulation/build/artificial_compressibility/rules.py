@@ -11,15 +11,18 @@ import numpy as np
 from taskflow.errors import BadInput
 from taskflow.geometry.grids import Grid, faces
 from taskflow.geometry.grids.outline import flat
-from taskflow.simulation.build.artificial_compressibility.tables import CompressibilityMethod, PseudoTime
+from taskflow.simulation.build.artificial_compressibility.tables import CompressibilityMethod
+from taskflow.simulation.build.artificial_compressibility.time import ChartTime
 from taskflow.simulation.case.charts.machine import ChartMachine
 from taskflow.simulation.case.charts.scalars import FORMULA, scalars_have_sides
 from taskflow.simulation.case.charts.sides import ChartSides
 from taskflow.simulation.case.control import CheckpointTable, MonitorTable, Output
 from taskflow.simulation.case.initial import Function, Initial
 from taskflow.simulation.case.method import keys_are_read
+from taskflow.simulation.case.motion import Motion
 from taskflow.simulation.case.physics import Forcing, Heat, heat_is_on
 from taskflow.simulation.case.problems import Problem, wrong
+from taskflow.simulation.case.table import written
 from taskflow.simulation.schedule import Every
 
 CARTESIAN = "it needs a Cartesian grid; leave it out"
@@ -30,8 +33,7 @@ TABLES: Mapping[str, str] = {
     "pressure": "the pressure is marched with the velocity, by no solver of its own; leave it out",
     "turbulence": LATER, "probes": LATER, "planes": LATER,
     "surfaces": CARTESIAN, "isosurfaces": CARTESIAN, "spectra": CARTESIAN,
-    "statistics": "a steady run has no averages over time; leave it out",
-    "motion": "moving grids are not available in this version; leave it out",
+    "statistics": LATER,
 }  # fmt: skip
 """Tables that others have, each with its remedy."""
 LEAST = 1e-5  # residual in single precision
@@ -44,16 +46,59 @@ def refused(tables: Mapping[str, Any]) -> Iterator[Problem]:
             yield wrong(name, value, remedy)
 
 
-def _intervals_are_steps(output: Output, monitor: MonitorTable, checkpoint: CheckpointTable) -> Iterator[Problem]:
+def _intervals_are_steps(
+    time: ChartTime, output: Output, monitor: MonitorTable, checkpoint: CheckpointTable
+) -> Iterator[Problem]:
+    if time.steady is None:
+        return
     for name, every in (("output", output.every), ("monitor", monitor.every), ("checkpoint", checkpoint.every)):
         if isinstance(every, Every) and every.time is not None:
             yield wrong((name, "every"), every.written(), "a steady run counts steps; give { steps = n }")
 
 
-def _residual_can_be_reached(time: PseudoTime, machine: ChartMachine) -> Iterator[Problem]:
-    if machine.precision == "single" and time.steady < LEAST:
+def _residual_can_be_reached(time: ChartTime, machine: ChartMachine) -> Iterator[Problem]:
+    if machine.precision == "single" and time.steady is not None and time.steady < LEAST:
         remedy = f'single precision gets no further than {LEAST:g}; give that, or machine.precision = "double"'
         yield wrong(("time", "steady"), time.steady, remedy)
+
+
+def _keys_of_real_time(method: CompressibilityMethod, time: ChartTime, boundaries: ChartSides) -> Iterator[Problem]:
+    if time.steady is None:
+        if method.stall != "fail":
+            yield wrong(("method", "stall"), method.stall, "it is of a steady run; leave it out, or give time.steady")
+        return
+    if method.inner is not None:
+        yield wrong(("method", "inner"), method.inner.written(), "it is of real time; leave it out, or time.steady")
+    for name, side in boundaries.sides.items():
+        if side.changes:
+            remedy = "a steady run has no time; leave t out, or time.steady"
+            yield wrong(("boundaries", name, "velocity"), written(side.velocity), remedy)
+
+
+def _motion_is_possible(
+    motion: Motion | None, time: ChartTime, charts: Grid, boundaries: ChartSides, machine: ChartMachine
+) -> Iterator[Problem]:
+    if motion is None:
+        return
+    if time.steady is not None:
+        remedy = "a grid moves in real time; leave it out, or time.steady"
+        yield wrong("motion", motion.written(), remedy)
+    if machine.precision == "single":
+        remedy = 'moving grids need double precision in this version; give precision = "double", or leave it out'
+        yield wrong("motion", motion.written(), remedy)
+    planar = flat(charts) and all(chart.cells[2] == 1 for chart in charts.charts)
+    for key, value in motion.formulas.items():
+        if planar and value != 0.0 and key in ("angle.x", "angle.y", "displacement.z"):
+            remedy = "a grid in two dimensions stays in its plane; leave it out"
+            yield wrong(("motion", *key.split(".")), written(value), remedy)
+    for name, side in boundaries.sides.items():
+        across = planar and all(patch.axis == 2 for patch in charts.sides.get(name, ()))
+        if side.type in ("slip", "symmetry") and not across:
+            remedy = "on a grid that moves it is not available in this version; give a wall, or leave motion out"
+            yield wrong(("boundaries", name), side.written(), remedy)
+        if side.type == "wall" and side.velocity != (0.0, 0.0, 0.0):
+            remedy = "walls move with the grid; their own motion is not available in this version; leave it out"
+            yield wrong(("boundaries", name, "velocity"), written(side.velocity), remedy)
 
 
 def _pressure_level_is_free(method: CompressibilityMethod, boundaries: ChartSides) -> Iterator[Problem]:
@@ -78,9 +123,9 @@ def _pressure_point_is_inside(method: CompressibilityMethod, charts: Grid) -> It
 
 def _speed_is_known(
     method: CompressibilityMethod, charts: Grid, boundaries: ChartSides, initial: Initial, heat: Heat | None,
-    body: Forcing,
+    body: Forcing, time: ChartTime,
 ) -> Iterator[Problem]:  # fmt: skip
-    if method.reference_speed != "auto" or isinstance(method.compressibility, float):
+    if method.reference_speed != "auto" or (isinstance(method.compressibility, float) and time.steady is not None):
         return
     if any(_starts_by_formulas(initial)):
         return
@@ -170,6 +215,7 @@ def _thin_charts_are_flat(charts: Grid) -> Iterator[Problem]:
 
 CompressibilityMethod.rules = (
     scalars_have_sides, _starts_by_formulas, _thin_charts_are_flat,
-    keys_are_read, heat_is_on, _intervals_are_steps, _residual_can_be_reached, _pressure_level_is_free,
-    _pressure_point_is_inside, _speed_is_known,
+    keys_are_read, heat_is_on, _intervals_are_steps, _residual_can_be_reached, _keys_of_real_time,
+    _motion_is_possible,
+    _pressure_level_is_free, _pressure_point_is_inside, _speed_is_known,
 )  # fmt: skip

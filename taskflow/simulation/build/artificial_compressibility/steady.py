@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from taskflow.flow.models.artificial_compressibility.convergence import Convergence
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
@@ -28,6 +28,7 @@ class ResidualCriterion:
     every: Every
     accept: bool
     thinnest: float
+    label: ClassVar[str] = "steady"
 
     @property
     def creeping(self) -> str:
@@ -68,6 +69,8 @@ class ResidualCriterion:
 
 class ResidualWatch:
     """The judgement on one block; all blocks come to the same."""
+
+    concern: ClassVar[None] = None
 
     def __init__(self, criterion: ResidualCriterion, shard: Shard) -> None:
         self._criterion, self._shard = criterion, shard

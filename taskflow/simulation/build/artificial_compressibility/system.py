@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,18 +17,21 @@ from taskflow.flow.models.artificial_compressibility.forces import Forces
 from taskflow.flow.models.artificial_compressibility.method import Method
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility, Heat, Passive
 from taskflow.flow.operators.momentum import Buoyancy
-from taskflow.flow.stability import StepLimit
 from taskflow.geometry.grids import Grid, thickness, volumes
 from taskflow.geometry.grids.outline import flat
 from taskflow.output import FieldMetadata
-from taskflow.runtime.regions import Field, Triple, triple
-from taskflow.simulation.build.artificial_compressibility.boundaries import more_edges, sides_of, velocities
+from taskflow.runtime.regions import Field
+from taskflow.simulation.build.artificial_compressibility.boundaries import more_edges, sides_of
 from taskflow.simulation.build.artificial_compressibility.constants import ChartConstants, constant_fields
 from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain, centres
+from taskflow.simulation.build.artificial_compressibility.inner import InnerCriterion
 from taskflow.simulation.build.artificial_compressibility.measures import CompressibilityMeasures
+from taskflow.simulation.build.artificial_compressibility.moments import sides_fit
+from taskflow.simulation.build.artificial_compressibility.real import dual_time
 from taskflow.simulation.build.artificial_compressibility.rules import TABLES, reference_speed, refused
 from taskflow.simulation.build.artificial_compressibility.steady import ResidualCriterion
-from taskflow.simulation.build.artificial_compressibility.tables import CompressibilityMethod, PseudoTime
+from taskflow.simulation.build.artificial_compressibility.tables import CompressibilityMethod
+from taskflow.simulation.build.artificial_compressibility.time import ChartTime
 from taskflow.simulation.build.flow import WORDS
 from taskflow.simulation.build.scales import Scale, Scales
 from taskflow.simulation.build.system import System
@@ -46,19 +50,20 @@ from taskflow.simulation.schedule import Clock
 
 @dataclass(frozen=True, eq=False)
 class CompressibilitySystem(System):
-    """The steady state of a flow on body-fitted cells."""
+    """A flow on body-fitted cells: its steady state, or in real time."""
 
     claims: ClassVar[str] = METHOD
     table: ClassVar[type[Table]] = CompressibilityMethod
     instead: ClassVar[Mapping[str, type[Table]]] = {
-        "grid": ChartGrid, "boundaries": ChartSides, "time": PseudoTime, "machine": ChartMachine,
+        "grid": ChartGrid, "boundaries": ChartSides, "time": ChartTime, "machine": ChartMachine,
     }  # fmt: skip
     lists: ClassVar[Mapping[str, type[Table]]] = {"scalars": ChartScalar}
     accepts: ClassVar[frozenset[str]] = frozenset((
         "fluid.viscosity", "heat.diffusivity", "heat.expansion", "heat.reference", "body.gravity", "body.force",
-        "initial.velocity", "initial.temperature",
+        "motion", "initial.velocity", "initial.temperature",
     ))  # fmt: skip
     fewest: ClassVar[int] = 12
+    iterated: ClassVar[str] = "10 steps of pseudo-time"
 
     @classmethod
     def misfits(cls, tables: Mapping[str, Any]) -> Iterator[Problem]:
@@ -91,7 +96,8 @@ class CompressibilitySystem(System):
     def domain(self) -> ChartDomain:
         """The charts."""
         case = self.sim.case
-        return ChartDomain(case.table("grid"), tuple(sorted(case.table("machine").pieces().items())))
+        cuts = tuple(sorted(case.table("machine").pieces().items()))
+        return ChartDomain(case.table("grid"), cuts, case.time.steady is not None, case.motion)
 
     @property
     def grid(self) -> Grid:
@@ -126,6 +132,8 @@ class CompressibilitySystem(System):
             largest_volume=max(float(volumes(chart.vertices).max()) for chart in self.grid.charts),
             planar=self._planar,
             more_edges=more_edges(self.grid, domain.atlas, planar=self._planar),
+            real=None if domain.steady else dual_time(self, planar=self._planar),
+            moves=case.motion is not None,
         )
 
     @property
@@ -144,23 +152,15 @@ class CompressibilitySystem(System):
             march=table.march,
             cfl=table.cfl,
             global_steps=table.steps == "global",
-            pressure_cell=self._nearest(table.pressure_at) if table.pressure_at else None,
+            pressure_cell=self.domain.nearest(table.pressure_at) if table.pressure_at else None,
         )
-
-    def _nearest(self, point: tuple[float, float, float]) -> Triple:
-        """The cell of the atlas whose centre is nearest to a point."""
-        found = []
-        for chart, first in zip(self.grid.charts, self.domain.first, strict=True):
-            apart = ((centres(chart.vertices) - np.reshape(point, (3, 1, 1, 1))) ** 2).sum(axis=0)
-            place = np.unravel_index(int(apart.argmin()), apart.shape)
-            found.append((float(apart[place]), triple(int(n) + at for n, at in zip(place[::-1], first, strict=True))))
-        return min(found)[1]
 
     @property
     def _spacing(self) -> tuple[float, float, float] | None:
         """That of equal upright cells, where all are."""
         keys = dict(self.sim.case.table("grid"))
-        if keys["shape"] != "box" or any(keys["stretching"]) or keys["distortion"] or keys["turned"]:
+        skewed = any(keys["stretching"]) or keys["distortion"] or keys["turned"] if keys["shape"] == "box" else True
+        if skewed or self.domain.motion is not None:
             return None
         x, y, z = (length / cells for length, cells in zip(keys["lengths"], keys["cells"], strict=True))
         return x, y, z
@@ -177,7 +177,8 @@ class CompressibilitySystem(System):
     def constant_fields(self) -> tuple[Field, ...]:
         """Metrics, kinds of sides, their velocities, corners of cells."""
         uniform, walls = self.model.spacing is not None, bool(self.measures.forces.sides)
-        return constant_fields(self.sim.dtype, uniform=uniform, corners=walls, varying=self._varying)
+        has = {"uniform": uniform, "corners": walls, "varying": self._varying, "moving": self.model.moves}
+        return constant_fields(self.sim.dtype, **has)
 
     @property
     def constants(self) -> ChartConstants:
@@ -186,19 +187,27 @@ class CompressibilitySystem(System):
         return ChartConstants(self.domain, self.model.sides, tables, self.constant_fields)
 
     @property
-    def inflows(self) -> None:
-        """Nothing that enters changes in time."""
-        return
+    def inflows(self) -> ChartConstants | None:
+        """What changes on sides in time."""
+        return self.constants if self.constants.changing else None
 
     @property
     def clock(self) -> Clock:
-        """Steps of pseudo-time, each of them one: the time of a state is the number of its step."""
-        return self.sim.case.clock(StepLimit(fixed=1.0))
+        """Steps of pseudo-time, each of them one: the time of a state is its number; else those of real time."""
+        time = self.sim.case.time
+        return self.sim.case.clock(self.model.step_limit(time.step, time.cfl or 1.0, math.inf))
 
     @property
-    def settled(self) -> ResidualCriterion:
-        """The residuals that are steady."""
+    def advective_rate(self) -> float:
+        """In real time the largest sum of |S| / V at the reference speed."""
+        return self.model.real.rest if self.model.real else 0.0
+
+    @property
+    def settled(self) -> ResidualCriterion | InnerCriterion:
+        """The residuals that are steady, or small enough at the end of a step of real time."""
         case = self.sim.case
+        if self.model.real:
+            return InnerCriterion(self.model, self.domain)
         thinnest = min(float(thickness(chart.vertices).min()) for chart in self.grid.charts)
         accept = case.own.stall == "accept"
         return ResidualCriterion(self.model, case.table("time").steady, case.monitor.every, accept, thinnest)
@@ -213,16 +222,11 @@ class CompressibilitySystem(System):
         """Residuals, and forces on walls."""
         tables = self.sim.case.table("boundaries").sides
         walls = tuple(side for side in self.model.sides if side.kind == "wall")
-        about = {side.name: tables[side.name].moment_about or self._middle(side.name) for side in walls}
+        middles = {side.name: np.mean(self.domain.around(side.name), axis=0).tolist() for side in walls}
+        about = {name: tables[name].moment_about or (x, y, z) for name, (x, y, z) in middles.items()}
         span = float(np.ptp(self.grid.charts[0].vertices[2])) if self._planar else 1.0
-        return CompressibilityMeasures(self.model, Forces(self.model, walls, about, vertices=bool(walls)), span)
-
-    def _middle(self, name: str) -> tuple[float, float, float]:
-        """The middle of the box around a side."""
-        points = [self.grid.charts[p.chart].at(p.vertices).reshape(3, -1) for p in self.grid.sides[name]]
-        corners = np.concatenate(points, axis=1)
-        x, y, z = ((corners.min(axis=1) + corners.max(axis=1)) / 2).tolist()
-        return x, y, z
+        forces = Forces(self.model, walls, about, bool(walls))
+        return CompressibilityMeasures(self.model, forces, span, self.domain.motion)
 
     @property
     def metadata(self) -> dict[str, FieldMetadata]:
@@ -266,9 +270,7 @@ class CompressibilitySystem(System):
                 except BadInput as error:
                     key = {"T": "initial.temperature"}.get(name, "initial.velocity" if name in VELOCITY else name)
                     raise BadInput(f"{key}: on chart {number} {error}") from None
-        for name, side in self.sim.case.table("boundaries").sides.items():
-            if side.velocity is not None:
-                list(velocities(name, side, self.grid))
+        sides_fit(self.sim.case, self.domain)
 
     def described(self) -> Iterator[tuple[str, str]]:
         """Label and text of each line on the method."""

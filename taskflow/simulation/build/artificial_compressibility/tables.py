@@ -1,22 +1,20 @@
-"""The tables [method] and [time] of a case that is solved by artificial compressibility."""
+"""The table [method] of a case that is solved by artificial compressibility."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field
-
 from taskflow.errors import BadInput
+from taskflow.simulation.build.artificial_compressibility.time import Inner
 from taskflow.simulation.case.method import Method
 from taskflow.simulation.case.problems import Problem, present, wrong
-from taskflow.simulation.case.table import NonNegative, Positive, Table, Text, Truth, Vector, Whole, entry, reads
+from taskflow.simulation.case.table import NonNegative, Positive, Table, Text, Truth, Vector, entry, reads
 from taskflow.simulation.values import one_of, positive
 
 NAME = "artificial-compressibility"
 LATER = "not available in this version; leave it out"
 EXPLICIT = ("euler", "rk3", "rk4", "rk5")
-REAL_TIME = "real time is not available in this version: a run marches to the steady state; leave it out"
 
 
 class LocalCompressibility(Table):
@@ -71,11 +69,12 @@ def _cfl(value: object) -> float:
 
 
 class CompressibilityMethod(Method):
-    """How the steady state is approached: explicit steps in a pseudo-time, with an artificial compressibility b."""
+    """How the steady state, or the end of a step of real time, is approached: explicit steps in a pseudo-time, with an
+    artificial compressibility b.
+    """
 
     refused: ClassVar[Mapping[str, str]] = {
         "linear": f"it belongs to implicit marching, {LATER}",
-        "inner": f"it belongs to real time, {LATER}",
     }
 
     type: Text = entry("`artificial-compressibility`", NAME)
@@ -106,8 +105,10 @@ class CompressibilityMethod(Method):
         " with `first` of `rk4` 1.2",
     )
     steps: Literal["local", "global"] = entry("whether each cell takes its own step, or all the least", "local")
+    inner: Inner | None = entry("in real time: see below", None, otherwise="as below")
     stall: Literal["fail", "accept"] = entry(
-        "what it means when residuals have fallen by less than 10 % in 5000 steps: an error, or the end of the run",
+        "of a steady run: what it means when residuals have fallen by less than 10 % in 5000 steps: an error, or the"
+        " end of the run",
         "fail",
     )
     pressure_at: Vector | None = entry(
@@ -130,36 +131,3 @@ class CompressibilityMethod(Method):
             if march == "euler" and reconstruction != "first":
                 unstable = f'unstable with reconstruction = "{reconstruction}"'
                 yield wrong("march", march, f'{unstable}; give "first", flux = "central", or another march')
-
-
-def _steady(value: object) -> float:
-    if isinstance(value, Mapping):
-        raise BadInput("a table says when a flow in real time is steady; give a number, the relative residual")
-    residual = positive(value)
-    if residual >= 1:
-        raise BadInput("give a number < 1, the residual over its largest value so far")
-    return residual
-
-
-class PseudoTime(Table):
-    """How far to march."""
-
-    refused: ClassVar[Mapping[str, str]] = {
-        "end": f"{REAL_TIME}, and give steps", "step": REAL_TIME,
-        "cfl": f"{REAL_TIME}; method.cfl is that of pseudo-time",
-        "diffusion": "method.cfl bounds pseudo-time; leave it out",
-        "capillary": "one fluid has no capillary waves; leave it out",
-        "scheme": "method.march says how steps are made; leave it out",
-    }  # fmt: skip
-
-    steady: Annotated[float, Field(gt=0, lt=1), reads(_steady)] = entry(
-        "the residual at which the run ends as `steady`: of each equation the root mean square, over its largest value"
-        " so far",
-        remedy="real time is not available in this version; give the relative residual of a steady state, as 1e-8",
-    )
-    steps: Whole = entry("the most steps", remedy="give the largest number of steps")
-
-    @property
-    def end(self) -> None:
-        """There is no time at which it ends."""
-        return

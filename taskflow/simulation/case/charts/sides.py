@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
-from pydantic import ConfigDict, Field, field_validator, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from taskflow.errors import BadInput
 from taskflow.geometry.grids import Grid, faces
@@ -46,7 +46,7 @@ class ChartSide(Table):
     type: SideType = entry("see above", remedy=GIVE_TYPE)
     velocity: Annotated[Values | None, reads(three_values)] = entry(
         "of a `wall`, in its plane, what enters at an `inflow`, and of the `far-field`: three numbers, or expressions"
-        " in x, y and z",
+        " in x, y and z, in real time in t, too",
         None,
         otherwise="a wall stands still; otherwise required",
     )
@@ -114,13 +114,6 @@ class ChartSide(Table):
         far = values.get("type") == "far-field" and not present(values, "pressure")
         return {**values, "pressure": 0.0} if far else values
 
-    @field_validator("velocity")
-    @classmethod
-    def _is_steady(cls, value: Any) -> Any:
-        if any(isinstance(item, Expression) and item.varies for item in value or ()):
-            raise ValueError("values that change in time are not available on charts in this version; leave out t")
-        return value
-
     def written(self) -> Any:
         """As the case file has it: its type alone, where there is no more."""
         return super().written() if len(present(dict(self), *ChartSide.model_fields)) > 1 else self.type
@@ -131,19 +124,24 @@ class ChartSide(Table):
         return self.profile is not None or any(isinstance(item, Expression) for item in self.velocity or ())
 
     @property
+    def changes(self) -> bool:
+        """Whether the velocity changes in time."""
+        return any(isinstance(item, Expression) and item.varies for item in self.velocity or ())
+
+    @property
     def numbers(self) -> Vector:
         """The velocity where it is the same all over; formulas count as 0."""
         x, y, z = (item if isinstance(item, float) else 0.0 for item in self.velocity or (0.0, 0.0, 0.0))
         return x, y, z
 
-    def at(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> list[np.ndarray]:
-        """The components of the velocity at points. Raises BadInput where one is not finite."""
-        return [value_at(component, x, y, z) for component in self.velocity or (0.0, 0.0, 0.0)]
+    def at(self, x: np.ndarray, y: np.ndarray, z: np.ndarray, t: float = 0.0) -> list[np.ndarray]:
+        """The components of the velocity at points and a time. Raises BadInput where one is not finite."""
+        return [value_at(component, x, y, z, t) for component in self.velocity or (0.0, 0.0, 0.0)]
 
 
-def value_at(value: Value, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
-    """A number or an expression at points. Raises BadInput where it is not finite."""
-    return value(x, y, z) if isinstance(value, Expression) else np.full(x.shape, value)
+def value_at(value: Value, x: np.ndarray, y: np.ndarray, z: np.ndarray, t: float = 0.0) -> np.ndarray:
+    """A number or an expression at points and a time. Raises BadInput where it is not finite."""
+    return value(x, y, z, t) if isinstance(value, Expression) else np.full(x.shape, value)
 
 
 def _of_wall(values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -233,17 +231,17 @@ def _walls_move_in_their_planes(charts: Grid, boundaries: ChartSides) -> Iterato
             yield wrong(("boundaries", name, "velocity"), written(side.velocity), remedy)
 
 
-def fluxes(charts: Grid, boundaries: ChartSides) -> dict[str, float]:
-    """What leaves through each inflow per time: negative where fluid enters. Raises BadInput where a formula is not
-    finite.
+def fluxes(charts: Grid, boundaries: ChartSides, t: float = 0.0) -> dict[str, float]:
+    """What leaves through each inflow per time, at a time: negative where fluid enters. Raises BadInput where a formula
+    is not finite.
     """
     result = {}
     for name, side in _both(charts, boundaries):
         if side.type == "inflow":
             result[name] = 0.0
             for patch in charts.sides[name]:
-                centres, areas = faces(charts, patch)
-                result[name] += float((np.stack(side.at(*centres)) * areas).sum())
+                (x, y, z), areas = faces(charts, patch)
+                result[name] += float((np.stack(side.at(x, y, z, t)) * areas).sum())
     return result
 
 

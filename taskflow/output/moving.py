@@ -1,0 +1,38 @@
+"""Vertices of charts that move rigidly, x = R X + b: of each record, from twelve numbers that belong to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import zarr
+
+POSE = tuple(f"motion_{name}" for name in (*(f"{i}{j}" for i in "xyz" for j in "xyz"), *"xyz"))
+COLUMNS = {name: {"long_name": f"{name}, of x = R X + b: R row by row, then b"} for name in POSE}
+PLACES = ("x", "y", "z", "x_c", "y_c", "z_c")  # of vertices, and of centres
+REST = "_at_rest"  # ends the names of places X
+
+
+def pose(turn: np.ndarray, shift: np.ndarray) -> dict[str, float]:
+    """Return the numbers of R and b."""
+    return dict(zip(POSE, [float(value) for value in (*turn.ravel(), *shift)], strict=True))
+
+
+def moved(points: np.ndarray, numbers: Mapping[str, float]) -> np.ndarray:
+    """Return places [xyz, ...] at rest where these numbers put them."""
+    values = np.array([numbers[name] for name in POSE])
+    turn, shift = values[:9].reshape(3, 3), values[9:]
+    return np.asarray(np.tensordot(turn, points, 1) + shift.reshape(3, *(1 for _ in points.shape[1:])))
+
+
+def write_places(arrays: Mapping[str, zarr.Array], index: int, numbers: Mapping[str, float]) -> Iterator[zarr.Array]:
+    """Write the vertices and centres of a record into the arrays of charts; yield those that were written."""
+    if POSE[0] not in numbers:
+        return
+    for chart in sorted({name.rpartition("/")[0] for name in arrays if name.endswith(f"/x{REST}")}):
+        for kind in ("", "_c"):
+            names = [f"{chart}/{axis}{kind}" for axis in "xyz"]
+            at_rest = np.stack([np.asarray(arrays[f"{name}{REST}"][...]) for name in names])
+            for name, values in zip(names, moved(at_rest, numbers), strict=True):
+                arrays[name][index] = values
+                yield arrays[name]

@@ -1,0 +1,62 @@
+"""A grid that moves as it is told: what its faces sweep and how fast its sides are, step by step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from taskflow.flow.grid.curvilinear import swept_volumes
+from taskflow.flow.models.artificial_compressibility.dual_time import weights
+from taskflow.simulation.case.motion import Motion
+
+
+@dataclass(frozen=True)
+class Moment:
+    """The end of a step of real time of `dt`, behind one of `last` (0: none); without `dt` the beginning of a run."""
+
+    time: float = 0.0
+    dt: float = 0.0
+    last: float = 0.0
+
+    @property
+    def before(self) -> tuple[float, float]:
+        """The times of the two levels before."""
+        return self.time - self.dt, self.time - self.dt - self.last
+
+    @property
+    def weights(self) -> tuple[float, float, float]:
+        """c_0, c_1 and c_2 of the step."""
+        return weights(self.dt / self.last if self.last else 0.0)
+
+    def speeds(self, motion: Motion, points: np.ndarray) -> np.ndarray:
+        """How fast points [xyz, ...] of the grid at rest move, by the differences of the step; 0 at the beginning."""
+        if not self.dt:
+            return np.zeros_like(points)
+        times = (self.time, *self.before)
+        return np.asarray(
+            sum(c * motion.moved(points, t) for c, t in zip(self.weights, times, strict=True) if c) / self.dt
+        )
+
+    def swept(self, motion: Motion, vertices: np.ndarray) -> np.ndarray:
+        """What the low faces of cells sweep per time, [k, j, value, i], between vertices [xyz, k, j, i] of the grid at
+        rest: (c_0 s^(n+1) - c_2 s^n) / dt, s being the volumes swept in this step and in the one before.
+
+        As c_0 + c_1 + c_2 = 0, what the six faces of a cell sweep is to rounding the rate of change of its volume.
+        """
+        cells = tuple(n - 1 for n in vertices.shape[1:])
+        if not self.dt:
+            return np.zeros((cells[0], cells[1], 3, cells[2]))
+        now, old, older = (_coordinates(motion.moved(vertices, t)) for t in (self.time, *self.before))
+        c_0, _, c_2 = self.weights
+        low = tuple(slice(0, n) for n in cells)
+        rates = []
+        for axis in range(3):
+            rate = c_0 * swept_volumes(old, now, axis)
+            rates.append(((rate - c_2 * swept_volumes(older, old, axis)) if c_2 else rate)[low] / self.dt)
+        return np.stack(rates, axis=2)
+
+
+def _coordinates(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    x, y, z = points
+    return x, y, z

@@ -1,0 +1,50 @@
+"""What steps of real time are measured by: the length and the rates of a grid at its reference speed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from taskflow.flow.models.artificial_compressibility.dual_time import DualTime
+from taskflow.geometry.grids import areas, volumes
+from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain
+from taskflow.simulation.build.artificial_compressibility.time import Inner
+
+if TYPE_CHECKING:
+    from taskflow.simulation.build.artificial_compressibility.system import CompressibilitySystem
+
+ROUNDING = {"double": 1e-12, "single": 1e-5}  # of the largest terms of a balance
+
+
+def dual_time(system: CompressibilitySystem, *, planar: bool) -> DualTime:
+    """The steps of real time of a case."""
+    case, domain = system.sim.case, system.domain
+    inner = case.own.inner or Inner()
+    return DualTime(
+        inner.tolerance, inner.iterations, length=reference_length(domain, planar=planar),
+        rounding=ROUNDING[case.machine.precision], rest=system.speed * steepest(domain, planar=planar),
+    )  # fmt: skip
+
+
+def reference_length(domain: ChartDomain, *, planar: bool) -> float:
+    """The largest extent of the smallest side: of a body, an inlet or a step; without sides that of the grid."""
+    axes = slice(0, 2 if planar else 3)
+    sizes = [float(np.subtract(*reversed(domain.around(name)))[axes].max()) for name in domain.grid.sides]
+    if not (sizes := [size for size in sizes if size > 0]):
+        corners = np.concatenate([chart.vertices.reshape(3, -1) for chart in domain.grid.charts], axis=1)
+        sizes = [float(np.ptp(corners, axis=1)[axes].max())]
+    return min(sizes)
+
+
+def steepest(domain: ChartDomain, *, planar: bool) -> float:
+    """The largest sum over directions of |S| / V, S the mean of both faces."""
+    worst = 0.0
+    for chart in domain.grid.charts:
+        total = 0.0
+        for axis, across in enumerate(areas(chart.vertices)[: 2 if planar else 3]):
+            size = np.sqrt((across**2).sum(axis=0))
+            low, high = (np.delete(size, end, axis=2 - axis) for end in (-1, 0))
+            total = total + (low + high) / 2
+        worst = max(worst, float((total / volumes(chart.vertices)).max()))
+    return worst

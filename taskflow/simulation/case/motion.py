@@ -1,0 +1,113 @@
+"""Rigid motion as it is told: angles and a displacement, expressions of time. [motion]."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any
+
+import numpy as np
+
+from taskflow.errors import BadInput
+from taskflow.simulation.case.grid import GridTable
+from taskflow.simulation.case.initial import Value, Values, three_values
+from taskflow.simulation.case.problems import Problem, present, wrong
+from taskflow.simulation.case.table import Table, Vector, entry, reads
+from taskflow.simulation.expression import COORDINATES, Expression
+from taskflow.simulation.values import number
+
+SAMPLES = 512  # moments at which a motion is tried
+HALVINGS = 40
+JUMP = 0.5  # of a change between two moments: what is left of it however close they come
+
+
+def _of_time(value: Any) -> Value:
+    if isinstance(value, str):
+        value = Expression(value, timed=True)
+    if not isinstance(value, Expression):
+        try:
+            return number(value)
+        except BadInput:
+            raise BadInput("give a finite number or an expression in t") from None
+    if strange := [name for name in COORDINATES if name in value.names]:
+        raise BadInput(f"{value.source!r} has {', '.join(strange)}: a rigid motion is an expression in t alone")
+    return value
+
+
+def _three_of_time(value: Any) -> Values:
+    x, y, z = (_of_time(item) for item in three_values(value))
+    return x, y, z
+
+
+class Angles(Table):
+    """Angles in radians about the axes x, y and z: turned about x first, then about y, then about z."""
+
+    x: Annotated[Value, reads(_of_time)] = entry("about x, through `centre`", 0.0)
+    y: Annotated[Value, reads(_of_time)] = entry("about y", 0.0)
+    z: Annotated[Value, reads(_of_time)] = entry("about z", 0.0)
+
+
+class Motion(Table):
+    """The motion of a rigid body, x = centre + displacement + R (X - centre), of points that are given at X."""
+
+    angle: Angles = entry("in radians: numbers or expressions in t about the axes", Angles())
+    centre: Vector = entry("about which it turns, before it is displaced", (0.0, 0.0, 0.0))
+    displacement: Annotated[Values, reads(_three_of_time)] = entry(
+        "three numbers or expressions in t, as `[0.0, \"0.1*sin(t)\", 0.0]`", (0.0, 0.0, 0.0)
+    )
+
+    @classmethod
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        if not present(values, "angle", "displacement"):
+            yield Problem((), "nothing moves; give angle or displacement, or leave the table out")
+
+    def pose(self, time: float) -> tuple[np.ndarray, np.ndarray]:
+        """R and b of x = R X + b at a time. Raises BadInput where an expression is not finite."""
+        a, b, c = (_at(angle, time) for angle in (self.angle.x, self.angle.y, self.angle.z))
+        about_x = np.array([[1, 0, 0], [0, np.cos(a), -np.sin(a)], [0, np.sin(a), np.cos(a)]])
+        about_y = np.array([[np.cos(b), 0, np.sin(b)], [0, 1, 0], [-np.sin(b), 0, np.cos(b)]])
+        about_z = np.array([[np.cos(c), -np.sin(c), 0], [np.sin(c), np.cos(c), 0], [0, 0, 1]])
+        turn, centre = about_z @ about_y @ about_x, np.array(self.centre)
+        return turn, centre + [_at(value, time) for value in self.displacement] - turn @ centre
+
+    def moved(self, points: np.ndarray, time: float) -> np.ndarray:
+        """Points [xyz, ...] where they are at a time."""
+        turn, shift = self.pose(time)
+        return np.asarray(np.tensordot(turn, points, 1) + shift.reshape(3, *(1 for _ in points.shape[1:])))
+
+    @property
+    def formulas(self) -> dict[str, Value]:
+        """All that may change, by key."""
+        angles = {f"angle.{axis}": getattr(self.angle, axis) for axis in "xyz"}
+        return angles | {f"displacement.{axis}": value for axis, value in zip("xyz", self.displacement, strict=True)}
+
+    def check(self, end: float) -> None:
+        """Raises BadInput where an expression is not finite or jumps between 0 and `end`."""
+        times = np.linspace(0.0, end, SAMPLES)
+        for key, value in self.formulas.items():
+            try:
+                values = np.array([_at(value, time) for time in times])
+            except BadInput as error:
+                raise BadInput(f"motion.{key}: {error}") from None
+            n = int(np.abs(np.diff(values)).argmax())
+            early, late = times[n], times[n + 1]
+            begun = abs(values[n + 1] - values[n])
+            for _ in range(HALVINGS if begun else 0):
+                middle = (early + late) / 2
+                first, second = (abs(_at(value, t) - _at(value, middle)) for t in (early, late))
+                early, late = (early, middle) if first > second else (middle, late)
+            if begun and abs(_at(value, late) - _at(value, early)) > JUMP * begun:
+                what = getattr(value, "source", value)
+                raise BadInput(f"motion.{key}: {what!r} jumps at t = {late:.6g}; give an expression that does not")
+
+
+def _at(value: Value, time: float) -> float:
+    return float(value(0.0, 0.0, 0.0, time)) if isinstance(value, Expression) else value
+
+
+def _cells_are_body_fitted(motion: Motion | None, grid: GridTable) -> Iterator[Problem]:
+    if motion is not None:
+        remedy = 'a grid that moves needs method.type = "artificial-compressibility"; leave it out'
+        yield wrong("motion", motion.written(), remedy)
+
+
+Motion.rules = (_cells_are_body_fitted,)

@@ -1,0 +1,203 @@
+"""Real time on charts: the same bits for any blocks and after any break, sides that change in time, steps that miss."""
+
+from __future__ import annotations
+
+import tomllib
+from itertools import product
+
+import numpy as np
+import pytest
+
+from taskflow.analysis.charts.export import export_charts
+from taskflow.errors import BadInput, RunFailed
+from taskflow.flow.grid.curvilinear import cell_volumes, swept_volumes
+from taskflow.output import read_log, tree
+from taskflow.simulation.build.artificial_compressibility.moving import Moment
+from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.case import Case
+from taskflow.simulation.restart import newest_restart
+from tests.flow.charts import distorted, lattice
+from tests.simulation.going_on import go
+from tests.simulation.on_charts import CYLINDER, LID, TURNED, case, changed
+from tests.simulation.test_charts_run import check_same, contents
+
+EVERY = {"output__every": {"steps": 2}, "monitor__every": {"steps": 1}}
+SHEDDING = changed(
+    CYLINDER, time={"steps": 4, "step": 0.2}, method__march="rk5", method__compressibility=10.0,
+    boundaries__body={"type": "wall", "velocity": ["-y*sin(t)", "x*sin(t)", 0.0]}, **EVERY,
+)  # fmt: skip
+WARM = changed(
+    LID, time={"end": 0.3, "cfl": 2.0}, method={"type": "artificial-compressibility"}, output__every=0.15,
+    monitor__every={"steps": 1},
+)  # fmt: skip
+PITCHING = changed(
+    SHEDDING, boundaries__body="wall", method__compressibility=40.0, method__march="rk4",
+    motion={"angle": {"z": "0.5*sin(4*t)"}, "centre": [0.2, 0.0, 0.0], "displacement": [0.1, "0.2*sin(3*t)", 0.0]},
+)  # fmt: skip
+SLIDING = changed(
+    TURNED, time={"steps": 4, "step": 0.1}, initial={"velocity": [0.3, 0.0, 0.0]}, **EVERY,
+    boundaries__y_max={"type": "wall", "velocity": ["cos(t)", 0.0, 0.0]},
+)  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(("tables", "cuts"), [
+    (SHEDDING, {"1": [2, 1, 1], "2": [1, 2, 1]}), (PITCHING, {"1": [2, 1, 1], "2": [1, 2, 1]}),
+    (WARM, {"2": [1, 2, 2]}), (SLIDING, {"4": [1, 1, 2]}),
+])  # fmt: skip
+def test_real_time_has_the_same_bits_for_any_blocks_and_goes_on_after_a_break(tmp_path, tables, cuts):
+    tables = changed(tables, method__inner={"iterations": 10})  # too few: bits are to be the same all the way
+    go(case(tables), tmp_path / "whole")
+    go(case(tables, machine__cuts=cuts), tmp_path / "cut", (1, 1, 3))
+    check_same(tmp_path / "cut", tmp_path / "whole")
+    saved, broken = case(tables, checkpoint__every={"steps": 2}), tmp_path / "broken"
+    go(saved, broken, (1, 1, 2), kill=3)
+    assert newest_restart(broken, saved)[0].tick.step == 2
+    go(saved, broken, (1, 1, 1), resume=True)
+    check_same(broken, tmp_path / "whole")
+
+
+def test_checkpoints_hold_two_levels():
+    """And no more: what they add to a step is found anew."""
+    setup = Simulation(case(SHEDDING, method__march="rk4"), (1, 1, 2))
+    levels = {name for name in setup.carried if setup.carried[name]}
+    assert levels == {name for q in "puvw" for name in (q, f"old_{q}")}
+
+
+def test_a_case_in_real_time_is_read_back_as_it_was_written():
+    full = case(WARM, method__inner={"tolerance": 1e-2})
+    assert full.own.inner.iterations == 1000
+    assert Case(**tomllib.loads(full.to_toml())) == full
+
+
+@pytest.mark.slow
+def test_steps_that_miss_are_warned_of_and_five_in_a_row_are_an_error(tmp_path):
+    with pytest.raises(RunFailed) as error:
+        go(case(SHEDDING, method__inner={"iterations": 10}, time__steps=6), tmp_path / "run")
+    assert str(error.value).startswith("step 5, time 1: after 10 steps of pseudo-time the residual of continuity is ")
+    assert "in the 5th step in a row; give more method.inner.iterations, shorter steps, or a larger" in str(error.value)
+    told = go(case(SHEDDING, method__inner={"iterations": 10}, time__steps=3), tmp_path / "short")
+    (warning,) = told["warnings"]
+    assert warning.startswith("step 1, time 0.2: after 10 steps of pseudo-time the residual of continuity is ")
+
+
+@pytest.mark.slow
+def test_the_log_of_real_time(tmp_path):
+    """Steps as long as they are asked to be, and what is marched within them."""
+    told = go(case(WARM), tmp_path / "run")
+    lines = read_log(tmp_path / "run" / "log.jsonl")
+    assert told["ended"] == "end"
+    assert lines[-1]["time"] == 0.3
+    steps = [line for line in lines if line["step"]]
+    assert all(line["inner"] >= 10 and line["cfl"] <= 2.0 * 1.3 for line in steps)
+    assert all(line["divergence"] <= 1e-4 for line in steps)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_steps_of_real_time_are_proved():
+    from taskflow.simulation.estimate import estimate
+
+    proof = estimate(case(PITCHING, machine__blocks=2)).prove()
+    proof.hold()
+    assert proof.reads > 0
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_kernels_of_real_time_and_of_moving_grids_compile_for_gpus(tmp_path):
+    from tests.test_gpu_texts import messages, texts
+
+    (tmp_path / "case.toml").write_text(case(PITCHING).to_toml())
+    assert [told for text in texts(tmp_path / "case.toml", "double") if (told := messages(text))] == []
+
+
+@pytest.mark.slow
+def test_a_grid_that_is_too_fast_for_sound_ends_the_run(tmp_path):
+    """With the place, and a compressibility that is large enough."""
+    with pytest.raises(RunFailed) as error:
+        go(case(PITCHING, method__compressibility=0.5, method__inner={"iterations": 200}), tmp_path / "run")
+    told = str(error.value)
+    assert "the grid moves too fast for a compressibility of 0.5 in cell (" in told
+    assert "; give method.compressibility = " in told
+
+
+@pytest.mark.slow
+def test_moments_are_about_the_point_that_moves(tmp_path):
+    """A cylinder that plunges in fluid at rest: the force passes its axis, whatever the way."""
+    still = {"type": "far-field", "velocity": [0.0, 0.0, 0.0]}
+    plunging = case(
+        PITCHING, boundaries__far=still, initial={}, method__reference_speed=1.0, time={"steps": 3, "step": 0.1},
+        motion={"displacement": [0.0, "0.5*t", 0.0]},
+    )  # fmt: skip
+    go(plunging, tmp_path / "run")
+    acts = read_log(tmp_path / "run" / "log.jsonl")[-1]["bodies"]["body"]
+    assert acts["force"][1] < -0.1
+    assert abs(acts["moment"][2]) < 1e-6 * abs(acts["force"][1])
+
+
+def test_sides_that_change_in_time_are_tried_beforehand():
+    velocity = ["-y*sqrt(0.5 - t)", "x*sqrt(0.5 - t)", 0.0]
+    tables = changed(SHEDDING, boundaries__body={"type": "wall", "velocity": velocity})
+    with pytest.raises(BadInput, match=r"boundaries.body.velocity: .* is not finite"):
+        Simulation(case(tables), (1, 1, 1)).system.check()
+    through = changed(SHEDDING, boundaries__body={"type": "wall", "velocity": ["t", 0.0, 0.0]})
+    with pytest.raises(BadInput, match=r"boundaries.body.velocity: at t = 0.1 a wall moves in its own plane only"):
+        Simulation(case(through), (1, 1, 1)).system.check()
+    sides = {
+        "x_min": {"type": "inflow", "velocity": ["1 + t", 0.0, 0.0]},
+        "x_max": {"type": "inflow", "velocity": [1.0, 0.0, 0.0]},
+        **dict.fromkeys(("y_min", "y_max", "z_min", "z_max"), "slip"),
+    }  # fmt: skip
+    grid = {"cells": [6, 5, 4], "lengths": [1.0, 1.0, 1.0]}
+    with pytest.raises(BadInput, match=r"boundaries: at t = 0.1 0.1 per time enters through x_min, x_max"):
+        Simulation(case(SHEDDING, grid=grid, boundaries=sides), (1, 1, 1)).system.check()
+
+
+def test_velocities_of_sides_are_those_of_the_end_of_a_step():
+    constants = Simulation(case(SHEDDING), (1, 1, 1)).system.constants
+    box = constants.domain.atlas.charts[0].grow(2)
+    at_rest, later = (constants.velocities(box, Moment(time)) for time in (0.0, 0.5))
+    assert not any(np.any(values) for values in at_rest.values())
+    speed = np.hypot(later["u_s"], later["v_s"])
+    assert speed.max() == pytest.approx(0.5 * np.sin(0.5), rel=0.02)
+
+
+def test_a_uniform_stream_stays_as_it_is_on_a_grid_that_moves(tmp_path):
+    """V1 in motion: an o-grid that turns and plunges, with steps of one length and of several."""
+    stream = {"type": "far-field", "velocity": [1.0, 0.3, 0.0]}
+    sides = {"body": stream, "far": stream, "ends": "symmetry"}
+    moving = case(
+        PITCHING, boundaries=sides, initial={"velocity": [1.0, 0.3, 0.0]}, time={"end": 0.43, "step": 0.05},
+        output__every=0.15,
+    )  # fmt: skip
+    go(moving, tmp_path / "run")
+    fields, _ = contents(tmp_path / "run")
+    found = tree(tmp_path / "run" / "fields.zarr").load()
+    for n, chart in enumerate(Simulation(moving, (1, 1, 1)).system.grid.charts):
+        for time in found.time.values:
+            places = moving.motion.moved(chart.vertices, float(time))
+            stored = found[f"charts/{n}"].to_dataset().sel(time=time)
+            np.testing.assert_array_equal(np.stack([stored[axis] for axis in "xyz"]), places)
+    export_charts(found, tmp_path / "vtk", "fields")
+    grids = [(tmp_path / "vtk" / f"fields_{n:06}" / "chart_0.vts").read_bytes() for n in range(found.sizes["time"])]
+    assert len(set(grids)) == found.sizes["time"] == 4  # points of each time
+    for number, (name, value) in product((0, 1), {"p": 0.0, "u": 1.0, "v": 0.3, "w": 0.0}.items()):
+        assert abs(fields[f"{number}/{name}"] - value).max() < 1e-12
+
+
+def test_what_faces_sweep_is_the_change_of_volumes():
+    """Of a box whose vertices move anyhow; and of steps of two lengths, by the weights of the levels."""
+    random = np.random.default_rng(4)
+    old, new = (np.stack(distorted(lattice((4, 3, 5)))) + 0.02 * random.standard_normal((3, 6, 4, 5)) for _ in range(2))
+    swept = [swept_volumes(tuple(old), tuple(new), axis) for axis in range(3)]
+    change = sum(np.diff(faces, axis=2 - axis) for axis, faces in enumerate(swept))
+    np.testing.assert_allclose(change, cell_volumes(tuple(new)) - cell_volumes(tuple(old)), rtol=0, atol=1e-16)
+
+
+def test_motions_that_jump_or_are_not_finite_are_told():
+    with pytest.raises(BadInput, match=r"motion.angle.z: 'where\(t > 0.31, 0.1, 0\)' jumps at t = 0.31"):
+        Simulation(case(PITCHING, motion={"angle": {"z": "where(t > 0.31, 0.1, 0)"}}), (1, 1, 1)).system.check()
+    with pytest.raises(BadInput, match=r"motion.displacement.x: .* is not finite"):
+        Simulation(case(PITCHING, motion={"displacement": ["sqrt(0.3 - t)", 0, 0]}), (1, 1, 1)).system.check()
