@@ -14,7 +14,9 @@ if mixed():
 _ROOMS = {
     "taskflow.simulation.case": ("Case",),
     "taskflow.simulation.build.two_phase": ("TwoPhase",),
+    "taskflow.simulation.interactive": ("Simulation",),
     "taskflow.simulation.run": ("Run", "run"),
+    "taskflow.simulation.sweep": ("Study", "sweep"),
     "taskflow.release": ("__version__",),
     "taskflow.errors": ("BadInput", "Interrupted", "RunFailed", "Stopped", "TaskflowError"),
     "taskflow.runtime.regions": ("Atlas", "Box", "Field", "Partition", "Region", "Seam", "Turn", "charted", "region"),
@@ -71,8 +73,10 @@ __all__ = [
     "RunFailed",
     "Scalar",
     "Seam",
+    "Simulation",
     "Slurm",
     "Stopped",
+    "Study",
     "Sweep",
     "Swept",
     "TaskflowError",
@@ -91,6 +95,7 @@ __all__ = [
     "repeat",
     "run",
     "star",
+    "sweep",
     "sweeps",
     "task",
 ]
@@ -127,7 +132,9 @@ if TYPE_CHECKING:
     )
     from taskflow.simulation.build.two_phase import TwoPhase
     from taskflow.simulation.case import Case
+    from taskflow.simulation.interactive import Simulation
     from taskflow.simulation.run import Run, run
+    from taskflow.simulation.sweep import Study, sweep
 
 
 def __getattr__(name: str) -> Any:

@@ -125,6 +125,35 @@ def run(
 
 
 @app.command()
+def sweep(
+    file: Annotated[
+        Path, typer.Argument(metavar="SWEEP.toml", help="The case file and its parameters.", show_default=False)
+    ],
+    output: Annotated[
+        Path | None, _to("DIR", "The folder of the run directories; by default SWEEP in the current one.")
+    ] = None,
+    settings: Settings = [],  # noqa: B006
+    at_once: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="So many runs side by side; by default one on each worker.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Compute again what is there.")] = False,
+    scheduler_file: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Run on the cluster of this Dask scheduler, not on an embedded one."),
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
+) -> None:
+    """Run a case with all combinations of some parameters, side by side.
+
+    What has ended already is not computed again, and what was broken off goes on.
+    """
+    from taskflow.cli.sweep import sweep_file
+
+    folder = output or Path(file.stem)
+    sweep_file(file, folder, settings, at_once=at_once, force=force, where=scheduler_file, quiet=quiet)
+
+
+@app.command()
 def check(
     case: CaseFile,
     settings: Settings = [],  # noqa: B006

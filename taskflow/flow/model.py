@@ -74,6 +74,18 @@ class Model(Protocol):
     def step(self, f: Roles) -> Iterator[Launch | Repeat | Derive]:
         """The program of a time step, which reads the `scalars`."""
 
+    @property
+    def changeable(self) -> frozenset[str]:
+        """The fields that somebody may change between two steps, after which `renew` is run: all that moves."""
+        moving = {*self.moving, *(VELOCITY if "velocity" in self.moving else ())}
+        return frozenset(moving & self.fields.keys())
+
+    def renew(self, f: Roles) -> Iterator[Launch | Repeat]:
+        """The program for a state some of whose `changeable` fields were changed: values beyond boundaries, and what
+        else follows from them and the next step reads.
+        """
+        yield from ()
+
     def scalars(self, dt: float, ratio: float) -> dict[str, float]:
         """The numbers that `step` reads, for a step of dt, `ratio` times as long as the last one (0: at first)."""
         return {"dt": dt}

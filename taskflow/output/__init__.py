@@ -27,7 +27,9 @@ _NAMES = {
     "layout": ("FieldMetadata", "RecordsLayout", "StoreLayout", "starts_of"),
     "log": ("RunLog", "Tail", "read_log", "read_report", "write_report"),
     "metadata": ("IN_BODIES", "SOLID", "statistics_metadata"),
+    "present": ("live",),
     "reading": ("at_time", "dataset"),
+    "recorded": ("RecordedArray", "cut_recorded"),
     "shards": ("BlockStore", "recover", "reshard"),
     "store": ("Store", "create", "remove"),
     "time_series": (
@@ -64,6 +66,7 @@ __all__ = [
     "Guard",
     "Patch",
     "Piece",
+    "RecordedArray",
     "RecordsLayout",
     "RunComparison",
     "RunLog",
@@ -77,10 +80,12 @@ __all__ = [
     "create",
     "create_charts",
     "create_time_series",
+    "cut_recorded",
     "dataset",
     "export_netcdf",
     "export_vtk",
     "has_charts",
+    "live",
     "load_initial",
     "newest",
     "of_phase",
@@ -123,7 +128,9 @@ if TYPE_CHECKING:
     from taskflow.output.layout import FieldMetadata, RecordsLayout, StoreLayout, starts_of
     from taskflow.output.log import RunLog, Tail, read_log, read_report, write_report
     from taskflow.output.metadata import IN_BODIES, SOLID, statistics_metadata
+    from taskflow.output.present import live
     from taskflow.output.reading import at_time, dataset
+    from taskflow.output.recorded import RecordedArray, cut_recorded
     from taskflow.output.shards import BlockStore, recover, reshard
     from taskflow.output.store import Store, create, remove
     from taskflow.output.time_series import (

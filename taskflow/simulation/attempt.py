@@ -6,14 +6,16 @@ import signal
 import uuid
 import warnings
 from collections.abc import Mapping
-from contextlib import suppress
-from dataclasses import dataclass, field
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from taskflow.errors import Interrupted, Lost, RunFailed, Stopped, TaskflowError, Terminated
+from taskflow.output import STORE, cut_recorded
 from taskflow.runtime.cluster import (
     BlockGroup,
+    Blocks,
     Progress,
     cause,
     cluster_client,
@@ -24,18 +26,18 @@ from taskflow.runtime.cluster import (
     watch,
 )
 from taskflow.runtime.host import Heartbeats, Place, choose_device, look_at, remaining_workers, survey
-from taskflow.runtime.machine import Limits, Mapper, Plan
+from taskflow.runtime.machine import Job, Limits, Mapper, Plan
 from taskflow.runtime.profile import Timeline
-from taskflow.runtime.regions import Triple
 from taskflow.simulation import remedies
 from taskflow.simulation.build.simulation import Simulation, blocks_of
 from taskflow.simulation.case import Case
 from taskflow.simulation.checkpoints import CheckpointPolicy
 from taskflow.simulation.directory import RunDirectory
+from taskflow.simulation.drive import FlowJob
 from taskflow.simulation.estimate import count_steps
-from taskflow.simulation.job import FlowJob
 from taskflow.simulation.memory import Needs
 from taskflow.simulation.profiling import Window, write_profile
+from taskflow.simulation.recovery import Deployment, Recovery
 from taskflow.simulation.report import broken, opening, summary
 from taskflow.simulation.restart import RestartPoint
 from taskflow.simulation.sanity import cautions
@@ -47,51 +49,10 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 @dataclass(frozen=True)
-class Deployment:
-    """On what a run began: its blocks, which decide its last bits, its kind of device, and how many workers there were.
-    """
-
-    blocks: Triple
-    device: str
-    workers: int
-
-
-@dataclass(eq=False)
-class Recovery:
-    """The outcome of a run's attempts so far, and how often in a row it may go on from one step: `allowed`.
-
-    `remedy` says how somebody can go on with it later. `attempts` counts those that had machines, `deployment` is that
-    of the first, `begun` says whether the run directory is the run's own already, `lost` has the workers of the last
-    loss. `restarts` is for the report: the step from which the run went on, and why.
-    """
-
-    allowed: int
-    remedy: str
-    attempts: int = 0
-    deployment: Deployment | None = None
-    begun: bool = False
-    lost: frozenset[str] = frozenset()
-    restarts: list[dict[str, Any]] = field(default_factory=list)
-
-    def note(self, loss: Lost, step: int) -> None:
-        """The run goes on from this step. Raises RunFailed where it has done so as often as it may."""
-        if sum(restart["step"] == step for restart in self.restarts) >= self.allowed:
-            raise RunFailed(f"{loss}; {self._words(step)}") from loss
-        self.restarts.append({"step": step, "reason": str(loss)})
-        self.lost = loss.workers
-
-    def _words(self, step: int) -> str:
-        if not self.allowed:
-            return f"{self.remedy}; machine.restarts lets a run go on by itself"
-        return (
-            f"the run has begun again from step {step} as often as it may without coming to another checkpoint"
-            f" (machine.restarts = {self.allowed}); when the reason is mended, {self.remedy}"
-        )
-
-
-@dataclass(frozen=True)
 class RunRequest:
-    """The case to be run, its directory (which `force` replaces), and its cluster; see `run`."""
+    """The case to be run, its directory (which `force` replaces), and its cluster, of which it may have some `workers`
+    alone; see `run`.
+    """
 
     case: Case
     directory: RunDirectory
@@ -100,6 +61,7 @@ class RunRequest:
     force: bool
     progress: Progress
     profile: Window | None
+    workers: frozenset[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -114,59 +76,161 @@ class Outcome:
     timelines: list[Timeline]
 
 
-def run_once(request: RunRequest, restart: RestartPoint | None, recovery: Recovery) -> dict[str, Any]:
-    """Run a case from its beginning, or go on with it; the report of a run that has come to its end.
+class Attempt:
+    """One attempt to run a case, from its beginning or on from a checkpoint: blocks, until they have ended or are lost.
+    Machines are lent for it until it is closed.
 
-    Raises Lost where another attempt could go on, and else as `run` does.
+    Raises as `run` does.
     """
-    case, directory = request.case, request.directory
-    with cluster_client(case.machine, case.grid.room, request.client, request.scheduler_file) as (cluster, local):
+
+    def __init__(self, request: RunRequest, restart: RestartPoint | None, recovery: Recovery) -> None:
+        self.request, self._restarts, self._said = request, len(recovery.restarts), list[str]()
+        with ExitStack() as stack:
+            self._begin(stack, restart, recovery)
+            self._opened = stack.pop_all()
+
+    def __enter__(self) -> Attempt:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give the machines back. Idempotent."""
+        self._opened.close()
+
+    def _begin(self, stack: ExitStack, restart: RestartPoint | None, recovery: Recovery) -> None:
+        """Have blocks that are ready to begin."""
+        request = self.request
+        case, directory, given = request.case, request.directory, (request.client, request.scheduler_file)
+        cluster, local = stack.enter_context(cluster_client(case.machine, case.grid.room, *given))
         recovery.attempts += 1
         Heartbeats.of(cluster).bound = case.machine.silence
-        places = _places(cluster, recovery, embedded=local)
+        places = _places(cluster, recovery, request.workers, embedded=local)
         deployment = recovery.deployment = recovery.deployment or _deployment(case, places, embedded=local)
         where = placed(case.machine, deployment.blocks, places, embedded=local)
-        sim = Simulation(case, deployment.blocks, device=deployment.device)
+        sim = self.sim = Simulation(case, deployment.blocks, device=deployment.device)
         Needs(sim, where, sim.device).check()
         count_steps(sim)  # more than anybody would wait for are refused
         sim.system.check()
         plan = _plan(sim, directory, where)
-        policy = CheckpointPolicy.of(sim, directory.path, plan.run, directory.guard)
+        policy = self.policy = CheckpointPolicy.of(sim, directory.path, plan.run, directory.guard)
         if restart is None:
             directory.create(sim, force=request.force, again=recovery.begun)
             for warning in (*(sim.survey.warnings if sim.survey else ()), *sim.system.cautions):
-                warnings.warn(warning, stacklevel=3)
+                warnings.warn(warning, stacklevel=5)
         else:
             restart.check(sim)
             restart = directory.reopen(sim, restart, policy)
+            cut_recorded(directory.path / STORE, restart.tick.time)
         recovery.begun = True
         directory.check_visible(cluster, [place.worker for place in places])
         cautioned = tuple(cautions(sim))
         for warning in cautioned if recovery.attempts == 1 else ():
-            warnings.warn(warning, stacklevel=3)
-        job = FlowJob(sim.spec, directory.initial(sim), policy, restart, request.profile, bool(cautioned))
-        with BlockGroup(cluster, plan, [place.worker for place in where]) as group:
-            about = opening(sim, plan, where, group.connect())
-            if restart is not None:
-                about["resumed"] = {"step": restart.tick.step, "time": restart.tick.time}
-            if recovery.restarts:
-                about["restarts"] = recovery.restarts
-            if cautioned:
-                about["warnings"] = list(cautioned)
-            directory.write_report(about)
+            warnings.warn(warning, stacklevel=5)
+        initial = directory.initial(sim)
+        self.job = FlowJob(sim.spec, initial, policy, restart, request.profile, bool(cautioned))
+        self.group = stack.enter_context(BlockGroup(cluster, plan, [place.worker for place in where]))
+        self.about = opening(sim, plan, where, self.group.connect())
+        if restart is not None:
+            self.about["resumed"] = {"step": restart.tick.step, "time": restart.tick.time}
+        if recovery.restarts:
+            self.about["restarts"] = recovery.restarts
+        if cautioned:
+            self.about["warnings"] = list(cautioned)
+        directory.write_report(self.about)
+
+    def do(self, job: Job) -> Outcome:
+        """Let the blocks do a job, until all have ended it."""
+        request, group = self.request, self.group
+
+        def progress(status: Mapping[str, Any]) -> None:
+            for warning in status.get("warnings", ())[len(self._said) :]:
+                self._said.append(warning)
+                warnings.warn(warning, stacklevel=3)
+            request.progress({**status, "restarts": self._restarts})
+
+        try:
+            statuses, came = watch(group, [job] * len(group.plan.partition), progress, signals=SIGNALS)
+        except KeyboardInterrupt as error:
+            name = "SIGTERM" if isinstance(error, Terminated) else "Ctrl-C"
+            request.directory.write_report(broken(self.about, Interrupted(f"stopped at once by a second {name}")))
+            raise
+        failure, timelines = cause(statuses), []
+        if isinstance(failure, Lost):
+            failure.workers = group.blamed(statuses)
+        if request.profile is not None and failure is None:
             try:
-                outcome = _watched(group, job, request, len(recovery.restarts))
-            except KeyboardInterrupt as error:
-                name = "SIGTERM" if isinstance(error, Terminated) else "Ctrl-C"
-                directory.write_report(broken(about, Interrupted(f"stopped at once by a second {name}")))
-                raise
-        return _completed(request, sim, policy, about, outcome)
+                timelines = group.results()
+            except Lost as loss:
+                failure = loss
+        return Outcome([status.progress for status in statuses], came, failure, timelines)
+
+    def blocks(self) -> Blocks:
+        """The blocks with their fields, between two jobs."""
+        return Blocks(self.group, [], ExitStack())
+
+    def complete(self, outcome: Outcome) -> dict[str, Any]:
+        """Complete what blocks that have ended have written; the report. Raises what went wrong, and where the run was
+        stopped.
+        """
+        self.group.close()
+        report, keep = self.finish(outcome), self.policy.keep
+        if isinstance(outcome.came, Exception):
+            raise outcome.came
+        remedy = f"with a checkpoint; {remedies.how_to_resume(self.request.directory.path)}"
+        if report["ended"] == "stopped":
+            raise Stopped(f"stopped by SIGTERM at time {report['time']:g}, {remedy}")
+        if report["ended"] == "interrupted":
+            kept = remedy if keep else f"without a checkpoint; what was written is in {self.request.directory.path}"
+            raise Interrupted(f"interrupted at time {report['time']:g}, {kept}")
+        return report
+
+    def finish(self, outcome: Outcome, reason: str | None = None) -> dict[str, Any]:
+        """Finish the files of a run whose blocks have ended it; the report, with the `reason` where somebody ended it
+        early. Raises what went wrong.
+        """
+        directory, profile, policy, about = self.request.directory, self.request.profile, self.policy, self.about
+        failure, came = outcome.failure, outcome.came
+        if failure is not None:
+            self.group.close()  # nobody writes any more
+        raised = came if isinstance(came, Exception) else None
+        directory.guard()  # whatever else went wrong: it is another run's
+        if said := (*about.get("warnings", ()), *outcome.blocks[0].get("warnings", ())):
+            about = {**about, "warnings": list(said)}
+        try:
+            directory.finish(outcome.blocks, policy)
+        except RunFailed as error:
+            failure = failure or error
+        if isinstance(came, signal.Signals) and isinstance(failure, Lost):  # who ends a run may end its workers, too
+            failure = (Stopped if came == signal.SIGTERM and policy.keep else RunFailed)(
+                f"{came.name} came, and {failure}; {remedies.how_to_resume(directory.path)}"
+            )
+        if failure is not None:
+            with suppress(RunFailed):  # the disk may be full
+                directory.write_report(broken(about, failure))
+            raise failure from raised
+        report = summary(about, self.sim, outcome.blocks)
+        if profile is not None and profile.by == "timeline":
+            report["profile"] = write_profile(directory.path, outcome.timelines, profile)
+        if came == signal.SIGTERM and report["ended"] == "interrupted" and policy.keep:
+            report["ended"] = "stopped"
+        if raised is not None and report["ended"] == "interrupted":
+            reason = f"progress= raised {type(raised).__name__}: {raised}"
+        if reason is not None:
+            report["reason"] = reason
+        directory.write_report(report)
+        return report
 
 
-def _places(cluster: Client, recovery: Recovery, *, embedded: bool) -> list[Place]:
-    """The places for blocks: those of the cluster at first, later those of them that the run began on."""
+def _places(cluster: Client, recovery: Recovery, workers: frozenset[str] | None, *, embedded: bool) -> list[Place]:
+    """The places for blocks: those of the cluster at first, or on some of its workers; later those of them that the run
+    began on.
+    """
     if recovery.deployment is None:
-        return survey(cluster, embedded=embedded, lost=recovery.lost)
+        places = survey(cluster, embedded=embedded, lost=recovery.lost)
+        mine = [place for place in places if workers is None or place.worker in workers]
+        return mine or places
     places = look_at(cluster, remaining_workers(cluster, recovery.lost, recovery.deployment.workers), embedded=embedded)
     usable = [place for place in places if recovery.deployment.device == "cpu" or place.gpu_problem is None]
     if not usable:
@@ -192,66 +256,3 @@ def _plan(sim: Simulation, directory: RunDirectory, where: list[Place]) -> Plan:
         limits=Limits(machine.patience),
         ordinals=ordinals(where, sim.device),
     )
-
-
-def _watched(group: BlockGroup, job: FlowJob, request: RunRequest, restarts: int) -> Outcome:
-    """Let the blocks compute until all have ended."""
-    jobs, said = [job] * len(group.plan.partition), list[str]()
-
-    def progress(status: Mapping[str, Any]) -> None:
-        for warning in status.get("warnings", ())[len(said) :]:
-            said.append(warning)
-            warnings.warn(warning, stacklevel=3)
-        request.progress({**status, "restarts": restarts})
-
-    statuses, came = watch(group, jobs, progress, signals=SIGNALS)
-    failure, timelines = cause(statuses), []
-    if isinstance(failure, Lost):
-        failure.workers = group.blamed(statuses)
-    if request.profile is not None and failure is None:
-        try:
-            timelines = group.results()
-        except Lost as loss:
-            failure = loss
-    return Outcome([status.progress for status in statuses], came, failure, timelines)
-
-
-def _completed(
-    request: RunRequest, sim: Simulation, policy: CheckpointPolicy, about: dict[str, Any], outcome: Outcome
-) -> dict[str, Any]:
-    """Complete what the blocks have written; the report. Raises what went wrong, and where the run was stopped."""
-    directory, profile, failure = request.directory, request.profile, outcome.failure
-    came = outcome.came
-    raised = came if isinstance(came, Exception) else None
-    directory.guard()  # whatever else went wrong: it is another run's
-    if said := (*about.get("warnings", ()), *outcome.blocks[0].get("warnings", ())):
-        about = {**about, "warnings": list(said)}
-    try:
-        directory.finish(outcome.blocks, policy)
-    except RunFailed as error:
-        failure = failure or error
-    if isinstance(came, signal.Signals) and isinstance(failure, Lost):  # who ends a run may end its workers, too
-        failure = (Stopped if came == signal.SIGTERM and policy.keep else RunFailed)(
-            f"{came.name} came, and {failure}; {remedies.how_to_resume(directory.path)}"
-        )
-    if failure is not None:
-        with suppress(RunFailed):  # the disk may be full
-            directory.write_report(broken(about, failure))
-        raise failure from raised
-    report = summary(about, sim, outcome.blocks)
-    if profile is not None and profile.by == "timeline":
-        report["profile"] = write_profile(directory.path, outcome.timelines, profile)
-    if came == signal.SIGTERM and report["ended"] == "interrupted" and policy.keep:
-        report["ended"] = "stopped"
-    if raised is not None and report["ended"] == "interrupted":
-        report["reason"] = f"progress= raised {type(raised).__name__}: {raised}"
-    directory.write_report(report)
-    if raised is not None:
-        raise raised
-    remedy = f"with a checkpoint; {remedies.how_to_resume(directory.path)}"
-    if report["ended"] == "stopped":
-        raise Stopped(f"stopped by SIGTERM at time {report['time']:g}, {remedy}")
-    if report["ended"] == "interrupted":
-        kept = remedy if policy.keep else f"without a checkpoint; what was written is in {directory.path}"
-        raise Interrupted(f"interrupted at time {report['time']:g}, {kept}")
-    return report

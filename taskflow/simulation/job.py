@@ -1,29 +1,29 @@
 """The run loop, as every block runs it: step, look, write, until the clock says that it is over.
 
-All blocks come to the same decisions, because what they decide on is folded over all of them.
+All blocks come to the same decisions, because what they decide on is folded over all of them. A loop that pauses stays
+on its block, between a step and all that is due after it: what somebody changes there is in its records.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from taskflow.errors import RunFailed
 from taskflow.output import LOG, STORE
 from taskflow.runtime.machine import Control, Shard, copy_bandwidth
-from taskflow.runtime.profile import Timeline
 from taskflow.simulation.bodies import Movement
 from taskflow.simulation.build.pressure import explained
 from taskflow.simulation.build.simulation import BlockSpec
 from taskflow.simulation.checkpoints import CheckpointPolicy, CheckpointWriter, restore
+from taskflow.simulation.doubts import Doubts
 from taskflow.simulation.initial import InitialFields
+from taskflow.simulation.pause import HERE, NEVER
 from taskflow.simulation.profiling import Profiling, Window
 from taskflow.simulation.records.records import Records, StateLog
 from taskflow.simulation.restart import RestartPoint
-from taskflow.simulation.sanity import Diagnosis, Sanity, WaveWatch
 from taskflow.simulation.schedule import Tick
 
 # stop asked for, writing failed, checkpoints written, checkpoint due; then records written, by group
@@ -31,9 +31,9 @@ FOLDED = ("max", "max", "min", "max")
 
 
 @dataclass(frozen=True)
-class FlowJob:
-    """The control program of a case, from its initial fields or a checkpoint, into the directory of its checkpoints.
-    Picklable; every block gets the same one. `cautioned`: it has been said that its steps may be too long.
+class Beginning:
+    """The beginning of a run, with its initial fields or a checkpoint, in the directory of its checkpoints. Picklable;
+    every block gets the same one. `cautioned`: it has been said that its steps may be too long.
     """
 
     spec: BlockSpec
@@ -43,24 +43,12 @@ class FlowJob:
     profile: Window | None = None
     cautioned: bool = False
 
-    def __call__(self, shard: Shard, control: Control) -> Timeline | None:
-        """Run the case on one block; what was profiled of it, if anything.
-
-        Raises RunFailed where the flow diverges or the output cannot be written.
-        """
-        loop = RunLoop(self, shard, control)
-        try:
-            loop.run()
-        finally:
-            loop.close()
-        return loop.profiling.timeline
-
 
 @dataclass(eq=False)
 class RunLoop:
     """A run in progress on one block; block 0 keeps the log and makes snapshots visible."""
 
-    job: FlowJob
+    job: Beginning
     shard: Shard
     control: Control
 
@@ -70,9 +58,8 @@ class RunLoop:
         self.directory = directory
         self.model, self.clock = self.spec.model, self.spec.clock
         self.measuring = StateLog(self.spec.measures, shard, directory / LOG, policy.guard)
-        self.diagnosis = Diagnosis(self.spec)
-        self.sanity = Sanity(self.spec.scales, self.spec.domain, shard, self.diagnosis)
-        self.waves = WaveWatch()
+        self.doubts = Doubts(self.spec, shard, cautioned=job.cautioned)
+        self.sanity = self.doubts.sanity
         self.warnings: list[str] = []
         self.settling = self.spec.settled.watch(shard) if self.spec.settled else None
         self.movement = Movement(self.spec.ways.moving, shard) if self.spec.ways else None
@@ -83,6 +70,9 @@ class RunLoop:
         self.began = time.perf_counter()
         self.ended = "end"  # or steady, or stalled, or interrupted
         self.stopped: Tick | None = None  # what would have been due where the run was asked to stop
+        self.pause = NEVER  # until when the loop goes on
+        self.now = self.clock.start()  # where it stands
+        self.before: Tick | None = None  # the tick before, where what is due now has not been done yet
         self.rounds = dict.fromkeys(self.spec.counted, 0.0)  # of all steps, by the scalar that counts a step's
 
     @property
@@ -90,35 +80,69 @@ class RunLoop:
         """The wall time of the run since its first state."""
         return time.perf_counter() - self.began
 
-    def run(self) -> None:
-        """Run from the initial fields, or a checkpoint, to the end."""
-        shard, model = self.shard, self.model
-        tick = self._started() if self.job.resumed is None else self._resumed(self.job.resumed)
-        while not tick.finished:
-            self.profiling.at(tick.step)
-            self.sanity.moves(tick)
-            rate, spreads = model.rate(shard.scalars), model.spreads(shard.scalars)
-            before, tick = tick, self.clock.advance(tick, rate, spreads)
-            self._compared(tick)
-            numbers = self.spec.inflows.advance(shard, before.time, tick.dt, before.dt) if self.spec.inflows else {}
-            if self.movement is not None and self.spec.ways is not None:
-                self.spec.ways.follow(tick.time)
-                self.movement.advance(tick.time)
-            self.sanity.entered(numbers)
-            with explained(f"step {tick.step}, time {tick.time:g}"):
-                shard.run(model.step, **model.scalars(tick.dt, tick.ratio), **numbers)
-            for name in self.rounds:
-                self.rounds[name] += shard.scalars[name]
-            tick = self._agreed(self._judged(tick, before))
-            self._look(tick, before)
-            if tick.checkpoint or tick.finished:
-                self._checkpoint(tick)
+    def begin(self) -> None:
+        """Come to the first tick: with the initial fields, or those of a checkpoint."""
+        self.now = self._started() if self.job.resumed is None else self._resumed(self.job.resumed)
+
+    def step(self) -> None:
+        """Do a step."""
+        shard, model, before = self.shard, self.model, self.now
+        self.profiling.at(before.step)
+        self.sanity.moves(before)
+        rate, spreads = model.rate(shard.scalars), model.spreads(shard.scalars)
+        tick = self.clock.advance(before, rate, spreads)
+        self._warn(*self.doubts.of_step(tick))
+        numbers = self.spec.inflows.advance(shard, before.time, tick.dt, before.dt) if self.spec.inflows else {}
+        if self.movement is not None and self.spec.ways is not None:
+            self.spec.ways.follow(tick.time)
+            self.movement.advance(tick.time)
+        self.sanity.entered(numbers)
+        with explained(f"step {tick.step}, time {tick.time:g}"):
+            shard.run(model.step, **model.scalars(tick.dt, tick.ratio), **numbers)
+        for name in self.rounds:
+            self.rounds[name] += shard.scalars[name]
+        self.now, self.before = self._agreed(self._judged(tick, before)), before
+
+    def record(self) -> None:
+        """Do what is due now and has not been done: records, and a checkpoint."""
+        if self.before is not None:
+            self._look(self.now, self.before)
+            if self.now.checkpoint or self.now.finished:
+                self._checkpoint(self.now)
+            self.before = None
+
+    def keep(self) -> None:
+        """Write a checkpoint of the present state, after what is due; return when it is there."""
+        if self.before is not None:
+            self.now = replace(self.now, checkpoint=True)
+            self.record()
+        else:
+            again = replace(self.now, output=False, monitor=False, checkpoint=True)
+            self._look(again, self.now)
+            self._checkpoint(again)
+        self.records.writer.drain()
+        self.saving.writer.drain()
+        self._commit(*self.shard.allreduce((self.saving.writer.written, *self.records.complete), "min"))
+
+    def end(self) -> None:
+        """Make the present tick the last one, as where somebody asks the run to stop."""
+        now = self.now
+        if now.finished:
+            return
+        self.ended, self.stopped, self.now = "interrupted", now, now.last()
+        if self.before is None:  # what was due is written already
+            self.before, self.stopped = now, replace(now, output=False, monitor=False)
+            self.now = replace(self.now, output=not now.output, monitor=not now.monitor)
+
+    def complete(self) -> None:
+        """The run is over: all of it is written, and told."""
+        shard = self.shard
         if self.settling is not None and self.ended == "end" and self.settling.shortfall is not None:
             self._warn(self.settling.shortfall)
         self.profiling.end()
         shard.synchronize()
         seconds = self.seconds
-        rounds = {name: total / max(tick.step, 1) for name, total in self.rounds.items()}
+        rounds = {name: total / max(self.now.step, 1) for name, total in self.rounds.items()}
         rates = self.settling.rates if self.settling else {}
         self._tell(seconds=seconds, ended=self.ended, rounds=rounds, rates=rates)
         self.records.writer.drain()
@@ -166,7 +190,7 @@ class RunLoop:
         self.ended = (resumed.tick.finished and state["ended"]) or "end"
         self.control.report(resumed=resumed.tick.step)
         self._report(resumed.tick)
-        return resumed.tick
+        return replace(resumed.tick, output=True, monitor=True)  # as far as they were due they are there
 
     def _given(self, time: float) -> dict[str, float]:
         """Write what the case gives at a time besides initial fields; the scalars that the first step needs."""
@@ -191,63 +215,47 @@ class RunLoop:
         return tick.last()
 
     def _agreed(self, tick: Tick) -> Tick:
-        """The tick, made the last one where somebody asked for it, or one with a checkpoint where the wall clock does;
-        records and checkpoints that all have written become visible.
+        """The tick, made the last one where somebody asked for it, unless the run pauses then, or one with a checkpoint
+        where the wall clock does; records and checkpoints that all have written become visible.
 
         Raises RunFailed where a block cannot write.
         """
         saving, records = self.saving, self.records
         failure, complete = records.writer.failure or saving.writer.failure, records.complete
-        mine = (self.control.stop, failure is not None, saving.writer.written, saving.due)
+        mine = (self.control.stop or self.pause.late, failure is not None, saving.writer.written, saving.due)
         folded = self.shard.allreduce((*mine, *complete), (*FOLDED, *("min" for _ in complete)))
         stop, failed, saved, due, *written = folded
         if failed:
             raise RunFailed(f"writing the output failed: {failure or 'on another block'}")
-        records.commit(written)
-        if self.shard.block == 0:
-            saving.commit(int(saved), records.visible, records.sync)
-        if stop and not tick.finished:
+        self._commit(saved, *written)
+        if stop and self.pause.stays:
+            self.pause = HERE
+        elif stop and not tick.finished:
             self.ended, self.stopped = "interrupted", tick
             tick = tick.last()
         return replace(tick, checkpoint=tick.checkpoint or bool(due))
+
+    def _commit(self, saved: float, *written: float) -> None:
+        """Make visible what all blocks have written: so many checkpoints, and records of each group."""
+        self.records.commit(written)
+        if self.shard.block == 0:
+            self.saving.commit(int(saved), self.records.visible, self.records.sync)
 
     def _look(self, tick: Tick, before: Tick) -> None:
         """Do all that is due now, and was not `before`: a line in the log, a snapshot, a sample."""
         numbers: dict[str, Any] = {}
         if tick.monitor or tick.checkpoint:  # a state that is not finite is no checkpoint
             numbers = self.measuring.take(tick, self.seconds, self.stopped)
-            self._trusted(tick, numbers)
+            self._warn(*self.doubts.of_numbers(tick, numbers, self.measuring.insane(numbers)))
         elif tick.output:
             self.sanity.moves(tick)
         self.records.take(before, tick, self.stopped)
         self._report(tick, **numbers)
 
-    def _trusted(self, tick: Tick, numbers: Mapping[str, Any]) -> None:
-        """Raises RunFailed where the numbers of a state show that the run has diverged; warns where they only let one
-        fear so.
-        """
-        if tick.step == 0:
-            self.sanity.begin(self.shard.scalars.get("speed", 0.0))
-        self.sanity.moves(tick)
-        if (name := self.measuring.insane(numbers)) is not None:
-            raise self.sanity.failure(tick, f"{name} is {numbers[name]}: ")
-        self.diagnosis.note(numbers)
-        if (warning := self.sanity.grows(tick, numbers.get("kinetic_energy", 0.0))) is not None:
-            self._warn(warning)
-
-    def _compared(self, tick: Tick) -> None:
-        """Warn, once, where a step is too long for its scheme, or very short for capillary waves alone."""
-        if self.diagnosis.watch is not None:
-            scalars = self.shard.scalars
-            warning = self.diagnosis.watch.look(tick, self.model.rate(scalars), scalars.get("eddy", 0.0))
-            if warning is not None and not self.job.cautioned:
-                self._warn(f"{warning}; {self.diagnosis.steps}")
-        if (warning := self.waves.look(tick)) is not None:
-            self._warn(warning)
-
-    def _warn(self, words: str) -> None:
-        self.warnings.append(words)
-        self._tell(warnings=tuple(self.warnings))
+    def _warn(self, *words: str) -> None:
+        if words:
+            self.warnings.extend(words)
+            self._tell(warnings=tuple(self.warnings))
 
     def _checkpoint(self, tick: Tick) -> None:
         """Hand over the state from which a run goes on as if it had never stopped here.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
@@ -14,11 +15,12 @@ from taskflow.output import LOG, STORE
 from taskflow.runtime.cluster import Progress, lasting_client, unwatched
 from taskflow.runtime.host import terminable
 from taskflow.simulation import remedies
-from taskflow.simulation.attempt import Recovery, RunRequest, run_once
+from taskflow.simulation.attempt import Attempt, RunRequest
 from taskflow.simulation.case import Case
 from taskflow.simulation.directory import RunDirectory
 from taskflow.simulation.profiling import Window
 from taskflow.simulation.records.fields import STATISTICS
+from taskflow.simulation.recovery import Recovery
 from taskflow.simulation.remedies import as_keys
 from taskflow.simulation.report import broken
 from taskflow.simulation.restart import RestartPoint, newest_restart, starts_over, usable
@@ -96,6 +98,50 @@ def run(
     Ctrl-C, Stopped after SIGTERM, with a checkpoint where blocks computed: what was written stays readable. Warns of
     damaged checkpoints.
     """
+    return run_on(
+        case,
+        output,
+        client,
+        scheduler_file=scheduler_file,
+        force=force,
+        resume=resume,
+        progress=progress,
+        profile=profile,
+    )
+
+
+def run_on(
+    case: Case,
+    output: str | PathLike[str] | None,
+    client: Client | Slurm | None,
+    *,
+    force: bool,
+    resume: bool,
+    progress: Progress | None,
+    scheduler_file: str | PathLike[str] | None = None,
+    profile: Window | None = None,
+    workers: frozenset[str] | None = None,
+) -> Run:
+    """`run`, on some of the workers of the cluster."""
+    with (
+        stoppable(),
+        begun(case, output, force=force, resume=resume) as (own, restart),
+        as_keys(),
+        lasting_client(client) as lasting,
+    ):
+        report = own.report()
+        if restart is not None and restart.tick.finished and report.get("ended") in ("end", "steady", "stalled"):
+            return Run(own.path, report)
+        over, told = force or resume, progress or unwatched
+        request = RunRequest(case, own, lasting, scheduler_file, over, told, profile, workers)
+        return Run(own.path, _computed(request, restart))
+
+
+@contextmanager
+def begun(
+    case: Case, output: str | PathLike[str] | None, *, force: bool, resume: bool
+) -> Iterator[tuple[RunDirectory, RestartPoint | None]]:
+    """The directory of a run, to itself, and the point from which it goes on; see `run`."""
     if not isinstance(case, Case):
         raise BadInput(f"case = {case!r}; give a Case, as Case.load(path) makes of a case file")
     if resume and force:
@@ -103,16 +149,17 @@ def run(
     directory = RunDirectory(Path(output) if output is not None else RunDirectory.default(case.title))
     over = force or resume  # whether what is there may go, where nothing has been computed
     directory.check(force=over)
+    with directory.locked() as own:
+        own.check(force=over)
+        yield own, _restart_point(own, case) if resume else None
+
+
+@contextmanager
+def stoppable() -> Iterator[None]:
+    """SIGTERM within raises Stopped where no blocks compute."""
     try:
-        with terminable(), directory.locked() as own:
-            own.check(force=over)
-            restart = _restart_point(own, case) if resume else None
-            report = own.report()
-            if restart is not None and restart.tick.finished and report.get("ended") in ("end", "steady", "stalled"):
-                return Run(directory.path, report)
-            with as_keys(), lasting_client(client) as lasting:
-                request = RunRequest(case, own, lasting, scheduler_file, over, progress or unwatched, profile)
-                return Run(directory.path, _computed(request, restart))
+        with terminable():
+            yield
     except Terminated:
         raise Stopped(f"stopped by SIGTERM while no blocks computed; {remedies.SAME}") from None
 
@@ -134,8 +181,8 @@ def _computed(request: RunRequest, restart: RestartPoint | None) -> dict[str, An
     recovery = Recovery(request.case.machine.restarts, remedies.how_to_resume(request.directory.path))
     while True:
         try:
-            with as_keys():
-                return run_once(request, restart, recovery)
+            with as_keys(), Attempt(request, restart, recovery) as attempt:
+                return attempt.complete(attempt.do(attempt.job))
         except Lost as loss:
             restart = _again(loss, restart, request, recovery)
         except BadInput as error:

@@ -66,7 +66,7 @@ class Every:
     def due(self, before: "Tick", step: int, time: float) -> bool:
         """Return whether an event falls after `before`, up to `step` and `time`; those of the wall clock never do."""
         if self.time is None:
-            return self.steps is not None and step % self.steps == 0
+            return self.steps is not None and step % self.steps == 0 and step > before.step
         return (time / self.time + MEETS) // 1 > (before.time / self.time + MEETS) // 1
 
     def after(self, time: float) -> float:

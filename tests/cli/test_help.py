@@ -9,7 +9,9 @@ import pytest
 import taskflow
 from taskflow.simulation.provenance import build
 
-COMMANDS = ["run", "check", "new", "schema", "info", "unlock", "watch", "plot", "export", "graph", "grid", "bench"]
+COMMANDS = [
+    "run", "sweep", "check", "new", "schema", "info", "unlock", "watch", "plot", "export", "graph", "grid", "bench",
+]  # fmt: skip
 BENCH = [
     "runtime", "channels", "sweep", "scaling", "kernels", "step", "cavity", "two-phase", "residual", "ssspnt", "report",
 ]  # fmt: skip

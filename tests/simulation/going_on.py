@@ -24,7 +24,7 @@ from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
 from taskflow.simulation.checkpoints import CheckpointPolicy
 from taskflow.simulation.directory import RunDirectory
-from taskflow.simulation.job import FlowJob
+from taskflow.simulation.drive import FlowJob
 from taskflow.simulation.restart import newest_restart
 
 

@@ -5,6 +5,7 @@ one's own. Does not know what is computed, nor where the words of a case file co
 """
 
 from taskflow.runtime.cluster.block_group import BlockGroup, Progress, cause, unwatched, watch
+from taskflow.runtime.cluster.blocks import Blocks
 from taskflow.runtime.cluster.local import embedded
 from taskflow.runtime.cluster.placement import (
     by_scheduler_file,
@@ -23,6 +24,7 @@ from taskflow.runtime.cluster.slurm import Slurm
 
 __all__ = [
     "BlockGroup",
+    "Blocks",
     "Progress",
     "Slurm",
     "by_scheduler_file",

@@ -153,7 +153,10 @@ class Blocks:
         The function may run programs, fold numbers over all blocks (`shard.allreduce`) and read and write the block's
         cells; what waits for other blocks has to be called on all of them.
         """
-        job = CallJob(Pickled.of(function), Pickled.of(arguments))
+        return self.do(CallJob(Pickled.of(function), Pickled.of(arguments)))
+
+    def do(self, job: Job) -> list[Any]:
+        """Let all blocks do a job; returns their results."""
         return self._do([job] * len(self.partition))
 
     # ------------------------------------------------------------------------------------------------------- within

@@ -39,10 +39,13 @@ class Status:
 
 @dataclass(eq=False)
 class Control:
-    """The messages between a job and its actor: the job reports, the actor asks it to stop after the present step."""
+    """The messages between a job and its actor: the job reports, the actor asks it to stop after the present step.
+    `kept` is what a job leaves on the block for jobs after it.
+    """
 
     progress: Mapping[str, Any] = field(default_factory=dict)
     stop: bool = False
+    kept: dict[str, Any] = field(default_factory=dict)
 
     def report(self, **progress: Any) -> None:
         """Replace what status() tells."""
@@ -86,7 +89,8 @@ class BlockActor:
         self.state: State = "new"
         self.error: TaskflowError | None = None
         self.failed_at = 0.0
-        self.control = Control()
+        self._kept: dict[str, Any] = {}
+        self.control = Control(kept=self._kept)
         self._home = Home.here()
         self._stop = Stop()
         self._channel: Router | None = None
@@ -114,7 +118,7 @@ class BlockActor:
         """Begin a job; returns at once. Raises RunFailed where the last one has not ended well."""
         if self.state not in ("ready", "finished"):
             raise RunFailed(f"block {self.block} cannot begin anything: it is {self.state}")
-        self.state, self.control, self._result = "running", Control(), None
+        self.state, self.control, self._result = "running", Control(kept=self._kept), None
         self._running = asyncio.wrap_future(self._thread.submit(self._run, job))
         self._guard = asyncio.create_task(self._end_if_abandoned(self._running))
 
@@ -152,6 +156,7 @@ class BlockActor:
         if self._channel is not None:
             channel, self._channel = self._channel, None
             await asyncio.wait_for(asyncio.to_thread(channel.close), timeout)
+        self._kept.clear()
         self._shard = self._result = None
         self._thread.shutdown(wait=False)
 

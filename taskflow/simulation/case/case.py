@@ -28,13 +28,14 @@ from taskflow.simulation.case.scalars import Scalars
 from taskflow.simulation.case.source import locate, override, read
 from taskflow.simulation.case.statistics import Spectra, StatisticsTable
 from taskflow.simulation.case.table import Rule, Table, Text, document, entry, table_in
+from taskflow.simulation.case.value import TableValue, plain
 from taskflow.simulation.schedule import Clock
 
 REST = StepLimit()  # of a schedule by which nobody steps
 NO_FLUID = FluidTable(viscosity=0.0)  # of a system that does not read [fluid]
 
 
-class Case(Table):
+class Case(TableValue):
     """A whole case. Every problem is found at once and told in a `BadInput`, one line each.
 
     What its system does not read has the defaults; the table that the system claims is there beside the others.
@@ -73,6 +74,7 @@ class Case(Table):
     machine: Machine = entry("what computes", Machine())
 
     def __init__(self, /, **values: Any) -> None:
+        given = plain(values)
         defaults = {name: field.get_default() for name, field in Case.model_fields.items()}
         chosen = choose(values, {**defaults, "fluid": NO_FLUID})
         problems, values = list(chosen.problems), chosen.tables
@@ -94,6 +96,15 @@ class Case(Table):
         for name, table in tables.items():
             values[name] = table.completed(known) if isinstance(table, Table) else table
         super().__init__(**values)
+        self._given = given
+
+    def __repr__(self) -> str:
+        end = f"time {self.time.end:g}" if self.time.end is not None else f"step {self.time.steps}"
+        kind = self.system.claims if self.system is not None and self.system.claims != "method" else None
+        system = kind or (self.method.type if self.method is not None else "projection")
+        return f"<Case {self.title}: {system}, {self.grid.size}, to {end}>"
+
+    __str__ = __repr__
 
     @field_validator("*", mode="wrap")
     @classmethod

@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +48,24 @@ def override(tables: dict[str, Any], settings: Sequence[str]) -> None:
             problems.append(f"override {str(setting)!r}: {error}")
     if problems:
         raise BadInput("\n".join(problems))
+    _take_rivals(tables, keys)
+
+
+def change(tables: dict[str, Any], values: Mapping[str, Any]) -> None:
+    """Gives the keys `table.key` in `tables` other values; None takes a key out. `BadInput` where a key is in no table.
+    What a value replaces by its nature is taken out.
+    """
+    keys = [tuple(name.split(".")) for name in values]
+    for key, value in zip(keys, values.values(), strict=True):
+        if value is None:
+            _take(tables, key)
+        else:
+            _put(tables, key, value)
+    _take_rivals(tables, [key for key, value in zip(keys, values.values(), strict=True) if value is not None])
+
+
+def _take_rivals(tables: dict[str, Any], keys: Sequence[Key]) -> None:
+    """Takes out what cannot stand beside these keys."""
     for key in keys:
         for rival in _rivals(key):
             if rival not in keys:

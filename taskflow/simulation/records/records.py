@@ -115,7 +115,7 @@ class Records:
             planned = stopped is None or stopped.output
             self._groups[SNAPSHOTS].take(planned=planned, time=now.time, **self._placed(now.time))
         for group, every in self._every.items():
-            if now.step == 0 or every.due(before, now.step, now.time):
+            if (now.step == 0 and now.output) or every.due(before, now.step, now.time):
                 self._groups[group].take(time=now.time)
         for averaging in self._averaging.values():
             averaging.look(before, now, interrupted=stopped is not None)

@@ -167,6 +167,10 @@ class ArtificialCompressibility(Model):
         if self.real:
             yield from self.real.start(self, f)
 
+    def renew(self, f: Roles) -> Iterator[Launch]:
+        """See `Model`."""
+        yield from self.ghosts(f, "")
+
     def step(self, f: Roles) -> Iterator[Launch | Repeat | Derive]:
         """A step of real time; without it one of pseudo-time."""
         yield from self.real.step(self, f) if self.real else self.pseudo_step(f)

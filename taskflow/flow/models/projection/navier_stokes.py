@@ -94,6 +94,14 @@ class NavierStokes(FlowModel):
             yield from self.ghosts(f, quantity, f[quantity.name], -1)
         yield from self.limits(f)
 
+    def renew(self, f: Roles) -> Iterator[Launch | Repeat]:
+        """See `Model`. The velocity is made free of divergence by the next step."""
+        yield from normal_velocity((f.u, f.v, f.w), self.boundaries, self.grid)
+        yield from self.update_derived_fields(f, (f.u, f.v, f.w))
+        for quantity in self.quantities:
+            yield from self.ghosts(f, quantity, f[quantity.name], -1)
+        yield from self.limits(f)
+
     def step(self, f: Roles) -> Iterator[Launch | Repeat]:
         """One time step; on return u, v, w, p, T and passive scalars are the new ones, u_new, v_new, w_new those of
         the last stage before.

@@ -124,6 +124,19 @@ class TwoPhase(FlowModel):
             yield from quantity.ghosts(f[quantity.name], self.grid)
         yield from self.limits(f)
 
+    @property
+    def changeable(self) -> frozenset[str]:
+        """The velocity and passive scalars: the interface is that of the level set."""
+        return super().changeable - {"f"}
+
+    def renew(self, f: Roles) -> Iterator[Launch | Repeat]:
+        """See `Model`. The velocity is made free of divergence by the next step."""
+        yield from normal_velocity((f.u, f.v, f.w), self.boundaries, self.grid)
+        yield from velocity_ghosts((f.u, f.v, f.w), self.boundaries, self.grid)
+        for quantity in self.passive:
+            yield from quantity.ghosts(f[quantity.name], self.grid)
+        yield from self.limits(f)
+
     def step(self, f: Roles) -> Iterator[Launch | Repeat]:
         """One time step: the interface, forces of the new interface, the pressure, passive scalars."""
         new, now = (f.u_new, f.v_new, f.w_new), (f.u, f.v, f.w)

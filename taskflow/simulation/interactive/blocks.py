@@ -1,0 +1,123 @@
+"""Functions that work on the fields of a simulation where they are: in the process of each block, in place."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from taskflow.errors import BadInput, RunFailed
+from taskflow.runtime.cluster.jobs import Pickled
+from taskflow.runtime.machine import Control, Shard
+from taskflow.runtime.regions import Box
+from taskflow.simulation.build.domain import Points
+from taskflow.simulation.drive import Drive
+from taskflow.simulation.job import RunLoop
+
+FOLDS = ("sum", "min", "max")
+
+
+class BlockFields(Mapping[str, Any]):
+    """Fields of a block in place, by name: arrays [z, y, x] of its cells, of NumPy on a CPU and of CuPy on a GPU.
+
+    Fields that were not declared as written are read-only on a CPU; nobody may write them on a GPU either. A velocity
+    has the low face of each cell; the last face, on a wall, is not among them. On charts a block may have several
+    pieces, and a function is called with each. `block` is its number, `cells` are its cells in the index space of the
+    region, `time`, `dt` and `step` those of the present state.
+    """
+
+    def __init__(self, loop: RunLoop, names: tuple[str, ...], writes: tuple[str, ...], cells: Box) -> None:
+        self._loop, self._names, self._writes, self.cells = loop, names, writes, cells
+        self.block = loop.shard.block
+        self.time, self.dt, self.step = loop.now.time, loop.now.dt, loop.now.step
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._names:
+            raise KeyError(f"{name} was not declared; on_blocks(..., fields=[{name!r}, ...])")
+        shard = self._loop.shard
+        array = shard.instances.view(shard.roles[name], self.cells)
+        if name not in self._writes and shard.device.kind == "cpu":
+            array.flags.writeable = False
+        return array
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def points(self, name: str) -> Points:
+        """x, y and z of the values of a field, of NumPy: arrays that broadcast to its shape."""
+        return self._loop.spec.domain.points(self._loop.model.fields[name], self.cells)
+
+
+@dataclass(frozen=True)
+class BlocksJob:
+    """Call a function with the `fields` of each block; fold the numbers that it returns over all blocks. Where fields
+    are written, what follows from them is computed anew.
+
+    Returns the names of the numbers and their values; or, on all blocks, text, where the function failed on one.
+    """
+
+    function: Pickled
+    fields: tuple[str, ...]
+    writes: tuple[str, ...]
+    fold: str
+
+    def __call__(self, shard: Shard, control: Control) -> tuple[tuple[str, ...], list[float]] | str:
+        loop = Drive.of(control).taken(control)
+        failure, numbers = "", dict[str, float]()
+        shard.synchronize()
+        try:
+            function = self.function.shared()
+            for cells in shard.partition.cells_of(shard.block):
+                told = _numbers(function(BlockFields(loop, self.fields, self.writes, cells)))
+                numbers = {name: _folded(self.fold, numbers.get(name), value) for name, value in told.items()}
+        except Exception as error:
+            failure = f"block {shard.block}: {type(error).__name__}: {error}\n{traceback.format_exc()}"
+        shard.synchronize()
+        if self.writes:
+            shard.write_parts(self.writes, ())  # they were: ghost cells of others are not those of here any more
+            shard.run(loop.model.renew)
+        failed, most, least = shard.allreduce([bool(failure), len(numbers), -len(numbers)], "max")
+        if failed:
+            return failure or "another block failed"
+        if most != -least:
+            return f"the function returned {len(numbers)} numbers on block {shard.block}, and others on another one"
+        names = tuple(sorted(numbers))
+        return names, shard.allreduce([numbers[name] for name in names], self.fold).tolist() if names else []
+
+
+def _numbers(told: Any) -> dict[str, float]:
+    """The numbers that a function returned, by name; one alone has none."""
+    if told is None:
+        return {}
+    named = told if isinstance(told, Mapping) else {"": told}
+    return {str(name): float(value) for name, value in named.items()}
+
+
+def _folded(fold: str, one: float | None, other: float) -> float:
+    if one is None:
+        return other
+    return one + other if fold == "sum" else (min if fold == "min" else max)(one, other)
+
+
+def answer(results: list[tuple[tuple[str, ...], list[float]] | str]) -> dict[str, float] | float | None:
+    """What all blocks returned. Raises RunFailed where the function failed on one, BadInput where numbers have other
+    names on another one.
+    """
+    failures = [result for result in results if isinstance(result, str)]
+    if failures:
+        first = next((text for text in failures if text.startswith("block ")), failures[0])
+        words, _, trace = first.partition("\n")
+        failure = RunFailed(f"on_blocks: {words}")
+        failure.add_note(trace)
+        raise failure
+    told = [result for result in results if not isinstance(result, str)]
+    names, values = told[0]
+    if any(other != names for other, _ in told):
+        raise BadInput("on_blocks: the function returns numbers of other names on other blocks; give all the same")
+    if not names:
+        return None
+    return values[0] if names == ("",) else dict(zip(names, values, strict=True))

@@ -1,0 +1,215 @@
+"""A run that goes on and pauses as it is told, seen from the client: what `tf.Simulation` is made of."""
+
+from __future__ import annotations
+
+import math
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from taskflow.errors import BadInput, Interrupted, Lost, RunFailed, Stopped
+from taskflow.output import RecordedArray
+from taskflow.runtime.cluster import Blocks, Progress, lasting_client, unwatched
+from taskflow.runtime.machine import Job
+from taskflow.simulation.attempt import Attempt, Outcome, RunRequest
+from taskflow.simulation.case import Case
+from taskflow.simulation.drive import AdvanceJob, EndJob
+from taskflow.simulation.interactive.callbacks import Callback, Callbacks
+from taskflow.simulation.pause import HERE, Pause
+from taskflow.simulation.recovery import Recovery
+from taskflow.simulation.remedies import as_keys, how_to_resume
+from taskflow.simulation.run import Run, begun, stoppable
+from taskflow.simulation.schedule import Tick
+from taskflow.simulation.values import number, positive, whole
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+    from taskflow.runtime.cluster import Slurm
+
+Answer = TypeVar("Answer")
+
+
+class DrivenRun:
+    """The run of a case on blocks that stay: where it stands, what has it go on, and how it ends."""
+
+    def __init__(
+        self,
+        case: Case,
+        client: Client | Slurm | None = None,
+        output: str | PathLike[str] | None = None,
+        *,
+        scheduler_file: str | PathLike[str] | None = None,
+        force: bool = False,
+        resume: bool = False,
+        progress: Progress | None = None,
+    ) -> None:
+        self.case, self._callbacks = case, Callbacks()
+        self._over, self._halted, self._busy, self._reason = "", False, "", ""
+        self._state, self._closed = 0, False
+        self._recorded: dict[str, RecordedArray] = {}
+        with ExitStack() as stack, stoppable(), as_keys():
+            own, restart = stack.enter_context(begun(case, output, force=force, resume=resume))
+            self._directory = own
+            lasting = stack.enter_context(lasting_client(client))
+            over = force or resume
+            request = RunRequest(case, own, lasting, scheduler_file, over, progress or unwatched, None)
+            recovery = Recovery(0, how_to_resume(own.path))
+            self._attempt = stack.enter_context(Attempt(request, restart, recovery))
+            self._tick = restart.tick if restart is not None else Tick()
+            try:
+                self._done(self._do(replace(self._attempt.job, pause=HERE)))
+            except Exception as error:
+                if not self._over:
+                    self._end(f"{type(error).__name__}: {error}")
+                raise
+            self._opened = stack.pop_all()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
+        if error is not None and not self._reason:
+            self._reason = f"{type(error).__name__}: {error}"
+        self.close()
+
+    @property
+    def directory(self) -> Path:
+        """The run directory."""
+        return self._directory.path
+
+    @property
+    def time(self) -> float:
+        """The present time of the flow."""
+        return self._tick.time
+
+    @property
+    def iteration(self) -> int:
+        """The number of steps that were done, those before a resumption included."""
+        return self._tick.step
+
+    def close(self) -> Run:
+        """End the run where it pauses, with its state written as after Ctrl-C, and give the machines back; the run.
+        Idempotent.
+        """
+        try:
+            if not self._over:
+                reason = self._reason or f"it was closed at step {self.iteration}"
+                with self._call("close()"):
+                    self._end(reason)
+        finally:
+            self._over, self._closed = self._over or "it has failed", True
+            with self._opened:
+                for recorded in self._recorded.values():
+                    recorded.finish()
+                self._recorded.clear()
+        return Run(self.directory, self._directory.report())
+
+    def _advance(self, until: float | None = None, steps: int | None = None, wall: float | None = None) -> None:
+        call = "run(...)" if steps is None or until is not None or wall is not None else f"step({steps})"
+        self._check_going(call)
+        try:
+            step = math.inf if steps is None else self.iteration + whole(steps)
+            end = math.inf if until is None else number(until)
+            seconds = math.inf if wall is None else positive(wall)
+        except BadInput as error:
+            raise BadInput(f"{call} with until={until!r}, steps={steps!r}, wall={wall!r}: {error}") from None
+        target, self._halted, self._reason = Pause(step, end, seconds).begun(), False, ""
+        with self._call(call):
+            while not (self._over or self._halted or target.reached(self._tick) or target.late):
+                self._done(self._do(AdvanceJob(self._callbacks.pause(target))))
+                for callback in [] if self._over else self._callbacks.due(self._tick):
+                    self._call_back(callback)
+                if self._tick.finished and not self._over:
+                    self._done(self._do(AdvanceJob(Pause())))
+
+    def _do(self, job: Job) -> Outcome:
+        """Let the blocks do a job. A second Ctrl-C ends the run at once."""
+        try:
+            return self._attempt.do(job)
+        except KeyboardInterrupt:
+            self._over = "it has failed"
+            raise
+
+    def _call_back(self, callback: Callback) -> None:
+        """Call a function; one that raises ends the run."""
+        self._busy, busy = f"the callback {callback.name}", self._busy
+        try:
+            callback.function(self)
+        except Exception as error:
+            if not self._over:
+                self._end(f"{callback.name} raised {type(error).__name__}: {error}")
+            raise
+        finally:
+            self._busy = busy
+
+    def _done(self, outcome: Outcome) -> None:
+        """Note where the run is after a job. Raises what went wrong, and where somebody interrupted it."""
+        self._last, self._state = outcome, self._state + 1
+        told, paused = outcome.blocks[0], outcome.failure is None and "paused" in outcome.blocks[0]
+        if paused:
+            self._tick = told["paused"]
+        else:
+            self._over = "it has failed"
+            try:
+                report = self._attempt.finish(outcome)
+            except Lost as loss:
+                raise RunFailed(f"{loss}; {how_to_resume(self.directory)}") from loss
+            self._over = f"it has ended ({report['ended']})"
+            self._tick = Tick(told["step"], told["time"], told["dt"], finished=True)
+        if outcome.came == signal.SIGTERM and paused:
+            self._end("SIGTERM", outcome.came)
+            raise Stopped(f"stopped by SIGTERM at step {self.iteration}; {how_to_resume(self.directory)}")
+        if isinstance(outcome.came, Exception):
+            raise outcome.came
+        if outcome.came is not None and paused:
+            where = f"at step {self.iteration}, time {self.time:g}"
+            raise Interrupted(f"stopped by Ctrl-C {where}; the simulation pauses: go on with it, or close it")
+
+    def _end(self, reason: str, came: signal.Signals | None = None) -> None:
+        """End the run where it pauses."""
+        self._over = "it has failed"
+        outcome = replace(self._do(EndJob()), came=came)
+        report = self._attempt.finish(outcome, reason)
+        self._over = f"it has ended ({report['ended']})"
+
+    def _ask(self, name: str, do: Callable[[Blocks], Answer]) -> Answer:
+        """Have the blocks do something that is no step. Raises RunFailed, and the run is over, where they fail."""
+        self._check_open(name)
+        with self._call(name, drives=False):
+            try:
+                return do(self._attempt.blocks())
+            except Interrupted:
+                raise
+            except RunFailed as error:
+                self._over = "it has failed"
+                self._attempt.finish(replace(self._last, failure=error))
+                raise
+
+    def _check_open(self, call: str) -> None:
+        if self._closed or self._over == "it has failed":
+            raise BadInput(f"{call}: the simulation is closed; Run.open({str(self.directory)!r}) has what it wrote")
+
+    def _check_going(self, call: str) -> None:
+        if self._over:
+            end = self.case.time
+            more = f"time.end = {end.end:g}" if end.end is not None else f"time.steps = {end.steps}"
+            raise BadInput(
+                f"{call}: the run is over: {self._over}; Simulation(case, ..., resume=True) goes on with it, to a later"
+                f" end than {more}"
+            )
+
+    @contextmanager
+    def _call(self, name: str, *, drives: bool = True) -> Iterator[None]:
+        """A call that has the blocks work. Raises BadInput within another one; callbacks may have those that do not
+        drive the run.
+        """
+        if self._busy and (drives or not self._busy.startswith("the callback")):
+            raise BadInput(f"{name} within {self._busy}: it would have to go on while it goes on; call stop() there")
+        self._busy, busy = name, self._busy
+        try:
+            with stoppable(), as_keys():
+                yield
+        finally:
+            self._busy = busy

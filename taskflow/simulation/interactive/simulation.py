@@ -1,0 +1,158 @@
+"""`tf.Simulation`: a run that Python drives, step by step or to its end, where `tf.run` lets the case drive it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+import numpy as np
+
+from taskflow.errors import BadInput
+from taskflow.output import STORE, RecordedArray
+from taskflow.runtime.cluster.jobs import Pickled
+from taskflow.runtime.regions import Box
+from taskflow.simulation.drive import CheckpointJob
+from taskflow.simulation.interactive.blocks import FOLDS, BlockFields, BlocksJob, answer
+from taskflow.simulation.interactive.callbacks import Callback
+from taskflow.simulation.interactive.driven import DrivenRun
+from taskflow.simulation.interactive.fields import present
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+Function = TypeVar("Function", bound=Callable[..., object])
+
+
+class Simulation(DrivenRun):
+    """A run of a case that goes on as far as it is told to, and pauses in between with its blocks at work.
+
+    Use it in a `with` statement, or close it. The arguments are those of `taskflow.run`. On return the initial state is
+    there and written; with `resume` it is that of the newest checkpoint. Steps are those that `taskflow.run` would do,
+    to the bit: no pause changes their lengths. What is due at the present step (snapshots, log, checkpoints) is written
+    when the run goes on, or ends: it has what was changed in the pause.
+    A loss of a worker or GPU ends the simulation; it does not go on by itself, as `taskflow.run` does.
+    Raises as `taskflow.run` does.
+    """
+
+    def __enter__(self) -> Simulation:
+        return self
+
+    def __repr__(self) -> str:
+        where = f"{self._over}, in" if self._over else "pauses, in"
+        return f"<Simulation of {self.case.title}: step {self.iteration}, time {self.time:g}; {where} {self.directory}>"
+
+    def step(self, n: int = 1) -> None:
+        """Do n steps, or fewer where the case ends before. Raises BadInput where n is no whole number from 1, or the
+        run is over; Interrupted after Ctrl-C: the simulation pauses then after a step, and can go on.
+        """
+        self._advance(steps=n)
+
+    def run(self, until: float | None = None, steps: int | None = None, wall: float | None = None) -> None:
+        """Go on to the end of the case, or to the first step that reaches the time `until`, or by so many `steps`, or
+        for so many seconds of the `wall` clock, whichever comes first. No step is cut for it. Raises as `step` does.
+        """
+        self._advance(until=until, steps=steps, wall=wall)
+
+    def stop(self) -> None:
+        """Let `run` or `step`, from one of whose callbacks this is called, return after the callbacks of this step."""
+        self._halted = True
+        self._reason = f"stop() was called at step {self.iteration}"
+
+    def checkpoint(self) -> None:
+        """Write what is due, and a checkpoint of the present state; on return it is on the disk.
+
+        Raises BadInput where the run is over, or keeps none (checkpoint.keep = 0).
+        """
+        self._check_going("checkpoint()")
+        if not self.case.checkpoint.keep:
+            raise BadInput("checkpoint(): checkpoint.keep = 0, so that none stays; give checkpoint.keep from 1 on")
+        with self._call("checkpoint()", drives=False):
+            self._done(self._do(CheckpointJob()))
+
+    def every(
+        self, *, steps: int | None = None, time: float | None = None, wall: float | None = None
+    ) -> Callable[[Function], Function]:
+        """Have a function called with this simulation while it goes on: after so many `steps`, at the first step that
+        reaches a multiple of `time`, or at the first step after so many seconds of the `wall` clock.
+
+        It is called between the step and all that is due after it. An exception that it raises ends the run with its
+        state written, and comes out of `run` or `step`. Raises BadInput where not one positive interval is given.
+        """
+
+        def add(function: Function) -> Function:
+            self._callbacks.callbacks.append(Callback.of(function, self._tick, steps, time, wall))
+            return function
+
+        return add
+
+    def dataset(self) -> xr.Dataset | xr.DataTree:
+        """All fields of the present state, written or not, as lazy arrays: a Dataset with coordinates, locations and
+        attributes as in the store; on charts a DataTree. Values move when they are asked for, those asked for alone.
+
+        Values that were not asked for before the simulation goes on raise BadInput.
+        """
+        from taskflow.accessor import opened  # noqa: F401  by which datasets have their `flow`
+
+        self._check_open("dataset()")
+        step, state = self.iteration, self._state
+
+        def read(name: str, box: Box) -> np.ndarray:
+            if self._state != state:
+                raise BadInput(f"{name} of step {step}: the simulation has gone on; ask again, or .load() it in time")
+            return self._ask(f"reading {name}", lambda blocks: blocks.read(name, box))
+
+        return present(self._attempt.sim, self.directory / STORE, self.time, read)
+
+    def __getitem__(self, name: str) -> xr.DataArray | xr.DataTree:
+        """A field of the present state, such as "u", as a lazy array over all blocks; see `dataset`. Raises BadInput
+        where there is none of this name.
+        """
+        if name not in self.case.fields:
+            raise BadInput(f"simulation[{name!r}]: the case has no such field; it has {', '.join(self.case.fields)}")
+        fields = self.dataset()
+        if hasattr(fields, "map_over_datasets"):
+            return fields.map_over_datasets(lambda chart: chart[[name]] if name in chart else chart)
+        return fields[name]
+
+    def on_blocks(
+        self,
+        function: Callable[[BlockFields], Any],
+        fields: Sequence[str],
+        *,
+        writes: Sequence[str] = (),
+        reduce: Literal["sum", "min", "max"] = "sum",
+    ) -> dict[str, float] | float | None:
+        """Call a function with the `fields` of each block in its process, in place, without a copy; see `BlockFields`.
+
+        Those among them that it changes are named in `writes`: velocities, temperature and scalars, of which values
+        beyond boundaries and between blocks are computed anew. A number that it returns, or a dictionary of numbers,
+        is folded over all blocks in their order by `reduce`. The function travels by value, with what it refers to.
+        Raises BadInput where a field or the way to reduce is none, or the run is over; RunFailed where the function
+        fails: the simulation pauses then, with what the function has changed.
+        """
+        self._check_going("on_blocks(...)")
+        known = self.case.fields
+        may = [name for name in known if name in self._attempt.sim.model.changeable]
+        for what, names, there in (("fields", fields, known), ("writes", writes, may)):
+            if isinstance(names, str) or not set(names) <= {*there}:
+                raise BadInput(f"on_blocks(..., {what}={names!r}): give a list of names among {', '.join(there)}")
+        if not set(writes) <= {*fields}:
+            raise BadInput(f"on_blocks(..., writes={writes!r}): name them in fields={fields!r}, too")
+        if reduce not in FOLDS:
+            raise BadInput(f"on_blocks(..., reduce={reduce!r}): use one of {', '.join(FOLDS)}")
+        job = BlocksJob(Pickled.of(function), tuple(fields), tuple(writes), reduce)
+        self._state += bool(writes)
+        return answer(self._ask("on_blocks(...)", lambda blocks: blocks.do(job)))
+
+    def record(self, name: str, array: Any) -> None:
+        """Record an array, or a number, of the present time in the store: in a group of this name, which
+        `Run.dataset(name)` opens. One of xarray keeps its dimensions, coordinates and attributes.
+
+        Raises BadInput where the name is none or taken, the shape is not that of the records before, or there is a
+        record of this time.
+        """
+        self._check_open("record()")
+        if name not in self._recorded:
+            self._recorded[name] = RecordedArray(self.directory / STORE, name, array)
+        self._recorded[name].add(self.time, array)

@@ -1,0 +1,379 @@
+"""A simulation that Python drives: as far as it is told, the same to the bit, in order however it ends."""
+
+import signal
+import threading
+import time
+
+import numpy as np
+import psutil
+import pytest
+
+import taskflow as tf
+from taskflow.errors import BadInput, Interrupted, RunFailed
+from taskflow.runtime.cluster import embedded
+from taskflow.simulation.interactive.callbacks import Callback, Callbacks
+from taskflow.simulation.pause import Pause
+from taskflow.simulation.schedule import Tick
+from tests.simulation import two_phases
+from tests.simulation.going_on import check_same, steps
+from tests.simulation.on_charts import LID
+from tests.simulation.on_charts import case as on_charts
+from tests.simulation.test_restart import stirred
+
+
+@pytest.fixture(scope="module")
+def client():
+    """A process for all simulations."""
+    with embedded(1, gpu=False) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def whole(client, tmp_path_factory):
+    """The run of `stirred`, driven by its case."""
+    return tf.run(stirred(), tmp_path_factory.mktemp("whole") / "run", client).directory
+
+
+def test_steps_are_those_of_a_run(client, whole, tmp_path):
+    """Whatever the pauses; what is due at a pause is written when it goes on."""
+    calls = []
+    with tf.Simulation(stirred(), client, tmp_path / "run") as simulation:
+        assert (simulation.iteration, simulation.time) == (0, 0.0)
+        simulation.every(steps=4)(lambda it: calls.append(it.iteration))
+        simulation.step()
+        simulation.step(2)
+        assert simulation.iteration == 3
+        assert len(tf.Run.open(tmp_path / "run").dataset()["time"]) == 1
+        now = simulation.time
+        simulation.run(until=1.5 * now)
+        assert now < 1.5 * now <= simulation.time
+        reached = simulation.iteration
+        simulation.run(until=now)  # it is there
+        assert simulation.iteration == reached
+        simulation.run(steps=1, wall=60.0)
+        assert simulation.iteration == reached + 1
+        simulation.run()
+        assert simulation.iteration == 9
+        with pytest.raises(BadInput, match=r"step\(2\): the run is over.*time.steps = 9"):
+            simulation.step(2)
+    assert calls == [4, 8]
+    assert simulation.close().report["ended"] == "end"
+    check_same(tmp_path / "run", whole)
+
+
+def test_closed_early_and_resumed(client, whole, tmp_path):
+    """A checkpoint is there on return; the state at the end is there as after Ctrl-C, and is dropped by who goes on."""
+    with tf.Simulation(stirred(), client, tmp_path / "run") as simulation:
+        simulation.step(5)
+        simulation.checkpoint()
+        assert steps(tmp_path / "run")[0] == 5
+        simulation.checkpoint()
+        simulation.step()
+    run = simulation.close()
+    assert (run.report["ended"], run.report["steps"]) == ("interrupted", 6)
+    assert run.report["reason"] == "it was closed at step 6"
+    assert len(run.dataset()["time"]) == 3
+    with tf.Simulation(stirred(), client, tmp_path / "run", resume=True) as simulation:
+        assert simulation.iteration == 6
+    with tf.Simulation(stirred(), client, tmp_path / "run", resume=True) as simulation:
+        simulation.run()
+    check_same(tmp_path / "run", whole)
+
+
+def test_closed_at_once(client, whole, tmp_path):
+    """The initial state is there, and a checkpoint of it."""
+    with tf.Simulation(stirred(), client, tmp_path / "run"):
+        pass
+    assert steps(tmp_path / "run") == [0]
+    tf.run(stirred(), tmp_path / "run", client, resume=True)
+    check_same(tmp_path / "run", whole)
+
+
+@pytest.mark.filterwarnings("ignore:the state is not steady")
+def test_on_charts_and_two_blocks(client, tmp_path):
+    case = on_charts(LID, machine__blocks=2)
+    tf.run(case, tmp_path / "whole", client)
+    with tf.Simulation(case, client, tmp_path / "run") as simulation:
+        simulation.step(5)
+        simulation.run()
+    one, other = (tf.Run.open(tmp_path / name).dataset() for name in ("run", "whole"))
+    assert one.equals(other)
+
+
+def test_a_callback_that_raises_ends_the_run_in_order(client, tmp_path):
+    with tf.Simulation(stirred(), client, tmp_path / "run") as simulation:
+
+        @simulation.every(steps=2)
+        def look(it):
+            raise ZeroDivisionError(f"at step {it.iteration}")
+
+        with pytest.raises(ZeroDivisionError, match="at step 2"):
+            simulation.run()
+        with pytest.raises(BadInput, match="the run is over"):
+            simulation.step()
+    report = simulation.close().report
+    assert (report["ended"], report["steps"]) == ("interrupted", 2)
+    assert report["reason"].endswith("look raised ZeroDivisionError: at step 2")
+    assert steps(tmp_path / "run") == [2]
+
+
+def test_a_callback_stops_the_run_and_drives_nothing(client, tmp_path):
+    with tf.Simulation(stirred(), client, tmp_path / "run") as simulation:
+
+        @simulation.every(steps=3)
+        def look(it):
+            with pytest.raises(BadInput, match=r"step\(1\) within the callback .*look.*stop\(\)"):
+                it.step()
+            it.stop()
+
+        simulation.run()
+        assert simulation.iteration == 3
+        simulation.run()
+        assert simulation.iteration == 6
+    assert simulation.close().report["reason"] == "stop() was called at step 6"
+
+
+def test_what_the_body_raises_is_the_reason(client, tmp_path):
+    with pytest.raises(KeyError), tf.Simulation(stirred(), client, tmp_path / "run") as simulation:
+        raise KeyError("mine")
+    assert simulation.close().report["reason"] == "KeyError: 'mine'"
+
+
+def test_ctrl_c_pauses(client, tmp_path):
+    case = stirred(time={"steps": 10**6})
+    with tf.Simulation(case, client, tmp_path / "run") as simulation:
+        threading.Timer(0.5, signal.raise_signal, [signal.SIGINT]).start()
+        with pytest.raises(Interrupted, match="the simulation pauses: go on with it, or close it"):
+            simulation.run()
+        reached = simulation.iteration
+        simulation.step()
+        assert simulation.iteration == reached + 1
+
+
+@pytest.mark.parametrize(("given", "match"), [
+    ({"steps": 0}, "steps=0.*whole number"), ({"wall": -1.0}, "wall=-1.0"), ({"until": "soon"}, "until='soon'"),
+    ({"steps": 1.5}, "steps=1.5"),
+])  # fmt: skip
+def test_bad_ways_to_go_on(given, match, client, tmp_path):
+    with tf.Simulation(stirred(), client, tmp_path / "run") as simulation, pytest.raises(BadInput, match=match):
+        simulation.run(**given)
+
+
+@pytest.mark.parametrize(("given", "match"), [
+    ({}, "give one of steps, time and wall"), ({"steps": 1, "time": 2.0}, "give one of"), ({"steps": 0}, "steps"),
+    ({"time": -1.0}, "time"), ({"wall": 0.0}, "wall"),
+])  # fmt: skip
+def test_bad_intervals(given, match):
+    arguments = {"steps": None, "time": None, "wall": None} | given
+    with pytest.raises(BadInput, match=match):
+        Callback.of(print, Tick(), **arguments)
+    with pytest.raises(BadInput, match="give a function"):
+        Callback.of(3, Tick(), steps=1, time=None, wall=None)
+
+
+def test_when_callbacks_are_due():
+    """At multiples of steps and time, also where rounding keeps a time just below one; each once."""
+    callbacks = Callbacks([Callback.of(print, Tick(), 4, None, None), Callback.of(print, Tick(), None, 0.1, None)])
+    by_steps, by_time = callbacks.callbacks
+    assert callbacks.due(Tick(3, 0.05)) == []
+    assert callbacks.due(Tick(4, 0.1 * (1 - 1e-12))) == [by_steps, by_time]
+    assert callbacks.due(Tick(5, 0.1 * (1 + 1e-12))) == []
+    assert callbacks.due(Tick(9, 0.55)) == [by_steps, by_time]
+    pause = callbacks.pause(Pause(100, 100.0))
+    assert pause.step == 12
+    assert pause.time == pytest.approx(0.6)
+    late = Callback.of(print, Tick(), None, None, 1e-3)
+    time.sleep(2e-3)
+    assert late.due(Tick())
+
+
+def test_fields_are_those_of_the_store(client, tmp_path):
+    """Of all blocks, with coordinates and attributes; what is asked for moves, and nothing once the run has gone on."""
+    case = stirred(machine__blocks=[1, 1, 2], output={"precision": "double", "every": {"steps": 3}})
+    moved = []
+    with tf.Simulation(case, client, tmp_path / "run") as simulation:
+        simulation.step(3)
+        ask = simulation._ask
+        simulation._ask = lambda name, do: (moved.append(name), ask(name, do))[1]
+        fields, late = simulation.dataset(), simulation["w"]
+        assert set(fields.data_vars) >= {"u", "v", "w", "p", "T"}
+        assert not moved
+        part = fields["u"].isel(z_c=slice(7, 2, -2), y_c=1).load()
+        assert moved == ["reading u"]
+        whole = fields["u"].load()
+        assert part.identical(whole.isel(z_c=slice(7, 2, -2), y_c=1))
+        assert simulation["T"].sel(x_c=0.3, method="nearest").shape == (9, 5)
+        speed = float(fields.flow.velocity()["u"].max())
+        simulation.step()
+        with pytest.raises(BadInput, match="w of step 3: the simulation has gone on"):
+            late.mean().load()
+        with pytest.raises(BadInput, match=r"'mu'.*no such field; it has u, v, w, p, T"):
+            simulation["mu"]
+    stored = tf.Run.open(tmp_path / "run").dataset().isel(time=1)
+    assert whole.equals(stored["u"])
+    assert whole.attrs.items() <= stored["u"].attrs.items()
+    assert speed == float(stored.flow.velocity()["u"].max())
+    with pytest.raises(BadInput, match=r"simulation is closed; Run\.open"):
+        simulation["u"]
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:the state is not steady")
+def test_fields_on_charts(client, tmp_path):
+    with tf.Simulation(on_charts(LID, machine__blocks=2), client, tmp_path / "run") as simulation:
+        simulation.step(4)
+        velocity = simulation["u"].load()
+        simulation.step()
+    stored = tf.Run.open(tmp_path / "run").dataset().isel(time=1)
+    for chart in ("charts/0", "charts/1"):
+        found, expected = velocity[chart]["u"], stored[chart]["u"]
+        assert np.array_equal(found, expected)
+        assert found.attrs.items() <= expected.attrs.items()
+        assert np.array_equal(found["x_c"], expected["x_c"])
+
+
+def test_recorded_arrays(client, tmp_path):
+    """They are in the store with their coordinates, and a run that goes on from a checkpoint drops those after it."""
+    with tf.Simulation(stirred(), client, tmp_path / "run") as simulation:
+
+        @simulation.every(steps=2)
+        def profile(it):
+            it.record("profile", it["u"].mean(["x_f", "y_c"]))
+            it.record("energy", float((it["u"] ** 2).sum()))
+
+        simulation.run()
+        with pytest.raises(BadInput, match="the run writes u itself"):
+            simulation.record("u", 1.0)
+        with pytest.raises(BadInput, match=r"shape \(2,\)\): it was \(\) before; keep it"):
+            simulation.record("energy", [1.0, 2.0])
+        with pytest.raises(BadInput, match="letters, digits"):
+            simulation.record("my energy", 1.0)
+    run = simulation.close()
+    with run.dataset("profile") as found, run.dataset() as ds:
+        assert found["profile"].dims == ("time", "z_c")
+        assert found["z_c"].equals(ds["z_c"])
+        assert found.sizes["time"] == 4
+        profile = found["profile"].load()
+    with tf.Simulation(stirred(time={"steps": 10}), client, tmp_path / "run", resume=True) as simulation:
+        simulation.step()
+        simulation.record("profile", simulation["u"].mean(["x_f", "y_c"]))
+        with pytest.raises(BadInput, match="there is one of time"):
+            simulation.record("profile", simulation["u"].mean(["x_f", "y_c"]))
+    with run.dataset("profile") as found:
+        assert found.sizes["time"] == 5
+        assert found["profile"][:4].equals(profile)
+
+
+def double(block):
+    """Twice the velocity along x, and what it was."""
+    total = float((block["u"] ** 2).sum())
+    block["u"][...] *= 2.0
+    return {"energy": total, "cells": block["u"].size}
+
+
+def test_fields_in_place(client, tmp_path):
+    """What is written is in the records of the step, and the same for any blocks to the bit; ghost cells follow."""
+    directories = []
+    for blocks in (1, 2):
+        case = stirred(machine__blocks=[1, 1, blocks], output__every={"steps": 1})
+        with tf.Simulation(case, client, tmp_path / f"run{blocks}") as simulation:
+            simulation.step(2)
+            before = simulation["u"].load()
+            told = simulation.on_blocks(double, ["u"], writes=["u"])
+            assert told["cells"] == 8 * 5 * 9
+            assert told["energy"] == pytest.approx(float((before[..., :-1] ** 2).sum()), rel=1e-13)
+            np.testing.assert_array_equal(simulation["u"].isel(x_f=slice(1, 8)), 2 * before[..., 1:8])
+            largest = simulation.on_blocks(lambda block: abs(block["u"]).max(), ["u"], reduce="max")
+            assert largest == float(abs(simulation["u"]).max())
+            places = simulation.on_blocks(lambda block: float(block.points("u")[0].max()), ["u"], reduce="max")
+            assert places == pytest.approx(0.875)
+            simulation.step(2)
+        directories.append(tmp_path / f"run{blocks}")
+    check_same(*directories, rel=1e-12)
+    stored = tf.Run.open(directories[0]).dataset()["u"].isel(time=2, x_f=slice(1, 8))
+    np.testing.assert_array_equal(stored, 2 * before[..., 1:8])
+
+
+def test_a_controller_acts_on_a_resumed_run_as_on_one_without_a_break(client, tmp_path):
+    """It has acted in the checkpoint of its step."""
+
+    def drive(simulation):
+        @simulation.every(steps=2)
+        def act(it):
+            it.on_blocks(double, ["u"], writes=["u"])
+
+    with tf.Simulation(stirred(), client, tmp_path / "whole") as simulation:
+        drive(simulation)
+        simulation.run()
+    with tf.Simulation(stirred(time={"steps": 4}), client, tmp_path / "run") as simulation:
+        drive(simulation)
+        simulation.run()
+    with tf.Simulation(stirred(), client, tmp_path / "run", resume=True) as simulation:
+        drive(simulation)
+        simulation.run()
+    one, other = (tf.Run.open(tmp_path / name).dataset()["u"].isel(time=-1) for name in ("run", "whole"))
+    np.testing.assert_array_equal(one, other)
+
+
+def test_bad_work_on_blocks(client, tmp_path):
+    """A function that fails leaves a simulation that goes on."""
+    with tf.Simulation(stirred(machine__blocks=[1, 1, 2]), client, tmp_path / "run") as simulation:
+        for given, match in (
+            ({"fields": ["mu"]}, r"fields=\['mu'\].*give a list of names among u, v, w, p, T"),
+            ({"fields": ["p"], "writes": ["p"]}, r"writes=\['p'\].*among u, v, w, T"),
+            ({"fields": ["u"], "writes": ["v"]}, r"name them in fields"), ({"fields": "u"}, "give a list"),
+            ({"fields": ["u"], "reduce": "mean"}, "reduce='mean'.*sum, min, max"),
+        ):  # fmt: skip
+            with pytest.raises(BadInput, match=match):
+                simulation.on_blocks(double, **given)
+        with pytest.raises(RunFailed, match=r"on_blocks: block 0: ValueError: .*read-only"):
+            simulation.on_blocks(double, ["u"])
+        with pytest.raises(RunFailed, match=r"block 1: KeyError: .*w was not declared"):
+            simulation.on_blocks(lambda block: block["w"].sum() if block.block else 0.0, ["u"])
+        simulation.step()
+        assert simulation.iteration == 1
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(200)
+def test_a_worker_that_is_lost_ends_it(tmp_path):
+    """With what it had written, from which another one goes on."""
+    case = stirred(machine__blocks=[1, 1, 2], checkpoint__every={"steps": 2}, time={"steps": 10**6})
+    with embedded(2, gpu=False) as client:
+        simulation = tf.Simulation(case, client, tmp_path / "run")
+        simulation.step(5)
+        children = psutil.Process().children(recursive=True)
+        next(child for child in children if "spawn_main" in " ".join(child.cmdline())).kill()
+        with pytest.raises(RunFailed, match=r"block \d on worker .*go on with it: taskflow run"):
+            simulation.run()
+        with pytest.raises(BadInput, match="the run is over: it has failed"):
+            simulation.step()
+        with pytest.raises(BadInput, match="the simulation is closed"):
+            simulation["u"]
+        assert simulation.close().report["ended"] == "failed"
+    with tf.Simulation(case, output=tmp_path / "run", resume=True) as simulation:
+        assert simulation.iteration >= 2
+        simulation.step()
+
+
+@pytest.mark.slow
+def test_two_phases(client, tmp_path):
+    """Six states of a step take turns; pauses are in all of them. A velocity can be changed, the interface cannot."""
+    case = two_phases.case(machine={"device": "cpu", "threads": 1})
+    tf.run(case, tmp_path / "whole", client)
+    with tf.Simulation(case, client, tmp_path / "run") as simulation:
+        for _ in range(5):
+            simulation.step()
+            share = float(simulation["f"].mean())
+        simulation.run()
+    one, other = (tf.Run.open(tmp_path / name).dataset() for name in ("run", "whole"))
+    assert one.equals(other)
+    assert 0 < share < 0.2
+    with tf.Simulation(case, client, tmp_path / "changed") as simulation:
+        simulation.step()
+        before = simulation["u"].load()
+        simulation.on_blocks(double, ["u"], writes=["u"])
+        np.testing.assert_array_equal(simulation["u"].isel(x_f=slice(1, 12)), 2 * before[..., 1:12])
+        simulation.step(2)
+        with pytest.raises(BadInput, match=r"writes=\['f'\].*among u, v, w"):
+            simulation.on_blocks(double, ["f"], writes=["f"])

@@ -1,0 +1,86 @@
+"""Runs that differ in parameters: each is what it would be alone, and none is computed twice."""
+
+import numpy as np
+import pytest
+
+import taskflow as tf
+from taskflow.errors import BadInput, RunFailed
+from taskflow.runtime.cluster import embedded
+from taskflow.simulation.sweep import load
+from tests.simulation.test_restart import stirred
+
+PARAMETERS = {"fluid.viscosity": [0.01, 0.02], "heat.expansion": [0.0, 1.0]}
+
+
+@pytest.fixture(scope="module")
+def client():
+    with embedded(1, gpu=False) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def case():
+    return stirred(time={"end": 0.3}, output={"precision": "double", "fields": ["u"]})
+
+
+def test_parameters_are_dimensions(client, case, tmp_path):
+    """Two at a time on one worker; a second call computes nothing."""
+    told = []
+    sweep = tf.sweep(case, PARAMETERS, client, tmp_path / "sweep", at_once=2, told=lambda n, *_: told.append(n))
+    assert sorted(told) == [0, 1, 2, 3]
+    ds = sweep.dataset()
+    assert ds["u"].dims[:2] == ("fluid.viscosity", "heat.expansion")
+    alone = tf.run(case.replace(**{"fluid.viscosity": 0.02, "heat.expansion": 0.0}), tmp_path / "alone", client)
+    chosen = ds["u"].sel({"fluid.viscosity": 0.02, "heat.expansion": 0.0})
+    np.testing.assert_array_equal(chosen, alone.dataset()["u"])
+    began = [run.report["started"] for run in sweep.runs]
+    again = tf.sweep(case, PARAMETERS, client, tmp_path / "sweep")
+    assert [run.report["started"] for run in again.runs] == began
+    energy = again.dataset(measure=lambda run: run.log()[-1]["kinetic_energy"])
+    assert energy.shape == (2, 2)
+
+
+def test_grids_are_measured(client, case, tmp_path):
+    sweep = tf.sweep(case, {"grid.cells": [[8, 5, 9], [8, 6, 9]]}, client, tmp_path / "sweep")
+    with pytest.raises(BadInput, match=r"the runs along grid.cells differ .*give measure="):
+        sweep.dataset()
+    largest = sweep.dataset(measure=lambda run: run.dataset()["u"].isel(time=-1).max())
+    assert largest["grid.cells"].values.tolist() == ["[8, 5, 9]", "[8, 6, 9]"]
+
+
+def test_runs_that_fail_are_named_when_the_others_have_ended(client, case, tmp_path):
+    (tmp_path / "sweep" / "0001").mkdir(parents=True)
+    (tmp_path / "sweep" / "0001" / "mine").touch()
+    match = r"(?s)1 of 2 runs failed.*0001, fluid.viscosity = 0.02: .*is not a run directory"
+    with pytest.raises(RunFailed, match=match):
+        tf.sweep(case, {"fluid.viscosity": [0.01, 0.02]}, client, tmp_path / "sweep")
+    assert tf.Run.open(tmp_path / "sweep" / "0000").report["ended"] == "end"
+
+
+@pytest.mark.parametrize(("parameters", "match"), [
+    ({}, "give keys with their values"), ({"fluid.viscosity": 0.1}, "fluid.viscosity = 0.1; give a list of values"),
+    ({"fluid.viscosity": [-1.0]}, "with fluid.viscosity = -1.0: .*give a number >= 0"),
+    ({"fluid.viscosty": [1.0]}, "did you mean fluid.viscosity"),
+    ({"time.end": list(range(1, 200)), "fluid.viscosity": [0.1] * 100}, "they make 19900 runs"),
+])  # fmt: skip
+def test_bad_parameters(parameters, match, case, tmp_path):
+    with pytest.raises(BadInput, match=match):
+        tf.sweep(case, parameters, output=tmp_path / "sweep")
+    assert not (tmp_path / "sweep").exists()
+
+
+def test_a_file(case, tmp_path):
+    (tmp_path / "case.toml").write_text(case.to_toml())
+    (tmp_path / "sweep.toml").write_text('case = "case.toml"\n[parameters]\n"fluid.viscosity" = [0.1, 0.2]\n')
+    assert load(tmp_path / "sweep.toml") == (case, {"fluid.viscosity": [0.1, 0.2]})
+
+
+@pytest.mark.parametrize(("text", "match"), [
+    ("", "case = None; give the case file"), ('case = "a.toml"', r"give a table \[parameters\]"),
+    ('case = "a.toml"\nwidth = 3', "width: there is no such key"),
+    ('case = "a.toml"\n[parameters]\nfluid.viscosity = [1.0]', "need quotes"),
+])  # fmt: skip
+def test_bad_files(text, match, tmp_path):
+    (tmp_path / "sweep.toml").write_text(text)
+    with pytest.raises(BadInput, match=match):
+        load(tmp_path / "sweep.toml")
