@@ -50,10 +50,16 @@ class LiveArray(BackendArray):
 
 
 def live(
-    path: str | Path, fields: Mapping[str, FieldMetadata], dtype: np.dtype, time: float, fetch: Fetch
+    path: str | Path,
+    fields: Mapping[str, FieldMetadata],
+    dtype: np.dtype,
+    time: float,
+    fetch: Fetch,
+    columns: Mapping[str, float],
 ) -> xr.Dataset | xr.DataTree:
     """Return fields of a run at a time, whose store is at `path`, as lazy arrays without dimension of time: a Dataset,
-    or, of charts, a DataTree. Coordinates, locations, units and attributes are those of its snapshots.
+    or, of charts, a DataTree. Coordinates, locations, units and attributes are those of its snapshots, and so are the
+    `columns` of numbers of a record: of charts that move where they are.
     """
     when = xr.Variable((), time, TIME)
     if not has_charts(path):
@@ -61,7 +67,7 @@ def live(
         return _with(whole, 0, {name: tuple(map(field.dim, "zyx")) for name, field in fields.items()}, fields, dtype,
                      fetch).assign_coords(time=when)  # fmt: skip
     records = tree(path)
-    parts = {"/": xr.Dataset(attrs=records.attrs)}
+    parts = {"/": xr.Dataset(dict(columns), attrs=records.attrs)}
     for number, chart in charts(records):
         filled = _with(chart.drop_dims("time"), number, dict.fromkeys(fields, CELLS), fields, dtype, fetch)
         parts[f"{CHARTS}/{number}"] = filled.assign_coords(time=when)

@@ -24,4 +24,4 @@ def present(setup: Setup, store: Path, time: float, read: Callable[[str, Box], n
         return read(name, box.shift(charts[chart].lo))
 
     fields = {name: setup.system.metadata[name] for name in setup.case.fields}
-    return live(store, fields, np.dtype(setup.dtype), time, fetch)
+    return live(store, fields, np.dtype(setup.dtype), time, fetch, setup.domain.placed(time))
