@@ -46,7 +46,8 @@ def launches(parts: tuple[Part, ...]) -> Iterator[Launch]:
 
 def texts(path: Path, precision: str) -> set[str]:
     """The texts of all programs of a case."""
-    return texts_of(tf.Case.load(path, [f'machine.precision="{precision}"']))
+    steady = ["time.steady=1e-4"] if "[method]" in path.read_text() else []  # what single precision can reach
+    return texts_of(tf.Case.load(path, [f'machine.precision="{precision}"', *steady]))
 
 
 def texts_of(case: tf.Case) -> set[str]:
