@@ -233,11 +233,12 @@ def run(
     model: ArtificialCompressibility, chart: Chart, initial: Mapping[str, np.ndarray | float], times: Sequence[float],
     *, before: Callable[[Shard, int], None] | None = None, blocks=(1, 1, 1), threads: int = 1, dtype: str = "f8",
     constants: Mapping[str, np.ndarray] | None = None, device: Device | None = None,
+    multiple: tuple[int, int, int] = (1, 1, 1),
 ) -> list[Marched]:  # fmt: skip
     """The states at some times after 0, by steps of real time from one to the next; `before` each of them, by its
     number from 0, fields may be written.
     """
-    partition, fixed = laid_out(model, chart, constants or {}, blocks, dtype)
+    partition, fixed = laid_out(model, chart, constants or {}, blocks, dtype, multiple)
     job = partial(_run, model, chart, initial, fixed, times, before)
     shares = run_threads(partition, job, device or cpu(threads))
     states = []

@@ -3,11 +3,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from taskflow.flow.models.artificial_compressibility import dual_time
 from taskflow.flow.models.artificial_compressibility.dual_time import LOOKS, DualTime, weights
+from taskflow.flow.models.artificial_compressibility.implicit.gmres import Gmres
+from taskflow.flow.models.artificial_compressibility.implicit.march import Ramp
+from taskflow.flow.models.artificial_compressibility.implicit.model import ImplicitCompressibility
 from taskflow.flow.models.artificial_compressibility.method import Method
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility, Heat, Passive
 from taskflow.flow.models.artificial_compressibility.sides import Condition, Side
@@ -37,6 +42,14 @@ def vortices(chart: Chart, *, tolerance: float = 1e-3, **more) -> ArtificialComp
     return ArtificialCompressibility(
         (chart.box,), Fluid(VISCOSITY), (), SPEED, planar=True, method=Method(compressibility=10.0, march="rk5"),
         largest_volume=float(chart.volumes.max()), real=DualTime(tolerance, 2000, 2 * np.pi), **more,
+    )  # fmt: skip
+
+
+def implicit(chart: Chart, *, tolerance: float = 1e-3) -> ImplicitCompressibility:
+    """The same, marched implicitly, with the usual compressibility."""
+    return ImplicitCompressibility(
+        (chart.box,), Fluid(VISCOSITY), (), SPEED, planar=True, largest_volume=float(chart.volumes.max()),
+        real=DualTime(tolerance, 50, 2 * np.pi), solver=Gmres(tolerance=0.01), ramp=Ramp(1e4, 1e4),
     )  # fmt: skip
 
 
@@ -99,6 +112,32 @@ def test_blocks_change_no_bit_in_real_time():
         for name in "puvw":
             np.testing.assert_array_equal(alone[name], cut[name])
         assert alone.norms == cut.norms
+        assert alone.scalars[LOOKS] == cut.scalars[LOOKS]
+
+
+def test_implicit_marching_solves_the_same_steps_in_few_iterations():
+    """Tightly, so that what is left of the residuals says nothing; at the usual tolerance as well as is asked for."""
+    chart, times = Chart((12, 12, 1), wavy, "xyz"), (0.25,)
+    states = []
+    for model in (implicit(chart, tolerance=1e-7), vortices(chart, tolerance=1e-7)):
+        model = replace(model, method=replace(model.method, compressibility=10.0))
+        states.append(run(model, chart, taylor_green(chart, 0.0), times)[-1])
+    for name in "puv":
+        np.testing.assert_allclose(states[0][name], states[1][name], rtol=0, atol=1e-5)
+    usual = run(implicit(chart), chart, taylor_green(chart, 0.0), times)
+    assert all(state.scalars[LOOKS] <= 5 for state in usual)
+    assert norm(chart, usual[-1]["u"] - states[0]["u"]) < 1e-3
+
+
+def test_blocks_change_no_bit_of_implicit_marching_in_real_time():
+    chart = Chart((20, 17, 1), wavy, "xyz")
+    ends = [
+        run(implicit(chart), chart, taylor_green(chart, 0.0), (0.2, 0.3), blocks=blocks, multiple=(8, 8, 8))
+        for blocks in ((1, 1, 1), (2, 2, 1))
+    ]
+    for alone, cut in zip(*ends, strict=True):
+        for name in "puvw":
+            np.testing.assert_array_equal(alone[name], cut[name])
         assert alone.scalars[LOOKS] == cut.scalars[LOOKS]
 
 

@@ -21,10 +21,10 @@ EPS = 1e-5
     ),
 )  # fmt: skip
 def test_the_derivative_of_the_residual(scheme, uniform, planar, local, device):
-    """Beside sides of all kinds, with the term of pseudo-time."""
+    """Beside sides of all kinds, with the term of pseudo-time; with a b of its own, that of real time, too."""
     made, slowness = hand("f8", device, uniform=uniform), 0.3
     made.fill((*DIRECTION, *OUT), seed=11)
-    made.scalars["slowness"] = slowness
+    made.scalars |= {"slowness": slowness, "rate": 0.7}
     b = made.fields["b"] if local else np.full_like(made.fields["b"], 1.3)
     flow = {name: made.fields[name].copy() for name in STATE}
     out = {}
@@ -37,10 +37,11 @@ def test_the_derivative_of_the_residual(scheme, uniform, planar, local, device):
     pace = slowness / reference.step_per_volume(np.stack([flow[n] for n in "uvw"]), areas, volumes, b, 0.03, how)
     made.run(derivative(
         STATE, DIRECTION, OUT, "sides", None if uniform else "metrics", "b" if local else None, over=made.box,
-        slowness="slowness", numbers=numbers(scheme, uniform=uniform, planar=planar),
+        slowness="slowness", rate="rate" if local else None, numbers=numbers(scheme, uniform=uniform, planar=planar),
     ))  # fmt: skip
     for name, along, result in zip(STATE, DIRECTION, OUT, strict=True):
         steady = (out[1][name] - out[-1][name]) / (2 * EPS)
-        wanted = steady + pace * made.values(along) / (reference.at(b) if name == "p" else 1.0)
+        change = 0.7 * reference.at(volumes) if local and name != "p" else 0.0
+        wanted = steady + (pace / (reference.at(b) if name == "p" else 1.0) + change) * made.values(along)
         difference = np.abs(made.values(result) - wanted).max()
         assert difference < 1e-6 * np.abs(wanted).max(), name

@@ -17,19 +17,29 @@ from tests.flow.test_artificial_compressibility import STATE, geometry, hand, nu
 CELLS, EPS = (7, 5, 6), 1e-6
 
 
-def assembled(device, *, uniform: bool, planar: bool = False, slowness: float = 0.3, cells=CELLS) -> ByHand:
-    """Random fields between sides of all kinds, with their matrix."""
+def assembled(
+    device, *, uniform: bool, planar: bool = False, slowness: float = 0.3, cells=CELLS, rate: str | None = None
+) -> ByHand:  # fmt: skip
+    """Random fields between sides of all kinds, with their matrix; in real time at a `rate`."""
     made = hand("f8", device, uniform=uniform, cells=cells)
     shape = made.memory.shape[::-1]
     for name, values in (("coupling", COUPLING), ("pivot", PIVOT)):
         made.fields[name] = np.zeros((*shape[:2], values, shape[2]))
-    made.scalars["slowness"] = slowness
+    made.scalars |= {"slowness": slowness, "rate": 0.7}
     made.run(matrix(
         STATE, "coupling", "pivot", None, "sides", None if uniform else "metrics", None,
-        over=made.box, slowness="slowness",
+        over=made.box, slowness="slowness", rate=rate,
         numbers=numbers("third", uniform=uniform, planar=planar, cells=cells),
     ))  # fmt: skip
     return made
+
+
+def test_real_time_is_on_the_diagonal_of_momentum(device):
+    steady, real = (assembled(device, uniform=False, rate=rate) for rate in (None, "rate"))
+    volume = reference.at(geometry(real)[1])[2, 1, 3]
+    np.testing.assert_allclose(
+        block(real, (3, 1, 2), None) - block(steady, (3, 1, 2), None), np.diag([0, *[0.7 * volume] * 3]), atol=1e-14
+    )
 
 
 def block(made: ByHand, cell, side: int | None) -> np.ndarray:
@@ -55,7 +65,7 @@ def test_the_matrix_is_the_derivative_of_the_residual_of_first_order(uniform, pl
     made.fields |= dict(zip(STATE, q, strict=True))
     made.run(matrix(
         STATE, "coupling", "pivot", None, "sides", None if uniform else "metrics", None,
-        over=made.box, slowness="slowness",
+        over=made.box, slowness="slowness", rate=None,
         numbers=numbers("third", uniform=uniform, planar=planar),
     ))  # fmt: skip
     velocity = q[1:]

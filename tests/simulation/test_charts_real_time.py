@@ -45,6 +45,7 @@ SLIDING = changed(
 @pytest.mark.parametrize(("tables", "cuts"), [
     (SHEDDING, {"1": [2, 1, 1], "2": [1, 2, 1]}), (PITCHING, {"1": [2, 1, 1], "2": [1, 2, 1]}),
     (WARM, {"2": [1, 2, 2]}), (SLIDING, {"4": [1, 1, 2]}),
+    (changed(SHEDDING, method__march="implicit"), {"1": [2, 1, 1]}),
 ])  # fmt: skip
 def test_real_time_has_the_same_bits_for_any_blocks_and_goes_on_after_a_break(tmp_path, tables, cuts):
     tables = changed(tables, method__inner={"iterations": 10})  # too few: bits are to be the same all the way
@@ -67,7 +68,7 @@ def test_checkpoints_hold_two_levels():
 
 def test_a_case_in_real_time_is_read_back_as_it_was_written():
     full = case(WARM, method__inner={"tolerance": 1e-2})
-    assert full.own.inner.iterations == 1000
+    assert Simulation(full, (1, 1, 1)).model.real.iterations == 1000
     assert Case(**tomllib.loads(full.to_toml())) == full
 
 

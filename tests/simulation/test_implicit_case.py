@@ -34,6 +34,8 @@ IMPLICIT = {"method__march": "implicit"}
      "method.linear.tolerance = 1.0: give a number < 1, of the residual that the linear equations begin with"),
     (CYLINDER, {"method__linear": {"lag": 5}},
      "method.linear.lag = 5: the matrix is made anew in every outer iteration; leave it out"),
+    (CYLINDER, {"time": {"steps": 4, "step": 0.1}, "output__every": {"steps": 2}, "motion": {"angle": {"z": "sin(t)"}}},
+     'method.march = "implicit": a grid that moves is not marched implicitly in this version; give march = "rk4"'),
     (LID, {"method__steps": None, "scalars": None},
      'method.march = "implicit": heat is not marched implicitly in this version; give march = "rk4"'),
 ])  # fmt: skip
@@ -51,6 +53,14 @@ def test_a_step_and_what_a_checkpoint_holds():
     jacobi = Simulation(case(**IMPLICIT, method__linear={"ordering": "jacobi", "solver": "correction"}), (1, 1, 1))
     assert jacobi.domain.multiple == (1, 1, 1)
     assert {field.name for field in jacobi.model.several("f8")} == {"coupling", "pivot", "own"}
+
+
+def test_real_time_has_longer_steps_of_pseudo_time_and_two_levels():
+    sim = Simulation(case(**IMPLICIT, time={"steps": 4, "step": 0.1}, output__every={"steps": 2}), (1, 1, 1))
+    assert set(sim.carried) == {"p", "u", "v", "w", "old_u", "old_v", "old_w", "old_p"}
+    text = " ".join(" ".join(line) for line in sim.system.described())
+    assert "implicit with CFL 10000 to 10000, GMRES(20) to 0.01" in text
+    assert sim.model.real.iterations == 50
 
 
 @pytest.mark.slow

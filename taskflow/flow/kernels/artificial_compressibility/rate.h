@@ -14,6 +14,10 @@ FN real changing(real residual, real rate, real q) { return residual + rate * q;
 FN Vector changing(Vector residual, None, Vector) { return residual; }
 FN Vector changing(Vector residual, real rate, Vector u) { return plus(residual, rate, u); }
 
+// What multiplies q in its balance over a volume: a rate of pseudo-time, and that of real time
+FN real both(real pseudo, None, real) { return pseudo; }
+FN real both(real pseudo, real rate, real volume) { return pseudo + volume * rate; }
+
 // The end of a stage over dtau, at which the rate of change is taken
 FN real slowed(real q, None, real) { return q; }
 FN real slowed(real q, real rate, real dtau) { return q * reciprocal(1 + rate * dtau); }

@@ -18,13 +18,12 @@ from taskflow.flow.kernels import KERNELS
 from taskflow.flow.models.artificial_compressibility import measures
 from taskflow.flow.models.artificial_compressibility.residuals import norm, residuals
 from taskflow.runtime.regions import Box
-from taskflow.runtime.tasks import Launch, Read, ReadWrite, Repeat, Roles, Scalar, Write, repeat, task
+from taskflow.runtime.tasks import Derive, Launch, Read, ReadWrite, Repeat, Roles, Scalar, Write, repeat, task
 
 if TYPE_CHECKING:
     from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 
 TEXT = KERNELS / "artificial_compressibility" / "dual_time.cu"
-LOOK = 10  # steps of pseudo-time between looks at the residual: an even number, after which fields are in their places
 DIVERGENCE = 1e-4  # of reference speed / length
 TINY = 1e-300
 CHANGE, NOW, BEFORE, RATIO = "change", "now", "before", "ratio"
@@ -90,7 +89,7 @@ class DualTime:
         yield measures.value(f.past_u, over=one, number=f.scalar(CHANGE))  # 0: what is measured first has no rate
         yield self.fastest(model, f)
 
-    def step(self, model: ArtificialCompressibility, f: Roles) -> Iterator[Launch | Repeat]:
+    def step(self, model: ArtificialCompressibility, f: Roles) -> Iterator[Launch | Repeat | Derive]:
         """From one level to the next: a first guess along a line through the last two, then pseudo-time."""
         forces = dict(zip("uvw", (f.f_x, f.f_y, f.f_z), strict=True)) if model.body_force else {}
         for name in model.state:
@@ -101,7 +100,8 @@ class DualTime:
                 before=f.scalar(BEFORE) if changes else None,
             )  # fmt: skip
         yield from self.measure(model, f, "first_")
-        rounds, reached = -(-self.iterations // LOOK), partial(self.reached, model)
+        yield from model.begin_march(f)
+        rounds, reached = -(-self.iterations // model.look), partial(self.reached, model)
         yield repeat(partial(self._round, model), rounds, until=reached, lag=False, count=LOOKS)
         yield from model.level(f)
         yield self.fastest(model, f)
@@ -112,12 +112,12 @@ class DualTime:
                 over=model.cells, most=f.scalar(TO_EXCEED), numbers=model.numbers,
             )  # fmt: skip
 
-    def _round(self, model: ArtificialCompressibility, f: Roles) -> Iterator[Launch | Repeat]:
-        def twice(f: Roles) -> Iterator[Launch]:
+    def _round(self, model: ArtificialCompressibility, f: Roles) -> Iterator[Launch | Repeat | Derive]:
+        def twice(f: Roles) -> Iterator[Launch | Repeat | Derive]:
             yield from model.pseudo_step(f)
             yield from model.pseudo_step(f)
 
-        yield repeat(twice, LOOK // 2)
+        yield repeat(twice, model.look // 2)
         yield from self.measure(model, f, "")
 
     def measure(self, model: ArtificialCompressibility, f: Roles, prefix: str) -> Iterator[Launch]:

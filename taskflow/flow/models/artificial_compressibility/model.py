@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from taskflow.flow.grid import Vector
 from taskflow.flow.model import Model
@@ -90,6 +90,7 @@ class ArtificialCompressibility(Model):
     more_edges: tuple[Edge, ...] = ()
     real: DualTime | None = None
     moves: bool = False
+    look: ClassVar[int] = 10  # steps of pseudo-time between looks in real time: an even number
 
     @property
     def ghost(self) -> int:
@@ -175,7 +176,11 @@ class ArtificialCompressibility(Model):
         """A step of real time; without it one of pseudo-time."""
         yield from self.real.step(self, f) if self.real else self.pseudo_step(f)
 
-    def pseudo_step(self, f: Roles) -> Iterator[Launch]:
+    def begin_march(self, f: Roles) -> Iterator[Launch | Repeat | Derive]:
+        """What pseudo-time begins with in a step of real time."""
+        yield from ()
+
+    def pseudo_step(self, f: Roles) -> Iterator[Launch | Repeat | Derive]:
         """A step of pseudo-time."""
         march, source = self.method.stages, ""
         for n, (fraction, fresh) in enumerate(zip(march.fractions, march.fresh, strict=True)):

@@ -67,8 +67,8 @@ class Linear(Table):
         f"of `gmres`: how many before a restart, at most {MOST}", MOST
     )
     products: Whole = entry("of `gmres`: the most in an outer iteration", 40)
-    tolerance: Annotated[float, Field(gt=0, lt=1), reads(_share)] = entry(
-        "of `gmres`: what is left, of the residual that it begins with", 0.05
+    tolerance: Annotated[float, Field(gt=0, lt=1), reads(_share)] | None = entry(
+        "of `gmres`: what is left, of the residual that it begins with", None, otherwise="0.05, in real time 0.01"
     )
     sweeps: Whole = entry("of `correction`: how many in an outer iteration", 4)
     ordering: Literal["tiles", "hyperplanes", "jacobi"] = entry(
@@ -85,14 +85,16 @@ class Linear(Table):
         for key in present(values, *others):
             yield wrong(key, values[key], f'with solver = "{solver}" it says nothing; leave it out')
 
-    def made(self) -> Gmres | Correction:
-        """The solver."""
+    def made(self, *, real: bool) -> Gmres | Correction:
+        """The solver; `real`: in steps of real time."""
         if self.solver == "correction":
             return Correction(self.sweeps)
-        return Gmres(self.vectors, self.products, self.tolerance)
+        return Gmres(self.vectors, self.products, self.tolerance or (0.01 if real else 0.05))
 
 
-def implicit_marching(linear: Linear, cfl: CflRamp) -> tuple[type[ImplicitCompressibility], dict[str, Any]]:
-    """The kind of model, and what it is made of besides others."""
+def implicit_marching(
+    linear: Linear, cfl: CflRamp, *, real: bool
+) -> tuple[type[ImplicitCompressibility], dict[str, Any]]:  # fmt: skip
+    """The kind of model, and what it is made of besides others; `real`: in steps of real time."""
     chosen = {"ordering": linear.ordering, "precision": linear.precision}
-    return ImplicitCompressibility, {"solver": linear.made(), "ramp": cfl.ramp(), **chosen}
+    return ImplicitCompressibility, {"solver": linear.made(real=real), "ramp": cfl.ramp(), **chosen}

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from taskflow.errors import RunFailed
-from taskflow.flow.models.artificial_compressibility.dual_time import DIVERGENCE, LOOK, LOOKS, TO_EXCEED
+from taskflow.flow.models.artificial_compressibility.dual_time import DIVERGENCE, LOOKS, TO_EXCEED
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Location
@@ -48,7 +48,7 @@ class InnerCriterion:
         return (
             f"a step ends when its residuals have fallen to {real.tolerance:g} of those at its beginning, and"
             f" max |div u| to {DIVERGENCE * speed / real.length:.3g}",
-            f"looked at every {LOOK} steps of pseudo-time, of which {real.iterations} at most",
+            f"looked at every {self.model.look} steps of pseudo-time, of which {real.iterations} at most",
         )
 
 
@@ -91,8 +91,8 @@ class InnerWatch:
         if not self._missed or self.insane is not None:
             return None
         words = (
-            f"step {now.step}, time {now.time:g}: after {LOOK * scalars[LOOKS]:.0f} steps of pseudo-time the residual"
-            f" of {worst} is {left[worst]:.2g} times what method.inner.tolerance = {real.tolerance:g} allows"
+            f"step {now.step}, time {now.time:g}: after {model.look * scalars[LOOKS]:.0f} steps of pseudo-time the"
+            f" residual of {worst} is {left[worst]:.2g} times what method.inner.tolerance = {real.tolerance:g} allows"
         )
         if self._missed == MOST:
             raise RunFailed(f"{words}, in the {MOST}th step in a row; {REMEDY}")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from taskflow.flow.models.artificial_compressibility.dual_time import LOOK, LOOKS
+from taskflow.flow.models.artificial_compressibility.dual_time import LOOKS
 from taskflow.flow.models.artificial_compressibility.forces import Forces
 from taskflow.flow.models.artificial_compressibility.model import NAMES, ArtificialCompressibility
 from taskflow.flow.models.artificial_compressibility.sides import Side
@@ -45,7 +45,7 @@ class CompressibilityMeasures:
         numbers: dict[str, Any] = {"step": tick.step, "time": tick.time}
         if self.model.real:
             numbers |= {"dt": tick.dt, "cfl": tick.dt * scalars["rate"], "divergence": scalars["most_p"]}
-            numbers["inner"] = int(LOOK * scalars.get(LOOKS, 0.0))
+            numbers["inner"] = int(self.model.look * scalars.get(LOOKS, 0.0))
         else:
             numbers |= self.model.progress(scalars)
         numbers |= {f"{OF}{name}": norm for name, norm in self.model.norms(scalars).items()}

@@ -14,6 +14,7 @@ from taskflow.simulation.build.artificial_compressibility.time import Inner
 if TYPE_CHECKING:
     from taskflow.simulation.build.artificial_compressibility.system import CompressibilitySystem
 
+ITERATIONS = {False: 1000, True: 50}  # by whether marching is implicit
 ROUNDING = {"double": 1e-12, "single": 1e-5}  # of the largest terms of a balance
 
 
@@ -22,7 +23,8 @@ def dual_time(system: CompressibilitySystem, *, planar: bool) -> DualTime:
     case, domain = system.sim.case, system.domain
     inner = case.own.inner or Inner()
     return DualTime(
-        inner.tolerance, inner.iterations, length=reference_length(domain, planar=planar),
+        inner.tolerance, inner.iterations or ITERATIONS[case.own.march == "implicit"],
+        length=reference_length(domain, planar=planar),
         rounding=ROUNDING[case.machine.precision], rest=system.speed * steepest(domain, planar=planar),
     )  # fmt: skip
 

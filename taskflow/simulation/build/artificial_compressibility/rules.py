@@ -198,11 +198,11 @@ def _starts_by_formulas(initial: Initial) -> Iterator[Problem]:
                 yield wrong(("initial", name), value.source, FORMULA)
 
 
-def _implicit_is_of_steady_flow(
-    method: CompressibilityMethod, heat: Heat | None, scalars: Sequence[ChartScalar], time: ChartTime
+def _implicit_is_of_flow_alone(
+    method: CompressibilityMethod, heat: Heat | None, scalars: Sequence[ChartScalar], motion: GridMotion | None
 ) -> Iterator[Problem]:  # fmt: skip
-    if method.march == "implicit" and time.steady is None:
-        remedy = 'real time is not marched implicitly in this version; give march = "rk4", or time.steady'
+    if method.march == "implicit" and motion is not None:
+        remedy = 'a grid that moves is not marched implicitly in this version; give march = "rk4"'
         yield wrong(("method", "march"), "implicit", remedy)
     if method.march == "implicit" and (heat is not None or scalars):
         named = "heat" if heat is not None else f"scalars.{scalars[0].name}"
@@ -226,7 +226,7 @@ def _thin_charts_are_flat(charts: Grid) -> Iterator[Problem]:
 
 
 CompressibilityMethod.rules = (
-    scalars_have_sides, _implicit_is_of_steady_flow, _starts_by_formulas, _thin_charts_are_flat,
+    scalars_have_sides, _implicit_is_of_flow_alone, _starts_by_formulas, _thin_charts_are_flat,
     keys_are_read, heat_is_on, _intervals_are_steps, _residual_can_be_reached, _keys_of_real_time,
     _motion_is_possible,
     _pressure_level_is_free, _pressure_point_is_inside, _speed_is_known,

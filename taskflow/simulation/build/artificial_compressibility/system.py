@@ -121,7 +121,7 @@ class CompressibilitySystem(System):
         if case.heat:
             lift = Buoyancy(case.heat.expansion, case.heat.reference, case.body.gravity)
             heat = Heat(case.heat.diffusivity, lift)
-        kind, how = case.own.marching
+        kind, how = case.own.marching(real=not domain.steady)
         return kind(
             domain.atlas.charts,
             Fluid(case.fluid.viscosity, case.body.force),

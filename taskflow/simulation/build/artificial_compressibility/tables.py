@@ -21,6 +21,7 @@ from taskflow.simulation.values import positive
 
 NAME = "artificial-compressibility"
 OUTER_PATIENCE = 200  # outer iterations
+IN_REAL_TIME = 1e4  # the CFL number of outer iterations
 
 
 class LocalCompressibility(Table):
@@ -125,12 +126,13 @@ class CompressibilityMethod(Method):
         """The stages of explicit steps; the usual ones where marching is implicit."""
         return "rk4" if self.march == "implicit" else self.march
 
-    @property
-    def marching(self) -> tuple[Callable[..., ArtificialCompressibility], dict[str, Any]]:
-        """The kind of model, and what it is made of besides others."""
+    def marching(self, *, real: bool) -> tuple[Callable[..., ArtificialCompressibility], dict[str, Any]]:
+        """The kind of model, and what it is made of besides others; `real`: in steps of real time."""
         if self.march != "implicit":
             return ArtificialCompressibility, {}
-        return implicit_marching(self.linear or Linear(), self.cfl if isinstance(self.cfl, CflRamp) else CflRamp())
+        usual = CflRamp(start=IN_REAL_TIME, most=IN_REAL_TIME) if real else CflRamp()
+        ramp = self.cfl if isinstance(self.cfl, CflRamp) else usual
+        return implicit_marching(self.linear or Linear(), ramp, real=real)
 
     def looks(self, every: Every) -> tuple[Every, int]:
         """How often residuals are looked at, where the log is written so often, and in how many steps they have to

@@ -10,7 +10,6 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from taskflow.errors import BadInput
-from taskflow.flow.models.artificial_compressibility.dual_time import LOOK
 from taskflow.simulation.case.problems import Problem, exclusive, missing, present, wrong
 from taskflow.simulation.case.table import Positive, Table, Whole, entry, reads
 from taskflow.simulation.values import positive
@@ -33,10 +32,11 @@ class Inner(Table):
         " beginning, and max abs(div u) is at most 1e-4 of the reference speed over the length of the smallest side",
         1e-3,
     )
-    iterations: Whole = entry(
-        f"steps of pseudo-time, of which {LOOK} are made between looks: when so many were not enough a warning is"
-        " given, and after five such steps in a row the run fails",
-        1000,
+    iterations: Whole | None = entry(
+        "steps of pseudo-time, of which 10 are made between looks, or 2 implicit ones: when so many were not enough a"
+        " warning is given, and after five such steps in a row the run fails",
+        None,
+        otherwise="1000, of `implicit` marching 50",
     )
 
 

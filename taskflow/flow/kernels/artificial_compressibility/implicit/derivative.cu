@@ -13,6 +13,7 @@ namespace tangent {
 }
 #include "../viscous.h"
 #include "../pace.h"
+#include "../rate.h"
 
 #ifdef PLANAR
 constexpr int AXES = 2;
@@ -30,7 +31,7 @@ FN tangent::Compressibility fixed(In b, const Numbers& n, Index one, Index other
 
 // How what passes a face changes; friction is linear.
 template <class F, class Geometry, class B>
-FN Values<4> change(const tangent::Fields& q, In u, In v, In w, const Geometry& g, InByte sides, B b, const F& f, const Steps& steps,
+FN Values<4> changed(const tangent::Fields& q, In u, In v, In w, const Geometry& g, InByte sides, B b, const F& f, const Steps& steps,
                     const Numbers& n) {
   const Index A = steps.of<F::axis>();
   const Lying side = lying_on(sides, f, A);
@@ -43,16 +44,18 @@ FN Values<4> change(const tangent::Fields& q, In u, In v, In w, const Geometry& 
 }
 
 TASK derivative(Range range, In p, In u, In v, In w, In p_d, In u_d, In v_d, In w_d, Out p_out, Out u_out, Out v_out, Out w_out,
-                InByte sides OPTIONAL(metrics) OPTIONAL(b), In64 slowness, Numbers numbers) {
+                InByte sides OPTIONAL(metrics) OPTIONAL(b), In64 slowness OPTIONAL(rate), Numbers numbers) {
   STRIDES(range)
   const Steps steps{X, Y, Z};
   const tangent::Fields q{{p, p_d}, {u, u_d}, {v, v_d}, {w, w_d}};
   const auto g = geometry(metrics, numbers);
   const real slow = real(*slowness);
-  const auto face = CELL(f) { return change(q, u_d, v_d, w_d, g, sides, b, f, steps, numbers); };
+  const auto change = number(rate);
+  const auto face = CELL(f) { return changed(q, u_d, v_d, w_d, g, sides, b, f, steps, numbers); };
   balance_cells<4, AXES>(range, face, STORE(c, out) {
-    const real here = compressible(b, numbers, c, c), rate = slow * per_step(g, c, {u[c], v[c], w[c]}, here, numbers, None{});
-    p_out[c] = out.of[0] + rate * reciprocal(here) * p_d[c];
-    u_out[c] = out.of[1] + rate * u_d[c], v_out[c] = out.of[2] + rate * v_d[c], w_out[c] = out.of[3] + rate * w_d[c];
+    const real here = compressible(b, numbers, c, c), pseudo = slow * per_step(g, c, {u[c], v[c], w[c]}, here, numbers, None{});
+    const real all = both(pseudo, change, g.volume(c));
+    p_out[c] = out.of[0] + pseudo * reciprocal(here) * p_d[c];
+    u_out[c] = out.of[1] + all * u_d[c], v_out[c] = out.of[2] + all * v_d[c], w_out[c] = out.of[3] + all * w_d[c];
   });
 }

@@ -2,6 +2,7 @@
 #include "cell.h"
 #include "../pace.h"
 #include "../viscous.h"
+#include "../rate.h"
 #include "matrix.h"
 
 // What a face gives to the block of its cell, and the block for the cell beyond
@@ -37,17 +38,18 @@ FN void keep(const Stored& stored, const Cell& c, const Block& m) {
 }
 
 TASK matrix(Range range, In p, In u, In v, In w, OutPrivate<96, Real_coupling> coupling, OutValuesOf<16, Real_pivot> pivot OPTIONAL(own),
-            InByte sides OPTIONAL(metrics) OPTIONAL(b), In64 slowness, Numbers numbers) {
+            InByte sides OPTIONAL(metrics) OPTIONAL(b), In64 slowness OPTIONAL(rate), Numbers numbers) {
   STRIDES(range)
   const Steps steps{X, Y, Z};
   const Fields q{p, u, v, w};
   const auto g = geometry(metrics, numbers);
   const real slow = real(*slowness);
+  const auto change = number(rate);
   for_cells(range, CELL(c) {
-    const real here = compressible(b, numbers, c, c), rate = slow * per_step(g, c, q.velocity(c), here, numbers, None{});
+    const real here = compressible(b, numbers, c, c), pseudo = slow * per_step(g, c, q.velocity(c), here, numbers, None{});
     Block block{};
-    block.of[0] = rate * reciprocal(here);
-    add_friction(block, rate);
+    block.of[0] = pseudo * reciprocal(here);
+    add_friction(block, both(pseudo, change, g.volume(c)));
     face<0>(q, b, sides, g, c, steps, numbers, block, coupling), face<1>(q, b, sides, g, c, steps, numbers, block, coupling);
     face<2>(q, b, sides, g, c, steps, numbers, block, coupling), face<3>(q, b, sides, g, c, steps, numbers, block, coupling);
 #ifdef PLANAR

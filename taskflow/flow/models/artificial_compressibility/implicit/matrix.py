@@ -16,10 +16,10 @@ def matrix(
     flow: Components(p=Read[SHORT], u=Read[SHORT], v=Read[SHORT], w=Read[SHORT]), coupling: Write.private * COUPLING,
     pivot: Write.any * PIVOT, own: Write.private * PIVOT | None, sides: ReadByte[BESIDE], metrics: METRICS,
     b: Read[SHORT] | None,
-    *, slowness: Scalar, numbers: Numbers,
+    *, slowness: Scalar, rate: Scalar | None, numbers: Numbers,
 ) -> None:  # fmt: skip
-    """The blocks of V G / dtau + dR_1/dQ, see `derivative`: R_1 has fluxes of first order, whose |A| does not change,
-    and friction along the lines of cells alone; the pressure on a wall is that of the cell there.
+    """The blocks of V G / dtau + V P rate + dR_1/dQ, see `derivative`: R_1 has fluxes of first order, whose |A| does
+    not change, and friction along the lines of cells alone; the pressure on a wall is that of the cell there.
 
         coupling: (A_beyond - G |A|) / 2 - viscosity |S|^2 / V,     pivot: sums of (A + G |A|) / 2 + viscosity |S|^2 / V
 

@@ -1,8 +1,9 @@
-"""Artificial compressibility, marched implicitly to a steady state (L. Luo et al. 2014; see `gmres` and `factor`).
+"""Artificial compressibility, marched implicitly (L. Luo et al. 2014; see `gmres` and `factor`).
 
     (V G / dtau + dR/dQ) dQ = -R,    Q = Q + share dQ,    G = diag(1/b, 1, 1, 1)
 
-R is the sum of the fluxes out of a cell. Each step is an outer iteration: a matrix, its factors, linear equations.
+R is the sum of the fluxes out of a cell, in a step of real time with V P (rate Q - past). A step of pseudo-time is an
+outer iteration: a matrix, its factors, linear equations.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property, partial
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
+from taskflow.flow.models.artificial_compressibility.dual_time import CHANGE
 from taskflow.flow.models.artificial_compressibility.implicit import factor, march, outer
 from taskflow.flow.models.artificial_compressibility.implicit.correction import Correction
 from taskflow.flow.models.artificial_compressibility.implicit.derivative import derivative
@@ -53,12 +55,13 @@ class ImplicitCompressibility(ArtificialCompressibility):
     ramp: Ramp = RAMP
     precision: Literal["single", "double"] = "single"
     tile: Triple = TILE
+    look: ClassVar[int] = 2
 
     @property
     def fields(self) -> dict[str, Location]:
         """The state and the next one, a right-hand side, an update, and a vector with ghost values."""
-        names = (*self.state, *AFTER, *RIGHT, *UPDATE, *BEFORE, *self.constants, *(["b"] if self.method.local else []))
-        return dict.fromkeys(names, "c")
+        names = [*self.state, *AFTER, *RIGHT, *UPDATE, *BEFORE, *(self.real.fields(self.state) if self.real else [])]
+        return dict.fromkeys([*names, *self.constants, *(["b"] if self.method.local else [])], "c")
 
     def several(self, dtype: str) -> tuple[Field, ...]:
         """The blocks of the matrix for neighbours, the inverses of pivots, and what the solver has."""
@@ -90,16 +93,20 @@ class ImplicitCompressibility(ArtificialCompressibility):
         return {"cfl": told["cfl"], "linear": told["taken"], **left, "share": told["share"], "refused": told["refused"]}
 
     def scalars(self, dt: float, ratio: float) -> dict[str, float]:
-        """None: outer iterations make their own."""
-        return {}
+        """Those of a step of real time; outer iterations make their own."""
+        return self.real.scalars(dt, ratio) if self.real else {}
 
     def start(self, f: Roles) -> Program:
         """Ghost values of the initial state; nothing has been done."""
-        yield from self.ghosts(f, "")
+        yield from super().start(f)
+        yield from self.begin_march(f)
+
+    def begin_march(self, f: Roles) -> Program:
+        """The CFL number of the first outer iteration: of all, or of those in a step of real time."""
         begun = Derive(self.ramp.begin, ("cfl", "slowness", "first", "retreat", "refused"))
         yield from owned(OWNER, lambda _: iter([begun]))(f)
 
-    def step(self, f: Roles) -> Program:
+    def pseudo_step(self, f: Roles) -> Program:
         """An outer iteration."""
         yield from owned(OWNER, self.iteration)(f)
         for name in STATE:
@@ -134,7 +141,7 @@ class ImplicitCompressibility(ArtificialCompressibility):
         yield from self.changing_ghosts(f)
         sides, metrics, _, b, _ = self.place(f)
         flow, z, new = fields(f, STATE), fields(f, BEFORE), fields(f, AFTER)
-        where: dict[str, Any] = {"over": self.cells, "slowness": f.scalar("slowness"), "numbers": self.numbers}
+        where = self._where(f)
         yield derivative(flow, z, new, sides, metrics, b, **where)
 
     def changing_ghosts(self, f: Roles) -> Iterator[Launch]:
@@ -145,6 +152,15 @@ class ImplicitCompressibility(ArtificialCompressibility):
             yield from side_ghosts(side, z, None, metrics, plain)
         for edge in self.edges:
             yield edge_ghosts(edge, z[1:], None)
+
+    def change(self, f: Roles) -> str | None:
+        """c_0 / dt of a step of real time, which owns it."""
+        return CHANGE if self.real else None
+
+    def _where(self, f: Roles) -> dict[str, Any]:
+        """What the operator of the linear equations and its matrix have in common."""
+        rates = {"slowness": f.scalar("slowness"), "rate": self.change(f)}
+        return {"over": self.cells, **rates, "numbers": self.numbers}
 
     @property
     def weight(self) -> float:
@@ -158,7 +174,7 @@ class ImplicitCompressibility(ArtificialCompressibility):
     def _left(self, f: Roles, age: str) -> Program:
         """-R of the state of an age, and the square of its length; in z there is R / V."""
         z, metrics = fields(f, BEFORE), None if self.spacing else f.metrics
-        where: dict[str, Any] = {"over": self.cells, "rate": None, "numbers": self.numbers}
+        where: dict[str, Any] = {"over": self.cells, "rate": self.change(f), "numbers": self.numbers}
         yield residual(self.of(f, STATE, age), z, None, None, *self.place(f), **where)
         yield outer.right_side(z, fields(f, RIGHT), metrics, over=self.cells, numbers=self.numbers)
         yield from measured(f, self, RIGHT)
@@ -167,7 +183,7 @@ class ImplicitCompressibility(ArtificialCompressibility):
         """The blocks of the matrix."""
         sides, metrics, _, b, _ = self.place(f)
         own = f.own if self.solver.approximates else None
-        where: dict[str, Any] = {"over": self.cells, "slowness": f.scalar("slowness"), "numbers": self.numbers}
+        where = self._where(f)
         yield matrix(fields(f, STATE), f.coupling, f.pivot, own, sides, metrics, b, **where)
 
     def factors(self, f: Roles) -> Iterator[Launch | Derive]:
