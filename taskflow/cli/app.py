@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -12,6 +12,8 @@ from taskflow.cli.charts import Window
 from taskflow.cli.exit_codes import Commands, refuse, refuse_options
 from taskflow.cli.files import names
 from taskflow.cli.grid import grid
+from taskflow.cli.options import CaseFile, Quiet, RunDirectory, Scheduler, Settings, into
+from taskflow.cli.sweep import sweep
 
 app = typer.Typer(
     cls=Commands,
@@ -24,31 +26,6 @@ app = typer.Typer(
 app.add_typer(grid, name="grid")
 # Benchmarks are built on top of this command, which knows the group by its name alone.
 app.add_typer(import_module("taskflow.benchmarks.app").bench, name="bench")
-
-
-def _settings(begun: str) -> list[str]:
-    from taskflow.simulation.case import Case
-
-    keys = (".".join(path) + "=" for path in Case.paths() if len(path) > 1)
-    return [key for key in keys if key.startswith(begun)]
-
-
-CaseFile = Annotated[Path, typer.Argument(metavar="CASE.toml", help="The case file.", show_default=False)]
-RunDirectory = Annotated[Path, typer.Argument(metavar="DIR", help="A run directory.", show_default=False)]
-Settings = Annotated[
-    list[str],
-    typer.Option(
-        "--set",
-        metavar="table.key=VALUE",
-        help="Replace a value of the case file, as often as wanted. VALUE is as in TOML; plain text needs no quotes.",
-        autocompletion=_settings,
-    ),
-]
-
-
-def _to(kind: str, text: str) -> Any:
-    """The option -o of a command."""
-    return typer.Option("-o", "--output", metavar=kind, help=text)
 
 
 def _version(asked: bool) -> None:
@@ -72,14 +49,11 @@ def taskflow(
 @app.command()
 def run(
     case: CaseFile,
-    output: Annotated[Path | None, _to("DIR", "The run directory; by default CASE in the current folder.")] = None,
+    output: Annotated[Path | None, into("DIR", "The run directory; by default CASE in the current folder.")] = None,
     settings: Settings = [],  # noqa: B006
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run from its newest checkpoint.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing run directory.")] = False,
-    scheduler_file: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Run on the cluster of this Dask scheduler, not on an embedded one."),
-    ] = None,
+    scheduler_file: Scheduler = None,
     slurm: Annotated[
         str | None,
         typer.Option(
@@ -87,7 +61,7 @@ def run(
             help="Submit jobs to SLURM and run in them: gpus or workers, per-node, cores, time, partition and others.",
         ),
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
+    quiet: Quiet = False,
     profile: Annotated[
         bool, typer.Option("--profile", help="Time some steps: a timeline in the run directory, and a summary.")
     ] = False,
@@ -124,33 +98,7 @@ def run(
     run_case(case, target, settings, onto=onto, where=where, quiet=quiet, profile=window)
 
 
-@app.command()
-def sweep(
-    file: Annotated[
-        Path, typer.Argument(metavar="SWEEP.toml", help="The case file and its parameters.", show_default=False)
-    ],
-    output: Annotated[
-        Path | None, _to("DIR", "The folder of the run directories; by default SWEEP in the current one.")
-    ] = None,
-    settings: Settings = [],  # noqa: B006
-    at_once: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="So many runs side by side; by default one on each worker.")
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Compute again what is there.")] = False,
-    scheduler_file: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Run on the cluster of this Dask scheduler, not on an embedded one."),
-    ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
-) -> None:
-    """Run a case with all combinations of some parameters, side by side.
-
-    What has ended already is not computed again, and what was broken off goes on.
-    """
-    from taskflow.cli.sweep import sweep_file
-
-    folder = output or Path(file.stem)
-    sweep_file(file, folder, settings, at_once=at_once, force=force, where=scheduler_file, quiet=quiet)
+app.command()(sweep)
 
 
 @app.command()
@@ -185,7 +133,7 @@ def new(
 
 
 @app.command()
-def schema(output: Annotated[Path | None, _to("FILE", "A file instead of standard output.")] = None) -> None:
+def schema(output: Annotated[Path | None, into("FILE", "A file instead of standard output.")] = None) -> None:
     """Write the JSON schema of case files, for editors.
 
     With it they complete keys, explain them and mark what is wrong.
@@ -254,7 +202,7 @@ def plot(
         str | None, typer.Option(metavar="PLANE", help="x, y or z (the middle), or a position such as y=0.3.")
     ] = None,
     time: Annotated[float | None, typer.Option(metavar="TIME", help="The snapshot; by default the last.")] = None,
-    output: Annotated[Path | None, _to("FILE", "The picture (.png, .pdf, .svg) or a folder; default DIR.")] = None,
+    output: Annotated[Path | None, into("FILE", "The picture (.png, .pdf, .svg) or a folder; default DIR.")] = None,
     reference: Annotated[
         list[Path], typer.Option(metavar="CSV", help="Draw centreline profiles too, over this table; may be repeated.")
     ] = [],  # noqa: B006
@@ -300,7 +248,7 @@ def export(
     ] = False,
     field: Annotated[str, typer.Option(metavar="NAME", help="Of --interface: the field.")] = "f",
     value: Annotated[float, typer.Option(metavar="V", help="Of --interface: its value.")] = 0.5,
-    output: Annotated[Path | None, _to("FOLDER", "Where to; default DIR/vtk, or DIR.")] = None,
+    output: Annotated[Path | None, into("FOLDER", "Where to; default DIR/vtk, or DIR.")] = None,
 ) -> None:
     """Write snapshots as files of other programs and print what to open."""
     from taskflow.cli.files import export_interface, export_run
@@ -317,7 +265,7 @@ def export(
 def graph(
     case: CaseFile,
     settings: Settings = [],  # noqa: B006
-    output: Annotated[Path | None, _to("FILE", "A picture (.png, .svg, .pdf) or a .dot file.")] = None,
+    output: Annotated[Path | None, into("FILE", "A picture (.png, .svg, .pdf) or a .dot file.")] = None,
     everything: Annotated[bool, typer.Option("--all", help="Draw repetitions, too, and every node.")] = False,
 ) -> None:
     """Draw the analysed task graph of one step.

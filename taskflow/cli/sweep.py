@@ -2,34 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from taskflow.cli.format import tell
-from taskflow.cli.info import heading
-from taskflow.simulation.run import Run
-from taskflow.simulation.sweep import load, sweep
+import typer
+
+from taskflow.cli.options import Quiet, Scheduler, Settings, into
+
+if TYPE_CHECKING:
+    from taskflow.simulation.run import Run
 
 
-def sweep_file(
-    path: Path,
-    output: Path,
-    settings: Sequence[str],
-    *,
-    at_once: int | None,
-    force: bool,
-    where: Path | None,
-    quiet: bool,
+def sweep(
+    file: Annotated[
+        Path, typer.Argument(metavar="SWEEP.toml", help="The case file and its parameters.", show_default=False)
+    ],
+    output: Annotated[
+        Path | None, into("DIR", "The folder of the run directories; by default SWEEP in the current one.")
+    ] = None,
+    settings: Settings = [],  # noqa: B006
+    at_once: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="So many runs side by side; by default one on each worker.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Compute again what is there.")] = False,
+    scheduler_file: Scheduler = None,
+    quiet: Quiet = False,
 ) -> None:
-    """Run the sweep of a file; unless quiet, tell of each run that has ended. Raises what `taskflow.sweep` raises."""
-    case, parameters = load(path, settings)
+    """Run a case with all combinations of some parameters, side by side.
+
+    What has ended already is not computed again, and what was broken off goes on.
+    """
+    from taskflow.cli.format import tell
+    from taskflow.cli.info import heading
+    from taskflow.simulation import sweep as sweeps
+
+    folder = output or Path(file.stem)
+    case, parameters = sweeps.load(file, settings)
 
     def told(_: int, values: Mapping[str, Any], run: Run) -> None:
         words = ", ".join(f"{name} = {value}" for name, value in values.items())
         if not quiet:
             tell(f"{run.directory}: {words}: {heading(run.report)}")
 
-    done = sweep(case, parameters, output=output, scheduler_file=where, at_once=at_once, force=force, told=told)
+    where = {"output": folder, "scheduler_file": scheduler_file}
+    done = sweeps.sweep(case, parameters, **where, at_once=at_once, force=force, told=told)
     if not quiet:
-        tell(f"{len(done.runs)} runs are in {output}; in Python: taskflow.sweep(..., output={str(output)!r}).dataset()")
+        tell(f"{len(done.runs)} runs are in {folder}; in Python: taskflow.sweep(..., output={str(folder)!r}).dataset()")

@@ -12,8 +12,9 @@ from taskflow.errors import BadInput, RunFailed
 from taskflow.flow.grid.curvilinear import cell_volumes, face_areas, metrics
 from taskflow.flow.models.artificial_compressibility import equations as eq
 from taskflow.flow.models.artificial_compressibility.convergence import Convergence
+from taskflow.flow.models.artificial_compressibility.equations import Heat, Passive
 from taskflow.flow.models.artificial_compressibility.method import Method
-from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility, Heat, Passive
+from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.flow.models.artificial_compressibility.sides import Condition, Side
 from taskflow.flow.models.artificial_compressibility.stage import residual, stage
 from taskflow.flow.operators.momentum import Buoyancy, Fluid

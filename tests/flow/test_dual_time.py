@@ -10,11 +10,12 @@ import pytest
 
 from taskflow.flow.models.artificial_compressibility import dual_time
 from taskflow.flow.models.artificial_compressibility.dual_time import LOOKS, DualTime, weights
+from taskflow.flow.models.artificial_compressibility.equations import Heat, Passive
 from taskflow.flow.models.artificial_compressibility.implicit.gmres import Gmres
 from taskflow.flow.models.artificial_compressibility.implicit.march import Ramp
 from taskflow.flow.models.artificial_compressibility.implicit.model import ImplicitCompressibility
 from taskflow.flow.models.artificial_compressibility.method import Method
-from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility, Heat, Passive
+from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.flow.models.artificial_compressibility.sides import Condition, Side
 from taskflow.flow.operators.momentum import Fluid
 from tests.flow.byhand import ByHand

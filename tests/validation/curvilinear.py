@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from taskflow.flow.models.artificial_compressibility.dual_time import DualTime
+from taskflow.flow.models.artificial_compressibility.equations import Heat
 from taskflow.flow.models.artificial_compressibility.forces import Force, Forces
 from taskflow.flow.models.artificial_compressibility.method import Method
-from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility, Heat
+from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.flow.models.artificial_compressibility.sides import Condition, Side
 from taskflow.flow.operators.momentum import Buoyancy, Fluid
 from taskflow.runtime.machine.shard import Shard

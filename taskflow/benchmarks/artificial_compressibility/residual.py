@@ -14,8 +14,9 @@ import numpy as np
 from taskflow.benchmarks.timing import about, moving, timed
 from taskflow.errors import BadInput
 from taskflow.flow.grid.curvilinear import metrics
+from taskflow.flow.models.artificial_compressibility.equations import Heat
 from taskflow.flow.models.artificial_compressibility.method import Method
-from taskflow.flow.models.artificial_compressibility.model import STATE, ArtificialCompressibility, Heat
+from taskflow.flow.models.artificial_compressibility.model import STATE, ArtificialCompressibility
 from taskflow.flow.models.artificial_compressibility.sides import SIDES
 from taskflow.flow.models.artificial_compressibility.stage import stage
 from taskflow.flow.operators.momentum import Fluid

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import ClassVar
 
 from taskflow.flow.grid import Vector
+from taskflow.flow.operators.momentum import Buoyancy
 from taskflow.runtime.tasks import Stencil, offsets, star
 
 Stencils = Mapping[str, Stencil]
@@ -31,6 +32,22 @@ def _reads(pressure: Stencil, rest: Stencil, beside: Stencil) -> Stencils:
     """
     pressures, places = dict.fromkeys(("p", "p_d"), pressure), dict.fromkeys(("sides", "metrics"), beside)
     return MappingProxyType({**pressures, **dict.fromkeys(DIFFUSING, rest), **places})
+
+
+@dataclass(frozen=True)
+class Heat:
+    """The diffusivity of the temperature, and what lift it gives."""
+
+    diffusivity: float
+    buoyancy: Buoyancy | None = None
+
+
+@dataclass(frozen=True)
+class Passive:
+    """A passive scalar in the field of its name."""
+
+    name: str
+    diffusivity: float
 
 
 @dataclass(frozen=True)

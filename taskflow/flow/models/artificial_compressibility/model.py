@@ -19,8 +19,16 @@ from taskflow.flow.grid import Vector
 from taskflow.flow.model import Model
 from taskflow.flow.models.artificial_compressibility import measures
 from taskflow.flow.models.artificial_compressibility.dual_time import CHANGE, DualTime
-from taskflow.flow.models.artificial_compressibility.equations import REACHES, GlobalSteps, Numbers, Steps
+from taskflow.flow.models.artificial_compressibility.equations import (
+    REACHES,
+    GlobalSteps,
+    Heat,
+    Numbers,
+    Passive,
+    Steps,
+)
 from taskflow.flow.models.artificial_compressibility.method import UPWIND_METHOD, Method
+from taskflow.flow.models.artificial_compressibility.pressure_level import shifted
 from taskflow.flow.models.artificial_compressibility.residuals import norm, residuals
 from taskflow.flow.models.artificial_compressibility.sides import (
     Condition,
@@ -33,29 +41,13 @@ from taskflow.flow.models.artificial_compressibility.sides import (
     side_ghosts,
 )
 from taskflow.flow.models.artificial_compressibility.stage import stage, transport
-from taskflow.flow.operators.momentum import Buoyancy, Fluid
+from taskflow.flow.operators.momentum import Fluid
 from taskflow.flow.stability import StepLimit
 from taskflow.runtime.regions import Box, Location
 from taskflow.runtime.tasks import Derive, Launch, Repeat, Roles
 
 STATE = ("p", "u", "v", "w")
 NAMES = {"p": "continuity", "u": "momentum_x", "v": "momentum_y", "w": "momentum_z", "T": "heat"}
-
-
-@dataclass(frozen=True)
-class Heat:
-    """The diffusivity of the temperature, and what lift it gives."""
-
-    diffusivity: float
-    buoyancy: Buoyancy | None = None
-
-
-@dataclass(frozen=True)
-class Passive:
-    """A passive scalar in the field of its name."""
-
-    name: str
-    diffusivity: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,18 +258,8 @@ class ArtificialCompressibility(Model):
 
     def level(self, f: Roles) -> Iterator[Launch]:
         """Shift the pressure where nothing else says how high it is."""
-        if not self.level_free:
-            return
-        if (cell := self.method.pressure_cell) is not None:
-            at = Box(cell, (cell[0] + 1, cell[1] + 1, cell[2] + 1))
-            yield measures.value(f.p, over=at, number=f.scalar("level"))
-            yield measures.take_off(f.p, over=self.cells, number=f.scalar("level"))
-        else:
-            most, sums = f.scalar("most"), f.scalar("content")
-            metrics = None if self.spacing else f.metrics
-            yield measures.largest(f.p, over=self.cells, most=most)
-            yield measures.content(f.p, metrics, over=self.cells, sums=sums, most=most, numbers=self.numbers)
-            yield measures.take_off_mean(f.p, over=self.cells, sums=sums)
+        if self.level_free:
+            yield from shifted(self, f)
 
     def ghosts(self, f: Roles, age: str) -> Iterator[Launch]:
         """Fill the ghost cells beyond sides, and beyond two of them."""

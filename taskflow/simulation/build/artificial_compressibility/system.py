@@ -13,9 +13,10 @@ import numpy as np
 from taskflow.errors import BadInput
 from taskflow.flow import Fluid
 from taskflow.flow.model import VELOCITY
+from taskflow.flow.models.artificial_compressibility.equations import Heat, Passive
 from taskflow.flow.models.artificial_compressibility.forces import Forces
 from taskflow.flow.models.artificial_compressibility.method import Method
-from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility, Heat, Passive
+from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.flow.operators.momentum import Buoyancy
 from taskflow.geometry.grids import Grid, thickness, volumes
 from taskflow.geometry.grids.outline import flat
@@ -117,10 +118,8 @@ class CompressibilitySystem(System):
     def model(self) -> ArtificialCompressibility:
         """The equations with their sides."""
         case, domain = self.sim.case, self.domain
-        heat = None
-        if case.heat:
-            lift = Buoyancy(case.heat.expansion, case.heat.reference, case.body.gravity)
-            heat = Heat(case.heat.diffusivity, lift)
+        warm = case.heat
+        heat = Heat(warm.diffusivity, Buoyancy(warm.expansion, warm.reference, case.body.gravity)) if warm else None
         kind, how = case.own.marching(real=not domain.steady)
         return kind(
             domain.atlas.charts,
@@ -277,9 +276,8 @@ class CompressibilitySystem(System):
 
     def described(self) -> Iterator[tuple[str, str]]:
         """Label and text of each line on the method."""
-        method, sim = self.model.method, self.sim
-        marched, precision = self.model.marched, sim.case.machine.precision
-        yield "method", f"artificial compressibility, {marched}; {precision} precision"
+        method, precision = self.model.method, self.sim.case.machine.precision
+        yield "method", f"artificial compressibility, {self.model.marched}; {precision} precision"
         limited = "" if method.limiter == "none" else f" with the limiter {method.limiter}"
         damped = f"damping {method.damping} of {method.fourth:g}"
         yield "", f"{method.flux} fluxes, {damped if method.flux == 'central' else f'{method.reconstruction}{limited}'}"
