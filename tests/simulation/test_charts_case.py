@@ -137,7 +137,7 @@ def test_a_case_is_read_back_as_it_was_written(tables):
     ({"method__march": "euler"},
      'method.march = "euler": unstable with reconstruction = "third"; give "first", flux = "central", or another march'),
     ({"method__march": "lu-sgs"}, 'method.march = "lu-sgs": give "euler", "rk3", "rk4", "rk5" or "implicit"'),
-    ({"method__inner": {}}, "method.inner = { tolerance = 0.001, iterations = 1000 }: it is of real time; leave it out, or time.steady"),
+    ({"method__inner": {}}, "method.inner = { tolerance = 0.001 }: it is of real time; leave it out, or time.steady"),
     ({"method__damping": {"type": "jst"}}, 'method.damping = { type = "jst" }: upwind fluxes need none; leave it out, or'
                                            ' give flux = "central"'),
     ({"method__pressure_at": [0, 0, 0]},
