@@ -95,7 +95,6 @@ class System(SystemType, ABC):
     sides: ClassVar[frozenset[str]] = frozenset()
     thinnest: ClassVar[int] = 1  # cells of a block along directions that are cut
     fewest: ClassVar[int] = 1  # fields that it has at the least
-    iterated: ClassVar[str] = "round of the pressure solver"  # what a step repeats until it is enough
 
     @classmethod
     def misfits(cls, tables: Mapping[str, Any]) -> Iterator[Problem]:
@@ -150,6 +149,11 @@ class System(SystemType, ABC):
         if steady is None:
             return None
         return SteadyCriterion(Steadiness(self.model, self.sim.grid), steady.rate, steady.every, steady.over)
+
+    @property
+    def iterated(self) -> str:
+        """What a step repeats until it is enough."""
+        return "round of the pressure solver"
 
     @property
     def remedy(self) -> str | None:

@@ -64,7 +64,6 @@ class CompressibilitySystem(System):
         "motion", "initial.velocity", "initial.temperature",
     ))  # fmt: skip
     fewest: ClassVar[int] = 12
-    iterated: ClassVar[str] = "10 steps of pseudo-time"
 
     @classmethod
     def misfits(cls, tables: Mapping[str, Any]) -> Iterator[Problem]:
@@ -172,14 +171,11 @@ class CompressibilitySystem(System):
         return flat(self.grid) and all(chart.cells[2] == 1 for chart in self.grid.charts)
 
     @property
-    def _varying(self) -> bool:
-        return any(side.varying for side in self.model.sides)
-
-    @property
     def constant_fields(self) -> tuple[Field, ...]:
         """Metrics, kinds of sides, their velocities, corners of cells."""
         uniform, walls = self.model.spacing is not None, bool(self.measures.forces.sides)
-        has = {"uniform": uniform, "corners": walls, "varying": self._varying, "moving": self.model.moves}
+        varying = any(side.varying for side in self.model.sides)
+        has = {"uniform": uniform, "corners": walls, "varying": varying, "moving": self.model.moves}
         return constant_fields(self.sim.dtype, **has)
 
     @property
@@ -213,6 +209,11 @@ class CompressibilitySystem(System):
         thinnest = min(float(thickness(chart.vertices).min()) for chart in self.grid.charts)
         every, patience = case.own.looks(case.monitor.every)
         return ResidualCriterion(self.model, case.table("time").steady, every, accept, thinnest, patience)
+
+    @property
+    def iterated(self) -> str:
+        """Steps of pseudo-time between looks in real time."""
+        return f"{self.model.look} steps of pseudo-time"
 
     @property
     def remedy(self) -> str:
