@@ -97,8 +97,7 @@ class CompressibilitySystem(System):
         """The charts."""
         case = self.sim.case
         cuts = tuple(sorted(case.table("machine").pieces().items()))
-        settings = case.table("grid"), cuts, case.time.steady is not None, case.motion
-        return ChartDomain(*settings, case.own.multiple)
+        return ChartDomain(case.table("grid"), cuts, case.time.steady is not None, case.motion, case.own.multiple)
 
     @property
     def grid(self) -> Grid:
