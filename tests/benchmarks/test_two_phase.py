@@ -115,6 +115,7 @@ def test_machines_goals_and_energy(measured):
     assert lines("bubble_machines", found)[0]["peak: TB/s"] == "4.8"
 
 
+@pytest.mark.slow
 def test_sizes(measured, here):
     told, found = measured("--study", "sizes", "--sizes", "16,8", "--price", 1, "--picture", "sizes.svg")
     assert [row["cells"] for row in found["results"]] == [[8, 8, 8], [16, 16, 16]]

@@ -77,6 +77,7 @@ def test_it_has_what_a_case_gives_a_flow():
     assert sim.system.report == {"model": "forcing"}
 
 
+@pytest.mark.slow
 def test_its_records_are_those_of_the_projection(tmp_path):
     own = run(Case(**CASE, forcing={"times": 4}), tmp_path / "own").directory
     other = run(Case(**CASE, pressure={"solver": "fft", "forcing": 4}), tmp_path / "other").directory

@@ -37,8 +37,8 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
      "boundaries.z_max.velocty = 1: there is no such key; did you mean boundaries.z_max.velocity?"),
     ({"fluid__qqq": 1}, "fluid.qqq = 1: there is no such key; known here: viscosity, scheme"),
     ({"self": 1}, "self = 1: there is no such key; known here: title, method, grid, fluid, boundaries, heat, scalars, "
-                  "turbulence, body, obstacles, bodies, initial, time, pressure, output, statistics, spectra, probes, "
-                  "planes, surfaces, isosurfaces, monitor, checkpoint, machine"),
+                  "turbulence, body, obstacles, bodies, initial, time, motion, pressure, output, statistics, spectra, "
+                  "probes, planes, surfaces, isosurfaces, monitor, checkpoint, machine"),
     ({"Grid": {"cells": [1]}}, "Grid = { cells = [1] }: there is no such key; did you mean grid?"),
     # obstacles
     ({"obstacles": 5}, "obstacles = 5: give a list of tables, each under [[obstacles]]"),

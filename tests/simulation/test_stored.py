@@ -179,6 +179,7 @@ def test_groups_that_begin_anew_may_be_damaged(broken):
     assert usable(broken, recorded(probes=probes), contents=True)[0].step == 9
 
 
+@pytest.mark.slow
 def test_on_other_blocks_nothing_seems_damaged(whole, tmp_path):
     """Shards are others then, and checkpoints of before are still good."""
     go(recorded(), tmp_path / "run", kill=6)

@@ -64,6 +64,7 @@ def test_friction_is_at_least_that_of_either_phase(phases):
     assert friction(replace(phases, arithmetic=False), spacing, 0.3) <= 1.6 * rate
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_the_first_step_is_as_long_as_was_said(tmp_path):
     for name, tables in {"friction": {"two_phase": {"viscosity": [2.0, 0.2], "viscosity_mean": "arithmetic"}},

@@ -60,6 +60,7 @@ def test_the_example_channel_has_the_entry_length_of_durst():
     assert middle[-1] == pytest.approx(1.5, rel=0.003)
 
 
+@pytest.mark.slow
 def test_compare_with_ghia(tmp_path):
     """Prints differences, extrema and the picture; refuses another flow, another Re, no run; tells of NaN."""
     small = ["grid.cells=[16, 1, 16]", "fluid.viscosity=0.01", "time.end=8", "machine.device=cpu", "machine.threads=1"]

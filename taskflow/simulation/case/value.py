@@ -27,15 +27,18 @@ class TableValue(Table):
     def __hash__(self) -> int:
         return hash(frozenset((key, str(value)) for key, value in _flat(self.written())))
 
-    def model_dump(self, **_: Any) -> dict[str, Any]:
-        """The tables, defaults included, as plain values and functions: the class makes an equal case of them."""
+    def model_dump(self, *, include: Any = None, exclude: Any = None, **_: Any) -> dict[str, Any]:
+        """The tables, defaults included, as plain values and functions: the class makes an equal case of them. With
+        `include` these tables alone, and none that `exclude` has.
+        """
         tables = self.written()
         for path, function in _functions(self):
             inner: Any = tables
             for step in path[:-1]:
                 inner = inner[step]
             inner[path[-1]] = function
-        return tables
+        names = [name for name in tables if (include is None or name in include) and name not in (exclude or ())]
+        return {name: tables[name] for name in names}
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """A copy; see pydantic."""
