@@ -2,15 +2,19 @@
 and a page can fail.
 """
 
+from pathlib import Path
+
 import pytest
 
 from tests.docs.fences import fences
 from tests.docs.pages import EXAMPLES, HOWTO, ON_GPUS, OTHERS, read
 
+LONG = ["tutorial", "tutorial_body_fitted", "index"]
+
 
 @pytest.mark.timeout(150)
 @pytest.mark.parametrize(
-    "page", [pytest.param(page, marks=pytest.mark.slow if "body_fitted" in page else ()) for page in OTHERS]
+    "page", [pytest.param(page, marks=pytest.mark.slow if Path(page).stem in LONG else ()) for page in OTHERS]
 )
 def test_page_works(page, tmp_path):
     read(page, tmp_path, 130)

@@ -4,6 +4,7 @@ import tomllib
 from copy import deepcopy
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
@@ -78,6 +79,7 @@ def test_a_mutated_case_is_a_case_or_bad_input(cavity, heated, data):
         assert Case(**tomllib.loads(text)) == case
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(data=st.data())
 def test_a_mutated_file_is_a_case_or_bad_input(cavity, heated, tmp_path_factory, data):

@@ -43,9 +43,8 @@ def assert_as_de_vahl_davis(numbers: Numbers, n: int, Ra: float) -> None:
         assert error < ALLOWED[n][Ra][name], name
 
 
-@pytest.mark.parametrize(("Ra", "margin"), [
-    pytest.param(1e3, 0.05, marks=pytest.mark.slow), (1e4, 0.05), pytest.param(1e5, 0.15, marks=pytest.mark.slow),
-])  # fmt: skip
+@pytest.mark.slow
+@pytest.mark.parametrize(("Ra", "margin"), [(1e3, 0.05), (1e4, 0.05), (1e5, 0.15)])
 def test_de_vahl_davis(Ra, margin):
     """Nusselt numbers converge with order 2 (16 cells hardly see the layers at the walls at Ra = 1e5), to his."""
     coarse, medium, fine = (compute_numbers(n, Ra) for n in (16, 32, 64))

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -149,6 +150,7 @@ def runs(draw):
     return where, launches, {"split": draw(st.booleans()), "poisoned": draw(st.booleans())}
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(runs(), st.integers(0, 1000), st.booleans())
 def test_any_order_of_the_graph_has_the_bits_of_the_program(run, seed, direct):
