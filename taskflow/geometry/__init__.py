@@ -1,7 +1,7 @@
 """Shapes of bodies: which points lie inside. Boxes, spheres, cylinders, formulas; surfaces and heights from files."""
 
 from taskflow.geometry.heights import read_heights
-from taskflow.geometry.placed import Place, placed
+from taskflow.geometry.placed import Place, corners, placed
 from taskflow.geometry.shapes import Composition, Cuboid, Cylinder, Formula, Implicit, Shape, Sphere, Vector
 from taskflow.geometry.surface import ClosedSurface, read_surface
 
@@ -16,6 +16,7 @@ __all__ = [
     "Shape",
     "Sphere",
     "Vector",
+    "corners",
     "placed",
     "read_heights",
     "read_surface",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -72,13 +73,13 @@ class Placed(Formula):
     def bounds(self) -> tuple[Vector, Vector]:
         low, high = self.shape.bounds
         if not self.place.angle:
-            corners = np.array([low, high]) + np.array(self.place.displacement)
+            ends = np.array([low, high]) + np.array(self.place.displacement)
         else:
             with np.errstate(invalid="ignore"):  # what is endless across the axis of the turn stays so
-                corners = self.place.forth(np.array(list(product(*zip(low, high, strict=True)))))
-            endless = ~np.isfinite(corners).all(axis=0)
-            corners[0, endless], corners[1, endless] = -math.inf, math.inf
-        images = corners[None] + np.array(self.shifts)[:, None]
+                ends = self.place.forth(corners(low, high))
+            endless = ~np.isfinite(ends).all(axis=0)
+            ends[0, endless], ends[1, endless] = -math.inf, math.inf
+        images = ends[None] + np.array(self.shifts)[:, None]
         (x0, y0, z0), (x1, y1, z1) = images.min(axis=(0, 1)).tolist(), images.max(axis=(0, 1)).tolist()
         return (x0, y0, z0), (x1, y1, z1)
 
@@ -99,6 +100,11 @@ class Placed(Formula):
 
     def _within(self, shift: Vector, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> Coordinates:
         return self.place.back(x - shift[0], y - shift[1], z - shift[2]) if any(shift) else self.place.back(x, y, z)
+
+
+def corners(low: Sequence[float], high: Sequence[float]) -> np.ndarray:
+    """Return the eight corners [n, xyz] of the box between two points."""
+    return np.array(list(product(*zip(low, high, strict=True))))
 
 
 def placed(shape: Shape, place: Place, shifts: tuple[Vector, ...] = ((0.0, 0.0, 0.0),)) -> Shape:

@@ -21,7 +21,11 @@ def pose(turn: np.ndarray, shift: np.ndarray) -> dict[str, float]:
 def moved(points: np.ndarray, numbers: Mapping[str, float]) -> np.ndarray:
     """Return places [xyz, ...] at rest where these numbers put them."""
     values = np.array([numbers[name] for name in POSE])
-    turn, shift = values[:9].reshape(3, 3), values[9:]
+    return transformed(points, values[:9].reshape(3, 3), values[9:])
+
+
+def transformed(points: np.ndarray, turn: np.ndarray, shift: np.ndarray) -> np.ndarray:
+    """Return R X + b of points X [xyz, ...]."""
     return np.asarray(np.tensordot(turn, points, 1) + shift.reshape(3, *(1 for _ in points.shape[1:])))
 
 

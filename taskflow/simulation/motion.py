@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -77,17 +78,25 @@ def _not_finite(name: str, part: Expression, time: float) -> BadInput:
     )
 
 
+def steepest(at: Callable[[float], float], low: float, high: float) -> tuple[float, float]:
+    """The ends of that part of an interval, as short as it can be told, in which a function changes most: halved again
+    and again.
+    """
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        if not low < middle < high:
+            break
+        low, high = (low, middle) if abs(at(middle) - at(low)) > abs(at(high) - at(middle)) else (middle, high)
+    return low, high
+
+
 def _refuse_jump(name: str, part: Expression, low: float, high: float, jump: float) -> None:
     """Raises BadInput where an expression changes by more than `jump` in an interval, however short it is made."""
 
     def at(time: float) -> float:
         return float(dual(part, time).value)
 
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        if not low < middle < high:
-            break
-        low, high = (low, middle) if abs(at(middle) - at(low)) > abs(at(high) - at(middle)) else (middle, high)
+    low, high = steepest(at, low, high)
     if abs(at(high) - at(low)) > jump:
         raise BadInput(
             f"motion.{name}: {part.source!r} jumps at time {high:g}, by {abs(at(high) - at(low)):g}; a body moves"

@@ -86,7 +86,7 @@ def intervals(time: float, length: float) -> int:
     return math.floor(time / length)
 
 
-class Motion(Protocol):
+class StepBound(Protocol):
     """What bounds the length of steps by the time alone."""
 
     def longest(self, time: float, dt: float) -> float:
@@ -133,7 +133,7 @@ class Clock:
     output: Every | None = None
     monitor: Every | None = None
     checkpoint: Every | None = None
-    motion: Motion | None = None
+    motion: StepBound | None = None
 
     def start(self) -> Tick:
         """The initial state: written and logged."""

@@ -26,6 +26,18 @@ def positive(value: object) -> float:
     return _real(value, "a number > 0", "give a finite number > 0", 0.0)
 
 
+def share(meaning: str) -> Callable[[object], float]:
+    """The reading of a number > 0 and < 1, which `meaning` says what it is of."""
+
+    def read(value: object) -> float:
+        number = positive(value)
+        if number >= 1:
+            raise BadInput(f"give a number < 1, {meaning}")
+        return number
+
+    return read
+
+
 def _real(value: object, what: str, finite: str, above: float) -> float:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
         raise BadInput(f"give {what}")

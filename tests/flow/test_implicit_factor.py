@@ -9,7 +9,6 @@ from taskflow.errors import RunFailed
 from taskflow.flow.models.artificial_compressibility.implicit import factor
 from taskflow.flow.models.artificial_compressibility.implicit.gmres import AFTER, BEFORE
 from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, PIVOT
-from taskflow.flow.models.artificial_compressibility.implicit.singular import refuse_singular
 from taskflow.flow.reference.implicit_compressibility import Blocks, cells_of, factorised, solved
 from taskflow.runtime.machine import run_threads
 from taskflow.runtime.machine.device import cpu
@@ -94,6 +93,6 @@ def test_a_singular_block_is_told_with_its_cell():
 
     (scalars,) = run_threads(Partition(space, (1, 1, 1)), job, cpu(1))
     with pytest.raises(RunFailed, match=r"cell \(4, 3, 2\) of chart 1 cannot be inverted"):
-        refuse_singular((Box.of(CELLS),), scalars)
-    assert refuse_singular((Box.of(CELLS),), {"cell": np.inf}) == {"sound": 1.0}
+        factor.refuse_singular((Box.of(CELLS),), scalars)
+    assert factor.refuse_singular((Box.of(CELLS),), {"cell": np.inf}) == {"sound": 1.0}
     assert COUPLING == 6 * PIVOT

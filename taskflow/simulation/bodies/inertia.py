@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import Any
 
 import numpy as np
 
 from taskflow.flow import StaggeredGrid
-from taskflow.geometry import Place, Shape, placed
+from taskflow.geometry import Place, Shape, corners, placed
 from taskflow.simulation.motion import RigidMotion
 
 FINER = 8  # points per narrowest cell and direction
@@ -114,8 +113,8 @@ class MovingBody:
         for shape in self.shapes:
             ends = np.array(shape.bounds)
             ends = np.where(np.isfinite(ends), ends, np.array(self.motion.centre))
-            corners = place.forth(np.array(list(product(*ends.T.tolist()))))
-            most = max(most, float(np.linalg.norm(self.motion.velocity_at(time, corners), axis=1).max()))
+            points = place.forth(corners(*ends.tolist()))
+            most = max(most, float(np.linalg.norm(self.motion.velocity_at(time, points), axis=1).max()))
         return most
 
     def completed(self, measured: dict[str, Any], time: float, dt: float) -> dict[str, Any]:

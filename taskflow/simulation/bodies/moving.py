@@ -7,7 +7,7 @@ boxes around the bodies that move, where they were and where they get; elsewhere
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import product
 
 import numpy as np
@@ -18,7 +18,7 @@ from taskflow.flow.bodies import cuts
 from taskflow.flow.bodies.flags import moved
 from taskflow.flow.bodies.moving import BODY, OTHER, PUSH
 from taskflow.flow.grid import FACES, Point
-from taskflow.geometry import Shape, Vector, placed
+from taskflow.geometry import Shape, Vector, corners, placed
 from taskflow.runtime.regions import Box, periodic_images
 from taskflow.simulation.bodies.masks import LAYERS, ImmersedMasks, Numbers, Surfaces
 from taskflow.simulation.bodies.solids import Solids
@@ -51,11 +51,7 @@ class Moving:
 
     def solids(self, time: float) -> Solids:
         """The shapes where they are at a time. Raises BadInput where a motion is not finite."""
-        shapes = tuple(
-            shape if motion is None else self._placed(shape, motion, time)
-            for shape, motion in zip(self.shapes, self.motions, strict=True)
-        )
-        return Solids(self.grid, shapes, continued=frozenset(self.numbers))
+        return _solids(self, time)
 
     def masks(self, time: float) -> MovingMasks:
         """The masks that fill fields with the geometry of a time."""
@@ -69,18 +65,18 @@ class Moving:
     def fastest(self, time: float) -> np.ndarray:
         """The largest |u|, |v|, |w| of all points of bodies that move, at a time."""
         speeds = [
-            np.abs(motion.velocity_at(time, motion.place(time).forth(corners))).max(axis=0)
-            for motion, corners in self._moving
+            np.abs(motion.velocity_at(time, motion.place(time).forth(points))).max(axis=0)
+            for motion, points in self._moving
         ]
         return np.max(speeds, axis=0)
 
     def spacings(self, before: float, now: float) -> float:
         """How far a surface gets from where it was at a time, until a later one, in spacings of the narrowest cells."""
         most, narrowest = 0.0, np.array([self.grid.narrowest(axis) for axis in range(3)])
-        for motion, corners in self._moving:
-            start = motion.place(before).forth(corners)
+        for motion, points in self._moving:
+            start = motion.place(before).forth(points)
             for part in range(1, MOMENTS + 1):
-                away = motion.place(before + (now - before) * part / MOMENTS).forth(corners) - start
+                away = motion.place(before + (now - before) * part / MOMENTS).forth(points) - start
                 most = max(most, float((np.abs(away) / narrowest).max()))
         return most
 
@@ -113,10 +109,10 @@ class Moving:
             if motion is not None:
                 ends = np.array(shape.bounds)
                 ends = np.where(np.isfinite(ends), ends, np.array([low, low + length]))
-                found.append((motion, np.array(list(product(*ends.T.tolist())))))
+                found.append((motion, corners(*ends.tolist())))
         return found
 
-    def _placed(self, shape: Shape, motion: RigidMotion, time: float) -> Shape:
+    def placed(self, shape: Shape, motion: RigidMotion, time: float) -> Shape:
         """A shape where it is at a time, with its images beyond periodic sides."""
         place = motion.place(time)
         (low, high), shifts = placed(shape, place).bounds, []
@@ -129,6 +125,16 @@ class Moving:
             shifts.append([n * length for n in range(int(first), int(last) + 1)])
         images: tuple[Vector, ...] = tuple((x, y, z) for x, y, z in product(*shifts))
         return placed(shape, place, images or ((0.0, 0.0, 0.0),))
+
+
+@lru_cache(maxsize=8)
+def _solids(moving: Moving, time: float) -> Solids:
+    """See `Moving.solids`: flags, reach and meetings of a step are all found with the same shapes, placed once."""
+    shapes = tuple(
+        shape if motion is None else moving.placed(shape, motion, time)
+        for shape, motion in zip(moving.shapes, moving.motions, strict=True)
+    )
+    return Solids(moving.grid, shapes, continued=frozenset(moving.numbers))
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
 
 from taskflow.errors import BadInput
+from taskflow.output.moving import transformed
 from taskflow.simulation.case.grid import GridTable
 from taskflow.simulation.case.initial import Value, Values, three_values
 from taskflow.simulation.case.problems import Problem, present, wrong
 from taskflow.simulation.case.table import Table, Vector, entry, reads
 from taskflow.simulation.expression import COORDINATES, Expression
+from taskflow.simulation.motion import steepest
 from taskflow.simulation.values import number
 
 SAMPLES = 512  # moments at which a motion is tried
-HALVINGS = 40
 JUMP = 0.5  # of a change between two moments: what is left of it however close they come
 
 
@@ -71,8 +73,7 @@ class GridMotion(Table):
 
     def moved(self, points: np.ndarray, time: float) -> np.ndarray:
         """Points [xyz, ...] where they are at a time."""
-        turn, shift = self.pose(time)
-        return np.asarray(np.tensordot(turn, points, 1) + shift.reshape(3, *(1 for _ in points.shape[1:])))
+        return transformed(points, *self.pose(time))
 
     @property
     def formulas(self) -> dict[str, Value]:
@@ -89,12 +90,8 @@ class GridMotion(Table):
             except BadInput as error:
                 raise BadInput(f"motion.{key}: {error}") from None
             n = int(np.abs(np.diff(values)).argmax())
-            early, late = times[n], times[n + 1]
             begun = abs(values[n + 1] - values[n])
-            for _ in range(HALVINGS if begun else 0):
-                middle = (early + late) / 2
-                first, second = (abs(_at(value, t) - _at(value, middle)) for t in (early, late))
-                early, late = (early, middle) if first > second else (middle, late)
+            early, late = steepest(partial(_at, value), float(times[n]), float(times[n + 1]))
             if begun and abs(_at(value, late) - _at(value, early)) > JUMP * begun:
                 what = getattr(value, "source", value)
                 raise BadInput(f"motion.{key}: {what!r} jumps at t = {late:.6g}; give an expression that does not")

@@ -106,9 +106,10 @@ class Edge:
 
     @property
     def corner(self) -> Corner:
-        """Where the second face is, seen from the first."""
+        """Where the second face is, seen from the first, and the value there."""
         (axis, _), (other, high) = frame(self.faces[0]), frame(self.faces[1])
-        return CORNERS[other == min({0, 1, 2} - {axis}), high]
+        corner = CORNERS[other == min({0, 1, 2} - {axis}), high]
+        return replace(corner, value=MeanOfThree()) if self.three else corner
 
 
 FLOW = Components(p=ReadWrite[TWO_INSIDE], u=ReadWrite[INSIDE], v=ReadWrite[INSIDE], w=ReadWrite[INSIDE])
@@ -146,10 +147,24 @@ def far_away(
 
 
 @dataclass(frozen=True)
+class EdgeValue:
+    """A plane through the three cells beside."""
+
+
+class MeanOfThree(EdgeValue):
+    """The mean of the three, with the same bits seen from each of them."""
+
+    defines: ClassVar[tuple[str, ...]] = ("MEAN_OF_THREE",)
+
+
+@dataclass(frozen=True)
 class Corner:
-    """Where a second face is that an edge is beyond: along which of the other axes, and whether it is a `high` one."""
+    """Where a second face is that an edge is beyond: along which of the other axes, and whether it is a `high` one. And
+    the value there.
+    """
 
     high: bool
+    value: EdgeValue = EdgeValue()
     stencils: ClassVar[Mapping[str, Oriented]] = MappingProxyType({})
 
 
@@ -195,24 +210,11 @@ def beyond_edge(
     velocity: Components(u=ReadWrite[INSIDE], v=ReadWrite[INSIDE], w=ReadWrite[INSIDE]), T: ReadWrite[INSIDE] | None,
     *, on: Face, corner: Corner,
 ) -> None:  # fmt: skip
-    """q(-1, -1) = q(-1, 0) + q(0, -1) - q(0, 0), beyond two faces."""
+    """q(-1, -1) = q(-1, 0) + q(0, -1) - q(0, 0), beyond two faces; or a third of the sum of these, see `EdgeValue`."""
 
 
 @task(kernel=TEXTS / "edges.cu")
 def scalar_beyond_edge(s: ReadWrite[INSIDE], *, on: Face, corner: Corner) -> None:
-    """The same of a scalar."""
-
-
-@task(kernel=TEXTS / "edges.cu")
-def among_three(
-    velocity: Components(u=ReadWrite[INSIDE], v=ReadWrite[INSIDE], w=ReadWrite[INSIDE]), T: ReadWrite[INSIDE] | None,
-    *, on: Face, corner: Corner,
-) -> None:  # fmt: skip
-    """q(-1, -1) = (q(-1, 0) + q(0, -1) + q(0, 0)) / 3, with the same bits seen from each of the three cells."""
-
-
-@task(kernel=TEXTS / "edges.cu")
-def scalar_among_three(s: ReadWrite[INSIDE], *, on: Face, corner: Corner) -> None:
     """The same of a scalar."""
 
 
@@ -266,11 +268,9 @@ def scalar_ghosts(side: Side, name: str, scalar: str, metrics: str | None, numbe
 
 def edge_ghosts(edge: Edge, velocity: tuple[str, ...], T: str | None) -> Launch:
     """Fill the ghost cells of an edge."""
-    fill = among_three if edge.three else beyond_edge
-    return fill(velocity, T, over=edge.ghosts, on=edge.faces[0], corner=edge.corner)
+    return beyond_edge(velocity, T, over=edge.ghosts, on=edge.faces[0], corner=edge.corner)
 
 
 def scalar_edge_ghosts(edge: Edge, scalar: str) -> Launch:
     """The same of a scalar."""
-    fill = scalar_among_three if edge.three else scalar_beyond_edge
-    return fill(scalar, over=edge.ghosts, on=edge.faces[0], corner=edge.corner)
+    return scalar_beyond_edge(scalar, over=edge.ghosts, on=edge.faces[0], corner=edge.corner)

@@ -15,16 +15,10 @@ from taskflow.flow.models.artificial_compressibility.implicit.march import Ramp
 from taskflow.flow.models.artificial_compressibility.implicit.model import ImplicitCompressibility
 from taskflow.simulation.case.problems import Problem, present, wrong
 from taskflow.simulation.case.table import Positive, Precision, Table, Whole, entry, reads
-from taskflow.simulation.values import positive, whole
+from taskflow.simulation.values import share, whole
 
+LEFT = "of the residual that the linear equations begin with"
 OF_GMRES, OF_CORRECTION = ("vectors", "products", "tolerance"), ("sweeps",)
-
-
-def _share(value: object) -> float:
-    share = positive(value)
-    if share >= 1:
-        raise BadInput("give a number < 1, of the residual that the linear equations begin with")
-    return share
 
 
 def _vectors(value: object) -> int:
@@ -67,7 +61,7 @@ class Linear(Table):
         f"of `gmres`: how many before a restart, at most {MOST}", MOST
     )
     products: Whole = entry("of `gmres`: the most in an outer iteration", 40)
-    tolerance: Annotated[float, Field(gt=0, lt=1), reads(_share)] | None = entry(
+    tolerance: Annotated[float, Field(gt=0, lt=1), reads(share(LEFT))] | None = entry(
         "of `gmres`: what is left, of the residual that it begins with", None, otherwise="0.05, in real time 0.01"
     )
     sweeps: Whole = entry("of `correction`: how many in an outer iteration", 4)

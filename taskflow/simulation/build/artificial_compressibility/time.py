@@ -12,22 +12,16 @@ from pydantic import Field
 from taskflow.errors import BadInput
 from taskflow.simulation.case.problems import Problem, exclusive, missing, present, wrong
 from taskflow.simulation.case.table import Positive, Table, Whole, entry, reads
-from taskflow.simulation.values import positive
+from taskflow.simulation.values import share
 
+LEFT = "the residual over that at the beginning of the step"
 STEADY = "time.steady marches to the steady state, without real time; leave one of them out"
-
-
-def _share(value: object) -> float:
-    share = positive(value)
-    if share >= 1:
-        raise BadInput("give a number < 1, the residual over that at the beginning of the step")
-    return share
 
 
 class Inner(Table):
     """Steps of pseudo-time within a step of real time."""
 
-    tolerance: Annotated[float, Field(gt=0, lt=1), reads(_share)] = entry(
+    tolerance: Annotated[float, Field(gt=0, lt=1), reads(share(LEFT))] = entry(
         "a step ends when the residuals of momentum, heat and scalars have fallen to this share of those at its"
         " beginning, and max abs(div u) is at most 1e-4 of the reference speed over the length of the smallest side",
         1e-3,
@@ -43,10 +37,7 @@ class Inner(Table):
 def _steady(value: object) -> float:
     if isinstance(value, Mapping):
         raise BadInput("a table says when a flow of the projection is steady; give a number, the relative residual")
-    residual = positive(value)
-    if residual >= 1:
-        raise BadInput("give a number < 1, the residual over its largest value so far")
-    return residual
+    return share("the residual over its largest value so far")(value)
 
 
 class ChartTime(Table):

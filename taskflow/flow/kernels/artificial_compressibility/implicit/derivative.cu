@@ -14,6 +14,7 @@ namespace tangent {
 #include "../viscous.h"
 #include "../pace.h"
 #include "../rate.h"
+#include "compressible.h"
 
 #ifdef PLANAR
 constexpr int AXES = 2;
@@ -21,8 +22,6 @@ constexpr int AXES = 2;
 constexpr int AXES = 3;
 #endif
 
-FN real compressible(None, const Numbers& n, Index, Index) { return n.compressibility; }
-FN real compressible(In b, const Numbers&, Index one, Index other) { return real(0.5) * (b[one] + b[other]); }
 FN tangent::Compressibility fixed(None, const Numbers& n, Index, Index) { return {n.compressibility, n.inverse_compressibility}; }
 FN tangent::Compressibility fixed(In b, const Numbers& n, Index one, Index other) {
   const real here = compressible(b, n, one, other);

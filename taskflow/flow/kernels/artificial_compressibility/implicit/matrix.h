@@ -1,4 +1,5 @@
 // Blocks of 4 x 4 numbers for p, u, v, w, by rows, and what fluxes of first order add to them.
+#include "compressible.h"
 
 struct Block {
   real of[16];
@@ -55,9 +56,6 @@ FN void add_absolute(Block& m, real f, const Absolute& a, Vector s, real inverse
     m.of[5 + 5 * n] += f * a.speed;
   }
 }
-
-FN real compressible(None, const Numbers& n, Index, Index) { return n.compressibility; }
-FN real compressible(In b, const Numbers&, Index one, Index other) { return real(0.5) * (b[one] + b[other]); }
 
 // A face of a cell: its area, towards the cell beyond; what friction passes there; b
 struct Across {

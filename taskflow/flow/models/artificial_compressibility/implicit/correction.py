@@ -7,7 +7,7 @@ from functools import partial
 from typing import ClassVar
 
 from taskflow.flow.models.artificial_compressibility.implicit import outer
-from taskflow.flow.models.artificial_compressibility.implicit.approximate import left
+from taskflow.flow.models.artificial_compressibility.implicit.derivative import TEXTS
 from taskflow.flow.models.artificial_compressibility.implicit.gmres import (
     AFTER,
     BEFORE,
@@ -20,7 +20,18 @@ from taskflow.flow.models.artificial_compressibility.implicit.gmres import (
     length,
     measured,
 )
-from taskflow.runtime.tasks import Repeat, Roles, derive
+from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, PIVOT
+from taskflow.runtime.tasks import Components, Read, Repeat, Roles, Write, derive, task
+
+
+@task(kernel=TEXTS / "approximate.cu")
+def left(
+    coupling: Read.private * COUPLING, own: Read.private * PIVOT,
+    right: Components(p_r=Read, u_r=Read, v_r=Read, w_r=Read),
+    update: Components(p_x=Read[1], u_x=Read[1], v_x=Read[1], w_x=Read[1]),
+    new: Components(p=Write, u=Write, v=Write, w=Write),
+) -> None:  # fmt: skip
+    """new = right - A_1 update, neighbours in other charts among them."""
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,6 @@ from taskflow.flow.models.artificial_compressibility.implicit.gmres import (
 from taskflow.flow.models.artificial_compressibility.implicit.krylov import VALUES
 from taskflow.flow.models.artificial_compressibility.implicit.march import RAMP, Ramp
 from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, PIVOT, matrix
-from taskflow.flow.models.artificial_compressibility.implicit.singular import refuse_singular
 from taskflow.flow.models.artificial_compressibility.model import STATE, ArtificialCompressibility
 from taskflow.flow.models.artificial_compressibility.sides import Condition, Side, edge_ghosts, side_ghosts
 from taskflow.flow.models.artificial_compressibility.stage import residual
@@ -193,7 +192,7 @@ class ImplicitCompressibility(ArtificialCompressibility):
         for sweep in sweeps(self.ordering, "up", self.tile):
             yield factor.invert(*of, over=self.cells, sweep=sweep, numbers=self.numbers)
         yield factor.unsound(f.pivot, over=self.cells, cell=f.scalar("cell"))
-        yield derive(partial(refuse_singular, self.cells), ("sound",))
+        yield derive(partial(factor.refuse_singular, self.cells), ("sound",))
 
     def _tried(self, f: Roles) -> Program:
         """A share of the update, and whether that is taken."""
