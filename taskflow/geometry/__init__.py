@@ -1,7 +1,7 @@
 """Shapes of bodies: which points lie inside. Boxes, spheres, cylinders, formulas; surfaces and heights from files."""
 
 from taskflow.geometry.heights import read_heights
-from taskflow.geometry.placed import Place, corners, placed
+from taskflow.geometry.placed import Pose, corners, placed
 from taskflow.geometry.shapes import Composition, Cuboid, Cylinder, Formula, Implicit, Shape, Sphere, Vector
 from taskflow.geometry.surface import ClosedSurface, read_surface
 
@@ -12,7 +12,7 @@ __all__ = [
     "Cylinder",
     "Formula",
     "Implicit",
-    "Place",
+    "Pose",
     "Shape",
     "Sphere",
     "Vector",

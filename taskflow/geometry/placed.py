@@ -17,7 +17,7 @@ Coordinates = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True)
-class Place:
+class Pose:
     """Where a rigid body is: the point X of the body at rest is at  centre + R (X - centre) + displacement,  R being
     the turn by `angle` radians about `axis` (0, 1, 2 for x, y, z).
     """
@@ -63,20 +63,20 @@ class Place:
 
 @dataclass(frozen=True, eq=False)
 class Placed(Formula):
-    """A shape that a formula describes, in a place; together with its images by `shifts`."""
+    """A shape that a formula describes, in a pose; together with its images by `shifts`."""
 
     shape: Formula
-    place: Place
+    pose: Pose
     shifts: tuple[Vector, ...] = ((0.0, 0.0, 0.0),)
 
     @cached_property
     def bounds(self) -> tuple[Vector, Vector]:
         low, high = self.shape.bounds
-        if not self.place.angle:
-            ends = np.array([low, high]) + np.array(self.place.displacement)
+        if not self.pose.angle:
+            ends = np.array([low, high]) + np.array(self.pose.displacement)
         else:
             with np.errstate(invalid="ignore"):  # what is endless across the axis of the turn stays so
-                ends = self.place.forth(corners(low, high))
+                ends = self.pose.forth(corners(low, high))
             endless = ~np.isfinite(ends).all(axis=0)
             ends[0, endless], ends[1, endless] = -math.inf, math.inf
         images = ends[None] + np.array(self.shifts)[:, None]
@@ -93,13 +93,13 @@ class Placed(Formula):
 
     def entry(self, points: np.ndarray, axis: int, step: Steps) -> np.ndarray:
         """Return the first entry into the shape or one of its images, by its own rule where it is not turned."""
-        if self.place.angle:
+        if self.pose.angle:
             return super().entry(points, axis, step)
-        moves = (np.array(self.place.displacement) + np.array(shift) for shift in self.shifts)
+        moves = (np.array(self.pose.displacement) + np.array(shift) for shift in self.shifts)
         return np.asarray(np.min([self.shape.entry(points - move, axis, step) for move in moves], axis=0))
 
     def _within(self, shift: Vector, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> Coordinates:
-        return self.place.back(x - shift[0], y - shift[1], z - shift[2]) if any(shift) else self.place.back(x, y, z)
+        return self.pose.back(x - shift[0], y - shift[1], z - shift[2]) if any(shift) else self.pose.back(x, y, z)
 
 
 def corners(low: Sequence[float], high: Sequence[float]) -> np.ndarray:
@@ -107,13 +107,13 @@ def corners(low: Sequence[float], high: Sequence[float]) -> np.ndarray:
     return np.array(list(product(*zip(low, high, strict=True))))
 
 
-def placed(shape: Shape, place: Place, shifts: tuple[Vector, ...] = ((0.0, 0.0, 0.0),)) -> Shape:
-    """Return a shape in a place, together with its images by `shifts`: of triangles or of a formula. Raises TypeError
+def placed(shape: Shape, pose: Pose, shifts: tuple[Vector, ...] = ((0.0, 0.0, 0.0),)) -> Shape:
+    """Return a shape in a pose, together with its images by `shifts`: of triangles or of a formula. Raises TypeError
     for one that is neither.
     """
     if isinstance(shape, ClosedSurface):
-        triangles = place.forth(shape.triangles)
+        triangles = pose.forth(shape.triangles)
         return ClosedSurface(np.concatenate([triangles + np.array(shift) for shift in shifts]))
     if not isinstance(shape, Formula):
         raise TypeError(f"{type(shape).__name__} cannot be moved")
-    return Placed(shape, place, shifts)
+    return Placed(shape, pose, shifts)

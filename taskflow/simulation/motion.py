@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from taskflow.errors import BadInput
-from taskflow.geometry import Place, Vector
+from taskflow.geometry import Pose, Vector
 from taskflow.simulation.expression import Expression
 from taskflow.simulation.slope import Dual, dual
 
@@ -27,10 +27,10 @@ class RigidMotion:
     axis: int
     centre: Vector
 
-    def place(self, time: float) -> Place:
+    def pose(self, time: float) -> Pose:
         """Where the body is. Raises BadInput where an expression is not finite."""
         x, y, z = (float(self._at(f"displacement[{n + 1}]", part, time).value) for n, part in self._parts)
-        return Place((x, y, z), float(self._at("angle", self.angle, time).value), self.axis, self.centre)
+        return Pose((x, y, z), float(self._at("angle", self.angle, time).value), self.axis, self.centre)
 
     def velocity(self, time: float) -> np.ndarray:
         """The velocity of the centre of rotation: the derivative of the displacement."""
@@ -42,7 +42,7 @@ class RigidMotion:
 
     def velocity_at(self, time: float, points: np.ndarray) -> np.ndarray:
         """The velocities of points [..., xyz] of the body, given where they are then."""
-        away = points - np.array(self.place(time).middle)
+        away = points - np.array(self.pose(time).middle)
         return self.velocity(time) + np.cross(self.rotation(time), away)
 
     def check(self, times: np.ndarray) -> None:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from taskflow.geometry import ClosedSurface, Cuboid, Cylinder, Place, Sphere, placed
+from taskflow.geometry import ClosedSurface, Cuboid, Cylinder, Pose, Sphere, placed
 
 X, Y, Z = np.linspace(-1, 1, 21), np.linspace(-1.1, 0.9, 17), np.linspace(-0.9, 1, 19)
 QUARTER = math.pi / 2
@@ -24,13 +24,13 @@ def box(low: tuple, high: tuple) -> ClosedSurface:
 
 
 @pytest.mark.parametrize(("shape", "place", "same"), [
-    (Sphere((0, 0, 0), 0.51), Place((0.2, -0.1, 0.3)), Sphere((0.2, -0.1, 0.3), 0.51)),
-    (Cylinder((0.1, 0, 0), 0.43, 1), Place((0.2, 0, 0)), Cylinder((0.3, 0, 0), 0.43, 1)),
-    (Cuboid((-0.31, -0.22, -0.4), (0.33, 0.17, 0.52)), Place((0, 0, 0), QUARTER, 2),
+    (Sphere((0, 0, 0), 0.51), Pose((0.2, -0.1, 0.3)), Sphere((0.2, -0.1, 0.3), 0.51)),
+    (Cylinder((0.1, 0, 0), 0.43, 1), Pose((0.2, 0, 0)), Cylinder((0.3, 0, 0), 0.43, 1)),
+    (Cuboid((-0.31, -0.22, -0.4), (0.33, 0.17, 0.52)), Pose((0, 0, 0), QUARTER, 2),
      Cuboid((-0.17, -0.31, -0.4), (0.22, 0.33, 0.52))),
-    (Cuboid((0, 0.03, 0.01), (0.43, 0.37, 0.52)), Place((-0.07, 0, 0), -QUARTER, 1, (0.52, 0, 0.51)),
+    (Cuboid((0, 0.03, 0.01), (0.43, 0.37, 0.52)), Pose((-0.07, 0, 0), -QUARTER, 1, (0.52, 0, 0.51)),
      Cuboid((0.44, 0.03, -0.01), (0.95, 0.37, 0.42))),
-    (box((-0.31, -0.22, -0.4), (0.33, 0.17, 0.52)), Place((0, 0.02, 0), QUARTER, 0),
+    (box((-0.31, -0.22, -0.4), (0.33, 0.17, 0.52)), Pose((0, 0.02, 0), QUARTER, 0),
      Cuboid((-0.31, -0.5, -0.22), (0.33, 0.42, 0.17))),
 ])  # fmt: skip
 def test_as_if_made_there(shape, place, same):
@@ -44,7 +44,7 @@ def test_as_if_made_there(shape, place, same):
 
 
 def test_images():
-    there = placed(Sphere((0, 0, 0), 0.3), Place((0.9, 0, 0)), ((0.0, 0.0, 0.0), (-2.0, 0.0, 0.0)))
+    there = placed(Sphere((0, 0, 0), 0.3), Pose((0.9, 0, 0)), ((0.0, 0.0, 0.0), (-2.0, 0.0, 0.0)))
     both = [Sphere((x, 0, 0), 0.3).inside(X, Y, Z) for x in (0.9, -1.1)]
     np.testing.assert_array_equal(there.inside(X, Y, Z), both[0] | both[1])
     assert there.bounds[0][0] == pytest.approx(-1.4)

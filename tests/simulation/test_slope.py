@@ -46,9 +46,9 @@ def test_other_names_are_refused(source, words):
 def test_velocity_is_the_derivative_of_the_place():
     motion = RigidMotion((of_time("sin(t)"), STILL, of_time("t**2")), of_time("2*t + 0.1*t**3"), 1, (0.3, 0.0, -0.2))
     points, t, dt = np.array([[0.5, 0.1, 0.4], [-0.2, 0.7, 0.1]]), 0.7, 1e-5
-    ahead, behind, here = (motion.place(time).forth(points) for time in (t + dt, t - dt, t))
+    ahead, behind, here = (motion.pose(time).forth(points) for time in (t + dt, t - dt, t))
     np.testing.assert_allclose(motion.velocity_at(t, here), (ahead - behind) / (2 * dt), atol=1e-9)
-    x, y, z = motion.place(t).back(*here.T)
+    x, y, z = motion.pose(t).back(*here.T)
     np.testing.assert_allclose(np.stack([x, y, z], axis=1), points, atol=1e-14)
 
 

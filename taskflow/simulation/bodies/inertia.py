@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from taskflow.flow import StaggeredGrid
-from taskflow.geometry import Place, Shape, corners, placed
+from taskflow.geometry import Pose, Shape, corners, placed
 from taskflow.simulation.motion import RigidMotion
 
 FINER = 8  # points per narrowest cell and direction
@@ -60,7 +60,7 @@ class RigidMass:
         """The rate at which the momentum of the stored fluid changes from one time to another, and the moment of that
         about a point, given where it is at the later one. Per density.
         """
-        dt, place = now - before, motion.place(now)
+        dt, place = now - before, motion.pose(now)
         accelerated = (motion.velocity(now) - motion.velocity(before)) / dt
         rotation, old = motion.rotation(now), motion.rotation(before)
         turned = _crossing((rotation + old) / 2)
@@ -109,7 +109,7 @@ class MovingBody:
 
     def speed(self, time: float) -> float:
         """The largest speed of the corners of the boxes around its parts at a time, where these are not endless."""
-        place, most = self.motion.place(time), 0.0
+        place, most = self.motion.pose(time), 0.0
         for shape in self.shapes:
             ends = np.array(shape.bounds)
             ends = np.where(np.isfinite(ends), ends, np.array(self.motion.centre))
@@ -123,7 +123,7 @@ class MovingBody:
         """
         if not dt:
             return measured
-        place = self.motion.place(time)
+        place = self.motion.pose(time)
         about = place.forth(self.about)
         gained, turned = self.mass.change(self.motion, time - dt, time, about)
         force = np.array(measured["force"])
@@ -134,7 +134,7 @@ class MovingBody:
         away = about + image - self.about
         return {**told, "moment": (np.array(measured["moment"]) - np.cross(away, force) + turned).tolist()}
 
-    def _image(self, place: Place) -> np.ndarray | None:
+    def _image(self, place: Pose) -> np.ndarray | None:
         """By how much the body's image in the domain is away from itself; None where it lies across a periodic side."""
         ends = np.array([placed(shape, place).bounds for shape in self.shapes])
         low, high, shift = ends[:, 0].min(axis=0), ends[:, 1].max(axis=0), np.zeros(3)

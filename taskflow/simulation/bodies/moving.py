@@ -65,7 +65,7 @@ class Moving:
     def fastest(self, time: float) -> np.ndarray:
         """The largest |u|, |v|, |w| of all points of bodies that move, at a time."""
         speeds = [
-            np.abs(motion.velocity_at(time, motion.place(time).forth(points))).max(axis=0)
+            np.abs(motion.velocity_at(time, motion.pose(time).forth(points))).max(axis=0)
             for motion, points in self._moving
         ]
         return np.max(speeds, axis=0)
@@ -74,9 +74,9 @@ class Moving:
         """How far a surface gets from where it was at a time, until a later one, in spacings of the narrowest cells."""
         most, narrowest = 0.0, np.array([self.grid.narrowest(axis) for axis in range(3)])
         for motion, points in self._moving:
-            start = motion.place(before).forth(points)
+            start = motion.pose(before).forth(points)
             for part in range(1, MOMENTS + 1):
-                away = motion.place(before + (now - before) * part / MOMENTS).forth(points) - start
+                away = motion.pose(before + (now - before) * part / MOMENTS).forth(points) - start
                 most = max(most, float((np.abs(away) / narrowest).max()))
         return most
 
@@ -114,7 +114,7 @@ class Moving:
 
     def placed(self, shape: Shape, motion: RigidMotion, time: float) -> Shape:
         """A shape where it is at a time, with its images beyond periodic sides."""
-        place = motion.place(time)
+        place = motion.pose(time)
         (low, high), shifts = placed(shape, place).bounds, []
         for axis, periodic in enumerate(self.grid.periodic):
             start, length, ends = self.grid.origin[axis], self.grid.lengths[axis], (low[axis], high[axis])
@@ -197,7 +197,7 @@ def rigid(
     periodic sides the nearest. It depends on the place along the other axes alone, to the last bit: so its divergence
     is 0 in every cell.
     """
-    middle, turning = motion.place(time).middle, motion.rotation(time)
+    middle, turning = motion.pose(time).middle, motion.rotation(time)
     speed = np.full((1, 1, 1), motion.velocity(time)[axis])
     for other, sign in (((axis + 2) % 3, 1.0), ((axis + 1) % 3, -1.0)):
         rate = sign * turning[3 - axis - other]
