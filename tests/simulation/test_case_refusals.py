@@ -31,6 +31,7 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
     ({"time__viscosity": 1}, "time.viscosity = 1: there is no such key; did you mean fluid.viscosity?"),
     ({"viscosity": 1}, "viscosity = 1: there is no such key; did you mean fluid.viscosity?"),
     ({"solver": "jacobi"}, 'solver = "jacobi": there is no such key; did you mean pressure.solver?'),
+    ({"time": {}, "end": 3.0}, "end = 3.0: there is no such key; did you mean time.end?"),
     ({"output__evry": 1}, "output.evry = 1: there is no such key; did you mean output.every?"),
     ({"boundaries__zmax": "wall"}, 'boundaries.zmax = "wall": there is no such key; did you mean boundaries.z_max?'),
     ({"boundaries__z_max__velocty": 1},

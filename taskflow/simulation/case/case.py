@@ -1,13 +1,14 @@
 """A whole case: built from tables, read from a file, written back, and asked by everyone else."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from inspect import signature
 from itertools import chain
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from pydantic import ConfigDict, TypeAdapter, ValidatorFunctionWrapHandler, field_validator
+from pydantic import ConfigDict, TypeAdapter, ValidationError, ValidatorFunctionWrapHandler, field_validator
 
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.stability import StepLimit
@@ -212,7 +213,8 @@ def _sound(values: Mapping[str, Any], problems: Sequence[Problem]) -> dict[str, 
         kind: Any = field.annotation
         if table_in(kind) and name not in wrong and (name in values or not field.is_required()):
             value = values.get(name, field.default)
-            tables[name] = value if _is_read(value, (Table,)) else TypeAdapter(kind).validate_python(value)
+            with suppress(ValidationError):  # a key that it misses stands elsewhere, of which that is said
+                tables[name] = value if _is_read(value, (Table,)) else TypeAdapter(kind).validate_python(value)
     return tables
 
 
