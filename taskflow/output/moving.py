@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
-import zarr
+
+if TYPE_CHECKING:
+    import zarr
 
 POSE = tuple(f"motion_{name}" for name in (*(f"{i}{j}" for i in "xyz" for j in "xyz"), *"xyz"))
 COLUMNS = {name: {"long_name": f"{name}, of x = R X + b: R row by row, then b"} for name in POSE}
