@@ -32,10 +32,10 @@ def messages(text: str) -> str:
     options = [option.encode() for option in (*OPTIONS, ARCHITECTURE)]
     (result,) = nvrtc.nvrtcCompileProgram(program, len(options), options)
     _, size = nvrtc.nvrtcGetProgramLogSize(program)
-    log = b" " * size
+    log = bytes(size + 1)  # written into, so never one of the bytes that Python shares: of one byte there is one object
     nvrtc.nvrtcGetProgramLog(program, log)
     nvrtc.nvrtcDestroyProgram(program)
-    return "" if result == nvrtc.nvrtcResult.NVRTC_SUCCESS else log.decode()
+    return "" if result == nvrtc.nvrtcResult.NVRTC_SUCCESS else log.decode().strip("\0")
 
 
 def launches(parts: tuple[Part, ...]) -> Iterator[Launch]:
