@@ -88,8 +88,9 @@ def test_a_case_is_read_back_as_it_was_written(tables):
      'pressure = { solver = "fft" }: the pressure is marched with the velocity, by no solver of its own; leave it out'),
     ({"fluid__scheme": "quick"},
      'fluid.scheme = "quick": the model "artificial-compressibility" does not read it; leave it out'),
-    ({"body__rotation": [0, 0, 1]},
-     'body.rotation = [0.0, 0.0, 1.0]: the model "artificial-compressibility" does not read it; leave it out'),
+    ({"body": {"rotation": [0, 0, 1]}}, f"body.rotation = [0, 0, 1]: {LATER}"),
+    ({"body": {"force": ["t", 0, 0]}},
+     'body.force = ["t", 0.0, 0.0]: a steady run has no time; leave t out, or time.steady'),
     # 13, 14, 15
     ({"method__compressibility": 0},
      'method.compressibility = 0: give a number > 0, a velocity squared, "auto", or { local = true }'),

@@ -12,6 +12,7 @@ from taskflow.analysis.charts.export import export_charts
 from taskflow.errors import BadInput, RunFailed
 from taskflow.flow.grid.curvilinear import cell_volumes, swept_volumes
 from taskflow.output import read_log, tree
+from taskflow.simulation.build.artificial_compressibility.domain import centres
 from taskflow.simulation.build.artificial_compressibility.moving import Moment
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
@@ -163,6 +164,40 @@ def test_velocities_of_sides_are_those_of_the_end_of_a_step():
     assert not any(np.any(values) for values in at_rest.values())
     speed = np.hypot(later["u_s"], later["v_s"])
     assert speed.max() == pytest.approx(0.5 * np.sin(0.5), rel=0.02)
+
+
+def test_a_force_by_formulas_is_that_of_the_end_of_a_step_where_cells_are_then():
+    pushed = case(PITCHING, body={"force": ["x*t", 1.0, "where(x*x + y*y < 0.2, 1/z - 1/z, 0)"]})
+    system = Simulation(pushed, (1, 1, 1)).system
+    constants, chart = system.constants, system.domain.atlas.charts[0]
+    assert set(constants.changing) > {"f_x", "f_y", "f_z"}
+    force = constants.values(chart.grow(2), Moment(0.5, 0.1), ["f_x", "f_y", "f_z"])
+    x, _, _ = centres(constants.domain.moved(constants.domain.at_rest(chart), 0.5))
+    inside = chart.slices(chart.grow(2).lo)
+    np.testing.assert_allclose(force["f_x"][inside], 0.5 * x, rtol=0, atol=1e-14)
+    assert np.all(force["f_y"][inside] == 1.0)
+    assert sum(np.count_nonzero(part) for part in force.values()) == 2 * x.size  # none beyond the chart
+    with pytest.raises(BadInput, match=r"body.force: .* is not finite"):
+        Simulation(case(SHEDDING, body={"force": ["1/(0.5 - t)", 0, 0]}), (1, 1, 1)).system.check()
+
+
+@pytest.mark.slow
+def test_fluid_that_is_pushed_to_and_fro_goes_where_the_force_sends_it(tmp_path):
+    """In a box without sides u = sin(t) for a force cos(t), with the order of the steps."""
+    box = {"shape": "box", "cells": [8, 4, 4], "lengths": [1, 1, 1], "charts": [2, 1, 1], "periodic": ["x", "y", "z"]}
+    apart = []
+    for steps in (10, 20, 40):
+        pushed = case(
+            TURNED, grid=box, boundaries={}, body={"force": ["cos(t)", 0.0, "0*x"]}, method__reference_speed=1.0,
+            time={"end": 1.0, "step": 1 / steps}, output__every=1.0, monitor__every={"steps": 10},
+            method__inner={"tolerance": 1e-8, "iterations": 500},
+        )  # fmt: skip
+        go(pushed, tmp_path / f"{steps}")
+        u = contents(tmp_path / f"{steps}")[0]["0/u"][-1]
+        assert np.ptp(u) < 1e-12
+        apart.append(abs(u.mean() - np.sin(1.0)))
+    assert np.log2(apart[0] / apart[1]) == pytest.approx(2.0, abs=0.2)
+    assert np.log2(apart[1] / apart[2]) == pytest.approx(2.0, abs=0.1)
 
 
 def test_a_uniform_stream_stays_as_it_is_on_a_grid_that_moves(tmp_path):

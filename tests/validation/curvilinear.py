@@ -170,16 +170,18 @@ class EthierSteinman:
         patches = ((face, self.chart.patch(face)) for face in self.chart.faces)
         self.sides = tuple(Side(face, "inflow", (patch,), varying=True) for face, patch in patches)
 
-    def velocity(self, x, y, z):
-        a, d = self.a, self.d
+    @classmethod
+    def velocity(cls, x, y, z):
+        a, d = cls.a, cls.d
 
         def part(x, y, z):
             return -a * (np.exp(a * x) * np.sin(a * y + d * z) + np.exp(a * z) * np.cos(a * x + d * y))
 
         return part(x, y, z), part(y, z, x), part(z, x, y)
 
-    def pressure(self, x, y, z):
-        a, d = self.a, self.d
+    @classmethod
+    def pressure(cls, x, y, z):
+        a, d = cls.a, cls.d
 
         def part(x, y, z):
             return np.exp(2 * a * x) + 2 * np.sin(a * x + d * y) * np.cos(a * z + d * x) * np.exp(a * (y + z))

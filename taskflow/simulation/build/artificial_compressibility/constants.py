@@ -1,5 +1,5 @@
 """Fields that no program writes: metrics of cells, kinds of sides, velocities on them, corners of cells, what faces
-sweep.
+sweep, a force that is not the same everywhere.
 """
 
 from __future__ import annotations
@@ -14,22 +14,25 @@ from taskflow.flow.models.artificial_compressibility.sides import SIDES, Side
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box, Field
 from taskflow.simulation.build.artificial_compressibility.boundaries import BEGINNING, patch_of, velocities
-from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain
+from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain, centres
 from taskflow.simulation.build.artificial_compressibility.moving import Moment
+from taskflow.simulation.case.charts.forcing import ChartForcing
 from taskflow.simulation.case.charts.sides import ChartSide
 
 KINDS, METRICS, CORNERS, VELOCITY, SWEPT = "sides", "metrics", ("x", "y", "z"), ("u_s", "v_s", "w_s"), "swept"
+FORCE = ("f_x", "f_y", "f_z")
 
 
 @dataclass(frozen=True, eq=False)
 class ChartConstants:
-    """These fields of a model with such `sides`, whose tables by name say how fast those are that vary. Those that
-    change in time are written anew before each step. Picklable.
+    """These fields of a model with such `sides`, whose tables by name say how fast those are that vary, and such a
+    force on the `body` of the fluid. Those that change in time are written anew before each step. Picklable.
     """
 
     domain: ChartDomain
     sides: tuple[Side, ...]
     tables: Mapping[str, ChartSide]
+    body: ChartForcing
     fields: tuple[Field, ...]
 
     def fill(self, shard: Shard) -> None:
@@ -52,7 +55,8 @@ class ChartConstants:
         names = [field.name for field in self.fields]
         if self.domain.motion is not None:
             return [name for name in names if name != KINDS]
-        return list(VELOCITY) if any(table.changes for table in self.tables.values()) else []
+        sides = list(VELOCITY) if any(table.changes for table in self.tables.values()) else []
+        return [*sides, *(FORCE if self.body.changes else ())]
 
     def _write(self, shard: Shard, names: list[str], moment: Moment) -> None:
         partition = shard.partition
@@ -77,7 +81,19 @@ class ChartConstants:
             for patch in side.patches:
                 if common := patch.ghosts & box:
                     values[KINDS][common.slices(box.lo)] = SIDES[side.kind]
-        return values | (self.velocities(box, moment) if VELOCITY[0] in names else {})
+        values |= self.velocities(box, moment) if VELOCITY[0] in names else {}
+        return values | (self.forces(box, np.stack((x, y, z)), moment.time) if FORCE[0] in names else {})
+
+    def forces(self, box: Box, vertices: np.ndarray, time: float) -> dict[str, np.ndarray]:
+        """The force at the centres of cells between these vertices, and 0 beyond the charts."""
+        values = {name: np.zeros(box.shape[::-1]) for name in FORCE}
+        for chart in self.domain.atlas.charts:
+            if common := chart & box:
+                inside = common.slices(box.lo)
+                x, y, z = (part[inside] for part in centres(vertices))
+                for name, component in zip(FORCE, self.body.at(x, y, z, time), strict=True):
+                    values[name][inside] = component
+        return values
 
     def velocities(self, box: Box, moment: Moment) -> dict[str, np.ndarray]:
         """Those of sides that vary, in the ghost cells next to them."""
@@ -94,11 +110,13 @@ class ChartConstants:
         return values
 
 
-def constant_fields(dtype: str, *, uniform: bool, corners: bool, varying: bool, moving: bool) -> tuple[Field, ...]:
+def constant_fields(
+    dtype: str, *, uniform: bool, corners: bool, varying: bool, moving: bool, forced: bool
+) -> tuple[Field, ...]:
     """The fields: kinds of sides; metrics of cells that are not uniform; corners where moments are measured; what faces
-    sweep that move.
+    sweep that move; a force that is `forced` on the fluid by formulas.
     """
-    names = (*(CORNERS if corners else ()), *(VELOCITY if varying else ()))
+    names = (*(CORNERS if corners else ()), *(VELOCITY if varying else ()), *(FORCE if forced else ()))
     fields = [Field(KINDS, "u1", constant=True), *(Field(name, dtype, constant=True) for name in names)]
     fields += [Field(METRICS, dtype, values=VALUES, constant=True)] * (not uniform)
     return (*fields, *[Field(SWEPT, dtype, values=3, constant=True)] * moving)

@@ -1,4 +1,4 @@
-"""Velocities of sides that change in time, tried at some moments of a run before it begins."""
+"""Velocities of sides and forces that change in time, tried at some moments of a run before it begins."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 from taskflow.errors import BadInput
 from taskflow.geometry.grids import Grid, faces
 from taskflow.simulation.build.artificial_compressibility.boundaries import velocities
-from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain
+from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain, centres
 from taskflow.simulation.build.artificial_compressibility.moving import Moment
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.charts.sides import BALANCED, IN_PLANE, ChartSide, fluxes
@@ -15,14 +15,16 @@ from taskflow.simulation.inflow import moments
 
 
 def sides_fit(case: Case, domain: ChartDomain) -> None:
-    """Raises BadInput where a velocity is not finite, a wall moves out of its plane, or more enters through closed
-    sides than leaves; rules of the case have tried time 0.
+    """Raises BadInput where a velocity or the force is not finite, a wall moves out of its plane, or more enters
+    through closed sides than leaves; rules of the case have tried the sides at time 0.
     """
-    boundaries, grid = case.table("boundaries"), domain.grid
+    boundaries, body, grid = case.table("boundaries"), case.table("body"), domain.grid
     if domain.motion is not None:
         domain.motion.check(max(moments(case)))
-    changing = any(side.changes for side in boundaries.sides.values())
+    changing = body.changes or any(side.changes for side in boundaries.sides.values())
     for time in moments(case) if changing else [0.0]:
+        for chart in grid.charts if body.varies else ():
+            body.at(*centres(domain.moved(chart.vertices, time)), time)
         for name, side in boundaries.sides.items():
             if side.velocity is not None:
                 list(velocities(name, side, domain, Moment(time)))

@@ -13,6 +13,7 @@ from taskflow.geometry.grids import Grid, faces
 from taskflow.geometry.grids.outline import flat
 from taskflow.simulation.build.artificial_compressibility.tables import CompressibilityMethod
 from taskflow.simulation.build.artificial_compressibility.time import ChartTime
+from taskflow.simulation.case.charts.forcing import ChartForcing
 from taskflow.simulation.case.charts.machine import ChartMachine
 from taskflow.simulation.case.charts.scalars import FORMULA, ChartScalar, scalars_have_sides
 from taskflow.simulation.case.charts.sides import ChartSides
@@ -20,7 +21,7 @@ from taskflow.simulation.case.control import CheckpointTable, MonitorTable, Outp
 from taskflow.simulation.case.initial import Function, Initial
 from taskflow.simulation.case.method import keys_are_read
 from taskflow.simulation.case.motion import GridMotion
-from taskflow.simulation.case.physics import Forcing, Heat, heat_is_on
+from taskflow.simulation.case.physics import Heat, heat_is_on
 from taskflow.simulation.case.problems import Problem, wrong
 from taskflow.simulation.case.table import written
 from taskflow.simulation.schedule import Every
@@ -62,17 +63,21 @@ def _residual_can_be_reached(time: ChartTime, machine: ChartMachine) -> Iterator
         yield wrong(("time", "steady"), time.steady, remedy)
 
 
-def _keys_of_real_time(method: CompressibilityMethod, time: ChartTime, boundaries: ChartSides) -> Iterator[Problem]:
+def _keys_of_real_time(
+    method: CompressibilityMethod, time: ChartTime, boundaries: ChartSides, body: ChartForcing
+) -> Iterator[Problem]:
     if time.steady is None:
         if method.stall != "fail":
             yield wrong(("method", "stall"), method.stall, "it is of a steady run; leave it out, or give time.steady")
         return
     if method.inner is not None:
         yield wrong(("method", "inner"), method.inner.written(), "it is of real time; leave it out, or time.steady")
+    remedy = "a steady run has no time; leave t out, or time.steady"
     for name, side in boundaries.sides.items():
         if side.changes:
-            remedy = "a steady run has no time; leave t out, or time.steady"
             yield wrong(("boundaries", name, "velocity"), written(side.velocity), remedy)
+    if body.changes:
+        yield wrong(("body", "force"), written(body.force), remedy)
 
 
 def _motion_is_possible(
@@ -123,7 +128,7 @@ def _pressure_point_is_inside(method: CompressibilityMethod, charts: Grid) -> It
 
 def _speed_is_known(
     method: CompressibilityMethod, charts: Grid, boundaries: ChartSides, initial: Initial, heat: Heat | None,
-    body: Forcing, time: ChartTime,
+    body: ChartForcing, time: ChartTime,
 ) -> Iterator[Problem]:  # fmt: skip
     if method.reference_speed != "auto" or (isinstance(method.compressibility, float) and time.steady is not None):
         return
@@ -139,7 +144,7 @@ def _speed_is_known(
 
 
 def reference_speed(
-    charts: Grid, boundaries: ChartSides, initial: Initial, heat: Heat | None, body: Forcing
+    charts: Grid, boundaries: ChartSides, initial: Initial, heat: Heat | None, body: ChartForcing
 ) -> float:  # fmt: skip
     """The largest speed that is given on a side, or at some points of the initial state; that of free convection,
     root(expansion gravity dT L), where it is larger; 0 where everything is at rest. Raises BadInput where a formula is
@@ -160,7 +165,7 @@ def reference_speed(
 
 
 def free_convection(
-    charts: Grid, boundaries: ChartSides, initial: Initial, heat: Heat | None, body: Forcing
+    charts: Grid, boundaries: ChartSides, initial: Initial, heat: Heat | None, body: ChartForcing
 ) -> float:  # fmt: skip
     """root(|expansion| |gravity| dT L), dT the range of the temperatures that are given and L the grid's extent along
     gravity.

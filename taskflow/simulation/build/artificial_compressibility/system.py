@@ -38,6 +38,7 @@ from taskflow.simulation.build.scales import Scale, Scales
 from taskflow.simulation.build.system import System
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.case import all_fields
+from taskflow.simulation.case.charts.forcing import ChartForcing
 from taskflow.simulation.case.charts.grid import ChartGrid, made
 from taskflow.simulation.case.charts.machine import ChartMachine
 from taskflow.simulation.case.charts.scalars import ChartScalar
@@ -56,7 +57,7 @@ class CompressibilitySystem(System):
     claims: ClassVar[str] = METHOD
     table: ClassVar[type[Table]] = CompressibilityMethod
     instead: ClassVar[Mapping[str, type[Table]]] = {
-        "grid": ChartGrid, "boundaries": ChartSides, "time": ChartTime, "machine": ChartMachine,
+        "grid": ChartGrid, "boundaries": ChartSides, "body": ChartForcing, "time": ChartTime, "machine": ChartMachine,
     }  # fmt: skip
     lists: ClassVar[Mapping[str, type[Table]]] = {"scalars": ChartScalar}
     accepts: ClassVar[frozenset[str]] = frozenset((
@@ -110,7 +111,7 @@ class CompressibilitySystem(System):
         case, given = self.sim.case, self.sim.case.own.reference_speed
         if given != "auto":
             return float(given)
-        return reference_speed(self.grid, case.table("boundaries"), case.initial, case.heat, case.body)
+        return reference_speed(self.grid, case.table("boundaries"), case.initial, case.heat, case.table("body"))
 
     @cached_property
     def model(self) -> ArtificialCompressibility:
@@ -121,7 +122,7 @@ class CompressibilitySystem(System):
         kind, how = case.own.marching(real=not domain.steady)
         return kind(
             domain.atlas.charts,
-            Fluid(case.fluid.viscosity, case.body.force),
+            Fluid(case.fluid.viscosity, case.table("body").numbers),
             sides_of(case, self.grid, domain.atlas.ghost, planar=self._planar),
             self.speed,
             method=self._method,
@@ -130,6 +131,7 @@ class CompressibilitySystem(System):
             spacing=self._spacing,
             largest_volume=max(float(volumes(chart.vertices).max()) for chart in self.grid.charts),
             planar=self._planar,
+            body_force=case.table("body").varies,
             more_edges=more_edges(self.grid, domain.atlas, planar=self._planar),
             real=None if domain.steady else dual_time(self, planar=self._planar),
             moves=case.motion is not None,
@@ -175,13 +177,14 @@ class CompressibilitySystem(System):
         uniform, walls = self.model.spacing is not None, bool(self.measures.forces.sides)
         varying = any(side.varying for side in self.model.sides)
         has = {"uniform": uniform, "corners": walls, "varying": varying, "moving": self.model.moves}
+        has["forced"] = self.model.body_force
         return constant_fields(self.sim.dtype, **has)
 
     @property
     def constants(self) -> ChartConstants:
         """What fills them."""
-        tables = self.sim.case.table("boundaries").sides
-        return ChartConstants(self.domain, self.model.sides, tables, self.constant_fields)
+        tables, body = self.sim.case.table("boundaries").sides, self.sim.case.table("body")
+        return ChartConstants(self.domain, self.model.sides, tables, body, self.constant_fields)
 
     @property
     def inflows(self) -> ChartConstants | None:

@@ -1,0 +1,49 @@
+"""What acts on all fluid on charts: [body]."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from taskflow.errors import BadInput
+from taskflow.simulation.case.charts.sides import LATER, value_at
+from taskflow.simulation.case.initial import Values, three_values
+from taskflow.simulation.case.table import Table, Vector, entry, reads
+from taskflow.simulation.expression import Expression
+
+
+class ChartForcing(Table):
+    """Accelerations of the whole fluid."""
+
+    refused: ClassVar[Mapping[str, str]] = dict.fromkeys(("rotation", "geostrophic_wind", "bulk_velocity"), LATER)
+
+    gravity: Vector = entry("acts through `heat`", (0.0, 0.0, 0.0))
+    force: Annotated[Values, reads(three_values)] = entry(
+        "acceleration of all fluid: three numbers, or expressions in x, y and z, in real time in t, too",
+        (0.0, 0.0, 0.0),
+    )
+
+    @property
+    def varies(self) -> bool:
+        """Whether the force is not the same everywhere."""
+        return any(isinstance(item, Expression) for item in self.force)
+
+    @property
+    def changes(self) -> bool:
+        """Whether it changes in time."""
+        return any(isinstance(item, Expression) and item.varies for item in self.force)
+
+    @property
+    def numbers(self) -> Vector:
+        """The force where it is the same everywhere, else 0: it is a field then."""
+        x, y, z = (item if isinstance(item, float) and not self.varies else 0.0 for item in self.force)
+        return x, y, z
+
+    def at(self, x: np.ndarray, y: np.ndarray, z: np.ndarray, t: float = 0.0) -> list[np.ndarray]:
+        """Its components at points and a time. Raises BadInput where one is not finite."""
+        try:
+            return [value_at(component, x, y, z, t) for component in self.force]
+        except BadInput as error:
+            raise BadInput(f"body.force: {error}") from None
