@@ -30,6 +30,8 @@ _NAMES = {
     "present": ("live",),
     "reading": ("at_time", "dataset"),
     "recorded": ("RecordedArray", "cut_recorded"),
+    "remapped": ("RemappedField",),
+    "saved": ("SavedState", "saved_state"),
     "shards": ("BlockStore", "recover", "reshard"),
     "store": ("Store", "create", "remove"),
     "time_series": (
@@ -68,8 +70,10 @@ __all__ = [
     "Piece",
     "RecordedArray",
     "RecordsLayout",
+    "RemappedField",
     "RunComparison",
     "RunLog",
+    "SavedState",
     "Store",
     "StoreLayout",
     "Tail",
@@ -101,6 +105,7 @@ __all__ = [
     "reshard",
     "reshard_charts",
     "save_initial",
+    "saved_state",
     "starts_of",
     "statistics_metadata",
     "sum_of_group",
@@ -131,6 +136,8 @@ if TYPE_CHECKING:
     from taskflow.output.present import live
     from taskflow.output.reading import at_time, dataset
     from taskflow.output.recorded import RecordedArray, cut_recorded
+    from taskflow.output.remapped import RemappedField
+    from taskflow.output.saved import SavedState, saved_state
     from taskflow.output.shards import BlockStore, recover, reshard
     from taskflow.output.store import Store, create, remove
     from taskflow.output.time_series import (

@@ -1,11 +1,11 @@
-"""Initial fields given as Python callables, evaluated once and kept with the run."""
+"""Initial fields that blocks cannot compute, as Python callables and arrays, evaluated once and kept with the run."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import zarr
@@ -20,14 +20,22 @@ EVALUATED = 2**21  # points handed to a callable at once, and one stored chunk
 Function = Callable[[np.ndarray, np.ndarray, np.ndarray], Any]
 
 
-def save_initial(path: str | Path, layout: StoreLayout, functions: Mapping[str, Function]) -> None:
-    """Evaluate f(x, y, z) at the points of each field of the layout and store the values in double precision.
+class Values(Protocol):
+    """What has the values of a field in parts of its array [z, y, x]."""
+
+    def part(self, piece: tuple[slice, ...]) -> np.ndarray:
+        """The values of a piece, finite. Raises BadInput where they cannot be had."""
+
+
+def save_initial(path: str | Path, layout: StoreLayout, sources: Mapping[str, Function | Values]) -> None:
+    """Evaluate f(x, y, z) at the points of each field of the layout, or take its values, and store them in double
+    precision.
 
     A function gets three arrays of one shape, of one piece of the grid after the other, and returns an array of that
     shape or a number. Raises BadInput where it fails or is not finite.
     """
     group = zarr.create_group(str(path), zarr_format=3)
-    for name, function in functions.items():
+    for name, source in sources.items():
         dims, shape = layout.dims(name), layout.shape(name)
         chunk = divide(shape, EVALUATED)
         array = group.create_array(
@@ -42,7 +50,10 @@ def save_initial(path: str | Path, layout: StoreLayout, functions: Mapping[str, 
         for corner in product(*(range(0, n, width) for n, width in zip(shape, chunk, strict=True))):
             piece = tuple(slice(start, start + width) for start, width in zip(corner, chunk, strict=True))
             places = [layout.coordinate(dim)[part] for dim, part in zip(dims, piece, strict=True)]
-            array[piece] = _evaluate(name, function, *np.meshgrid(*places, indexing="ij"))
+            if callable(source):
+                array[piece] = _evaluate(name, source, *np.meshgrid(*places, indexing="ij"))
+            else:
+                array[piece] = source.part(piece)
 
 
 def load_initial(path: str | Path, field: str, box: Box) -> np.ndarray:

@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from taskflow.errors import Interrupted, Lost, RunFailed, Stopped, TaskflowError, Terminated
+from taskflow.errors import BadInput, Interrupted, Lost, RunFailed, Stopped, TaskflowError, Terminated
 from taskflow.output import STORE, cut_recorded
 from taskflow.runtime.cluster import (
     BlockGroup,
@@ -116,6 +117,7 @@ class Attempt:
         plan = _plan(sim, directory, where)
         policy = self.policy = CheckpointPolicy.of(sim, directory.path, plan.run, directory.guard)
         if restart is None:
+            self._begin_elsewhere()
             directory.create(sim, force=request.force, again=recovery.begun)
             for warning in (*(sim.survey.warnings if sim.survey else ()), *sim.system.cautions):
                 warnings.warn(warning, stacklevel=5)
@@ -128,17 +130,26 @@ class Attempt:
         cautioned = tuple(cautions(sim))
         for warning in cautioned if recovery.attempts == 1 else ():
             warnings.warn(warning, stacklevel=5)
-        initial = directory.initial(sim)
+        initial = directory.initial(sim, begins=restart is None)
         self.job = FlowJob(sim.spec, initial, policy, restart, request.profile, bool(cautioned))
         self.group = stack.enter_context(BlockGroup(cluster, plan, [place.worker for place in where]))
         self.about = opening(sim, plan, where, self.group.connect())
         if restart is not None:
             self.about["resumed"] = {"step": restart.tick.step, "time": restart.tick.time}
+        if restart is None and sim.origin is not None:
+            self.about["began"] = sim.origin.described
         if recovery.restarts:
             self.about["restarts"] = recovery.restarts
         if cautioned:
             self.about["warnings"] = list(cautioned)
         directory.write_report(self.about)
+
+    def _begin_elsewhere(self) -> None:
+        """Raises BadInput where the state that a run begins with cannot be read, or would be replaced by it."""
+        source = self.sim.case.initial.source
+        if isinstance(source, str) and Path(source).resolve() == self.request.directory.path.resolve():
+            raise BadInput(f"initial.source = {source}: the run would replace it; give another directory ({OUTPUT})")
+        _ = self.sim.origin
 
     def do(self, job: Job) -> Outcome:
         """Let the blocks do a job, until all have ended it."""

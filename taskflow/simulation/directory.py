@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -140,11 +140,8 @@ class RunDirectory:
                 more: tuple[RecordsLayout | TimeSeries, ...] = (*others, *sim.spec.series)
                 for group in more:
                     _create(draft / STORE, group, _about(sim))
-                functions = {name: p for name, p in sim.system.initial.items() if not isinstance(p, COMPUTED)}
-                if functions and isinstance(snapshots, StoreLayout):
-                    metadata = sim.system.metadata
-                    fields = {name: metadata[name] for name in functions}
-                    save_initial(draft / INITIAL, replace(snapshots, fields=fields), functions)
+                if isinstance(snapshots, StoreLayout) and (sources := self._saved(sim, snapshots)):
+                    save_initial(draft / INITIAL, _of(sources, snapshots, sim), sources)
             follow(self.path, self.guard)
         except OSError as error:
             raise self._unwritable(error) from error
@@ -199,10 +196,24 @@ class RunDirectory:
                 f" choose a directory that all machines share ({OUTPUT})"
             )
 
-    def initial(self, sim: Simulation) -> InitialFields:
-        """The initial fields as blocks need them."""
+    def initial(self, sim: Simulation, *, begins: bool = True) -> InitialFields:
+        """The initial fields as blocks need them; those of a run that `begins` may be of elsewhere."""
         fields = {name: p if isinstance(p, COMPUTED) else None for name, p in sim.system.initial.items()}
-        return InitialFields(sim.domain, fields, self.path.absolute() / INITIAL, sim.system.noise)
+        initial = InitialFields(sim.domain, fields, self.path.absolute() / INITIAL, sim.system.noise)
+        origin = sim.origin if begins else None
+        if origin is None:
+            return initial
+        if origin.checkpoint is not None:
+            return replace(initial, checkpoint=origin.checkpoint)
+        more = {"p": None} if origin.kept and origin.has("p") else {}
+        return replace(initial, profiles={**dict.fromkeys(fields), **more}, kept=origin.kept)
+
+    def _saved(self, sim: Simulation, snapshots: StoreLayout) -> dict[str, Any]:
+        """What is evaluated once: functions and arrays, or all fields where some come from elsewhere."""
+        if sim.origin is not None:
+            fields = {name: sim.system.metadata[name] for name in sim.case.fields}
+            return sim.origin.fields(replace(snapshots, fields=fields))
+        return {name: p for name, p in sim.system.initial.items() if not isinstance(p, COMPUTED)}
 
     def finish(self, blocks: Sequence[Mapping[str, Any]], policy: CheckpointPolicy) -> None:
         """Make the snapshots and checkpoints visible that every block has written, and drop what others were begun.
@@ -279,6 +290,11 @@ def _reshard(path: Path, layouts: Sequence[RecordsLayout], sim: Simulation) -> N
     reshard_charts(path, [layout for layout in layouts if isinstance(layout, ChartsLayout)])
     if boxes := [layout for layout in layouts if isinstance(layout, StoreLayout)]:
         reshard(path, boxes, sim.partition.blocks, sim.bodies.mask if sim.case.obstacles else None)
+
+
+def _of(names: Iterable[str], snapshots: StoreLayout, sim: Simulation) -> StoreLayout:
+    """The layout of some fields of the snapshots."""
+    return replace(snapshots, fields={name: sim.system.metadata[name] for name in names})
 
 
 def _about(sim: Simulation) -> dict[str, Any]:

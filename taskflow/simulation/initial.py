@@ -13,7 +13,7 @@ from taskflow.errors import BadInput
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.model import VELOCITY
 from taskflow.geometry import Composition
-from taskflow.output import load_initial
+from taskflow.output import Checkpoint, load_initial
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box, Location
 from taskflow.simulation.case import Case
@@ -37,13 +37,16 @@ class Located(Protocol):
 @dataclass(frozen=True)
 class InitialFields:
     """The fields at time 0, by name: an expression or shapes, or None where the values are kept in the store `saved`;
-    and a noise that is added to the velocity. `grid` says where cells are.
+    and a noise that is added to the velocity. `grid` says where cells are. A `checkpoint` of another run takes the
+    place of all of them; `kept`: the projection leaves the velocity as it is.
     """
 
     grid: Located
     profiles: Mapping[str, Expression | Composition | None]
     saved: Path
     noise: RandomVelocity | None = None
+    checkpoint: Checkpoint | None = None
+    kept: bool = False
 
     def fill(self, shard: Shard) -> None:
         """Write this block's cells of every field."""

@@ -163,12 +163,25 @@ class RunLoop:
         numbers = self._given(0.0)
         with explained("the projection of the initial velocity"):
             self.shard.run(self.model.start, dt=1.0, **numbers)
+        first = self._taken_over()
         if self.settling is not None:
             self.settling.begin(0.0)
         self.records.begin(0.0, {})
         self.began = time.perf_counter()
-        first = self.clock.start()
         self._look(first, first)
+        return first
+
+    def _taken_over(self) -> Tick:
+        """The first tick, once a state that was taken from elsewhere is there to the bit: the program of the start has
+        projected the velocity, and knows no step before.
+        """
+        initial, first = self.job.initial, self.clock.start()
+        if initial.checkpoint is not None:
+            restore(initial.checkpoint, self.job.policy, self.shard)
+            return replace(first, dt=initial.checkpoint.state["dt"])
+        if initial.kept:
+            initial.fill(self.shard)
+            self.shard.run(self.model.renew)
         return first
 
     def _resumed(self, resumed: RestartPoint) -> Tick:

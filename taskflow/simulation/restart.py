@@ -6,19 +6,21 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, NonNegativeInt, ValidationError
 
 from taskflow.errors import BadInput
 from taskflow.output import CASE, CHECKPOINTS, Checkpoint, Checkpoints, Damaged, RunComparison, newest
 from taskflow.runtime.regions import difference
-from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.problems import shown
 from taskflow.simulation.records.fields import SNAPSHOTS, STATISTICS
 from taskflow.simulation.remedies import AGAIN, OUTPUT
 from taskflow.simulation.schedule import Tick
+
+if TYPE_CHECKING:
+    from taskflow.simulation.build.simulation import Simulation
 
 FOLLOWED = ("probes", "planes", "surfaces", "isosurfaces", "phases", "spectra")  # tables of groups of the store
 SINGLE = ("time", "output", "machine", "statistics")
@@ -228,7 +230,7 @@ def newest_restart(directory: Path, case: Case) -> tuple[RestartPoint, list[str]
 
 def _check_same(old: Mapping[str, Any], case: Case) -> None:
     """Raises BadInput where a case is not the old one, but for what may change."""
-    if problems := [*_changed(old, tomllib.loads(case.to_toml()))]:
+    if problems := [*changes(old, tomllib.loads(case.to_toml()))]:
         raise BadInput("\n".join(problems))
 
 
@@ -251,7 +253,7 @@ def _groups(case: Mapping[str, Any]) -> dict[str, Any]:
     return groups
 
 
-def _changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
+def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
     """The changes of what may not change, a line each."""
     for table in dict.fromkeys((*old, *new)):
         if table not in FREE:

@@ -37,6 +37,7 @@ class ProjectionMeasures(FlowMeasures):
 class Projection(FlowSystem):
     """The system that a case is of where it names no other."""
 
+    remaps: ClassVar[bool] = True
     fewest: ClassVar[int] = 8  # the velocity, its next one or its tendency, pressure and its right-hand side
 
     @classmethod

@@ -24,6 +24,7 @@ from taskflow.simulation.build.projection import system_of
 from taskflow.simulation.build.scales import Scales
 from taskflow.simulation.build.system import Constants, Entering, Measures, System
 from taskflow.simulation.case import Case
+from taskflow.simulation.origin import Origin
 from taskflow.simulation.records.fields import STATISTICS
 from taskflow.simulation.records.series import Integral, ProbeSeries
 from taskflow.simulation.records.statistics import AveragedSpectra, TimeAverages, averaged_spectra
@@ -131,6 +132,13 @@ class Simulation:
     def stability(self) -> Stability | None:
         """The stability of steps; None where it is not known."""
         return self.model.stability(self.clock.limit)
+
+    @cached_property
+    def origin(self) -> Origin | None:
+        """The state of elsewhere with which it begins; None where the case has formulas. Raises BadInput where it
+        cannot be read.
+        """
+        return Origin.of(self)
 
     @cached_property
     def inflows(self) -> Entering | None:

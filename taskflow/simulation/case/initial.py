@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from os import PathLike
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 import numpy as np
@@ -11,8 +13,8 @@ import numpy as np
 from taskflow.errors import BadInput
 from taskflow.flow import StaggeredGrid
 from taskflow.simulation.case.grid import GridTable
-from taskflow.simulation.case.problems import Problem, wrong
-from taskflow.simulation.case.table import Positive, Table, Whole, entry, reads
+from taskflow.simulation.case.problems import Problem, exclusive, present, wrong
+from taskflow.simulation.case.table import Number, Positive, Table, Whole, entry, reads
 from taskflow.simulation.expression import Expression, field_values
 from taskflow.simulation.noise import FLAT, SPECTRA, Lattice
 from taskflow.simulation.values import number, three
@@ -44,6 +46,53 @@ class Function:
         return field_values(self.call(x, y, z), (x, y, z), f"the function {self.source}")
 
 
+@dataclass(frozen=True, eq=False)
+class Given:
+    """The values of a field as an array [z, y, x], given in code; a file can only name it."""
+
+    values: np.ndarray
+
+    @property
+    def source(self) -> str:
+        """Its shape and a checksum of its values."""
+        return f"array {list(self.values.shape)}, crc32 {zlib.crc32(np.ascontiguousarray(self.values)):08x}"
+
+    def __str__(self) -> str:
+        return self.source
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Given) and np.array_equal(self.values, other.values)
+
+    def __hash__(self) -> int:
+        return hash(self.source)
+
+    def part(self, piece: tuple[slice, ...]) -> np.ndarray:
+        """The values of a piece."""
+        return self.values[piece]
+
+
+@dataclass(frozen=True, eq=False)
+class GivenState:
+    """A dataset of xarray with fields to begin with, given in code; a file can only name it."""
+
+    dataset: Any
+
+    @property
+    def source(self) -> str:
+        """The names of what it has and how large it is."""
+        names, sizes = ", ".join(map(str, self.dataset.data_vars)), dict(self.dataset.sizes)
+        return f"dataset of {names}; {', '.join(f'{dim}: {size}' for dim, size in sizes.items())}"
+
+    def __str__(self) -> str:
+        return self.source
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, GivenState) and self.dataset is other.dataset
+
+    def __hash__(self) -> int:
+        return hash(self.source)
+
+
 Profile = Expression | Function
 Value = float | Expression  # at an inflow
 Values = tuple[Value, Value, Value]
@@ -61,6 +110,32 @@ def profile(value: Any) -> Profile:
         return Expression(number(value))
     except BadInput:
         raise BadInput("give a finite number or an expression in x, y, z") from None
+
+
+def start(value: Any) -> Profile | Given:
+    """From a number, an expression, a function or an array [z, y, x]."""
+    if isinstance(value, Given):
+        return value
+    if getattr(value, "ndim", 0) == 0:
+        return profile(value)
+    ordered = value.transpose(*sorted(value.dims, reverse=True)) if hasattr(value, "dims") else value
+    values = np.asarray(ordered)
+    if values.ndim != 3 or values.dtype.kind not in "fiub":
+        raise BadInput(f"an array of type {values.dtype} and {values.ndim} dimensions; give one of numbers [z, y, x]")
+    if not np.isfinite(values).all():
+        raise BadInput("it has values that are not finite; give numbers")
+    return Given(values.astype(np.float64))
+
+
+def state_source(value: Any) -> str | GivenState:
+    """From the name of a run directory, file or store, or a dataset of xarray."""
+    if isinstance(value, GivenState):
+        return value
+    if isinstance(value, str | PathLike) and str(value):
+        return str(value)
+    if hasattr(value, "data_vars"):
+        return GivenState(value)
+    raise BadInput("give the name of a run directory, of a NetCDF file or a Zarr store; in Python, or a Dataset")
 
 
 def one_value(value: Any) -> Value:
@@ -81,7 +156,10 @@ def three_values(value: Any) -> Values:
     return three(number, "three numbers")(value) if numbers else three(one_value, "three numbers or expressions")(value)
 
 
-Profiles = Annotated[tuple[Profile, Profile, Profile], reads(three(profile, "three numbers or expressions"))]
+Start = Annotated[Profile | Given, reads(start)]
+Starts = Annotated[
+    tuple[Profile | Given, Profile | Given, Profile | Given], reads(three(start, "three numbers or expressions"))
+]
 
 
 class Noise(Table):
@@ -104,15 +182,33 @@ class Noise(Table):
 
 
 class Initial(Table):
-    """Values by position: each is a callable of x, y, z. The velocity is made divergence-free before the first step."""
+    """Values by position: each is a callable of x, y, z, or an array. The velocity is made divergence-free before the
+    first step. Or the state of a `source`.
+    """
 
-    velocity: Profiles = entry(
+    velocity: Starts = entry(
         "each component on its own faces", (Expression(0.0), Expression(0.0), Expression(0.0)), otherwise="zeros"
     )
-    temperature: Annotated[Profile | None, reads(profile)] = entry(
+    temperature: Annotated[Profile | Given | None, reads(start)] = entry(
         "with heat: the temperature", None, otherwise="`heat.reference`"
     )
     noise: Noise | None = entry("random velocities without divergence that are added", None)
+    source: Annotated[str | GivenState | None, reads(state_source)] = entry(
+        "in place of `velocity`: a run directory, a NetCDF file or a Zarr store with a state to begin with; see below",
+        None,
+    )
+    time: Number | None = entry("the time of this state in `source`", None, otherwise="its last one")
+
+    @classmethod
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        if present(values, "source"):
+            yield from exclusive(values, "source", "velocity")
+        elif present(values, "time"):
+            yield wrong("time", values["time"], "it is that of a state in initial.source; give a source, or leave it out")
+
+    def written(self) -> dict[str, Any]:
+        """See `Table`; with a source there is no velocity beside it."""
+        return {key: value for key, value in super().written().items() if key != "velocity" or self.source is None}
 
     def completed(self, tables: Mapping[str, Any]) -> Self:
         """With the reference temperature, where there is heat and no other one is given."""
@@ -120,6 +216,20 @@ class Initial(Table):
         if heat is None or self.temperature is not None:
             return self
         return self.model_copy(update={"temperature": Expression(heat.reference)})
+
+
+def _arrays_fit(staggered: StaggeredGrid, initial: Initial, scalars: Any) -> Iterator[Problem]:
+    """An array has the points of its field, as the store has them."""
+    given = [(("initial", "velocity", f"[{n + 1}]"), a, n) for n, a in enumerate(initial.velocity)]
+    given.append((("initial", "temperature"), initial.temperature, None))
+    given += [(("scalars", f"[{n}]", "initial"), scalar.initial, None) for n, scalar in enumerate(scalars, start=1)]
+    for key, values, axis in given:
+        if isinstance(values, Given):
+            faces = [int(a == axis and not staggered.periodic[a]) for a in range(3)]
+            shape = tuple(staggered.cells[a] + faces[a] for a in (2, 1, 0))
+            if values.values.shape != shape:
+                remedy = f"the field has the points {list(shape)} along z, y and x; give an array of this shape"
+                yield wrong(key, values.source, remedy)
 
 
 def _noise_has_waves(grid: GridTable, boundaries: Boundaries, initial: Initial) -> Iterator[Problem]:
@@ -140,4 +250,4 @@ def _noise_has_waves(grid: GridTable, boundaries: Boundaries, initial: Initial) 
         yield wrong(("initial", "noise", "wavenumber"), noise.wavenumber, remedy)
 
 
-Initial.rules = (_noise_has_waves,)
+Initial.rules = (_noise_has_waves, _arrays_fit)

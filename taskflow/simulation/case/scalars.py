@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from taskflow.errors import BadInput
 from taskflow.simulation.case.grid import AXES
-from taskflow.simulation.case.initial import Profile, profile
+from taskflow.simulation.case.initial import Start
 from taskflow.simulation.case.problems import Problem, exclusive, missing, numbered, wrong
 from taskflow.simulation.case.table import NonNegative, Number, Table, Vector, entry, reads
 from taskflow.simulation.expression import Expression
@@ -112,7 +112,7 @@ class PassiveScalar(Table):
         " changes sharply. See [the method](../explanation/method.md#scalars)",
         "koren",
     )
-    initial: Annotated[Profile, reads(profile)] = entry(
+    initial: Start = entry(
         "its values at the start, see [initial](#initial)", Expression(0.0), otherwise="0"
     )
     boundaries: ScalarBoundaries = entry("what holds on the sides", ScalarBoundaries())

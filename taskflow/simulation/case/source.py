@@ -14,6 +14,7 @@ LARGEST = 1_000_000  # bytes
 FILES = (
     (("boundaries",), "table"), (("grid", "stretching"), "faces"), (("obstacles",), "file"),
     (("two_phase", "shapes"), "file"), ((), "file"), ((), "map"), ((), "section"),
+    (("initial",), "source"),
 )  # fmt: skip
 KNOWN = ("section",)  # keys that name a file, where that has a suffix, or else something known
 _OVERRIDE = re.compile(r"\s*([A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*)\s*=\s*(.*?)\s*", re.DOTALL)
@@ -78,7 +79,8 @@ def locate(tables: dict[str, Any], folder: Path) -> None:
         node: Any = tables
         for step in path:
             node = node.get(step) if isinstance(node, dict) else None
-        for table in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+        inner = node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
+        for table in (node, *inner):
             named = table.get(key) if isinstance(table, dict) else None
             if isinstance(named, str) and (key not in KNOWN or Path(named).suffix):
                 table[key] = str((folder / table[key]).absolute())

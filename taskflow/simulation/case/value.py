@@ -9,7 +9,7 @@ from typing import Any, Self
 from pydantic import PrivateAttr
 
 from taskflow.errors import BadInput
-from taskflow.simulation.case.initial import Function
+from taskflow.simulation.case.initial import Function, Given, GivenState
 from taskflow.simulation.case.problems import shown
 from taskflow.simulation.case.source import change
 from taskflow.simulation.case.table import Table
@@ -93,9 +93,13 @@ def plain(value: Any) -> Any:
 
 
 def _functions(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
-    """The Python functions in a table, each with the keys that lead to it."""
+    """The Python functions, arrays and datasets in a table, each with the keys that lead to it."""
     if isinstance(value, Function):
         yield path, value.call
+    elif isinstance(value, Given):
+        yield path, value.values
+    elif isinstance(value, GivenState):
+        yield path, value.dataset
     elif isinstance(value, Table):
         for name, item in value:
             yield from _functions(item, (*path, name))

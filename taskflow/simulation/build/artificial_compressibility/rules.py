@@ -18,7 +18,7 @@ from taskflow.simulation.case.charts.machine import ChartMachine
 from taskflow.simulation.case.charts.scalars import FORMULA, ChartScalar, scalars_have_sides
 from taskflow.simulation.case.charts.sides import ChartSides
 from taskflow.simulation.case.control import CheckpointTable, MonitorTable, Output
-from taskflow.simulation.case.initial import Function, Initial
+from taskflow.simulation.case.initial import Function, Given, Initial
 from taskflow.simulation.case.method import keys_are_read
 from taskflow.simulation.case.motion import GridMotion
 from taskflow.simulation.case.physics import Heat, heat_is_on
@@ -199,7 +199,7 @@ def _starts_by_formulas(initial: Initial) -> Iterator[Problem]:
     for name in ("velocity", "temperature"):
         values = getattr(initial, name)
         for value in values if isinstance(values, tuple) else (values,):
-            if isinstance(value, Function):
+            if isinstance(value, Function | Given):
                 yield wrong(("initial", name), value.source, FORMULA)
 
 

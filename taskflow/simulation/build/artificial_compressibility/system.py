@@ -62,7 +62,7 @@ class CompressibilitySystem(System):
     lists: ClassVar[Mapping[str, type[Table]]] = {"scalars": ChartScalar}
     accepts: ClassVar[frozenset[str]] = frozenset((
         "fluid.viscosity", "heat.diffusivity", "heat.expansion", "heat.reference", "body.gravity", "body.force",
-        "motion", "initial.velocity", "initial.temperature",
+        "motion", "initial.velocity", "initial.temperature", "initial.source", "initial.time",
     ))  # fmt: skip
     fewest: ClassVar[int] = 12
 

@@ -1,0 +1,158 @@
+"""A state that was saved: a snapshot or a checkpoint of a run, or what a file of another program has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from taskflow.errors import BadInput
+from taskflow.output import CASE, CHECKPOINTS, STORE
+from taskflow.output.charts.reading import has_charts, tree
+from taskflow.output.checkpoint import Checkpoint, Checkpoints, manifest, newest
+from taskflow.output.damage import Damaged
+from taskflow.output.layout import FieldMetadata
+from taskflow.output.present import live
+from taskflow.output.reading import LISTED, dataset
+from taskflow.runtime.regions import Box, Location
+
+LOCATIONS: dict[str, Location] = {"u": "fx", "v": "fy", "w": "fz"}  # of others the centres
+SAME = 1e-9  # of a time: what writing it as text loses
+NETCDF = (".nc", ".nc4", ".cdf")
+
+
+@dataclass(frozen=True, eq=False)
+class SavedState:
+    """The fields of a state as lazy arrays without a dimension of time, None on charts; its time, and `where` it is in
+    words. A run has the text of its `case`, and a `checkpoint` where the state is one.
+    """
+
+    fields: xr.Dataset | None
+    time: float
+    where: str
+    case: str | None = None
+    checkpoint: Checkpoint | None = None
+
+
+def saved_state(source: str | Path | xr.Dataset, time: float | None) -> SavedState:
+    """Return the state of a time, by default the last one: of a run directory, a NetCDF file, a Zarr store or a dataset.
+    A checkpoint goes before a snapshot of the same time: it has all digits.
+
+    Raises BadInput where there is none.
+    """
+    if isinstance(source, xr.Dataset):
+        return _of_dataset(source, time, "the dataset")
+    path = Path(source)
+    if (path / STORE).is_dir():
+        return _of_run(path, time)
+    return _of_dataset(_opened(path), time, f"{path}")
+
+
+def _of_run(path: Path, time: float | None) -> SavedState:
+    charts = has_charts(path / STORE)
+    records = tree(path / STORE).to_dataset() if charts else dataset(path / STORE)
+    snapshots = [float(t) for t in np.atleast_1d(records["time"].values) if np.isfinite(t)]
+    checkpoint = _checkpoint(path, time, max(snapshots, default=-np.inf))
+    case = _text(path / CASE)
+    if checkpoint is not None:
+        at = checkpoint.state["time"]
+        fields = None if charts else _of_checkpoint(path / STORE, checkpoint)
+        where = f"the checkpoint of step {checkpoint.step} in {path}"
+        return SavedState(fields, at, where, checkpoint.state["case"], checkpoint)
+    if charts:
+        return SavedState(None, np.nan, f"{path}", case)
+    return replace(_of_dataset(records, time, f"{path}", _times(path)), case=case)
+
+
+def _checkpoint(path: Path, time: float | None, latest: float) -> Checkpoint | None:
+    """Return the whole checkpoint of a time, or without one the newest, if that is as late as the `latest` snapshot."""
+    checkpoints = Checkpoints(path / CHECKPOINTS, "")
+    if time is None:
+        checkpoint, _ = newest(checkpoints)
+        return checkpoint if checkpoint and checkpoint.state["time"] >= latest * (1 - SAME) else None
+    for folder in checkpoints.paths():
+        try:
+            if _is(manifest(folder)["state"]["time"], time):
+                return Checkpoint.load(folder)
+        except Damaged:
+            continue
+    return None
+
+
+def _times(path: Path) -> list[float]:
+    """Return the times of checkpoints."""
+    times = []
+    for folder in Checkpoints(path / CHECKPOINTS, "").paths():
+        try:
+            times.append(float(manifest(folder)["state"]["time"]))
+        except Damaged:
+            continue
+    return times
+
+
+def _of_checkpoint(store: Path, checkpoint: Checkpoint) -> xr.Dataset:
+    """Return all that a checkpoint has as lazy arrays with the coordinates of the store."""
+    roles = sorted({piece["role"] for file in checkpoint.files for piece in file["pieces"]})
+    fields = {role: FieldMetadata("", location=LOCATIONS.get(role, "c")) for role in roles}
+
+    def fetch(name: str, _: int, box: Box) -> np.ndarray:
+        values = np.zeros(box.shape[::-1])
+        checkpoint.fill(name, values, box)
+        return values
+
+    return live(store, fields, np.dtype("f8"), checkpoint.state["time"], fetch, {})  # type: ignore[return-value]
+
+
+def _of_dataset(ds: xr.Dataset, time: float | None, where: str, others: list[float] | None = None) -> SavedState:
+    """Return the state of a time in a dataset, whose dimension of time, if it has one, is called so."""
+    if "time" not in ds.dims:
+        if time is not None and not ("time" in ds.coords and _is(float(ds["time"]), time)):
+            raise BadInput(f"time = {time:g}: {where} has no times to choose from; leave it out")
+        return SavedState(ds, float(ds["time"]) if "time" in ds.coords else 0.0, where)
+    times = ds["time"].values
+    if not np.issubdtype(times.dtype, np.number):
+        raise BadInput(f"{where}: its times are of type {times.dtype}; give numbers, or one state without a time")
+    known = [float(t) for t in times]
+    if not known:
+        raise BadInput(f"{where}: no state is complete yet; wait for the first one")
+    nearest = len(known) - 1 if time is None else int(np.abs(times - time).argmin())
+    if time is not None and not _is(known[nearest], time):
+        listed = [f"{t:g}" for t in sorted({*known, *(others or [])})]
+        if len(listed) > LISTED:
+            listed[LISTED // 2 : -LISTED // 2] = ["..."]
+        raise BadInput(f"time = {time:g}: {where} has no state of it; choose one of {', '.join(listed)}")
+    return SavedState(ds.isel(time=nearest), known[nearest], f"time {known[nearest]:g} of {where}")
+
+
+def _opened(path: Path) -> xr.Dataset:
+    """Return what a file or a folder has. Raises BadInput where that cannot be read."""
+    if not path.exists():
+        raise BadInput(f"{path}: there is no such run, file or folder; give a run directory, a NetCDF file or a store")
+    try:
+        if path.is_dir():
+            return xr.open_zarr(path, chunks=None)
+        if path.suffix in NETCDF:
+            return xr.open_dataset(path, chunks=None)
+    except Exception as error:  # whatever its readers make of a file that is something else
+        raise BadInput(f"{path}: it cannot be read ({type(error).__name__}: {str(error)[:200]})") from None
+    raise BadInput(f"{path}: it is no run, and neither NetCDF ({', '.join(NETCDF)}) nor Zarr; give one of these")
+
+
+def _is(one: float, other: float) -> bool:
+    return abs(one - other) <= SAME * max(1.0, abs(other))
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError:
+        return None
+
+
+def described(fields: Mapping[Any, Any]) -> str:
+    """Return the names of fields."""
+    return ", ".join(map(str, fields)) or "nothing"

@@ -1,0 +1,124 @@
+"""The state with which a run begins where that is none of formulas: of another run, of a file, or of a dataset.
+
+A checkpoint of a run of the same case is gone on with, to the bit, at time 0. All other fields are put on the grid, and
+the velocity is made free of divergence; a velocity that is free of it, on the same grid with the same closed sides, is
+taken as it is.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from taskflow.errors import BadInput
+from taskflow.flow.model import VELOCITY
+from taskflow.output import Checkpoint, RemappedField, SavedState, StoreLayout, saved_state
+from taskflow.runtime.regions import difference
+from taskflow.simulation.case.initial import GivenState
+from taskflow.simulation.restart import changes, check_state
+
+if TYPE_CHECKING:
+    from taskflow.simulation.build.simulation import Simulation
+
+BEGINNING = ("initial", "scalars")  # tables by which two cases of one flow may differ: they say how it began
+SAME = ("grid", "boundaries", "obstacles", "bodies", "method")  # tables with which a velocity keeps without divergence
+
+
+@dataclass(frozen=True, eq=False)
+class Origin:
+    """The `state` from which a run begins."""
+
+    sim: Simulation
+    state: SavedState
+
+    @classmethod
+    def of(cls, sim: Simulation) -> Origin | None:
+        """That which a case names, if it names one. Raises BadInput where it cannot be read, or is none for the case."""
+        table = sim.case.initial
+        if table.source is None:
+            return None
+        key = "initial.source" if table.time is None else f"initial.source = {table.source}, initial.time"
+        source = table.source.dataset if isinstance(table.source, GivenState) else table.source
+        try:
+            origin = cls(sim, saved_state(source, table.time))
+            if origin.checkpoint is None and not sim.system.remaps:
+                raise BadInput(f"{origin.state.where}: {origin.difference}; {sim.system.claims} begins with a checkpoint of"
+                    " a run of the same case, with [initial] alone changed")  # fmt: skip
+        except BadInput as error:
+            text = f"{error}"
+            raise BadInput(f"initial.{text}" if text.startswith("time = ") else f"{key}: {text}") from None
+        return origin
+
+    @cached_property
+    def difference(self) -> str:
+        """Why its checkpoint is not gone on with; nothing where it is."""
+        sim, checkpoint = self.sim, self.state.checkpoint
+        if checkpoint is None:
+            return "it is no checkpoint"
+        check_state(checkpoint)
+        old, new = (tomllib.loads(text) for text in (checkpoint.state["case"], sim.case.to_toml()))
+        if changed := [*changes(_flow(old), _flow(new))]:
+            return changed[0].partition(": begin")[0]
+        if sim.moving is not None or getattr(sim.case, "motion", None) is not None:
+            return "something moves as time tells, which begins anew"
+        if getattr(sim.inflows, "varies", False):
+            return "what is given changes in time, which begins anew"
+        for role, boxes in sim.carried.items():
+            if role not in sim.model.fields:
+                continue
+            cells = sim.partition.homes[role].region.cells
+            if lacking := difference([box & cells for box in boxes], checkpoint.boxes(role)):
+                return f"it has no {role} in {lacking[0]}"
+        return ""
+
+    @property
+    def checkpoint(self) -> Checkpoint | None:
+        """The checkpoint that is gone on with; None where fields are put on the grid."""
+        return None if self.difference or self.sim.case.initial.noise else self.state.checkpoint
+
+    @property
+    def kept(self) -> bool:
+        """Return whether the velocity is taken as it is."""
+        if self.state.case is None or self.sim.case.initial.noise is not None or self.checkpoint is not None:
+            return False
+        old, new = (tomllib.loads(text) for text in (self.state.case, self.sim.case.to_toml()))
+        open_sides = any(side.type in ("inflow", "outflow") for side in self.sim.case.boundaries.sides.values())
+        return not open_sides and all(old.get(table) == new.get(table) for table in SAME)
+
+    def has(self, name: str) -> bool:
+        """Return whether it has a field."""
+        return self.state.fields is not None and name in self.state.fields
+
+    def fields(self, layout: StoreLayout) -> dict[str, Any]:
+        """What has the values of the initial fields, by name: those that the source has from there, others by their
+        formulas. Raises BadInput where the source lacks a velocity.
+        """
+        if self.checkpoint is not None or self.state.fields is None:
+            return {}
+        sources = dict(self.sim.system.initial)
+        names = [name for name in (*VELOCITY, *sources) if self.has(name) or name in VELOCITY]
+        if self.kept and self.has("p"):
+            names.append("p")
+        for name in dict.fromkeys(names):
+            sources[name] = field = RemappedField(self.state, name, layout)
+            try:
+                _ = field.weights
+            except BadInput as error:
+                raise BadInput(f"initial.source: {error}") from None
+        return sources
+
+    @property
+    def described(self) -> str:
+        """What a run begins with, in words."""
+        if self.checkpoint is not None:
+            return f"{self.state.where}, time {self.state.time:g}, gone on with to the bit"
+        return f"{self.state.where}; " + ("as it is" if self.kept else "put on the grid, then made free of divergence")
+
+
+def _flow(case: dict[str, Any]) -> dict[str, Any]:
+    """The tables of a case that say what flows, but for how it began."""
+    tables = {name: table for name, table in case.items() if name != "initial"}
+    scalars = [{key: value for key, value in table.items() if key != "initial"} for table in case.get("scalars", [])]
+    return {**tables, "scalars": scalars} if scalars else tables
