@@ -9,7 +9,7 @@ from typing import Any
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 
 from taskflow.simulation.case.case import Case
-from taskflow.simulation.case.initial import Function
+from taskflow.simulation.case.initial import Function, Given, GivenState
 from taskflow.simulation.case.method import ALL, Kind, available
 from taskflow.simulation.case.table import OTHERWISE, REMEDY, Table, written
 from taskflow.simulation.expression import Expression
@@ -36,6 +36,8 @@ INTERVAL = {
 WRITTEN: dict[type, JsonSchemaValue] = {  # what a file has for values of our own types
     Expression: FORMULA,
     Function: FORMULA,
+    Given: FORMULA,
+    GivenState: {"type": "string"},
     Every: INTERVAL,
     ProfileTable: {"type": "string", "description": "a CSV file, beside the case"},
 }

@@ -171,8 +171,13 @@ def plain_keys(value: Any) -> Any:
     if isinstance(value, tuple) and all(isinstance(item, Table) for item in value):
         return value
     if isinstance(value, list | tuple):
-        return [plain_keys(item) if isinstance(item, Mapping) else item for item in value]
-    return {str(key): item for key, item in value.items()} if isinstance(value, Mapping) else value
+        return [plain_keys(item) if is_mapping(item) else item for item in value]
+    return {str(key): item for key, item in value.items()} if is_mapping(value) else value
+
+
+def is_mapping(value: Any) -> bool:
+    """Return whether a value is a table in the making; a dataset of xarray, a mapping of its variables, is none."""
+    return isinstance(value, Mapping) and not hasattr(value, "data_vars")
 
 
 def document(tables: Mapping[str, Any]) -> str:

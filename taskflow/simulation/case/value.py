@@ -12,7 +12,7 @@ from taskflow.errors import BadInput
 from taskflow.simulation.case.initial import Function, Given, GivenState
 from taskflow.simulation.case.problems import shown
 from taskflow.simulation.case.source import change
-from taskflow.simulation.case.table import Table
+from taskflow.simulation.case.table import Table, is_mapping
 
 
 class TableValue(Table):
@@ -85,7 +85,7 @@ def plain(value: Any) -> Any:
         return value.model_dump()
     if isinstance(value, Table):
         return {name: plain(item) for name, item in value if item is not None}
-    if isinstance(value, Mapping):
+    if is_mapping(value):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]

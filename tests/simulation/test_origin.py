@@ -1,0 +1,194 @@
+"""Runs that begin with a state of elsewhere: another run, a file, a dataset, arrays."""
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from taskflow.errors import BadInput
+from taskflow.output import read_log
+from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.case import Case
+from tests.simulation import two_phases
+from tests.simulation.going_on import contents, found, go
+from tests.simulation.on_charts import LID
+from tests.simulation.on_charts import case as on_charts
+from tests.simulation.test_restart import stirred
+
+TAU = 2 * np.pi
+
+
+def vortices(n: int, **changes) -> Case:
+    """Taylor-Green vortices in a plane that are carried along, with a warm spot and dye."""
+    tables = {
+        "grid": {"cells": [n, 2, n], "lengths": [1.0, 2 / n, 1.0]},
+        "fluid": {"viscosity": 0.01},
+        "heat": {"diffusivity": 0.02},
+        "scalars": [{"name": "dye", "diffusivity": 0.01, "initial": "sin(2*pi*z)", "scheme": "central"}],
+        "boundaries": dict.fromkeys("xyz", "periodic"),
+        "initial": {
+            "velocity": ["1 + sin(2*pi*x)*cos(2*pi*z)", 0.0, "-cos(2*pi*x)*sin(2*pi*z)"],
+            "temperature": "cos(2*pi*x)*cos(2*pi*z)",
+        },
+        "time": {"steps": 4, "step": 0.002},
+        "output": {"precision": "double", "every": {"steps": 2}},
+        "machine": {"device": "cpu", "threads": 1},
+    }
+    return Case(**{**tables, **changes})
+
+
+@pytest.fixture(scope="module")
+def origin(tmp_path_factory):
+    """The run from which others begin."""
+    path = tmp_path_factory.mktemp("origin") / "run"
+    go(vortices(16), path)
+    return path
+
+
+def begun(origin, path, n=16, blocks=(1, 1, 1), **table):
+    """The fields of all snapshots of a run that begins there, and the first line of its log."""
+    go(vortices(n, initial={"source": str(origin), **table}, time={"steps": 2, "step": 0.002}), path, blocks)
+    return found(path), read_log(path / "log.jsonl")[0]
+
+
+@pytest.mark.parametrize("blocks", [(1, 1, 1), pytest.param((2, 1, 2), marks=pytest.mark.slow)])
+def test_a_run_goes_on_from_another_one_to_the_bit(origin, tmp_path, blocks):
+    go(vortices(16, time={"steps": 6, "step": 0.002}), tmp_path / "whole")
+    fields, _ = begun(origin, tmp_path / "run", blocks=blocks)
+    whole = found(tmp_path / "whole")
+    for name in ("u", "v", "w", "T", "dye"):
+        np.testing.assert_array_equal(fields[name][0], whole[name][2], err_msg=name)
+        if blocks == (1, 1, 1):  # fft: on others the same but for rounding
+            np.testing.assert_array_equal(fields[name][-1], whole[name][-1], err_msg=name)
+        np.testing.assert_allclose(fields[name][-1], whole[name][-1], atol=1e-13, err_msg=name)
+
+
+def test_a_snapshot_is_taken_as_it_is(origin, tmp_path):
+    fields, _ = begun(origin, tmp_path / "run", time=0.004)
+    for name in ("u", "v", "w", "p", "T", "dye"):
+        np.testing.assert_array_equal(fields[name][0], found(origin)[name][1], err_msg=name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("blocks", [(1, 1, 1), (2, 1, 3)])
+def test_another_grid_holds_as_much_and_has_no_divergence(origin, tmp_path, blocks):
+    fields, line = begun(origin, tmp_path / "run", n=24, blocks=blocks)
+    assert line["divergence"] < 1e-12
+    before = found(origin)
+    for name in ("u", "w", "T", "dye"):
+        assert float(fields[name][0].mean()) == pytest.approx(float(before[name][-1].mean()), abs=1e-13)
+    go(vortices(24, initial={"source": str(origin)}, time={"steps": 2, "step": 0.002}), tmp_path / "one")
+    np.testing.assert_array_equal(fields["T"][0], found(tmp_path / "one")["T"][0])
+
+
+@pytest.mark.slow
+def test_fields_that_the_source_lacks_have_their_formulas(origin, tmp_path):
+    more = [{"name": "smoke", "diffusivity": 0.01, "initial": "2 + x"}]
+    go(vortices(16, initial={"source": str(origin)}, scalars=more, time={"steps": 1}), tmp_path / "run")
+    fields = found(tmp_path / "run")
+    np.testing.assert_allclose(fields["smoke"][0, 0, 0], 2 + fields["x_c"], rtol=1e-15)
+    np.testing.assert_array_equal(fields["T"][0], found(origin)["T"][-1])
+
+
+@pytest.mark.slow
+def test_arrays_and_datasets_are_where_to_begin(origin, tmp_path):
+    """Arrays have the shapes of the store; points of a dataset are anywhere, in any order of dimensions."""
+    before = found(origin).isel(time=-1)
+    arrays = {"velocity": [before[name].values for name in "uvw"], "temperature": before["T"].transpose("x_c", ...)}
+    case = vortices(16, initial=arrays, time={"steps": 1})
+    assert Case(**case.model_dump()) == case != case.replace(**{"initial.velocity": [before["u"].values * 2, 0.0, 0.0]})
+    go(case, tmp_path / "arrays")
+    after = found(tmp_path / "arrays")
+    for name in ("u", "w", "T"):
+        np.testing.assert_allclose(after[name][0], before[name], atol=1e-14)
+    x = (np.arange(40) + 0.5) / 40
+    points = xr.Dataset(
+        {
+            "u": (("x", "y", "z"), np.sin(TAU * x)[:, None, None] * np.cos(TAU * x) + np.zeros((1, 2, 1))),
+            "w": (("x", "y", "z"), -np.cos(TAU * x)[:, None, None] * np.sin(TAU * x) + np.zeros((1, 2, 1))),
+            "v": (("x", "y", "z"), np.zeros((40, 2, 40))),
+        },
+        {"x": x, "z": x, "y": [0.025, 0.075]},
+    )
+    case = vortices(32, initial={"source": points}, time={"steps": 1})
+    assert Case(**case.model_dump()) == case
+    go(case, tmp_path / "points")
+    after, line = found(tmp_path / "points"), read_log(tmp_path / "points" / "log.jsonl")[0]
+    exact = np.sin(TAU * after["x_f"]) * np.cos(TAU * after["z_c"])
+    np.testing.assert_allclose(after["u"][0].transpose("x_f", "z_c", ...)[..., 0], exact, atol=2e-3)
+    assert line["divergence"] < 1e-12
+
+
+@pytest.mark.parametrize(("changes", "message"), [
+    ({"initial": {"source": "SOURCE", "time": 0.003}}, r"initial.time = 0.003: .* has no state of it; choose one of 0,"),
+    ({"initial": {"source": "nowhere"}}, "initial.source: nowhere: there is no such run"),
+    ({"initial": {"time": 1.0}}, "initial.time = 1.0: it is that of a state in initial.source"),
+    ({"initial": {"source": "SOURCE", "velocity": [0, 0, 0]}}, "initial.velocity = .*: source is given as well"),
+    ({"initial": {"source": 3}}, "initial.source = 3: give the name of a run directory"),
+    ({"initial": {"velocity": [np.zeros((2, 2, 2)), 0, 0]}}, r"velocity\[1\] = .*the points \[16, 2, 16\] along z"),
+    ({"initial": {"velocity": [np.full((16, 2, 16), np.nan), 0, 0]}}, "not finite"),
+    ({"initial": {"source": "SOURCE"}, "grid": {"cells": [16, 2, 16], "lengths": [2.0, 0.125, 1.0]}}, "reaches from x"),
+    ({"initial": {"source": xr.Dataset({"u": ("t", [1.0])})}}, "u of the dataset has the dimensions t; give three"),
+])  # fmt: skip
+def test_bad_input_is_told(origin, tmp_path, changes, message):
+    initial = changes["initial"]
+    if isinstance(initial.get("source"), str) and initial["source"] == "SOURCE":
+        changes = {**changes, "initial": {**initial, "source": str(origin)}}
+    with pytest.raises(BadInput, match=message):
+        go(vortices(16, **changes), tmp_path / "run")
+
+
+def test_a_file_names_its_source_relative_to_itself(tmp_path):
+    case = vortices(16, initial={"source": "other_run", "time": 0.004})
+    (tmp_path / "case.toml").write_text(case.to_toml())
+    loaded = Case.load(tmp_path / "case.toml")
+    assert loaded.initial.source == str(tmp_path / "other_run") and loaded.initial.time == 0.004
+    assert Case.load(tmp_path / "case.toml") == loaded == Case(**loaded.model_dump())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("share", [1.5, 2.0])
+def test_vortices_keep_their_order_on_a_finer_grid(tmp_path, share):
+    """Began on n cells, gone on with on more: the error against the exact solution falls with n^2."""
+    errors = []
+    for n in (16, 32, 64):
+        first, then = tmp_path / f"{n}", tmp_path / f"{n}_finer"
+        go(vortices(n, time={"end": 0.05, "step": 0.05 / n}), first)
+        go(vortices(round(share * n), initial={"source": str(first)}, time={"end": 0.05, "step": 0.05 / n}), then)
+        fields, line = found(then).isel(time=-1), read_log(then / "log.jsonl")[0]
+        assert line["divergence"] < 1e-11
+        x, z = fields["x_f"] - 0.1, fields["z_c"]  # the vortices are carried along x at speed 1
+        exact = 1 + np.sin(TAU * x) * np.cos(TAU * z) * np.exp(-2 * 0.01 * TAU**2 * 0.1)
+        errors.append(float(abs(fields["u"] - exact).max()))
+    observed = np.log2(np.array(errors[:-1]) / errors[1:])
+    assert (observed > 1.9).all(), (errors, observed)
+
+
+@pytest.mark.slow
+def test_on_the_same_grid_of_walls_a_snapshot_is_as_it_is(tmp_path):
+    go(stirred(output={"precision": "double", "every": {"steps": 3}}), tmp_path / "first")
+    later = stirred(output={"precision": "double"}, initial={"source": str(tmp_path / "first")}, fluid={"viscosity": 0.1})
+    go(later, tmp_path / "then")
+    for name in ("u", "v", "w", "T"):
+        np.testing.assert_array_equal(found(tmp_path / "then")[name][0], found(tmp_path / "first")[name][-1])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["two_phase", "charts"])
+def test_other_models_go_on_with_checkpoints_of_their_case_alone(tmp_path, kind):
+    """A fixed number of steps more is what one run does in all of them."""
+
+    def made(steps, **initial):
+        if kind == "charts":
+            return on_charts(LID, time__steps=steps, initial=initial)
+        return two_phases.case(time={"steps": steps, "step": 1e-3}, initial=initial)
+
+    go(made(6), tmp_path / "first")
+    go(made(12), tmp_path / "whole")
+    go(made(6, source=str(tmp_path / "first")), tmp_path / "then")
+    (fields, log), (expected, lines) = contents(tmp_path / "then"), contents(tmp_path / "whole")
+    for name in fields.keys() - {"time"}:
+        np.testing.assert_array_equal(fields[name][-1], expected[name][-1], err_msg=name)
+    assert log[-1]["kinetic_energy"] == lines[-1]["kinetic_energy"]
+    other = made(6, source=str(tmp_path / "first")).replace(**{"grid.cells": [8, 8, 8]})
+    with pytest.raises(BadInput, match=r"initial.source: .*grid.cells.* begins with a checkpoint of a run of the same case"):
+        _ = Simulation(other, (1, 1, 1)).origin
