@@ -21,6 +21,10 @@ OWN = {  # what a file has for values of our own types
     "Every": "interval",
     "Expression": "number or expression",
     "Function": "number or expression",
+    "Given": "number or expression",
+    "GivenState": "text",
+    "TimeFunction": "number or expression",
+    "TimeTable": "number or expression",
     "ProfileTable": "name of a file",
 }
 PLURAL = {"number or expression": "numbers or expressions"}

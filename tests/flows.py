@@ -152,7 +152,7 @@ def _run(
     movement = Movement(setup.moving, shard) if setup.moving else None
     if movement is not None:
         movement.begin(0.0)
-    shard.run(model.start, dt=1.0, **setup.inflows.begin(shard))
+    shard.run(model.start, dt=1.0, **setup.inflows.begin(shard), **setup.system.timed.begin(0.0))
     settling = SteadyWatch(setup.settled, shard) if setup.settled else None
     if settling is not None:
         settling.begin(0.0)
@@ -164,7 +164,7 @@ def _run(
         if tick.finished:
             break
         before, tick = tick, clock.advance(tick, shard.scalars["rate"], model.spreads(shard.scalars))
-        numbers = setup.inflows.advance(shard, before.time, tick.dt)
+        numbers = setup.inflows.advance(shard, before.time, tick.dt) | setup.system.timed.advance(before.time, tick.dt)
         if movement is not None:
             movement.advance(tick.time)
         shard.run(model.step, **model.scalars(tick.dt, tick.ratio), **numbers)

@@ -21,6 +21,7 @@ from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box, triple
 from taskflow.runtime.tasks import frame
 from taskflow.simulation.case import Case
+from taskflow.simulation.case.timed import Value
 from taskflow.simulation.expression import Expression
 from taskflow.simulation.profile_table import Column
 
@@ -162,12 +163,12 @@ def inflow_profiles(case: Case, face: str) -> dict[str, InflowProfile]:
     if case.heat and side.temperature is not None:
         profiles["T"] = _formula(side.temperature)
     if side.phase is not None:
-        profiles["f"] = _formula(side.phase if isinstance(side.phase, Expression) else 2.0 - side.phase)
+        profiles["f"] = _formula(2.0 - side.phase if isinstance(side.phase, float) else side.phase)
     return profiles
 
 
-def _formula(value: float | Expression) -> Expression:
-    return value if isinstance(value, Expression) else Expression(value)
+def _formula(value: Value) -> InflowProfile:
+    return Expression(value) if isinstance(value, float) else value
 
 
 def _wind(case: Case, face: str) -> list[LogProfile]:

@@ -17,6 +17,8 @@ from taskflow.runtime.machine import Control, Shard, copy_bandwidth
 from taskflow.simulation.bodies import Movement
 from taskflow.simulation.build.pressure import explained
 from taskflow.simulation.build.simulation import BlockSpec
+from taskflow.simulation.case.table import written
+from taskflow.simulation.case.timed import of_time
 from taskflow.simulation.checkpoints import CheckpointPolicy, CheckpointWriter, restore
 from taskflow.simulation.doubts import Doubts
 from taskflow.simulation.initial import InitialFields
@@ -57,6 +59,7 @@ class RunLoop:
         self.spec, directory = job.spec, policy.folder.parent
         self.directory = directory
         self.model, self.clock = self.spec.model, self.spec.clock
+        self.timed = replace(self.spec.timed, instead={})  # of this run: somebody may set values
         self.measuring = StateLog(self.spec.measures, shard, directory / LOG, policy.guard)
         self.doubts = Doubts(self.spec, shard, cautioned=job.cautioned)
         self.sanity = self.doubts.sanity
@@ -93,6 +96,7 @@ class RunLoop:
         tick = self.clock.advance(before, rate, spreads)
         self._warn(*self.doubts.of_step(tick))
         numbers = self.spec.inflows.advance(shard, before.time, tick.dt, before.dt) if self.spec.inflows else {}
+        numbers |= self.timed.advance(before.time, tick.dt)
         if self.movement is not None and self.spec.ways is not None:
             self.spec.ways.follow(tick.time)
             self.movement.advance(tick.time)
@@ -189,6 +193,7 @@ class RunLoop:
         self._given(resumed.tick.time)
         restore(resumed.checkpoint, self.job.policy, self.shard)
         state = resumed.checkpoint.state
+        self.timed.instead.update({key: of_time(given) for key, given in state.get("given", {}).items()})
         if self.settling is not None and resumed.settling is not None:
             self.settling.go_on(resumed.settling)
         elif self.settling is not None:
@@ -211,7 +216,8 @@ class RunLoop:
             self.spec.constants.fill(self.shard)
         if self.movement is not None:
             self.movement.begin(time)
-        return self.spec.inflows.begin(self.shard) if self.spec.inflows else {}
+        entering = self.spec.inflows.begin(self.shard) if self.spec.inflows else {}
+        return entering | self.timed.begin(time)
 
     def _judged(self, tick: Tick, before: Tick) -> Tick:
         """The tick, made the last one in a steady state."""
@@ -291,6 +297,7 @@ class RunLoop:
             "ended": self.ended if tick.finished and self.stopped is None else None,
             "settling": self.settling.state if self.settling else None,
             "sanity": self.sanity.state,
+            "given": {key: written(given) for key, given in self.timed.instead.items()},
             "blocks": self.shard.partition.shape,
             "case": self.spec.case,
         }

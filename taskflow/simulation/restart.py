@@ -93,6 +93,7 @@ class SavedState(SavedPart):
     averages: dict[Name, Samples]
     settling: While | Residuals | Missed | None = None
     sanity: dict[Name, float] = {}
+    given: dict[Name, float | str] = {}
     lines: Count
     log: Checksum
     seconds: NonNegativeFloat

@@ -6,13 +6,13 @@ pressure needs no ghost cells.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from taskflow.errors import BadInput
 from taskflow.flow.grid import AXES, Grid, Vector, on_face
 from taskflow.flow.kernels import KERNELS
 from taskflow.runtime.regions import Box, triple
-from taskflow.runtime.tasks import FACES, Face, Launch, ReadWrite, Write, facing, frame, task
+from taskflow.runtime.tasks import FACES, Face, Launch, ReadWrite, Scalar, Write, facing, frame, task
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,10 @@ class Wall:
     Both are kinematic (over density and heat capacity: the flux is a temperature times a velocity, the transfer
     coefficient a velocity); they count where there is no temperature. The default insulates. `roughness` is the length
     z_0 of the law of the wall, see `taskflow.flow.boundaries.rough_wall`; 0 is a smooth wall.
+
+    `timed` names what changes in time, "velocity", "temperature" or "heat", which is all that does not depend on the
+    temperature at the wall: whoever runs the steps gives the scalars of `timed` at the end of each stage. Numbers of
+    it here are the largest ones.
     """
 
     velocity: Vector = (0.0, 0.0, 0.0)
@@ -31,6 +35,7 @@ class Wall:
     heat_transfer: float = 0.0
     outside_temperature: float = 0.0
     roughness: float = 0.0
+    timed: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -85,6 +90,9 @@ class Mirror:
     value: float
 
 
+AROUND = Mirror(-1.0, 2.0)  # the mean of ghost and inside is what is given
+
+
 @dataclass(frozen=True)
 class MirrorTwo:
     """Ghost = factor inside + value, for two fields with values of their own."""
@@ -92,6 +100,11 @@ class MirrorTwo:
     factor: float
     first: float
     second: float
+
+
+def timed(face: str, name: str, ending: str) -> str:
+    """The scalar of what changes in time on a face, at the end of a stage: u, v, w, T, "heat" or that of a scalar."""
+    return f"side_{face}_{name}{ending}"
 
 
 INSIDE = facing(n=(1, 1))  # from a ghost cell to the cell inside, from a face to the next one
@@ -114,6 +127,20 @@ def mirror_two(q: ReadWrite[INSIDE], r: ReadWrite[INSIDE], *, on: Face, mirror: 
     """
 
 
+@task(kernel=KERNELS / "boundaries" / "boundary.cu")
+def mirror_timed(q: ReadWrite[INSIDE], *, on: Face, given: Scalar, mirror: Mirror) -> None:
+    """q[ghost] = factor q[inside] + value given, over the layer of ghost cells beyond a face."""
+
+
+@task(kernel=KERNELS / "boundaries" / "boundary.cu")
+def mirror_two_timed(
+    q: ReadWrite[INSIDE], r: ReadWrite[INSIDE], *, on: Face, first: Scalar, second: Scalar, mirror: Mirror
+) -> None:
+    """q[ghost] = factor q[inside] + value first, r[ghost] = factor r[inside] + value second, over the layer of ghost
+    cells beyond a face.
+    """
+
+
 def normal_velocity(velocity: tuple[str, str, str], boundaries: Boundaries, grid: Grid) -> Iterator[Launch]:
     """Nothing flows through walls and slip boundaries: the velocity normal to them is zero. One launch for each, over
     its faces.
@@ -132,9 +159,11 @@ def normal_velocity(velocity: tuple[str, str, str], boundaries: Boundaries, grid
         yield impose(velocity[axis], over=on_face(face, grid), value=Value(0.0))
 
 
-def velocity_ghosts(velocity: tuple[str, str, str], boundaries: Boundaries, grid: Grid) -> Iterator[Launch]:
+def velocity_ghosts(
+    velocity: tuple[str, str, str], boundaries: Boundaries, grid: Grid, ending: str = ""
+) -> Iterator[Launch]:
     """Ghost values of the velocities along a boundary: 2 velocity - inside beyond a wall, inside beyond slip boundaries
-    and outflows by pressure.
+    and outflows by pressure; `ending` is that of the scalars of the stage.
 
     One launch per boundary. Needs `normal_velocity` before, for the ghosts beyond edges, where two boundaries meet.
     """
@@ -143,26 +172,45 @@ def velocity_ghosts(velocity: tuple[str, str, str], boundaries: Boundaries, grid
             continue
         axis, _ = frame(face)
         first, second = (a for a in range(3) if a != axis)
+        over = beyond(face, grid)
+        if isinstance(boundary, Wall) and "velocity" in boundary.timed:
+            speeds = {key: timed(face, "uvw"[a], ending) for key, a in (("first", first), ("second", second))}
+            yield mirror_two_timed(velocity[first], velocity[second], over=over, on=face, **speeds, mirror=AROUND)
+            continue
         speed = boundary.velocity if isinstance(boundary, Wall) else (0.0, 0.0, 0.0)
         values = MirrorTwo(-1.0 if isinstance(boundary, Wall) else 1.0, 2 * speed[first], 2 * speed[second])
-        yield mirror_two(velocity[first], velocity[second], over=beyond(face, grid), on=face, mirror=values)
+        yield mirror_two(velocity[first], velocity[second], over=over, on=face, mirror=values)
 
 
-def temperature_ghosts(temperature: str, boundaries: Boundaries, grid: Grid, diffusivity: float) -> Iterator[Launch]:
+def temperature_ghosts(
+    temperature: str, boundaries: Boundaries, grid: Grid, diffusivity: float, ending: str = ""
+) -> Iterator[Launch]:
     """Ghost temperatures beyond walls that have a temperature: 2 temperature - inside; where heat flows into the fluid:
-    those with which diffusivity (ghost - inside) / spacing is that flux; inside beyond all others.
+    those with which diffusivity (ghost - inside) / spacing is that flux; inside beyond all others. `ending` is that of
+    the scalars of the stage.
 
     One launch per boundary. Raises BadInput for a heat flux into a fluid that conducts no heat.
     """
     for face, boundary in _in_order(boundaries, grid):
         if isinstance(boundary, FILLED):
             continue
-        values = Mirror(1.0, 0.0)
+        values, over = Mirror(1.0, 0.0), beyond(face, grid)
+        changing = boundary.timed & {"temperature", "heat"} if isinstance(boundary, Wall) else frozenset()
+        if isinstance(boundary, Wall) and changing:
+            name = "T" if "temperature" in changing else "heat"
+            values = AROUND if name == "T" else _passed(face, boundary, grid, diffusivity)
+            yield mirror_timed(temperature, over=over, on=face, given=timed(face, name, ending), mirror=values)
+            continue
         if isinstance(boundary, Wall) and boundary.temperature is not None:
             values = Mirror(-1.0, 2 * boundary.temperature)
         elif isinstance(boundary, Wall):
             values = _conducting(face, boundary, grid, diffusivity)
-        yield mirror(temperature, over=beyond(face, grid), on=face, mirror=values)
+        yield mirror(temperature, over=over, on=face, mirror=values)
+
+
+def _passed(face: str, wall: Wall, grid: Grid, diffusivity: float) -> Mirror:
+    """The mirror of `_conducting` but for the heat that comes, a factor of its value."""
+    return _conducting(face, replace(wall, heat_flux=1.0, outside_temperature=0.0), grid, diffusivity)
 
 
 def _conducting(face: str, wall: Wall, grid: Grid, diffusivity: float) -> Mirror:

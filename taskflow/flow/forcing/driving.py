@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from taskflow.flow.bodies import Obstacles
 from taskflow.flow.bodies.bulk_velocity import BulkVelocityTarget, force_around_bodies, is_kept_around_bodies, stage
@@ -22,7 +23,7 @@ from taskflow.flow.operators.momentum import Fluid
 from taskflow.flow.operators.rates import advective_rate, exact_sum
 from taskflow.flow.time.schemes import Scheme
 from taskflow.runtime.regions import Box
-from taskflow.runtime.tasks import Launch, ReadWrite, Roles, Scalar, reduced, task
+from taskflow.runtime.tasks import Axis, Launch, ReadWrite, Roles, Scalar, reduced, task
 
 NOTHING = (0.0, 0.0, 0.0)
 Means = tuple[float | None, float | None, float | None]  # None: as the flow will have it
@@ -69,17 +70,34 @@ class Setting:
     bodies: Obstacles | None
 
 
+@task(kernel=KERNELS / "forcing" / "body_force.cu")
+def accelerate(
+    h_q: ReadWrite, q_new: ReadWrite, *, along: Axis, dt: Scalar, ratio: Scalar, force: Scalar, grid: Grid
+) -> None:
+    """q_new += dt (1 + ratio/2) force, h_q += force, q being the velocity along an axis, on faces. After the momentum
+    equation of the same stage: then h has all of H. Faces that lie on a wall keep their velocity.
+    """
+
+
+def body_force(axis: int, stage: str) -> str:
+    """The scalar of a force along an axis that changes in time, at the beginning of the stage whose names end so."""
+    return f"body_force_{'xyz'[axis]}{stage}"
+
+
 @dataclass(frozen=True)
 class Driving:
     """du/dt = ... - 2 rotation x u + F(t),    dT/dt = ... - u . gradient
 
     `rotation`: angular velocity of the frame; `gradient`: of a background temperature, from which T is the departure;
-    `means`: over the fluid, of u, v, w, each kept by a uniform F along it where it is a number.
+    `means`: over the fluid, of u, v, w, each kept by a uniform F along it where it is a number. `forced` are the axes
+    along which a uniform force acts that is given as a function of time: whoever runs the steps gives the scalars of
+    `body_force` for each stage.
     """
 
     rotation: Vector = NOTHING
     gradient: Vector = NOTHING
     means: Means = (None, None, None)
+    forced: tuple[int, ...] = ()
 
     def begin(self, f: Roles, setting: Setting) -> Iterator[Launch]:
         """The initial u, v, w get the means that they will keep. Needs their values on all faces, and p."""
@@ -93,6 +111,10 @@ class Driving:
         """
         yield from coriolis_force(f, self.rotation, over=setting.box, grid=setting.grid, **names)
         yield from stratification(f, self.gradient, over=setting.box, **names)
+        for axis in self.forced:
+            tendency, new, force = f[f"h_{'uvw'[axis]}"], f[f"{'uvw'[axis]}_new"], body_force(axis, stage(names["dt"]))
+            where: dict[str, Any] = {"over": setting.box, "along": "xyz"[axis], "grid": setting.grid}
+            yield accelerate(tendency, new, force=force, **where, **names)
         yield from self.keep(f, (f.u_new, f.v_new, f.w_new), names["dt"], setting)
 
     def keep(self, f: Roles, velocity: tuple[str, str, str], dt: str, setting: Setting) -> Iterator[Launch]:

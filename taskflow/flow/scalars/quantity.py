@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from taskflow.errors import BadInput
-from taskflow.flow.boundaries.boundary import Mirror, beyond, mirror
+from taskflow.flow.boundaries.boundary import AROUND, Mirror, beyond, mirror, mirror_timed, timed
 from taskflow.flow.grid import Counts, Grid, StaggeredGrid, Vector
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.scalars.transport import GHOST, Transport, bounded_euler, bounded_heun, transport
@@ -77,16 +77,20 @@ def _extent(source: Source, grid: StaggeredGrid, axis: int) -> tuple[int, int, f
 
 @dataclass(frozen=True)
 class Fixed:
-    """A value on a face of the domain."""
+    """A value on a face of the domain; the largest one where it is `timed`, and changes: see `Wall`."""
 
     value: float
+    timed: bool = False
 
 
 @dataclass(frozen=True)
 class Flux:
-    """A diffusive flux through a face of the domain, per area and time, positive into it; 0: no gradient across it."""
+    """A diffusive flux through a face of the domain, per area and time, positive into it; 0: no gradient across it. It
+    is the largest one where it is `timed`, and changes.
+    """
 
     flux: float = 0.0
+    timed: bool = False
 
 
 Faces = Mapping[str, Fixed | Flux]  # by face, x_min to z_max
@@ -161,22 +165,22 @@ class Quantity:
         yield from self._released(now, dt, grid, mixing, part=0.5)
 
     def advance(self, f: Roles, dt: str, grid: StaggeredGrid, mixing: Mixing) -> Iterator[Launch]:
-        """A passive scalar that is `bounded` to the end of the stage, with its ghost values."""
+        """A passive scalar that is `bounded` to the end of a step of one stage, with its ghost values."""
         yield from self.euler(f, dt, grid, mixing)
         yield from self.ghosts(f[f"{self.name}_new"], grid.constants)
         yield from self.heun(f, dt, grid, mixing)
         yield from self.ghosts(f[self.name], grid.constants)
 
-    def ghosts(self, name: str, grid: Grid) -> Iterator[Launch]:
+    def ghosts(self, name: str, grid: Grid, ending: str = "") -> Iterator[Launch]:
         """Ghost values of a passive scalar: 2 value - inside beyond faces that have one, inside + flux spacing /
-        diffusivity beyond others. One launch per face.
+        diffusivity beyond others. One launch per face; `ending` is that of the scalars of the stage.
 
         Raises BadInput for a flux of what does not diffuse.
         """
         for face, condition in self.faces.items():
             if isinstance(condition, Fixed):
                 values = Mirror(-1.0, 2 * condition.value)
-            elif condition.flux == 0:
+            elif condition.flux == 0 and not condition.timed:
                 values = Mirror(1.0, 0.0)
             elif self.diffusivity == 0:
                 raise BadInput(
@@ -185,7 +189,12 @@ class Quantity:
                 )
             else:
                 values = Mirror(1.0, condition.flux * grid.beside(face) / self.diffusivity)
-            yield mirror(name, over=beyond(face, grid), on=face, mirror=values)
+            over = beyond(face, grid)
+            if condition.timed:
+                values = AROUND if isinstance(condition, Fixed) else Mirror(1.0, grid.beside(face) / self.diffusivity)
+                yield mirror_timed(name, over=over, on=face, given=timed(face, self.name, ending), mirror=values)
+            else:
+                yield mirror(name, over=over, on=face, mirror=values)
 
     def _released(
         self, name: str, dt: str, grid: StaggeredGrid, mixing: Mixing, *, part: float = 1.0

@@ -22,6 +22,7 @@ from taskflow.simulation.bodies.inertia import MovingBody
 from taskflow.simulation.build.physics import conditions, outflows_described, physics, turbulence_described
 from taskflow.simulation.build.scales import Scales, advective_rate, scales
 from taskflow.simulation.build.system import System, moment
+from taskflow.simulation.build.timed import TimedNumbers, timed_numbers, times
 from taskflow.simulation.case import FACES
 from taskflow.simulation.case.case import all_fields
 from taskflow.simulation.case.magnitudes import Magnitudes
@@ -172,6 +173,11 @@ class FlowSystem(System):
         return Inflows(self.sim.grid, self._profiles, self.model.openings, self.sim.dtype)
 
     @cached_property
+    def timed(self) -> TimedNumbers:
+        """The numbers on walls and of forces that change in time."""
+        return TimedNumbers(timed_numbers(self.sim.case), self.model.scheme)
+
+    @cached_property
     def obstacles(self) -> Obstacles | None:
         """The bodies as the model knows them; None without any."""
         return self.sim.bodies.obstacles(self.forced) if self.sim.case.obstacles else None
@@ -213,6 +219,8 @@ class FlowSystem(System):
             path = sim.bodies.path
             sim.ways.check(path[-1], path, sim.case.time.step)
         self.inflows.check(moments(sim.case))
+        known = sim.case.time.end is not None or sim.case.time.step is not None
+        self.timed.check(times(sim.case)[: None if known else 1])
         initial = largest(sim.case, sim.grid)
         self._check_sizes(initial)
         speeds = [value for name, value in initial.items() if name in VELOCITY]

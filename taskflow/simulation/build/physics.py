@@ -4,6 +4,7 @@ scalars and turbulence, as a `FlowModel` takes them and in words.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -34,7 +35,9 @@ from taskflow.flow.bodies import Obstacles
 from taskflow.flow.forcing.coriolis import geostrophic_force
 from taskflow.flow.model import FlowModel
 from taskflow.output.conditions import SIDES, Conditions, Side
+from taskflow.simulation.build.timed import largest
 from taskflow.simulation.case import FACES, MODELS, SCHEMES, Case, PassiveScalar, SourceTable
+from taskflow.simulation.case.timed import Value, changes
 
 ADVECTION = {"central": CENTRAL, "quick": QUICK}  # other schemes are those of systems with a fluid of their own
 OUTFLOWS: dict[float | str | None, Boundary] = {
@@ -69,7 +72,8 @@ def physics(case: Case, grid: StaggeredGrid, obstacles: Obstacles | None, *, var
 
 def _force(case: Case) -> tuple[float, float, float]:
     """The constant force: that of the case, and the pressure gradient behind a geostrophic wind."""
-    (a, b, c), (x, y, z) = case.body.force, geostrophic_force(case.body.rotation, case.body.geostrophic_wind)
+    a, b, c = (part if isinstance(part, float) else 0.0 for part in case.body.force)
+    x, y, z = geostrophic_force(case.body.rotation, case.body.geostrophic_wind)
     return a + x, b + y, c + z
 
 
@@ -84,7 +88,9 @@ def _driving(case: Case) -> Driving:
     """The forces that depend on the flow."""
     body = case.body
     gradient = case.heat.background_gradient if case.heat else (0.0, 0.0, 0.0)
-    return Driving(body.rotation, gradient, body.bulk_velocity.means if body.bulk_velocity else (None, None, None))
+    means = body.bulk_velocity.means if body.bulk_velocity else (None, None, None)
+    forced = tuple(axis for axis, part in enumerate(body.force) if changes(part))
+    return Driving(body.rotation, gradient, means, forced)
 
 
 def _boundary(case: Case, face: str) -> Boundary:
@@ -96,9 +102,16 @@ def _boundary(case: Case, face: str) -> Boundary:
         return OUTFLOWS[table.pressure]
     if table.type == "slip":
         return Slip()
-    temperature = table.temperature if isinstance(table.temperature, float) else None
-    transfer = table.heat_transfer or 0.0, table.outside_temperature or 0.0
-    return Wall(table.numbers, temperature, table.heat_flux or 0.0, *transfer, table.roughness or 0.0)
+    x, y, z = (largest(part, case) for part in table.velocity or (0.0, 0.0, 0.0))
+    temperature = None if table.temperature is None else largest(table.temperature, case)
+    transfer = table.heat_transfer or 0.0, largest(table.outside_temperature, case)
+    kinds = {
+        "velocity": changes(*(table.velocity or ())),
+        "temperature": changes(table.temperature),
+        "heat": changes(table.heat_flux, table.outside_temperature),
+    }
+    in_time = frozenset(kind for kind, changing in kinds.items() if changing)
+    return Wall((x, y, z), temperature, largest(table.heat_flux, case), *transfer, table.roughness or 0.0, in_time)
 
 
 def _temperature(case: Case, grid: StaggeredGrid) -> Quantity | None:
@@ -119,7 +132,8 @@ def _passive(case: Case, scalar: PassiveScalar, grid: StaggeredGrid) -> Quantity
             if side is None:
                 faces[face] = Fixed(0.0) if enters else Flux(0.0)
             else:
-                faces[face] = Flux(side.flux or 0.0) if side.value is None else Fixed(side.value)
+                kind, given = (Flux, side.flux) if side.value is None else (Fixed, side.value)
+                faces[face] = kind(largest(given, case), changes(given))
     sources = tuple(_sources(scalar.sources, grid))
     transport = Transport(scalar.diffusivity, scalar.source)
     return Quantity(scalar.name, transport, scalar.scheme != "central", sources, faces)
@@ -183,18 +197,23 @@ def conditions(case: Case) -> Conditions:
     )
 
 
+def _constant(of: Value | None) -> float | None:
+    """A number; NaN for what changes in time."""
+    return of if of is None or isinstance(of, float) else math.nan
+
+
 def _side(case: Case, name: str) -> Side:
     boundary = case.boundary(name)
     if boundary.type != "wall":
         return Side(type=boundary.type)
-    temperature = boundary.temperature if isinstance(boundary.temperature, float) else None
-    insulated = case.heat is not None and temperature is None and boundary.heat_transfer is None
+    insulated = case.heat is not None and boundary.temperature is None and boundary.heat_transfer is None
+    x, y, z = map(_constant, boundary.velocity or (0.0, 0.0, 0.0))
     return Side(
         type="wall",
-        velocity=boundary.numbers,
-        temperature=temperature,
-        heat_flux=boundary.heat_flux if insulated else None,
+        velocity=(x or 0.0, y or 0.0, z or 0.0),
+        temperature=_constant(boundary.temperature),
+        heat_flux=_constant(boundary.heat_flux) if insulated else None,
         heat_transfer=boundary.heat_transfer,
-        outside_temperature=boundary.outside_temperature,
+        outside_temperature=_constant(boundary.outside_temperature),
         roughness=boundary.roughness,
     )

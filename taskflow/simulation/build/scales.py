@@ -12,6 +12,7 @@ import numpy as np
 from taskflow.flow import ConvectiveOutflow, Fixed, Flux, Inflow, PressureOutflow, Quantity, Wall
 from taskflow.flow.grid import StaggeredGrid, on_face
 from taskflow.flow.model import VELOCITY
+from taskflow.simulation.build.timed import largest as largest_in_time
 from taskflow.simulation.inflow import moments
 from taskflow.simulation.initial import largest
 
@@ -57,7 +58,8 @@ def scales(flow: FlowSystem) -> Scales:
     speeds += bodies(flow)
     speeds.append(np.array([mean or 0.0 for mean in model.driving.means]))
     speeds.append(np.array(case.body.geostrophic_wind))
-    speed = Scale(max(float(np.linalg.norm(velocity)) for velocity in speeds), math.hypot(*model.fluid.force))
+    forces = [largest_in_time(case.body.force[axis], case) for axis in model.driving.forced]
+    speed = Scale(max(float(np.linalg.norm(velocity)) for velocity in speeds), math.hypot(*model.fluid.force, *forces))
     lift = abs(model.buoyancy.expansion) * math.hypot(*model.buoyancy.gravity) if model.buoyancy else 0.0
     carried = {scalar.name: _passive(scalar, model.staggered) for scalar in model.passive}
     if model.heat:

@@ -23,6 +23,7 @@ from taskflow.simulation.build.domain import Domain
 from taskflow.simulation.build.projection import system_of
 from taskflow.simulation.build.scales import Scales
 from taskflow.simulation.build.system import Constants, Entering, Measures, System
+from taskflow.simulation.build.timed import TimedNumbers
 from taskflow.simulation.case import Case
 from taskflow.simulation.origin import Origin
 from taskflow.simulation.records.fields import STATISTICS
@@ -38,7 +39,7 @@ class BlockSpec:
     """A case as its blocks compute it. Picklable.
 
     `case` is its text, `settled` the criterion of a steady state, `stability` that of steps where it is known, `scales`
-    the largest values that the case explains, `sweeps` the number of iterations of the solver where it is fixed,
+    the largest values that the case explains, `timed` the numbers that change in time, `sweeps` the number of iterations of the solver where it is fixed,
     `counted` the scalars that count the iterations of a step that end at a tolerance, `remedy` what its system says of
     runs that diverge. `ways` are the bodies of which some move, and what these may meet. Recorded beside
     snapshots are `averages`, `spectra`, `probes`, `planes` (how often, by group) and `integrals`.
@@ -56,6 +57,7 @@ class BlockSpec:
     counted: tuple[str, ...]
     remedy: str | None
     inflows: Entering | None
+    timed: TimedNumbers
     constants: Constants | None
     ways: Surroundings | None
     averages: TimeAverages[Statistics] | None
@@ -242,6 +244,7 @@ class Simulation:
             counted=self.step_cost.counted,
             remedy=self.system.remedy,
             inflows=self.inflows,
+            timed=self.system.timed,
             constants=self.system.constants,
             ways=self.ways,
             averages=self.averages,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
+from taskflow.errors import BadInput
 from taskflow.flow.boundaries.open_boundaries import OpenBoundaries
 from taskflow.flow.measures.energy_budget import EnergyBudget
 from taskflow.flow.measures.isosurface import Isosurface, ValueSurface
@@ -21,6 +22,7 @@ from taskflow.runtime.regions import Field
 from taskflow.runtime.tasks import Program
 from taskflow.simulation.build.domain import BoxDomain, Domain
 from taskflow.simulation.build.scales import Scale, Scales
+from taskflow.simulation.build.timed import TimedNumbers, timed_numbers
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.initial import Profile
 from taskflow.simulation.case.method import SystemType
@@ -206,6 +208,14 @@ class System(SystemType, ABC):
         """The values that enter at inflows, written for every step; None where none are."""
         grid = self.sim.grid
         return Inflows(grid, {}, OpenBoundaries({}, grid.constants, ADAMS_BASHFORTH), self.sim.dtype)
+
+    @cached_property
+    def timed(self) -> TimedNumbers:
+        """The numbers that change in time; here none. Raises BadInput where the case gives one."""
+        for number in timed_numbers(self.sim.case):
+            key = number.terms[0].key
+            raise BadInput(f"{key}: what changes in time is not available with this model; give a number")
+        return TimedNumbers((), ADAMS_BASHFORTH)
 
     @property
     def sweeps(self) -> int | None:

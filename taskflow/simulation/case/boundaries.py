@@ -9,10 +9,11 @@ from pydantic import ValidationInfo, field_validator, model_validator
 
 from taskflow.errors import BadInput
 from taskflow.simulation.case.grid import AXES, GridTable
-from taskflow.simulation.case.initial import Value, Values, one_value, three_values
 from taskflow.simulation.case.problems import CaseError, Problem, exclusive, missing, present, wrong
 from taskflow.simulation.case.table import NonNegative, Number, Positive, Table, Vector, entry, reads, written
-from taskflow.simulation.expression import Expression
+from taskflow.simulation.case.timed import Value, Values, of_time, three_values
+from taskflow.simulation.case.timed import value as read
+from taskflow.simulation.expression import COORDINATES, Expression
 from taskflow.simulation.profile_table import ProfileTable
 from taskflow.simulation.values import number, unchosen
 
@@ -62,7 +63,7 @@ def _pair(value: object) -> str:
 def _phase(value: object) -> Value:
     if not isinstance(value, str | Expression) and (isinstance(value, bool) or value not in (1, 2)):
         raise BadInput("give 1 or 2, or an expression for the share of phase 1")
-    return one_value(value)
+    return read(value)
 
 
 def _pressure(value: object) -> float | str:
@@ -77,7 +78,8 @@ class Boundary(Table):
     brief: ClassVar[str | None] = "type"
     type: Literal["wall", "slip", "symmetry", "inflow", "outflow"] = entry("see above", remedy=WANTED)
     velocity: Annotated[Values | None, reads(three_values)] = entry(
-        "of a `wall`: three numbers, in its plane. What enters at an `inflow`: numbers or [expressions](#initial)",
+        "of a `wall`, in its plane: numbers, or what [changes in time](#what-changes-in-time). What enters at an"
+        " `inflow`: numbers or [expressions](#initial), also of x, y and z",
         None,
         otherwise="a wall stands still",
     )
@@ -85,14 +87,15 @@ class Boundary(Table):
     table: Annotated[ProfileTable | None, reads(ProfileTable.load)] = entry(
         "of an `inflow`, in place of `velocity`: see [there](#inflow)", None
     )
-    temperature: Annotated[Value | None, reads(one_value)] = entry(
-        "with heat. Of a `wall`: a number. Of an `inflow`: a number or an expression",
+    temperature: Annotated[Value | None, reads(read)] = entry(
+        "with heat. Of a `wall`: a number, or what [changes in time](#what-changes-in-time). Of an `inflow`: also an"
+        " expression of x, y and z",
         None,
         otherwise="a wall is insulated; at an inflow `heat.reference`",
     )
-    heat_flux: Number | None = entry(
+    heat_flux: Annotated[Value | None, reads(of_time)] = entry(
         "with heat, of a `wall`, in place of `temperature`: kinematic (flux / density / heat capacity), positive"
-        " into the fluid",
+        " into the fluid; may [change in time](#what-changes-in-time)",
         None,
         otherwise="0: insulated",
     )
@@ -101,7 +104,9 @@ class Boundary(Table):
         " `heat_transfer` (`outside_temperature` - T) flows into the fluid, T being its temperature on the wall",
         None,
     )
-    outside_temperature: Number | None = entry("beside `heat_transfer`", None)
+    outside_temperature: Annotated[Value | None, reads(of_time)] = entry(
+        "beside `heat_transfer`; may [change in time](#what-changes-in-time)", None
+    )
     phase: Annotated[Value | None, reads(_phase)] = entry(
         "with two phases, of an `inflow`: which one enters, 1 or 2, or the share of phase 1, an expression in x, y, z"
         " and t from 0 to 1; required there",
@@ -140,21 +145,33 @@ class Boundary(Table):
 
     @property
     def numbers(self) -> Vector:
-        """The velocity of a wall."""
+        """The velocity of a wall; 0 for a component that changes in time."""
         x, y, z = (component if isinstance(component, float) else 0.0 for component in self.velocity or (0.0, 0.0, 0.0))
         return x, y, z
 
 
 def _of_wall(values: Mapping[str, Any]) -> Iterator[Problem]:
     yield from exclusive(values, "temperature", "heat_flux", "heat_transfer")
-    if isinstance(values.get("temperature"), str | Expression):
-        yield wrong("temperature", values["temperature"], "a wall has one temperature; give a number")
     moving = values.get("velocity")
-    if isinstance(moving, list | tuple) and any(isinstance(item, str | Expression) for item in moving):
-        yield wrong("velocity", moving, "a wall moves as a whole; give three numbers, in the order x, y, z")
+    for key, parts in (("velocity", moving), ("temperature", [values.get("temperature")])):
+        for part in parts if isinstance(parts, list | tuple) else ():
+            places = sorted(_names(part) & {*COORDINATES})
+            if places:
+                remedy = f"give an expression of t, without {', '.join(places)}: fields on walls are not available yet"
+                yield wrong(key, values[key], f"a wall has one {key}, in this version; {remedy}")
+                break
     for one, other in (("heat_transfer", "outside_temperature"), ("outside_temperature", "heat_transfer")):
         if present(values, one, other) == [one]:
             yield missing(other, f"{one} is given; heat passes by heat_transfer (outside_temperature - T)")
+
+
+def _names(part: Any) -> frozenset[str]:
+    """The names in an expression; none of what is no expression, or a wrong one."""
+    try:
+        found = read(part) if isinstance(part, str) else part
+    except BadInput:
+        return frozenset()
+    return found.names if isinstance(found, Expression) else frozenset()
 
 
 def _of_inflow(values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -240,7 +257,8 @@ class Boundaries(Table):
     @classmethod
     def _stays_in_its_plane(cls, side: Side, info: ValidationInfo) -> Side:
         axis = str(info.field_name)[0]
-        if side and side.type == "wall" and side.numbers[AXES.index(axis)] != 0:
+        normal = side.velocity[AXES.index(axis)] if side and side.type == "wall" and side.velocity else 0.0
+        if side and normal != 0:
             remedy = f"a wall moves in its own plane only; give 0 as its {axis} component, or an inflow"
             raise CaseError(wrong("velocity", side.velocity, remedy))
         return side

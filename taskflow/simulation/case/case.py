@@ -182,8 +182,8 @@ class Case(TableValue):
     def boundary(self, face: str) -> Boundary:
         """The condition on `face` ("x_min" ... "z_max"), with nothing left open.
 
-        `type` is "periodic", "wall", "slip", "inflow" or "outflow". But for the last two `velocity` is three numbers;
-        `temperature` or else `heat_flux` a number.
+        `type` is "periodic", "wall", "slip", "inflow" or "outflow". But for the last two `velocity` is three numbers,
+        of a wall also what changes in time; `temperature` or else `heat_flux` a number, or that.
         """
         side: Boundary | None = getattr(self.boundaries, face) if not self.periodic[AXES.index(face[0])] else None
         if side is None:
@@ -192,7 +192,7 @@ class Case(TableValue):
             return side
         kind = "slip" if side.type == "symmetry" else side.type
         flux = None if side.temperature is not None else side.heat_flux or 0.0
-        return side.model_copy(update={"type": kind, "velocity": side.numbers, "heat_flux": flux})
+        return side.model_copy(update={"type": kind, "velocity": side.velocity or side.numbers, "heat_flux": flux})
 
     def clock(self, limit: StepLimit = REST) -> Clock:
         """The schedule of the run; how long its steps may be is for its model to say."""

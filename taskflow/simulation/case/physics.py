@@ -1,7 +1,7 @@
 """The fluid and what acts on it: [fluid], [heat], [turbulence], [body]."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal, Protocol
+from typing import Annotated, Any, Literal, Protocol
 
 from pydantic import model_validator
 
@@ -10,9 +10,10 @@ from taskflow.flow.turbulence.eddy_viscosity import PRANDTL, Smagorinsky, Vreman
 from taskflow.simulation.case.boundaries import Boundaries
 from taskflow.simulation.case.grid import AXES
 from taskflow.simulation.case.initial import Initial
-from taskflow.simulation.case.problems import Problem, missing, present, wrong
-from taskflow.simulation.case.scalars import RELEASED, Sources, TransportScheme
-from taskflow.simulation.case.table import NonNegative, Number, Positive, Table, Vector, entry, written
+from taskflow.simulation.case.problems import Problem, missing, present, shown, wrong
+from taskflow.simulation.case.scalars import RELEASED, Scalars, Sources, TransportScheme
+from taskflow.simulation.case.table import NonNegative, Number, Positive, Table, Vector, entry, reads, written
+from taskflow.simulation.case.timed import Values, changes, three_of_time
 
 MODELS = {"smagorinsky": Smagorinsky, "wale": Wale, "vreman": Vreman}
 NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or leave it out"
@@ -74,7 +75,9 @@ class Forcing(Table):
     """Accelerations of the whole fluid."""
 
     gravity: Vector = entry("acts through `heat`", (0.0, 0.0, 0.0))
-    force: Vector = entry("acceleration of all fluid", (0.0, 0.0, 0.0))
+    force: Annotated[Values, reads(three_of_time)] = entry(
+        "acceleration of all fluid; may [change in time](#what-changes-in-time)", (0.0, 0.0, 0.0)
+    )
     rotation: Vector = entry(
         "the angular velocity of the frame; -2 `rotation` x u acts on the fluid. On the Earth, with x to the east, y"
         " to the north and z up: `[0, 7.29e-5 * cos(latitude), 7.29e-5 * sin(latitude)]`, as numbers",
@@ -159,7 +162,7 @@ def heat_is_on(heat: Heat | None, boundaries: Sided, initial: Initial) -> Iterat
             if heat is None:
                 yield wrong(key, written(value), NO_HEAT)
             elif option != "temperature" and value != 0 and heat.diffusivity == 0:
-                yield wrong(key, value, "no heat flows without heat.diffusivity; give one")
+                yield wrong(key, written(value), "no heat flows without heat.diffusivity; give one")
     if heat is None and initial.temperature is not None:
         yield wrong(("initial", "temperature"), initial.temperature.source, NO_HEAT)
 
@@ -188,11 +191,35 @@ def _bulk_velocity_is_free(boundaries: Boundaries, body: Forcing) -> Iterator[Pr
             remedy = f'what flows along {axis} has to come back; give boundaries.{axis} = "periodic", or leave it out'
             yield wrong(key, mean, remedy)
         if acceleration != 0:
-            remedy = f"it takes the force that it needs; give 0 for body.force along {axis} (now {acceleration:g})"
+            now = shown(written(acceleration))
+            remedy = f"it takes the force that it needs; give 0 for body.force along {axis} (now {now})"
             yield wrong(key, mean, remedy)
     if any(body.geostrophic_wind):
         remedy = "body.bulk_velocity drives the flow, too; leave one of them out"
         yield wrong(("body", "geostrophic_wind"), body.geostrophic_wind, remedy)
+
+
+def _walls_in_time_are_smooth(boundaries: Boundaries, turbulence: TurbulenceTable | None) -> Iterator[Problem]:
+    """The law of the wall, and the damping at walls, know numbers."""
+    damped = turbulence is not None and turbulence.damping == "van-driest"
+    for face, side in boundaries.sides.items():
+        if side.type != "wall":
+            continue
+        parts = (*(side.velocity or ()), side.temperature, side.heat_flux, side.outside_temperature)
+        if side.roughness is not None and changes(*parts):
+            remedy = "what changes in time at a rough wall is not available in this version; give numbers, or leave it out"
+            yield wrong(("boundaries", face, "roughness"), side.roughness, remedy)
+        elif damped and changes(*(side.velocity or ())):
+            remedy = "damping at a wall whose velocity changes in time is not available in this version; give none"
+            yield wrong(("turbulence", "damping"), "van-driest", f"boundaries.{face}: {remedy}")
+
+
+def _fluxes_in_time_are_laminar(scalars: Scalars, turbulence: TurbulenceTable | None) -> Iterator[Problem]:
+    for n, scalar in enumerate(scalars if turbulence is not None else (), start=1):
+        for face, side in scalar.boundaries:
+            if side is not None and changes(side.flux):
+                remedy = "a flux that changes in time is not available with [turbulence] in this version; give a number"
+                yield wrong(("scalars", f"[{n}]", "boundaries", face, "flux"), written(side.flux), remedy)
 
 
 def _wind_is_geostrophic(body: Forcing) -> Iterator[Problem]:
@@ -203,4 +230,4 @@ def _wind_is_geostrophic(body: Forcing) -> Iterator[Problem]:
 
 Heat.rules = (heat_is_on, _tables_have_heat, _background_is_central)
 Forcing.rules = (_bulk_velocity_is_free, _wind_is_geostrophic)
-TurbulenceTable.rules = (_rough_walls_are_resolved,)
+TurbulenceTable.rules = (_rough_walls_are_resolved, _walls_in_time_are_smooth, _fluxes_in_time_are_laminar)

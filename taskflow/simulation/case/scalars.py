@@ -10,7 +10,8 @@ from taskflow.errors import BadInput
 from taskflow.simulation.case.grid import AXES
 from taskflow.simulation.case.initial import Start
 from taskflow.simulation.case.problems import Problem, exclusive, missing, numbered, wrong
-from taskflow.simulation.case.table import NonNegative, Number, Table, Vector, entry, reads
+from taskflow.simulation.case.table import NonNegative, Number, Table, Vector, entry, reads, written
+from taskflow.simulation.case.timed import Value, of_time
 from taskflow.simulation.expression import Expression
 from taskflow.simulation.values import number, text, three
 
@@ -75,8 +76,12 @@ RELEASED = "give a list of { point = [x, y, z], rate = r }"
 class ScalarFace(Table):
     """A side with a `value`, or with a `flux` into the domain."""
 
-    value: Number | None = entry("the concentration on it", None)
-    flux: Number | None = entry("what diffuses into the domain, per area and time", None)
+    value: Annotated[Value | None, reads(of_time)] = entry(
+        "the concentration on it; may [change in time](#what-changes-in-time)", None
+    )
+    flux: Annotated[Value | None, reads(of_time)] = entry(
+        "what diffuses into the domain, per area and time; may [change in time](#what-changes-in-time)", None
+    )
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -140,7 +145,7 @@ def _scalars_have_faces(grid: GridTable, boundaries: Boundaries, scalars: Scalar
             elif side.value is not None and grid.cells[AXES.index(axis)] == 1:
                 yield wrong(key, side.written(), f"one cell in {axis} has no room for a value; leave it out")
             elif side.flux and scalar.diffusivity == 0:
-                yield wrong((*key, "flux"), side.flux, "nothing diffuses without diffusivity; give one, or a source")
+                yield wrong((*key, "flux"), written(side.flux), "nothing diffuses without diffusivity; give one, or a source")
 
 
 def _sources_are_inside(grid: GridTable, heat: Heat | None, scalars: Scalars) -> Iterator[Problem]:

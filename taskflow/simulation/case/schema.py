@@ -10,6 +10,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 
 from taskflow.simulation.case.case import Case
 from taskflow.simulation.case.initial import Function, Given, GivenState
+from taskflow.simulation.case.timed import TimeFunction, TimeTable
 from taskflow.simulation.case.method import ALL, Kind, available
 from taskflow.simulation.case.table import OTHERWISE, REMEDY, Table, written
 from taskflow.simulation.expression import Expression
@@ -17,7 +18,10 @@ from taskflow.simulation.profile_table import ProfileTable
 from taskflow.simulation.schedule import Every
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-FORMULA = {"type": ["number", "string"], "description": "a number, or an expression in x, y, z (and t at an inflow)"}
+FORMULA = {
+    "type": ["number", "string"],
+    "description": "a number, or an expression in x, y, z, and where it may change in t, or a table of t (.csv)",
+}
 LINK = re.compile(r"\[([^]]*)\]\([^)]*\)")
 AMOUNT = {"type": "number", "exclusiveMinimum": 0}
 INTERVAL = {
@@ -37,6 +41,8 @@ WRITTEN: dict[type, JsonSchemaValue] = {  # what a file has for values of our ow
     Expression: FORMULA,
     Function: FORMULA,
     Given: FORMULA,
+    TimeFunction: FORMULA,
+    TimeTable: FORMULA,
     GivenState: {"type": "string"},
     Every: INTERVAL,
     ProfileTable: {"type": "string", "description": "a CSV file, beside the case"},

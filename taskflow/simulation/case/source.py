@@ -9,6 +9,7 @@ from typing import Any
 from taskflow import files
 from taskflow.errors import BadInput
 from taskflow.simulation.case.problems import Key, shown
+from taskflow.simulation.case.timed import CSV
 
 LARGEST = 1_000_000  # bytes
 FILES = (
@@ -17,6 +18,7 @@ FILES = (
     (("initial",), "source"),
 )  # fmt: skip
 KNOWN = ("section",)  # keys that name a file, where that has a suffix, or else something known
+IN_TIME = ("boundaries", "body", "scalars")  # tables with what may change in time
 _OVERRIDE = re.compile(r"\s*([A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*)\s*=\s*(.*?)\s*", re.DOTALL)
 _DECIMAL = re.compile(r"[+-]?(\d+\.|\.\d+)([eE][+-]?\d+)?")
 _LINE = re.compile(r"at line (\d+)")
@@ -84,6 +86,18 @@ def locate(tables: dict[str, Any], folder: Path) -> None:
             named = table.get(key) if isinstance(table, dict) else None
             if isinstance(named, str) and (key not in KNOWN or Path(named).suffix):
                 table[key] = str((folder / table[key]).absolute())
+    for key in IN_TIME:
+        if key in tables:
+            tables[key] = _located(tables[key], folder)
+
+
+def _located(value: Any, folder: Path) -> Any:
+    """The same with absolute names of tables of the time."""
+    if isinstance(value, str) and value.endswith(CSV):
+        return str((folder / value).absolute())
+    if isinstance(value, dict):
+        return {key: _located(inner, folder) for key, inner in value.items()}
+    return [_located(inner, folder) for inner in value] if isinstance(value, list) else value
 
 
 def _parsed(setting: Any) -> tuple[Key, Any]:

@@ -13,6 +13,7 @@ from taskflow.simulation.case.initial import Function, Given, GivenState
 from taskflow.simulation.case.problems import shown
 from taskflow.simulation.case.source import change
 from taskflow.simulation.case.table import Table, is_mapping
+from taskflow.simulation.case.timed import TimeFunction
 
 
 class TableValue(Table):
@@ -94,7 +95,7 @@ def plain(value: Any) -> Any:
 
 def _functions(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
     """The Python functions, arrays and datasets in a table, each with the keys that lead to it."""
-    if isinstance(value, Function):
+    if isinstance(value, Function | TimeFunction):
         yield path, value.call
     elif isinstance(value, Given):
         yield path, value.values

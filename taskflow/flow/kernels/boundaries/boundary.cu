@@ -13,7 +13,24 @@ TASK mirror(Range range, InOut q, Mirror mirror) {
   for_cells(range, CELL(c) { q[c] = mirror.factor * q[c + N] + mirror.value; });
 }
 
+// q[ghost] = factor q[inside] + value given, a number that changes in time
+TASK mirror_timed(Range range, InOut q, In64 given, Mirror mirror) {
+  FRAME(range)
+  const real value = real(mirror.value * *given);
+  for_cells(range, CELL(c) { q[c] = mirror.factor * q[c + N] + value; });
+}
+
 // The same for two fields with values of their own
+TASK mirror_two_timed(Range range, InOut q, InOut r, In64 first, In64 second, Mirror mirror) {
+  FRAME(range)
+  const real one = real(mirror.value * *first), other = real(mirror.value * *second);
+  for_cells(range, CELL(c) {
+    q[c] = mirror.factor * q[c + N] + one;
+    r[c] = mirror.factor * r[c + N] + other;
+  });
+}
+
+// As mirror, for two fields with values of their own
 TASK mirror_two(Range range, InOut q, InOut r, MirrorTwo mirror) {
   FRAME(range)
   for_cells(range, CELL(c) {

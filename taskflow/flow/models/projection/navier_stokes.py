@@ -89,7 +89,7 @@ class NavierStokes(FlowModel):
         for name in (f.p, f.rhs):
             yield impose(name, over=self.staggered.box, value=Value(0.0))
         yield from self.openings.begin_ghosts(tuple(f[name] for name in self.state))
-        yield from self.update_derived_fields(f, (f.u, f.v, f.w))
+        yield from self.update_derived_fields(f, (f.u, f.v, f.w), -1)
         for quantity in self.quantities:
             yield from self.ghosts(f, quantity, f[quantity.name], -1)
         yield from self.limits(f)
@@ -97,7 +97,7 @@ class NavierStokes(FlowModel):
     def renew(self, f: Roles) -> Iterator[Launch | Repeat]:
         """See `Model`. The velocity is made free of divergence by the next step."""
         yield from normal_velocity((f.u, f.v, f.w), self.boundaries, self.grid)
-        yield from self.update_derived_fields(f, (f.u, f.v, f.w))
+        yield from self.update_derived_fields(f, (f.u, f.v, f.w), -1)
         for quantity in self.quantities:
             yield from self.ghosts(f, quantity, f[quantity.name], -1)
         yield from self.limits(f)
@@ -115,7 +115,7 @@ class NavierStokes(FlowModel):
             yield from self.openings.advance(f, n)
             yield from self.projection(f, (f.u_new, f.v_new, f.w_new), names["dt"])
             yield from self.openings.ghosts(f, new, old, n)
-            yield from self.update_derived_fields(f, (f.u_new, f.v_new, f.w_new))
+            yield from self.update_derived_fields(f, (f.u_new, f.v_new, f.w_new), n)
             for quantity in self.quantities:
                 yield from self.advance_scalar(f, quantity, n)
             for name in VELOCITY:
@@ -154,9 +154,9 @@ class NavierStokes(FlowModel):
             yield correct(velocity, f.p, None, over=box, dt=dt, grid=self.grid)
         yield from self.openings.correct(velocity, f.p, dt)
 
-    def update_derived_fields(self, f: Roles, velocity: tuple[str, str, str]) -> Iterator[Launch]:
-        """Boundary values of a velocity along walls, and the eddy viscosity that follows from it."""
-        yield from velocity_ghosts(velocity, self.boundaries, self.grid)
+    def update_derived_fields(self, f: Roles, velocity: tuple[str, str, str], n: int) -> Iterator[Launch]:
+        """Boundary values of a velocity along walls at the end of stage n, and the eddy viscosity that follows."""
+        yield from velocity_ghosts(velocity, self.boundaries, self.grid, self.scheme.endings[n])
         if self.turbulence:
             solid, viscosity = f.solid if self.obstacles else None, self.fluid.viscosity
             yield from eddy_viscosity(f, velocity, solid, self.turbulence, self.boundaries, self.grid, viscosity)
@@ -193,10 +193,11 @@ class NavierStokes(FlowModel):
         if quantity is self.heat:
             if quantity.bounded:
                 yield from self.openings.bounded_ghosts(name, n)
-            yield from temperature_ghosts(name, self.boundaries, self.grid, quantity.diffusivity)
+            ending = self.scheme.endings[n]
+            yield from temperature_ghosts(name, self.boundaries, self.grid, quantity.diffusivity, ending)
             supplies = heat_supplies(self.boundaries)
         else:
-            yield from quantity.ghosts(name, self.grid)
+            yield from quantity.ghosts(name, self.grid, self.scheme.endings[n])
             fluxes = {face: each.flux for face, each in quantity.faces.items() if isinstance(each, Flux)}
             supplies = {face: Supply(flux) for face, flux in fluxes.items() if flux != 0}
         if self.turbulence:

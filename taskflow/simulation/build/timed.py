@@ -1,0 +1,154 @@
+"""The numbers of a case that change in time, as steps read them: on sides at the end of each stage, forces where it
+begins. Every block finds them from the time alone, and nobody waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from taskflow.errors import BadInput
+from taskflow.flow.boundaries.boundary import timed
+from taskflow.flow.forcing.driving import body_force
+from taskflow.flow.time.schemes import Scheme
+from taskflow.simulation.case.boundaries import Boundary
+from taskflow.simulation.case.timed import Value, at_time, changes
+
+if TYPE_CHECKING:
+    from taskflow.simulation.case import Case
+
+SAMPLES = 257  # moments at which numbers are tried
+UNKNOWN = np.geomspace(1e-6, 1e6, SAMPLES)  # where nobody knows the end of the run
+
+
+@dataclass(frozen=True)
+class Term:
+    """A value of the case by its key, such as "boundaries.z_max.velocity[1]", and what it is multiplied by."""
+
+    key: str
+    value: Value
+    factor: float = 1.0
+
+
+@dataclass(frozen=True)
+class TimedNumber:
+    """A sum of terms in scalars whose names begin with `stem`; of the beginning of each stage, or of its end."""
+
+    stem: str
+    terms: tuple[Term, ...]
+    begins: bool = False
+
+    def at(self, time: float, instead: Mapping[str, Value]) -> float:
+        """The number of a time, with other values `instead` of some by their keys. Raises BadInput, with the key, where
+        it is none.
+        """
+        total = 0.0
+        for term in self.terms:
+            try:
+                total += term.factor * at_time(instead.get(term.key, term.value), time)
+            except BadInput as error:
+                raise BadInput(f"{term.key}: {error}") from None
+        return total
+
+
+@dataclass(frozen=True)
+class TimedNumbers:
+    """All of a case; empty where nothing changes. `instead` are values that somebody has set, by key. Picklable."""
+
+    numbers: tuple[TimedNumber, ...]
+    scheme: Scheme
+    instead: dict[str, Value] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.numbers)
+
+    @property
+    def keys(self) -> dict[str, Value]:
+        """The values that change in time, by key."""
+        terms = (term for number in self.numbers for term in number.terms)
+        return {term.key: self.instead.get(term.key, term.value) for term in terms}
+
+    def begin(self, time: float) -> dict[str, float]:
+        """The scalars of a state, which its boundary values are made of."""
+        return self._scalars([time] * len(self.scheme.ends), [time] * len(self.scheme.ends))
+
+    def advance(self, time: float, dt: float) -> dict[str, float]:
+        """The scalars of a step from `time` to time + dt."""
+        ends = self.scheme.ends
+        return self._scalars([time + dt * part for part in (0.0, *ends[:-1])], [time + dt * part for part in ends])
+
+    def check(self, times: np.ndarray) -> None:
+        """Raises BadInput, with the key, where a value is no number at one of these times."""
+        for time in times:
+            for number in self.numbers:
+                number.at(float(time), self.instead)
+
+    def _scalars(self, starts: list[float], ends: list[float]) -> dict[str, float]:
+        return {
+            f"{number.stem}{ending}": number.at(start if number.begins else end, self.instead)
+            for number in self.numbers
+            for ending, start, end in zip(self.scheme.endings, starts, ends, strict=True)
+        }
+
+
+def timed_numbers(case: Case) -> tuple[TimedNumber, ...]:
+    """All that changes in time but what enters at inflows."""
+    return (*_of_walls(case), *_of_scalars(case), *_of_forces(case))
+
+
+def _of_walls(case: Case) -> Iterator[TimedNumber]:
+    for face, side in case.boundaries.sides.items():
+        if not isinstance(side, Boundary) or side.type != "wall":
+            continue
+        key, velocity = f"boundaries.{face}", side.velocity or (0.0, 0.0, 0.0)
+        if changes(*velocity):
+            for axis, part in enumerate(velocity):
+                if "xyz"[axis] != face[0]:
+                    yield TimedNumber(timed(face, "uvw"[axis], ""), (Term(f"{key}.velocity[{axis + 1}]", part),))
+        if side.temperature is not None and changes(side.temperature):
+            yield TimedNumber(timed(face, "T", ""), (Term(f"{key}.temperature", side.temperature),))
+        outside, flux = side.outside_temperature, side.heat_flux
+        if changes(flux, outside):
+            terms = [Term(f"{key}.heat_flux", flux)] if flux is not None else []
+            terms += [Term(f"{key}.outside_temperature", outside, side.heat_transfer or 0.0)] if outside is not None else []
+            yield TimedNumber(timed(face, "heat", ""), tuple(terms))
+
+
+def _of_scalars(case: Case) -> Iterator[TimedNumber]:
+    for n, scalar in enumerate(case.scalars, start=1):
+        for face, side in getattr(scalar, "boundaries", ()):
+            for kind in ("value", "flux"):
+                given = getattr(side, kind, None)
+                if changes(given):
+                    term = Term(f"scalars[{n}].boundaries.{face}.{kind}", given)
+                    yield TimedNumber(timed(face, scalar.name, ""), (term,))
+
+
+def _of_forces(case: Case) -> Iterator[TimedNumber]:
+    for axis, part in enumerate(case.body.force):
+        if changes(part):
+            yield TimedNumber(body_force(axis, ""), (Term(f"body.force[{axis + 1}]", part),), begins=True)
+
+
+def times(case: Case) -> np.ndarray:
+    """Moments of the run; many of all lengths where its end is not known."""
+    end = case.time.end or (case.time.steps or 0) * (case.time.step or 0.0)
+    return np.linspace(0.0, end, SAMPLES) if end else np.append(0.0, UNKNOWN)
+
+
+def largest(of: Value | None, case: Case) -> float:
+    """A number, or of what changes the largest one in the run, about; 0 where there is none."""
+    if of is None or isinstance(of, float):
+        return of or 0.0
+    found = [0.0]
+    for time in times(case):
+        try:
+            found.append(at_time(of, float(time)))
+        except BadInput:  # `TimedNumbers.check` says it where it is one of the run
+            continue
+    return max(found, key=abs)
+
+

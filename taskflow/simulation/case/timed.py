@@ -1,0 +1,183 @@
+"""Numbers of a case that change in time: expressions, tables of the time, and functions given in code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from taskflow import files
+from taskflow.errors import BadInput
+from taskflow.simulation.expression import COORDINATES, Expression, field_values
+from taskflow.simulation.values import number, three
+
+CSV = ".csv"
+BESIDE = 1e-9  # of its extent a table may end before a time: times are rounded
+
+
+@dataclass(frozen=True)
+class TimeTable:
+    """A table of a number over time: two numbers in each line, the time and the value, and between them by linear
+    interpolation. The first line may have names; lines that begin with # are comments. Raises BadInput where `text`,
+    the content of the file at `path`, is something else.
+    """
+
+    path: str
+    text: str
+
+    varies = True
+
+    def __post_init__(self) -> None:
+        assert self._columns
+
+    @classmethod
+    def load(cls, path: str) -> TimeTable:
+        """The table in a file. Raises BadInput where it cannot be read."""
+        file, remedy = Path(path).absolute(), "give a file of comma-separated values"
+        return cls(str(file), files.text(file, files.TABLE, remedy, "paths are relative to the case file"))
+
+    @property
+    def source(self) -> str:
+        """The value in a case file."""
+        return self.path
+
+    @cached_property
+    def _columns(self) -> tuple[np.ndarray, np.ndarray]:
+        kept = [(n, line.split(",")) for n, line in enumerate(self.text.splitlines(), start=1)]
+        kept = [(n, row) for n, row in kept if row[0].strip() and not row[0].lstrip().startswith("#")]
+        if kept and not _is_number(kept[0][1][0]):
+            kept = kept[1:]
+        for n, row in kept:
+            if len(row) != 2 or not all(map(_is_number, row)):
+                raise self._wrong(f"line {n} is {','.join(row)[:40]!r}; give two finite numbers, the time and the value")
+        times, values = (np.array([float(row[column]) for _, row in kept]) for column in (0, 1))
+        if times.size < 2 or np.any(np.diff(times) <= 0):
+            raise self._wrong("give two or more lines, with times that increase")
+        return times, values
+
+    def at(self, time: float) -> float:
+        """The value of a time. Raises BadInput beyond the table."""
+        times, values = self._columns
+        beyond = BESIDE * (times[-1] - times[0])
+        if not times[0] - beyond <= time <= times[-1] + beyond:
+            raise self._wrong(
+                f"a value is needed at time {time:g}, the table goes from {times[0]:g} to {times[-1]:g}; give lines that"
+                " cover the run"
+            )
+        return float(np.interp(time, times, values))
+
+    def __call__(self, x: Any, y: Any, z: Any, t: float = 0.0) -> np.ndarray:
+        """The value of a time at all places, to whose shape they broadcast."""
+        return np.full(np.broadcast_shapes(np.shape(x), np.shape(y), np.shape(z)), self.at(t))
+
+    def _wrong(self, message: str) -> BadInput:
+        return BadInput(f"{Path(self.path).name}: {message}")
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return bool(np.isfinite(float(text)))
+    except ValueError:
+        return False
+
+
+@dataclass(frozen=True)
+class TimeFunction:
+    """A Python function given in code: f(t) of a number, at an inflow f(x, y, z, t) of arrays; a file can only name it.
+    It travels to the blocks by value.
+    """
+
+    call: Callable[..., Any]
+
+    varies = True
+
+    @property
+    def source(self) -> str:
+        """The function's qualified name."""
+        kind = type(self.call)
+        module = getattr(self.call, "__module__", None) or kind.__module__
+        return f"{module}.{getattr(self.call, '__qualname__', kind.__qualname__)}"
+
+    def __str__(self) -> str:
+        return self.source
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from taskflow.runtime.cluster.jobs import Pickled
+
+        return _restored, (Pickled.of(self.call),)
+
+    def at(self, time: float) -> float:
+        """The value of a time. Raises BadInput where that is no finite number."""
+        try:
+            return number(self.call(time))
+        except BadInput as error:
+            raise BadInput(f"the function {self.source} gives no number at time {time:g}: {error}") from None
+
+    def __call__(self, x: Any, y: Any, z: Any, t: float = 0.0) -> np.ndarray:
+        """Values in float64, in the shape to which x, y and z broadcast; `BadInput` where one is not finite."""
+        return field_values(self.call(x, y, z, t), (x, y, z), f"the function {self.source}")
+
+
+def _restored(pickled: Any) -> TimeFunction:
+    return TimeFunction(pickled.open())
+
+
+Timed = Expression | TimeTable | TimeFunction
+Value = float | Timed
+Values = tuple[Value, Value, Value]
+
+
+def value(given: Any) -> Value:
+    """A number, an expression in x, y, z and t, the name of a table of the time, or a function."""
+    if isinstance(given, Timed):
+        return given
+    if isinstance(given, str):
+        return TimeTable.load(given) if given.endswith(CSV) else Expression(given, timed=True)
+    if callable(given):
+        return TimeFunction(given)
+    try:
+        return number(given)
+    except BadInput:
+        raise BadInput("give a finite number, an expression, or the name of a table (.csv)") from None
+
+
+def of_time(given: Any) -> Value:
+    """A number, or what changes in time alone."""
+    read = value(given)
+    if isinstance(read, Expression) and (places := sorted(read.names & {*COORDINATES})):
+        raise BadInput(f"it is the same everywhere, in this version; give an expression of t, without {', '.join(places)}")
+    return read
+
+
+def three_values(given: Any) -> Values:
+    """Three numbers, where all are; else values."""
+    plain = not isinstance(given, list | tuple) or not any(isinstance(v, str | Timed) or callable(v) for v in given)
+    x, y, z = three(number, "three numbers")(given) if plain else three(value, "three numbers or expressions")(given)
+    return x, y, z
+
+
+def three_of_time(given: Any) -> Values:
+    """Three numbers, where all are; else values of the time."""
+    three_values(given)
+    x, y, z = three(of_time, "three numbers or expressions of t")(given)
+    return x, y, z
+
+
+def changes(*values: Value | None) -> bool:
+    """Return whether one of these changes in time."""
+    return any(isinstance(v, Timed) for v in values)
+
+
+def at_time(of: Value, time: float) -> float:
+    """The number that a value of the time is. Raises BadInput where it is none."""
+    if isinstance(of, Expression):
+        with np.errstate(all="ignore"):
+            try:
+                return float(of(0.0, 0.0, 0.0, time))
+            except BadInput:
+                raise BadInput(f"{of.source!r} is not finite at time {time:g}; give an expression that is") from None
+    return of if isinstance(of, float) else of.at(time)
