@@ -62,6 +62,7 @@ def test_a_run_goes_on_from_another_one_to_the_bit(origin, tmp_path, blocks):
         np.testing.assert_allclose(fields[name][-1], whole[name][-1], atol=1e-13, err_msg=name)
 
 
+@pytest.mark.slow
 def test_a_snapshot_is_taken_as_it_is(origin, tmp_path):
     fields, _ = begun(origin, tmp_path / "run", time=0.004)
     for name in ("u", "v", "w", "p", "T", "dye"):

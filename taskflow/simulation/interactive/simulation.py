@@ -16,6 +16,7 @@ from taskflow.simulation.interactive.blocks import FOLDS, BlockFields, BlocksJob
 from taskflow.simulation.interactive.callbacks import Callback
 from taskflow.simulation.interactive.driven import DrivenRun
 from taskflow.simulation.interactive.fields import present
+from taskflow.simulation.interactive.setting import SetJob, settings
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -144,6 +145,18 @@ class Simulation(DrivenRun):
         job = BlocksJob(Pickled.of(function), tuple(fields), tuple(writes), reduce)
         self._state += bool(writes)
         return answer(self._ask("on_blocks(...)", lambda blocks: blocks.do(job)))
+
+    def set(self, key: str, value: Any) -> None:
+        """Give a value of the case that changes in time another one, such as "boundaries.z_max.velocity" or
+        "body.force": a number, an expression of t or a table, or three of them.
+
+        The next steps have it, from the end of the first of their stages on; forces from its beginning. So have
+        checkpoints, and runs that are resumed. Raises BadInput where the case gives a number there, which kernels have
+        as a constant; where the value is none; or where the run is over.
+        """
+        self._check_going("set(...)")
+        values = settings(key, value, self._attempt.sim.system.timed.keys, self.time)
+        self._ask("set(...)", lambda blocks: blocks.do(SetJob(values)))
 
     def record(self, name: str, array: Any) -> None:
         """Record an array, or a number, of the present time in the store: in a group of this name, which

@@ -1,0 +1,62 @@
+"""Values of a case that somebody sets while its run goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from taskflow.errors import BadInput
+from taskflow.runtime.machine import Control, Shard
+from taskflow.simulation.case.problems import shown
+from taskflow.simulation.case.timed import TimeFunction, Value, at_time, of_time
+from taskflow.simulation.drive import Drive
+
+AXES = (1, 2, 3)  # by which the components of a vector are numbered
+
+
+@dataclass(frozen=True)
+class SetJob:
+    """Give numbers that change in time other values, by key; the next steps have them, and so have checkpoints."""
+
+    values: Mapping[str, Value]
+
+    def __call__(self, shard: Shard, control: Control) -> None:
+        Drive.of(control).taken(control).timed.instead.update(self.values)
+
+
+def settings(key: str, given: Any, known: Mapping[str, Value], now: float) -> dict[str, Value]:
+    """The values that follow from one of a key of the case, such as "boundaries.z_max.velocity", by the keys of what
+    changes in time, `known` with its present values.
+
+    Raises BadInput where nothing under the key changes in time, or the value is none.
+    """
+    parts = {number: f"{key}[{number}]" for number in AXES if f"{key}[{number}]" in known}
+    if key not in known and not parts:
+        there = ", ".join(dict.fromkeys(name.partition("[")[0] if name[-1] == "]" else name for name in known))
+        raise BadInput(
+            f"set({key!r}, ...): it does not change in time in this case; give it there as an expression of t, such as"
+            f' "0*t"; these do: {there or "none"}'
+        )
+    if key in known:
+        return {key: _value(key, given, now)}
+    if not isinstance(given, list | tuple) or len(given) != len(AXES):
+        raise BadInput(f"set({key!r}, {shown(given)}): give three values, in the order x, y, z")
+    values = {number: _value(key, item, now) for number, item in zip(AXES, given, strict=True)}
+    for number, value in values.items():
+        if number not in parts and value != 0:
+            what = "give 0 for it, or an expression of t in the case"
+            raise BadInput(f"set({key!r}, {shown(given)}): component {number} does not change in time; {what}")
+    return {parts[number]: value for number, value in values.items() if number in parts}
+
+
+def _value(key: str, given: Any, now: float) -> Value:
+    """A value of the time. Raises BadInput where it is none, or is not finite now."""
+    try:
+        value = of_time(given)
+        if isinstance(value, TimeFunction):
+            raise BadInput("a checkpoint could not keep a function; give a number, an expression of t or a table (.csv)")
+        at_time(value, now)
+    except BadInput as error:
+        raise BadInput(f"set({key!r}, {shown(given)}): {error}") from None
+    return value

@@ -1,0 +1,177 @@
+"""Numbers of a case that change in time: read, refused, the same as numbers where they are constant, gone on with."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import taskflow as tf
+from taskflow.errors import BadInput
+from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.case import Case
+from taskflow.simulation.case.timed import TimeFunction, TimeTable, at_time
+from tests.flows import compute
+from tests.simulation import two_phases
+from tests.simulation.going_on import check_same, go
+from tests.simulation.on_charts import LID
+from tests.simulation.on_charts import case as on_charts
+
+FIELDS = ("u", "v", "w", "T", "dye", "smoke")
+
+
+def moved(lid, side, hot, flux, outside, dye, smoke, force, **changes) -> Case:
+    """A warm fluid with two scalars, driven in all ways that may change in time."""
+    tables = {
+        "grid": {"cells": [6, 5, 7], "lengths": [1.0, 0.7, 1.3]},
+        "fluid": {"viscosity": 0.02},
+        "heat": {"diffusivity": 0.03, "expansion": 1.0},
+        "scalars": [
+            {"name": "dye", "diffusivity": 0.01, "initial": "x", "scheme": "central",
+             "boundaries": {"z_min": {"value": dye}}},
+            {"name": "smoke", "diffusivity": 0.01, "initial": "z", "boundaries": {"z_max": {"flux": smoke}}},
+        ],
+        "body": {"gravity": [0, 0, -1.0], "force": [0.0, force, 0.1]},
+        "boundaries": {
+            "x_min": {"type": "wall", "velocity": [0.0, side, 0.3], "temperature": hot},
+            "x_max": {"type": "wall", "heat_flux": flux},
+            "y": "periodic",
+            "z_min": {"type": "wall", "heat_transfer": 0.2, "outside_temperature": outside},
+            "z_max": {"type": "wall", "velocity": [lid, 0.2, 0.0], "temperature": 0.0},
+        },
+        "initial": {"velocity": ["sin(6*x) * cos(z)", 0.0, "x * z"], "temperature": "x"},
+        "time": {"steps": 6, "step": 0.01},
+        "pressure": {"solver": "jacobi", "iterations": 8},
+        "output": {"precision": "double", "every": {"steps": 3}},
+        "checkpoint": {"every": {"steps": 3}},
+        "machine": {"device": "cpu", "threads": 1},
+    }
+    for path, value in changes.items():
+        table, _, key = path.partition("__")
+        tables[table] = {**tables.get(table, {}), key: value} if key else value
+    return Case(**tables)
+
+
+NUMBERS = {"lid": 0.7, "side": -0.4, "hot": 1.1, "flux": 0.05, "outside": 0.6, "dye": 0.9, "smoke": 0.02, "force": 0.3}
+MOVING = {name: f"{value} + 0.5*sin(40*t)" for name, value in NUMBERS.items()}
+
+
+def same_text(value: float) -> str:
+    return f"{value} + 0*t"
+
+
+@pytest.mark.parametrize("scheme", ["ab2", pytest.param("rk3", marks=pytest.mark.slow)])
+def test_expressions_that_are_constant_are_numbers(scheme):
+    """Ghost values of walls with a velocity or temperature to the bit; fluxes and forces round otherwise."""
+    expected = compute(moved(**NUMBERS, time__scheme=scheme))
+    some = {name: same_text(value) if name in ("lid", "side", "hot", "dye") else value for name, value in NUMBERS.items()}
+    found = compute(moved(**some, time__scheme=scheme))
+    for name in FIELDS:
+        np.testing.assert_array_equal(found[name], expected[name], err_msg=name)
+    found = compute(moved(**{name: same_text(value) for name, value in NUMBERS.items()}, time__scheme=scheme))
+    for name in FIELDS:
+        np.testing.assert_allclose(found[name], expected[name], rtol=1e-12, atol=1e-14, err_msg=name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["ab2", "rk3"])
+@pytest.mark.parametrize("blocks", [(2, 1, 1), (2, 2, 3)])
+def test_blocks_change_nothing(scheme, blocks):
+    case = moved(**MOVING, time__scheme=scheme)
+    expected, found = compute(case), compute(case, blocks)
+    for name in FIELDS[:5]:  # koren's blocks are two cells wide
+        np.testing.assert_array_equal(found[name], expected[name], err_msg=name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["ab2", "rk3"])
+def test_a_run_that_is_resumed_goes_on_to_the_bit(tmp_path, scheme):
+    case = moved(**MOVING, time__scheme=scheme)
+    go(case, tmp_path / "whole")
+    go(case, tmp_path / "run", kill=5)
+    go(case, tmp_path / "run", resume=True)
+    check_same(tmp_path / "run", tmp_path / "whole")
+
+
+def test_tables_and_functions_are_values_of_the_time(tmp_path):
+    (tmp_path / "lid.csv").write_text("# by hand\ntime, speed\n0, 0\n0.03, 3.0\n0.06, 1.5\n")
+    table = moved(**{**NUMBERS, "lid": str(tmp_path / "lid.csv")})
+    assert isinstance(table.boundaries.z_max.velocity[0], TimeTable)
+    at = np.array([at_time(table.boundaries.z_max.velocity[0], t) for t in (0.0, 0.015, 0.045)])
+    np.testing.assert_allclose(at, [0.0, 1.5, 2.25])
+    scale = 100.0
+    function = moved(**{**NUMBERS, "lid": lambda t: scale * min(t, 0.03) - 50 * max(t - 0.03, 0.0)})
+    for case in (table, function):
+        assert Case(**case.model_dump()) == case
+    found, expected = compute(function), compute(table)
+    np.testing.assert_allclose(found["u"], expected["u"], atol=1e-13)
+    travelled = pickle.loads(pickle.dumps(TimeFunction(lambda t: scale * t)))
+    assert travelled.at(0.5) == 50.0
+    text = table.to_toml().replace(str(tmp_path / "lid.csv"), "lid.csv")
+    (tmp_path / "case.toml").write_text(text)
+    assert Case.load(tmp_path / "case.toml").boundaries == table.boundaries
+
+
+@pytest.mark.parametrize(("changes", "message"), [
+    ({"lid": "x*t"}, r"z_max.velocity = .*a wall has one velocity, in this version; give an expression of t, without x"),
+    ({"hot": "z"}, "x_min.temperature = .*a wall has one temperature, in this version"),
+    ({"flux": "y"}, "x_max.heat_flux = .*the same everywhere, in this version"),
+    ({"lid": "sin(q)"}, "there is no q"),
+    ({"dye": "nowhere.csv"}, r"scalars\[1\].boundaries.z_min.value = .*nowhere.csv"),
+    ({"force": "1/t"}, r"body.force\[2\]: '1/t' is not finite at time 0"),
+    ({"hot": lambda t: "warm"}, "x_min.temperature: the function .* gives no number at time 0"),
+    ({"boundaries__z_max": {"type": "wall", "velocity": [0.0, 0.0, "t"], "temperature": 0.0}}, "in its own plane only"),
+    ({"time__steps": 6, "lid": "SHORT"}, "short.csv: a value is needed at time 0.0"),
+    ({"lid": "BROKEN"}, "broken.csv: line 2 is '1,fast'"),
+    ({"turbulence": {"model": "smagorinsky"}, "lid": "t"}, "turbulence.damping = .*z_max.* not available"),
+    ({"turbulence": {"model": "wale"}, "smoke": "t"}, r"scalars\[2\].boundaries.z_max.flux = .* not available with"),
+    ({"body__bulk_velocity": {"y": 1.0}, "force": "t"}, "give 0 for body.force along y"),
+])  # fmt: skip
+def test_bad_input_is_told(tmp_path, changes, message):
+    (tmp_path / "short.csv").write_text("0,1\n0.01,2\n")
+    (tmp_path / "broken.csv").write_text("0,1\n1,fast\n")
+    files = {"SHORT": str(tmp_path / "short.csv"), "BROKEN": str(tmp_path / "broken.csv")}
+    changes = {key: files.get(value, value) if isinstance(value, str) else value for key, value in changes.items()}
+    with pytest.raises(BadInput, match=message):
+        Simulation(moved(**{**NUMBERS, **changes}), (1, 1, 1)).system.check()
+
+
+def test_other_models_say_what_they_do_not_have():
+    with pytest.raises(BadInput, match=r"body.force = .*not available with the model .artificial-compressibility"):
+        on_charts(LID, body__force=["sin(t)", 0.0, 0.0])
+
+
+@pytest.mark.slow
+def test_two_phases_have_walls_that_move_in_time():
+    sides = {**two_phases.DROP["boundaries"], "y": None, "y_min": "slip", "y_max": "slip"}
+    sides = {key: side for key, side in sides.items() if side is not None}
+
+    def ended(speed):
+        walls = {**sides, "z_max": {"type": "wall", "velocity": [speed, 0.0, 0.0]}}
+        return compute(two_phases.case(boundaries={**walls, "y": None}))
+
+    for name in ("u", "w", "f"):
+        np.testing.assert_array_equal(ended("0.3 + 0*t")[name], ended(0.3)[name])
+
+
+@pytest.mark.slow
+def test_values_are_set_between_steps(tmp_path):
+    """What is set is there from the next step on, and when the run is resumed."""
+    case = moved(**{**NUMBERS, "lid": "sin(40*t)", "hot": "1 + t"})
+    with tf.Simulation(case, output=tmp_path / "run") as simulation:
+        simulation.step(3)
+        simulation.set("boundaries.x_min.temperature", "2 - t")
+        simulation.set("boundaries.z_max.velocity", [0.25, 0.2, 0.0])
+        simulation.step(1)
+        for key, value, message in (
+            ("boundaries.z_max.velocity", [1.0, 0.0, 5.0], "component 3 does not change in time"),
+            ("boundaries.z_max.velocity", 1.0, "give three values"),
+            ("boundaries.x_max.heat_flux", 1.0, "it does not change in time in this case; .*these do: boundaries"),
+            ("boundaries.x_min.temperature", "log(0*t)", "not finite"),
+            ("boundaries.x_min.temperature", lambda t: t, "could not keep a function"),
+        ):
+            with pytest.raises(BadInput, match=message):
+                simulation.set(key, value)
+    tf.run(case, output=tmp_path / "run", resume=True)
+    ghost = tf.Run.open(tmp_path / "run").dataset()["T"].isel(time=-1)
+    plain = compute(case)["T"]
+    assert abs(ghost.values - plain).max() > 1e-3

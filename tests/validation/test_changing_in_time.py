@@ -1,0 +1,134 @@
+"""Flows driven by what changes in time against their exact solutions: a wall that oscillates (G. G. Stokes 1851), a
+force that does (J. R. Womersley 1955, between planes), a temperature that does. Orders in space, and of the scheme in
+time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from taskflow.simulation.case import Case
+from tests.flows import compute
+
+OMEGA = 2 * np.pi
+CELLS = (16, 32, 64)
+
+
+@dataclass(frozen=True)
+class Oscillation:
+    """A flow between planes at 0 and 1 along an axis, all of it along the next one, or a temperature: the `field` that
+    oscillates, the amplitude of it at some places, and the tables of its case.
+    """
+
+    field: str
+    spread: float
+    amplitude: Callable[[np.ndarray], np.ndarray]
+    tables: Callable[[str, str], dict]
+
+    def exact(self, s: np.ndarray, time: float) -> np.ndarray:
+        """The field at distances s from the first plane."""
+        return (np.exp(1j * OMEGA * time) * self.amplitude(s)).real
+
+    def case(self, n: int, step: float, scheme: str, axis: int = 2, end: float = 0.5) -> Case:
+        """n cells across, two along the others, from the exact state at time 0."""
+        across, along = "xyz"[axis], "xyz"[(axis + 1) % 3]
+        cells = [2, 2, 2]
+        cells[axis] = n
+        start = lambda x, y, z: self.exact((x, y, z)[axis], 0.0) + 0.0 * (x + y + z)  # noqa: E731
+        key = "temperature" if self.field == "T" else "velocity"
+        velocity = [start if name == along else 0.0 for name in "xyz"]
+        tables = {
+            "grid": {"cells": cells, "lengths": [count / n for count in cells]},
+            "fluid": {"viscosity": self.spread},
+            "initial": {key: start if self.field == "T" else velocity},
+            "time": {"end": end, "step": step, "scheme": scheme},
+            "machine": {"device": "cpu", "threads": 1},
+        }
+        more = self.tables(across, along)
+        periodic = {name: "periodic" for name in "xyz" if name != across}
+        return Case(**tables, **{**more, "boundaries": {**periodic, **more["boundaries"]}})
+
+    def values(self, n: int, step: float, scheme: str, axis: int = 2) -> tuple[np.ndarray, float]:
+        """The field across the planes at the end, and the time of that."""
+        flow = compute(self.case(n, step, scheme, axis))
+        name = "T" if self.field == "T" else "uvw"[(axis + 1) % 3]
+        return np.moveaxis(flow[name], 2 - axis, 0)[:, 0, 0], flow.tick.time
+
+    def error(self, n: int, step: float, scheme: str, axis: int = 2) -> float:
+        """The largest error at the end."""
+        found, time = self.values(n, step, scheme, axis)
+        return float(abs(found - self.exact((np.arange(n) + 0.5) / n, time)).max())
+
+
+def unit(across: str, along: str, value: str | float) -> list:
+    return [value if name == along else 0.0 for name in "xyz"]
+
+
+NU = 0.1
+K = np.sqrt(1j * OMEGA / NU)
+WAVE = "cos(2*pi*t)"
+STOKES = Oscillation("u", NU, lambda s: np.sinh(K * (1 - s)) / np.sinh(K), lambda across, along: {
+    "boundaries": {f"{across}_min": {"type": "wall", "velocity": unit(across, along, WAVE)}, f"{across}_max": "wall"},
+})  # fmt: skip
+WOMERSLEY = Oscillation(
+    "u", NU, lambda s: (1 - np.cosh(K * (s - 0.5)) / np.cosh(K / 2)) / (1j * OMEGA), lambda across, along: {
+        "boundaries": {f"{across}_min": "wall", f"{across}_max": "wall"}, "body": {"force": unit(across, along, WAVE)},
+    },
+)  # fmt: skip
+HEAT = Oscillation("T", NU, STOKES.amplitude, lambda across, along: {
+    "heat": {"diffusivity": NU},
+    "boundaries": {
+        f"{across}_min": {"type": "wall", "temperature": WAVE}, f"{across}_max": {"type": "wall", "temperature": 0.0},
+    },
+})  # fmt: skip
+FLUX = Oscillation("T", NU, lambda s: np.sinh(K * (1 - s)) / (NU * K * np.cosh(K)), lambda across, along: {
+    "heat": {"diffusivity": NU},
+    "boundaries": {
+        f"{across}_min": {"type": "wall", "heat_flux": WAVE}, f"{across}_max": {"type": "wall", "temperature": 0.0},
+    },
+})  # fmt: skip
+FLOWS = {"stokes": STOKES, "womersley": WOMERSLEY, "heat": HEAT, "flux": FLUX}
+
+
+def orders(errors: list[float]) -> np.ndarray:
+    return np.log2(np.array(errors[:-1]) / errors[1:])
+
+
+@pytest.mark.parametrize("flow", ["stokes", pytest.param("heat", marks=pytest.mark.slow)])
+def test_it_follows_its_wall(flow):
+    """Within 1.2 % of the amplitude, with three cells in the layer in which it falls by e."""
+    assert FLOWS[flow].error(16, 0.004, "ab2") < 0.012
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["ab2", "rk3"])
+@pytest.mark.parametrize("flow", FLOWS)
+def test_order_in_space(flow, scheme):
+    errors = [FLOWS[flow].error(n, 0.5 / round(0.5 / (0.4 / n**2)), scheme) for n in CELLS]
+    print(flow, scheme, errors, orders(errors))
+    assert (abs(orders(errors) - 2) < 0.15).all(), errors
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("scheme", "order"), [("ab2", 2), ("rk3", 3)])
+@pytest.mark.parametrize("flow", FLOWS)
+def test_order_in_time(flow, scheme, order):
+    """On one grid, against steps that are 16 times as short as the last ones."""
+    steps = [0.0125, 0.00625, 0.003125]
+    best, _ = FLOWS[flow].values(8, steps[-1] / 16, scheme)
+    errors = [float(abs(FLOWS[flow].values(8, step, scheme)[0] - best).max()) for step in steps]
+    print(flow, scheme, errors, orders(errors))
+    assert (abs(orders(errors) - order) < 0.3).all(), errors
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("flow", FLOWS)
+def test_all_directions_are_alike(flow, axis):
+    found, _ = FLOWS[flow].values(16, 0.004, "ab2", axis)
+    expected, _ = FLOWS[flow].values(16, 0.004, "ab2")
+    np.testing.assert_allclose(found, expected, atol=1e-12)
