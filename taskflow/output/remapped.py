@@ -43,7 +43,7 @@ class RemappedField:
         by_axis = {str(dim)[0].lower(): dim for dim in values.dims}
         if values.ndim != 3 or by_axis.keys() != {*"xyz"}:
             dims = ", ".join(map(str, values.dims))
-            raise BadInput(f"{self.name} of {where} has the dimensions {dims}; give three, whose names begin x, y and z")
+            raise BadInput(f"{self.name} of {where} has the dimensions {dims}; give three, named x..., y..., z...")
         ordered = values.transpose(*(by_axis[axis] for axis in "zyx"))
         for dim in ordered.dims:
             if dim not in ordered.coords:

@@ -39,7 +39,7 @@ class SavedState:
 
 
 def saved_state(source: str | Path | xr.Dataset, time: float | None) -> SavedState:
-    """Return the state of a time, by default the last one: of a run directory, a NetCDF file, a Zarr store or a dataset.
+    """Return the state of a time, by default the last one: of a run directory, a NetCDF file, a Zarr store, a dataset.
     A checkpoint goes before a snapshot of the same time: it has all digits.
 
     Raises BadInput where there is none.

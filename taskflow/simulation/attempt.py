@@ -39,6 +39,7 @@ from taskflow.simulation.estimate import count_steps
 from taskflow.simulation.memory import Needs
 from taskflow.simulation.profiling import Window, write_profile
 from taskflow.simulation.recovery import Deployment, Recovery
+from taskflow.simulation.remedies import OUTPUT
 from taskflow.simulation.report import broken, opening, summary
 from taskflow.simulation.restart import RestartPoint
 from taskflow.simulation.sanity import cautions
@@ -136,8 +137,8 @@ class Attempt:
         self.about = opening(sim, plan, where, self.group.connect())
         if restart is not None:
             self.about["resumed"] = {"step": restart.tick.step, "time": restart.tick.time}
-        if restart is None and sim.origin is not None:
-            self.about["began"] = sim.origin.described
+        if restart is None and sim.system.origin is not None:
+            self.about["began"] = sim.system.origin.described
         if recovery.restarts:
             self.about["restarts"] = recovery.restarts
         if cautioned:
@@ -149,7 +150,7 @@ class Attempt:
         source = self.sim.case.initial.source
         if isinstance(source, str) and Path(source).resolve() == self.request.directory.path.resolve():
             raise BadInput(f"initial.source = {source}: the run would replace it; give another directory ({OUTPUT})")
-        _ = self.sim.origin
+        _ = self.sim.system.origin
 
     def do(self, job: Job) -> Outcome:
         """Let the blocks do a job, until all have ended it."""

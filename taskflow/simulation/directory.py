@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -49,6 +49,7 @@ from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.checkpoints import CheckpointPolicy, finish
 from taskflow.simulation.initial import COMPUTED, InitialFields
 from taskflow.simulation.lock import Lock, refusal
+from taskflow.simulation.origin import evaluated
 from taskflow.simulation.provenance import provenance
 from taskflow.simulation.records.fields import SNAPSHOTS, STATISTICS, WriteStatus, complete
 from taskflow.simulation.records.statistics import COLUMNS
@@ -140,8 +141,9 @@ class RunDirectory:
                 more: tuple[RecordsLayout | TimeSeries, ...] = (*others, *sim.spec.series)
                 for group in more:
                     _create(draft / STORE, group, _about(sim))
-                if isinstance(snapshots, StoreLayout) and (sources := self._saved(sim, snapshots)):
-                    save_initial(draft / INITIAL, _of(sources, snapshots, sim), sources)
+                if isinstance(snapshots, StoreLayout) and (sources := evaluated(sim, snapshots)):
+                    fields = {name: sim.system.metadata[name] for name in sources}
+                    save_initial(draft / INITIAL, replace(snapshots, fields=fields), sources)
             follow(self.path, self.guard)
         except OSError as error:
             raise self._unwritable(error) from error
@@ -198,22 +200,10 @@ class RunDirectory:
 
     def initial(self, sim: Simulation, *, begins: bool = True) -> InitialFields:
         """The initial fields as blocks need them; those of a run that `begins` may be of elsewhere."""
-        fields = {name: p if isinstance(p, COMPUTED) else None for name, p in sim.system.initial.items()}
-        initial = InitialFields(sim.domain, fields, self.path.absolute() / INITIAL, sim.system.noise)
-        origin = sim.origin if begins else None
-        if origin is None:
-            return initial
-        if origin.checkpoint is not None:
-            return replace(initial, checkpoint=origin.checkpoint)
-        more = {"p": None} if origin.kept and origin.has("p") else {}
-        return replace(initial, profiles={**dict.fromkeys(fields), **more}, kept=origin.kept)
-
-    def _saved(self, sim: Simulation, snapshots: StoreLayout) -> dict[str, Any]:
-        """What is evaluated once: functions and arrays, or all fields where some come from elsewhere."""
-        if sim.origin is not None:
-            fields = {name: sim.system.metadata[name] for name in sim.case.fields}
-            return sim.origin.fields(replace(snapshots, fields=fields))
-        return {name: p for name, p in sim.system.initial.items() if not isinstance(p, COMPUTED)}
+        system = sim.system
+        fields = {name: p if isinstance(p, COMPUTED) else None for name, p in system.initial.items()}
+        initial = InitialFields(sim.domain, fields, self.path.absolute() / INITIAL, system.noise)
+        return system.origin.taken(initial) if begins and system.origin is not None else initial
 
     def finish(self, blocks: Sequence[Mapping[str, Any]], policy: CheckpointPolicy) -> None:
         """Make the snapshots and checkpoints visible that every block has written, and drop what others were begun.
@@ -290,11 +280,6 @@ def _reshard(path: Path, layouts: Sequence[RecordsLayout], sim: Simulation) -> N
     reshard_charts(path, [layout for layout in layouts if isinstance(layout, ChartsLayout)])
     if boxes := [layout for layout in layouts if isinstance(layout, StoreLayout)]:
         reshard(path, boxes, sim.partition.blocks, sim.bodies.mask if sim.case.obstacles else None)
-
-
-def _of(names: Iterable[str], snapshots: StoreLayout, sim: Simulation) -> StoreLayout:
-    """The layout of some fields of the snapshots."""
-    return replace(snapshots, fields={name: sim.system.metadata[name] for name in names})
 
 
 def _about(sim: Simulation) -> dict[str, Any]:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from taskflow.errors import RunFailed
 from taskflow.runtime.machine import Control, Shard
 from taskflow.runtime.profile import Timeline
-from taskflow.simulation.job import Beginning, RunLoop
+from taskflow.simulation.beginning import Beginning
+from taskflow.simulation.job import RunLoop
 from taskflow.simulation.pause import NEVER, Pause
 
 DRIVE = "drive"

@@ -146,7 +146,7 @@ def estimate(case: Case) -> Estimate:
     needs = Needs(sim, where, device)
     needs.check()
     sim.system.check()
-    _ = sim.origin
+    _ = sim.system.origin
     threads = threads_per_block(case.machine, where)
     return Estimate(needs, threads, count_steps(sim), _bandwidth(device, where, threads))
 

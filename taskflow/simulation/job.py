@@ -14,36 +14,21 @@ from typing import Any
 from taskflow.errors import RunFailed
 from taskflow.output import LOG, STORE
 from taskflow.runtime.machine import Control, Shard, copy_bandwidth
+from taskflow.simulation.beginning import Beginning
 from taskflow.simulation.bodies import Movement
 from taskflow.simulation.build.pressure import explained
-from taskflow.simulation.build.simulation import BlockSpec
 from taskflow.simulation.case.table import written
 from taskflow.simulation.case.timed import of_time
-from taskflow.simulation.checkpoints import CheckpointPolicy, CheckpointWriter, restore
+from taskflow.simulation.checkpoints import CheckpointWriter, restore
 from taskflow.simulation.doubts import Doubts
-from taskflow.simulation.initial import InitialFields
 from taskflow.simulation.pause import HERE, NEVER
-from taskflow.simulation.profiling import Profiling, Window
+from taskflow.simulation.profiling import Profiling
 from taskflow.simulation.records.records import Records, StateLog
 from taskflow.simulation.restart import RestartPoint
 from taskflow.simulation.schedule import Tick
 
 # stop asked for, writing failed, checkpoints written, checkpoint due; then records written, by group
 FOLDED = ("max", "max", "min", "max")
-
-
-@dataclass(frozen=True)
-class Beginning:
-    """The beginning of a run, with its initial fields or a checkpoint, in the directory of its checkpoints. Picklable;
-    every block gets the same one. `cautioned`: it has been said that its steps may be too long.
-    """
-
-    spec: BlockSpec
-    initial: InitialFields
-    policy: CheckpointPolicy
-    resumed: RestartPoint | None = None
-    profile: Window | None = None
-    cautioned: bool = False
 
 
 @dataclass(eq=False)
@@ -167,25 +152,12 @@ class RunLoop:
         numbers = self._given(0.0)
         with explained("the projection of the initial velocity"):
             self.shard.run(self.model.start, dt=1.0, **numbers)
-        first = self._taken_over()
+        first = replace(self.clock.start(), dt=self.job.take_over(self.shard))
         if self.settling is not None:
             self.settling.begin(0.0)
         self.records.begin(0.0, {})
         self.began = time.perf_counter()
         self._look(first, first)
-        return first
-
-    def _taken_over(self) -> Tick:
-        """The first tick, once a state that was taken from elsewhere is there to the bit: the program of the start has
-        projected the velocity, and knows no step before.
-        """
-        initial, first = self.job.initial, self.clock.start()
-        if initial.checkpoint is not None:
-            restore(initial.checkpoint, self.job.policy, self.shard)
-            return replace(first, dt=initial.checkpoint.state["dt"])
-        if initial.kept:
-            initial.fill(self.shard)
-            self.shard.run(self.model.renew)
         return first
 
     def _resumed(self, resumed: RestartPoint) -> Tick:

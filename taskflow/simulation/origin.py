@@ -8,7 +8,7 @@ taken as it is.
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from taskflow.flow.model import VELOCITY
 from taskflow.output import Checkpoint, RemappedField, SavedState, StoreLayout, saved_state
 from taskflow.runtime.regions import difference
 from taskflow.simulation.case.initial import GivenState
+from taskflow.simulation.initial import COMPUTED, InitialFields
 from taskflow.simulation.restart import changes, check_state
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class Origin:
 
     @classmethod
     def of(cls, sim: Simulation) -> Origin | None:
-        """That which a case names, if it names one. Raises BadInput where it cannot be read, or is none for the case."""
+        """That which a case names, if it does. Raises BadInput where it cannot be read, or is none for the case."""
         table = sim.case.initial
         if table.source is None:
             return None
@@ -44,8 +45,8 @@ class Origin:
         try:
             origin = cls(sim, saved_state(source, table.time))
             if origin.checkpoint is None and not sim.system.remaps:
-                raise BadInput(f"{origin.state.where}: {origin.difference}; {sim.system.claims} begins with a checkpoint of"
-                    " a run of the same case, with [initial] alone changed")  # fmt: skip
+                begins = f"{sim.system.claims} begins with a checkpoint of a run of the same case, for its [initial]"
+                raise BadInput(f"{origin.state.where}: {origin.difference}; {begins}")
         except BadInput as error:
             text = f"{error}"
             raise BadInput(f"initial.{text}" if text.startswith("time = ") else f"{key}: {text}") from None
@@ -97,7 +98,7 @@ class Origin:
         """
         if self.checkpoint is not None or self.state.fields is None:
             return {}
-        sources = dict(self.sim.system.initial)
+        sources: dict[str, Any] = dict(self.sim.system.initial)
         names = [name for name in (*VELOCITY, *sources) if self.has(name) or name in VELOCITY]
         if self.kept and self.has("p"):
             names.append("p")
@@ -108,6 +109,13 @@ class Origin:
             except BadInput as error:
                 raise BadInput(f"initial.source: {error}") from None
         return sources
+
+    def taken(self, initial: InitialFields) -> InitialFields:
+        """The initial fields of a run that begins here."""
+        if self.checkpoint is not None:
+            return replace(initial, checkpoint=self.checkpoint)
+        more = {"p": None} if self.kept and self.has("p") else {}
+        return replace(initial, profiles={**dict.fromkeys(initial.profiles), **more}, kept=self.kept)
 
     @property
     def described(self) -> str:
@@ -122,3 +130,11 @@ def _flow(case: dict[str, Any]) -> dict[str, Any]:
     tables = {name: table for name, table in case.items() if name != "initial"}
     scalars = [{key: value for key, value in table.items() if key != "initial"} for table in case.get("scalars", [])]
     return {**tables, "scalars": scalars} if scalars else tables
+
+
+def evaluated(sim: Simulation, snapshots: StoreLayout) -> dict[str, Any]:
+    """What is evaluated once, before blocks begin: functions and arrays, or all fields where some are of elsewhere."""
+    if (origin := sim.system.origin) is not None:
+        fields = {name: sim.system.metadata[name] for name in sim.case.fields}
+        return origin.fields(replace(snapshots, fields=fields))
+    return {name: p for name, p in sim.system.initial.items() if not isinstance(p, COMPUTED)}

@@ -110,7 +110,9 @@ def test_it_follows_its_wall(flow):
 def test_order_in_space(flow, scheme):
     errors = [FLOWS[flow].error(n, 0.5 / round(0.5 / (0.4 / n**2)), scheme) for n in CELLS]
     print(flow, scheme, errors, orders(errors))
-    assert (abs(orders(errors) - 2) < 0.15).all(), errors
+    coarse, fine = abs(orders(errors) - 2)
+    assert fine < 0.1, errors
+    assert coarse < 0.25, errors  # with three cells in a layer
 
 
 @pytest.mark.slow

@@ -191,7 +191,7 @@ def programs(model: NavierStokes) -> dict[str, Program]:
         yield correct((f.u_new, f.v_new, f.w_new), f.p, None, over=over, dt="dt", grid=grid)
 
     def stir(f: Roles) -> Iterator[Launch]:
-        yield next(launch for launch in model.update_derived_fields(f, (f.u, f.v, f.w)) if launch.over == over)
+        yield next(launch for launch in model.update_derived_fields(f, (f.u, f.v, f.w), -1) if launch.over == over)
 
     blocked = {"two Jacobi sweeps in a pass": pairs} if model.ghost > 1 else {}
     eddies = {"eddy viscosity": stir} if model.turbulence else {}

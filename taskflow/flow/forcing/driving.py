@@ -113,8 +113,8 @@ class Driving:
         yield from stratification(f, self.gradient, over=setting.box, **names)
         for axis in self.forced:
             tendency, new, force = f[f"h_{'uvw'[axis]}"], f[f"{'uvw'[axis]}_new"], body_force(axis, stage(names["dt"]))
-            where: dict[str, Any] = {"over": setting.box, "along": "xyz"[axis], "grid": setting.grid}
-            yield accelerate(tendency, new, force=force, **where, **names)
+            about: dict[str, Any] = {"along": "xyz"[axis], "grid": setting.grid, **names}
+            yield accelerate(tendency, new, over=setting.box, force=force, **about)
         yield from self.keep(f, (f.u_new, f.v_new, f.w_new), names["dt"], setting)
 
     def keep(self, f: Roles, velocity: tuple[str, str, str], dt: str, setting: Setting) -> Iterator[Launch]:

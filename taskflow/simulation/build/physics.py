@@ -35,7 +35,7 @@ from taskflow.flow.bodies import Obstacles
 from taskflow.flow.forcing.coriolis import geostrophic_force
 from taskflow.flow.model import FlowModel
 from taskflow.output.conditions import SIDES, Conditions, Side
-from taskflow.simulation.build.timed import largest
+from taskflow.simulation.build.timed import constant, largest
 from taskflow.simulation.case import FACES, MODELS, SCHEMES, Case, PassiveScalar, SourceTable
 from taskflow.simulation.case.timed import Value, changes
 
@@ -72,7 +72,7 @@ def physics(case: Case, grid: StaggeredGrid, obstacles: Obstacles | None, *, var
 
 def _force(case: Case) -> tuple[float, float, float]:
     """The constant force: that of the case, and the pressure gradient behind a geostrophic wind."""
-    a, b, c = (part if isinstance(part, float) else 0.0 for part in case.body.force)
+    a, b, c = constant(case.body.force)
     x, y, z = geostrophic_force(case.body.rotation, case.body.geostrophic_wind)
     return a + x, b + y, c + z
 

@@ -25,7 +25,6 @@ from taskflow.simulation.build.scales import Scales
 from taskflow.simulation.build.system import Constants, Entering, Measures, System
 from taskflow.simulation.build.timed import TimedNumbers
 from taskflow.simulation.case import Case
-from taskflow.simulation.origin import Origin
 from taskflow.simulation.records.fields import STATISTICS
 from taskflow.simulation.records.series import Integral, ProbeSeries
 from taskflow.simulation.records.statistics import AveragedSpectra, TimeAverages, averaged_spectra
@@ -36,13 +35,11 @@ from taskflow.simulation.step_cost import StepCost
 
 @dataclass(frozen=True, kw_only=True)
 class BlockSpec:
-    """A case as its blocks compute it. Picklable.
-
-    `case` is its text, `settled` the criterion of a steady state, `stability` that of steps where it is known, `scales`
-    the largest values that the case explains, `timed` the numbers that change in time, `sweeps` the number of iterations of the solver where it is fixed,
-    `counted` the scalars that count the iterations of a step that end at a tolerance, `remedy` what its system says of
-    runs that diverge. `ways` are the bodies of which some move, and what these may meet. Recorded beside
-    snapshots are `averages`, `spectra`, `probes`, `planes` (how often, by group) and `integrals`.
+    """A case as its blocks compute it, picklable. `case` is its text, `settled` the criterion of a steady state,
+    `stability` that of steps where it is known, `scales` the largest values that the case explains, `timed` what
+    changes in time, `sweeps` how many iterations the solver makes where that is fixed, `counted` the scalars that count
+    those to a tolerance, `remedy` what its system says of runs that diverge, `ways` the bodies that move. Beside
+    snapshots are recorded `averages`, `spectra`, `probes`, `planes` (how often, by group) and `integrals`.
     """
 
     case: str
@@ -134,13 +131,6 @@ class Simulation:
     def stability(self) -> Stability | None:
         """The stability of steps; None where it is not known."""
         return self.model.stability(self.clock.limit)
-
-    @cached_property
-    def origin(self) -> Origin | None:
-        """The state of elsewhere with which it begins; None where the case has formulas. Raises BadInput where it
-        cannot be read.
-        """
-        return Origin.of(self)
 
     @cached_property
     def inflows(self) -> Entering | None:
@@ -256,7 +246,7 @@ class Simulation:
 
     @cached_property
     def ways(self) -> Surroundings | None:
-        """What bodies that move may meet; None where all are at rest."""
+        """The bodies of which some move, and what these may meet; None where all are at rest."""
         return surroundings(self.case, self.moving) if self.moving else None
 
     @cached_property

@@ -31,6 +31,7 @@ from taskflow.simulation.case.table import Table
 from taskflow.simulation.inflow import Inflows
 from taskflow.simulation.initial import extremes
 from taskflow.simulation.noise import RandomVelocity
+from taskflow.simulation.origin import Origin
 from taskflow.simulation.records.series import Integral
 from taskflow.simulation.schedule import Clock, Tick
 from taskflow.simulation.steady import Settled, SteadyCriterion
@@ -208,6 +209,13 @@ class System(SystemType, ABC):
         """The values that enter at inflows, written for every step; None where none are."""
         grid = self.sim.grid
         return Inflows(grid, {}, OpenBoundaries({}, grid.constants, ADAMS_BASHFORTH), self.sim.dtype)
+
+    @cached_property
+    def origin(self) -> Origin | None:
+        """The state of elsewhere with which it begins; None where the case has formulas. Raises BadInput where it
+        cannot be read.
+        """
+        return Origin.of(self.sim)
 
     @cached_property
     def timed(self) -> TimedNumbers:

@@ -13,9 +13,10 @@ import numpy as np
 from taskflow.errors import BadInput
 from taskflow.flow.boundaries.boundary import timed
 from taskflow.flow.forcing.driving import body_force
+from taskflow.flow.grid import Vector
 from taskflow.flow.time.schemes import Scheme
 from taskflow.simulation.case.boundaries import Boundary
-from taskflow.simulation.case.timed import Value, at_time, changes
+from taskflow.simulation.case.timed import Value, Values, at_time, changes
 
 if TYPE_CHECKING:
     from taskflow.simulation.case import Case
@@ -113,7 +114,8 @@ def _of_walls(case: Case) -> Iterator[TimedNumber]:
         outside, flux = side.outside_temperature, side.heat_flux
         if changes(flux, outside):
             terms = [Term(f"{key}.heat_flux", flux)] if flux is not None else []
-            terms += [Term(f"{key}.outside_temperature", outside, side.heat_transfer or 0.0)] if outside is not None else []
+            if outside is not None:
+                terms.append(Term(f"{key}.outside_temperature", outside, side.heat_transfer or 0.0))
             yield TimedNumber(timed(face, "heat", ""), tuple(terms))
 
 
@@ -121,8 +123,8 @@ def _of_scalars(case: Case) -> Iterator[TimedNumber]:
     for n, scalar in enumerate(case.scalars, start=1):
         for face, side in getattr(scalar, "boundaries", ()):
             for kind in ("value", "flux"):
-                given = getattr(side, kind, None)
-                if changes(given):
+                given: Value | None = getattr(side, kind, None)
+                if given is not None and changes(given):
                     term = Term(f"scalars[{n}].boundaries.{face}.{kind}", given)
                     yield TimedNumber(timed(face, scalar.name, ""), (term,))
 
@@ -137,6 +139,12 @@ def times(case: Case) -> np.ndarray:
     """Moments of the run; many of all lengths where its end is not known."""
     end = case.time.end or (case.time.steps or 0) * (case.time.step or 0.0)
     return np.linspace(0.0, end, SAMPLES) if end else np.append(0.0, UNKNOWN)
+
+
+def constant(of: Values) -> Vector:
+    """The numbers; 0 for what changes."""
+    x, y, z = (part if isinstance(part, float) else 0.0 for part in of)
+    return x, y, z
 
 
 def largest(of: Value | None, case: Case) -> float:

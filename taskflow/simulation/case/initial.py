@@ -13,7 +13,7 @@ import numpy as np
 from taskflow.errors import BadInput
 from taskflow.flow import StaggeredGrid
 from taskflow.simulation.case.grid import GridTable
-from taskflow.simulation.case.problems import Problem, exclusive, present, wrong
+from taskflow.simulation.case.problems import Key, Problem, exclusive, present, wrong
 from taskflow.simulation.case.table import Number, Positive, Table, Whole, entry, reads
 from taskflow.simulation.expression import Expression, field_values
 from taskflow.simulation.noise import FLAT, SPECTRA, Lattice
@@ -55,7 +55,7 @@ class Given:
     @property
     def source(self) -> str:
         """Its shape and a checksum of its values."""
-        return f"array {list(self.values.shape)}, crc32 {zlib.crc32(np.ascontiguousarray(self.values)):08x}"
+        return f"array {list(self.values.shape)}, crc32 {zlib.crc32(self.values.tobytes()):08x}"
 
     def __str__(self) -> str:
         return self.source
@@ -204,7 +204,7 @@ class Initial(Table):
         if present(values, "source"):
             yield from exclusive(values, "source", "velocity")
         elif present(values, "time"):
-            yield wrong("time", values["time"], "it is that of a state in initial.source; give a source, or leave it out")
+            yield wrong("time", values["time"], "it is that of a state in initial.source; give one, or leave it out")
 
     def written(self) -> dict[str, Any]:
         """See `Table`; with a source there is no velocity beside it."""
@@ -220,8 +220,8 @@ class Initial(Table):
 
 def _arrays_fit(staggered: StaggeredGrid, initial: Initial, scalars: Any) -> Iterator[Problem]:
     """An array has the points of its field, as the store has them."""
-    given = [(("initial", "velocity", f"[{n + 1}]"), a, n) for n, a in enumerate(initial.velocity)]
-    given.append((("initial", "temperature"), initial.temperature, None))
+    given: list[tuple[Key, Any, int | None]] = [(("initial", "temperature"), initial.temperature, None)]
+    given += [(("initial", "velocity", f"[{n + 1}]"), values, n) for n, values in enumerate(initial.velocity)]
     given += [(("scalars", f"[{n}]", "initial"), scalar.initial, None) for n, scalar in enumerate(scalars, start=1)]
     for key, values, axis in given:
         if isinstance(values, Given):

@@ -208,7 +208,7 @@ def _walls_in_time_are_smooth(boundaries: Boundaries, turbulence: TurbulenceTabl
             continue
         parts = (*(side.velocity or ()), side.temperature, side.heat_flux, side.outside_temperature)
         if side.roughness is not None and changes(*parts):
-            remedy = "what changes in time at a rough wall is not available in this version; give numbers, or leave it out"
+            remedy = "not available in this version beside what changes in time; give numbers there, or leave it out"
             yield wrong(("boundaries", face, "roughness"), side.roughness, remedy)
         elif damped and changes(*(side.velocity or ())):
             remedy = "damping at a wall whose velocity changes in time is not available in this version; give none"

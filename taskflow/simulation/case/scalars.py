@@ -145,7 +145,8 @@ def _scalars_have_faces(grid: GridTable, boundaries: Boundaries, scalars: Scalar
             elif side.value is not None and grid.cells[AXES.index(axis)] == 1:
                 yield wrong(key, side.written(), f"one cell in {axis} has no room for a value; leave it out")
             elif side.flux and scalar.diffusivity == 0:
-                yield wrong((*key, "flux"), written(side.flux), "nothing diffuses without diffusivity; give one, or a source")
+                remedy = "nothing diffuses without diffusivity; give one, or a source"
+                yield wrong((*key, "flux"), written(side.flux), remedy)
 
 
 def _sources_are_inside(grid: GridTable, heat: Heat | None, scalars: Scalars) -> Iterator[Problem]:

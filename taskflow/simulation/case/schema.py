@@ -10,9 +10,9 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 
 from taskflow.simulation.case.case import Case
 from taskflow.simulation.case.initial import Function, Given, GivenState
-from taskflow.simulation.case.timed import TimeFunction, TimeTable
 from taskflow.simulation.case.method import ALL, Kind, available
 from taskflow.simulation.case.table import OTHERWISE, REMEDY, Table, written
+from taskflow.simulation.case.timed import TimeFunction, TimeTable
 from taskflow.simulation.expression import Expression
 from taskflow.simulation.profile_table import ProfileTable
 from taskflow.simulation.schedule import Every

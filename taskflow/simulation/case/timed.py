@@ -53,7 +53,7 @@ class TimeTable:
             kept = kept[1:]
         for n, row in kept:
             if len(row) != 2 or not all(map(_is_number, row)):
-                raise self._wrong(f"line {n} is {','.join(row)[:40]!r}; give two finite numbers, the time and the value")
+                raise self._wrong(f"line {n} is {','.join(row)[:40]!r}; give two finite numbers, time and value")
         times, values = (np.array([float(row[column]) for _, row in kept]) for column in (0, 1))
         if times.size < 2 or np.any(np.diff(times) <= 0):
             raise self._wrong("give two or more lines, with times that increase")
@@ -65,8 +65,8 @@ class TimeTable:
         beyond = BESIDE * (times[-1] - times[0])
         if not times[0] - beyond <= time <= times[-1] + beyond:
             raise self._wrong(
-                f"a value is needed at time {time:g}, the table goes from {times[0]:g} to {times[-1]:g}; give lines that"
-                " cover the run"
+                f"a value is needed at time {time:g}, the table goes from {times[0]:g} to {times[-1]:g}; give lines"
+                " that cover the run"
             )
         return float(np.interp(time, times, values))
 
@@ -149,7 +149,8 @@ def of_time(given: Any) -> Value:
     """A number, or what changes in time alone."""
     read = value(given)
     if isinstance(read, Expression) and (places := sorted(read.names & {*COORDINATES})):
-        raise BadInput(f"it is the same everywhere, in this version; give an expression of t, without {', '.join(places)}")
+        without = f"give an expression of t, without {', '.join(places)}"
+        raise BadInput(f"it is the same everywhere, in this version; {without}")
     return read
 
 

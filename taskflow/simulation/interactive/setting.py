@@ -55,7 +55,7 @@ def _value(key: str, given: Any, now: float) -> Value:
     try:
         value = of_time(given)
         if isinstance(value, TimeFunction):
-            raise BadInput("a checkpoint could not keep a function; give a number, an expression of t or a table (.csv)")
+            raise BadInput("a checkpoint could not keep a function; give a number, an expression of t, a table (.csv)")
         at_time(value, now)
     except BadInput as error:
         raise BadInput(f"set({key!r}, {shown(given)}): {error}") from None

@@ -159,7 +159,7 @@ def reference_speed(
             velocity = np.stack(side.at(*faces(charts, patch)[0]))
             speeds.append(factor * float(np.sqrt((velocity**2).sum(axis=0)).max()))
     for x in (_some(chart.vertices) for chart in charts.charts):
-        components = [np.asarray(profile(*x)) for profile in initial.velocity]
+        components = [np.asarray(u(*x)) for u in initial.velocity if not isinstance(u, Given)]
         speeds.append(float(np.sqrt(sum(u**2 for u in components)).max()))
     return max(speeds)
 
@@ -177,7 +177,7 @@ def free_convection(
     for side in boundaries.sides.values():
         values += [number for number in (side.temperature, side.outside_temperature) if number is not None]
     corners = [_some(chart.vertices) for chart in charts.charts]
-    if initial.temperature is not None:
+    if initial.temperature is not None and not isinstance(initial.temperature, Given):
         for x in corners:
             begun = np.asarray(initial.temperature(*x))
             values += [float(begun.min()), float(begun.max())]

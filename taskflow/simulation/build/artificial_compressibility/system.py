@@ -31,7 +31,7 @@ from taskflow.simulation.build.artificial_compressibility.moments import sides_f
 from taskflow.simulation.build.artificial_compressibility.real import dual_time
 from taskflow.simulation.build.artificial_compressibility.rules import TABLES, reference_speed, refused
 from taskflow.simulation.build.artificial_compressibility.steady import ResidualCriterion
-from taskflow.simulation.build.artificial_compressibility.tables import CompressibilityMethod
+from taskflow.simulation.build.artificial_compressibility.tables import ACCEPTS, CompressibilityMethod
 from taskflow.simulation.build.artificial_compressibility.time import ChartTime
 from taskflow.simulation.build.flow import WORDS
 from taskflow.simulation.build.scales import Scale, Scales
@@ -60,10 +60,7 @@ class CompressibilitySystem(System):
         "grid": ChartGrid, "boundaries": ChartSides, "body": ChartForcing, "time": ChartTime, "machine": ChartMachine,
     }  # fmt: skip
     lists: ClassVar[Mapping[str, type[Table]]] = {"scalars": ChartScalar}
-    accepts: ClassVar[frozenset[str]] = frozenset((
-        "fluid.viscosity", "heat.diffusivity", "heat.expansion", "heat.reference", "body.gravity", "body.force",
-        "motion", "initial.velocity", "initial.temperature", "initial.source", "initial.time",
-    ))  # fmt: skip
+    accepts: ClassVar[frozenset[str]] = ACCEPTS
     fewest: ClassVar[int] = 12
 
     @classmethod

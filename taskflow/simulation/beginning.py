@@ -1,0 +1,39 @@
+"""What a run begins with, on every block."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from taskflow.runtime.machine import Shard
+from taskflow.simulation.build.simulation import BlockSpec
+from taskflow.simulation.checkpoints import CheckpointPolicy, restore
+from taskflow.simulation.initial import InitialFields
+from taskflow.simulation.profiling import Window
+from taskflow.simulation.restart import RestartPoint
+
+
+@dataclass(frozen=True)
+class Beginning:
+    """The beginning of a run, with its initial fields or a checkpoint, in the directory of its checkpoints. Picklable;
+    every block gets the same one. `cautioned`: it has been said that its steps may be too long.
+    """
+
+    spec: BlockSpec
+    initial: InitialFields
+    policy: CheckpointPolicy
+    resumed: RestartPoint | None = None
+    profile: Window | None = None
+    cautioned: bool = False
+
+    def take_over(self, shard: Shard) -> float:
+        """Have a state that is taken from elsewhere to the bit, once the program of the start, which projects the
+        velocity, has run; the length of the step before, 0 where there is none.
+        """
+        initial = self.initial
+        if initial.checkpoint is not None:
+            restore(initial.checkpoint, self.policy, shard)
+            return float(initial.checkpoint.state["dt"])
+        if initial.kept:
+            initial.fill(shard)
+            shard.run(self.spec.model.renew)
+        return 0.0
