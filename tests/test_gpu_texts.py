@@ -19,6 +19,7 @@ from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.memory import Needs
 from tests.runtime.machine import sweeping, test_stored
 from tests.simulation.on_charts import CYLINDER, TURNED, case
+from tests.simulation.test_timed import MOVING, moved
 
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.toml"))
 FAST = ("bearing",)
@@ -74,6 +75,13 @@ def test_kernels_of_examples_compile_for_gpus(path, precision):
 @pytest.mark.timeout(600)
 def test_kernels_of_implicit_marching_compile_for_gpus(tables, precision):
     flow = case(tables, method__march="implicit", machine__precision=precision, time__steady=1e-4)
+    assert [message for text in texts_of(flow) if (message := messages(text))] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("precision", ["single", "double"])
+def test_kernels_of_what_changes_in_time_compile_for_gpus(precision):
+    flow = moved(**MOVING, machine__precision=precision)
     assert [message for text in texts_of(flow) if (message := messages(text))] == []
 
 

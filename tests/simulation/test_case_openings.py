@@ -76,10 +76,12 @@ def stream(cavity, **changes) -> dict:
     ({"grid__cells": [1, 4, 16], "boundaries__x_max": "slip"},
      'boundaries.x_min = { type = "inflow", velocity = [1.0, 0.0, 0.0] }: one cell in x has no room for an inflow; '
      'give x = "periodic" for 2D, or more cells'),
-    ({"boundaries__z_max": {"type": "wall", "velocity": ["t", 0, 0]}},
-     'boundaries.z_max.velocity = ["t", 0, 0]: a wall moves as a whole; give three numbers, in the order x, y, z'),
+    ({"boundaries__z_max": {"type": "wall", "velocity": ["x + t", 0, 0]}},
+     'boundaries.z_max.velocity = ["x + t", 0, 0]: a wall has one velocity, in this version; give an expression of t,'
+     " without x: fields on walls are not available yet"),
     ({"boundaries__z_max": {"type": "wall", "temperature": "x"}, "heat": {"diffusivity": 1}},
-     'boundaries.z_max.temperature = "x": a wall has one temperature; give a number'),
+     'boundaries.z_max.temperature = "x": a wall has one temperature, in this version; give an expression of t, without'
+     " x: fields on walls are not available yet"),
     ({"boundaries__z_max": {"type": "wall", "heat_transfer": 3}, "heat": {"diffusivity": 1}},
      "boundaries.z_max.outside_temperature: missing; "
      "heat_transfer is given; heat passes by heat_transfer (outside_temperature - T)"),

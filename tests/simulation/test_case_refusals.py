@@ -126,7 +126,9 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
     ({"heat": {"diffusivity": 1, "background_gradient": 2}},
      "heat.background_gradient = 2: give three numbers, in the order x, y, z"),
     ({"body": {"force": [1, "a", 0]}},
-     'body.force = [1, "a", 0]: give three numbers, in the order x, y, z (y: give a number)'),
+     'body.force = [1, "a", 0]: give three numbers or expressions, in the order x, y, z (y: \'a\' is not allowed: there'
+     " is no a; known are x, y, z, t, pi, e, sin, cos, tan, exp, log, sqrt, sinh, cosh, tanh, abs, minimum, maximum,"
+     " where)"),
     ({"title": ""}, 'title = "": give one line of text'),
     ({"title": "a\nb"}, 'title = "a\\nb": give one line of text'),
     ({"machine__device": "gpuu"},

@@ -192,7 +192,7 @@ def _bulk_velocity_is_free(boundaries: Boundaries, body: Forcing) -> Iterator[Pr
             remedy = f'what flows along {axis} has to come back; give boundaries.{axis} = "periodic", or leave it out'
             yield wrong(key, mean, remedy)
         if acceleration != 0:
-            now = shown(written(acceleration))
+            now = f"{acceleration:g}" if isinstance(acceleration, float) else shown(written(acceleration))
             remedy = f"it takes the force that it needs; give 0 for body.force along {axis} (now {now})"
             yield wrong(key, mean, remedy)
     if any(body.geostrophic_wind):
