@@ -64,7 +64,8 @@ class Origin:
             return changed[0].partition(": begin")[0]
         if sim.moving is not None or getattr(sim.case, "motion", None) is not None:
             return "something moves as time tells, which begins anew"
-        if getattr(sim.inflows, "varies", False) or sim.system.timed:
+        entering = sim.inflows
+        if getattr(entering, "varies", False) or getattr(entering, "changing", False) or sim.system.timed:
             return "what is given changes in time, which begins anew"
         for role, boxes in sim.carried.items():
             if role not in sim.model.fields:

@@ -1,6 +1,7 @@
 """Numbers of a case that change in time: read, refused, the same as numbers where they are constant, gone on with."""
 
 import pickle
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,13 +9,12 @@ import pytest
 import taskflow as tf
 from taskflow.errors import BadInput
 from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.system import System
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.timed import TimeFunction, TimeTable, at_time
 from tests.flows import compute
 from tests.simulation import two_phases
 from tests.simulation.going_on import check_same, go
-from tests.simulation.on_charts import LID
-from tests.simulation.on_charts import case as on_charts
 
 FIELDS = ("u", "v", "w", "T", "dye", "smoke")
 
@@ -135,9 +135,11 @@ def test_bad_input_is_told(tmp_path, changes, message):
         Simulation(moved(**{**NUMBERS, **changes}), (1, 1, 1)).system.check()
 
 
-def test_other_models_say_what_they_do_not_have():
-    with pytest.raises(BadInput, match=r"body.force = .*not available with the model .artificial-compressibility"):
-        on_charts(LID, body__force=["sin(t)", 0.0, 0.0])
+def test_models_that_know_nothing_of_it_say_so():
+    """A system of another package that has walls, and is no flow."""
+    system = SimpleNamespace(sim=SimpleNamespace(case=moved(**{**NUMBERS, "hot": "t"})))
+    with pytest.raises(BadInput, match=r"x_min\.temperature: what changes in time is not available with this model"):
+        System.timed.func(system)
 
 
 @pytest.mark.slow

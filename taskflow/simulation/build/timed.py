@@ -16,6 +16,7 @@ from taskflow.flow.forcing.driving import body_force
 from taskflow.flow.grid import Vector
 from taskflow.flow.time.schemes import Scheme
 from taskflow.simulation.case.boundaries import Boundary
+from taskflow.simulation.case.physics import Forcing
 from taskflow.simulation.case.timed import Value, Values, at_time, changes
 
 if TYPE_CHECKING:
@@ -130,7 +131,7 @@ def _of_scalars(case: Case) -> Iterator[TimedNumber]:
 
 
 def _of_forces(case: Case) -> Iterator[TimedNumber]:
-    for axis, part in enumerate(case.body.force):
+    for axis, part in enumerate(case.body.force if type(case.body) is Forcing else ()):
         if changes(part):
             yield TimedNumber(body_force(axis, ""), (Term(f"body.force[{axis + 1}]", part),), begins=True)
 

@@ -10,7 +10,6 @@ from taskflow.flow.turbulence.eddy_viscosity import PRANDTL, Smagorinsky, Vreman
 from taskflow.simulation.case.boundaries import Boundaries
 from taskflow.simulation.case.grid import AXES
 from taskflow.simulation.case.initial import Initial
-from taskflow.simulation.case.method import PROJECTION, Method
 from taskflow.simulation.case.problems import Problem, missing, present, shown, wrong
 from taskflow.simulation.case.scalars import RELEASED, Scalars, Sources, TransportScheme
 from taskflow.simulation.case.table import NonNegative, Number, Positive, Table, Vector, entry, reads, written
@@ -215,12 +214,6 @@ def _walls_in_time_are_smooth(boundaries: Boundaries, turbulence: TurbulenceTabl
             yield wrong(("turbulence", "damping"), "van-driest", f"boundaries.{face}: {remedy}")
 
 
-def _forces_in_time_are_of_the_projection(method: Method | None, body: Forcing) -> Iterator[Problem]:
-    if method is not None and method.type != PROJECTION and changes(*body.force):
-        remedy = f'what changes in time is not available with the model "{method.type}" in this version; give numbers'
-        yield wrong(("body", "force"), written(body.force), remedy)
-
-
 def _fluxes_in_time_are_laminar(scalars: Scalars, turbulence: TurbulenceTable | None) -> Iterator[Problem]:
     for n, scalar in enumerate(scalars if turbulence is not None else (), start=1):
         for face, side in scalar.boundaries:
@@ -236,5 +229,5 @@ def _wind_is_geostrophic(body: Forcing) -> Iterator[Problem]:
 
 
 Heat.rules = (heat_is_on, _tables_have_heat, _background_is_central)
-Forcing.rules = (_bulk_velocity_is_free, _wind_is_geostrophic, _forces_in_time_are_of_the_projection)
+Forcing.rules = (_bulk_velocity_is_free, _wind_is_geostrophic)
 TurbulenceTable.rules = (_rough_walls_are_resolved, _walls_in_time_are_smooth, _fluxes_in_time_are_laminar)
