@@ -45,7 +45,7 @@ class RunLoop:
         self.directory = directory
         self.model, self.clock = self.spec.model, self.spec.clock
         self.timed = replace(self.spec.timed, instead={})  # of this run: somebody may set values
-        self.measuring = StateLog(self.spec.measures, shard, directory / LOG, policy.guard)
+        self.measuring = StateLog(self.spec.measures, shard, directory / LOG, policy.guard, self.spec.computed)
         self.doubts = Doubts(self.spec, shard, cautioned=job.cautioned)
         self.sanity = self.doubts.sanity
         self.warnings: list[str] = []
@@ -87,7 +87,8 @@ class RunLoop:
             self.movement.advance(tick.time)
         self.sanity.entered(numbers)
         with explained(f"step {tick.step}, time {tick.time:g}"):
-            shard.run(model.step, **model.scalars(tick.dt, tick.ratio), **numbers)
+            moments = model.moments(before.time, tick.dt)
+            shard.run(model.step, **model.scalars(tick.dt, tick.ratio), **moments, **numbers)
         for name in self.rounds:
             self.rounds[name] += shard.scalars[name]
         self.now, self.before = self._agreed(self._judged(tick, before)), before

@@ -14,11 +14,14 @@ from typing import Any, ClassVar
 from taskflow.errors import BadInput
 from taskflow.flow import Monitor
 from taskflow.flow.bodies import Obstacles
+from taskflow.flow.measures.derived import Derived
 from taskflow.flow.measures.energy_budget import EnergyBudget
 from taskflow.flow.measures.surface_flux import SurfaceFlux
 from taskflow.flow.model import VELOCITY, FlowModel
 from taskflow.output import FieldMetadata, through_sides
 from taskflow.simulation.bodies.inertia import MovingBody
+from taskflow.simulation.build.expressions import derived, derived_metadata
+from taskflow.simulation.build.forcing import forcing_described, initial_forces
 from taskflow.simulation.build.physics import conditions, outflows_described, physics, turbulence_described
 from taskflow.simulation.build.scales import Scales, advective_rate, scales
 from taskflow.simulation.build.system import System, moment
@@ -50,17 +53,19 @@ WORDS = {
 @dataclass(frozen=True, eq=False)
 class FlowMeasures:
     """The quantities that a line of the log has, of a state whose monitor has run. Picklable. `residuals` are the names
-    of those of its solver that are finite in a sane state. `driven` are the bodies that move, by name.
+    of those of its solver that are finite in a sane state. `driven` are the bodies that move, by name. The log has the
+    means of fields that are `derived`.
     """
 
     model: FlowModel
     driven: Mapping[str, MovingBody] = field(default_factory=dict)
+    derived: Derived | None = field(default=None, kw_only=True)
     residuals: ClassVar[tuple[str, ...]] = ()
 
     @cached_property
     def monitor(self) -> Monitor:
         """The program that measures."""
-        return Monitor(self.model)
+        return Monitor(self.model, derived=self.derived)
 
     @property
     def finite(self) -> tuple[str, ...]:
@@ -92,7 +97,7 @@ class FlowMeasures:
             bodies = model.obstacles.found(scalars)
             driven = {name: body.completed(bodies[name], tick.time, tick.dt) for name, body in self.driven.items()}
             numbers["bodies"] = {**bodies, **driven}
-        return numbers | monitor.integrals(scalars)
+        return numbers | monitor.integrals(scalars) | monitor.means(scalars)
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +123,8 @@ class FlowSystem(System):
     def metadata(self) -> dict[str, FieldMetadata]:
         """The metadata of the fields, of which velocities, pressure, temperature and eddy viscosity have WORDS."""
         metadata = super().metadata
-        return metadata | {name: replace(metadata[name], long_name=WORDS[name]) for name in WORDS.keys() & metadata}
+        metadata |= {name: replace(metadata[name], long_name=WORDS[name]) for name in WORDS.keys() & metadata}
+        return metadata | derived_metadata(self.sim.case)
 
     @property
     def physics(self) -> dict[str, Any]:
@@ -129,7 +135,18 @@ class FlowSystem(System):
     @cached_property
     def measures(self) -> FlowMeasures:
         """The quantities in the log."""
-        return FlowMeasures(self.model, self.driven)
+        return FlowMeasures(self.model, self.driven, derived=self.logged)
+
+    @cached_property
+    def computed(self) -> Derived | None:
+        """What computes the expressions that are recorded, and Q; None without any."""
+        return derived(self.sim.case, self.sim.grid, self.model.boundaries)
+
+    @property
+    def logged(self) -> Derived | None:
+        """Those of which the log has means."""
+        names = self.sim.case.monitor.fields or ()
+        return self.computed.some(names) if self.computed else None
 
     @property
     def driven(self) -> dict[str, MovingBody]:
@@ -221,6 +238,8 @@ class FlowSystem(System):
         self.inflows.check(moments(sim.case))
         known = sim.case.time.end is not None or sim.case.time.step is not None
         self.timed.check(times(sim.case)[: None if known else 1])
+        for force in initial_forces(sim.case, sim.grid):
+            force.check()
         initial = largest(sim.case, sim.grid)
         self._check_sizes(initial)
         speeds = [value for name, value in initial.items() if name in VELOCITY]
@@ -239,10 +258,24 @@ class FlowSystem(System):
             if lost := numbers.velocity(value) if kind and value > 1 else numbers.carried(value):
                 raise BadInput(f"{key}: values of {value:g}; {lost}; give smaller ones")
 
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """Warnings of forces that act faster than steps can follow."""
+        sim = self.sim
+        if not sim.case.forcing:
+            return ()
+        try:
+            dt = sim.clock.limit.longest(self.advective_rate, self.spreads)
+        except BadInput:  # nothing tells yet how long steps are
+            return ()
+        found = (force.caution(dt, self.model.scheme) for force in initial_forces(sim.case, sim.grid))
+        return tuple(caution for caution in found if caution)
+
     def details(self) -> Iterator[tuple[str, str]]:
-        """Label and text of each line on openings and eddies."""
+        """Label and text of each line on bodies that move, openings, forces and eddies."""
         yield from zip(chain(["motion"], repeat("")), self._motions(), strict=False)
         yield from zip(chain(["openings"], repeat("")), self._openings(), strict=False)
+        yield from zip(chain(["forcing"], repeat("")), forcing_described(self.sim.case), strict=False)
         if self.sim.case.turbulence:
             yield "eddies", turbulence_described(self.sim.case)
 

@@ -35,6 +35,7 @@ from taskflow.flow.bodies import Obstacles
 from taskflow.flow.forcing.coriolis import geostrophic_force
 from taskflow.flow.model import FlowModel
 from taskflow.output.conditions import SIDES, Conditions, Side
+from taskflow.simulation.build.forcing import forces
 from taskflow.simulation.build.timed import constant, largest
 from taskflow.simulation.case import FACES, MODELS, SCHEMES, Case, PassiveScalar, SourceTable
 from taskflow.simulation.case.timed import Value, changes
@@ -63,6 +64,7 @@ def physics(case: Case, grid: StaggeredGrid, obstacles: Obstacles | None, *, var
         "buoyancy": _buoyancy(case),
         "scheme": SCHEMES[case.time.scheme],
         "driving": _driving(case),
+        "forces": forces(case, grid),
         "varying": varying,
         "obstacles": obstacles,
         "passive": tuple(_passive(case, scalar, grid) for scalar in case.scalars),

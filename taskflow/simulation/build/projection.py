@@ -62,7 +62,7 @@ class Projection(FlowSystem):
     @cached_property
     def measures(self) -> ProjectionMeasures:
         """The quantities in the log."""
-        return ProjectionMeasures(self.model, self.driven)
+        return ProjectionMeasures(self.model, self.driven, derived=self.logged)
 
     @property
     def forced(self) -> int:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from taskflow.errors import BadInput
 from taskflow.flow.boundaries.open_boundaries import OpenBoundaries
+from taskflow.flow.measures.derived import Derived
 from taskflow.flow.measures.energy_budget import EnergyBudget
 from taskflow.flow.measures.isosurface import Isosurface, ValueSurface
 from taskflow.flow.measures.steadiness import Steadiness
@@ -238,6 +239,11 @@ class System(SystemType, ABC):
     @property
     def budget(self) -> EnergyBudget | None:
         """The budget of the turbulent kinetic energy, where the case asks for one."""
+        return None
+
+    @property
+    def computed(self) -> Derived | None:
+        """What computes the fields that are recorded and follow from others; None without any."""
         return None
 
     @property

@@ -17,7 +17,7 @@ LEAST_ERROR = 1e-15
 MOST_SNAPSHOTS = 1_000_000
 SCHEMES = {"ab2": ADAMS_BASHFORTH, "rk3": RUNGE_KUTTA}
 Interval = Annotated[Every, reads(Every.parse)]
-EVERYTHING = "all that the case has"
+EVERYTHING = "all that the case has, without expressions"
 
 
 class Steady(Table):
@@ -126,7 +126,8 @@ class Output(Table):
 
     fields: FieldNames = entry(
         "of `u v w p`, `T` with heat, the names of scalars, and with turbulence `nu_t`, the eddy viscosity; of two"
-        " phases `f`, the share of phase 1, `phi`, and with surface tension `kappa`, the curvature",
+        " phases `f`, the share of phase 1, `phi`, and with surface tension `kappa`, the curvature. Also `Q`,"
+        " [expressions](#expressions) by name, and `\"name = expression\"`",
         None,
         otherwise=EVERYTHING,
     )
@@ -152,9 +153,14 @@ class Output(Table):
 
 
 class MonitorTable(Table):
-    """When a line goes to the log."""
+    """When a line goes to the log, and what it has besides."""
 
     every: Interval = entry("when a line goes to the log", Every(steps=10))
+    fields: FieldNames = entry(
+        "names of [expressions](#expressions), and `Q`: their means over the domain are in the log as `mean_NAME`",
+        None,
+        otherwise="none",
+    )
 
 
 class CheckpointTable(Table):
@@ -174,8 +180,8 @@ class CheckpointTable(Table):
             yield wrong("keep", 0, "then none is written; give 1 or more, or leave checkpoint.every out")
 
 
-def _fields_exist(fields: tuple[str, ...], output: Output) -> Iterator[Problem]:
-    return unknown_fields(("output", "fields"), output.fields, fields)
+def _fields_exist(recordable: tuple[str, ...], output: Output) -> Iterator[Problem]:
+    return unknown_fields(("output", "fields"), output.fields, recordable)
 
 
 def _snapshots_can_be_counted(time: Time, output: Output) -> Iterator[Problem]:
