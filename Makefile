@@ -35,7 +35,7 @@ test: lint
 	$(BIN)/python -m pytest -m "not slow and not gpu and not multigpu" $(PARALLEL)
 
 test-all: lint
-	$(BIN)/python -m pytest -m "not gpu and not multigpu" $(PARALLEL)
+	$(BIN)/python -m pytest -m "not gpu and not multigpu" --hypothesis-profile=thorough $(PARALLEL)
 
 test-gpu: $(VENV)/installed-cuda$(CUDA)
 	$(BIN)/python -m pytest -m "gpu or multigpu"

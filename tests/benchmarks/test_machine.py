@@ -61,6 +61,7 @@ def test_kernels_of_large_eddy_simulation(measured):
     assert results["eddy viscosity"]["bytes"] == (3 + 1) * 8 * 8**3
 
 
+@pytest.mark.slow
 def test_sweep(measured):
     told, found = measured(
         "sweep", "--blocks", "2x1x1", "--cells", "8x6x4", "--workers", 1, "--overlap", "full,none", "--seconds", 0.01,
@@ -84,6 +85,7 @@ def test_sweep(measured):
         assert ("local" in row["transports"]) == (workers == 1 and name != "one block")
 
 
+@pytest.mark.slow
 def test_scaling(measured, here):
     told, found = measured(
         "scaling", "--shapes", "strong,1d", "--counts", "2", "--scale", 64, "--overlap", "none", "--seconds", 0.01,

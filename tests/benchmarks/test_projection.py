@@ -131,6 +131,7 @@ def test_memory(measured):
         assert row["papers_bytes"] <= 60 * 16384 * 64 * 16384
 
 
+@pytest.mark.slow
 def test_the_largest_is_run(measured, monkeypatch):
     monkeypatch.setattr(memory, "LARGEST", 64)
     words = ["cavity", "--study", "memory", "--largest", "--counts", 2, "--overlap", "full", "--iterations", 2]

@@ -95,6 +95,7 @@ def test_values_of_the_case(measured):
     assert "No results." in report.TABLES["bubble_energy"]([found]).markdown()
 
 
+@pytest.mark.slow
 def test_machines_goals_and_energy(measured):
     """As if the few cells were those of the paper, on a GPU: rates are of the cells that are told."""
     _, found = measured("--cells", "8x8x4", "--watts", 4)
@@ -170,6 +171,7 @@ def test_methods_that_a_case_refuses_are_left_out(measured):
     assert "\n  multigrid  pressure.precision" in told
 
 
+@pytest.mark.slow
 def test_shares(measured, here):
     words = "--study", "shares", "--cells", 16, "--steps", 8, "--picture", "shares.svg"
     told, found = measured(*words)

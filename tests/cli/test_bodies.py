@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pytest
 import xarray as xr
 
 from tests.cases import text
@@ -11,6 +12,7 @@ CASE = text("hill")
 WARNING = "between obstacles[3] and obstacles[4] at (0.05, 0.05, 0.65) is a gap thinner than a cell"
 
 
+@pytest.mark.slow
 def test_from_the_file_to_the_picture(give, here, tmp_path):
     folder = tmp_path / "elsewhere"  # names of files begin where the case is
     folder.mkdir()

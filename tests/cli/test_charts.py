@@ -25,6 +25,7 @@ def run(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_pictures_and_exports(give, run):
     for command, file in (
         (("plot", run), "velocity.png"),

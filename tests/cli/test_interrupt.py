@@ -13,7 +13,7 @@ ENDLESS = ["run", "cavity.toml", "--set", "time.steps=1000000", "--set", "output
 INTERRUPTED = 130
 
 
-@pytest.mark.parametrize("blocks", [1, 2])
+@pytest.mark.parametrize("blocks", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_run_ends_after_the_step_with_its_state_written(shell, here, give, report_of, blocks):
     running = shell.begin(*ENDLESS, "--set", f"machine.blocks=[1,1,{blocks}]")
     shell.wait_for(running, here / "cavity")

@@ -75,7 +75,7 @@ def alone(tmp_path_factory):
     return folder / "run"
 
 
-@pytest.mark.parametrize("how", HOW)
+@pytest.mark.parametrize("how", [pytest.param(how, marks=pytest.mark.slow if how != "plain" else ()) for how in HOW])
 def test_of_two_at_the_same_moment_one_runs(shell, here, give, how, alone):
     """And does what it does alone."""
     if how != "plain":
@@ -173,6 +173,7 @@ main()
 """
 
 
+@pytest.mark.slow
 def test_force_killed_before_its_first_state(here, give, refused):
     """What was there is still there, and is back with the next command of any kind."""
     assert give("run", *words(30), "--quiet").exit_code == 0

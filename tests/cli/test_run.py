@@ -27,6 +27,7 @@ def test_lines_and_report(shell, here, report_of):
     assert report_of(here / "cavity")["ended"] == "end"
 
 
+@pytest.mark.slow
 def test_quiet_and_force(shell, give, here, report_of):
     target = here / "runs" / "again"
     words = ["run", "cavity.toml", "-o", target, "-q", "--set", "time.steps=3"]
@@ -80,6 +81,7 @@ def test_a_step_that_gets_too_long_is_told_while_the_run_goes_on(give, here, rep
     assert report_of(here / "channel")["warnings"] == [warning.removeprefix("Warning: ")]
 
 
+@pytest.mark.slow
 def test_nobody_reads_the_lines(shell, here, report_of):
     running = shell.begin("run", "cavity.toml")
     running.stdout.close()

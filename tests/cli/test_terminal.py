@@ -92,6 +92,7 @@ def test_ctrl_c_typed_on_a_terminal(terminal, here, report_of):
     assert report_of(here / "cavity")["ended"] == "interrupted"
 
 
+@pytest.mark.slow
 def test_a_terminal_that_cannot_redraw_gets_lines(terminal, here):
     shown = terminal("run", "cavity.toml", TERM="dumb")
     assert "step 40 " in shown.read()

@@ -57,6 +57,7 @@ def look(tmp_path, *words, **settings):
     return done.stdout.split()
 
 
+@pytest.mark.slow
 def test_a_cluster_lives_as_long_as_its_command(tmp_path):
     """The command sees the workers it was promised, on loopback, and has the certificate without which nobody connects;
     its exit code comes through; nothing is left, nor was what one before left that was killed in the way.

@@ -131,6 +131,7 @@ def step(length: float, outflow) -> Case:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_short_channel_behind_a_step():
     """Beside one that is three times as long: what ends it does not matter to 0.4 %; with the others it does, to 1."""
     long = compute(step(9.0, "outflow"))["u"][..., :48]

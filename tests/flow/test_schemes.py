@@ -81,7 +81,9 @@ def warm(steps: int, scheme: str) -> Case:
 EXACT = {"solver": "jacobi", "tolerance": 1e-13, "max_iterations": 4000}
 
 
-@pytest.mark.parametrize(("case", "fields"), [(vortices, VELOCITY), (warm, ("u", "v", "w", "T"))])
+@pytest.mark.parametrize(("case", "fields"), [
+    (vortices, VELOCITY), pytest.param(warm, ("u", "v", "w", "T"), marks=pytest.mark.slow),
+])  # fmt: skip
 def test_velocity_and_temperature_are_of_third_order_in_time(case, fields):
     """On one grid, against steps that are shorter by far: what is left is the error in time."""
     exact = compute(case(160, "rk3"))
@@ -93,6 +95,7 @@ def test_velocity_and_temperature_are_of_third_order_in_time(case, fields):
         assert np.abs(second[name] - exact[name]).max() > 20 * errors[-1], name
 
 
+@pytest.mark.slow
 def test_the_pressure_belongs_to_the_middle_of_the_last_stage():
     """Of second order at t - dt/6, of first order at t."""
 

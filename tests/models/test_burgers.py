@@ -186,6 +186,7 @@ def test_blocks_and_a_kill_make_no_difference(tmp_path):
         (line["peak"] for line in contents(tmp_path / "one")[1]), reverse=True))  # fmt: skip
 
 
+@pytest.mark.slow
 def test_what_is_recorded_of_any_model(tmp_path):
     often = {"steps": 10}
     case = Case(**tables(

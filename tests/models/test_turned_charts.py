@@ -52,8 +52,9 @@ def test_charts_cut_by_the_user_give_the_same(whole, tmp_path):
     np.testing.assert_array_equal(cells, whole)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
-@pytest.mark.parametrize("blocks", [2, pytest.param(3, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("blocks", [2, 3])
 def test_blocks_and_pieces_change_no_bit(blocks, whole, tmp_path):
     machine = {"blocks": blocks, "cuts": {"1": [1, 2, 1]}, "threads": 1, "overlap": "full"}
     cells = state(case(boxed(charts=[2, 1, 1]), machine=machine), tmp_path)

@@ -74,6 +74,7 @@ def test_a_folder_that_is_no_run_and_a_run_without_snapshots(tmp_path, run):
         plot_run(run(times=()))
 
 
+@pytest.mark.slow
 def test_heavy_libraries_load_when_used_and_pyplot_never(run):
     script = f"""
 import sys, taskflow.output, taskflow.analysis, taskflow.plots

@@ -22,7 +22,9 @@ def contents(path):
     return {str(each): each.read_bytes() for each in path.rglob("*") if each.is_file()}
 
 
-@pytest.mark.parametrize("ended", ["running", "failed", None])
+@pytest.mark.parametrize("ended", [
+    "running", *(pytest.param(ended, marks=pytest.mark.slow) for ended in ("failed", None)),
+])  # fmt: skip
 def test_with_checkpoints_that_were_to_come(tmp_path, ended):
     case, path = stirred(**SOON), tmp_path / "run"
     go(case, path, kill=3)

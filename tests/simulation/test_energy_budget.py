@@ -173,7 +173,9 @@ def test_the_bits_with_eddies_do_not_depend_on_blocks(eddying, tmp_path):
     xr.testing.assert_identical(found(tmp_path / "run").drop_attrs(), found(eddying[0]).drop_attrs())
 
 
-@pytest.mark.parametrize(("stopped", "blocks"), [({}, (2, 1, 3)), ({"kill": 7}, (1, 1, 2))])
+@pytest.mark.parametrize(("stopped", "blocks"), [
+    ({}, (2, 1, 3)), pytest.param({"kill": 7}, (1, 1, 2), marks=pytest.mark.slow),
+])  # fmt: skip
 def test_the_bits_depend_neither_on_blocks_nor_on_what_broke_off(stopped, blocks, whole, tmp_path):
     case = averaged(statistics=BUDGET, output=stirred().output)
     if stopped:

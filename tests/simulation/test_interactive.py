@@ -89,6 +89,7 @@ def test_closed_at_once(client, whole, tmp_path):
     check_same(tmp_path / "run", whole)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:the state is not steady")
 def test_on_charts_and_two_blocks(client, tmp_path):
     case = on_charts(LID, machine__blocks=2)
@@ -294,6 +295,7 @@ def test_fields_in_place(client, tmp_path):
     np.testing.assert_array_equal(stored, 2 * before[..., 1:8])
 
 
+@pytest.mark.slow
 def test_a_controller_acts_on_a_resumed_run_as_on_one_without_a_break(client, tmp_path):
     """It has acted in the checkpoint of its step."""
 

@@ -94,7 +94,10 @@ def same(path, whole) -> None:
         xr.testing.assert_identical(found(path, group).drop_attrs(), found(whole, group).drop_attrs())
 
 
-@pytest.mark.parametrize(("blocks", "stopped"), [((2, 1, 2), {}), ((1, 1, 1), {"stop": 4}), ((1, 1, 3), {"kill": 7})])
+@pytest.mark.parametrize(("blocks", "stopped"), [
+    ((2, 1, 2), {}), pytest.param((1, 1, 1), {"stop": 4}, marks=pytest.mark.slow),
+    pytest.param((1, 1, 3), {"kill": 7}, marks=pytest.mark.slow),
+])  # fmt: skip
 def test_the_bits_depend_neither_on_blocks_nor_on_what_broke_off(blocks, stopped, whole, tmp_path):
     case = stirred(output={"precision": "double"}, **FOLLOWED)
     if stopped:

@@ -21,7 +21,7 @@ def test_a_call_that_cannot_be_obeyed(tmp_path, monkeypatch, arguments, message)
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("blocks", [1, 2])
+@pytest.mark.parametrize("blocks", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_what_progress_raises_ends_the_run_in_order(tmp_path, blocks):
     class Enough(Exception):
         pass

@@ -113,7 +113,7 @@ def in_centres(ds: xr.Dataset, name: str) -> xr.DataArray:
 
 
 @pytest.mark.parametrize(("boundaries", "along"), [
-    (PERIODIC, "x"), (BOX, "y"), pytest.param(PERIODIC, "z", marks=pytest.mark.slow),
+    (PERIODIC, "x"), *(pytest.param(*flow, marks=pytest.mark.slow) for flow in ((BOX, "y"), (PERIODIC, "z"))),
 ])  # fmt: skip
 def test_cospectra_are_those_of_the_snapshots(boundaries, along, tmp_path):
     """Of a full transform of both in cell centres; co-spectra sum to covariances."""
@@ -239,6 +239,7 @@ def test_a_run_that_was_broken_off_has_the_same_ones(stopped, blocks, tmp_path):
     xr.testing.assert_identical(found(tmp_path / "run", "waves"), found(tmp_path / "whole", "waves"))
 
 
+@pytest.mark.slow
 def test_they_can_be_begun_or_changed_when_a_run_goes_on(tmp_path):
     table = {"name": "waves", "along": "y", "every": {"steps": 2}}
     go(waving({**table, "fields": ["u"]}, {**table, "name": "kept", "fields": ["p"]}), tmp_path / "run")

@@ -92,7 +92,9 @@ DAMAGES = {
 
 
 @pytest.mark.parametrize(("file", "step"), [
-    ("u/c/3/0/0/0", 8), ("p/c/2/0/0/0", 4), ("mid/w/c/4/0/0/0", 4), ("statistics/mean_u/c/1/0/0/0", 4),
+    ("u/c/3/0/0/0", 8),
+    *(pytest.param(file, 4, marks=pytest.mark.slow)
+      for file in ("p/c/2/0/0/0", "mid/w/c/4/0/0/0", "statistics/mean_u/c/1/0/0/0")),
 ])  # fmt: skip
 @pytest.mark.parametrize("damage", ["middle", "gone"])
 def test_the_run_goes_back_to_before_the_damage(file, step, damage, broken, whole):

@@ -44,6 +44,7 @@ def test_profiles_at_re_400():
     assert_as_ghia(profiles, 400, (0.008, 0.009))
 
 
+@pytest.mark.slow
 def test_few_sweeps_reach_the_steady_state_of_an_exact_projection():
     """30 sweeps from the last pressure, or 3, or 400 (more than enough at 16^2): the same velocity in the end."""
     exact, usual, few = (compute(cavity(16, 100, 40, sweeps, steady=1e-11)) for sweeps in (400, 30, 3))

@@ -61,12 +61,14 @@ def test_droplet_splash():
     assert film[r > 1.6] == pytest.approx(0.2, abs=0.01)
 
 
+@pytest.mark.slow
 def test_dam_break():
     """The front is where it is on finer cells."""
     flow = short("dam_break", "[64, 1, 40]", 0.12)
     assert crossing(flow, 0, flow["f"][0, 0]) == pytest.approx(0.164, abs=0.004)
 
 
+@pytest.mark.slow
 def test_rayleigh_taylor():
     """Bubble and spike amid their ways, to a cell."""
     flow = short("rayleigh_taylor", "[16, 1, 64]", 2.0)

@@ -92,6 +92,7 @@ def test_taylor_green_is_of_order_2_on_finer_grids(plane):
     assert_orders(exact, {n: compute(plane_case(exact, n)) for n in (32, 64, 128)})
 
 
+@pytest.mark.slow
 def test_beltrami_flow_is_of_order_2():
     """In three dimensions, where no term of the convection is zero."""
     exact, flows = Beltrami(0.05), {}

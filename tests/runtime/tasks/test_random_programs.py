@@ -1,5 +1,6 @@
 """Properties of every program: any order that its graph allows has the bits of one processor with one memory."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -30,6 +31,7 @@ def runs(draw):
     return partition, steps, analyses, priorities
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(runs(), st.booleans())
 def test_any_order_of_the_graph_has_the_bits_of_the_program(run, direct):
@@ -42,6 +44,7 @@ def test_every_read_finds_the_latest_write_of_its_owner(run, direct):
     check_versions(*run, direct)
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(runs())
 def test_nodes_that_interfere_are_ordered(run):
