@@ -15,7 +15,7 @@ SHARED = ("conftest.py", "speed.py", "test_errors.py")  # of the tests
 FAST = "not slow and not gpu and not multigpu"
 # Folders and files whose tests are quick, and what is not quick in them.
 ROOMS = "regions or tasks or proof or profile or test_examples"
-QUICK = f"({ROOMS}) and not (machine or session or random or test_no_ or test_steps or test_cost)"
+QUICK = f"({ROOMS}) and not (machine or session or random or test_no_ or test_steps or test_cost or atlas or spy)"
 
 
 @pytest.fixture
