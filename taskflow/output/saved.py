@@ -134,7 +134,7 @@ def _opened(path: Path) -> xr.Dataset:
         raise BadInput(f"{path}: there is no such run, file or folder; give a run directory, a NetCDF file or a store")
     try:
         if path.is_dir():
-            return xr.open_zarr(path, chunks=None)
+            return xr.open_zarr(path, chunks=None, consolidated=False)
         if path.suffix in NETCDF:
             return xr.open_dataset(path, chunks=None)
     except Exception as error:  # whatever its readers make of a file that is something else

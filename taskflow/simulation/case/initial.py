@@ -6,6 +6,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 import numpy as np
@@ -132,7 +133,7 @@ def state_source(value: Any) -> str | GivenState:
     if isinstance(value, GivenState):
         return value
     if isinstance(value, str | PathLike) and str(value):
-        return str(value)
+        return str(Path(value).absolute())
     if hasattr(value, "data_vars"):
         return GivenState(value)
     raise BadInput("give the name of a run directory, of a NetCDF file or a Zarr store; in Python, or a Dataset")
