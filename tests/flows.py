@@ -167,7 +167,7 @@ def _run(
         numbers = setup.inflows.advance(shard, before.time, tick.dt)
         if movement is not None:
             movement.advance(tick.time)
-        shard.run(model.step, **model.scalars(tick.dt, tick.ratio), **numbers)
+        shard.run(model.step, **model.scalars(tick.dt, tick.ratio), **model.moments(before.time, tick.dt), **numbers)
         if settling is not None and settling.look(before, tick):
             tick = tick.last()
     if after is not None:

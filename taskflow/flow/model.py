@@ -14,6 +14,7 @@ from taskflow.flow.bodies import Obstacles
 from taskflow.flow.boundaries.boundary import Boundaries
 from taskflow.flow.boundaries.open_boundaries import OpenBoundaries
 from taskflow.flow.forcing.driving import NO_DRIVING, Driving, Setting
+from taskflow.flow.forcing.field_force import FieldForce, moments
 from taskflow.flow.forcing.stratification import buoyancy_frequency
 from taskflow.flow.grid import Grid, StaggeredGrid
 from taskflow.flow.operators.momentum import CENTRAL, Buoyancy, Fluid
@@ -90,6 +91,12 @@ class Model(Protocol):
         """The numbers that `step` reads, for a step of dt, `ratio` times as long as the last one (0: at first)."""
         return {"dt": dt}
 
+    def moments(self, time: float, dt: float) -> dict[str, float]:
+        """The numbers that `step` reads besides, for a step of dt from this time on: none where nothing in the equations
+        depends on the time itself.
+        """
+        return {}
+
     def rate(self, scalars: Mapping[str, float]) -> float:
         """The scalar rate; 0 where the length of steps does not follow from it."""
         return scalars["rate"]
@@ -112,7 +119,7 @@ class FlowModel(Model):
     what may be in it and act on it. Boundaries, bodies, turbulence, scalars and everything that measures ask for these.
 
     Without `heat`, a quantity T, there is no temperature, without `obstacles` no body in the flow, without `turbulence`
-    no eddy viscosity. `passive` are further quantities that the flow carries. `varying`: the values that enter at
+    no eddy viscosity. `passive` are further quantities that the flow carries. `forces` act by formulas. `varying`: the values that enter at
     inflows change in time. The defaults of limits and stability are those of explicit steps.
     """
 
@@ -124,6 +131,7 @@ class FlowModel(Model):
     buoyancy: Buoyancy | None = None
     scheme: Scheme = ADAMS_BASHFORTH
     driving: Driving = NO_DRIVING
+    forces: tuple[FieldForce, ...] = ()
     varying: bool = False
     obstacles: Obstacles | None = None
     passive: tuple[Quantity, ...] = ()
@@ -178,6 +186,10 @@ class FlowModel(Model):
     def scalars(self, dt: float, ratio: float) -> dict[str, float]:
         """The numbers that `step` reads, for a step of dt, `ratio` times as long as the last one (0: at first)."""
         return self.scheme.scalars(dt, ratio)
+
+    def moments(self, time: float, dt: float) -> dict[str, float]:
+        """The times at which the stages of a step begin and end, where forces depend on them."""
+        return moments(self.forces, self.scheme.endings, self.scheme.ends, time, dt)
 
     def spreads(self, scalars: Mapping[str, float]) -> Spreads:
         """The largest of viscosity and diffusivities, with what eddies add to them, times 1/dx^2 + 1/dy^2 + 1/dz^2, and

@@ -110,7 +110,7 @@ class Estimate:
         model, debug = sim.model, sim.case.machine.debug
         direct = gpu and (blocks == 1 or self.channel == "peer")
         hardware = Hardware(gpu, (0,) * blocks if direct else None)
-        programs: Programs = {model.step: tuple(model.scalars(1.0, 1.0)), sim.monitor: ()}
+        programs: Programs = {model.step: (*model.scalars(1.0, 1.0), *model.moments(0.0, 1.0)), sim.monitor: ()}
         start: Programs = {model.start: ("dt",)}
         if sim.settled is not None:
             programs = {**programs, **dict.fromkeys(sim.settled.programs, ())}

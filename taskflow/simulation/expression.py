@@ -68,7 +68,11 @@ class Expression:
     def __post_init__(self) -> None:
         if not isinstance(self.source, str):
             object.__setattr__(self, "source", number(self.source))
-        _compiled(self.source, self.timed)
+        compiled(self.source, self._variables)
+
+    @property
+    def _variables(self) -> tuple[str, ...]:
+        return (*COORDINATES, TIME) if self.timed else COORDINATES
 
     @property
     def varies(self) -> bool:
@@ -78,13 +82,13 @@ class Expression:
     @property
     def names(self) -> frozenset[str]:
         """The names in it, of coordinates, constants and functions."""
-        return _names(self.source) if isinstance(self.source, str) else frozenset()
+        return names_in(self.source) if isinstance(self.source, str) else frozenset()
 
     def __call__(self, x: Any, y: Any, z: Any, t: Any = 0.0) -> Array:
         """Values in float64, in the shape to which x, y and z broadcast; `BadInput` where one is not finite."""
         names = {name: np.asarray(at, dtype=np.float64) for name, at in zip(COORDINATES, (x, y, z), strict=True)}
         with np.errstate(all="ignore"):  # where(x > 0, log(x), 0) computes both branches
-            values = _compiled(self.source, self.timed)({**names, TIME: np.float64(t)})
+            values = compiled(self.source, self._variables)({**names, TIME: np.float64(t)})
         return field_values(values, (x, y, z), f"the expression {self.source!r}")
 
 
@@ -110,28 +114,34 @@ def field_values(values: Any, at: tuple[Any, Any, Any], who: str) -> Array:
 
 
 @lru_cache(maxsize=256)
-def _names(source: str) -> frozenset[str]:
+def names_in(source: str) -> frozenset[str]:
     """The names in a formula."""
-    tree = ast.parse(" ".join(source.split()), mode="eval")
-    return frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
+    return frozenset(node.id for node in ast.walk(syntax(source)) if isinstance(node, ast.Name))
 
 
 @lru_cache(maxsize=256)
-def _compiled(source: float | str, timed: bool) -> Formula:
-    """The function that `source` describes; it takes the values of the names. `BadInput` if it is not a formula."""
-    if not isinstance(source, str):
-        return _constant(source)
+def compiled(source: float | str, variables: tuple[str, ...]) -> Formula:
+    """The function of some variables that `source` describes; it takes the values of the names. `BadInput` if it is not
+    such a formula.
+    """
+    return _Reader(_text(source), variables).read(syntax(source), 0) if isinstance(source, str) else _constant(source)
+
+
+def _text(source: str) -> str:
+    return " ".join(source.split())
+
+
+def syntax(source: str) -> ast.expr:
+    """The syntax tree of a text, whatever is in it. `BadInput` if it has none."""
     if len(source) > LONGEST:
         raise BadInput(f"the expression {source[:40]!r}... has {len(source)} characters; {LONGEST} are allowed")
-    text = " ".join(source.split())
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Python's advice on odd but harmless spelling
-            tree = ast.parse(text, mode="eval")
+            return ast.parse(_text(source), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         reason = error.msg if isinstance(error, SyntaxError) else "it is nested too deeply or holds odd characters"
         raise BadInput(f"{source!r} is not an expression: {reason}") from None
-    return _Reader(text, (*COORDINATES, TIME) if timed else COORDINATES).read(tree.body, 0)
 
 
 def _constant(value: float) -> Formula:

@@ -119,7 +119,7 @@ def extremes(profiles: Mapping[str, Any], grid: StaggeredGrid, key: Callable[[st
     largest = {}
     for name, profile in profiles.items():
         if isinstance(profile, COMPUTED):
-            points = [_few(p) for p in grid.points(VELOCITY.get(name, "c"), grid.box)]
+            points = [few(p) for p in grid.points(VELOCITY.get(name, "c"), grid.box)]
             try:
                 largest[name] = float(np.abs(profile(*points)).max())
             except BadInput as error:
@@ -134,7 +134,7 @@ def _key(name: str) -> str:
     return f"scalars, name = {name}, initial"
 
 
-def _few(coordinates: np.ndarray) -> np.ndarray:
+def few(coordinates: np.ndarray) -> np.ndarray:
     """Up to SAMPLES of the coordinates along an axis, the first and the last among them."""
     chosen = np.linspace(0, coordinates.size - 1, min(coordinates.size, SAMPLES)).round().astype(int)
     return coordinates.take(chosen, axis=int(np.argmax(coordinates.shape)))

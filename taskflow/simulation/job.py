@@ -98,7 +98,8 @@ class RunLoop:
             self.movement.advance(tick.time)
         self.sanity.entered(numbers)
         with explained(f"step {tick.step}, time {tick.time:g}"):
-            shard.run(model.step, **model.scalars(tick.dt, tick.ratio), **numbers)
+            moments = model.moments(before.time, tick.dt)
+            shard.run(model.step, **model.scalars(tick.dt, tick.ratio), **moments, **numbers)
         for name in self.rounds:
             self.rounds[name] += shard.scalars[name]
         self.now, self.before = self._agreed(self._judged(tick, before)), before

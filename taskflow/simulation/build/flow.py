@@ -19,6 +19,7 @@ from taskflow.flow.measures.surface_flux import SurfaceFlux
 from taskflow.flow.model import VELOCITY, FlowModel
 from taskflow.output import FieldMetadata, through_sides
 from taskflow.simulation.bodies.inertia import MovingBody
+from taskflow.simulation.build.forcing import forcing_described, initial_forces
 from taskflow.simulation.build.physics import conditions, outflows_described, physics, turbulence_described
 from taskflow.simulation.build.scales import Scales, advective_rate, scales
 from taskflow.simulation.build.system import System, moment
@@ -213,6 +214,8 @@ class FlowSystem(System):
             path = sim.bodies.path
             sim.ways.check(path[-1], path, sim.case.time.step)
         self.inflows.check(moments(sim.case))
+        for force in initial_forces(sim.case, sim.grid):
+            force.check()
         initial = largest(sim.case, sim.grid)
         self._check_sizes(initial)
         speeds = [value for name, value in initial.items() if name in VELOCITY]
@@ -231,10 +234,24 @@ class FlowSystem(System):
             if lost := numbers.velocity(value) if kind and value > 1 else numbers.carried(value):
                 raise BadInput(f"{key}: values of {value:g}; {lost}; give smaller ones")
 
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """Warnings of forces that act faster than steps can follow."""
+        sim = self.sim
+        if not sim.case.forcing:
+            return ()
+        try:
+            dt = sim.clock.limit.longest(self.advective_rate, self.spreads)
+        except BadInput:  # nothing tells yet how long steps are
+            return ()
+        found = (force.caution(dt, self.model.scheme) for force in initial_forces(sim.case, sim.grid))
+        return tuple(caution for caution in found if caution)
+
     def details(self) -> Iterator[tuple[str, str]]:
-        """Label and text of each line on openings and eddies."""
+        """Label and text of each line on bodies that move, openings, forces and eddies."""
         yield from zip(chain(["motion"], repeat("")), self._motions(), strict=False)
         yield from zip(chain(["openings"], repeat("")), self._openings(), strict=False)
+        yield from zip(chain(["forcing"], repeat("")), forcing_described(self.sim.case), strict=False)
         if self.sim.case.turbulence:
             yield "eddies", turbulence_described(self.sim.case)
 

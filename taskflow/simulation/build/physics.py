@@ -34,6 +34,7 @@ from taskflow.flow.bodies import Obstacles
 from taskflow.flow.forcing.coriolis import geostrophic_force
 from taskflow.flow.model import FlowModel
 from taskflow.output.conditions import SIDES, Conditions, Side
+from taskflow.simulation.build.forcing import forces
 from taskflow.simulation.case import FACES, MODELS, SCHEMES, Case, PassiveScalar, SourceTable
 
 ADVECTION = {"central": CENTRAL, "quick": QUICK}  # other schemes are those of systems with a fluid of their own
@@ -60,6 +61,7 @@ def physics(case: Case, grid: StaggeredGrid, obstacles: Obstacles | None, *, var
         "buoyancy": _buoyancy(case),
         "scheme": SCHEMES[case.time.scheme],
         "driving": _driving(case),
+        "forces": forces(case, grid),
         "varying": varying,
         "obstacles": obstacles,
         "passive": tuple(_passive(case, scalar, grid) for scalar in case.scalars),

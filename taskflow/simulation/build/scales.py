@@ -33,6 +33,10 @@ class Scale:
         return self.largest + self.gain * time
 
 
+BEYOND = Scale(math.inf)
+"""Of what a formula of the case acts on: nobody knows what that makes of it."""
+
+
 @dataclass(frozen=True)
 class Scales:
     """The magnitudes of all that moves, heats and fills the fluid. Picklable.
@@ -62,6 +66,9 @@ def scales(flow: FlowSystem) -> Scales:
     carried = {scalar.name: _passive(scalar, model.staggered) for scalar in model.passive}
     if model.heat:
         carried["T"] = _heat(flow, model.heat)
+    carried |= {force.on: BEYOND for force in model.forces if force.on in carried}
+    if any(force.on in VELOCITY for force in model.forces):
+        speed = BEYOND
     opened = any(isinstance(side, Inflow | ConvectiveOutflow | PressureOutflow) for side in model.boundaries.values())
     kept = any(mean is not None for mean in model.driving.means)
     return Scales(tuple(VELOCITY), speed, lift, carried, opened or kept or speed != Scale(0.0) or lift > 0)

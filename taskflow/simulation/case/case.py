@@ -15,6 +15,7 @@ from taskflow.flow.stability import StepLimit
 from taskflow.simulation.case import magnitudes, moving
 from taskflow.simulation.case.boundaries import Boundaries, Boundary
 from taskflow.simulation.case.control import CheckpointTable, MonitorTable, Output, Time
+from taskflow.simulation.case.forcing import ForcingTables
 from taskflow.simulation.case.grid import AXES, NOWHERE, GridTable, cells_fit
 from taskflow.simulation.case.initial import Initial
 from taskflow.simulation.case.machine import Machine
@@ -57,6 +58,7 @@ class Case(TableValue):
     scalars: Scalars = entry("passive scalars", ())
     turbulence: TurbulenceTable | None = entry("large eddies alone are resolved", None)
     body: Forcing = entry("what acts on all fluid", Forcing())
+    forcing: ForcingTables = entry("forces and sources that are expressions of fields, place and time", ())
     obstacles: Obstacles = entry("bodies in the flow", ())
     bodies: BodyTreatment = entry("how their surfaces are treated", BodyTreatment())
     initial: Initial = entry("the state at time 0", Initial())

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
+from taskflow.flow.bodies.bulk_velocity import stage
 from taskflow.flow.boundaries.boundary import Value, impose, normal_velocity, temperature_ghosts, velocity_ghosts
 from taskflow.flow.boundaries.rough_wall import Supply, heat_supplies, supply_ghosts
 from taskflow.flow.forcing.driving import NO_DRIVING
@@ -116,8 +117,7 @@ class NavierStokes(FlowModel):
             yield from self.projection(f, (f.u_new, f.v_new, f.w_new), names["dt"])
             yield from self.openings.ghosts(f, new, old, n)
             yield from self.update_derived_fields(f, (f.u_new, f.v_new, f.w_new))
-            for quantity in self.quantities:
-                yield from self.advance_scalar(f, quantity, n)
+            yield from self.advance_scalars(f, n)
             for name in VELOCITY:
                 f.swap(name, f"{name}_new")
         yield from self.limits(f)
@@ -138,9 +138,14 @@ class NavierStokes(FlowModel):
             if not quantity.bounded:
                 yield from quantity.central(f, names, self.staggered, self.mixing(f, quantity))
                 yield from self.wall_heat_flux(f, quantity, f[f"{quantity.name}_new"], names["dt"])
+        bounded = {quantity.name for quantity in self.quantities if quantity.bounded}
+        for force in self.forces:
+            if force.on not in bounded:
+                flags = None if force.on in VELOCITY else self.solid_flags(f, force.on)
+                yield force.act(f, names, f"begins{stage(names['dt'])}", self.grid, flags)
         yield from self.driving.act(f, names, self.setting)
         if self.obstacles:
-            driven = self.driving != NO_DRIVING
+            driven = self.driving != NO_DRIVING or bool(self.forces)
             yield from self.obstacles.predicted(f, new, names["dt"], self.grid, self.fluid, driven=driven)
 
     def projection(self, f: Roles, velocity: tuple[str, str, str], dt: str) -> Iterator[Launch | Repeat]:
@@ -161,22 +166,45 @@ class NavierStokes(FlowModel):
             solid, viscosity = f.solid if self.obstacles else None, self.fluid.viscosity
             yield from eddy_viscosity(f, velocity, solid, self.turbulence, self.boundaries, self.grid, viscosity)
 
-    def advance_scalar(self, f: Roles, quantity: Quantity, n: int) -> Iterator[Launch]:
-        """Advances a scalar quantity to the end of stage n, with its ghost values, once the velocity is known."""
-        if quantity.bounded:
-            dt, mixing = self.scheme.names[n]["dt"], self.mixing(f, quantity)
-            yield from quantity.euler(f, dt, self.staggered, mixing)
-            yield from self.wall_heat_flux(f, quantity, f[f"{quantity.name}_new"], dt)
-            yield from self.ghosts(f, quantity, f[f"{quantity.name}_new"], n)
-            yield from quantity.heun(f, dt, self.staggered, mixing)
+    def advance_scalars(self, f: Roles, n: int) -> Iterator[Launch]:
+        """Advances the temperature and passive scalars to the end of stage n, with their ghost values, once the
+        velocity is known. All first values come first: what forces a quantity may depend on any other, at the beginning
+        of the stage and at its end.
+        """
+        names, bounded = self.scheme.names[n], [quantity for quantity in self.quantities if quantity.bounded]
+        dt, ending = names["dt"], self.scheme.endings[n]
+        for quantity in bounded:
+            new = f[f"{quantity.name}_new"]
+            yield from quantity.euler(f, dt, self.staggered, self.mixing(f, quantity))
+            yield from self.forced(f, quantity, new, 1.0, dt, f"begins{ending}")
+            yield from self.wall_heat_flux(f, quantity, new, dt)
+        for quantity in self.quantities:
+            if not quantity.bounded:
+                f.swap(quantity.name, f"{quantity.name}_new")
+            name = f"{quantity.name}_new" if quantity.bounded else quantity.name
+            yield from self.ghosts(f, quantity, f[name], n)
+        end = f.copy()
+        for name in (*VELOCITY, *(quantity.name for quantity in bounded)):
+            end.swap(name, f"{name}_new")
+        for quantity in bounded:
+            yield from quantity.heun(f, dt, self.staggered, self.mixing(f, quantity))
+            yield from self.forced(end, quantity, f[quantity.name], 0.5, dt, f"ends{ending}")
             yield from self.wall_heat_flux(f, quantity, f[quantity.name], dt, 0.5)
-        else:
-            f.swap(quantity.name, f"{quantity.name}_new")
-        yield from self.ghosts(f, quantity, f[quantity.name], n)
+            yield from self.ghosts(f, quantity, f[quantity.name], n)
+
+    def forced(self, f: Roles, quantity: Quantity, q: str, part: float, dt: str, time: str) -> Iterator[Launch]:
+        """The part of what forces add to a bounded quantity in the field q, from the fields that have these roles."""
+        for force in self.forces:
+            if force.on == quantity.name:
+                yield force.release(q, f, part, dt, time, self.grid, self.solid_flags(f, quantity.name))
+
+    def solid_flags(self, f: Roles, name: str) -> str | None:
+        """The flags of cells that are solid, as a quantity meets them; None without bodies."""
+        return f["T_faces" if name == "T" else "scalar_faces"] if self.obstacles else None
 
     def mixing(self, f: Roles, quantity: Quantity) -> Mixing:
         """The eddies and bodies in the transport equation of a quantity."""
-        faces = f["T_faces" if quantity is self.heat else "scalar_faces"] if self.obstacles else None
+        faces = self.solid_flags(f, quantity.name)
         return Mixing(f.nu_t, faces, self.turbulence.prandtl) if self.turbulence else Mixing(faces=faces)
 
     def wall_heat_flux(

@@ -1,0 +1,108 @@
+"""Forces and sources that a case gives as formulas: sponges, relaxation, drag, canopies.
+
+    du/dt = ... + F(u, v, w, T, c, ..., x, y, z, t)
+
+and likewise for T and passive scalars. A formula is evaluated where what it acts on lives (`taskflow.flow.formula`),
+explicitly, as all other terms of the equation are: F of the fields and the time at the beginning of a stage or, for
+quantities that stay within bounds, at both of its ends, by Heun's method.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from taskflow.flow.formula import FACES, INDICES, PREAMBLE, Formula, arguments, made, reads, values
+from taskflow.flow.grid import Grid, Vector
+from taskflow.runtime.regions import Box, Location
+from taskflow.runtime.tasks import Launch, ReadShort, ReadWrite, Roles, Scalar, Task
+
+FACE = {"u": FACES[0], "v": FACES[1], "w": FACES[2]}
+STEPPED = """
+TASK {name}(Range range, InOut h, InOut q_new OPTIONAL(q_faces){fields}, In64 dt, In64 ratio{time}, Grid grid) {{
+  STRIDES(range)
+  const AdamsBashforth scheme(dt, ratio);{now}
+  for_cells(range, CELL(c) {{
+{values}
+    const real F = {kept} ? real(0) : real({text});
+    const real H = h[c] + F, next = q_new[c] + scheme.gain(F);
+    loaded();
+    h[c] = H, q_new[c] = next;
+  }});
+}}
+"""
+BOUNDED = """
+TASK {name}(Range range, InOut q OPTIONAL(q_faces){fields}, In64 dt{time}, real part, Grid grid) {{
+  STRIDES(range)
+  const real step = part * real(*dt);{now}
+  for_cells(range, CELL(c) {{
+{values}
+    const real F = {kept} ? real(0) : real({text});
+    q[c] += step * F;
+  }});
+}}
+"""
+
+
+@lru_cache(maxsize=256)
+def forced(formula: Formula, on: str, origin: Vector, *, bounded: bool) -> Task:
+    """The task that adds F to u, v, w or a quantity in cells, the same one for the same formula.
+
+    h += F, q_new += dt (1 + ratio/2) F, after the equation of the same stage: then h has all of H; or, `bounded`, q +=
+    part dt F. Faces that lie on a wall, and cells that are solid by the flags in `q_faces`, have no F.
+    """
+    at: Location = FACE.get(on, "c")
+    locations = {name: FACE.get(name, "c") for name in formula.fields}
+    name = f"force_{on}"
+    if at == "c":
+        kept = "is_kept(flags_of(q_faces, c))"
+    else:
+        kept = f"({INDICES[FACES.index(at)]} == grid.first[{FACES.index(at)}])"
+    kernel = PREAMBLE + (BOUNDED if bounded else STEPPED).format(
+        name=name, fields=arguments(formula), kept=kept, text=formula.text,
+        time=", In64 time" if formula.timed else "", now="\n  const double value_t = *time;" if formula.timed else "",
+        values="\n".join(f"    {line}" for line in values(formula, locations, at, origin)),
+    )  # fmt: skip
+    written = {"q": ReadWrite} if bounded else {"h": ReadWrite, "q_new": ReadWrite}
+    fields = {**written, "q_faces": ReadShort | None, **reads(formula, locations, at)}
+    numbers = {"dt": Scalar, **({} if bounded else {"ratio": Scalar}), **({"time": Scalar} if formula.timed else {})}
+    return made(name, kernel, fields, {**numbers, **({"part": float} if bounded else {}), "grid": Grid})
+
+
+@dataclass(frozen=True)
+class FieldForce:
+    """F `on` u, v, w or a quantity by its name, in the cells of a box. The domain begins at `origin`."""
+
+    on: str
+    formula: Formula
+    box: Box
+    origin: Vector
+
+    def act(self, f: Roles, names: Mapping[str, str], time: str, grid: Grid, flags: str | None) -> Launch:
+        """What it adds in a stage whose dt and ratio have these `names`, and which begins at a `time`."""
+        task = forced(self.formula, self.on, self.origin, bounded=False)
+        fields = (f[name] for name in self.formula.fields)
+        return task(f[f"h_{self.on}"], f[f"{self.on}_new"], flags, *fields, over=self.box, grid=grid, **names,
+                    **self._at(time))  # fmt: skip
+
+    def release(self, q: str, f: Roles, part: float, dt: str, time: str, grid: Grid, flags: str | None) -> Launch:
+        """Add `part` of F dt at a time to a bounded quantity in the field q. The roles are those of the fields then."""
+        task = forced(self.formula, self.on, self.origin, bounded=True)
+        fields = (f[name] for name in self.formula.fields)
+        return task(q, flags, *fields, over=self.box, dt=dt, part=part, grid=grid, **self._at(time))
+
+    def _at(self, time: str) -> dict[str, str]:
+        return {"time": time} if self.formula.timed else {}
+
+
+def moments(forces: tuple[FieldForce, ...], endings: tuple[str, ...], ends: tuple[float, ...], time: float, dt: float
+            ) -> dict[str, float]:  # fmt: skip
+    """The times at which the stages of a step begin and end, as far as a force depends on them: the scalars `begins`
+    and `ends` with the endings of the stages.
+    """
+    if not any(force.formula.timed for force in forces):
+        return {}
+    begins = (0.0, *ends[:-1])
+    times = {f"begins{ending}": time + share * dt for ending, share in zip(endings, begins, strict=True)}
+    return times | {f"ends{ending}": time + share * dt for ending, share in zip(endings, ends, strict=True)}

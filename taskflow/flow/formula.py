@@ -1,0 +1,105 @@
+"""Formulas of fields, place and time that a case gives, as parts of kernel texts.
+
+A formula is evaluated in double precision at one place in each cell. A field that lives elsewhere is brought there with
+second order: from faces to centres as the mean of both, from centres to faces on the line between them, which on
+stretched grids is no plain mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from inspect import Parameter, Signature
+
+from taskflow.flow.grid import Vector
+from taskflow.flow.kernels import KERNELS
+from taskflow.runtime.regions import Location
+from taskflow.runtime.tasks import Privilege, Read, Stencil, Task, offsets, task
+
+COORDINATES = ("x", "y", "z")
+TIME = "t"
+FACES = ("fx", "fy", "fz")
+STEPS = ("X", "Y", "Z")
+INDICES = ("c.i", "c.j", "c.k")
+HEADERS = "".join(f'#include "{KERNELS / name}"\n' for name in ("formula.h", "flags.h", "adams_bashforth.h"))
+PREAMBLE = f'#define UZ 1\n#include "cell.h"\n{HEADERS}'
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A formula as C++ has it: `text` computes a double from the doubles `value_x`, ..., `value_t` and `value_NAME` of
+    fields, whose `names` without that prefix are in it.
+    """
+
+    text: str
+    names: tuple[str, ...]
+
+    @property
+    def timed(self) -> bool:
+        """Whether it depends on the time itself."""
+        return TIME in self.names
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The fields that it reads, by role."""
+        return tuple(name for name in self.names if name not in (*COORDINATES, TIME))
+
+
+def parameter(name: str) -> str:
+    """The parameter of a task that is a field of this name, whatever that may mean in C++."""
+    return f"field_{name}"
+
+
+def stencil(of: Location, at: Location) -> Stencil:
+    """The cells around a cell in which a field that lives in one place is read for its value in another one."""
+    reach = {axis: (0, 0) for axis in COORDINATES}
+    for axis, face in zip(COORDINATES, FACES, strict=True):
+        if of != at and face in (of, at):
+            reach[axis] = (0, 1) if face == of else (-1, 0)
+    return offsets(**reach)
+
+
+def reads(formula: Formula, locations: Mapping[str, Location], at: Location) -> dict[str, Privilege]:
+    """The privileges on the fields of a formula at a place, by parameter; `locations` are theirs."""
+    return {parameter(name): Read[stencil(locations[name], at)] for name in formula.fields}
+
+
+def values(formula: Formula, locations: Mapping[str, Location], at: Location, origin: Vector) -> Iterator[str]:
+    """The lines of a kernel that find what a formula is made of, in a cell c: all but the time. The low end of the
+    domain is at `origin`.
+    """
+    for name in formula.fields:
+        yield f"const double value_{name} = {_brought(parameter(name), locations[name], at)};"
+    for axis, name in enumerate(COORDINATES):
+        if name in formula.names:
+            place = "face" if at == FACES[axis] else "centre"
+            yield f"const double value_{name} = {origin[axis].hex()} + {place}(grid, {axis}, {INDICES[axis]});"
+
+
+def _brought(field: str, of: Location, at: Location) -> str:
+    """The value of a field that lives in one place in another one."""
+    if of == at:
+        return f"{field}[c]"
+    centred = f", {STEPS[FACES.index(of)]}" if of != "c" else ""
+    if at == "c":
+        return f"centred({field}, c{centred})"
+    axis = FACES.index(at)
+    return f"between({field}, c{centred}, axis(grid, {axis}, {INDICES[axis]}, {STEPS[axis]}))"
+
+
+def arguments(formula: Formula) -> str:
+    """The parameters of a kernel that are the fields of a formula, after others."""
+    return "".join(f", In {parameter(name)}" for name in formula.fields)
+
+
+def made(name: str, kernel: str, fields: Mapping[str, Privilege], numbers: Mapping[str, object]) -> Task:
+    """The task that a kernel text defines, with these fields and keywords."""
+
+    def body() -> None:
+        """What a formula of the case says."""
+
+    kinds = [(word, Parameter.POSITIONAL_OR_KEYWORD, kind) for word, kind in fields.items()]
+    kinds += [(word, Parameter.KEYWORD_ONLY, kind) for word, kind in numbers.items()]
+    body.__name__ = name
+    body.__dict__["__signature__"] = Signature([Parameter(word, how, annotation=kind) for word, how, kind in kinds])
+    return task(kernel=kernel)(body)

@@ -1,0 +1,30 @@
+// What formulas of a case are made of: fields brought to one place, coordinates, and functions of doubles.
+#include "centred.h"
+#include "metrics.h"
+
+// A field on the low face of a cell across the axis, on the line between the centres on both sides: of what is in centres,
+// and of what is on the faces across another direction b
+FN real between(In q, Index c, Axis a) { return real(0.5) * a.twice_between(q[c - a.step], q[c], 0); }
+FN real between(In q, Index c, Index b, Axis a) {
+  return real(0.5) * a.twice_between(centred(q, c - a.step, b), centred(q, c, b), 0);
+}
+
+// How far the low face of cell n along an axis is from the low end
+#ifdef STRETCHED
+FN double face(const Grid& g, int axis, int n) { return double(g.centre[axis][n]) - 0.5 * double(g.widths[axis][n]); }
+#else
+FN double face(const Grid& g, int axis, int n) { return n * double(g.spacing[axis]); }
+#endif
+
+#ifdef GPU
+#define MATH(name) name
+#else
+#define MATH(name) __builtin_##name
+#endif
+
+FN double square(double a) { return a * a; }
+FN double cube(double a) { return a * a * a; }
+
+// NaN wins, as in NumPy.
+FN double least(double a, double b) { return (a < b) | (a != a) ? a : b; }
+FN double most(double a, double b) { return (a > b) | (a != a) ? a : b; }
