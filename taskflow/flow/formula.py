@@ -52,7 +52,7 @@ def parameter(name: str) -> str:
 
 def stencil(of: Location, at: Location) -> Stencil:
     """The cells around a cell in which a field that lives in one place is read for its value in another one."""
-    reach = {axis: (0, 0) for axis in COORDINATES}
+    reach = dict.fromkeys(COORDINATES, (0, 0))
     for axis, face in zip(COORDINATES, FACES, strict=True):
         if of != at and face in (of, at):
             reach[axis] = (0, 1) if face == of else (-1, 0)

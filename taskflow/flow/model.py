@@ -92,8 +92,8 @@ class Model(Protocol):
         return {"dt": dt}
 
     def moments(self, time: float, dt: float) -> dict[str, float]:
-        """The numbers that `step` reads besides, for a step of dt from this time on: none where nothing in the equations
-        depends on the time itself.
+        """The numbers that `step` reads besides, for a step of dt from this time on: none where no term depends on the
+        time itself.
         """
         return {}
 
@@ -119,8 +119,8 @@ class FlowModel(Model):
     what may be in it and act on it. Boundaries, bodies, turbulence, scalars and everything that measures ask for these.
 
     Without `heat`, a quantity T, there is no temperature, without `obstacles` no body in the flow, without `turbulence`
-    no eddy viscosity. `passive` are further quantities that the flow carries. `forces` act by formulas. `varying`: the values that enter at
-    inflows change in time. The defaults of limits and stability are those of explicit steps.
+    no eddy viscosity. `passive` are further quantities that the flow carries. `forces` act by formulas. `varying`: the
+    values that enter at inflows change in time. The defaults of limits and stability are those of explicit steps.
     """
 
     staggered: StaggeredGrid

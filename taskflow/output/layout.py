@@ -22,13 +22,15 @@ Edges = tuple[Places | None, Places | None, Places | None]
 @dataclass(frozen=True)
 class FieldMetadata:
     """The meaning of a stored field: its name in words, its units, and where in a cell its values live, in the centre
-    ("c") or on the low face across x, y or z ("fx", "fy", "fz"). An average says of what in `cell_methods`, as CF does.
+    ("c") or on the low face across x, y or z ("fx", "fy", "fz"). An average says of what in `cell_methods`, as CF does,
+    and what a case computes by which `expression`.
     """
 
     long_name: str
     units: str = "1"
     location: Location = "c"
     cell_methods: str | None = None
+    expression: str | None = None
 
     def dim(self, axis: str) -> str:
         """Return the dimension of the field along an axis, such as x_c or x_f."""

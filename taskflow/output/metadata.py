@@ -78,7 +78,8 @@ def field_attributes(field: FieldMetadata) -> dict[str, Any]:
     """Return the attributes of a field; its location in the words of SGRID, which calls the face across x face1."""
     place = "volume" if field.location == "c" else f"face{'xyz'.index(field.location[1]) + 1}"
     attributes = {"long_name": field.long_name, "units": field.units, "grid": "grid", "location": place}
-    return attributes | ({"cell_methods": field.cell_methods} if field.cell_methods else {})
+    more = {"cell_methods": field.cell_methods, "expression": field.expression}
+    return attributes | {name: value for name, value in more.items() if value}
 
 
 def statistics_metadata(

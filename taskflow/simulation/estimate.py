@@ -110,10 +110,13 @@ class Estimate:
         model, debug = sim.model, sim.case.machine.debug
         direct = gpu and (blocks == 1 or self.channel == "peer")
         hardware = Hardware(gpu, (0,) * blocks if direct else None)
-        programs: Programs = {model.step: (*model.scalars(1.0, 1.0), *model.moments(0.0, 1.0)), sim.monitor: ()}
+        numbers = {**model.scalars(1.0, 1.0), **model.moments(0.0, 1.0)}
+        programs: Programs = {model.step: tuple(numbers), sim.monitor: tuple(sim.measures.numbers(0.0))}
         start: Programs = {model.start: ("dt",)}
         if sim.settled is not None:
             programs = {**programs, **dict.fromkeys(sim.settled.programs, ())}
+        if sim.computed is not None:
+            programs = {**programs, sim.computed: tuple(sim.computed.scalars(0.0))}
         for averaged in sim.averaged.values():
             start = {**start, averaged.begin: ()}
             programs = {**programs, averaged.sample: (SHARE,)}

@@ -67,12 +67,14 @@ class FieldExpression:
         return Formula(_written(syntax(self.source)), self.names)
 
     def __call__(self, x: Any, y: Any, z: Any, t: float, values: Mapping[str, Any]) -> Array:
-        """Values in float64 where the fields have these `values`, in the shape to which x, y and z broadcast; `BadInput`
-        where one is not finite.
+        """Values in float64 where the fields have these `values`, in the shape to which x, y and z broadcast.
+
+        Raises BadInput where one is not finite.
         """
         names = {name: np.asarray(at, np.float64) for name, at in {"x": x, "y": y, "z": z, TIME: t, **values}.items()}
         with np.errstate(all="ignore"):
-            return field_values(compiled(self.source, self._variables)(names), (x, y, z), f"the expression {self.source!r}")
+            computed = compiled(self.source, self._variables)(names)
+        return field_values(computed, (x, y, z), f"the expression {self.source!r}")
 
 
 def _written(node: ast.expr) -> str:

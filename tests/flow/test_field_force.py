@@ -145,8 +145,8 @@ def test_scalars_that_make_each_other_are_of_second_order(schemes, time):
 
 
 def made(n: int, scheme: str) -> Flow:
-    """The vortices u = sin x cos z cos t, w = -cos x sin z cos t, which a force keeps up against friction, and what they
-    carry, c = cos x cos z sin t, by a source in which the velocity itself occurs. Pressure takes the rest.
+    """The vortices u = sin x cos z cos t, w = -cos x sin z cos t, which a force keeps up, and what they carry, c =
+    cos x cos z sin t, by a source in which the velocity itself occurs. Pressure takes the rest.
     """
     nu, kappa = 0.05, 0.03
     rate = f"{2 * nu}*cos(t) - sin(t)"

@@ -73,7 +73,7 @@ def test_another_model_does_not_read_it():
     tables = dict(case().written(), two_phase={"density": [1, 2], "viscosity": [1, 1]})
     for name in ("fluid", "scalars"):
         tables.pop(name)
-    with pytest.raises(BadInput, match="forcing = .*two_phase"):
+    with pytest.raises(BadInput, match=r"forcing = .*two_phase"):
         tf.Case(**{**tables, "forcing": [{"on": "u", "expression": "1"}]})
 
 

@@ -9,7 +9,7 @@ quantities that stay within bounds, at both of its ends, by Heun's method.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 

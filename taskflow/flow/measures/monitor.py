@@ -14,6 +14,7 @@ from taskflow.flow.boundaries.boundary import Wall
 from taskflow.flow.grid import Grid, on_face
 from taskflow.flow.grid.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z
 from taskflow.flow.kernels import KERNELS
+from taskflow.flow.measures.derived import Derived
 from taskflow.flow.model import FlowModel
 from taskflow.runtime.tasks import Axis, Launch, Read, Reduce, Roles, facing, frame, task
 
@@ -95,9 +96,10 @@ def wall_heat_flux(
 
 @dataclass(frozen=True, eq=False)
 class Monitor:
-    """The program, to be run after a step, and the meaning of its scalars."""
+    """The program, to be run after a step, and the meaning of its scalars. Of the fields `derived` it has means."""
 
     flow: FlowModel
+    derived: Derived | None = None
     __name__: ClassVar[str] = "monitor"  # what profiles call the program, as if it were a function
 
     @cached_property
@@ -108,7 +110,8 @@ class Monitor:
 
     def __call__(self, f: Roles) -> Iterator[Launch]:
         """Scalars divergence, energy (sum), speed, change (since the stage before), those of the model's `residual`,
-        flux_x_min ..., total_NAME (sum) of passive scalars, and those of bodies (see `Obstacles.monitor`).
+        flux_x_min ..., total_NAME (sum) of passive scalars and derived fields, and those of bodies (see
+        `Obstacles.monitor`).
         """
         flow, box = self.flow, self.flow.staggered.box
         yield divergence_max(f.u, f.v, f.w, over=box, divergence=f.scalar("divergence"), grid=flow.grid)
@@ -129,6 +132,10 @@ class Monitor:
         for quantity in flow.passive:
             name = f.scalar(f"total_{quantity.name}")
             yield total(f[quantity.name], over=box, total=name, grid=flow.grid)
+        if self.derived:
+            yield from self.derived(f)
+            for name in self.derived.names:
+                yield total(f[name], over=box, total=f.scalar(f"total_{name}"), grid=flow.grid)
 
     def change(self, scalars: Mapping[str, float], dt: float) -> float:
         """max |du| / dt relative to the largest speed, in the last stage of the step of length dt before `monitor`."""
@@ -139,6 +146,11 @@ class Monitor:
         """The integral of each passive scalar over the domain, by the name integral_NAME."""
         volume = self.flow.staggered.volume
         return {f"integral_{q.name}": volume * scalars[f"total_{q.name}"] for q in self.flow.passive}
+
+    def means(self, scalars: Mapping[str, float]) -> dict[str, float]:
+        """The mean of each derived field over the domain, by the name mean_NAME."""
+        cells, names = self.flow.staggered.box.volume, self.derived.names if self.derived else ()
+        return {f"mean_{name}": scalars[f"total_{name}"] / cells for name in names}
 
     def nusselt(self, scalars: Mapping[str, float]) -> dict[str, float]:
         """Mean heat flux into the fluid through each heated wall, over that of pure conduction between all of them.

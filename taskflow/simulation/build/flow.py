@@ -14,11 +14,13 @@ from typing import Any, ClassVar
 from taskflow.errors import BadInput
 from taskflow.flow import Monitor
 from taskflow.flow.bodies import Obstacles
+from taskflow.flow.measures.derived import Derived
 from taskflow.flow.measures.energy_budget import EnergyBudget
 from taskflow.flow.measures.surface_flux import SurfaceFlux
 from taskflow.flow.model import VELOCITY, FlowModel
 from taskflow.output import FieldMetadata, through_sides
 from taskflow.simulation.bodies.inertia import MovingBody
+from taskflow.simulation.build.expressions import derived, derived_metadata
 from taskflow.simulation.build.forcing import forcing_described, initial_forces
 from taskflow.simulation.build.physics import conditions, outflows_described, physics, turbulence_described
 from taskflow.simulation.build.scales import Scales, advective_rate, scales
@@ -50,17 +52,23 @@ WORDS = {
 @dataclass(frozen=True, eq=False)
 class FlowMeasures:
     """The quantities that a line of the log has, of a state whose monitor has run. Picklable. `residuals` are the names
-    of those of its solver that are finite in a sane state. `driven` are the bodies that move, by name.
+    of those of its solver that are finite in a sane state. `driven` are the bodies that move, by name. The log has the
+    means of fields that are `derived`.
     """
 
     model: FlowModel
     driven: Mapping[str, MovingBody] = field(default_factory=dict)
+    derived: Derived | None = None
     residuals: ClassVar[tuple[str, ...]] = ()
 
     @cached_property
     def monitor(self) -> Monitor:
         """The program that measures."""
-        return Monitor(self.model)
+        return Monitor(self.model, self.derived)
+
+    def numbers(self, time: float) -> dict[str, float]:
+        """The scalars that the monitor reads, at a time."""
+        return self.derived.scalars(time) if self.derived else {}
 
     @property
     def finite(self) -> tuple[str, ...]:
@@ -92,7 +100,7 @@ class FlowMeasures:
             bodies = model.obstacles.found(scalars)
             driven = {name: body.completed(bodies[name], tick.time, tick.dt) for name, body in self.driven.items()}
             numbers["bodies"] = {**bodies, **driven}
-        return numbers | monitor.integrals(scalars)
+        return numbers | monitor.integrals(scalars) | monitor.means(scalars)
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +126,8 @@ class FlowSystem(System):
     def metadata(self) -> dict[str, FieldMetadata]:
         """The metadata of the fields, of which velocities, pressure, temperature and eddy viscosity have WORDS."""
         metadata = super().metadata
-        return metadata | {name: replace(metadata[name], long_name=WORDS[name]) for name in WORDS.keys() & metadata}
+        metadata |= {name: replace(metadata[name], long_name=WORDS[name]) for name in WORDS.keys() & metadata}
+        return metadata | derived_metadata(self.sim.case)
 
     @property
     def physics(self) -> dict[str, Any]:
@@ -129,7 +138,18 @@ class FlowSystem(System):
     @cached_property
     def measures(self) -> FlowMeasures:
         """The quantities in the log."""
-        return FlowMeasures(self.model, self.driven)
+        return FlowMeasures(self.model, self.driven, self.logged)
+
+    @property
+    def computed(self) -> Derived | None:
+        """What computes the expressions that are recorded, and Q; None without any."""
+        return derived(self.sim.case, self.sim.grid, self.model.boundaries)
+
+    @property
+    def logged(self) -> Derived | None:
+        """Those of which the log has means."""
+        names = self.sim.case.monitor.fields or ()
+        return self.sim.computed.some(names) if self.sim.computed else None
 
     @property
     def driven(self) -> dict[str, MovingBody]:

@@ -10,11 +10,12 @@ from itertools import chain, groupby
 import numpy as np
 
 from taskflow.flow import StaggeredGrid
+from taskflow.flow.measures.derived import Derived
 from taskflow.flow.measures.spectra import CENTRED, Spectra, partitions
 from taskflow.flow.measures.statistics import Statistics
 from taskflow.flow.model import Model
 from taskflow.flow.stability import Stability
-from taskflow.output import TimeSeries, at_points, of_surface
+from taskflow.output import TimeSeries, of_surface
 from taskflow.runtime.cluster import cut
 from taskflow.runtime.regions import Field, FieldSpace, Location, Partition, Triple
 from taskflow.runtime.tasks import Cells, Program, live_in, overwritten
@@ -39,8 +40,9 @@ class BlockSpec:
     `case` is its text, `settled` the criterion of a steady state, `stability` that of steps where it is known, `scales`
     the largest values that the case explains, `sweeps` the number of iterations of the solver where it is fixed,
     `counted` the scalars that count the iterations of a step that end at a tolerance, `remedy` what its system says of
-    runs that diverge. `ways` are the bodies of which some move, and what these may meet. Recorded beside
-    snapshots are `averages`, `spectra`, `probes`, `planes` (how often, by group) and `integrals`.
+    runs that diverge. `ways` are the bodies of which some move, and what these may meet. `computed` computes what is
+    recorded and follows from other fields. Recorded beside snapshots are `averages`, `spectra`, `probes`, `planes` (how
+    often, by group) and `integrals`.
     """
 
     case: str
@@ -57,6 +59,7 @@ class BlockSpec:
     inflows: Entering | None
     constants: Constants | None
     ways: Surroundings | None
+    computed: Derived | None
     averages: TimeAverages[Statistics] | None
     spectra: tuple[AveragedSpectra, ...]
     probes: tuple[ProbeSeries, ...]
@@ -158,7 +161,7 @@ class Simulation:
         table = self.case.statistics
         if table is None or table.fields is None:
             return None
-        names = tuple(sorted(table.fields, key=self.case.fields.index))
+        names = tuple(sorted(table.fields, key=self.case.recordable.index))
         statistics = Statistics(names, self.grid.box, table.order, self.system.budget)
         return TimeAverages(statistics, table.start, table.every, table.write)
 
@@ -179,14 +182,7 @@ class Simulation:
     @cached_property
     def probes(self) -> tuple[ProbeSeries, ...]:
         """The records at points."""
-        case, fields, about = self.case, self.model.fields, self.system.metadata
-        probes = []
-        for probe in case.probes:
-            names = probe.fields or case.fields
-            points = np.array(probe.places)
-            series = at_points(probe.name, points, {name: about[name] for name in names}, case.output.precision)
-            probes.append(ProbeSeries(series, points, tuple(fields[name] for name in names), probe.every, self.grid))
-        return tuple(probes)
+        return tuple(ProbeSeries.of(self.case, probe, self.system.metadata, self.grid) for probe in self.case.probes)
 
     @cached_property
     def integrals(self) -> tuple[Integral, ...]:
@@ -198,14 +194,20 @@ class Simulation:
             integrals.append(Integral(series, (self.system.isosurface(iso.field, iso.value),), iso.every))
         return tuple(sorted(integrals, key=lambda integral: str(integral.every)))
 
+    @cached_property
+    def computed(self) -> Derived | None:
+        """What computes the fields that are recorded and follow from others; None without any."""
+        return self.system.computed
+
     @property
     def recorded(self) -> tuple[tuple[Program, ...], ...]:
         """The programs by which something is recorded after steps, in their order; those that always come one after the
         other, as they are due at the same time, together.
         """
+        derived = ((self.computed,),) if self.computed else ()
         often = groupby(self.integrals, key=lambda integral: integral.every)
         measured = [tuple(program for integral in group for program in integral.measured) for _, group in often]
-        return (*measured, *((averaged.sample,) for averaged in self.averaged.values()))
+        return (*derived, *measured, *((averaged.sample,) for averaged in self.averaged.values()))
 
     @property
     def masks(self) -> Masks | None:
@@ -236,6 +238,7 @@ class Simulation:
             inflows=self.inflows,
             constants=self.system.constants,
             ways=self.ways,
+            computed=self.computed,
             averages=self.averages,
             spectra=self.spectra,
             probes=self.probes,
@@ -259,7 +262,8 @@ class Simulation:
         averages = self.averages.statistics.fields if self.averages else {}
         centred: dict[str, Location] = {CENTRED: "c"} if any(table.pairs for table in self.case.spectra) else {}
         kept = self.settled.fields if self.settled else {}
-        fields = self.model.fields | averages | centred | kept
+        derived = self.computed.fields if self.computed else {}
+        fields = self.model.fields | derived | averages | centred | kept
         constant = {field.name: field for field in self.system.constant_fields}
         numbers = (Field(name, self.dtype, place) for name, place in fields.items() if name not in constant)
         flags = (Field(name, kind) for name, kind in self.model.flags.items())
@@ -284,7 +288,8 @@ class Simulation:
         begun = (*judged, *(averaged.begin for averaged in self.averaged.values()))
         written = overwritten((model.start, *begun, model.step), self.partition)
         after = (*judged, self.monitor, *chain(*self.recorded))
-        cells = live_in((model.step, *after), self.partition, self.case.output_fields)
+        computed = tuple(name for name in self.case.output_fields if name in model.fields)
+        cells = live_in((model.step, *after), self.partition, computed)
         kept = {
             role: boxes
             if role in main

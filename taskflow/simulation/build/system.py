@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from taskflow.flow.boundaries.open_boundaries import OpenBoundaries
+from taskflow.flow.measures.derived import Derived
 from taskflow.flow.measures.energy_budget import EnergyBudget
 from taskflow.flow.measures.isosurface import Isosurface, ValueSurface
 from taskflow.flow.measures.steadiness import Steadiness
@@ -64,6 +65,10 @@ class Measures(Protocol):
     @property
     def finite(self) -> tuple[str, ...]:
         """The names of those that are finite in a sane state."""
+
+    def numbers(self, time: float) -> dict[str, float]:
+        """The scalars that the monitor reads, at a time."""
+        return {}
 
     def line(self, scalars: Mapping[str, float], tick: Tick, wall: float) -> dict[str, Any]:
         """The line, `wall` seconds after the first state, from the scalars of the step and of the monitor."""
@@ -219,6 +224,11 @@ class System(SystemType, ABC):
     @property
     def budget(self) -> EnergyBudget | None:
         """The budget of the turbulent kinetic energy, where the case asks for one."""
+        return None
+
+    @property
+    def computed(self) -> Derived | None:
+        """What computes the fields that are recorded and follow from others; None without any."""
         return None
 
     @property

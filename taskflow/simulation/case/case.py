@@ -15,6 +15,7 @@ from taskflow.flow.stability import StepLimit
 from taskflow.simulation.case import magnitudes, moving
 from taskflow.simulation.case.boundaries import Boundaries, Boundary
 from taskflow.simulation.case.control import CheckpointTable, MonitorTable, Output, Time
+from taskflow.simulation.case.expressions import Expressions, inlined, recordable
 from taskflow.simulation.case.forcing import ForcingTables
 from taskflow.simulation.case.grid import AXES, NOWHERE, GridTable, cells_fit
 from taskflow.simulation.case.initial import Initial
@@ -65,6 +66,7 @@ class Case(TableValue):
     time: Time = entry("where the run stops, and how long steps are", remedy="give a table [time] with end or steps")
     motion: GridMotion | None = entry("how the whole grid moves, on body-fitted cells in real time", None)
     pressure: PressureTable = entry("the solver of the pressure equation", PressureTable())
+    expressions: Expressions = entry("fields that are computed where they are recorded", ())
     output: Output = entry("snapshots", Output())
     statistics: StatisticsTable | None = entry("means and covariances in time", None)
     spectra: Spectra = entry("spectra along periodic directions, averaged over time", ())
@@ -77,7 +79,7 @@ class Case(TableValue):
     machine: Machine = entry("what computes", Machine())
 
     def __init__(self, /, **values: Any) -> None:
-        given = plain(values)
+        given, values = plain(values), inlined(values)
         defaults = {name: field.get_default() for name, field in Case.model_fields.items()}
         chosen = choose(values, {**defaults, "fluid": NO_FLUID})
         problems, values = list(chosen.problems), chosen.tables
@@ -177,6 +179,11 @@ class Case(TableValue):
         return _fields(dict(self), self.system)
 
     @property
+    def recordable(self) -> tuple[str, ...]:
+        """Names of all that can be recorded: `fields`, expressions and, of the projection, Q."""
+        return self.fields if self.system is not None else recordable(self.fields, self.expressions)
+
+    @property
     def output_fields(self) -> tuple[str, ...]:
         """Names of the fields that are written."""
         return self.output.fields or ()
@@ -241,14 +248,20 @@ def _asked(rule: Rule, known: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def _derived(tables: Mapping[str, Any], system: Kind | None) -> Iterator[tuple[str, Any]]:
-    """All `tables`, the names of all `fields`, the `cells` wherever the domain is periodic, the `staggered` grid."""
+    """All `tables`, the names of all `fields` and of all that is `recordable`, the `cells` wherever the domain is
+    periodic, the `staggered` grid.
+    """
     yield "tables", tables
     needed = {"heat", "scalars", "turbulence"}
     if system is not None:
         partly = {key.partition(".")[0] for key in system.accepts}
         needed = {system.claims, *system.instead} | (partly & Case.model_fields.keys())
     if needed <= tables.keys():
-        yield "fields", _fields(tables, system)
+        yield "fields", (fields := _fields(tables, system))
+        if system is not None:
+            yield "recordable", fields
+        elif "expressions" in tables:
+            yield "recordable", recordable(fields, tables["expressions"])
     if system is not None:
         yield from system.derived(tables)
     if isinstance(grid := tables.get("grid"), GridTable) and not any(cells_fit(grid)):

@@ -152,9 +152,14 @@ class Output(Table):
 
 
 class MonitorTable(Table):
-    """When a line goes to the log."""
+    """When a line goes to the log, and what it has besides."""
 
     every: Interval = entry("when a line goes to the log", Every(steps=10))
+    fields: FieldNames = entry(
+        "names of [expressions](#expressions), and `Q`: their means over the domain are in the log as `mean_NAME`",
+        None,
+        otherwise="none",
+    )
 
 
 class CheckpointTable(Table):
@@ -174,8 +179,8 @@ class CheckpointTable(Table):
             yield wrong("keep", 0, "then none is written; give 1 or more, or leave checkpoint.every out")
 
 
-def _fields_exist(fields: tuple[str, ...], output: Output) -> Iterator[Problem]:
-    return unknown_fields(("output", "fields"), output.fields, fields)
+def _fields_exist(recordable: tuple[str, ...], output: Output) -> Iterator[Problem]:
+    return unknown_fields(("output", "fields"), output.fields, recordable)
 
 
 def _snapshots_can_be_counted(time: Time, output: Output) -> Iterator[Problem]:

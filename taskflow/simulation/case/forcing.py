@@ -101,7 +101,8 @@ def _boxes_hold_something(grid: GridTable, staggered: StaggeredGrid, forcing: Fo
         elif not grid.contains(*table.box):
             yield grid.beyond((*key, "box"), table.box)
         elif not table.cells(staggered):
-            where = "centre of a cell" if table.on not in FACE else f"face across {COORDINATES[[*FACE].index(table.on)]}"
+            faces = {name: f"face across {axis}" for name, axis in zip(FACE, COORDINATES, strict=True)}
+            where = faces.get(table.on, "centre of a cell")
             yield wrong((*key, "box"), table.box, f"no {where}, where {table.on} lives, is in it; give a larger one")
 
 

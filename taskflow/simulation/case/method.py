@@ -28,7 +28,7 @@ COMPRESSIBILITY = (
     "stall", "pressure_at", "linear", "inner",
 )  # fmt: skip
 """The keys of [method] that artificial compressibility has."""
-PARTS = frozenset(("grid.stretching", "time.scheme", "statistics.budget")) | {
+PARTS = frozenset(("grid.stretching", "time.scheme", "statistics.budget", "monitor.fields")) | {
     f"boundaries.{option}"
     for option in ("temperature", "heat_flux", "heat_transfer", "outside_temperature", "roughness", "phase")
 }

@@ -168,20 +168,20 @@ Surfaces = tuple[SurfaceTable, ...]
 Isosurfaces = tuple[IsosurfaceTable, ...]
 
 
-def _fields_exist(fields: tuple[str, ...], probes: Probes, planes: Planes) -> Iterator[Problem]:
+def _fields_exist(recordable: tuple[str, ...], probes: Probes, planes: Planes) -> Iterator[Problem]:
     for key, table in numbered(probes=probes, planes=planes):
-        yield from unknown_fields((*key, "fields"), table.fields, fields)
+        yield from unknown_fields((*key, "fields"), table.fields, recordable)
 
 
 def _names_differ(
-    fields: tuple[str, ...],
+    recordable: tuple[str, ...],
     probes: Probes,
     planes: Planes,
     surfaces: Surfaces,
     isosurfaces: Isosurfaces,
     spectra: Spectra,
 ) -> Iterator[Problem]:
-    taken = {*TAKEN, *fields}
+    taken = {*TAKEN, *recordable}
     groups = numbered(probes=probes, planes=planes, surfaces=surfaces, isosurfaces=isosurfaces, spectra=spectra)
     for key, group in groups:
         if group.name in taken:

@@ -98,8 +98,8 @@ class SpectrumTable(Table):
 Spectra = tuple[SpectrumTable, ...]
 
 
-def _fields_exist(fields: tuple[str, ...], statistics: StatisticsTable | None) -> Iterator[Problem]:
-    return unknown_fields(KEY, statistics.fields if statistics else None, fields)
+def _fields_exist(recordable: tuple[str, ...], statistics: StatisticsTable | None) -> Iterator[Problem]:
+    return unknown_fields(KEY, statistics.fields if statistics else None, recordable)
 
 
 def _velocity_is_whole(statistics: StatisticsTable | None) -> Iterator[Problem]:

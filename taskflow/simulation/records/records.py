@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from taskflow.flow.measures.derived import Derived
 from taskflow.output import SOLID, Guard, RunLog, Writer, unguarded
 from taskflow.runtime.machine import Shard
 from taskflow.simulation.build.simulation import BlockSpec
@@ -37,7 +38,7 @@ class StateLog:
         """The numbers of the present state, so many seconds after the first one; a line of the log where one is due.
         `stopped` is what would have been due where the run ends because somebody asked for it. All blocks have to call.
         """
-        self._shard.run(self._measures.monitor)
+        self._shard.run(self._measures.monitor, **self._measures.numbers(tick.time))
         numbers = self._measures.line(self._shard.scalars, tick, wall)
         if self._log is not None and tick.monitor:
             self._log.write(numbers)
@@ -57,6 +58,19 @@ class StateLog:
     def checksum(self) -> int:
         """The checksum of these lines."""
         return self._log.checksum(self.planned) if self._log is not None else 0
+
+
+class Derivation:
+    """The fields that follow from others, on one block: computed once in each state of which something is recorded."""
+
+    def __init__(self, derived: Derived | None, shard: Shard) -> None:
+        self._derived, self._shard, self._done = derived, shard, -1  # the step whose fields they are
+
+    def __call__(self, now: Tick) -> None:
+        """Compute those of the present state. All blocks have to call it."""
+        if self._derived is not None and now.step != self._done:
+            self._shard.run(self._derived, **self._derived.scalars(now.time))
+            self._done = now.step
 
 
 class Records:
@@ -80,11 +94,12 @@ class Records:
         computed = {SOLID: spec.ways.moving.solid} if spec.ways else {}
         whole = shard.partition.pieces is None
         snapshots = FieldRecording(place(SNAPSHOTS), computed) if whole else ChartRecording(place(SNAPSHOTS))
+        self._derive = Derivation(spec.computed, shard)
         self._groups: dict[str, Recording] = {SNAPSHOTS: snapshots}
         self._averaging: dict[str, AverageRecorder] = {}
         if spec.averages:
             self._groups[STATISTICS] = FieldRecording(place(STATISTICS))
-            self._averaging[STATISTICS] = AverageRecorder(spec.averages, shard, self._groups[STATISTICS])
+            self._averaging[STATISTICS] = AverageRecorder(spec.averages, shard, self._groups[STATISTICS], self._derive)
         for waves in spec.spectra:
             group = waves.series.group
             self._groups[group] = SpectraRecording(place(group), waves)
@@ -112,10 +127,12 @@ class Records:
         somebody asked for it. All blocks have to call it.
         """
         if now.output:
+            self._derive(now)
             planned = stopped is None or stopped.output
             self._groups[SNAPSHOTS].take(planned=planned, time=now.time, **self._placed(now.time))
         for group, every in self._every.items():
             if (now.step == 0 and now.output) or every.due(before, now.step, now.time):
+                self._derive(now)
                 self._groups[group].take(time=now.time)
         for averaging in self._averaging.values():
             averaging.look(before, now, interrupted=stopped is not None)

@@ -12,10 +12,10 @@ import numpy as np
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.measures.interpolation import corners
 from taskflow.flow.measures.surface_flux import FaceLayer
-from taskflow.output import TimeSeries, write_time_series
+from taskflow.output import FieldMetadata, TimeSeries, at_points, write_time_series
 from taskflow.runtime.regions import Box, Location, triple
 from taskflow.runtime.tasks import Launch, Roles
-from taskflow.simulation.case import SurfaceTable
+from taskflow.simulation.case import Case, Probe, SurfaceTable
 from taskflow.simulation.records.fields import GroupPlace, Recording
 from taskflow.simulation.schedule import Every
 
@@ -67,6 +67,13 @@ class ProbeSeries:
     locations: tuple[Location, ...]
     every: Every
     grid: StaggeredGrid
+
+    @classmethod
+    def of(cls, case: Case, probe: Probe, metadata: Mapping[str, FieldMetadata], grid: StaggeredGrid) -> ProbeSeries:
+        """Of the points of a table; `metadata` is that of all fields by name."""
+        names, points = probe.fields or case.fields, np.array(probe.places)
+        series = at_points(probe.name, points, {name: metadata[name] for name in names}, case.output.precision)
+        return cls(series, points, tuple(metadata[name].location for name in names), probe.every, grid)
 
 
 class PointRecording(SeriesRecording):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -43,11 +43,14 @@ class AverageRecorder:
     """The statistics of a run, on one block.
 
     A sample stands for the time since the one before, the first one for that since the averaging began: so the weight
-    of all is the time from `since` to `until`.
+    of all is the time from `since` to `until`. `derive` computes what is averaged and follows from other fields.
     """
 
-    def __init__(self, averages: TimeAverages[Statistics | Spectra], shard: Shard, recording: Recording) -> None:
-        self._averages, self._shard, self._recording = averages, shard, recording
+    def __init__(
+        self, averages: TimeAverages[Statistics | Spectra], shard: Shard, recording: Recording,
+        derive: Callable[[Tick], None] = lambda now: None,
+    ) -> None:  # fmt: skip
+        self._averages, self._shard, self._recording, self._derive = averages, shard, recording, derive
         self.since = self.until = averages.start
         self.samples = 0
 
@@ -65,6 +68,7 @@ class AverageRecorder:
         """Take a sample and write a record where they are due."""
         averages = self._averages
         if now.time > self.since and averages.every.due(before, now.step, now.time):
+            self._derive(now)
             share = (now.time - self.until) / (now.time - self.since)
             self._shard.run(averages.statistics.sample, **{SHARE: share})
             self.until, self.samples = now.time, self.samples + 1

@@ -1,0 +1,96 @@
+"""Fields in cell centres that are computed from others where they are recorded: formulas of a case, and Q.
+
+A formula reads velocities as the mean of a cell's two faces, and all else in the cell itself (`taskflow.flow.formula`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import ClassVar
+
+from taskflow.flow.boundaries.boundary import Boundaries
+from taskflow.flow.boundaries.inflow import inflow_edges
+from taskflow.flow.formula import PREAMBLE, Formula, arguments, made, reads, values
+from taskflow.flow.grid import Grid, StaggeredGrid, Vector
+from taskflow.flow.grid.stencils import GRADIENT_VELOCITY
+from taskflow.flow.kernels import KERNELS
+from taskflow.flow.model import VELOCITY
+from taskflow.runtime.regions import Location
+from taskflow.runtime.tasks import Launch, Roles, Scalar, Task, Write, task
+
+Q = "Q"
+NOW = "now"  # the scalar that holds the time
+TEXT = """
+TASK {name}(Range range, Out value{fields}{time}, Grid grid) {{
+  STRIDES(range){now}
+  for_cells(range, CELL(c) {{
+{values}
+    value[c] = real({text});
+  }});
+}}
+"""
+
+
+@task(kernel=KERNELS / "q_criterion.cu")
+def q_criterion(velocity: GRADIENT_VELOCITY, Q: Write, *, grid: Grid) -> None:
+    """Q = -(du_i/dx_j) (du_j/dx_i) / 2 in cells, positive where rotation outweighs strain (J. C. R. Hunt, A. A. Wray,
+    P. Moin 1988, CTR-S88, 193). Needs ghost values.
+    """
+
+
+@lru_cache(maxsize=256)
+def derive(name: str, formula: Formula, origin: Vector) -> Task:
+    """The task that computes a formula in cells, the same one for the same formula."""
+    locations: dict[str, Location] = {field: VELOCITY.get(field, "c") for field in formula.fields}
+    kernel = PREAMBLE + TEXT.format(
+        name=f"derive_{name}", fields=arguments(formula), text=formula.text,
+        time=", In64 time" if formula.timed else "", now="\n  const double value_t = *time;" if formula.timed else "",
+        values="\n".join(f"    {line}" for line in values(formula, locations, "c", origin)),
+    )  # fmt: skip
+    numbers = {**({"time": Scalar} if formula.timed else {}), "grid": Grid}
+    return made(f"derive_{name}", kernel, {"value": Write, **reads(formula, locations, "c")}, numbers)
+
+
+@dataclass(frozen=True, eq=False)
+class Derived:
+    """The program that computes the fields `formulas`, by name, of which that of Q is None. It reads the scalar `NOW`
+    where one of them depends on the time.
+    """
+
+    formulas: Mapping[str, Formula | None]
+    grid: StaggeredGrid
+    boundaries: Boundaries
+    __name__: ClassVar[str] = "derived"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The fields, by role."""
+        return tuple(self.formulas)
+
+    @property
+    def fields(self) -> dict[str, Location]:
+        """The fields by role, with their location."""
+        return dict.fromkeys(self.formulas, "c")
+
+    def scalars(self, time: float) -> dict[str, float]:
+        """The numbers that the program reads, at a time."""
+        return {NOW: time} if any(formula and formula.timed for formula in self.formulas.values()) else {}
+
+    def some(self, names: tuple[str, ...]) -> Derived | None:
+        """The program that computes some of them; None for none."""
+        formulas = {name: formula for name, formula in self.formulas.items() if name in names}
+        return Derived(formulas, self.grid, self.boundaries) if formulas else None
+
+    def __call__(self, f: Roles) -> Iterator[Launch]:
+        """Compute them from the present state, with its ghost values."""
+        over, grid = self.grid.box, self.grid.constants
+        for name, formula in self.formulas.items():
+            if formula is None:
+                velocity = f.u, f.v, f.w
+                yield from inflow_edges(velocity, self.boundaries, grid)
+                yield q_criterion(velocity, f[name], over=over, grid=grid)
+            else:
+                fields, now = (f[field] for field in formula.fields), {"time": NOW} if formula.timed else {}
+                yield derive(name, formula, self.grid.origin)(f[name], *fields, over=over, grid=grid, **now)

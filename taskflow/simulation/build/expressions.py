@@ -1,0 +1,30 @@
+"""The expressions of a case that are recorded, and Q: as blocks compute them, and what the store says of them."""
+
+from __future__ import annotations
+
+from taskflow.flow import Boundaries, StaggeredGrid
+from taskflow.flow.measures.derived import Derived, Q
+from taskflow.output import FieldMetadata
+from taskflow.simulation.case import Case
+from taskflow.simulation.case.expressions import recorded
+
+WORDS = "second invariant of the velocity gradient"
+
+
+def derived(case: Case, grid: StaggeredGrid, boundaries: Boundaries) -> Derived | None:
+    """What computes the expressions that are recorded, and Q; None without any."""
+    tables = recorded(case.output, case.statistics, case.probes, case.planes, case.monitor)
+    names = {name for _, fields in tables for name in fields}
+    formulas = {t.name: t.field(case.fields).formula for t in case.expressions if t.name in names}
+    if Q in names and Q not in case.fields:
+        formulas[Q] = None
+    return Derived(formulas, grid, boundaries) if formulas else None
+
+
+def derived_metadata(case: Case) -> dict[str, FieldMetadata]:
+    """What the store says of each."""
+    metadata = {
+        table.name: FieldMetadata(table.long_name or table.expression, table.units, expression=table.expression)
+        for table in case.expressions
+    }
+    return metadata | ({} if Q in case.fields else {Q: FieldMetadata(WORDS)})
