@@ -115,8 +115,8 @@ class Estimate:
         start: Programs = {model.start: ("dt",)}
         if sim.settled is not None:
             programs = {**programs, **dict.fromkeys(sim.settled.programs, ())}
-        if sim.computed is not None:
-            programs = {**programs, sim.computed: tuple(sim.computed.scalars(0.0))}
+        if sim.system.computed is not None:
+            programs = {**programs, sim.system.computed: tuple(sim.system.computed.scalars(0.0))}
         for averaged in sim.averaged.values():
             start = {**start, averaged.begin: ()}
             programs = {**programs, averaged.sample: (SHARE,)}

@@ -6,7 +6,7 @@ NaN anywhere makes a maximum NaN.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar
 
@@ -99,7 +99,7 @@ class Monitor:
     """The program, to be run after a step, and the meaning of its scalars. Of the fields `derived` it has means."""
 
     flow: FlowModel
-    derived: Derived | None = None
+    derived: Derived | None = field(default=None, kw_only=True)
     __name__: ClassVar[str] = "monitor"  # what profiles call the program, as if it were a function
 
     @cached_property

@@ -58,13 +58,13 @@ class FlowMeasures:
 
     model: FlowModel
     driven: Mapping[str, MovingBody] = field(default_factory=dict)
-    derived: Derived | None = None
+    derived: Derived | None = field(default=None, kw_only=True)
     residuals: ClassVar[tuple[str, ...]] = ()
 
     @cached_property
     def monitor(self) -> Monitor:
         """The program that measures."""
-        return Monitor(self.model, self.derived)
+        return Monitor(self.model, derived=self.derived)
 
     def numbers(self, time: float) -> dict[str, float]:
         """The scalars that the monitor reads, at a time."""
@@ -138,9 +138,9 @@ class FlowSystem(System):
     @cached_property
     def measures(self) -> FlowMeasures:
         """The quantities in the log."""
-        return FlowMeasures(self.model, self.driven, self.logged)
+        return FlowMeasures(self.model, self.driven, derived=self.logged)
 
-    @property
+    @cached_property
     def computed(self) -> Derived | None:
         """What computes the expressions that are recorded, and Q; None without any."""
         return derived(self.sim.case, self.sim.grid, self.model.boundaries)
@@ -149,7 +149,7 @@ class FlowSystem(System):
     def logged(self) -> Derived | None:
         """Those of which the log has means."""
         names = self.sim.case.monitor.fields or ()
-        return self.sim.computed.some(names) if self.sim.computed else None
+        return self.computed.some(names) if self.computed else None
 
     @property
     def driven(self) -> dict[str, MovingBody]:

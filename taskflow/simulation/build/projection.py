@@ -61,7 +61,7 @@ class Projection(FlowSystem):
     @cached_property
     def measures(self) -> ProjectionMeasures:
         """The quantities in the log."""
-        return ProjectionMeasures(self.model, self.driven, self.logged)
+        return ProjectionMeasures(self.model, self.driven, derived=self.logged)
 
     @property
     def forced(self) -> int:

@@ -194,17 +194,12 @@ class Simulation:
             integrals.append(Integral(series, (self.system.isosurface(iso.field, iso.value),), iso.every))
         return tuple(sorted(integrals, key=lambda integral: str(integral.every)))
 
-    @cached_property
-    def computed(self) -> Derived | None:
-        """What computes the fields that are recorded and follow from others; None without any."""
-        return self.system.computed
-
     @property
     def recorded(self) -> tuple[tuple[Program, ...], ...]:
         """The programs by which something is recorded after steps, in their order; those that always come one after the
         other, as they are due at the same time, together.
         """
-        derived = ((self.computed,),) if self.computed else ()
+        derived = ((self.system.computed,),) if self.system.computed else ()
         often = groupby(self.integrals, key=lambda integral: integral.every)
         measured = [tuple(program for integral in group for program in integral.measured) for _, group in often]
         return (*derived, *measured, *((averaged.sample,) for averaged in self.averaged.values()))
@@ -238,7 +233,7 @@ class Simulation:
             inflows=self.inflows,
             constants=self.system.constants,
             ways=self.ways,
-            computed=self.computed,
+            computed=self.system.computed,
             averages=self.averages,
             spectra=self.spectra,
             probes=self.probes,
@@ -262,7 +257,7 @@ class Simulation:
         averages = self.averages.statistics.fields if self.averages else {}
         centred: dict[str, Location] = {CENTRED: "c"} if any(table.pairs for table in self.case.spectra) else {}
         kept = self.settled.fields if self.settled else {}
-        derived = self.computed.fields if self.computed else {}
+        derived = self.system.computed.fields if self.system.computed else {}
         fields = self.model.fields | derived | averages | centred | kept
         constant = {field.name: field for field in self.system.constant_fields}
         numbers = (Field(name, self.dtype, place) for name, place in fields.items() if name not in constant)

@@ -66,9 +66,10 @@ def inlined(values: Mapping[str, Any]) -> dict[str, Any]:
     for key in ("probes", "planes"):
         if isinstance(listed := values.get(key), list | tuple):
             tables[key] = [named(table) for table in listed]
-    if not more:
+    others = values.get("expressions", ())
+    if not more or not isinstance(others, list | tuple):
         return dict(values)
-    return {**values, **tables, "expressions": [*values.get("expressions", ()), *more]}
+    return {**values, **tables, "expressions": [*others, *more]}
 
 
 def recordable(fields: tuple[str, ...], expressions: Expressions) -> tuple[str, ...]:

@@ -28,6 +28,8 @@ COMPRESSIBILITY = (
     "stall", "pressure_at", "linear", "inner",
 )  # fmt: skip
 """The keys of [method] that artificial compressibility has."""
+LATER = frozenset(("forcing", "expressions"))
+"""The tables of the projection that make sense for others, too."""
 PARTS = frozenset(("grid.stretching", "time.scheme", "statistics.budget", "monitor.fields")) | {
     f"boundaries.{option}"
     for option in ("temperature", "heat_flux", "heat_transfer", "outside_temperature", "roughness", "phase")
@@ -163,7 +165,9 @@ def choose(values: Mapping[str, Any], known: Mapping[str, Any]) -> ChosenSystem:
         problems += wrong_ones
     for key, default in known.items():
         if not reads(system, key) and tables.pop(key, default) != default:
-            problems.append(wrong(key, values[key], f'the model "{name}" does not read it; leave it out'))
+            later = f'not available with the model "{name}" in this version; leave it out'
+            message = later if key in LATER else f'the model "{name}" does not read it; leave it out'
+            problems.append(wrong(key, values[key], message))
     return ChosenSystem(system, tables, problems)
 
 
