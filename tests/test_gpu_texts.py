@@ -17,6 +17,7 @@ from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Derive, Launch, Part, Roles, Stretch, plan, sweeps
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.memory import Needs
+from tests.flow.test_field_force import SOURCE, windy
 from tests.runtime.machine import sweeping, test_stored
 from tests.simulation.on_charts import CYLINDER, TURNED, case
 
@@ -75,6 +76,20 @@ def test_kernels_of_examples_compile_for_gpus(path, precision):
 def test_kernels_of_implicit_marching_compile_for_gpus(tables, precision):
     flow = case(tables, method__march="implicit", machine__precision=precision, time__steady=1e-4)
     assert [message for text in texts_of(flow) if (message := messages(text))] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("precision", ["single", "double"])
+@pytest.mark.timeout(600)
+def test_kernels_of_expressions_compile_for_gpus(precision):
+    """Everything that expressions have, in forces on faces and in cells, and in what is recorded."""
+    source = SOURCE.replace("int", "a")
+    flow = windy(
+        machine={"precision": precision}, output={"fields": ["u", f"all = {source}"]},
+        forcing=[{"on": name, "expression": source} for name in ("u", "v", "w", "T", "a", "b")],
+    )  # fmt: skip
+    q = windy(machine={"precision": precision}, obstacles=[], output={"fields": ["Q"]})
+    assert [message for case in (flow, q) for text in texts_of(case) if (message := messages(text))] == []
 
 
 @pytest.mark.parametrize("precision", ["f4", "f8"])

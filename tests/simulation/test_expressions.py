@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from taskflow.analysis.derived import q_criterion
 from taskflow.errors import BadInput
 from taskflow.output import read_log
 from taskflow.simulation.build.simulation import Simulation
@@ -73,7 +74,7 @@ def test_q_is_that_of_the_snapshots(whole):
     """Inside; beside boundaries the run has the values beyond them, and a snapshot has not."""
     ds = found(whole)
     inside = {"x_c": slice(1, -1), "z_c": slice(1, -1)}
-    wanted = ds.flow.q_criterion().isel(inside)
+    wanted = q_criterion(ds).isel(inside)
     assert float(abs(wanted).max()) > 1
     np.testing.assert_allclose(ds.Q.isel(inside), wanted, rtol=0, atol=1e-12)
 
@@ -134,6 +135,7 @@ def test_the_flow_is_that_of_a_case_that_records_no_expression(whole, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)
 def test_what_the_runtime_records_is_proved():
     estimate(stirred(**EVERYWHERE, machine__blocks=[1, 1, 2])).prove().hold()
 

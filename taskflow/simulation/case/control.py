@@ -17,7 +17,7 @@ LEAST_ERROR = 1e-15
 MOST_SNAPSHOTS = 1_000_000
 SCHEMES = {"ab2": ADAMS_BASHFORTH, "rk3": RUNGE_KUTTA}
 Interval = Annotated[Every, reads(Every.parse)]
-EVERYTHING = "all that the case has"
+EVERYTHING = "all that the case has, without expressions"
 
 
 class Steady(Table):
@@ -126,7 +126,8 @@ class Output(Table):
 
     fields: FieldNames = entry(
         "of `u v w p`, `T` with heat, the names of scalars, and with turbulence `nu_t`, the eddy viscosity; of two"
-        " phases `f`, the share of phase 1, `phi`, and with surface tension `kappa`, the curvature",
+        " phases `f`, the share of phase 1, `phi`, and with surface tension `kappa`, the curvature. Also `Q`,"
+        " [expressions](#expressions) by name, and `\"name = expression\"`",
         None,
         otherwise=EVERYTHING,
     )
