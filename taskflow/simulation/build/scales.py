@@ -30,7 +30,7 @@ class Scale:
 
     def at(self, time: float) -> float:
         """The magnitude that there can be at a time, about."""
-        return self.largest + self.gain * time
+        return self.largest + (self.gain * time if time > 0 else 0.0)  # the gain may be without bounds
 
 
 BEYOND = Scale(math.inf)
