@@ -11,14 +11,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from inspect import Parameter, Signature
 
-from taskflow.flow.grid import Vector
+from taskflow.flow.grid import FACES, Vector
 from taskflow.flow.kernels import KERNELS
 from taskflow.runtime.regions import Location
 from taskflow.runtime.tasks import Privilege, Read, Stencil, Task, offsets, task
 
 COORDINATES = ("x", "y", "z")
 TIME = "t"
-FACES = ("fx", "fy", "fz")
 STEPS = ("X", "Y", "Z")
 INDICES = ("c.i", "c.j", "c.k")
 HEADERS = "".join(f'#include "{KERNELS / name}"\n' for name in ("formula.h", "flags.h", "adams_bashforth.h"))
@@ -98,8 +97,8 @@ def made(name: str, kernel: str, fields: Mapping[str, Privilege], numbers: Mappi
     def body() -> None:
         """What a formula of the case says."""
 
-    kinds = [(word, Parameter.POSITIONAL_OR_KEYWORD, kind) for word, kind in fields.items()]
-    kinds += [(word, Parameter.KEYWORD_ONLY, kind) for word, kind in numbers.items()]
+    parameters = [Parameter(word, Parameter.POSITIONAL_OR_KEYWORD, annotation=kind) for word, kind in fields.items()]
+    parameters += [Parameter(word, Parameter.KEYWORD_ONLY, annotation=kind) for word, kind in numbers.items()]
     body.__name__ = name
-    body.__dict__["__signature__"] = Signature([Parameter(word, how, annotation=kind) for word, how, kind in kinds])
+    body.__dict__["__signature__"] = Signature(parameters)
     return task(kernel=kernel)(body)

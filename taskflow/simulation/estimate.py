@@ -111,12 +111,14 @@ class Estimate:
         direct = gpu and (blocks == 1 or self.channel == "peer")
         hardware = Hardware(gpu, (0,) * blocks if direct else None)
         numbers = {**model.scalars(1.0, 1.0), **model.moments(0.0, 1.0)}
-        programs: Programs = {model.step: tuple(numbers), sim.monitor: tuple(sim.measures.numbers(0.0))}
+        computed = sim.system.computed
+        moment = tuple(computed.scalars(0.0)) if computed else ()
+        programs: Programs = {model.step: tuple(numbers), sim.monitor: moment}
         start: Programs = {model.start: ("dt",)}
         if sim.settled is not None:
             programs = {**programs, **dict.fromkeys(sim.settled.programs, ())}
-        if sim.system.computed is not None:
-            programs = {**programs, sim.system.computed: tuple(sim.system.computed.scalars(0.0))}
+        if computed is not None:
+            programs = {**programs, computed: moment}
         for averaged in sim.averaged.values():
             start = {**start, averaged.begin: ()}
             programs = {**programs, averaged.sample: (SHARE,)}

@@ -30,7 +30,7 @@ SIGNS: dict[type[ast.AST], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.USub: "-", ast.UAdd: "+",
     ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
 }  # fmt: skip
-POWERS = {2: "square", 3: "cube"}
+POWERS: dict[Any, str] = {2: "square", 3: "cube"}
 OWN = frozenset((*COORDINATES, TIME, *CONSTANTS, *FUNCTIONS))
 """The names that mean something in every expression, whatever fields there are."""
 
@@ -86,8 +86,8 @@ def _written(node: ast.expr) -> str:
             return _number(CONSTANTS[name]) if name in CONSTANTS else f"value_{name}"
         case ast.UnaryOp(op=op, operand=operand):
             return f"({SIGNS[type(op)]}{_written(operand)})"
-        case ast.BinOp(left=left, op=ast.Pow(), right=ast.Constant(value=2 | 3 as power)):
-            return f"{POWERS[int(power)]}({_written(left)})"
+        case ast.BinOp(left=left, op=ast.Pow(), right=ast.Constant(value=power)) if power in POWERS:
+            return f"{POWERS[power]}({_written(left)})"
         case ast.BinOp(left=left, op=ast.Pow(), right=right):
             return f"MATH(pow)({_written(left)}, {_written(right)})"
         case ast.BinOp(left=left, op=op, right=right):

@@ -57,7 +57,7 @@ class RunLoop:
         self.spec, directory = job.spec, policy.folder.parent
         self.directory = directory
         self.model, self.clock = self.spec.model, self.spec.clock
-        self.measuring = StateLog(self.spec.measures, shard, directory / LOG, policy.guard)
+        self.measuring = StateLog(self.spec.measures, shard, directory / LOG, policy.guard, self.spec.computed)
         self.doubts = Doubts(self.spec, shard, cautioned=job.cautioned)
         self.sanity = self.doubts.sanity
         self.warnings: list[str] = []

@@ -13,12 +13,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from taskflow.flow.formula import FACES, INDICES, PREAMBLE, Formula, arguments, made, reads, values
-from taskflow.flow.grid import Grid, Vector
+from taskflow.flow.formula import INDICES, PREAMBLE, Formula, arguments, made, reads, values
+from taskflow.flow.grid import FACES, Grid, Vector
 from taskflow.runtime.regions import Box, Location
 from taskflow.runtime.tasks import Launch, ReadShort, ReadWrite, Roles, Scalar, Task
 
-FACE = {"u": FACES[0], "v": FACES[1], "w": FACES[2]}
+FACE: dict[str, Location] = {"u": FACES[0], "v": FACES[1], "w": FACES[2]}
 STEPPED = """
 TASK {name}(Range range, InOut h, InOut q_new OPTIONAL(q_faces){fields}, In64 dt, In64 ratio{time}, Grid grid) {{
   STRIDES(range)
@@ -53,7 +53,7 @@ def forced(formula: Formula, on: str, origin: Vector, *, bounded: bool) -> Task:
     part dt F. Faces that lie on a wall, and cells that are solid by the flags in `q_faces`, have no F.
     """
     at: Location = FACE.get(on, "c")
-    locations = {name: FACE.get(name, "c") for name in formula.fields}
+    locations: dict[str, Location] = {name: FACE.get(name, "c") for name in formula.fields}
     name = f"force_{on}"
     if at == "c":
         kept = "is_kept(flags_of(q_faces, c))"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from taskflow.flow import Boundaries, StaggeredGrid
+from taskflow.flow.formula import Formula
 from taskflow.flow.measures.derived import Derived, Q
 from taskflow.output import FieldMetadata
 from taskflow.simulation.case import Case
@@ -15,7 +16,9 @@ def derived(case: Case, grid: StaggeredGrid, boundaries: Boundaries) -> Derived 
     """What computes the expressions that are recorded, and Q; None without any."""
     tables = recorded(case.output, case.statistics, case.probes, case.planes, case.monitor)
     names = {name for _, fields in tables for name in fields}
-    formulas = {t.name: t.field(case.fields).formula for t in case.expressions if t.name in names}
+    formulas: dict[str, Formula | None] = {
+        t.name: t.field(case.fields).formula for t in case.expressions if t.name in names
+    }
     if Q in names and Q not in case.fields:
         formulas[Q] = None
     return Derived(formulas, grid, boundaries) if formulas else None

@@ -66,10 +66,6 @@ class FlowMeasures:
         """The program that measures."""
         return Monitor(self.model, derived=self.derived)
 
-    def numbers(self, time: float) -> dict[str, float]:
-        """The scalars that the monitor reads, at a time."""
-        return self.derived.scalars(time) if self.derived else {}
-
     @property
     def finite(self) -> tuple[str, ...]:
         """The names of those that are finite in a sane state."""

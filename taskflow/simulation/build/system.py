@@ -66,10 +66,6 @@ class Measures(Protocol):
     def finite(self) -> tuple[str, ...]:
         """The names of those that are finite in a sane state."""
 
-    def numbers(self, time: float) -> dict[str, float]:
-        """The scalars that the monitor reads, at a time."""
-        return {}
-
     def line(self, scalars: Mapping[str, float], tick: Tick, wall: float) -> dict[str, Any]:
         """The line, `wall` seconds after the first state, from the scalars of the step and of the monitor."""
 

@@ -27,10 +27,12 @@ from taskflow.simulation.schedule import Tick
 
 
 class StateLog:
-    """The log at `path`, which is written after a call of `guard`."""
+    """The log at `path`, which is written after a call of `guard`. It may have means of what is `derived`."""
 
-    def __init__(self, measures: Measures, shard: Shard, path: Path, guard: Guard = unguarded) -> None:
-        self._measures, self._shard = measures, shard
+    def __init__(
+        self, measures: Measures, shard: Shard, path: Path, guard: Guard = unguarded, derived: Derived | None = None
+    ) -> None:
+        self._measures, self._shard, self._derived = measures, shard, derived
         self._log = RunLog(path, guard) if shard.block == 0 else None
         self._unplanned = 0
 
@@ -38,7 +40,8 @@ class StateLog:
         """The numbers of the present state, so many seconds after the first one; a line of the log where one is due.
         `stopped` is what would have been due where the run ends because somebody asked for it. All blocks have to call.
         """
-        self._shard.run(self._measures.monitor, **self._measures.numbers(tick.time))
+        moment = self._derived.scalars(tick.time) if self._derived else {}
+        self._shard.run(self._measures.monitor, **moment)
         numbers = self._measures.line(self._shard.scalars, tick, wall)
         if self._log is not None and tick.monitor:
             self._log.write(numbers)
