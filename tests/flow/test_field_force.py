@@ -218,7 +218,7 @@ def test_blocks(blocks, scheme, overlap):
 
 
 def test_other_tasks_are_those_of_a_flow_without_forces():
-    """No text of another kernel changes, and none is launched more or less often."""
+    """All others are launched as often, on the same fields."""
     def launches(case: Case) -> list[str]:
         sim = Simulation(case, (1, 1, 1))
         return [str(launch) for launch in record(sim.model.step, Roles.of(tuple(sim.partition.fields)))[0]]
@@ -228,4 +228,4 @@ def test_other_tasks_are_those_of_a_flow_without_forces():
     others = [launch for launch in with_forces if not launch.startswith("force_")]
     assert len(with_forces) - len(others) == 7  # that of a, which is bounded, twice
     stopping = [launch for launch in others if not launch.startswith("stop")]
-    assert stopping == [launch for launch in free if not launch.startswith("stop")]
+    assert sorted(stopping) == sorted(launch for launch in free if not launch.startswith("stop"))
