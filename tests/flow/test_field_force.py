@@ -206,11 +206,12 @@ def windy(**tables) -> Case:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("blocks", "scheme", "overlap"), [
-    ((1, 1, 3), "ab2", "full"), ((2, 2, 2), "rk3", "comm"), ((1, 1, 4), "ab2", "none"),
+@pytest.mark.parametrize(("blocks", "scheme", "overlap", "treatment"), [
+    ((1, 1, 3), "ab2", "full", "stair-steps"), ((2, 2, 2), "rk3", "comm", "stair-steps"),
+    ((1, 1, 4), "ab2", "none", "immersed"),
 ])  # fmt: skip
-def test_blocks(blocks, scheme, overlap):
-    case = windy(time={"steps": 5, "step": 0.01, "scheme": scheme})
+def test_blocks(blocks, scheme, overlap, treatment):
+    case = windy(time={"steps": 5, "step": 0.01, "scheme": scheme}, bodies={"treatment": treatment})
     one, several = compute(case, overlap="none"), compute(case, blocks, overlap=overlap)
     for name, values in one.padded.items():
         np.testing.assert_array_equal(several.padded[name], values, err_msg=name)
