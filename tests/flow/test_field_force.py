@@ -207,7 +207,7 @@ def windy(**tables) -> Case:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("blocks", "scheme", "overlap", "treatment"), [
-    ((1, 1, 3), "ab2", "full", "stair-steps"), ((2, 2, 2), "rk3", "comm", "stair-steps"),
+    ((1, 1, 3), "ab2", "full", "flagged"), ((2, 2, 2), "rk3", "comm", "flagged"),
     ((1, 1, 4), "ab2", "none", "immersed"),
 ])  # fmt: skip
 def test_blocks(blocks, scheme, overlap, treatment):
