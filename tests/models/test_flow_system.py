@@ -39,8 +39,8 @@ CASE = {
 }
 
 
-class ForcingTable(Table):
-    """The table [forcing] of a case file."""
+class StoppingTable(Table):
+    """The table [stopping] of a case file."""
 
     times: Whole = entry("how often the velocity in bodies is forced in a projection")
 
@@ -48,7 +48,7 @@ class ForcingTable(Table):
 class Forced(FlowSystem):
     """A projection by FFT, which is not the package's own system."""
 
-    claims, table = "forcing", ForcingTable
+    claims, table = "stopping", StoppingTable
     fewest: ClassVar[int] = 8
 
     @cached_property
@@ -67,19 +67,19 @@ def known(monkeypatch):
 
 
 def test_it_has_what_a_case_gives_a_flow():
-    sim = Simulation(Case(**CASE, forcing={"times": 4}), (1, 1, 2))
+    sim = Simulation(Case(**CASE, stopping={"times": 4}), (1, 1, 2))
     assert type(sim.system) is Forced
     assert sim.measures.finite == ("kinetic_energy", "divergence", "integral_smoke")
     assert [label for label, _ in sim.system.described()] == ["model"]
     assert [label for label, _ in sim.system.details()] == ["openings", "", "eddies"]
     assert sim.averages.statistics.budget is not None
     assert sim.system.attributes["viscosity"] == 0.02
-    assert sim.system.report == {"model": "forcing"}
+    assert sim.system.report == {"model": "stopping"}
 
 
 @pytest.mark.slow
 def test_its_records_are_those_of_the_projection(tmp_path):
-    own = run(Case(**CASE, forcing={"times": 4}), tmp_path / "own").directory
+    own = run(Case(**CASE, stopping={"times": 4}), tmp_path / "own").directory
     other = run(Case(**CASE, pressure={"solver": "fft", "forcing": 4}), tmp_path / "other").directory
     for group in ("", "statistics", "tip", "plane"):
         assert dataset(own / STORE, group).drop_attrs().identical(dataset(other / STORE, group).drop_attrs())

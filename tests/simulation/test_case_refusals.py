@@ -38,8 +38,8 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
      "boundaries.z_max.velocty = 1: there is no such key; did you mean boundaries.z_max.velocity?"),
     ({"fluid__qqq": 1}, "fluid.qqq = 1: there is no such key; known here: viscosity, scheme"),
     ({"self": 1}, "self = 1: there is no such key; known here: title, method, grid, fluid, boundaries, heat, scalars, "
-                  "turbulence, body, obstacles, bodies, initial, time, motion, pressure, output, statistics, spectra, "
-                  "probes, planes, surfaces, isosurfaces, monitor, checkpoint, machine"),
+                  "turbulence, body, forcing, obstacles, bodies, initial, time, motion, pressure, expressions, output, "
+                  "statistics, spectra, probes, planes, surfaces, isosurfaces, monitor, checkpoint, machine"),
     ({"Grid": {"cells": [1]}}, "Grid = { cells = [1] }: there is no such key; did you mean grid?"),
     # obstacles
     ({"obstacles": 5}, "obstacles = 5: give a list of tables, each under [[obstacles]]"),
@@ -212,7 +212,7 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
     ({"boundaries__z_min": {"type": "slip", "roughness": 0.01}}, "boundaries.z_min.roughness = 0.01:"
      ' a slip boundary has none; leave it out, or give type = "wall"'),
     ({"output__fields": ["vorticity"]},
-     'output.fields = ["vorticity"]: this case has no field "vorticity"; it has u, v, w, p'),
+     'output.fields = ["vorticity"]: this case has no field "vorticity"; it has u, v, w, p, Q'),
     ({"boundaries__x_min": {"type": "wall", "temperature": 1}},
      f"boundaries.x_min.temperature = 1.0: {NO_HEAT}"),
     ({"boundaries__x_min": {"type": "wall", "heat_flux": 0}},

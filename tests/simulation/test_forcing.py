@@ -129,7 +129,8 @@ def test_a_model_with_forces_goes_to_other_processes():
 def test_a_run_goes_on_to_the_bit_and_is_not_taken_for_one_that_diverges(tmp_path):
     """A fluid at rest that a force sets in motion later on, which nothing in its initial fields explains."""
     forcing = [
-        {"on": "dust", "expression": "t**2"}, {"on": "u", "expression": "dust*sin(3*x)"}, {"on": "T", "expression": "t"},
+        {"on": "dust", "expression": "t**2"}, {"on": "u", "expression": "dust*sin(3*x)"},
+        {"on": "T", "expression": "t"},
         {"on": "w", "expression": "dust*cos(t)*z", "box": [[0.5, 0, 0], [1.5, 1, 1]]},
     ]
     warm = {"heat": {"diffusivity": 0.01, "expansion": 1.0}, "body": {"gravity": [0, 0, -1]}}

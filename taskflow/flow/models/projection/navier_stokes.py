@@ -117,7 +117,8 @@ class NavierStokes(FlowModel):
             yield from self.projection(f, (f.u_new, f.v_new, f.w_new), names["dt"])
             yield from self.openings.ghosts(f, new, old, n)
             yield from self.update_derived_fields(f, (f.u_new, f.v_new, f.w_new), n)
-            yield from self.advance_scalars(f, n)
+            for together in (self.quantities,) if self.forces else ((quantity,) for quantity in self.quantities):
+                yield from self.advance_scalars(f, together, n)
             for name in VELOCITY:
                 f.swap(name, f"{name}_new")
         yield from self.limits(f)
@@ -166,19 +167,18 @@ class NavierStokes(FlowModel):
             solid, viscosity = f.solid if self.obstacles else None, self.fluid.viscosity
             yield from eddy_viscosity(f, velocity, solid, self.turbulence, self.boundaries, self.grid, viscosity)
 
-    def advance_scalars(self, f: Roles, n: int) -> Iterator[Launch]:
-        """Advances the temperature and passive scalars to the end of stage n, with their ghost values, once the
-        velocity is known. All first values come first: what forces a quantity may depend on any other, at the beginning
-        of the stage and at its end.
+    def advance_scalars(self, f: Roles, quantities: tuple[Quantity, ...], n: int) -> Iterator[Launch]:
+        """Advances scalar quantities to the end of stage n, with their ghost values, once the velocity is known. All
+        first values come first: what forces one may depend on any other, at the beginning of the stage and at its end.
         """
-        names, bounded = self.scheme.names[n], [quantity for quantity in self.quantities if quantity.bounded]
-        dt, ending = names["dt"], self.scheme.endings[n]
+        bounded = [quantity for quantity in quantities if quantity.bounded]
+        dt, ending = self.scheme.names[n]["dt"], self.scheme.endings[n]
         for quantity in bounded:
             new = f[f"{quantity.name}_new"]
             yield from quantity.euler(f, dt, self.staggered, self.mixing(f, quantity))
             yield from self.forced(f, quantity, new, 1.0, dt, f"begins{ending}")
             yield from self.wall_heat_flux(f, quantity, new, dt)
-        for quantity in self.quantities:
+        for quantity in quantities:
             if not quantity.bounded:
                 f.swap(quantity.name, f"{quantity.name}_new")
             name = f"{quantity.name}_new" if quantity.bounded else quantity.name
