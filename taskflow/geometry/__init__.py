@@ -1,8 +1,9 @@
 """Shapes of bodies: which points lie inside. Boxes, spheres, cylinders, formulas; surfaces and heights from files."""
 
+from taskflow.geometry.distance import SurfaceDistance
 from taskflow.geometry.heights import read_heights
 from taskflow.geometry.placed import Pose, corners, placed
-from taskflow.geometry.shapes import Composition, Cuboid, Cylinder, Formula, Implicit, Shape, Sphere, Vector
+from taskflow.geometry.shapes import Composition, Cuboid, Cylinder, Distance, Formula, Implicit, Shape, Sphere, Vector
 from taskflow.geometry.surface import ClosedSurface, read_surface
 
 __all__ = [
@@ -10,11 +11,13 @@ __all__ = [
     "Composition",
     "Cuboid",
     "Cylinder",
+    "Distance",
     "Formula",
     "Implicit",
     "Pose",
     "Shape",
     "Sphere",
+    "SurfaceDistance",
     "Vector",
     "corners",
     "placed",

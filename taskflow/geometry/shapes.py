@@ -33,16 +33,20 @@ class Shape(Protocol):
         """
 
 
-class Formula(Shape):
+class Distance(Protocol):
+    """How far points are from the surface of something."""
+
+    @abstractmethod
+    def distance(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """Return how far points are from the surface, positive inside; the coordinates broadcast."""
+
+
+class Formula(Shape, Distance):
     """A shape that tells of single points whether they are inside."""
 
     @abstractmethod
     def contains(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         """Return which points are inside; the coordinates broadcast."""
-
-    @abstractmethod
-    def distance(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
-        """Return how far points are from the surface, positive inside; the coordinates broadcast."""
 
     def inside(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         inside = self.contains(x[None, None, :], y[None, :, None], z[:, None, None])
@@ -161,7 +165,7 @@ class Composition:
     nothing.
     """
 
-    parts: tuple[tuple[Formula, bool], ...]
+    parts: tuple[tuple[Distance, bool], ...]
     begun: float
 
     def __call__(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:

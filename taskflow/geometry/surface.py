@@ -15,6 +15,7 @@ import numpy as np
 from taskflow.errors import BadInput
 from taskflow.files import fits
 from taskflow.geometry.libraries import missing, unreadable, user_file
+from taskflow.geometry.pairs import pairs
 from taskflow.geometry.shapes import Shape, Steps, Vector
 
 FORMATS = (".stl", ".obj")
@@ -48,6 +49,53 @@ class ClosedSurface(Shape):
             k = np.searchsorted(z, height[hit])  # the first point at or above the triangle
             np.add.at(turns, (k, j[hit], i[hit]), sign[hit])
         return np.cumsum(turns[:-1], axis=0, out=turns[:-1]) != 0
+
+    def turns(self, points: np.ndarray) -> np.ndarray:
+        """Return how many times the surface is wound around each point [n, xyz], negative where it shows its inside; a
+        point is inside where that is not 0. Of a lattice `inside` finds it sooner.
+        """
+        at = np.lexsort((points[:, 1], points[:, 0]))
+        begins = np.append(True, (np.diff(points[at, :2], axis=0) != 0).any(axis=1))
+        columns, of = points[at[begins], :2], np.empty(len(points), np.int64)
+        of[at] = np.cumsum(begins) - 1
+        extent = np.ptp(columns, axis=0)
+        width = float(max(np.sqrt(extent.prod() / len(columns)), extent.max() / len(columns))) or 1.0
+        low, high = (end[:, :2] for end in (self.triangles.min(axis=1), self.triangles.max(axis=1)))
+        column, place, turns = [of], [points[:, 2]], [np.zeros(len(points), np.int64)]
+        for numbers, n in pairs(low, high, columns, 2 * width):
+            height, sign = _crossings(self.triangles[numbers], *columns[n].T)
+            hit = sign != 0
+            for known, more in ((column, n), (place, height), (turns, sign)):
+                known.append(more[hit])
+        column, place, turns = (np.concatenate(known) for known in (column, place, turns))
+        is_point = np.arange(place.size) < len(points)
+        order = np.lexsort((is_point, place, column))  # a point at the height of a triangle is above it
+        rank = np.empty(order.size, np.int64)
+        rank[order] = np.arange(order.size)
+        return np.asarray(np.cumsum(turns[order])[rank[: len(points)]])  # what begins in a column ends in it
+
+    @cached_property
+    def parts(self) -> tuple[ClosedSurface, ...]:
+        """Those that share no edge, the widest first."""
+        n = len(self.triangles)
+        _, corner = np.unique(self.triangles.reshape(-1, 3), axis=0, return_inverse=True)
+        ends = corner.reshape(n, 3)[:, [[0, 1], [1, 2], [2, 0]]]
+        _, edge = np.unique(np.sort(ends.reshape(-1, 2)), axis=0, return_inverse=True)
+        edge, part, before = edge.reshape(n, 3), np.arange(n), np.full(n, -1)
+        while (part != before).any():
+            least = np.full(edge.max() + 1, n)
+            np.minimum.at(least, edge, part[:, None])
+            before, part = part, least[edge].min(axis=1)
+            part = part[part]  # the number of a triangle of the same part, so that far ones meet soon
+        parts = [ClosedSurface(self.triangles[part == number]) for number in np.unique(part)]
+        return tuple(sorted(parts, key=lambda part: -math.dist(*part.bounds)))
+
+    @cached_property
+    def volume(self) -> float:
+        """Of what is inside; negative where the surface shows its inside."""
+        middle = self.triangles.mean(axis=(0, 1))
+        a, b, c = (self.triangles[:, n] - middle for n in range(3))
+        return float((np.cross(a, b) * c).sum() / 6)
 
     def entry(self, points: np.ndarray, axis: int, step: Steps) -> np.ndarray:
         """Return where the line through a point first cuts a triangle behind it."""

@@ -5,7 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from taskflow.geometry import Composition, Cuboid, Cylinder, Formula, Implicit, Sphere
+from taskflow.errors import BadInput
+from taskflow.geometry import (
+    ClosedSurface,
+    Composition,
+    Cuboid,
+    Cylinder,
+    Formula,
+    Implicit,
+    Sphere,
+    SurfaceDistance,
+)  # fmt: skip
+from taskflow.geometry.distance import square_distance
 from taskflow.geometry.heights import HeightMap
 
 POINTS = np.random.default_rng(1).uniform(-2, 2, (3, 400))
@@ -56,3 +67,62 @@ def test_where_a_map_ends_there_is_no_ground():
     region = Composition(((ground, True),), -3.0)
     assert region(np.array([5.0]), np.array([0.5]), np.array([-9.0])) == -3.0
     assert region(np.array([0.5]), np.array([0.5]), np.array([0.5])) == 0.5
+
+
+def box_of_triangles(low, high) -> np.ndarray:
+    """The twelve triangles [n, corner, xyz] of a box, seen from outside anticlockwise."""
+    square = np.array([[0, 0], [1, 0], [1, 1], [0, 1]])
+    sides = []
+    for axis in range(3):
+        for end in (0, 1):
+            corners = np.insert(square[:: 1 if end else -1], axis, end, axis=1)
+            corners = corners if axis != 1 else corners[::-1]
+            sides += [corners[[0, 1, 2]], corners[[0, 2, 3]]]
+    return np.array(low) + np.array(sides) * (np.array(high) - low)
+
+
+def test_distances_to_triangles_are_those_of_the_nearest_of_many_points_in_them():
+    random = np.random.default_rng(2)
+    triangles, points = random.normal(size=(40, 3, 3)), random.normal(size=(40, 3))
+    triangles[:4, 2] = triangles[:4, 1]  # lines
+    triangles[4:6, 1:] = triangles[4:6, :1]  # points
+    n = np.arange(201)
+    a, b = (share[n[:, None] + n <= 200] / 200 for share in np.meshgrid(n, n, indexing="ij"))
+    weights = np.stack([1 - a - b, a, b], axis=1)
+    within = np.einsum("wc,tcx->twx", weights, triangles)
+    nearest = np.linalg.norm(within - points[:, None], axis=2).min(axis=1)
+    found = np.sqrt(square_distance(points.T, triangles.transpose(1, 2, 0)))
+    np.testing.assert_allclose(found, nearest, atol=0.03)
+    assert (found <= nearest + 1e-12).all()  # no point within is nearer
+
+
+def test_the_distance_to_a_box_of_triangles_is_that_to_a_box_as_far_as_it_reaches():
+    surface = ClosedSurface(box_of_triangles(BOX.low, BOX.high))
+    found = SurfaceDistance(surface, 0.4).distance(*POINTS)
+    np.testing.assert_allclose(found, np.clip(BOX.distance(*POINTS), -0.4, 0.4), atol=1e-12)
+    assert SurfaceDistance(surface, 0.4).distance(*(np.array([1e30]) for _ in range(3))) == [-0.4]
+    at = np.linspace(-1.5, 1.5, 25)  # with points on faces, edges and diagonals
+    lattice = np.stack(np.meshgrid(at, at, at), axis=-1).reshape(-1, 3)
+    np.testing.assert_array_equal(surface.turns(lattice) != 0, BOX.contains(*lattice.T))
+    line = lattice[:1] + np.linspace(0, 3, 50)[:, None] * [1, 0, 1]
+    np.testing.assert_array_equal(surface.turns(line) != 0, BOX.contains(*line.T))
+
+
+def test_parts_of_a_surface_that_overlap_are_one_body_and_those_inside_out_are_holes():
+    parts = [Cuboid((-1, -1, -1), (0.5, 1, 1)), Cuboid((0, -1, -1), (1, 1, 1))]
+    hole, core = Cuboid((-0.8, -0.8, -0.8), (-0.2, 0.8, 0.8)), Cuboid((-0.6, -0.3, -0.3), (-0.4, 0.3, 0.3))
+    triangles = [box_of_triangles(box.low, box.high) for box in (*parts, core, hole)]
+    triangles[3] = triangles[3][:, ::-1]
+    expected = Composition(((parts[0], True), (parts[1], True), (hole, False), (core, True)), -9.0)(*POINTS)
+    for order in ([0, 1, 2, 3], [3, 2, 0, 1]):
+        found = SurfaceDistance(ClosedSurface(np.concatenate([triangles[n] for n in order])), 0.5)
+        np.testing.assert_allclose(found.distance(*POINTS), np.clip(expected, -0.5, 0.5), atol=1e-12)
+        turned = SurfaceDistance(ClosedSurface(found.surface.triangles[:, ::-1]), 0.5)
+        np.testing.assert_allclose(turned.distance(*POINTS), np.clip(expected, -0.5, 0.5), atol=1e-12)
+
+
+def test_a_surface_that_cuts_itself_is_told_of():
+    """Two boxes with an edge in common are no parts of their own."""
+    boxes = [box_of_triangles((0, 0, 0), high) for high in ((1, 1, 1), (2, 2, 1))]
+    with pytest.raises(BadInput, match=r"cuts itself: \(0.5, 0.5, 0.5\) is in it twice; give what overlaps apart"):
+        SurfaceDistance(ClosedSurface(np.concatenate(boxes)), 0.5).distance(*np.full((3, 1), 0.5))

@@ -8,6 +8,7 @@ import xarray as xr
 
 import taskflow as tf
 from taskflow.output import INITIAL, STORE, dataset
+from taskflow.simulation.estimate import estimate
 from tests.simulation.two_phases import case
 
 SPHERE = {"type": "sphere", "centre": [0.3, 0.2, 0.35], "radius": 0.15, "phase": 1}
@@ -26,7 +27,8 @@ def shaped(*shapes, **more) -> tf.Case:
     ([{**SPHERE, "centre": [0, 0, 1e200]}], r"two_phase.shapes\[1\].centre = .*: give numbers up to 1e\+100"),
     ([{**SPHERE, "axis": "x"}], r'two_phase.shapes\[1\].axis = "x": type = "sphere" has no axis'),
     ([{"type": "cylinder", "phase": 1, "axis": "x", "radius": 1}], r"two_phase.shapes\[1\].centre: missing; give"),
-    ([{"type": "surface", "file": "a.stl", "phase": 1}], r'"surface": triangles are not available .* in this version'),
+    ([{"type": "surface", "phase": 1}], r"two_phase.shapes\[1\].file: missing; give the path of a file"),
+    ([{"type": "torus", "phase": 1}], r'two_phase.shapes\[1\].type = "torus": give "box", .*"surface" or "heights"'),
     ([{**SPHERE, "name": "drop"}], r"two_phase.shapes\[1\].name"),
 ])  # fmt: skip
 def test_shapes_that_cannot_be_are_told(shapes, words):
@@ -53,6 +55,58 @@ def test_a_file_of_heights_is_beside_the_case_and_has_to_be_there(tmp_path):
     np.save(tmp_path / "ground.npy", np.full((2, 2), 0.2))
     snapshot = dataset(tf.run(found, tmp_path / "run").directory / STORE).isel(time=0)
     assert float(snapshot["f"].mean()) == pytest.approx(0.2 / 0.7, abs=1e-3)
+
+
+def triangles(path, *parts, **more) -> dict:
+    """A shape of phase 1 in a file: boxes between two corners each."""
+    trimesh = pytest.importorskip("trimesh")
+    trimesh.util.concatenate([trimesh.creation.box(bounds=ends) for ends in parts]).export(path)
+    return {"type": "surface", "file": str(path), "phase": 1, **more}
+
+
+def test_triangles_have_to_be_there_closed_and_in_the_domain(tmp_path):
+    cube = [[0, 0, 0], [1, 1, 1]]
+    for shape, words in [
+        ({"type": "surface", "file": "none.stl", "phase": 1}, r"two_phase.shapes\[1\]: none.stl: there is no such file; give a path"),
+        (triangles(tmp_path / "a.stl", cube, shift=[0, 0, 2]), r"shapes\[1\]: .*a.stl: .* from 2 to 3 along z, and the"),
+        (triangles(tmp_path / "a.stl", cube, scale=1e60), r"0 to 1e\+60 along x, and the domain from 0 to 0.6; give a"),
+    ]:
+        with pytest.raises(tf.BadInput, match=words):
+            estimate(shaped(shape))
+    (tmp_path / "open.stl").write_text("solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0"
+                                       "\nendloop\nendfacet\nendsolid")  # fmt: skip
+    with pytest.raises(tf.BadInput, match=r"two_phase.shapes\[1\]: .*open.stl: the surface is not closed"):
+        estimate(shaped({"type": "surface", "file": str(tmp_path / "open.stl"), "phase": 1}))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_triangles_are_what_a_box_is_on_any_blocks(tmp_path):
+    """The box of two that overlap: between them, on cells' centres, too, there is no interface."""
+    box = {"type": "box", "low": [0.1, -1, 0.1], "high": [0.5, 1, 0.6], "phase": 1}
+    parts = [[0.1, -1, 0.1], [0.375, 1, 0.6]], [[0.225, -1, 0.1], [0.5, 1, 0.6]]
+    whole, cut, plain = (tmp_path / name for name in ("whole", "cut", "plain"))
+    of_triangles = shaped(triangles(tmp_path / "box.stl", *parts))
+    tf.run(of_triangles, whole)
+    assert not (whole / INITIAL).exists()  # blocks compute it
+    tf.run(case(two_phase=dict(of_triangles.own), machine={"blocks": [2, 1, 2]}), cut)
+    xr.testing.assert_identical(*(dataset(run / STORE).drop_attrs() for run in (whole, cut)))
+    tf.run(shaped(box), plain)
+    of_both, of_box = (dataset(run / STORE)["f"].isel(time=0).values for run in (whole, plain))
+    np.testing.assert_allclose(of_both, of_box, atol=1e-4)  # the same but for how far distances are known at first
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_a_ball_of_triangles_is_a_ball(tmp_path):
+    """But for its facets, and where distances end: the ball is three spacings wide, and they reach as far."""
+    trimesh = pytest.importorskip("trimesh")
+    trimesh.creation.icosphere(4, 1.0).export(tmp_path / "ball.stl")
+    shape = {"type": "surface", "file": str(tmp_path / "ball.stl"), "phase": 1, "scale": 0.15, "shift": [0.3, 0.2, 0.35]}
+    runs = [tf.run(shaped(each), tmp_path / each["type"]).directory for each in (shape, SPHERE)]
+    found, expected = (dataset(run / STORE)["f"].isel(time=0) for run in runs)
+    np.testing.assert_allclose(found, expected, atol=1e-2)
+    assert float(found.mean()) == pytest.approx(float(expected.mean()), rel=4e-3)
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from taskflow.flow.operators.phases import Phases
 from taskflow.runtime.regions import triple
 
 SAMPLES = 1 << 21  # cells in which phi is looked at: of larger grids coarser ones
-POINTS = 20_000  # of the interface at which its curvature is looked at
+POINTS = 2_000  # of the interface at which its curvature is looked at
 HALVINGS = 12
 MOST = 0.95  # share of the interface that is bent less than its smallest radius says: corners do not count
 SHIFTS = np.linspace(0, 1, 17)[:, None]  # of an interface within a cell
