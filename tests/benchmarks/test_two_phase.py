@@ -117,6 +117,18 @@ def test_machines_goals_and_energy(measured):
 
 
 @pytest.mark.slow
+def test_ways_to_carry_momentum(measured):
+    """The velocity form is refused at the ratio of air and water, so its row has another."""
+    told, found = measured("--cells", 16, "--schemes", "all", "--watts", 4)
+    assert [row["scheme"] for row in found["results"]] == ["koren", "weno5"]
+    assert "weno5: fluid.scheme=weno5, two_phase.density=[998,99.8]" in told
+    own = "`fluid.scheme=weno5`, `two_phase.density=[998,99.8]`"
+    assert [line["changed"] for line in lines("bubble_steps", found)] == ["", own]
+    assert [line["changed"] for line in lines("bubble_energy", found)] == ["", own]
+    assert len(lines("bubble_machines", found)) == 1  # that of the paper's case
+
+
+@pytest.mark.slow
 def test_sizes(measured, here):
     told, found = measured("--study", "sizes", "--sizes", "16,8", "--price", 1, "--picture", "sizes.svg")
     assert [row["cells"] for row in found["results"]] == [[8, 8, 8], [16, 16, 16]]
@@ -223,6 +235,7 @@ def test_scaling(measured, here):
     (["--set", "two_phase.density=1"], ["two_phase.density"]),
     (["--cells", "9000"], ["9000 x 9000 x 9000 cells: needs", "use fewer cells"]),
     (["--study", "sizes", "--sizes", "a"], ["--sizes a: give numbers of cells"]),
+    (["--schemes", "quick"], ["--schemes quick: give one or more of koren, weno5, separated by commas, or all"]),
     (["--study", "pressure", "--methods", "magic"], ["--methods magic: give one or more of cg, multigrid, mixed"]),
     (["--study", "scaling", "--shapes", "1d"], ["--shapes 1d: give one or more of weak-128"]),
     (["--study", "scaling", "--scale", "3", "--counts", "1"], ["--scale 3: weak-128 on 1 blocks", "a power of two"]),

@@ -65,18 +65,17 @@ def triangles(path, *parts, **more) -> dict:
 
 
 def test_triangles_have_to_be_there_closed_and_in_the_domain(tmp_path):
-    cube = [[0, 0, 0], [1, 1, 1]]
+    cube, path = [[0, 0, 0], [1, 1, 1]], tmp_path / "a.stl"
+    lone = ["solid a", "facet normal 0 0 1", "outer loop", "vertex 0 0 0", "vertex 1 0 0", "vertex 0 1 0", "endloop"]
+    (tmp_path / "open.stl").write_text("\n".join([*lone, "endfacet", "endsolid"]))
     for shape, words in [
-        ({"type": "surface", "file": "none.stl", "phase": 1}, r"two_phase.shapes\[1\]: none.stl: there is no such file; give a path"),
-        (triangles(tmp_path / "a.stl", cube, shift=[0, 0, 2]), r"shapes\[1\]: .*a.stl: .* from 2 to 3 along z, and the"),
-        (triangles(tmp_path / "a.stl", cube, scale=1e60), r"0 to 1e\+60 along x, and the domain from 0 to 0.6; give a"),
+        ({"file": "none.stl"}, r"two_phase.shapes\[1\]: none.stl: there is no such file; give a path"),
+        ({"file": str(tmp_path / "open.stl")}, r"two_phase.shapes\[1\]: .*open.stl: the surface is not closed"),
+        (triangles(path, cube, shift=[0, 0, 2]), r"shapes\[1\]: .*a.stl: .* from 2 to 3 along z, and the domain from"),
+        (triangles(path, cube, scale=1e60), r"from 0 to 1e\+60 along x, and the domain from 0 to 0.6; give a scale"),
     ]:
         with pytest.raises(tf.BadInput, match=words):
-            estimate(shaped(shape))
-    (tmp_path / "open.stl").write_text("solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0"
-                                       "\nendloop\nendfacet\nendsolid")  # fmt: skip
-    with pytest.raises(tf.BadInput, match=r"two_phase.shapes\[1\]: .*open.stl: the surface is not closed"):
-        estimate(shaped({"type": "surface", "file": str(tmp_path / "open.stl"), "phase": 1}))
+            estimate(shaped({"type": "surface", "phase": 1, **shape}))
 
 
 @pytest.mark.slow
@@ -102,7 +101,8 @@ def test_a_ball_of_triangles_is_a_ball(tmp_path):
     """But for its facets, and where distances end: the ball is three spacings wide, and they reach as far."""
     trimesh = pytest.importorskip("trimesh")
     trimesh.creation.icosphere(4, 1.0).export(tmp_path / "ball.stl")
-    shape = {"type": "surface", "file": str(tmp_path / "ball.stl"), "phase": 1, "scale": 0.15, "shift": [0.3, 0.2, 0.35]}
+    placed = {"scale": SPHERE["radius"], "shift": SPHERE["centre"]}
+    shape = {"type": "surface", "file": str(tmp_path / "ball.stl"), "phase": 1, **placed}
     runs = [tf.run(shaped(each), tmp_path / each["type"]).directory for each in (shape, SPHERE)]
     found, expected = (dataset(run / STORE)["f"].isel(time=0) for run in runs)
     np.testing.assert_allclose(found, expected, atol=1e-2)

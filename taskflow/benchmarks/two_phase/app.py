@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 SHAPES = ("weak-128", "weak-256", "weak-512", "strong-256", "strong-512")
 METHODS = ("cg", "multigrid", "mixed")  # of the study of pressure solvers
+SCHEMES = ("koren", "weno5")  # that carry momentum
 
 app = typer.Typer()
 
@@ -62,6 +63,10 @@ class BubbleOptions:
 class StudyOptions:
     """The options that one study has alone."""
 
+    schemes: Annotated[
+        str,
+        typer.Option(metavar="NAMES", help=f"With --study step: of {', '.join(SCHEMES)}, with commas; or all."),
+    ] = "koren"
     sizes: Annotated[
         str | None,
         typer.Option(metavar="N,N,...", help="With --study sizes: cells along x, y and z. Default: all that fit."),
@@ -143,5 +148,6 @@ def two_phase(
     elif study == "scaling":
         measure = partial(step.measure_scaling, timing.device, studied.growth, conditions, bubble, workers)
     else:
-        measure = partial(step.measure_step, timing.device, whole, cut, conditions, bubble, workers)
+        schemes = chosen("--schemes", studied.schemes, SCHEMES)
+        measure = partial(step.measure_step, timing.device, whole, cut, conditions, bubble, schemes, workers)
     present(f"two-phase {study}", measure, tables.SHOWN[study], timing.output, tables.DRAWN.get(study), picture)

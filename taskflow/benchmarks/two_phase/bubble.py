@@ -31,6 +31,10 @@ SIDE, RADIUS, HEIGHT = 0.2, 0.03, 0.06  # metres: longest side of the tank, the 
 STEPS = 20  # that the seed timed
 FEWEST = 2  # repetitions of the benchmark: one has no spread
 STILL = 1e-12  # of a step: so short a one moves nothing
+SCHEMES: Mapping[str, tuple[str, ...]] = {  # ways to carry momentum, with what the case has for them
+    "koren": (),
+    "weno5": ("fluid.scheme=weno5", "two_phase.density=[998,99.8]"),
+}
 FACES = ("x_min", "x_max", "y_min", "y_max", "z_min", "z_max")
 
 

@@ -54,7 +54,7 @@ GOALS: Mapping[str, Goal] = {
 def reached(results: Sequence[Result]) -> Iterator[tuple[Result, str, float]]:
     """Results that have to do with a goal, its name, and the value."""
     for result, row in rows(results, "step"):
-        if row["blocks"] == 1 and result["precision"] == "double" and not changed(result):
+        if row["blocks"] == 1 and result["precision"] == "double" and not changed(result, row):
             cells, single = tuple(row["cells"]), SINGLE in result["settings"]
             if cells == CUBE and result["gpu"]:
                 yield result, MEMORY_SINGLE if single else MEMORY, row["memory"]

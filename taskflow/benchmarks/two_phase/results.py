@@ -27,14 +27,15 @@ def pressure(result: Result) -> str:
     return ", ".join([result["pressure"], *(f"`{setting}`" for setting in result["settings"] if _of_solver(setting))])
 
 
-def changed(result: Result) -> str:
-    """The other settings of the case."""
-    return ", ".join(f"`{setting}`" for setting in result["settings"] if not _of_solver(setting))
+def changed(result: Result, row: Row) -> str:
+    """The other settings of the case, and those of the row."""
+    settings = [setting for setting in result["settings"] if not _of_solver(setting)]
+    return ", ".join(f"`{setting}`" for setting in (*row.get("settings", ()), *settings))
 
 
 def told(result: Result) -> str:
     """With what it was measured."""
-    return ", ".join(filter(None, (pressure(result), changed(result), result["precision"])))
+    return ", ".join(filter(None, (pressure(result), changed(result, {}), result["precision"])))
 
 
 def _of_solver(setting: str) -> bool:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice, takewhile
 from math import prod
 from typing import Any
@@ -13,7 +13,7 @@ from taskflow.benchmarks.scaling import Growth, compared
 from taskflow.benchmarks.steps import check_memory, costs, needed
 from taskflow.benchmarks.team import Request, Team, open_team
 from taskflow.benchmarks.timing import BESIDE, PassTiming, TimingConditions, describe, moving
-from taskflow.benchmarks.two_phase.bubble import Bubble, RiseJob
+from taskflow.benchmarks.two_phase.bubble import SCHEMES, Bubble, RiseJob
 from taskflow.errors import BadInput, RunFailed
 from taskflow.flow.models.two_phase.two_phase import TwoPhase
 from taskflow.runtime.machine.mapper import Overlap
@@ -122,17 +122,24 @@ def measure_step(
     blocks: Triple,
     conditions: TimingConditions,
     bubble: Bubble,
+    schemes: Sequence[str] = ("koren",),
     workers: int | None = None,
 ) -> dict[str, Any]:
-    """A row per overlap, for so many cells in all, by default `CELLS` of the device.
+    """A row per way to carry momentum, of `SCHEMES`, and overlap, for so many cells in all, by default `CELLS` of the
+    device.
 
     Raises BadInput where there are fewer GPUs than blocks, the case or its solver cannot be had, or the memory is not
     enough; RunFailed where the flow diverges.
     """
     with open_team(Request(device, blocks, workers or "auto")) as team:
         timing = BubbleTiming(team, conditions, bubble)
-        overlaps = conditions.apart(blocks)
-        rows = [timing.measure(overlap, cells or CELLS[team.device], blocks, overlap) for overlap in overlaps]
+        rows = []
+        for scheme in schemes:
+            settings = SCHEMES[scheme]
+            one = replace(timing, bubble=replace(bubble, settings=(*settings, *bubble.settings)))
+            for overlap in conditions.apart(blocks):
+                row = one.measure(overlap, cells or CELLS[team.device], blocks, overlap)
+                rows.append({**row, "scheme": scheme, "settings": list(settings)})
         return {**described(timing, rows), "results": rows}
 
 

@@ -17,8 +17,14 @@ def show_step(result: Result) -> None:
     cells = f"{times(rows[0]['cells'])} cells"
     say(f"The first {rows[0]['steps']} steps of a bubble, {cells}, {solved(result)}", _lines(result))
     units = Units.of(rows)
-    listed(rows, [{**units.speed(row), **reached(row), **units.costs(row)} for row in rows])
-    listed(rows, [_parts(row) for row in rows])
+    several = len({row["scheme"] for row in rows}) > 1
+    schemes: list[Columns] = [{"momentum": row["scheme"]} if several else {} for row in rows]
+    speeds = ({**units.speed(row), **reached(row), **units.costs(row)} for row in rows)
+    listed(rows, [{**scheme, **columns} for scheme, columns in zip(schemes, speeds, strict=True)])
+    listed(rows, [{**scheme, **_parts(row)} for scheme, row in zip(schemes, rows, strict=True)])
+    for row in rows:
+        if row["settings"]:
+            say(f"{row['scheme']}: {', '.join(row['settings'])}")
 
 
 def show_sizes(result: Result) -> None:
