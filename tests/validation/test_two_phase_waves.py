@@ -43,6 +43,38 @@ def test_a_wave_under_gravity_decays_as_prosperetti_has_it(cells, error):
     assert np.sqrt(((measured - exact) ** 2).mean()) / 0.01 <= error
 
 
+def rolled_over(share: float) -> tuple[np.ndarray, np.ndarray, float]:
+    """Times, the amplitude of a wave under a fluid three times denser over its first one, and the square of its growth
+    rate by theory; the wavenumber is this share of the largest that grows.
+    """
+    n, k, begun = 64, 2 * np.pi, 0.002
+    sigma = 2 * (share / k) ** 2
+    phases = Phases(3.0, 1.0, 1e-6, 1e-6, sigma, (0.0, 0.0, -1.0))
+    model = two_phase((n // 2, 1, 2 * n), (0.5, 1 / n, 2.0), phases, periodic=(False, True, False))
+    x, z = (model.staggered.coordinates("c", axis) for axis in (0, 2))
+
+    def amplitude(shard, time, dt):
+        return time - dt / 2, 2 * ((heights(-shard.read("phi"), z) - 1) * np.cos(k * x)).mean() / begun
+
+    flow = compute(model, lambda x, y, z: z - 1 - begun * np.cos(k * x) + 0 * y, end=1.6, look=amplitude)
+    time, height = np.array(flow.history.values).T
+    return time, height, k * (2 - sigma * k**2) / (4 / np.tanh(k))
+
+
+@pytest.mark.parametrize(("share", "error"), [(0.0, 0.028), (0.5, 0.031)])
+def test_a_small_wave_under_a_heavy_fluid_grows_as_theory_has_it(share, error):
+    """V12: from rest it is that of cosh; the last amplitude is between four and seven times the first."""
+    time, height, square = rolled_over(share)
+    assert np.arccosh(height[-1]) / time[-1] == pytest.approx(np.sqrt(square), rel=error)
+
+
+def test_surface_tension_holds_a_short_wave_under_a_heavy_fluid():
+    """V12: 1.2 times as short as waves that grow, it swings."""
+    time, height, square = rolled_over(1.2)
+    assert abs(height).max() <= 1
+    np.testing.assert_allclose(height, np.cos(np.sqrt(-square) * time), atol=0.04)
+
+
 def sloshing(cells: int, viscosity: float, end: float, *, arithmetic=False, every=1, **method) -> np.ndarray:
     """Times, and over the first amplitude the height in the middle of a tank and the amplitude of its first mode."""
     phases = Phases(1.0, 0.001, viscosity, 1e-6 if viscosity else 0.0, 0.0, (0.0, 0.0, -1.0), arithmetic)

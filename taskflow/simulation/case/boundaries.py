@@ -26,6 +26,7 @@ OPTIONS = {  # of each type
     "inflow": ("velocity", "log_law", "table", "temperature", "phase"),
     "outflow": ("pressure",),
 }
+CONTACT_ANGLE = "not available in this version: interfaces meet walls and bodies at 90 degrees; leave it out"
 WANTED = 'give it a type, "wall", "slip", "symmetry", "inflow" or "outflow"'
 
 
@@ -51,6 +52,7 @@ class Boundary(Table):
     """One side, with the options of its type."""
 
     brief: ClassVar[str | None] = "type"
+    refused: ClassVar[Mapping[str, str]] = {"contact_angle": CONTACT_ANGLE}
     type: Literal["wall", "slip", "symmetry", "inflow", "outflow"] = entry("see above", remedy=WANTED)
     velocity: Annotated[Values | None, reads(three_values)] = entry(
         "of a `wall`, in its plane: numbers, or what [changes in time](#what-changes-in-time). What enters at an"

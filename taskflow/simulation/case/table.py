@@ -140,7 +140,8 @@ class Table(BaseModel):
             elif item["type"] == "extra_forbidden":
                 yield Problem((key,), "there is no such key", shown(value), unknown=True)
             elif item["type"] == "literal_error":
-                yield wrong(key, value, unchosen(value, re.findall(r"'(.*?)'", item["ctx"]["expected"])))
+                choices = re.findall(r"'(.*?)'", expected := item["ctx"]["expected"])
+                yield wrong(key, value, unchosen(value, choices) if choices else f"give {expected}")
             elif item["type"] == "tuple_type":
                 yield wrong(key, value, cls._said(key, REMEDY) or f"give a list of tables, each under [[{key}]]")
             elif item["type"] == "model_type":

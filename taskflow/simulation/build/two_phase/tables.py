@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import WithJsonSchema
 from pydantic.json_schema import SkipJsonSchema
 
 from taskflow.errors import BadInput
 from taskflow.simulation.build.two_phase.shapes import PhaseShape, shapes_are_inside
-from taskflow.simulation.case.boundaries import Boundaries
+from taskflow.simulation.case.boundaries import CONTACT_ANGLE, Boundaries
 from taskflow.simulation.case.control import Interval
 from taskflow.simulation.case.grid import AXES, GridTable
 from taskflow.simulation.case.initial import Profile, profile
 from taskflow.simulation.case.machine import Machine
 from taskflow.simulation.case.obstacles import BodyTreatment, Obstacles
-from taskflow.simulation.case.physics import FluidTable
+from taskflow.simulation.case.physics import FluidTable, Forcing
 from taskflow.simulation.case.pressure import PressureTable
 from taskflow.simulation.case.probes import OFTEN, TAKEN, GroupName, Isosurfaces, Planes, Probes, named
 from taskflow.simulation.case.problems import Problem, exclusive, missing, numbered, present, wrong
@@ -103,6 +103,8 @@ def fluid_problems(fluid: Any) -> Iterator[Problem]:
 
 class TwoPhaseTable(Table):
     """Two immiscible fluids. Phase 1 is where `initial` is positive, or in the `shapes` of phase 1."""
+
+    refused: ClassVar[Mapping[str, str]] = {"contact_angle": CONTACT_ANGLE}
 
     density: Annotated[tuple[float, float], _pair(positive, "> 0")] = entry(
         "of phase 1 and of phase 2; one may be 100000 times the other",
@@ -222,8 +224,8 @@ def _pressure_can_be_solved(two_phase: TwoPhaseTable, pressure: PressureTable) -
         yield wrong(("pressure", "iterations"), pressure.iterations, f"{remedy} pressure.solver")
 
 
-def _phases_enter(boundaries: Boundaries, tables: Mapping[str, Any]) -> Iterator[Problem]:
-    gravity = tables["body"].gravity
+def _phases_enter(boundaries: Boundaries, body: Forcing) -> Iterator[Problem]:
+    gravity = body.gravity
     for face, side in boundaries.sides.items():
         key = ("boundaries", face)
         if side.type == "inflow" and side.phase is None:
