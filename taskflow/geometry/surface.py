@@ -61,18 +61,17 @@ class ClosedSurface(Shape):
         extent = np.ptp(columns, axis=0)
         width = float(max(np.sqrt(extent.prod() / len(columns)), extent.max() / len(columns))) or 1.0
         low, high = (end[:, :2] for end in (self.triangles.min(axis=1), self.triangles.max(axis=1)))
-        column, place, turns = [of], [points[:, 2]], [np.zeros(len(points), np.int64)]
+        known: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = [(of, points[:, 2], np.zeros(len(points), np.int64))]
         for numbers, n in pairs(low, high, columns, 2 * width):
             height, sign = _crossings(self.triangles[numbers], *columns[n].T)
             hit = sign != 0
-            for known, more in ((column, n), (place, height), (turns, sign)):
-                known.append(more[hit])
-        column, place, turns = (np.concatenate(known) for known in (column, place, turns))
+            known.append((n[hit], height[hit], sign[hit]))
+        column, place, turned = (np.concatenate(values) for values in zip(*known, strict=True))
         is_point = np.arange(place.size) < len(points)
         order = np.lexsort((is_point, place, column))  # a point at the height of a triangle is above it
         rank = np.empty(order.size, np.int64)
         rank[order] = np.arange(order.size)
-        return np.asarray(np.cumsum(turns[order])[rank[: len(points)]])  # what begins in a column ends in it
+        return np.asarray(np.cumsum(turned[order])[rank[: len(points)]])  # what begins in a column ends in it
 
     @cached_property
     def parts(self) -> tuple[ClosedSurface, ...]:

@@ -96,6 +96,17 @@ def test_a_bubble_rises_as_in_the_benchmark(tmp_path):
     assert np.sqrt(((speed - reference) ** 2).mean()) <= 0.01 * reference.max()
 
 
+def test_a_bubble_rises_alike_whatever_the_tolerance(tmp_path):
+    """V10: of the pressure, at h = 1/32, to the peak of the velocity."""
+    half = ("grid.cells=[32,1,64]", "grid.lengths=[1.0,0.03125,2.0]", "time.end=1.0")
+    lax, strict = (
+        series(tmp_path / tolerance, "rising_bubble", "bubble", *half, f"pressure.tolerance={tolerance}")
+        for tolerance in ("1e-4", "1e-8")
+    )
+    assert lax.velocity_z.values.max() == pytest.approx(strict.velocity_z.values.max(), rel=1e-5)
+    assert lax.centre_z.values[-1] == pytest.approx(strict.centre_z.values[-1], rel=1e-7)
+
+
 def test_a_bubble_rises_alike_in_velocity_form(tmp_path):
     """Case 1 of Hysing et al., of a ratio of 10, at h = 1/32."""
     half = ("grid.cells=[32,1,64]", "grid.lengths=[1.0,0.03125,2.0]")

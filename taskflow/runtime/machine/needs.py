@@ -125,20 +125,19 @@ class MemoryCount:
         """The buffers through which the messages of a pass go, each with its size in the end. Only where a ring has
         more messages than usual buffers it matters in which order a block does its nodes.
         """
-        fields, rings = self.partition.fields, Counter((m.source, m.target, m.cells) for m in messages)
-        if max(rings.values(), default=0) > DEPTH:
-            slots = [self._slots(each, way, block, known) for way in self.ways]
-        else:
-            turns = Counter[tuple[int, int, int]]()
-            slots = [{}]
-            for message in messages:
-                ring = message.source, message.target, message.cells
-                slots[0][message] = turns[ring]
-                turns[ring] += 1
-        for message, slot in (item for way in slots for item in way.items()):
+        fields, turns = self.partition.fields, Counter[tuple[int, int, int]]()
+        plain: dict[Message, int] = {}
+        for message in messages:
+            ring = message.source, message.target, message.cells
+            plain[message] = turns[ring]
+            turns[ring] += 1
+        ways = [plain]
+        if max(turns.values(), default=0) > DEPTH:
+            ways = [self._slots(each, way, block, known) for way in self.ways]
+        for message, slot in (item for way in ways for item in way.items()):
             yield message.source, message.target, message.cells, slot, packed(message, fields)
 
-    def _slots(self, each: Pass, way: Mapper, block: int, known: Known) -> Mapping[Message, int]:
+    def _slots(self, each: Pass, way: Mapper, block: int, known: Known) -> dict[Message, int]:
         """The numbers of buffers in their rings, as a tracer gives them."""
         launches = each.stretch.launches
         analysis = analyse(
