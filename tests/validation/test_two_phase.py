@@ -133,6 +133,15 @@ def test_a_bubble_at_1000_to_1(tmp_path):
     assert bubble.centre_z.values[-1] == pytest.approx(0.9154, rel=0.02)
 
 
+def test_a_bubble_becomes_a_torus(tmp_path):
+    """V18: on 48^3 cells; the surface is closed, and by 0.12 s has a hole."""
+    settings = ["grid.cells=[48,48,48]", "time.end=0.12", "output.every=0.06"]
+    run = tf.run(tf.Case.load(EXAMPLES / "bubble_torus.toml", settings), tmp_path / "run")
+    surfaces = [run.dataset().flow.interface(time) for time in (0.0, 0.06, 0.12)]
+    assert [surface.euler_characteristic for surface in surfaces] == [2, 2, 0]
+    assert [surface.boundary_edges for surface in surfaces] == [0, 0, 0]
+
+
 def test_a_heavy_fluid_falls_into_a_light_one(tmp_path):
     """V12: bubble and spike of He et al. to t = 3.5, on half their cells."""
     run = tf.run(tf.Case.load(EXAMPLES / "rayleigh_taylor.toml", ["time.end=3.5"]), tmp_path / "run")
