@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -17,8 +18,9 @@ POINTS = 1 << 18  # that are looked at in one go
 class SurfaceDistance:
     """The distance to a closed surface of triangles, as far as `reach`; farther away it is that.
 
-    Parts that share no edge are taken one after the other, the widest first: each that shows its outside is added, each
-    that shows its inside is a hole. Where parts overlap the distance is less, with the right sign.
+    Parts that share no edge are taken one after the other, the widest first: each is added, or is a hole where it faces
+    the other way than all together and is within the box of a wider one. Where parts overlap the distance is less, with
+    the right sign.
     """
 
     surface: ClosedSurface
@@ -30,18 +32,23 @@ class SurfaceDistance:
         """
         places = np.broadcast_arrays(x, y, z)
         distance = np.full(places[0].size, -self.reach)
-        solid = 1.0 if self.surface.volume > 0 else -1.0  # in some files all triangles show their inside
         for start in range(0, distance.size, POINTS):
             piece = slice(start, start + POINTS)
             points, values = np.stack([along.flat[piece] for along in places], axis=1), distance[piece]
-            for part in self.surface.parts:
+            for part, hole in self._parts:
                 low, high = (np.array(end) for end in part.bounds)
                 near = np.flatnonzero(((points > low - self.reach) & (points < high + self.reach)).all(axis=1))
                 if near.size:
                     own = self._signed(part, points[near])
-                    adds = part.volume * solid > 0
-                    values[near] = np.maximum(values[near], own) if adds else np.minimum(values[near], -own)
+                    values[near] = np.minimum(values[near], -own) if hole else np.maximum(values[near], own)
         return distance.reshape(places[0].shape)
+
+    @cached_property
+    def _parts(self) -> list[tuple[ClosedSurface, bool]]:
+        """The parts, and which are holes; in some files all triangles show their inside."""
+        parts = self.surface.parts
+        turned = [part.volume * self.surface.volume < 0 for part in parts]
+        return [(part, turned[n] and any(_within(part, wide) for wide in parts[:n])) for n, part in enumerate(parts)]
 
     def _signed(self, part: ClosedSurface, points: np.ndarray) -> np.ndarray:
         turns, away = part.turns(points), np.sqrt(self._squares(part, points))
@@ -74,6 +81,12 @@ class SurfaceDistance:
             numbers, n = numbers[near], n[near]
             np.minimum.at(squares, n, square_distance(places[:, n], corners[:, :, numbers]))
         return squares
+
+
+def _within(part: ClosedSurface, wide: ClosedSurface) -> bool:
+    """Return whether a part is in the box around another one."""
+    (low, high), (lowest, highest) = part.bounds, wide.bounds
+    return all(a <= b for a, b in zip((*lowest, *high), (*low, *highest), strict=True))
 
 
 def square_distance(points: np.ndarray, corners: np.ndarray) -> np.ndarray:

@@ -119,6 +119,8 @@ def test_parts_of_a_surface_that_overlap_are_one_body_and_those_inside_out_are_h
         np.testing.assert_allclose(found.distance(*POINTS), np.clip(expected, -0.5, 0.5), atol=1e-12)
         turned = SurfaceDistance(ClosedSurface(found.surface.triangles[:, ::-1]), 0.5)
         np.testing.assert_allclose(turned.distance(*POINTS), np.clip(expected, -0.5, 0.5), atol=1e-12)
+    apart = np.concatenate([triangles[0], triangles[2][:, ::-1] + [5, 0, 0]])  # bodies side by side: no hole
+    assert SurfaceDistance(ClosedSurface(apart), 0.5).distance(*np.array([[4.5], [0.0], [0.0]])) > 0
 
 
 def test_a_surface_that_cuts_itself_is_told_of():
