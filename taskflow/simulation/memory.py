@@ -11,7 +11,6 @@ from itertools import pairwise
 from taskflow.errors import BadInput
 from taskflow.runtime.cluster import shortage
 from taskflow.runtime.host import Place
-from taskflow.runtime.machine import Mapper
 from taskflow.runtime.machine.needs import BlockMemory, MemoryCount, Passes
 from taskflow.runtime.tasks import Program
 from taskflow.simulation.build.simulation import Simulation
@@ -42,10 +41,7 @@ class Needs:
         """The memory of each block. Of many, all but the fields is that of the one that is looked at in its place."""
         sample, partition = self.sim.step_cost.sample, self.sim.partition
         passes = Passes(partition, sample.blocks, sample.known, self.sim.model.start, self.then)
-        mapper = Mapper(self.sim.case.machine.overlap)
-        ways = mapper.ways(alone=len(partition) == 1, streams=self.device == "gpu")
-        direct = self._direct if self._sees else None
-        count = MemoryCount(partition, self.device, passes, direct, ways, sample.known)
+        count = MemoryCount(partition, self.device, passes, self._direct if self._sees else None)
         sampled = {block: Memory(**asdict(count.of(block)), output=self._output(block)) for block in sample.blocks}
         return [replace(sampled[like], fields=partition.nbytes(block)) for block, like in enumerate(sample.like)]
 

@@ -6,13 +6,10 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
 
 from taskflow.runtime.machine.direct import Board, Inboxes
 from taskflow.runtime.machine.kernel import partial_bytes
-from taskflow.runtime.machine.mapper import Mapper
 from taskflow.runtime.machine.trace.deadlock import DEPTH
-from taskflow.runtime.machine.trace.ordering import Ordering
 from taskflow.runtime.machine.trace.scalars import MOST
 from taskflow.runtime.machine.trace.transfer import packed
 from taskflow.runtime.regions import Partition
@@ -20,7 +17,7 @@ from taskflow.runtime.tasks import (
     Derive,
     Exchange,
     Geometries,
-    Known,
+    Launch,
     LookupTable,
     Message,
     Part,
@@ -28,7 +25,6 @@ from taskflow.runtime.tasks import (
     Roles,
     Stretch,
     Valid,
-    analyse,
     exchange,
     plan,
     shares_of,
@@ -56,38 +52,26 @@ class BlockMemory:
         return self.fields + self.buffers + self.board + self.scalars + self.tables
 
 
-class Pass(NamedTuple):
-    """A stretch of a program in a state of ghost cells, and what some blocks exchange in it."""
-
-    stretch: Stretch
-    valid: Valid
-    exchange: Exchange
-
-
 @dataclass(eq=False)
 class MemoryCount:
-    """Counts the memory of blocks that do some `passes` on a device, in each of some `ways`, to the byte: all that they
-    can come to hold.
+    """Counts the memory of blocks that do some `passes` on a device, to the byte.
 
     `direct` says of two blocks whether they see each other's memory: their messages need no buffers. It is None where
-    no block looks for others, and has no board. `known` is the geometry of the blocks that are asked for.
+    no block looks for others, and has no board.
     """
 
     partition: Partition
     device: str
-    passes: Iterable[Pass]
+    passes: Iterable[tuple[Stretch, Exchange]]
     direct: Callable[[int, int], bool] | None = None
-    ways: Sequence[Mapper] = (Mapper("none"),)
-    known: Geometries | None = None
 
     def of(self, block: int) -> BlockMemory:
         """The memory of a block, whose messages the exchanges of the passes have to know."""
         partition = self.partition
         folds, buffers, looked_up = 0, set[tuple[int, ...]](), set[tuple[LookupTable, int]]()
-        known = Known(partition, [block], self.known)
-        for each, messages in self._by_block:
-            buffers.update(self._buffers(each, messages[block], block, known))
-            for launch in each.stretch.launches:
+        for launches, messages in self._by_block:
+            buffers.update(self._buffers(messages[block]))
+            for launch in launches:
                 shared = shares_of(launch, partition, block)
                 if shared and launch.task.kernel is not None:
                     parts = sum(partial_bytes(cells, self.device) for _, cells in shared)
@@ -103,48 +87,26 @@ class MemoryCount:
         )
 
     @cached_property
-    def _by_block(self) -> list[tuple[Pass, Mapping[int, Sequence[Message]]]]:
-        """Every pass, and the messages with others that each block sends or gets in it and that need buffers."""
-        passes: list[tuple[Pass, Mapping[int, Sequence[Message]]]] = []
-        for each in self.passes:
+    def _by_block(self) -> list[tuple[tuple[Launch, ...], Mapping[int, Sequence[Message]]]]:
+        """The launches of every pass, and the messages that each block sends or gets in it."""
+        passes: list[tuple[tuple[Launch, ...], Mapping[int, Sequence[Message]]]] = []
+        for stretch, exchanged in self.passes:
             messages: dict[int, list[Message]] = defaultdict(list)
-            for message in (message for moment in each.exchange.messages.values() for message in moment):
-                if message.source != message.target and not self._sees(message):
+            for message in (message for moment in exchanged.messages.values() for message in moment):
+                if message.source != message.target:
                     messages[message.source].append(message)
                     messages[message.target].append(message)
-            passes.append((each, messages))
+            passes.append((stretch.launches, messages))
         return passes
 
-    def _sees(self, message: Message) -> bool:
-        """Whether a message goes straight into the ghost cells of its target."""
-        return self.direct is not None and self.direct(message.source, message.target)
-
-    def _buffers(
-        self, each: Pass, messages: Sequence[Message], block: int, known: Known
-    ) -> Iterator[tuple[int, ...]]:
-        """The buffers through which the messages of a pass go, each with its size in the end. Only where a ring has
-        more messages than usual buffers it matters in which order a block does its nodes.
-        """
+    def _buffers(self, messages: Sequence[Message]) -> Iterator[tuple[int, ...]]:
+        """The buffers through which the messages of a pass go, each with its size in the end."""
         fields, turns = self.partition.fields, Counter[tuple[int, int, int]]()
-        plain: dict[Message, int] = {}
         for message in messages:
-            ring = message.source, message.target, message.cells
-            plain[message] = turns[ring]
-            turns[ring] += 1
-        ways = [plain]
-        if max(turns.values(), default=0) > DEPTH:
-            ways = [self._slots(each, way, block, known) for way in self.ways]
-        for message, slot in (item for way in ways for item in way.items()):
-            yield message.source, message.target, message.cells, slot, packed(message, fields)
-
-    def _slots(self, each: Pass, way: Mapper, block: int, known: Known) -> dict[Message, int]:
-        """The numbers of buffers in their rings, as a tracer gives them."""
-        launches = each.stretch.launches
-        analysis = analyse(
-            launches, self.partition, following=each.stretch.following, valid=each.valid, blocks=[block],
-            split=way.cuts(launches), known=known,
-        )  # fmt: skip
-        return Ordering.of(analysis.graph, way, self._sees, two=self.device == "gpu").rings.slots
+            if self.direct is None or not self.direct(message.source, message.target):
+                ring = message.source, message.target, message.cells
+                yield *ring, turns[ring] % DEPTH, packed(message, fields)
+                turns[ring] += 1
 
     @cached_property
     def _inboxes(self) -> Inboxes:
@@ -177,10 +139,10 @@ class Passes:
     known: Geometries
     first: Program
     then: Mapping[Program, Sequence[Program]]
-    _passes: dict[tuple[Stretch, State], Pass] = field(default_factory=dict, init=False)
+    _exchanged: dict[tuple[Stretch, State], Exchange] = field(default_factory=dict, init=False)
     _state: _States = field(default_factory=_States, init=False)
 
-    def __iter__(self) -> Iterator[Pass]:
+    def __iter__(self) -> Iterator[tuple[Stretch, Exchange]]:
         waiting: list[tuple[Program, Roles, Valid]] = [(self.first, Roles.of(tuple(self.partition.fields)), {})]
         plans: dict[object, tuple[tuple[Part, ...], Roles]] = {}
         begun = set[object]()
@@ -193,7 +155,7 @@ class Passes:
             parts, after = plans.setdefault(key, plan(program, roles))
             ends = self._through(parts, valid)
             waiting += [(later, after, end) for later in self.then[program] for end in ends]
-        yield from self._passes.values()
+        yield from ((stretch, exchanged) for (stretch, _), exchanged in self._exchanged.items())
 
     def _through(self, parts: Sequence[Part], valid: Valid) -> list[Valid]:
         """All that can be valid after some parts that are begun with `valid`."""
@@ -229,10 +191,9 @@ class Passes:
 
     def _done(self, stretch: Stretch, valid: Valid) -> Valid:
         key = stretch, self._state(valid)
-        if key not in self._passes:
-            exchanged = exchange(
+        if key not in self._exchanged:
+            self._exchanged[key] = exchange(
                 stretch.launches, self.partition, following=stretch.following, valid=valid, blocks=self.blocks,
                 known=self.known,
             )  # fmt: skip
-            self._passes[key] = Pass(stretch, valid, exchanged)
-        return self._passes[key].exchange.valid
+        return self._exchanged[key].valid

@@ -35,9 +35,8 @@ class Known:
     A step is analysed once for each state in which it is met, and in all of them it touches the same cells.
     """
 
-    def __init__(self, partition: Partition, blocks: Collection[int], geometries: Geometries | None = None) -> None:
-        self.geometries = geometries or Geometries.of(partition, blocks)
-        self.uses, self.states = Uses(), States()
+    def __init__(self, partition: Partition, blocks: Collection[int]) -> None:
+        self.geometries, self.uses, self.states = Geometries.of(partition, blocks), Uses(), States()
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,8 +12,8 @@ from taskflow.runtime.machine.direct import DirectExchange, Neighbourhood
 from taskflow.runtime.machine.direct.flags import Flag
 from taskflow.runtime.machine.mapper import Mapper
 from taskflow.runtime.machine.trace.binding import Binder
+from taskflow.runtime.machine.trace.deadlock import Rings, turns
 from taskflow.runtime.machine.trace.operation import Kind, Listing, Operation
-from taskflow.runtime.machine.trace.ordering import Ordering
 from taskflow.runtime.machine.trace.transfer import Transfers
 from taskflow.runtime.machine.trace.wavefront import SlabStage, Wavefront
 from taskflow.runtime.tasks import (
@@ -85,6 +85,10 @@ class Tracer:
         """Whether a message is copied straight into the ghost cells of its target."""
         return self.near is not None and self.near.reaches(message)
 
+    def priority(self, node: Node) -> int:
+        """The rank of the mapper, but 0 for a claim of a message with buffers, which waits for nobody."""
+        return 0 if isinstance(node, Claim) and not self.direct(node.message) else self.mapper.priority(node)
+
 
 class _Pass:
     """One graph on its way to operations."""
@@ -96,8 +100,7 @@ class _Pass:
         self.exchange: DirectExchange | None = near.exchange(messages) if near is not None else None
         self.folds_on_device = near is not None and near.complete
         two, mapper = self.lanes[0] is not self.lanes[1], tracer.mapper
-        ordering = Ordering.of(self.graph, mapper, tracer.direct, two=two)
-        self.order, self.numbers, self.rings = ordering.order, ordering.lanes, ordering.rings
+        self.numbers = [int(two and urgent) for urgent in mapper.urgent(self.graph.nodes, tracer.direct)]
         computed = [node for node in self.graph.nodes if isinstance(node, Compute)]
         self.middles = {node.launch: n for n, node in enumerate(self.graph.nodes) if _is(node, "middle")}
         self.contributing = {node.launch for node in computed if node.contributes}
@@ -106,6 +109,8 @@ class _Pass:
         self.claims: list[tuple[int, Flag]] = []  # for which the next copy waits
         self.stages: list[tuple[int, SlabStage]] = []  # launches that can be done slab by slab
         self.list = self._listing()
+        self.order = turns(self.graph, self.numbers, tracer.direct).order(tracer.priority)
+        self.rings = Rings(self.graph, self.order, lambda message: not tracer.direct(message))
         self.receives = {node.message: n for n, node in enumerate(self.graph.nodes) if isinstance(node, Receive)}
         self.waits = self._waits()
         self.events = self._events()
