@@ -11,6 +11,7 @@ import xarray as xr
 
 import taskflow as tf
 from taskflow.errors import BadInput
+from taskflow.simulation.build.forcing import initial_forces
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.estimate import estimate
 
@@ -90,6 +91,15 @@ def test_what_is_not_finite_at_the_start_is_refused(expression, where):
     assert str(caught.value).startswith(f'forcing[1].expression = "{expression}": at time ')
     assert "is not finite at " in str(caught.value)
     assert where in str(caught.value)
+
+
+def test_nothing_is_said_of_fields_of_another_run(tmp_path):
+    """They are not 0, as those are that no case gives."""
+    force = {"on": "u", "expression": "-100*(u - 1)/u"}
+    system = Simulation(case(force, initial={"source": str(tmp_path)}), (1, 1, 1)).system
+    assert system.cautions == ()
+    for each in initial_forces(system.sim.case, system.sim.grid):
+        each.check()
 
 
 def test_a_condition_keeps_away_from_what_is_not_finite():

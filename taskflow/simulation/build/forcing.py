@@ -63,7 +63,11 @@ class InitialForce:
 
     @cached_property
     def _fields(self) -> dict[str, np.ndarray] | None:
-        """The initial values of what is in it and of what it acts on; None where one is no expression."""
+        """The initial values of what is in it and of what it acts on; None where one is no expression, as it is of
+        another run, say.
+        """
+        if self.case.initial.source is not None:
+            return None
         profiles = initial_profiles(self.case)
         names = {self.table.on, *self._expression.formula.fields}
         if not all(isinstance(profiles.get(name), Expression) for name in names):
