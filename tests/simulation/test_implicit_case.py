@@ -34,8 +34,6 @@ IMPLICIT = {"method__march": "implicit"}
      "method.linear.tolerance = 1.0: give a number < 1, of the residual that the linear equations begin with"),
     (CYLINDER, {"method__linear": {"lag": 5}},
      "method.linear.lag = 5: the matrix is made anew in every outer iteration; leave it out"),
-    (CYLINDER, {"time": {"steps": 4, "step": 0.1}, "output__every": {"steps": 2}, "motion": {"angle": {"z": "sin(t)"}}},
-     'method.march = "implicit": a grid that moves is not marched implicitly in this version; give march = "rk4"'),
     (LID, {"method__steps": None, "scalars": None},
      'method.march = "implicit": heat is not marched implicitly in this version; give march = "rk4"'),
 ])  # fmt: skip

@@ -29,25 +29,30 @@ Cells = tuple[int, int, int]
 Blocks = dict[tuple[Cells, Cells], np.ndarray]
 
 
-def absolute(state: np.ndarray, change: np.ndarray, n: np.ndarray, b: float) -> np.ndarray:
-    """|A| change of a state [p, u, v, w] with unit normals n, by eigenvectors; |theta| is smoothed near 0."""
+def absolute(state: np.ndarray, change: np.ndarray, n: np.ndarray, b: float, slide: np.ndarray) -> np.ndarray:
+    """|A| change of a state [p, u, v, w] with unit normals n on faces that move at `slide` along these, by eigenvectors;
+    |theta - slide| is smoothed near 0.
+    """
     theta, jump = (n * state[1:]).sum(0), (n * change[1:]).sum(0)
-    low, size = SMOOTH * np.sqrt(b), np.abs(theta)
-    size = np.where(size < low, (theta**2 / low + low) / 2, size)
+    across = theta - slide
+    low, size = SMOOTH * np.sqrt(b), np.abs(across)
+    size = np.where(size < low, (across**2 / low + low) / 2, size)
     result = size * change
     for sign in (1, -1):
-        speed = theta + sign * np.sqrt(theta**2 + b)
+        speed = ((across + theta) + sign * np.sqrt((across + theta) ** 2 + 4 * b)) / 2
         strength = (change[0] + speed * jump) / (b / speed + speed)
-        vector = np.stack([b / speed, *((n * b / speed + state[1:]) / (speed - theta))])
+        vector = np.stack([b / speed, *((n * b / speed + state[1:]) / (speed - across))])
         result = result + (np.abs(speed) - size) * strength * vector
     return result
 
 
 def first_order(
-    q: np.ndarray, frozen: np.ndarray, sides: np.ndarray, areas: np.ndarray, volumes: np.ndarray, how: Discretisation
+    q: np.ndarray, frozen: np.ndarray, sides: np.ndarray, areas: np.ndarray, volumes: np.ndarray, how: Discretisation,
+    swept: np.ndarray | None = None,
 ) -> np.ndarray:  # fmt: skip
     """The residual [p, u, v, w] of first order of a state: |A| is that of the `frozen` one, friction is along lines of
-    cells alone, and the pressure on walls and inflows that of the cell there. Ghost values are those of q.
+    cells alone, and the pressure on walls and inflows that of the cell there. Ghost values are those of q. `swept`
+    [axis, z, y, x] is what low faces sweep per time.
     """
     total, b = np.zeros((4, *at(volumes).shape)), how.compressibility
     for axis in how.axes:
@@ -57,16 +62,16 @@ def first_order(
         area, volume = at(areas[axis], more=axis), at(volumes, (-1, axis), more=axis) + at(volumes, more=axis)
         size = np.sqrt((area**2).sum(0))
         n = area / size
-        d = absolute(base, high - low, n, b)
+        slide = np.zeros(kind.shape) if swept is None else at(swept[axis], more=axis) / size
+        d = absolute(base, high - low, n, b, slide)
         d[0] /= b
         closed = np.ones(kind.shape, bool)
-        rest = np.zeros(kind.shape)
-        f = (flux(low, n, ~closed, rest) + flux(high, n, ~closed, rest) - d) / 2
+        f = (flux(low, n, ~closed, slide) + flux(high, n, ~closed, slide) - d) / 2
         inside, mean = np.where(beyond, low, high), (low + high) / 2
         wall = np.concatenate([inside[:1], mean[1:]])
         for where, state, shut in ((CLOSED, wall, True), (GIVEN, wall, False), (OPEN, mean, False)):
-            f = np.where(kind == where, flux(state, n, closed & shut, rest), f)
-        theta = (n * mean[1:]).sum(0)
+            f = np.where(kind == where, flux(state, n, closed & shut, slide), f)
+        theta = (n * mean[1:]).sum(0) - slide
         entering = (kind == OPEN) & np.where(beyond, theta < 0, theta > 0)
         f[1:] -= np.where(entering, theta**2, 0.0) * n
         f[1:] -= how.viscosity * 2 * size / volume * (high - low)[1:]

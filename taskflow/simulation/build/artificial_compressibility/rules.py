@@ -204,11 +204,8 @@ def _starts_by_formulas(initial: Initial) -> Iterator[Problem]:
 
 
 def _implicit_is_of_flow_alone(
-    method: CompressibilityMethod, heat: Heat | None, scalars: Sequence[ChartScalar], motion: GridMotion | None
-) -> Iterator[Problem]:  # fmt: skip
-    if method.march == "implicit" and motion is not None:
-        remedy = 'a grid that moves is not marched implicitly in this version; give march = "rk4"'
-        yield wrong(("method", "march"), "implicit", remedy)
+    method: CompressibilityMethod, heat: Heat | None, scalars: Sequence[ChartScalar]
+) -> Iterator[Problem]:
     if method.march == "implicit" and (heat is not None or scalars):
         named = "heat" if heat is not None else f"scalars.{scalars[0].name}"
         remedy = f'{named} is not marched implicitly in this version; give march = "rk4"'

@@ -138,10 +138,9 @@ class ImplicitCompressibility(ArtificialCompressibility):
     def product(self, f: Roles) -> Iterator[Launch]:
         """new = (V G / dtau + dR/dQ) z."""
         yield from self.changing_ghosts(f)
-        sides, metrics, _, b, _ = self.place(f)
+        place = self.place(f)[:-1]
         flow, z, new = fields(f, STATE), fields(f, BEFORE), fields(f, AFTER)
-        where = self._where(f)
-        yield derivative(flow, z, new, sides, metrics, b, **where)
+        yield derivative(flow, z, new, *place, **self._where(f))
 
     def changing_ghosts(self, f: Roles) -> Iterator[Launch]:
         """How ghost values change with z: as those beyond sides on which all that is given is 0."""
@@ -180,15 +179,14 @@ class ImplicitCompressibility(ArtificialCompressibility):
 
     def matrix(self, f: Roles) -> Iterator[Launch]:
         """The blocks of the matrix."""
-        sides, metrics, _, b, _ = self.place(f)
+        place = self.place(f)[:-1]
         own = f.own if self.solver.approximates else None
-        where = self._where(f)
-        yield matrix(fields(f, STATE), f.coupling, f.pivot, own, sides, metrics, b, **where)
+        yield matrix(fields(f, STATE), f.coupling, f.pivot, own, *place, **self._where(f))
 
     def factors(self, f: Roles) -> Iterator[Launch | Derive]:
         """The factors of the matrix, of which none may be singular."""
-        _, metrics, _, b, _ = self.place(f)
-        of = (f.u, f.v, f.w), f.coupling, f.pivot, metrics, b
+        _, *place, _ = self.place(f)
+        of = (f.u, f.v, f.w), f.coupling, f.pivot, *place
         for sweep in sweeps(self.ordering, "up", self.tile):
             yield factor.invert(*of, over=self.cells, sweep=sweep, numbers=self.numbers)
         yield factor.unsound(f.pivot, over=self.cells, cell=f.scalar("cell"))
