@@ -10,7 +10,7 @@ along coordinates, and velocities are along x, y and z of space. When nothing ch
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -119,6 +119,11 @@ class ArtificialCompressibility(Model):
         """Fields that no program writes, but `sides` and `metrics`."""
         varying = ("u_s", "v_s", "w_s") if any(side.varying for side in self.sides) else ()
         return (*varying, *(("f_x", "f_y", "f_z") if self.body_force else ()))
+
+    @property
+    def judged(self) -> tuple[Passive, ...]:
+        """The passive scalars whose residuals are measured."""
+        return self.passive if self.real else ()
 
     @property
     def moving(self) -> dict[str, float]:
@@ -263,6 +268,12 @@ class ArtificialCompressibility(Model):
 
     def ghosts(self, f: Roles, age: str) -> Iterator[Launch]:
         """Fill the ghost cells beyond sides, and beyond two of them."""
+        yield from self.flow_ghosts(f, age)
+        for scalar in self.passive:
+            yield from self.scalar_ghosts(self.sides, scalar, f[f"{scalar.name}{age}"], f)
+
+    def flow_ghosts(self, f: Roles, age: str) -> Iterator[Launch]:
+        """Those of p, u, v, w and T."""
         flow, T = self.of(f, STATE, age), f[f"T{age}"] if self.heat else None
         metrics = None if self.spacing else f.metrics
         numbers = Condition(diffusivity=self.numbers.diffusivity, volume=self.numbers.volume, areas=self.numbers.areas)
@@ -270,12 +281,15 @@ class ArtificialCompressibility(Model):
             yield from side_ghosts(side, flow, T, metrics, numbers)
         for edge in self.edges:
             yield edge_ghosts(edge, flow[1:], T)
-        for scalar in self.passive:
-            name, spread = f[f"{scalar.name}{age}"], replace(numbers, diffusivity=scalar.diffusivity)
-            for side in self.sides:
-                yield from scalar_ghosts(side, scalar.name, name, metrics, spread)
-            for edge in self.edges:
-                yield scalar_edge_ghosts(edge, name)
+
+    def scalar_ghosts(self, sides: Iterable[Side], scalar: Passive, field: str, f: Roles) -> Iterator[Launch]:
+        """Those of a field of a passive scalar, by what these sides say of it."""
+        metrics, numbers = None if self.spacing else f.metrics, self.numbers
+        spread = Condition(diffusivity=scalar.diffusivity, volume=numbers.volume, areas=numbers.areas)
+        for side in sides:
+            yield from scalar_ghosts(side, scalar.name, field, metrics, spread)
+        for edge in self.edges:
+            yield scalar_edge_ghosts(edge, field)
 
     def place(self, f: Roles) -> tuple[str, str | None, str | None, str | None, tuple[str, ...] | None]:
         """What a residual reads besides the state: sides, metrics, what faces sweep, compressibility and force, in real

@@ -45,7 +45,7 @@ FN void eliminate(Block& d, In u, In v, In w, B b, Swept swept, const Geometry& 
   constexpr int x = along(SIDE, 0), y = along(SIDE, 1), z = along(SIDE, 2);
   const auto f = across<SIDE>(g, b, swept, c, steps, n);
   const Index beyond = f.beyond;
-  const Block back = coupled({u[beyond], v[beyond], w[beyond]}, {u[c], v[c], w[c]}, real(-1) * f.area, f.friction, f.b, turned(-1, f.swept));
+  const Block back = coupled({u[beyond], v[beyond], w[beyond]}, {u[c], v[c], w[c]}, real(-1) * f.area, n.viscosity * f.conductance, f.b, turned(-1, f.swept));
   Block m;
   for (int r = 0; r < 4; ++r) {
     for (int k = 0; k < 4; ++k) {

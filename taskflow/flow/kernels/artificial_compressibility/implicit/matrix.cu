@@ -11,13 +11,13 @@ FN void face(const Fields& q, B b, Swept swept, InByte sides, const Geometry& g,
              const Coupling& coupling) {
   const auto f = across<SIDE>(g, b, swept, c, steps, n);
   const Vector s = f.area, u = q.velocity(c), v = q.velocity(f.beyond);
-  const real half = real(0.5);
+  const real half = real(0.5), friction = n.viscosity * f.conductance;
   const int kind = sides[f.beyond];
   Block other{};
   if (kind == INTERIOR || kind == FAR) {
-    add_pressure(own, half, s), add_convection(own, half, u, s, f.swept), add_friction(own, f.friction);
+    add_pressure(own, half, s), add_convection(own, half, u, s, f.swept), add_friction(own, friction);
     add_absolute(own, half, absolute(half * (u + v), s, f.b, f.swept), s, reciprocal(f.b));
-    if (kind == INTERIOR) other = coupled(u, v, s, f.friction, f.b, f.swept);
+    if (kind == INTERIOR) other = coupled(u, v, s, friction, f.b, f.swept);
   } else if (kind == OPEN) {
     const real theta = relative(dot(s, u), f.swept), entering = theta < 0 ? -2 * theta * reciprocal(square(s)) : real(0);
     add_convection(own, 1, u, s, f.swept);
@@ -26,7 +26,7 @@ FN void face(const Fields& q, B b, Swept swept, InByte sides, const Geometry& g,
       own.of[5 + m] += back.x, own.of[9 + m] += back.y, own.of[13 + m] += back.z;
     }
   } else {
-    add_pressure(own, 1, s), add_friction(own, 2 * f.friction);
+    add_pressure(own, 1, s), add_friction(own, 2 * friction);
   }
   for (int m = 0; m < 16; ++m) coupling(c, 16 * SIDE + m) = other.of[m];
 }

@@ -75,12 +75,12 @@ FN void add_absolute(Block& m, real f, const Absolute& a, Vector s, real inverse
   }
 }
 
-// A face of a cell: its area, towards the cell beyond; what friction passes there; b; what it sweeps, outwards
+// A face of a cell: its area, towards the cell beyond; what a difference across it conducts; b; what it sweeps, outwards
 template <class Swept>
 struct Across {
   Index beyond;
   Vector area;
-  real friction, b;
+  real conductance, b;
   Swept swept;
 };
 FN None turned(real, None) { return {}; }
@@ -93,8 +93,7 @@ FN auto across(const Geometry& g, B b, Field field, const Cell& c, const Steps& 
   const Cell f{c.i + (HIGHER && D == 0), c.j + (HIGHER && D == 1), c.k + (HIGHER && D == 2), HIGHER ? beyond : Index(c)};
   const real sign = HIGHER ? 1 : -1;
   auto swept = turned(sign, swept_by<D>(field, f));
-  const real friction = n.viscosity * diffusion<D>(g, f).normal;
-  return Across<decltype(swept)>{beyond, sign * whole(g.template face<D>(f)), friction, compressible(b, n, c, beyond), swept};
+  return Across<decltype(swept)>{beyond, sign * whole(g.template face<D>(f)), diffusion<D>(g, f).normal, compressible(b, n, c, beyond), swept};
 }
 
 // The block of a cell with the velocity u for another with v, s being the area towards that
