@@ -48,6 +48,7 @@ SLIDING = changed(
     (WARM, {"2": [1, 2, 2]}), (SLIDING, {"4": [1, 1, 2]}),
     (changed(SHEDDING, method__march="implicit"), {"1": [2, 1, 1]}),
     (changed(PITCHING, method__march="implicit"), {"1": [2, 1, 1]}),
+    (changed(WARM, method__march="implicit"), {}),
 ])  # fmt: skip
 def test_real_time_has_the_same_bits_for_any_blocks_and_goes_on_after_a_break(tmp_path, tables, cuts):
     tables = changed(tables, method__inner={"iterations": 10})  # too few: bits are to be the same all the way

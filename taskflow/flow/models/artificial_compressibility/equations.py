@@ -36,10 +36,11 @@ def _reads(pressure: Stencil, rest: Stencil, beside: Stencil) -> Stencils:
 
 @dataclass(frozen=True)
 class Heat:
-    """The diffusivity of the temperature, and what lift it gives."""
+    """The diffusivity of the temperature, what lift it gives, and how much temperatures `differ`, about."""
 
     diffusivity: float
     buoyancy: Buoyancy | None = None
+    differ: float = 1.0
 
 
 @dataclass(frozen=True)

@@ -173,18 +173,24 @@ def free_convection(
     pull = np.array(body.gravity)
     if heat is None or not pull.any():
         return 0.0
+    size = float(np.linalg.norm(pull))
+    along = [np.tensordot(pull / size, _some(chart.vertices), 1) for chart in charts.charts]
+    height = max(float(s.max()) for s in along) - min(float(s.min()) for s in along)
+    return math.sqrt(abs(heat.expansion) * size * warmth(charts, boundaries, initial, heat) * height)
+
+
+def warmth(charts: Grid, boundaries: ChartSides, initial: Initial, heat: Heat) -> float:
+    """The range of the temperatures that are given, the reference among them. Raises BadInput where a formula is not
+    finite.
+    """
     values = [heat.reference]
     for side in boundaries.sides.values():
         values += [number for number in (side.temperature, side.outside_temperature) if number is not None]
-    corners = [_some(chart.vertices) for chart in charts.charts]
     if initial.temperature is not None and not isinstance(initial.temperature, Given):
-        for x in corners:
-            begun = np.asarray(initial.temperature(*x))
+        for chart in charts.charts:
+            begun = np.asarray(initial.temperature(*_some(chart.vertices)))
             values += [float(begun.min()), float(begun.max())]
-    size = float(np.linalg.norm(pull))
-    along = [np.tensordot(pull / size, x, 1) for x in corners]
-    height = max(float(s.max()) for s in along) - min(float(s.min()) for s in along)
-    return math.sqrt(abs(heat.expansion) * size * (max(values) - min(values)) * height)
+    return max(values) - min(values)
 
 
 def _some(vertices: np.ndarray, most: int = 24) -> np.ndarray:

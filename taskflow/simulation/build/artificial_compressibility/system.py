@@ -29,7 +29,7 @@ from taskflow.simulation.build.artificial_compressibility.inner import InnerCrit
 from taskflow.simulation.build.artificial_compressibility.measures import CompressibilityMeasures
 from taskflow.simulation.build.artificial_compressibility.moments import sides_fit
 from taskflow.simulation.build.artificial_compressibility.real import dual_time
-from taskflow.simulation.build.artificial_compressibility.rules import TABLES, reference_speed, refused
+from taskflow.simulation.build.artificial_compressibility.rules import TABLES, reference_speed, refused, warmth
 from taskflow.simulation.build.artificial_compressibility.steady import ResidualCriterion
 from taskflow.simulation.build.artificial_compressibility.tables import ACCEPTS, CompressibilityMethod
 from taskflow.simulation.build.artificial_compressibility.time import ChartTime
@@ -114,8 +114,6 @@ class CompressibilitySystem(System):
     def model(self) -> ArtificialCompressibility:
         """The equations with their sides."""
         case, domain = self.sim.case, self.domain
-        warm = case.heat
-        heat = Heat(warm.diffusivity, Buoyancy(warm.expansion, warm.reference, case.body.gravity)) if warm else None
         kind, how = case.own.marching(real=not domain.steady)
         return kind(
             domain.atlas.charts,
@@ -123,7 +121,7 @@ class CompressibilitySystem(System):
             sides_of(case, self.grid, domain.atlas.ghost, planar=self._planar),
             self.speed,
             method=self._method,
-            heat=heat,
+            heat=self._heat,
             passive=tuple(Passive(scalar.name, scalar.diffusivity) for scalar in case.scalars),
             spacing=self._spacing,
             largest_volume=max(float(volumes(chart.vertices).max()) for chart in self.grid.charts),
@@ -134,6 +132,14 @@ class CompressibilitySystem(System):
             moves=case.motion is not None,
             **how,
         )
+
+    @property
+    def _heat(self) -> Heat | None:
+        case, warm = self.sim.case, self.sim.case.heat
+        if warm is None:
+            return None
+        differ = warmth(self.grid, case.table("boundaries"), case.initial, warm) or 1.0  # heat that enters has no scale
+        return Heat(warm.diffusivity, Buoyancy(warm.expansion, warm.reference, case.body.gravity), differ)
 
     @property
     def _method(self) -> Method:

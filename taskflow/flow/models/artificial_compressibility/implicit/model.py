@@ -49,8 +49,7 @@ OWNER = "implicit"
 @dataclass(frozen=True, eq=False)
 class ImplicitCompressibility(ArtificialCompressibility):
     """The equations, marched with long steps of pseudo-time. `solver` solves the linear equations, with the factors in
-    an `ordering` of cells in a `tile`, stored in a `precision`; `ramp` says how long steps are. `warming`: how
-    much temperatures differ, about.
+    an `ordering` of cells in a `tile`, stored in a `precision`; `ramp` says how long steps are.
     """
 
     _: KW_ONLY
@@ -59,7 +58,6 @@ class ImplicitCompressibility(ArtificialCompressibility):
     ramp: Ramp = RAMP
     precision: Literal["single", "double"] = "single"
     tile: Triple = TILE
-    warming: float = 1.0
     look: ClassVar[int] = 2
 
     @property
@@ -215,7 +213,7 @@ class ImplicitCompressibility(ArtificialCompressibility):
     @property
     def warmth(self) -> float:
         """The weight of what is left of heat, squared: with it that has the units of a force, too."""
-        return (self.speed / self.warming) ** 2 if self.heat else 0.0
+        return (self.speed / self.heat.differ) ** 2 if self.heat else 0.0
 
     @property
     def judged(self) -> tuple[Passive, ...]:

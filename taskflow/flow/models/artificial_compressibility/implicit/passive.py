@@ -1,5 +1,5 @@
-"""Passive scalars in an outer iteration: each follows the flow that was found, by corrections with its own matrix of first
-order, x = x + M^-1 (r - A_1 x). The flow does not know of them, so that nothing is lost by solving them apart.
+"""Passive scalars in an outer iteration: each follows the flow that was found, by corrections with its own matrix of
+first order, x = x + M^-1 (r - A_1 x). The flow does not know of them, so that nothing is lost by solving them apart.
 """
 
 from __future__ import annotations
@@ -21,31 +21,31 @@ if TYPE_CHECKING:
 
 WORK = ("T_r", "T_x", "T_z", "T_pivot")
 """Fields that T and passive scalars take turns with."""
-SWEEPS = 4
+ROUNDS, SWEEPS = 3, 2  # residuals in an outer iteration, and corrections of each
 
 
 def followed(f: Roles, model: ImplicitCompressibility, one: Passive) -> Program:
     """The next values of a scalar, in the role behind `_new`; the flow is that of `AFTER`, with its ghost values."""
-    cells, q, new, metrics = model.cells, f[one.name], f[f"{one.name}_new"], None if model.spacing else f.metrics
-    numbers = replace(model.numbers, diffusivity=one.diffusivity)
-    where: dict[str, Any] = {"over": cells, "numbers": numbers}
-    flow, heat = fields(f, AFTER), (q, f.T_z)
-    past = model.past(f, one.name)
-    yield residual(flow, fields(f, BEFORE), heat, past, *model.place(f), rate=model.change(f), **where)
-    yield scalar.value_right(f.T_z, f.T_r, metrics, **where)
-    yield impose(f.T_z, over=cells, value=Value(1.0))
+    yield impose(f.T_z, over=model.cells, value=Value(1.0))
     yield from model.scalar_ghosts(model.still, one, f.T_z, f)
-    yield from model.scalar_factors(flow[1:], f, one.diffusivity)
-    yield scalar.value_same(new, f.T_r, over=cells)
-    yield from model.scalar_solves(new, f.T_z, f)
-    yield scalar.value_same(f.T_x, f.T_z, over=cells)
-    yield Repeat(partial(_again, model, one), SWEEPS - 1)
-    yield scalar.value_same(new, q, over=cells)
+    yield from model.scalar_factors(fields(f, AFTER)[1:], f, one.diffusivity)
+    yield scalar.value_same(f[f"{one.name}_new"], f[one.name], over=model.cells)
+    yield Repeat(partial(_round, model, one), ROUNDS)
+
+
+def _round(model: ImplicitCompressibility, one: Passive, f: Roles) -> Iterator[Launch]:
+    """Corrections of what the residual is now; the roles of `BEFORE` are written."""
+    cells, new, metrics = model.cells, f[f"{one.name}_new"], None if model.spacing else f.metrics
+    where: dict[str, Any] = {"over": cells, "numbers": replace(model.numbers, diffusivity=one.diffusivity)}
+    yield from model.scalar_ghosts(model.sides, one, new, f)
+    yield residual(
+        fields(f, AFTER), fields(f, BEFORE), (new, f.T_z), model.past(f, one.name), *model.place(f),
+        rate=model.change(f), **where,
+    )  # fmt: skip
+    yield scalar.value_right(f.T_z, f.T_r, metrics, **where)
+    yield from model.scalar_solves(f.T_r, f.T_x, f)
+    for _ in range(SWEEPS - 1):
+        yield scalar.value_left(f.carry, f.T_r, f.T_x, f.p_z, over=cells)
+        yield from model.scalar_solves(f.p_z, f.T_z, f)
+        yield scalar.value_added(f.T_x, f.T_z, over=cells, by=1.0)
     yield scalar.value_added(new, f.T_x, over=cells, by=1.0)
-
-
-def _again(model: ImplicitCompressibility, one: Passive, f: Roles) -> Iterator[Launch]:
-    new = f[f"{one.name}_new"]
-    yield scalar.value_left(f.carry, f.T_r, f.T_x, new, over=model.cells)
-    yield from model.scalar_solves(new, f.T_z, f)
-    yield scalar.value_added(f.T_x, f.T_z, over=model.cells, by=1.0)
