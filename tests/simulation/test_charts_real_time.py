@@ -48,7 +48,7 @@ SLIDING = changed(
     (WARM, {"2": [1, 2, 2]}), (SLIDING, {"4": [1, 1, 2]}),
     (changed(SHEDDING, method__march="implicit"), {"1": [2, 1, 1]}),
     (changed(PITCHING, method__march="implicit"), {"1": [2, 1, 1]}),
-    (changed(WARM, method__march="implicit"), {}),
+    (changed(WARM, method__march="implicit", grid__cells=[10, 12, 6]), {"2": [1, 2, 1]}),
 ])  # fmt: skip
 def test_real_time_has_the_same_bits_for_any_blocks_and_goes_on_after_a_break(tmp_path, tables, cuts):
     tables = changed(tables, method__inner={"iterations": 10})  # too few: bits are to be the same all the way
@@ -110,10 +110,11 @@ def test_steps_of_real_time_are_proved():
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_kernels_of_real_time_and_of_moving_grids_compile_for_gpus(tmp_path):
+@pytest.mark.parametrize("march", ["rk4", "implicit"])
+def test_kernels_of_real_time_and_of_moving_grids_compile_for_gpus(march, tmp_path):
     from tests.test_gpu_texts import messages, texts
 
-    (tmp_path / "case.toml").write_text(case(PITCHING).to_toml())
+    (tmp_path / "case.toml").write_text(case(PITCHING, method__march=march).to_toml())
     assert [told for text in texts(tmp_path / "case.toml", "double") if (told := messages(text))] == []
 
 

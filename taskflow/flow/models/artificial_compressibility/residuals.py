@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 def residuals(model: ArtificialCompressibility, f: Roles, prefix: str = "") -> Iterator[Launch]:
     """The scalars most_q = max |R / V| and squares_q, the sum of (R / V)^2, of each equation, behind a prefix; of
-    passive scalars that are `judged`, too. Ghost values have to be those of the present state. The roles of the next state hold
-    R / V afterwards.
+    passive scalars that are `judged`, too. Ghost values have to be those of the present state. The roles of the next
+    state hold R / V afterwards.
     """
     if model.method.local:
         yield from model.compressibility(f)

@@ -79,15 +79,15 @@ TASK square(Range range, In p, In u, In v, In w OPTIONAL(T), ExactPartial<1> squ
   });
 }
 
-TASK first_vector(Range range, In p_r, In u_r, In v_r, In w_r OPTIONAL(T_r), OutPrivate<84, Real_vectors> vectors OPTIONAL(warm), Out p, Out u,
-                  Out v, Out w OPTIONAL(T), In64 scale) {
+TASK first_vector(Range range, In p_r, In u_r, In v_r, In w_r OPTIONAL(T_r), OutPrivate<84, Real_vectors> vectors OPTIONAL(warm_set), Out p, Out u,
+                  Out v, Out w OPTIONAL(T_set), In64 scale) {
   const real by = real(*scale);
   for_cells(range, CELL(c) {
     const auto a = times(by, entry(p_r, u_r, v_r, w_r, T_r, c));
-    put(a, p, u, v, w, T, c);
-    keep(vectors, warm, c, 0, a);
+    put(a, p, u, v, w, T_set, c);
+    keep(vectors, warm_set, c, 0, a);
     for (int n = 4; n < 84; ++n) vectors(c, n) = 0;
-    empty(warm, c);
+    empty(warm_set, c);
   });
 }
 
@@ -103,33 +103,33 @@ TASK products(Range range, InPrivate<84, Real_vectors> vectors OPTIONAL(warm), I
   });
 }
 
-TASK orthogonal(Range range, InPrivate<84, Real_vectors> vectors OPTIONAL(warm), InOut p, InOut u, InOut v, InOut w OPTIONAL(T),
+TASK orthogonal(Range range, InPrivate<84, Real_vectors> vectors OPTIONAL(warm), InOut p, InOut u, InOut v, InOut w OPTIONAL(T_kept),
                 ExactIn64<10> low, ExactIn64<10> high, In64 count, Partial most, real weight, real warmth) {
   const int present = int(*count);
   reduce_cells(range, most, MAX, CELL(c) {
-    const auto a = without(entry(p, u, v, w, T, c), vectors, warm, c, low, high, present);
-    put(a, p, u, v, w, T, c);
+    const auto a = without(entry(p, u, v, w, T_kept, c), vectors, warm, c, low, high, present);
+    put(a, p, u, v, w, T_kept, c);
     return product(a, a, weight, warmth);
   });
 }
 
-TASK next_vector(Range range, InOutPrivate<84, Real_vectors> vectors OPTIONAL(warm), InOut p, InOut u, InOut v, InOut w OPTIONAL(T),
+TASK next_vector(Range range, InOutPrivate<84, Real_vectors> vectors OPTIONAL(warm_kept), InOut p, InOut u, InOut v, InOut w OPTIONAL(T_kept),
                  ExactIn64<10> low, ExactIn64<10> high, In64 count, In64 scale) {
   const int present = int(*count);
   const real by = real(*scale);
   for_cells(range, CELL(c) {
-    const auto a = times(by, without(entry(p, u, v, w, T, c), vectors, warm, c, low, high, present));
-    put(a, p, u, v, w, T, c);
-    keep(vectors, warm, c, present, a);
+    const auto a = times(by, without(entry(p, u, v, w, T_kept, c), vectors, warm_kept, c, low, high, present));
+    put(a, p, u, v, w, T_kept, c);
+    keep(vectors, warm_kept, c, present, a);
   });
 }
 
-TASK combined(Range range, InPrivate<84, Real_vectors> vectors OPTIONAL(warm), Out p, Out u, Out v, Out w OPTIONAL(T), In64Of<20> share,
+TASK combined(Range range, InPrivate<84, Real_vectors> vectors OPTIONAL(warm), Out p, Out u, Out v, Out w OPTIONAL(T_set), In64Of<20> share,
               In64 count) {
   const int present = int(*count);
   for_cells(range, CELL(c) {
     decltype(vector(vectors, warm, c, 0)) a{};
     for (int n = 0; n < present; ++n) add(a, real(share[n]), vector(vectors, warm, c, n));
-    put(a, p, u, v, w, T, c);
+    put(a, p, u, v, w, T_set, c);
   });
 }

@@ -19,7 +19,8 @@ def derivative(
     b: Read[SHORT] | None,
     *, slowness: Scalar, rate: Scalar | None, numbers: Numbers,
 ) -> None:  # fmt: skip
-    """out = (V G / dtau + V P rate) d + dR/dQ d, G = diag(1/b, 1, 1, 1, 1), P = diag(0, 1, 1, 1, 1): R is the sum
-    of the fluxes out of a cell, with `heat` less V times its lift, dtau a step of pseudo-time with the CFL number 1 / `slowness`, `rate` that of real time. Ghost
-    values of d are those of a side without velocity, pressure and free stream: how ghost values of the flow change.
+    """out = (V G / dtau + V P rate) d + dR/dQ d, G = diag(1/b, 1, 1, 1, 1), P = diag(0, 1, 1, 1, 1): R is the sum of
+    the fluxes out of a cell, with `heat` less V times its lift, dtau a step of pseudo-time with the CFL number
+    1 / `slowness`, `rate` that of real time. Ghost values of d are those of a side without velocity, pressure and free
+    stream: how ghost values of the flow change.
     """

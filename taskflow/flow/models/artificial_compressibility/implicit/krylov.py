@@ -1,6 +1,7 @@
 """The vectors of a Krylov space: sums that decide are exact, so that they have the same bits for any blocks.
 
-With heat `warm` has the part of T of all vectors, and T is that of the new one: squares have `warmth` T^2, too.
+With heat `warm` has the part of T of all vectors, and T is that of the new one: squares have `warmth` T^2, too. Those
+that are written are `warm_set` and `T_set`, those that are changed `warm_kept` and `T_kept`.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def square(
 @task(kernel=TEXT)
 def first_vector(
     right: Components(p_r=Read, u_r=Read, v_r=Read, w_r=Read), T_r: Read | None, vectors: Write.private * VALUES,
-    warm: Write.private * WARM | None, vector: WRITTEN, T: Write | None, *, scale: Scalar,
+    warm_set: Write.private * WARM | None, vector: WRITTEN, T_set: Write | None, *, scale: Scalar,
 ) -> None:  # fmt: skip
     """vector = scale right; it is the first of the vectors, and there are no others."""
 
@@ -50,7 +51,7 @@ def products(
 
 @task(kernel=TEXT)
 def orthogonal(
-    vectors: Read.private * VALUES, warm: Read.private * WARM | None, vector: CHANGED, T: ReadWrite | None,
+    vectors: Read.private * VALUES, warm: Read.private * WARM | None, vector: CHANGED, T_kept: ReadWrite | None,
     *, low: Scalar["exact sum", 10], high: Scalar["exact sum", 10], count: Scalar, most: Reduce[max], weight: float,
     warmth: float,
 ) -> None:  # fmt: skip
@@ -59,15 +60,16 @@ def orthogonal(
 
 @task(kernel=TEXT)
 def next_vector(
-    vectors: ReadWrite.private * VALUES, warm: ReadWrite.private * WARM | None, vector: CHANGED, T: ReadWrite | None,
-    *, low: Scalar["exact sum", 10], high: Scalar["exact sum", 10], count: Scalar, scale: Scalar,
+    vectors: ReadWrite.private * VALUES, warm_kept: ReadWrite.private * WARM | None, vector: CHANGED,
+    T_kept: ReadWrite | None, *, low: Scalar["exact sum", 10], high: Scalar["exact sum", 10], count: Scalar,
+    scale: Scalar,
 ) -> None:  # fmt: skip
     """vector = scale (vector - sum of along[n] vectors[n]), which is vectors[count], too."""
 
 
 @task(kernel=TEXT)
 def combined(
-    vectors: Read.private * VALUES, warm: Read.private * WARM | None, vector: WRITTEN, T: Write | None,
+    vectors: Read.private * VALUES, warm: Read.private * WARM | None, vector: WRITTEN, T_set: Write | None,
     *, share: SHARES, count: Scalar,
 ) -> None:  # fmt: skip
     """vector = sum of share[n] vectors[n], of the `count` vectors that there are."""
