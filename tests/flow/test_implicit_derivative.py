@@ -7,7 +7,16 @@ import pytest
 
 from taskflow.flow.models.artificial_compressibility.implicit.derivative import derivative
 from taskflow.flow.reference import artificial_compressibility as reference
-from tests.flow.test_artificial_compressibility import SCHEMES, STATE, expected, faces_that_move, geometry, hand, numbers, variants
+from tests.flow.test_artificial_compressibility import (
+    SCHEMES,
+    STATE,
+    expected,
+    faces_that_move,
+    geometry,
+    hand,
+    numbers,
+    variants,
+)
 
 DIRECTION, OUT = ("p_d", "u_d", "v_d", "w_d"), ("p_out", "u_out", "v_out", "w_out")
 EPS = 1e-5
@@ -28,9 +37,8 @@ def test_the_derivative_of_the_residual(scheme, uniform, planar, local, moves, w
     """
     made, slowness = hand("f8", device, uniform=uniform), 0.3
     made.fill((*DIRECTION, "T_d", *OUT, "T_out"), seed=11)
-    state, directions, results = (
-        (*STATE, "T"), (*DIRECTION, "T_d"), (*OUT, "T_out")
-    ) if warm else (STATE, DIRECTION, OUT)  # fmt: skip
+    more = ("T", "T_d", "T_out") if warm else ()
+    state, directions, results = ((*names, *more[n : n + 1]) for n, names in enumerate((STATE, DIRECTION, OUT)))
     made.scalars |= {"slowness": slowness, "rate": 0.7}
     b = made.fields["b"] if local else np.full_like(made.fields["b"], 1.3)
     swept = faces_that_move(made) if moves else None
@@ -44,9 +52,9 @@ def test_the_derivative_of_the_residual(scheme, uniform, planar, local, moves, w
     areas, volumes = geometry(made)
     pace = slowness / reference.step_per_volume(np.stack([flow[n] for n in "uvw"]), areas, volumes, b, 0.03, how, swept)
     made.run(derivative(
-        STATE, DIRECTION, OUT, ("T", "T_d", "T_out") if warm else None, "sides", None if uniform else "metrics",
-        "swept" if moves else None, "b" if local else None, over=made.box, slowness="slowness", rate="rate" if local else None,
-        numbers=numbers(scheme, uniform=uniform, planar=planar),
+        STATE, DIRECTION, OUT, more or None, "sides", None if uniform else "metrics",
+        "swept" if moves else None, "b" if local else None, over=made.box, slowness="slowness",
+        rate="rate" if local else None, numbers=numbers(scheme, uniform=uniform, planar=planar),
     ))  # fmt: skip
     lift = dict(zip("uvw", (0.4, 0.1, -0.2), strict=True)) if warm else {}
     for name, along, result in zip(state, directions, results, strict=True):

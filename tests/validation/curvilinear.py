@@ -249,7 +249,8 @@ def heated(
         (chart.box,), Fluid(viscosity), sides, 0.3, spacing=spacing, planar=planar, heat=heat, method=Method(**method)
     )
     forces = Forces(flow, sides, {})
-    end = march(flow, chart, {**REST, "T": 0.5}, steps=60000, steady=steady, every=every, after=forces.measure, threads=2)
+    about = {"steps": 60000, "steady": steady, "every": every, "after": forces.measure, "threads": 2}
+    end = march(flow, chart, {**REST, "T": 0.5}, **about)
     through = [forces.of(end.scalars, side) for side in sides]
     mass = abs(sum(one.mass for one in through))
     return Nusselt(-through[0].heat / diffusivity, through[1].heat / diffusivity, end.steps, mass)

@@ -30,8 +30,8 @@ Blocks = dict[tuple[Cells, Cells], np.ndarray]
 
 
 def absolute(state: np.ndarray, change: np.ndarray, n: np.ndarray, b: float, slide: np.ndarray) -> np.ndarray:
-    """|A| change of a state [p, u, v, w] with unit normals n on faces that move at `slide` along these, by eigenvectors;
-    |theta - slide| is smoothed near 0.
+    """|A| change of a state [p, u, v, w] with unit normals n on faces that move at `slide` along these, by
+    eigenvectors; |theta - slide| is smoothed near 0.
     """
     theta, jump = (n * state[1:]).sum(0), (n * change[1:]).sum(0)
     across = theta - slide
@@ -83,9 +83,9 @@ def scalar_first_order(
     q: Mapping[str, np.ndarray], sides: np.ndarray, areas: np.ndarray, volumes: np.ndarray, how: Discretisation,
     swept: np.ndarray,
 ) -> np.ndarray:  # fmt: skip
-    """What leaves cells of T less T times the mass that leaves, of first order: the mass is that of the mean velocity on
-    faces, T comes from upwind, and is conducted along lines of cells alone. Ghost values are those of q; where nothing
-    comes in through a side, T is that inside.
+    """What leaves cells of T less T times the mass that leaves, of first order: the mass is that of the mean velocity
+    on faces, T comes from upwind, and is conducted along lines of cells alone. Ghost values are those of q; where
+    nothing comes in through a side, T is that inside.
     """
     velocity, total = np.stack([q[name] for name in "uvw"]), np.zeros_like(at(volumes))
     for axis in how.axes:

@@ -10,7 +10,7 @@ along coordinates, and velocities are along x, y and z of space. When nothing ch
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -27,19 +27,11 @@ from taskflow.flow.models.artificial_compressibility.equations import (
     Passive,
     Steps,
 )
+from taskflow.flow.models.artificial_compressibility.ghosts import ghosts_of_flow, ghosts_of_scalar
 from taskflow.flow.models.artificial_compressibility.method import UPWIND_METHOD, Method
 from taskflow.flow.models.artificial_compressibility.pressure_level import shifted
 from taskflow.flow.models.artificial_compressibility.residuals import norm, residuals
-from taskflow.flow.models.artificial_compressibility.sides import (
-    Condition,
-    Edge,
-    Side,
-    edge_ghosts,
-    edges,
-    scalar_edge_ghosts,
-    scalar_ghosts,
-    side_ghosts,
-)
+from taskflow.flow.models.artificial_compressibility.sides import Edge, Side, edges
 from taskflow.flow.models.artificial_compressibility.stage import stage, transport
 from taskflow.flow.operators.momentum import Fluid
 from taskflow.flow.stability import StepLimit
@@ -270,26 +262,11 @@ class ArtificialCompressibility(Model):
         """Fill the ghost cells beyond sides, and beyond two of them."""
         yield from self.flow_ghosts(f, age)
         for scalar in self.passive:
-            yield from self.scalar_ghosts(self.sides, scalar, f[f"{scalar.name}{age}"], f)
+            yield from ghosts_of_scalar(self, f, self.sides, scalar, f[f"{scalar.name}{age}"])
 
     def flow_ghosts(self, f: Roles, age: str) -> Iterator[Launch]:
         """Those of p, u, v, w and T."""
-        flow, T = self.of(f, STATE, age), f[f"T{age}"] if self.heat else None
-        metrics = None if self.spacing else f.metrics
-        numbers = Condition(diffusivity=self.numbers.diffusivity, volume=self.numbers.volume, areas=self.numbers.areas)
-        for side in self.sides:
-            yield from side_ghosts(side, flow, T, metrics, numbers)
-        for edge in self.edges:
-            yield edge_ghosts(edge, flow[1:], T)
-
-    def scalar_ghosts(self, sides: Iterable[Side], scalar: Passive, field: str, f: Roles) -> Iterator[Launch]:
-        """Those of a field of a passive scalar, by what these sides say of it."""
-        metrics, numbers = None if self.spacing else f.metrics, self.numbers
-        spread = Condition(diffusivity=scalar.diffusivity, volume=numbers.volume, areas=numbers.areas)
-        for side in sides:
-            yield from scalar_ghosts(side, scalar.name, field, metrics, spread)
-        for edge in self.edges:
-            yield scalar_edge_ghosts(edge, field)
+        yield from ghosts_of_flow(self, f, self.sides, self.of(f, STATE, age), f[f"T{age}"] if self.heat else None)
 
     def place(self, f: Roles) -> tuple[str, str | None, str | None, str | None, tuple[str, ...] | None]:
         """What a residual reads besides the state: sides, metrics, what faces sweep, compressibility and force, in real

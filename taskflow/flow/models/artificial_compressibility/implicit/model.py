@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Literal
 from taskflow.flow.boundaries.boundary import Value, impose
 from taskflow.flow.models.artificial_compressibility.dual_time import CHANGE
 from taskflow.flow.models.artificial_compressibility.equations import Passive
+from taskflow.flow.models.artificial_compressibility.ghosts import ghosts_of_flow
 from taskflow.flow.models.artificial_compressibility.implicit import factor, march, outer, passive, scalar
 from taskflow.flow.models.artificial_compressibility.implicit.correction import Correction
 from taskflow.flow.models.artificial_compressibility.implicit.derivative import derivative
@@ -38,7 +39,7 @@ from taskflow.flow.models.artificial_compressibility.implicit.march import RAMP,
 from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, PIVOT, matrix
 from taskflow.flow.models.artificial_compressibility.model import STATE, ArtificialCompressibility
 from taskflow.flow.models.artificial_compressibility.residuals import norm
-from taskflow.flow.models.artificial_compressibility.sides import Condition, Side, edge_ghosts, side_ghosts
+from taskflow.flow.models.artificial_compressibility.sides import Condition, Side
 from taskflow.flow.models.artificial_compressibility.stage import residual
 from taskflow.runtime.regions import Field, Location, Triple
 from taskflow.runtime.tasks import TILE, Derive, Launch, Ordering, OwnedScalars, Repeat, Roles, derive, owned, sweeps
@@ -188,13 +189,7 @@ class ImplicitCompressibility(ArtificialCompressibility):
 
     def changing_ghosts(self, f: Roles) -> Iterator[Launch]:
         """How ghost values change with z: as those beyond sides on which all that is given is 0."""
-        z, metrics, numbers = fields(f, BEFORE), None if self.spacing else f.metrics, self.numbers
-        T = f.T_z if self.heat else None
-        plain = Condition(diffusivity=numbers.diffusivity, volume=numbers.volume, areas=numbers.areas)
-        for side in self.still:
-            yield from side_ghosts(side, z, T, metrics, plain)
-        for edge in self.edges:
-            yield edge_ghosts(edge, z[1:], T)
+        yield from ghosts_of_flow(self, f, self.still, fields(f, BEFORE), f.T_z if self.heat else None)
 
     def change(self, f: Roles) -> str | None:
         """c_0 / dt of a step of real time, which owns it."""

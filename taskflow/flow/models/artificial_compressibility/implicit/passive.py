@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from taskflow.flow.boundaries.boundary import Value, impose
 from taskflow.flow.models.artificial_compressibility.equations import Passive
+from taskflow.flow.models.artificial_compressibility.ghosts import ghosts_of_scalar
 from taskflow.flow.models.artificial_compressibility.implicit import scalar
 from taskflow.flow.models.artificial_compressibility.implicit.gmres import AFTER, BEFORE, Program, fields
 from taskflow.flow.models.artificial_compressibility.stage import residual
@@ -27,7 +28,7 @@ ROUNDS, SWEEPS = 3, 2  # residuals in an outer iteration, and corrections of eac
 def followed(f: Roles, model: ImplicitCompressibility, one: Passive) -> Program:
     """The next values of a scalar, in the role behind `_new`; the flow is that of `AFTER`, with its ghost values."""
     yield impose(f.T_z, over=model.cells, value=Value(1.0))
-    yield from model.scalar_ghosts(model.still, one, f.T_z, f)
+    yield from ghosts_of_scalar(model, f, model.still, one, f.T_z)
     yield from model.scalar_factors(fields(f, AFTER)[1:], f, one.diffusivity)
     yield scalar.value_same(f[f"{one.name}_new"], f[one.name], over=model.cells)
     yield Repeat(partial(_round, model, one), ROUNDS)
@@ -37,7 +38,7 @@ def _round(model: ImplicitCompressibility, one: Passive, f: Roles) -> Iterator[L
     """Corrections of what the residual is now; the roles of `BEFORE` are written."""
     cells, new, metrics = model.cells, f[f"{one.name}_new"], None if model.spacing else f.metrics
     where: dict[str, Any] = {"over": cells, "numbers": replace(model.numbers, diffusivity=one.diffusivity)}
-    yield from model.scalar_ghosts(model.sides, one, new, f)
+    yield from ghosts_of_scalar(model, f, model.sides, one, new)
     yield residual(
         fields(f, AFTER), fields(f, BEFORE), (new, f.T_z), model.past(f, one.name), *model.place(f),
         rate=model.change(f), **where,
