@@ -80,9 +80,11 @@ def test_runs_have_the_same_bits_for_any_blocks_and_go_on_after_a_break(tmp_path
 
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
-def test_an_outer_iteration_is_proved():
+@pytest.mark.parametrize("tables", [CYLINDER, changed(LID, method__steps="local")])
+def test_an_outer_iteration_is_proved(tables):
+    """With heat and scalars, too."""
     from taskflow.simulation.estimate import estimate
 
-    proof = estimate(case(**IMPLICIT, machine__blocks=2, machine__overlap="none")).prove()
+    proof = estimate(case(tables, **IMPLICIT, machine__blocks=2, machine__overlap="none")).prove()
     proof.hold()
     assert proof.reads > 0

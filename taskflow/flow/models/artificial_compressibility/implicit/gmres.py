@@ -61,7 +61,7 @@ def _warm(f: Roles, *roles: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(f["T" + names[0].removeprefix("p")] for names in roles)
 
 
-def weights(system: LinearSystem) -> dict[str, float]:
+def weights(system: LinearSystem) -> dict[str, Any]:
     """Those of the squares of p and T."""
     return {"weight": system.weight, "warmth": system.warmth}
 
