@@ -142,7 +142,10 @@ def test_blocks_change_no_bit_of_implicit_marching_in_real_time():
         assert alone.scalars[LOOKS] == cut.scalars[LOOKS]
 
 
-def test_heat_and_scalars_have_rates_of_change_of_their_own():
+@pytest.mark.parametrize(
+    "kind", [ArtificialCompressibility, pytest.param(ImplicitCompressibility, marks=pytest.mark.slow)]
+)
+def test_heat_and_scalars_have_rates_of_change_of_their_own(kind):
     """A wave of each is carried and fades, in a uniform stream; of second order."""
     chart, kappa, spread = Chart((64, 4, 1), lambda x, y, z: (2 * np.pi * x, y, z), "xyz"), 0.3, 0.1
     x = chart.centres[0]
@@ -150,9 +153,10 @@ def test_heat_and_scalars_have_rates_of_change_of_their_own():
     def wave(t: float, rate: float) -> np.ndarray:
         return np.sin(x - t) * np.exp(-rate * t)
 
-    model = ArtificialCompressibility(
+    how = {"ramp": Ramp(1e4, 1e4)} if kind is ImplicitCompressibility else {}
+    model = kind(
         (chart.box,), Fluid(0.05), (), 1.0, planar=True, largest_volume=float(chart.volumes.max()), heat=Heat(kappa),
-        passive=(Passive("dye", spread),), real=DualTime(1e-4, 2000, 2 * np.pi),
+        passive=(Passive("dye", spread),), real=DualTime(1e-4, 2000, 2 * np.pi), **how,
     )  # fmt: skip
     begun = {"p": 0.0, "u": 1.0, "v": 0.0, "w": 0.0, "T": wave(0.0, kappa), "dye": wave(0.0, spread)}
     errors = {"T": [], "dye": []}

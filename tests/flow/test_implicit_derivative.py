@@ -7,41 +7,60 @@ import pytest
 
 from taskflow.flow.models.artificial_compressibility.implicit.derivative import derivative
 from taskflow.flow.reference import artificial_compressibility as reference
-from tests.flow.test_artificial_compressibility import SCHEMES, STATE, expected, geometry, hand, numbers, variants
+from tests.flow.test_artificial_compressibility import (
+    SCHEMES,
+    STATE,
+    expected,
+    faces_that_move,
+    geometry,
+    hand,
+    numbers,
+    variants,
+)
 
 DIRECTION, OUT = ("p_d", "u_d", "v_d", "w_d"), ("p_out", "u_out", "v_out", "w_out")
 EPS = 1e-5
 
 
 @pytest.mark.parametrize(
-    ("scheme", "uniform", "planar", "local"),
-    variants(
-        {("limited", False, False, False), ("central", True, True, True)},
-        SCHEMES, (False, True), (False, True), (False, True),
-    ),
+    ("scheme", "uniform", "planar", "local", "moves", "warm"),
+    [
+        ("limited", False, False, False, True, True),
+        pytest.param("third", False, True, True, True, False, marks=pytest.mark.slow),
+        pytest.param("pressure", True, False, True, False, True, marks=pytest.mark.slow),
+        *variants({("central", True, True, True, False, False)}, SCHEMES, *[(False, True)] * 3, (False,), (False,)),
+    ],
 )  # fmt: skip
-def test_the_derivative_of_the_residual(scheme, uniform, planar, local, device):
-    """Beside sides of all kinds, with the term of pseudo-time; with a b of its own, that of real time, too."""
+def test_the_derivative_of_the_residual(scheme, uniform, planar, local, moves, warm, device):
+    """Beside sides of all kinds, with the term of pseudo-time; with a b of its own, that of real time, too; of faces
+    that move, and of warm fluid.
+    """
     made, slowness = hand("f8", device, uniform=uniform), 0.3
-    made.fill((*DIRECTION, *OUT), seed=11)
+    made.fill((*DIRECTION, "T_d", *OUT, "T_out"), seed=11)
+    more = ("T", "T_d", "T_out") if warm else ()
+    state, directions, results = ((*names, *more[n : n + 1]) for n, names in enumerate((STATE, DIRECTION, OUT)))
     made.scalars |= {"slowness": slowness, "rate": 0.7}
     b = made.fields["b"] if local else np.full_like(made.fields["b"], 1.3)
-    flow = {name: made.fields[name].copy() for name in STATE}
+    swept = faces_that_move(made) if moves else None
+    flow = {name: made.fields[name].copy() for name in state}
     out = {}
     for sign in (1, -1):
-        for name, along in zip(STATE, DIRECTION, strict=True):
+        for name, along in zip(state, directions, strict=True):
             made.fields[name] = flow[name] + sign * EPS * made.fields[along]
-        out[sign], how = expected(made, scheme, STATE, planar=planar, b=b)
+        out[sign], how = expected(made, scheme, state, planar=planar, b=b, swept=swept)
     made.fields |= flow
     areas, volumes = geometry(made)
-    pace = slowness / reference.step_per_volume(np.stack([flow[n] for n in "uvw"]), areas, volumes, b, 0.03, how)
+    pace = slowness / reference.step_per_volume(np.stack([flow[n] for n in "uvw"]), areas, volumes, b, 0.03, how, swept)
     made.run(derivative(
-        STATE, DIRECTION, OUT, "sides", None if uniform else "metrics", "b" if local else None, over=made.box,
-        slowness="slowness", rate="rate" if local else None, numbers=numbers(scheme, uniform=uniform, planar=planar),
+        STATE, DIRECTION, OUT, more or None, "sides", None if uniform else "metrics",
+        "swept" if moves else None, "b" if local else None, over=made.box, slowness="slowness",
+        rate="rate" if local else None, numbers=numbers(scheme, uniform=uniform, planar=planar),
     ))  # fmt: skip
-    for name, along, result in zip(STATE, DIRECTION, OUT, strict=True):
+    lift = dict(zip("uvw", (0.4, 0.1, -0.2), strict=True)) if warm else {}
+    for name, along, result in zip(state, directions, results, strict=True):
         steady = (out[1][name] - out[-1][name]) / (2 * EPS)
         change = 0.7 * reference.at(volumes) if local and name != "p" else 0.0
         wanted = steady + (pace / (reference.at(b) if name == "p" else 1.0) + change) * made.values(along)
+        wanted -= lift.get(name, 0.0) * reference.at(volumes) * made.values("T_d")
         difference = np.abs(made.values(result) - wanted).max()
         assert difference < 1e-6 * np.abs(wanted).max(), name

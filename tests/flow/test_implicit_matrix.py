@@ -12,7 +12,7 @@ from taskflow.flow.reference import artificial_compressibility as reference
 from taskflow.flow.reference.artificial_compressibility import LAYERS, Discretisation
 from taskflow.flow.reference.implicit_compressibility import first_order, mirrored
 from tests.flow.byhand import ByHand
-from tests.flow.test_artificial_compressibility import STATE, geometry, hand, numbers
+from tests.flow.test_artificial_compressibility import STATE, faces_that_move, geometry, hand, numbers
 
 CELLS, EPS = (7, 5, 6), 1e-6
 
@@ -27,7 +27,7 @@ def assembled(
         made.fields[name] = np.zeros((*shape[:2], values, shape[2]))
     made.scalars |= {"slowness": slowness, "rate": 0.7}
     made.run(matrix(
-        STATE, "coupling", "pivot", None, "sides", None if uniform else "metrics", None,
+        STATE, "coupling", "pivot", None, "sides", None if uniform else "metrics", None, None,
         over=made.box, slowness="slowness", rate=rate,
         numbers=numbers("third", uniform=uniform, planar=planar, cells=cells),
     ))  # fmt: skip
@@ -50,12 +50,17 @@ def block(made: ByHand, cell, side: int | None) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    ("uniform", "planar"),
-    [(False, False), *(pytest.param(True, planar, marks=pytest.mark.slow) for planar in (False, True))],
+    ("uniform", "planar", "moves"),
+    [
+        (False, False, True),
+        pytest.param(False, False, False, marks=pytest.mark.slow),
+        *(pytest.param(True, planar, False, marks=pytest.mark.slow) for planar in (False, True)),
+    ],
 )
-def test_the_matrix_is_the_derivative_of_the_residual_of_first_order(uniform, planar, device):
+def test_the_matrix_is_the_derivative_of_the_residual_of_first_order(uniform, planar, moves, device):
     """Cells that are three apart along an axis have no neighbour in common: 27 colours."""
     made = assembled(device, uniform=uniform, planar=planar)
+    swept = faces_that_move(made) if moves else None
     areas, volumes = geometry(made)
     how = Discretisation(0.03, 1.3, planar=planar)
     q = np.stack([made.fields[name] for name in STATE])
@@ -64,19 +69,18 @@ def test_the_matrix_is_the_derivative_of_the_residual_of_first_order(uniform, pl
     q = mirrored(q, sides, given)
     made.fields |= dict(zip(STATE, q, strict=True))
     made.run(matrix(
-        STATE, "coupling", "pivot", None, "sides", None if uniform else "metrics", None,
-        over=made.box, slowness="slowness", rate=None,
-        numbers=numbers("third", uniform=uniform, planar=planar),
+        STATE, "coupling", "pivot", None, "sides", None if uniform else "metrics", "swept" if moves else None, None,
+        over=made.box, slowness="slowness", rate=None, numbers=numbers("third", uniform=uniform, planar=planar),
     ))  # fmt: skip
     velocity = q[1:]
-    pace = 0.3 / reference.step_per_volume(velocity, areas, volumes, np.full_like(volumes, 1.3), 0.03, how)
+    pace = 0.3 / reference.step_per_volume(velocity, areas, volumes, np.full_like(volumes, 1.3), 0.03, how, swept)
     worst, largest = 0.0, max(np.abs(made.fields[name]).max() for name in ("coupling", "pivot"))
     for colour, column in product(product(range(3), repeat=3), range(4)):
         moved = [q.copy(), q.copy()]
         picked = tuple(slice(LAYERS + first, -LAYERS, 3) for first in reversed(colour))
         for sign, state in zip((1, -1), moved, strict=True):
             state[(column, *picked)] += sign * EPS
-        one, other = (first_order(mirrored(s, sides, given), q, sides, areas, volumes, how) for s in moved)
+        one, other = (first_order(mirrored(s, sides, given), q, sides, areas, volumes, how, swept) for s in moved)
         difference = (one - other) / (2 * EPS)
         for cell in product(*(range(n) for n in CELLS)):
             for side in (None, *range(6)):

@@ -47,6 +47,8 @@ SLIDING = changed(
     (SHEDDING, {"1": [2, 1, 1], "2": [1, 2, 1]}), (PITCHING, {"1": [2, 1, 1], "2": [1, 2, 1]}),
     (WARM, {"2": [1, 2, 2]}), (SLIDING, {"4": [1, 1, 2]}),
     (changed(SHEDDING, method__march="implicit"), {"1": [2, 1, 1]}),
+    (changed(PITCHING, method__march="implicit"), {"1": [2, 1, 1]}),
+    (changed(WARM, method__march="implicit", grid__cells=[10, 12, 6]), {"2": [1, 2, 1]}),
 ])  # fmt: skip
 def test_real_time_has_the_same_bits_for_any_blocks_and_goes_on_after_a_break(tmp_path, tables, cuts):
     tables = changed(tables, method__inner={"iterations": 10})  # too few: bits are to be the same all the way
@@ -108,10 +110,11 @@ def test_steps_of_real_time_are_proved():
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_kernels_of_real_time_and_of_moving_grids_compile_for_gpus(tmp_path):
+@pytest.mark.parametrize("march", ["rk4", "implicit"])
+def test_kernels_of_real_time_and_of_moving_grids_compile_for_gpus(march, tmp_path):
     from tests.test_gpu_texts import messages, texts
 
-    (tmp_path / "case.toml").write_text(case(PITCHING).to_toml())
+    (tmp_path / "case.toml").write_text(case(PITCHING, method__march=march).to_toml())
     assert [told for text in texts(tmp_path / "case.toml", "double") if (told := messages(text))] == []
 
 
@@ -200,13 +203,14 @@ def test_fluid_that_is_pushed_to_and_fro_goes_where_the_force_sends_it(tmp_path)
     assert np.log2(apart[1] / apart[2]) == pytest.approx(2.0, abs=0.1)
 
 
-def test_a_uniform_stream_stays_as_it_is_on_a_grid_that_moves(tmp_path):
+@pytest.mark.parametrize("march", ["rk4", pytest.param("implicit", marks=pytest.mark.slow)])
+def test_a_uniform_stream_stays_as_it_is_on_a_grid_that_moves(march, tmp_path):
     """V1 in motion: an o-grid that turns and plunges, with steps of one length and of several."""
     stream = {"type": "far-field", "velocity": [1.0, 0.3, 0.0]}
     sides = {"body": stream, "far": stream, "ends": "symmetry"}
     moving = case(
         PITCHING, boundaries=sides, initial={"velocity": [1.0, 0.3, 0.0]}, time={"end": 0.43, "step": 0.05},
-        output__every=0.15,
+        output__every=0.15, method__march=march,
     )  # fmt: skip
     go(moving, tmp_path / "run")
     fields, _ = contents(tmp_path / "run")
@@ -221,6 +225,21 @@ def test_a_uniform_stream_stays_as_it_is_on_a_grid_that_moves(tmp_path):
     assert len(set(grids)) == found.sizes["time"] == 4  # points of each time
     for number, (name, value) in product((0, 1), {"p": 0.0, "u": 1.0, "v": 0.3, "w": 0.0}.items()):
         assert abs(fields[f"{number}/{name}"] - value).max() < 1e-12
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_implicit_marching_solves_the_same_steps_on_a_grid_that_moves(tmp_path):
+    """As explicit marching, where both leave next to nothing of the residuals."""
+    tight = changed(PITCHING, method__inner={"tolerance": 1e-8, "iterations": 20000})
+    for march in ("rk4", "implicit"):
+        go(case(tight, method__march=march), tmp_path / march)
+    (fields, log), (expected, lines) = contents(tmp_path / "implicit"), contents(tmp_path / "rk4")
+    for number, name in product((0, 1), "puv"):
+        np.testing.assert_allclose(fields[f"{number}/{name}"], expected[f"{number}/{name}"], rtol=0, atol=1e-5)
+    for one, other in zip(log[1:], lines[1:], strict=True):
+        assert one["inner"] < other["inner"] / 10
+        assert one["bodies"]["body"]["force"] == pytest.approx(other["bodies"]["body"]["force"], abs=1e-4)
 
 
 def test_what_faces_sweep_is_the_change_of_volumes():

@@ -7,7 +7,7 @@ import pytest
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.restart import newest_restart
 from tests.simulation.going_on import go
-from tests.simulation.on_charts import CYLINDER, LID, TURNED, case
+from tests.simulation.on_charts import CYLINDER, LID, TURNED, case, changed
 from tests.simulation.test_charts_case import problems
 from tests.simulation.test_charts_run import SAVED, check_same, contents
 
@@ -34,10 +34,6 @@ IMPLICIT = {"method__march": "implicit"}
      "method.linear.tolerance = 1.0: give a number < 1, of the residual that the linear equations begin with"),
     (CYLINDER, {"method__linear": {"lag": 5}},
      "method.linear.lag = 5: the matrix is made anew in every outer iteration; leave it out"),
-    (CYLINDER, {"time": {"steps": 4, "step": 0.1}, "output__every": {"steps": 2}, "motion": {"angle": {"z": "sin(t)"}}},
-     'method.march = "implicit": a grid that moves is not marched implicitly in this version; give march = "rk4"'),
-    (LID, {"method__steps": None, "scalars": None},
-     'method.march = "implicit": heat is not marched implicitly in this version; give march = "rk4"'),
 ])  # fmt: skip
 def test_what_is_wrong_is_told_with_its_remedy(tables, changes, line):
     assert problems(tables, **{**IMPLICIT, **changes}) == [line]
@@ -65,7 +61,10 @@ def test_real_time_has_longer_steps_of_pseudo_time_and_two_levels():
 
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
-@pytest.mark.parametrize(("tables", "cuts"), [(CYLINDER, {"1": [2, 1, 1]}), (TURNED, {})])
+@pytest.mark.parametrize(
+    ("tables", "cuts"),
+    [(CYLINDER, {"1": [2, 1, 1]}), (TURNED, {}), (changed(LID, method__steps="local", method__march="implicit"), {})],
+)
 def test_runs_have_the_same_bits_for_any_blocks_and_go_on_after_a_break(tmp_path, tables, cuts):
     go(case(tables, **IMPLICIT), tmp_path / "whole")
     go(case(tables, **IMPLICIT, machine__cuts=cuts), tmp_path / "cut", (1, 1, 2))
@@ -81,9 +80,11 @@ def test_runs_have_the_same_bits_for_any_blocks_and_go_on_after_a_break(tmp_path
 
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
-def test_an_outer_iteration_is_proved():
+@pytest.mark.parametrize("tables", [CYLINDER, changed(LID, method__steps="local")])
+def test_an_outer_iteration_is_proved(tables):
+    """With heat and scalars, too."""
     from taskflow.simulation.estimate import estimate
 
-    proof = estimate(case(**IMPLICIT, machine__blocks=2, machine__overlap="none")).prove()
+    proof = estimate(case(tables, **IMPLICIT, machine__blocks=2, machine__overlap="none")).prove()
     proof.hold()
     assert proof.reads > 0

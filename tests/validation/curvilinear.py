@@ -231,7 +231,10 @@ class Nusselt(NamedTuple):
     mass: float
 
 
-def heated(cells: tuple[int, int, int], Ra: float, steady: float = 1e-6, **method: Any) -> Nusselt:
+def heated(
+    cells: tuple[int, int, int], Ra: float, steady: float = 1e-6, *, every: int = 100,
+    kind: type[ArtificialCompressibility] = ArtificialCompressibility, **method: Any,
+) -> Nusselt:  # fmt: skip
     """Air (Pr = 0.71) between a hot wall at x = 0 and a cold one at x = 1 in a box of uniform cells, insulated at y = 0
     and 1 and, with several cells there, at z = 0 and 1; gravity along -y. The unit of velocity is sqrt(g beta dT L).
     """
@@ -242,11 +245,12 @@ def heated(cells: tuple[int, int, int], Ra: float, steady: float = 1e-6, **metho
     viscosity, diffusivity = (0.71 / Ra) ** 0.5, (0.71 * Ra) ** -0.5
     sides = walls(chart, x_min=hot, x_max=cold)
     heat = Heat(diffusivity, Buoyancy(1.0, 0.5, (0.0, -1.0, 0.0)))
-    flow = ArtificialCompressibility(
+    flow = kind(
         (chart.box,), Fluid(viscosity), sides, 0.3, spacing=spacing, planar=planar, heat=heat, method=Method(**method)
     )
     forces = Forces(flow, sides, {})
-    end = march(flow, chart, {**REST, "T": 0.5}, steps=60000, steady=steady, every=100, after=forces.measure, threads=2)
+    about = {"steps": 60000, "steady": steady, "every": every, "after": forces.measure, "threads": 2}
+    end = march(flow, chart, {**REST, "T": 0.5}, **about)
     through = [forces.of(end.scalars, side) for side in sides]
     mass = abs(sum(one.mass for one in through))
     return Nusselt(-through[0].heat / diffusivity, through[1].heat / diffusivity, end.steps, mass)

@@ -102,6 +102,22 @@ def test_naca0012(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
+def test_naca0012_pitching(tmp_path):
+    """A period repeats that before it within 2 % of the largest lift, which is that of the page."""
+    settings = "grid.cells=[64, 16, 1]", "grid.first=1e-2", "time.step=0.1875", "time.end=18"
+    assert go(tf.Case.load(EXAMPLES / "naca0012_pitching.toml", settings), tmp_path / "run")["ended"] == "end"
+    lines = read_log(tmp_path / "run" / "log.jsonl")
+    lift = np.array([2 * line["bodies"]["body"]["force"][1] for line in lines])
+    second, third = lift[33:65], lift[65:97]
+    assert third.max() == pytest.approx(0.5452, rel=1e-3)
+    assert abs(third - second).max() < 0.02 * third.max()
+    incidence = 1 - np.cos(2 * np.pi * np.arange(1, 33) / 32)
+    up, down = (np.interp(1.0, *q) for q in ((incidence[:16], third[:16]), (incidence[:15:-1], third[:15:-1])))
+    assert up - down > 0.1  # the loop of the page, at half of the incidence
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
 def test_backward_step_inlet(tmp_path):
     """The flow comes back to the floor where Erturk has it at Re = 100, x = 2.922."""
     settings = "grid.cells=[40, 16, 1]", "grid.downstream=10", "grid.upstream=3", "fluid.viscosity=0.02"

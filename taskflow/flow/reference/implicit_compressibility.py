@@ -6,7 +6,7 @@ Blocks are of p, u, v, w.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
@@ -29,25 +29,30 @@ Cells = tuple[int, int, int]
 Blocks = dict[tuple[Cells, Cells], np.ndarray]
 
 
-def absolute(state: np.ndarray, change: np.ndarray, n: np.ndarray, b: float) -> np.ndarray:
-    """|A| change of a state [p, u, v, w] with unit normals n, by eigenvectors; |theta| is smoothed near 0."""
+def absolute(state: np.ndarray, change: np.ndarray, n: np.ndarray, b: float, slide: np.ndarray) -> np.ndarray:
+    """|A| change of a state [p, u, v, w] with unit normals n on faces that move at `slide` along these, by
+    eigenvectors; |theta - slide| is smoothed near 0.
+    """
     theta, jump = (n * state[1:]).sum(0), (n * change[1:]).sum(0)
-    low, size = SMOOTH * np.sqrt(b), np.abs(theta)
-    size = np.where(size < low, (theta**2 / low + low) / 2, size)
+    across = theta - slide
+    low, size = SMOOTH * np.sqrt(b), np.abs(across)
+    size = np.where(size < low, (across**2 / low + low) / 2, size)
     result = size * change
     for sign in (1, -1):
-        speed = theta + sign * np.sqrt(theta**2 + b)
+        speed = ((across + theta) + sign * np.sqrt((across + theta) ** 2 + 4 * b)) / 2
         strength = (change[0] + speed * jump) / (b / speed + speed)
-        vector = np.stack([b / speed, *((n * b / speed + state[1:]) / (speed - theta))])
+        vector = np.stack([b / speed, *((n * b / speed + state[1:]) / (speed - across))])
         result = result + (np.abs(speed) - size) * strength * vector
     return result
 
 
 def first_order(
-    q: np.ndarray, frozen: np.ndarray, sides: np.ndarray, areas: np.ndarray, volumes: np.ndarray, how: Discretisation
+    q: np.ndarray, frozen: np.ndarray, sides: np.ndarray, areas: np.ndarray, volumes: np.ndarray, how: Discretisation,
+    swept: np.ndarray | None = None,
 ) -> np.ndarray:  # fmt: skip
     """The residual [p, u, v, w] of first order of a state: |A| is that of the `frozen` one, friction is along lines of
-    cells alone, and the pressure on walls and inflows that of the cell there. Ghost values are those of q.
+    cells alone, and the pressure on walls and inflows that of the cell there. Ghost values are those of q. `swept`
+    [axis, z, y, x] is what low faces sweep per time.
     """
     total, b = np.zeros((4, *at(volumes).shape)), how.compressibility
     for axis in how.axes:
@@ -57,20 +62,44 @@ def first_order(
         area, volume = at(areas[axis], more=axis), at(volumes, (-1, axis), more=axis) + at(volumes, more=axis)
         size = np.sqrt((area**2).sum(0))
         n = area / size
-        d = absolute(base, high - low, n, b)
+        slide = np.zeros(kind.shape) if swept is None else at(swept[axis], more=axis) / size
+        d = absolute(base, high - low, n, b, slide)
         d[0] /= b
         closed = np.ones(kind.shape, bool)
-        rest = np.zeros(kind.shape)
-        f = (flux(low, n, ~closed, rest) + flux(high, n, ~closed, rest) - d) / 2
+        f = (flux(low, n, ~closed, slide) + flux(high, n, ~closed, slide) - d) / 2
         inside, mean = np.where(beyond, low, high), (low + high) / 2
         wall = np.concatenate([inside[:1], mean[1:]])
         for where, state, shut in ((CLOSED, wall, True), (GIVEN, wall, False), (OPEN, mean, False)):
-            f = np.where(kind == where, flux(state, n, closed & shut, rest), f)
-        theta = (n * mean[1:]).sum(0)
+            f = np.where(kind == where, flux(state, n, closed & shut, slide), f)
+        theta = (n * mean[1:]).sum(0) - slide
         entering = (kind == OPEN) & np.where(beyond, theta < 0, theta > 0)
         f[1:] -= np.where(entering, theta**2, 0.0) * n
         f[1:] -= how.viscosity * 2 * size / volume * (high - low)[1:]
         total += outward(f * size, axis)
+    return total
+
+
+def scalar_first_order(
+    q: Mapping[str, np.ndarray], sides: np.ndarray, areas: np.ndarray, volumes: np.ndarray, how: Discretisation,
+    swept: np.ndarray,
+) -> np.ndarray:  # fmt: skip
+    """What leaves cells of T less T times the mass that leaves, of first order: the mass is that of the mean velocity
+    on faces, T comes from upwind, and is conducted along lines of cells alone. Ghost values are those of q; where
+    nothing comes in through a side, T is that inside.
+    """
+    velocity, total = np.stack([q[name] for name in "uvw"]), np.zeros_like(at(volumes))
+    for axis in how.axes:
+        kind, beyond = kinds(sides, axis)
+        (low, high), (one, other) = ([at(v, (n, axis), more=axis) for n in (-1, 0)] for v in (velocity, q["T"]))
+        area, volume = at(areas[axis], more=axis), at(volumes, (-1, axis), more=axis) + at(volumes, more=axis)
+        mass = np.where(kind == CLOSED, 0.0, (area * (low + high)).sum(0) / 2 - at(swept[axis], more=axis))
+        outside, inside = np.where(beyond, other, one), np.where(beyond, one, other)
+        on_side = np.where(kind == FAR, outside, (outside + inside) / 2)
+        coming = np.where(beyond, mass < 0, mass > 0)
+        side = np.where(coming, on_side, inside)
+        T = np.where(kind == INTERIOR, np.where(mass > 0, one, other), side)
+        conducted = how.diffusivity * 2 * (area**2).sum(0) / volume * (other - one)
+        total += outward(mass * T - conducted, axis) - at(q["T"]) * outward(mass, axis)
     return total
 
 

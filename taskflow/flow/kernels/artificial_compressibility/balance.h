@@ -1,6 +1,7 @@
 // What passes the faces of a cell: mass, momentum and heat, carried and spread.
 #include "faces.h"
 #include "flux.h"
+#include "carried.h"
 #include "viscous.h"
 
 #ifdef PLANAR
@@ -13,17 +14,6 @@ FN Compressibility compressibility(None, const Numbers& n, Index, Index) { retur
 FN Compressibility compressibility(In b, const Numbers&, Index one, Index other) {
   const real here = real(0.5) * (b[one] + b[other]);
   return {here, reciprocal(here)};
-}
-
-// A scalar on a face that a mass flux carries it through: from the upwind side
-FN real carried(const Row& T, real mass, const Lying& side) {
-#ifdef PRESSURE_DAMPING
-  const real inside = mean(T);
-#else
-  const Sides from = limited(T.a, T.b, T.c, T.d);
-  const real inside = mass > 0 ? from.low : from.high;
-#endif
-  return side.kind == INTERIOR ? inside : side.kind == FAR ? (mass > 0 ? T.b : T.c) : mean(T);
 }
 
 struct Warmth {

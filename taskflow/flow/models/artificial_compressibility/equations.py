@@ -23,7 +23,7 @@ LINES, PLANE_LINES = star(2), offsets(x=(-2, 2)) | offsets(y=(-2, 2))
 SHORT, PLANE_SHORT = star(1), offsets(x=NEAR) | offsets(y=NEAR)
 PLANE_EDGES = offsets(x=NEAR, y=NEAR)
 EDGES = PLANE_EDGES | offsets(y=NEAR, z=NEAR) | offsets(x=NEAR, z=NEAR)
-DIFFUSING = ("u", "v", "w", "T", "u_d", "v_d", "w_d")
+DIFFUSING = ("u", "v", "w", "T", "u_d", "v_d", "w_d", "T_d")
 
 
 def _reads(pressure: Stencil, rest: Stencil, beside: Stencil) -> Stencils:
@@ -36,10 +36,11 @@ def _reads(pressure: Stencil, rest: Stencil, beside: Stencil) -> Stencils:
 
 @dataclass(frozen=True)
 class Heat:
-    """The diffusivity of the temperature, and what lift it gives."""
+    """The diffusivity of the temperature, what lift it gives, and how much temperatures `differ`, about."""
 
     diffusivity: float
     buoyancy: Buoyancy | None = None
+    differ: float = 1.0
 
 
 @dataclass(frozen=True)

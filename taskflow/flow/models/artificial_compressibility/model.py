@@ -27,19 +27,11 @@ from taskflow.flow.models.artificial_compressibility.equations import (
     Passive,
     Steps,
 )
+from taskflow.flow.models.artificial_compressibility.ghosts import ghosts_of_flow, ghosts_of_scalar
 from taskflow.flow.models.artificial_compressibility.method import UPWIND_METHOD, Method
 from taskflow.flow.models.artificial_compressibility.pressure_level import shifted
 from taskflow.flow.models.artificial_compressibility.residuals import norm, residuals
-from taskflow.flow.models.artificial_compressibility.sides import (
-    Condition,
-    Edge,
-    Side,
-    edge_ghosts,
-    edges,
-    scalar_edge_ghosts,
-    scalar_ghosts,
-    side_ghosts,
-)
+from taskflow.flow.models.artificial_compressibility.sides import Edge, Side, edges
 from taskflow.flow.models.artificial_compressibility.stage import stage, transport
 from taskflow.flow.operators.momentum import Fluid
 from taskflow.flow.stability import StepLimit
@@ -119,6 +111,11 @@ class ArtificialCompressibility(Model):
         """Fields that no program writes, but `sides` and `metrics`."""
         varying = ("u_s", "v_s", "w_s") if any(side.varying for side in self.sides) else ()
         return (*varying, *(("f_x", "f_y", "f_z") if self.body_force else ()))
+
+    @property
+    def judged(self) -> tuple[Passive, ...]:
+        """The passive scalars whose residuals are measured."""
+        return self.passive if self.real else ()
 
     @property
     def moving(self) -> dict[str, float]:
@@ -263,19 +260,13 @@ class ArtificialCompressibility(Model):
 
     def ghosts(self, f: Roles, age: str) -> Iterator[Launch]:
         """Fill the ghost cells beyond sides, and beyond two of them."""
-        flow, T = self.of(f, STATE, age), f[f"T{age}"] if self.heat else None
-        metrics = None if self.spacing else f.metrics
-        numbers = Condition(diffusivity=self.numbers.diffusivity, volume=self.numbers.volume, areas=self.numbers.areas)
-        for side in self.sides:
-            yield from side_ghosts(side, flow, T, metrics, numbers)
-        for edge in self.edges:
-            yield edge_ghosts(edge, flow[1:], T)
+        yield from self.flow_ghosts(f, age)
         for scalar in self.passive:
-            name, spread = f[f"{scalar.name}{age}"], replace(numbers, diffusivity=scalar.diffusivity)
-            for side in self.sides:
-                yield from scalar_ghosts(side, scalar.name, name, metrics, spread)
-            for edge in self.edges:
-                yield scalar_edge_ghosts(edge, name)
+            yield from ghosts_of_scalar(self, f, self.sides, scalar, f[f"{scalar.name}{age}"])
+
+    def flow_ghosts(self, f: Roles, age: str) -> Iterator[Launch]:
+        """Those of p, u, v, w and T."""
+        yield from ghosts_of_flow(self, f, self.sides, self.of(f, STATE, age), f[f"T{age}"] if self.heat else None)
 
     def place(self, f: Roles) -> tuple[str, str | None, str | None, str | None, tuple[str, ...] | None]:
         """What a residual reads besides the state: sides, metrics, what faces sweep, compressibility and force, in real

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 def residuals(model: ArtificialCompressibility, f: Roles, prefix: str = "") -> Iterator[Launch]:
-    """The scalars most_q = max |R / V| and squares_q, the sum of (R / V)^2, of each equation, behind a prefix; in real
-    time of passive scalars, too. Ghost values have to be those of the present state. The roles of the next state hold
-    R / V afterwards.
+    """The scalars most_q = max |R / V| and squares_q, the sum of (R / V)^2, of each equation, behind a prefix; of
+    passive scalars that are `judged`, too. Ghost values have to be those of the present state. The roles of the next
+    state hold R / V afterwards.
     """
     if model.method.local:
         yield from model.compressibility(f)
-    for scalar in model.passive if model.real else ():
+    for scalar in model.judged:
         yield _residual(model, f, scalar.name, replace(model.numbers, diffusivity=scalar.diffusivity))
         yield from _sizes(model, f, scalar.name, prefix)
     yield _residual(model, f, "T" if model.heat else None, model.numbers)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from taskflow.simulation.build.artificial_compressibility.tables import Compress
 from taskflow.simulation.build.artificial_compressibility.time import ChartTime
 from taskflow.simulation.case.charts.forcing import ChartForcing
 from taskflow.simulation.case.charts.machine import ChartMachine
-from taskflow.simulation.case.charts.scalars import FORMULA, ChartScalar, scalars_have_sides
+from taskflow.simulation.case.charts.scalars import FORMULA, scalars_have_sides
 from taskflow.simulation.case.charts.sides import ChartSides
 from taskflow.simulation.case.control import CheckpointTable, MonitorTable, Output
 from taskflow.simulation.case.initial import Function, Given, Initial
@@ -173,18 +173,24 @@ def free_convection(
     pull = np.array(body.gravity)
     if heat is None or not pull.any():
         return 0.0
+    size = float(np.linalg.norm(pull))
+    along = [np.tensordot(pull / size, _some(chart.vertices), 1) for chart in charts.charts]
+    height = max(float(s.max()) for s in along) - min(float(s.min()) for s in along)
+    return math.sqrt(abs(heat.expansion) * size * warmth(charts, boundaries, initial, heat) * height)
+
+
+def warmth(charts: Grid, boundaries: ChartSides, initial: Initial, heat: Heat) -> float:
+    """The range of the temperatures that are given, the reference among them. Raises BadInput where a formula is not
+    finite.
+    """
     values = [heat.reference]
     for side in boundaries.sides.values():
         values += [number for number in (side.temperature, side.outside_temperature) if number is not None]
-    corners = [_some(chart.vertices) for chart in charts.charts]
     if initial.temperature is not None and not isinstance(initial.temperature, Given):
-        for x in corners:
-            begun = np.asarray(initial.temperature(*x))
+        for chart in charts.charts:
+            begun = np.asarray(initial.temperature(*_some(chart.vertices)))
             values += [float(begun.min()), float(begun.max())]
-    size = float(np.linalg.norm(pull))
-    along = [np.tensordot(pull / size, x, 1) for x in corners]
-    height = max(float(s.max()) for s in along) - min(float(s.min()) for s in along)
-    return math.sqrt(abs(heat.expansion) * size * (max(values) - min(values)) * height)
+    return max(values) - min(values)
 
 
 def _some(vertices: np.ndarray, most: int = 24) -> np.ndarray:
@@ -203,18 +209,6 @@ def _starts_by_formulas(initial: Initial) -> Iterator[Problem]:
                 yield wrong(("initial", name), value.source, FORMULA)
 
 
-def _implicit_is_of_flow_alone(
-    method: CompressibilityMethod, heat: Heat | None, scalars: Sequence[ChartScalar], motion: GridMotion | None
-) -> Iterator[Problem]:  # fmt: skip
-    if method.march == "implicit" and motion is not None:
-        remedy = 'a grid that moves is not marched implicitly in this version; give march = "rk4"'
-        yield wrong(("method", "march"), "implicit", remedy)
-    if method.march == "implicit" and (heat is not None or scalars):
-        named = "heat" if heat is not None else f"scalars.{scalars[0].name}"
-        remedy = f'{named} is not marched implicitly in this version; give march = "rk4"'
-        yield wrong(("method", "march"), "implicit", remedy)
-
-
 def _thin_charts_are_flat(charts: Grid) -> Iterator[Problem]:
     """A chart one cell thick that is joined to itself is one of two dimensions: its third one is left out."""
     sides = {(patch.chart, patch.axis) for patches in charts.sides.values() for patch in patches}
@@ -231,7 +225,7 @@ def _thin_charts_are_flat(charts: Grid) -> Iterator[Problem]:
 
 
 CompressibilityMethod.rules = (
-    scalars_have_sides, _implicit_is_of_flow_alone, _starts_by_formulas, _thin_charts_are_flat,
+    scalars_have_sides, _starts_by_formulas, _thin_charts_are_flat,
     keys_are_read, heat_is_on, _intervals_are_steps, _residual_can_be_reached, _keys_of_real_time,
     _motion_is_possible,
     _pressure_level_is_free, _pressure_point_is_inside, _speed_is_known,

@@ -13,11 +13,10 @@ import numpy as np
 from taskflow.errors import BadInput
 from taskflow.flow import Fluid
 from taskflow.flow.model import VELOCITY
-from taskflow.flow.models.artificial_compressibility.equations import Heat, Passive
+from taskflow.flow.models.artificial_compressibility.equations import Passive
 from taskflow.flow.models.artificial_compressibility.forces import Forces
 from taskflow.flow.models.artificial_compressibility.method import Method
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
-from taskflow.flow.operators.momentum import Buoyancy
 from taskflow.geometry.grids import Grid, thickness, volumes
 from taskflow.geometry.grids.outline import flat
 from taskflow.output import FieldMetadata
@@ -25,6 +24,7 @@ from taskflow.runtime.regions import Field
 from taskflow.simulation.build.artificial_compressibility.boundaries import more_edges, sides_of
 from taskflow.simulation.build.artificial_compressibility.constants import ChartConstants, constant_fields
 from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain, centres
+from taskflow.simulation.build.artificial_compressibility.heat import heat_of
 from taskflow.simulation.build.artificial_compressibility.inner import InnerCriterion
 from taskflow.simulation.build.artificial_compressibility.measures import CompressibilityMeasures
 from taskflow.simulation.build.artificial_compressibility.moments import sides_fit
@@ -114,8 +114,6 @@ class CompressibilitySystem(System):
     def model(self) -> ArtificialCompressibility:
         """The equations with their sides."""
         case, domain = self.sim.case, self.domain
-        warm = case.heat
-        heat = Heat(warm.diffusivity, Buoyancy(warm.expansion, warm.reference, case.body.gravity)) if warm else None
         kind, how = case.own.marching(real=not domain.steady)
         return kind(
             domain.atlas.charts,
@@ -123,7 +121,7 @@ class CompressibilitySystem(System):
             sides_of(case, self.grid, domain.atlas.ghost, planar=self._planar),
             self.speed,
             method=self._method,
-            heat=heat,
+            heat=heat_of(case, self.grid),
             passive=tuple(Passive(scalar.name, scalar.diffusivity) for scalar in case.scalars),
             spacing=self._spacing,
             largest_volume=max(float(volumes(chart.vertices).max()) for chart in self.grid.charts),

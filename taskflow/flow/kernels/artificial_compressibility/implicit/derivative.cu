@@ -10,6 +10,7 @@
 #include "tangent.h"
 namespace tangent {
 #include "../flux.h"
+#include "../carried.h"
 }
 #include "../viscous.h"
 #include "../pace.h"
@@ -28,33 +29,62 @@ FN tangent::Compressibility fixed(In b, const Numbers& n, Index one, Index other
   return {here, reciprocal(here)};
 }
 
-// How what passes a face changes; friction is linear.
-template <class F, class Geometry, class B>
-FN Values<4> changed(const tangent::Fields& q, In u, In v, In w, const Geometry& g, InByte sides, B b, const F& f, const Steps& steps,
-                    const Numbers& n) {
+FN None steady(None) { return {}; }
+FN tangent::real steady(real swept) { return swept; }
+
+FN None with_slope(None, None) { return {}; }
+FN tangent::In with_slope(In T, In slope) { return {T, slope}; }
+
+// How what passes a face changes, with heat that of heat and the mass that passes, too; friction is linear.
+template <class Heat, class F, class Geometry, class B, class Swept>
+FN auto changed(const tangent::Fields& q, Heat T, In u, In v, In w, const Geometry& g, InByte sides, B b, Swept field, const F& f,
+                const Steps& steps, const Numbers& n) {
   const Index A = steps.of<F::axis>();
   const Lying side = lying_on(sides, f, A);
   const auto conduct = diffusion<F::axis>(g, f);
   const Vector friction{conduct(u, f, steps), conduct(v, f, steps), conduct(w, f, steps)};
-  const tangent::Flux flux = tangent::through(tangent::rows(q, f, A), g, f, side, fixed(b, n, f - A, f), n, None{});
+  const auto swept = steady(swept_by<F::axis>(field, f));
+  const tangent::Flux flux = tangent::through(tangent::rows(q, f, A), g, f, side, fixed(b, n, f - A, f), n, swept);
   const tangent::State all = flux.carried + flux.added;
   const Vector momentum = plus({all.u.x.slope, all.u.y.slope, all.u.z.slope}, -n.viscosity, friction);
-  return {{all.p.slope, momentum.x, momentum.y, momentum.z}};
+  Values<4 + 2 * present<Heat>> out{{all.p.slope, momentum.x, momentum.y, momentum.z}};
+  if constexpr (present<Heat>) {
+    const tangent::real mass = tangent::relative(all.p, swept);
+    out.of[4] = (mass * tangent::carried(tangent::row(T, f, A), mass, side)).slope - n.diffusivity * conduct(T.slope, f, steps);
+    out.of[5] = all.p.value;
+  }
+  return out;
 }
 
-TASK derivative(Range range, In p, In u, In v, In w, In p_d, In u_d, In v_d, In w_d, Out p_out, Out u_out, Out v_out, Out w_out,
-                InByte sides OPTIONAL(metrics) OPTIONAL(b), In64 slowness OPTIONAL(rate), Numbers numbers) {
+// The lift of warmer fluid, and how the balance of heat changes
+FN Vector lifted(None, Index, real, const Numbers&) { return {0, 0, 0}; }
+FN Vector lifted(tangent::In T, Index c, real volume, const Numbers& n) {
+  const real warm = volume * T.slope[c];
+  return {n.lift[0] * warm, n.lift[1] * warm, n.lift[2] * warm};
+}
+FN void keep_heat(None, None, Index, const Values<4>&, real) {}
+FN void keep_heat(Out T_out, tangent::In T, Index c, const Values<6>& out, real all) {
+  T_out[c] = out.of[4] - (out.of[0] * T.value[c] + out.of[5] * T.slope[c]) + all * T.slope[c];
+}
+
+TASK derivative(Range range, In p, In u, In v, In w, In p_d, In u_d, In v_d, In w_d, Out p_out, Out u_out, Out v_out, Out w_out
+                OPTIONAL(T) OPTIONAL(T_d) OPTIONAL(T_out), InByte sides OPTIONAL(metrics) OPTIONAL(swept) OPTIONAL(b), In64 slowness OPTIONAL(rate), Numbers numbers) {
   STRIDES(range)
   const Steps steps{X, Y, Z};
   const tangent::Fields q{{p, p_d}, {u, u_d}, {v, v_d}, {w, w_d}};
+  const auto heat = with_slope(T, T_d);
   const auto g = geometry(metrics, numbers);
   const real slow = real(*slowness);
   const auto change = number(rate);
-  const auto face = CELL(f) { return changed(q, u_d, v_d, w_d, g, sides, b, f, steps, numbers); };
-  balance_cells<4, AXES>(range, face, STORE(c, out) {
-    const real here = compressible(b, numbers, c, c), pseudo = slow * per_step(g, c, {u[c], v[c], w[c]}, here, numbers, None{});
-    const real all = both(pseudo, change, g.volume(c));
+  const auto face = CELL(f) { return changed(q, heat, u_d, v_d, w_d, g, sides, b, swept, f, steps, numbers); };
+  constexpr int COUNT = 4 + 2 * present<decltype(T)>;
+  balance_cells<COUNT, AXES>(range, face, STORE(c, out) {
+    const real here = compressible(b, numbers, c, c), pseudo = slow * per_step(g, c, {u[c], v[c], w[c]}, here, numbers, swept);
+    const real volume = g.volume(c), all = both(pseudo, change, volume);
+    const Vector lift = lifted(heat, c, volume, numbers);
     p_out[c] = out.of[0] + pseudo * reciprocal(here) * p_d[c];
-    u_out[c] = out.of[1] + all * u_d[c], v_out[c] = out.of[2] + all * v_d[c], w_out[c] = out.of[3] + all * w_d[c];
+    u_out[c] = out.of[1] + all * u_d[c] - lift.x, v_out[c] = out.of[2] + all * v_d[c] - lift.y;
+    w_out[c] = out.of[3] + all * w_d[c] - lift.z;
+    keep_heat(T_out, heat, c, out, all);
   });
 }

@@ -6,27 +6,27 @@
 #include "matrix.h"
 
 // What a face gives to the block of its cell, and the block for the cell beyond
-template <int SIDE, class Geometry, class B, class Coupling>
-FN void face(const Fields& q, B b, InByte sides, const Geometry& g, const Cell& c, const Steps& steps, const Numbers& n, Block& own,
+template <int SIDE, class Geometry, class B, class Swept, class Coupling>
+FN void face(const Fields& q, B b, Swept swept, InByte sides, const Geometry& g, const Cell& c, const Steps& steps, const Numbers& n, Block& own,
              const Coupling& coupling) {
-  const Across f = across<SIDE>(g, b, c, steps, n);
+  const auto f = across<SIDE>(g, b, swept, c, steps, n);
   const Vector s = f.area, u = q.velocity(c), v = q.velocity(f.beyond);
-  const real half = real(0.5);
+  const real half = real(0.5), friction = n.viscosity * f.conductance;
   const int kind = sides[f.beyond];
   Block other{};
   if (kind == INTERIOR || kind == FAR) {
-    add_pressure(own, half, s), add_convection(own, half, u, s), add_friction(own, f.friction);
-    add_absolute(own, half, absolute(half * (u + v), s, f.b), s, reciprocal(f.b));
-    if (kind == INTERIOR) other = coupled(u, v, s, f.friction, f.b);
+    add_pressure(own, half, s), add_convection(own, half, u, s, f.swept), add_friction(own, friction);
+    add_absolute(own, half, absolute(half * (u + v), s, f.b, f.swept), s, reciprocal(f.b));
+    if (kind == INTERIOR) other = coupled(u, v, s, friction, f.b, f.swept);
   } else if (kind == OPEN) {
-    const real theta = dot(s, u), entering = theta < 0 ? -2 * theta * reciprocal(square(s)) : real(0);
-    add_convection(own, 1, u, s);
+    const real theta = relative(dot(s, u), f.swept), entering = theta < 0 ? -2 * theta * reciprocal(square(s)) : real(0);
+    add_convection(own, 1, u, s, f.swept);
     for (int m = 0; m < 3; ++m) {
       const Vector back = (entering * part(s, m)) * s;
       own.of[5 + m] += back.x, own.of[9 + m] += back.y, own.of[13 + m] += back.z;
     }
   } else {
-    add_pressure(own, 1, s), add_friction(own, 2 * f.friction);
+    add_pressure(own, 1, s), add_friction(own, 2 * friction);
   }
   for (int m = 0; m < 16; ++m) coupling(c, 16 * SIDE + m) = other.of[m];
 }
@@ -38,7 +38,7 @@ FN void keep(const Stored& stored, const Cell& c, const Block& m) {
 }
 
 TASK matrix(Range range, In p, In u, In v, In w, OutPrivate<96, Real_coupling> coupling, OutValuesOf<16, Real_pivot> pivot OPTIONAL(own),
-            InByte sides OPTIONAL(metrics) OPTIONAL(b), In64 slowness OPTIONAL(rate), Numbers numbers) {
+            InByte sides OPTIONAL(metrics) OPTIONAL(swept) OPTIONAL(b), In64 slowness OPTIONAL(rate), Numbers numbers) {
   STRIDES(range)
   const Steps steps{X, Y, Z};
   const Fields q{p, u, v, w};
@@ -46,16 +46,16 @@ TASK matrix(Range range, In p, In u, In v, In w, OutPrivate<96, Real_coupling> c
   const real slow = real(*slowness);
   const auto change = number(rate);
   for_cells(range, CELL(c) {
-    const real here = compressible(b, numbers, c, c), pseudo = slow * per_step(g, c, q.velocity(c), here, numbers, None{});
+    const real here = compressible(b, numbers, c, c), pseudo = slow * per_step(g, c, q.velocity(c), here, numbers, swept);
     Block block{};
     block.of[0] = pseudo * reciprocal(here);
     add_friction(block, both(pseudo, change, g.volume(c)));
-    face<0>(q, b, sides, g, c, steps, numbers, block, coupling), face<1>(q, b, sides, g, c, steps, numbers, block, coupling);
-    face<2>(q, b, sides, g, c, steps, numbers, block, coupling), face<3>(q, b, sides, g, c, steps, numbers, block, coupling);
+    face<0>(q, b, swept, sides, g, c, steps, numbers, block, coupling), face<1>(q, b, swept, sides, g, c, steps, numbers, block, coupling);
+    face<2>(q, b, swept, sides, g, c, steps, numbers, block, coupling), face<3>(q, b, swept, sides, g, c, steps, numbers, block, coupling);
 #ifdef PLANAR
     for (int n = 64; n < 96; ++n) coupling(c, n) = 0;
 #else
-    face<4>(q, b, sides, g, c, steps, numbers, block, coupling), face<5>(q, b, sides, g, c, steps, numbers, block, coupling);
+    face<4>(q, b, swept, sides, g, c, steps, numbers, block, coupling), face<5>(q, b, swept, sides, g, c, steps, numbers, block, coupling);
 #endif
     keep(pivot, c, block), keep(own, c, block);
   });

@@ -14,9 +14,10 @@ FN real part(Vector a, int n) { return n == 0 ? a.x : n == 1 ? a.y : a.z; }
 // f times the pressure's part in the flux through an area
 FN void add_pressure(Block& m, real f, Vector s) { m.of[4] += f * s.x, m.of[8] += f * s.y, m.of[12] += f * s.z; }
 
-// f dF/du, the flux through an area being F = (u.s, u (u.s) + p s)
-FN void add_convection(Block& m, real f, Vector u, Vector s) {
-  const real theta = f * dot(s, u);
+// f dF/du, the flux through an area being F = (u.s, u (u.s - swept) + p s)
+template <class Swept>
+FN void add_convection(Block& m, real f, Vector u, Vector s, Swept swept) {
+  const real theta = f * relative(dot(s, u), swept);
   for (int n = 0; n < 3; ++n) {
     const real along = f * part(s, n);
     m.of[1 + n] += along;
@@ -33,14 +34,31 @@ struct Absolute {
   real speed, mass_p, mass_jump;
   Vector of_p, of_jump;
 };
-FN Absolute absolute(Vector u, Vector s, real b) {
+FN real smoothed(real theta, real low) {
+  const real size = magnitude(theta);
+  return size < low ? real(0.5) * (theta * theta * reciprocal(low) + low) : size;
+}
+FN Absolute absolute(Vector u, Vector s, real b, None) {
   const real theta = dot(s, u), s2 = square(s), sound = root(theta * theta + b * s2), inverse = reciprocal(sound * s2), half = real(0.5) * inverse;
-  const real low = real(0.02) * root(b * s2), size = magnitude(theta), speed = size < low ? real(0.5) * (theta * theta * reciprocal(low) + low) : size;
+  const real speed = smoothed(theta, real(0.02) * root(b * s2));
   const real up = (sound + theta - speed) * half, down = -((sound - theta - speed) * half), share = inverse * s2;
   const real up_p = up * s2, up_jump = up * (theta + sound), down_p = down * s2, down_jump = down * (theta - sound);
   const auto mass = [=](real up, real down) { return up * (sound - theta) - down * (sound + theta); };
   const auto momentum = [=](real up, real down) {
     return plus((share * s2 * (up - down)) * u, share * (up * (sound - theta) + down * (sound + theta)), s);
+  };
+  return {speed, mass(up_p, down_p), mass(up_jump, down_jump), momentum(up_p, down_p), momentum(up_jump, down_jump)};
+}
+// The same of a face that moves
+FN Absolute absolute(Vector u, Vector s, real b, real swept) {
+  const real theta = dot(s, u), s2 = square(s), m = middle_of(theta, swept), sound = root(m * m + b * s2), half = real(0.5) * reciprocal(sound * s2);
+  const real speed = smoothed(theta - swept, real(0.02) * root(b * s2)), lag = real(0.5) * swept;
+  const real first = reciprocal(sound + lag), second = reciprocal(sound - lag);
+  const real up = (sound + m - speed) * half, down = -((sound - m - speed) * half);
+  const real up_p = up * s2, up_jump = up * (m + sound), down_p = down * s2, down_jump = down * (m - sound);
+  const auto mass = [=](real up, real down) { return up * (sound - m) - down * (sound + m); };
+  const auto momentum = [=](real up, real down) {
+    return plus((s2 * (up * first - down * second)) * u, up * (sound - m) * first + down * (sound + m) * second, s);
   };
   return {speed, mass(up_p, down_p), mass(up_jump, down_jump), momentum(up_p, down_p), momentum(up_jump, down_jump)};
 }
@@ -57,26 +75,33 @@ FN void add_absolute(Block& m, real f, const Absolute& a, Vector s, real inverse
   }
 }
 
-// A face of a cell: its area, towards the cell beyond; what friction passes there; b
+// A face of a cell: its area, towards the cell beyond; what a difference across it conducts; b; what it sweeps, outwards
+template <class Swept>
 struct Across {
   Index beyond;
   Vector area;
-  real friction, b;
+  real conductance, b;
+  Swept swept;
 };
-template <int SIDE, class Geometry, class B>
-FN Across across(const Geometry& g, B b, const Cell& c, const Steps& steps, const Numbers& n) {
+FN None turned(real, None) { return {}; }
+FN real turned(real sign, real swept) { return sign * swept; }
+template <int SIDE, class Geometry, class B, class Field>
+FN auto across(const Geometry& g, B b, Field field, const Cell& c, const Steps& steps, const Numbers& n) {
   constexpr int D = SIDE / 2;
   constexpr bool HIGHER = SIDE % 2;
   const Index beyond = HIGHER ? c + steps.of<D>() : c - steps.of<D>();
   const Cell f{c.i + (HIGHER && D == 0), c.j + (HIGHER && D == 1), c.k + (HIGHER && D == 2), HIGHER ? beyond : Index(c)};
-  return {beyond, real(HIGHER ? 1 : -1) * whole(g.template face<D>(f)), n.viscosity * diffusion<D>(g, f).normal, compressible(b, n, c, beyond)};
+  const real sign = HIGHER ? 1 : -1;
+  auto swept = turned(sign, swept_by<D>(field, f));
+  return Across<decltype(swept)>{beyond, sign * whole(g.template face<D>(f)), diffusion<D>(g, f).normal, compressible(b, n, c, beyond), swept};
 }
 
 // The block of a cell with the velocity u for another with v, s being the area towards that
-FN Block coupled(Vector u, Vector v, Vector s, real friction, real b) {
+template <class Swept>
+FN Block coupled(Vector u, Vector v, Vector s, real friction, real b, Swept swept) {
   Block m{};
   const real half = real(0.5);
-  add_pressure(m, half, s), add_convection(m, half, v, s);
-  add_absolute(m, -half, absolute(half * (u + v), s, b), s, reciprocal(b)), add_friction(m, -friction);
+  add_pressure(m, half, s), add_convection(m, half, v, s, swept);
+  add_absolute(m, -half, absolute(half * (u + v), s, b, swept), s, reciprocal(b)), add_friction(m, -friction);
   return m;
 }

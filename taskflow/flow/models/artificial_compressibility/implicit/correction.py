@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
-from taskflow.flow.models.artificial_compressibility.implicit import outer
 from taskflow.flow.models.artificial_compressibility.implicit.derivative import TEXTS
 from taskflow.flow.models.artificial_compressibility.implicit.gmres import (
     AFTER,
@@ -16,9 +15,11 @@ from taskflow.flow.models.artificial_compressibility.implicit.gmres import (
     LinearSystem,
     Program,
     Scalars,
+    added,
     fields,
     length,
     measured,
+    same,
 )
 from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, PIVOT
 from taskflow.runtime.tasks import Components, Read, Repeat, Roles, Write, derive, task
@@ -50,16 +51,17 @@ class Correction:
         """x of A x = r, about."""
         yield from measured(f, system, RIGHT)
         yield derive(self._begin, ("begun", "taken"))
-        yield outer.same(fields(f, AFTER), fields(f, RIGHT), over=system.cells)
+        yield from same(f, system, AFTER, RIGHT)
         yield from system.precondition(f)
-        yield outer.same(fields(f, UPDATE), fields(f, BEFORE), over=system.cells)
+        yield from same(f, system, UPDATE, BEFORE)
         if self.sweeps > 1:
             yield Repeat(partial(self._again, system), self.sweeps - 1)
 
     def _again(self, system: LinearSystem, f: Roles) -> Program:
         yield left(f.coupling, f.own, fields(f, RIGHT), fields(f, UPDATE), fields(f, AFTER), over=system.cells)
+        yield from system.left_of_heat(f)
         yield from system.precondition(f)
-        yield outer.add(fields(f, UPDATE), fields(f, BEFORE), over=system.cells)
+        yield from added(f, system, UPDATE, BEFORE)
 
     def _begin(self, scalars: Scalars) -> dict[str, float]:
         return {"begun": length(scalars), "taken": float(self.sweeps)}

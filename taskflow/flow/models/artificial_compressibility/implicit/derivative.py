@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.models.artificial_compressibility.equations import LINES, SHORT, Numbers
-from taskflow.flow.models.artificial_compressibility.stage import AROUND, BESIDE, FLOW, METRICS
+from taskflow.flow.models.artificial_compressibility.stage import AROUND, BESIDE, FLOW, METRICS, SWEPT
 from taskflow.runtime.tasks import Components, Read, ReadByte, Scalar, Write, task
 
 TEXTS = KERNELS / "artificial_compressibility" / "implicit"
 DIRECTION = Components(p_d=Read[LINES], u_d=Read[AROUND], v_d=Read[AROUND], w_d=Read[AROUND])
+HEAT = Components(T=Read[AROUND], T_d=Read[AROUND], T_out=Write) | None
 OUT = Components(p_out=Write, u_out=Write, v_out=Write, w_out=Write)
 
 
 @task(kernel=TEXTS / "derivative.cu")
 def derivative(
-    flow: FLOW, direction: DIRECTION, out: OUT, sides: ReadByte[BESIDE], metrics: METRICS, b: Read[SHORT] | None,
+    flow: FLOW, direction: DIRECTION, out: OUT, heat: HEAT, sides: ReadByte[BESIDE], metrics: METRICS, swept: SWEPT,
+    b: Read[SHORT] | None,
     *, slowness: Scalar, rate: Scalar | None, numbers: Numbers,
 ) -> None:  # fmt: skip
-    """out = (V G / dtau + V P rate) d + dR/dQ d, G = diag(1/b, 1, 1, 1), P = diag(0, 1, 1, 1): R is the sum of the
-    fluxes out of a cell, dtau a step of pseudo-time with the CFL number 1 / `slowness`, `rate` that of real time. Ghost
-    values of d are those of a side without velocity, pressure and free stream: how ghost values of the flow change.
+    """out = (V G / dtau + V P rate) d + dR/dQ d, G = diag(1/b, 1, 1, 1, 1), P = diag(0, 1, 1, 1, 1): R is the sum of
+    the fluxes out of a cell, with `heat` less V times its lift, dtau a step of pseudo-time with the CFL number
+    1 / `slowness`, `rate` that of real time. Ghost values of d are those of a side without velocity, pressure and free
+    stream: how ghost values of the flow change.
     """

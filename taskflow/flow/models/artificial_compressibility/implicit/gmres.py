@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Protocol
 
-from taskflow.flow.models.artificial_compressibility.implicit import krylov, outer
+from taskflow.flow.models.artificial_compressibility.implicit import krylov, outer, scalar
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Derive, Launch, Repeat, Roles, derive, reduced
 
@@ -33,11 +33,18 @@ class LinearSystem(Protocol):
     def weight(self) -> float:
         """The weight of p^2 in the square of a length."""
 
+    @property
+    def warmth(self) -> float:
+        """That of T^2; 0 where there is no T."""
+
     def precondition(self, f: Roles) -> Program:
         """z = M^-1 new."""
 
     def product(self, f: Roles) -> Program:
         """new = A z."""
+
+    def left_of_heat(self, f: Roles) -> Program:
+        """Where there is T: of its equation what x leaves, new = r - A_1 x; momentum gets the lift of x."""
 
 
 def fields(f: Roles, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -45,16 +52,52 @@ def fields(f: Roles, names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(f[name] for name in names)
 
 
+def warm(f: Roles, system: LinearSystem, names: tuple[str, ...]) -> str | None:
+    """The field of T that belongs to these roles."""
+    return _warm(f, names)[0] if system.warmth else None
+
+
+def _warm(f: Roles, *roles: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(f["T" + names[0].removeprefix("p")] for names in roles)
+
+
+def weights(system: LinearSystem) -> dict[str, Any]:
+    """Those of the squares of p and T."""
+    return {"weight": system.weight, "warmth": system.warmth}
+
+
 def measured(f: Roles, system: LinearSystem, vector: tuple[str, ...]) -> Program:
     """The square of a vector's length, and the largest part in it: the scalars `square` and `most`."""
-    where: dict[str, Any] = {"over": system.cells, "weight": system.weight}
-    yield krylov.largest_square(fields(f, vector), most=f.scalar("most"), **where)
-    yield krylov.square(fields(f, vector), squares=f.scalar("square"), most=f.scalar("most"), **where)
+    where: dict[str, Any] = {"over": system.cells, **weights(system)}
+    of = fields(f, vector), warm(f, system, vector)
+    yield krylov.largest_square(*of, most=f.scalar("most"), **where)
+    yield krylov.square(*of, squares=f.scalar("square"), most=f.scalar("most"), **where)
 
 
 def length(scalars: Scalars) -> float:
     """The length of the vector that was `measured`."""
     return math.sqrt(max(reduced(scalars, "square")[0], 0.0))
+
+
+def same(f: Roles, system: LinearSystem, vector: tuple[str, ...], other: tuple[str, ...]) -> Iterator[Launch]:
+    """vector = other."""
+    yield outer.same(fields(f, vector), fields(f, other), over=system.cells)
+    if system.warmth:
+        yield scalar.value_same(*_warm(f, vector, other), over=system.cells)
+
+
+def added(f: Roles, system: LinearSystem, vector: tuple[str, ...], other: tuple[str, ...]) -> Iterator[Launch]:
+    """vector = vector + other."""
+    yield outer.add(fields(f, vector), fields(f, other), over=system.cells)
+    if system.warmth:
+        yield scalar.value_added(*_warm(f, vector, other), over=system.cells, by=1.0)
+
+
+def less(f: Roles, system: LinearSystem, vector: tuple[str, ...], other: tuple[str, ...]) -> Iterator[Launch]:
+    """vector = vector - other."""
+    yield outer.less(fields(f, vector), fields(f, other), over=system.cells)
+    if system.warmth:
+        yield scalar.value_added(*_warm(f, vector, other), over=system.cells, by=-1.0)
 
 
 @dataclass(frozen=True)
@@ -78,7 +121,7 @@ class Gmres:
         yield from measured(f, system, RIGHT)
         yield derive(self._begin, (*self._memory, "begun", "taken"))
         yield from self._cycle(f, system)
-        yield outer.same(fields(f, UPDATE), fields(f, BEFORE), over=system.cells)
+        yield from same(f, system, UPDATE, BEFORE)
         further = -(-self.products // self.vectors) - 1
         if further:
             again = partial(self._again, system)
@@ -94,44 +137,51 @@ class Gmres:
     def _cycle(self, f: Roles, system: LinearSystem) -> Program:
         """z = M^-1 (sum of y_n v_n), of the y for which what is left is shortest."""
         cells, right, vector = system.cells, fields(f, RIGHT), fields(f, AFTER)
-        yield krylov.first_vector(right, f.vectors, vector, over=cells, scale=f.scalar("scale"))
+        T, vectors = warm(f, system, AFTER), self._vectors(f, system)
+        begun = right, warm(f, system, RIGHT)
+        yield krylov.first_vector(*begun, *vectors, vector, T, over=cells, scale=f.scalar("scale"))
         yield Repeat(partial(self._arnoldi, system), self.vectors, until=self._enough, lag=False)
         yield derive(self._shares, tuple(f"share.{n}" for n in range(krylov.MOST)))
-        yield krylov.combined(f.vectors, vector, over=cells, share=f.scalar("share"), count=f.scalar("place"))
+        yield krylov.combined(*vectors, vector, T, over=cells, share=f.scalar("share"), count=f.scalar("place"))
         yield from system.precondition(f)
 
     def _again(self, system: LinearSystem, f: Roles) -> Program:
         """Another cycle, for what is left: after the first one z is its x, of later ones what they added."""
         yield from system.product(f)
-        yield outer.less(fields(f, RIGHT), fields(f, AFTER), over=system.cells)
+        yield from less(f, system, RIGHT, AFTER)
         yield from measured(f, system, RIGHT)
         yield derive(self._restart, self._memory)
         yield from self._cycle(f, system)
-        yield outer.add(fields(f, UPDATE), fields(f, BEFORE), over=system.cells)
+        yield from added(f, system, UPDATE, BEFORE)
 
     def _arnoldi(self, system: LinearSystem, f: Roles) -> Program:
         """A vector more: A M^-1 times the last one, less its parts along all of them."""
-        cells, vector, count = system.cells, fields(f, AFTER), f.scalar("count")
+        cells, count = system.cells, f.scalar("count")
+        vector, vectors = (fields(f, AFTER), warm(f, system, AFTER)), self._vectors(f, system)
         yield from system.precondition(f)
         yield from system.product(f)
-        yield krylov.largest_square(vector, over=cells, most=f.scalar("most"), weight=system.weight)
+        yield krylov.largest_square(*vector, over=cells, most=f.scalar("most"), **weights(system))
         yield from self._along(f, system, "h")
         low, high = f.scalar("h_low"), f.scalar("h_high")
         where: dict[str, Any] = {"over": cells, "low": low, "high": high, "count": count}
-        yield krylov.orthogonal(f.vectors, vector, **where, most=f.scalar("most"), weight=system.weight)
+        yield krylov.orthogonal(*vectors, *vector, **where, most=f.scalar("most"), **weights(system))
         yield from self._along(f, system, "k")
-        square = {"squares": f.scalar("square"), "most": f.scalar("most"), "weight": system.weight}
-        yield krylov.square(vector, over=cells, **square)
+        square = {"squares": f.scalar("square"), "most": f.scalar("most"), **weights(system)}
+        yield krylov.square(*vector, over=cells, **square)
         yield derive(self._rotated, (*self._memory, "taken"))
         where |= {"low": f.scalar("k_low"), "high": f.scalar("k_high"), "count": f.scalar("place")}
-        yield krylov.next_vector(f.vectors, vector, **where, scale=f.scalar("scale"))
+        yield krylov.next_vector(*vectors, *vector, **where, scale=f.scalar("scale"))
 
     def _along(self, f: Roles, system: LinearSystem, name: str) -> Program:
         """The products of the new vector with all others."""
         for first, part in ((0, "low"), (krylov.AT_ONCE, "high")):
-            where: dict[str, Any] = {"over": system.cells, "first": first, "weight": system.weight}
+            where: dict[str, Any] = {"over": system.cells, "first": first, **weights(system)}
             where |= {"along": f.scalar(f"{name}_{part}"), "most": f.scalar("most"), "count": f.scalar("count")}
-            yield krylov.products(f.vectors, fields(f, AFTER), **where)
+            yield krylov.products(*self._vectors(f, system), fields(f, AFTER), warm(f, system, AFTER), **where)
+
+    @staticmethod
+    def _vectors(f: Roles, system: LinearSystem) -> tuple[str, str | None]:
+        return f.vectors, f.warm if system.warmth else None
 
     def _begin(self, scalars: Scalars) -> dict[str, float]:
         return {**self._restart(scalars), "begun": length(scalars), "taken": 0.0}

@@ -1,4 +1,8 @@
-"""The vectors of a Krylov space: sums that decide are exact, so that they have the same bits for any blocks."""
+"""The vectors of a Krylov space: sums that decide are exact, so that they have the same bits for any blocks.
+
+With heat `warm` has the part of T of all vectors, and T is that of the new one: squares have `warmth` T^2, too. Those
+that are written are `warm_set` and `T_set`, those that are changed `warm_kept` and `T_kept`.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,7 @@ MOST = 20
 """The most vectors before a restart."""
 AT_ONCE = 10  # sums of a launch
 VALUES = 4 * (MOST + 1)
+WARM = MOST + 1
 SHARES = Scalar["sum", MOST]
 VECTOR = Components(p=Read, u=Read, v=Read, w=Read)
 WRITTEN = Components(p=Write, u=Write, v=Write, w=Write)
@@ -17,47 +22,54 @@ CHANGED = Components(p=ReadWrite, u=ReadWrite, v=ReadWrite, w=ReadWrite)
 
 
 @task(kernel=TEXT)
-def largest_square(vector: VECTOR, *, most: Reduce[max], weight: float) -> None:
+def largest_square(vector: VECTOR, T: Read | None, *, most: Reduce[max], weight: float, warmth: float) -> None:
     """most = max over cells of weight p^2 + u^2 + v^2 + w^2."""
 
 
 @task(kernel=TEXT)
-def square(vector: VECTOR, *, squares: Reduce["exact sum", 1], most: Scalar, weight: float) -> None:
+def square(
+    vector: VECTOR, T: Read | None, *, squares: Reduce["exact sum", 1], most: Scalar, weight: float, warmth: float
+) -> None:  # fmt: skip
     """squares = sum over cells of weight p^2 + u^2 + v^2 + w^2; `most` is the largest of these."""
 
 
 @task(kernel=TEXT)
 def first_vector(
-    right: Components(p_r=Read, u_r=Read, v_r=Read, w_r=Read), vectors: Write.private * VALUES, vector: WRITTEN,
-    *, scale: Scalar,
+    right: Components(p_r=Read, u_r=Read, v_r=Read, w_r=Read), T_r: Read | None, vectors: Write.private * VALUES,
+    warm_set: Write.private * WARM | None, vector: WRITTEN, T_set: Write | None, *, scale: Scalar,
 ) -> None:  # fmt: skip
     """vector = scale right; it is the first of the vectors, and there are no others."""
 
 
 @task(kernel=TEXT)
 def products(
-    vectors: Read.private * VALUES, vector: VECTOR,
-    *, along: Reduce["exact sum", 10], most: Scalar, count: Scalar, first: int, weight: float,
+    vectors: Read.private * VALUES, warm: Read.private * WARM | None, vector: VECTOR, T: Read | None,
+    *, along: Reduce["exact sum", 10], most: Scalar, count: Scalar, first: int, weight: float, warmth: float,
 ) -> None:  # fmt: skip
     """along[n] = vectors[first + n] . vector, of the `count` vectors that there are; `most` as of `square`."""
 
 
 @task(kernel=TEXT)
 def orthogonal(
-    vectors: Read.private * VALUES, vector: CHANGED,
+    vectors: Read.private * VALUES, warm: Read.private * WARM | None, vector: CHANGED, T_kept: ReadWrite | None,
     *, low: Scalar["exact sum", 10], high: Scalar["exact sum", 10], count: Scalar, most: Reduce[max], weight: float,
+    warmth: float,
 ) -> None:  # fmt: skip
     """vector = vector - sum of along[n] vectors[n], with along in `low` and `high`; most as `largest_square` of it."""
 
 
 @task(kernel=TEXT)
 def next_vector(
-    vectors: ReadWrite.private * VALUES, vector: CHANGED,
-    *, low: Scalar["exact sum", 10], high: Scalar["exact sum", 10], count: Scalar, scale: Scalar,
+    vectors: ReadWrite.private * VALUES, warm_kept: ReadWrite.private * WARM | None, vector: CHANGED,
+    T_kept: ReadWrite | None, *, low: Scalar["exact sum", 10], high: Scalar["exact sum", 10], count: Scalar,
+    scale: Scalar,
 ) -> None:  # fmt: skip
     """vector = scale (vector - sum of along[n] vectors[n]), which is vectors[count], too."""
 
 
 @task(kernel=TEXT)
-def combined(vectors: Read.private * VALUES, vector: WRITTEN, *, share: SHARES, count: Scalar) -> None:
+def combined(
+    vectors: Read.private * VALUES, warm: Read.private * WARM | None, vector: WRITTEN, T_set: Write | None,
+    *, share: SHARES, count: Scalar,
+) -> None:  # fmt: skip
     """vector = sum of share[n] vectors[n], of the `count` vectors that there are."""

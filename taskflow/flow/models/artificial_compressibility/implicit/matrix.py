@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from taskflow.flow.models.artificial_compressibility.equations import SHORT, Numbers
 from taskflow.flow.models.artificial_compressibility.implicit.derivative import TEXTS
-from taskflow.flow.models.artificial_compressibility.stage import BESIDE, METRICS
+from taskflow.flow.models.artificial_compressibility.stage import BESIDE, METRICS, SWEPT
 from taskflow.runtime.tasks import Components, Read, ReadByte, Scalar, Write, task
 
 COUPLING, PIVOT = 96, 16
@@ -15,7 +15,7 @@ COUPLING, PIVOT = 96, 16
 def matrix(
     flow: Components(p=Read[SHORT], u=Read[SHORT], v=Read[SHORT], w=Read[SHORT]), coupling: Write.private * COUPLING,
     pivot: Write.any * PIVOT, own: Write.private * PIVOT | None, sides: ReadByte[BESIDE], metrics: METRICS,
-    b: Read[SHORT] | None,
+    swept: SWEPT, b: Read[SHORT] | None,
     *, slowness: Scalar, rate: Scalar | None, numbers: Numbers,
 ) -> None:  # fmt: skip
     """The blocks of V G / dtau + V P rate + dR_1/dQ, see `derivative`: R_1 has fluxes of first order, whose |A| does

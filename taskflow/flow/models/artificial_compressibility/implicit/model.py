@@ -1,9 +1,10 @@
 """Artificial compressibility, marched implicitly (L. Luo et al. 2014; see `gmres` and `factor`).
 
-    (V G / dtau + dR/dQ) dQ = -R,    Q = Q + share dQ,    G = diag(1/b, 1, 1, 1)
+    (V G / dtau + dR/dQ) dQ = -R,    Q = Q + share dQ,    G = diag(1/b, 1, 1, 1, 1)
 
-R is the sum of the fluxes out of a cell, in a step of real time with V P (rate Q - past). A step of pseudo-time is an
-outer iteration: a matrix, its factors, linear equations.
+Q = (p, u, v, w) and, with heat, T. R is the sum of the fluxes out of a cell less V times forces, in a step of real time
+with V P (rate Q - past). A step of pseudo-time is an outer iteration: a matrix, its factors, linear equations. Passive
+scalars follow the flow, see `passive`.
 """
 
 from __future__ import annotations
@@ -13,8 +14,11 @@ from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property, partial
 from typing import Any, ClassVar, Literal
 
+from taskflow.flow.boundaries.boundary import Value, impose
 from taskflow.flow.models.artificial_compressibility.dual_time import CHANGE
-from taskflow.flow.models.artificial_compressibility.implicit import factor, march, outer
+from taskflow.flow.models.artificial_compressibility.equations import Passive
+from taskflow.flow.models.artificial_compressibility.ghosts import ghosts_of_flow
+from taskflow.flow.models.artificial_compressibility.implicit import factor, march, outer, passive, scalar
 from taskflow.flow.models.artificial_compressibility.implicit.correction import Correction
 from taskflow.flow.models.artificial_compressibility.implicit.derivative import derivative
 from taskflow.flow.models.artificial_compressibility.implicit.gmres import (
@@ -30,11 +34,12 @@ from taskflow.flow.models.artificial_compressibility.implicit.gmres import (
     length,
     measured,
 )
-from taskflow.flow.models.artificial_compressibility.implicit.krylov import VALUES
+from taskflow.flow.models.artificial_compressibility.implicit.krylov import VALUES, WARM
 from taskflow.flow.models.artificial_compressibility.implicit.march import RAMP, Ramp
 from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, PIVOT, matrix
 from taskflow.flow.models.artificial_compressibility.model import STATE, ArtificialCompressibility
-from taskflow.flow.models.artificial_compressibility.sides import Condition, Side, edge_ghosts, side_ghosts
+from taskflow.flow.models.artificial_compressibility.residuals import norm
+from taskflow.flow.models.artificial_compressibility.sides import Condition, Side
 from taskflow.flow.models.artificial_compressibility.stage import residual
 from taskflow.runtime.regions import Field, Location, Triple
 from taskflow.runtime.tasks import TILE, Derive, Launch, Ordering, OwnedScalars, Repeat, Roles, derive, owned, sweeps
@@ -60,14 +65,20 @@ class ImplicitCompressibility(ArtificialCompressibility):
     def fields(self) -> dict[str, Location]:
         """The state and the next one, a right-hand side, an update, and a vector with ghost values."""
         names = [*self.state, *AFTER, *RIGHT, *UPDATE, *BEFORE, *(self.real.fields(self.state) if self.real else [])]
+        if self.carried:
+            names += [*(f"{name}_new" for name in self.carried), *passive.WORK]
         return dict.fromkeys([*names, *self.constants, *(["b"] if self.method.local else [])], "c")
 
     def several(self, dtype: str) -> tuple[Field, ...]:
         """The blocks of the matrix for neighbours, the inverses of pivots, and what the solver has."""
         kept = "f4" if self.precision == "single" else dtype
         own = Field("own", kept, values=PIVOT, private=True)
-        more = own if self.solver.approximates else Field("vectors", dtype, values=VALUES, private=True)
-        return Field("coupling", kept, values=COUPLING, private=True), Field("pivot", kept, values=PIVOT), more
+        more = [own if self.solver.approximates else Field("vectors", dtype, values=VALUES, private=True)]
+        if self.heat and not self.solver.approximates:
+            more.append(Field("warm", dtype, values=WARM, private=True))
+        if self.carried:
+            more.append(Field("carry", kept, values=scalar.CARRY, private=True))
+        return Field("coupling", kept, values=COUPLING, private=True), Field("pivot", kept, values=PIVOT), *more
 
     @property
     def marched(self) -> str:
@@ -108,7 +119,7 @@ class ImplicitCompressibility(ArtificialCompressibility):
     def pseudo_step(self, f: Roles) -> Program:
         """An outer iteration."""
         yield from owned(OWNER, self.iteration)(f)
-        for name in STATE:
+        for name in self.state:
             f.swap(name, f"{name}_new")
 
     def iteration(self, f: Roles) -> Program:
@@ -120,16 +131,25 @@ class ImplicitCompressibility(ArtificialCompressibility):
         yield derive(self._paced, ("cfl", "slowness", "first", "retreat"))
         yield from self.matrix(f)
         yield from self.factors(f)
+        if self.heat:
+            yield impose(f.T_z, over=self.cells, value=Value(1.0))
+            yield from self.changing_ghosts(f)
+            yield from self.scalar_factors((f.u, f.v, f.w), f, self.heat.diffusivity)
         yield from self.solver.solve(f, self)
         flow, update = fields(f, STATE), fields(f, UPDATE)
         b, speed = self.numbers.compressibility, self.speed
         yield outer.largest_change(flow, update, over=self.cells, most=f.scalar("change"), speed=speed, b=b)
         yield derive(march.share, ("share", "tries", "accepted"))
         yield Repeat(self._tried, 3, until=lambda scalars: scalars["accepted"] > 0, lag=False)
+        for one in self.passive:
+            yield from passive.followed(f, self, one)
 
     def precondition(self, f: Roles) -> Iterator[Launch]:
         """z = M^-1 new."""
         new, z = fields(f, AFTER), fields(f, BEFORE)
+        if self.heat:
+            yield from self.scalar_solves(f.T_new, f.T_z, f)
+            yield from self._lift(f, f.T_z)
         for sweep in sweeps(self.ordering, "up", self.tile):
             yield factor.forward(new, f.coupling, f.pivot, z, over=self.cells, sweep=sweep)
         for sweep in sweeps(self.ordering, "down", self.tile) if self.ordering != "jacobi" else ():
@@ -138,19 +158,38 @@ class ImplicitCompressibility(ArtificialCompressibility):
     def product(self, f: Roles) -> Iterator[Launch]:
         """new = (V G / dtau + dR/dQ) z."""
         yield from self.changing_ghosts(f)
-        sides, metrics, _, b, _ = self.place(f)
+        place, heat = self.place(f)[:-1], (f.T, f.T_z, f.T_new) if self.heat else None
         flow, z, new = fields(f, STATE), fields(f, BEFORE), fields(f, AFTER)
-        where = self._where(f)
-        yield derivative(flow, z, new, sides, metrics, b, **where)
+        yield derivative(flow, z, new, heat, *place, **self._where(f))
+
+    def scalar_solves(self, right: str, z: str, f: Roles) -> Iterator[Launch]:
+        """z = M^-1 right, of a scalar."""
+        yield from scalar.solves(right, f.carry, f.T_pivot, z, self.cells, self.ordering, self.tile)
+
+    def scalar_factors(self, velocity: tuple[str, ...], f: Roles, diffusivity: float) -> Iterator[Launch]:
+        """The matrix of a scalar with this velocity and its factors, from what T_z says of ghost cells."""
+        where = {**self._where(f), "numbers": replace(self.numbers, diffusivity=diffusivity)}
+        sides, *place, _ = self.place(f)
+        yield scalar.scalar_matrix(velocity, f.T_z, f.carry, f.T_pivot, sides, *place, **where)
+        for sweep in sweeps(self.ordering, "up", self.tile):
+            yield scalar.scalar_invert(
+                velocity, f.carry, f.T_pivot, *place, over=self.cells, sweep=sweep, numbers=where["numbers"]
+            )  # fmt: skip
+
+    def left_of_heat(self, f: Roles) -> Iterator[Launch]:
+        """What an update leaves of the equation of T, with the matrix of first order; momentum gets its lift."""
+        if self.heat:
+            yield scalar.value_left(f.carry, f.T_r, f.T_x, f.T_new, over=self.cells)
+            yield from self._lift(f, f.T_x)
+
+    def _lift(self, f: Roles, T: str) -> Iterator[Launch]:
+        if any(self.numbers.lift):
+            metrics = None if self.spacing else f.metrics
+            yield scalar.lift((f.u_new, f.v_new, f.w_new), T, metrics, over=self.cells, numbers=self.numbers)
 
     def changing_ghosts(self, f: Roles) -> Iterator[Launch]:
         """How ghost values change with z: as those beyond sides on which all that is given is 0."""
-        z, metrics = fields(f, BEFORE), None if self.spacing else f.metrics
-        plain = Condition(volume=self.numbers.volume, areas=self.numbers.areas)
-        for side in self._still:
-            yield from side_ghosts(side, z, None, metrics, plain)
-        for edge in self.edges:
-            yield edge_ghosts(edge, z[1:], None)
+        yield from ghosts_of_flow(self, f, self.still, fields(f, BEFORE), f.T_z if self.heat else None)
 
     def change(self, f: Roles) -> str | None:
         """c_0 / dt of a step of real time, which owns it."""
@@ -166,29 +205,52 @@ class ImplicitCompressibility(ArtificialCompressibility):
         """The weight of what is left of continuity, squared: both have the units of a force then."""
         return self.numbers.compressibility
 
+    @property
+    def warmth(self) -> float:
+        """The weight of what is left of heat, squared: with it that has the units of a force, too."""
+        return (self.speed / self.heat.differ) ** 2 if self.heat else 0.0
+
+    @property
+    def judged(self) -> tuple[Passive, ...]:
+        """All passive scalars: they follow the flow at their own pace."""
+        return self.passive
+
+    def norms(self, scalars: Scalars) -> dict[str, float]:
+        """Those of passive scalars, too."""
+        return super().norms(scalars) | {one.name: norm(self, scalars, one.name) for one in self.passive}
+
     @cached_property
-    def _still(self) -> tuple[Side, ...]:
-        return tuple(replace(side, condition=Condition(), varying=False) for side in self.sides)
+    def still(self) -> tuple[Side, ...]:
+        """The sides where all that is given is 0."""
+        return tuple(
+            replace(
+                side, condition=_nothing(side.condition), varying=False,
+                scalars={name: _nothing(condition) for name, condition in side.scalars.items()},
+            )
+            for side in self.sides
+        )  # fmt: skip
 
     def _left(self, f: Roles, age: str) -> Program:
         """-R of the state of an age, and the square of its length; in z there is R / V."""
         z, metrics = fields(f, BEFORE), None if self.spacing else f.metrics
+        heat = (f[f"T{age}"], f.T_z) if self.heat else None
         where: dict[str, Any] = {"over": self.cells, "rate": self.change(f), "numbers": self.numbers}
-        yield residual(self.of(f, STATE, age), z, None, None, *self.place(f), **where)
+        yield residual(self.of(f, STATE, age), z, heat, self.past(f, "T"), *self.place(f), **where)
         yield outer.right_side(z, fields(f, RIGHT), metrics, over=self.cells, numbers=self.numbers)
+        if self.heat:
+            yield scalar.value_right(f.T_z, f.T_r, metrics, over=self.cells, numbers=self.numbers)
         yield from measured(f, self, RIGHT)
 
     def matrix(self, f: Roles) -> Iterator[Launch]:
         """The blocks of the matrix."""
-        sides, metrics, _, b, _ = self.place(f)
+        place = self.place(f)[:-1]
         own = f.own if self.solver.approximates else None
-        where = self._where(f)
-        yield matrix(fields(f, STATE), f.coupling, f.pivot, own, sides, metrics, b, **where)
+        yield matrix(fields(f, STATE), f.coupling, f.pivot, own, *place, **self._where(f))
 
     def factors(self, f: Roles) -> Iterator[Launch | Derive]:
         """The factors of the matrix, of which none may be singular."""
-        _, metrics, _, b, _ = self.place(f)
-        of = (f.u, f.v, f.w), f.coupling, f.pivot, metrics, b
+        _, *place, _ = self.place(f)
+        of = (f.u, f.v, f.w), f.coupling, f.pivot, *place
         for sweep in sweeps(self.ordering, "up", self.tile):
             yield factor.invert(*of, over=self.cells, sweep=sweep, numbers=self.numbers)
         yield factor.unsound(f.pivot, over=self.cells, cell=f.scalar("cell"))
@@ -198,12 +260,19 @@ class ImplicitCompressibility(ArtificialCompressibility):
         """A share of the update, and whether that is taken."""
         flow, update, new = fields(f, STATE), fields(f, UPDATE), fields(f, AFTER)
         yield outer.moved(flow, update, new, over=self.cells, share=f.scalar("share"))
-        yield from self.ghosts(f, "_new")
+        if self.heat:
+            yield scalar.value_moved(f.T, f.T_x, f.T_new, over=self.cells, share=f.scalar("share"))
+        yield from self.flow_ghosts(f, "_new")
         yield from self._left(f, "_new")
         yield derive(_judged, ("share", "tries", "accepted", "retreat", "refused"))
 
     def _paced(self, scalars: Scalars) -> dict[str, float]:
         return self.ramp.advance(scalars, length(scalars))
+
+
+def _nothing(condition: Condition) -> Condition:
+    """What is left of one where all that is given is 0."""
+    return Condition(warm=condition.warm, transfer=condition.transfer)
 
 
 def _judged(scalars: Scalars) -> dict[str, float]:
