@@ -90,10 +90,15 @@ OPTIONS = tuple(option.name for option in fields(Side) if option.name != "type")
 def _side(attributes: Mapping[str, Any], name: str) -> Side:
     options = {option: attributes[f"{name}_{option}"] for option in OPTIONS if f"{name}_{option}" in attributes}
     velocity = _vector(options.pop("velocity")) if "velocity" in options else None
-    numbers = {option: float(value) for option, value in options.items()}
+    numbers = {option: _number(value) for option, value in options.items()}
     return Side(type=str(attributes[name]), velocity=velocity, **numbers)
 
 
 def _vector(values: Any) -> Vector:
-    x, y, z = (float(value) for value in values)
+    x, y, z = map(_number, values)
     return x, y, z
+
+
+def _number(value: Any) -> float:
+    """Return a number; NaN where JSON has none ("null" as text), as of what changes in time."""
+    return math.nan if value in (None, "null") else float(value)

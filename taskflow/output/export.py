@@ -49,7 +49,11 @@ def _pieces(ds: xr.Dataset) -> xr.Dataset:
     pieces = ds.chunk({dim: 1 if dim == "time" else "auto" for dim in ds.dims})
     for variable in pieces.variables.values():
         variable.encoding = {"_FillValue": None}
-    return pieces
+    return pieces.assign_attrs({
+        key: [np.nan if item is None else item for item in value]
+        for key, value in pieces.attrs.items()
+        if isinstance(value, list) and None in value
+    })
 
 
 def export_vtk(ds: xr.Dataset, folder: str | Path, name: str) -> Path:

@@ -1,5 +1,7 @@
 """Boundary conditions and the fluid as attributes: what is written is read, also of other blocks and from NetCDF."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -25,6 +27,20 @@ def test_attributes_say_all(tmp_path):
     assert (attributes["boundary_x_min"], attributes["boundary_z_max_roughness"]) == ("inflow", 0.01)
     assert "boundary_x_min_velocity" not in attributes
     assert (attributes["cells"], attributes["diffusivity_dye"]) == ([8, 6, 10], 0.0)
+
+
+def test_what_changes_in_time_is_no_number(tmp_path):
+    """Neither in the store nor in NetCDF, which has no null."""
+    moving = replace(HOT, velocity=(np.nan, 0.5, 0.0), temperature=np.nan)
+    conditions = replace(CONDITIONS, sides={**CONDITIONS.sides, "z_min": moving})
+    create(tmp_path / "s", layout_of(), {**WRITTEN, **conditions.attributes()}).commit(0, 0.0)
+    write_snapshot(tmp_path / "s", *blocks_of(layout_of()), 0)
+    stored = dataset(tmp_path / "s")
+    exported = xr.open_dataset(export_netcdf(stored, tmp_path / "s.nc"))
+    for attributes in (stored.attrs, exported.attrs):
+        side = Conditions.of(attributes).sides["z_min"]
+        np.testing.assert_array_equal((*side.velocity, side.temperature), (np.nan, 0.5, 0.0, np.nan))
+    exported.close()
 
 
 def test_a_store_without_them_says_nothing():

@@ -124,6 +124,7 @@ def test_tables_and_functions_are_values_of_the_time(tmp_path):
     ({"lid": "BROKEN"}, "broken.csv: line 2 is '1,fast'"),
     ({"turbulence": {"model": "smagorinsky"}, "lid": "t"}, "turbulence.damping = .*z_max.* not available"),
     ({"turbulence": {"model": "wale"}, "smoke": "t"}, r"scalars\[2\].boundaries.z_max.flux = .* not available with"),
+    ({"body__rotation": [0.0, 0.0, "t"]}, "body.rotation = .*not available in this version; give three numbers"),
     ({"body__bulk_velocity": {"y": 1.0}, "force": "t"}, "give 0 for body.force along y"),
 ])  # fmt: skip
 def test_bad_input_is_told(tmp_path, changes, message):
@@ -140,6 +141,27 @@ def test_models_that_know_nothing_of_it_say_so():
     system = SimpleNamespace(sim=SimpleNamespace(case=moved(**{**NUMBERS, "hot": "t"})))
     with pytest.raises(BadInput, match=r"x_min\.temperature: what changes in time is not available with this model"):
         System.timed.func(system)
+
+
+@pytest.mark.slow
+def test_inflows_have_tables_and_functions(tmp_path):
+    """As expressions have it; functions travel to other processes by value."""
+    (tmp_path / "in.csv").write_text("0,0.5\n1,1.5\n")
+    offset = 0.5
+
+    def made(speed, across):
+        enters = {"type": "inflow", "velocity": [speed, 0.0, 0.0], "temperature": across}
+        sides = {"x_min": enters, "x_max": "outflow", "y": "periodic", "z_min": "wall", "z_max": "wall"}
+        return moved(**NUMBERS, boundaries=sides, scalars=[], body={})
+
+    expected = compute(made("0.5 + t", "z + t"))
+    function = made(str(tmp_path / "in.csv"), lambda x, y, z, t: z + t)
+    for case in (function, made(lambda x, y, z, t: offset + t, "z + t")):
+        found = compute(case)
+        for name in ("u", "w", "T"):
+            np.testing.assert_allclose(found[name], expected[name], rtol=1e-12, atol=1e-13, err_msg=name)
+    run = tf.run(function.replace(**{"machine.blocks": [2, 1, 1]}), output=tmp_path / "run")
+    np.testing.assert_allclose(run.dataset()["T"][-1], expected["T"], rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.slow

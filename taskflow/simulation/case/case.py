@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError, ValidatorFunctionWrapHandler, field_validator
 
+from taskflow.errors import BadInput
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.stability import StepLimit
 from taskflow.simulation.case import magnitudes, moving
@@ -79,7 +80,10 @@ class Case(TableValue):
     machine: Machine = entry("what computes", Machine())
 
     def __init__(self, /, **values: Any) -> None:
-        given, values = plain(values), inlined(values)
+        try:
+            given, values = plain(values), inlined(values)
+        except RecursionError:
+            raise BadInput("the case has tables in tables, nested too deeply; give the keys of the reference") from None
         defaults = {name: field.get_default() for name, field in Case.model_fields.items()}
         chosen = choose(values, {**defaults, "fluid": NO_FLUID})
         problems, values = list(chosen.problems), chosen.tables

@@ -19,6 +19,7 @@ FILES = (
 )  # fmt: skip
 KNOWN = ("section",)  # keys that name a file, where that has a suffix, or else something known
 IN_TIME = ("boundaries", "body", "scalars")  # tables with what may change in time
+DEEPEST = 5  # levels of tables and lists in them, as in scalars[1].boundaries.z_min.value
 _OVERRIDE = re.compile(r"\s*([A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*)\s*=\s*(.*?)\s*", re.DOTALL)
 _DECIMAL = re.compile(r"[+-]?(\d+\.|\.\d+)([eE][+-]?\d+)?")
 _LINE = re.compile(r"at line (\d+)")
@@ -88,16 +89,16 @@ def locate(tables: dict[str, Any], folder: Path) -> None:
                 table[key] = str((folder / table[key]).absolute())
     for key in IN_TIME:
         if key in tables:
-            tables[key] = _located(tables[key], folder)
+            tables[key] = _located(tables[key], folder, DEEPEST)
 
 
-def _located(value: Any, folder: Path) -> Any:
-    """The same with absolute names of tables of the time."""
+def _located(value: Any, folder: Path, depth: int) -> Any:
+    """The same with absolute names of tables of the time, down to so many levels."""
     if isinstance(value, str) and value.endswith(CSV):
         return str((folder / value).absolute())
-    if isinstance(value, dict):
-        return {key: _located(inner, folder) for key, inner in value.items()}
-    return [_located(inner, folder) for inner in value] if isinstance(value, list) else value
+    if isinstance(value, dict) and depth:
+        return {key: _located(inner, folder, depth - 1) for key, inner in value.items()}
+    return [_located(inner, folder, depth - 1) for inner in value] if isinstance(value, list) and depth else value
 
 
 def _parsed(setting: Any) -> tuple[Key, Any]:

@@ -12,7 +12,7 @@ from taskflow.errors import BadInput
 from taskflow.simulation.case.initial import Function, Given, GivenState
 from taskflow.simulation.case.problems import shown
 from taskflow.simulation.case.source import change
-from taskflow.simulation.case.table import Table, is_mapping
+from taskflow.simulation.case.table import Table
 from taskflow.simulation.case.timed import TimeFunction
 
 
@@ -86,7 +86,7 @@ def plain(value: Any) -> Any:
         return value.model_dump()
     if isinstance(value, Table):
         return {name: plain(item) for name, item in value if item is not None}
-    if is_mapping(value):
+    if isinstance(value, Mapping) and not hasattr(value, "data_vars"):  # no call: it may be nested deeply
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
