@@ -128,8 +128,8 @@ def mirror_two(q: ReadWrite[INSIDE], r: ReadWrite[INSIDE], *, on: Face, mirror: 
 
 
 @task(kernel=KERNELS / "boundaries" / "boundary.cu")
-def mirror_timed(q: ReadWrite[INSIDE], *, on: Face, given: Scalar, mirror: Mirror) -> None:
-    """q[ghost] = factor q[inside] + value given, over the layer of ghost cells beyond a face."""
+def mirror_timed(q: ReadWrite[INSIDE], *, on: Face, number: Scalar, mirror: Mirror) -> None:
+    """q[ghost] = factor q[inside] + value number, over the layer of ghost cells beyond a face."""
 
 
 @task(kernel=KERNELS / "boundaries" / "boundary.cu")
@@ -199,7 +199,7 @@ def temperature_ghosts(
         if isinstance(boundary, Wall) and changing:
             name = "T" if "temperature" in changing else "heat"
             values = AROUND if name == "T" else _passed(face, boundary, grid, diffusivity)
-            yield mirror_timed(temperature, over=over, on=face, given=timed(face, name, ending), mirror=values)
+            yield mirror_timed(temperature, over=over, on=face, number=timed(face, name, ending), mirror=values)
             continue
         if isinstance(boundary, Wall) and boundary.temperature is not None:
             values = Mirror(-1.0, 2 * boundary.temperature)

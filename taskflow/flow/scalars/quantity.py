@@ -192,7 +192,7 @@ class Quantity:
             over = beyond(face, grid)
             if condition.timed:
                 values = AROUND if isinstance(condition, Fixed) else Mirror(1.0, grid.beside(face) / self.diffusivity)
-                yield mirror_timed(name, over=over, on=face, given=timed(face, self.name, ending), mirror=values)
+                yield mirror_timed(name, over=over, on=face, number=timed(face, self.name, ending), mirror=values)
             else:
                 yield mirror(name, over=over, on=face, mirror=values)
 

@@ -268,8 +268,8 @@ class FlowSystem(System):
             dt = sim.clock.limit.longest(self.advective_rate, self.spreads)
         except BadInput:  # nothing tells yet how long steps are
             return ()
-        found = (force.caution(dt, self.model.scheme) for force in initial_forces(sim.case, sim.grid))
-        return tuple(caution for caution in found if caution)
+        cautions = (force.caution(dt, self.model.scheme) for force in initial_forces(sim.case, sim.grid))
+        return tuple(caution for caution in cautions if caution)
 
     def details(self) -> Iterator[tuple[str, str]]:
         """Label and text of each line on bodies that move, openings, forces and eddies."""

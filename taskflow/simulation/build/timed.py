@@ -124,9 +124,9 @@ def _of_scalars(case: Case) -> Iterator[TimedNumber]:
     for n, scalar in enumerate(case.scalars, start=1):
         for face, side in getattr(scalar, "boundaries", ()):
             for kind in ("value", "flux"):
-                given: Value | None = getattr(side, kind, None)
-                if given is not None and changes(given):
-                    term = Term(f"scalars[{n}].boundaries.{face}.{kind}", given)
+                value: Value | None = getattr(side, kind, None)
+                if value is not None and changes(value):
+                    term = Term(f"scalars[{n}].boundaries.{face}.{kind}", value)
                     yield TimedNumber(timed(face, scalar.name, ""), (term,))
 
 
@@ -152,12 +152,12 @@ def largest(of: Value | None, case: Case) -> float:
     """A number, or of what changes the largest one in the run, about; 0 where there is none."""
     if of is None or isinstance(of, float):
         return of or 0.0
-    found = [0.0]
+    numbers = [0.0]
     for time in times(case):
         try:
-            found.append(at_time(of, float(time)))
+            numbers.append(at_time(of, float(time)))
         except BadInput:  # `TimedNumbers.check` says it where it is one of the run
             continue
-    return max(found, key=abs)
+    return max(numbers, key=abs)
 
 

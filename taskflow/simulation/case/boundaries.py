@@ -145,10 +145,10 @@ def _of_wall(values: Mapping[str, Any]) -> Iterator[Problem]:
 def _names(part: Any) -> frozenset[str]:
     """The names in an expression; none of what is no expression, or a wrong one."""
     try:
-        found = read(part) if isinstance(part, str) else part
+        value = read(part) if isinstance(part, str) else part
     except BadInput:
         return frozenset()
-    return found.names if isinstance(found, Expression) else frozenset()
+    return value.names if isinstance(value, Expression) else frozenset()
 
 
 def _of_inflow(values: Mapping[str, Any]) -> Iterator[Problem]:

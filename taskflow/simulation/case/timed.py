@@ -131,40 +131,40 @@ Value = float | Timed
 Values = tuple[Value, Value, Value]
 
 
-def value(given: Any) -> Value:
+def value(raw: Any) -> Value:
     """A number, an expression in x, y, z and t, the name of a table of the time, or a function."""
-    if isinstance(given, Timed):
-        return given
-    if isinstance(given, str):
-        return TimeTable.load(given) if given.endswith(CSV) else Expression(given, timed=True)
-    if callable(given):
-        return TimeFunction(given)
+    if isinstance(raw, Timed):
+        return raw
+    if isinstance(raw, str):
+        return TimeTable.load(raw) if raw.endswith(CSV) else Expression(raw, timed=True)
+    if callable(raw):
+        return TimeFunction(raw)
     try:
-        return number(given)
+        return number(raw)
     except BadInput:
         raise BadInput("give a finite number, an expression, or the name of a table (.csv)") from None
 
 
-def of_time(given: Any) -> Value:
+def of_time(raw: Any) -> Value:
     """A number, or what changes in time alone."""
-    read = value(given)
+    read = value(raw)
     if isinstance(read, Expression) and (places := sorted(read.names & {*COORDINATES})):
         without = f"give an expression of t, without {', '.join(places)}"
         raise BadInput(f"it is the same everywhere, in this version; {without}")
     return read
 
 
-def three_values(given: Any) -> Values:
+def three_values(raw: Any) -> Values:
     """Three numbers, where all are; else values."""
-    plain = not isinstance(given, list | tuple) or not any(isinstance(v, str | Timed) or callable(v) for v in given)
-    x, y, z = three(number, "three numbers")(given) if plain else three(value, "three numbers or expressions")(given)
+    plain = not isinstance(raw, list | tuple) or not any(isinstance(v, str | Timed) or callable(v) for v in raw)
+    x, y, z = three(number, "three numbers")(raw) if plain else three(value, "three numbers or expressions")(raw)
     return x, y, z
 
 
-def three_of_time(given: Any) -> Values:
+def three_of_time(raw: Any) -> Values:
     """Three numbers, where all are; else values of the time."""
-    three_values(given)
-    x, y, z = three(of_time, "three numbers or expressions of t")(given)
+    three_values(raw)
+    x, y, z = three(of_time, "three numbers or expressions of t")(raw)
     return x, y, z
 
 

@@ -33,10 +33,10 @@ def settings(key: str, given: Any, known: Mapping[str, Value], now: float) -> di
     """
     parts = {number: f"{key}[{number}]" for number in AXES if f"{key}[{number}]" in known}
     if key not in known and not parts:
-        there = ", ".join(dict.fromkeys(name.partition("[")[0] if name[-1] == "]" else name for name in known))
+        timed = ", ".join(dict.fromkeys(name.partition("[")[0] if name[-1] == "]" else name for name in known))
         raise BadInput(
             f"set({key!r}, ...): it does not change in time in this case; give it there as an expression of t, such as"
-            f' "0*t"; these do: {there or "none"}'
+            f' "0*t"; these do: {timed or "none"}'
         )
     if key in known:
         return {key: _value(key, given, now)}

@@ -13,10 +13,10 @@ TASK mirror(Range range, InOut q, Mirror mirror) {
   for_cells(range, CELL(c) { q[c] = mirror.factor * q[c + N] + mirror.value; });
 }
 
-// q[ghost] = factor q[inside] + value given, a number that changes in time
-TASK mirror_timed(Range range, InOut q, In64 given, Mirror mirror) {
+// q[ghost] = factor q[inside] + value number, of a number that changes in time
+TASK mirror_timed(Range range, InOut q, In64 number, Mirror mirror) {
   FRAME(range)
-  const real value = real(mirror.value * *given);
+  const real value = real(mirror.value * *number);
   for_cells(range, CELL(c) { q[c] = mirror.factor * q[c + N] + value; });
 }
 
