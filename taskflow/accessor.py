@@ -151,6 +151,12 @@ class ChartsAccessor:
         """Return the `volume` of each cell."""
         return with_volumes(self._tree)
 
+    def streamlines(self, plane: str | None = None) -> Figure:
+        """Return the magnitude of the velocity, of the last snapshot, with streamlines, as `taskflow plot` draws it."""
+        from taskflow.plots.contours import draw_charts
+
+        return draw_charts(self._tree.isel(time=-1) if "time" in self._tree.dims else self._tree, plane=plane)
+
 
 def opened(path: str | Path, group: str = "") -> xr.Dataset | xr.DataTree:
     """Return the complete records in a group of a store: of a run on charts a tree, with a child for each."""

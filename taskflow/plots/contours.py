@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.tri import LinearTriInterpolator, Triangulation
@@ -23,6 +24,7 @@ from taskflow.text import literal
 SIDE = 6.4  # inches along the longer side
 LEVELS = 32
 ALONG = 120  # places for streamlines along the longer side
+SPEED = "speed"
 Window = tuple[float, float, float, float]  # left, right, bottom, top
 
 
@@ -34,21 +36,27 @@ def plot_charts(
     out: str | Path | None = None,
     window: Window | None = None,
 ) -> Path:
-    """Draw a snapshot of a run on charts, the last one by default: a field, or without `field` the speed with
-    streamlines, as filled contours over all charts, whose values at vertices are the means of the cells around. A grid
-    in two dimensions is drawn as it is, another one is cut by a `plane`, "y" for the middle or "y=0.3"; by default
-    across its shortest extent. `window` is the part to be shown. Return the file written.
+    """Draw a snapshot of a run on charts, the last one by default, as `draw_charts` does; return the file written.
 
     Raises BadInput where something asked for is not there.
     """
     record = snapshot_of(directory, time)
-    known = fields_of(record)
-    if field is not None and field not in known:
+    field = field or _drawn_by_default(record)
+    return save(draw_charts(record, field, plane, window), directory, "velocity" if field == SPEED else field, out)
+
+
+def draw_charts(
+    record: xr.DataTree, field: str | None = None, plane: str | None = None, window: Window | None = None
+) -> Figure:
+    """Return a field of one record, or without `field` the speed with streamlines, as filled contours over all charts,
+    whose values at vertices are the means of the cells around. A grid in two dimensions is drawn as it is, another one
+    is cut by a `plane`, "y" for the middle or "y=0.3"; by default across its shortest extent. `window` is the part to
+    be shown. Raises BadInput where something asked for is not there.
+    """
+    field = field or _drawn_by_default(record)
+    if field != SPEED and field not in (known := fields_of(record)):
         raise BadInput(f"field = {field!r}: the run has no such field; choose one of {', '.join(sorted(known))}")
-    if field is None and set(VELOCITY) <= set(known):
-        record, field, shown = record, "speed", speed(record)
-    else:
-        field, shown = field or known[0], record
+    shown = speed(record) if field == SPEED else record
     flat = flat_mesh(record) if plane is None else None
     cut = cut_plane(record, plane)
     mesh = flat or cut_mesh(record, cut)
@@ -58,7 +66,7 @@ def plot_charts(
     values = mesh.at_points(shown, field)
     triangles = Triangulation(mesh.points[:, 0], mesh.points[:, 1], mesh.triangles)
     _contours(axes, triangles, values, _in(mesh.points, window), label(first[field], first[field].attrs["long_name"]))
-    if field == "speed":
+    if field == SPEED:
         _streamlines(axes, triangles, [mesh.at_points(record, VELOCITY["xyz".index(a)]) for a in mesh.plane], window)
     for _, line in outlines(record, mesh.plane) if flat else ():
         axes.plot(*line.T, color="black", linewidth=0.8)
@@ -66,7 +74,12 @@ def plot_charts(
     axes.set_title(literal(heading.strip()), fontsize="medium")
     axes.set_xlabel(mesh.plane[0])
     axes.set_ylabel(mesh.plane[1])
-    return save(figure, directory, "velocity" if field == "speed" else field, out)
+    return figure
+
+
+def _drawn_by_default(record: xr.DataTree) -> str:
+    known = fields_of(record)
+    return SPEED if set(VELOCITY) <= set(known) else known[0]
 
 
 def _extent(mesh: Mesh) -> Window:

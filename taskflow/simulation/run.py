@@ -18,6 +18,7 @@ from taskflow.simulation import remedies
 from taskflow.simulation.attempt import Attempt, RunRequest
 from taskflow.simulation.case import Case
 from taskflow.simulation.directory import RunDirectory
+from taskflow.simulation.notebook import as_html
 from taskflow.simulation.profiling import Window
 from taskflow.simulation.records.fields import STATISTICS
 from taskflow.simulation.recovery import Recovery
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from distributed import Client
 
     from taskflow.runtime.cluster import Slurm
+
+TOLD = ("title", "ended", "steps", "time", "started", "device", "blocks", "warnings")  # of a report, in a notebook
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,10 @@ class Run:
     def statistics(self) -> xr.Dataset:
         """Means and covariances over time, as lazy arrays. Raises BadInput where the case asks for none."""
         return self.dataset(STATISTICS)
+
+    def _repr_html_(self) -> str:
+        """How the run ended, and its last snapshot, for a notebook."""
+        return as_html(repr(self), {key: self.report[key] for key in TOLD if key in self.report}, self.dataset)
 
     def log(self) -> list[dict[str, Any]]:
         """The lines of the log."""

@@ -73,7 +73,7 @@ class TableValue(Table):
         tables = self.written()
         parts = [f"<p><code>{html.escape(repr(self))}</code></p>"]
         for name, table in tables.items():
-            rows = "".join(_row(key, value) for key, value in _flat({name: table}))
+            rows = "".join(html_row(key, value) for key, value in _flat({name: table}))
             count = f"[[{name}]]" if isinstance(table, list) else f"[{name}]"
             if not isinstance(table, str) and rows:
                 parts.append(f"<details><summary>{html.escape(count)}</summary><table>{rows}</table></details>")
@@ -121,5 +121,6 @@ def _flat(tables: Mapping[str, Any], key: str = "") -> Iterator[tuple[str, Any]]
             yield f"{key}{name}", value
 
 
-def _row(key: str, value: Any) -> str:
+def html_row(key: str, value: Any) -> str:
+    """A row of a table in HTML: a key and a value as a case file has it."""
     return f"<tr><td><code>{html.escape(key)}</code></td><td>{html.escape(shown(value))}</td></tr>"

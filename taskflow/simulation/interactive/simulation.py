@@ -17,6 +17,8 @@ from taskflow.simulation.interactive.callbacks import Callback
 from taskflow.simulation.interactive.driven import DrivenRun
 from taskflow.simulation.interactive.fields import present
 from taskflow.simulation.interactive.setting import SetJob, settings
+from taskflow.simulation.notebook import as_html
+from taskflow.simulation.run import Run
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -42,6 +44,13 @@ class Simulation(DrivenRun):
     def __repr__(self) -> str:
         where = f"{self._over}, in" if self._over else "pauses, in"
         return f"<Simulation of {self.case.title}: step {self.iteration}, time {self.time:g}; {where} {self.directory}>"
+
+    def _repr_html_(self) -> str:
+        """Where it stands, and the present state, for a notebook."""
+        numbers = {"title": self.case.title, "step": self.iteration, "time": self.time}
+        ended = {"ended": self._over} if self._over else {}
+        last = Run(self.directory, {}).dataset if self._over else self.dataset
+        return as_html(repr(self), {**numbers, **ended}, last)
 
     def step(self, n: int = 1) -> None:
         """Do n steps, or fewer where the case ends before. Raises BadInput where n is no whole number from 1, or the
