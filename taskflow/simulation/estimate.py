@@ -110,11 +110,11 @@ class Estimate:
         model, debug = sim.model, sim.case.machine.debug
         direct = gpu and (blocks == 1 or self.channel == "peer")
         hardware = Hardware(gpu, (0,) * blocks if direct else None)
-        numbers = {**model.scalars(1.0, 1.0), **model.moments(0.0, 1.0)}
+        numbers = {**model.scalars(1.0, 1.0), **model.moments(0.0, 1.0), **sim.system.timed.advance(0.0, 1.0)}
         computed = sim.system.computed
         moment = tuple(computed.scalars(0.0)) if computed else ()
         programs: Programs = {model.step: tuple(numbers), sim.monitor: moment}
-        start: Programs = {model.start: ("dt",)}
+        start: Programs = {model.start: ("dt", *sim.system.timed.begin(0.0))}
         if sim.settled is not None:
             programs = {**programs, **dict.fromkeys(sim.settled.programs, ())}
         if computed is not None:

@@ -33,7 +33,7 @@ def _picture(records: Any) -> bytes:
     """The last record as PNG; nothing where there is no velocity."""
     charts = getattr(records, "children", {}).get("charts")
     names = next(iter(charts.children.values())).variables if charts else records.variables
-    if not VELOCITY.keys() <= names.keys():
+    if not (VELOCITY.keys() <= names.keys() and records.sizes.get("time", 1)):
         return b""
     file = BytesIO()
     records.flow.streamlines().savefig(file, format="png", dpi=DPI)

@@ -71,6 +71,8 @@ def test_a_budget_has_no_term_for_forces():
     case({"on": "dust", "expression": "1"}, statistics={"budget": True})
     with pytest.raises(BadInput, match="budget = true: not available with forcing of u, v or w in this version"):
         case({"on": "v", "expression": "-v"}, statistics={"budget": True})
+    with pytest.raises(BadInput, match=r"budget = true: not available with a body\.force that changes in time"):
+        case(statistics={"budget": True}, body={"force": ["sin(t)", 0, 0]})
 
 
 def test_another_model_does_not_read_it():

@@ -4,8 +4,10 @@ import base64
 import re
 
 import pytest
+import xarray as xr
 
 import taskflow as tf
+from taskflow.simulation.notebook import as_html
 from tests.cases import FOLDER
 from tests.simulation.on_charts import LID, case
 
@@ -38,6 +40,11 @@ def test_of_a_simulation_and_of_its_run(tmp_path):
 
 def test_without_snapshots_there_is_no_picture(tmp_path):
     assert "<img" not in tf.Run(tmp_path, {"title": "nothing"})._repr_html_()
+
+
+def test_a_store_without_records_has_no_picture():
+    empty = xr.Dataset({name: ("time", []) for name in "uvw"})
+    assert as_html("a <run>", {"title": "nothing"}, lambda: empty).endswith("</table>")
 
 
 @pytest.mark.slow

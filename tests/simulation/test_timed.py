@@ -12,6 +12,8 @@ from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.build.system import System
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.timed import TimeFunction, TimeTable, at_time
+from taskflow.simulation.estimate import estimate
+from taskflow.simulation.interactive.setting import settings
 from tests.flows import compute
 from tests.simulation import two_phases
 from tests.simulation.going_on import check_same, go
@@ -198,6 +200,29 @@ def test_values_are_set_between_steps(tmp_path):
         found, expected = (run.dataset()[name].isel(time=-1).values for run in (resumed, whole))
         np.testing.assert_array_equal(found, expected)
         assert abs(found[tuple(slice(n) for n in plain[name].shape)] - plain[name]).max() > 1e-3
+
+
+def test_components_that_are_constant_stay_what_they_are():
+    case = moved(**{**NUMBERS, "force": "sin(t)"})
+    known = Simulation(case, (1, 1, 1)).system.timed.keys
+    with pytest.raises(BadInput, match=r"component 1 does not change in time; give 0.1 for it"):
+        settings("body.force", [0.0, "2*t", 0.5], case, known, 0.0)
+    assert settings("body.force", [0.1, 1.0, 0.5], case, known, 0.0) == {"body.force[2]": 1.0, "body.force[3]": 0.5}
+
+
+@pytest.mark.parametrize(("function", "error"), [(lambda t: 1 / t, "ZeroDivisionError"), (lambda: 1.0, "TypeError")])
+def test_functions_that_fail_are_told_of(function, error):
+    with pytest.raises(BadInput, match=f"the function .* failed at time 0 with {error}"):
+        Simulation(moved(**{**NUMBERS, "force": function}), (1, 1, 1)).system.check()
+    with pytest.raises(BadInput, match=r"failed at time 0 with TypeError.*it takes x, y, z and the time"):
+        TimeFunction(function)(np.zeros(3), 0.0, 0.0)
+
+
+@pytest.mark.slow
+def test_steps_with_numbers_of_the_time_are_proved():
+    proof = estimate(moved(**MOVING, machine__blocks=[1, 1, 2])).prove()
+    proof.hold()
+    assert proof.templates > 0
 
 
 REFUSED = [

@@ -11,11 +11,12 @@ from taskflow.flow.forcing.field_force import FACE
 from taskflow.flow.formula import COORDINATES
 from taskflow.runtime.regions import Box, Location, triple
 from taskflow.simulation.case.grid import GridTable
-from taskflow.simulation.case.physics import Heat
+from taskflow.simulation.case.physics import Forcing, Heat
 from taskflow.simulation.case.problems import NEEDS, Problem, numbered, present, wrong
 from taskflow.simulation.case.scalars import Corners, Scalars
 from taskflow.simulation.case.statistics import StatisticsTable
 from taskflow.simulation.case.table import Table, Text, entry, reads
+from taskflow.simulation.case.timed import changes
 from taskflow.simulation.field_expression import FieldExpression
 from taskflow.simulation.values import text
 
@@ -106,10 +107,17 @@ def _boxes_hold_something(grid: GridTable, staggered: StaggeredGrid, forcing: Fo
             yield wrong((*key, "box"), table.box, f"no {where}, where {table.on} lives, is in it; give a larger one")
 
 
-def _budgets_have_no_forcing(statistics: StatisticsTable | None, forcing: ForcingTables) -> Iterator[Problem]:
-    if statistics is not None and statistics.budget and any(table.on in FACE for table in forcing):
-        remedy = "not available with forcing of u, v or w in this version, whose work it has no term for; leave it out"
+def _budgets_know_the_forces(
+    statistics: StatisticsTable | None, forcing: ForcingTables, body: Forcing
+) -> Iterator[Problem]:
+    """A force that is not the same at all times does work on what fluctuates."""
+    if statistics is None or not statistics.budget:
+        return
+    forced = {"forcing of u, v or w": any(table.on in FACE for table in forcing),
+              "a body.force that changes in time": changes(*body.force)}  # fmt: skip
+    for what in (what for what, acts in forced.items() if acts):
+        remedy = f"not available with {what} in this version, whose work it has no term for; leave it out"
         yield wrong(("statistics", "budget"), True, remedy)
 
 
-ForcingTable.rules = (_expressions_can_be_read, _boxes_hold_something, _budgets_have_no_forcing)
+ForcingTable.rules = (_expressions_can_be_read, _boxes_hold_something, _budgets_know_the_forces)

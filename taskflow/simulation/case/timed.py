@@ -112,14 +112,23 @@ class TimeFunction:
 
     def at(self, time: float) -> float:
         """The value of a time. Raises BadInput where that is no finite number."""
+        value = self._called(time)
         try:
-            return number(self.call(time))
+            return number(value)
         except BadInput as error:
             raise BadInput(f"the function {self.source} gives no number at time {time:g}: {error}") from None
 
     def __call__(self, x: Any, y: Any, z: Any, t: float = 0.0) -> np.ndarray:
         """Values in float64, in the shape to which x, y and z broadcast; `BadInput` where one is not finite."""
-        return field_values(self.call(x, y, z, t), (x, y, z), f"the function {self.source}")
+        return field_values(self._called(x, y, z, t), (x, y, z), f"the function {self.source}")
+
+    def _called(self, *of: Any) -> Any:
+        try:
+            return self.call(*of)
+        except Exception as error:  # whatever somebody else's code may raise
+            takes = "the time" if len(of) == 1 else "x, y, z and the time"
+            failed = f"the function {self.source} failed at time {of[-1]:g} with {type(error).__name__}: {error}"
+            raise BadInput(f"{failed}; it takes {takes}") from error
 
 
 def _restored(pickled: Any) -> TimeFunction:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 from taskflow.errors import BadInput
 from taskflow.runtime.machine import Control, Shard
+from taskflow.simulation.case import Case
 from taskflow.simulation.case.problems import shown
 from taskflow.simulation.case.timed import TimeFunction, Value, at_time, of_time
 from taskflow.simulation.drive import Drive
@@ -25,8 +27,8 @@ class SetJob:
         Drive.of(control).taken(control).timed.instead.update(self.values)
 
 
-def settings(key: str, given: Any, known: Mapping[str, Value], now: float) -> dict[str, Value]:
-    """The values that follow from one of a key of the case, such as "boundaries.z_max.velocity", by the keys of what
+def settings(key: str, given: Any, case: Case, known: Mapping[str, Value], now: float) -> dict[str, Value]:
+    """The values that follow from one of a key of a case, such as "boundaries.z_max.velocity", by the keys of what
     changes in time, `known` with its present values.
 
     Raises BadInput where nothing under the key changes in time, or the value is none.
@@ -43,9 +45,9 @@ def settings(key: str, given: Any, known: Mapping[str, Value], now: float) -> di
     if not isinstance(given, list | tuple) or len(given) != len(AXES):
         raise BadInput(f"set({key!r}, {shown(given)}): give three values, in the order x, y, z")
     values = {number: _value(key, item, now) for number, item in zip(AXES, given, strict=True)}
-    for number, value in values.items():
-        if number not in parts and value != 0:
-            what = "give 0 for it, or an expression of t in the case"
+    for (number, value), constant in zip(values.items(), reduce(getattr, key.split("."), case), strict=True):
+        if number not in parts and value != constant:
+            what = f"give {constant:g} for it, or an expression of t in the case"
             raise BadInput(f"set({key!r}, {shown(given)}): component {number} does not change in time; {what}")
     return {parts[number]: value for number, value in values.items() if number in parts}
 

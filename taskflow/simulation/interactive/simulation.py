@@ -164,7 +164,7 @@ class Simulation(DrivenRun):
         as a constant; where the value is none; or where the run is over.
         """
         self._check_going("set(...)")
-        values = settings(key, value, self._attempt.sim.system.timed.keys, self.time)
+        values = settings(key, value, self.case, self._attempt.sim.system.timed.keys, self.time)
         self._ask("set(...)", lambda blocks: blocks.do(SetJob(values)))
 
     def record(self, name: str, array: Any) -> None:
