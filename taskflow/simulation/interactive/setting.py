@@ -45,7 +45,8 @@ def settings(key: str, given: Any, case: Case, known: Mapping[str, Value], now: 
     if not isinstance(given, list | tuple) or len(given) != len(AXES):
         raise BadInput(f"set({key!r}, {shown(given)}): give three values, in the order x, y, z")
     values = {number: _value(key, item, now) for number, item in zip(AXES, given, strict=True)}
-    for (number, value), constant in zip(values.items(), reduce(getattr, key.split("."), case), strict=True):
+    vector: Any = reduce(getattr, key.split("."), case)
+    for (number, value), constant in zip(values.items(), vector, strict=True):
         if number not in parts and value != constant:
             what = f"give {constant:g} for it, or an expression of t in the case"
             raise BadInput(f"set({key!r}, {shown(given)}): component {number} does not change in time; {what}")
