@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from taskflow.simulation.case.physics import Heat
 
 TAKEN = (
-    "u", "v", "w", "p", "T", "x", "y", "z", "rhs", "direction", "spectrum", "pivots", "planes", "rhs_blocks", "carry_up",
-    "carry_down", "through", "reach", "time", "grid", "statistics", "solid", "faces", "edges", "bond_T", "warm_T",
+    "u", "v", "w", "p", "T", "x", "y", "z", "rhs", "direction", "spectrum", "pivots", "planes", "rhs_blocks",
+    "carry_up", "carry_down", "through", "reach", "time", "grid", "statistics", "solid", "faces", "edges", "bond_T",
+    "warm_T",
 )  # fmt: skip
 """Names of what a model, a solver, a body or the store has, whatever the case and its blocks."""
 _SIDEWAYS = r"(?:b|body|cover|push|stick)_[xyz]$|d[xyz](?:_f)?$"  # fields of bodies, and sizes of cells
