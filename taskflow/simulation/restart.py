@@ -27,7 +27,8 @@ SINGLE = ("time", "output", "machine", "statistics")
 Name = Annotated[str, Field(max_length=200)]
 Count = Annotated[int, Field(ge=0, lt=2**62)]
 Checksum = Annotated[int, Field(ge=0, lt=2**32)]
-FREE = ("title", "time", "output", "monitor", "checkpoint", "statistics", *FOLLOWED, "machine")
+NAMED = (*FOLLOWED, "expressions")
+FREE = ("title", "time", "output", "monitor", "checkpoint", "statistics", *NAMED, "machine")
 STORED = ("fields", "precision", "compression", "relative_error")
 FIXED = (("time", "scheme"), *(("output", key) for key in STORED), ("machine", "precision"))  # may not
 
@@ -117,8 +118,8 @@ def check_state(checkpoint: Checkpoint) -> None:
     if not state.records.keys() == state.store.keys():
         raise _damaged(checkpoint, "store: its groups are not those of records")
     for key, value in tables.items():
-        sound = key == "title" or (isinstance(value, Mapping) and key not in FOLLOWED) or _tables(value)
-        if not sound or (key in FOLLOWED and not all(isinstance(table.get("name"), str) for table in value)):
+        sound = key == "title" or (isinstance(value, Mapping) and key not in NAMED) or _tables(value)
+        if not sound or (key in NAMED and not all(isinstance(table.get("name"), str) for table in value)):
             raise _damaged(checkpoint, f"case: {key}")
     if any(key in tables and not isinstance(tables[key], Mapping) for key in SINGLE):
         raise _damaged(checkpoint, f"case: one of {', '.join(SINGLE)}")
@@ -243,15 +244,27 @@ def _kept(checkpoint: Checkpoint, case: Case) -> frozenset[str]:
 
 
 def _groups(case: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of the records in each group of the store, but for how often they are written."""
+    """The settings of the records in each group of the store, and the expressions in it, but for how often they are
+    written.
+    """
     groups: dict[str, Any] = {SNAPSHOTS: {}}
     if table := case.get("statistics"):
-        groups[STATISTICS] = {name: value for name, value in table.items() if name != "write"}
+        groups[STATISTICS] = _settings(table, "write"), _recorded(case, table)
     for kind in FOLLOWED:
         often = "write" if kind == "spectra" else "every"
         for table in case.get(kind, ()):
-            groups[table["name"]] = kind, {name: value for name, value in table.items() if name != often}
+            groups[table["name"]] = kind, _settings(table, often), _recorded(case, table)
     return groups
+
+
+def _settings(table: Mapping[str, Any], often: str) -> dict[str, Any]:
+    return {name: value for name, value in table.items() if name != often}
+
+
+def _recorded(case: Mapping[str, Any], table: Mapping[str, Any]) -> dict[str, Any]:
+    """The tables of the expressions that are among the fields of a table, by name."""
+    tables, fields = case.get("expressions", ()), table.get("fields", ())
+    return {name: item for item in tables if (name := item.get("name")) in fields}
 
 
 def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
@@ -261,6 +274,9 @@ def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
             yield from _differences((table,), old.get(table), new.get(table))
     for table, key in FIXED:
         yield from _differences((table, key), old.get(table, {}).get(key), new.get(table, {}).get(key))
+    was, now = (_recorded(case, case.get("output", {})) for case in (old, new))
+    for name in was.keys() & now.keys():  # what else differs says output.fields
+        yield from _differences(("expressions", name), was[name], now[name])
 
 
 def _differences(key: tuple[str, ...], old: Any, new: Any) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,8 @@ from taskflow.output import read_log
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
 from taskflow.simulation.estimate import estimate
+from taskflow.simulation.records.fields import SNAPSHOTS, STATISTICS
+from taskflow.simulation.restart import _groups, changes
 from tests.simulation.going_on import check_same, found, go
 from tests.simulation.test_restart import stirred
 
@@ -170,12 +173,86 @@ def test_what_is_wrong_is_told_with_its_key(tables, told):
     assert told in str(caught.value)
 
 
+def test_a_scalar_called_q_is_that_field():
+    """Q follows from the velocity only where no field has this name."""
+    dye = [{"name": "Q", "diffusivity": 0.1}]
+    case = stirred(scalars=dye, output={"fields": ["Q"]}, obstacles=BODY)
+    assert case.output.fields == ("Q",)
+    assert Simulation(case, (1, 1, 1)).system.computed is None
+    with pytest.raises(BadInput) as caught:
+        stirred(scalars=dye, monitor={"fields": ["Q"]})
+    assert str(caught.value) == (
+        'monitor.fields = "Q": the log has means of [[expressions]]; add "Q_c = Q"'
+    )
+    logged = Simulation(stirred(scalars=dye, monitor={"fields": ["Q_c = Q"]}), (1, 1, 1)).measures.derived
+    assert logged.names == ("Q_c",)
+
+
+def test_a_definition_that_is_there_is_that_table():
+    """A case that was written has tables for its short forms, which may be said again."""
+    case = stirred(expressions=[FLUX], output={"fields": ["ww = w*w", "flux = w*T + x*t"]})
+    assert [table.name for table in case.expressions] == ["flux", "ww"]
+    again = case.replace(**{"monitor.fields": ["ww = w*w", "flux"]})
+    assert again.expressions == case.expressions
+    with pytest.raises(BadInput, match="another field has this name"):
+        case.replace(**{"monitor.fields": ["ww = w*w*w"]})
+
+
+RECORDED = {
+    "expressions": [FLUX, {"name": "ww", "expression": "w*w"}],
+    "statistics": {"fields": ["u", "v", "w", "flux"]},
+    "probes": [{"name": "here", "points": [[0.3, 0.3, 0.4]], "fields": ["ww"]}],
+    "planes": [{"name": "layer", "z": 0.7, "every": {"steps": 3}, "fields": ["u"]}],
+}
+OTHER = {
+    **RECORDED,
+    "expressions": [FLUX, {"name": "ww", "expression": "2*w*w"}], "monitor": {"fields": ["KE = 0.5*u**2", "Q"]},
+}  # fmt: skip
+
+
+def compared(old: dict, new: dict, compare):
+    """Of the tables of two cases, as a run keeps them."""
+    return compare(*(tomllib.loads(stirred(**tables).to_toml()) for tables in (old, new)))
+
+
+def test_only_the_formulas_of_snapshots_stay():
+    assert [*compared(RECORDED, OTHER, changes)] == []
+    plain, written = ({**tables, "output": {"fields": ["u", "ww"]}} for tables in (RECORDED, OTHER))
+    [line] = compared(plain, written, changes)
+    assert line.startswith('expressions.ww.expression = "2*w*w"; it was "w*w" when this run began')
+    units = {**plain, "expressions": [FLUX, {**plain["expressions"][1], "units": "m2 s-2"}]}
+    [line] = compared(plain, units, changes)
+    assert line.startswith('expressions.ww.units = "m2 s-2"; it was "1"')
+
+
+def test_a_group_with_another_formula_is_another_one():
+    def groups(old, new):
+        return {name for name, table in _groups(new).items() if _groups(old).get(name) == table}
+
+    assert compared(RECORDED, OTHER, groups) == {SNAPSHOTS, STATISTICS, "layer"}
+
+
+@pytest.mark.slow
+def test_a_run_goes_on_with_other_expressions(tmp_path):
+    """The log has the new ones at once; what recorded another formula begins anew, all else goes on."""
+    go(stirred(**RECORDED), tmp_path / "run")
+    later = {"output__every": {"steps": 1}, "monitor": {**OTHER["monitor"], "every": {"steps": 1}}}
+    go(stirred(**{**OTHER, **later}, time={"steps": 12}), tmp_path / "run", resume=True)
+    here, layer, fluxes = (found(tmp_path / "run", group) for group in ("here", "layer", "statistics"))
+    assert (here.sizes["time"], layer.sizes["time"]) == (1, 5)
+    assert here.ww.attrs["long_name"] == "2*w*w"
+    assert fluxes.sizes["time"] == 1
+    for line in read_log(tmp_path / "run" / "log.jsonl")[-2:]:
+        state = found(tmp_path / "run").isel(time=line["step"] - 6)
+        assert line["mean_KE"] == pytest.approx(float((centred(state, "u") ** 2 / 2).mean()), rel=1e-12)
+
+
 def test_other_models_do_not_read_them():
     later = 'not available with the model "two_phase" in this version; leave it out'
     for key, value, told in [
         ("expressions", [FLUX], later),
         ("output.fields", ["ww = w*w"], later), ("output.fields", ["Q"], 'this case has no field "Q"'),
-        ("monitor.fields", ["Q"], 'monitor.fields = ["Q"]: the model "two_phase" does not read it'),
+        ("monitor.fields", ["Q"], f'monitor.fields = ["Q"]: {later}'),
     ]:  # fmt: skip
         with pytest.raises(BadInput) as caught:
             Case.load(EXAMPLES / "capillary_wave.toml").replace(**{key: value})

@@ -45,9 +45,14 @@ Expressions = tuple[ExpressionTable, ...]
 
 def inlined(values: Mapping[str, Any]) -> dict[str, Any]:
     """The tables of a case as they were given, with a table in [[expressions]] for each "name = expression" among the
-    fields that others name, and that name in its place.
+    fields that others name, and that name in its place. One of the same name and expression may be there already.
     """
-    more: list[dict[str, str]] = []
+    others = values.get("expressions", ())
+    if not isinstance(others, list | tuple):
+        return dict(values)
+    present = [dict(table) for table in others if isinstance(table, Mapping | Table)]
+    texts = [(table.get("name"), table.get("expression")) for table in present]
+    more: dict[tuple[str, str], None] = {}
 
     def named(table: Any) -> Any:
         fields = table.get("fields") if isinstance(table, Mapping) else None
@@ -56,9 +61,8 @@ def inlined(values: Mapping[str, Any]) -> dict[str, Any]:
         names = []
         for field in fields:
             definition = _DEFINITION.fullmatch(field) if isinstance(field, str) else None
-            if definition is not None:
-                expression = {"name": definition[1], "expression": definition[2]}
-                more.extend([] if expression in more else [expression])
+            if definition is not None and definition.groups() not in texts:
+                more[definition[1], definition[2]] = None
             names.append(field if definition is None else definition[1])
         return {**table, "fields": names}
 
@@ -66,10 +70,8 @@ def inlined(values: Mapping[str, Any]) -> dict[str, Any]:
     for key in ("probes", "planes"):
         if isinstance(listed := values.get(key), list | tuple):
             tables[key] = [named(table) for table in listed]
-    others = values.get("expressions", ())
-    if not more or not isinstance(others, list | tuple):
-        return dict(values)
-    return {**values, **tables, "expressions": [*others, *more]}
+    short = [{"name": name, "expression": expression} for name, expression in more]
+    return {**values, **tables, "expressions": [*others, *short]} if short else {**values, **tables}
 
 
 def recordable(fields: tuple[str, ...], expressions: Expressions) -> tuple[str, ...]:
@@ -99,20 +101,24 @@ def recorded(
             yield (*key, "fields"), table.fields
 
 
-def _logged_ones_are_expressions(expressions: Expressions, monitor: MonitorTable) -> Iterator[Problem]:
-    known = (*(table.name for table in expressions), Q)
+def _logged_ones_are_expressions(
+    fields: tuple[str, ...], expressions: Expressions, monitor: MonitorTable
+) -> Iterator[Problem]:
+    known = (*(table.name for table in expressions), *(() if Q in fields else (Q,)))
     for name in monitor.fields or ():
         if name not in known:
-            remedy = f"the log has means of [[expressions]] and {Q}; give one of {', '.join(known)}, or add {name}"
+            add = f'"{name}_c = {name}"' if name in fields else name
+            one = f"give one of {', '.join(known)}, or add {add}" if known else f"add {add}"
+            remedy = f"the log has means of [[expressions]]{f' and {Q}' if Q in known else ''}; {one}"
             yield wrong(("monitor", "fields"), name, remedy)
 
 
 def _no_bodies_are_in_q(
-    output: Output, statistics: StatisticsTable | None, probes: Probes, planes: Planes, monitor: MonitorTable,
-    obstacles: Obstacles,
+    fields: tuple[str, ...], output: Output, statistics: StatisticsTable | None, probes: Probes, planes: Planes,
+    monitor: MonitorTable, obstacles: Obstacles,
 ) -> Iterator[Problem]:  # fmt: skip
     for key, names in recorded(output, statistics, probes, planes, monitor) if obstacles else ():
-        if Q in names:
+        if Q in names and Q not in fields:
             remedy = "not available around obstacles in this version; leave it out: ds.flow.q_criterion() computes it"
             yield wrong(key, Q, remedy)
 

@@ -95,8 +95,8 @@ class GivenState:
 
 
 Profile = Expression | Function
-Value = float | Expression  # at an inflow
-Values = tuple[Value, Value, Value]
+NumberOrExpression = float | Expression
+VectorExpression = tuple[NumberOrExpression, NumberOrExpression, NumberOrExpression]
 
 
 def profile(value: Any) -> Profile:
@@ -139,7 +139,7 @@ def state_source(value: Any) -> str | GivenState:
     raise BadInput("give the name of a run directory, of a NetCDF file or a Zarr store; in Python, or a Dataset")
 
 
-def one_value(value: Any) -> Value:
+def number_or_expression(value: Any) -> NumberOrExpression:
     """A number, or an expression in x, y, z and t."""
     if isinstance(value, Expression):
         return value
@@ -151,10 +151,11 @@ def one_value(value: Any) -> Value:
         raise BadInput("give a finite number or an expression in x, y, z and t") from None
 
 
-def three_values(value: Any) -> Values:
+def vector_expression(value: Any) -> VectorExpression:
     """Three numbers, where all are; else numbers and expressions."""
-    numbers = not isinstance(value, (list, tuple)) or not any(isinstance(item, (str, Expression)) for item in value)
-    return three(number, "three numbers")(value) if numbers else three(one_value, "three numbers or expressions")(value)
+    if not isinstance(value, (list, tuple)) or not any(isinstance(item, (str, Expression)) for item in value):
+        return three(number, "three numbers")(value)
+    return three(number_or_expression, "three numbers or expressions")(value)
 
 
 Start = Annotated[Profile | Given, reads(start)]

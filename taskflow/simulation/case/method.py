@@ -28,8 +28,8 @@ COMPRESSIBILITY = (
     "stall", "pressure_at", "linear", "inner",
 )  # fmt: skip
 """The keys of [method] that artificial compressibility has."""
-LATER = frozenset(("forcing", "expressions"))
-"""The tables of the projection that make sense for others, too."""
+LATER = frozenset(("forcing", "expressions", "monitor.fields"))
+"""The tables and keys of the projection that make sense for others, too."""
 PARTS = frozenset(("grid.stretching", "time.scheme", "statistics.budget", "monitor.fields")) | {
     f"boundaries.{option}"
     for option in ("temperature", "heat_flux", "heat_transfer", "outside_temperature", "roughness", "phase")
@@ -165,9 +165,7 @@ def choose(values: Mapping[str, Any], known: Mapping[str, Any]) -> ChosenSystem:
         problems += wrong_ones
     for key, default in known.items():
         if not reads(system, key) and tables.pop(key, default) != default:
-            later = f'not available with the model "{name}" in this version; leave it out'
-            message = later if key in LATER else f'the model "{name}" does not read it; leave it out'
-            problems.append(wrong(key, values[key], message))
+            problems.append(wrong(key, values[key], _unread_words(name, key)))
     return ChosenSystem(system, tables, problems)
 
 
@@ -257,7 +255,13 @@ def _unread(method: Method, name: str, table: Table, key: Key) -> Iterator[Probl
     for inner, info in type(table).model_fields.items():
         value = getattr(table, inner)
         if value != info.default and not reads(system_of(method), name, inner):
-            yield wrong((*key, inner), written(value), f'the model "{method.type}" does not read it; leave it out')
+            yield wrong((*key, inner), written(value), _unread_words(method.type, f"{name}.{inner}"))
+
+
+def _unread_words(model: str, key: str) -> str:
+    if key in LATER:
+        return f'not available with the model "{model}" in this version; leave it out'
+    return f'the model "{model}" does not read it; leave it out'
 
 
 def keys_are_read(method: Method | None, tables: Mapping[str, Any]) -> Iterator[Problem]:

@@ -11,7 +11,7 @@ import numpy as np
 from taskflow.errors import BadInput
 from taskflow.output.moving import transformed
 from taskflow.simulation.case.grid import GridTable
-from taskflow.simulation.case.initial import Value, Values, three_values
+from taskflow.simulation.case.initial import NumberOrExpression, VectorExpression, vector_expression
 from taskflow.simulation.case.problems import Problem, present, wrong
 from taskflow.simulation.case.table import Table, Vector, entry, reads
 from taskflow.simulation.expression import COORDINATES, Expression
@@ -22,7 +22,7 @@ SAMPLES = 512  # moments at which a motion is tried
 JUMP = 0.5  # of a change between two moments: what is left of it however close they come
 
 
-def _of_time(value: Any) -> Value:
+def _of_time(value: Any) -> NumberOrExpression:
     if isinstance(value, str):
         value = Expression(value, timed=True)
     if not isinstance(value, Expression):
@@ -35,17 +35,17 @@ def _of_time(value: Any) -> Value:
     return value
 
 
-def _three_of_time(value: Any) -> Values:
-    x, y, z = (_of_time(item) for item in three_values(value))
+def _three_of_time(value: Any) -> VectorExpression:
+    x, y, z = (_of_time(item) for item in vector_expression(value))
     return x, y, z
 
 
 class Angles(Table):
     """Angles in radians about the axes x, y and z: turned about x first, then about y, then about z."""
 
-    x: Annotated[Value, reads(_of_time)] = entry("about x, through `centre`", 0.0)
-    y: Annotated[Value, reads(_of_time)] = entry("about y", 0.0)
-    z: Annotated[Value, reads(_of_time)] = entry("about z", 0.0)
+    x: Annotated[NumberOrExpression, reads(_of_time)] = entry("about x, through `centre`", 0.0)
+    y: Annotated[NumberOrExpression, reads(_of_time)] = entry("about y", 0.0)
+    z: Annotated[NumberOrExpression, reads(_of_time)] = entry("about z", 0.0)
 
 
 class GridMotion(Table):
@@ -53,7 +53,7 @@ class GridMotion(Table):
 
     angle: Angles = entry("in radians: numbers or expressions in t about the axes", Angles())
     centre: Vector = entry("about which it turns, before it is displaced", (0.0, 0.0, 0.0))
-    displacement: Annotated[Values, reads(_three_of_time)] = entry(
+    displacement: Annotated[VectorExpression, reads(_three_of_time)] = entry(
         "three numbers or expressions in t, as `[0.0, \"0.1*sin(t)\", 0.0]`", (0.0, 0.0, 0.0)
     )
 
@@ -76,7 +76,7 @@ class GridMotion(Table):
         return transformed(points, *self.pose(time))
 
     @property
-    def formulas(self) -> dict[str, Value]:
+    def formulas(self) -> dict[str, NumberOrExpression]:
         """All that may change, by key."""
         angles = {f"angle.{axis}": getattr(self.angle, axis) for axis in "xyz"}
         return angles | {f"displacement.{axis}": value for axis, value in zip("xyz", self.displacement, strict=True)}
@@ -97,7 +97,7 @@ class GridMotion(Table):
                 raise BadInput(f"motion.{key}: {what!r} jumps at t = {late:.6g}; give an expression that does not")
 
 
-def _at(value: Value, time: float) -> float:
+def _at(value: NumberOrExpression, time: float) -> float:
     return float(value(0.0, 0.0, 0.0, time)) if isinstance(value, Expression) else value
 
 

@@ -15,7 +15,7 @@ from taskflow.simulation.build.artificial_compressibility.tables import Compress
 from taskflow.simulation.build.artificial_compressibility.time import ChartTime
 from taskflow.simulation.case.charts.forcing import ChartForcing
 from taskflow.simulation.case.charts.machine import ChartMachine
-from taskflow.simulation.case.charts.scalars import FORMULA, scalars_have_sides
+from taskflow.simulation.case.charts.scalars import FORMULA, scalars_have_names, scalars_have_sides
 from taskflow.simulation.case.charts.sides import ChartSides
 from taskflow.simulation.case.control import CheckpointTable, MonitorTable, Output
 from taskflow.simulation.case.initial import Function, Given, Initial
@@ -225,7 +225,7 @@ def _thin_charts_are_flat(charts: Grid) -> Iterator[Problem]:
 
 
 CompressibilityMethod.rules = (
-    scalars_have_sides, _starts_by_formulas, _thin_charts_are_flat,
+    scalars_have_names, scalars_have_sides, _starts_by_formulas, _thin_charts_are_flat,
     keys_are_read, heat_is_on, _intervals_are_steps, _residual_can_be_reached, _keys_of_real_time,
     _motion_is_possible,
     _pressure_level_is_free, _pressure_point_is_inside, _speed_is_known,

@@ -9,7 +9,7 @@ import numpy as np
 
 from taskflow.errors import BadInput
 from taskflow.simulation.case.charts.sides import LATER, value_at
-from taskflow.simulation.case.initial import Values, three_values
+from taskflow.simulation.case.initial import VectorExpression, vector_expression
 from taskflow.simulation.case.table import Table, Vector, entry, reads
 from taskflow.simulation.expression import Expression
 
@@ -20,7 +20,7 @@ class ChartForcing(Table):
     refused: ClassVar[Mapping[str, str]] = dict.fromkeys(("rotation", "geostrophic_wind", "bulk_velocity"), LATER)
 
     gravity: Vector = entry("acts through `heat`", (0.0, 0.0, 0.0))
-    force: Annotated[Values, reads(three_values)] = entry(
+    force: Annotated[VectorExpression, reads(vector_expression)] = entry(
         "acceleration of all fluid: three numbers, or expressions in x, y and z, in real time in t, too",
         (0.0, 0.0, 0.0),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar
 
@@ -16,6 +17,10 @@ from taskflow.simulation.case.scalars import scalar_name
 from taskflow.simulation.case.table import NonNegative, Number, Table, entry, reads
 from taskflow.simulation.expression import Expression
 
+_OWN = re.compile(
+    r"b|(?:d|old|past)_\w+|\w+_mid|[uvw]_s|f_[xyz]|[uvwpT]_[rxz]|T_pivot"
+    "|sides|metrics|swept|own|vectors|warm|carry|coupling|pivot"
+)  # other fields of the model
 FORMULA = "functions of Python are not available on charts in this version; give an expression in x, y, z"
 
 
@@ -62,6 +67,13 @@ class ChartScalar(Table):
         if isinstance(value, Function):
             raise ValueError(FORMULA)
         return value
+
+
+def scalars_have_names(scalars: tuple[ChartScalar, ...]) -> Iterator[Problem]:
+    """No scalar has the name of another field."""
+    for key, scalar in numbered(scalars=scalars):
+        if _OWN.fullmatch(scalar.name):
+            yield wrong((*key, "name"), scalar.name, "the model on charts has a field of this name; give another")
 
 
 def scalars_have_sides(

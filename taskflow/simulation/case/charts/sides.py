@@ -11,7 +11,7 @@ from pydantic import ConfigDict, Field, model_validator
 from taskflow.errors import BadInput
 from taskflow.geometry.grids import Grid, faces
 from taskflow.simulation.case.charts.grid import known_sides
-from taskflow.simulation.case.initial import Value, Values, three_values
+from taskflow.simulation.case.initial import NumberOrExpression, VectorExpression, vector_expression
 from taskflow.simulation.case.problems import Problem, exclusive, missing, present, wrong
 from taskflow.simulation.case.table import NonNegative, Number, Table, Vector, entry, reads, written
 from taskflow.simulation.expression import Expression
@@ -44,7 +44,7 @@ class ChartSide(Table):
     }  # fmt: skip
 
     type: SideType = entry("see above", remedy=GIVE_TYPE)
-    velocity: Annotated[Values | None, reads(three_values)] = entry(
+    velocity: Annotated[VectorExpression | None, reads(vector_expression)] = entry(
         "of a `wall`, in its plane, what enters at an `inflow`, and of the `far-field`: three numbers, or expressions"
         " in x, y and z, in real time in t, too",
         None,
@@ -139,7 +139,7 @@ class ChartSide(Table):
         return [value_at(component, x, y, z, t) for component in self.velocity or (0.0, 0.0, 0.0)]
 
 
-def value_at(value: Value, x: np.ndarray, y: np.ndarray, z: np.ndarray, t: float = 0.0) -> np.ndarray:
+def value_at(value: NumberOrExpression, x: np.ndarray, y: np.ndarray, z: np.ndarray, t: float = 0.0) -> np.ndarray:
     """A number or an expression at points and a time. Raises BadInput where it is not finite."""
     return value(x, y, z, t) if isinstance(value, Expression) else np.full(x.shape, value)
 
