@@ -45,7 +45,7 @@ class Origin:
         try:
             origin = cls(sim, saved_state(source, table.time))
             if origin.checkpoint is None and not sim.system.remaps:
-                begins = f"{sim.system.claims} begins with a checkpoint of a run of the same case, for its [initial]"
+                begins = f"{sim.system.claims} begins with a checkpoint of a run of the same case but for [initial]"
                 raise BadInput(f"{origin.state.where}: {origin.difference}; {begins}")
         except BadInput as error:
             text = f"{error}"
@@ -60,12 +60,12 @@ class Origin:
             return "it is no checkpoint"
         check_state(checkpoint)
         old, new = (tomllib.loads(text) for text in (checkpoint.state["case"], sim.case.to_toml()))
-        if changed := [*changes(_flow(old), _flow(new))]:
-            return changed[0].partition(": begin")[0]
+        if changed := [*changes(*(_flow(sim.system.resolved(tables)) for tables in (old, new)))]:
+            return f"{changed[0].partition(': begin')[0]}: have it so"
         if sim.moving is not None or getattr(sim.case, "motion", None) is not None:
             return "something moves as time tells, which begins anew"
-        entering = sim.inflows
-        if getattr(entering, "varies", False) or getattr(entering, "changing", False) or sim.system.timed:
+        entering, timed = sim.inflows, sim.system.timed or sim.model.moments(0.0, 1.0)
+        if timed or getattr(entering, "varies", False) or getattr(entering, "changing", False):
             return "what is given changes in time, which begins anew"
         for role, boxes in sim.carried.items():
             if role not in sim.model.fields:
@@ -87,7 +87,8 @@ class Origin:
             return False
         old, new = (tomllib.loads(text) for text in (self.state.case, self.sim.case.to_toml()))
         open_sides = any(side.type in ("inflow", "outflow") for side in self.sim.case.boundaries.sides.values())
-        return not open_sides and all(old.get(table) == new.get(table) for table in SAME)
+        at_rest = self.sim.moving is None
+        return at_rest and not open_sides and all(old.get(table) == new.get(table) for table in SAME)
 
     def has(self, name: str) -> bool:
         """Return whether it has a field."""
@@ -95,10 +96,11 @@ class Origin:
 
     def fields(self, layout: StoreLayout) -> dict[str, Any]:
         """What has the values of the initial fields, by name: those that the source has from there, others by their
-        formulas. Raises BadInput where the source lacks a velocity.
+        formulas; where a checkpoint is gone on with, functions and arrays alone. Raises BadInput where the source lacks
+        a velocity.
         """
         if self.checkpoint is not None or self.state.fields is None:
-            return {}
+            return _given(self.sim)
         sources: dict[str, Any] = dict(self.sim.system.initial)
         names = [name for name in (*VELOCITY, *sources) if self.has(name) or name in VELOCITY]
         if self.kept and self.has("p"):
@@ -138,4 +140,9 @@ def evaluated(sim: Simulation, snapshots: StoreLayout) -> dict[str, Any]:
     if (origin := sim.system.origin) is not None:
         fields = {name: sim.system.metadata[name] for name in sim.case.fields}
         return origin.fields(replace(snapshots, fields=fields))
+    return _given(sim)
+
+
+def _given(sim: Simulation) -> dict[str, Any]:
+    """The initial fields that are given as functions and arrays, by name."""
     return {name: p for name, p in sim.system.initial.items() if not isinstance(p, COMPUTED)}

@@ -5,9 +5,10 @@ import pytest
 import xarray as xr
 
 from taskflow.errors import BadInput
-from taskflow.output import read_log
+from taskflow.output import SavedState, read_log, saved_state
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
+from taskflow.simulation.origin import Origin
 from tests.simulation import two_phases
 from tests.simulation.going_on import contents, found, go
 from tests.simulation.on_charts import LID
@@ -60,6 +61,15 @@ def test_a_run_goes_on_from_another_one_to_the_bit(origin, tmp_path, blocks):
         if blocks == (1, 1, 1):  # fft: on others the same but for rounding
             np.testing.assert_array_equal(fields[name][-1], whole[name][-1], err_msg=name)
         np.testing.assert_allclose(fields[name][-1], whole[name][-1], atol=1e-13, err_msg=name)
+
+
+def test_functions_and_arrays_are_no_obstacle_to_going_on(origin, tmp_path):
+    """They are evaluated, though the checkpoint takes their place."""
+    dye = {"name": "dye", "diffusivity": 0.01, "initial": lambda x, y, z: x + 0 * y, "scheme": "central"}
+    initial = {"source": str(origin), "temperature": np.zeros((16, 2, 16))}
+    go(vortices(16, initial=initial, scalars=[dye], time={"steps": 1, "step": 0.002}), tmp_path / "run")
+    for name in ("u", "T", "dye"):
+        np.testing.assert_array_equal(found(tmp_path / "run")[name][0], found(origin)[name][-1], err_msg=name)
 
 
 @pytest.mark.slow
@@ -138,6 +148,58 @@ def test_bad_input_is_told(origin, tmp_path, changes, message):
         go(vortices(16, **changes), tmp_path / "run")
 
 
+def points(**changes) -> xr.Dataset:
+    """The fields of a file that has points alone."""
+    x = (np.arange(16) + 0.5) / 16
+    values = (("z", "y", "x"), np.zeros((16, 2, 16)))
+    return xr.Dataset(dict.fromkeys("uvw", values), {"x": x, "y": [0.03125, 0.09375], "z": x}).assign(changes)
+
+
+@pytest.mark.slow
+def test_forces_that_change_in_time_begin_anew(tmp_path):
+    tables = {"forcing": [{"on": "u", "expression": "sin(t)"}], "time": {"steps": 1, "step": 0.002}}
+    go(vortices(16, **tables), tmp_path / "run")
+    origin = Simulation(vortices(16, initial={"source": str(tmp_path / "run")}, **tables), (1, 1, 1)).system.origin
+    assert (origin.checkpoint, origin.difference) == (None, "what is given changes in time, which begins anew")
+    assert origin.kept
+
+
+@pytest.mark.parametrize("moves", [True, False])
+def test_a_velocity_around_bodies_is_taken_as_it_is_where_they_stay(moves):
+    """Those that move are elsewhere at time 0."""
+    ball = {"type": "sphere", "name": "ball", "centre": [0.5, 0.25, 0.5], "radius": 0.2}
+    motion = {"motion": {"displacement": ["0.1*t", 0, 0]}} if moves else {}
+    grid = {"cells": [16, 8, 16], "lengths": [1.0, 0.5, 1.0]}
+    case = vortices(16, grid=grid, heat=None, scalars=[], initial={}, bodies={"treatment": "immersed"},
+                    obstacles=[{**ball, **motion}])  # fmt: skip
+    state = SavedState(None, 5.0, "a run", case.to_toml())
+    assert Origin(Simulation(case, (1, 1, 1)), state).kept is not moves
+
+
+@pytest.mark.parametrize(("times", "message"), [
+    ("late", "its times are of type <U4; give numbers"),
+    (np.datetime64("2026-01-01", "ns"), r"its times are of type datetime64\[ns\]; give numbers"),
+    (("x", np.zeros(16)), "its time lies along x; give one number"),
+])  # fmt: skip
+def test_a_time_is_a_number(times, message):
+    with pytest.raises(BadInput, match=message):
+        saved_state(points().assign_coords(time=times), None)
+
+
+@pytest.mark.parametrize(("changes", "message"), [
+    ({"x": [f"{n:02}" for n in range(16)]}, "x of the dataset: .*; give one or more, as finite numbers that increase"),
+    ({"x": [*np.arange(15) / 16, np.nan]}, "x of the dataset: .*; give one or more, as finite"),
+    ({"x": np.arange(16)[::-1] / 16}, "x of the dataset: .*; give one or more, as finite"),
+    ({"u": (("z", "y", "x"), np.full((16, 2, 16), "fast"))}, "u of the dataset is of type <U4; give numbers"),
+    ({"u": (("z", "y", "x"), np.zeros((16, 2, 16), complex))}, "u of the dataset is of type complex128; give numbers"),
+    (None, "x of the dataset: .*; give one or more, as finite"),
+])  # fmt: skip
+def test_places_and_values_are_numbers(tmp_path, changes, message):
+    source = points().isel(x=[]) if changes is None else points(**changes)
+    with pytest.raises(BadInput, match=f"initial.source: {message}"):
+        go(vortices(16, initial={"source": source}), tmp_path / "run")
+
+
 def test_a_file_names_its_source_relative_to_itself(tmp_path):
     case = vortices(16, initial={"source": tmp_path / "other_run", "time": 0.004})
     (tmp_path / "case.toml").write_text(case.to_toml().replace(f"{tmp_path}/", ""))
@@ -210,3 +272,23 @@ def test_other_models_go_on_with_checkpoints_of_their_case_alone(tmp_path, kind)
     other = made(6, source=str(tmp_path / "first")).replace(**{"grid.cells": [8, 8, 8]})
     with pytest.raises(BadInput, match=r"initial.source: .*grid.cells.* begins with a checkpoint of a run of"):
         _ = Simulation(other, (1, 1, 1)).system.origin
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("initial", "key", "remedy"), [
+    ({"velocity": [3.0, 0.0, 0.0]}, "method.reference_speed = .*; it was 3.0", {"method.reference_speed": 3.0}),
+    ({"temperature": "4*x"}, "method.reference_speed = .*; it was", {"initial.temperature": "4*x"}),
+    ({"velocity": [9.0, 0.0, 0.0], "temperature": "4*x"}, r"initial.temperature = 1.0; it was 4.0", None),
+])  # fmt: skip
+def test_on_charts_a_checkpoint_keeps_what_equations_take_from_the_initial_state(tmp_path, initial, key, remedy):
+    speed = {} if remedy else {"method.reference_speed": 9.0}
+    first = on_charts(LID, time__steps=2, initial=initial)
+    go(first, tmp_path / "first")
+    then = first.replace(**{"initial": {"source": str(tmp_path / "first")}, **speed})
+    with pytest.raises(BadInput, match=f"initial.source: .*{key}.* stays so: have it so"):
+        _ = Simulation(then, (1, 1, 1)).system.origin
+    go(then.replace(**(remedy or {"initial.temperature": "4*x"})), tmp_path / "then")
+    go(first.replace(**{"time.steps": 4, **speed}), tmp_path / "whole")
+    (fields, _), (expected, _) = contents(tmp_path / "then"), contents(tmp_path / "whole")
+    for name in fields.keys() - {"time"}:
+        np.testing.assert_array_equal(fields[name][-1], expected[name][-1], err_msg=name)
