@@ -239,4 +239,4 @@ def test_tables_are_not_set(tmp_path):
     (tmp_path / "hot.csv").write_text("0, 1\n1, 2\n")
     for table in (str(tmp_path / "hot.csv"), TimeTable.load(str(tmp_path / "hot.csv"))):
         with pytest.raises(BadInput, match="could not keep a table; give a number, or an expression of t"):
-            settings("boundaries.x_min.temperature", table, {"boundaries.x_min.temperature": 1.0}, 0.0)
+            settings("boundaries.x_min.temperature", table, moved(**NUMBERS), {"boundaries.x_min.temperature": 1.0}, 0.0)
