@@ -24,7 +24,6 @@ from taskflow.simulation.restart import changes, check_state
 if TYPE_CHECKING:
     from taskflow.simulation.build.simulation import Simulation
 
-BEGINNING = ("initial", "scalars")  # tables by which two cases of one flow may differ: they say how it began
 SAME = ("grid", "boundaries", "obstacles", "bodies", "method")  # tables with which a velocity keeps without divergence
 
 

@@ -237,6 +237,7 @@ REFUSED = [
 def test_tables_are_not_set(tmp_path):
     """A checkpoint would have the name of the file, and a resumed run whatever is in it then."""
     (tmp_path / "hot.csv").write_text("0, 1\n1, 2\n")
+    key, case = "boundaries.x_min.temperature", moved(**NUMBERS)
     for table in (str(tmp_path / "hot.csv"), TimeTable.load(str(tmp_path / "hot.csv"))):
         with pytest.raises(BadInput, match="could not keep a table; give a number, or an expression of t"):
-            settings("boundaries.x_min.temperature", table, moved(**NUMBERS), {"boundaries.x_min.temperature": 1.0}, 0.0)
+            settings(key, table, case, {key: 1.0}, 0.0)
