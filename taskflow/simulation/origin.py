@@ -95,10 +95,11 @@ class Origin:
 
     def fields(self, layout: StoreLayout) -> dict[str, Any]:
         """What has the values of the initial fields, by name: those that the source has from there, others by their
-        formulas. Raises BadInput where the source lacks a velocity.
+        formulas; where a checkpoint is gone on with, functions and arrays alone. Raises BadInput where the source lacks
+        a velocity.
         """
         if self.checkpoint is not None or self.state.fields is None:
-            return {}
+            return _given(self.sim)
         sources: dict[str, Any] = dict(self.sim.system.initial)
         names = [name for name in (*VELOCITY, *sources) if self.has(name) or name in VELOCITY]
         if self.kept and self.has("p"):
@@ -138,4 +139,9 @@ def evaluated(sim: Simulation, snapshots: StoreLayout) -> dict[str, Any]:
     if (origin := sim.system.origin) is not None:
         fields = {name: sim.system.metadata[name] for name in sim.case.fields}
         return origin.fields(replace(snapshots, fields=fields))
+    return _given(sim)
+
+
+def _given(sim: Simulation) -> dict[str, Any]:
+    """The initial fields that are given as functions and arrays, by name."""
     return {name: p for name, p in sim.system.initial.items() if not isinstance(p, COMPUTED)}

@@ -62,6 +62,15 @@ def test_a_run_goes_on_from_another_one_to_the_bit(origin, tmp_path, blocks):
         np.testing.assert_allclose(fields[name][-1], whole[name][-1], atol=1e-13, err_msg=name)
 
 
+def test_functions_and_arrays_are_no_obstacle_to_going_on(origin, tmp_path):
+    """They are evaluated, though the checkpoint takes their place."""
+    dye = {"name": "dye", "diffusivity": 0.01, "initial": lambda x, y, z: x + 0 * y, "scheme": "central"}
+    initial = {"source": str(origin), "temperature": np.zeros((16, 2, 16))}
+    go(vortices(16, initial=initial, scalars=[dye], time={"steps": 1, "step": 0.002}), tmp_path / "run")
+    for name in ("u", "T", "dye"):
+        np.testing.assert_array_equal(found(tmp_path / "run")[name][0], found(origin)[name][-1], err_msg=name)
+
+
 @pytest.mark.slow
 def test_a_snapshot_is_taken_as_it_is(origin, tmp_path):
     fields, _ = begun(origin, tmp_path / "run", time=0.004)
