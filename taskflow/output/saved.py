@@ -109,13 +109,16 @@ def _of_checkpoint(store: Path, checkpoint: Checkpoint) -> xr.Dataset:
 
 def _of_dataset(ds: xr.Dataset, time: float | None, where: str, others: list[float] | None = None) -> SavedState:
     """Return the state of a time in a dataset, whose dimension of time, if it has one, is called so."""
-    if "time" not in ds.dims:
-        if time is not None and not ("time" in ds.coords and _is(float(ds["time"]), time)):
-            raise BadInput(f"time = {time:g}: {where} has no times to choose from; leave it out")
-        return SavedState(ds, float(ds["time"]) if "time" in ds.coords else 0.0, where)
-    times = ds["time"].values
-    if not np.issubdtype(times.dtype, np.number):
+    times = ds["time"].values if "time" in ds.coords or "time" in ds.dims else np.array(0.0)
+    if times.dtype.kind not in "fiu":
         raise BadInput(f"{where}: its times are of type {times.dtype}; give numbers, or one state without a time")
+    if "time" not in ds.dims:
+        if times.ndim:
+            dims = ", ".join(map(str, ds["time"].dims))
+            raise BadInput(f"{where}: its time lies along {dims}; give one number, or a dimension that is called time")
+        if time is not None and not ("time" in ds.coords and _is(float(times), time)):
+            raise BadInput(f"time = {time:g}: {where} has no times to choose from; leave it out")
+        return SavedState(ds, float(times), where)
     known = [float(t) for t in times]
     if not known:
         raise BadInput(f"{where}: no state is complete yet; wait for the first one")

@@ -5,7 +5,7 @@ import pytest
 import xarray as xr
 
 from taskflow.errors import BadInput
-from taskflow.output import read_log
+from taskflow.output import read_log, saved_state
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
 from tests.simulation import two_phases
@@ -145,6 +145,23 @@ def test_bad_input_is_told(origin, tmp_path, changes, message):
         changes = {**changes, "initial": {**initial, "source": str(origin)}}
     with pytest.raises(BadInput, match=message):
         go(vortices(16, **changes), tmp_path / "run")
+
+
+def points(**changes) -> xr.Dataset:
+    """The fields of a file that has points alone."""
+    x = (np.arange(16) + 0.5) / 16
+    values = (("z", "y", "x"), np.zeros((16, 2, 16)))
+    return xr.Dataset(dict.fromkeys("uvw", values), {"x": x, "y": [0.03125, 0.09375], "z": x}).assign(changes)
+
+
+@pytest.mark.parametrize(("times", "message"), [
+    ("late", "its times are of type <U4; give numbers"),
+    (np.datetime64("2026-01-01", "ns"), r"its times are of type datetime64\[ns\]; give numbers"),
+    (("x", np.zeros(16)), "its time lies along x; give one number"),
+])  # fmt: skip
+def test_a_time_is_a_number(times, message):
+    with pytest.raises(BadInput, match=message):
+        saved_state(points().assign_coords(time=times), None)
 
 
 def test_a_file_names_its_source_relative_to_itself(tmp_path):
