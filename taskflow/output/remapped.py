@@ -48,6 +48,8 @@ class RemappedField:
         for dim in ordered.dims:
             if dim not in ordered.coords:
                 raise BadInput(f"{self.name} of {where}: {dim} has no coordinate; give the places of its points")
+        if values.dtype.kind not in "fiub":
+            raise BadInput(f"{self.name} of {where} is of type {values.dtype}; give numbers")
         return ordered
 
     @cached_property
@@ -82,16 +84,17 @@ class RemappedField:
         """The weights along a direction, of which these are the dimensions in the source and here."""
         fields, axis = self.state.fields, target[0]
         assert fields is not None
-        nodes, places = self.values[source].values.astype("f8"), self.layout.coordinate(target)
+        nodes, places = self._nodes(source), self.layout.coordinate(target)
         if np.array_equal(nodes, places):
             return None
-        cells = f"{axis}_c" in fields.coords and f"{axis}_f" in fields.coords
+        pair = {f"{axis}_c", f"{axis}_f"}
+        cells = pair <= {*fields.coords} & {*fields.dims}
+        for name in pair if cells else ():
+            self._nodes(name)
         ends = _ends(self.layout, axis)
         wraps = periodic(fields, axis) if cells else self.layout.periodic["xyz".index(axis)]
         whole = edges(fields, axis) if cells else nodes
         period = (whole[-1] - whole[0] if cells else ends[-1] - ends[0]) if wraps else None
-        if np.any(np.diff(nodes) <= 0):
-            raise BadInput(f"{source} of {self.state.where} does not increase; give places in their order")
         if cells:
             self._covers(axis, ends, whole[0], whole[-1])
         elif period is None:
@@ -102,6 +105,17 @@ class RemappedField:
         if cells and target.endswith("_c") and source.endswith("_c"):
             return averaging(whole, ends, period)
         return nodal(nodes, places, period)
+
+    def _nodes(self, dim: str) -> np.ndarray:
+        """The places along a dimension of the source. Raises BadInput where they are none."""
+        assert self.state.fields is not None
+        nodes = self.state.fields[dim].values
+        if nodes.dtype.kind in "fiu":
+            nodes = nodes.astype("f8")
+            if nodes.size and np.isfinite(nodes).all() and (np.diff(nodes) > 0).all():
+                return nodes
+        kind = f"it has {nodes.size} places of type {nodes.dtype}"
+        raise BadInput(f"{dim} of {self.state.where}: {kind}; give one or more, as finite numbers that increase")
 
     def _covers(self, axis: str, ends: np.ndarray, low: float, high: float) -> None:
         slack = ROUNDING * (ends[-1] - ends[0])

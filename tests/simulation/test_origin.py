@@ -164,6 +164,20 @@ def test_a_time_is_a_number(times, message):
         saved_state(points().assign_coords(time=times), None)
 
 
+@pytest.mark.parametrize(("changes", "message"), [
+    ({"x": [f"{n:02}" for n in range(16)]}, "x of the dataset: .*; give one or more, as finite numbers that increase"),
+    ({"x": [*np.arange(15) / 16, np.nan]}, "x of the dataset: .*; give one or more, as finite"),
+    ({"x": np.arange(16)[::-1] / 16}, "x of the dataset: .*; give one or more, as finite"),
+    ({"u": (("z", "y", "x"), np.full((16, 2, 16), "fast"))}, "u of the dataset is of type <U4; give numbers"),
+    ({"u": (("z", "y", "x"), np.zeros((16, 2, 16), complex))}, "u of the dataset is of type complex128; give numbers"),
+    (None, "x of the dataset: .*; give one or more, as finite"),
+])  # fmt: skip
+def test_places_and_values_are_numbers(tmp_path, changes, message):
+    source = points().isel(x=[]) if changes is None else points(**changes)
+    with pytest.raises(BadInput, match=f"initial.source: {message}"):
+        go(vortices(16, initial={"source": source}), tmp_path / "run")
+
+
 def test_a_file_names_its_source_relative_to_itself(tmp_path):
     case = vortices(16, initial={"source": tmp_path / "other_run", "time": 0.004})
     (tmp_path / "case.toml").write_text(case.to_toml().replace(f"{tmp_path}/", ""))
