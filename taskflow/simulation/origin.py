@@ -64,8 +64,8 @@ class Origin:
             return changed[0].partition(": begin")[0]
         if sim.moving is not None or getattr(sim.case, "motion", None) is not None:
             return "something moves as time tells, which begins anew"
-        entering = sim.inflows
-        if getattr(entering, "varies", False) or getattr(entering, "changing", False) or sim.system.timed:
+        entering, timed = sim.inflows, sim.system.timed or sim.model.moments(0.0, 1.0)
+        if timed or getattr(entering, "varies", False) or getattr(entering, "changing", False):
             return "what is given changes in time, which begins anew"
         for role, boxes in sim.carried.items():
             if role not in sim.model.fields:
@@ -87,7 +87,8 @@ class Origin:
             return False
         old, new = (tomllib.loads(text) for text in (self.state.case, self.sim.case.to_toml()))
         open_sides = any(side.type in ("inflow", "outflow") for side in self.sim.case.boundaries.sides.values())
-        return not open_sides and all(old.get(table) == new.get(table) for table in SAME)
+        at_rest = self.sim.moving is None
+        return at_rest and not open_sides and all(old.get(table) == new.get(table) for table in SAME)
 
     def has(self, name: str) -> bool:
         """Return whether it has a field."""

@@ -5,9 +5,10 @@ import pytest
 import xarray as xr
 
 from taskflow.errors import BadInput
-from taskflow.output import read_log, saved_state
+from taskflow.output import SavedState, read_log, saved_state
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
+from taskflow.simulation.origin import Origin
 from tests.simulation import two_phases
 from tests.simulation.going_on import contents, found, go
 from tests.simulation.on_charts import LID
@@ -152,6 +153,27 @@ def points(**changes) -> xr.Dataset:
     x = (np.arange(16) + 0.5) / 16
     values = (("z", "y", "x"), np.zeros((16, 2, 16)))
     return xr.Dataset(dict.fromkeys("uvw", values), {"x": x, "y": [0.03125, 0.09375], "z": x}).assign(changes)
+
+
+@pytest.mark.slow
+def test_forces_that_change_in_time_begin_anew(tmp_path):
+    tables = {"forcing": [{"on": "u", "expression": "sin(t)"}], "time": {"steps": 1, "step": 0.002}}
+    go(vortices(16, **tables), tmp_path / "run")
+    origin = Simulation(vortices(16, initial={"source": str(tmp_path / "run")}, **tables), (1, 1, 1)).system.origin
+    assert (origin.checkpoint, origin.difference) == (None, "what is given changes in time, which begins anew")
+    assert origin.kept
+
+
+@pytest.mark.parametrize("moves", [True, False])
+def test_a_velocity_around_bodies_is_taken_as_it_is_where_they_stay(moves):
+    """Those that move are elsewhere at time 0."""
+    ball = {"type": "sphere", "name": "ball", "centre": [0.5, 0.25, 0.5], "radius": 0.2}
+    motion = {"motion": {"displacement": ["0.1*t", 0, 0]}} if moves else {}
+    grid = {"cells": [16, 8, 16], "lengths": [1.0, 0.5, 1.0]}
+    case = vortices(16, grid=grid, heat=None, scalars=[], initial={}, bodies={"treatment": "immersed"},
+                    obstacles=[{**ball, **motion}])  # fmt: skip
+    state = SavedState(None, 5.0, "a run", case.to_toml())
+    assert Origin(Simulation(case, (1, 1, 1)), state).kept is not moves
 
 
 @pytest.mark.parametrize(("times", "message"), [
