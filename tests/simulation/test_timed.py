@@ -232,3 +232,12 @@ REFUSED = [
     ("boundaries.x_min.temperature", "log(0*t)", "not finite"),
     ("boundaries.x_min.temperature", lambda t: t, "could not keep a function"),
 ]
+
+
+def test_tables_are_not_set(tmp_path):
+    """A checkpoint would have the name of the file, and a resumed run whatever is in it then."""
+    case, key = moved("2*t", *[0.0] * 7), "boundaries.z_max.velocity[1]"
+    (tmp_path / "hot.csv").write_text("0, 1\n1, 2\n")
+    for table in (str(tmp_path / "hot.csv"), TimeTable.load(str(tmp_path / "hot.csv"))):
+        with pytest.raises(BadInput, match="could not keep a table; give a number, or an expression of t"):
+            settings(key, table, case, {key: 1.0}, 0.0)

@@ -11,7 +11,7 @@ from taskflow.errors import BadInput
 from taskflow.runtime.machine import Control, Shard
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.problems import shown
-from taskflow.simulation.case.timed import TimeFunction, Value, at_time, of_time
+from taskflow.simulation.case.timed import TimeFunction, TimeTable, Value, at_time, of_time
 from taskflow.simulation.drive import Drive
 
 AXES = (1, 2, 3)  # by which the components of a vector are numbered
@@ -57,8 +57,9 @@ def _value(key: str, given: Any, now: float) -> Value:
     """A value of the time. Raises BadInput where it is none, or is not finite now."""
     try:
         value = of_time(given)
-        if isinstance(value, TimeFunction):
-            raise BadInput("a checkpoint could not keep a function; give a number, an expression of t, a table (.csv)")
+        if isinstance(value, TimeFunction | TimeTable):  # of a table it would keep the name alone
+            kind = "function" if isinstance(value, TimeFunction) else "table"
+            raise BadInput(f"a checkpoint could not keep a {kind}; give a number, or an expression of t")
         at_time(value, now)
     except BadInput as error:
         raise BadInput(f"set({key!r}, {shown(given)}): {error}") from None

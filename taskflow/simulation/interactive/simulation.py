@@ -157,7 +157,7 @@ class Simulation(DrivenRun):
 
     def set(self, key: str, value: Any) -> None:
         """Give a value of the case that changes in time another one, such as "boundaries.z_max.velocity" or
-        "body.force": a number, an expression of t or a table, or three of them.
+        "body.force": a number or an expression of t, or three of them.
 
         The next steps have it, from the end of the first of their stages on; forces from its beginning. So have
         checkpoints, and runs that are resumed. Raises BadInput where the case gives a number there, which kernels have
