@@ -45,7 +45,7 @@ class Origin:
         try:
             origin = cls(sim, saved_state(source, table.time))
             if origin.checkpoint is None and not sim.system.remaps:
-                begins = f"{sim.system.claims} begins with a checkpoint of a run of the same case, for its [initial]"
+                begins = f"{sim.system.claims} begins with a checkpoint of a run of the same case but for [initial]"
                 raise BadInput(f"{origin.state.where}: {origin.difference}; {begins}")
         except BadInput as error:
             text = f"{error}"
@@ -60,8 +60,8 @@ class Origin:
             return "it is no checkpoint"
         check_state(checkpoint)
         old, new = (tomllib.loads(text) for text in (checkpoint.state["case"], sim.case.to_toml()))
-        if changed := [*changes(_flow(old), _flow(new))]:
-            return changed[0].partition(": begin")[0]
+        if changed := [*changes(*(_flow(sim.system.resolved(tables)) for tables in (old, new)))]:
+            return f"{changed[0].partition(': begin')[0]}: have it so"
         if sim.moving is not None or getattr(sim.case, "motion", None) is not None:
             return "something moves as time tells, which begins anew"
         entering, timed = sim.inflows, sim.system.timed or sim.model.moments(0.0, 1.0)

@@ -272,3 +272,23 @@ def test_other_models_go_on_with_checkpoints_of_their_case_alone(tmp_path, kind)
     other = made(6, source=str(tmp_path / "first")).replace(**{"grid.cells": [8, 8, 8]})
     with pytest.raises(BadInput, match=r"initial.source: .*grid.cells.* begins with a checkpoint of a run of"):
         _ = Simulation(other, (1, 1, 1)).system.origin
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("initial", "key", "remedy"), [
+    ({"velocity": [3.0, 0.0, 0.0]}, "method.reference_speed = .*; it was 3.0", {"method.reference_speed": 3.0}),
+    ({"temperature": "4*x"}, "method.reference_speed = .*; it was", {"initial.temperature": "4*x"}),
+    ({"velocity": [9.0, 0.0, 0.0], "temperature": "4*x"}, r"initial.temperature = 1.0; it was 4.0", None),
+])  # fmt: skip
+def test_on_charts_a_checkpoint_keeps_what_equations_take_from_the_initial_state(tmp_path, initial, key, remedy):
+    speed = {} if remedy else {"method.reference_speed": 9.0}
+    first = on_charts(LID, time__steps=2, initial=initial)
+    go(first, tmp_path / "first")
+    then = first.replace(**{"initial": {"source": str(tmp_path / "first")}, **speed})
+    with pytest.raises(BadInput, match=f"initial.source: .*{key}.* stays so: have it so"):
+        _ = Simulation(then, (1, 1, 1)).system.origin
+    go(then.replace(**(remedy or {"initial.temperature": "4*x"})), tmp_path / "then")
+    go(first.replace(**{"time.steps": 4, **speed}), tmp_path / "whole")
+    (fields, _), (expected, _) = contents(tmp_path / "then"), contents(tmp_path / "whole")
+    for name in fields.keys() - {"time"}:
+        np.testing.assert_array_equal(fields[name][-1], expected[name][-1], err_msg=name)

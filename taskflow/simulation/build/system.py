@@ -183,6 +183,12 @@ class System(SystemType, ABC):
     def initial(self) -> Mapping[str, Profile]:
         """The initial fields by name, as functions of x, y and z."""
 
+    def resolved(self, tables: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The tables of a case, as in its file, with the numbers of the equations that follow from [initial]: here none
+        do.
+        """
+        return tables
+
     @property
     def noise(self) -> RandomVelocity | None:
         """The random velocity that is added to them."""

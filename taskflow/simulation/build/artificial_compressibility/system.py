@@ -21,6 +21,7 @@ from taskflow.geometry.grids import Grid, thickness, volumes
 from taskflow.geometry.grids.outline import flat
 from taskflow.output import FieldMetadata
 from taskflow.runtime.regions import Field
+from taskflow.simulation.build.artificial_compressibility import references
 from taskflow.simulation.build.artificial_compressibility.boundaries import more_edges, sides_of
 from taskflow.simulation.build.artificial_compressibility.constants import ChartConstants, constant_fields
 from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain, centres
@@ -29,7 +30,7 @@ from taskflow.simulation.build.artificial_compressibility.inner import InnerCrit
 from taskflow.simulation.build.artificial_compressibility.measures import CompressibilityMeasures
 from taskflow.simulation.build.artificial_compressibility.moments import sides_fit
 from taskflow.simulation.build.artificial_compressibility.real import dual_time
-from taskflow.simulation.build.artificial_compressibility.rules import TABLES, reference_speed, refused
+from taskflow.simulation.build.artificial_compressibility.rules import TABLES, refused
 from taskflow.simulation.build.artificial_compressibility.steady import ResidualCriterion
 from taskflow.simulation.build.artificial_compressibility.tables import ACCEPTS, CompressibilityMethod
 from taskflow.simulation.build.artificial_compressibility.time import ChartTime
@@ -105,10 +106,11 @@ class CompressibilitySystem(System):
     @cached_property
     def speed(self) -> float:
         """The reference speed."""
-        case, given = self.sim.case, self.sim.case.own.reference_speed
-        if given != "auto":
-            return float(given)
-        return reference_speed(self.grid, case.table("boundaries"), case.initial, case.heat, case.table("body"))
+        return references.speed(self.sim.case, self.grid, self.sim.case.own.reference_speed, self.sim.case.initial)
+
+    def resolved(self, tables: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The tables with the reference speed as a number, and how much temperatures differ."""
+        return references.resolved(self.sim.case, self.grid, tables)
 
     @cached_property
     def model(self) -> ArtificialCompressibility:

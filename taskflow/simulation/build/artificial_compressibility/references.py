@@ -1,0 +1,38 @@
+"""The reference speed of a case on charts, and how much its temperatures differ: given, or from how it begins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from taskflow.geometry.grids import Grid
+from taskflow.simulation.build.artificial_compressibility.rules import reference_speed, warmth
+from taskflow.simulation.case import Case
+from taskflow.simulation.case.initial import Initial
+
+RANGE = "the range of temperatures on sides and in initial.temperature"
+
+
+def speed(case: Case, grid: Grid, given: float | str, initial: Initial) -> float:
+    """The reference speed; "auto" follows from sides and an initial state."""
+    if given != "auto":
+        return float(given)
+    return reference_speed(grid, case.table("boundaries"), initial, case.heat, case.table("body"))
+
+
+def range_of_temperatures(case: Case, grid: Grid, initial: Initial) -> float:
+    """How much temperatures differ, with heat: by 1 where sides and an initial state say nothing of it."""
+    assert case.heat is not None
+    return warmth(grid, case.table("boundaries"), initial, case.heat) or 1.0
+
+
+def resolved(case: Case, grid: Grid, tables: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The tables of a case like this one, as in its file, with both as numbers; those of other equations as they are.
+    """
+    begun, method = tables.get("initial", {}), tables.get("method", {})
+    if method.get("type") != case.own.type:
+        return tables
+    initial = Initial(**{key: begun[key] for key in ("velocity", "temperature") if key in begun})
+    number = speed(case, grid, method.get("reference_speed", "auto"), initial)
+    more = {RANGE: range_of_temperatures(case, grid, initial)} if case.heat else {}
+    return {**tables, **more, "method": {**method, "reference_speed": number}}
