@@ -8,6 +8,7 @@ taken as it is.
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -128,7 +129,7 @@ class Origin:
         return f"{self.state.where}; " + ("as it is" if self.kept else "put on the grid, then made free of divergence")
 
 
-def _flow(case: dict[str, Any]) -> dict[str, Any]:
+def _flow(case: Mapping[str, Any]) -> dict[str, Any]:
     """The tables of a case that say what flows, but for how it began."""
     tables = {name: table for name, table in case.items() if name != "initial"}
     scalars = [{key: value for key, value in table.items() if key != "initial"} for table in case.get("scalars", [])]
