@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 from taskflow.errors import BadInput
 from taskflow.flow.model import VELOCITY
-from taskflow.output import Checkpoint, RemappedField, SavedState, StoreLayout, saved_state
+from taskflow.output import Checkpoint, StoreLayout
 from taskflow.runtime.regions import difference
 from taskflow.simulation.case.initial import GivenState
 from taskflow.simulation.initial import COMPUTED, InitialFields
 from taskflow.simulation.restart import changes, check_state
 
 if TYPE_CHECKING:
+    from taskflow.output import SavedState
     from taskflow.simulation.build.simulation import Simulation
 
 SAME = ("grid", "boundaries", "obstacles", "bodies", "method")  # tables with which a velocity keeps without divergence
@@ -40,6 +41,8 @@ class Origin:
         table = sim.case.initial
         if table.source is None:
             return None
+        from taskflow.output import saved_state  # which loads xarray
+
         key = "initial.source" if table.time is None else f"initial.source = {table.source}, initial.time"
         source = table.source.dataset if isinstance(table.source, GivenState) else table.source
         try:
@@ -101,6 +104,8 @@ class Origin:
         """
         if self.checkpoint is not None or self.state.fields is None:
             return _given(self.sim)
+        from taskflow.output import RemappedField
+
         sources: dict[str, Any] = dict(self.sim.system.initial)
         names = [name for name in (*VELOCITY, *sources) if self.has(name) or name in VELOCITY]
         if self.kept and self.has("p"):
