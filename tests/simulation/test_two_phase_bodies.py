@@ -10,6 +10,7 @@ import taskflow as tf
 from taskflow.output import LOG, STORE, dataset, read_log
 from taskflow.simulation.estimate import estimate
 
+pytestmark = pytest.mark.timeout(300)  # whoever comes first compiles all kernels of two phases
 GRAVITY = 9.81
 TANK = {
     "grid": {"cells": [12, 1, 18], "lengths": [1.2, 0.1, 1.8]},
