@@ -308,6 +308,15 @@ def tree(path):
     return {str(each): each.read_bytes() for each in path.rglob("*") if each.is_file()}
 
 
+def settled(path):
+    """All files, once none has changed for half a second: what was being written is written."""
+    before, now = None, tree(path)
+    while now != before:
+        time.sleep(0.5)
+        before, now = now, tree(path)
+    return now
+
+
 @pytest.mark.parametrize("blocks", [[1, 1, 1], pytest.param([1, 1, 2], marks=pytest.mark.slow)], ids=str)
 @pytest.mark.parametrize("quiet", [True, False], ids=["at the end", "while it writes"])
 def test_a_run_whose_directory_was_taken_over_touches_it_no_more(tmp_path, blocks, quiet):
@@ -321,8 +330,7 @@ def test_a_run_whose_directory_was_taken_over_touches_it_no_more(tmp_path, block
         if told.get("step", 0) >= 20 and not seen:
             (path / "lock").unlink()
             write_lock(path, ELSEWHERE)
-            time.sleep(0.5)  # what is being written is written
-            seen.append(tree(path))
+            seen.append(settled(path))
 
     with pytest.raises(RunFailed, match=r"process 1 on elsewhere has taken over .*run while this run stood still"):
         run(case, path, progress=steal)
