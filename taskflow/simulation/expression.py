@@ -92,6 +92,23 @@ class Expression:
         return field_values(values, (x, y, z), f"the expression {self.source!r}")
 
 
+@dataclass(frozen=True)
+class NamedFunction:
+    """A Python function given in code; a file can only name it."""
+
+    call: Callable[..., Any]
+
+    @property
+    def source(self) -> str:
+        """The function's qualified name."""
+        kind = type(self.call)
+        module = getattr(self.call, "__module__", None) or kind.__module__
+        return f"{module}.{getattr(self.call, '__qualname__', kind.__qualname__)}"
+
+    def __str__(self) -> str:
+        return self.source
+
+
 def field_values(values: Any, at: tuple[Any, Any, Any], who: str) -> Array:
     """`values` as a new float64 array over the points `at`; `BadInput` if they do not fit there or are not finite."""
     result = np.empty(np.broadcast_shapes(*(np.shape(c) for c in at)))

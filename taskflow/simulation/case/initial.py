@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -16,7 +16,7 @@ from taskflow.flow import StaggeredGrid
 from taskflow.simulation.case.grid import GridTable
 from taskflow.simulation.case.problems import Key, Problem, exclusive, present, wrong
 from taskflow.simulation.case.table import Number, Positive, Table, Whole, entry, reads
-from taskflow.simulation.expression import Expression, field_values
+from taskflow.simulation.expression import Expression, NamedFunction, field_values
 from taskflow.simulation.noise import FLAT, SPECTRA, Lattice
 from taskflow.simulation.values import number, three
 
@@ -27,20 +27,8 @@ MOST_WAVES = 1 << 21  # some hundred megabytes while their amplitudes are comput
 
 
 @dataclass(frozen=True)
-class Function:
-    """A Python function f(x, y, z) of arrays that broadcast, given in code; a file can only name it."""
-
-    call: Callable[..., Any]
-
-    @property
-    def source(self) -> str:
-        """The function's qualified name."""
-        kind = type(self.call)
-        module = getattr(self.call, "__module__", None) or kind.__module__
-        return f"{module}.{getattr(self.call, '__qualname__', kind.__qualname__)}"
-
-    def __str__(self) -> str:
-        return self.source
+class Function(NamedFunction):
+    """A function f(x, y, z) of arrays that broadcast."""
 
     def __call__(self, x: Any, y: Any, z: Any) -> np.ndarray:
         """Values in float64, in the shape to which x, y and z broadcast; `BadInput` where one is not finite."""

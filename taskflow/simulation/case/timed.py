@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,7 +11,7 @@ import numpy as np
 
 from taskflow import files
 from taskflow.errors import BadInput
-from taskflow.simulation.expression import COORDINATES, Expression, field_values
+from taskflow.simulation.expression import COORDINATES, Expression, NamedFunction, field_values
 from taskflow.simulation.values import number, three
 
 CSV = ".csv"
@@ -86,24 +85,10 @@ def _is_number(text: str) -> bool:
 
 
 @dataclass(frozen=True)
-class TimeFunction:
-    """A Python function given in code: f(t) of a number, at an inflow f(x, y, z, t) of arrays; a file can only name it.
-    It travels to the blocks by value.
-    """
-
-    call: Callable[..., Any]
+class TimeFunction(NamedFunction):
+    """A function f(t) of a number, at an inflow f(x, y, z, t) of arrays. It travels to the blocks by value."""
 
     varies = True
-
-    @property
-    def source(self) -> str:
-        """The function's qualified name."""
-        kind = type(self.call)
-        module = getattr(self.call, "__module__", None) or kind.__module__
-        return f"{module}.{getattr(self.call, '__qualname__', kind.__qualname__)}"
-
-    def __str__(self) -> str:
-        return self.source
 
     def __reduce__(self) -> tuple[Any, ...]:
         from taskflow.runtime.cluster.jobs import Pickled

@@ -1,10 +1,12 @@
-"""The reference speed of a case on charts, and how much its temperatures differ: given, or from how it begins."""
+"""The reference speed of a case on charts, and its heat: what is given, or follows from how it begins."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from taskflow.flow.models.artificial_compressibility.equations import Heat
+from taskflow.flow.operators.momentum import Buoyancy
 from taskflow.geometry.grids import Grid
 from taskflow.simulation.build.artificial_compressibility.rules import reference_speed, warmth
 from taskflow.simulation.case import Case
@@ -24,6 +26,15 @@ def range_of_temperatures(case: Case, grid: Grid, initial: Initial) -> float:
     """How much temperatures differ, with heat: by 1 where sides and an initial state say nothing of it."""
     assert case.heat is not None
     return warmth(grid, case.table("boundaries"), initial, case.heat) or 1.0
+
+
+def heat_of(case: Case, grid: Grid) -> Heat | None:
+    """The heat of the table [heat]: what it spreads by, what lift it gives, and how much temperatures differ."""
+    warm = case.heat
+    if warm is None:
+        return None
+    differ = range_of_temperatures(case, grid, case.initial)
+    return Heat(warm.diffusivity, Buoyancy(warm.expansion, warm.reference, case.body.gravity), differ)
 
 
 def resolved(case: Case, grid: Grid, tables: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -25,7 +25,6 @@ from taskflow.simulation.build.artificial_compressibility import references
 from taskflow.simulation.build.artificial_compressibility.boundaries import more_edges, sides_of
 from taskflow.simulation.build.artificial_compressibility.constants import ChartConstants, constant_fields
 from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain, centres
-from taskflow.simulation.build.artificial_compressibility.heat import heat_of
 from taskflow.simulation.build.artificial_compressibility.inner import InnerCriterion
 from taskflow.simulation.build.artificial_compressibility.measures import CompressibilityMeasures
 from taskflow.simulation.build.artificial_compressibility.moments import sides_fit
@@ -123,7 +122,7 @@ class CompressibilitySystem(System):
             sides_of(case, self.grid, domain.atlas.ghost, planar=self._planar),
             self.speed,
             method=self._method,
-            heat=heat_of(case, self.grid),
+            heat=references.heat_of(case, self.grid),
             passive=tuple(Passive(scalar.name, scalar.diffusivity) for scalar in case.scalars),
             spacing=self._spacing,
             largest_volume=max(float(volumes(chart.vertices).max()) for chart in self.grid.charts),

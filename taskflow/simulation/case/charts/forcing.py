@@ -8,10 +8,10 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from taskflow.errors import BadInput
-from taskflow.simulation.case.charts.sides import LATER, value_at
+from taskflow.simulation.case.charts.sides import LATER
+from taskflow.simulation.case.charts.vectors import change, components, vary
 from taskflow.simulation.case.initial import VectorExpression, vector_expression
 from taskflow.simulation.case.table import Table, Vector, entry, reads
-from taskflow.simulation.expression import Expression
 
 
 class ChartForcing(Table):
@@ -28,12 +28,12 @@ class ChartForcing(Table):
     @property
     def varies(self) -> bool:
         """Whether the force is not the same everywhere."""
-        return any(isinstance(item, Expression) for item in self.force)
+        return vary(self.force)
 
     @property
     def changes(self) -> bool:
         """Whether it changes in time."""
-        return any(isinstance(item, Expression) and item.varies for item in self.force)
+        return change(self.force)
 
     @property
     def numbers(self) -> Vector:
@@ -44,6 +44,6 @@ class ChartForcing(Table):
     def at(self, x: np.ndarray, y: np.ndarray, z: np.ndarray, t: float = 0.0) -> list[np.ndarray]:
         """Its components at points and a time. Raises BadInput where one is not finite."""
         try:
-            return [value_at(component, x, y, z, t) for component in self.force]
+            return components(self.force, x, y, z, t)
         except BadInput as error:
             raise BadInput(f"body.force: {error}") from None

@@ -11,7 +11,8 @@ from pydantic import ConfigDict, Field, model_validator
 from taskflow.errors import BadInput
 from taskflow.geometry.grids import Grid, faces
 from taskflow.simulation.case.charts.grid import known_sides
-from taskflow.simulation.case.initial import NumberOrExpression, VectorExpression, vector_expression
+from taskflow.simulation.case.charts.vectors import change, components, vary
+from taskflow.simulation.case.initial import VectorExpression, vector_expression
 from taskflow.simulation.case.problems import Problem, exclusive, missing, present, wrong
 from taskflow.simulation.case.table import NonNegative, Number, Table, Vector, entry, reads, written
 from taskflow.simulation.expression import Expression
@@ -29,6 +30,7 @@ OPTIONS = {  # of each type
 NAMES = ", ".join(f'"{name}"' for name in OPTIONS)
 GIVE_TYPE = f"give it a type, one of {NAMES}"
 LATER = "not available on charts in this version; leave it out"
+AT_REST = (0.0, 0.0, 0.0)
 IN_PLANE = 1e-3  # of the speed of a wall: what may point out of it, where faces are flat and walls are not
 BALANCED = 1e-6  # of what passes closed sides: the net flux that is rounding
 
@@ -110,7 +112,7 @@ class ChartSide(Table):
         if not isinstance(values, Mapping):
             return values
         if values.get("type") == "wall" and not present(values, "velocity"):
-            return {**values, "velocity": (0.0, 0.0, 0.0)}
+            return {**values, "velocity": AT_REST}
         far = values.get("type") == "far-field" and not present(values, "pressure")
         return {**values, "pressure": 0.0} if far else values
 
@@ -121,27 +123,22 @@ class ChartSide(Table):
     @property
     def varies(self) -> bool:
         """Whether the velocity is not the same all over the side."""
-        return self.profile is not None or any(isinstance(item, Expression) for item in self.velocity or ())
+        return self.profile is not None or vary(self.velocity or AT_REST)
 
     @property
     def changes(self) -> bool:
         """Whether the velocity changes in time."""
-        return any(isinstance(item, Expression) and item.varies for item in self.velocity or ())
+        return change(self.velocity or AT_REST)
 
     @property
     def numbers(self) -> Vector:
         """The velocity where it is the same all over; formulas count as 0."""
-        x, y, z = (item if isinstance(item, float) else 0.0 for item in self.velocity or (0.0, 0.0, 0.0))
+        x, y, z = (item if isinstance(item, float) else 0.0 for item in self.velocity or AT_REST)
         return x, y, z
 
     def at(self, x: np.ndarray, y: np.ndarray, z: np.ndarray, t: float = 0.0) -> list[np.ndarray]:
         """The components of the velocity at points and a time. Raises BadInput where one is not finite."""
-        return [value_at(component, x, y, z, t) for component in self.velocity or (0.0, 0.0, 0.0)]
-
-
-def value_at(value: NumberOrExpression, x: np.ndarray, y: np.ndarray, z: np.ndarray, t: float = 0.0) -> np.ndarray:
-    """A number or an expression at points and a time. Raises BadInput where it is not finite."""
-    return value(x, y, z, t) if isinstance(value, Expression) else np.full(x.shape, value)
+        return components(self.velocity or AT_REST, x, y, z, t)
 
 
 def _of_wall(values: Mapping[str, Any]) -> Iterator[Problem]:
