@@ -60,14 +60,14 @@ class RigidMass:
         """The rate at which the momentum of the stored fluid changes from one time to another, and the moment of that
         about a point, given where it is at the later one. Per density.
         """
-        dt, place = now - before, motion.pose(now)
+        dt, pose = now - before, motion.pose(now)
         accelerated = (motion.velocity(now) - motion.velocity(before)) / dt
         rotation, old = motion.rotation(now), motion.rotation(before)
         turned = _crossing((rotation + old) / 2)
         gain = _crossing((rotation - old) / dt) + turned @ turned  # of a velocity, along what is away
-        axes = place.directions(np.eye(3)).T
+        axes = pose.directions(np.eye(3)).T
         moments = axes @ self.moments @ axes.T
-        middle, pivot = place.forth(self.centre), np.array(place.middle)
+        middle, pivot = pose.forth(self.centre), np.array(pose.middle)
         force = self.volume * (accelerated + gain @ (middle - pivot))
         own = _vector(moments @ gain.T)  # about the middle
         return force, own + np.cross(middle - about, force)
@@ -109,11 +109,11 @@ class MovingBody:
 
     def speed(self, time: float) -> float:
         """The largest speed of the corners of the boxes around its parts at a time, where these are not endless."""
-        place, most = self.motion.pose(time), 0.0
+        pose, most = self.motion.pose(time), 0.0
         for shape in self.shapes:
             ends = np.array(shape.bounds)
             ends = np.where(np.isfinite(ends), ends, np.array(self.motion.centre))
-            points = place.forth(corners(*ends.tolist()))
+            points = pose.forth(corners(*ends.tolist()))
             most = max(most, float(np.linalg.norm(self.motion.velocity_at(time, points), axis=1).max()))
         return most
 
@@ -123,20 +123,20 @@ class MovingBody:
         """
         if not dt:
             return measured
-        place = self.motion.pose(time)
-        about = place.forth(self.about)
+        pose = self.motion.pose(time)
+        about = pose.forth(self.about)
         gained, turned = self.mass.change(self.motion, time - dt, time, about)
         force = np.array(measured["force"])
         told = {**measured, "force": (force + gained).tolist()}
-        image = self._image(place)
+        image = self._image(pose)
         if image is None:
             return {name: value for name, value in told.items() if name != "moment"}
         away = about + image - self.about
         return {**told, "moment": (np.array(measured["moment"]) - np.cross(away, force) + turned).tolist()}
 
-    def _image(self, place: Pose) -> np.ndarray | None:
+    def _image(self, pose: Pose) -> np.ndarray | None:
         """By how much the body's image in the domain is away from itself; None where it lies across a periodic side."""
-        ends = np.array([placed(shape, place).bounds for shape in self.shapes])
+        ends = np.array([placed(shape, pose).bounds for shape in self.shapes])
         low, high, shift = ends[:, 0].min(axis=0), ends[:, 1].max(axis=0), np.zeros(3)
         for axis, periodic in enumerate(self.grid.periodic):
             start, length = self.grid.origin[axis], self.grid.lengths[axis]

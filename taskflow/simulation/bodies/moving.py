@@ -114,8 +114,8 @@ class Moving:
 
     def placed(self, shape: Shape, motion: RigidMotion, time: float) -> Shape:
         """A shape where it is at a time, with its images beyond periodic sides."""
-        place = motion.pose(time)
-        (low, high), shifts = placed(shape, place).bounds, []
+        pose = motion.pose(time)
+        (low, high), shifts = placed(shape, pose).bounds, []
         for axis, periodic in enumerate(self.grid.periodic):
             start, length, ends = self.grid.origin[axis], self.grid.lengths[axis], (low[axis], high[axis])
             if not periodic or not np.isfinite(ends).all() or ends[1] - ends[0] >= length:
@@ -124,7 +124,7 @@ class Moving:
             first, last = np.floor((start - ends[1]) / length) + 1, np.ceil((start - ends[0]) / length)
             shifts.append([n * length for n in range(int(first), int(last) + 1)])
         images: tuple[Vector, ...] = tuple((x, y, z) for x, y, z in product(*shifts))
-        return placed(shape, place, images or ((0.0, 0.0, 0.0),))
+        return placed(shape, pose, images or ((0.0, 0.0, 0.0),))
 
 
 @lru_cache(maxsize=8)

@@ -13,7 +13,8 @@ from taskflow.flow.operators.phases import Phases
 from taskflow.runtime.regions import triple
 
 SAMPLES = 1 << 21  # cells in which phi is looked at: of larger grids coarser ones
-POINTS = 2_000  # of the interface at which its curvature is looked at
+POINTS = 20_000  # of the interface at which its curvature is looked at
+FEWER = 2_000  # where phi takes long
 HALVINGS = 12
 MOST = 0.95  # share of the interface that is bent less than its smallest radius says: corners do not count
 SHIFTS = np.linspace(0, 1, 17)[:, None]  # of an interface within a cell
@@ -32,8 +33,9 @@ class InitialPhases:
     radius: float
 
 
-def initial_phases(phi: Function, grid: StaggeredGrid) -> InitialPhases:
-    """Look at phi in the centres of cells, of a grid of more than `SAMPLES` cells in those of wider ones.
+def initial_phases(phi: Function, grid: StaggeredGrid, points: int = POINTS) -> InitialPhases:
+    """Look at phi in the centres of cells, of a grid of more than `SAMPLES` cells in those of wider ones, and at so many
+    points of the interface.
 
     Raises BadInput where a value is not finite.
     """
@@ -44,7 +46,7 @@ def initial_phases(phi: Function, grid: StaggeredGrid) -> InitialPhases:
     values = np.asarray(phi(*np.meshgrid(*axes, indexing="ij")))
     low, high = float(values.min()), float(values.max())
     share = float(_shares(values).mean())
-    ends = _crossings(values, axes)
+    ends = _crossings(values, axes, points)
     radius = math.inf
     if len(ends[0]):
         radius = _radius(phi, _between(phi, *ends), grid)
@@ -59,8 +61,10 @@ def _shares(values: np.ndarray) -> np.ndarray:
     return np.where(across == 0, values > 0, shares)
 
 
-def _crossings(values: np.ndarray, axes: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Centres of neighbouring cells [n, xyz] of which the first are in phase 1 and the others in phase 2."""
+def _crossings(values: np.ndarray, axes: list[np.ndarray], points: int) -> tuple[np.ndarray, np.ndarray]:
+    """Centres of neighbouring cells [n, xyz] of which the first are in phase 1 and the others in phase 2, of as many as
+    these `points`, about.
+    """
     inside, outside = [], []
     for axis in range(3):
         first, second = (np.take(values > 0, range(n, values.shape[axis] - 1 + n), axis) for n in (0, 1))
@@ -71,7 +75,7 @@ def _crossings(values: np.ndarray, axes: list[np.ndarray]) -> tuple[np.ndarray, 
         begins = first[first != second][:, None]
         inside.append(np.where(begins, here, there))
         outside.append(np.where(begins, there, here))
-    thin = 1 + sum(map(len, inside)) // POINTS
+    thin = 1 + sum(map(len, inside)) // points
     return np.concatenate(inside)[::thin], np.concatenate(outside)[::thin]
 
 

@@ -27,7 +27,7 @@ from taskflow.simulation.build.pressure import described, released, sweeps
 from taskflow.simulation.build.scales import Scale, Scales
 from taskflow.simulation.build.two_phase.pressure import choice, solver
 from taskflow.simulation.build.two_phase.shapes import composed
-from taskflow.simulation.build.two_phase.start import InitialPhases, friction, initial_phases
+from taskflow.simulation.build.two_phase.start import FEWER, POINTS, InitialPhases, friction, initial_phases
 from taskflow.simulation.build.two_phase.tables import (
     FIELDS,
     LAYERS,
@@ -231,9 +231,11 @@ class TwoPhaseSystem(FlowSystem):
     @cached_property
     def start(self) -> InitialPhases:
         """What the phases are like at the start. Raises BadInput where phi is not finite."""
-        phi, key = self.phi, "initial" if self.sim.case.own.shapes is None else "shapes"
+        shapes = self.sim.case.own.shapes
+        phi, key = self.phi, "initial" if shapes is None else "shapes"
+        slow = any(shape.type == "surface" for shape in shapes or ())
         try:
-            return initial_phases(phi, self.sim.grid)
+            return initial_phases(phi, self.sim.grid, FEWER if slow else POINTS)
         except BadInput as error:
             raise BadInput(f"two_phase.{key}: {error}") from None
 
