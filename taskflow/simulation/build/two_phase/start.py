@@ -34,8 +34,8 @@ class InitialPhases:
 
 
 def initial_phases(phi: Function, grid: StaggeredGrid, points: int = POINTS) -> InitialPhases:
-    """Look at phi in the centres of cells, of a grid of more than `SAMPLES` cells in those of wider ones, and at so many
-    points of the interface.
+    """Look at phi in the centres of cells, of a grid of more than `SAMPLES` cells in those of wider ones, and at some
+    `points` of the interface.
 
     Raises BadInput where a value is not finite.
     """
