@@ -27,10 +27,11 @@ FN V each(F f) {
   }
 }
 
+// Of the mean the root is infinite, which that of roots.h may not be.
 template <class V>
 FN V roots(V v) {
-  if constexpr (WIDTH<V> == 1) return root(v);
-  else return each<V>([&](int l) { return root(v[l]); });
+  if constexpr (WIDTH<V> == 1) return ROOT(v);
+  else return each<V>([&](int l) { return ROOT(v[l]); });
 }
 
 // Values at q, q + step, ...
