@@ -41,7 +41,7 @@ OPEN = {
                   "z_min": COOLED, "z_max": "slip"},
 }  # fmt: skip
 UNEVEN = (11, 5, 9)  # no number of blocks below divides all sides
-BLOCKS = [(1, 1, 2), (1, 1, 3), (1, 1, 4), (2, 1, 2), (2, 2, 2)]
+BLOCKS = [(1, 1, 3), (2, 1, 2), (2, 2, 2), *(pytest.param(n, marks=pytest.mark.slow) for n in ((1, 1, 2), (1, 1, 4)))]
 STEPS = 6
 
 
@@ -89,7 +89,7 @@ def assert_same_bits(flow: Flow, one: Flow) -> None:
         assert flow.scalars[name] == pytest.approx(one.scalars[name], rel=1e-12)
 
 
-@pytest.mark.parametrize("blocks", [(1, 1, 1), (1, 1, 3), (2, 1, 2)])
+@pytest.mark.parametrize("blocks", [pytest.param((1, 1, 1), marks=pytest.mark.slow), (1, 1, 3), (2, 1, 2)])
 @pytest.mark.parametrize("overlap", ["none", "full"])
 @pytest.mark.parametrize("name", BOUNDARIES)
 def test_two_sweeps_in_one_pass(name, overlap, blocks, monkeypatch):

@@ -14,8 +14,7 @@ BELOW = ("__init__.py", "errors.py", "files.py", "namesake.py", "py.typed", "rel
 SHARED = ("conftest.py", "speed.py", "test_errors.py")  # of the tests
 FAST = "not slow and not gpu and not multigpu"
 # Folders and files whose tests are quick, and what is not quick in them.
-ROOMS = "regions or tasks or proof or profile or test_examples"
-QUICK = f"({ROOMS}) and not (machine or session or random or test_no_ or test_steps or test_cost or atlas or spy)"
+QUICK = "(regions or proof or test_examples) and not (machine or session or random or atlas or spy)"
 
 
 @pytest.fixture
@@ -48,7 +47,7 @@ def test_the_runtime_needs_nothing_else(alone):
     output, code = alone("-k", QUICK, "--numprocesses=logical", "--dist=loadfile", seconds=280)
     assert code == 0, output[-4000:]
     assert "/taskflow/flow" not in output
-    assert int(re.search(r"(\d+) passed", output)[1]) > 500
+    assert int(re.search(r"(\d+) passed", output)[1]) > 100
 
 
 @pytest.mark.slow

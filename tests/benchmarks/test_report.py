@@ -85,6 +85,7 @@ def test_the_efficiency_of_a_step_is_that_against_one_gpu(give, here):
     assert "| step of cavity, fft | single |  | 64 x 64 x 64 | 2 | 1 | 0.25 | 50 % | full | 95.4 % | 1 |" in lines
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_what_benchmarks_write_becomes_tables(give, here):
     """On CPUs: a sweep and the whole step; the others have the columns of results of GPUs in the documentation."""

@@ -265,6 +265,7 @@ def test_a_passive_scalar_is_carried_as_heat_is():
     assert flow["T"].max() > 0.8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("march_by", ["rk4", pytest.param("rk5", marks=pytest.mark.slow)])
 def test_temperatures_may_be_far_from_zero(march_by):
     """While div u is not 0 yet, a uniform scalar stays, and temperatures 300 higher lift the fluid no otherwise."""

@@ -377,6 +377,7 @@ def test_any_blocks_give_the_same_bits(means, precision, scheme, blocks, overlap
         assert one["u"].mean(dtype="f8") == pytest.approx(0.4, rel=1e-6 if precision == "single" else 1e-14)
 
 
+@pytest.mark.slow
 def test_bodies_stand_still():
     """In a frame that turns and a stratified fluid as in others."""
     body = {"type": "box", "low": [0.3, 0.2, 0.4], "high": [0.7, 0.5, 0.9]}

@@ -77,7 +77,7 @@ def residual(p, rhs, ends, spacing=SPACING):
     return np.abs(laplacian(p, ends, spacing) - rhs).max() / (np.finfo(rhs.dtype).eps * np.log2(rhs.size) * terms)
 
 
-@pytest.mark.parametrize("dtype", ["f8", "f4"])
+@pytest.mark.parametrize("dtype", ["f8", pytest.param("f4", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("cells", [(8, 6, 9), (7, 5, 11), (34, 3, 4)])
 @pytest.mark.parametrize("ends", list(product(ENDS, repeat=3)), ids=" ".join)
 def test_residual_is_rounding(ends, cells, dtype):
@@ -85,7 +85,7 @@ def test_residual_is_rounding(ends, cells, dtype):
     assert residual(solved(solver(cells, ends), rhs), rhs, ends) < 2
 
 
-@pytest.mark.parametrize("dtype", ["f8", "f4"])
+@pytest.mark.parametrize("dtype", ["f8", pytest.param("f4", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("blocks", [(1, 1, 2), (1, 1, 3), (1, 1, 4), (2, 2, 1), (2, 1, 2), (3, 1, 1)])
 @pytest.mark.parametrize(
     "ends", [("pp", "pp", "pp"), ("ww", "ww", "ww"), ("pp", "ww", "w0"), ("0w", "pp", "00"), ("ww", "pp", "pp")],

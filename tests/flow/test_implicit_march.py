@@ -157,19 +157,28 @@ def test_gmres_takes_as_many_products_as_in_numpy(made, vectors, tolerance):
 def test_the_cfl_number_follows_the_residual():
     ramp, scalars = Ramp(5.0, 1e3, 0.9), {}
     scalars = ramp.begin({})
-    scalars |= ramp.advance(scalars, 2.0)
+    scalars |= ramp.advance(scalars, 2.0, False)
     assert (scalars["cfl"], scalars["slowness"]) == (5.0, 0.2)
-    scalars |= ramp.advance(scalars, 1.0)
+    scalars |= ramp.advance(scalars, 1.0, False)
     assert scalars["cfl"] == pytest.approx(5 * 2**0.9)
-    scalars |= ramp.advance(scalars, 1e-3)
+    scalars |= ramp.advance(scalars, 1e-3, False)
     assert scalars["cfl"] == pytest.approx(10 * 2**0.9)  # twice what it was
-    scalars |= ramp.advance({**scalars, "retreat": 1.0}, 1e-3)
+    scalars |= ramp.advance({**scalars, "retreat": 1.0}, 1e-3, True)
     assert scalars["cfl"] == pytest.approx(2**0.9)
     assert scalars["retreat"] == 0
-    assert ramp.advance({**scalars, "cfl": 900.0}, 1e-9)["cfl"] == 1e3
+    assert ramp.advance({**scalars, "cfl": 900.0}, 1e-9, False)["cfl"] == 1e3
     for wrong in ({"start": 0.0}, {"power": math.nan}, {"start": 10.0, "most": 1.0}):
         with pytest.raises(BadInput, match=r"method\.cfl"):
             Ramp(**wrong)
+
+
+def test_the_cfl_number_doubles_where_an_update_was_easy():
+    ramp = Ramp(5.0, 1e3)
+    begun = {**ramp.begin({}), **ramp.advance(ramp.begin({}), 1.0, False), "share": 1.0}
+    risen = 7.0  # a residual that begins small
+    assert ramp.advance(begun, risen, True)["cfl"] == 10.0
+    assert ramp.advance({**begun, "share": 0.5}, risen, True)["cfl"] < 5.0
+    assert ramp.advance({**begun, "cfl": 600.0}, risen, True)["cfl"] == 1e3
 
 
 def test_updates_are_limited_halved_once_and_then_refused():

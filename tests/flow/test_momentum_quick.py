@@ -90,6 +90,7 @@ def test_nothing_is_lost():
         assert abs(hand.values(f"h_{name}").sum()) < 1e-11 < abs(hand.values(f"h_{name}")).max()
 
 
+@pytest.mark.slow
 def test_of_order_2():
     """Convection and friction of plane waves in all directions, with three spacings."""
     cells, errors = [16, 32, 48], []

@@ -96,7 +96,7 @@ def residual(p, grid, ends, rhs):
     return np.abs(laplacian(p, grid, ends) - rhs).max() / (np.finfo(rhs.dtype).eps * np.log2(rhs.size) * terms)
 
 
-@pytest.mark.parametrize("dtype", ["f8", "f4"])
+@pytest.mark.parametrize("dtype", ["f8", pytest.param("f4", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("cells", [(7, 6, 11), (34, 3, 4)])
 @pytest.mark.parametrize("ends", list(product(("pp", "ww", "w0"), ("pp", "ww"), ("ww", "0w", "00"))), ids=" ".join)
 def test_fft_is_direct(ends, cells, dtype):
@@ -106,7 +106,7 @@ def test_fft_is_direct(ends, cells, dtype):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("dtype", ["f8", "f4"])
+@pytest.mark.parametrize("dtype", ["f8", pytest.param("f4", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("blocks", [(1, 1, 3), (1, 1, 5), (2, 1, 2), (1, 3, 1)])
 @pytest.mark.parametrize(
     "ends", [("pp", "pp", "ww"), ("ww", "pp", "w0"), ("pp", "ww", "ww"), ("ww", "ww", "00")], ids=" ".join
@@ -117,6 +117,7 @@ def test_fft_on_blocks(ends, blocks, dtype):
     assert residual(solved(grid, ends, rhs, blocks), grid, ends, rhs) < 2
 
 
+@pytest.mark.slow
 def test_the_constant_is_that_of_the_lowest_plane():
     grid = staggered((8, 6, 9), ends := ("pp", "ww", "ww"))
     p = solved(grid, ends, right_hand_side(grid, ends), (1, 1, 2))
@@ -307,7 +308,7 @@ def spaced(cells, ends, along, shape):
     return StaggeredGrid(cells, LENGTHS, periodic=tuple(end == "pp" for end in ends), edges=tuple(edges))
 
 
-@pytest.mark.parametrize("blocks", [(1, 1, 1), (2, 1, 2)])
+@pytest.mark.parametrize("blocks", [(1, 1, 1), pytest.param((2, 1, 2), marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("cells", "along", "ends", "most"),
     [

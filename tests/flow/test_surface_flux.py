@@ -194,6 +194,7 @@ def test_the_bits_do_not_depend_on_the_blocks(precision):
     assert measured(case, side, (2, 1, 3)) == measured(case, side)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("side", [FaceLayer(Box((8, 0, 0), (9, 5, 9)), 0), FaceLayer(Box((0, 0, 0), (8, 5, 1)), 2, -1)])
 def test_the_bits_do_not_depend_on_the_blocks_with_all_schemes(side):
     """Nor on what memory held before, where the domain ends, too."""

@@ -45,6 +45,7 @@ def whole(tmp_path_factory):
     return state(case(boxed()), tmp_path_factory.mktemp("whole"))
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 def test_charts_cut_by_the_user_give_the_same(whole, tmp_path):
     cells = state(case(boxed(charts=[2, 1, 1])), tmp_path)

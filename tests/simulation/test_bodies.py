@@ -184,7 +184,7 @@ def test_a_bulk_velocity_around_bodies(treatment, scheme, stretching):
     assert force * volumes[fluid].sum() == pytest.approx(body["force"][0], rel=1e-6)
 
 
-@pytest.mark.parametrize("treatment", ["flagged", "immersed"])
+@pytest.mark.parametrize("treatment", [pytest.param("flagged", marks=pytest.mark.slow), "immersed"])
 def test_eddies_around_bodies_have_the_same_bits_on_any_blocks(treatment):
     """With heat, a bounded scalar and a bulk velocity; whatever memory held before."""
     tracer = {"name": "c", "diffusivity": 0.001, "sources": [{"point": [1.0, 0.5, 1.1], "rate": 1.0}]}

@@ -115,6 +115,7 @@ def between(values: np.ndarray, *axes: int) -> np.ndarray:
     return values
 
 
+@pytest.mark.slow
 def test_eddies_have_the_stress_of_the_equations(eddying):
     """In cells along a direction, on edges between two: what it is, its work, and what it carries."""
     path, snapshots, weights = eddying
@@ -173,6 +174,7 @@ def test_the_bits_with_eddies_do_not_depend_on_blocks(eddying, tmp_path):
     xr.testing.assert_identical(found(tmp_path / "run").drop_attrs(), found(eddying[0]).drop_attrs())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("stopped", "blocks"), [
     ({}, (2, 1, 3)), pytest.param({"kill": 7}, (1, 1, 2), marks=pytest.mark.slow),
 ])  # fmt: skip

@@ -39,6 +39,7 @@ def whole(tmp_path_factory):
     return path
 
 
+@pytest.mark.slow
 def test_a_plane_has_what_passes_its_faces(whole):
     ds, snapshots = found(whole, "plane"), found(whole)
     np.testing.assert_array_equal(ds.time, snapshots.time[::2])

@@ -172,7 +172,7 @@ def large(**machine):
     )
 
 
-@pytest.mark.parametrize("overlap", ["none", "comm"])
+@pytest.mark.parametrize("overlap", ["none", pytest.param("comm", marks=pytest.mark.slow)])
 def test_steps_allocate_nothing(overlap):
     """Neither arrays of a device nor copies of a message beside them, on any block; in a process where nobody else
     allocates.

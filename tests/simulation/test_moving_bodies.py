@@ -120,6 +120,7 @@ def test_a_body_that_is_told_to_stay_is_one_at_rest():
         np.testing.assert_allclose(moving[name], standing[name], atol=1e-9, err_msg=name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("pressure", "blocks", "other"), [
     ({"iterations": 4}, (1, 1, 1), (1, 1, 2)),
     pytest.param({"solver": "multigrid"}, (1, 1, 2), (1, 1, 2), marks=[pytest.mark.slow, pytest.mark.timeout(600)]),

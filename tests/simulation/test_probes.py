@@ -94,6 +94,7 @@ def same(path, whole) -> None:
         xr.testing.assert_identical(found(path, group).drop_attrs(), found(whole, group).drop_attrs())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("blocks", "stopped"), [
     ((2, 1, 2), {}), pytest.param((1, 1, 1), {"stop": 4}, marks=pytest.mark.slow),
     pytest.param((1, 1, 3), {"kill": 7}, marks=pytest.mark.slow),

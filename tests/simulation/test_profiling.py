@@ -35,6 +35,7 @@ def profiled(request, tmp_path_factory):
     return request.param, run, json.loads((run.directory / "profile.json").read_text())
 
 
+@pytest.mark.slow
 def test_the_run_is_the_same(profiled, tmp_path):
     _, run, _ = profiled
     plain = tf.run(case("none"), tmp_path / "plain")

@@ -198,7 +198,7 @@ def test_what_a_case_explains_is_sane(changes, tmp_path):
     (vortices({"steps": 60, "cfl": 1.2}), True),
     (vortices({"steps": 60, "cfl": 1.2}, body={"force": [1e-9, 0, 0]}), False),  # something drives it
     (vortices({"steps": 60}), False), (vortices({"steps": 60, "cfl": 1.5, "scheme": "rk3"}), False),
-    (vortices({"steps": 400}, 0.3), False),  # down to rounding
+    pytest.param(vortices({"steps": 400}, 0.3), False, marks=pytest.mark.slow),  # down to rounding
     (vortices({"steps": 60}, 1e-4, pressure={"iterations": 1}), True),
 ], ids=lambda each: str(each) if isinstance(each, bool) else "")  # fmt: skip
 def test_energy_that_nothing_gives(case, grows, tmp_path):

@@ -176,6 +176,7 @@ def test_cospectra_over_shells_sum_to_covariances(tmp_path):
 MANY = [pytest.param(blocks, marks=pytest.mark.slow) for blocks in ((1, 1, 2), (1, 1, 4), (1, 1, 6), (1, 5, 1))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("blocks", [(2, 1, 2), *MANY])
 def test_blocks_do_not_change_a_bit(blocks, tmp_path):
     """On slabs, some of which have no plane, and on other blocks, which send their cells there."""
@@ -225,6 +226,7 @@ def test_they_do_not_change_the_flow(tmp_path):
     check_same(tmp_path / "one", tmp_path / "other")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("stopped", "blocks"), [
     pytest.param({"stop": 5}, (1, 1, 1), marks=pytest.mark.slow), ({"kill": 7}, (2, 1, 2)),
 ])  # fmt: skip

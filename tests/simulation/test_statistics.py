@@ -97,6 +97,7 @@ def test_an_interrupted_run_has_those_so_far(tmp_path):
     assert found(tmp_path / "run").samples.values.tolist() == [3]  # it ends with step 6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("before", [{}, {"statistics": {"fields": ["T"]}}])
 def test_they_can_be_begun_or_changed_when_a_run_goes_on(before, tmp_path):
     """Of the whole flow from then on; what was written of others is gone."""

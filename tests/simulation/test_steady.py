@@ -251,6 +251,7 @@ def test_to_the_bit_when_it_goes_on(tmp_path, blocks):
         assert float(ds.time[-1]) == whole["time"]
 
 
+@pytest.mark.slow
 def test_asked_to_stop_at_the_step_at_which_it_ends(tmp_path):
     quick = {**stream().time.written(), "steady": {"rate": 0.5, "over": 0.1, "every": {"steps": 7}}}
     case = stream(time=quick, output={"every": {"steps": 20}})

@@ -117,6 +117,7 @@ def test_every_kind_of_damage_is_seen(damage, broken):
     assert (found.step, [f"{file}: " in reason for reason in skipped]) == (8, [True])
 
 
+@pytest.mark.slow
 def test_without_contents_only_sizes_and_indices_are_looked_at(broken, monkeypatch, tmp_path):
     """As by a run that goes on by itself."""
     monkeypatch.setattr("taskflow.output.layout.CHUNK_BYTES", 200)

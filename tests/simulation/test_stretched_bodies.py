@@ -97,6 +97,7 @@ def around_faces(flow: Flow, axis: int) -> np.ndarray:
     return z[:, None, None] * y[:, None] * x
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("treatment", "tables"), [
     *((treatment, {}) for treatment in TREATMENTS),
     *(pytest.param(treatment, QUICK, marks=pytest.mark.slow, id=f"{treatment}-quick") for treatment in TREATMENTS),

@@ -133,7 +133,7 @@ def test_a_stretched_grid_of_equal_cells_is_a_uniform_one():
         assert abs(stretched[name] - values).max() < 1e-12 * abs(values).max(), name
 
 
-@pytest.mark.parametrize("scheme", ["central", "quick"])
+@pytest.mark.parametrize("scheme", ["central", pytest.param("quick", marks=pytest.mark.slow)])
 def test_blocks_change_no_bit_of_a_sweeping_flow(scheme):
     jacobi = {
         "pressure": {"solver": "jacobi"},
@@ -145,6 +145,7 @@ def test_blocks_change_no_bit_of_a_sweeping_flow(scheme):
         np.testing.assert_array_equal(many[name], values)
 
 
+@pytest.mark.slow
 def test_the_flow_keeps_no_divergence_on_any_blocks():
     for blocks in ((1, 1, 1), (1, 2, 2)):
         flow = compute(case(), blocks)
@@ -177,6 +178,7 @@ WITH = {
 SHORT = ("smagorinsky", "driving", "quick")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "tables",
     [pytest.param(tables, id=name, marks=[] if name in SHORT else pytest.mark.slow) for name, tables in WITH.items()],

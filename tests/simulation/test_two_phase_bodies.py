@@ -113,6 +113,7 @@ PASSING = DROP | {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tables", [pytest.param(DROP, marks=pytest.mark.slow), PASSING], ids=["drop", "passing"])
 def test_the_volume_is_kept_where_an_interface_meets_a_body(tmp_path, tables):
     """V20: what is in the fluid; and a droplet that lands pushes the body down."""

@@ -61,6 +61,7 @@ def test_surfaces_of_f_and_phi_have_the_area_of_the_droplet(whole):
     np.testing.assert_allclose(drop, by_phi[::2], rtol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("blocks", "stopped"), [
     ((2, 1, 2), {}), pytest.param((1, 2, 3), {"stop": 4}, marks=pytest.mark.slow),
 ])  # fmt: skip

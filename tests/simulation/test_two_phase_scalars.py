@@ -20,6 +20,7 @@ BALL = {"type": "sphere", "centre": [0.3, 0.2, 0.15], "radius": 0.08, "name": "b
 SWIRL = {"velocity": ["2 * sin(pi * x / 0.6)", "1.0", "sin(2 * pi * x / 0.6)"]}
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("tables", [{}, pytest.param({"obstacles": [BALL]}, marks=pytest.mark.slow)])
 def test_a_scalar_stays_within_bounds_and_its_sum_stays(tmp_path, tables):

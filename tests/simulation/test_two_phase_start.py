@@ -107,6 +107,7 @@ def test_one_sign_is_a_warning(phases, words, tmp_path):
         assert ("warning", *words) in list(describe(estimate(drop)))
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_a_run_warns_of_one_sign_and_does_it(tmp_path):
     with pytest.warns(UserWarning, match=r'two_phase.initial = "x \+ 1": phase 1 fills the domain'):

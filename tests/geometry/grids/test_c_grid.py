@@ -86,7 +86,7 @@ def naca(n=80, digits="0015"):
     return np.concatenate([above[:, ::-1], np.stack([below[0], -below[1]])[:, 1:]], axis=1)
 
 
-@pytest.mark.parametrize("backwards", [False, True])
+@pytest.mark.parametrize("backwards", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_a_file_of_points_is_the_section(tmp_path, backwards):
     """In another size and place, too: it begins with 0 and ends at (1, 0)."""
     points = naca()[:, ::-1] if backwards else naca()
@@ -100,6 +100,7 @@ def test_a_file_of_points_is_the_section(tmp_path, backwards):
         np.testing.assert_allclose(chart.vertices, again.vertices, atol=5e-3)
 
 
+@pytest.mark.slow
 def test_a_file_of_a_section_with_camber(tmp_path):
     """Its leading edge is the point farthest from the trailing one, which is another than that of the mean line."""
     path = written(tmp_path / "wing.dat", naca(200, "4412"))

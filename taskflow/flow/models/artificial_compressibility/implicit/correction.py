@@ -63,5 +63,9 @@ class Correction:
         yield from system.precondition(f)
         yield from added(f, system, UPDATE, BEFORE)
 
+    def solved(self, scalars: Scalars) -> bool:
+        """Not known: no sum tells what is left."""
+        return False
+
     def _begin(self, scalars: Scalars) -> dict[str, float]:
         return {"begun": length(scalars), "taken": float(self.sweeps)}

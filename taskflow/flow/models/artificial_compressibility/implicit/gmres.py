@@ -192,9 +192,12 @@ class Gmres:
         begun = {"count": 1.0, "scale": 1 / size if size > 0 else 0.0, "left": size, "e.0": size}
         return dict.fromkeys(self._memory, 0.0) | begun
 
+    def solved(self, scalars: Scalars) -> bool:
+        """Whether the last equations were solved to the tolerance."""
+        return scalars["left"] <= self.tolerance * scalars["begun"]
+
     def _enough(self, scalars: Scalars) -> bool:
-        taken = scalars["taken"]
-        return scalars["left"] <= self.tolerance * scalars["begun"] or taken >= self.products
+        return self.solved(scalars) or scalars["taken"] >= self.products
 
     def _rotated(self, scalars: Scalars) -> dict[str, float]:
         """A column more, rotated so that the matrix stays triangular."""

@@ -19,7 +19,9 @@ WORSE = 2.0  # times the residual: no update may leave more
 class Ramp:
     """The CFL number of pseudo-time: `start` (|R_0| / |R|)^`power`, at most twice what it was before, at most `most`.
 
-    Raises BadInput where it cannot be so.
+    It doubles, whatever the residual, where the last update was taken as a whole and its linear equations were solved
+    to their tolerance: a residual that begins small, or rises at first, is no reason for short steps. Raises BadInput
+    where it cannot be so.
     """
 
     start: float = 5.0
@@ -37,16 +39,19 @@ class Ramp:
         """Nothing has been done."""
         return {"cfl": 0.0, "slowness": 0.0, "first": 0.0, "retreat": 0.0, "refused": 0.0}
 
-    def advance(self, scalars: Scalars, size: float) -> dict[str, float]:
-        """The next CFL number, for a residual of this size."""
+    def advance(self, scalars: Scalars, size: float, solved: bool) -> dict[str, float]:
+        """The next CFL number, for a residual of this size; whether the last equations were `solved`."""
         before, retreat, first = scalars["cfl"], scalars["retreat"] > 0, scalars["first"]
         if before == 0:
             before, first, cfl = self.start, size, self.start
         elif retreat:
             cfl = before / RETREAT
+        elif solved and scalars["share"] == 1:
+            cfl = GROWTH * before
         else:
             fallen = first / size if size > 0 else math.inf
-            cfl = min(self.most, self.start * min(fallen**self.power, self.most), GROWTH * before)
+            cfl = min(self.start * min(fallen**self.power, self.most), GROWTH * before)
+        cfl = min(cfl, self.most)
         return {"cfl": cfl, "slowness": 1 / cfl, "first": first, "retreat": 0.0}
 
 

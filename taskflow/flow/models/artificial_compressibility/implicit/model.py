@@ -267,7 +267,7 @@ class ImplicitCompressibility(ArtificialCompressibility):
         yield derive(_judged, ("share", "tries", "accepted", "retreat", "refused"))
 
     def _paced(self, scalars: Scalars) -> dict[str, float]:
-        return self.ramp.advance(scalars, length(scalars))
+        return self.ramp.advance(scalars, length(scalars), scalars["cfl"] > 0 and self.solver.solved(scalars))
 
 
 def _nothing(condition: Condition) -> Condition:

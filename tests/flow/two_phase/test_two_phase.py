@@ -170,6 +170,7 @@ def circle(x0, z0, radius):
     return lambda x, y, z: radius - np.sqrt((x - x0) ** 2 + (z - z0) ** 2) + 0 * y
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ratio", [pytest.param(1e3, marks=pytest.mark.slow), 1e6])
 def test_a_droplet_is_carried_by_a_uniform_stream(ratio):
     """V6: a uniform velocity stays uniform for any densities."""
@@ -190,7 +191,7 @@ def test_layers_at_rest_stay_at_rest():
     assert max(abs(flow.fields[name]).max() for name in "uvw") <= 1e-9
 
 
-@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("dtype", [pytest.param("f4", marks=pytest.mark.slow), "f8"])
 @CUTS
 def test_blocks_threads_and_overlap_do_not_change_a_bit(dtype, options):
     phases = Phases(50.0, 1.0, 0.1, 0.01, 1.0, (0.0, 0.0, -1.0))

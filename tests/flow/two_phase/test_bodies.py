@@ -25,7 +25,7 @@ from tests.flow.byhand import DT, FORCES, RATIO, ByHand, variant
 from tests.flow.byhand import surrounded as in_one_layer
 from tests.flow.phases import momentum_along
 from tests.flow.test_obstacles import FLAGS, WALLS, buried, closed, near, on_wall
-from tests.flow.test_two_phase import MASS, OLD, PHASES, VELOCITY, blind, spacing
+from tests.flow.two_phase.test_two_phase import MASS, OLD, PHASES, VELOCITY, blind, spacing
 
 CELLS = (7, 5, 6)
 BAND = ls.Band(0.4, 0.6, 1.0, 1.0, 10.0, 0.02, 0.9)

@@ -14,7 +14,7 @@ from taskflow.simulation.case import Case
 from tests import flows
 from tests.flow.byhand import DT, RATIO
 from tests.flow.phases import CUTS, assert_the_same_bits, box_of_a_droplet, compute, two_phase
-from tests.flow.test_two_phase import RANDOM, VELOCITY, by_hand, spacing
+from tests.flow.two_phase.test_two_phase import RANDOM, VELOCITY, by_hand, spacing
 
 VISCOSITY, TURN = 0.01, 2 * np.pi
 REFERENCE = {
@@ -110,13 +110,14 @@ def beside_one_fluid(n: int, scheme: str, alone: str) -> float:
     return abs(vortices(n, VISCOSITY, (1.0, 0.5), scheme) - one["u"][:, 0, :]).max()
 
 
+@pytest.mark.slow
 def test_with_equal_phases_it_is_near_the_solver_of_one_fluid():
     apart = [beside_one_fluid(n, "weno5", "central") for n in (16, 32)]
     assert apart[-1] <= 0.015
     assert flows.orders(apart, [16, 32])[0] >= 1.9
 
 
-@pytest.mark.parametrize("scheme", ["quick", "central"])
+@pytest.mark.parametrize("scheme", [pytest.param("quick", marks=pytest.mark.slow), "central"])
 def test_with_equal_phases_the_schemes_of_one_fluid_are_its_own(scheme):
     assert beside_one_fluid(16, scheme, scheme) <= 1e-11
 
