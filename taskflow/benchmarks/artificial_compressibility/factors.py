@@ -21,16 +21,17 @@ from taskflow.flow.models.artificial_compressibility.sides import SIDES
 from taskflow.flow.operators.momentum import Fluid
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Atlas, Box, Field, Partition, Triple, charted
-from taskflow.runtime.tasks import TILE, Launch, Ordering, Program, Read, Reduce, Roles, Scalar, task
+from taskflow.runtime.tasks import TILE, Launch, Ordering, Program, Read, Reduce, Roles, task
 
 PATTERN = 16  # cells along each axis whose metrics all others repeat
 REAL = np.dtype("f8")
+PLAIN = Reduce["sum", krylov.AT_ONCE]
 Timing = tuple[str, float, int, int]  # an operation, its seconds, samples, and bytes for a cell
 
 
 @task(kernel=Path(__file__).with_name("plain_products.cu"))
 def plain_products(
-    vectors: Read.private * krylov.VALUES, vector: krylov.VECTOR, *, along: Reduce["sum", 10], weight: float
+    vectors: Read.private * krylov.VALUES, vector: krylov.VECTOR, *, along: PLAIN, weight: float
 ) -> None:
     """along[n] = vectors[n] . vector, by plain sums."""
 
@@ -156,8 +157,8 @@ class KrylovSums:
 
     def first(self, f: Roles) -> Iterator[Launch]:
         """Write all vectors: memory that nobody has written may be no memory yet."""
-        vector = fields(f, AFTER)
-        yield krylov.first_vector(vector, None, f.vectors, None, fields(f, BEFORE), None, over=self.charts.boxes, scale="scale")
+        vector, copy, over = fields(f, AFTER), fields(f, BEFORE), self.charts.boxes
+        yield krylov.first_vector(vector, None, f.vectors, None, copy, None, over=over, scale="scale")
 
     def exact(self, f: Roles) -> Iterator[Launch]:
         """As GMRES has them."""

@@ -58,7 +58,7 @@ class Flow:
                 "type": "artificial-compressibility", "march": "implicit", "reference_speed": 1.0,
                 "linear": {"solver": self.solver, "ordering": self.ordering},
             },
-            "boundaries": dict.fromkeys(FACES, {"type": "wall"}) | SIDES[self.case],
+            "boundaries": {face: {"type": "wall"} for face in FACES} | SIDES[self.case],
             "time": {"steady": 1e-12, "steps": 1},
             "machine": {"precision": precision, "channel": channel},
         }  # fmt: skip

@@ -84,10 +84,8 @@ def measure_outer(
         timing, rows = OuterTiming(team, conditions, iterations), []
         whole = cells or CELLS[flows[0].case][team.device]
         for flow in flows:
-            mine: list[dict[str, Any]] = []
-            for blocks in counts:
-                for overlap in conditions.apart((1, 1, blocks)):
-                    mine.append(timing.measure(flow, whole, blocks, overlap))
+            ways = ((blocks, overlap) for blocks in counts for overlap in conditions.apart((1, 1, blocks)))
+            mine = [timing.measure(flow, whole, blocks, overlap) for blocks, overlap in ways]
             rows += [_compared(row, mine[0], flow.case, team.device == "gpu") for row in mine]
         of = {"case": flows[0].case, "settings": list(flows[0].settings), "iterations": iterations}
         return {**describe(team, timing.precision, rows), **of, "results": rows}

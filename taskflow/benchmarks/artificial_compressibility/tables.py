@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from taskflow.benchmarks.tables import Columns, Result, conditions, grown, number, share, where
+from taskflow.benchmarks.tables import Columns, Result, conditions, number, share, where
 from taskflow.cli.format import say, table, times
 from taskflow.units import size
 
@@ -82,16 +82,18 @@ def show_triangular(result: Result) -> None:
 
 def show_outer(result: Result) -> None:
     """Print the result of `measure_outer`."""
-    heading = f"Outer iterations of a {result['case']}, the first {result['iterations']}, {conditions(result)}"
-    say(heading, [("copy", f"{size(result['copy_bandwidth'])}/s for each block, measured beside the steps")])
     rows = result["results"]
+    what = f"{times(rows[0]['cells'])} cells, {rows[0]['ordering']}, the first {result['iterations']}"
+    lines = [
+        ("copy", f"{size(result['copy_bandwidth'])}/s for each block, measured beside the iterations"),
+        ("same", "products as on the first number of blocks"),
+    ]
+    say(f"Outer iterations of a {result['case']}, {what}, {conditions(result)}", lines)
     columns = [outer_columns(row) for row in rows]
-    labels = [f"{row['solver']}, {row['ordering']}, {grown({**row, 'name': row['overlap']})}" for row in rows]
+    labels = [f"{row['solver']}, {on_blocks(row)}" for row in rows]
+    parts = (tuple(share(part["share"]) for part in row["parts"].values()) for row in rows)
     table(tuple(columns[0]), zip(labels, (tuple(texts.values()) for texts in columns), strict=True))
-    table(
-        tuple(rows[0]["parts"]),
-        ((label, tuple(share(p["share"]) for p in row["parts"].values())) for label, row in zip(labels, rows, strict=True)),
-    )
+    table(tuple(rows[0]["parts"]), zip(labels, parts, strict=True))
 
 
 def outer_columns(row: Result) -> Columns:
@@ -107,6 +109,11 @@ def outer_columns(row: Result) -> Columns:
         "goal": row["goal"] or "-",
         "": met(row),
     }
+
+
+def on_blocks(row: Result) -> str:
+    """The number of blocks, and of several how they overlap."""
+    return f"{row['blocks']} blocks, {row['overlap']}" if row["blocks"] > 1 else "1 block"
 
 
 def swept(row: Result) -> str:

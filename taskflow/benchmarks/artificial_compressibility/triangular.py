@@ -15,7 +15,7 @@ from taskflow.runtime.cluster import shortage
 from taskflow.runtime.host import Place, choose_device, look
 from taskflow.runtime.machine import copy_bandwidth, run_threads
 from taskflow.runtime.machine.device import Device, open_device
-from taskflow.runtime.regions import Partition, Triple
+from taskflow.runtime.regions import Triple
 from taskflow.runtime.tasks import TILE, Ordering
 
 SMALL = ((32, 32, 32), (79, 49, 49))
@@ -51,9 +51,8 @@ def measure_triangular(charts: Sequence[Charts], sweeping: Sweeping, requested: 
     before, rows = copy_bandwidth(opened), []
     for some in charts or CHARTS[device]:
         for job in sweeping.jobs(some):
-            about_it = {"ordering": job.ordering, "precision": job.precision}
-            rows += [_row(some, about_it, timing) for timing in _run(job, opened, here)]
-        rows += [_row(some, {"ordering": None, "precision": "double"}, it) for it in _run(KrylovSums(some), opened, here)]
+            rows += [_row(some, job.ordering, job.precision, timing) for timing in _run(job, opened, here)]
+        rows += [_row(some, None, "double", timing) for timing in _run(KrylovSums(some), opened, here)]
     bandwidth = median([before, copy_bandwidth(opened)])
     results = [{**row, **moving({**row, "copy_bandwidth": bandwidth}, row["bytes"])} for row in rows]
     results = [{**row, **of_sweeps(row, device == "gpu"), "paper_seconds": paper_seconds(row)} for row in results]
@@ -70,12 +69,13 @@ def _run(job: Factors | KrylovSums, device: Device, here: Place) -> list[Timing]
     return run_threads(job.partition, job, device)[0]
 
 
-def _row(charts: Charts, what: dict[str, Any], timing: Timing) -> dict[str, Any]:
+def _row(charts: Charts, ordering: str | None, precision: str, timing: Timing) -> dict[str, Any]:
     name, seconds, samples, each = timing
     cells = charts.volume
     return {
         "name": name,
-        **what,
+        "ordering": ordering,
+        "precision": precision,
         "cells": list(charts.cells),
         "charts": charts.count,
         "seconds": seconds,
