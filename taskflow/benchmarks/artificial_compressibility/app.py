@@ -1,13 +1,29 @@
-"""The benchmarks of artificial compressibility: `taskflow bench residual` and `ssspnt`."""
+"""The benchmarks of artificial compressibility: `taskflow bench residual`, `ssspnt`, `triangular` and `outer`."""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from taskflow.benchmarks.options import Device, Output, Overlap, TimingOptions, cells_of, spread
+from taskflow.benchmarks.options import (
+    Device,
+    Output,
+    Overlap,
+    Settings,
+    TimingOptions,
+    ascending,
+    cells_of,
+    chosen,
+    spread,
+    triple,
+)
+
+ORDERINGS: tuple[Literal["tiles", "hyperplanes", "jacobi", "colours"], ...]
+ORDERINGS = "tiles", "hyperplanes", "jacobi", "colours"
+PRECISIONS: tuple[Literal["single", "double"], ...] = ("single", "double")
+SOLVERS = "gmres", "correction"
 
 app = typer.Typer()
 
@@ -53,3 +69,68 @@ def ssspnt(
 
     whole, conditions = cells_of(cells) if cells else None, timing.conditions(overlap)
     present("ssspnt", partial(measure_ssspnt, timing.device, whole, conditions), show_ssspnt, timing.output)
+
+
+@app.command()
+def triangular(
+    cells: Annotated[
+        str | None,
+        typer.Option(metavar="N|XxYxZ,...", help="Cells of a chart. Default: 32,79x49x49; on GPUs up to 256."),
+    ] = None,
+    charts: Annotated[int, typer.Option(min=1, help="With --cells: how many charts of each.")] = 1,
+    orderings: Annotated[
+        str, typer.Option(metavar="NAMES", help=f"Of {', '.join(ORDERINGS)}, with commas; or all.")
+    ] = "tiles,hyperplanes,jacobi",
+    factors: Annotated[str, typer.Option(metavar="NAMES", help="Precisions: of single, double; or all.")] = "all",
+    tile: Annotated[str, typer.Option(metavar="XxYxZ", help="Cells of a tile.")] = "8x8x8",
+    device: Device = "auto",
+    output: Output = None,
+) -> None:
+    """Time the triangular solves of implicit marching.
+
+    With the matrix and its factors in each ordering and precision, and exact sums beside plain ones of the same bytes,
+    beside the copy bandwidth.
+    """
+    from taskflow.benchmarks.artificial_compressibility.factors import Charts
+    from taskflow.benchmarks.artificial_compressibility.tables import show_triangular
+    from taskflow.benchmarks.artificial_compressibility.triangular import Sweeping, measure_triangular
+    from taskflow.benchmarks.tables import present
+
+    known, precisions = chosen("--orderings", orderings, ORDERINGS), chosen("--factors", factors, PRECISIONS)
+    sweeping = Sweeping(known, precisions, triple("--tile", tile))
+    sizes = [Charts(cells_of(size.strip()), charts) for size in cells.split(",")] if cells else []
+    present("triangular", partial(measure_triangular, sizes, sweeping, device), show_triangular, output)
+
+
+@app.command()
+@spread
+def outer(
+    *,
+    case: Annotated[Literal["cavity", "channel"], typer.Option(help="One chart, or six in a row.")] = "cavity",
+    cells: Annotated[
+        str | None, typer.Option(metavar="N|XxYxZ", help="Cells in all. Default: 128, on CPUs 32; see the reference.")
+    ] = None,
+    solvers: Annotated[str, typer.Option(metavar="NAMES", help=f"Of {', '.join(SOLVERS)}; or all.")] = "all",
+    ordering: Annotated[
+        Literal["tiles", "hyperplanes", "jacobi"], typer.Option(help="Of the preconditioner.")
+    ] = "tiles",
+    iterations: Annotated[int, typer.Option(min=2, help="Outer iterations from the first state, an even number.")] = 10,
+    counts: Annotated[str, typer.Option(metavar="N,N,...", help="Numbers of blocks; on GPUs each has its own.")] = "1",
+    settings: Settings = [],  # noqa: B006
+    overlap: Overlap = "none,full",
+    timing: TimingOptions,
+) -> None:
+    """Time outer iterations of implicit marching.
+
+    From the first state, with the shares of their parts: matrix, factors, solves, products, sums and messages.
+    """
+    from taskflow.benchmarks.artificial_compressibility.march import Flow
+    from taskflow.benchmarks.artificial_compressibility.outer import measure_outer
+    from taskflow.benchmarks.artificial_compressibility.tables import show_outer
+    from taskflow.benchmarks.tables import present
+
+    names, whole = chosen("--solvers", solvers, SOLVERS), cells_of(cells) if cells else None
+    flows = [Flow(case, solver, ordering, tuple(settings)) for solver in names]
+    conditions, blocks = timing.conditions(overlap), ascending(counts)
+    measure = partial(measure_outer, timing.device, flows, whole, blocks, iterations, conditions)
+    present("outer", measure, show_outer, timing.output)

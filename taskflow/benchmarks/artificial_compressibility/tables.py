@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from taskflow.benchmarks.tables import Result, conditions, number, share, where
-from taskflow.cli.format import say, table
+from taskflow.benchmarks.tables import Columns, Result, conditions, number, share, where
+from taskflow.cli.format import say, table, times
 from taskflow.units import size
 
 
@@ -48,3 +48,85 @@ def show_ssspnt(result: Result) -> None:
             for row in result["results"]
         ),
     )
+
+
+def show_triangular(result: Result) -> None:
+    """Print the result of `measure_triangular`."""
+    lines = [
+        ("copy", f"{size(result['copy_bandwidth'])}/s, median of what was measured before and after"),
+        ("tiles", f"{times(result['tile'])} cells"),
+        ("bytes", "that must move, of a cell; vectors are in double precision"),
+    ]
+    say(f"Triangular solves on {where(result)}", lines)
+    table(
+        ("cells", "factors", "ms", "Mcell/s", "bytes", "of copy", "goal", "", "paper: ms"),
+        (
+            (
+                swept(row),
+                (
+                    charted(row),
+                    row["precision"],
+                    number(row["seconds"] * 1e3),
+                    number(row["cells_per_second"] / 1e6),
+                    number(row["bytes_per_cell"]),
+                    share(row["share_of_copy"]),
+                    row["goal"] or "-",
+                    met(row),
+                    number(row["paper_seconds"] and row["paper_seconds"] * 1e3),
+                ),
+            )
+            for row in result["results"]
+        ),
+    )
+
+
+def show_outer(result: Result) -> None:
+    """Print the result of `measure_outer`."""
+    rows = result["results"]
+    what = f"{times(rows[0]['cells'])} cells, {rows[0]['ordering']}, the first {result['iterations']}"
+    lines = [
+        ("copy", f"{size(result['copy_bandwidth'])}/s for each block, measured beside the iterations"),
+        ("same", "products as on the first number of blocks"),
+    ]
+    say(f"Outer iterations of a {result['case']}, {what}, {conditions(result)}", lines)
+    columns = [outer_columns(row) for row in rows]
+    labels = [f"{row['solver']}, {on_blocks(row)}" for row in rows]
+    parts = (tuple(share(part["share"]) for part in row["parts"].values()) for row in rows)
+    table(tuple(columns[0]), zip(labels, (tuple(texts.values()) for texts in columns), strict=True))
+    table(tuple(rows[0]["parts"]), zip(labels, parts, strict=True))
+
+
+def outer_columns(row: Result) -> Columns:
+    """The columns of a row of outer iterations."""
+    return {
+        "ms": number(row["seconds"] * 1e3),
+        "Mcell/s": number(row["cells_per_second_per_block"] * row["blocks"] / 1e6),
+        "products": f"{row['products']:.4g}",
+        "bytes": number(row["bytes_per_cell"]),
+        "of copy": share(row["share_of_copy"]),
+        "efficiency": share(row["efficiency"]) if row["blocks"] > 1 else "-",
+        "same": "-" if row["blocks"] == 1 else "yes" if row["same"] else "no",
+        "goal": row["goal"] or "-",
+        "": met(row),
+    }
+
+
+def on_blocks(row: Result) -> str:
+    """The number of blocks, and of several how they overlap."""
+    return f"{row['blocks']} blocks, {row['overlap']}" if row["blocks"] > 1 else "1 block"
+
+
+def swept(row: Result) -> str:
+    """What was timed, and the ordering, where it has one."""
+    return ", ".join(filter(None, (row["name"], row["name"] != "assembly" and row["ordering"])))
+
+
+def charted(row: Result) -> str:
+    """The cells, and how many charts have so many."""
+    cells = "x".join(map(str, row["cells"]))
+    return f"{row['charts']} x {cells}" if row["charts"] > 1 else cells
+
+
+def met(row: Result) -> str:
+    """Whether the goal of a row was met; nothing where there is none."""
+    return "-" if row["goal"] is None else "met" if row["met"] else "missed"

@@ -1,0 +1,59 @@
+"""The tables of the page on artificial compressibility, made of results of its benchmarks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from taskflow.benchmarks.artificial_compressibility.tables import charted, met, swept
+from taskflow.benchmarks.report import ReportTable, digits, share, shown
+from taskflow.benchmarks.tables import Result, where
+from taskflow.cli.format import times
+
+
+def goal(row: Result) -> str:
+    """The goal of a row, and whether it was met; nothing where there is none."""
+    return "" if row["goal"] is None else f"{row['goal']}, {met(row)}"
+
+
+def triangular(results: Sequence[Result]) -> ReportTable:
+    """Triangular solves, factors, matrices and sums: results of `triangular`."""
+    table = ReportTable("machine", "what", "cells", "precision", "tiles", order=lambda row: row[0])
+    for result in results:
+        for row in result["results"] if result["benchmark"] == "triangular" else ():
+            columns = {
+                "ms": shown(row["seconds"], 1e3),
+                "10^6 cells/s": shown(row["cells_per_second"], 1e-6),
+                "bytes per cell": shown(row["bytes_per_cell"], form="{:.0f}".format),
+                "of copy": shown(row["share_of_copy"], form=share),
+                "goal": goal(row),
+                "Luo et al. 2014: ms": shown(row["paper_seconds"], 1e3),
+            }
+            tiles = times(result["tile"]) if row["ordering"] == "tiles" else ""
+            table.put((where(result), swept(row), charted(row), row["precision"], tiles), columns, result)
+    return table
+
+
+def outer(results: Sequence[Result]) -> ReportTable:
+    """Outer iterations of implicit marching, and the shares of their parts: results of `outer`."""
+    labels = "machine", "case", "cells", "solver", "ordering", "blocks", "overlap"
+    table = ReportTable(*labels, order=lambda row: (row[:5], int(row[5])))
+    for result in results:
+        for row in result["results"] if result["benchmark"] == "outer" else ():
+            several = row["blocks"] > 1
+            columns = {
+                "ms": shown(row["seconds"], 1e3),
+                "products": shown(row["products"], form="{:.4g}".format),
+                "bytes per cell": shown(row["bytes_per_cell"], form=digits),
+                "of copy": shown(row["share_of_copy"], form=share),
+                "efficiency": shown(row["efficiency"], form=share) if several else "",
+                "same products": ("yes" if row["same"] else "no") if several else "",
+                "goal": goal(row),
+                **{name: share(part["share"]) for name, part in row["parts"].items()},
+            }
+            case = ", ".join([result["case"], *(f"`{setting}`" for setting in result["settings"])])
+            of = where(result), case, times(row["cells"]), row["solver"], row["ordering"]
+            table.put((*of, str(row["blocks"]), row["overlap"] if several else ""), columns, result)
+    return table
+
+
+TABLES: Mapping[str, Callable[[Sequence[Result]], ReportTable]] = {"triangular": triangular, "outer": outer}

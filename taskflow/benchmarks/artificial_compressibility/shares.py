@@ -1,0 +1,89 @@
+"""What each part of an outer iteration takes, by a profile, and the bytes that it must move, by counted launches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from taskflow.benchmarks.artificial_compressibility.march import March
+from taskflow.benchmarks.artificial_compressibility.tallies import Launched, Tally
+from taskflow.flow.models.artificial_compressibility.implicit import factor, krylov, outer
+from taskflow.flow.models.artificial_compressibility.implicit.correction import left
+from taskflow.flow.models.artificial_compressibility.implicit.derivative import derivative
+from taskflow.flow.models.artificial_compressibility.implicit.gmres import BEFORE
+from taskflow.flow.models.artificial_compressibility.implicit.matrix import matrix
+from taskflow.flow.models.artificial_compressibility.stage import residual
+from taskflow.runtime.machine import Control, Shard
+from taskflow.runtime.profile import Timeline, profiled, summarise
+from taskflow.simulation.build.artificial_compressibility.constants import ChartConstants
+
+TASKS = {
+    "matrix": (matrix,),
+    "factors": (factor.invert, factor.unsound),
+    "solves": (factor.forward, factor.backward),
+    "derivative": (derivative, left),
+    "sums": (krylov.largest_square, krylov.square, krylov.products),
+    "vectors": (
+        krylov.first_vector, krylov.orthogonal, krylov.next_vector, krylov.combined, outer.same, outer.add, outer.less,
+    ),
+    "residual": (residual, outer.right_side),
+    "update": (outer.largest_change, outer.moved),
+}  # fmt: skip
+PART = {task.name: part for part, tasks in TASKS.items() for task in tasks}
+GHOSTS, MESSAGES, REST = "ghosts", "messages", "rest"
+VECTORS = krylov.MOST + 1
+
+
+@dataclass(frozen=True)
+class OuterProfile:
+    """The job of a block: a profile of a pass, and a tally of another one, once all has been done before."""
+
+    march: March
+    constants: ChartConstants
+
+    def __call__(self, shard: Shard, control: Control) -> tuple[Timeline, Launched]:
+        """The timeline of this block, and its launches and bytes."""
+        self.constants.fill(shard)
+        with profiled(shard) as profiler:
+            shard.run(self.march)  # analyses what is profiled
+            shard.run(self.march)
+        timeline = profiler.timeline
+        tally = Tally()
+        shard.instrument(tally)
+        shard.run(self.march)
+        shard.instrument(None)
+        second = timeline.passes[len(timeline.passes) // 2 :]
+        return replace(timeline, passes=second), tally.launched(shard.partition)
+
+
+def shares(
+    found: Sequence[tuple[Timeline, Launched]], taken: float, present: float
+) -> dict[str, dict[str, float]]:  # fmt: skip
+    """The share of a pass that each part computes, and the bytes that it must move on all blocks, of values that are
+    used: for so many products that were `taken`, with so many vectors `present` in all of them together.
+    """
+    summary = summarise([timeline for timeline, _ in found])
+    parts = {name: {"share": 0.0, "bytes": 0.0} for name in (*TASKS, GHOSTS, MESSAGES)}
+    for task, times in summary["phases"].items():
+        parts[PART.get(task, GHOSTS)]["share"] += times["compute"]
+        parts[MESSAGES]["share"] += times["copy"] + times["communication"]
+    for _, launched in found:
+        for (task, field), nbytes in launched.nbytes.items():
+            part = parts[PART.get(task, GHOSTS)]
+            part["bytes"] += nbytes * used(task, field, launched.times[task], taken, present)
+    return {**parts, REST: {"share": summary["shares"]["rest"], "bytes": 0.0}}
+
+
+def used(task: str, field: str, times: int, taken: float, present: float) -> float:
+    """The share of the values of a field that so many launches of a task use: half of the blocks for neighbours in a
+    sweep, the pivots once for both solves, of which the first only writes; of the vectors those that there are.
+    """
+    solves = factor.forward.name, factor.backward.name
+    halves = {"coupling": (factor.invert.name, *solves), "pivot": solves, **dict.fromkeys(BEFORE, solves[:1])}
+    if task in halves.get(field, ()):
+        return 0.5
+    vectors = {
+        krylov.products.name: 2 * present, krylov.orthogonal.name: present, krylov.combined.name: taken,
+        krylov.next_vector.name: (present + taken) / 2,
+    }  # fmt: skip
+    return vectors[task] / (VECTORS * times) if field == "vectors" and task in vectors else 1.0

@@ -1,0 +1,86 @@
+"""Triangular solves with the factors of implicit marching, factorisation and matrix, by orderings and precisions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any, Literal
+
+from taskflow.benchmarks.artificial_compressibility.factors import Charts, Factors, KrylovSums, Timing
+from taskflow.benchmarks.artificial_compressibility.goals import of_sweeps, paper_seconds
+from taskflow.benchmarks.timing import BESIDE, about, moving
+from taskflow.errors import BadInput
+from taskflow.runtime.cluster import shortage
+from taskflow.runtime.host import Place, choose_device, look
+from taskflow.runtime.machine import copy_bandwidth, run_threads
+from taskflow.runtime.machine.device import Device, open_device
+from taskflow.runtime.regions import Triple
+from taskflow.runtime.tasks import TILE, Ordering
+
+SMALL = ((32, 32, 32), (79, 49, 49))
+LARGE = ((64, 64, 64), (128, 128, 128), (256, 256, 256))
+MANY = Charts((32, 32, 32), 64)
+CHARTS = {"cpu": tuple(map(Charts, SMALL)), "gpu": (*map(Charts, (*SMALL, *LARGE)), MANY)}
+
+
+@dataclass(frozen=True)
+class Sweeping:
+    """What is measured: the orderings, the precisions of factors, and the cells of a tile."""
+
+    orderings: Sequence[Ordering] = ("tiles", "hyperplanes", "jacobi")
+    precisions: Sequence[Literal["single", "double"]] = ("single", "double")
+    tile: Triple = TILE
+
+    def jobs(self, charts: Charts) -> Iterator[Factors]:
+        """A job for each of them; the matrix knows no ordering, and is timed once for a precision."""
+        for precision in self.precisions:
+            for ordering in self.orderings:
+                yield Factors(charts, ordering, precision, self.tile, ordering == self.orderings[0])
+
+
+def measure_triangular(charts: Sequence[Charts], sweeping: Sweeping, requested: str) -> dict[str, Any]:
+    """Medians on these charts, by default on some that suit the device, with the copy bandwidth measured before and
+    after, and the paper's seconds for its block. Vectors are in double precision.
+
+    Raises BadInput where the device is not usable, or the memory is not enough.
+    """
+    here = look("this machine")
+    device = choose_device(requested, [here])
+    opened = open_device("gpu" if device == "gpu" else "cpu", here.cores)
+    before, rows = copy_bandwidth(opened), []
+    for some in charts or CHARTS[device]:
+        for job in sweeping.jobs(some):
+            rows += [_row(some, job.ordering, job.precision, timing) for timing in _run(job, opened, here)]
+        rows += [_row(some, None, "double", timing) for timing in _run(KrylovSums(some), opened, here)]
+    bandwidth = median([before, copy_bandwidth(opened)])
+    results = [{**row, **moving({**row, "copy_bandwidth": bandwidth}, row["bytes"])} for row in rows]
+    results = [{**row, **of_sweeps(row, device == "gpu"), "paper_seconds": paper_seconds(row)} for row in results]
+    machine = about(here, device, opened.threads)
+    return {**machine, "tile": list(sweeping.tile), "copy_bandwidth": bandwidth, "results": results}
+
+
+def _run(job: Factors | KrylovSums, device: Device, here: Place) -> list[Timing]:
+    """What a job finds. Raises BadInput where the memory is not enough."""
+    need = job.partition.nbytes(0) + BESIDE[device.kind]
+    if problem := shortage([need], [here], device.kind):
+        cells = "x".join(map(str, job.charts.cells))
+        raise BadInput(f"--cells {cells}, {job.charts.count} charts: {problem}; give fewer cells or --charts")
+    return run_threads(job.partition, job, device)[0]
+
+
+def _row(charts: Charts, ordering: str | None, precision: str, timing: Timing) -> dict[str, Any]:
+    name, seconds, samples, each = timing
+    cells = charts.volume
+    return {
+        "name": name,
+        "ordering": ordering,
+        "precision": precision,
+        "cells": list(charts.cells),
+        "charts": charts.count,
+        "seconds": seconds,
+        "samples": samples,
+        "bytes": each * cells,
+        "bytes_per_cell": each,
+        "cells_per_second": cells / seconds,
+    }

@@ -1,0 +1,68 @@
+"""`taskflow bench outer`: outer iterations on one block and two, with as many products, and the shares of their parts."""
+
+import json
+
+import pytest
+
+from taskflow.benchmarks.artificial_compressibility.goals import of_outer
+from taskflow.benchmarks.artificial_compressibility.shares import used
+
+PARTS = (
+    "matrix", "factors", "solves", "derivative", "sums", "vectors", "residual", "update", "ghosts", "messages", "rest",
+)  # fmt: skip
+BRIEF = ("--iterations", 2, "--seconds", 0.05, "--device", "cpu", "-o", "bench.json")
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_one_block_beside_two(give, here):
+    result = give("bench", "outer", "--cells", 16, "--counts", "1,2", "--overlap", "none", *BRIEF)
+    assert (result.exit_code, result.stderr) == (0, "")
+    rows = json.loads((here / "bench.json").read_text())["results"]
+    assert [(row["solver"], row["blocks"]) for row in rows] == [
+        (solver, blocks) for solver in ("gmres", "correction") for blocks in (1, 2)
+    ]
+    for row in rows:
+        assert tuple(row["parts"]) == PARTS
+        assert sum(part["share"] for part in row["parts"].values()) == pytest.approx(1)
+        assert sum(part["bytes_per_cell"] for part in row["parts"].values()) == pytest.approx(row["bytes_per_cell"])
+        assert row["same"] is True
+    gmres, _, correction, _ = rows
+    assert correction["products"] == 4
+    assert correction["parts"]["solves"]["bytes_per_cell"] == 4 * 576
+    assert gmres["parts"]["solves"]["bytes_per_cell"] == pytest.approx(576 * (gmres["products"] + 1))
+    (here / "page.md").write_text("<!-- table of outer -->\n\n<!-- end -->\n")
+    assert give("bench", "report", "bench.json", "-o", "page.md").exit_code == 0
+    assert "| cavity | 16 x 16 x 16 | gmres | tiles | 2 | none |" in (here / "page.md").read_text()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_six_charts_with_another_key(give, here):
+    words = ("--case", "channel", "--cells", "48x8x8", "--solvers", "correction", "--set", "method.linear.sweeps=3")
+    assert give("bench", "outer", *words, *BRIEF).exit_code == 0
+    result = json.loads((here / "bench.json").read_text())
+    assert result["settings"] == ["method.linear.sweeps=3"]
+    assert [(row["products"], row["cells"]) for row in result["results"]] == [(3, [48, 8, 8])]
+
+
+def test_of_vectors_those_count_that_are_there():
+    whole = 21 * 12  # of twelve launches
+    assert used("products", "vectors", 12, taken=3, present=6) * whole == pytest.approx(2 * 6)
+    assert used("combined", "vectors", 12, taken=3, present=6) * whole == pytest.approx(3)
+    assert (used("forward", "coupling", 12, 3, 6), used("matrix", "coupling", 12, 3, 6)) == (0.5, 1)
+
+
+def test_goals_know_their_rows():
+    row = {"blocks": 2, "ordering": "tiles", "solver": "gmres", "cells": [128] * 3, "efficiency": 0.91, "seconds": 1e-2}
+    row["parts"] = {"sums": {"share": 0.3}}
+    assert of_outer(row, "cavity", gpu=True) == {"goal": "90 %", "met": True}
+    assert of_outer({**row, "blocks": 1}, "cavity", gpu=True) == {"goal": "sums 25 %", "met": False}
+    assert of_outer({**row, "blocks": 1, "solver": "correction"}, "channel", gpu=True) == {"goal": "12 ms", "met": True}
+    assert of_outer({**row, "blocks": 1}, "cavity", gpu=False) == {"goal": None, "met": None}
+
+
+@pytest.mark.parametrize("words", [("--iterations", 3), ("--solvers", "direct"), ("--counts", "0")])
+def test_words_that_say_nothing_are_refused(give, refused, words):
+    result = give("bench", "outer", *words, "--device", "cpu")
+    refused(result.exit_code, result.stderr, words[0], "give")

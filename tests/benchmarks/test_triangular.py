@@ -1,0 +1,82 @@
+"""`taskflow bench triangular`: a row for each operation, ordering and precision, with the bytes that it must move."""
+
+import json
+
+import numpy as np
+import pytest
+
+from taskflow.benchmarks import timing
+from taskflow.benchmarks.artificial_compressibility import triangular
+from taskflow.benchmarks.artificial_compressibility.factors import Charts, KrylovSums
+from taskflow.benchmarks.artificial_compressibility.goals import of_sweeps, paper_seconds
+from taskflow.runtime.machine import run_threads
+from taskflow.runtime.machine.device import cpu
+
+BYTES = {
+    ("assembly", "single"): 561, ("assembly", "double"): 1009,
+    ("factorisation", "single"): 424, ("factorisation", "double"): 744,
+    ("solve", "single"): 576, ("solve", "double"): 1024,
+    ("exact sums", "double"): 352, ("plain sums", "double"): 352,
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def brief(monkeypatch):
+    monkeypatch.setattr(timing, "BUDGET", 0.01)
+    monkeypatch.setattr(timing, "LENGTH", 1e-4)
+    monkeypatch.setattr(triangular, "copy_bandwidth", lambda device: 2e10)
+
+
+@pytest.mark.slow
+def test_rows_of_two_sizes(give, here):
+    words = ("--cells", "9x8x5,8", "--charts", 2, "--orderings", "tiles,hyperplanes", "--tile", "4x4x4")
+    result = give("bench", "triangular", *words, "--device", "cpu", "-o", "bench.json")
+    assert (result.exit_code, result.stderr) == (0, "")
+    written = json.loads((here / "bench.json").read_text())
+    rows = written["results"]
+    assert written["tile"] == [4, 4, 4]
+    assert [(row["cells"], row["charts"]) for row in rows] == [([9, 8, 5], 2)] * 12 + [([8, 8, 8], 2)] * 12
+    assert [row["name"] for row in rows[:5]] == ["assembly", *["factorisation", "solve"] * 2]
+    for row in rows:
+        cells = 2 * np.prod(row["cells"])
+        assert row["bytes_per_cell"] == BYTES[row["name"], row["precision"]]
+        assert row["cells_per_second"] == pytest.approx(cells / row["seconds"])
+        assert row["share_of_copy"] == pytest.approx(row["bytes"] / row["seconds"] / 2e10)
+        assert (row["goal"] is not None) == ((row["name"], row["ordering"], row["precision"]) == ("solve", "tiles", "single"))
+    assert "2 x 9x8x5" in result.stdout
+    give("bench", "report", "bench.json", "-o", "page.md")  # a page that has no such table yet stays without
+    (here / "page.md").write_text("<!-- table of triangular -->\n\n<!-- end -->\n")
+    assert give("bench", "report", "bench.json", "-o", "page.md").exit_code == 0
+    assert "| solve, tiles | 2 x 9x8x5 | single | 4 x 4 x 4 |" in (here / "page.md").read_text()
+
+
+def test_exact_and_plain_sums_are_those_of_numpy():
+    sums = KrylovSums(Charts((5, 4, 3), 2))
+
+    def job(shard):
+        sums.charts.fill(shard)
+        shard.run(sums.first, scale=1.0)
+        shard.run(sums.plain)
+        plain = shard.scalars["along.0"]
+        values = [shard.read(name, box) for box in sums.charts.boxes for name in ("p_new", "u_new", "v_new", "w_new")]
+        return plain, values
+
+    ((plain, values),) = run_threads(sums.partition, job, cpu(1))
+    weights = np.tile([2.5, 1, 1, 1], 2)
+    wanted = sum(weight * np.sum(value**2) for weight, value in zip(weights, values, strict=True))
+    assert plain == pytest.approx(wanted, rel=1e-13)
+
+
+def test_goals_know_their_rows():
+    row = {"name": "solve", "ordering": "tiles", "cells": [128] * 3, "charts": 1, "precision": "single"}
+    assert of_sweeps({**row, "share_of_copy": 0.59}, gpu=True) == {"goal": "0.6 of copy", "met": False}
+    block = {**row, "cells": [79, 49, 49], "precision": "double", "seconds": 0.2e-3}
+    assert of_sweeps(block, gpu=True) == {"goal": "0.25 ms", "met": True}
+    assert of_sweeps({**block, "charts": 2}, gpu=True) == {"goal": None, "met": None}
+    assert (paper_seconds(block), paper_seconds(row)) == (35.84e-3, None)
+
+
+@pytest.mark.parametrize("words", [("--orderings", "red"), ("--cells", "8,x"), ("--tile", "8")])
+def test_words_that_say_nothing_are_refused(give, refused, words):
+    result = give("bench", "triangular", *words, "--device", "cpu")
+    refused(result.exit_code, result.stderr, words[0], "give")
