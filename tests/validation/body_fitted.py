@@ -11,7 +11,7 @@ import numpy as np
 
 import taskflow as tf
 from taskflow.simulation.run import Run
-from tests.validation.curvilinear import Errors, EthierSteinman, least
+from tests.validation.curvilinear import least
 
 Fields = dict[str, np.ndarray]
 STEP_HEIGHT = 0.5  # of a channel of height 1 behind it
@@ -175,10 +175,23 @@ def cavity(n: int, Re: float, degrees: float = 90.0, **options: Any) -> tf.Case:
     return case(grid, 1 / Re, {**walls, "y_max": lid, "z_min": "symmetry", "z_max": "symmetry"}, **options)
 
 
+def on_axes(run: Run) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
+    """In an upright cavity of an even number of cells: (y, u) for x = 1/2, and (x, v) for y = 1/2."""
+    rows = _rows(run)
+    x, y, u, v = (np.block([[part[name][0] for part in row] for row in rows]) for name in ("x_c", "y_c", "u", "v"))
+    half = len(u) // 2
+    return (y[:, 0], u[:, half - 1 : half + 1].mean(axis=1)), (x[0], v[half - 1 : half + 1].mean(axis=0))
+
+
+def _rows(run: Run) -> list[list[Fields]]:
+    """The charts of a cavity, as they lie."""
+    parts = charts(run)
+    return [parts[:1]] if len(parts) == 1 else [parts[:2], parts[2:]]
+
+
 def least_stream_function(run: Run) -> float:
     """Its minimum in a cavity, where it is 0 on the walls."""
-    parts = charts(run)
-    rows = [parts[:1]] if len(parts) == 1 else [parts[:2], parts[2:]]
+    rows = _rows(run)
     u, v = (np.block([[part[name][0] for part in row] for row in rows]) for name in "uv")
     x, y = (_vertices([[part[name][0] for part in row] for row in rows]) for name in "xy")
     across = np.diff(y, axis=0)[:, 1:-1] * (u[:, 1:] + u[:, :-1]) - np.diff(x, axis=0)[:, 1:-1] * (v[:, 1:] + v[:, :-1])
@@ -269,35 +282,3 @@ def similarity_apart(run: Run) -> tuple[float, float]:
     x, y, u, v = (chart[name][0] for name in ("x_c", "y_c", "u", "v"))
     apart = x * u + y * v - similarity(np.arctan2(y, x) / HALF_ANGLE)
     return float(abs(apart).max()), float(abs(apart[apart.shape[0] // 2]).max())
-
-
-def ethier_steinman(n: int, charts: tuple[int, int, int] = (2, 2, 2), turned: bool = True, **options: Any) -> tf.Case:
-    """The steady form of the flow of C. R. Ethier and D. A. Steinman (1994), kept by a force, with exact velocities on
-    all sides of a distorted box of n^3 cells from -1/2 to 1/2.
-    """
-    a, d, viscosity = "pi/4", "pi/2", 0.1
-
-    def part(x: str, y: str, z: str) -> str:
-        return f"-{a}*(exp({a}*{x})*sin({a}*{y} + {d}*{z}) + exp({a}*{z})*cos({a}*{x} + {d}*{y}))"
-
-    velocity = [part("x", "y", "z"), part("y", "z", "x"), part("z", "x", "y")]
-    grid = {
-        "shape": "box", "cells": [n, n, n], "lengths": [1.0, 1.0, 1.0], "origin": [-0.5, -0.5, -0.5],
-        "charts": list(charts), "distortion": 0.1, "turned": turned,
-    }  # fmt: skip
-    sides = {f"{axis}_{end}": {"type": "inflow", "velocity": velocity} for axis in "xyz" for end in ("min", "max")}
-    force = {"force": [f"{viscosity}*({d})**2*({u})" for u in velocity]}
-    return case(grid, viscosity, sides, body=force, initial={"velocity": velocity}, **options)
-
-
-def ethier_steinman_errors(run: Run) -> Errors:
-    """Of its last state."""
-    charted = run.dataset().flow.volumes()["charts"].children
-    volumes = np.concatenate([np.asarray(charted[f"{n}"]["volume"]).ravel() for n in range(len(charted))])
-    names = ("x_c", "y_c", "z_c", "u", "v", "w", "p")
-    x, y, z, *velocity, p = (np.concatenate([chart[name].ravel() for chart in charts(run)]) for name in names)
-    exact = EthierSteinman.velocity(x, y, z)
-    apart = p - EthierSteinman.pressure(x, y, z)
-    squares = sum((u - q) ** 2 for u, q in zip(velocity, exact, strict=True))
-    level = np.average(apart, weights=volumes)
-    return Errors(*(float(np.sqrt(np.average(q, weights=volumes))) for q in (squares, (apart - level) ** 2)))
