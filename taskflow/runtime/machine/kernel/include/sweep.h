@@ -12,6 +12,10 @@
 //
 // Every schedule in which a point comes after those that are earlier gives the same bits. A CPU goes through the tiles cell by
 // cell; its threads share them. On a GPU each tile is a thread block's, which does the cells of one i + j + k at a time.
+//
+// What a cell reads that the sweep does not write may be loaded ahead, while the cells before it are done:
+//
+//   sweep_cells(range, sweep, UP, CELL(c) { return held(b[c]); }, [=](const SweptCell& c, real value) { ... });
 
 // The cells of a launch lie in tiles of so many cells, counted from `first`: all of them, or those of a colour (0 or 1, else -1).
 struct Sweep {
@@ -68,28 +72,59 @@ FN unsigned earlier_along(const TileOf& t, int axis, int n) {
 FN int first_tile(const Range& r, const Sweep& s, int axis) { return (r.lo[axis] - s.first[axis]) / s.tile[axis]; }
 FN int last_tile(const Range& r, const Sweep& s, int axis) { return (r.hi[axis] - s.first[axis] + s.tile[axis] - 1) / s.tile[axis]; }
 
+struct Alone {};  // nothing is loaded ahead
+
 #ifdef GPU
 // A thread block has a tile of the range; of those in a row along x with two colours every other one. A thread has a column
-// of cells along x in it, of which it does one at a time.
-template <class D, class F>
-FN void sweep_cells(const Range& r, const Sweep& s, D, F f) {
+// of cells along x in it, of which it does one at a time, and loads what the next one needs before that. Where it has several
+// columns nothing is loaded ahead.
+template <class D, class L, class F>
+FN void sweep_cells(const Range& r, const Sweep& s, D, L load, F f) {
   int number[3] = {int(blockIdx.x), int(blockIdx.y) + first_tile(r, s, 1), int(blockIdx.z) + first_tile(r, s, 2)};
   number[0] += first_tile(r, s, 0);
   if (s.colour >= 0) number[0] += int(blockIdx.x) + ((int(blockIdx.x) + number[0] + number[1] + number[2] + s.colour) & 1);
   if (number[0] >= last_tile(r, s, 0)) return;
   const TileOf t = tile_at(r, s, D::way, number);
-  const int nx = t.hi[0] - t.lo[0], ny = t.hi[1] - t.lo[1], nz = t.hi[2] - t.lo[2];
-  for (int step = 0; step < nx + ny + nz - 2; ++step) {
+  const int nx = t.hi[0] - t.lo[0], ny = t.hi[1] - t.lo[1], nz = t.hi[2] - t.lo[2], columns = ny * nz;
+  const auto cell = [&](int column, int x) {
+    const int i = t.lo[0] + x, j = t.lo[1] + column % ny, k = t.lo[2] + column / ny;
+    const unsigned sides = earlier_along<D>(t, 0, i) | earlier_along<D>(t, 1, j) | earlier_along<D>(t, 2, k);
+    return SweptCell{{i, j, k, i + j * r.y + k * r.z}, sides};
+  };
+  const auto x_of = [&](int step, int column) {
     const int level = D::way > 0 ? step : nx + ny + nz - 3 - step;
-    for (int column = threadIdx.x; column < ny * nz; column += blockDim.x) {
-      const int y = column % ny, z = column / ny, x = level - y - z;
-      if (x < 0 || x >= nx) continue;
-      const int i = t.lo[0] + x, j = t.lo[1] + y, k = t.lo[2] + z;
-      const unsigned sides = earlier_along<D>(t, 0, i) | earlier_along<D>(t, 1, j) | earlier_along<D>(t, 2, k);
-      f(SweptCell{{i, j, k, i + j * r.y + k * r.z}, sides});
+    return level - column % ny - column / ny;
+  };
+  const int steps = nx + ny + nz - 2, mine = int(threadIdx.x);
+  if (columns > int(blockDim.x)) {
+    for (int step = 0; step < steps; ++step) {
+      for (int column = mine; column < columns; column += blockDim.x) {
+        const int x = x_of(step, column);
+        if (x < 0 || x >= nx) continue;
+        const SweptCell c = cell(column, x);
+        f(c, load(c));
+      }
+      __syncthreads();
+    }
+    return;
+  }
+  const bool idle = mine >= columns || nx == 0;
+  SweptCell next = cell(idle ? 0 : mine, D::way > 0 || idle ? 0 : nx - 1);
+  auto ahead = idle ? decltype(load(next)){} : load(next);
+  for (int step = 0; step < steps; ++step) {
+    const int x = idle ? -1 : x_of(step, mine);
+    if (x >= 0 && x < nx) {
+      const SweptCell c = next;
+      const auto now = ahead;
+      if (x + D::way >= 0 && x + D::way < nx) next = cell(mine, x + D::way), ahead = load(next);
+      f(c, now);
     }
     __syncthreads();
   }
+}
+template <class D, class F>
+FN void sweep_cells(const Range& r, const Sweep& s, D way, F f) {
+  sweep_cells(r, s, way, [](const SweptCell&) { return Alone(); }, [=](const SweptCell& c, Alone) { f(c); });
 }
 #else
 #ifdef SHUFFLED
@@ -152,5 +187,9 @@ FN void sweep_cells(const Range& r, const Sweep& s, D, F f) {
       }
     }
   });
+}
+template <class D, class L, class F>
+FN void sweep_cells(const Range& r, const Sweep& s, D way, L load, F f) {
+  sweep_cells(r, s, way, [=](const SweptCell& c) { f(c, load(c)); });
 }
 #endif
