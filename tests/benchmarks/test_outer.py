@@ -1,4 +1,4 @@
-"""`taskflow bench outer`: outer iterations on one block and two, with as many products, and the shares of their parts."""
+"""`taskflow bench outer`: outer iterations on one block and on two, and the shares of their parts."""
 
 import json
 

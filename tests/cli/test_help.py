@@ -13,8 +13,8 @@ COMMANDS = [
     "run", "sweep", "check", "new", "schema", "info", "unlock", "watch", "plot", "export", "graph", "grid", "bench",
 ]  # fmt: skip
 BENCH = [
-    "runtime", "channels", "sweep", "scaling", "kernels", "step", "cavity", "two-phase", "residual", "ssspnt", "triangular",
-    "outer", "report",
+    "runtime", "channels", "sweep", "scaling", "kernels", "step", "cavity", "two-phase", "residual", "ssspnt",
+    "triangular", "outer", "report",
 ]  # fmt: skip
 GRID = ["new", "info", "check", "plot", "convert"]
 HEAVY = {"cupy", "dask", "distributed", "matplotlib", "numpy", "pydantic", "rich", "ucxx", "xarray", "zarr"}
