@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, PIVOT, matrix
+from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, PIVOT, matrix, place
 from taskflow.flow.reference import artificial_compressibility as reference
 from taskflow.flow.reference.artificial_compressibility import LAYERS, Discretisation
 from taskflow.flow.reference.implicit_compressibility import first_order, mirrored
@@ -46,7 +46,8 @@ def block(made: ByHand, cell, side: int | None) -> np.ndarray:
     """The block of a cell (i, j, k) for a neighbour, or for itself."""
     i, j, k = (n + LAYERS for n in cell)
     values = made.fields["pivot" if side is None else "coupling"][k, j, :, i]
-    return values.reshape(4, 4) if side is None else values[16 * side : 16 * side + 16].reshape(4, 4)
+    first = 0 if side is None else place(side)
+    return values[first : first + 16].reshape(4, 4)
 
 
 @pytest.mark.parametrize(

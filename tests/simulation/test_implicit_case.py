@@ -48,7 +48,7 @@ def test_a_step_and_what_a_checkpoint_holds():
     assert sim.domain.multiple == (8, 8, 8)
     jacobi = Simulation(case(**IMPLICIT, method__linear={"ordering": "jacobi", "solver": "correction"}), (1, 1, 1))
     assert jacobi.domain.multiple == (1, 1, 1)
-    assert {field.name for field in jacobi.model.several("f8")} == {"coupling", "pivot", "own"}
+    assert {field.name for field in jacobi.model.several("f8")} == {"coupling", "pivot", "inverse", "own"}
 
 
 def test_real_time_has_longer_steps_of_pseudo_time_and_two_levels():

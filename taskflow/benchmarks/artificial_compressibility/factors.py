@@ -12,7 +12,7 @@ import numpy as np
 
 from taskflow.benchmarks.artificial_compressibility.residual import GHOST, skewed
 from taskflow.benchmarks.timing import timed
-from taskflow.flow.models.artificial_compressibility.implicit import factor, krylov
+from taskflow.flow.models.artificial_compressibility.implicit import krylov
 from taskflow.flow.models.artificial_compressibility.implicit.gmres import AFTER, BEFORE, fields
 from taskflow.flow.models.artificial_compressibility.implicit.matrix import PIVOT
 from taskflow.flow.models.artificial_compressibility.implicit.model import ImplicitCompressibility
@@ -95,12 +95,11 @@ class Factors:
     @cached_property
     def partition(self) -> Partition:
         """The cells, and the matrix without what solvers have of their own."""
-        return self.charts.partition(self.model.several("f8")[:2])
+        return self.charts.partition(self.model.several("f8")[:3])
 
     def invert(self, f: Roles) -> Iterator[Launch]:
         """The factors, whatever they are."""
-        launches = (item for item in self.model.factors(f) if isinstance(item, Launch))
-        return (launch for launch in launches if launch.task.base is factor.invert)
+        return (item for item in self.model.factors(f) if isinstance(item, Launch))
 
     def fresh(self, f: Roles) -> Iterator[Launch]:
         """Matrix and factors."""

@@ -19,7 +19,7 @@ from taskflow.simulation.build.artificial_compressibility.constants import Chart
 
 TASKS = {
     "matrix": (matrix,),
-    "factors": (factor.invert, factor.unsound),
+    "factors": (factor.invert, factor.keep_inverse),
     "solves": (factor.forward, factor.backward),
     "derivative": (derivative, left),
     "sums": (krylov.largest_square, krylov.square, krylov.products),
@@ -79,7 +79,7 @@ def used(task: str, field: str, times: int, taken: float, present: float) -> flo
     sweep, the pivots once for both solves, of which the first only writes; of the vectors those that there are.
     """
     solves = factor.forward.name, factor.backward.name
-    halves = {"coupling": (factor.invert.name, *solves), "pivot": solves, **dict.fromkeys(BEFORE, solves[:1])}
+    halves = {"coupling": (factor.invert.name, *solves), "inverse": solves, **dict.fromkeys(BEFORE, solves[:1])}
     if task in halves.get(field, ()):
         return 0.5
     vectors = {

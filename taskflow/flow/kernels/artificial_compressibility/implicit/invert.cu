@@ -4,6 +4,7 @@
 #include "../pace.h"
 #include "../viscous.h"
 #include "matrix.h"
+#include "factors.h"
 
 constexpr double WORST = 1e12;  // ratio of the largest pivot of an inverse to the least
 
@@ -56,7 +57,7 @@ FN void eliminate(Block& d, In u, In v, In w, B b, Swept swept, const Geometry& 
   }
   for (int r = 0; r < 4; ++r)
     for (int k = 0; k < 4; ++k)
-      for (int l = 0; l < 4; ++l) d.of[4 * r + k] -= coupling(c, 16 * SIDE + 4 * r + l) * m.of[4 * l + k];
+      for (int l = 0; l < 4; ++l) d.of[4 * r + k] -= coupling(c, block_of(SIDE) + 4 * r + l) * m.of[4 * l + k];
 }
 
 TASK invert(Range range, In u, In v, In w, InPrivate<96, Real_coupling> coupling, InOutValuesOf<16, Real_pivot> pivot OPTIONAL(metrics)

@@ -4,6 +4,7 @@
 #include "../viscous.h"
 #include "../rate.h"
 #include "matrix.h"
+#include "factors.h"
 
 // What a face gives to the block of its cell, and the block for the cell beyond
 template <int SIDE, class Geometry, class B, class Swept, class Coupling>
@@ -28,7 +29,7 @@ FN void face(const Fields& q, B b, Swept swept, InByte sides, const Geometry& g,
   } else {
     add_pressure(own, 1, s), add_friction(own, 2 * friction);
   }
-  for (int m = 0; m < 16; ++m) coupling(c, 16 * SIDE + m) = other.of[m];
+  for (int m = 0; m < 16; ++m) coupling(c, block_of(SIDE) + m) = other.of[m];
 }
 
 FN void keep(None, const Cell&, const Block&) {}
@@ -46,6 +47,9 @@ TASK matrix(Range range, In p, In u, In v, In w, OutPrivate<96, Real_coupling> c
   const real slow = real(*slowness);
   const auto change = number(rate);
   for_cells(range, CELL(c) {
+#ifndef GPU
+    asm volatile("" ::: "memory");  // a cell at a time: vectors of so many stores take GCC minutes to find
+#endif
     const real here = compressible(b, numbers, c, c), pseudo = slow * per_step(g, c, q.velocity(c), here, numbers, swept);
     Block block{};
     block.of[0] = pseudo * reciprocal(here);
@@ -53,7 +57,7 @@ TASK matrix(Range range, In p, In u, In v, In w, OutPrivate<96, Real_coupling> c
     face<0>(q, b, swept, sides, g, c, steps, numbers, block, coupling), face<1>(q, b, swept, sides, g, c, steps, numbers, block, coupling);
     face<2>(q, b, swept, sides, g, c, steps, numbers, block, coupling), face<3>(q, b, swept, sides, g, c, steps, numbers, block, coupling);
 #ifdef PLANAR
-    for (int n = 64; n < 96; ++n) coupling(c, n) = 0;
+    for (int n = 0; n < 16; ++n) coupling(c, block_of(4) + n) = 0, coupling(c, block_of(5) + n) = 0;
 #else
     face<4>(q, b, swept, sides, g, c, steps, numbers, block, coupling), face<5>(q, b, swept, sides, g, c, steps, numbers, block, coupling);
 #endif

@@ -16,7 +16,7 @@ from taskflow.flow.models.artificial_compressibility.implicit.derivative import 
 from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, PIVOT
 from taskflow.flow.models.artificial_compressibility.stage import METRICS, SWEPT
 from taskflow.runtime.regions import Box
-from taskflow.runtime.tasks import Components, Read, Reduce, Sweep, Swept, task
+from taskflow.runtime.tasks import Components, Read, Reduce, Sweep, Swept, Write, task
 
 TEXT = TEXTS / "solve.cu"
 ROW = 2**20  # more cells than an index space has along an axis
@@ -36,12 +36,14 @@ def invert(
 
 
 @task(kernel=TEXT)
-def unsound(pivot: Read.any * PIVOT, *, cell: Reduce[min]) -> None:
-    """cell = i + ROW (j + ROW k) of the first cell where D is singular; infinite where none is."""
+def keep_inverse(pivot: Read.any * PIVOT, inverse: Write.private * PIVOT, *, cell: Reduce[min]) -> None:
+    """inverse = pivot, which solves read from one piece of memory; cell = i + ROW (j + ROW k) of the first cell where D
+    is singular, infinite where none is.
+    """
 
 
 def refuse_singular(charts: tuple[Box, ...], scalars: Mapping[str, float]) -> dict[str, float]:
-    """The scalar `sound`, 1. Raises RunFailed where the scalar `cell` of `unsound` is one."""
+    """The scalar `sound`, 1. Raises RunFailed where the scalar `cell` of `keep_inverse` is one."""
     number = scalars["cell"]
     if math.isinf(number):
         return {"sound": 1.0}
@@ -61,14 +63,13 @@ def refuse_singular(charts: tuple[Box, ...], scalars: Mapping[str, float]) -> di
 @task(kernel=TEXT)
 def forward(
     right: Components(p_r=Read, u_r=Read, v_r=Read, w_r=Read), coupling: Read.private * COUPLING,
-    pivot: Read.any * PIVOT, z: UP,
-    *, sweep: Sweep,
+    inverse: Read.private * PIVOT, z: UP, *, sweep: Sweep,
 ) -> None:  # fmt: skip
     """z = D^-1 (right - sum over earlier neighbours of A z)."""
 
 
 @task(kernel=TEXT)
 def backward(
-    coupling: Read.private * COUPLING, pivot: Read.any * PIVOT, z: DOWN, *, sweep: Sweep
+    coupling: Read.private * COUPLING, inverse: Read.private * PIVOT, z: DOWN, *, sweep: Sweep
 ) -> None:  # fmt: skip
     """z = z - D^-1 sum over later neighbours of A z."""

@@ -8,7 +8,14 @@ from taskflow.flow.models.artificial_compressibility.stage import BESIDE, METRIC
 from taskflow.runtime.tasks import Components, Read, ReadByte, Scalar, Write, task
 
 COUPLING, PIVOT = 96, 16
-"""Numbers of a cell: the blocks for its neighbours on the sides x_min to z_max, by rows; that for itself."""
+"""Numbers of a cell, by rows: the blocks for its neighbours, see `place`; that for itself."""
+
+
+def place(side: int) -> int:
+    """The first number of the block for the neighbour on a side, x_min to z_max: low sides come before high ones, so
+    that what a sweep reads lies together.
+    """
+    return PIVOT * (side // 2 + 3 * (side % 2))
 
 
 @task(kernel=TEXTS / "matrix.cu")

@@ -70,7 +70,7 @@ class ImplicitCompressibility(ArtificialCompressibility):
         return dict.fromkeys([*names, *self.constants, *(["b"] if self.method.local else [])], "c")
 
     def several(self, dtype: str) -> tuple[Field, ...]:
-        """The blocks of the matrix for neighbours, the inverses of pivots, and what the solver has."""
+        """The blocks of the matrix for neighbours, pivots and their inverses, and what the solver has."""
         kept = "f4" if self.precision == "single" else dtype
         own = Field("own", kept, values=PIVOT, private=True)
         more = [own if self.solver.approximates else Field("vectors", dtype, values=VALUES, private=True)]
@@ -78,7 +78,8 @@ class ImplicitCompressibility(ArtificialCompressibility):
             more.append(Field("warm", dtype, values=WARM, private=True))
         if self.carried:
             more.append(Field("carry", kept, values=scalar.CARRY, private=True))
-        return Field("coupling", kept, values=COUPLING, private=True), Field("pivot", kept, values=PIVOT), *more
+        coupling = Field("coupling", kept, values=COUPLING, private=True)
+        return coupling, Field("pivot", kept, values=PIVOT), Field("inverse", kept, values=PIVOT, private=True), *more
 
     @property
     def marched(self) -> str:
@@ -151,9 +152,9 @@ class ImplicitCompressibility(ArtificialCompressibility):
             yield from self.scalar_solves(f.T_new, f.T_z, f)
             yield from self._lift(f, f.T_z)
         for sweep in sweeps(self.ordering, "up", self.tile):
-            yield factor.forward(new, f.coupling, f.pivot, z, over=self.cells, sweep=sweep)
+            yield factor.forward(new, f.coupling, f.inverse, z, over=self.cells, sweep=sweep)
         for sweep in sweeps(self.ordering, "down", self.tile) if self.ordering != "jacobi" else ():
-            yield factor.backward(f.coupling, f.pivot, z, over=self.cells, sweep=sweep)
+            yield factor.backward(f.coupling, f.inverse, z, over=self.cells, sweep=sweep)
 
     def product(self, f: Roles) -> Iterator[Launch]:
         """new = (V G / dtau + dR/dQ) z."""
@@ -253,7 +254,7 @@ class ImplicitCompressibility(ArtificialCompressibility):
         of = (f.u, f.v, f.w), f.coupling, f.pivot, *place
         for sweep in sweeps(self.ordering, "up", self.tile):
             yield factor.invert(*of, over=self.cells, sweep=sweep, numbers=self.numbers)
-        yield factor.unsound(f.pivot, over=self.cells, cell=f.scalar("cell"))
+        yield factor.keep_inverse(f.pivot, f.inverse, over=self.cells, cell=f.scalar("cell"))
         yield derive(partial(factor.refuse_singular, self.cells), ("sound",))
 
     def _tried(self, f: Roles) -> Program:

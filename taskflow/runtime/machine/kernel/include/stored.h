@@ -22,6 +22,10 @@ FN Held<Number> held(Number& number) {
   return {&number};
 }
 
+struct Four {
+  real of[4];
+};
+
 // One value per cell: `q[c]`
 template <class Number>
 struct StoredOf {
@@ -36,11 +40,34 @@ struct StoredValuesOf : ValuesOf<N, Number> {
   }
 };
 // A private field: the N values of a cell lie behind each other. `q(c, n)` is value n of a cell, `q(c)` the only one.
+// `q.four(c, n)` reads four of them at once, where N and n are multiples of 4: on a GPU they are one or two loads.
 template <int N, class Number>
 struct PrivateOf {
   Number* __restrict__ field;
   Index y, z;
-  INLINE auto operator()(const Cell& c, int n = 0) const { return held(field[N * (c.i + c.j * y + c.k * z) + n]); }
+  INLINE auto operator()(const Cell& c, int n = 0) const { return held(field[at(c, n)]); }
+  INLINE Four four(const Cell& c, int n) const {
+    static_assert(N % 4 == 0, "fours of values need a number of values that is a multiple of 4");
+#ifdef GPU
+    struct alignas(16) Loaded {
+      Number of[16 / sizeof(Number)];
+    };
+    constexpr int EACH = 16 / sizeof(Number);
+    const Loaded* __restrict__ from = reinterpret_cast<const Loaded*>(field + at(c, n));
+    Four loaded;
+    for (int first = 0; first < 4; first += EACH) {
+      const Loaded part = from[first / EACH];
+      for (int m = 0; m < EACH; ++m) loaded.of[first + m] = real(part.of[m]);
+    }
+    return loaded;
+#else
+    const Number* from = field + at(c, n);
+    return {{real(from[0]), real(from[1]), real(from[2]), real(from[3])}};
+#endif
+  }
+
+private:
+  INLINE Index at(const Cell& c, int n) const { return N * (c.i + c.j * y + c.k * z) + n; }
 };
 
 template <class Number>
