@@ -24,8 +24,8 @@ TASK factorise(Range range, In a, OutPrivate<4, Real_f> f, OutOf<Real_d> d, OutV
 TASK apply(Range range, InPrivate<4, Real_f> f, InOf<Real_d> d, InValuesOf<2, Real_e> e, InOut a) {
   STRIDES(range)
   for_cells(range, CELL(c) {
-    const Four m = f.four(c, 0);
-    a[c] = m.of[0] + 2 * m.of[1] + 3 * m.of[2] + 4 * m.of[3] + d[c + X] - d[c - Z];
+    const auto m = f.four(c, 0);
+    a[c] = m[0] + 2 * m[1] + 3 * m[2] + 4 * m[3] + d[c + X] - d[c - Z];
     a[c] += e(c, 1, 0, 1, 0) - e(c, 0, 0, 0, -1);
   });
 }

@@ -11,39 +11,56 @@ TASK keep_inverse(Range range, InValuesOf<16, Real_pivot> pivot, OutPrivate<16, 
   });
 }
 
-// a less what earlier neighbours bring
-template <class Coupling>
-FN void take(real (&a)[4], const Coupling& coupling, const SweptCell& c, In p, In u, In v, In w, const Range& range) {
+// What a sweep reads of a cell's factors: the blocks of its low or its high sides that are earlier, and the inverse of the pivot
+template <class Number>
+struct Factors {
+  FourOf<Number> block[3][4], inverse[4];
+};
+template <int ODD, class Coupling, class Inverse>
+FN auto factors(const Coupling& coupling, const Inverse& inverse, const SweptCell& c) {
+  Factors<decltype(coupling.four(c, 0).of[0] + 0)> f;
+#pragma unroll
+  for (int m = 0; m < 3; ++m)
+    if (earlier(c, 2 * m + ODD))
+      for (int r = 0; r < 4; ++r) f.block[m][r] = coupling.four(c, block_of(2 * m + ODD) + 4 * r);
+  for (int r = 0; r < 4; ++r) f.inverse[r] = inverse.four(c, 4 * r);
+  return f;
+}
+
+// The inverse of the pivot times `a` less what earlier neighbours bring; those on the other sides belong to other tiles
+template <int ODD, class F, class Coupling>
+FN void solve(real (&a)[4], const F& f, const Coupling& coupling, const SweptCell& c, In p, In u, In v, In w, const Range& range) {
+#pragma unroll
   for (int side = 0; side < 6; ++side) {
     if (!earlier(c, side)) continue;
     const Index there = c + beyond(range, side);
     const real z[4] = {p[there], u[there], v[there], w[there]};
     for (int r = 0; r < 4; ++r) {
-      const auto m = coupling.four(c, block_of(side) + 4 * r);
-      for (int n = 0; n < 4; ++n) a[r] -= m.of[n] * z[n];
+      const auto m = (side & 1) == ODD ? f.block[side >> 1][r] : coupling.four(c, block_of(side) + 4 * r);
+      for (int n = 0; n < 4; ++n) a[r] -= m[n] * z[n];
     }
   }
-}
-// Row r of the inverse of the pivot, times a
-template <class Inverse>
-FN real row(const Inverse& inverse, const Cell& c, int r, const real (&a)[4]) {
-  const auto m = inverse.four(c, 4 * r);
-  return (m.of[0] * a[0] + m.of[1] * a[1]) + (m.of[2] * a[2] + m.of[3] * a[3]);
+  real x[4];
+  for (int r = 0; r < 4; ++r) {
+    const auto& m = f.inverse[r];
+    x[r] = (m[0] * a[0] + m[1] * a[1]) + (m[2] * a[2] + m[3] * a[3]);
+  }
+  for (int r = 0; r < 4; ++r) a[r] = x[r];
 }
 
 TASK forward(Range range, In p_r, In u_r, In v_r, In w_r, InPrivate<96, Real_coupling> coupling, InPrivate<16, Real_inverse> inverse, InOut p, InOut u, InOut v, InOut w,
              Sweep sweep) {
-  sweep_cells(range, sweep, UP, CELL(c) {
+  sweep_cells(range, sweep, UP, CELL(c) { return factors<0>(coupling, inverse, c); }, [=](const SweptCell& c, const auto& f) {
     real a[4] = {p_r[c], u_r[c], v_r[c], w_r[c]};
-    take(a, coupling, c, p, u, v, w, range);
-    p[c] = row(inverse, c, 0, a), u[c] = row(inverse, c, 1, a), v[c] = row(inverse, c, 2, a), w[c] = row(inverse, c, 3, a);
+    solve<0>(a, f, coupling, c, p, u, v, w, range);
+    p[c] = a[0], u[c] = a[1], v[c] = a[2], w[c] = a[3];
   });
 }
 
 TASK backward(Range range, InPrivate<96, Real_coupling> coupling, InPrivate<16, Real_inverse> inverse, InOut p, InOut u, InOut v, InOut w, Sweep sweep) {
-  sweep_cells(range, sweep, DOWN, CELL(c) {
+  sweep_cells(range, sweep, DOWN, CELL(c) { return factors<1>(coupling, inverse, c); }, [=](const SweptCell& c, const auto& f) {
     real a[4] = {};
-    take(a, coupling, c, p, u, v, w, range);
-    p[c] += row(inverse, c, 0, a), u[c] += row(inverse, c, 1, a), v[c] += row(inverse, c, 2, a), w[c] += row(inverse, c, 3, a);
+    solve<1>(a, f, coupling, c, p, u, v, w, range);
+    p[c] += a[0], u[c] += a[1], v[c] += a[2], w[c] += a[3];
   });
 }

@@ -22,8 +22,11 @@ FN Held<Number> held(Number& number) {
   return {&number};
 }
 
-struct Four {
-  real of[4];
+// Four values as they are in memory
+template <class Number>
+struct alignas(16) FourOf {
+  Number of[4];
+  INLINE real operator[](int n) const { return real(of[n]); }
 };
 
 // One value per cell: `q[c]`
@@ -46,23 +49,14 @@ struct PrivateOf {
   Number* __restrict__ field;
   Index y, z;
   INLINE auto operator()(const Cell& c, int n = 0) const { return held(field[at(c, n)]); }
-  INLINE Four four(const Cell& c, int n) const {
+  INLINE auto four(const Cell& c, int n) const {
     static_assert(N % 4 == 0, "fours of values need a number of values that is a multiple of 4");
-#ifdef GPU
-    struct alignas(16) Loaded {
-      Number of[16 / sizeof(Number)];
-    };
-    constexpr int EACH = 16 / sizeof(Number);
-    const Loaded* __restrict__ from = reinterpret_cast<const Loaded*>(field + at(c, n));
-    Four loaded;
-    for (int first = 0; first < 4; first += EACH) {
-      const Loaded part = from[first / EACH];
-      for (int m = 0; m < EACH; ++m) loaded.of[first + m] = real(part.of[m]);
-    }
-    return loaded;
-#else
     const Number* from = field + at(c, n);
-    return {{real(from[0]), real(from[1]), real(from[2]), real(from[3])}};
+    using Plain = decltype(Number() + Number());
+#ifdef GPU
+    return *reinterpret_cast<const FourOf<Plain>*>(from);
+#else
+    return FourOf<Plain>{{from[0], from[1], from[2], from[3]}};
 #endif
   }
 
