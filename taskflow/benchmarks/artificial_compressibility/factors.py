@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
+from taskflow.benchmarks.artificial_compressibility.plain_products import plain_products
 from taskflow.benchmarks.artificial_compressibility.residual import GHOST, skewed
 from taskflow.benchmarks.timing import timed
 from taskflow.flow.models.artificial_compressibility.implicit import krylov
@@ -21,19 +21,11 @@ from taskflow.flow.models.artificial_compressibility.sides import SIDES
 from taskflow.flow.operators.momentum import Fluid
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Atlas, Box, Field, Partition, Triple, charted
-from taskflow.runtime.tasks import TILE, Launch, Ordering, Program, Read, Reduce, Roles, task
+from taskflow.runtime.tasks import TILE, Launch, Ordering, Program, Roles
 
 PATTERN = 16  # cells along each axis whose metrics all others repeat
 REAL = np.dtype("f8")
-PLAIN = Reduce["sum", krylov.AT_ONCE]
 Timing = tuple[str, float, int, int]  # an operation, its seconds, samples, and bytes for a cell
-
-
-@task(kernel=Path(__file__).with_name("plain_products.cu"))
-def plain_products(
-    vectors: Read.private * krylov.VALUES, vector: krylov.VECTOR, *, along: PLAIN, weight: float
-) -> None:
-    """along[n] = vectors[n] . vector, by plain sums."""
 
 
 @dataclass(frozen=True)
@@ -89,8 +81,9 @@ class Factors:
     @cached_property
     def model(self) -> ImplicitCompressibility:
         """The model, without sides: no program of it runs as a whole."""
-        how = {"ordering": self.ordering, "precision": self.precision, "tile": self.tile}
-        return ImplicitCompressibility(self.charts.boxes, Fluid(0.01), (), 1.0, **how)
+        return ImplicitCompressibility(
+            self.charts.boxes, Fluid(0.01), (), 1.0, ordering=self.ordering, precision=self.precision, tile=self.tile
+        )
 
     @cached_property
     def partition(self) -> Partition:
@@ -161,8 +154,10 @@ class KrylovSums:
 
     def exact(self, f: Roles) -> Iterator[Launch]:
         """As GMRES has them."""
-        numbers = {"most": "most", "count": "count", "first": 0, "weight": 2.5, "warmth": 0.0}
-        yield krylov.products(f.vectors, None, fields(f, AFTER), None, over=self.charts.boxes, along="along", **numbers)
+        yield krylov.products(
+            f.vectors, None, fields(f, AFTER), None, over=self.charts.boxes, along="along", most="most", count="count",
+            first=0, weight=2.5, warmth=0.0,
+        )  # fmt: skip
 
     def plain(self, f: Roles) -> Iterator[Launch]:
         """The same bytes and products."""
