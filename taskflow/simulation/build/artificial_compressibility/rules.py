@@ -23,6 +23,7 @@ from taskflow.simulation.case.method import keys_are_read
 from taskflow.simulation.case.motion import GridMotion
 from taskflow.simulation.case.physics import Heat, heat_is_on
 from taskflow.simulation.case.problems import Problem, wrong
+from taskflow.simulation.case.statistics import StatisticsTable
 from taskflow.simulation.case.table import written
 from taskflow.simulation.schedule import Every
 
@@ -34,7 +35,6 @@ TABLES: Mapping[str, str] = {
     "pressure": "the pressure is marched with the velocity, by no solver of its own; leave it out",
     "turbulence": LATER, "probes": LATER, "planes": LATER,
     "surfaces": CARTESIAN, "isosurfaces": CARTESIAN, "spectra": CARTESIAN,
-    "statistics": LATER,
 }  # fmt: skip
 """Tables that others have, each with its remedy."""
 LEAST = 1e-5  # residual in single precision
@@ -78,6 +78,12 @@ def _keys_of_real_time(
             yield wrong(("boundaries", name, "velocity"), written(side.velocity), remedy)
     if body.changes:
         yield wrong(("body", "force"), written(body.force), remedy)
+
+
+def _averages_are_of_real_time(time: ChartTime, statistics: StatisticsTable | None) -> Iterator[Problem]:
+    if statistics is not None and time.steady is not None:
+        remedy = "averages are over real time; leave it out, or time.steady"
+        yield wrong("statistics", statistics.written(), remedy)
 
 
 def _motion_is_possible(
@@ -227,6 +233,6 @@ def _thin_charts_are_flat(charts: Grid) -> Iterator[Problem]:
 CompressibilityMethod.rules = (
     scalars_have_names, scalars_have_sides, _starts_by_formulas, _thin_charts_are_flat,
     keys_are_read, heat_is_on, _intervals_are_steps, _residual_can_be_reached, _keys_of_real_time,
-    _motion_is_possible,
+    _averages_are_of_real_time, _motion_is_possible,
     _pressure_level_is_free, _pressure_point_is_inside, _speed_is_known,
 )  # fmt: skip
