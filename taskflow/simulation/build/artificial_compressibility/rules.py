@@ -21,7 +21,7 @@ from taskflow.simulation.case.control import CheckpointTable, MonitorTable, Outp
 from taskflow.simulation.case.initial import Function, Given, Initial
 from taskflow.simulation.case.method import keys_are_read
 from taskflow.simulation.case.motion import GridMotion
-from taskflow.simulation.case.physics import Heat, heat_is_on
+from taskflow.simulation.case.physics import Heat, TurbulenceTable, heat_is_on
 from taskflow.simulation.case.problems import Problem, wrong
 from taskflow.simulation.case.statistics import StatisticsTable
 from taskflow.simulation.case.table import written
@@ -33,7 +33,7 @@ TABLES: Mapping[str, str] = {
     "obstacles": "bodies are sides of body-fitted grids; leave it out",
     "bodies": "bodies are sides of body-fitted grids; leave it out",
     "pressure": "the pressure is marched with the velocity, by no solver of its own; leave it out",
-    "turbulence": LATER, "probes": LATER, "planes": LATER,
+    "probes": LATER, "planes": LATER,
     "surfaces": CARTESIAN, "isosurfaces": CARTESIAN, "spectra": CARTESIAN,
 }  # fmt: skip
 """Tables that others have, each with its remedy."""
@@ -84,6 +84,17 @@ def _averages_are_of_real_time(time: ChartTime, statistics: StatisticsTable | No
     if statistics is not None and time.steady is not None:
         remedy = "averages are over real time; leave it out, or time.steady"
         yield wrong("statistics", statistics.written(), remedy)
+
+
+def _eddies_are_followed(time: ChartTime, turbulence: TurbulenceTable | None) -> Iterator[Problem]:
+    if turbulence is None:
+        return
+    if time.steady is not None:
+        remedy = "large eddies are followed in real time; leave it out, or time.steady"
+        yield wrong("turbulence", turbulence.written(), remedy)
+    if turbulence.damping == "van-driest":
+        remedy = 'not available on charts in this version; give "none", or another model, as "wale"'
+        yield wrong(("turbulence", "damping"), turbulence.damping, remedy)
 
 
 def _motion_is_possible(
@@ -233,6 +244,6 @@ def _thin_charts_are_flat(charts: Grid) -> Iterator[Problem]:
 CompressibilityMethod.rules = (
     scalars_have_names, scalars_have_sides, _starts_by_formulas, _thin_charts_are_flat,
     keys_are_read, heat_is_on, _intervals_are_steps, _residual_can_be_reached, _keys_of_real_time,
-    _averages_are_of_real_time, _motion_is_possible,
+    _averages_are_of_real_time, _eddies_are_followed, _motion_is_possible,
     _pressure_level_is_free, _pressure_point_is_inside, _speed_is_known,
 )  # fmt: skip
