@@ -36,7 +36,7 @@ from taskflow.flow.reference.shifted import Shifted
 from taskflow.runtime.regions import Box
 from taskflow.simulation.build.artificial_compressibility.domain import centres
 from tests.flow.byhand import ByHand
-from tests.flow.charts import LAYERS, Chart, distorted, lattice, march, run
+from tests.flow.charts import LAYERS, Chart, distorted, lattice, march, norm, run
 from tests.flow.test_artificial_compressibility import BEGUN, HEAT, NEW, STATE, geometry, hand, numbers, variants
 from tests.flow.test_implicit_derivative import DIRECTION, EPS, OUT
 
@@ -349,3 +349,26 @@ def test_steps_marched_implicitly_are_those_marched_explicitly():
         other = run(model, chart, initial, times, constants=widths, multiple=multiple)[-1]
         for name in VELOCITY:
             np.testing.assert_allclose(other[name], state[name], rtol=0, atol=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_steps_with_eddies_are_of_second_order_in_time():
+    """The viscosity of the first guess of a step costs no order."""
+    chart, about = box_with_lid()
+    chart = Chart((8, 8, 4), lambda x, y, z: (x, y, z))
+    kinds = {face: "slip" if face[0] == "z" else "wall" for face in chart.faces}
+    about |= {
+        "cells": (chart.box,), "largest_volume": float(chart.volumes.max()), "real": DualTime(1e-9, 200, 1.0),
+        "sides": tuple(Side(face, kind, (chart.patch(face),), Condition()) for face, kind in kinds.items()),
+    }  # fmt: skip
+    model = ImplicitCompressibility(**about, solver=Gmres(tolerance=0.01), ramp=Ramp(1e4, 1e4))
+    x, y, _ = (np.pi * q for q in chart.centres)
+    swirl = {"u": np.sin(x) ** 2 * np.sin(2 * y), "v": -np.sin(2 * x) * np.sin(y) ** 2, "w": 0.0, "p": 0.0}
+    widths, end, states = {"filter_square": np.cbrt(chart.metrics[:, :, 9]) ** 2}, 0.16, []
+    for steps in (4, 8, 64):
+        times = end * np.arange(1, steps + 1) / steps
+        states.append(run(model, chart, swirl, times, constants=widths)[-1])
+    errors = [norm(chart, *(state[n] - states[-1][n] for n in VELOCITY)) for state in states[:-1]]
+    assert 1e-6 < errors[1] < 1e-2
+    assert np.log2(errors[0] / errors[1]) > 1.8
