@@ -127,7 +127,7 @@ def test_a_stage_with_all_that_a_flow_may_have(scheme, uniform, planar, real_tim
     begun = np.stack([made.fields[name] for name in BEGUN[1:]])
     dt = fraction * step * reference.step_per_volume(begun, areas, volumes, b, 0.03, how, swept)
     launch = stage(
-        STATE + BEGUN + NEW, HEAT, "source" if real_time else None, "sides", None if uniform else "metrics",
+        (*STATE, *BEGUN, *NEW, "sides"), HEAT, "source" if real_time else None, None if uniform else "metrics",
         "swept" if real_time == "moving" else None, "b", None, FORCE, KEPT, over=made.box, step="step",
         rate="rate" if real_time else None,
         numbers=numbers(scheme, uniform=uniform, planar=planar, fraction=fraction, fresh=fresh),

@@ -29,8 +29,8 @@ FN void keep_heat_rate(Out r, In T, Source source, Index c, real inverse, real v
   r[c] = changing(inverse * supplied(leaving, source, volume, c), rate, T[c]);
 }
 
-TASK stage(Range range, In p, In u, In v, In w, In p_0, In u_0, In v_0, In w_0, Out p_new, Out u_new, Out v_new, Out w_new
-           OPTIONAL(T) OPTIONAL(T_0) OPTIONAL(T_new) OPTIONAL(source), InByte sides OPTIONAL(metrics) OPTIONAL(swept) OPTIONAL(b)
+TASK stage(Range range, In p, In u, In v, In w, In p_0, In u_0, In v_0, In w_0, Out p_new, Out u_new, Out v_new, Out w_new,
+           InByte sides OPTIONAL(T) OPTIONAL(T_0) OPTIONAL(T_new) OPTIONAL(source) OPTIONAL(metrics) OPTIONAL(swept) OPTIONAL(b)
            OPTIONAL(nu_t) OPTIONAL(f_x) OPTIONAL(f_y) OPTIONAL(f_z) OPTIONAL(d_p) OPTIONAL(d_u) OPTIONAL(d_v) OPTIONAL(d_w), In64 step
            OPTIONAL(rate), Numbers numbers) {
   STRIDES(range)

@@ -18,8 +18,9 @@ TEXTS = KERNELS / "artificial_compressibility"
 AROUND, BESIDE = LINES | EDGES, SHORT | EDGES
 FLOW = Components(p=Read[LINES], u=Read[AROUND], v=Read[AROUND], w=Read[AROUND])
 AGES = Components(
-    **FLOW.privileges, p_0=Read, u_0=Read, v_0=Read, w_0=Read, p_new=Write, u_new=Write, v_new=Write, w_new=Write
-)
+    **FLOW.privileges, p_0=Read, u_0=Read, v_0=Read, w_0=Read, p_new=Write, u_new=Write, v_new=Write, w_new=Write,
+    sides=ReadByte[BESIDE],
+)  # fmt: skip
 NEXT = Components(p_new=Write, u_new=Write, v_new=Write, w_new=Write)
 FORCE = Components(f_x=Read, f_y=Read, f_z=Read) | None
 KEPT = Components(d_p=ReadWrite, d_u=ReadWrite, d_v=ReadWrite, d_w=ReadWrite) | None
@@ -30,9 +31,9 @@ EDDIES = Read[SHORT] | None
 
 @task(kernel=TEXTS / "stage.cu")
 def stage(
-    flow: AGES, heat: Components(T=Read[AROUND], T_0=Read, T_new=Write) | None, source: Read | None,
-    sides: ReadByte[BESIDE], metrics: METRICS, swept: SWEPT, b: Read[SHORT] | None, nu_t: EDDIES, force: FORCE,
-    kept: KEPT, *, step: Scalar, rate: Scalar | None, numbers: Numbers,
+    flow: AGES, heat: Components(T=Read[AROUND], T_0=Read, T_new=Write) | None, source: Read | None, metrics: METRICS,
+    swept: SWEPT, b: Read[SHORT] | None, nu_t: EDDIES, force: FORCE, kept: KEPT,
+    *, step: Scalar, rate: Scalar | None, numbers: Numbers,
 ) -> None:  # fmt: skip
     """q_new = q_0 - fraction dtau R(q) / V, for p times b: R is the sum of the fluxes out of a cell, less V force, of T
     less V source.
