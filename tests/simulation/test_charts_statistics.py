@@ -37,6 +37,7 @@ def weighted(path, name, other=None):
     return np.average(departing * (r - np.average(r, axis=0, weights=weights)), axis=0, weights=weights)
 
 
+@pytest.mark.slow
 def test_averages_are_those_of_the_snapshots(tmp_path):
     """Weighted by lengths of steps, which differ; and a picture of them is drawn."""
     path = tmp_path / "run"
