@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations_with_replacement
-
-from itertools import pairwise
+from itertools import combinations_with_replacement, pairwise
 
 import numpy as np
 import pytest
