@@ -78,3 +78,20 @@ def test_averages_have_the_same_bits_for_any_blocks_and_after_a_break(tmp_path, 
         for name, values in whole.items():
             np.testing.assert_array_equal(others[name], values, err_msg=name)
     assert ("1/cov_T_dye" in whole) == ("heat" in tables)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_averages_begin_anew_where_a_run_goes_on_with_others(tmp_path):
+    """With a table that was not there before, and again with one that is another."""
+    path, tables = tmp_path / "run", changed(SLIDING, **EACH, checkpoint__every={"steps": 1})
+    go(case(tables, statistics=None, time__steps=2), path)
+    go(case(tables, time__steps=3), path, resume=True)
+    times = tree(path / "fields.zarr").time.values
+    averages = statistics(path)
+    assert (averages["since"].tolist(), averages["samples"].tolist()) == ([times[2]], [1])
+    go(case(tables, statistics__order=1, time__steps=4), path, resume=True)
+    last = tree(path / "fields.zarr")["charts/1"].isel(time=-1)
+    averages = statistics(path)
+    assert not any("cov" in name for name in averages)
+    np.testing.assert_allclose(averages["1/mean_u"][0], last["u"].values, atol=1e-15)
