@@ -33,6 +33,7 @@ from taskflow.flow.reference import turbulence as on_boxes
 from taskflow.flow.reference.artificial_compressibility import Discretisation
 from taskflow.flow.reference.implicit_compressibility import first_order, scalar_first_order
 from taskflow.flow.reference.shifted import Shifted
+from taskflow.runtime.machine.device import gpu
 from taskflow.runtime.regions import Box
 from taskflow.simulation.build.artificial_compressibility.domain import centres
 from tests.flow.byhand import ByHand
@@ -373,3 +374,17 @@ def test_steps_with_eddies_are_of_second_order_in_time():
     errors = [norm(chart, *(state[n] - states[-1][n] for n in VELOCITY)) for state in states[:-1]]
     assert 1e-6 < errors[1] < 1e-2
     assert np.log2(errors[0] / errors[1]) > 1.8
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("kind", [ArtificialCompressibility, ImplicitCompressibility])
+def test_a_gpu_changes_no_bit(kind):
+    """In steps of real time, with walls and what passes them."""
+    chart, about = box_with_lid()
+    solver = {"solver": Gmres(tolerance=0.01), "ramp": Ramp(1e4, 1e4)} if kind is ImplicitCompressibility else {}
+    model = kind(**about, real=DualTime(1e-3, 20, 1.0), **solver)
+    widths = {"filter_square": np.cbrt(chart.metrics[:, :, 9]) ** 2}
+    initial = {name: 0.1 * q for name, q in started(chart).items()}
+    host, device = (run(model, chart, initial, [0.02, 0.05], constants=widths, device=on) for on in (None, gpu()))
+    for name in STATE:
+        np.testing.assert_array_equal(device[-1][name], host[-1][name], err_msg=name)
