@@ -49,7 +49,7 @@ class ArtificialCompressibility(Model):
     between planes of symmetry or periodic. `speed` is the reference speed; `more_edges` are those that are not between
     two sides, where other than four charts meet or a side ends at a seam. With `real` steps are those of real time, in
     which the grid may move (`moves`): then the field `swept` has what faces sweep per time in the step. There may be
-    `turbulence`, of cells that have no `spacing`: see `eddies`.
+    `turbulence` in such steps, of cells that have no `spacing`: see `eddies`.
 
     Where no side says how high the pressure is, `monitor` shifts it: fluxes feel its differences alone, so that steps
     need no level, which would cost a step of a single stage half as much again.
