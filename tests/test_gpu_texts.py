@@ -21,6 +21,7 @@ from taskflow.simulation.memory import Needs
 from tests.flow.test_field_force import SOURCE, windy
 from tests.runtime.machine import sweeping, test_stored
 from tests.simulation.on_charts import CYLINDER, LID, TURNED, case, changed
+from tests.simulation.test_charts_real_time import WARM
 from tests.simulation.test_timed import MOVING, moved
 
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.toml"))
@@ -79,6 +80,19 @@ def test_kernels_of_examples_compile_for_gpus(path, precision):
 @pytest.mark.timeout(600)
 def test_kernels_of_implicit_marching_compile_for_gpus(tables, precision):
     flow = case(tables, method__march="implicit", machine__precision=precision, time__steady=1e-4)
+    assert [message for text in texts_of(flow) if (message := messages(text))] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("march", ["rk4", "implicit"])
+@pytest.mark.parametrize(("model", "tables"), [("wale", CYLINDER), ("vreman", WARM), ("smagorinsky", TURNED)])
+@pytest.mark.timeout(600)
+def test_kernels_of_eddies_and_averages_on_charts_compile_for_gpus(model, tables, march):
+    damping = {"damping": "none"} if model == "smagorinsky" else {}
+    flow = case(
+        tables, method__march=march, machine__precision="single", time={"steps": 3, "step": 0.1}, statistics={},
+        turbulence={"model": model, **damping}, method__reference_speed=1.0,
+    )  # fmt: skip
     assert [message for text in texts_of(flow) if (message := messages(text))] == []
 
 

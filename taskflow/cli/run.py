@@ -70,7 +70,9 @@ def run_case(
                 " overlap; let it do more steps, give less --profile-after, or set machine.overlap"
             )
         say(heading(finished.report).capitalize(), [*speed(finished.report), ("results", f"{output}")])
-        opened, how = ("open_datatree", ', engine="zarr"') if has_charts(output / STORE) else ("open_zarr", "")
+        opened, how = "open_zarr", ""
+        if has_charts(output / STORE):  # of several groups, each with times of its own, no one tree is made
+            opened, how = ("open_datatree", "open_groups")[case.statistics is not None], ', engine="zarr"'
         tell(f"Next: taskflow plot {output}, or in Python: xarray.{opened}({str(output / STORE)!r}{how})")
 
 

@@ -16,7 +16,8 @@ from taskflow.analysis.charts.derived import fields_of, speed
 from taskflow.analysis.charts.flat import NEAR, Mesh, flat_mesh, outlines
 from taskflow.analysis.charts.sides import VELOCITY, side
 from taskflow.errors import BadInput
-from taskflow.output.charts.reading import charts, snapshot_of
+from taskflow.output import STORE
+from taskflow.output.charts.reading import charts, has_charts, snapshot_of, tree
 from taskflow.plots import save
 from taskflow.plots.snapshots import label
 from taskflow.text import literal
@@ -25,6 +26,7 @@ SIDE = 6.4  # inches along the longer side
 LEVELS = 32
 ALONG = 120  # places for streamlines along the longer side
 SPEED = "speed"
+STATISTICS = "statistics"  # a group of the store
 Window = tuple[float, float, float, float]  # left, right, bottom, top
 
 
@@ -36,13 +38,21 @@ def plot_charts(
     out: str | Path | None = None,
     window: Window | None = None,
 ) -> Path:
-    """Draw a snapshot of a run on charts, the last one by default, as `draw_charts` does; return the file written.
+    """Draw a snapshot of a run on charts, the last one by default, as `draw_charts` does, or of a `field` that only the
+    statistics have these; return the file written.
 
     Raises BadInput where something asked for is not there.
     """
-    record = snapshot_of(directory, time)
+    record = _record_with(directory, field, time)
     field = field or _drawn_by_default(record)
     return save(draw_charts(record, field, plane, window), directory, "velocity" if field == SPEED else field, out)
+
+
+def _record_with(directory: str | Path, field: str | None, time: float | None) -> xr.DataTree:
+    """The snapshot, or the statistics where they alone have a field."""
+    store = Path(directory) / STORE
+    averaged = fields_of(tree(store, STATISTICS)) if has_charts(store, STATISTICS) else []
+    return snapshot_of(directory, time, STATISTICS if field in averaged else "")
 
 
 def draw_charts(

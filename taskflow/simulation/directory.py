@@ -248,15 +248,15 @@ class RunDirectory:
         fields, slots = {name: metadata[name] for name in case.output_fields}, sim.clock.snapshots() or SLOTS
         recorded = fields | (IN_BODIES if sim.moving else {})
         snapshots = sim.domain.layout(recorded, case.output, sim.partition, min(slots, SLOTS))
-        if not isinstance(snapshots, StoreLayout):
-            return (snapshots,)
-        layouts = [snapshots]
+        layouts: list[RecordsLayout] = [snapshots]
         if sim.averages is not None:
             statistics = sim.averages.statistics
             budget = statistics.budget.written if statistics.budget else {}
             averaged = statistics_metadata(metadata, statistics.means, statistics.covariances, budget)
             averages = replace(snapshots, slots=1, relative_error=None, time="time of the last sample", columns=COLUMNS)
             layouts.append(replace(averages, group=STATISTICS, fields=averaged))
+        if not isinstance(snapshots, StoreLayout):
+            return tuple(layouts)
         for plane in case.planes:
             places = sim.grid.coordinates("c", plane.axis)
             layer = snapshots.layer(plane.axis, int(np.abs(places - plane.position).argmin()))

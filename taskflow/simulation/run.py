@@ -27,7 +27,6 @@ from taskflow.simulation.report import broken
 from taskflow.simulation.restart import RestartPoint, newest_restart, starts_over, usable
 
 if TYPE_CHECKING:
-    import xarray as xr
     from distributed import Client
 
     from taskflow.runtime.cluster import Slurm
@@ -60,8 +59,10 @@ class Run:
 
         return opened(self.directory / STORE, group)
 
-    def statistics(self) -> xr.Dataset:
-        """Means and covariances over time, as lazy arrays. Raises BadInput where the case asks for none."""
+    def statistics(self) -> Any:
+        """Means and covariances over time, as lazy arrays: a Dataset or, on charts, a DataTree as that of snapshots is.
+        Raises BadInput where the case asks for none.
+        """
         return self.dataset(STATISTICS)
 
     def _repr_html_(self) -> str:

@@ -53,7 +53,7 @@ def test_the_derivative_of_the_residual(scheme, uniform, planar, local, moves, w
     pace = slowness / reference.step_per_volume(np.stack([flow[n] for n in "uvw"]), areas, volumes, b, 0.03, how, swept)
     made.run(derivative(
         STATE, DIRECTION, OUT, more or None, "sides", None if uniform else "metrics",
-        "swept" if moves else None, "b" if local else None, over=made.box, slowness="slowness",
+        "swept" if moves else None, "b" if local else None, None, over=made.box, slowness="slowness",
         rate="rate" if local else None, numbers=numbers(scheme, uniform=uniform, planar=planar),
     ))  # fmt: skip
     lift = dict(zip("uvw", (0.4, 0.1, -0.2), strict=True)) if warm else {}

@@ -27,7 +27,7 @@ def assembled(
         made.fields[name] = np.zeros((*shape[:2], values, shape[2]))
     made.scalars |= {"slowness": slowness, "rate": 0.7}
     made.run(matrix(
-        STATE, "coupling", "pivot", None, "sides", None if uniform else "metrics", None, None,
+        STATE, "coupling", "pivot", None, "sides", None if uniform else "metrics", None, None, None,
         over=made.box, slowness="slowness", rate=rate,
         numbers=numbers("third", uniform=uniform, planar=planar, cells=cells),
     ))  # fmt: skip
@@ -71,7 +71,7 @@ def test_the_matrix_is_the_derivative_of_the_residual_of_first_order(uniform, pl
     made.fields |= dict(zip(STATE, q, strict=True))
     made.run(matrix(
         STATE, "coupling", "pivot", None, "sides", None if uniform else "metrics", "swept" if moves else None, None,
-        over=made.box, slowness="slowness", rate=None, numbers=numbers("third", uniform=uniform, planar=planar),
+        None, over=made.box, slowness="slowness", rate=None, numbers=numbers("third", uniform=uniform, planar=planar),
     ))  # fmt: skip
     velocity = q[1:]
     pace = 0.3 / reference.step_per_volume(velocity, areas, volumes, np.full_like(volumes, 1.3), 0.03, how, swept)

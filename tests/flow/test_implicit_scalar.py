@@ -48,7 +48,7 @@ def test_the_matrix_of_a_scalar_is_that_of_its_residual_of_first_order(uniform, 
     how = {"metrics": None if uniform else "metrics", "numbers": numbers("third", uniform=uniform, planar=planar)}
     made.run(
         scalar_matrix(
-            ("u", "v", "w"), "factor", "carry", "pivot", "sides", how["metrics"], "swept", None, over=made.box,
+            ("u", "v", "w"), "factor", "carry", "pivot", "sides", how["metrics"], "swept", None, None, over=made.box,
             slowness="slowness", rate=None, numbers=how["numbers"],
         ),
         value_left("carry", "zero", "T", "out", over=made.box),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import combinations_with_replacement, pairwise
 
 import numpy as np
 import pytest
@@ -83,6 +83,16 @@ def test_means_and_covariances_of_all_pairs(names, order):
     for role, (a, b) in statistics.covariances.items():
         products = (series[a] - means[a]) * (series[b] - means[b])
         np.testing.assert_allclose(found[role], np.average(products, axis=0, weights=weights), rtol=0, atol=1e-14)
+
+
+def test_velocities_that_live_in_centres_are_averaged_there():
+    samples, weights = states(3, "f8"), [0.3, 1.1, 0.2]
+    found = run(Statistics((*VELOCITY, "p"), (Box.of(CELLS),), centred=True), samples, weights)
+    series = {name: np.array([state[name][1:-1, 1:-1, 1:-1] for state in samples]) for name in (*VELOCITY, "p")}
+    for a, b in combinations_with_replacement(series, 2):
+        u, v = (series[name] - np.average(series[name], axis=0, weights=weights) for name in (a, b))
+        wanted = np.average(u * v, axis=0, weights=weights)
+        np.testing.assert_allclose(found[covariance_of(a, b)], wanted, rtol=0, atol=1e-14)
 
 
 @pytest.mark.parametrize("dtype", ["f8", "f4"])

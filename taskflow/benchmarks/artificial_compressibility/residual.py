@@ -78,8 +78,8 @@ class Stages:
         source = "_mid" if len(march.fractions) > 1 else ""
         heat = (f[f"T{source}"], f.T, f.T_new) if self.warm else None
         yield stage(
-            model.of(f, STATE, source) + model.of(f, STATE, "") + model.of(f, STATE, "_new"), heat, None,
-            *model.place(f), None, over=self.boxes, step=f.scalar("one"), rate=None, numbers=model.numbers,
+            (*model.of(f, STATE, source), *model.of(f, STATE, ""), *model.of(f, STATE, "_new"), f.sides), heat, None,
+            *model.place(f)[1:], None, over=self.boxes, step=f.scalar("one"), rate=None, numbers=model.numbers,
         )  # fmt: skip
 
     def fill(self, shard: Shard) -> None:

@@ -1,9 +1,6 @@
-// The velocity gradient in the middle of a cell: of[a][m] = du_a / dx_m.
+// The velocity gradient in the middle of a cell of a staggered grid.
+#include "eddies.h"
 #include "metrics.h"
-
-struct Gradient {
-  real of[3][3];
-};
 
 // What a cell has on its faces, and cells below and above use, too: u and v across x and y, low and high, and their sums;
 // across z, on the low face alone, w and that of its neighbours.
@@ -45,13 +42,4 @@ FN Gradient gradient(In u, In v, Index c, const Faces& below, const Faces& here,
            {half_x * rise(w, here.w_west + above.w_west, here.w_east + above.w_east, 0),
             half_y * rise(w, here.w_south + above.w_south, here.w_north + above.w_north, 1),
             z.per_cell() * (above.w - here.w)}}};
-}
-
-FN real square(real a) { return a * a; }
-
-// 2 S_ij S_ij, S being the symmetric part
-FN real strain(const Gradient& gradient) {
-  const auto& g = gradient.of;
-  return 2 * (square(g[0][0]) + square(g[1][1]) + square(g[2][2])) + square(g[0][1] + g[1][0]) +
-         square(g[0][2] + g[2][0]) + square(g[1][2] + g[2][1]);
 }

@@ -16,7 +16,7 @@ struct Strained {
   real mixing;
   Grid grid;
   INLINE real at(const Gradient& g, const Cell& c, const Faces&, const Faces&) const {
-    return filter_square(grid, c) * (mixing * root(strain(g)));
+    return filter_square(grid, c) * strained(mixing, g);
   }
 };
 
@@ -36,26 +36,12 @@ struct Damped {
   }
 };
 
-// nu_t = mixing b^6 / (a^5 + b^5) = mixing b / (1 + (a / b)^5), a = (S_ij S_ij)^(1/2), b = (Sd_ij Sd_ij)^(1/4), Sd being the
-// traceless symmetric part of the square of the gradient. a^2 and b^2 are found 2^12 times as large: in single precision no power
-// of gradients from 1e-9 to 1e7 is too small or too large, but where nu_t is 0; there a / b is taken for less than it is.
+// nu_t = mixing b^6 / (a^5 + b^5), see `adapting`
 struct Adapting {
   real mixing;
   Grid grid;
-
-  INLINE real at(const Gradient& gradient, const Cell& c, const Faces&, const Faces&) const {
-    const auto& g = gradient.of;
-    const real p = g[0][1] * g[1][0], q = g[0][2] * g[2][0], r = g[1][2] * g[2][1];
-    const real x = square(g[0][0]) + p + q, y = square(g[1][1]) + p + r, z = square(g[2][2]) + q + r;
-    const real third = (x + y + z) * real(1.0 / 3);
-    const real xy = (g[0][0] + g[1][1]) * (g[0][1] + g[1][0]) + g[0][2] * g[2][1] + g[1][2] * g[2][0];
-    const real xz = (g[0][0] + g[2][2]) * (g[0][2] + g[2][0]) + g[0][1] * g[1][2] + g[2][1] * g[1][0];
-    const real yz = (g[1][1] + g[2][2]) * (g[1][2] + g[2][1]) + g[1][0] * g[0][2] + g[2][0] * g[0][1];
-    const real turned = square(x - third) + square(y - third) + square(z - third) +
-                        real(0.5) * (square(xy) + square(xz) + square(yz));
-    const real a_square = real(0x1p11) * strain(gradient), b_square = root(real(0x1p24) * turned);
-    const real ratio = a_square * reciprocal(larger(b_square, larger(a_square * real(0x1p-40), real(LEAST))));
-    return filter_square(grid, c) * (mixing * real(0x1p-6) * root(b_square) * reciprocal(1 + square(ratio) * root(ratio)));
+  INLINE real at(const Gradient& g, const Cell& c, const Faces&, const Faces&) const {
+    return filter_square(grid, c) * adapting(mixing, g);
   }
 };
 
@@ -66,21 +52,11 @@ struct Vanishing {
   real constant;
   Grid grid;
 
-  INLINE real at(const Gradient& gradient, const Cell& c, const Faces&, const Faces&) const {
-    const auto& g = gradient.of;
+  INLINE real at(const Gradient& g, const Cell& c, const Faces&, const Faces&) const {
     const real h[3] = {width(grid, 0, c.i), width(grid, 1, c.j), width(grid, 2, c.k)};
-    real B = 0, alpha = 0;
-    for (int m = 0; m < 3; ++m) {
-      const int n = m == 2 ? 0 : m + 1;
-      real minors = 0;
-      for (int i = 0; i < 3; ++i) {
-        const int j = i == 2 ? 0 : i + 1;
-        minors += square(g[i][m] * g[j][n] - g[j][m] * g[i][n]);
-        alpha += square(g[i][m]);
-      }
-      B += square(h[m] * h[n]) * minors;
-    }
-    return constant * root(B * reciprocal(larger(alpha, real(LEAST))));
+    real B = 0;
+    for (int m = 0; m < 3; ++m) B += square(h[m] * h[m == 2 ? 0 : m + 1]) * minors(g, m);
+    return vanishing(constant, B, g);
   }
 };
 

@@ -8,7 +8,7 @@ A sample of weight a, as a share of the weight of all samples so far, turns mean
 (D. H. D. West 1979, Commun. ACM 22, 532): sums of squares, whose difference would have few digits, occur nowhere.
 
 All values are in cell centres. A velocity there is the mean of those on the cell's two faces, which lie as far from its
-centre as each other, whatever the sizes of the cells beside it.
+centre as each other, whatever the sizes of the cells beside it. Where velocities live in centres, they are as others.
 """
 
 from __future__ import annotations
@@ -99,17 +99,18 @@ def covariance_of(one: str, other: str) -> str:
 
 @dataclass(frozen=True)
 class Statistics:
-    """Means of the fields `names` over the cells of `box` and, for `order` 2, all their variances and covariances.
+    """Means of the fields `names` over the cells of `over` and, for `order` 2, all their variances and covariances.
 
-    u, v and w are all among the names, before all others, or none is. `begin` has to come before the first `sample`,
-    which reads the scalar share: the weight of the sample over that of all so far, itself included. A `budget` needs u,
-    v, w and order 2.
+    u, v and w are all among the names, before all others, or none is; with `centred` they live in centres. `begin` has
+    to come before the first `sample`, which reads the scalar share: the weight of the sample over that of all so far,
+    itself included. A `budget` needs u, v, w and order 2.
     """
 
     names: tuple[str, ...]
-    box: Box
+    over: Box | tuple[Box, ...]
     order: Literal[1, 2] = 2
     budget: EnergyBudget | None = None
+    centred: bool = False
 
     @property
     def means(self) -> dict[str, str]:
@@ -141,7 +142,7 @@ class Statistics:
     def begin(self, f: Roles) -> Iterator[Launch]:
         """Forget all samples."""
         for name in (*self.means, *self.covariances):
-            yield impose(f[name], over=self.box, value=Value(0.0))
+            yield impose(f[name], over=self.over, value=Value(0.0))
         if self.budget:
             yield from self.budget.begin(f)
 
@@ -150,7 +151,7 @@ class Statistics:
         if self.budget:
             pairs = combinations_with_replacement(VELOCITY, 2)
             yield from self.budget.sample(f, SHARE, [covariance_of(*pair) for pair in pairs])
-        scalars = tuple(name for name in self.names if name not in VELOCITY)
+        scalars = tuple(name for name in self.names if self.centred or name not in VELOCITY)
         flowing = len(scalars) < len(self.names)
         if self.order == 1:
             for name in scalars:
@@ -175,4 +176,4 @@ class Statistics:
         """The launch of a task on fields, their means, and the covariances of some pairs of them."""
         roles = [names, [mean_of(name) for name in names], [covariance_of(*pair) for pair in pairs]]
         fields = (tuple(f[role] for role in group) for group in roles if group)
-        return kind(*fields, over=self.box, share=SHARE)
+        return kind(*fields, over=self.over, share=SHARE)

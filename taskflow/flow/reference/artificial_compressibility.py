@@ -20,7 +20,7 @@ NAMES = ("p", "u", "v", "w")
 @dataclass(frozen=True)
 class Discretisation:
     """What the residual is computed with: numbers, and the names of schemes: "third", "limited", "second", "first",
-    "central" or "pressure". `planar`: nothing passes along z.
+    "central" or "pressure". `planar`: nothing passes along z; `prandtl`: of eddies.
     """
 
     viscosity: float
@@ -29,6 +29,7 @@ class Discretisation:
     diffusivity: float = 0.0
     fourth: float = 1 / 64
     planar: bool = False
+    prandtl: float = 1.0
 
     @property
     def axes(self) -> range:
@@ -135,19 +136,42 @@ def inviscid(
     return f * size, -d / 2 * size
 
 
-def gradient_through(
+def gradient_on(
     q: np.ndarray, areas: np.ndarray, volumes: np.ndarray, axis: int, how: Discretisation
 ) -> np.ndarray:
-    """grad q . S on faces across an axis: grad q = sum of S_a times the difference along a, over the mean volume."""
-    area = at(areas[axis], more=axis)
+    """grad q [xyz] on faces across an axis: the sum of S_a times the difference along a, over the mean volume."""
     volume = (at(volumes, (-1, axis), more=axis) + at(volumes, more=axis)) / 2
-    total = (area**2).sum(0) * (at(q, more=axis) - at(q, (-1, axis), more=axis))
+    total = at(areas[axis], more=axis) * (at(q, more=axis) - at(q, (-1, axis), more=axis))
     for other in (a for a in how.axes if a != axis):
         cells = (-1, 0)
         beside = sum(at(areas[other], (m, axis), (e, other), more=axis) for m in cells for e in (0, 1)) / 4
         change = sum(s * at(q, (m, axis), (s, other), more=axis) for m in cells for s in (-1, 1)) / 4
-        total = total + (area * beside).sum(0) * change
+        total = total + beside * change
     return total / volume
+
+
+def gradient_through(
+    q: np.ndarray, areas: np.ndarray, volumes: np.ndarray, axis: int, how: Discretisation
+) -> np.ndarray:
+    """grad q . S on faces across an axis."""
+    return (at(areas[axis], more=axis) * gradient_on(q, areas, volumes, axis, how)).sum(0)
+
+
+def friction_through(
+    velocity: np.ndarray, areas: np.ndarray, volumes: np.ndarray, axis: int, how: Discretisation,
+    nu_t: np.ndarray | None,
+) -> np.ndarray:  # fmt: skip
+    """viscosity grad u . S on faces across an axis, or with eddies (viscosity + nu_t) (grad u + (grad u)^T) . S."""
+    area = at(areas[axis], more=axis)
+    g = np.stack([gradient_on(u, areas, volumes, axis, how) for u in velocity])  # [component, direction]
+    if nu_t is None:
+        return how.viscosity * (g * area).sum(1)
+    return (how.viscosity + on_faces(nu_t, axis)) * ((g + g.swapaxes(0, 1)) * area).sum(1)
+
+
+def on_faces(q: np.ndarray, axis: int) -> np.ndarray:
+    """The mean of both sides of faces."""
+    return (at(q, (-1, axis), more=axis) + at(q, more=axis)) / 2
 
 
 def outward(faces: np.ndarray, axis: int) -> np.ndarray:
@@ -158,7 +182,7 @@ def outward(faces: np.ndarray, axis: int) -> np.ndarray:
 
 def residual(
     q: Mapping[str, np.ndarray], sides: np.ndarray, areas: np.ndarray, volumes: np.ndarray, how: Discretisation,
-    *, b: np.ndarray | None = None, swept: np.ndarray | None = None,
+    *, b: np.ndarray | None = None, swept: np.ndarray | None = None, nu_t: np.ndarray | None = None,
 ) -> dict[str, np.ndarray]:  # fmt: skip
     """What leaves cells of p (which is mass), u, v, w and, where it is there, T; areas are [axis, component, z, y, x].
     T is carried by the mass fluxes, by limited parabolas from the upwind side, or, where the pressure alone is damped,
@@ -172,14 +196,14 @@ def residual(
         moved = None if swept is None else at(swept[axis], more=axis)
         through, added = inviscid(state, sides, at(areas[axis], more=axis), axis, b, how, moved)
         f = through + added
-        for n in (1, 2, 3):
-            f[n] -= how.viscosity * gradient_through(state[n], areas, volumes, axis, how)
+        f[1:] -= friction_through(state[1:], areas, volumes, axis, how, nu_t)
         for name, out in zip(NAMES, f, strict=True):
             total[name] += outward(out, axis)
         if "T" in q:
             relative = f[0] if moved is None else f[0] - moved
             carrying = relative * carried_heat(q["T"], sides, relative, axis, how)
-            conducted = how.diffusivity * gradient_through(q["T"], areas, volumes, axis, how)
+            diffusivity = how.diffusivity + (0.0 if nu_t is None else on_faces(nu_t, axis) / how.prandtl)
+            conducted = diffusivity * gradient_through(q["T"], areas, volumes, axis, how)
             total["T"] += outward(carrying - conducted, axis) - at(q["T"]) * outward(f[0], axis)
     return total
 
@@ -207,10 +231,11 @@ def carried_heat(T: np.ndarray, sides: np.ndarray, mass: np.ndarray, axis: int, 
 
 def step_per_volume(
     u: np.ndarray, areas: np.ndarray, volumes: np.ndarray, b: np.ndarray, spread: float, how: Discretisation,
-    swept: np.ndarray | None = None,
+    swept: np.ndarray | None = None, nu_t: np.ndarray | None = None,
 ) -> np.ndarray:  # fmt: skip
     """1 / (sum over directions of |m| + root(m^2 + b |S|^2) + 4 spread |S|^2 / V), S the mean of both faces, m = u.S
-    less half of what they sweep.
+    less half of what they sweep; with eddies the mean of nu_t on both faces, times 2 or one over `prandtl` if that is
+    more, is added to spread.
     """
     total = np.zeros_like(at(volumes))
     for axis in how.axes:
@@ -218,5 +243,7 @@ def step_per_volume(
         theta, square = (s * at(u)).sum(0), (s**2).sum(0)
         if swept is not None:
             theta = theta - (at(swept[axis]) + at(swept[axis], (1, axis))) / 4
-        total += np.abs(theta) + np.sqrt(theta**2 + at(b) * square) + 4 * spread * square / at(volumes)
+        eddies = 0.0 if nu_t is None else (at(nu_t, (-1, axis)) + 2 * at(nu_t) + at(nu_t, (1, axis))) / 4
+        spreading = spread + max(2.0, 1 / how.prandtl) * eddies
+        total += np.abs(theta) + np.sqrt(theta**2 + at(b) * square) + 4 * spreading * square / at(volumes)
     return 1 / total

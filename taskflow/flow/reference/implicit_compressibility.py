@@ -21,6 +21,7 @@ from taskflow.flow.reference.artificial_compressibility import (
     at,
     flux,
     kinds,
+    on_faces,
     outward,
 )
 
@@ -48,11 +49,11 @@ def absolute(state: np.ndarray, change: np.ndarray, n: np.ndarray, b: float, sli
 
 def first_order(
     q: np.ndarray, frozen: np.ndarray, sides: np.ndarray, areas: np.ndarray, volumes: np.ndarray, how: Discretisation,
-    swept: np.ndarray | None = None,
+    swept: np.ndarray | None = None, nu_t: np.ndarray | None = None,
 ) -> np.ndarray:  # fmt: skip
     """The residual [p, u, v, w] of first order of a state: |A| is that of the `frozen` one, friction is along lines of
-    cells alone, and the pressure on walls and inflows that of the cell there. Ghost values are those of q. `swept`
-    [axis, z, y, x] is what low faces sweep per time.
+    cells alone, by the gradient without its transpose, and the pressure on walls and inflows that of the cell there.
+    Ghost values are those of q. `swept` [axis, z, y, x] is what low faces sweep per time.
     """
     total, b = np.zeros((4, *at(volumes).shape)), how.compressibility
     for axis in how.axes:
@@ -74,14 +75,15 @@ def first_order(
         theta = (n * mean[1:]).sum(0) - slide
         entering = (kind == OPEN) & np.where(beyond, theta < 0, theta > 0)
         f[1:] -= np.where(entering, theta**2, 0.0) * n
-        f[1:] -= how.viscosity * 2 * size / volume * (high - low)[1:]
+        viscosity = how.viscosity + (0.0 if nu_t is None else on_faces(nu_t, axis))
+        f[1:] -= viscosity * 2 * size / volume * (high - low)[1:]
         total += outward(f * size, axis)
     return total
 
 
 def scalar_first_order(
     q: Mapping[str, np.ndarray], sides: np.ndarray, areas: np.ndarray, volumes: np.ndarray, how: Discretisation,
-    swept: np.ndarray,
+    swept: np.ndarray, nu_t: np.ndarray | None = None,
 ) -> np.ndarray:  # fmt: skip
     """What leaves cells of T less T times the mass that leaves, of first order: the mass is that of the mean velocity
     on faces, T comes from upwind, and is conducted along lines of cells alone. Ghost values are those of q; where
@@ -98,7 +100,8 @@ def scalar_first_order(
         coming = np.where(beyond, mass < 0, mass > 0)
         side = np.where(coming, on_side, inside)
         T = np.where(kind == INTERIOR, np.where(mass > 0, one, other), side)
-        conducted = how.diffusivity * 2 * (area**2).sum(0) / volume * (other - one)
+        diffusivity = how.diffusivity + (0.0 if nu_t is None else on_faces(nu_t, axis) / how.prandtl)
+        conducted = diffusivity * 2 * (area**2).sum(0) / volume * (other - one)
         total += outward(mass * T - conducted, axis) - at(q["T"]) * outward(mass, axis)
     return total
 

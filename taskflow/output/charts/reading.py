@@ -33,7 +33,11 @@ def tree(path: str | Path, group: str = "") -> xr.DataTree:
     where = Path(path)
     try:
         store: Any = checked(where, group)
-        opened = xr.open_datatree(store, engine="zarr", group=group or None, consolidated=True, chunks=None)
+        found = xr.open_groups(store, engine="zarr", group=group or None, consolidated=True, chunks=None)
+        # other groups, such as statistics, have times of their own, which no one tree has room for
+        within = {path.removeprefix(f"/{group}").lstrip("/."): part for path, part in found.items()}
+        own = {path or "/": part for path, part in within.items() if path.split("/")[0] in ("", CHARTS)}
+        opened = xr.DataTree.from_dict(own)
         slots = opened.coords["time"].values
         if not has_charts(where, group):
             raise BadInput(f"{where}: it has no charts; read it by taskflow.output.dataset")
@@ -71,11 +75,14 @@ def patches(records: xr.DataTree) -> dict[str, list[Patch]]:
     return sides
 
 
-def snapshot_of(directory: str | Path, time: float | None) -> xr.DataTree:
-    """Return the snapshot of a run on charts at a time, or its last one. Raises BadInput where there is none."""
-    records = tree(Path(directory) / STORE)
+def snapshot_of(directory: str | Path, time: float | None, group: str = "") -> xr.DataTree:
+    """Return the snapshot of a run on charts at a time, or its last one; or the record of another group. Raises
+    BadInput where there is none.
+    """
+    records = tree(Path(directory) / STORE, group)
     if not records.sizes["time"]:
-        raise BadInput(f"{directory}: no snapshot is complete yet; wait for the first one")
+        missing = f"record of {group}" if group else "snapshot"
+        raise BadInput(f"{directory}: no {missing} is complete yet; wait for the first one")
     return records.isel(time=-1) if time is None else tree_at(records, time).isel(time=0)
 
 

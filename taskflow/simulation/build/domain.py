@@ -29,6 +29,11 @@ class Domain(ABC):
 
     @property
     @abstractmethod
+    def boxes(self) -> tuple[Box, ...]:
+        """The cells in their index space: one box, or that of each chart."""
+
+    @property
+    @abstractmethod
     def closeness(self) -> float:
         """The sum over directions of one over the narrowest spacing, by which a rate is told from a speed."""
 
@@ -77,6 +82,11 @@ class BoxDomain(Domain):
     def cells(self) -> list[int]:
         """Along x, y and z."""
         return list(self.grid.cells)
+
+    @property
+    def boxes(self) -> tuple[Box, ...]:
+        """All cells."""
+        return (self.grid.box,)
 
     @property
     def closeness(self) -> float:

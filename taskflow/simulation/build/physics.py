@@ -68,7 +68,7 @@ def physics(case: Case, grid: StaggeredGrid, obstacles: Obstacles | None, *, var
         "varying": varying,
         "obstacles": obstacles,
         "passive": tuple(_passive(case, scalar, grid) for scalar in case.scalars),
-        "turbulence": _turbulence(case),
+        "turbulence": turbulence_of(case),
     }
 
 
@@ -149,7 +149,7 @@ def _sources(sources: tuple[SourceTable, ...], grid: StaggeredGrid) -> Iterator[
             yield Source.at(source.point, source.rate, grid)
 
 
-def _turbulence(case: Case) -> Turbulence | None:
+def turbulence_of(case: Case) -> Turbulence | None:
     """The model of turbulence; None without one."""
     table = case.turbulence
     if table is None:
@@ -163,20 +163,27 @@ def _turbulence(case: Case) -> Turbulence | None:
 
 
 def turbulence_described(case: Case) -> str:
-    """The model of turbulence in words."""
+    """The model of turbulence in words, and what it does at walls."""
     table = case.turbulence
     if table is None:
         return "none"
-    words = [f"{NAMES[table.model]}, constant {table.constant:g}"]
+    words = []
     walls = [case.boundary(face) for face in FACES if case.boundary(face).type == "wall"]
     rough = [wall for wall in walls if wall.roughness]
     if table.damping == "van-driest" and len(walls) > len(rough) and case.fluid.viscosity > 0:
         words.append("damped at smooth walls" + (", not at bodies" if case.obstacles else ""))
     if rough:
         words.append("logarithmic law at rough walls")
-    if case.heat:
-        words.append(f"turbulent Prandtl number {table.prandtl:g}")
-    return ", ".join(words)
+    return eddies_described(case, *words)
+
+
+def eddies_described(case: Case, *beside: str) -> str:
+    """The model of turbulence in words, with some about what is beside it."""
+    table = case.turbulence
+    if table is None:
+        return "none"
+    carried = [f"turbulent Prandtl number {table.prandtl:g}"] if case.heat else []
+    return ", ".join((f"{NAMES[table.model]}, constant {table.constant:g}", *beside, *carried))
 
 
 def outflows_described(model: FlowModel) -> Iterator[str]:

@@ -162,7 +162,8 @@ class Simulation:
         if table is None or table.fields is None:
             return None
         names = tuple(sorted(table.fields, key=self.case.recordable.index))
-        statistics = Statistics(names, self.grid.box, table.order, self.system.budget)
+        centred = self.model.fields.get("u") == "c"
+        statistics = Statistics(names, self.domain.boxes, table.order, self.system.budget, centred)
         return TimeAverages(statistics, table.start, table.every, table.write)
 
     @cached_property

@@ -96,12 +96,13 @@ class Records:
 
         computed = {SOLID: spec.ways.moving.solid} if spec.ways else {}
         whole = shard.partition.pieces is None
+        fields = FieldRecording if whole else ChartRecording
         snapshots = FieldRecording(place(SNAPSHOTS), computed) if whole else ChartRecording(place(SNAPSHOTS))
         self._derive = Derivation(spec.computed, shard)
         self._groups: dict[str, Recording] = {SNAPSHOTS: snapshots}
         self._averaging: dict[str, AverageRecorder] = {}
         if spec.averages:
-            self._groups[STATISTICS] = FieldRecording(place(STATISTICS))
+            self._groups[STATISTICS] = fields(place(STATISTICS))
             self._averaging[STATISTICS] = AverageRecorder(spec.averages, shard, self._groups[STATISTICS], self._derive)
         for waves in spec.spectra:
             group = waves.series.group

@@ -3,6 +3,7 @@
 #include "flux.h"
 #include "carried.h"
 #include "viscous.h"
+#include "eddies.h"
 
 #ifdef PLANAR
 constexpr int AXES = 2;
@@ -26,8 +27,8 @@ template <class F, class Conduction>
 FN Warmth heat_on(In T, const Conduction& conduct, const F& f, const Steps& steps) { return {row(T, f, steps.of<F::axis>()), conduct(T, f, steps)}; }
 // What leaves a cell of a scalar, less its own value times the mass that leaves: while div u is not 0, what is uniform stays so.
 FN real settled(real leaving, real mass, real own) { return leaving - mass * own; }
-FN real heat_through(const Warmth& T, real mass, const Lying& side, const Numbers& n) {
-  return mass * carried(T.around, mass, side) - n.diffusivity * T.conducted;
+FN real heat_through(const Warmth& T, real mass, const Lying& side, real diffusivity) {
+  return mass * carried(T.around, mass, side) - diffusivity * T.conducted;
 }
 
 // Numbers of a face: what passes of the state, of heat, and, where that is to be kept apart, what friction and scheme add to the state
@@ -43,22 +44,22 @@ FN void put(real* numbers, const State& a) { numbers[0] = a.p, numbers[1] = a.u.
 FN State state(const real* numbers) { return {numbers[0], {numbers[1], numbers[2], numbers[3]}}; }
 
 // All that is loaded comes first: a GPU loads nothing while it finds a root.
-template <class Heat, class Kept, class F, class Geometry, class B, class Swept>
-FN auto passing(const Fields& q, Heat T, Kept, const Geometry& g, InByte sides, B b, Swept field, const F& f, const Steps& steps,
+template <class Heat, class Kept, class F, class Geometry, class B, class Swept, class Eddies>
+FN auto passing(const Fields& q, Heat T, Kept, const Geometry& g, InByte sides, B b, Swept field, Eddies nu_t, const F& f, const Steps& steps,
                 const Numbers& n) {
   using P = Passing<Heat, Kept>;
   const Index A = steps.of<F::axis>();
   const Lying side = lying_on(sides, f, A);
   const auto conduct = diffusion<F::axis>(g, f);
-  const Vector friction{conduct(q.u, f, steps), conduct(q.v, f, steps), conduct(q.w, f, steps)};
+  const Vector friction = strain_on<F::axis>(nu_t, g, conduct, q.u, q.v, q.w, f, steps);
   const auto warmth = heat_on(T, conduct, f, steps);
   const auto swept = swept_by<F::axis>(field, f);
   const Flux flux = through(rows(q, f, A), g, f, side, compressibility(b, n, f - A, f), n, swept);
-  const State added{flux.added.p, plus(flux.added.u, -n.viscosity, friction)};
+  const State added{flux.added.p, plus(flux.added.u, -viscosity_on(nu_t, n, f - A, f), friction)};
   Values<P::count> out;
   put(out.of, present<Kept> ? flux.carried : flux.carried + added);
   if constexpr (present<Kept>) put(out.of + P::added, added);
-  if constexpr (present<Heat>) out.of[P::heat] = heat_through(warmth, relative(flux.carried.p + added.p, swept), side, n);
+  if constexpr (present<Heat>) out.of[P::heat] = heat_through(warmth, relative(flux.carried.p + added.p, swept), side, diffusivity_on(nu_t, n, f - A, f));
   return out;
 }
 

@@ -30,13 +30,19 @@ FN Vector transposed(const Fields& q, const Stored&, In x, In y, In z, Index f, 
   return real(AXIS == 1 ? -0.25 : 0.25) * sum;
 }
 
+// With eddies friction is the whole stress already
+template <class Geometry, class X, class Y_, class Z_>
+FN Vector rest(None, const Fields& q, const Geometry& g, X x, Y_ y, Z_ z, Index f, Index A, Index R, Index S) { return transposed(q, g, x, y, z, f, A, R, S); }
+template <class Geometry, class X, class Y_, class Z_>
+FN Vector rest(In, const Fields&, const Geometry&, X, Y_, Z_, Index, Index, Index, Index) { return {0, 0, 0}; }
+
 struct OnFace {
   double mass;
   Sums<10> of;  // force of pressure, of friction, moment of both, and heat, on what is beyond
 };
-template <class Geometry, class Heat, class X, class Y_, class Z_>
-FN OnFace leaving(const Fields& q, Heat T, InByte sides, const Geometry& g, X x, Y_ y, Z_ z, const Cell& cell, const Steps& steps, Index R, Index S,
-                   const Numbers& n, const Lever& about) {
+template <class Geometry, class Heat, class X, class Y_, class Z_, class Eddies>
+FN OnFace leaving(const Fields& q, Heat T, InByte sides, const Geometry& g, Eddies nu_t, X x, Y_ y, Z_ z, const Cell& cell, const Steps& steps,
+                   Index R, Index S, const Numbers& n, const Lever& about) {
   const Index A = steps.of<AXIS>();
   const auto f = end_face<AXIS>(cell, HIGH, A);
   const Lying side = lying_on(sides, f, A);
@@ -45,36 +51,35 @@ FN OnFace leaving(const Fields& q, Heat T, InByte sides, const Geometry& g, X x,
   const auto conduct = diffusion<AXIS>(g, f);
   const real mass = flux.carried.p + flux.added.p;
   double heat = 0;
-  if constexpr (present<Heat>) heat = heat_through(heat_on(T, conduct, f, steps), mass, side, n);
-  const double p[3] = {sign * flux.carried.u.x, sign * flux.carried.u.y, sign * flux.carried.u.z}, nu = -sign * n.viscosity;
-  const Vector turned = transposed(q, g, x, y, z, f, A, R, S);
-  const double t[3] = {nu * (conduct(q.u, f, steps) + turned.x), nu * (conduct(q.v, f, steps) + turned.y),
-                       nu * (conduct(q.w, f, steps) + turned.z)};
+  if constexpr (present<Heat>) heat = heat_through(heat_on(T, conduct, f, steps), mass, side, diffusivity_on(nu_t, n, f - A, f));
+  const double p[3] = {sign * flux.carried.u.x, sign * flux.carried.u.y, sign * flux.carried.u.z}, nu = -sign * viscosity_on(nu_t, n, f - A, f);
+  const Vector straight = strain_on<AXIS>(nu_t, g, conduct, q.u, q.v, q.w, f, steps), turned = rest(nu_t, q, g, x, y, z, f, A, R, S);
+  const double t[3] = {nu * (straight.x + turned.x), nu * (straight.y + turned.y), nu * (straight.z + turned.z)};
   const Position place = middle(x, y, z, f, R, S, about);
   const double r[3] = {place.x - about.point[0], place.y - about.point[1], place.z - about.point[2]};
   const double a = p[0] + t[0], b = p[1] + t[1], d = p[2] + t[2];
   return {sign * mass, {{p[0], p[1], p[2], t[0], t[1], t[2], r[1] * d - r[2] * b, r[2] * a - r[0] * d, r[0] * b - r[1] * a, sign * heat}}};
 }
 
-TASK largest_passing(Range range, In p, In u, In v, In w OPTIONAL(T), InByte sides OPTIONAL(metrics) OPTIONAL(x) OPTIONAL(y) OPTIONAL(z),
+TASK largest_passing(Range range, In p, In u, In v, In w OPTIONAL(T), InByte sides OPTIONAL(metrics) OPTIONAL(nu_t) OPTIONAL(x) OPTIONAL(y) OPTIONAL(z),
                      Partial most, Numbers numbers, Lever about) {
   FRAME(range)
   const Fields q{p, u, v, w};
   const auto g = geometry(metrics, numbers);
   reduce_cells(range, most, MAX, CELL(c) {
-    const OnFace here = leaving(q, T, sides, g, x, y, z, c, {X, Y, Z}, R, S, numbers, about);
+    const OnFace here = leaving(q, T, sides, g, nu_t, x, y, z, c, {X, Y, Z}, R, S, numbers, about);
     double largest = magnitude(here.mass);
     for (int n = 0; n < 10; ++n) largest = Max::fold(largest, here.of.of[n] < 0 ? -here.of.of[n] : here.of.of[n]);
     return largest;
   });
 }
 
-TASK force_on_side(Range range, In p, In u, In v, In w OPTIONAL(T), InByte sides OPTIONAL(metrics) OPTIONAL(x) OPTIONAL(y) OPTIONAL(z),
+TASK force_on_side(Range range, In p, In u, In v, In w OPTIONAL(T), InByte sides OPTIONAL(metrics) OPTIONAL(nu_t) OPTIONAL(x) OPTIONAL(y) OPTIONAL(z),
                    ExactPartial<10> force, In64 most, Numbers numbers, Lever about) {
   FRAME(range)
   const Fields q{p, u, v, w};
   const auto g = geometry(metrics, numbers);
-  exact_sum_cells(range, force, most, CELL(c) { return leaving(q, T, sides, g, x, y, z, c, {X, Y, Z}, R, S, numbers, about).of; });
+  exact_sum_cells(range, force, most, CELL(c) { return leaving(q, T, sides, g, nu_t, x, y, z, c, {X, Y, Z}, R, S, numbers, about).of; });
 }
 
 TASK mass_through_side(Range range, In p, In u, In v, In w, InByte sides OPTIONAL(metrics), ExactPartial<1> mass, In64 most, Numbers numbers) {

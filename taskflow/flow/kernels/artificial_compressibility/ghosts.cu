@@ -70,9 +70,9 @@ TASK beyond_scalar(Range range, InOut T OPTIONAL(metrics), Condition side) {
 FN void same(None, Index, const Condition&) {}
 FN void same(Out T, Index c, const Condition& side) { T[c] = side.temperature; }
 
-TASK far_away(Range range, Out p, Out u, Out v, Out w OPTIONAL(T), Condition side) {
+TASK far_away(Range range, Out p, Out u, Out v, Out w OPTIONAL(T_far), Condition side) {
   for_cells(range, CELL(c) {
     p[c] = side.pressure, u[c] = side.velocity[0], v[c] = side.velocity[1], w[c] = side.velocity[2];
-    same(T, c, side);
+    same(T_far, c, side);
   });
 }

@@ -5,10 +5,12 @@
 FN real compressible(None, Index, const Numbers& n) { return n.compressibility; }
 FN real compressible(In b, Index c, const Numbers&) { return b[c]; }
 
-TASK least_step(Range range, In u, In v, In w OPTIONAL(metrics) OPTIONAL(b), Partial dtau, Numbers numbers) {
+TASK least_step(Range range, In u, In v, In w OPTIONAL(metrics) OPTIONAL(b) OPTIONAL(nu_t), Partial dtau, Numbers numbers) {
+  STRIDES(range)
+  const Steps steps{X, Y, Z};
   const auto g = geometry(metrics, numbers);
   reduce_cells(range, dtau, MIN, CELL(c) {
-    return g.volume(c) * reciprocal(per_step(g, c, {u[c], v[c], w[c]}, compressible(b, c, numbers), numbers, None{}));
+    return g.volume(c) * reciprocal(per_step(g, c, {u[c], v[c], w[c]}, compressible(b, c, numbers), numbers, None{}, nu_t, steps));
   });
 }
 

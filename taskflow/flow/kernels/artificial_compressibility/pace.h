@@ -1,5 +1,7 @@
 // How long a step of pseudo-time may be.
 #include "flux.h"
+#include "viscous.h"
+#include "eddies.h"
 
 // |u . S| + root((u . S)^2 + b |S|^2) and |S|^2, S being the mean of both faces across D
 struct Pace {
@@ -13,14 +15,14 @@ FN Pace pace(const Geometry& g, const Cell& c, Vector u, real b, Swept swept) {
 }
 
 // One over the largest time step per volume, for a CFL number of 1
-template <class Geometry, class Swept>
-FN real per_step(const Geometry& g, const Cell& c, Vector u, real b, const Numbers& n, Swept swept) {
+template <class Geometry, class Swept, class Eddies>
+FN real per_step(const Geometry& g, const Cell& c, Vector u, real b, const Numbers& n, Swept swept, Eddies nu_t, const Steps& steps) {
   const Pace x = pace<0>(g, c, u, b, swept), y = pace<1>(g, c, u, b, swept);
 #ifdef PLANAR
-  const real waves = x.waves + y.waves, squares = x.square + y.square;
+  const real waves = x.waves + y.waves, squares = x.square + y.square, third = 0;
 #else
   const Pace z = pace<2>(g, c, u, b, swept);
-  const real waves = (x.waves + y.waves) + z.waves, squares = (x.square + y.square) + z.square;
+  const real waves = (x.waves + y.waves) + z.waves, squares = (x.square + y.square) + z.square, third = z.square;
 #endif
-  return waves + 4 * n.spread * squares * g.inverse_volume(c);
+  return waves + spread(nu_t, n, c, steps, x.square, y.square, third, squares) * g.inverse_volume(c);
 }

@@ -29,9 +29,9 @@ FN void keep_heat_rate(Out r, In T, Source source, Index c, real inverse, real v
   r[c] = changing(inverse * supplied(leaving, source, volume, c), rate, T[c]);
 }
 
-TASK stage(Range range, In p, In u, In v, In w, In p_0, In u_0, In v_0, In w_0, Out p_new, Out u_new, Out v_new, Out w_new
-           OPTIONAL(T) OPTIONAL(T_0) OPTIONAL(T_new) OPTIONAL(source), InByte sides OPTIONAL(metrics) OPTIONAL(swept) OPTIONAL(b)
-           OPTIONAL(f_x) OPTIONAL(f_y) OPTIONAL(f_z) OPTIONAL(d_p) OPTIONAL(d_u) OPTIONAL(d_v) OPTIONAL(d_w), In64 step
+TASK stage(Range range, In p, In u, In v, In w, In p_0, In u_0, In v_0, In w_0, Out p_new, Out u_new, Out v_new, Out w_new,
+           InByte sides OPTIONAL(T) OPTIONAL(T_0) OPTIONAL(T_new) OPTIONAL(source) OPTIONAL(metrics) OPTIONAL(swept) OPTIONAL(b)
+           OPTIONAL(nu_t) OPTIONAL(f_x) OPTIONAL(f_y) OPTIONAL(f_z) OPTIONAL(d_p) OPTIONAL(d_u) OPTIONAL(d_v) OPTIONAL(d_w), In64 step
            OPTIONAL(rate), Numbers numbers) {
   STRIDES(range)
   const Steps steps{X, Y, Z};
@@ -40,14 +40,14 @@ TASK stage(Range range, In p, In u, In v, In w, In p_0, In u_0, In v_0, In w_0, 
   const real pace = real(*step);
   const auto change = number(rate);
   using P = Passing<decltype(T), decltype(d_p)>;
-  const auto face = CELL(f) { return passing(q, T, d_p, g, sides, b, swept, f, steps, numbers); };
+  const auto face = CELL(f) { return passing(q, T, d_p, g, sides, b, swept, nu_t, f, steps, numbers); };
   balance_cells<P::count, AXES>(range, face, STORE(c, out) {
     const State old = begun[c];
     const real here = compressibility(b, numbers, c, c).here, volume = g.volume(c);
 #ifdef GLOBAL_STEPS
     const real dt = numbers.fraction * pace * g.inverse_volume(c);
 #else
-    const real dt = numbers.fraction * pace * reciprocal(per_step(g, c, old.u, here, numbers, swept));
+    const real dt = numbers.fraction * pace * reciprocal(per_step(g, c, old.u, here, numbers, swept, nu_t, steps));
 #endif
     const Vector force = lifted(pushed(f_x, f_y, f_z, c, numbers), T, c, numbers);
     const State leaving = mixed<P>(out, d_p, d_u, d_v, d_w, c, numbers);
@@ -58,14 +58,15 @@ TASK stage(Range range, In p, In u, In v, In w, In p_0, In u_0, In v_0, In w_0, 
 }
 
 TASK residual(Range range, In p, In u, In v, In w, Out p_new, Out u_new, Out v_new, Out w_new OPTIONAL(T) OPTIONAL(T_new) OPTIONAL(source),
-              InByte sides OPTIONAL(metrics) OPTIONAL(swept) OPTIONAL(b) OPTIONAL(f_x) OPTIONAL(f_y) OPTIONAL(f_z) OPTIONAL(rate), Numbers numbers) {
+              InByte sides OPTIONAL(metrics) OPTIONAL(swept) OPTIONAL(b) OPTIONAL(nu_t) OPTIONAL(f_x) OPTIONAL(f_y) OPTIONAL(f_z)
+              OPTIONAL(rate), Numbers numbers) {
   STRIDES(range)
   const Steps steps{X, Y, Z};
   const Fields q{p, u, v, w};
   const auto g = geometry(metrics, numbers);
   const auto change = number(rate);
   using P = Passing<decltype(T), None>;
-  const auto face = CELL(f) { return passing(q, T, None{}, g, sides, b, swept, f, steps, numbers); };
+  const auto face = CELL(f) { return passing(q, T, None{}, g, sides, b, swept, nu_t, f, steps, numbers); };
   balance_cells<P::count, AXES>(range, face, STORE(c, out) {
     const real volume = g.volume(c), inverse = g.inverse_volume(c);
     const State leaving = state(out.of);

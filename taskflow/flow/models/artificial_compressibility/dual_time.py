@@ -99,6 +99,8 @@ class DualTime:
                 ratio=f.scalar(RATIO), now=f.scalar(NOW) if changes else None,
                 before=f.scalar(BEFORE) if changes else None,
             )  # fmt: skip
+        if model.turbulence:
+            yield from model.renew(f)
         yield from self.measure(model, f, "first_")
         yield from model.begin_march(f)
         rounds, reached = -(-self.iterations // model.look), partial(self.reached, model)

@@ -197,3 +197,18 @@ class Numbers:
         }
         for name, value in derived.items():
             object.__setattr__(self, name, value)
+
+
+@dataclass(frozen=True)
+class TurbulentNumbers(Numbers):
+    """Those with an eddy viscosity in cells: an eddy diffusivity is `share` times that. `spread` knows that friction is
+    the whole stress then, twice as fast across faces, and `eddying` is the larger one of 2 and `share`.
+    """
+
+    share: float = 1.0
+    eddying: float = field(init=False)
+    defines: ClassVar[tuple[str, ...]] = ("EDDIES",)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "eddying", max(2.0, self.share))

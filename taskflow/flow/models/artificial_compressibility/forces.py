@@ -15,7 +15,7 @@ from taskflow.flow.kernels import KERNELS
 from taskflow.flow.models.artificial_compressibility.equations import Numbers
 from taskflow.flow.models.artificial_compressibility.model import STATE, ArtificialCompressibility
 from taskflow.flow.models.artificial_compressibility.sides import Side
-from taskflow.flow.models.artificial_compressibility.stage import AROUND, BESIDE, FLOW, METRICS
+from taskflow.flow.models.artificial_compressibility.stage import AROUND, BESIDE, EDDIES, FLOW, METRICS
 from taskflow.runtime.tasks import (
     Components,
     Face,
@@ -44,7 +44,7 @@ class Lever:
 
 @task(kernel=TEXT)
 def largest_passing(
-    flow: FLOW, T: Read[AROUND] | None, sides: ReadByte[BESIDE], metrics: METRICS, vertices: VERTICES,
+    flow: FLOW, T: Read[AROUND] | None, sides: ReadByte[BESIDE], metrics: METRICS, nu_t: EDDIES, vertices: VERTICES,
     *, on: Face, most: Reduce[max], numbers: Numbers, about: Lever,
 ) -> None:  # fmt: skip
     """most = the largest magnitude of what passes one face, of all that is summed."""
@@ -52,13 +52,14 @@ def largest_passing(
 
 @task(kernel=TEXT)
 def force_on_side(
-    flow: FLOW, T: Read[AROUND] | None, sides: ReadByte[BESIDE], metrics: METRICS, vertices: VERTICES,
+    flow: FLOW, T: Read[AROUND] | None, sides: ReadByte[BESIDE], metrics: METRICS, nu_t: EDDIES, vertices: VERTICES,
     *, on: Face, force: Reduce["exact sum", 10], most: Scalar, numbers: Numbers, about: Lever,
 ) -> None:  # fmt: skip
     """force = sums over faces of p S, of -viscosity (grad u + (grad u)^T) . S, of r times their sum, and of the flux of
     T: what acts on that which is beyond, S pointing there. The transposed gradient, less S div u, is the integral of
     dl x u around a face: it adds up to 0 over a closed wall, so that the force is what the fluid loses. Of uniform
-    cells, whose walls are planes, it is left out, and where there are no vertices.
+    cells, whose walls are planes, it is left out, and where there are no vertices. With eddies the stress is that of a
+    stage, which has all of it.
     """
 
 
@@ -95,15 +96,15 @@ class Forces:
         """The scalars from which `of` follows. Ghost values have to be those of the present state."""
         model, flow = self.model, tuple(f[name] for name in STATE)
         T, metrics = f.T if model.heat else None, None if model.spacing else f.metrics
-        corners = (f.x, f.y, f.z) if self.vertices else None
+        corners, nu_t = (f.x, f.y, f.z) if self.vertices else None, f.nu_t if model.turbulence else None
         for side in self.sides:
             about = Lever(self.about.get(side.name, (0.0, 0.0, 0.0)))
             for face in side.layers:
                 most, sums, mass = (f.scalar(f"{side.name}.{face}.{what}") for what in ("most", "force", "mass"))
                 inside = tuple(patch.cells for patch in side.patches if patch.face == face)
                 where: dict[str, Any] = {"over": inside, "on": face, "numbers": model.numbers, "most": most}
-                yield largest_passing(flow, T, f.sides, metrics, corners, about=about, **where)
-                yield force_on_side(flow, T, f.sides, metrics, corners, about=about, force=sums, **where)
+                yield largest_passing(flow, T, f.sides, metrics, nu_t, corners, about=about, **where)
+                yield force_on_side(flow, T, f.sides, metrics, nu_t, corners, about=about, force=sums, **where)
                 yield mass_through_side(flow, f.sides, metrics, mass=mass, **where)
 
     def of(self, scalars: Mapping[str, float], side: Side) -> Force:

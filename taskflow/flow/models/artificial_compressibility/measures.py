@@ -12,7 +12,10 @@ METRICS = Read[SHORT] * 10 | None
 
 
 @task(kernel=TEXT)
-def least_step(velocity: VELOCITY, metrics: METRICS, b: Read | None, *, dtau: Reduce[min], numbers: Numbers) -> None:
+def least_step(
+    velocity: VELOCITY, metrics: METRICS, b: Read | None, nu_t: Read[SHORT] | None,
+    *, dtau: Reduce[min], numbers: Numbers,
+) -> None:  # fmt: skip
     """dtau = min over cells of the longest step for a CFL number of 1, see `stage`."""
 
 

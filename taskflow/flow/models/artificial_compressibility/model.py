@@ -17,24 +17,19 @@ from typing import Any, ClassVar
 
 from taskflow.flow.grid import Vector
 from taskflow.flow.model import Model
-from taskflow.flow.models.artificial_compressibility import measures
+from taskflow.flow.models.artificial_compressibility import eddies, measures
 from taskflow.flow.models.artificial_compressibility.dual_time import CHANGE, DualTime
-from taskflow.flow.models.artificial_compressibility.equations import (
-    REACHES,
-    GlobalSteps,
-    Heat,
-    Numbers,
-    Passive,
-    Steps,
-)
+from taskflow.flow.models.artificial_compressibility.equations import Heat, Numbers, Passive
 from taskflow.flow.models.artificial_compressibility.ghosts import ghosts_of_flow, ghosts_of_scalar
 from taskflow.flow.models.artificial_compressibility.method import UPWIND_METHOD, Method
+from taskflow.flow.models.artificial_compressibility.numbers import numbers_of
 from taskflow.flow.models.artificial_compressibility.pressure_level import shifted
 from taskflow.flow.models.artificial_compressibility.residuals import norm, residuals
 from taskflow.flow.models.artificial_compressibility.sides import Edge, Side, edges
 from taskflow.flow.models.artificial_compressibility.stage import stage, transport
 from taskflow.flow.operators.momentum import Fluid
 from taskflow.flow.stability import StepLimit
+from taskflow.flow.turbulence.eddy_viscosity import Turbulence
 from taskflow.runtime.regions import Box, Location
 from taskflow.runtime.tasks import Derive, Launch, Repeat, Roles
 
@@ -53,7 +48,8 @@ class ArtificialCompressibility(Model):
     `varying`, in the ghost cells next to them. No program writes these. `planar`: charts are one cell thick along z,
     between planes of symmetry or periodic. `speed` is the reference speed; `more_edges` are those that are not between
     two sides, where other than four charts meet or a side ends at a seam. With `real` steps are those of real time, in
-    which the grid may move (`moves`): then the field `swept` has what faces sweep per time in the step.
+    which the grid may move (`moves`): then the field `swept` has what faces sweep per time in the step. There may be
+    `turbulence` in such steps, of cells that have no `spacing`: see `eddies`.
 
     Where no side says how high the pressure is, `monitor` shifts it: fluxes feel its differences alone, so that steps
     need no level, which would cost a step of a single stage half as much again.
@@ -74,6 +70,7 @@ class ArtificialCompressibility(Model):
     more_edges: tuple[Edge, ...] = ()
     real: DualTime | None = None
     moves: bool = False
+    turbulence: Turbulence | None = None
     look: ClassVar[int] = 10  # steps of pseudo-time between looks in real time: an even number
 
     @property
@@ -98,7 +95,7 @@ class ArtificialCompressibility(Model):
         names = [f"{name}{age}" for age in ages for name in self.state]
         if self.method.stages.keeps:
             names += [f"d_{name}" for name in STATE]
-        names += self.real.fields(self.state) if self.real else []
+        names += [*(self.real.fields(self.state) if self.real else []), *eddies.fields(self.turbulence)]
         return dict.fromkeys([*names, *self.constants, *(["b"] if self.method.local else [])], "c")
 
     @property
@@ -110,7 +107,7 @@ class ArtificialCompressibility(Model):
     def constants(self) -> tuple[str, ...]:
         """Fields that no program writes, but `sides` and `metrics`."""
         varying = ("u_s", "v_s", "w_s") if any(side.varying for side in self.sides) else ()
-        return (*varying, *(("f_x", "f_y", "f_z") if self.body_force else ()))
+        return (*varying, *(("f_x", "f_y", "f_z") if self.body_force else ()), *eddies.constants(self.turbulence))
 
     @property
     def judged(self) -> tuple[Passive, ...]:
@@ -127,18 +124,7 @@ class ArtificialCompressibility(Model):
     @cached_property
     def numbers(self) -> Numbers:
         """The constants of a stage that takes the whole step."""
-        heat = self.heat or Heat(0.0)
-        lift = [-heat.buoyancy.expansion * g for g in heat.buoyancy.gravity] if heat.buoyancy else [0.0] * 3
-        dx, dy, dz = self.spacing or (1.0, 1.0, 1.0)
-        damped = self.method.flux == "central" and self.method.damping == "pressure"
-        return Numbers(
-            self.fluid.viscosity, self.method.least_compressibility(self.speed), heat.diffusivity,
-            max(self.moving.values()), heat.buoyancy.reference if heat.buoyancy else 0.0,
-            self.method.fourth, volume=dx * dy * dz if self.spacing else self.largest_volume,
-            areas=(dy * dz, dx * dz, dx * dy), force=self.fluid.force, lift=(lift[0], lift[1], lift[2]),
-            reach=REACHES[self.planar, self.spacing is not None, damped], scheme=self.method.scheme,
-            steps=GlobalSteps() if self.method.global_steps else Steps(),
-        )  # fmt: skip
+        return numbers_of(self)
 
     @cached_property
     def edges(self) -> tuple[Edge, ...]:
@@ -153,13 +139,15 @@ class ArtificialCompressibility(Model):
 
     def start(self, f: Roles) -> Iterator[Launch | Repeat | Derive]:
         """Ghost values of the initial state."""
-        yield from self.ghosts(f, "")
+        yield from self.renew(f)
         if self.real:
             yield from self.real.start(self, f)
 
     def renew(self, f: Roles) -> Iterator[Launch]:
-        """See `Model`."""
+        """Ghost values of the present state, and its eddy viscosity."""
         yield from self.ghosts(f, "")
+        if self.turbulence:
+            yield from eddies.eddy_viscosity(self, f, self.turbulence)
 
     def step(self, f: Roles) -> Iterator[Launch | Repeat | Derive]:
         """A step of real time; without it one of pseudo-time."""
@@ -179,8 +167,8 @@ class ArtificialCompressibility(Model):
             target = "_mid" if n % 2 else "_new"
             numbers = replace(self.numbers, fraction=fraction * self.method.courant, fresh=fresh)
             yield stage(
-                self.of(f, STATE, source) + self.of(f, STATE, "") + self.of(f, STATE, target),
-                (f[f"T{source}"], f.T, f[f"T{target}"]) if self.heat else None, self.past(f, "T"), *self.place(f),
+                (*self.of(f, STATE, source), *self.of(f, STATE, ""), *self.of(f, STATE, target), f.sides),
+                (f[f"T{source}"], f.T, f[f"T{target}"]) if self.heat else None, self.past(f, "T"), *self.place(f)[1:],
                 tuple(f[f"d_{name}"] for name in STATE) if march.keeps else None,
                 over=self.cells, step=f.scalar("dtau" if self.method.global_steps else "one"), rate=self.change(f),
                 numbers=numbers,
@@ -243,8 +231,8 @@ class ArtificialCompressibility(Model):
             yield from self.compressibility(f)
         if self.method.global_steps:
             metrics, b = None if self.spacing else f.metrics, f.b if self.method.local else None
-            dtau = f.scalar("dtau")
-            yield measures.least_step((f.u, f.v, f.w), metrics, b, over=self.cells, dtau=dtau, numbers=self.numbers)
+            where: dict[str, Any] = {"over": self.cells, "dtau": f.scalar("dtau"), "numbers": self.numbers}
+            yield measures.least_step((f.u, f.v, f.w), metrics, b, self.place(f)[4], **where)
 
     def compressibility(self, f: Roles) -> Iterator[Launch]:
         """b of the present velocity, in ghost cells beyond sides that inside."""
@@ -268,14 +256,14 @@ class ArtificialCompressibility(Model):
         """Those of p, u, v, w and T."""
         yield from ghosts_of_flow(self, f, self.sides, self.of(f, STATE, age), f[f"T{age}"] if self.heat else None)
 
-    def place(self, f: Roles) -> tuple[str, str | None, str | None, str | None, tuple[str, ...] | None]:
-        """What a residual reads besides the state: sides, metrics, what faces sweep, compressibility and force, in real
-        time with what the levels before add.
+    def place(self, f: Roles) -> tuple[str, str | None, str | None, str | None, str | None, tuple[str, ...] | None]:
+        """What a residual reads besides the state: sides, metrics, what faces sweep, compressibility, eddy viscosity
+        and force, in real time with what the levels before add.
         """
         given = (f.f_x, f.f_y, f.f_z) if self.body_force else None
         force = self.of(f, ("past_u", "past_v", "past_w"), "") if self.real else given
         metrics, swept = None if self.spacing else f.metrics, f.swept if self.moves else None
-        return f.sides, metrics, swept, f.b if self.method.local else None, force
+        return f.sides, metrics, swept, f.b if self.method.local else None, f.nu_t if self.turbulence else None, force
 
     def past(self, f: Roles, name: str | None) -> str | None:
         """What the levels before add to T or a scalar."""

@@ -141,7 +141,7 @@ def beyond_scalar(T: ReadWrite[INSIDE], metrics: METRICS, *, on: Face, side: Con
 
 @task(kernel=TEXTS / "ghosts.cu")
 def far_away(
-    flow: Components(p=Write, u=Write, v=Write, w=Write), T: Write | None, *, on: Face, side: Condition
+    flow: Components(p=Write, u=Write, v=Write, w=Write), T_far: Write | None, *, on: Face, side: Condition
 ) -> None:
     """The values of the free stream."""
 

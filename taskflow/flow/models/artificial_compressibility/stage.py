@@ -3,7 +3,9 @@
 Fluxes pass faces: what leaves a cell enters the next one to the bit. Of uniform cells there are no `metrics`; otherwise
 these are ten values of a cell, the area vectors of its low faces across x, y and z, and its volume. On a grid that
 moves `swept` has what these faces sweep per time, u_g.S: momentum and scalars are carried by u - u_g, and what walls
-sweep passes through them, as they move with the grid.
+sweep passes through them, as they move with the grid. With an eddy viscosity `nu_t` in cells friction is that of the
+whole stress, (viscosity + nu_t) (grad u + (grad u)^T) . S, with the mean of both sides on faces, and diffusivities have
+`share` times nu_t, too.
 """
 
 from __future__ import annotations
@@ -16,36 +18,39 @@ TEXTS = KERNELS / "artificial_compressibility"
 AROUND, BESIDE = LINES | EDGES, SHORT | EDGES
 FLOW = Components(p=Read[LINES], u=Read[AROUND], v=Read[AROUND], w=Read[AROUND])
 AGES = Components(
-    **FLOW.privileges, p_0=Read, u_0=Read, v_0=Read, w_0=Read, p_new=Write, u_new=Write, v_new=Write, w_new=Write
-)
+    **FLOW.privileges, p_0=Read, u_0=Read, v_0=Read, w_0=Read, p_new=Write, u_new=Write, v_new=Write, w_new=Write,
+    sides=ReadByte[BESIDE],
+)  # fmt: skip
 NEXT = Components(p_new=Write, u_new=Write, v_new=Write, w_new=Write)
 FORCE = Components(f_x=Read, f_y=Read, f_z=Read) | None
 KEPT = Components(d_p=ReadWrite, d_u=ReadWrite, d_v=ReadWrite, d_w=ReadWrite) | None
 METRICS = Read[BESIDE] * 10 | None
 SWEPT = Read[SHORT] * 3 | None
+EDDIES = Read[SHORT] | None
 
 
 @task(kernel=TEXTS / "stage.cu")
 def stage(
-    flow: AGES, heat: Components(T=Read[AROUND], T_0=Read, T_new=Write) | None, source: Read | None,
-    sides: ReadByte[BESIDE], metrics: METRICS, swept: SWEPT, b: Read[SHORT] | None, force: FORCE, kept: KEPT,
+    flow: AGES, heat: Components(T=Read[AROUND], T_0=Read, T_new=Write) | None, source: Read | None, metrics: METRICS,
+    swept: SWEPT, b: Read[SHORT] | None, nu_t: EDDIES, force: FORCE, kept: KEPT,
     *, step: Scalar, rate: Scalar | None, numbers: Numbers,
 ) -> None:  # fmt: skip
     """q_new = q_0 - fraction dtau R(q) / V, for p times b: R is the sum of the fluxes out of a cell, less V force, of T
     less V source.
 
     dtau is `step` times V / (sum over directions of |u.S| + root((u.S)^2 + b |S|^2) + 4 spread |S|^2 / V), of the
-    values of q_0, or `step` itself. T is carried by the mass fluxes of q, from the upwind side, less T times their sum
-    out of the cell, so that a uniform T stays while mass is not balanced yet. With `kept` what friction and scheme add
-    to R is mixed with that of the stage before, and kept. In real time u, v, w and T change at `rate` q, too, at the
-    end of the stage: what is above is divided by 1 + fraction dtau rate.
+    values of q_0, or `step` itself; with eddies `eddying` times the mean of nu_t on both faces is added to spread. T is
+    carried by the mass fluxes of q, from the upwind side, less T times their sum out of the cell, so that a uniform T
+    stays while mass is not balanced yet. With `kept` what friction and scheme add to R is mixed with that of the stage
+    before, and kept. In real time u, v, w and T change at `rate` q, too, at the end of the stage: what is above is
+    divided by 1 + fraction dtau rate.
     """
 
 
 @task(kernel=TEXTS / "stage.cu")
 def residual(
     flow: FLOW, new: NEXT, heat: Components(T=Read[AROUND], T_new=Write) | None, source: Read | None,
-    sides: ReadByte[BESIDE], metrics: METRICS, swept: SWEPT, b: Read[SHORT] | None, force: FORCE,
+    sides: ReadByte[BESIDE], metrics: METRICS, swept: SWEPT, b: Read[SHORT] | None, nu_t: EDDIES, force: FORCE,
     *, rate: Scalar | None, numbers: Numbers,
 ) -> None:  # fmt: skip
     """q_new = R(q) / V; in real time of u, v, w and T with `rate` q."""
@@ -55,6 +60,7 @@ def residual(
 def transport(
     flow: FLOW, begun: Components(u_0=Read, v_0=Read, w_0=Read),
     scalar: Components(T=Read[AROUND], T_0=Read, T_new=Write), source: Read | None, sides: ReadByte[BESIDE],
-    metrics: METRICS, swept: SWEPT, b: Read[SHORT] | None, *, step: Scalar, rate: Scalar | None, numbers: Numbers,
+    metrics: METRICS, swept: SWEPT, b: Read[SHORT] | None, nu_t: EDDIES,
+    *, step: Scalar, rate: Scalar | None, numbers: Numbers,
 ) -> None:  # fmt: skip
     """A stage of a passive scalar, as that of T in `stage`, by the mass fluxes of the same flow."""

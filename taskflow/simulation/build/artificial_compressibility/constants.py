@@ -9,7 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from taskflow.flow.grid.curvilinear import VALUES, metrics
+from taskflow.flow.grid.curvilinear import VALUES, cell_volumes, metrics
+from taskflow.flow.models.artificial_compressibility import eddies
+from taskflow.flow.models.artificial_compressibility.eddies import FILTER
+from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.flow.models.artificial_compressibility.sides import SIDES, Side
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box, Field
@@ -21,6 +24,7 @@ from taskflow.simulation.case.charts.sides import ChartSide
 
 KINDS, METRICS, CORNERS, VELOCITY, SWEPT = "sides", "metrics", ("x", "y", "z"), ("u_s", "v_s", "w_s"), "swept"
 FORCE = ("f_x", "f_y", "f_z")
+STAYING = (KINDS, FILTER)  # where a grid moves: volumes do not change
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +58,7 @@ class ChartConstants:
         """The fields that change in time."""
         names = [field.name for field in self.fields]
         if self.domain.motion is not None:
-            return [name for name in names if name != KINDS]
+            return [name for name in names if name not in STAYING]
         sides = list(VELOCITY) if any(table.changes for table in self.tables.values()) else []
         return [*sides, *(FORCE if self.body.changes else ())]
 
@@ -73,6 +77,8 @@ class ChartConstants:
                 values[METRICS] = metrics((x, y, z))
             elif name == SWEPT and self.domain.motion is not None:
                 values[SWEPT] = moment.swept(self.domain.motion, at_rest)
+            elif name == FILTER:
+                values[FILTER] = np.cbrt(cell_volumes((x, y, z))) ** 2
             elif name in CORNERS:
                 values[name] = (x, y, z)[CORNERS.index(name)][:-1, :-1, :-1]
         if KINDS in names:
@@ -110,13 +116,13 @@ class ChartConstants:
         return values
 
 
-def constant_fields(
-    dtype: str, *, uniform: bool, corners: bool, varying: bool, moving: bool, forced: bool
-) -> tuple[Field, ...]:
-    """The fields: kinds of sides; metrics of cells that are not uniform; corners where moments are measured; what faces
-    sweep that move; a force that is `forced` on the fluid by formulas.
+def constant_fields(model: ArtificialCompressibility, dtype: str, *, corners: bool) -> tuple[Field, ...]:
+    """The fields of a model: kinds of sides; metrics of cells that are not uniform; corners where moments are measured;
+    velocities of sides that vary; what faces sweep that move; a force on the fluid by formulas; the width of a filter.
     """
-    names = (*(CORNERS if corners else ()), *(VELOCITY if varying else ()), *(FORCE if forced else ()))
+    varying = VELOCITY if any(side.varying for side in model.sides) else ()
+    names = [*(CORNERS if corners else ()), *varying, *(FORCE if model.body_force else ())]
+    names += eddies.constants(model.turbulence)
     fields = [Field(KINDS, "u1", constant=True), *(Field(name, dtype, constant=True) for name in names)]
-    fields += [Field(METRICS, dtype, values=VALUES, constant=True)] * (not uniform)
-    return (*fields, *[Field(SWEPT, dtype, values=3, constant=True)] * moving)
+    fields += [Field(METRICS, dtype, values=VALUES, constant=True)] * (model.spacing is None)
+    return (*fields, *[Field(SWEPT, dtype, values=3, constant=True)] * model.moves)

@@ -62,6 +62,11 @@ class ChartDomain(Domain):
         return [list(chart.cells) for chart in self.grid.charts]
 
     @property
+    def boxes(self) -> tuple[Box, ...]:
+        """The charts."""
+        return self.atlas.charts
+
+    @property
     def closeness(self) -> float:
         """Nothing: no step measures a rate."""
         return 0.0

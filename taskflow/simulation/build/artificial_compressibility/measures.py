@@ -10,6 +10,7 @@ import numpy as np
 
 from taskflow.flow.models.artificial_compressibility.dual_time import LOOKS
 from taskflow.flow.models.artificial_compressibility.forces import Forces
+from taskflow.flow.models.artificial_compressibility.measures import largest
 from taskflow.flow.models.artificial_compressibility.model import NAMES, ArtificialCompressibility
 from taskflow.flow.models.artificial_compressibility.sides import Side
 from taskflow.output.log import OF
@@ -30,6 +31,8 @@ class CompressibilityMeasures:
     def monitor(self, f: Roles) -> Iterator[Launch]:
         """The program that measures them."""
         yield from self.model.monitor(f)
+        if self.model.turbulence:
+            yield largest(f.nu_t, over=self.model.cells, most=f.scalar("eddy"))
         yield from self.forces.measure(f)
 
     @property
@@ -40,7 +43,7 @@ class CompressibilityMeasures:
     def line(self, scalars: Mapping[str, float], tick: Tick, wall: float) -> dict[str, Any]:
         """Steps, the CFL number of pseudo-time and how an implicit step went, in real time the CFL number of the step,
         the steps of pseudo-time in it and the largest divergence; residuals, and of each wall its force, the pressure's
-        part of it, its moment and, with heat, the heat that leaves through it.
+        part of it, its moment and, with heat, the heat that leaves through it. With eddies their largest viscosity.
         """
         numbers: dict[str, Any] = {"step": tick.step, "time": tick.time}
         if self.model.real:
@@ -49,6 +52,8 @@ class CompressibilityMeasures:
         else:
             numbers |= self.model.progress(scalars)
         numbers |= {f"{OF}{name}": norm for name, norm in self.model.norms(scalars).items()}
+        if self.model.turbulence:
+            numbers["eddy_viscosity"] = scalars["eddy"]
         if self.forces.sides:
             numbers["bodies"] = {side.name: self._acting(side, scalars, tick.time) for side in self.forces.sides}
         return {**numbers, "wall": wall}

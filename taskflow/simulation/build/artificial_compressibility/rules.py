@@ -21,8 +21,9 @@ from taskflow.simulation.case.control import CheckpointTable, MonitorTable, Outp
 from taskflow.simulation.case.initial import Function, Given, Initial
 from taskflow.simulation.case.method import keys_are_read
 from taskflow.simulation.case.motion import GridMotion
-from taskflow.simulation.case.physics import Heat, heat_is_on
+from taskflow.simulation.case.physics import Heat, TurbulenceTable, heat_is_on
 from taskflow.simulation.case.problems import Problem, wrong
+from taskflow.simulation.case.statistics import StatisticsTable
 from taskflow.simulation.case.table import written
 from taskflow.simulation.schedule import Every
 
@@ -32,9 +33,8 @@ TABLES: Mapping[str, str] = {
     "obstacles": "bodies are sides of body-fitted grids; leave it out",
     "bodies": "bodies are sides of body-fitted grids; leave it out",
     "pressure": "the pressure is marched with the velocity, by no solver of its own; leave it out",
-    "turbulence": LATER, "probes": LATER, "planes": LATER,
+    "probes": LATER, "planes": LATER,
     "surfaces": CARTESIAN, "isosurfaces": CARTESIAN, "spectra": CARTESIAN,
-    "statistics": LATER,
 }  # fmt: skip
 """Tables that others have, each with its remedy."""
 LEAST = 1e-5  # residual in single precision
@@ -78,6 +78,23 @@ def _keys_of_real_time(
             yield wrong(("boundaries", name, "velocity"), written(side.velocity), remedy)
     if body.changes:
         yield wrong(("body", "force"), written(body.force), remedy)
+
+
+def _averages_are_of_real_time(time: ChartTime, statistics: StatisticsTable | None) -> Iterator[Problem]:
+    if statistics is not None and time.steady is not None:
+        remedy = "averages are over real time; leave it out, or time.steady"
+        yield wrong("statistics", statistics.written(), remedy)
+
+
+def _eddies_are_followed(time: ChartTime, turbulence: TurbulenceTable | None) -> Iterator[Problem]:
+    if turbulence is None:
+        return
+    if time.steady is not None:
+        remedy = "large eddies are followed in real time; leave it out, or time.steady"
+        yield wrong("turbulence", turbulence.written(), remedy)
+    if turbulence.damping == "van-driest":
+        remedy = 'not available on charts in this version; give "none", or another model, as "wale"'
+        yield wrong(("turbulence", "damping"), turbulence.damping, remedy)
 
 
 def _motion_is_possible(
@@ -227,6 +244,6 @@ def _thin_charts_are_flat(charts: Grid) -> Iterator[Problem]:
 CompressibilityMethod.rules = (
     scalars_have_names, scalars_have_sides, _starts_by_formulas, _thin_charts_are_flat,
     keys_are_read, heat_is_on, _intervals_are_steps, _residual_can_be_reached, _keys_of_real_time,
-    _motion_is_possible,
+    _averages_are_of_real_time, _eddies_are_followed, _motion_is_possible,
     _pressure_level_is_free, _pressure_point_is_inside, _speed_is_known,
 )  # fmt: skip

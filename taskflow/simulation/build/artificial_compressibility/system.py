@@ -34,6 +34,7 @@ from taskflow.simulation.build.artificial_compressibility.steady import Residual
 from taskflow.simulation.build.artificial_compressibility.tables import ACCEPTS, CompressibilityMethod
 from taskflow.simulation.build.artificial_compressibility.time import ChartTime
 from taskflow.simulation.build.flow import WORDS
+from taskflow.simulation.build.physics import eddies_described, turbulence_of
 from taskflow.simulation.build.scales import Scale, Scales
 from taskflow.simulation.build.system import System
 from taskflow.simulation.case import Case
@@ -76,7 +77,7 @@ class CompressibilitySystem(System):
     @classmethod
     def fields(cls, tables: Mapping[str, Any]) -> tuple[str, ...]:
         """The names of the fields that a snapshot can have."""
-        return all_fields(tables["heat"], tables["scalars"], None)
+        return all_fields(tables["heat"], tables["scalars"], tables["turbulence"])
 
     @classmethod
     def derived(cls, tables: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -131,6 +132,7 @@ class CompressibilitySystem(System):
             more_edges=more_edges(self.grid, domain.atlas, planar=self._planar),
             real=None if domain.steady else dual_time(self, planar=self._planar),
             moves=case.motion is not None,
+            turbulence=turbulence_of(case),
             **how,
         )
 
@@ -155,10 +157,10 @@ class CompressibilitySystem(System):
 
     @property
     def _spacing(self) -> tuple[float, float, float] | None:
-        """That of equal upright cells, where all are."""
+        """That of equal upright cells, where all are, and friction needs no gradients along faces."""
         keys = dict(self.sim.case.table("grid"))
         skewed = any(keys["stretching"]) or keys["distortion"] or keys["turned"] if keys["shape"] == "box" else True
-        if skewed or self.domain.motion is not None:
+        if skewed or self.domain.motion is not None or self.sim.case.turbulence is not None:
             return None
         x, y, z = (length / cells for length, cells in zip(keys["lengths"], keys["cells"], strict=True))
         return x, y, z
@@ -170,11 +172,7 @@ class CompressibilitySystem(System):
     @property
     def constant_fields(self) -> tuple[Field, ...]:
         """Metrics, kinds of sides, their velocities, corners of cells."""
-        uniform, walls = self.model.spacing is not None, bool(self.measures.forces.sides)
-        varying = any(side.varying for side in self.model.sides)
-        has = {"uniform": uniform, "corners": walls, "varying": varying, "moving": self.model.moves}
-        has["forced"] = self.model.body_force
-        return constant_fields(self.sim.dtype, **has)
+        return constant_fields(self.model, self.sim.dtype, corners=bool(self.measures.forces.sides))
 
     @property
     def constants(self) -> ChartConstants:
@@ -290,6 +288,8 @@ class CompressibilitySystem(System):
         told = (f"{depth} of {' '.join(names)}" for depth, names in of.items() if names)
         if several := self.model.several(self.sim.dtype):
             yield "cells", "bytes of each: " + ", ".join(f"{field.nbytes} of {field.name}" for field in several)
+        if self.sim.case.turbulence:
+            yield "eddies", eddies_described(self.sim.case)
         yield "stencil", f"layers of cells that are read around a cell: {', '.join(told)}"
 
     @property

@@ -35,22 +35,22 @@ FN tangent::real steady(real swept) { return swept; }
 FN None with_slope(None, None) { return {}; }
 FN tangent::In with_slope(In T, In slope) { return {T, slope}; }
 
-// How what passes a face changes, with heat that of heat and the mass that passes, too; friction is linear.
-template <class Heat, class F, class Geometry, class B, class Swept>
-FN auto changed(const tangent::Fields& q, Heat T, In u, In v, In w, const Geometry& g, InByte sides, B b, Swept field, const F& f,
+// How what passes a face changes, with heat that of heat and the mass that passes, too; friction is linear, eddies are what they are.
+template <class Heat, class F, class Geometry, class B, class Swept, class Eddies>
+FN auto changed(const tangent::Fields& q, Heat T, In u, In v, In w, const Geometry& g, InByte sides, B b, Swept field, Eddies nu_t, const F& f,
                 const Steps& steps, const Numbers& n) {
   const Index A = steps.of<F::axis>();
   const Lying side = lying_on(sides, f, A);
   const auto conduct = diffusion<F::axis>(g, f);
-  const Vector friction{conduct(u, f, steps), conduct(v, f, steps), conduct(w, f, steps)};
+  const Vector friction = strain_on<F::axis>(nu_t, g, conduct, u, v, w, f, steps);
   const auto swept = steady(swept_by<F::axis>(field, f));
   const tangent::Flux flux = tangent::through(tangent::rows(q, f, A), g, f, side, fixed(b, n, f - A, f), n, swept);
   const tangent::State all = flux.carried + flux.added;
-  const Vector momentum = plus({all.u.x.slope, all.u.y.slope, all.u.z.slope}, -n.viscosity, friction);
+  const Vector momentum = plus({all.u.x.slope, all.u.y.slope, all.u.z.slope}, -viscosity_on(nu_t, n, f - A, f), friction);
   Values<4 + 2 * present<Heat>> out{{all.p.slope, momentum.x, momentum.y, momentum.z}};
   if constexpr (present<Heat>) {
     const tangent::real mass = tangent::relative(all.p, swept);
-    out.of[4] = (mass * tangent::carried(tangent::row(T, f, A), mass, side)).slope - n.diffusivity * conduct(T.slope, f, steps);
+    out.of[4] = (mass * tangent::carried(tangent::row(T, f, A), mass, side)).slope - diffusivity_on(nu_t, n, f - A, f) * conduct(T.slope, f, steps);
     out.of[5] = all.p.value;
   }
   return out;
@@ -68,7 +68,7 @@ FN void keep_heat(Out T_out, tangent::In T, Index c, const Values<6>& out, real 
 }
 
 TASK derivative(Range range, In p, In u, In v, In w, In p_d, In u_d, In v_d, In w_d, Out p_out, Out u_out, Out v_out, Out w_out
-                OPTIONAL(T) OPTIONAL(T_d) OPTIONAL(T_out), InByte sides OPTIONAL(metrics) OPTIONAL(swept) OPTIONAL(b), In64 slowness OPTIONAL(rate), Numbers numbers) {
+                OPTIONAL(T) OPTIONAL(T_d) OPTIONAL(T_out), InByte sides OPTIONAL(metrics) OPTIONAL(swept) OPTIONAL(b) OPTIONAL(nu_t), In64 slowness OPTIONAL(rate), Numbers numbers) {
   STRIDES(range)
   const Steps steps{X, Y, Z};
   const tangent::Fields q{{p, p_d}, {u, u_d}, {v, v_d}, {w, w_d}};
@@ -76,10 +76,10 @@ TASK derivative(Range range, In p, In u, In v, In w, In p_d, In u_d, In v_d, In 
   const auto g = geometry(metrics, numbers);
   const real slow = real(*slowness);
   const auto change = number(rate);
-  const auto face = CELL(f) { return changed(q, heat, u_d, v_d, w_d, g, sides, b, swept, f, steps, numbers); };
+  const auto face = CELL(f) { return changed(q, heat, u_d, v_d, w_d, g, sides, b, swept, nu_t, f, steps, numbers); };
   constexpr int COUNT = 4 + 2 * present<decltype(T)>;
   balance_cells<COUNT, AXES>(range, face, STORE(c, out) {
-    const real here = compressible(b, numbers, c, c), pseudo = slow * per_step(g, c, {u[c], v[c], w[c]}, here, numbers, swept);
+    const real here = compressible(b, numbers, c, c), pseudo = slow * per_step(g, c, {u[c], v[c], w[c]}, here, numbers, swept, nu_t, steps);
     const real volume = g.volume(c), all = both(pseudo, change, volume);
     const Vector lift = lifted(heat, c, volume, numbers);
     p_out[c] = out.of[0] + pseudo * reciprocal(here) * p_d[c];

@@ -39,14 +39,14 @@ FN Block inverse(Block a) {
 }
 
 // d - A(here, there) D(there)^-1 A(there, here)
-template <int SIDE, class Geometry, class B, class Swept, class Coupling, class Pivot>
-FN void eliminate(Block& d, In u, In v, In w, B b, Swept swept, const Geometry& g, const SweptCell& c, const Steps& steps, const Coupling& coupling,
+template <int SIDE, class Geometry, class B, class Swept, class Eddies, class Coupling, class Pivot>
+FN void eliminate(Block& d, In u, In v, In w, B b, Swept swept, Eddies nu_t, const Geometry& g, const SweptCell& c, const Steps& steps, const Coupling& coupling,
                   const Pivot& pivot, const Numbers& n) {
   if (!earlier(c, SIDE)) return;
   constexpr int x = along(SIDE, 0), y = along(SIDE, 1), z = along(SIDE, 2);
   const auto f = across<SIDE>(g, b, swept, c, steps, n);
   const Index beyond = f.beyond;
-  const Block back = coupled({u[beyond], v[beyond], w[beyond]}, {u[c], v[c], w[c]}, real(-1) * f.area, n.viscosity * f.conductance, f.b, turned(-1, f.swept));
+  const Block back = coupled({u[beyond], v[beyond], w[beyond]}, {u[c], v[c], w[c]}, real(-1) * f.area, viscosity_on(nu_t, n, c, beyond) * f.conductance, f.b, turned(-1, f.swept));
   Block m;
   for (int r = 0; r < 4; ++r) {
     for (int k = 0; k < 4; ++k) {
@@ -61,17 +61,17 @@ FN void eliminate(Block& d, In u, In v, In w, B b, Swept swept, const Geometry& 
 }
 
 TASK invert(Range range, In u, In v, In w, InPrivate<96, Real_coupling> coupling, InOutValuesOf<16, Real_pivot> pivot OPTIONAL(metrics)
-            OPTIONAL(swept) OPTIONAL(b), Sweep sweep, Numbers numbers) {
+            OPTIONAL(swept) OPTIONAL(b) OPTIONAL(nu_t), Sweep sweep, Numbers numbers) {
   STRIDES(range)
   const Steps steps{X, Y, Z};
   const auto g = geometry(metrics, numbers);
   sweep_cells(range, sweep, UP, CELL(c) {
     Block d;
     for (int n = 0; n < 16; ++n) d.of[n] = pivot(c, n);
-    eliminate<0>(d, u, v, w, b, swept, g, c, steps, coupling, pivot, numbers), eliminate<1>(d, u, v, w, b, swept, g, c, steps, coupling, pivot, numbers);
-    eliminate<2>(d, u, v, w, b, swept, g, c, steps, coupling, pivot, numbers), eliminate<3>(d, u, v, w, b, swept, g, c, steps, coupling, pivot, numbers);
+    eliminate<0>(d, u, v, w, b, swept, nu_t, g, c, steps, coupling, pivot, numbers), eliminate<1>(d, u, v, w, b, swept, nu_t, g, c, steps, coupling, pivot, numbers);
+    eliminate<2>(d, u, v, w, b, swept, nu_t, g, c, steps, coupling, pivot, numbers), eliminate<3>(d, u, v, w, b, swept, nu_t, g, c, steps, coupling, pivot, numbers);
 #ifndef PLANAR
-    eliminate<4>(d, u, v, w, b, swept, g, c, steps, coupling, pivot, numbers), eliminate<5>(d, u, v, w, b, swept, g, c, steps, coupling, pivot, numbers);
+    eliminate<4>(d, u, v, w, b, swept, nu_t, g, c, steps, coupling, pivot, numbers), eliminate<5>(d, u, v, w, b, swept, nu_t, g, c, steps, coupling, pivot, numbers);
 #endif
     const Block inverted = inverse(d);
     for (int n = 0; n < 16; ++n) pivot(c, n) = inverted.of[n];

@@ -7,12 +7,12 @@
 #include "factors.h"
 
 // What a face gives to the block of its cell, and the block for the cell beyond
-template <int SIDE, class Geometry, class B, class Swept, class Coupling>
-FN void face(const Fields& q, B b, Swept swept, InByte sides, const Geometry& g, const Cell& c, const Steps& steps, const Numbers& n, Block& own,
+template <int SIDE, class Geometry, class B, class Swept, class Eddies, class Coupling>
+FN void face(const Fields& q, B b, Swept swept, Eddies nu_t, InByte sides, const Geometry& g, const Cell& c, const Steps& steps, const Numbers& n, Block& own,
              const Coupling& coupling) {
   const auto f = across<SIDE>(g, b, swept, c, steps, n);
   const Vector s = f.area, u = q.velocity(c), v = q.velocity(f.beyond);
-  const real half = real(0.5), friction = n.viscosity * f.conductance;
+  const real half = real(0.5), friction = viscosity_on(nu_t, n, c, f.beyond) * f.conductance;
   const int kind = sides[f.beyond];
   Block other{};
   if (kind == INTERIOR || kind == FAR) {
@@ -39,7 +39,7 @@ FN void keep(const Stored& stored, const Cell& c, const Block& m) {
 }
 
 TASK matrix(Range range, In p, In u, In v, In w, OutPrivate<96, Real_coupling> coupling, OutValuesOf<16, Real_pivot> pivot OPTIONAL(own),
-            InByte sides OPTIONAL(metrics) OPTIONAL(swept) OPTIONAL(b), In64 slowness OPTIONAL(rate), Numbers numbers) {
+            InByte sides OPTIONAL(metrics) OPTIONAL(swept) OPTIONAL(b) OPTIONAL(nu_t), In64 slowness OPTIONAL(rate), Numbers numbers) {
   STRIDES(range)
   const Steps steps{X, Y, Z};
   const Fields q{p, u, v, w};
@@ -50,16 +50,16 @@ TASK matrix(Range range, In p, In u, In v, In w, OutPrivate<96, Real_coupling> c
 #ifndef GPU
     asm volatile("" ::: "memory");  // a cell at a time: vectors of so many stores take GCC minutes to find
 #endif
-    const real here = compressible(b, numbers, c, c), pseudo = slow * per_step(g, c, q.velocity(c), here, numbers, swept);
+    const real here = compressible(b, numbers, c, c), pseudo = slow * per_step(g, c, q.velocity(c), here, numbers, swept, nu_t, steps);
     Block block{};
     block.of[0] = pseudo * reciprocal(here);
     add_friction(block, both(pseudo, change, g.volume(c)));
-    face<0>(q, b, swept, sides, g, c, steps, numbers, block, coupling), face<1>(q, b, swept, sides, g, c, steps, numbers, block, coupling);
-    face<2>(q, b, swept, sides, g, c, steps, numbers, block, coupling), face<3>(q, b, swept, sides, g, c, steps, numbers, block, coupling);
+    face<0>(q, b, swept, nu_t, sides, g, c, steps, numbers, block, coupling), face<1>(q, b, swept, nu_t, sides, g, c, steps, numbers, block, coupling);
+    face<2>(q, b, swept, nu_t, sides, g, c, steps, numbers, block, coupling), face<3>(q, b, swept, nu_t, sides, g, c, steps, numbers, block, coupling);
 #ifdef PLANAR
     for (int n = 0; n < 16; ++n) coupling(c, block_of(4) + n) = 0, coupling(c, block_of(5) + n) = 0;
 #else
-    face<4>(q, b, swept, sides, g, c, steps, numbers, block, coupling), face<5>(q, b, swept, sides, g, c, steps, numbers, block, coupling);
+    face<4>(q, b, swept, nu_t, sides, g, c, steps, numbers, block, coupling), face<5>(q, b, swept, nu_t, sides, g, c, steps, numbers, block, coupling);
 #endif
     keep(pivot, c, block), keep(own, c, block);
   });

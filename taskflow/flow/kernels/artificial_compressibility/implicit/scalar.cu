@@ -9,18 +9,18 @@
 struct Gate {
   real outwards, conducted;
 };
-template <class Swept>
-FN Gate gate(const Across<Swept>& f, In u, In v, In w, Index c, const Numbers& n) {
+template <class Swept, class Eddies>
+FN Gate gate(const Across<Swept>& f, In u, In v, In w, Eddies nu_t, Index c, const Numbers& n) {
   const Vector mean{u[c] + u[f.beyond], v[c] + v[f.beyond], w[c] + w[f.beyond]};
-  return {relative(real(0.5) * dot(f.area, mean), f.swept), n.diffusivity * f.conductance};
+  return {relative(real(0.5) * dot(f.area, mean), f.swept), diffusivity_on(nu_t, n, c, f.beyond) * f.conductance};
 }
 
 // What a face gives to a cell's own coefficient; T beyond a side is `T` times that inside.
-template <int SIDE, class Geometry, class B, class Swept, class Carry>
-FN real give(In u, In v, In w, In T, B b, Swept field, InByte sides, const Geometry& g, const Cell& c, const Steps& steps, const Numbers& n,
+template <int SIDE, class Geometry, class B, class Swept, class Eddies, class Carry>
+FN real give(In u, In v, In w, In T, B b, Swept field, Eddies nu_t, InByte sides, const Geometry& g, const Cell& c, const Steps& steps, const Numbers& n,
              const Carry& carry) {
   const auto f = across<SIDE>(g, b, field, c, steps, n);
-  const Gate face = gate(f, u, v, w, c, n);
+  const Gate face = gate(f, u, v, w, nu_t, c, n);
   const int kind = sides[f.beyond];
   const real coming = kind == CLOSED ? real(0) : least_zero(-face.outwards), spared = 1 - T[f.beyond];
   carry(c, SIDE) = kind == INTERIOR ? -(coming + face.conducted) : real(0);
@@ -29,47 +29,47 @@ FN real give(In u, In v, In w, In T, B b, Swept field, InByte sides, const Geome
 }
 
 TASK scalar_matrix(Range range, In u, In v, In w, In T, OutPrivate<7, Real_carry> carry, Out pivot, InByte sides OPTIONAL(metrics)
-                   OPTIONAL(swept) OPTIONAL(b), In64 slowness OPTIONAL(rate), Numbers numbers) {
+                   OPTIONAL(swept) OPTIONAL(b) OPTIONAL(nu_t), In64 slowness OPTIONAL(rate), Numbers numbers) {
   STRIDES(range)
   const Steps steps{X, Y, Z};
   const auto g = geometry(metrics, numbers);
   const real slow = real(*slowness);
   const auto change = number(rate);
   for_cells(range, CELL(c) {
-    const real pseudo = slow * per_step(g, c, {u[c], v[c], w[c]}, compressible(b, numbers, c, c), numbers, swept);
+    const real pseudo = slow * per_step(g, c, {u[c], v[c], w[c]}, compressible(b, numbers, c, c), numbers, swept, nu_t, steps);
     real own = both(pseudo, change, g.volume(c));
-    own += give<0>(u, v, w, T, b, swept, sides, g, c, steps, numbers, carry) + give<1>(u, v, w, T, b, swept, sides, g, c, steps, numbers, carry);
-    own += give<2>(u, v, w, T, b, swept, sides, g, c, steps, numbers, carry) + give<3>(u, v, w, T, b, swept, sides, g, c, steps, numbers, carry);
+    own += give<0>(u, v, w, T, b, swept, nu_t, sides, g, c, steps, numbers, carry) + give<1>(u, v, w, T, b, swept, nu_t, sides, g, c, steps, numbers, carry);
+    own += give<2>(u, v, w, T, b, swept, nu_t, sides, g, c, steps, numbers, carry) + give<3>(u, v, w, T, b, swept, nu_t, sides, g, c, steps, numbers, carry);
 #ifdef PLANAR
     carry(c, 4) = 0, carry(c, 5) = 0;
 #else
-    own += give<4>(u, v, w, T, b, swept, sides, g, c, steps, numbers, carry) + give<5>(u, v, w, T, b, swept, sides, g, c, steps, numbers, carry);
+    own += give<4>(u, v, w, T, b, swept, nu_t, sides, g, c, steps, numbers, carry) + give<5>(u, v, w, T, b, swept, nu_t, sides, g, c, steps, numbers, carry);
 #endif
     carry(c, 6) = own, pivot[c] = own;
   });
 }
 
 // A(here, there) D(there)^-1 A(there, here)
-template <int SIDE, class Geometry, class B, class Swept, class Carry>
-FN real eliminated(In u, In v, In w, B b, Swept field, const Geometry& g, const SweptCell& c, const Steps& steps, const Carry& carry, In pivot,
+template <int SIDE, class Geometry, class B, class Swept, class Eddies, class Carry>
+FN real eliminated(In u, In v, In w, B b, Swept field, Eddies nu_t, const Geometry& g, const SweptCell& c, const Steps& steps, const Carry& carry, In pivot,
                    const Numbers& n) {
   if (!earlier(c, SIDE)) return 0;
   const auto f = across<SIDE>(g, b, field, c, steps, n);
-  const Gate face = gate(f, u, v, w, c, n);
+  const Gate face = gate(f, u, v, w, nu_t, c, n);
   return carry(c, SIDE) * pivot[f.beyond] * -(least_zero(face.outwards) + face.conducted);
 }
 
-TASK scalar_invert(Range range, In u, In v, In w, InPrivate<7, Real_carry> carry, InOut pivot OPTIONAL(metrics) OPTIONAL(swept) OPTIONAL(b),
-                   Sweep sweep, Numbers numbers) {
+TASK scalar_invert(Range range, In u, In v, In w, InPrivate<7, Real_carry> carry, InOut pivot OPTIONAL(metrics) OPTIONAL(swept) OPTIONAL(b)
+                   OPTIONAL(nu_t), Sweep sweep, Numbers numbers) {
   STRIDES(range)
   const Steps steps{X, Y, Z};
   const auto g = geometry(metrics, numbers);
   sweep_cells(range, sweep, UP, CELL(c) {
     real d = pivot[c];
-    d -= eliminated<0>(u, v, w, b, swept, g, c, steps, carry, pivot, numbers) + eliminated<1>(u, v, w, b, swept, g, c, steps, carry, pivot, numbers);
-    d -= eliminated<2>(u, v, w, b, swept, g, c, steps, carry, pivot, numbers) + eliminated<3>(u, v, w, b, swept, g, c, steps, carry, pivot, numbers);
+    d -= eliminated<0>(u, v, w, b, swept, nu_t, g, c, steps, carry, pivot, numbers) + eliminated<1>(u, v, w, b, swept, nu_t, g, c, steps, carry, pivot, numbers);
+    d -= eliminated<2>(u, v, w, b, swept, nu_t, g, c, steps, carry, pivot, numbers) + eliminated<3>(u, v, w, b, swept, nu_t, g, c, steps, carry, pivot, numbers);
 #ifndef PLANAR
-    d -= eliminated<4>(u, v, w, b, swept, g, c, steps, carry, pivot, numbers) + eliminated<5>(u, v, w, b, swept, g, c, steps, carry, pivot, numbers);
+    d -= eliminated<4>(u, v, w, b, swept, nu_t, g, c, steps, carry, pivot, numbers) + eliminated<5>(u, v, w, b, swept, nu_t, g, c, steps, carry, pivot, numbers);
 #endif
     pivot[c] = 1 / d;
   });

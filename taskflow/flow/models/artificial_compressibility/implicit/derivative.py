@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.models.artificial_compressibility.equations import LINES, SHORT, Numbers
-from taskflow.flow.models.artificial_compressibility.stage import AROUND, BESIDE, FLOW, METRICS, SWEPT
+from taskflow.flow.models.artificial_compressibility.stage import AROUND, BESIDE, EDDIES, FLOW, METRICS, SWEPT
 from taskflow.runtime.tasks import Components, Read, ReadByte, Scalar, Write, task
 
 TEXTS = KERNELS / "artificial_compressibility" / "implicit"
@@ -16,11 +16,11 @@ OUT = Components(p_out=Write, u_out=Write, v_out=Write, w_out=Write)
 @task(kernel=TEXTS / "derivative.cu")
 def derivative(
     flow: FLOW, direction: DIRECTION, out: OUT, heat: HEAT, sides: ReadByte[BESIDE], metrics: METRICS, swept: SWEPT,
-    b: Read[SHORT] | None,
+    b: Read[SHORT] | None, nu_t: EDDIES,
     *, slowness: Scalar, rate: Scalar | None, numbers: Numbers,
 ) -> None:  # fmt: skip
     """out = (V G / dtau + V P rate) d + dR/dQ d, G = diag(1/b, 1, 1, 1, 1), P = diag(0, 1, 1, 1, 1): R is the sum of
     the fluxes out of a cell, with `heat` less V times its lift, dtau a step of pseudo-time with the CFL number
     1 / `slowness`, `rate` that of real time. Ghost values of d are those of a side without velocity, pressure and free
-    stream: how ghost values of the flow change.
+    stream: how ghost values of the flow change. nu_t does not change.
     """

@@ -14,7 +14,7 @@ from taskflow.errors import RunFailed
 from taskflow.flow.models.artificial_compressibility.equations import SHORT, Numbers
 from taskflow.flow.models.artificial_compressibility.implicit.derivative import TEXTS
 from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, PIVOT
-from taskflow.flow.models.artificial_compressibility.stage import METRICS, SWEPT
+from taskflow.flow.models.artificial_compressibility.stage import EDDIES, METRICS, SWEPT
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Components, Read, Reduce, Sweep, Swept, Write, task
 
@@ -28,7 +28,8 @@ DOWN = Components(p=FALLING, u=FALLING, v=FALLING, w=FALLING)
 @task(kernel=TEXTS / "invert.cu")
 def invert(
     velocity: Components(u=Read[SHORT], v=Read[SHORT], w=Read[SHORT]), coupling: Read.private * COUPLING,
-    pivot: RISING.any * PIVOT, metrics: METRICS, swept: SWEPT, b: Read[SHORT] | None, *, sweep: Sweep, numbers: Numbers,
+    pivot: RISING.any * PIVOT, metrics: METRICS, swept: SWEPT, b: Read[SHORT] | None, nu_t: EDDIES,
+    *, sweep: Sweep, numbers: Numbers,
 ) -> None:  # fmt: skip
     """pivot = D^-1, from that of the matrix; its first number is infinite where that is singular, its pivots being
     further apart than 1e12.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from taskflow.flow.models.artificial_compressibility.equations import SHORT, Numbers
 from taskflow.flow.models.artificial_compressibility.implicit.derivative import TEXTS
-from taskflow.flow.models.artificial_compressibility.stage import BESIDE, METRICS, SWEPT
+from taskflow.flow.models.artificial_compressibility.stage import BESIDE, EDDIES, METRICS, SWEPT
 from taskflow.runtime.tasks import Components, Read, ReadByte, Scalar, Write, task
 
 COUPLING, PIVOT = 96, 16
@@ -22,7 +22,7 @@ def place(side: int) -> int:
 def matrix(
     flow: Components(p=Read[SHORT], u=Read[SHORT], v=Read[SHORT], w=Read[SHORT]), coupling: Write.private * COUPLING,
     pivot: Write.any * PIVOT, own: Write.private * PIVOT | None, sides: ReadByte[BESIDE], metrics: METRICS,
-    swept: SWEPT, b: Read[SHORT] | None,
+    swept: SWEPT, b: Read[SHORT] | None, nu_t: EDDIES,
     *, slowness: Scalar, rate: Scalar | None, numbers: Numbers,
 ) -> None:  # fmt: skip
     """The blocks of V G / dtau + V P rate + dR_1/dQ, see `derivative`: R_1 has fluxes of first order, whose |A| does
@@ -30,6 +30,7 @@ def matrix(
 
         coupling: (A_beyond - G |A|) / 2 - viscosity |S|^2 / V,     pivot: sums of (A + G |A|) / 2 + viscosity |S|^2 / V
 
-    `own` has the pivot, too. On sides nothing is coupled. There the pivot has what is given: no velocity on walls and
-    inflows, no pressure at outflows, nothing of a free stream.
+    with the viscosity on faces, but without the transposed gradient that eddies add. `own` has the pivot, too. On sides
+    nothing is coupled. There the pivot has what is given: no velocity on walls and inflows, no pressure at outflows,
+    nothing of a free stream.
     """

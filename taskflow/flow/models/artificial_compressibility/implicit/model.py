@@ -15,6 +15,7 @@ from functools import cached_property, partial
 from typing import Any, ClassVar, Literal
 
 from taskflow.flow.boundaries.boundary import Value, impose
+from taskflow.flow.models.artificial_compressibility import eddies
 from taskflow.flow.models.artificial_compressibility.dual_time import CHANGE
 from taskflow.flow.models.artificial_compressibility.equations import Passive
 from taskflow.flow.models.artificial_compressibility.ghosts import ghosts_of_flow
@@ -65,6 +66,7 @@ class ImplicitCompressibility(ArtificialCompressibility):
     def fields(self) -> dict[str, Location]:
         """The state and the next one, a right-hand side, an update, and a vector with ghost values."""
         names = [*self.state, *AFTER, *RIGHT, *UPDATE, *BEFORE, *(self.real.fields(self.state) if self.real else [])]
+        names += eddies.fields(self.turbulence)
         if self.carried:
             names += [*(f"{name}_new" for name in self.carried), *passive.WORK]
         return dict.fromkeys([*names, *self.constants, *(["b"] if self.method.local else [])], "c")

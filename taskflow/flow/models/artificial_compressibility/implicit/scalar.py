@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from taskflow.flow.models.artificial_compressibility.equations import SHORT, Numbers
 from taskflow.flow.models.artificial_compressibility.implicit.derivative import TEXTS
-from taskflow.flow.models.artificial_compressibility.stage import BESIDE, METRICS, SWEPT
+from taskflow.flow.models.artificial_compressibility.stage import BESIDE, EDDIES, METRICS, SWEPT
 from taskflow.runtime.regions import Box, Triple
 from taskflow.runtime.tasks import (
     Components,
@@ -38,7 +38,8 @@ RISING, FALLING = Swept["up"], Swept["down"]
 @task(kernel=TEXT)
 def scalar_matrix(
     velocity: VELOCITY, T: Read[SHORT], carry: Write.private * CARRY, pivot: Write, sides: ReadByte[BESIDE],
-    metrics: METRICS, swept: SWEPT, b: Read[SHORT] | None, *, slowness: Scalar, rate: Scalar | None, numbers: Numbers,
+    metrics: METRICS, swept: SWEPT, b: Read[SHORT] | None, nu_t: EDDIES,
+    *, slowness: Scalar, rate: Scalar | None, numbers: Numbers,
 ) -> None:  # fmt: skip
     """The coefficients of a scalar with `numbers.diffusivity`, and a cell's own ones in `pivot`. In ghost cells beyond
     sides T has what one would be there if it were one inside, and everything given were 0.
@@ -48,7 +49,7 @@ def scalar_matrix(
 @task(kernel=TEXT)
 def scalar_invert(
     velocity: VELOCITY, carry: Read.private * CARRY, pivot: RISING, metrics: METRICS, swept: SWEPT,
-    b: Read[SHORT] | None, *, sweep: Sweep, numbers: Numbers,
+    b: Read[SHORT] | None, nu_t: EDDIES, *, sweep: Sweep, numbers: Numbers,
 ) -> None:  # fmt: skip
     """pivot = D^-1, from that of the matrix."""
 

@@ -1,0 +1,102 @@
+"""Eddy viscosities on charts: those of `taskflow.flow.turbulence`, from the velocity gradient in the centres of cells.
+
+    grad q = sum over the faces of a cell of S (q + q_beyond) / (2 V),    Delta = V^(1/3)
+
+Gauss' theorem with means on faces: exact for linear functions where all cells are one parallelepiped, of second order
+on smooth grids. nu_t is 0 on walls, and has no gradient across other sides. In a step of real time it is that of the
+velocity with which the step begins, which is extrapolated to its end from the two levels before: as exact in time as
+the scheme, and what is marched within a step has one viscosity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, ClassVar
+
+from taskflow.flow.boundaries.boundary import Mirror, mirror
+from taskflow.flow.kernels import KERNELS
+from taskflow.flow.models.artificial_compressibility.equations import PLANE_SHORT, SHORT
+from taskflow.flow.turbulence.eddy_viscosity import Smagorinsky, Turbulence, Vreman, Wale
+from taskflow.runtime.tasks import Components, Launch, Read, Roles, Stencil, Task, Write, task
+
+if TYPE_CHECKING:
+    from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
+
+TEXT = KERNELS / "artificial_compressibility" / "eddies.cu"
+FILTER = "filter_square"
+"""The field of squares of the filter's width, Delta^2, which no program writes."""
+VELOCITY = Components(u=Read[SHORT], v=Read[SHORT], w=Read[SHORT])
+METRICS = Read[SHORT] * 10
+
+
+@dataclass(frozen=True)
+class Around:
+    """Which neighbours a gradient reads: all six."""
+
+
+class AroundInPlane(Around):
+    """Charts one cell thick along z: nothing changes along that."""
+
+    defines: ClassVar[tuple[str, ...]] = ("PLANAR",)
+    stencils: ClassVar[Mapping[str, Stencil]] = MappingProxyType(dict.fromkeys(("u", "v", "w", "metrics"), PLANE_SHORT))
+
+
+@dataclass(frozen=True)
+class Eddies:
+    """The constant of a model: of Smagorinsky and WALE its square."""
+
+    constant: float
+    around: Around = Around()
+
+
+@task(kernel=TEXT)
+def smagorinsky_on_charts(
+    velocity: VELOCITY, metrics: METRICS, filter_square: Read, nu_t: Write, *, eddies: Eddies
+) -> None:
+    """nu_t = constant filter_square (2 S_ij S_ij)^(1/2)."""
+
+
+@task(kernel=TEXT)
+def wale_on_charts(
+    velocity: VELOCITY, metrics: METRICS, filter_square: Read, nu_t: Write, *, eddies: Eddies
+) -> None:
+    """nu_t = constant filter_square (Sd_ij Sd_ij)^(3/2) / ((S_ij S_ij)^(5/2) + (Sd_ij Sd_ij)^(5/4))."""
+
+
+@task(kernel=TEXT)
+def vreman_on_charts(velocity: VELOCITY, metrics: METRICS, nu_t: Write, *, eddies: Eddies) -> None:
+    """nu_t = constant (B / (alpha_ij alpha_ij))^(1/2), alpha being the gradient, and B the sum of the squares of the
+    minors of (q_behind - q_before) / 2 along the lines of the grid.
+    """
+
+
+def eddy_viscosity(model: ArtificialCompressibility, f: Roles, turbulence: Turbulence) -> Iterator[Launch]:
+    """nu_t, with its ghost values beyond sides, of the present velocity, whose ghost values are filled."""
+    kind, around = turbulence.model, AroundInPlane() if model.planar else Around()
+    velocity = (f.u, f.v, f.w)
+    if isinstance(kind, Vreman):
+        eddies = Eddies(kind.constant, around)
+        yield vreman_on_charts(velocity, f.metrics, f.nu_t, over=model.cells, eddies=eddies)
+    else:
+        chosen, eddies = _of_width(kind), Eddies(kind.constant**2, around)
+        yield chosen(velocity, f.metrics, f[FILTER], f.nu_t, over=model.cells, eddies=eddies)
+    for side in model.sides:
+        on_side = Mirror(-1.0 if side.kind == "wall" else 1.0, 0.0)
+        for face, ghosts in side.layers.items():
+            yield mirror(f.nu_t, over=ghosts, on=face, mirror=on_side)
+
+
+def _of_width(kind: Smagorinsky | Wale) -> Task:
+    return smagorinsky_on_charts if isinstance(kind, Smagorinsky) else wale_on_charts
+
+
+def fields(turbulence: Turbulence | None) -> tuple[str, ...]:
+    """What a model has besides: nu_t."""
+    return ("nu_t",) if turbulence else ()
+
+
+def constants(turbulence: Turbulence | None) -> tuple[str, ...]:
+    """What no program writes: the filter of models that have one."""
+    return (FILTER,) if turbulence and not isinstance(turbulence.model, Vreman) else ()
