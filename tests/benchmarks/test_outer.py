@@ -5,7 +5,9 @@ import json
 import pytest
 
 from taskflow.benchmarks.artificial_compressibility.goals import of_outer
+from taskflow.benchmarks.artificial_compressibility.march import Flow
 from taskflow.benchmarks.artificial_compressibility.shares import used
+from taskflow.benchmarks.artificial_compressibility.ssspnt import Box
 
 PARTS = (
     "matrix", "factors", "solves", "derivative", "sums", "vectors", "residual", "update", "ghosts", "messages", "rest",
@@ -51,6 +53,13 @@ def test_of_vectors_those_count_that_are_there():
     assert used("products", "vectors", 12, taken=3, present=6) * whole == pytest.approx(2 * 6)
     assert used("combined", "vectors", 12, taken=3, present=6) * whole == pytest.approx(3)
     assert (used("forward", "coupling", 12, 3, 6), used("matrix", "coupling", 12, 3, 6)) == (0.5, 1)
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+def test_there_are_cases_in_both_precisions(precision):
+    assert Box((8, 8, 8)).case(precision).machine.precision == precision
+    case = Flow("channel", "gmres", "hyperplanes").of((48, 8, 8), precision)
+    assert (case.machine.precision, case.own.linear.ordering) == (precision, "hyperplanes")
 
 
 def test_goals_know_their_rows():
