@@ -122,6 +122,10 @@ class Estimate:
         for averaged in sim.averaged.values():
             start = {**start, averaged.begin: ()}
             programs = {**programs, averaged.sample: (SHARE,)}
+        if sim.particles is not None:
+            carrying = sim.particles.carrying
+            sampled = {program: () for each in sim.particles.series for program in each.sampled}
+            programs = {**programs, carrying: tuple(carrying.scalars(1.0, 1.0)), **sampled}
         mapper = Mapper(sim.case.machine.overlap, debug=debug)
         return prove(sim.partition, programs, mapper, hardware, start=start)
 

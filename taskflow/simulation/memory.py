@@ -107,6 +107,10 @@ class Needs:
         for n, programs in enumerate(recorded):
             then |= {one: [other] for one, other in pairwise(programs)}
             then[programs[-1]] = [model.step, *first[n + 1 :]]
+        if self.sim.particles is not None:
+            carrying = self.sim.particles.carrying
+            then = {one: [carrying if each is model.step else each for each in others] for one, others in then.items()}
+            then[carrying] = [model.step]
         return then
 
     @property

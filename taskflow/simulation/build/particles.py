@@ -1,0 +1,38 @@
+"""The particles of a case: their fields, what is sampled at them, and their groups of the store."""
+
+from __future__ import annotations
+
+from taskflow.errors import BadInput
+from taskflow.flow import StaggeredGrid
+from taskflow.flow.measures.particles import Carrying, Extent, ParticleFields, Sampling
+from taskflow.flow.model import VELOCITY, FlowModel
+from taskflow.output import of_particles
+from taskflow.runtime.regions import Partition
+from taskflow.simulation.build.system import System
+from taskflow.simulation.case import Case
+from taskflow.simulation.case.particles import MOST
+from taskflow.simulation.particles import ParticleSeries, Transport
+
+
+def transport(case: Case, grid: StaggeredGrid, system: System, partition: Partition) -> Transport:
+    """All particles of a case, on the blocks of a partition. Raises BadInput where they have more slots than can be
+    counted.
+    """
+    model, metadata = system.model, system.metadata
+    assert isinstance(model, FlowModel), "other models refuse the table"
+    extent, series = Extent.of(grid, model.boundaries), []
+    for number, table in enumerate(case.particles, start=1):
+        if table.total * len(partition) > MOST:
+            raise BadInput(
+                f"particles[{number}]: {table.total} particles on {len(partition)} blocks, each of which has room for all,"
+                f" are more than {MOST}; give fewer particles or machine.blocks"
+            )
+        fields = ParticleFields(table.name, table.total, partition)
+        names = (*VELOCITY, *(table.fields or ()))
+        about = extent, model.boundaries, grid
+        sampled = tuple(Sampling(fields, name, metadata[name].location, *about) for name in names)
+        periods = [length if around else None for length, around in zip(extent.length, extent.periodic, strict=True)]
+        described = of_particles(table.name, table.total, {name: metadata[name] for name in names}, periods)
+        series.append(ParticleSeries(table, fields, sampled, described))
+    carrying = Carrying(tuple(each.fields for each in series), extent, model.boundaries, grid)
+    return Transport(tuple(series), carrying)
