@@ -32,7 +32,7 @@ def between(grid: StaggeredGrid, axis: int, x: np.ndarray, *, faces: bool, beyon
     if grid.uniform[axis]:
         first, part = np.where(share < 0.5, cells - 1, cells), np.where(share < 0.5, share + 0.5, share - 0.5)
     else:
-        places = grid.coordinates("corner", axis, -1, grid.cells[axis] + 2)
+        places = grid.coordinates("corner", axis, -3, grid.cells[axis] + 4)[2:-2]  # as many as kernels know: to the bit
         centres = 0.5 * (places[:-1] + places[1:])  # from that of cell -1 on
         first = np.where(x < centres[cells + 1], cells - 1, cells)
         part = (x - centres[first + 1]) / (centres[first + 2] - centres[first + 1])

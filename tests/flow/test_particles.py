@@ -1,0 +1,171 @@
+"""Particles: the kernels against the reference, the order of the reference on exact flows, what sampling finds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from taskflow.flow import StaggeredGrid
+from taskflow.flow.boundaries.boundary import ConvectiveOutflow, Wall
+from taskflow.flow.measures.particles import Carrying, Extent, ParticleFields, Sampling, carry, carry_between, sample
+from taskflow.flow.reference.particles import carried, contained, inside, linear
+from taskflow.runtime.machine.device import cpu, gpu
+from taskflow.runtime.machine.kernel.kernel import cuda_text
+from taskflow.runtime.machine.mapper import Mapper
+from taskflow.runtime.machine.threads import run_threads
+from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
+from tests.test_gpu_texts import messages
+
+CELLS = (7, 4, 6)
+UNEVEN = (0.3, 0.5, 0.6, 0.9, 1.0, 1.2, 1.5, 2.0)
+COUNT = 300
+WALLS = {f"{axis}_{end}": Wall() for axis in "xyz" for end in ("min", "max")}
+
+
+def grid(periodic=(True, False, False), edges=None) -> StaggeredGrid:
+    return StaggeredGrid(CELLS, (1.7, 0.7, 1.3), (0.3, -0.2, 0.1), periodic, (edges, None, None))
+
+
+def velocities(staggered: StaggeredGrid, dtype: str) -> list[np.ndarray]:
+    """Random ones with a ghost layer, repeated where the grid is periodic."""
+    random, ways = np.random.default_rng(1), staggered.periodic[::-1]
+    inner = [random.uniform(-1, 1, [n + (0 if way else 2) for n, way in zip(CELLS[::-1], ways, strict=True)]) for _ in "uvw"]
+    return [np.pad(q, [(int(way),) * 2 for way in ways], mode="wrap").astype(dtype) for q in inner]
+
+
+def random_places(staggered: StaggeredGrid, count: int = COUNT) -> np.ndarray:
+    low, high = (np.array([staggered.faces(axis)[end] for axis in range(3)]) for end in (0, -1))
+    return np.random.default_rng(2).uniform(low, high, (count, 3))
+
+
+def by_kernel(staggered, velocity, places, before, steps, device, boundaries=WALLS):
+    """The places and velocities after some steps (dt, ratio), and u sampled there at last, in one block."""
+    space = FieldSpace(Field(name, velocity[0].dtype.str[1:], at) for name, at in zip("uvw", ("fx", "fy", "fz"), strict=True))
+    sides = {face: side for face, side in boundaries.items() if not staggered.periodic["xyz".index(face[0])]}
+    flow = Partition(Region(Box.of(CELLS), space, staggered.periodic), (1, 1, 1))
+    fields = ParticleFields("dye", len(places), flow)
+    extent = Extent.of(staggered, sides)
+    carrying = Carrying((fields,), extent, sides, staggered)
+    sampling = Sampling(fields, "u", "fx", extent, sides, staggered)
+
+    def job(shard):
+        whole = Box.of(CELLS).grow(1)
+        own = shard.partition.own_of(0)[0]
+        shard.write({name: q[own.slices(whole.lo)] for name, q in zip("uvw", velocity, strict=True)}, own)
+        slots = shard.read(fields.number)
+        for role, values in ((fields.position, places), (fields.before, before)):
+            padded = np.zeros((slots.size, 3))
+            padded[: len(places)] = values
+            shard.write({role: padded.reshape(slots.shape[1], -1, 3).swapaxes(1, 2)[None]})
+        shard.write({fields.number: (np.arange(slots.size) < len(places)).astype(float).reshape(slots.shape)})
+        for dt, ratio in steps:
+            shard.run(carrying, **carrying.scalars(dt, ratio))
+        shard.run(sampling)
+        read = (shard.read(role)[0] for role in (fields.position, fields.before))
+        rows = [values.swapaxes(1, 2).reshape(-1, 3)[: len(places)] for values in read]
+        return (*rows, *(shard.read(role).ravel()[: len(places)] for role in (fields.value, fields.number)))
+
+    return run_threads(replace(flow, beside=(fields.partition,)), job, device, Mapper("none"))[0]
+
+
+@pytest.mark.parametrize("device", ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
+@pytest.mark.parametrize(("periodic", "edges", "dtype"), [
+    ((True, False, False), None, "f4"), ((False, True, True), UNEVEN, "f8"), ((True, False, True), UNEVEN, "f4"),
+])  # fmt: skip
+def test_kernels_have_the_bits_of_the_reference(periodic, edges, dtype, device):
+    staggered = grid(periodic, edges)
+    velocity, places = velocities(staggered, dtype), random_places(staggered)
+    before = np.random.default_rng(3).uniform(-1, 1, places.shape)
+    before[::7] = np.nan
+    steps = [(0.11, 0.8), (0.07, 0.07 / 0.11), (0.4, 4.0)]
+    found, last, sampled, numbers = by_kernel(
+        staggered, velocity, places, before, steps, gpu() if device == "gpu" else cpu(2)
+    )
+    exact = [q.astype("f8") for q in velocity]
+    for dt, ratio in steps:
+        places, before = carried(staggered, exact, places, before, dt, ratio)
+    np.testing.assert_array_equal(found, places)
+    np.testing.assert_array_equal(last, before)
+    np.testing.assert_array_equal(sampled, linear(staggered, exact[0], 0, places))
+    assert (numbers == 1).all()
+
+
+def test_particles_end_beyond_open_sides_and_where_the_flow_is_no_number():
+    staggered = grid((False, True, True))
+    velocity = [np.full([n + 2 for n in CELLS[::-1]], speed) for speed in (0.4, 0.0, 0.0)]
+    velocity[2][:, 0] = velocity[2][:, 1] = np.nan
+    places = np.array([[1.9, 0.2, 0.5], [1.4, 0.2, 0.5], [0.5, -0.19, 0.5]])
+    sides = {"x_min": Wall(), "x_max": ConvectiveOutflow()}
+    found, _, sampled, numbers = by_kernel(
+        staggered, velocity, places, np.full((3, 3), np.nan), [(0.5, 0.0)], cpu(1), sides
+    )
+    np.testing.assert_array_equal(found, [[np.nan] * 3, [1.4 + 0.5 * 0.4, 0.2, 0.5], [np.nan] * 3])
+    assert numbers.tolist() == [0, 1, 0]
+    np.testing.assert_allclose(sampled, [np.nan, 0.4, np.nan], rtol=1e-15)
+
+
+def test_walls_mirror_and_periods_go_round():
+    staggered = grid((True, False, False))
+    np.testing.assert_allclose(contained(staggered, 0, np.array([0.2, 2.0, 2.1, 1.0]), (False, False)), [1.9, 0.3, 0.4, 1])
+    np.testing.assert_allclose(contained(staggered, 1, np.array([-0.3, 0.6, 9.0]), (False, False)), [-0.1, 0.4, -0.2])
+    assert (contained(staggered, 0, np.array([np.nextafter(0.3, 0)]), (False, False)) < 2.0).all()
+
+
+@pytest.mark.parametrize("edges", [None, UNEVEN])
+def test_the_host_and_the_kernels_find_a_place_in_the_same_cell(edges):
+    """Whoever is handed over is taken by one block, and by that whose cells the kernel means."""
+    staggered = grid((True, True, True), edges)
+    extent = Extent.of(staggered, {})
+    places = np.concatenate([random_places(staggered), np.stack([staggered.faces(0)[:-1]] * 3, axis=1)])
+    expected = np.stack([inside(staggered, axis, places[:, axis])[0] for axis in range(3)], axis=1)
+    np.testing.assert_array_equal(extent.numbers(places), expected)
+
+
+def steady(n: int, flow) -> tuple[StaggeredGrid, list[np.ndarray]]:
+    """A steady flow u, v of x and y in a periodic square of 2 pi, on n x n cells, with ghost layers."""
+    staggered = StaggeredGrid((n, n, 1), (2 * np.pi, 2 * np.pi, 1.0), periodic=(True, True, True))
+    around = Box.of((n, n, 1)).grow(1)
+    fields = []
+    for axis, at in enumerate(("fx", "fy", "fz")):
+        x, y, z = staggered.points(at, around)
+        fields.append(np.broadcast_to(flow(x, y)[axis], np.broadcast_shapes(x.shape, y.shape, z.shape)))
+    return staggered, fields
+
+
+def followed(staggered, velocity, places, end: float, steps: int) -> np.ndarray:
+    before = np.full_like(places, np.nan)
+    for step in range(steps):
+        places, before = carried(staggered, velocity, places, before, end / steps, float(step > 0))
+    return places
+
+
+def test_a_rotating_body_is_followed_in_second_order_of_time():
+    """A turn leads back but for 5/12 dt^2 of the way, by which Adams-Bashforth is late; linear velocities are exact."""
+    staggered, velocity = steady(8, lambda x, y: (np.pi - y, x - np.pi, 0.0))
+    start, way = np.array([[np.pi + 1.2, np.pi, 0.5]]), 2 * np.pi * 1.2
+    for steps in (60, 120):
+        late = np.linalg.norm(followed(staggered, velocity, start, 2 * np.pi, steps) - start)
+        assert late == pytest.approx(5 / 12 * (2 * np.pi / steps) ** 2 * way, rel=0.05)
+
+
+def test_orbits_of_vortices_are_closed_in_second_order():
+    """The stream function sin x sin y stays what it was, for steps and cells that are halved together."""
+    start = np.array([[1.0, 1.3, 0.5], [2.2, 0.6, 0.5], [4.2, 1.0, 0.5]])
+    errors = []
+    for n in (16, 32, 64):
+        staggered, velocity = steady(n, lambda x, y: (np.sin(x) * np.cos(y), -np.cos(x) * np.sin(y), 0.0))
+        x, y, _ = followed(staggered, velocity, start, 8.0, 2 * n).T
+        errors.append(np.abs(np.sin(x) * np.sin(y) - np.sin(start[:, 0]) * np.sin(start[:, 1])).max())
+    assert errors[-1] < 2e-3
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.3)
+    assert np.log2(errors[1] / errors[2]) == pytest.approx(2.0, abs=0.2)
+
+
+@pytest.mark.parametrize("precision", ["f4", "f8"])
+def test_kernels_compile_for_gpus(precision):
+    velocity = dict.fromkeys("uvw", precision) if precision == "f4" else {}
+    tasks = (carry.precise(velocity), carry_between.precise(velocity), sample.precise({"q": "f4"} if velocity else {}))
+    for task in tasks:
+        assert messages(cuda_text(task, np.dtype("f8"))) == "", task.name
