@@ -83,8 +83,8 @@ def _export_points(ds: xr.Dataset, folder: Path, name: str) -> Path:
         record = ds.isel(time=n).load()
         points = np.stack([record[axis].values for axis in "xyz"], axis=-1)
         there = np.isfinite(points[:, 0])
-        values = {str(key): field.values[there] for key, field in record.data_vars.items() if field.dims == ("particle",)}
-        values["particle"] = record["particle"].values[there]
+        sampled = {"particle": record["particle"], **record.data_vars}
+        values = {str(key): field.values[there] for key, field in sampled.items() if field.dims == ("particle",)}
         files.append((time, f"{name}_{n:06}.vtp"))
         write_polydata(folder / files[-1][1], points[there], np.zeros((0, 3), int), values)
     return collect(folder / f"{name}.pvd", files)

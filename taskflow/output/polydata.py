@@ -1,5 +1,4 @@
-"""Surfaces of triangles, and points, as VTK PolyData (.vtp), which ParaView opens, with raw data at the end of the file.
-"""
+"""Surfaces of triangles, and points, as VTK PolyData (.vtp), which ParaView opens, with raw data at the file's end."""
 
 from __future__ import annotations
 

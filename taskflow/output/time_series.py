@@ -87,9 +87,9 @@ def of_particles(
     """
     described: dict[str, Attributes] = {}
     for axis, period in zip("xyz", periods, strict=True):
-        described[axis] = _place(axis, "particle") | ({"period": period} if period else {})
-    for name, field in fields.items():
-        described[name] = {"long_name": field.long_name, "units": field.units, "coordinates": "x y z"}
+        described[axis] = {**_place(axis, "particle"), **({"period": period} if period else {})}
+    for name, sampled in fields.items():
+        described[name] = {"long_name": sampled.long_name, "units": sampled.units, "coordinates": "x y z"}
     about = {"long_name": "number of the particle", "units": UNITS, "cf_role": "trajectory_id"}
     numbers = np.arange(count, dtype=np.float64), about
     return TimeSeries(

@@ -124,8 +124,9 @@ class Estimate:
             programs = {**programs, averaged.sample: (SHARE,)}
         if sim.particles is not None:
             carrying = sim.particles.carrying
-            sampled = {program: () for each in sim.particles.series for program in each.sampled}
-            programs = {**programs, carrying: tuple(carrying.scalars(1.0, 1.0)), **sampled}
+            programs = {**programs, carrying: tuple(carrying.scalars(1.0, 1.0))}
+            for particles in sim.particles.series:
+                programs = {**programs, **dict.fromkeys(particles.sampled, ())}
         mapper = Mapper(sim.case.machine.overlap, debug=debug)
         return prove(sim.partition, programs, mapper, hardware, start=start)
 

@@ -201,7 +201,8 @@ class Clouds:
             cloud.go_on(checkpoint, time)
 
     def advance(self, dt: float, ratio: float) -> None:
-        """Carry all with the present velocity, for a step of dt, `ratio` times the last one. All blocks have to call it.
+        """Carry all with the present velocity, for a step of dt, `ratio` times the last one. All blocks have to call
+        it.
         """
         if self._transport is None:
             return

@@ -3,58 +3,78 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
-
-from taskflow.flow.grid import StaggeredGrid
 
 Between = tuple[np.ndarray, np.ndarray]  # the number of the value before, and the share of the way to the next one
 
 
-def inside(grid: StaggeredGrid, axis: int, x: np.ndarray) -> Between:
-    """The cells in which places along an axis are, and how far these lie behind their low faces, over their widths."""
-    faces, last = grid.faces(axis), grid.cells[axis] - 1
-    if grid.uniform[axis]:
-        s = (x - faces[0]) / grid.spacing[axis]
-        cells = np.clip(s, 0, last).astype(int)
-        return cells, s - cells
-    cells = np.clip(np.searchsorted(faces, x, "right") - 1, 0, last)
-    return cells, (x - faces[cells]) / (faces[cells + 1] - faces[cells])
-
-
-def between(grid: StaggeredGrid, axis: int, x: np.ndarray, *, faces: bool, beyond: bool) -> Between:
-    """Places among the values of a field along an axis, on faces or in centres; `beyond` the last one before a boundary
-    there are ghost values, or else its own goes on.
+@dataclass(frozen=True, eq=False)
+class Direction:
+    """The places of the `faces` along an axis, with one more beyond either end of the domain; all as far apart as
+    `spacing`, where that is given.
     """
-    cells, share = inside(grid, axis, x)
-    if faces:
-        return cells, share
-    if grid.uniform[axis]:
-        first, part = np.where(share < 0.5, cells - 1, cells), np.where(share < 0.5, share + 0.5, share - 0.5)
-    else:
-        places = grid.coordinates("corner", axis, -3, grid.cells[axis] + 4)[2:-2]  # as many as kernels know: to the bit
-        centres = 0.5 * (places[:-1] + places[1:])  # from that of cell -1 on
-        first = np.where(x < centres[cells + 1], cells - 1, cells)
-        part = (x - centres[first + 1]) / (centres[first + 2] - centres[first + 1])
-    if beyond or grid.periodic[axis]:
-        return first, part
-    last = grid.cells[axis] - 1
-    part = np.where(first < 0, 0.0, np.where(first < last, part, 1.0 if last else 0.0))
-    return np.clip(first, 0, max(last - 1, 0)), part
+
+    faces: np.ndarray
+    spacing: float | None
+    periodic: bool
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The ends of the domain."""
+        return float(self.faces[1]), float(self.faces[-2])
+
+    @property
+    def last(self) -> int:
+        """The number of the last cell."""
+        return len(self.faces) - 4
+
+    def inside(self, x: np.ndarray) -> Between:
+        """The cells in which places are, and how far these lie behind their low faces, over their widths."""
+        if self.spacing is not None:
+            s = (x - self.ends[0]) / self.spacing
+            cells = np.clip(s, 0, self.last).astype(int)
+            return cells, s - cells
+        cells = np.clip(np.searchsorted(self.faces, x, "right") - 2, 0, self.last)
+        return cells, (x - self.faces[cells + 1]) / (self.faces[cells + 2] - self.faces[cells + 1])
+
+    def between(self, x: np.ndarray, *, faces: bool, beyond: bool) -> Between:
+        """Places among the values of a field, on faces or in centres; `beyond` the last one before a boundary there are
+        ghost values, or else its own goes on.
+        """
+        cells, share = self.inside(x)
+        if faces:
+            return cells, share
+        if self.spacing is not None:
+            first, part = np.where(share < 0.5, cells - 1, cells), np.where(share < 0.5, share + 0.5, share - 0.5)
+        else:
+            centres = 0.5 * (self.faces[:-1] + self.faces[1:])  # from that of cell -1 on
+            first = np.where(x < centres[cells + 1], cells - 1, cells)
+            part = (x - centres[first + 1]) / (centres[first + 2] - centres[first + 1])
+        if beyond or self.periodic:
+            return first, part
+        part = np.where(first < 0, 0.0, np.where(first < self.last, part, 1.0 if self.last else 0.0))
+        return np.clip(first, 0, max(self.last - 1, 0)), part
+
+    def contained(self, x: np.ndarray, opened: tuple[bool, bool]) -> np.ndarray:
+        """Places after a move, where they may be: NaN beyond an end that is `opened`, the low or the high one."""
+        low, high = self.ends
+        if self.periodic:
+            x = np.where(x < low, x + (high - low), np.where(x >= high, x - (high - low), x))
+            return np.where((x >= low) & (x < high), x, low)
+        mirrored = np.clip(np.where(x < low, low - (x - low), np.where(x > high, high - (x - high), x)), low, high)
+        return np.where((x < low) & opened[0] | (x > high) & opened[1], np.nan, mirrored)
 
 
-def linear(grid: StaggeredGrid, q: np.ndarray, across: int, x: np.ndarray) -> np.ndarray:
+def linear(axes: Sequence[Direction], q: np.ndarray, across: int, x: np.ndarray) -> np.ndarray:
     """The values at places [n, axis] of a field q [z, y, x], with a ghost layer, on faces across an axis; or in centres
     (-1), where no ghost value beyond a boundary is used.
     """
-    beyond = across >= 0
-    (i, a), (j, b), (k, c) = (between(grid, n, x[:, n], faces=n == across, beyond=beyond) for n in range(3))
-
-    def along(y: int, z: int) -> np.ndarray:
-        return _mean(q[k + 1 + z, j + 1 + y, i + 1], q[k + 1 + z, j + 1 + y, i + 2], a)
-
-    low, high = (_mean(along(0, z), along(1, z), b) for z in (0, 1))
-    return _mean(low, high, c)
+    places = (axis.between(x[:, n], faces=n == across, beyond=across >= 0) for n, axis in enumerate(axes))
+    (i, a), (j, b), (k, c) = ((first + 1, share) for first, share in places)
+    rows = [[_mean(q[k + z, j + y, i], q[k + z, j + y, i + 1], a) for y in (0, 1)] for z in (0, 1)]
+    return _mean(_mean(*rows[0], b), _mean(*rows[1], b), c)
 
 
 def _mean(low: np.ndarray, high: np.ndarray, share: np.ndarray) -> np.ndarray:
@@ -62,27 +82,20 @@ def _mean(low: np.ndarray, high: np.ndarray, share: np.ndarray) -> np.ndarray:
     return result
 
 
-def contained(grid: StaggeredGrid, axis: int, x: np.ndarray, opened: tuple[bool, bool]) -> np.ndarray:
-    """Places along an axis after a move, where they may be: NaN beyond a side that is `opened`, the low or the high one.
-    """
-    low, high = grid.faces(axis)[[0, -1]]
-    if grid.periodic[axis]:
-        length = high - low
-        x = np.where(x < low, x + length, np.where(x >= high, x - length, x))
-        return np.where((x >= low) & (x < high), x, low)
-    mirrored = np.clip(np.where(x < low, low - (x - low), np.where(x > high, high - (x - high), x)), low, high)
-    return np.where((x < low) & opened[0] | (x > high) & opened[1], np.nan, mirrored)
-
-
 def carried(
-    grid: StaggeredGrid, velocity: Sequence[np.ndarray], position: np.ndarray, before: np.ndarray, dt: float, ratio: float
+    axes: Sequence[Direction],
+    velocity: Sequence[np.ndarray],
+    position: np.ndarray,
+    before: np.ndarray,
+    dt: float,
+    ratio: float,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Places [n, axis] after a step of dt, `ratio` times the last one, among walls and periodic sides, and the velocity
     before it at them; `before` is that of the last step, NaN where there was none. The `velocity` [z, y, x] has a ghost
     layer.
     """
-    here = np.stack([linear(grid, q, axis, position) for axis, q in enumerate(velocity)], axis=1)
+    here = np.stack([linear(axes, q, axis, position) for axis, q in enumerate(velocity)], axis=1)
     past = np.where(np.isnan(before), here, before)
     moved = position + (dt * (1 + ratio / 2) * here - dt * (ratio / 2) * past)
-    columns = (contained(grid, axis, moved[:, axis], (False, False)) for axis in range(3))
-    return np.stack([*columns], axis=1), here
+    columns = [axis.contained(moved[:, n], (False, False)) for n, axis in enumerate(axes)]
+    return np.stack(columns, axis=1), here

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from taskflow.errors import BadInput
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.measures.particles import Carrying, Extent, ParticleFields, Sampling
@@ -24,8 +26,8 @@ def transport(case: Case, grid: StaggeredGrid, system: System, partition: Partit
     for number, table in enumerate(case.particles, start=1):
         if table.total * len(partition) > MOST:
             raise BadInput(
-                f"particles[{number}]: {table.total} particles on {len(partition)} blocks, each of which has room for all,"
-                f" are more than {MOST}; give fewer particles or machine.blocks"
+                f"particles[{number}]: {table.total} particles on {len(partition)} blocks, each of which has room for"
+                f" all, are more than {MOST}; give fewer particles or machine.blocks"
             )
         fields = ParticleFields(table.name, table.total, partition)
         names = (*VELOCITY, *(table.fields or ()))
@@ -36,3 +38,11 @@ def transport(case: Case, grid: StaggeredGrid, system: System, partition: Partit
         series.append(ParticleSeries(table, fields, sampled, described))
     carrying = Carrying(tuple(each.fields for each in series), extent, model.boundaries, grid)
     return Transport(tuple(series), carrying)
+
+
+def particles_described(case: Case) -> Iterator[str]:
+    """A line for each table."""
+    for table in case.particles:
+        where = f"at {len(table.points)} points" if table.points else "in a box"
+        often = f", {table.each} in each of {table.releases} releases" if table.interval else ""
+        yield f"{table.name}: {table.total} released {where} from time {table.start:g} on{often}"

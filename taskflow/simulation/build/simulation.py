@@ -19,8 +19,8 @@ from taskflow.runtime.regions import Field, FieldSpace, Location, Partition, Tri
 from taskflow.runtime.tasks import Cells, Program, live_in, overwritten
 from taskflow.simulation.bodies import Bodies, Masks, Moving, Surroundings, Survey, surroundings, survey
 from taskflow.simulation.build.domain import Domain
-from taskflow.simulation.build.projection import system_of
 from taskflow.simulation.build.particles import transport
+from taskflow.simulation.build.projection import system_of
 from taskflow.simulation.build.spec import BlockSpec
 from taskflow.simulation.build.system import Entering, Measures, System
 from taskflow.simulation.case import Case

@@ -48,7 +48,9 @@ class ParticlesTable(Table):
     seed: Natural = entry("of the random places; the same one gives the same places on any blocks", 0)
     start: NonNegative = entry("the time at which they begin, or the first ones do", 0.0)
     interval: Positive | None = entry(
-        "the time between releases, of which each has as many particles; needs `releases`", None, otherwise="one release"
+        "the time between releases, each of which has as many particles; needs `releases`",
+        None,
+        otherwise="one release",
     )
     releases: Whole = entry("how many releases there are; needs `interval`", 1)
     every: Interval = entry(OFTEN, remedy="give how often, as output.every")

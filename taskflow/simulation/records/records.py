@@ -11,8 +11,8 @@ from taskflow.flow.measures.derived import Derived
 from taskflow.output import SOLID, Guard, RunLog, Writer, unguarded
 from taskflow.runtime.machine import Shard
 from taskflow.simulation.build.spec import BlockSpec
-from taskflow.simulation.particles import Clouds
 from taskflow.simulation.build.system import Measures
+from taskflow.simulation.particles import Clouds
 from taskflow.simulation.records.fields import (
     SNAPSHOTS,
     STATISTICS,

@@ -16,8 +16,8 @@ from taskflow.output import FieldMetadata, TimeSeries, at_points, write_time_ser
 from taskflow.runtime.regions import Box, Location, triple
 from taskflow.runtime.tasks import Launch, Roles
 from taskflow.simulation.case import Case, Probe, SurfaceTable
-from taskflow.simulation.records.fields import GroupPlace, Recording
 from taskflow.simulation.particles import Cloud
+from taskflow.simulation.records.fields import GroupPlace, Recording
 from taskflow.simulation.schedule import Every
 
 
