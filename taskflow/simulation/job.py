@@ -89,10 +89,8 @@ class RunLoop:
             self.movement.advance(tick.time)
         self.sanity.entered(numbers)
         with explained(f"step {tick.step}, time {tick.time:g}"):
-            self.particles.advance(tick.dt, tick.ratio)
             moments = model.moments(before.time, tick.dt)
-            shard.run(model.step, **model.scalars(tick.dt, tick.ratio), **moments, **numbers)
-            self.particles.release(tick.time)
+            self.particles.step(model.step, tick, **model.scalars(tick.dt, tick.ratio), **moments, **numbers)
         for name in self.rounds:
             self.rounds[name] += shard.scalars[name]
         self.now, self.before = self._agreed(self._judged(tick, before)), before

@@ -86,7 +86,7 @@ class Needs:
         written.
         """
         series = self.sim.particles.series if self.sim.particles else ()
-        return sum(3 * 8 * each.table.total * max(STATE, 3 + len(each.sampled)) for each in series)
+        return sum(3 * 8 * each.table.total * max(STATE, 3 + len(each.fields.sampled)) for each in series)
 
     @property
     def _ordered(self) -> int:
@@ -109,25 +109,21 @@ class Needs:
         may be one, too, and then whatever is recorded. A state that is kept to be compared with, at the start as well,
         makes no difference to any other field.
         """
-        model, monitor = self.sim.model, self.sim.monitor
+        model, monitor, step = self.sim.model, self.sim.monitor, self.sim.step
         recorded = self.sim.recorded
         first = [programs[0] for programs in recorded]
         then: dict[Program, list[Program]] = {
             model.start: [monitor],
-            monitor: [model.step, *first],
-            model.step: [model.step, monitor, *first],
+            monitor: [step, *first],
+            step: [step, monitor, *first],
         }
         if self.sim.settled is not None and self.sim.settled.programs:
-            programs, after = self.sim.settled.programs, then[model.step]
+            programs, after = self.sim.settled.programs, then[step]
             then |= {one: [other, *after] for one, other in pairwise(programs)}
-            then |= {programs[-1]: after, model.step: [programs[0], *after]}
+            then |= {programs[-1]: after, step: [programs[0], *after]}
         for n, programs in enumerate(recorded):
             then |= {one: [other] for one, other in pairwise(programs)}
-            then[programs[-1]] = [model.step, *first[n + 1 :]]
-        if self.sim.particles is not None:
-            carrying = self.sim.particles.carrying
-            then = {one: [carrying if each is model.step else each for each in others] for one, others in then.items()}
-            then[carrying] = [model.step]
+            then[programs[-1]] = [step, *first[n + 1 :]]
         return then
 
     @property

@@ -13,8 +13,9 @@ from taskflow.flow.measures.particles import Carrying, Extent, ParticleFields, S
 from taskflow.output import Checkpoint, TimeSeries
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box
+from taskflow.runtime.tasks import Program
 from taskflow.simulation.case.particles import ParticlesTable
-from taskflow.simulation.schedule import Every
+from taskflow.simulation.schedule import Every, Tick
 
 Values = tuple[str, Box, np.ndarray]  # a role, cells, and values, as a checkpoint has them
 MANY, OFTEN = 50_000, 100  # particles that are sorted by their cells, and after how many steps
@@ -23,11 +24,11 @@ STATE = 6  # numbers of a particle in a checkpoint: its place, and its velocity 
 
 @dataclass(frozen=True, eq=False)
 class ParticleSeries:
-    """The particles of a table, their fields, what is sampled at them, and their group of the store. Picklable."""
+    """The particles of a table, their fields, what samples others at them, and their group of the store. Picklable."""
 
     table: ParticlesTable
     fields: ParticleFields
-    sampled: tuple[Sampling, ...]
+    sampling: Sampling
     series: TimeSeries
 
     @property
@@ -38,7 +39,7 @@ class ParticleSeries:
 
 @dataclass(frozen=True, eq=False)
 class Transport:
-    """All particles of a case, and the program that carries them. Picklable."""
+    """All particles of a case, and the program of a step that carries them. Picklable."""
 
     series: tuple[ParticleSeries, ...]
     carrying: Carrying
@@ -52,7 +53,7 @@ class Cloud:
         self._fields, self._alone = series.fields, len(shard.partition) == 1
         self._released = self._steps = 0
         self._xp, array = shard.device.xp, shard.instances.array
-        self._number, self._value = (array(name).reshape(-1) for name in (self._fields.number, self._fields.value))
+        self._number, *self._values = (array(name).reshape(-1) for name in (self._fields.number, *self._fields.values))
         self._position, self._before = (array(name)[0] for name in (self._fields.position, self._fields.before))
 
     @property
@@ -92,13 +93,10 @@ class Cloud:
         """Places and what is sampled at them now [number, particle], NaN where there is none. All blocks have to call
         it, and have it of all blocks.
         """
+        self._shard.run(self.series.sampling)
         slots, numbers, state = self._rows()
-        values = [state[:, :3].T]
-        for sampling in self.series.sampled:
-            self._shard.run(sampling)
-            self._shard.synchronize()
-            values.append(self._host(self._value[slots])[None])
-        return self._of_all(numbers, np.concatenate(values).T).T
+        columns = [state[:, :3], *(self._host(value[slots])[:, None] for value in self._values)]
+        return self._of_all(numbers, np.hstack(columns)).T
 
     def held(self) -> Values:
         """The part of the state that this block has in a checkpoint. All blocks have to call it."""
@@ -200,16 +198,16 @@ class Clouds:
         for cloud in self.of.values():
             cloud.go_on(checkpoint, time)
 
-    def advance(self, dt: float, ratio: float) -> None:
-        """Carry all with the present velocity, for a step of dt, `ratio` times the last one. All blocks have to call
-        it.
-        """
+    def step(self, step: Program, tick: Tick, **scalars: float) -> None:
+        """Do the `step` of the flow that leads to a tick, with all particles. All blocks have to call it."""
         if self._transport is None:
+            self._shard.run(step, **scalars)
             return
         carrying = self._transport.carrying
-        self._shard.run(carrying, **carrying.scalars(dt, ratio))
+        self._shard.run(carrying, **scalars, **carrying.scalars(tick.dt, tick.ratio))
         for cloud in self.of.values():
             cloud.settle()
+        self.release(tick.time)
 
     def held(self) -> list[Values]:
         """What this block has of their state in a checkpoint. All blocks have to call it."""

@@ -54,10 +54,9 @@ def by_kernel(staggered, velocity, places, before, steps, device, boundaries=WAL
     space = FieldSpace(Field(name, velocity[0].dtype.str[1:], at) for name, at in VELOCITY.items())
     sides = {face: side for face, side in boundaries.items() if not staggered.periodic["xyz".index(face[0])]}
     flow = Partition(Region(Box.of(CELLS), space, staggered.periodic), (1, 1, 1))
-    fields = ParticleFields("dye", len(places), flow)
-    extent = Extent.of(staggered, sides)
-    carrying = Carrying((fields,), extent, sides, staggered)
-    sampling = Sampling(fields, "u", "fx", extent, sides, staggered)
+    fields = ParticleFields("dye", len(places), flow, {"u": "fx"})
+    about = Extent.of(staggered, sides), sides, staggered.constants
+    carrying, sampling = Carrying((fields,), *about, lambda _: ()), Sampling(fields, *about)
 
     def job(shard):
         whole = Box.of(CELLS).grow(1)
@@ -74,7 +73,7 @@ def by_kernel(staggered, velocity, places, before, steps, device, boundaries=WAL
         shard.run(sampling)
         read = (shard.read(role)[0] for role in (fields.position, fields.before))
         rows = [values.swapaxes(1, 2).reshape(-1, 3)[: len(places)] for values in read]
-        return (*rows, *(shard.read(role).ravel()[: len(places)] for role in (fields.value, fields.number)))
+        return (*rows, *(shard.read(role).ravel()[: len(places)] for role in (*fields.values, fields.number)))
 
     return run_threads(replace(flow, beside=(fields.partition,)), job, device, Mapper("none"))[0]
 

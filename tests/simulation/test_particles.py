@@ -180,7 +180,7 @@ def test_a_run_without_any_has_the_programs_that_it_had():
     assert plain.step_cost.nbytes({}) == with_them.step_cost.nbytes({})
     assert plain.carried.keys() == with_them.carried.keys()
     assert pickle.loads(pickle.dumps(with_them.spec)).particles.series[0].table == with_them.case.particles[0]
-    assert len(Needs(with_them, [], "cpu").then) == len(Needs(plain, [], "cpu").then) + 4
+    assert len(Needs(with_them, [], "cpu").then) == len(Needs(plain, [], "cpu").then) + 1
 
 
 def test_a_case_with_particles_is_written_and_read_again():

@@ -13,7 +13,7 @@ number or its block: so the bits of a trajectory depend on neither.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -22,18 +22,21 @@ import numpy as np
 
 from taskflow.flow.boundaries.boundary import Boundaries, open_sides
 from taskflow.flow.boundaries.inflow import inflow_edges
-from taskflow.flow.grid import Counts, Flags, StaggeredGrid, Vector
+from taskflow.flow.grid import Counts, Flags, Grid, StaggeredGrid, Vector
 from taskflow.flow.kernels import KERNELS
 from taskflow.runtime.regions import Box, Field, FieldSpace, Location, Partition, Region
 from taskflow.runtime.tasks import (
     Components,
+    Derive,
     ForeignAny,
     Launch,
     LookupTable,
     LookupTables,
+    Program,
     Read,
     ReadWrite,
     Reduce,
+    Repeat,
     Roles,
     Scalar,
     Write,
@@ -153,11 +156,14 @@ def sample(
 
 @dataclass(frozen=True, eq=False)
 class ParticleFields:
-    """The fields of up to `count` particles, called `name`, on the blocks of a partition of the flow."""
+    """The fields of up to `count` particles, called `name`, on the blocks of a partition of the flow; what is sampled
+    at them, by role, with its location.
+    """
 
     name: str
     count: int
     blocks: Partition
+    sampled: Mapping[str, Location]
 
     @property
     def position(self) -> str:
@@ -175,9 +181,9 @@ class ParticleFields:
         return f"{self.name}.number"
 
     @property
-    def value(self) -> str:
-        """The field of what was sampled last."""
-        return f"{self.name}.value"
+    def values(self) -> tuple[str, ...]:
+        """The fields of what was sampled last, in order."""
+        return tuple(f"{self.name}.{role}" for role in self.sampled)
 
     @property
     def leaving(self) -> str:
@@ -194,7 +200,7 @@ class ParticleFields:
         """Their region: each block has a plane of slots, with room for all of them."""
         blocks, row = len(self.blocks), min(self.count, ROW)
         several = Field(self.position, values=3), Field(self.before, values=3)
-        space = FieldSpace((*several, Field(self.number), Field(self.value)))
+        space = FieldSpace((*several, *map(Field, (self.number, *self.values))))
         rows = -(-self.count // row)
         at = (0, row), (0, rows), tuple(range(blocks + 1))
         return Partition(Region(Box.of((row, rows, blocks)), space, ghost=0), (1, 1, blocks), at)
@@ -202,24 +208,25 @@ class ParticleFields:
 
 @dataclass(frozen=True, eq=False)
 class Carrying:
-    """The program that moves all particles with the velocity of a state, with its ghost values; it reads the scalars
-    `NOW` and `THEN`.
+    """The program of a step that carries all particles with the velocity before it, with its ghost values, and then
+    does the `step` of the flow. It reads the scalars `NOW` and `THEN`, and those of that step.
     """
 
     particles: tuple[ParticleFields, ...]
     extent: Extent
     boundaries: Boundaries
-    grid: StaggeredGrid
-    __name__: ClassVar[str] = "particles"
+    grid: Grid
+    step: Program
+    __name__: ClassVar[str] = "step"
 
     def scalars(self, dt: float, ratio: float) -> dict[str, float]:
-        """The numbers that the program reads, for a step of dt, `ratio` times as long as the last one (0: at first)."""
+        """The numbers that it reads besides, for a step of dt, `ratio` times as long as the last one (0: at first)."""
         return {NOW: dt * (1 + ratio / 2), THEN: dt * (ratio / 2)}
 
-    def __call__(self, f: Roles) -> Iterator[Launch]:
-        """Move them."""
+    def __call__(self, f: Roles) -> Iterator[Launch | Repeat | Derive]:
+        """Carry them, and do the step."""
         velocity = f.u, f.v, f.w
-        yield from inflow_edges(velocity, self.boundaries, self.grid.constants)
+        yield from inflow_edges(velocity, self.boundaries, self.grid)
         for each in self.particles:
             fields = f[each.position], f[each.before], f[each.number]
             over, numbers = each.partition.region.cells, {"now": NOW, "then": THEN, "extent": self.extent}
@@ -227,24 +234,23 @@ class Carrying:
                 yield carry(*fields, velocity, over=over, **numbers)
             else:
                 yield carry_between(*fields, velocity, over=over, leaving=each.leaving, blocks=each.cut, **numbers)
+        yield from self.step(f)
 
 
 @dataclass(frozen=True, eq=False)
 class Sampling:
-    """The program that samples a field of a state, with its ghost values, at particles."""
+    """The program that samples fields of a state, with its ghost values, at particles."""
 
     particles: ParticleFields
-    role: str
-    location: Location
     extent: Extent
     boundaries: Boundaries
-    grid: StaggeredGrid
+    grid: Grid
     __name__: ClassVar[str] = "sampling"
 
     def __call__(self, f: Roles) -> Iterator[Launch]:
-        """Sample it."""
-        each = self.particles
-        if self.location != "c":
-            yield from inflow_edges((f.u, f.v, f.w), self.boundaries, self.grid.constants)
-        fields = f[each.position], f[each.number], f[each.value], f[self.role]
-        yield sample(*fields, over=each.partition.region.cells, extent=self.extent, across=ACROSS[self.location])
+        """Sample them."""
+        each, over = self.particles, self.particles.partition.region.cells
+        yield from inflow_edges((f.u, f.v, f.w), self.boundaries, self.grid)
+        for value, (role, location) in zip(each.values, each.sampled.items(), strict=True):
+            fields = f[each.position], f[each.number], f[value], f[role]
+            yield sample(*fields, over=over, extent=self.extent, across=ACROSS[location])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from taskflow.errors import BadInput
-from taskflow.flow import StaggeredGrid
 from taskflow.flow.measures.particles import Carrying, Extent, ParticleFields, Sampling
 from taskflow.flow.model import VELOCITY, FlowModel
 from taskflow.output import of_particles
@@ -16,27 +15,26 @@ from taskflow.simulation.case.particles import MOST
 from taskflow.simulation.particles import ParticleSeries, Transport
 
 
-def transport(case: Case, grid: StaggeredGrid, system: System, partition: Partition) -> Transport:
+def transport(case: Case, system: System, partition: Partition) -> Transport:
     """All particles of a case, on the blocks of a partition. Raises BadInput where they have more slots than can be
     counted.
     """
     model, metadata = system.model, system.metadata
     assert isinstance(model, FlowModel), "other models refuse the table"
-    extent, series = Extent.of(grid, model.boundaries), []
+    extent, series = Extent.of(model.staggered, model.boundaries), []
     for number, table in enumerate(case.particles, start=1):
         if table.total * len(partition) > MOST:
             raise BadInput(
                 f"particles[{number}]: {table.total} particles on {len(partition)} blocks, each of which has room for"
                 f" all, are more than {MOST}; give fewer particles or machine.blocks"
             )
-        fields = ParticleFields(table.name, table.total, partition)
-        names = (*VELOCITY, *(table.fields or ()))
-        about = extent, model.boundaries, grid
-        sampled = tuple(Sampling(fields, name, metadata[name].location, *about) for name in names)
+        sampled = {name: metadata[name] for name in (*VELOCITY, *(table.fields or ()))}
+        fields = ParticleFields(table.name, table.total, partition, {name: m.location for name, m in sampled.items()})
+        sampling = Sampling(fields, extent, model.boundaries, model.grid)
         periods = [length if around else None for length, around in zip(extent.length, extent.periodic, strict=True)]
-        described = of_particles(table.name, table.total, {name: metadata[name] for name in names}, periods)
-        series.append(ParticleSeries(table, fields, sampled, described))
-    carrying = Carrying(tuple(each.fields for each in series), extent, model.boundaries, grid)
+        described = of_particles(table.name, table.total, sampled, periods)
+        series.append(ParticleSeries(table, fields, sampling, described))
+    carrying = Carrying(tuple(each.fields for each in series), extent, model.boundaries, model.grid, model.step)
     return Transport(tuple(series), carrying)
 
 

@@ -153,7 +153,12 @@ class Simulation:
     @cached_property
     def particles(self) -> Transport | None:
         """The particles that the flow carries; None without any."""
-        return transport(self.case, self.grid, self.system, self._main) if self.case.particles else None
+        return transport(self.case, self.system, self._main) if self.case.particles else None
+
+    @property
+    def step(self) -> Program:
+        """The program of a step: that of the model, with particles where there are some."""
+        return self.particles.carrying if self.particles else self.model.step
 
     @property
     def recorded(self) -> tuple[tuple[Program, ...], ...]:
@@ -163,7 +168,7 @@ class Simulation:
         derived = ((self.system.computed,),) if self.system.computed else ()
         often = groupby(self.integrals, key=lambda integral: integral.every)
         measured = [tuple(program for integral in group for program in integral.measured) for _, group in often]
-        sampled = [each.sampled for each in self.particles.series] if self.particles else []
+        sampled = [(each.sampling,) for each in self.particles.series] if self.particles else []
         return (*derived, *measured, *sampled, *((averaged.sample,) for averaged in self.averaged.values()))
 
     @property
@@ -247,10 +252,9 @@ class Simulation:
         judged = self.settled.programs if self.settled else ()
         begun = (*judged, *(averaged.begin for averaged in self.averaged.values()))
         written = overwritten((model.start, *begun, model.step), self.partition)
-        moved = (self.particles.carrying,) if self.particles else ()
-        after = (*judged, self.monitor, *chain(*self.recorded), *moved)
+        after = (*judged, self.monitor, *chain(*self.recorded))
         computed = tuple(name for name in self.case.output_fields if name in model.fields)
-        cells = live_in((model.step, *after), self.partition, computed)
+        cells = live_in((self.step, *after), self.partition, computed)
         kept = {
             role: boxes
             if role in main
