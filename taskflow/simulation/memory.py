@@ -14,7 +14,7 @@ from taskflow.runtime.host import Place
 from taskflow.runtime.machine.needs import BlockMemory, MemoryCount, Passes
 from taskflow.runtime.tasks import Program
 from taskflow.simulation.build.simulation import Simulation
-from taskflow.simulation.particles import MANY, STATE
+from taskflow.simulation.particles import MANY
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class Needs:
         written.
         """
         series = self.sim.particles.series if self.sim.particles else ()
-        return sum(3 * 8 * each.table.total * max(STATE, 3 + len(each.fields.sampled)) for each in series)
+        return sum(3 * 8 * each.table.total * (9 + len(each.fields.sampled)) for each in series)
 
     @property
     def _ordered(self) -> int:

@@ -19,7 +19,6 @@ from taskflow.simulation.schedule import Every, Tick
 
 Values = tuple[str, Box, np.ndarray]  # a role, cells, and values, as a checkpoint has them
 MANY, OFTEN = 50_000, 100  # particles that are sorted by their cells, and after how many steps
-STATE = 6  # numbers of a particle in a checkpoint: its place, and its velocity before the last step
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +53,7 @@ class Cloud:
         self._released = self._steps = 0
         self._xp, array = shard.device.xp, shard.instances.array
         self._number, *self._values = (array(name).reshape(-1) for name in (self._fields.number, *self._fields.values))
-        self._position, self._before = (array(name)[0] for name in (self._fields.position, self._fields.before))
+        self._vectors = [array(name)[0] for name in self._fields.vectors]
 
     @property
     def role(self) -> str:
@@ -63,7 +62,7 @@ class Cloud:
 
     def go_on(self, checkpoint: Checkpoint, time: float) -> None:
         """Have those of a checkpoint, at its time."""
-        state = np.empty((1, 1, STATE, self._fields.count))
+        state = np.empty((1, 1, 3 * len(self._vectors), self._fields.count))
         checkpoint.fill(self.role, state, Box.of((self._fields.count, 1, 1)))
         rows = state[0, 0].T
         numbers = np.flatnonzero(~np.isnan(rows[:, 0]))
@@ -76,7 +75,7 @@ class Cloud:
         for release in range(self._released, table.due(time)):
             places = self._extent.within(table.places(release))
             numbers = np.arange(release * table.each, (release + 1) * table.each)
-            self._put(numbers, np.hstack([places, np.full_like(places, np.nan)]))
+            self._put(numbers, np.hstack([places, *(np.full_like(places, np.nan) for _ in self._vectors[1:])]))
             self._released = release + 1
 
     def settle(self) -> None:
@@ -95,7 +94,10 @@ class Cloud:
         """
         self._shard.run(self.series.sampling)
         slots, numbers, state = self._rows()
-        columns = [state[:, :3], *(self._host(value[slots])[:, None] for value in self._values)]
+        values = [self._host(value[slots])[:, None] for value in self._values]
+        columns, own = [state[:, :3], *values], state[:, 6:]
+        if own.shape[1]:
+            columns.append(np.where(np.isnan(own), np.hstack(values[:3]), own))
         return self._of_all(numbers, np.hstack(columns)).T
 
     def held(self) -> Values:
@@ -118,11 +120,10 @@ class Cloud:
             xp = self._xp
             # Alone, a block has as many slots as there were ever particles, and those of later ones are empty.
             slots = xp.asarray(numbers) if self._alone else xp.flatnonzero(self._number == 0)[: len(numbers)]
-            row, column = xp.divmod(slots, self._position.shape[-1])
+            row, column = xp.divmod(slots, self._vectors[0].shape[-1])
             self._number[slots] = xp.asarray(numbers + 1.0)
-            self._position[row, :, column], self._before[row, :, column] = (
-                xp.asarray(np.ascontiguousarray(part)) for part in (state[:, :3], state[:, 3:])
-            )
+            for n, vector in enumerate(self._vectors):
+                vector[row, :, column] = xp.asarray(np.ascontiguousarray(state[:, 3 * n : 3 * n + 3]))
 
     def _hand_over(self) -> None:
         with _still(self._shard):
@@ -137,16 +138,16 @@ class Cloud:
             xp, extent = self._xp, self._extent
             keys, size = xp.zeros(self._number.size, "i8"), 1
             for axis, cells in enumerate(extent.cells):
-                place = self._position[:, axis].reshape(-1) - extent.low[axis]
+                place = self._vectors[0][:, axis].reshape(-1) - extent.low[axis]
                 keys += size * xp.nan_to_num(place * (cells / extent.length[axis])).astype("i8")
                 size *= cells
             keys[self._number <= 0] = 2 * size
             order = xp.argsort(keys)
             del keys
             self._number[...] = self._number[order]
-            for field in (self._position, self._before):
+            for vector in self._vectors:
                 for axis in range(3):
-                    field[:, axis] = field[:, axis].reshape(-1)[order].reshape(field.shape[0], -1)
+                    vector[:, axis] = vector[:, axis].reshape(-1)[order].reshape(vector.shape[0], -1)
 
     def _rows(self) -> tuple[Any, np.ndarray, np.ndarray]:
         """The slots that are not empty, and the numbers and states of their particles."""
@@ -155,8 +156,8 @@ class Cloud:
         return slots, self._host(self._number[slots]).astype(int) - 1, self._states(slots)
 
     def _states(self, slots: Any) -> np.ndarray:
-        row, column = self._xp.divmod(slots, self._position.shape[-1])
-        return np.hstack([self._host(field[row, :, column]) for field in (self._position, self._before)])
+        row, column = self._xp.divmod(slots, self._vectors[0].shape[-1])
+        return np.hstack([self._host(vector[row, :, column]) for vector in self._vectors])
 
     def _of_all(self, numbers: np.ndarray, values: np.ndarray) -> np.ndarray:
         """The values [particle, number] of the particles of all blocks in order, NaN of those that are nowhere."""

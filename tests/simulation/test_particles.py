@@ -24,6 +24,7 @@ POINTS = [[0.31, 0.36, 0.4], [0.93, 0.68, 1.29], [0.5, 0.1, 0.65]]
 DYE = {"name": "dye", "box": [[0.1, 0.0, 0.2], [0.9, 0.7, 1.1]], "count": 40, "every": {"steps": 1}}
 PLUME = {"name": "plume", "points": POINTS, "interval": 0.03, "releases": 3, "start": 0.02, "every": {"steps": 3},
          "fields": ["T", "p"]}  # fmt: skip
+SAND = {**DYE, "name": "sand", "response_time": 0.05, "density": 2.5, "count": 30}
 
 
 def case(*particles: dict, **changes) -> tf.Case:
@@ -34,12 +35,12 @@ def case(*particles: dict, **changes) -> tf.Case:
 def whole(tmp_path_factory):
     """A run in one block, with particles once and over and over again."""
     path = tmp_path_factory.mktemp("whole") / "run"
-    go(case(DYE, PLUME), path)
+    go(case(DYE, PLUME, SAND), path)
     return path
 
 
 def same(path, whole) -> None:
-    for group in ("dye", "plume"):
+    for group in ("dye", "plume", "sand"):
         xr.testing.assert_identical(found(path, group).drop_attrs(), found(whole, group).drop_attrs())
 
 
@@ -59,6 +60,8 @@ def same(path, whole) -> None:
     ({"name": "d", "box": DYE["box"], "lattice": [2048, 2048, 1024]}, "these are 4294967296 particles; give at most"),
     ({"name": "d", "points": POINTS, "releases": 3}, "particles[1].releases = 3: give interval, too"),
     ({"name": "d", "points": POINTS, "interval": 3}, "particles[1].interval = 3: give releases, too"),
+    ({"name": "d", "points": POINTS, "density": 3}, "particles[1].density = 3: give response_time, too"),
+    ({"name": "d", "points": POINTS, "response_time": 0}, "particles[1].response_time = 0"),
     ({"name": "d", "points": POINTS, "start": -1}, "particles[1].start = -1"),
     ({"name": "d", "points": POINTS, "fields": ["u"]}, "u is always recorded; leave it out"),
     ({"name": "d", "points": POINTS, "fields": ["dust"]}, 'this case has no field "dust"'),
@@ -128,6 +131,19 @@ def test_particles_are_released_over_and_over_again(whole):
     assert (ds["T"].notnull() == ds.x.notnull()).all()
 
 
+def test_particles_with_mass_have_velocities_of_their_own(whole):
+    """At first that of the fluid; then gravity draws at them."""
+    ds = found(whole, "sand")
+    for axis, name in zip("xyz", "uvw", strict=True):
+        own = ds[f"velocity_{axis}"]
+        np.testing.assert_array_equal(own[0], ds[name][0])
+        assert (own[1:] != ds[name][1:]).all()
+    inertia = ParticlesTable(**SAND).inertia((0.1, 0.2, -1.0))
+    assert inertia.time == 0.05
+    np.testing.assert_allclose(inertia.settling, np.array([0.1, 0.2, -1.0]) * 0.05 * (1 - 1 / 2.5), rtol=1e-15)
+    assert ParticlesTable(**{**SAND, "density": None}).inertia((0, 0, -1)).settling[2] == -0.05
+
+
 @pytest.mark.slow
 def test_what_is_sampled_is_what_probes_find(tmp_path):
     """At the places where they begin."""
@@ -142,7 +158,7 @@ def test_what_is_sampled_is_what_probes_find(tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("blocks", [(1, 1, 2), (2, 2, 1)])
 def test_the_bits_do_not_depend_on_blocks(blocks, whole, tmp_path):
-    go(case(DYE, PLUME), tmp_path / "run", blocks)
+    go(case(DYE, PLUME, SAND), tmp_path / "run", blocks)
     same(tmp_path / "run", whole)
 
 
@@ -150,8 +166,8 @@ def test_the_bits_do_not_depend_on_blocks(blocks, whole, tmp_path):
     ((1, 1, 1), (1, 1, 2), {"stop": 4}), pytest.param((2, 1, 2), (1, 1, 1), {"kill": 7}, marks=pytest.mark.slow),
 ])  # fmt: skip
 def test_a_run_that_goes_on_has_the_same_trajectories(before, after, broken, whole, tmp_path):
-    go(case(DYE, PLUME), tmp_path / "run", before, **broken)
-    go(case(DYE, PLUME), tmp_path / "run", after, resume=True)
+    go(case(DYE, PLUME, SAND), tmp_path / "run", before, **broken)
+    go(case(DYE, PLUME, SAND), tmp_path / "run", after, resume=True)
     same(tmp_path / "run", whole)
 
 
@@ -168,7 +184,7 @@ def test_a_run_does_not_go_on_with_other_particles():
 def test_the_order_in_memory_changes_no_bit(blocks, whole, tmp_path, monkeypatch):
     monkeypatch.setattr("taskflow.simulation.particles.MANY", 1)
     monkeypatch.setattr("taskflow.simulation.particles.OFTEN", 2)
-    go(case(DYE, PLUME), tmp_path / "run", blocks)
+    go(case(DYE, PLUME, SAND), tmp_path / "run", blocks)
     same(tmp_path / "run", whole)
 
 
@@ -184,7 +200,7 @@ def test_a_run_without_any_has_the_programs_that_it_had():
 
 
 def test_a_case_with_particles_is_written_and_read_again():
-    there = case(DYE, PLUME)
+    there = case(DYE, PLUME, SAND)
     path_free = tf.Case(**there.model_dump())
     assert path_free == there
     assert 'count = 40' in there.to_toml()
@@ -199,6 +215,6 @@ def test_trajectories_on_a_gpu_have_the_bits_of_a_cpu(blocks, precision, tmp_pat
     monkeypatch.setattr("taskflow.simulation.particles.MANY", 1)
     monkeypatch.setattr("taskflow.simulation.particles.OFTEN", 3)
     tables = {"machine": {"precision": precision}}
-    go(case(DYE, PLUME, **tables), tmp_path / "host")
-    go(case(DYE, PLUME, **tables), tmp_path / "device", blocks, device=gpu())
+    go(case(DYE, PLUME, SAND, **tables), tmp_path / "host")
+    go(case(DYE, PLUME, SAND, **tables), tmp_path / "device", blocks, device=gpu())
     same(tmp_path / "device", tmp_path / "host")

@@ -80,9 +80,24 @@ FN double contained(const Extent& e, int axis, double x) {
   return there < low ? low : there > high ? high : there;
 }
 
-template <class U, class V, class W>
-FN void carried(const Cell& c, const InOutValues<3>& position, const InOutValues<3>& before, InOut number, const U& u, const V& v,
-                const W& w, double now, double then, const Extent& e) {
+// How a particle moves along an axis in a step, at whose begin the fluid around it has a velocity, and had `past` one step
+// before: with the fluid, or with a velocity of its own, which it is given (NaN: that of the fluid).
+struct Weights {
+  double now, then;
+};
+FN double way(const Weights& w, double velocity, double past, int, None, None, None) { return w.now * velocity - w.then * past; }
+template <class Heavy>
+FN double way(const Weights& w, double velocity, double past, int axis, double& own, double gain, const Heavy& inertia) {
+  const double dt = w.now - w.then, change = 2 * w.then / dt * (velocity - past);
+  const double goal = velocity + inertia.settling[axis] - change * (inertia.time / dt);
+  const double lag = goal - (own == own ? own : velocity);
+  own = goal - lag + (lag * gain + change);
+  return goal * dt - lag * (inertia.time * gain) + 0.5 * change * dt;
+}
+
+template <class U, class V, class W, class Own, class Gain, class Heavy>
+FN void carried(const Cell& c, const InOutValues<3>& position, const InOutValues<3>& before, InOut number, const Own& own, const U& u,
+                const V& v, const W& w, const Weights& weights, const Gain& gain, const Extent& e, const Heavy& inertia) {
   double x[3], velocity[3];
   Between face[3], centre[3];
   for (int a = 0; a < 3; ++a) {
@@ -96,7 +111,14 @@ FN void carried(const Cell& c, const InOutValues<3>& position, const InOutValues
   velocity[2] = linear(w, centre[0], centre[1], face[2]);
   for (int a = 0; a < 3; ++a) {
     const double last = before(c, a), past = last == last ? last : velocity[a];
-    x[a] = contained(e, a, x[a] + (now * velocity[a] - then * past));
+    if constexpr (present<Own>) {
+      double mine = own(c, a);
+      const double there = x[a] + way(weights, velocity[a], past, a, mine, *gain, inertia);
+      own(c, a) = !e.periodic[a] && (there < e.low[a] || there > e.high[a]) ? -mine : mine;  // what is mirrored rebounds
+      x[a] = contained(e, a, there);
+    } else {
+      x[a] = contained(e, a, x[a] + way(weights, velocity[a], past, a, own, gain, inertia));
+    }
     before(c, a) = velocity[a];
   }
   const bool gone = (x[0] != x[0]) | (x[1] != x[1]) | (x[2] != x[2]);
@@ -104,20 +126,20 @@ FN void carried(const Cell& c, const InOutValues<3>& position, const InOutValues
   if (gone) number[c] = 0;
 }
 
-TASK carry(Range range, InOutValues<3> position, InOutValues<3> before, InOut number, ForeignOf<Real_u> u, ForeignOf<Real_v> v,
-           ForeignOf<Real_w> w, In64 now, In64 then, Extent extent) {
-  const double a = *now, b = *then;
+TASK carry(Range range, InOutValues<3> position, InOutValues<3> before, InOut number OPTIONAL(own), ForeignOf<Real_u> u,
+           ForeignOf<Real_v> v, ForeignOf<Real_w> w, In64 now, In64 then OPTIONAL(gain), Extent extent OPTIONAL(inertia)) {
+  const Weights weights = {*now, *then};
   for_cells(range, CELL(c) {
-    if (number[c] > 0) carried(c, position, before, number, u, v, w, a, b, extent);
+    if (number[c] > 0) carried(c, position, before, number, own, u, v, w, weights, gain, extent, inertia);
   });
 }
 
-TASK carry_between(Range range, InOutValues<3> position, InOutValues<3> before, InOut number, ForeignOf<Real_u> u,
-                   ForeignOf<Real_v> v, ForeignOf<Real_w> w, In64 now, In64 then, Partial leaving, Extent extent,
-                   Blocks blocks) {
-  const double a = *now, b = *then;
+TASK carry_between(Range range, InOutValues<3> position, InOutValues<3> before, InOut number OPTIONAL(own), ForeignOf<Real_u> u,
+                   ForeignOf<Real_v> v, ForeignOf<Real_w> w, In64 now, In64 then OPTIONAL(gain), Partial leaving, Extent extent,
+                   Blocks blocks OPTIONAL(inertia)) {
+  const Weights weights = {*now, *then};
   reduce_cells(range, leaving, SUM, CELL(c) {
-    if (number[c] > 0) carried(c, position, before, number, u, v, w, a, b, extent);
+    if (number[c] > 0) carried(c, position, before, number, own, u, v, w, weights, gain, extent, inertia);
     bool here = true;
     for (int axis = 0; axis < 3 && number[c] > 0; ++axis) {
       const int n = c.k / blocks.before[axis] % blocks.shape[axis], cell = inside(extent, axis, position(c, axis)).cell;

@@ -6,6 +6,10 @@ x += dt ((1 + r/2) U - r/2 U_before), where U is the velocity at the particle be
 over the last dt; the first one of a particle is that of Euler. Periodic directions go round; walls, where nothing
 flows through, mirror what a long step carries beyond them; beyond an open side a particle is no more.
 
+A heavy particle has a velocity V of its own, dV/dt = (U - V + W)/tau, with Stokes' drag and the velocity W at which it
+falls. A step solves that exactly for a U that is linear in time, through its values now and before, however short tau
+is; for tau = 0 and W = 0 that is the step above. At walls it rebounds.
+
 The particles are a region of their own, whose cells are slots with room for one: each block has as many, and has the
 particles that are in its cells. Places are global and in double precision, and nothing is computed from a slot's
 number or its block: so the bits of a trajectory depend on neither.
@@ -13,6 +17,7 @@ number or its block: so the bits of a trajectory depend on neither.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -129,18 +134,31 @@ class Blocks:
         return cls(partition.shape, (1, nx, nx * ny), (x, y, z))
 
 
+@dataclass(frozen=True)
+class Inertia:
+    """What tells heavy particles from the fluid: the `time` in which their velocity follows that around them, and the
+    velocity at which they fall in fluid at rest.
+    """
+
+    time: float
+    settling: Vector
+
+
 @task(kernel=KERNELS / "particles.cu")
 def carry(
-    position: ReadWrite * 3, before: ReadWrite * 3, number: ReadWrite, velocity: ROAMING,
-    *, now: Scalar, then: Scalar, extent: Extent,
+    position: ReadWrite * 3, before: ReadWrite * 3, number: ReadWrite, own: ReadWrite * 3 | None, velocity: ROAMING,
+    *, now: Scalar, then: Scalar, gain: Scalar | None, extent: Extent, inertia: Inertia | None,
 ) -> None:  # fmt: skip
-    """position += now velocity - then before, in the domain; before = velocity, both at the particle."""
+    """position += now velocity - then before, in the domain; before = velocity, both at the particle. With inertia a
+    particle has a velocity of its `own`, see the module.
+    """
 
 
 @task(kernel=KERNELS / "particles.cu")
 def carry_between(
-    position: ReadWrite * 3, before: ReadWrite * 3, number: ReadWrite, velocity: ROAMING,
-    *, now: Scalar, then: Scalar, leaving: Reduce[sum], extent: Extent, blocks: Blocks,
+    position: ReadWrite * 3, before: ReadWrite * 3, number: ReadWrite, own: ReadWrite * 3 | None, velocity: ROAMING,
+    *, now: Scalar, then: Scalar, gain: Scalar | None, leaving: Reduce[sum], extent: Extent, blocks: Blocks,
+    inertia: Inertia | None,
 ) -> None:  # fmt: skip
     """`carry`, and number = -number where the particle has left the cells of its block; `leaving` is how many have."""
 
@@ -157,13 +175,14 @@ def sample(
 @dataclass(frozen=True, eq=False)
 class ParticleFields:
     """The fields of up to `count` particles, called `name`, on the blocks of a partition of the flow; what is sampled
-    at them, by role, with its location.
+    at them, by role, with its location; their `inertia`, where they are heavy.
     """
 
     name: str
     count: int
     blocks: Partition
     sampled: Mapping[str, Location]
+    inertia: Inertia | None = None
 
     @property
     def position(self) -> str:
@@ -174,6 +193,21 @@ class ParticleFields:
     def before(self) -> str:
         """The field of their velocities before the last step; NaN where they have made none."""
         return f"{self.name}.before"
+
+    @property
+    def own(self) -> str | None:
+        """The field of their own velocities, NaN where that is still the one around them; None where it always is."""
+        return f"{self.name}.own" if self.inertia else None
+
+    @property
+    def vectors(self) -> tuple[str, ...]:
+        """The fields that are the state of a particle: three numbers each."""
+        return (self.position, self.before, *((self.own,) if self.own else ()))
+
+    @property
+    def gain(self) -> str:
+        """The scalar 1 - exp(-dt/tau)."""
+        return f"{self.name}.gain"
 
     @property
     def number(self) -> str:
@@ -199,8 +233,8 @@ class ParticleFields:
     def partition(self) -> Partition:
         """Their region: each block has a plane of slots, with room for all of them."""
         blocks, row = len(self.blocks), min(self.count, ROW)
-        several = Field(self.position, values=3), Field(self.before, values=3)
-        space = FieldSpace((*several, *map(Field, (self.number, *self.values))))
+        vectors = (Field(name, values=3) for name in self.vectors)
+        space = FieldSpace((*vectors, *map(Field, (self.number, *self.values))))
         rows = -(-self.count // row)
         at = (0, row), (0, rows), tuple(range(blocks + 1))
         return Partition(Region(Box.of((row, rows, blocks)), space, ghost=0), (1, 1, blocks), at)
@@ -221,15 +255,18 @@ class Carrying:
 
     def scalars(self, dt: float, ratio: float) -> dict[str, float]:
         """The numbers that it reads besides, for a step of dt, `ratio` times as long as the last one (0: at first)."""
-        return {NOW: dt * (1 + ratio / 2), THEN: dt * (ratio / 2)}
+        heavy = ((each.gain, each.inertia) for each in self.particles if each.inertia)
+        gains = {name: -math.expm1(-dt / inertia.time) for name, inertia in heavy}
+        return {NOW: dt * (1 + ratio / 2), THEN: dt * (ratio / 2), **gains}
 
     def __call__(self, f: Roles) -> Iterator[Launch | Repeat | Derive]:
         """Carry them, and do the step."""
         velocity = f.u, f.v, f.w
         yield from inflow_edges(velocity, self.boundaries, self.grid)
         for each in self.particles:
-            fields = f[each.position], f[each.before], f[each.number]
-            over, numbers = each.partition.region.cells, {"now": NOW, "then": THEN, "extent": self.extent}
+            fields = f[each.position], f[each.before], f[each.number], f[each.own] if each.own else None
+            over, gain = each.partition.region.cells, each.gain if each.inertia else None
+            numbers = {"now": NOW, "then": THEN, "gain": gain, "extent": self.extent, "inertia": each.inertia}
             if len(each.blocks) == 1:
                 yield carry(*fields, velocity, over=over, **numbers)
             else:

@@ -99,3 +99,31 @@ def carried(
     moved = position + (dt * (1 + ratio / 2) * here - dt * (ratio / 2) * past)
     columns = [axis.contained(moved[:, n], (False, False)) for n, axis in enumerate(axes)]
     return np.stack(columns, axis=1), here
+
+
+def fallen(
+    axes: Sequence[Direction],
+    velocity: Sequence[np.ndarray],
+    state: tuple[np.ndarray, np.ndarray, np.ndarray],
+    weights: tuple[float, float, float],
+    time: float,
+    settling: Sequence[float],
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The `state` of heavy particles after a step: their places, the velocities around them before it, and their own,
+    [n, axis]; NaN where there were none. They follow the velocity around them in a `time`, and fall at a velocity in
+    fluid at rest. `weights` are now and then, as for the other ones, and 1 - exp(-dt / time).
+    """
+    position, before, own = state
+    now, then, gain = weights
+    dt = now - then
+    here = np.stack([linear(axes, q, axis, position) for axis, q in enumerate(velocity)], axis=1)
+    change = 2 * then / dt * (here - np.where(np.isnan(before), here, before))
+    goal = here + np.array(settling) - change * (time / dt)
+    lag = goal - np.where(np.isnan(own), here, own)
+    moved, own = position + (goal * dt - lag * (time * gain) + 0.5 * change * dt), goal - lag + (lag * gain + change)
+    for n, axis in enumerate(axes):
+        low, high = axis.ends
+        beyond = ((moved[:, n] < low) | (moved[:, n] > high)) & (not axis.periodic)
+        own[:, n] = np.where(beyond, -own[:, n], own[:, n])
+    places = np.stack([axis.contained(moved[:, n], (False, False)) for n, axis in enumerate(axes)], axis=1)
+    return places, here, own

@@ -29,10 +29,12 @@ def transport(case: Case, system: System, partition: Partition) -> Transport:
                 f" all, are more than {MOST}; give fewer particles or machine.blocks"
             )
         sampled = {name: metadata[name] for name in (*VELOCITY, *(table.fields or ()))}
-        fields = ParticleFields(table.name, table.total, partition, {name: m.location for name, m in sampled.items()})
+        locations = {name: about.location for name, about in sampled.items()}
+        inertia = table.inertia(case.body.gravity)
+        fields = ParticleFields(table.name, table.total, partition, locations, inertia)
         sampling = Sampling(fields, extent, model.boundaries, model.grid)
         periods = [length if around else None for length, around in zip(extent.length, extent.periodic, strict=True)]
-        described = of_particles(table.name, table.total, sampled, periods)
+        described = of_particles(table.name, table.total, sampled, periods, heavy=inertia is not None)
         series.append(ParticleSeries(table, fields, sampling, described))
     carrying = Carrying(tuple(each.fields for each in series), extent, model.boundaries, model.grid, model.step)
     return Transport(tuple(series), carrying)
@@ -43,4 +45,6 @@ def particles_described(case: Case) -> Iterator[str]:
     for table in case.particles:
         where = f"at {len(table.points)} points" if table.points else "in a box"
         often = f", {table.each} in each of {table.releases} releases" if table.interval else ""
-        yield f"{table.name}: {table.total} released {where} from time {table.start:g} on{often}"
+        heavy = table.inertia(case.body.gravity)
+        falls = f"; they fall at {[float(f'{speed:.4g}') for speed in heavy.settling]} in fluid at rest" if heavy else ""
+        yield f"{table.name}: {table.total} released {where} from time {table.start:g} on{often}{falls}"

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from taskflow.flow.grid import Vector
+from taskflow.flow.measures.particles import Inertia
 from taskflow.simulation.case.control import FieldNames, Interval
 from taskflow.simulation.case.grid import GridTable
 from taskflow.simulation.case.obstacles import Obstacles
@@ -53,6 +55,17 @@ class ParticlesTable(Table):
         otherwise="one release",
     )
     releases: Whole = entry("how many releases there are; needs `interval`", 1)
+    response_time: Positive | None = entry(
+        "the time in which a particle with mass follows the velocity around it, by Stokes' drag:"
+        " density d^2 / (18 viscosity) for a small sphere of diameter d",
+        None,
+        otherwise="massless: carried as the fluid is",
+    )
+    density: Positive | None = entry(
+        "of a particle with mass, over that of the fluid: `body.gravity` acts on the difference",
+        None,
+        otherwise="far denser than the fluid",
+    )
     every: Interval = entry(OFTEN, remedy="give how often, as output.every")
     fields: FieldNames = entry(
         "what is recorded at them beside places and velocities: names of fields, linear in space as probes have them",
@@ -68,6 +81,8 @@ class ParticlesTable(Table):
         for key in ("count", "lattice") if "box" not in values else ():
             if key in values:
                 yield wrong(key, values[key], "it is of a box; give box, too, or leave it out")
+        if "density" in values and "response_time" not in values:
+            yield wrong("density", values["density"], "give response_time, too: massless particles have none")
         if "releases" in values and "interval" not in values and values["releases"] != 1:
             yield wrong("releases", values["releases"], "give interval, too: the time between releases")
         if "interval" in values and "releases" not in values:
@@ -82,6 +97,13 @@ class ParticlesTable(Table):
     def total(self) -> int:
         """How many there are in all."""
         return self.each * self.releases
+
+    def inertia(self, gravity: Vector) -> Inertia | None:
+        """What gravity and drag make of particles with mass; None without."""
+        if self.response_time is None:
+            return None
+        x, y, z = (self.response_time * (1 - 1 / self.density if self.density else 1.0) * g for g in gravity)
+        return Inertia(self.response_time, (x, y, z))
 
     def due(self, time: float) -> int:
         """How many releases there are up to a time."""
