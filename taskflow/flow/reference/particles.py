@@ -73,8 +73,11 @@ def linear(axes: Sequence[Direction], q: np.ndarray, across: int, x: np.ndarray)
     """
     places = (axis.between(x[:, n], faces=n == across, beyond=across >= 0) for n, axis in enumerate(axes))
     (i, a), (j, b), (k, c) = ((first + 1, share) for first, share in places)
-    rows = [[_mean(q[k + z, j + y, i], q[k + z, j + y, i + 1], a) for y in (0, 1)] for z in (0, 1)]
-    return _mean(_mean(*rows[0], b), _mean(*rows[1], b), c)
+
+    def along(y: int, z: int) -> np.ndarray:
+        return _mean(q[k + z, j + y, i], q[k + z, j + y, i + 1], a)
+
+    return _mean(_mean(along(0, 0), along(1, 0), b), _mean(along(0, 1), along(1, 1), b), c)
 
 
 def _mean(low: np.ndarray, high: np.ndarray, share: np.ndarray) -> np.ndarray:
