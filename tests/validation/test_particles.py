@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -30,7 +32,7 @@ def test_particles_stay_on_the_streamlines_of_decaying_vortices(tmp_path):
         line = np.sin(ds.x) * np.sin(ds.y)
         errors.append(float(np.abs(line - line[0]).max()))
     assert errors[-1] < 1e-3
-    for coarse, fine in zip(errors[:-1], errors[1:], strict=True):
+    for coarse, fine in pairwise(errors):
         assert np.log2(coarse / fine) == pytest.approx(2.0, abs=0.35)
 
 

@@ -46,5 +46,6 @@ def particles_described(case: Case) -> Iterator[str]:
         where = f"at {len(table.points)} points" if table.points else "in a box"
         often = f", {table.each} in each of {table.releases} releases" if table.interval else ""
         heavy = table.inertia(case.body.gravity)
-        falls = f"; they fall at {[float(f'{speed:.4g}') for speed in heavy.settling]} in fluid at rest" if heavy else ""
+        speeds = ", ".join(f"{speed:.4g}" for speed in heavy.settling) if heavy else ""
+        falls = f"; in fluid at rest they fall at ({speeds})" if heavy else ""
         yield f"{table.name}: {table.total} released {where} from time {table.start:g} on{often}{falls}"
