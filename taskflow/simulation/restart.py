@@ -272,7 +272,7 @@ def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
     """The changes of what may not change, a line each."""
     for table in dict.fromkeys((*old, *new)):
         if table not in FREE:
-            yield from _differences((table,), old.get(table), new.get(table))
+            yield from _differences((table,), old.get(table) or None, new.get(table) or None)  # [] of an earlier build
     for table, key in FIXED:
         yield from _differences((table, key), old.get(table, {}).get(key), new.get(table, {}).get(key))
     was, now = (_recorded(case, case.get("output", {})) for case in (old, new))

@@ -183,6 +183,8 @@ def test_a_run_that_goes_on_has_the_same_trajectories(before, after, broken, who
 def test_a_run_does_not_go_on_with_other_particles():
     old, new = (tomllib.loads(case({**DYE, "count": count}).to_toml()) for count in (40, 41))
     assert [*changes(old, old)] == []
+    none = tomllib.loads(case().to_toml())
+    assert [*changes({name: table for name, table in none.items() if name != "particles"}, none)] == []
     (problem,) = changes(old, new)
     assert problem.startswith("particles = [")
     assert "stays so: begin another run" in problem
