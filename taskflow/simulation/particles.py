@@ -53,7 +53,7 @@ class Cloud:
         self._released = self._steps = 0
         self._xp, array = shard.device.xp, shard.instances.array
         self._number, *self._values = (array(name).reshape(-1) for name in (self._fields.number, *self._fields.values))
-        self._vectors = [array(name)[0] for name in self._fields.vectors]
+        self._columns = [array(name)[0, :, axis] for name in self._fields.vectors for axis in range(3)]
 
     @property
     def role(self) -> str:
@@ -62,7 +62,7 @@ class Cloud:
 
     def go_on(self, checkpoint: Checkpoint, time: float) -> None:
         """Have those of a checkpoint, at its time."""
-        state = np.empty((1, 1, 3 * len(self._vectors), self._fields.count))
+        state = np.empty((1, 1, len(self._columns), self._fields.count))
         checkpoint.fill(self.role, state, Box.of((self._fields.count, 1, 1)))
         rows = state[0, 0].T
         numbers = np.flatnonzero(~np.isnan(rows[:, 0]))
@@ -75,7 +75,8 @@ class Cloud:
         for release in range(self._released, table.due(time)):
             places = self._extent.within(table.places(release))
             numbers = np.arange(release * table.each, (release + 1) * table.each)
-            self._put(numbers, np.hstack([places, *(np.full_like(places, np.nan) for _ in self._vectors[1:])]))
+            unknown = np.full((len(places), len(self._columns) - 3), np.nan)
+            self._put(numbers, np.hstack([places, unknown]))
             self._released = release + 1
 
     def settle(self) -> None:
@@ -114,16 +115,16 @@ class Cloud:
         """
         if not self._alone:
             cells, box = self._extent.numbers(state[:, :3]), self._shard.cells
-            mine = np.all((cells >= box.lo) & (cells < box.hi), axis=1)
-            numbers, state = numbers[mine], state[mine]
+            inside = np.all((cells >= box.lo) & (cells < box.hi), axis=1)
+            numbers, state = numbers[inside], state[inside]
         with _still(self._shard):
             xp = self._xp
             # Alone, a block has as many slots as there were ever particles, and those of later ones are empty.
             slots = xp.asarray(numbers) if self._alone else xp.flatnonzero(self._number == 0)[: len(numbers)]
-            row, column = xp.divmod(slots, self._vectors[0].shape[-1])
             self._number[slots] = xp.asarray(numbers + 1.0)
-            for n, vector in enumerate(self._vectors):
-                vector[row, :, column] = xp.asarray(np.ascontiguousarray(state[:, 3 * n : 3 * n + 3]))
+            row, column = xp.divmod(slots, self._columns[0].shape[1])
+            for values, mine in zip(self._columns, state.T, strict=True):
+                values[row, column] = xp.asarray(np.ascontiguousarray(mine))
 
     def _hand_over(self) -> None:
         with _still(self._shard):
@@ -138,16 +139,15 @@ class Cloud:
             xp, extent = self._xp, self._extent
             keys, size = xp.zeros(self._number.size, "i8"), 1
             for axis, cells in enumerate(extent.cells):
-                place = self._vectors[0][:, axis].reshape(-1) - extent.low[axis]
+                place = self._columns[axis].reshape(-1) - extent.low[axis]
                 keys += size * xp.nan_to_num(place * (cells / extent.length[axis])).astype("i8")
                 size *= cells
             keys[self._number <= 0] = 2 * size
             order = xp.argsort(keys)
             del keys
             self._number[...] = self._number[order]
-            for vector in self._vectors:
-                for axis in range(3):
-                    vector[:, axis] = vector[:, axis].reshape(-1)[order].reshape(vector.shape[0], -1)
+            for values in self._columns:
+                values[...] = values.reshape(-1)[order].reshape(values.shape)
 
     def _rows(self) -> tuple[Any, np.ndarray, np.ndarray]:
         """The slots that are not empty, and the numbers and states of their particles."""
@@ -156,8 +156,8 @@ class Cloud:
         return slots, self._host(self._number[slots]).astype(int) - 1, self._states(slots)
 
     def _states(self, slots: Any) -> np.ndarray:
-        row, column = self._xp.divmod(slots, self._vectors[0].shape[-1])
-        return np.hstack([self._host(vector[row, :, column]) for vector in self._vectors])
+        row, column = self._xp.divmod(slots, self._columns[0].shape[1])
+        return np.stack([self._host(values[row, column]) for values in self._columns], axis=1)
 
     def _of_all(self, numbers: np.ndarray, values: np.ndarray) -> np.ndarray:
         """The values [particle, number] of the particles of all blocks in order, NaN of those that are nowhere."""
