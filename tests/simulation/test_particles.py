@@ -171,6 +171,24 @@ def test_the_bits_do_not_depend_on_blocks(blocks, whole, tmp_path):
     same(tmp_path / "run", whole)
 
 
+ENTERS = {"type": "inflow", "velocity": ["1 + 0.3*z", "0.1*cos(9*y)", "0.2*x"], "temperature": "z"}
+OPEN = {"x_min": ENTERS, "x_max": "outflow", "y": "periodic", "z_min": "wall", "z_max": "slip"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("changes", [
+    {"time": {"steps": 9, "scheme": "rk3"}}, {"boundaries": OPEN, "time": {"steps": 40}},
+    {"grid__stretching": {"z": {"tanh": 1.5}}, "turbulence": {"model": "smagorinsky"},
+     "machine": {"precision": "single", "device": "cpu", "threads": 2}},
+], ids=["rk3", "open", "stretched, single precision"])  # fmt: skip
+def test_nor_do_they_in_other_flows(changes, tmp_path):
+    """All leave through an outflow in time."""
+    for n, blocks in enumerate(((1, 1, 1), (2, 1, 2))):
+        go(case(DYE, PLUME, SAND, **changes), tmp_path / str(n), blocks)
+    same(tmp_path / "1", tmp_path / "0")
+    assert found(tmp_path / "0", "dye").x[-1].isnull().all() == ("boundaries" in changes)
+
+
 @pytest.mark.parametrize(("before", "after", "broken"), [
     ((1, 1, 1), (1, 1, 2), {"stop": 4}), pytest.param((2, 1, 2), (1, 1, 1), {"kill": 7}, marks=pytest.mark.slow),
 ])  # fmt: skip
