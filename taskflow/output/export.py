@@ -19,7 +19,7 @@ import xarray as xr
 from taskflow.errors import BadInput
 from taskflow.output.appended import KINDS, SLAB, Appended, grid_file, write_parts
 from taskflow.output.disk import on_disk, replacing
-from taskflow.output.polydata import collect
+from taskflow.output.polydata import collect, write_polydata
 from taskflow.output.reading import edges, in_centres
 
 WRITERS = 4  # snapshots that are written at the same time
@@ -59,8 +59,11 @@ def _pieces(ds: xr.Dataset) -> xr.Dataset:
 def export_vtk(ds: xr.Dataset, folder: str | Path, name: str) -> Path:
     """Write every record of a dataset on cells into a folder; return the .pvd file, which lists them with their times.
 
-    Raises BadInput where the dataset has no fields on cells, RunFailed where the disk is full.
+    Particles become a point each, where they are. Raises BadInput where the dataset has no fields on cells, RunFailed
+    where the disk is full.
     """
+    if ds.attrs.get("featureType") == "trajectory":
+        return _export_points(ds, Path(folder), name)
     arrays = _arrays(ds)
     if not arrays:
         raise BadInput(f"{name}: it has no fields on cells, as values at points have none; use --netcdf")
@@ -71,6 +74,20 @@ def export_vtk(ds: xr.Dataset, folder: str | Path, name: str) -> Path:
         for _ in pool.map(lambda n: write_parts(target / files[n], _vtr(ds.isel(time=n), arrays)), range(len(files))):
             pass
         return collect(target / f"{name}.pvd", zip(map(float, ds["time"].values), files, strict=True))
+
+
+def _export_points(ds: xr.Dataset, folder: Path, name: str) -> Path:
+    """Write every record of particles, those that are there, with their numbers and what was sampled."""
+    files = []
+    for n, time in enumerate(map(float, ds["time"].values)):
+        record = ds.isel(time=n).load()
+        points = np.stack([record[axis].values for axis in "xyz"], axis=-1)
+        there = np.isfinite(points[:, 0])
+        sampled = {"particle": record["particle"], **record.data_vars}
+        values = {str(key): field.values[there] for key, field in sampled.items() if field.dims == ("particle",)}
+        files.append((time, f"{name}_{n:06}.vtp"))
+        write_polydata(folder / files[-1][1], points[there], np.zeros((0, 3), int), values)
+    return collect(folder / f"{name}.pvd", files)
 
 
 def _arrays(ds: xr.Dataset) -> Arrays:

@@ -1,4 +1,4 @@
-"""Surfaces of triangles as VTK PolyData (.vtp), which ParaView opens, with raw data at the end of the file."""
+"""Surfaces of triangles, and points, as VTK PolyData (.vtp), which ParaView opens, with raw data at the file's end."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ KINDS = {"f8": "Float64", "i8": "Int64"}
 
 def write_polydata(path: Path, vertices: np.ndarray, triangles: np.ndarray, values: Mapping[str, np.ndarray]) -> None:
     """Write vertices [n, 3], triangles [m, 3] and values at the vertices; u, v and w become the vector `velocity`.
+    Without triangles there are points.
 
     Raises RunFailed where the disk is full.
     """
@@ -33,13 +34,15 @@ def write_polydata(path: Path, vertices: np.ndarray, triangles: np.ndarray, valu
             f' format="appended" offset="{offset}"/>'
         )
 
+    kind, cells = ("Polys", triangles) if len(triangles) else ("Verts", np.arange(len(vertices))[:, None])
+    size = cells.shape[1]
     lines = [
         '<VTKFile type="PolyData" version="1.0" byte_order="LittleEndian" header_type="UInt64">',
-        f'<PolyData><Piece NumberOfPoints="{len(vertices)}" NumberOfPolys="{len(triangles)}">',
+        f'<PolyData><Piece NumberOfPoints="{len(vertices)}" NumberOf{kind}="{len(cells)}">',
         "<PointData>", *(array(name, data, "f8") for name, data in at_points.items()), "</PointData>",
         "<Points>", array("points", vertices, "f8"), "</Points>",
-        "<Polys>", array("connectivity", triangles.ravel(), "i8"),
-        array("offsets", np.arange(3, 3 * len(triangles) + 1, 3), "i8"), "</Polys>",
+        f"<{kind}>", array("connectivity", cells.ravel(), "i8"),
+        array("offsets", np.arange(size, size * len(cells) + 1, size), "i8"), f"</{kind}>",
         '</Piece></PolyData><AppendedData encoding="raw">', "_",
     ]  # fmt: skip
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -79,6 +79,28 @@ def at_points(
     return TimeSeries(group, described, ("point",), places, precision, {"featureType": "timeSeries"})
 
 
+def of_particles(
+    group: str, count: int, fields: Mapping[str, FieldMetadata], periods: Sequence[float | None], *, heavy: bool
+) -> TimeSeries:
+    """Describe the group of the trajectories of so many particles: places and `fields` at them, as the conventions CF
+    have trajectories. `periods` are the lengths of periodic directions, which places go round; `heavy` particles have
+    velocities of their own.
+    """
+    described: dict[str, Attributes] = {}
+    for axis, period in zip("xyz", periods, strict=True):
+        described[axis] = {**_place(axis, "particle"), **({"period": period} if period else {})}
+    for name, sampled in fields.items():
+        described[name] = {"long_name": sampled.long_name, "units": sampled.units, "coordinates": "x y z"}
+    for axis in "xyz" if heavy else "":
+        words = f"velocity of the particle along {axis}"
+        described[f"velocity_{axis}"] = {"long_name": words, "units": UNITS, "coordinates": "x y z"}
+    about = {"long_name": "number of the particle", "units": UNITS, "cf_role": "trajectory_id"}
+    numbers = np.arange(count, dtype=np.float64), about
+    return TimeSeries(
+        group, described, ("particle",), {"particle": numbers}, "double", {"featureType": "trajectory"}
+    )
+
+
 def through_sides(
     group: str, fields: Mapping[str, str], centres: np.ndarray, normals: np.ndarray, areas: np.ndarray
 ) -> TimeSeries:

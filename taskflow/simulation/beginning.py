@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from taskflow.runtime.machine import Shard
-from taskflow.simulation.build.simulation import BlockSpec
+from taskflow.simulation.build.spec import BlockSpec
 from taskflow.simulation.checkpoints import CheckpointPolicy, restore
 from taskflow.simulation.initial import InitialFields
 from taskflow.simulation.profiling import Window

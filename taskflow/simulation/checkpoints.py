@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from taskflow.runtime.tasks import Cells
 from taskflow.simulation.build.simulation import Simulation
 
 Counts = Mapping[str, int]  # of records, by group of the store
+Values = tuple[str, Box, np.ndarray]  # a role, cells, and values of these
 
 
 @dataclass(frozen=True)
@@ -76,10 +78,16 @@ class CheckpointWriter:
         return {"taken": tuple(self._taken), "saved": self.writer.written, "committed": self._committed}
 
     def take(
-        self, step: int, records: Counts, state: Mapping[str, Any], stored: Callable[[], Mapping[str, Any]] = dict
+        self,
+        step: int,
+        records: Counts,
+        state: Mapping[str, Any],
+        stored: Callable[[], Mapping[str, Any]] = dict,
+        beside: Callable[[], Iterable[Values]] = tuple,
     ) -> None:
-        """Hand the present state over to be written, with what `stored` tells when it is called: that the disk has all
-        records of this block. Waits while the last one is written. All blocks have to call it.
+        """Hand the present state over to be written, with what is held `beside` fields, and what `stored` tells when it
+        is called: that the disk has all records of this block. Waits while the last one is written. All blocks have to
+        call it.
         """
         policy, shard = self._policy, self._shard
         self._last = time.perf_counter()
@@ -94,6 +102,7 @@ class CheckpointWriter:
             for own in shard.partition.homes[role].own_of(shard.block)
             if (part := box & own)
         )
+        held.extend((role, box, partial(np.asarray, values)) for role, box, values in beside())
         shard.meet(self.writer.patience)  # who allocates may have to wait for all GPUs of a process: none goes on
         self._taken.append((step, records))
 

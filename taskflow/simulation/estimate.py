@@ -111,9 +111,10 @@ class Estimate:
         direct = gpu and (blocks == 1 or self.channel == "peer")
         hardware = Hardware(gpu, (0,) * blocks if direct else None)
         numbers = {**model.scalars(1.0, 1.0), **model.moments(0.0, 1.0), **sim.system.timed.advance(0.0, 1.0)}
+        numbers |= sim.particles.carrying.scalars(1.0, 1.0) if sim.particles else {}
         computed = sim.system.computed
         moment = tuple(computed.scalars(0.0)) if computed else ()
-        programs: Programs = {model.step: tuple(numbers), sim.monitor: moment}
+        programs: Programs = {sim.step: tuple(numbers), sim.monitor: moment}
         start: Programs = {model.start: ("dt", *sim.system.timed.begin(0.0))}
         if sim.settled is not None:
             programs = {**programs, **dict.fromkeys(sim.settled.programs, ())}
@@ -122,6 +123,8 @@ class Estimate:
         for averaged in sim.averaged.values():
             start = {**start, averaged.begin: ()}
             programs = {**programs, averaged.sample: (SHARE,)}
+        if sim.particles is not None:
+            programs = {**programs, **dict.fromkeys((each.sampling for each in sim.particles.series), ())}
         mapper = Mapper(sim.case.machine.overlap, debug=debug)
         return prove(sim.partition, programs, mapper, hardware, start=start)
 

@@ -21,6 +21,7 @@ from taskflow.simulation.case.table import written
 from taskflow.simulation.case.timed import of_time
 from taskflow.simulation.checkpoints import CheckpointWriter, restore
 from taskflow.simulation.doubts import Doubts
+from taskflow.simulation.particles import Clouds
 from taskflow.simulation.pause import HERE, NEVER
 from taskflow.simulation.profiling import Profiling
 from taskflow.simulation.records.records import Records, StateLog
@@ -53,7 +54,8 @@ class RunLoop:
         self.movement = Movement(self.spec.ways.moving, shard) if self.spec.ways else None
         self.saving = CheckpointWriter(policy, shard)
         times = job.resumed.times if job.resumed else {}
-        self.records = Records(self.spec, directory / STORE, shard, times, policy.guard)
+        self.particles = Clouds(self.spec.particles, shard)
+        self.records = Records(self.spec, directory / STORE, shard, times, policy.guard, self.particles)
         self.profiling = Profiling(job.profile, shard)
         self.began = time.perf_counter()
         self.ended = "end"  # or steady, or stalled, or interrupted
@@ -88,7 +90,7 @@ class RunLoop:
         self.sanity.entered(numbers)
         with explained(f"step {tick.step}, time {tick.time:g}"):
             moments = model.moments(before.time, tick.dt)
-            shard.run(model.step, **model.scalars(tick.dt, tick.ratio), **moments, **numbers)
+            self.particles.step(model.step, tick, **model.scalars(tick.dt, tick.ratio), **moments, **numbers)
         for name in self.rounds:
             self.rounds[name] += shard.scalars[name]
         self.now, self.before = self._agreed(self._judged(tick, before)), before
@@ -157,6 +159,7 @@ class RunLoop:
         if self.settling is not None:
             self.settling.begin(0.0)
         self.records.begin(0.0, {})
+        self.particles.release(0.0)
         self.began = time.perf_counter()
         self._look(first, first)
         return first
@@ -165,6 +168,7 @@ class RunLoop:
         """The tick of a checkpoint, with its fields."""
         self._given(resumed.tick.time)
         restore(resumed.checkpoint, self.job.policy, self.shard)
+        self.particles.go_on(resumed.checkpoint, resumed.tick.time)
         state = resumed.checkpoint.state
         self.timed.instead.update({key: of_time(given) for key, given in state.get("given", {}).items()})
         if self.settling is not None and resumed.settling is not None:
@@ -276,7 +280,7 @@ class RunLoop:
         }
         if self.shard.block == 0:
             self.records.writer.files.note(self.directory, [self.directory / LOG])
-        self.saving.take(tick.step, planned, state, self.records.stored())
+        self.saving.take(tick.step, planned, state, self.records.stored(), self.particles.held)
         self._report(tick)
 
     def _written(self) -> dict[str, Any]:

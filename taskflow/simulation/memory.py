@@ -14,6 +14,7 @@ from taskflow.runtime.host import Place
 from taskflow.runtime.machine.needs import BlockMemory, MemoryCount, Passes
 from taskflow.runtime.tasks import Program
 from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.particles import MANY
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,9 @@ class Needs:
         """
         cells = sum(piece.volume for piece in self.sim.partition.cells_of(block))
         value = cells * self.sim.value_bytes
-        return value if self.device == "gpu" else self._recorded * value + self._saved(block) + self._gathered
+        if self.device == "gpu":
+            return value + self._ordered
+        return self._recorded * value + self._saved(block) + self._gathered + max(self._ordered, self._followed)
 
     @property
     def _recorded(self) -> int:
@@ -76,6 +79,20 @@ class Needs:
     def _gathered(self) -> int:
         """Bytes of the largest spectra of a field that a block gathers from all, and puts together."""
         return max((2 * 8 * waves.averages.statistics.modes.volume for waves in self.sim.spectra), default=0)
+
+    @property
+    def _followed(self) -> int:
+        """Bytes of a record of particles, or a checkpoint, from all blocks: as they come, in order, and while they are
+        written.
+        """
+        series = self.sim.particles.series if self.sim.particles else ()
+        return sum(3 * 8 * each.table.total * (9 + len(each.fields.sampled)) for each in series)
+
+    @property
+    def _ordered(self) -> int:
+        """Bytes in which the most particles are put in the order of cells: keys, order, and one number of each."""
+        series = self.sim.particles.series if self.sim.particles else ()
+        return max((5 * 8 * each.table.total for each in series if each.table.total >= MANY), default=0)
 
     def _saved(self, block: int) -> int:
         """Bytes of the part of a checkpoint."""
@@ -92,21 +109,21 @@ class Needs:
         may be one, too, and then whatever is recorded. A state that is kept to be compared with, at the start as well,
         makes no difference to any other field.
         """
-        model, monitor = self.sim.model, self.sim.monitor
+        model, monitor, step = self.sim.model, self.sim.monitor, self.sim.step
         recorded = self.sim.recorded
         first = [programs[0] for programs in recorded]
         then: dict[Program, list[Program]] = {
             model.start: [monitor],
-            monitor: [model.step, *first],
-            model.step: [model.step, monitor, *first],
+            monitor: [step, *first],
+            step: [step, monitor, *first],
         }
         if self.sim.settled is not None and self.sim.settled.programs:
-            programs, after = self.sim.settled.programs, then[model.step]
+            programs, after = self.sim.settled.programs, then[step]
             then |= {one: [other, *after] for one, other in pairwise(programs)}
-            then |= {programs[-1]: after, model.step: [programs[0], *after]}
+            then |= {programs[-1]: after, step: [programs[0], *after]}
         for n, programs in enumerate(recorded):
             then |= {one: [other] for one, other in pairwise(programs)}
-            then[programs[-1]] = [model.step, *first[n + 1 :]]
+            then[programs[-1]] = [step, *first[n + 1 :]]
         return then
 
     @property

@@ -27,8 +27,9 @@ SINGLE = ("time", "output", "machine", "statistics")
 Name = Annotated[str, Field(max_length=200)]
 Count = Annotated[int, Field(ge=0, lt=2**62)]
 Checksum = Annotated[int, Field(ge=0, lt=2**32)]
-NAMED = (*FOLLOWED, "expressions")
-FREE = ("title", "time", "output", "monitor", "checkpoint", "statistics", *NAMED, "machine")
+GROUPS = (*FOLLOWED, "particles")
+NAMED = (*GROUPS, "expressions")
+FREE = ("title", "time", "output", "monitor", "checkpoint", "statistics", *FOLLOWED, "expressions", "machine")
 STORED = ("fields", "precision", "compression", "relative_error")
 FIXED = (("time", "scheme"), *(("output", key) for key in STORED), ("machine", "precision"))  # may not
 
@@ -250,7 +251,7 @@ def _groups(case: Mapping[str, Any]) -> dict[str, Any]:
     groups: dict[str, Any] = {SNAPSHOTS: {}}
     if table := case.get("statistics"):
         groups[STATISTICS] = _settings(table, "write"), _recorded(case, table)
-    for kind in FOLLOWED:
+    for kind in GROUPS:
         often = "write" if kind == "spectra" else "every"
         for table in case.get(kind, ()):
             groups[table["name"]] = kind, _settings(table, often), _recorded(case, table)
@@ -271,7 +272,7 @@ def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
     """The changes of what may not change, a line each."""
     for table in dict.fromkeys((*old, *new)):
         if table not in FREE:
-            yield from _differences((table,), old.get(table), new.get(table))
+            yield from _differences((table,), old.get(table) or None, new.get(table) or None)  # [] of an earlier build
     for table, key in FIXED:
         yield from _differences((table, key), old.get(table, {}).get(key), new.get(table, {}).get(key))
     was, now = (_recorded(case, case.get("output", {})) for case in (old, new))

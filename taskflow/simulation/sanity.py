@@ -19,7 +19,8 @@ from taskflow.flow.time.schemes import ADAMS_BASHFORTH
 from taskflow.runtime.machine import Shard
 from taskflow.simulation.build.domain import Domain
 from taskflow.simulation.build.scales import Scale, Scales
-from taskflow.simulation.build.simulation import BlockSpec, Simulation
+from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.spec import BlockSpec
 from taskflow.simulation.case import SCHEMES
 from taskflow.simulation.inflow import FINEST
 from taskflow.simulation.schedule import FITS, Tick

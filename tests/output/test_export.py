@@ -57,6 +57,31 @@ def test_vtk_reads_what_was_written(written, periodic, tmp_path, monkeypatch):
             np.testing.assert_allclose(found, low + length * np.linspace(0, 1, ds.sizes[f"{axis}_c"] + 1), rtol=1e-14)
 
 
+def test_vtk_reads_particles_as_points(tmp_path):
+    vtk = pytest.importorskip("vtk")
+    from vtk.util.numpy_support import vtk_to_numpy
+
+    number, time = np.arange(3.0), [0.0, 0.5]
+    x = xr.DataArray([[0.1, 0.2, np.nan], [0.3, 0.4, 0.5]], dims=("time", "particle"))
+    sampled = {name: 10 * x + n for n, name in enumerate("uvwT")}
+    places = {"time": time, "particle": number, "x": x, "y": 2 * x, "z": 3 * x}
+    ds = xr.Dataset(sampled, places, {"featureType": "trajectory"})
+    listed = ElementTree.parse(export_vtk(ds, tmp_path, "dye")).getroot().findall("Collection/DataSet")
+    assert [float(each.attrib["timestep"]) for each in listed] == time
+    for n, each in enumerate(listed):
+        reader = vtk.vtkXMLPolyDataReader()
+        reader.SetFileName(str(tmp_path / each.attrib["file"]))
+        reader.Update()
+        points, there = reader.GetOutput(), np.isfinite(x.values[n])
+        data = points.GetPointData()
+        assert points.GetNumberOfVerts() == there.sum()
+        found = vtk_to_numpy(points.GetPoints().GetData())
+        np.testing.assert_allclose(found, np.outer(x.values[n][there], (1, 2, 3)), rtol=1e-15)
+        np.testing.assert_array_equal(vtk_to_numpy(data.GetArray("particle")), number[there])
+        np.testing.assert_array_equal(vtk_to_numpy(data.GetArray("T")), sampled["T"].values[n][there])
+        assert vtk_to_numpy(data.GetArray("velocity")).shape == (there.sum(), 3)
+
+
 def test_groups_of_a_run(tmp_path):
     """Statistics and planes are fields on cells; values at points are not."""
     tables = {

@@ -18,7 +18,7 @@ from taskflow.runtime.proof.numbering import CellNumbers
 from taskflow.runtime.proof.timeline import Index
 from taskflow.runtime.regions import Box, Copy, Partition, Region, triple
 from taskflow.runtime.tasks import AllReduce, Compute, Launch, Message, Node, Receive, Refresh, Send
-from taskflow.runtime.tasks.stencil import ALL
+from taskflow.runtime.tasks.stencil import ALL, Stencil
 
 Cells = Mapping[str, CellNumbers]  # by field
 
@@ -32,6 +32,9 @@ def reads(launch: Launch, box: Box, partition: Partition) -> Iterator[tuple[str,
         if privilege.swept and box:
             yield from ((name, cells) for cells in _swept(launch, box, own))
             continue
+        if privilege.stencil.roams:
+            yield from ((name, cells) for cells in _around_blocks(name, privilege.stencil, box, launch.own, partition))
+            continue
         for first, last in privilege.stencil.offsets if privilege.reads and box else ():
             lo, hi = box.lo, box.hi
             if privilege.foreign:
@@ -42,6 +45,18 @@ def reads(launch: Launch, box: Box, partition: Partition) -> Iterator[tuple[str,
             lo = triple(a + n for a, n in zip(lo, first, strict=True))
             hi = triple(b + n for b, n in zip(hi, last, strict=True))
             yield name, _existing(Box(lo, hi), home) if privilege.foreign else Box(lo, hi)
+
+
+def _around_blocks(name: str, stencil: Stencil, box: Box, own: str, partition: Partition) -> Iterator[Box]:
+    """Yield the cells of a field that is read anywhere in the blocks which have points of `box`, of the region of the
+    field `own`.
+    """
+    home, other = partition.homes[name], partition.homes[own]
+    for piece, cells in enumerate(home.parts):
+        mine = (other.parts[n] for n in other.pieces_of(home.block_of[piece]))
+        for first, last in stencil.offsets if any(box.meets(points) for points in mine) else ():
+            lo = triple(a + n for a, n in zip(cells.lo, first, strict=True))
+            yield _existing(Box(lo, triple(b + n for b, n in zip(cells.hi, last, strict=True))), home.region)
 
 
 def _swept(launch: Launch, box: Box, region: Region) -> Iterator[Box]:

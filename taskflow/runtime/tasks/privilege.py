@@ -46,6 +46,8 @@ class Privilege:
             raise TypeError("only Read, ReadWrite, Coloured and Foreign take a stencil: a task writes its own cells")
         if isinstance(stencil, Oriented):
             return replace(self, oriented=stencil)
+        if isinstance(stencil, Stencil) and stencil.roams and not self.foreign:
+            raise TypeError("anywhere(w): only a Foreign field can be read anywhere in the block")
         if not isinstance(stencil, int | Stencil) or (isinstance(stencil, int) and stencil < 0):
             raise TypeError(
                 f"{stencil!r} is no stencil: give the width of a star, 0 or more, or star(w), box(w), offsets(...) or"

@@ -33,6 +33,20 @@ class Projected:
 
 
 @dataclass(frozen=True)
+class Roaming:
+    """A stencil around all cells that a block has of a region, cut as in `home`, for points of another one, `place`."""
+
+    stencil: Stencil
+    home: Partition
+    place: Partition
+
+    def around(self, box: Box) -> list[Box]:
+        """The cells that are read by a launch over `box`, a box of the other region: overlapping boxes."""
+        cells = (self.home.parts[self.place.beside_piece(piece, self.home)] for piece in self.place.overlapping(box))
+        return [self.home.clip(around) for mine in cells for around in self.stencil.around(mine)]
+
+
+@dataclass(frozen=True)
 class Within:
     """A stencil of which what lies beyond the charts is not read."""
 
@@ -44,7 +58,7 @@ class Within:
         return list(common(self.stencil.around(box), self.charts))
 
 
-Way = Stencil | Projected | Within
+Way = Stencil | Projected | Roaming | Within
 
 
 def place(launch: Launch, partition: Partition) -> Partition:
@@ -70,6 +84,8 @@ def common(boxes: Iterable[Box], others: Sequence[Box]) -> tuple[Box, ...]:
 
 def reading(name: str, privilege: Privilege, launch: Launch, partition: Partition) -> Way:
     """Return how a launch reads a field. Where it sweeps, only tiles of the second colour read beyond themselves."""
+    if privilege.stencil.roams:
+        return Roaming(privilege.stencil, partition.homes[name], place(launch, partition))
     if privilege.foreign:
         return Projected(privilege.stencil, partition.homes[name], place(launch, partition).region)
     if privilege.swept and launch.swept:

@@ -17,9 +17,13 @@ ALL = 1 << 29  # as a first and a last offset: from one end of the region to the
 
 @dataclass(frozen=True, slots=True)
 class Stencil:
-    """A union of boxes of offsets. Each entry (first, last) holds the offsets first <= (x, y, z) <= last."""
+    """A union of boxes of offsets. Each entry (first, last) holds the offsets first <= (x, y, z) <= last.
+
+    `roams`: a foreign field is read around any cell of the block, wherever the point is, see `anywhere`.
+    """
 
     offsets: tuple[tuple[Triple, Triple], ...]
+    roams: bool = False
 
     def __or__(self, other: Stencil) -> Stencil:
         """The offsets of both; a box of offsets inside another one is left out."""
@@ -71,6 +75,13 @@ def box(width: int) -> Stencil:
     """The cell and all neighbours up to `width`, those across edges and corners included."""
     reach = (-width, width)
     return offsets(reach, reach, reach)
+
+
+def anywhere(width: int) -> Stencil:
+    """The stencil of a foreign field that is read around any cell of the block, up to `width` cells from it: by points
+    that are somewhere in the cells of their block, as particles are.
+    """
+    return Stencil(box(width).offsets, roams=True)
 
 
 POINT = offsets()

@@ -70,6 +70,8 @@ def moved(launch: Launch, partition: Partition) -> int:
 def _cells(name: str, privilege: Privilege, launch: Launch, partition: Partition) -> int:
     if not privilege.foreign:
         return _done(launch, partition.homes[name])
+    if privilege.stencil.roams:
+        return partition.homes[name].region.count
     within = reading(name, replace(privilege, stencil=_lines(privilege.stencil)), launch, partition)
     return max((box.volume for box in within.around(launch.over)), default=0)
 

@@ -22,6 +22,7 @@ from taskflow.output import FieldMetadata, through_sides
 from taskflow.simulation.bodies.inertia import MovingBody
 from taskflow.simulation.build.expressions import derived, derived_metadata
 from taskflow.simulation.build.forcing import forcing_described, initial_forces
+from taskflow.simulation.build.particles import particles_described
 from taskflow.simulation.build.physics import conditions, outflows_described, physics, turbulence_described
 from taskflow.simulation.build.scales import Scales, advective_rate, scales
 from taskflow.simulation.build.system import System, moment
@@ -276,6 +277,7 @@ class FlowSystem(System):
         yield from zip(chain(["motion"], repeat("")), self._motions(), strict=False)
         yield from zip(chain(["openings"], repeat("")), self._openings(), strict=False)
         yield from zip(chain(["forcing"], repeat("")), forcing_described(self.sim.case), strict=False)
+        yield from zip(chain(["particles"], repeat("")), particles_described(self.sim.case), strict=False)
         if self.sim.case.turbulence:
             yield "eddies", turbulence_described(self.sim.case)
 

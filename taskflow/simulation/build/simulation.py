@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, groupby
@@ -10,71 +9,28 @@ from itertools import chain, groupby
 import numpy as np
 
 from taskflow.flow import StaggeredGrid
-from taskflow.flow.measures.derived import Derived
 from taskflow.flow.measures.spectra import CENTRED, Spectra, partitions
 from taskflow.flow.measures.statistics import Statistics
 from taskflow.flow.model import Model
 from taskflow.flow.stability import Stability
-from taskflow.output import TimeSeries, of_surface
+from taskflow.output import of_surface
 from taskflow.runtime.cluster import cut
 from taskflow.runtime.regions import Field, FieldSpace, Location, Partition, Triple
 from taskflow.runtime.tasks import Cells, Program, live_in, overwritten
 from taskflow.simulation.bodies import Bodies, Masks, Moving, Surroundings, Survey, surroundings, survey
 from taskflow.simulation.build.domain import Domain
+from taskflow.simulation.build.particles import transport
 from taskflow.simulation.build.projection import system_of
-from taskflow.simulation.build.scales import Scales
-from taskflow.simulation.build.system import Constants, Entering, Measures, System
-from taskflow.simulation.build.timed import TimedNumbers
+from taskflow.simulation.build.spec import BlockSpec
+from taskflow.simulation.build.system import Entering, Measures, System
 from taskflow.simulation.case import Case
+from taskflow.simulation.particles import Transport
 from taskflow.simulation.records.fields import STATISTICS
 from taskflow.simulation.records.series import Integral, ProbeSeries
 from taskflow.simulation.records.statistics import AveragedSpectra, TimeAverages, averaged_spectra
-from taskflow.simulation.schedule import Clock, Every
+from taskflow.simulation.schedule import Clock
 from taskflow.simulation.steady import Settled
 from taskflow.simulation.step_cost import StepCost
-
-
-@dataclass(frozen=True, kw_only=True)
-class BlockSpec:
-    """A case as its blocks compute it, picklable. `case` is its text, `settled` the criterion of a steady state,
-    `stability` that of steps where it is known, `scales` the largest values that the case explains, `timed` what
-    changes in time, `sweeps` how many iterations the solver makes where that is fixed, `counted` the scalars that count
-    those to a tolerance, `remedy` what its system says of runs that diverge, `ways` the bodies that move, `computed`
-    what is recorded and follows from other fields. Beside snapshots are recorded `averages`, `spectra`, `probes`,
-    `planes` (how often, by group) and `integrals`.
-    """
-
-    case: str
-    domain: Domain
-    model: Model
-    measures: Measures
-    clock: Clock
-    settled: Settled | None
-    stability: Stability | None
-    scales: Scales
-    sweeps: int | None
-    counted: tuple[str, ...]
-    remedy: str | None
-    inflows: Entering | None
-    timed: TimedNumbers
-    constants: Constants | None
-    ways: Surroundings | None
-    computed: Derived | None
-    averages: TimeAverages[Statistics] | None
-    spectra: tuple[AveragedSpectra, ...]
-    probes: tuple[ProbeSeries, ...]
-    planes: Mapping[str, Every]
-    integrals: tuple[Integral, ...]
-
-    @property
-    def followed(self) -> tuple[ProbeSeries | Integral, ...]:
-        """The records of numbers in time, of single states."""
-        return *self.probes, *self.integrals
-
-    @property
-    def series(self) -> tuple[TimeSeries, ...]:
-        """The groups of the store with numbers in time."""
-        return tuple(recorded.series for recorded in (*self.followed, *self.spectra))
 
 
 def blocks_of(case: Case, slabs: int) -> Triple:
@@ -195,6 +151,16 @@ class Simulation:
             integrals.append(Integral(series, (self.system.isosurface(iso.field, iso.value),), iso.every))
         return tuple(sorted(integrals, key=lambda integral: str(integral.every)))
 
+    @cached_property
+    def particles(self) -> Transport | None:
+        """The particles that the flow carries; None without any."""
+        return transport(self.case, self.system, self._main) if self.case.particles else None
+
+    @property
+    def step(self) -> Program:
+        """The program of a step: that of the model, with particles where there are some."""
+        return self.particles.carrying if self.particles else self.model.step
+
     @property
     def recorded(self) -> tuple[tuple[Program, ...], ...]:
         """The programs by which something is recorded after steps, in their order; those that always come one after the
@@ -203,7 +169,8 @@ class Simulation:
         derived = ((self.system.computed,),) if self.system.computed else ()
         often = groupby(self.integrals, key=lambda integral: integral.every)
         measured = [tuple(program for integral in group for program in integral.measured) for _, group in often]
-        return (*derived, *measured, *((averaged.sample,) for averaged in self.averaged.values()))
+        sampled = [(each.sampling,) for each in self.particles.series] if self.particles else []
+        return (*derived, *measured, *sampled, *((averaged.sample,) for averaged in self.averaged.values()))
 
     @property
     def masks(self) -> Masks | None:
@@ -241,6 +208,7 @@ class Simulation:
             probes=self.probes,
             planes={plane.name: plane.every for plane in self.case.planes},
             integrals=self.integrals,
+            particles=self.particles,
         )
 
     @cached_property
@@ -252,7 +220,8 @@ class Simulation:
     def partition(self) -> Partition:
         """The region of all fields, cut into the blocks; beside it those of the pressure solver and of spectra."""
         spectra = partitions([waves.averages.statistics for waves in self.spectra])
-        return replace(self._main, beside=(*self.model.partitions(self._main), *spectra))
+        particles = [each.fields.partition for each in self.particles.series] if self.particles else []
+        return replace(self._main, beside=(*self.model.partitions(self._main), *spectra, *particles))
 
     @cached_property
     def _main(self) -> Partition:
@@ -286,7 +255,7 @@ class Simulation:
         written = overwritten((model.start, *begun, model.step), self.partition)
         after = (*judged, self.monitor, *chain(*self.recorded))
         computed = tuple(name for name in self.case.output_fields if name in model.fields)
-        cells = live_in((model.step, *after), self.partition, computed)
+        cells = live_in((self.step, *after), self.partition, computed)
         kept = {
             role: boxes
             if role in main

@@ -24,6 +24,7 @@ from taskflow.simulation.case.machine import Machine
 from taskflow.simulation.case.method import Kind, Method, choose, reads, replacements, system_of
 from taskflow.simulation.case.motion import GridMotion
 from taskflow.simulation.case.obstacles import BodyTreatment, Obstacles
+from taskflow.simulation.case.particles import Particles
 from taskflow.simulation.case.physics import FluidTable, Forcing, Heat, TurbulenceTable
 from taskflow.simulation.case.pressure import PressureTable
 from taskflow.simulation.case.probes import Isosurfaces, Planes, Probes, Surfaces
@@ -75,6 +76,7 @@ class Case(TableValue):
     planes: Planes = entry("layers of cells", ())
     surfaces: Surfaces = entry("what passes through planes and the sides of boxes", ())
     isosurfaces: Isosurfaces = entry("areas of surfaces on which a quantity has a value", ())
+    particles: Particles = entry("particles that the flow carries", ())
     monitor: MonitorTable = entry("the log", MonitorTable())
     checkpoint: CheckpointTable = entry("states from which the run can go on", CheckpointTable())
     machine: Machine = entry("what computes", Machine())

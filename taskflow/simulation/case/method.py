@@ -28,7 +28,7 @@ COMPRESSIBILITY = (
     "stall", "pressure_at", "linear", "inner",
 )  # fmt: skip
 """The keys of [method] that artificial compressibility has."""
-LATER = frozenset(("forcing", "expressions", "monitor.fields"))
+LATER = frozenset(("forcing", "expressions", "particles", "monitor.fields"))
 """The tables and keys of the projection that make sense for others, too."""
 PARTS = frozenset(("grid.stretching", "time.scheme", "statistics.budget", "monitor.fields")) | {
     f"boundaries.{option}"

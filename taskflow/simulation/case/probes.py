@@ -53,6 +53,7 @@ def _count(value: object) -> int:
 
 
 GroupName = Annotated[str, reads(_name)]
+PointList = Annotated[tuple[Vector, ...] | None, reads(_points)]
 OFTEN = "as `output.every`; cuts no step. Time 0 is always there"
 FACES_AT = "a plane through the whole domain, along one of them; the nearest faces are taken"
 PLACE = "where the plane is, along one of them; the nearest layer of cells is recorded"
@@ -80,7 +81,7 @@ class Probe(Table):
     """Values at points, or along a line."""
 
     name: GroupName = named()
-    points: Annotated[tuple[Vector, ...] | None, reads(_points)] = entry(
+    points: PointList = entry(
         f"a list of points, three numbers each; at most {MOST_POINTS:,}", None, otherwise="this or `line` is required"
     )
     line: Line | None = entry("in place of `points`: points on a line, see below", None)

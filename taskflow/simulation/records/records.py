@@ -10,8 +10,9 @@ from typing import Any
 from taskflow.flow.measures.derived import Derived
 from taskflow.output import SOLID, Guard, RunLog, Writer, unguarded
 from taskflow.runtime.machine import Shard
-from taskflow.simulation.build.simulation import BlockSpec
+from taskflow.simulation.build.spec import BlockSpec
 from taskflow.simulation.build.system import Measures
+from taskflow.simulation.particles import Clouds
 from taskflow.simulation.records.fields import (
     SNAPSHOTS,
     STATISTICS,
@@ -21,7 +22,7 @@ from taskflow.simulation.records.fields import (
     Recording,
     WriteStatus,
 )
-from taskflow.simulation.records.series import IntegralRecording, PointRecording
+from taskflow.simulation.records.series import IntegralRecording, ParticleRecording, PointRecording
 from taskflow.simulation.records.statistics import AverageRecorder, SpectraRecording
 from taskflow.simulation.schedule import Tick
 
@@ -88,6 +89,7 @@ class Records:
         shard: Shard,
         times: Mapping[str, Iterable[float]],
         guard: Guard = unguarded,
+        particles: Clouds | None = None,
     ) -> None:
         self.writer, self._placed = Writer(before=guard), spec.domain.placed
 
@@ -116,6 +118,8 @@ class Records:
         for integral in spec.integrals:
             group = integral.series.group
             self._groups[group] = IntegralRecording(place(group), integral)
+        for group, cloud in particles.of.items() if particles else ():
+            self._groups[group] = ParticleRecording(place(group), cloud)
         self._every = {**spec.planes} | {followed.series.group: followed.every for followed in spec.followed}
 
     def begin(self, now: float, averages: Mapping[str, Any]) -> None:

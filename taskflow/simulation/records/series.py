@@ -16,6 +16,7 @@ from taskflow.output import FieldMetadata, TimeSeries, at_points, write_time_ser
 from taskflow.runtime.regions import Box, Location, triple
 from taskflow.runtime.tasks import Launch, Roles
 from taskflow.simulation.case import Case, Probe, SurfaceTable
+from taskflow.simulation.particles import Cloud
 from taskflow.simulation.records.fields import GroupPlace, Recording
 from taskflow.simulation.schedule import Every
 
@@ -97,6 +98,17 @@ class PointRecording(SeriesRecording):
         shape = self._corners[0].weights.shape
         weighted = [row.reshape(shape) * around.weights for row, around in zip(total, self._corners, strict=True)]
         return np.array([values.sum(axis=1) for values in weighted])
+
+
+class ParticleRecording(SeriesRecording):
+    """Places of particles, and what is sampled at them."""
+
+    def __init__(self, place: GroupPlace, cloud: Cloud) -> None:
+        super().__init__(place, cloud.series.series)
+        self._cloud = cloud
+
+    def _measure(self) -> np.ndarray:
+        return self._cloud.sampled()
 
 
 class IntegralProgram(Protocol):

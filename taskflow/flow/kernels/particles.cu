@@ -1,0 +1,168 @@
+// Particles that the flow carries: each is a point of a region of slots, of which those of a block lie in its plane. `number` is
+// one more than its own, 0 where a slot is empty, and negative where the particle has left for another block.
+#include "cell.h"
+
+#ifdef GPU
+#define NAN64 __longlong_as_double(0x7ff8000000000000LL)
+#else
+#define NAN64 __builtin_nan("")
+#endif
+
+// The cell in which a place is along an axis, and how far it lies behind its low face, over the width of the cell
+struct Inside {
+  int cell;
+  double share;
+};
+FN Inside inside(const Extent& e, int axis, double x) {
+  const int last = e.cells[axis] - 1;
+  if (e.even[axis]) {
+    const double s = (x - e.low[axis]) / e.spacing[axis];
+    const int cell = s < 0 ? 0 : s > last ? last : int(s);
+    return {cell, s - cell};
+  }
+  const double* face = e.faces[axis];
+  int low = 0, high = last + 1;
+  while (high - low > 1) {
+    const int middle = (low + high) / 2;
+    if (x < face[middle]) {
+      high = middle;
+    } else {
+      low = middle;
+    }
+  }
+  return {low, (x - face[low]) / (face[low + 1] - face[low])};
+}
+
+// A place between two values along an axis: the number of the first, and how far it lies behind that, over their distance
+struct Between {
+  int first;
+  double share;
+};
+FN Between between_centres(const Extent& e, int axis, double x, Inside in) {
+  if (e.even[axis]) {
+    return in.share < 0.5 ? Between{in.cell - 1, in.share + 0.5} : Between{in.cell, in.share - 0.5};
+  }
+  const double* face = e.faces[axis];
+  const int n = x < 0.5 * (face[in.cell] + face[in.cell + 1]) ? in.cell - 1 : in.cell;
+  const double before = 0.5 * (face[n] + face[n + 1]), behind = 0.5 * (face[n + 1] + face[n + 2]);
+  return {n, (x - before) / (behind - before)};
+}
+
+// Between a boundary and the centre beside it the value there
+FN Between within(const Extent& e, int axis, Between b) {
+  const int last = e.cells[axis] - 1;
+  if (e.periodic[axis]) return b;
+  if (b.first < 0) return {0, 0.0};
+  return b.first < last ? b : last > 0 ? Between{last - 1, 1.0} : Between{0, 0.0};
+}
+
+FN double mean(double low, double high, double share) { return (1.0 - share) * low + share * high; }
+
+template <class Number>
+FN double linear(const ForeignOf<Number>& q, Between x, Between y, Between z) {
+  const int i = x.first, j = y.first, k = z.first;
+  const double a = mean(at(q, i, j, k), at(q, i + 1, j, k), x.share);
+  const double b = mean(at(q, i, j + 1, k), at(q, i + 1, j + 1, k), x.share);
+  const double c = mean(at(q, i, j, k + 1), at(q, i + 1, j, k + 1), x.share);
+  const double d = mean(at(q, i, j + 1, k + 1), at(q, i + 1, j + 1, k + 1), x.share);
+  return mean(mean(a, b, y.share), mean(c, d, y.share), z.share);
+}
+
+// A place after a move, where it may be: round a periodic direction, mirrored at a wall, NaN beyond an open side
+FN double contained(const Extent& e, int axis, double x) {
+  const double low = e.low[axis], high = e.high[axis], length = e.length[axis];
+  if (e.periodic[axis]) {
+    const double there = x < low ? x + length : x >= high ? x - length : x;
+    return there >= low && there < high ? there : there == there ? low : there;
+  }
+  if (x < low ? e.open_low[axis] : x > high ? e.open_high[axis] : 0) return NAN64;
+  const double there = x < low ? low - (x - low) : x > high ? high - (x - high) : x;
+  return there < low ? low : there > high ? high : there;
+}
+
+// How a particle moves along an axis in a step, at whose begin the fluid around it has a velocity, and had `past` one step
+// before: with the fluid, or with a velocity of its own, which it is given (NaN: that of the fluid).
+struct Weights {
+  double now, then;
+};
+FN double way(const Weights& w, double velocity, double past, int, None, None, None) { return w.now * velocity - w.then * past; }
+template <class Heavy>
+FN double way(const Weights& w, double velocity, double past, int axis, double& own, double gain, const Heavy& inertia) {
+  const double dt = w.now - w.then, change = 2 * w.then / dt * (velocity - past);
+  const double goal = velocity + inertia.settling[axis] - change * (inertia.time / dt);
+  const double lag = goal - (own == own ? own : velocity);
+  own = goal - lag + (lag * gain + change);
+  return goal * dt - lag * (inertia.time * gain) + 0.5 * change * dt;
+}
+
+template <class U, class V, class W, class Own, class Gain, class Heavy>
+FN void carried(const Cell& c, const InOutValues<3>& position, const InOutValues<3>& before, InOut number, const Own& own, const U& u,
+                const V& v, const W& w, const Weights& weights, const Gain& gain, const Extent& e, const Heavy& inertia) {
+  double x[3], velocity[3];
+  Between face[3], centre[3];
+  for (int a = 0; a < 3; ++a) {
+    x[a] = position(c, a);
+    const Inside in = inside(e, a, x[a]);
+    face[a] = {in.cell, in.share};
+    centre[a] = between_centres(e, a, x[a], in);
+  }
+  velocity[0] = linear(u, face[0], centre[1], centre[2]);
+  velocity[1] = linear(v, centre[0], face[1], centre[2]);
+  velocity[2] = linear(w, centre[0], centre[1], face[2]);
+  for (int a = 0; a < 3; ++a) {
+    const double last = before(c, a), past = last == last ? last : velocity[a];
+    if constexpr (present<Own>) {
+      double mine = own(c, a);
+      const double there = x[a] + way(weights, velocity[a], past, a, mine, *gain, inertia);
+      own(c, a) = !e.periodic[a] && (there < e.low[a] || there > e.high[a]) ? -mine : mine;  // what is mirrored rebounds
+      x[a] = contained(e, a, there);
+    } else {
+      x[a] = contained(e, a, x[a] + way(weights, velocity[a], past, a, own, gain, inertia));
+    }
+    before(c, a) = velocity[a];
+  }
+  const bool gone = (x[0] != x[0]) | (x[1] != x[1]) | (x[2] != x[2]);
+  for (int a = 0; a < 3; ++a) position(c, a) = gone ? NAN64 : x[a];
+  if (gone) number[c] = 0;
+}
+
+TASK carry(Range range, InOutValues<3> position, InOutValues<3> before, InOut number OPTIONAL(own), ForeignOf<Real_u> u,
+           ForeignOf<Real_v> v, ForeignOf<Real_w> w, In64 now, In64 then OPTIONAL(gain), Extent extent OPTIONAL(inertia)) {
+  const Weights weights = {*now, *then};
+  for_cells(range, CELL(c) {
+    if (number[c] > 0) carried(c, position, before, number, own, u, v, w, weights, gain, extent, inertia);
+  });
+}
+
+TASK carry_between(Range range, InOutValues<3> position, InOutValues<3> before, InOut number OPTIONAL(own), ForeignOf<Real_u> u,
+                   ForeignOf<Real_v> v, ForeignOf<Real_w> w, In64 now, In64 then OPTIONAL(gain), Partial leaving, Extent extent,
+                   Blocks blocks OPTIONAL(inertia)) {
+  const Weights weights = {*now, *then};
+  reduce_cells(range, leaving, SUM, CELL(c) {
+    if (number[c] > 0) carried(c, position, before, number, own, u, v, w, weights, gain, extent, inertia);
+    bool here = true;
+    for (int axis = 0; axis < 3 && number[c] > 0; ++axis) {
+      const int n = c.k / blocks.before[axis] % blocks.shape[axis], cell = inside(extent, axis, position(c, axis)).cell;
+      here = here && cell >= blocks.cuts[axis][n] && cell < blocks.cuts[axis][n + 1];
+    }
+    if (!here) number[c] = -number[c];
+    return here ? 0.0 : 1.0;
+  });
+}
+
+TASK sample(Range range, InValues<3> position, In number, Out value, ForeignOf<Real_q> q, Extent extent, int across) {
+  for_cells(range, CELL(c) {
+    double found = NAN64;
+    if (number[c] > 0) {
+      Between at[3];
+      for (int a = 0; a < 3; ++a) {
+        const double x = position(c, a);
+        const Inside in = inside(extent, a, x);
+        const Between centres = between_centres(extent, a, x, in);
+        at[a] = across == a ? Between{in.cell, in.share} : across < 0 ? within(extent, a, centres) : centres;
+      }
+      found = linear(q, at[0], at[1], at[2]);
+    }
+    value[c] = found;
+  });
+}

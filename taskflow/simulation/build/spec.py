@@ -1,0 +1,66 @@
+"""A case as its blocks compute it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from taskflow.flow.measures.derived import Derived
+from taskflow.flow.measures.statistics import Statistics
+from taskflow.flow.model import Model
+from taskflow.flow.stability import Stability
+from taskflow.output import TimeSeries
+from taskflow.simulation.bodies import Surroundings
+from taskflow.simulation.build.domain import Domain
+from taskflow.simulation.build.scales import Scales
+from taskflow.simulation.build.system import Constants, Entering, Measures
+from taskflow.simulation.build.timed import TimedNumbers
+from taskflow.simulation.particles import ParticleSeries, Transport
+from taskflow.simulation.records.series import Integral, ProbeSeries
+from taskflow.simulation.records.statistics import AveragedSpectra, TimeAverages
+from taskflow.simulation.schedule import Clock, Every
+from taskflow.simulation.steady import Settled
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlockSpec:
+    """A case as its blocks compute it, picklable. `case` is its text, `settled` the criterion of a steady state,
+    `stability` that of steps where it is known, `scales` the largest values that the case explains, `timed` what
+    changes in time, `sweeps` how many iterations the solver makes where that is fixed, `counted` the scalars that count
+    those to a tolerance, `remedy` what its system says of runs that diverge, `ways` the bodies that move, `computed`
+    what is recorded and follows from other fields. Beside snapshots are recorded `averages`, `spectra`, `probes`,
+    `planes` (how often, by group) and `integrals`.
+    """
+
+    case: str
+    domain: Domain
+    model: Model
+    measures: Measures
+    clock: Clock
+    settled: Settled | None
+    stability: Stability | None
+    scales: Scales
+    sweeps: int | None
+    counted: tuple[str, ...]
+    remedy: str | None
+    inflows: Entering | None
+    timed: TimedNumbers
+    constants: Constants | None
+    ways: Surroundings | None
+    computed: Derived | None
+    averages: TimeAverages[Statistics] | None
+    spectra: tuple[AveragedSpectra, ...]
+    probes: tuple[ProbeSeries, ...]
+    planes: Mapping[str, Every]
+    integrals: tuple[Integral, ...]
+    particles: Transport | None
+
+    @property
+    def followed(self) -> tuple[ProbeSeries | Integral | ParticleSeries, ...]:
+        """The records of numbers in time, of single states."""
+        return *self.probes, *self.integrals, *(self.particles.series if self.particles else ())
+
+    @property
+    def series(self) -> tuple[TimeSeries, ...]:
+        """The groups of the store with numbers in time."""
+        return tuple(recorded.series for recorded in (*self.followed, *self.spectra))

@@ -1,0 +1,181 @@
+"""Particles that the flow carries: [[particles]]."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from taskflow.flow.grid import Vector
+from taskflow.flow.measures.particles import Inertia
+from taskflow.simulation.case.control import FieldNames, Interval
+from taskflow.simulation.case.grid import GridTable
+from taskflow.simulation.case.obstacles import Obstacles
+from taskflow.simulation.case.probes import (
+    OFTEN,
+    TAKEN,
+    GroupName,
+    Isosurfaces,
+    Planes,
+    PointList,
+    Probes,
+    Surfaces,
+    named,
+)
+from taskflow.simulation.case.problems import Problem, exclusive, missing, numbered, unknown_fields, wrong
+from taskflow.simulation.case.scalars import Corners
+from taskflow.simulation.case.statistics import Spectra
+from taskflow.simulation.case.table import Natural, NonNegative, Positive, Table, Whole, WholeVector, entry
+from taskflow.simulation.schedule import MEETS
+
+MOST = 2**30  # of one table: slots are counted in 32 bits
+NEEDED = missing("points", "give a list of points, or a box")
+VELOCITY = ("u", "v", "w")
+
+
+class ParticlesTable(Table):
+    """Particles that are released at points or in a box, once or over and over again."""
+
+    name: GroupName = named()
+    points: PointList = entry(
+        "a list of points, three numbers each, where one begins at each", None, otherwise="this or `box` is required"
+    )
+    box: Corners | None = entry("in place of `points`: the lowest and the highest corner of a box", None)
+    count: Whole | None = entry("how many begin at random places in the box", None, otherwise="this or `lattice`")
+    lattice: WholeVector | None = entry(
+        "in place of `count`: how many begin along x, y and z, in the middles of as many equal parts of the box", None
+    )
+    seed: Natural = entry("of the random places; the same one gives the same places on any blocks", 0)
+    start: NonNegative = entry("the time at which they begin, or the first ones do", 0.0)
+    interval: Positive | None = entry(
+        "the time between releases, each of which has as many particles; needs `releases`",
+        None,
+        otherwise="one release",
+    )
+    releases: Whole = entry("how many releases there are; needs `interval`", 1)
+    response_time: Positive | None = entry(
+        "the time in which a particle with mass follows the velocity around it, by Stokes' drag:"
+        " density d^2 / (18 viscosity) for a small sphere of diameter d",
+        None,
+        otherwise="massless: carried as the fluid is",
+    )
+    density: Positive | None = entry(
+        "of a particle with mass, over that of the fluid: `body.gravity` acts on the difference",
+        None,
+        otherwise="far denser than the fluid",
+    )
+    every: Interval = entry(OFTEN, remedy="give how often, as output.every")
+    fields: FieldNames = entry(
+        "what is recorded at them beside places and velocities: names of fields, linear in space as probes have them",
+        None,
+        otherwise="nothing",
+    )
+
+    @classmethod
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        yield from exclusive(values, "points", "box", needed=NEEDED)
+        if "box" in values:
+            yield from exclusive(values, "count", "lattice", needed=missing("count", "give count, or lattice"))
+        for key in ("count", "lattice") if "box" not in values else ():
+            if key in values:
+                yield wrong(key, values[key], "it is of a box; give box, too, or leave it out")
+        if "density" in values and "response_time" not in values:
+            yield wrong("density", values["density"], "give response_time, too: massless particles have none")
+        if "releases" in values and "interval" not in values and values["releases"] != 1:
+            yield wrong("releases", values["releases"], "give interval, too: the time between releases")
+        if "interval" in values and "releases" not in values:
+            yield wrong("interval", values["interval"], "give releases, too: how many there are")
+
+    @property
+    def each(self) -> int:
+        """How many particles a release has."""
+        return len(self.points or ()) or self.count or prod(self.lattice or (1,))
+
+    @property
+    def total(self) -> int:
+        """How many there are in all."""
+        return self.each * self.releases
+
+    def inertia(self, gravity: Vector) -> Inertia | None:
+        """What gravity and drag make of particles with mass; None without."""
+        if self.response_time is None:
+            return None
+        x, y, z = (self.response_time * (1 - 1 / self.density if self.density else 1.0) * g for g in gravity)
+        return Inertia(self.response_time, (x, y, z))
+
+    def due(self, time: float) -> int:
+        """How many releases there are up to a time."""
+        if time < self.start * (1 - MEETS):
+            return 0
+        return min(self.releases, 1 + int((time - self.start) / self.interval + MEETS) if self.interval else 1)
+
+    def places(self, release: int) -> np.ndarray:
+        """The places [particle, axis] at which those of a release begin."""
+        if self.box is None:
+            return np.array(self.points, float)
+        low, high = np.array(self.box)
+        if self.lattice is None:
+            shares = np.random.default_rng((self.seed, release)).random((self.each, 3))
+        else:
+            k, j, i = np.indices(self.lattice[::-1]).reshape(3, -1)
+            shares = (np.stack([i, j, k], axis=1) + 0.5) / self.lattice
+        return np.minimum(low + (high - low) * shares, high)
+
+
+Particles = tuple[ParticlesTable, ...]
+
+
+def _places_are_inside(grid: GridTable, particles: Particles) -> Iterator[Problem]:
+    for key, table in numbered(particles=particles):
+        for name, places in (("points", table.points), ("box", table.box)):
+            outside = next((place for place in places or () if not grid.contains(place)), None)
+            if outside is not None:
+                yield grid.beyond((*key, name), outside)
+
+
+def _there_are_not_too_many(particles: Particles) -> Iterator[Problem]:
+    for key, table in numbered(particles=particles):
+        if table.total > MOST:
+            name = "releases" if table.each <= MOST else "lattice" if table.lattice else "count"
+            yield wrong((*key, name), getattr(table, name), f"these are {table.total} particles; give at most {MOST}")
+
+
+def _fields_are_there(fields: tuple[str, ...], particles: Particles) -> Iterator[Problem]:
+    sampled = tuple(name for name in fields if name not in VELOCITY)
+    for key, table in numbered(particles=particles):
+        for name in table.fields or ():
+            if name in VELOCITY:
+                yield wrong((*key, "fields"), table.fields, f"{name} is always recorded; leave it out")
+                break
+        else:
+            yield from unknown_fields((*key, "fields"), table.fields, sampled)
+
+
+def _names_differ(
+    recordable: tuple[str, ...],
+    probes: Probes,
+    planes: Planes,
+    surfaces: Surfaces,
+    isosurfaces: Isosurfaces,
+    spectra: Spectra,
+    particles: Particles,
+) -> Iterator[Problem]:
+    others = numbered(probes=probes, planes=planes, surfaces=surfaces, isosurfaces=isosurfaces, spectra=spectra)
+    taken = {*TAKEN, *recordable, *(group.name for _, group in others)}
+    for key, table in numbered(particles=particles):
+        if table.name in taken:
+            yield wrong((*key, "name"), table.name, "something in the store has this name; give another one")
+        taken.add(table.name)
+
+
+def _no_bodies_are_in_the_way(obstacles: Obstacles, particles: Particles) -> Iterator[Problem]:
+    for key, table in numbered(particles=particles[:1] if obstacles else ()):
+        remedy = "particles are not available around obstacles in this version; leave them out"
+        yield wrong((*key, "name"), table.name, remedy)
+
+
+ParticlesTable.rules = (
+    _places_are_inside, _there_are_not_too_many, _fields_are_there, _names_differ, _no_bodies_are_in_the_way,
+)  # fmt: skip

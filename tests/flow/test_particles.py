@@ -1,0 +1,240 @@
+"""Particles: the kernels against the reference, the order of the reference on exact flows, what sampling finds."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from taskflow.flow import StaggeredGrid
+from taskflow.flow.boundaries.boundary import ConvectiveOutflow, Wall
+from taskflow.flow.measures.particles import (
+    Carrying,
+    Extent,
+    Inertia,
+    ParticleFields,
+    Sampling,
+    carry,
+    carry_between,
+    sample,
+)
+from taskflow.flow.model import VELOCITY
+from taskflow.flow.reference.particles import Direction, carried, fallen, linear
+from taskflow.runtime.machine.device import cpu, gpu
+from taskflow.runtime.machine.kernel.kernel import cuda_text
+from taskflow.runtime.machine.mapper import Mapper
+from taskflow.runtime.machine.threads import run_threads
+from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
+from tests.test_gpu_texts import messages
+
+CELLS = (7, 4, 6)
+UNEVEN = (0.3, 0.5, 0.6, 0.9, 1.0, 1.2, 1.5, 2.0)
+COUNT = 300
+HEAVY = Inertia(0.15, (0.1, 0.0, -0.3))
+WALLS = {f"{axis}_{end}": Wall() for axis in "xyz" for end in ("min", "max")}
+
+
+def grid(periodic=(True, False, False), edges=None) -> StaggeredGrid:
+    return StaggeredGrid(CELLS, (1.7, 0.7, 1.3), (0.3, -0.2, 0.1), periodic, (edges, None, None))
+
+
+def directions(staggered: StaggeredGrid) -> list[Direction]:
+    """The grid as the reference has it; to the bit as kernels, which know of three faces beyond the ends."""
+    faces = [staggered.coordinates("corner", axis, -3, n + 4)[2:-2] for axis, n in enumerate(staggered.cells)]
+    even = (h if uniform else None for h, uniform in zip(staggered.spacing, staggered.uniform, strict=True))
+    return [Direction(*each) for each in zip(faces, even, staggered.periodic, strict=True)]
+
+
+def velocities(staggered: StaggeredGrid, dtype: str) -> list[np.ndarray]:
+    """Random ones with a ghost layer, repeated where the grid is periodic."""
+    random, ways = np.random.default_rng(1), staggered.periodic[::-1]
+    shape = [n + (0 if way else 2) for n, way in zip(CELLS[::-1], ways, strict=True)]
+    inner = [random.uniform(-1, 1, shape) for _ in "uvw"]
+    return [np.pad(q, [(int(way),) * 2 for way in ways], mode="wrap").astype(dtype) for q in inner]
+
+
+def random_places(staggered: StaggeredGrid, count: int = COUNT) -> np.ndarray:
+    low, high = (np.array([staggered.faces(axis)[end] for axis in range(3)]) for end in (0, -1))
+    return np.random.default_rng(2).uniform(low, high, (count, 3))
+
+
+def by_kernel(staggered, velocity, states, steps, device, boundaries=WALLS, inertia=None):
+    """The states after some steps (dt, ratio), u sampled there at last, and numbers, in one block."""
+    places = states[0]
+    space = FieldSpace(Field(name, velocity[0].dtype.str[1:], at) for name, at in VELOCITY.items())
+    sides = {face: side for face, side in boundaries.items() if not staggered.periodic["xyz".index(face[0])]}
+    flow = Partition(Region(Box.of(CELLS), space, staggered.periodic), (1, 1, 1))
+    fields = ParticleFields("dye", len(places), flow, {"u": "fx"}, inertia)
+    about = Extent.of(staggered, sides), sides, staggered.constants
+    carrying, sampling = Carrying((fields,), *about, lambda _: ()), Sampling(fields, *about)
+
+    def job(shard):
+        whole = Box.of(CELLS).grow(1)
+        own = shard.partition.own_of(0)[0]
+        shard.write({name: q[own.slices(whole.lo)] for name, q in zip("uvw", velocity, strict=True)}, own)
+        slots = shard.read(fields.number)
+        for role, values in zip(fields.vectors, states, strict=True):
+            padded = np.zeros((slots.size, 3))
+            padded[: len(places)] = values
+            shard.write({role: padded.reshape(slots.shape[1], -1, 3).swapaxes(1, 2)[None]})
+        shard.write({fields.number: (np.arange(slots.size) < len(places)).astype(float).reshape(slots.shape)})
+        for dt, ratio in steps:
+            shard.run(carrying, **carrying.scalars(dt, ratio))
+        shard.run(sampling)
+        read = (shard.read(role)[0] for role in fields.vectors)
+        rows = [values.swapaxes(1, 2).reshape(-1, 3)[: len(places)] for values in read]
+        return (*rows, *(shard.read(role).ravel()[: len(places)] for role in (*fields.values, fields.number)))
+
+    return run_threads(replace(flow, beside=(fields.partition,)), job, device, Mapper("none"))[0]
+
+
+@pytest.mark.parametrize("device", ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
+@pytest.mark.parametrize(("periodic", "edges", "dtype"), [
+    ((True, False, False), None, "f4"), ((False, True, True), UNEVEN, "f8"), ((True, False, True), UNEVEN, "f4"),
+])  # fmt: skip
+def test_kernels_have_the_bits_of_the_reference(periodic, edges, dtype, device):
+    staggered = grid(periodic, edges)
+    velocity, places = velocities(staggered, dtype), random_places(staggered)
+    before = np.random.default_rng(3).uniform(-1, 1, places.shape)
+    before[::7] = np.nan
+    steps = [(0.11, 0.8), (0.07, 0.07 / 0.11), (0.4, 4.0)]
+    here = gpu() if device == "gpu" else cpu(2)
+    found, last, sampled, numbers = by_kernel(staggered, velocity, (places, before), steps, here)
+    exact = [q.astype("f8") for q in velocity]
+    for dt, ratio in steps:
+        places, before = carried(directions(staggered), exact, places, before, dt, ratio)
+    np.testing.assert_array_equal(found, places)
+    np.testing.assert_array_equal(last, before)
+    np.testing.assert_array_equal(sampled, linear(directions(staggered), exact[0], 0, places))
+    assert (numbers == 1).all()
+
+
+@pytest.mark.parametrize("device", ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
+def test_heavy_particles_have_the_bits_of_the_reference(device):
+    staggered = grid()
+    velocity, places, none = velocities(staggered, "f8"), random_places(staggered), np.full((COUNT, 3), np.nan)
+    steps = [(0.11, 0.0), (0.07, 0.07 / 0.11), (0.4, 4.0)]
+    here = gpu() if device == "gpu" else cpu(2)
+    *found, _, _ = by_kernel(staggered, velocity, (places, none, none), steps, here, inertia=HEAVY)
+    state = places, none, none
+    for dt, ratio in steps:
+        weights = dt * (1 + ratio / 2), dt * (ratio / 2), -math.expm1(-dt / HEAVY.time)
+        state = fallen(directions(staggered), velocity, state, weights, HEAVY.time, HEAVY.settling)
+    for one, other in zip(found, state, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def dropped(steps: int, end: float, flow, own) -> tuple[np.ndarray, np.ndarray]:
+    """Place and velocity of a heavy particle at (1, 2) of a flow, after a time."""
+    axes, velocity = steady(8, flow)
+    state = np.array([[1.0, 2.0, 0.5]]), np.full((1, 3), np.nan), np.array([own])
+    for step in range(steps):
+        dt, ratio = end / steps, float(step > 0)
+        weights = dt * (1 + ratio / 2), dt * (ratio / 2), -math.expm1(-dt / 0.2)
+        state = fallen(axes, velocity, state, weights, 0.2, (0.0, -0.4, 0.0))
+    return state[0][0], state[2][0]
+
+
+@pytest.mark.parametrize("steps", [1, 7])
+def test_what_falls_in_fluid_at_rest_is_exact_for_any_step(steps):
+    """v = W (1 - exp(-t/tau)) and y = y0 + W (t - tau (1 - exp(-t/tau)))."""
+    place, own = dropped(steps, 0.9, lambda x, y: (0 * x, 0 * y, 0.0), (0.0, 0.0, 0.0))
+    gain = 1 - np.exp(-0.9 / 0.2)
+    np.testing.assert_allclose(own, [0, -0.4 * gain, 0], atol=1e-15)
+    np.testing.assert_allclose(place, [1, 2 - 0.4 * (0.9 - 0.2 * gain), 0.5], rtol=1e-14)
+
+
+def test_heavy_particles_are_followed_in_second_order_of_time():
+    """In a rotation: against many steps."""
+    turning = lambda x, y: (np.pi - y, x - np.pi, 0.0)  # noqa: E731
+    exact, coarse, fine = (dropped(n, 0.8, turning, (0.3, 0.0, 0.0))[0] for n in (640, 20, 40))
+    assert np.log2(np.linalg.norm(coarse - exact) / np.linalg.norm(fine - exact)) == pytest.approx(2.0, abs=0.2)
+
+
+def test_particles_end_beyond_open_sides_and_where_the_flow_is_no_number():
+    staggered = grid((False, True, True))
+    velocity = [np.full([n + 2 for n in CELLS[::-1]], speed) for speed in (0.4, 0.0, 0.0)]
+    velocity[2][:, 0] = velocity[2][:, 1] = np.nan
+    places = np.array([[1.9, 0.2, 0.5], [1.4, 0.2, 0.5], [0.5, -0.19, 0.5]])
+    sides = {"x_min": Wall(), "x_max": ConvectiveOutflow()}
+    states = places, np.full((3, 3), np.nan)
+    found, _, sampled, numbers = by_kernel(staggered, velocity, states, [(0.5, 0.0)], cpu(1), sides)
+    np.testing.assert_array_equal(found, [[np.nan] * 3, [1.4 + 0.5 * 0.4, 0.2, 0.5], [np.nan] * 3])
+    assert numbers.tolist() == [0, 1, 0]
+    np.testing.assert_allclose(sampled, [np.nan, 0.4, np.nan], rtol=1e-15)
+
+
+def test_walls_mirror_and_periods_go_round():
+    around, between, _ = directions(grid((True, False, False)))
+    shut = False, False
+    np.testing.assert_allclose(around.contained(np.array([0.2, 2.0, 2.1, 1.0]), shut), [1.9, 0.3, 0.4, 1.0])
+    np.testing.assert_allclose(between.contained(np.array([-0.3, 0.6, 9.0]), shut), [-0.1, 0.4, -0.2])
+    assert (around.contained(np.array([np.nextafter(0.3, 0)]), shut) < 2.0).all()
+
+
+@pytest.mark.parametrize("edges", [None, UNEVEN])
+def test_the_host_and_the_kernels_find_a_place_in_the_same_cell(edges):
+    """Whoever is handed over is taken by one block, and by that whose cells the kernel means."""
+    staggered = grid((True, True, True), edges)
+    extent = Extent.of(staggered, {})
+    places = np.concatenate([random_places(staggered), np.stack([staggered.faces(0)[:-1]] * 3, axis=1)])
+    expected = np.stack([axis.inside(places[:, n])[0] for n, axis in enumerate(directions(staggered))], axis=1)
+    np.testing.assert_array_equal(extent.numbers(places), expected)
+
+
+def steady(n: int, flow) -> tuple[list[Direction], list[np.ndarray]]:
+    """A steady flow u, v of x and y in a periodic square of 2 pi, on n x n cells, with ghost layers."""
+    staggered = StaggeredGrid((n, n, 1), (2 * np.pi, 2 * np.pi, 1.0), periodic=(True, True, True))
+    around = Box.of((n, n, 1)).grow(1)
+    fields = []
+    for axis, at in enumerate(("fx", "fy", "fz")):
+        x, y, z = staggered.points(at, around)
+        fields.append(np.broadcast_to(flow(x, y)[axis], np.broadcast_shapes(x.shape, y.shape, z.shape)))
+    return directions(staggered), fields
+
+
+def followed(axes, velocity, places, end: float, steps: int) -> np.ndarray:
+    before = np.full_like(places, np.nan)
+    for step in range(steps):
+        places, before = carried(axes, velocity, places, before, end / steps, float(step > 0))
+    return places
+
+
+def test_a_rotating_body_is_followed_in_second_order_of_time():
+    """A turn leads back but for 5/12 dt^2 of the way, by which Adams-Bashforth is late; linear velocities are exact."""
+    axes, velocity = steady(8, lambda x, y: (np.pi - y, x - np.pi, 0.0))
+    start, way = np.array([[np.pi + 1.2, np.pi, 0.5]]), 2 * np.pi * 1.2
+    for steps in (60, 120):
+        late = np.linalg.norm(followed(axes, velocity, start, 2 * np.pi, steps) - start)
+        assert late == pytest.approx(5 / 12 * (2 * np.pi / steps) ** 2 * way, rel=0.05)
+
+
+def test_orbits_of_vortices_are_closed_in_second_order():
+    """The stream function sin x sin y stays what it was, for steps and cells that are halved together."""
+    start = np.array([[1.0, 1.3, 0.5], [2.2, 0.6, 0.5], [4.2, 1.0, 0.5]])
+    errors = []
+    for n in (16, 32, 64):
+        axes, velocity = steady(n, lambda x, y: (np.sin(x) * np.cos(y), -np.cos(x) * np.sin(y), 0.0))
+        x, y, _ = followed(axes, velocity, start, 8.0, 2 * n).T
+        errors.append(np.abs(np.sin(x) * np.sin(y) - np.sin(start[:, 0]) * np.sin(start[:, 1])).max())
+    assert errors[-1] < 2e-3
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.3)
+    assert np.log2(errors[1] / errors[2]) == pytest.approx(2.0, abs=0.2)
+
+
+@pytest.mark.parametrize("precision", ["f4", "f8"])
+def test_kernels_compile_for_gpus(precision):
+    staggered = grid()
+    sides = {face: side for face, side in WALLS.items() if face[0] != "x"}
+    flow = Partition(Region(Box.of(CELLS), FieldSpace([Field("u")]), staggered.periodic), (1, 1, 2))
+    numbers = {"over": Box.of((8, 1, 2)), "now": "now", "then": "then", "extent": Extent.of(staggered, sides)}
+    between = {**numbers, "leaving": "leaving", "blocks": ParticleFields("dye", 8, flow, {}).cut}
+    tasks = [sample("x", "n", "value", "q", over=numbers["over"], extent=numbers["extent"], across=-1).task]
+    for own, heavy in ((None, {"gain": None, "inertia": None}), ("own", {"gain": "gain", "inertia": HEAVY})):
+        fields = ("x", "before", "n", own, tuple("uvw"))
+        tasks += carry(*fields, **numbers, **heavy).task, carry_between(*fields, **between, **heavy).task
+    for task in tasks:
+        foreign = {name: "f4" for name, each in task.fields.items() if each.foreign and precision == "f4"}
+        assert messages(cuda_text(task.precise(foreign), np.dtype("f8"))) == "", task.name
