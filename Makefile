@@ -53,7 +53,7 @@ docs: $(VENV)/installed-docs
 	@echo site/index.html
 
 clean:
-	rm -rf $(VENV) site .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) site docs/examples/gallery docs/gallery/runs docs/sg_execution_times.rst .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 
 # One environment; a stamp per set of requirements, older than pyproject.toml means install again.
 $(BIN)/python:

@@ -1,15 +1,19 @@
 """Incompressible flow on many GPUs: a task runtime for structured grids on Dask, and the solvers written in it.
 
-Importing the package does no work: a public name loads its module when it is first used (PEP 562).
+Importing the package does no work: a public name loads its module when it is first used (PEP 562), and datasets of
+xarray get their `flow` when xarray is imported.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from taskflow import registration
 from taskflow.namesake import PROBLEM, mixed
 
 if mixed():
     raise ImportError(PROBLEM)
+
+registration.register()
 
 _ROOMS = {
     "taskflow.simulation.case": ("Case",),

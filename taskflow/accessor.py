@@ -1,7 +1,8 @@
 """`ds.flow`: everything that `taskflow.analysis` and `taskflow.plots` answer, as methods of a dataset of a run, or of a
 tree of datasets where the run is on charts.
 
-Datasets have it once this module is imported. It stands above both rooms, for one of its methods draws.
+Datasets have it from `import taskflow` on, by `taskflow.registration`, which loads this module when `flow` is first
+asked for. It stands above both rooms, for one of its methods draws.
 """
 
 from __future__ import annotations
@@ -26,10 +27,8 @@ if TYPE_CHECKING:
 
     from taskflow.analysis.interface import Interface
 
-__all__ = ["ChartsAccessor", "FlowAccessor", "dataset", "opened"]  # what is opened from here has its `flow`
 
 
-@xr.register_dataset_accessor("flow")  # type: ignore[no-untyped-call]
 class FlowAccessor:
     """Numbers of a flow, computed when they are needed, in pieces.
 
@@ -76,9 +75,9 @@ class FlowAccessor:
 
     def streamlines(self, plane: str | None = None) -> Figure:
         """Return the magnitude of the velocity on a plane, of the last snapshot, with streamlines."""
-        from taskflow.plots.snapshots import draw_streamlines
+        from taskflow.plots.snapshots import streamlines_of
 
-        return draw_streamlines(self._last, plane_of(self._ds, plane))
+        return streamlines_of(self._last, plane_of(self._ds, plane))
 
     def wall_shear(self, face: str) -> xr.Dataset:
         """Return shear_x, ... on a wall (x_min to z_max), over density, in the middle of each of its cells."""
@@ -124,7 +123,6 @@ class FlowAccessor:
         return self._ds.isel(time=-1) if "time" in self._ds.dims else self._ds
 
 
-@xr.register_datatree_accessor("flow")  # type: ignore[no-untyped-call]
 class ChartsAccessor:
     """Numbers of a flow on charts, computed when they are asked for. All raise BadInput where what they need is not
     there.

@@ -215,23 +215,36 @@ def plot(
     interface: Annotated[bool, typer.Option("--interface", help="Of two phases: draw the line f = 1/2, too.")] = False,
     side: Annotated[str | None, typer.Option(metavar="NAME", help="On charts: draw p and stress along a side.")] = None,
     window: Annotated[Window | None, typer.Option(metavar="X0 X1 Y0 Y1", help="On charts: draw this part.")] = None,
+    colour_range: Annotated[
+        str | None, typer.Option("--range", metavar="LO,HI", help="The range of the colours; by default all values.")
+    ] = None,
+    log: Annotated[bool, typer.Option("--log", help="Colours on a logarithmic scale.")] = False,
+    cmap: Annotated[str | None, typer.Option(metavar="NAME", help="The map of colours, one of matplotlib.")] = None,
+    size: Annotated[str | None, typer.Option(metavar="WxH", help="Points of the screen, as 1280x720.")] = None,
+    fps: Annotated[int | None, typer.Option(metavar="N", help="Of a film: frames in a second; 12.")] = None,
 ) -> None:
     """Draw a snapshot of a run and print the paths of the pictures."""
     from taskflow.cli.files import draw, draw_series, film
+    from taskflow.plots.look import Look
 
     if series and animation:
         refuse("--series --animation: one at a time")
     if series or animation:
         given = {"--time": time is not None, "--reference": reference, "--side": side, "--window": window}
         refuse_options(given, "not with --series or --animation, which are over time")
-    if series and (field or plane or interface):
-        refuse("--field, --plane, --interface: not with --series, which draws the log; leave them out")
+    if series:
+        given = {"--field": field, "--plane": plane, "--interface": interface, "--range": colour_range, "--log": log}
+        refuse_options(given | {"--cmap": cmap, "--size": size}, "not with --series, which draws the log")
+    if not animation:
+        refuse_options({"--fps": fps is not None}, "of a film alone: add --animation")
+    look = Look.parsed(colour_range, log, cmap, size)
     if series:
         draw_series(directory, output)
     elif animation:
-        film(directory, field, plane, output, interface=interface)
+        film(directory, field, plane, output, interface=interface, look=look, fps=fps)
     else:
-        draw(directory, field, plane, time, output, reference, interface=interface, side=side, window=window)
+        chosen = (directory, field, plane, time, output, reference)
+        draw(*chosen, interface=interface, side=side, window=window, look=look)
 
 
 @app.command()

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from taskflow.cli.exit_codes import refuse_options
 from taskflow.cli.format import tell
+
+if TYPE_CHECKING:
+    from taskflow.plots.look import Look
 
 Window = tuple[float, float, float, float]
 
@@ -18,15 +22,16 @@ def draw(
     out: Path | None,
     side: str | None,
     window: Window | None,
+    look: Look,
 ) -> None:
     """Draw a snapshot of a run on charts, or what acts on a side of the grid; print the path."""
     from taskflow.plots.contours import plot_charts, plot_side
 
     if side is None:
-        tell(plot_charts(directory, field, plane, time, out, window))
+        tell(plot_charts(directory, field, plane, time, out, window, look))
         return
-    given = {"--field": field, "--plane": plane, "--window": window}
-    refuse_options(given, "not with --side, which draws p and the shear stress")
+    given = {"--field": field, "--plane": plane, "--window": window, "--range": look.range, "--log": look.log}
+    refuse_options(given | {"--cmap": look.cmap, "--size": look.size}, "not with --side: it draws p and shear stress")
     tell(plot_side(directory, side, time, out))
 
 

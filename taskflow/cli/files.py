@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -14,6 +15,9 @@ import taskflow
 from taskflow.cli import charts
 from taskflow.cli.exit_codes import refuse, refuse_options, writing
 from taskflow.cli.format import several, tell
+
+if TYPE_CHECKING:
+    from taskflow.plots.look import Look
 
 
 def folder() -> Path:
@@ -83,6 +87,7 @@ def draw(
     interface: bool = False,
     side: str | None = None,
     window: charts.Window | None = None,
+    look: Look,
 ) -> None:
     """Draw a snapshot and, where there are tables, the centreline profiles over them; print the paths. On charts, draw
     the part of it in a `window`, or what acts on a `side` of the grid.
@@ -95,7 +100,7 @@ def draw(
         given = {"--reference": references, "--interface": interface}
         refuse_options(given, "not of runs on charts in this version")
         with writable(directory, out):
-            return charts.draw(directory, field, plane, time, out, side, window)
+            return charts.draw(directory, field, plane, time, out, side, window, look)
     refuse_options({"--side": side, "--window": window}, "of runs on charts alone")
     from taskflow.analysis.profiles import compare_profiles
     from taskflow.plots.charts import plot_profiles
@@ -103,7 +108,7 @@ def draw(
 
     with writable(directory, out):
         differences = compare_profiles(directory, references, plane, time) if references else {}
-        for path in plot_run(directory, field, plane, time, out, interface=interface):
+        for path in plot_run(directory, field, plane, time, out, interface=interface, look=look):
             tell(path)
         if references:
             beside = out and out.suffix and not out.is_dir()
@@ -125,13 +130,21 @@ def draw_series(directory: Path, out: Path | None) -> None:
 
 
 def film(
-    directory: Path, field: str | None, plane: str | None, out: Path | None, *, interface: bool = False
+    directory: Path,
+    field: str | None,
+    plane: str | None,
+    out: Path | None,
+    *,
+    interface: bool = False,
+    look: Look,
+    fps: int | None,
 ) -> None:
     """Make a film of the snapshots; print the path."""
-    from taskflow.plots.snapshots import animate_run
+    from taskflow.plots.films import PER_SECOND, animate_run
 
     with writable(directory, out):
-        tell(animate_run(directory, field, plane, out, interface=interface))
+        fps = PER_SECOND if fps is None else fps
+        tell(animate_run(directory, field, plane, out, interface=interface, look=look, fps=fps))
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from taskflow.cli.format import clock, rate, tell
 from taskflow.cli.info import Record, over, state, target, tell_run
 from taskflow.flow.stability import StepLimit
 from taskflow.output import LOG, Tail
-from taskflow.output.log import largest_residual
+from taskflow.output.log import largest_residual, measured
 from taskflow.simulation.schedule import Clock, Tick
 from taskflow.text import visible
 
@@ -210,7 +210,7 @@ def facts(numbers: Status) -> list[str]:
     """Step, time and the other numbers of a line of the log, as far as it has them; those that are not finite may be
     None. Of several residuals the largest is shown.
     """
-    numbers = {**numbers, **largest_residual(numbers)}
+    numbers = measured({**numbers, **largest_residual(numbers)})
     values = {name: numbers.get(name) for name in FORMATS if name in numbers or name in ALWAYS}
     return [FORMATS[name].format(math.nan if value is None else value) for name, value in values.items()]
 

@@ -15,6 +15,7 @@ from taskflow.output.damage import RESTORE, Damaged, crc32c
 from taskflow.output.disk import Guard, on_disk, replace_synced, replacing, unguarded, write_synced
 
 OF = "residual_"  # how columns of several residuals begin
+OF_A_STEP = ("dt", "cfl", "residual")  # which are 0 before the first one
 
 
 class RunLog:
@@ -97,6 +98,11 @@ def largest_residual(line: Mapping[str, Any]) -> dict[str, float]:
     """Return the largest of several residuals of a line, as its `residual`; nothing where it has one or none."""
     several = residuals(line)
     return {"residual": max(several.values())} if several else {}
+
+
+def measured(line: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a line without what a step has and step 0 has not: its length, its CFL number, a residual."""
+    return {name: value for name, value in line.items() if line.get("step") != 0 or name not in OF_A_STEP}
 
 
 def read_log(path: str | Path) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ from taskflow.analysis.profiles import difference, plane_with_velocities, profil
 from taskflow.errors import BadInput
 from taskflow.output import LOG
 from taskflow.output.damage import RESTORE, Damaged
-from taskflow.output.log import read_log, residuals
+from taskflow.output.log import measured, read_log, residuals
 from taskflow.output.reading import extent, snapshot
 from taskflow.plots import save
 from taskflow.plots.residuals import plot_residuals
@@ -53,7 +53,7 @@ def plot_series(directory: str | Path, out: str | Path | None = None) -> Path:
     drawn = _drawn(log[-1])
     try:
         times = np.array([line["time"] for line in log], dtype="f8")
-        curves = [np.array([line.get(name, np.nan) for line in log], dtype="f8") for name, _, _ in drawn]
+        curves = [np.array([measured(line).get(name, np.nan) for line in log], dtype="f8") for name, _, _ in drawn]
     except (KeyError, TypeError, ValueError) as error:
         raise Damaged(f"{Path(directory) / LOG}: damaged, it has no number where one belongs; {RESTORE}") from error
     for axes, values, (_, words, decades) in zip(figure.subplots(2, 2, sharex=True).flat, curves, drawn, strict=False):

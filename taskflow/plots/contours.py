@@ -1,13 +1,13 @@
-"""Pictures of fields on charts: filled contours over all of them, with streamlines, and what acts on their sides."""
+"""Pictures of fields on charts: colours over all of them, with streamlines, and what acts on their sides."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.tri import LinearTriInterpolator, Triangulation
 
@@ -18,12 +18,13 @@ from taskflow.analysis.charts.sides import VELOCITY, side
 from taskflow.errors import BadInput
 from taskflow.output import STORE
 from taskflow.output.charts.reading import charts, has_charts, snapshot_of, tree
-from taskflow.plots import save
+from taskflow.plots import DPI, save
+from taskflow.plots.look import Look
 from taskflow.plots.snapshots import label
+from taskflow.plots.streamlines import draw_streamlines
 from taskflow.text import literal
 
 SIDE = 6.4  # inches along the longer side
-LEVELS = 32
 ALONG = 120  # places for streamlines along the longer side
 SPEED = "speed"
 STATISTICS = "statistics"  # a group of the store
@@ -37,6 +38,7 @@ def plot_charts(
     time: float | None = None,
     out: str | Path | None = None,
     window: Window | None = None,
+    look: Look = Look(),  # noqa: B008  a value
 ) -> Path:
     """Draw a snapshot of a run on charts, the last one by default, as `draw_charts` does, or of a `field` that only the
     statistics have these; return the file written.
@@ -45,7 +47,8 @@ def plot_charts(
     """
     record = _record_with(directory, field, time)
     field = field or _drawn_by_default(record)
-    return save(draw_charts(record, field, plane, window), directory, "velocity" if field == SPEED else field, out)
+    name = "velocity" if field == SPEED else field
+    return save(draw_charts(record, field, plane, window, look), directory, name, out)
 
 
 def _record_with(directory: str | Path, field: str | None, time: float | None) -> xr.DataTree:
@@ -56,12 +59,16 @@ def _record_with(directory: str | Path, field: str | None, time: float | None) -
 
 
 def draw_charts(
-    record: xr.DataTree, field: str | None = None, plane: str | None = None, window: Window | None = None
+    record: xr.DataTree,
+    field: str | None = None,
+    plane: str | None = None,
+    window: Window | None = None,
+    look: Look = Look(),  # noqa: B008  a value
 ) -> Figure:
-    """Return a field of one record, or without `field` the speed with streamlines, as filled contours over all charts,
-    whose values at vertices are the means of the cells around. A grid in two dimensions is drawn as it is, another one
-    is cut by a `plane`, "y" for the middle or "y=0.3"; by default across its shortest extent. `window` is the part to
-    be shown. Raises BadInput where something asked for is not there.
+    """Return a field of one record, or without `field` the speed with streamlines, as colours over all charts, whose
+    values at vertices are the means of the cells around. A grid in two dimensions is drawn as it is, another one is cut
+    by a `plane`, "y" for the middle or "y=0.3"; by default across its shortest extent. `window` is the part to be
+    shown, and its values are the range of the colours. Raises BadInput where something asked for is not there.
     """
     field = field or _drawn_by_default(record)
     if field != SPEED and field not in (known := fields_of(record)):
@@ -71,19 +78,24 @@ def draw_charts(
     cut = cut_plane(record, plane)
     mesh = flat or cut_mesh(record, cut)
     window = window or _extent(mesh)
-    figure, axes = _figure(window)
+    figure, axes = _figure(window, look)
     _, first = next(charts(shown))
     values = mesh.at_points(shown, field)
     triangles = Triangulation(mesh.points[:, 0], mesh.points[:, 1], mesh.triangles)
-    _contours(axes, triangles, values, _in(mesh.points, window), label(first[field], first[field].attrs["long_name"]))
+    seen = _in(mesh.points, window)
+    words = label(first[field], first[field].attrs["long_name"])
+    bottom = 0.0 if field == SPEED else None
+    colours = look.colours(values[seen] if seen.any() else values, words, bottom=bottom)
+    colours.bar(axes, axes.tripcolor(triangles, colours.shown(values), shading="gouraud", **colours.keywords))
     if field == SPEED:
         _streamlines(axes, triangles, [mesh.at_points(record, VELOCITY["xyz".index(a)]) for a in mesh.plane], window)
     for _, line in outlines(record, mesh.plane) if flat else ():
         axes.plot(*line.T, color="black", linewidth=0.8)
     heading = f"{record.attrs.get('title', '')}\nt = {float(record.coords['time']):g}{'' if flat else f',  {cut}'}"
-    axes.set_title(literal(heading.strip()), fontsize="medium")
+    axes.set_title(literal(heading.strip()), fontsize="medium", loc="left")
     axes.set_xlabel(mesh.plane[0])
     axes.set_ylabel(mesh.plane[1])
+    look.trim(figure)
     return figure
 
 
@@ -97,12 +109,14 @@ def _extent(mesh: Mesh) -> Window:
     return float(left), float(right), float(bottom), float(top)
 
 
-def _figure(window: Window) -> tuple[Figure, Axes]:
+def _figure(window: Window, look: Look) -> tuple[Figure, Axes]:
     wide, tall = window[1] - window[0], window[3] - window[2]
     if not (wide > 0 and tall > 0):
         raise BadInput(f"window = {list(window)}: give left, right, bottom and top, each pair in increasing order")
     scale = SIDE / max(wide, tall)
-    figure = Figure(figsize=(max(wide * scale, 2.4) + 1.6, max(tall * scale, 1.2) + 1.2), layout="constrained")
+    size = look.figure_size(max(wide * scale, 2.4) + 1.6, max(tall * scale, 1.2) + 1.2, DPI)
+    figure = Figure(figsize=size, layout="constrained")
+    FigureCanvasAgg(figure)
     axes = figure.subplots()
     axes.set_aspect("equal")
     axes.set_xlim(*window[:2])
@@ -116,23 +130,7 @@ def _in(points: np.ndarray, window: Window) -> np.ndarray:
     return (x >= left) & (x <= right) & (y >= bottom) & (y <= top)
 
 
-def _contours(axes: Axes, triangles: Triangulation, values: np.ndarray, seen: np.ndarray, words: str) -> None:
-    """Draw contours between the least and the largest value that is seen, with a colour bar."""
-    shown = values[seen] if seen.any() else values
-    low, high = float(shown.min()), float(shown.max())
-    if low < 0 < high:
-        low, high, colours = -max(-low, high), max(-low, high), "RdBu_r"
-    else:
-        colours = "viridis"
-    margin = 1e-9 * max(abs(low), abs(high)) or 1e-9
-    levels = np.linspace(low - margin, high + margin, LEVELS)
-    filled: Any = axes.tricontourf(triangles, values, levels=levels, cmap=colours, extend="both")
-    axes.figure.colorbar(filled, cax=axes.inset_axes((1.03, 0.0, 0.03, 1.0)), label=words, format="%.3g")
-
-
 def _streamlines(axes: Axes, triangles: Triangulation, velocity: list[np.ndarray], window: Window) -> None:
-    if not max(np.abs(component).max() for component in velocity) > 0:
-        return
     wide, tall = window[1] - window[0], window[3] - window[2]
     spacing = max(wide, tall) / ALONG
     x = np.linspace(*window[:2], max(8, round(wide / spacing)))
@@ -141,7 +139,8 @@ def _streamlines(axes: Axes, triangles: Triangulation, velocity: list[np.ndarray
         along, upwards = (LinearTriInterpolator(triangles, component)(*np.meshgrid(x, y)) for component in velocity)
     except RuntimeError:  # triangles of cells that are not convex overlap: then points cannot be found in them
         return
-    axes.streamplot(x, y, along, upwards, color=(1.0, 1.0, 1.0, 0.75), linewidth=0.7, arrowsize=0.7)
+    outside = np.ma.getmaskarray(along)
+    draw_streamlines(axes, x, y, (along.filled(0.0), upwards.filled(0.0)), outside, wide / tall)
 
 
 def plot_side(directory: str | Path, name: str, time: float | None = None, out: str | Path | None = None) -> Path:

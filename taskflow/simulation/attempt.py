@@ -32,11 +32,13 @@ from taskflow.runtime.profile import Timeline
 from taskflow.simulation import remedies
 from taskflow.simulation.build.simulation import Simulation, blocks_of
 from taskflow.simulation.case import Case
+from taskflow.simulation.case.pictures import check_libraries
 from taskflow.simulation.checkpoints import CheckpointPolicy
 from taskflow.simulation.directory import RunDirectory
 from taskflow.simulation.drive import FlowJob
 from taskflow.simulation.estimate import count_steps
 from taskflow.simulation.memory import Needs
+from taskflow.simulation.pictures import Drawing
 from taskflow.simulation.profiling import Window, write_profile
 from taskflow.simulation.recovery import Deployment, Recovery
 from taskflow.simulation.remedies import OUTPUT
@@ -114,6 +116,7 @@ class Attempt:
         sim = self.sim = Simulation(case, deployment.blocks, device=deployment.device)
         Needs(sim, where, sim.device).check()
         count_steps(sim)  # more than anybody would wait for are refused
+        check_libraries(case.pictures)
         sim.system.check()
         plan = _plan(sim, directory, where)
         policy = self.policy = CheckpointPolicy.of(sim, directory.path, plan.run, directory.guard)
@@ -131,6 +134,7 @@ class Attempt:
         cautioned = tuple(cautions(sim))
         for warning in cautioned if recovery.attempts == 1 else ():
             warnings.warn(warning, stacklevel=5)
+        self.drawing = stack.enter_context(Drawing(case, directory))
         initial = directory.initial(sim, begins=restart is None)
         self.job = FlowJob(sim.spec, initial, policy, restart, request.profile, bool(cautioned))
         self.group = stack.enter_context(BlockGroup(cluster, plan, [place.worker for place in where]))
@@ -208,7 +212,10 @@ class Attempt:
             self.group.close()  # nobody writes any more
         raised = came if isinstance(came, Exception) else None
         directory.guard()  # whatever else went wrong: it is another run's
-        if said := (*about.get("warnings", ()), *outcome.blocks[0].get("warnings", ())):
+        undrawn = self.drawing.finish() if failure is None else ()
+        for warning in undrawn:
+            warnings.warn(warning, stacklevel=4)
+        if said := (*about.get("warnings", ()), *outcome.blocks[0].get("warnings", ()), *undrawn):
             about = {**about, "warnings": list(said)}
         try:
             directory.finish(outcome.blocks, policy)

@@ -50,6 +50,7 @@ from taskflow.simulation.checkpoints import CheckpointPolicy, finish
 from taskflow.simulation.initial import COMPUTED, InitialFields
 from taskflow.simulation.lock import Lock, refusal
 from taskflow.simulation.origin import evaluated
+from taskflow.simulation.pictures import begin_drawing
 from taskflow.simulation.provenance import provenance
 from taskflow.simulation.records.fields import SNAPSHOTS, STATISTICS, WriteStatus, complete
 from taskflow.simulation.records.statistics import COLUMNS
@@ -141,6 +142,7 @@ class RunDirectory:
                 more: tuple[RecordsLayout | TimeSeries, ...] = (*others, *sim.spec.series)
                 for group in more:
                     _create(draft / STORE, group, _about(sim))
+                begin_drawing(draft, sim)
                 if isinstance(snapshots, StoreLayout) and (sources := evaluated(sim, snapshots)):
                     fields = {name: sim.system.metadata[name] for name in sources}
                     save_initial(draft / INITIAL, replace(snapshots, fields=fields), sources)
@@ -163,6 +165,7 @@ class RunDirectory:
             RunLog(self.path / LOG).cut(checkpoint.state["lines"])
             sweep(self.path)
             policy.checkpoints.clear(after=checkpoint.step)
+            begin_drawing(self.path, sim)
             replace_synced(self.path / CASE, sim.case.to_toml())
         except OSError as error:
             raise self._unwritable(error) from error

@@ -18,6 +18,7 @@ from taskflow.runtime.machine.device import open_device
 from taskflow.runtime.tasks import TaskGraph
 from taskflow.simulation.build.simulation import Simulation, blocks_of
 from taskflow.simulation.case import Case
+from taskflow.simulation.case.pictures import check_libraries
 from taskflow.simulation.memory import Memory, Needs
 from taskflow.simulation.remedies import as_keys
 from taskflow.simulation.step_cost import often
@@ -154,6 +155,7 @@ def estimate(case: Case) -> Estimate:
     needs = Needs(sim, where, device)
     needs.check()
     sim.system.check()
+    check_libraries(case.pictures)
     _ = sim.system.origin
     threads = threads_per_block(case.machine, where)
     return Estimate(needs, threads, count_steps(sim), _bandwidth(device, where, threads))

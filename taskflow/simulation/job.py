@@ -136,8 +136,10 @@ class RunLoop:
         seconds = self.seconds
         rounds = {name: total / max(self.now.step, 1) for name, total in self.rounds.items()}
         rates = self.settling.rates if self.settling else {}
+        if left_out := self.records.left_out:
+            self._warn(f"pictures left out: {left_out}, as those before them were not drawn yet; draw them less often")
         self._tell(seconds=seconds, ended=self.ended, rounds=rounds, rates=rates)
-        self.records.writer.drain()
+        self.records.drain()
         self.saving.writer.drain()
         # Blocks that share a memory measure together what they can have together.
         shard.meet(self.saving.writer.patience)
@@ -145,7 +147,7 @@ class RunLoop:
 
     def close(self) -> None:
         """End writing, and say how much is there."""
-        self.records.writer.close()
+        self.records.close()
         self.saving.writer.close()
         self._tell(**self._written())
 

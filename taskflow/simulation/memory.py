@@ -13,8 +13,11 @@ from taskflow.runtime.cluster import shortage
 from taskflow.runtime.host import Place
 from taskflow.runtime.machine.needs import BlockMemory, MemoryCount, Passes
 from taskflow.runtime.tasks import Program
+from taskflow.simulation.build.pictures import pictures_of
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.particles import MANY
+
+SINGLE = 4  # bytes of a number in a picture
 
 
 @dataclass(frozen=True)
@@ -67,7 +70,15 @@ class Needs:
         value = cells * self.sim.value_bytes
         if self.device == "gpu":
             return value + self._ordered
-        return self._recorded * value + self._saved(block) + self._gathered + max(self._ordered, self._followed)
+        written = self._recorded * value + self._saved(block) + self._gathered + self._pictured(block)
+        return written + max(self._ordered, self._followed)
+
+    def _pictured(self, block: int) -> int:
+        """Bytes of the pictures that may wait to be written, and of one in single precision."""
+        owned, pictures = self.sim.partition.owned[block], pictures_of(self.sim.case)
+        values = [(owned & picture.cells).volume * len(picture.roles) for picture in pictures]
+        waiting = sum(count * picture.most for count, picture in zip(values, pictures, strict=True))
+        return self.sim.value_bytes * waiting + SINGLE * max(values, default=0)
 
     @property
     def _recorded(self) -> int:

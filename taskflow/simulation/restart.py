@@ -29,7 +29,9 @@ Count = Annotated[int, Field(ge=0, lt=2**62)]
 Checksum = Annotated[int, Field(ge=0, lt=2**32)]
 GROUPS = (*FOLLOWED, "particles")
 NAMED = (*GROUPS, "expressions")
-FREE = ("title", "time", "output", "monitor", "checkpoint", "statistics", *FOLLOWED, "expressions", "machine")
+FREE = (
+    "title", "time", "output", "monitor", "checkpoint", "statistics", *FOLLOWED, "expressions", "pictures", "machine",
+)  # fmt: skip
 STORED = ("fields", "precision", "compression", "relative_error")
 FIXED = (("time", "scheme"), *(("output", key) for key in STORED), ("machine", "precision"))  # may not
 

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import xarray as xr
 
-import taskflow.accessor  # noqa: F401  (datasets have their `flow`)
 from taskflow.output import BlockStore, StoreLayout, create, dataset
 from taskflow.runtime.regions import Box
 from tests.output.conftest import described, layout_of, written  # noqa: F401

@@ -6,8 +6,8 @@ import sys
 import numpy as np
 import pytest
 
-from taskflow.accessor import dataset
 from taskflow.errors import BadInput
+from taskflow.output import dataset
 
 
 @pytest.mark.parametrize(("asked", "told"), [

@@ -6,7 +6,6 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-import taskflow.accessor  # noqa: F401  trees have their `flow`
 from taskflow.analysis.charts.export import export_charts
 from taskflow.errors import BadInput
 from taskflow.geometry.grids import areas, shape, volumes

@@ -3,9 +3,9 @@
 import pytest
 import xarray as xr
 
-from taskflow.accessor import dataset
 from taskflow.analysis.conditions import conditions, conditions_of_case, known_conditions
 from taskflow.errors import BadInput
+from taskflow.output import dataset
 
 
 def earlier(ds: xr.Dataset) -> xr.Dataset:

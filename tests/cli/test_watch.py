@@ -136,6 +136,7 @@ def test_the_run_as_the_page_sees_it(page, going_on):
     assert found["rate"] == "5.12 kcell/s"
     assert found["left"] == "0:00:02 left"
     assert found["curves"]["kinetic_energy"] == [0.25] * 6
+    assert found["curves"]["dt"] == [None, *[0.1] * 5], "there is no step before the first"
     assert found["times"] == dataset(going_on() / "fields.zarr")["time"].values.tolist()
     assert found["fields"] == ["speed", "p", "u", "v", "w"]
     going_on(

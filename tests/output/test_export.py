@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from taskflow.accessor import dataset
 from taskflow.errors import BadInput
-from taskflow.output import export_netcdf, export_vtk
+from taskflow.output import dataset, export_netcdf, export_vtk
 from tests.output.conftest import layout_of
 from tests.simulation.going_on import go
 from tests.simulation.test_restart import stirred

@@ -5,7 +5,7 @@ import pytest
 from PIL import Image
 
 from taskflow.errors import BadInput
-from taskflow.plots.snapshots import animate_run
+from taskflow.plots.films import animate_run
 
 
 def test_a_film_has_a_frame_for_every_snapshot(growing):

@@ -39,8 +39,8 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
     ({"fluid__qqq": 1}, "fluid.qqq = 1: there is no such key; known here: viscosity, scheme"),
     ({"self": 1}, "self = 1: there is no such key; known here: title, method, grid, fluid, boundaries, heat, scalars, "
                   "turbulence, body, forcing, obstacles, bodies, initial, time, motion, pressure, expressions, output, "
-                  "statistics, spectra, probes, planes, surfaces, isosurfaces, particles, monitor, checkpoint, "
-                  "machine"),
+                  "statistics, spectra, probes, planes, surfaces, isosurfaces, particles, pictures, monitor, "
+                  "checkpoint, machine"),
     ({"Grid": {"cells": [1]}}, "Grid = { cells = [1] }: there is no such key; did you mean grid?"),
     # obstacles
     ({"obstacles": 5}, "obstacles = 5: give a list of tables, each under [[obstacles]]"),

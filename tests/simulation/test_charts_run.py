@@ -5,7 +5,6 @@ import json
 import numpy as np
 import pytest
 
-import taskflow.accessor  # noqa: F401  trees have their `flow`
 from taskflow.errors import RunFailed
 from taskflow.geometry.grids import SHAPES, shape
 from taskflow.output import read_log, tree

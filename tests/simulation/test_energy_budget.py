@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from taskflow.accessor import dataset
 from taskflow.errors import BadInput
-from taskflow.output import read_log
+from taskflow.output import dataset, read_log
 from tests.simulation.going_on import go
 from tests.simulation.test_restart import BOX, stirred
 from tests.simulation.test_statistics import averaged, found, in_centres

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from taskflow.accessor import dataset
 from taskflow.errors import BadInput
+from taskflow.output import dataset
 from taskflow.runtime.machine import Mapper
 from taskflow.runtime.proof import Hardware, prove
 from taskflow.simulation.build.simulation import Simulation

@@ -7,7 +7,6 @@ import pytest
 import xarray as xr
 
 import taskflow as tf
-import taskflow.accessor
 from taskflow.output import LOG, STORE, dataset, read_log
 from taskflow.simulation.build.simulation import blocks_of
 from taskflow.simulation.estimate import estimate

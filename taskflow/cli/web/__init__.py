@@ -19,7 +19,7 @@ from taskflow.cli.format import tell
 from taskflow.cli.info import over, state
 from taskflow.cli.watch import Followed
 from taskflow.errors import BadInput
-from taskflow.output.log import largest_residual
+from taskflow.output.log import largest_residual, measured
 
 HERE = "127.0.0.1"
 NAMES = (HERE, "localhost")  # as which a browser may ask: another name is that of a page that wants to look in here
@@ -89,7 +89,7 @@ def _run(followed: Followed, _: Mapping[str, str]) -> dict[str, Any]:
     followed.look()
     log, report = followed.log, followed.report
     stride = max(1, -(-len(log) // POINTS))
-    lines = [{**line, **largest_residual(line)} for line in (*log[:-1:stride], *log[-1:])]
+    lines = [measured({**line, **largest_residual(line)}) for line in (*log[:-1:stride], *log[-1:])]
     return {
         "heading": followed.heading,
         "directory": str(followed.directory.absolute()),
@@ -101,7 +101,7 @@ def _run(followed: Followed, _: Mapping[str, str]) -> dict[str, Any]:
         "goal": followed.goal,
         "rate": followed.meter.speed,
         "left": "" if over(followed) else followed.meter.left,
-        "last": followed.last,
+        "last": measured(followed.last),
         "curves": {name: [line.get(name) for line in lines] for name in CURVES},
         **_shown(followed.directory),
     }

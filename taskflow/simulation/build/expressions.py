@@ -6,6 +6,7 @@ from taskflow.flow import Boundaries, StaggeredGrid
 from taskflow.flow.formula import Formula
 from taskflow.flow.measures.derived import Derived, Q
 from taskflow.output import FieldMetadata
+from taskflow.simulation.build.pictures import pictured
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.expressions import recorded
 
@@ -13,14 +14,16 @@ WORDS = "second invariant of the velocity gradient"
 
 
 def derived(case: Case, grid: StaggeredGrid, boundaries: Boundaries) -> Derived | None:
-    """What computes the expressions that are recorded, and Q; None without any."""
+    """What computes the expressions that are recorded or drawn, and Q; None without any."""
     tables = recorded(case.output, case.statistics, case.probes, case.planes, case.monitor)
     names = {name for _, fields in tables for name in fields}
+    names |= {name for picture in case.pictures for name in picture.fields}
     formulas: dict[str, Formula | None] = {
         t.name: t.field(case.fields).formula for t in case.expressions if t.name in names
     }
     if Q in names and Q not in case.fields:
         formulas[Q] = None
+    formulas |= pictured(case)
     return Derived(formulas, grid, boundaries) if formulas else None
 
 

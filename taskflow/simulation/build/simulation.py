@@ -20,6 +20,7 @@ from taskflow.runtime.tasks import Cells, Program, live_in, overwritten
 from taskflow.simulation.bodies import Bodies, Masks, Moving, Surroundings, Survey, surroundings, survey
 from taskflow.simulation.build.domain import Domain
 from taskflow.simulation.build.particles import transport
+from taskflow.simulation.build.pictures import pictures_of
 from taskflow.simulation.build.projection import system_of
 from taskflow.simulation.build.spec import BlockSpec
 from taskflow.simulation.build.system import Entering, Measures, System
@@ -209,6 +210,7 @@ class Simulation:
             planes={plane.name: plane.every for plane in self.case.planes},
             integrals=self.integrals,
             particles=self.particles,
+            pictures=pictures_of(self.case),
         )
 
     @cached_property

@@ -12,6 +12,7 @@ from taskflow.flow.stability import Stability
 from taskflow.output import TimeSeries
 from taskflow.simulation.bodies import Surroundings
 from taskflow.simulation.build.domain import Domain
+from taskflow.simulation.build.pictures import Picture
 from taskflow.simulation.build.scales import Scales
 from taskflow.simulation.build.system import Constants, Entering, Measures
 from taskflow.simulation.build.timed import TimedNumbers
@@ -29,7 +30,7 @@ class BlockSpec:
     changes in time, `sweeps` how many iterations the solver makes where that is fixed, `counted` the scalars that count
     those to a tolerance, `remedy` what its system says of runs that diverge, `ways` the bodies that move, `computed`
     what is recorded and follows from other fields. Beside snapshots are recorded `averages`, `spectra`, `probes`,
-    `planes` (how often, by group) and `integrals`.
+    `planes` (how often, by group) and `integrals`; `pictures` are drawn.
     """
 
     case: str
@@ -53,6 +54,7 @@ class BlockSpec:
     probes: tuple[ProbeSeries, ...]
     planes: Mapping[str, Every]
     integrals: tuple[Integral, ...]
+    pictures: tuple[Picture, ...]
     particles: Transport | None
 
     @property

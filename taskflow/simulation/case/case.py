@@ -26,6 +26,7 @@ from taskflow.simulation.case.motion import GridMotion
 from taskflow.simulation.case.obstacles import BodyTreatment, Obstacles
 from taskflow.simulation.case.particles import Particles
 from taskflow.simulation.case.physics import FluidTable, Forcing, Heat, TurbulenceTable
+from taskflow.simulation.case.pictures import Pictures
 from taskflow.simulation.case.pressure import PressureTable
 from taskflow.simulation.case.probes import Isosurfaces, Planes, Probes, Surfaces
 from taskflow.simulation.case.problems import CaseError, Problem, shown
@@ -77,6 +78,7 @@ class Case(TableValue):
     surfaces: Surfaces = entry("what passes through planes and the sides of boxes", ())
     isosurfaces: Isosurfaces = entry("areas of surfaces on which a quantity has a value", ())
     particles: Particles = entry("particles that the flow carries", ())
+    pictures: Pictures = entry("pictures that are drawn while the run goes on", ())
     monitor: MonitorTable = entry("the log", MonitorTable())
     checkpoint: CheckpointTable = entry("states from which the run can go on", CheckpointTable())
     machine: Machine = entry("what computes", Machine())

@@ -102,8 +102,6 @@ class Simulation(DrivenRun):
 
         Values that were not asked for before the simulation goes on raise BadInput.
         """
-        from taskflow.accessor import opened  # noqa: F401  by which datasets have their `flow`
-
         self._check_open("dataset()")
         step, state = self.iteration, self._state
 

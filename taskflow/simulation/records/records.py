@@ -22,6 +22,7 @@ from taskflow.simulation.records.fields import (
     Recording,
     WriteStatus,
 )
+from taskflow.simulation.records.pictures import PictureRecording
 from taskflow.simulation.records.series import IntegralRecording, ParticleRecording, PointRecording
 from taskflow.simulation.records.statistics import AverageRecorder, SpectraRecording
 from taskflow.simulation.schedule import Tick
@@ -120,6 +121,7 @@ class Records:
             self._groups[group] = IntegralRecording(place(group), integral)
         for group, cloud in particles.of.items() if particles else ():
             self._groups[group] = ParticleRecording(place(group), cloud)
+        self._pictures = PictureRecording(path.parent, spec.pictures, shard, guard) if spec.pictures else None
         self._every = {**spec.planes} | {followed.series.group: followed.every for followed in spec.followed}
 
     def begin(self, now: float, averages: Mapping[str, Any]) -> None:
@@ -144,6 +146,27 @@ class Records:
                 self._groups[group].take(time=now.time)
         for averaging in self._averaging.values():
             averaging.look(before, now, interrupted=stopped is not None)
+        if self._pictures is not None:
+            self._pictures.take(before, now, self._derive)
+
+    @property
+    def left_out(self) -> int:
+        """How many pictures were left out."""
+        return self._pictures.left_out if self._pictures else 0
+
+    def drain(self) -> None:
+        """Wait until everything is written that was copied, and is to be written by now."""
+        for writer in self._writers:
+            writer.drain()
+
+    def close(self) -> None:
+        """End writing."""
+        for writer in self._writers:
+            writer.close()
+
+    @property
+    def _writers(self) -> list[Writer]:
+        return [self.writer, *([self._pictures.writer] if self._pictures else [])]
 
     def flush(self) -> None:
         """Have everything written that was copied."""

@@ -33,7 +33,7 @@ TABLES: Mapping[str, str] = {
     "obstacles": "bodies are sides of body-fitted grids; leave it out",
     "bodies": "bodies are sides of body-fitted grids; leave it out",
     "pressure": "the pressure is marched with the velocity, by no solver of its own; leave it out",
-    "probes": LATER, "planes": LATER,
+    "probes": LATER, "planes": LATER, "pictures": LATER,
     "surfaces": CARTESIAN, "isosurfaces": CARTESIAN, "spectra": CARTESIAN,
 }  # fmt: skip
 """Tables that others have, each with its remedy."""

@@ -1,0 +1,124 @@
+"""How a picture looks: the range, the map and the scale of its colours, and its size."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from matplotlib import colormaps
+from matplotlib.axes import Axes
+from matplotlib.colors import LogNorm, Normalize
+from matplotlib.figure import Figure
+
+from taskflow.errors import BadInput
+
+ONE_SIDED = 1e-2  # of the largest value: what is below 0 by less does not make colours of two signs
+DECADES = 4  # of a logarithmic scale below the largest value
+SMALLEST, LARGEST = 100, 10_000  # points of the screen
+PADDING = 0.08  # inches around a picture
+
+
+@dataclass(frozen=True)
+class Look:
+    """What is asked for; None, and no: what suits the values.
+
+    The `range` of the colours, whether they are `log`arithmic, the name of their map of matplotlib, and the `size` in
+    points of the screen, width and height. Raises BadInput where they cannot be.
+    """
+
+    range: tuple[float, float] | None = None
+    log: bool = False
+    cmap: str | None = None
+    size: tuple[int, int] | None = None
+
+    def __post_init__(self) -> None:
+        if self.range is not None and not (np.isfinite(self.range).all() and self.range[0] < self.range[1]):
+            raise BadInput(f"--range {self.range[0]:g},{self.range[1]:g}: give two numbers, the lower one first")
+        if self.log and self.range is not None and self.range[0] <= 0:
+            raise BadInput(f"--range {self.range[0]:g},{self.range[1]:g} --log: give a lower end above 0")
+        if self.cmap is not None and self.cmap not in colormaps:
+            raise BadInput(f"--cmap {self.cmap}: matplotlib has no such map; try viridis, magma, cividis or RdBu_r")
+        if self.size is not None and not all(SMALLEST <= length <= LARGEST for length in self.size):
+            raise BadInput(f"--size {self.size[0]}x{self.size[1]}: give sides of {SMALLEST} to {LARGEST} points")
+
+    @classmethod
+    def parsed(cls, range: str | None, log: bool, cmap: str | None, size: str | None) -> Look:  # noqa: A002
+        """Return the look of texts: a range "LO,HI" and a size "WxH". Raises BadInput where they are none."""
+        try:
+            low, high = map(float, range.split(",")) if range is not None else (0.0, 0.0)
+        except ValueError:
+            raise BadInput(f"--range {range}: give two numbers, as 0,1.5 or -1,1") from None
+        try:
+            width, height = map(int, size.lower().split("x")) if size is not None else (0, 0)
+        except ValueError:
+            raise BadInput(f"--size {size}: give width and height in points of the screen, as 1280x720") from None
+        return cls(None if range is None else (low, high), log, cmap, None if size is None else (width, height))
+
+    def colours(self, values: np.ndarray, words: str, cmap: str = "viridis", bottom: float | None = None) -> Colours:
+        """Return the colours for values, of which those that are not finite do not count.
+
+        By default all of them are in the range, it begins at `bottom` where that is given, and is symmetric around 0
+        where both signs occur, in blue and red; a logarithmic one spans DECADES at most. Raises BadInput where no value
+        is above 0 and the scale shall be logarithmic.
+        """
+        known = values[np.isfinite(values)]
+        least, most = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
+        low, high = (least if bottom is None else bottom), most
+        if self.range is not None:
+            low, high = self.range
+        elif self.log:
+            if most <= 0:
+                raise BadInput(f"--log: {words} is nowhere above 0; leave it out")
+            low = max(float(known[known > 0].min()), most * 10.0**-DECADES)
+        elif bottom is None and min(-least, most) > ONE_SIDED * max(-least, most):
+            low, high = -max(-least, most), max(-least, most)
+        if low == -high:
+            cmap = "RdBu_r"
+        if high <= low:  # all are alike
+            low, high = (low / 2, low * 2) if self.log else (low - 0.5 * (abs(low) or 1), low + 0.5 * (abs(low) or 1))
+        beyond = 1e-9 * (high - low)
+        ends = {(False, False): "neither", (True, False): "min", (False, True): "max", (True, True): "both"}
+        outside = ends[least < low - beyond, most > high + beyond]
+        norm = LogNorm(low, high) if self.log else Normalize(low, high)
+        return Colours(norm, self.cmap or cmap, outside, words)
+
+    def drawable(self, values: np.ndarray) -> Look:
+        """Return this look, or where a logarithmic one could not show any of the values a linear one."""
+        return replace(self, log=False) if self.log and self.range is None and not (values > 0).any() else self
+
+    def figure_size(self, width: float, height: float, dpi: int) -> tuple[float, float]:
+        """Return the size in inches: that asked for, or another."""
+        return (width, height) if self.size is None else (self.size[0] / dpi, self.size[1] / dpi)
+
+    def trim(self, figure: Figure) -> None:
+        """Cut what is empty around the panels of a figure whose size was not asked for."""
+        if self.size is None:
+            figure.draw_without_rendering()
+            box = figure.get_tightbbox()
+            figure.set_size_inches(box.width + 2 * PADDING, box.height + 2 * PADDING)
+
+
+@dataclass(frozen=True)
+class Colours:
+    """Colours of values: their scale, their map, at which ends of it values lie beyond, and what the values are."""
+
+    norm: Normalize
+    cmap: str
+    beyond: str
+    words: str
+
+    @property
+    def keywords(self) -> dict[str, Any]:
+        """Arguments of matplotlib's images."""
+        return {"norm": self.norm, "cmap": self.cmap}
+
+    def shown(self, values: np.ndarray) -> np.ndarray:
+        """Return values, none of them where a logarithm has none."""
+        low = self.norm.vmin
+        return np.where(values < low, low, values) if isinstance(self.norm, LogNorm) and low is not None else values
+
+    def bar(self, axes: Axes, image: Any) -> None:
+        """Draw the colour bar of an image; it points where values lie beyond."""
+        place = axes.inset_axes((1.03, 0.0, 0.03, 1.0))
+        axes.figure.colorbar(image, cax=place, label=self.words, extend=self.beyond)

@@ -1,0 +1,81 @@
+"""The process that draws the pictures of a run, beside it: started before the run begins, told when it has ended."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryFile
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+import taskflow
+from taskflow.output.pictures import begin_pictures, end_pictures
+from taskflow.simulation.build.pictures import orders_of
+from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.case import Case
+
+if TYPE_CHECKING:
+    from taskflow.simulation.directory import RunDirectory
+
+PATIENCE = 600.0  # seconds for what is left to be drawn when the run has ended
+LINES = 2  # of what the process says, in a warning
+
+
+def begin_drawing(directory: Path, sim: Simulation) -> None:
+    """Have a place in a run directory for what is to be drawn, if anything is. Raises OSError."""
+    if sim.case.pictures:
+        begin_pictures(directory, orders_of(sim.case, sim.partition.owned, sim.system.metadata))
+
+
+class Drawing:
+    """The process that draws the pictures of a run, if it has any; as a context it is there until the end.
+
+    It draws what blocks leave in the run directory, when the processors have nothing else to do, and ends once its
+    standard input is closed, also because this process is gone.
+    """
+
+    def __init__(self, case: Case, directory: RunDirectory) -> None:
+        self._directory = directory
+        self._process: subprocess.Popen[bytes] | None = None
+        if not case.pictures:
+            return
+        self._said = TemporaryFile()  # noqa: SIM115  open as long as the process writes
+        paths = [str(Path(taskflow.__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "taskflow.plots.in_situ", str(directory.path.absolute())],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=self._said,
+            start_new_session=True,  # Ctrl-C is for the run
+        )
+
+    def __enter__(self) -> Drawing:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.communicate()
+            self._said.close()
+
+    def finish(self) -> tuple[str, ...]:
+        """Wait until everything is drawn; what went wrong, in words."""
+        process, self._process = self._process, None
+        if process is None:
+            return ()
+        try:
+            process.communicate(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+        self._said.seek(0)
+        lines = self._said.read().decode(errors="replace").strip().splitlines()[-LINES:]
+        self._said.close()
+        self._directory.guard()
+        end_pictures(self._directory.path)
+        return (f"pictures are missing: {' '.join(lines)}",) if process.returncode else ()

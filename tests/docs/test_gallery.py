@@ -1,0 +1,29 @@
+"""The scripts of the gallery run as they are, in a folder beside the data that they read."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SCRIPTS = sorted((ROOT / "docs" / "gallery").glob("plot_*.py"))
+
+
+def test_there_are_eight():
+    assert len(SCRIPTS) >= 8
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("script", [script.name for script in SCRIPTS])
+def test_a_script_runs(tmp_path, script):
+    folder = tmp_path / "docs" / "gallery"
+    folder.mkdir(parents=True)
+    for name in ("examples", "tests"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    environment = {**os.environ, "MPLBACKEND": "agg", "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error::UserWarning"}
+    command = [sys.executable, str(ROOT / "docs" / "gallery" / script)]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

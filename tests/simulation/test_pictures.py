@@ -1,0 +1,173 @@
+"""[[pictures]]: what cannot be drawn is refused, what blocks leave is the field, and nobody waits."""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import taskflow as tf
+from taskflow.errors import BadInput
+from taskflow.output.pictures import PICTURES, drawable, listed, undrawn, write_part
+from taskflow.plots.in_situ import Pictures
+from taskflow.runtime.machine.device import gpu
+from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.case.pictures import check_libraries
+from taskflow.simulation.directory import RunDirectory
+from tests.simulation.going_on import check_same, found, go
+
+SLICE = {"name": "middle", "y": 0.5}
+SURFACE = {"name": "vortices", "isosurface": "Q", "value": 0.1}
+
+
+def box(*pictures, **changes):
+    """A lid-driven cavity in three dimensions with heat."""
+    return tf.Case(**{
+        "grid": {"cells": [8, 8, 8], "lengths": [1.0, 1.0, 1.0]},
+        "fluid": {"viscosity": 0.01},
+        "heat": {"diffusivity": 0.01},
+        "boundaries": {
+            "x": "periodic", "y": "periodic", "z_min": {"type": "wall", "temperature": 1.0},
+            "z_max": {"type": "wall", "velocity": [1.0, 0.0, 0.0], "temperature": 0.0},
+        },
+        "time": {"steps": 4, "step": 0.01},
+        "pressure": {"solver": "jacobi", "iterations": 4},
+        "pictures": list(pictures),
+        **changes,
+    })  # fmt: skip
+
+
+BODY = {"obstacles": [{"type": "box", "low": [0.2, 0.2, 0.2], "high": [0.6, 0.6, 0.6]}]}
+
+
+@pytest.mark.parametrize(("picture", "changes", "told"), [
+    ({"name": "a"}, {}, "give x, y or z, where a slice is, or an isosurface"),
+    ({**SLICE, "y": 2.0}, {}, r"pictures\[1\]\.y = 2\.0: beyond the domain, where y goes from 0 to 1"),
+    ({**SLICE, "field": "q"}, {}, r"pictures\[1\]\.field = .*: this case has no such field; give one of u, .*, speed"),
+    ({**SLICE, "value": 1.0}, {}, "a slice has none; give isosurface"),
+    ({**SLICE, "isosurface": "T", "value": 0.5}, {}, "y is given as well"),
+    ({"name": "a", "isosurface": "T"}, {}, "give the value of the field on the surface"),
+    ({**SURFACE, "isosurface": "smoke"}, {}, r"isosurface = .*: this case has no such field"),
+    ({**SURFACE}, BODY, "not available around obstacles in this version"),
+    ({**SURFACE}, {"grid": {"cells": [8, 1, 8], "lengths": [1.0, 0.1, 1.0]}}, "needs two cells in each direction"),
+    ({**SLICE, "cmap": "pink42"}, {}, "matplotlib has no such map"),
+    ({**SLICE, "range": [1.0, 1.0]}, {}, "give two numbers, the lower one first"),
+    ({**SLICE, "range": [0.0, 1.0], "log": True}, {}, "give a lower end above 0"),
+    ({**SLICE, "size": [10, 10]}, {}, "give sides of 100 to 10000 points"),
+    ({**SURFACE, "view": [0, 0, 0]}, {}, "give a direction"),
+])  # fmt: skip
+def test_what_cannot_be_drawn_is_refused(picture, changes, told):
+    with pytest.raises(BadInput, match=told):
+        box(picture, **changes)
+
+
+def test_two_phases_have_them_and_charts_have_not():
+    examples = Path(__file__).parents[2] / "examples"
+    drop = tf.Case.load(examples / "rising_bubble.toml").replace(pictures=[{**SLICE, "y": 0.0, "field": "f"}])
+    assert [picture.fields for picture in drop.pictures] == [("f",)]
+    with pytest.raises(BadInput, match="not available on charts in this version; leave it out"):
+        tf.Case.load(examples / "bearing.toml").replace(pictures=[SLICE])
+
+
+def test_names_differ():
+    with pytest.raises(BadInput, match="another picture has this name"):
+        box(SLICE, SLICE)
+
+
+def test_a_library_that_is_missing_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyvista", None)
+    monkeypatch.setattr("taskflow.simulation.case.pictures.find_spec", lambda name: None)
+    check_libraries(box(SLICE).pictures)
+    with pytest.raises(BadInput, match=r'pictures\[1\].isosurface = Q: it needs pyvista.*taskflow-cfd\[pictures\]'):
+        check_libraries(box(SURFACE).pictures)
+
+
+def left(path):
+    """What the blocks of a run have left to be drawn: time and fields by name and step."""
+    orders = {order.name: order for order in listed(path)}
+    states = drawable(path, list(orders.values()))
+    return {(state.name, state.step): state.fields(orders[state.name]) for state in states}
+
+
+def check_same_fields(one, other):
+    """To the bit, and every value is there."""
+    assert one.keys() == other.keys()
+    for key, (time, fields) in one.items():
+        assert time == other[key][0]
+        assert all(np.isfinite(values).all() for values in fields.values())
+        assert {n: v.tobytes() for n, v in fields.items()} == {n: v.tobytes() for n, v in other[key][1].items()}
+
+
+@pytest.mark.slow
+def test_what_blocks_leave_is_the_field_whatever_the_blocks(tmp_path):
+    """Of a slice, and of a whole field; a velocity in the centres of cells. The run has the bits of one without."""
+    pictures = {**SLICE, "field": "u", "every": {"steps": 2}}, {**SURFACE, "isosurface": "T", "every": {"steps": 4}}
+    plain, cut = tmp_path / "plain", tmp_path / "cut"
+    go(box(), tmp_path / "without")
+    for path, blocks in ((plain, (1, 1, 1)), (cut, (1, 2, 2))):
+        go(box(*pictures), path, blocks)
+        check_same(path, tmp_path / "without", rel=1e-12 if path == cut else 0.0)
+    states, last = left(plain), found(plain).isel(time=-1)
+    assert sorted(states) == [("middle", 0), ("middle", 2), ("middle", 4), ("vortices", 0), ("vortices", 4)]
+    np.testing.assert_array_equal(states["vortices", 4][1]["T"], last["T"].values)
+    u = last.flow.velocity()["u"].transpose("z_c", "y_c", "x_c").values
+    np.testing.assert_allclose(states["middle", 4][1]["centre_u"], u[:, 4:5], atol=1e-7)
+    check_same_fields(states, left(cut))
+
+
+@pytest.mark.gpu
+def test_a_gpu_leaves_the_same(tmp_path):
+    case = box({**SLICE, "every": {"steps": 2}}, {**SURFACE, "field": "w", "every": {"steps": 4}})
+    go(case, tmp_path / "host")
+    go(case, tmp_path / "device", (1, 1, 2), device=gpu())
+    check_same_fields(left(tmp_path / "host"), left(tmp_path / "device"))
+
+
+def test_a_picture_is_drawn_of_whole_states_alone(tmp_path):
+    """And its parts are gone then; one that cannot be drawn does not keep others from it."""
+    path = tmp_path / "run"
+    case = box({**SLICE, "size": [320, 240]}, {**SLICE, "name": "other", "field": "T", "log": True})
+    RunDirectory(path).create(Simulation(case, (1, 1, 2)), force=False)
+    layer = np.ones((4, 1, 8))
+    write_part(path, "middle", 7, 0, 0.25, (0, 0, 0), {"speed": layer})
+    pictures = Pictures(path)
+    assert pictures.draw() == 0
+    assert [undrawn(path, "middle", block) for block in (0, 1)] == [1, 0]
+    for block in (0, 1):
+        write_part(path, "middle", 7, block, 0.25, (4 * block, 0, 0), {"speed": layer})
+        write_part(path, "other", 7, block, 0.25, (4 * block, 0, 0), {"T": 0 * layer})
+    pictures.orders["other"] = replace(pictures.orders["other"], axis=7)
+    assert pictures.draw() == 2
+    assert pictures.problems == {"other"}
+    assert [file.name for file in (path / PICTURES).glob("*.*g")] == ["middle_00000007.png"]
+    assert undrawn(path, "middle", 0) == 0
+    with Image.open(path / PICTURES / "middle_00000007.png") as picture:
+        assert picture.size == (320, 240)
+
+
+@pytest.mark.slow
+def test_nobody_waits_for_pictures(tmp_path):
+    """Where nobody draws them, as many wait as may; others are left out, and the run says how many."""
+    said = go(box({**SLICE, "every": {"steps": 1}}, time={"steps": 24, "step": 0.001}), tmp_path / "run")
+    assert undrawn(tmp_path / "run", "middle", 0) == 16
+    assert said["warnings"] == (
+        "pictures left out: 9, as those before them were not drawn yet; draw them less often",
+    )  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("surface", [False, True])
+def test_a_run_has_its_pictures(tmp_path, surface):
+    """By a process of its own, with a cluster; those of surfaces where pyvista is installed."""
+    if surface:
+        pytest.importorskip("pyvista")
+    picture = {**SURFACE, "value": 0.01} if surface else SLICE
+    run = tf.run(box({**picture, "every": {"steps": 4}, "size": [320, 240]}), tmp_path / "run")
+    folder = tmp_path / "run" / PICTURES
+    assert sorted(file.name for file in folder.iterdir()) == [f"{picture['name']}_{n:08}.png" for n in (0, 4)]
+    assert "warnings" not in run.report
+    with Image.open(folder / f"{picture['name']}_00000004.png") as drawn:
+        assert drawn.size == (320, 240)
+        assert len(drawn.convert("RGB").getcolors(2**20)) > 50
