@@ -139,8 +139,7 @@ class RunDirectory:
                 about = {**_about(sim), "history": _history(), "source": "taskflow"}
                 snapshots, *others = self._layouts(sim)
                 _create(draft / STORE, snapshots, about, sim.bodies.mask if case.obstacles else None)
-                more: tuple[RecordsLayout | TimeSeries, ...] = (*others, *sim.spec.series)
-                for group in more:
+                for group in (*others, *sim.spec.series):
                     _create(draft / STORE, group, _about(sim))
                 begin_drawing(draft, sim)
                 if isinstance(snapshots, StoreLayout) and (sources := evaluated(sim, snapshots)):
