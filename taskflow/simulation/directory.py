@@ -130,16 +130,16 @@ class RunDirectory:
 
         Raises BadInput where that fails; then what was there before is still there.
         """
-        case = sim.case
         self.check(force=force or again)
         self.guard()
         try:
             with placed(self.path, own=again) as draft:
-                (draft / CASE).write_text(case.to_toml(), encoding="utf-8")
+                (draft / CASE).write_text(sim.case.to_toml(), encoding="utf-8")
                 about = {**_about(sim), "history": _history(), "source": "taskflow"}
                 snapshots, *others = self._layouts(sim)
-                _create(draft / STORE, snapshots, about, sim.bodies.mask if case.obstacles else None)
-                for group in (*others, *sim.spec.series):
+                _create(draft / STORE, snapshots, about, sim.bodies.mask if sim.case.obstacles else None)
+                more: tuple[Group, ...] = (*others, *sim.spec.series)
+                for group in more:
                     _create(draft / STORE, group, _about(sim))
                 begin_drawing(draft, sim)
                 if isinstance(snapshots, StoreLayout) and (sources := evaluated(sim, snapshots)):
@@ -158,7 +158,7 @@ class RunDirectory:
         self.guard()
         try:
             recover(path)
-            groups: tuple[RecordsLayout | TimeSeries, ...] = (*layouts, *sim.spec.series)
+            groups: tuple[Group, ...] = (*layouts, *sim.spec.series)
             times = {group.group: self._cut(path, group, restart, sim) for group in groups}
             _reshard(path, layouts, sim)
             RunLog(self.path / LOG).cut(checkpoint.state["lines"])
