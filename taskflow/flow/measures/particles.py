@@ -96,17 +96,16 @@ class Extent:
             faces=(x, y, z),
         )
 
-
     def numbers(self, places: np.ndarray) -> np.ndarray:
         """The cells [particle, axis] in which places [particle, axis] are."""
-        found = []
+        cells = []
         for axis, x in enumerate(places.T):
             if self.even[axis]:
                 s = (x - self.low[axis]) / self.spacing[axis]
             else:
                 s = np.searchsorted(self.faces[axis].values[BEYOND:-BEYOND], x, "right") - 1.0
-            found.append(np.clip(s, 0, self.cells[axis] - 1).astype(int))
-        return np.stack(found, axis=1)
+            cells.append(np.clip(s, 0, self.cells[axis] - 1).astype(int))
+        return np.stack(cells, axis=1)
 
     def within(self, places: np.ndarray) -> np.ndarray:
         """Places of the domain, those on the high end of a periodic direction on the low one, which is the same."""
