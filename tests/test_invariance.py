@@ -223,8 +223,9 @@ def clusters():
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(("channel", "workers", "blocks", "threads", "overlap"), [
-    ("local", 1, (1, 1, 3), 2, "full"), ("actor", 1, (1, 1, 2), 1, "comm"), ("actor", 2, (2, 1, 2), 1, "full"),
-    pytest.param("peer", 1, (1, 1, 2), 1, "full", marks=needs["peer"]),
+    ("local", 1, (1, 1, 3), 2, "full"), ("actor", 2, (2, 1, 2), 1, "full"),
+    pytest.param("actor", 1, (1, 1, 2), 1, "comm", marks=pytest.mark.slow),
+    pytest.param("peer", 1, (1, 1, 2), 1, "full", marks=[needs["peer"], pytest.mark.slow]),
     pytest.param("peer", 2, (2, 1, 2), 2, "full", marks=needs["peer"]),
     pytest.param("ucx", 2, (1, 1, 3), 2, "full", marks=needs["ucx"]),
     ("auto", 2, (2, 2, 2), 1, "comm"),

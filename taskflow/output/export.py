@@ -82,11 +82,11 @@ def _export_points(ds: xr.Dataset, folder: Path, name: str) -> Path:
     for n, time in enumerate(map(float, ds["time"].values)):
         record = ds.isel(time=n).load()
         points = np.stack([record[axis].values for axis in "xyz"], axis=-1)
-        there = np.isfinite(points[:, 0])
+        known = np.isfinite(points[:, 0])
         sampled = {"particle": record["particle"], **record.data_vars}
-        values = {str(key): field.values[there] for key, field in sampled.items() if field.dims == ("particle",)}
+        values = {str(key): field.values[known] for key, field in sampled.items() if field.dims == ("particle",)}
         files.append((time, f"{name}_{n:06}.vtp"))
-        write_polydata(folder / files[-1][1], points[there], np.zeros((0, 3), int), values)
+        write_polydata(folder / files[-1][1], points[known], np.zeros((0, 3), int), values)
     return collect(folder / f"{name}.pvd", files)
 
 

@@ -102,7 +102,7 @@ class CheckpointWriter:
             for own in shard.partition.homes[role].own_of(shard.block)
             if (part := box & own)
         )
-        held.extend((role, box, partial(np.asarray, values)) for role, box, values in beside())
+        held.extend((role, box, partial(np.asarray, values)) for role, box, values in beside() if box)
         shard.meet(self.writer.patience)  # who allocates may have to wait for all GPUs of a process: none goes on
         self._taken.append((step, records))
 

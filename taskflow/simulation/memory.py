@@ -93,11 +93,11 @@ class Needs:
 
     @property
     def _followed(self) -> int:
-        """Bytes of a record of particles, or a checkpoint, from all blocks: as they come, in order, and while they are
-        written.
+        """Bytes of a record of particles, or a checkpoint: in order, while it is written, and as it comes from all
+        blocks, each of which sends as many rows as the fullest one has.
         """
-        series = self.sim.particles.series if self.sim.particles else ()
-        return sum(3 * 8 * each.table.total * (9 + len(each.fields.sampled)) for each in series)
+        series, tables = self.sim.particles.series if self.sim.particles else (), 2 + len(self.sim.partition)
+        return sum(tables * 8 * each.table.total * (9 + len(each.fields.sampled)) for each in series)
 
     @property
     def _ordered(self) -> int:

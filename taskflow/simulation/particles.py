@@ -74,7 +74,7 @@ class Cloud:
         table = self.series.table
         for release in range(self._released, table.due(time)):
             places = self._extent.within(table.places(release))
-            numbers = np.arange(release * table.each, (release + 1) * table.each)
+            numbers = np.arange(release * table.at_once, (release + 1) * table.at_once)
             unknown = np.full((len(places), len(self._columns) - 3), np.nan)
             self._put(numbers, np.hstack([places, unknown]))
             self._released = release + 1

@@ -106,6 +106,7 @@ def test_scaling(measured, here):
     assert rows["strong", 2]["speedup"] == pytest.approx(speedup)
 
 
+@pytest.mark.slow
 def test_runtime(measured):
     told, found = measured("runtime", "--seconds", 0.05)
     rows = {row["name"]: row for row in found["results"]}

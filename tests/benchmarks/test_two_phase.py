@@ -80,6 +80,7 @@ def test_a_step(measured):
     assert "No results." in report.TABLES["bubble_machines"]([found]).markdown()  # several blocks
 
 
+@pytest.mark.slow
 def test_values_of_the_case(measured):
     words = "--cells", 16, "--precision", "single", "--tolerance", 1e-3
     told, found = measured(*words, "--set", "two_phase.surface_tension=0")

@@ -83,7 +83,7 @@ FLAT = Domain((8, 4, 5), (1, 1, 4), PERIODIC)
         (cube(10, MIXED), {"smoother": RedBlack(1.0, symmetric=True), "before": 2, "after": 2}),
         (cube(11), {"smoother": WeightedJacobi(), "before": 2, "after": 2}),
         (cube(10, MIXED), {"depth": 3}),
-        (cube(11), {"single": True}),
+        pytest.param(cube(11), {"single": True}, marks=pytest.mark.slow),
     ],
     ids=["default", "flat", "W", "symmetric", "jacobi", "truncated", "single"],
 )

@@ -76,6 +76,7 @@ def test_levels_take_turns(given, device):
     made.assert_agrees("old", q)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("counts", "within"), [((16, 32), 0.1), pytest.param((32, 64), 0.06, marks=pytest.mark.slow)]
 )

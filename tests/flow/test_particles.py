@@ -170,6 +170,7 @@ def test_walls_mirror_and_periods_go_round():
     around, between, _ = directions(grid((True, False, False)))
     shut = False, False
     np.testing.assert_allclose(around.contained(np.array([0.2, 2.0, 2.1, 1.0]), shut), [1.9, 0.3, 0.4, 1.0])
+    np.testing.assert_allclose(around.contained(np.array([5.5, -5.0]), shut), [0.4, 1.8])  # some times round
     np.testing.assert_allclose(between.contained(np.array([-0.3, 0.6, 9.0]), shut), [-0.1, 0.4, -0.2])
     assert (around.contained(np.array([np.nextafter(0.3, 0)]), shut) < 2.0).all()
 

@@ -95,6 +95,7 @@ def test_damaged_metadata_is_named(stored, file):
             read(stored)
 
 
+@pytest.mark.slow
 def test_random_bits_of_metadata(stored):
     """An error that a user can act on, or a title that is another one."""
     chance = np.random.default_rng(0)

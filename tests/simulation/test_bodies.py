@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from itertools import permutations
 
 import numpy as np
 import pytest
@@ -62,7 +61,8 @@ def eddies(model: str, **more) -> dict:
 
 
 @pytest.mark.parametrize(("along", "across", "pressure", "tables"), [
-    *((*pair, {"iterations": 9}, {}) for pair in permutations("xyz", 2)), ("x", "z", DIRECT, {}),
+    *(pytest.param(*pair, {"iterations": 9}, {}, marks=pytest.mark.slow) for pair in ["yx", "zy", "xz", "zx"]),
+    ("x", "y", {"iterations": 9}, {}), ("y", "z", {"iterations": 9}, {}), ("x", "z", DIRECT, {}),
     *((*pair, {"iterations": 9}, eddies("wale", constant=2.0)) for pair in [("x", "z"), ("y", "x"), ("z", "y")]),
     ("x", "y", {"iterations": 9}, eddies("smagorinsky", damping="none")),
     ("y", "z", {"iterations": 9}, eddies("vreman")),

@@ -73,6 +73,7 @@ def same(path, whole) -> None:
     ({"name": "d", "points": POINTS, "response_time": 0}, "particles[1].response_time = 0"),
     ({"name": "d", "points": POINTS, "start": -1}, "particles[1].start = -1"),
     ({"name": "d", "points": POINTS, "fields": ["u"]}, "u is always recorded; leave it out"),
+    ({"name": "d", "points": POINTS, "fields": ["velocity_x"]}, "something else of the name velocity_x; leave it out"),
     ({"name": "d", "points": POINTS, "fields": ["dust"]}, 'this case has no field "dust"'),
     ({"name": "d", "points": POINTS, "radius": 1}, "particles[1].radius"),
 ])  # fmt: skip
@@ -103,6 +104,9 @@ def test_releases_are_due_at_their_times():
     assert [table.due(time) for time in (0.0, 0.0199, 0.02, 0.05, 0.0799, 0.08, 9.0)] == [0, 0, 1, 2, 2, 3, 3]
     assert table.total == 9
     assert ParticlesTable(**DYE).due(0.0) == 1
+    many = {"name": "d", "points": POINTS, "start": 1000.0, "releases": 10, "every": 1.0}
+    assert ParticlesTable(**many, interval=1e-310).due(1000.5) == 10
+    assert ParticlesTable(**many, interval=1e-7).due(999.9999999) == 1
 
 
 def test_lattices_fill_their_boxes_and_random_places_are_the_same_again():
@@ -196,6 +200,17 @@ def test_a_run_that_goes_on_has_the_same_trajectories(before, after, broken, who
     go(case(DYE, PLUME, SAND), tmp_path / "run", before, **broken)
     go(case(DYE, PLUME, SAND), tmp_path / "run", after, resume=True)
     same(tmp_path / "run", whole)
+
+
+@pytest.mark.slow
+def test_blocks_without_a_part_of_the_state_go_on(tmp_path):
+    """One particle on two blocks."""
+    lone = {**PLUME, "points": POINTS[:1], "interval": None, "releases": 1}
+    lone = {key: value for key, value in lone.items() if value is not None}
+    go(case(lone), tmp_path / "whole")
+    go(case(lone), tmp_path / "run", (1, 1, 2), stop=4)
+    go(case(lone), tmp_path / "run", (1, 1, 2), resume=True)
+    xr.testing.assert_equal(found(tmp_path / "run", "plume"), found(tmp_path / "whole", "plume"))
 
 
 def test_a_run_does_not_go_on_with_other_particles():

@@ -19,6 +19,7 @@ from taskflow.benchmarks.options import (
     spread,
     triple,
 )
+from taskflow.errors import BadInput
 
 ORDERINGS: tuple[Literal["tiles", "hyperplanes", "jacobi", "colours"], ...]
 ORDERINGS = "tiles", "hyperplanes", "jacobi", "colours"
@@ -98,6 +99,8 @@ def triangular(
 
     known, precisions = chosen("--orderings", orderings, ORDERINGS), chosen("--factors", factors, PRECISIONS)
     sweeping = Sweeping(known, precisions, triple("--tile", tile))
+    if charts > 1 and not cells:
+        raise BadInput(f"--charts {charts}: give --cells, too, the size of a chart")
     sizes = [Charts(cells_of(size.strip()), charts) for size in cells.split(",")] if cells else []
     present("triangular", partial(measure_triangular, sizes, sweeping, device), show_triangular, output)
 

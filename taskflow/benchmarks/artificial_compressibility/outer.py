@@ -50,8 +50,8 @@ class OuterTiming:
         march, timing = March(model, SPEED[flow.case], self.iterations), PassTiming(self.team, self.conditions)
         job = march.job(constants, self.conditions.seconds)
         row, reports = timing.measure(flow.solver, setup.partition, job, overlap)
-        found, _ = timing.run(setup.partition, OuterProfile(march, constants), overlap)
-        parts = shares(found, reports[0]["taken"], reports[0]["present"])
+        recorded, _ = timing.run(setup.partition, OuterProfile(march, constants), overlap)
+        parts = shares(recorded, reports[0]["taken"], reports[0]["present"])
         nbytes, count = sum(part["bytes"] for part in parts.values()) / self.iterations, setup.partition.region.count
         told = {name: reports[0][name] for name in ("cfl", "refused")}
         return {

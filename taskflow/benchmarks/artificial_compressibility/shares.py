@@ -57,17 +57,17 @@ class OuterProfile:
 
 
 def shares(
-    found: Sequence[tuple[Timeline, Launched]], taken: float, present: float
-) -> dict[str, dict[str, float]]:  # fmt: skip
+    timelines: Sequence[tuple[Timeline, Launched]], taken: float, present: float
+) -> dict[str, dict[str, float]]:
     """The share of a pass that each part computes, and the bytes that it must move on all blocks, of values that are
     used: for so many products that were `taken`, with so many vectors `present` in all of them together.
     """
-    summary = summarise([timeline for timeline, _ in found])
+    summary = summarise([timeline for timeline, _ in timelines])
     parts = {name: {"share": 0.0, "bytes": 0.0} for name in (*TASKS, GHOSTS, MESSAGES)}
     for task, times in summary["phases"].items():
         parts[PART.get(task, GHOSTS)]["share"] += times["compute"]
         parts[MESSAGES]["share"] += times["copy"] + times["communication"]
-    for _, launched in found:
+    for _, launched in timelines:
         for (task, field), nbytes in launched.nbytes.items():
             part = parts[PART.get(task, GHOSTS)]
             part["bytes"] += nbytes * used(task, field, launched.times[task], taken, present)

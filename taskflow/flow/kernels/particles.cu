@@ -72,12 +72,13 @@ FN double linear(const ForeignOf<Number>& q, Between x, Between y, Between z) {
 FN double contained(const Extent& e, int axis, double x) {
   const double low = e.low[axis], high = e.high[axis], length = e.length[axis];
   if (e.periodic[axis]) {
-    const double there = x < low ? x + length : x >= high ? x - length : x;
-    return there >= low && there < high ? there : there == there ? low : there;
+    const double turns = (x - low) / length, whole = turns < 0 || turns >= 1 ? double(Index(turns)) - (turns < 0) : 0;
+    const double back = x - length * whole;
+    return back >= low && back < high ? back : back == back ? low : back;
   }
   if (x < low ? e.open_low[axis] : x > high ? e.open_high[axis] : 0) return NAN64;
-  const double there = x < low ? low - (x - low) : x > high ? high - (x - high) : x;
-  return there < low ? low : there > high ? high : there;
+  const double back = x < low ? low - (x - low) : x > high ? high - (x - high) : x;
+  return back < low ? low : back > high ? high : back;
 }
 
 // How a particle moves along an axis in a step, at whose begin the fluid around it has a velocity, and had `past` one step
@@ -113,9 +114,9 @@ FN void carried(const Cell& c, const InOutValues<3>& position, const InOutValues
     const double last = before(c, a), past = last == last ? last : velocity[a];
     if constexpr (present<Own>) {
       double mine = own(c, a);
-      const double there = x[a] + way(weights, velocity[a], past, a, mine, *gain, inertia);
-      own(c, a) = !e.periodic[a] && (there < e.low[a] || there > e.high[a]) ? -mine : mine;  // what is mirrored rebounds
-      x[a] = contained(e, a, there);
+      const double next = x[a] + way(weights, velocity[a], past, a, mine, *gain, inertia);
+      own(c, a) = !e.periodic[a] && (next < e.low[a] || next > e.high[a]) ? -mine : mine;  // what is mirrored rebounds
+      x[a] = contained(e, a, next);
     } else {
       x[a] = contained(e, a, x[a] + way(weights, velocity[a], past, a, own, gain, inertia));
     }
@@ -152,7 +153,7 @@ TASK carry_between(Range range, InOutValues<3> position, InOutValues<3> before, 
 
 TASK sample(Range range, InValues<3> position, In number, Out value, ForeignOf<Real_q> q, Extent extent, int across) {
   for_cells(range, CELL(c) {
-    double found = NAN64;
+    double between = NAN64;
     if (number[c] > 0) {
       Between at[3];
       for (int a = 0; a < 3; ++a) {
@@ -161,8 +162,8 @@ TASK sample(Range range, InValues<3> position, In number, Out value, ForeignOf<R
         const Between centres = between_centres(extent, a, x, in);
         at[a] = across == a ? Between{in.cell, in.share} : across < 0 ? within(extent, a, centres) : centres;
       }
-      found = linear(q, at[0], at[1], at[2]);
+      between = linear(q, at[0], at[1], at[2]);
     }
-    value[c] = found;
+    value[c] = between;
   });
 }

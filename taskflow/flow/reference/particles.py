@@ -61,7 +61,8 @@ class Direction:
         """Places after a move, where they may be: NaN beyond an end that is `opened`, the low or the high one."""
         low, high = self.ends
         if self.periodic:
-            x = np.where(x < low, x + (high - low), np.where(x >= high, x - (high - low), x))
+            turns = (x - low) / (high - low)
+            x = x - (high - low) * np.where((turns < 0) | (turns >= 1), np.trunc(turns) - (turns < 0), 0)
             return np.where((x >= low) & (x < high), x, low)
         mirrored = np.clip(np.where(x < low, low - (x - low), np.where(x > high, high - (x - high), x)), low, high)
         return np.where((x < low) & opened[0] | (x > high) & opened[1], np.nan, mirrored)

@@ -33,9 +33,9 @@ def tree(path: str | Path, group: str = "") -> xr.DataTree:
     where = Path(path)
     try:
         store: Any = checked(where, group)
-        found = xr.open_groups(store, engine="zarr", group=group or None, consolidated=True, chunks=None)
+        groups = xr.open_groups(store, engine="zarr", group=group or None, consolidated=True, chunks=None)
         # other groups, such as statistics, have times of their own, which no one tree has room for
-        within = {path.removeprefix(f"/{group}").lstrip("/."): part for path, part in found.items()}
+        within = {path.removeprefix(f"/{group}").lstrip("/."): part for path, part in groups.items()}
         own = {path or "/": part for path, part in within.items() if path.split("/")[0] in ("", CHARTS)}
         opened = xr.DataTree.from_dict(own)
         slots = opened.coords["time"].values

@@ -26,9 +26,10 @@ class Stencil:
     roams: bool = False
 
     def __or__(self, other: Stencil) -> Stencil:
-        """The offsets of both; a box of offsets inside another one is left out."""
+        """The offsets of both; a box of offsets inside another one is left out. It roams where one of them does."""
         boxes = dict.fromkeys(self.offsets + other.offsets)
-        return Stencil(tuple(o for o in boxes if not any(o != p and _inside(o, p) for p in boxes)))
+        larger = tuple(o for o in boxes if not any(o != p and _inside(o, p) for p in boxes))
+        return Stencil(larger, self.roams or other.roams)
 
     def around(self, box: Box) -> list[Box]:
         """The cells that are read when the stencil is applied to every cell of `box`: overlapping boxes."""

@@ -44,7 +44,7 @@ def particles_described(case: Case) -> Iterator[str]:
     """A line for each table."""
     for table in case.particles:
         where = f"at {len(table.points)} points" if table.points else "in a box"
-        often = f", {table.each} in each of {table.releases} releases" if table.interval else ""
+        often = f", {table.at_once} in each of {table.releases} releases" if table.interval else ""
         heavy = table.inertia(case.body.gravity)
         speeds = ", ".join(f"{speed:.4g}" for speed in heavy.settling) if heavy else ""
         falls = f"; in fluid at rest they fall at ({speeds})" if heavy else ""

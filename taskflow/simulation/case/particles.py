@@ -33,6 +33,7 @@ from taskflow.simulation.schedule import MEETS
 MOST = 2**30  # of one table: slots are counted in 32 bits
 NEEDED = missing("points", "give a list of points, or a box")
 VELOCITY = ("u", "v", "w")
+OF_THE_GROUP = ("particle", *(f"velocity_{axis}" for axis in "xyz"))  # other names in a group of particles
 
 
 class ParticlesTable(Table):
@@ -89,14 +90,14 @@ class ParticlesTable(Table):
             yield wrong("interval", values["interval"], "give releases, too: how many there are")
 
     @property
-    def each(self) -> int:
+    def at_once(self) -> int:
         """How many particles a release has."""
         return len(self.points or ()) or self.count or prod(self.lattice or (1,))
 
     @property
     def total(self) -> int:
         """How many there are in all."""
-        return self.each * self.releases
+        return self.at_once * self.releases
 
     def inertia(self, gravity: Vector) -> Inertia | None:
         """What gravity and drag make of particles with mass; None without."""
@@ -109,7 +110,8 @@ class ParticlesTable(Table):
         """How many releases there are up to a time."""
         if time < self.start * (1 - MEETS):
             return 0
-        return min(self.releases, 1 + int((time - self.start) / self.interval + MEETS) if self.interval else 1)
+        intervals = (time - self.start) / self.interval + MEETS if self.interval else 0.0
+        return self.releases if intervals >= self.releases - 1 else 1 + max(0, int(intervals))
 
     def places(self, release: int) -> np.ndarray:
         """The places [particle, axis] at which those of a release begin."""
@@ -117,7 +119,7 @@ class ParticlesTable(Table):
             return np.array(self.points, float)
         low, high = np.array(self.box)
         if self.lattice is None:
-            shares = np.random.default_rng((self.seed, release)).random((self.each, 3))
+            shares = np.random.default_rng((self.seed, release)).random((self.at_once, 3))
         else:
             k, j, i = np.indices(self.lattice[::-1]).reshape(3, -1)
             shares = (np.stack([i, j, k], axis=1) + 0.5) / self.lattice
@@ -138,7 +140,7 @@ def _places_are_inside(grid: GridTable, particles: Particles) -> Iterator[Proble
 def _there_are_not_too_many(particles: Particles) -> Iterator[Problem]:
     for key, table in numbered(particles=particles):
         if table.total > MOST:
-            name = "releases" if table.each <= MOST else "lattice" if table.lattice else "count"
+            name = "releases" if table.at_once <= MOST else "lattice" if table.lattice else "count"
             yield wrong((*key, name), getattr(table, name), f"these are {table.total} particles; give at most {MOST}")
 
 
@@ -148,6 +150,10 @@ def _fields_are_there(fields: tuple[str, ...], particles: Particles) -> Iterator
         for name in table.fields or ():
             if name in VELOCITY:
                 yield wrong((*key, "fields"), table.fields, f"{name} is always recorded; leave it out")
+                break
+            if name in OF_THE_GROUP:
+                remedy = f"trajectories have something else of the name {name}; leave it out, or rename the scalar"
+                yield wrong((*key, "fields"), table.fields, remedy)
                 break
         else:
             yield from unknown_fields((*key, "fields"), table.fields, sampled)

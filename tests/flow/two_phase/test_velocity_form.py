@@ -42,7 +42,7 @@ def hide_what_is_unknown(hand) -> None:
 
 @RANDOM
 @FORMS
-@pytest.mark.parametrize("arithmetic", [False, True])
+@pytest.mark.parametrize("arithmetic", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_momentum(cells, walls, real, device, scheme, arithmetic):
     names = (*VELOCITY, "f", "f_new", "kappa", "h_u", "h_v", "h_w", "u_new", "v_new", "w_new")
     phases = Phases(3.0, 0.7, 0.05, 0.002, 0.3, (0.3, -9.8, 0.2), arithmetic)
@@ -143,9 +143,9 @@ def test_blocks_threads_and_overlap_do_not_change_a_bit(dtype, options):
     assert_form_has_the_same_bits("weno5", dtype, options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("scheme", "dtype"), [
-    ("central", "f8"), *(pytest.param(*other, marks=pytest.mark.slow)
-                         for other in (("quick", "f4"), ("quick", "f8"), ("central", "f4"))),
+    ("central", "f8"), ("quick", "f4"), ("quick", "f8"), ("central", "f4"),
 ])  # fmt: skip
 def test_blocks_do_not_change_a_bit_of_other_schemes(scheme, dtype):
     assert_form_has_the_same_bits(scheme, dtype, {"blocks": (2, 1, 3), "threads": 2, "overlap": "full"})

@@ -50,7 +50,7 @@ struct PrivateOf {
   Index y, z;
   INLINE auto operator()(const Cell& c, int n = 0) const { return held(field[at(c, n)]); }
   INLINE auto four(const Cell& c, int n) const {
-    static_assert(N % 4 == 0, "fours of values need a number of values that is a multiple of 4");
+    static_assert(N % 4 == 0 && sizeof(Number) >= 4, "fours are of floats or doubles, of which there are a multiple of 4");
     const Number* from = field + at(c, n);
     using Plain = decltype(Number() + Number());
 #ifdef GPU
