@@ -14,6 +14,7 @@ def earlier(ds: xr.Dataset) -> xr.Dataset:
     return ds.drop_attrs(deep=False).assign_attrs({name: ds.attrs[name] for name in known if name in ds.attrs})
 
 
+@pytest.mark.slow
 def test_answers_are_alike(warm):
     ds = dataset(warm / "fields.zarr")
     assert "boundary_z_min" in ds.attrs

@@ -17,6 +17,7 @@ def brief(monkeypatch):
     monkeypatch.setattr(channels, "COPY", 1)
 
 
+@pytest.mark.slow
 def test_the_file_has_what_the_table_shows(give, here):
     result = give("bench", "channels", "--sizes", "8,70000", "--seconds", 0.01, "-o", "bench.json")
     assert (result.exit_code, result.stderr) == (0, "")

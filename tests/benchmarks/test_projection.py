@@ -119,6 +119,7 @@ def test_a_step_to_a_tolerance(measured):
     assert row["bytes_per_cell"] == pytest.approx(word * (sum(fixed.values()) + rounds * (3 * sweeps + 2)))
 
 
+@pytest.mark.slow
 def test_memory(measured):
     told, found = measured("cavity", "--study", "memory", "--counts", "2,4", "--precision", "single")
     assert "1 block " in told

@@ -140,6 +140,7 @@ def cluster():
         yield client
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("channel", ["auto", "actor"])
 def test_dask_sends_nothing_during_steps(cluster, channel):
     """Unless its actors carry the messages: then they are counted."""

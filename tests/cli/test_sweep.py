@@ -1,6 +1,9 @@
 """Runs that differ in parameters, from a file."""
 
+import pytest
 
+
+@pytest.mark.slow
 def test_a_sweep_from_a_file(give, here):
     sweep = here / "viscosities.toml"
     sweep.write_text('case = "cavity.toml"\n[parameters]\n"fluid.viscosity" = [0.01, 0.02]\n')

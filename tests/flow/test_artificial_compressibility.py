@@ -199,6 +199,7 @@ def lid(chart: Chart, **options) -> ArtificialCompressibility:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_blocks_change_no_bit():
     """State and residuals, on odd numbers of cells, with edges in blocks of their own."""
     chart = Chart((9, 7, 1), flat, "z")

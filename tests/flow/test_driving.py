@@ -259,6 +259,7 @@ def test_a_bulk_velocity_is_kept_by_the_known_force(scheme, axis):
     np.testing.assert_allclose(flow[VELOCITY[axis]], np.broadcast_to(profile, (cells, 3, 2)), rtol=1e-7)
 
 
+@pytest.mark.slow
 def test_a_mean_is_kept_in_a_flow_that_changes():
     """In single precision too; without a force along y, whose mean is free."""
     stirred = ["0.3 + sin(2*pi*y)", "0.2 + cos(2*pi*x) * sin(2*pi*z)", "sin(2*pi*x)"]

@@ -143,6 +143,7 @@ def test_blocks_change_no_bit_of_implicit_marching_in_real_time():
         assert alone.scalars[LOOKS] == cut.scalars[LOOKS]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind", [ArtificialCompressibility, pytest.param(ImplicitCompressibility, marks=pytest.mark.slow)]
 )

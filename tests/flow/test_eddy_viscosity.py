@@ -520,6 +520,7 @@ def test_eddies_at_open_boundaries(leaving, pressure, blocks):
         np.testing.assert_array_equal(dirty[field], clean[field], err_msg=field)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["smagorinsky", "wale", "vreman"])
 def test_nothing_is_read_before_it_is_written(name):
     """NaN everywhere before the start changes no bit of what is inside."""

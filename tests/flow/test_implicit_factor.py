@@ -66,7 +66,7 @@ def blocks_of(coupling, pivot) -> Blocks:
     return blocks
 
 
-@pytest.mark.parametrize("ordering", ["tiles", "hyperplanes"])
+@pytest.mark.parametrize("ordering", ["tiles", pytest.param("hyperplanes", marks=pytest.mark.slow)])
 def test_the_factors_are_those_of_a_dense_ilu(ordering):
     v, out = factors_of_a_flow(ordering)
     order = order_of(ordering)

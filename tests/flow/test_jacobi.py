@@ -191,6 +191,7 @@ def test_two_sweeps_in_one_pass_change_no_bit_of_a_solve(walls, sweeps, device):
 NEAR = [Box((4, 2, 3), (9, 6, 8)), Box((0, 0, 0), (4, 7, 4)), Box((8, 3, 6), (12, 7, 10)), Box.of(CELLS)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("near", NEAR, ids=str)
 @pytest.mark.parametrize("walls", WALLS, ids=str)
 def test_two_sweeps_in_one_pass_change_no_bit_beside_bodies(walls, near, device):

@@ -308,6 +308,7 @@ def spaced(cells, ends, along, shape):
     return StaggeredGrid(cells, LENGTHS, periodic=tuple(end == "pp" for end in ends), edges=tuple(edges))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("blocks", [(1, 1, 1), pytest.param((2, 1, 2), marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("cells", "along", "ends", "most"),

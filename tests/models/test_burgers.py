@@ -173,6 +173,7 @@ def test_cases_of_the_projection_look_at_no_package(monkeypatch):
     assert "method" not in tomllib.loads(case.to_toml())
 
 
+@pytest.mark.slow
 def test_blocks_and_a_kill_make_no_difference(tmp_path):
     case = Case(**tables())
     go(case, tmp_path / "one")

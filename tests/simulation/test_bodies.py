@@ -184,6 +184,7 @@ def test_a_bulk_velocity_around_bodies(treatment, scheme, stretching):
     assert force * volumes[fluid].sum() == pytest.approx(body["force"][0], rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("treatment", [pytest.param("flagged", marks=pytest.mark.slow), "immersed"])
 def test_eddies_around_bodies_have_the_same_bits_on_any_blocks(treatment):
     """With heat, a bounded scalar and a bulk velocity; whatever memory held before."""

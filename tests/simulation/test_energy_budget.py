@@ -30,6 +30,7 @@ def series(whole):
     return snapshots, weights / weights.sum()
 
 
+@pytest.mark.slow
 def test_the_flux_of_energy_is_a_third_moment(whole, series):
     snapshots, weights = series
     departures = {name: in_centres(snapshots, name) for name in "uvw"}
@@ -155,6 +156,7 @@ def test_a_budget_with_eddies_has_their_terms(eddying):
     xr.testing.assert_allclose(budget.residual, sum(budget[name] for name in terms))
 
 
+@pytest.mark.slow
 def test_eddies_take_what_the_flow_loses(tmp_path):
     """In a short step from one state, with and without them: sums by parts are exact, and walls have no eddies."""
     energy, eddies, step = [], {"model": "smagorinsky", "damping": "none"}, 1e-6

@@ -116,6 +116,7 @@ def swirling(n: int, treatment: str, scheme: str = "central") -> tuple[float, fl
     return float(np.concatenate(errors).mean() / left), abs(followed(flow)["pot"]["moment"][1] / moment) - 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["central", pytest.param("quick", marks=pytest.mark.slow)])
 def test_fluid_that_turns_in_a_pot(scheme):
     """With convection and pressure, along a surface in all directions."""

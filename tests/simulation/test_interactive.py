@@ -80,6 +80,7 @@ def test_closed_early_and_resumed(client, whole, tmp_path):
     check_same(tmp_path / "run", whole)
 
 
+@pytest.mark.slow
 def test_closed_at_once(client, whole, tmp_path):
     """The initial state is there, and a checkpoint of it."""
     with tf.Simulation(stirred(), client, tmp_path / "run"):
@@ -233,6 +234,7 @@ def test_fields_on_charts(client, tmp_path):
         assert np.array_equal(found["x_c"], expected["x_c"])
 
 
+@pytest.mark.slow
 def test_recorded_arrays(client, tmp_path):
     """They are in the store with their coordinates, and a run that goes on from a checkpoint drops those after it."""
     with tf.Simulation(stirred(), client, tmp_path / "run") as simulation:

@@ -80,6 +80,7 @@ def test_the_state_that_a_steady_one_is_compared_with_is_counted_too():
         assert need.output > before.output  # checkpoints have it, too
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", [
     {"solver": "jacobi", "tolerance": 1e-3}, {"solver": "fft"}, {"solver": "multigrid", "tolerance": 1e-8},
     {"solver": "multigrid", "outer": "none", "smoother": "jacobi", "iterations": 3},

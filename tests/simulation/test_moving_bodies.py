@@ -58,6 +58,7 @@ def forces(flow: Flow, at: int = -1) -> dict[str, np.ndarray]:
     return {name: np.array(body["force"]) for name, body in found.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("blocks", "overlap"), [
     ((1, 1, 2), "full"), pytest.param((2, 2, 1), "comm", marks=pytest.mark.slow),
 ])  # fmt: skip

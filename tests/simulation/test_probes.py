@@ -118,6 +118,7 @@ def test_many_records_are_written_at_once(tmp_path, monkeypatch):
     assert len(list((tmp_path / "run" / "fields.zarr" / "here" / "p" / "c").rglob("*/0"))) == 5
 
 
+@pytest.mark.slow
 def test_what_is_followed_may_change_when_a_run_goes_on(tmp_path):
     """A group that is no longer asked for stays; one of other places begins anew."""
     probes = [{"name": "a", "points": POINTS}, {"name": "b", "points": POINTS}]

@@ -59,6 +59,7 @@ ENDS = {axis: {f"{axis}_min": "wall", f"{axis}_max": "slip"} for axis in "xyz"}
 WALLS = {axis: {**{a: "periodic" for a in "xyz" if a != axis}, **ends} for axis, ends in ENDS.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("boundaries", "ways"), [
     (PERIODIC, {"x": "", "y": "", "z": ""}),
     (BOX, {"y": "zx"}),
@@ -112,6 +113,7 @@ def in_centres(ds: xr.Dataset, name: str) -> xr.DataArray:
     return ds[name]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("boundaries", "along"), [
     (PERIODIC, "x"), *(pytest.param(*flow, marks=pytest.mark.slow) for flow in ((BOX, "y"), (PERIODIC, "z"))),
 ])  # fmt: skip
@@ -152,6 +154,7 @@ def test_cospectra_of_snapshots_are_those_of_a_run(tmp_path):
         assert exact[name].attrs["long_name"] == ds[name].attrs["long_name"]
 
 
+@pytest.mark.slow
 def test_cospectra_over_shells_sum_to_covariances(tmp_path):
     """And have the sign and size of each wave: that of one field with itself would be its spectrum."""
     table = {**ALL, "fields": ["T", "p"], "pairs": [["T", "p"], ["u", "w"]]}

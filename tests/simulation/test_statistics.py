@@ -72,6 +72,7 @@ def test_what_they_are_is_told(tmp_path):
     assert ds.samples.item() == 2
 
 
+@pytest.mark.slow
 def test_they_do_not_change_the_flow(tmp_path):
     go(stirred(), tmp_path / "one")
     go(averaged(output=stirred().output), tmp_path / "other")
@@ -111,6 +112,7 @@ def test_they_can_be_begun_or_changed_when_a_run_goes_on(before, tmp_path):
     assert set(ds.data_vars) >= {"mean_p", "cov_p_T"}
 
 
+@pytest.mark.slow
 def test_they_stay_where_a_run_goes_on_without_them(tmp_path):
     go(stirred(statistics={"fields": ["T"]}, time={"steps": 10}), tmp_path / "run")
     before = found(tmp_path / "run")

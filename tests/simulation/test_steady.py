@@ -263,6 +263,7 @@ def test_asked_to_stop_at_the_step_at_which_it_ends(tmp_path):
         check_same(tmp_path / f"{stop}", tmp_path / "whole")
 
 
+@pytest.mark.slow
 def test_another_steady_state_begins_its_while_anew(tmp_path):
     case, checkpoint = stream(), {"every": {"steps": 10}}
     other = stream(time={**stream().time.written(), "steady": 0.002}, checkpoint=checkpoint)

@@ -130,6 +130,7 @@ def test_without_contents_only_sizes_and_indices_are_looked_at(broken, monkeypat
     assert usable(tmp_path / "run", recorded(), contents=False)[0].step == 8
 
 
+@pytest.mark.slow
 def test_a_log_that_is_damaged(broken, whole):
     """Its last lines are computed again; a number that has changed is noticed, though any is a line."""
     path = broken / "log.jsonl"
@@ -193,6 +194,7 @@ def test_on_other_blocks_nothing_seems_damaged(whole, tmp_path):
     check_same(tmp_path / "run", whole(), rel=1e-12)
 
 
+@pytest.mark.slow
 def test_what_a_checkpoint_counts_is_on_the_disk_before(tmp_path, monkeypatch):
     """Every file of the store, but those of later records, was forced there since it was written; so were folders."""
     synced, usual, commit, seen = {}, os.fsync, Checkpoints.commit, []
@@ -222,6 +224,7 @@ def test_what_a_checkpoint_counts_is_on_the_disk_before(tmp_path, monkeypatch):
     assert seen == [4, 8, 9]
 
 
+@pytest.mark.slow
 def test_no_draft_stays(whole, tmp_path):
     """Of our own and of Zarr, left by who was killed."""
     go(recorded(), tmp_path / "run", kill=6)
@@ -355,6 +358,7 @@ def mutated(tree, chance: random.Random) -> None:
         return
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 20))])
 def test_any_manifest_is_a_checkpoint_or_damaged(seed, broken):
     """Whatever is in it, nothing else is raised; what is accepted can be read."""

@@ -133,6 +133,7 @@ def test_a_stretched_grid_of_equal_cells_is_a_uniform_one():
         assert abs(stretched[name] - values).max() < 1e-12 * abs(values).max(), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["central", pytest.param("quick", marks=pytest.mark.slow)])
 def test_blocks_change_no_bit_of_a_sweeping_flow(scheme):
     jacobi = {
@@ -202,6 +203,7 @@ def total(flow, q: np.ndarray) -> float:
     return float((q * z[:, None, None] * y[:, None] * x).sum())
 
 
+@pytest.mark.slow
 def test_scalars_gain_what_their_sources_give_and_stay_within_bounds():
     still = {"boundaries": {**BOX, "z_min": "wall"}, "time": {"steps": 4, "step": 0.01}, "grid": spaced(tanh=1.8)}
     for scheme in ("koren", "central"):
@@ -257,6 +259,7 @@ def test_multigrid_where_x_is_stretched():
     assert abs(flow["w"]).max() > 1e-2
 
 
+@pytest.mark.slow
 def test_fluid_leaves_by_pressure():
     sides = {**THROUGH, "x_max": {"type": "outflow", "pressure": 0.0}}
     flows = [compute(case(boundaries=sides, grid=spaced(tanh=1.8), pressure=p)) for p in ({"solver": "fft"}, TIGHT)]

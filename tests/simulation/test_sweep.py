@@ -40,6 +40,7 @@ def test_parameters_are_dimensions(client, case, tmp_path):
     assert energy.shape == (2, 2)
 
 
+@pytest.mark.slow
 def test_grids_are_measured(client, case, tmp_path):
     sweep = tf.sweep(case, {"grid.cells": [[8, 5, 9], [8, 6, 9]]}, client, tmp_path / "sweep")
     with pytest.raises(BadInput, match=r"the runs along grid.cells differ .*give measure="):

@@ -28,6 +28,7 @@ def box(low: list[float], high: list[float]) -> dict:
     return {"obstacles": [{"name": "body", "type": "box", "low": low, "high": high, "moment_about": [0.6, 0.05, 0.6]}]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("low", "high", "tolerance"), [
     pytest.param(0.4, 0.8, 1e-9, marks=pytest.mark.slow),
     (0.8, 1.6, 1e-9),  # through the surface
@@ -44,6 +45,7 @@ def test_a_body_at_rest_feels_the_weight_of_what_it_displaces(tmp_path, low, hig
         assert weight == pytest.approx(1000 * GRAVITY * 12e-3, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_surfaces_between_walls_and_bodies_have_their_area_though_nothing_is_logged(tmp_path):
     """A flat interface between four sides of all kinds, with a body through it. A step has no ghost values of phi."""
     kinds = {"x_max": "wall", "y_min": "slip", "y_max": "symmetry", "y": None}

@@ -36,6 +36,7 @@ def stream(face: str, outflow: object, **tables) -> tf.Case:
     })  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("face", "pressure"),
     [

@@ -32,6 +32,7 @@ def whole(tmp_path_factory):
     return path
 
 
+@pytest.mark.slow
 def test_what_is_recorded_is_what_snapshots_have(whole):
     snapshots, points, cut = found(whole), found(whole, "points"), found(whole, "cut")
     assert {"u", "v", "w", "p", *FIELDS} <= set(points.data_vars)
@@ -45,6 +46,7 @@ def test_what_is_recorded_is_what_snapshots_have(whole):
         np.testing.assert_allclose(mean, over_time, rtol=0, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_the_curvature_is_there_from_the_start(whole):
     """2 / R beside a droplet, three cells wide."""
     kappa, phi = (found(whole)[name][0] for name in ("kappa", "phi"))
@@ -53,6 +55,7 @@ def test_the_curvature_is_there_from_the_start(whole):
     assert beside.mean() == pytest.approx(2 / 0.15, rel=0.15)
 
 
+@pytest.mark.slow
 def test_surfaces_of_f_and_phi_have_the_area_of_the_droplet(whole):
     by_f, by_phi, drop = (found(whole, name)["area"].values for name in ("by_f", "by_phi", "drop"))
     assert by_f.size == by_phi.size == 10

@@ -45,6 +45,7 @@ def test_one_of_initial_and_shapes_is_given():
         case(two_phase={"background": 1})
 
 
+@pytest.mark.slow
 def test_a_file_of_heights_is_beside_the_case_and_has_to_be_there(tmp_path):
     text = shaped({"type": "heights", "file": "ground.npy", "phase": 1}).to_toml()
     (tmp_path / "case.toml").write_text(text)

@@ -83,6 +83,7 @@ def test_round_pipe(tmp_path):
     assert flux == pytest.approx(np.pi / 2, rel=0.04)
 
 
+@pytest.mark.slow
 def test_cylinder_body_fitted(tmp_path):
     """The drag, to what few cells resolve, and no lift."""
     body = short(tmp_path, "cylinder_body_fitted", "grid.cells=[32, 24, 1]", "time.steady=1e-3")["body"]

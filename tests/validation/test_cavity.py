@@ -38,6 +38,7 @@ def test_extrema_at_re_100_are_of_order_2():
         assert found[64][name] < 0.006  # measured 0.0058, 0.0055, 0.0031
 
 
+@pytest.mark.slow
 def test_profiles_at_re_400():
     """At 64^2 the discretisation adds what is within 0.007 of the converged profiles."""
     profiles = Profiles.of(compute(cavity(64, 400, 60, steady=1e-4)))

@@ -99,6 +99,7 @@ def test_heated_cavity_in_python(tmp_path):
     assert (tmp_path / "heated_cavity.png").stat().st_size > 10_000
 
 
+@pytest.mark.slow
 def test_scripts_say_how_they_are_used():
     done = script("compare_with_ghia.py")
     assert done.returncode == 1

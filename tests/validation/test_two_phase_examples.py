@@ -43,6 +43,7 @@ def test_rising_bubble():
     assert centre(flow, 2, 1 - flow["f"]) == pytest.approx(0.5546, abs=0.002)
 
 
+@pytest.mark.slow
 def test_bubble_torus():
     """The bottom rises through the middle, and faster than the top: a jet."""
     flow = short("bubble_torus", "[24, 24, 24]", 0.06)

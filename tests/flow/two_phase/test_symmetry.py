@@ -49,6 +49,7 @@ def test_a_flow_is_the_same_in_each_plane(axes):
         np.testing.assert_allclose(in_plane(laid, axes, name), flow.fields[name], rtol=0, atol=1e-12, err_msg=name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mirrored", [(-1.0, 1.0), pytest.param((1.0, -1.0), marks=pytest.mark.slow)])
 def test_mirror_images(mirrored):
     """V21: to 1e-10."""

@@ -117,6 +117,7 @@ def test_with_equal_phases_it_is_near_the_solver_of_one_fluid():
     assert flows.orders(apart, [16, 32])[0] >= 1.9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", [pytest.param("quick", marks=pytest.mark.slow), "central"])
 def test_with_equal_phases_the_schemes_of_one_fluid_are_its_own(scheme):
     assert beside_one_fluid(16, scheme, scheme) <= 1e-11

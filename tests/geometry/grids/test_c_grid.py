@@ -86,6 +86,7 @@ def naca(n=80, digits="0015"):
     return np.concatenate([above[:, ::-1], np.stack([below[0], -below[1]])[:, 1:]], axis=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backwards", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_a_file_of_points_is_the_section(tmp_path, backwards):
     """In another size and place, too: it begins with 0 and ends at (1, 0)."""
