@@ -176,6 +176,7 @@ def test_pressure(measured, here):
     assert [line["method"] for line in lines("bubble_pressure", found)] == ["multigrid", "mixed"]
 
 
+@pytest.mark.slow
 def test_methods_that_a_case_refuses_are_left_out(measured):
     words = "--study", "pressure", "--cells", 8, "--methods", "multigrid,mixed", "--precision", "single"
     told, found = measured(*words, "--tolerance", 1e-3, "--set", "pressure.precision=double")

@@ -45,6 +45,7 @@ def test_both_stages(cells, walls, real, device):
     hand.assert_agrees("q", (q() + euler() + DT * tendency(euler)) / 2)
 
 
+@pytest.mark.slow
 def test_both_stages_with_eddies(device):
     """What nu_t / prandtl conducts comes to what they do without it."""
     hand = ByHand((7, 5, 6), ghost=2, **device).fill(["q", "q_euler", "q_new", *VELOCITY, *NEW, "nu_t"])

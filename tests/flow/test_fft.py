@@ -136,6 +136,7 @@ def test_more_blocks_than_slabs(cells, blocks, ends):
     assert residual(solved(fft, rhs), rhs, ends) < 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["f8", "f4"])
 @pytest.mark.parametrize("ends", [("pp", "ww", "pp"), ("ww", "w0", "ww"), ("pp", "pp", "0w")], ids=" ".join)
 @pytest.mark.parametrize("spacing", [(1.0, 0.01, 0.5), (0.02, 0.3, 3.0), (1.0, 1.0, 0.004)], ids=str)

@@ -240,6 +240,7 @@ def test_what_a_step_launches():
     assert Simulation(mixed("ab2", scalars=[], heat={"diffusivity": 0.1}), (1, 1, 1)).model.ghost == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("scheme", "time"), [
     ("central", "ab2"), ("koren", "ab2"), pytest.param("koren", "rk3", marks=pytest.mark.slow),
 ])  # fmt: skip

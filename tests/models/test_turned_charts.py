@@ -62,6 +62,7 @@ def test_blocks_and_pieces_change_no_bit(blocks, whole, tmp_path):
     np.testing.assert_array_equal(cells, whole)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 def test_charts_turned_at_random(whole, tmp_path):
     cells = state(case(boxed(charts=[2, 1, 1], turned=True)), tmp_path)

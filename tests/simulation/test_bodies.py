@@ -209,6 +209,7 @@ def test_blocks_and_overlap_do_not_change_a_bit(scheme):
     same_on_blocks(obstructed({"iterations": 4}, time={"steps": 3, "scheme": scheme}))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("treatment", ["flagged", "immersed"])
 def test_two_sweeps_in_one_pass_do_not_change_a_bit(treatment, monkeypatch):
     """As on a GPU with large blocks."""

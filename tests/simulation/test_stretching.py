@@ -223,6 +223,7 @@ def test_a_bulk_velocity_is_the_mean_over_the_volume():
     assert total(flow, flow["u"]) / 1.0 == pytest.approx(0.7, rel=1e-13)
 
 
+@pytest.mark.slow
 def test_as_much_leaves_as_enters():
     for blocks in ((1, 1, 1), (2, 1, 2)):
         flow = compute(case(boundaries=THROUGH, grid=spaced(tanh=1.8)), blocks)

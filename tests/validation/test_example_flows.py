@@ -79,6 +79,7 @@ def test_turbulent_channel():
     assert flow["nu_t"].max() > flow.setup.case.fluid.viscosity
 
 
+@pytest.mark.slow
 def test_city():
     flow = short("city", "grid.cells=[64, 32, 16]", "time.end=1.5")
     assert released(flow, "exhaust", 1.2) == pytest.approx(1, rel=1e-4)
