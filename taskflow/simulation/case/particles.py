@@ -13,20 +13,9 @@ from taskflow.flow.measures.particles import Inertia
 from taskflow.simulation.case.control import FieldNames, Interval
 from taskflow.simulation.case.grid import GridTable
 from taskflow.simulation.case.obstacles import Obstacles
-from taskflow.simulation.case.probes import (
-    OFTEN,
-    TAKEN,
-    GroupName,
-    Isosurfaces,
-    Planes,
-    PointList,
-    Probes,
-    Surfaces,
-    named,
-)
+from taskflow.simulation.case.probes import OFTEN, GroupName, PointList, named
 from taskflow.simulation.case.problems import Problem, exclusive, missing, numbered, unknown_fields, wrong
 from taskflow.simulation.case.scalars import Corners
-from taskflow.simulation.case.statistics import Spectra
 from taskflow.simulation.case.table import Natural, NonNegative, Positive, Table, Whole, WholeVector, entry
 from taskflow.simulation.schedule import MEETS
 
@@ -159,23 +148,6 @@ def _fields_are_there(fields: tuple[str, ...], particles: Particles) -> Iterator
             yield from unknown_fields((*key, "fields"), table.fields, sampled)
 
 
-def _names_differ(
-    recordable: tuple[str, ...],
-    probes: Probes,
-    planes: Planes,
-    surfaces: Surfaces,
-    isosurfaces: Isosurfaces,
-    spectra: Spectra,
-    particles: Particles,
-) -> Iterator[Problem]:
-    others = numbered(probes=probes, planes=planes, surfaces=surfaces, isosurfaces=isosurfaces, spectra=spectra)
-    taken = {*TAKEN, *recordable, *(group.name for _, group in others)}
-    for key, table in numbered(particles=particles):
-        if table.name in taken:
-            yield wrong((*key, "name"), table.name, "something in the store has this name; give another one")
-        taken.add(table.name)
-
-
 def _no_bodies_are_in_the_way(obstacles: Obstacles, particles: Particles) -> Iterator[Problem]:
     for key, table in numbered(particles=particles[:1] if obstacles else ()):
         remedy = "particles are not available around obstacles in this version; leave them out"
@@ -183,5 +155,5 @@ def _no_bodies_are_in_the_way(obstacles: Obstacles, particles: Particles) -> Ite
 
 
 ParticlesTable.rules = (
-    _places_are_inside, _there_are_not_too_many, _fields_are_there, _names_differ, _no_bodies_are_in_the_way,
+    _places_are_inside, _there_are_not_too_many, _fields_are_there, _no_bodies_are_in_the_way,
 )  # fmt: skip

@@ -22,6 +22,7 @@ from taskflow.simulation.schedule import Every
 from taskflow.simulation.values import number, text, three, whole
 
 if TYPE_CHECKING:
+    from taskflow.simulation.case.particles import Particles
     from taskflow.simulation.case.statistics import Spectra
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
@@ -181,9 +182,12 @@ def _names_differ(
     surfaces: Surfaces,
     isosurfaces: Isosurfaces,
     spectra: Spectra,
+    particles: Particles,
 ) -> Iterator[Problem]:
     taken = {*TAKEN, *recordable}
-    groups = numbered(probes=probes, planes=planes, surfaces=surfaces, isosurfaces=isosurfaces, spectra=spectra)
+    groups = numbered(
+        probes=probes, planes=planes, surfaces=surfaces, isosurfaces=isosurfaces, spectra=spectra, particles=particles
+    )
     for key, group in groups:
         if group.name in taken:
             yield wrong((*key, "name"), group.name, "something in the store has this name; give another one")

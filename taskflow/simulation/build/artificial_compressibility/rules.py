@@ -24,7 +24,7 @@ from taskflow.simulation.case.motion import GridMotion
 from taskflow.simulation.case.physics import Heat, TurbulenceTable, heat_is_on
 from taskflow.simulation.case.problems import Problem, wrong
 from taskflow.simulation.case.statistics import StatisticsTable
-from taskflow.simulation.case.table import written
+from taskflow.simulation.case.table import Table, written
 from taskflow.simulation.schedule import Every
 
 CARTESIAN = "it needs a Cartesian grid; leave it out"
@@ -80,19 +80,18 @@ def _keys_of_real_time(
         yield wrong(("body", "force"), written(body.force), remedy)
 
 
+def _needs_real_time(key: str, table: Table | None, time: ChartTime, why: str) -> Iterator[Problem]:
+    if table is not None and time.steady is not None:
+        yield wrong(key, table.written(), f"{why}; leave it out, or time.steady")
+
+
 def _averages_are_of_real_time(time: ChartTime, statistics: StatisticsTable | None) -> Iterator[Problem]:
-    if statistics is not None and time.steady is not None:
-        remedy = "averages are over real time; leave it out, or time.steady"
-        yield wrong("statistics", statistics.written(), remedy)
+    yield from _needs_real_time("statistics", statistics, time, "averages are over real time")
 
 
 def _eddies_are_followed(time: ChartTime, turbulence: TurbulenceTable | None) -> Iterator[Problem]:
-    if turbulence is None:
-        return
-    if time.steady is not None:
-        remedy = "large eddies are followed in real time; leave it out, or time.steady"
-        yield wrong("turbulence", turbulence.written(), remedy)
-    if turbulence.damping == "van-driest":
+    yield from _needs_real_time("turbulence", turbulence, time, "large eddies are followed in real time")
+    if turbulence is not None and turbulence.damping == "van-driest":
         remedy = 'not available on charts in this version; give "none", or another model, as "wale"'
         yield wrong(("turbulence", "damping"), turbulence.damping, remedy)
 
@@ -100,11 +99,9 @@ def _eddies_are_followed(time: ChartTime, turbulence: TurbulenceTable | None) ->
 def _motion_is_possible(
     motion: GridMotion | None, time: ChartTime, charts: Grid, boundaries: ChartSides, machine: ChartMachine
 ) -> Iterator[Problem]:
+    yield from _needs_real_time("motion", motion, time, "a grid moves in real time")
     if motion is None:
         return
-    if time.steady is not None:
-        remedy = "a grid moves in real time; leave it out, or time.steady"
-        yield wrong("motion", motion.written(), remedy)
     if machine.precision == "single":
         remedy = 'moving grids need double precision in this version; give precision = "double", or leave it out'
         yield wrong("motion", motion.written(), remedy)
