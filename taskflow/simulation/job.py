@@ -90,7 +90,9 @@ class RunLoop:
         self.sanity.entered(numbers)
         with explained(f"step {tick.step}, time {tick.time:g}"):
             moments = model.moments(before.time, tick.dt)
-            self.particles.step(model.step, tick, **model.scalars(tick.dt, tick.ratio), **moments, **numbers)
+            carried = self.particles.scalars(tick)
+            shard.run(self.spec.step, **model.scalars(tick.dt, tick.ratio), **moments, **numbers, **carried)
+            self.particles.settle(tick)
         for name in self.rounds:
             self.rounds[name] += shard.scalars[name]
         self.now, self.before = self._agreed(self._judged(tick, before)), before

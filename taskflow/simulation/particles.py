@@ -13,7 +13,6 @@ from taskflow.flow.measures.particles import Carrying, Extent, ParticleFields, S
 from taskflow.output import Checkpoint, TimeSeries
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box
-from taskflow.runtime.tasks import Program
 from taskflow.simulation.case.particles import ParticlesTable
 from taskflow.simulation.schedule import Every, Tick
 
@@ -185,7 +184,7 @@ class Clouds:
     """All particles of a case on one block; none where it has none."""
 
     def __init__(self, transport: Transport | None, shard: Shard) -> None:
-        self._transport, self._shard = transport, shard
+        self._transport = transport
         series = transport.series if transport else ()
         self.of = {each.fields.name: Cloud(each, transport.carrying.extent, shard) for each in series if transport}
 
@@ -199,13 +198,14 @@ class Clouds:
         for cloud in self.of.values():
             cloud.go_on(checkpoint, time)
 
-    def step(self, step: Program, tick: Tick, **scalars: float) -> None:
-        """Do the `step` of the flow that leads to a tick, with all particles. All blocks have to call it."""
-        if self._transport is None:
-            self._shard.run(step, **scalars)
-            return
-        carrying = self._transport.carrying
-        self._shard.run(carrying, **scalars, **carrying.scalars(tick.dt, tick.ratio))
+    def scalars(self, tick: Tick) -> dict[str, float]:
+        """The numbers that carry them in the step of the flow that leads to a tick."""
+        return self._transport.carrying.scalars(tick.dt, tick.ratio) if self._transport else {}
+
+    def settle(self, tick: Tick) -> None:
+        """After that step, hand over those that have left, and have those that are released. All blocks have to call
+        it.
+        """
         for cloud in self.of.values():
             cloud.settle()
         self.release(tick.time)

@@ -265,7 +265,8 @@ def test_blocks_hold_no_more_than_was_counted(blocks):
                 shard.run(program)
             for cloud in [*clouds.of.values()] * sampled:
                 cloud.sampled()
-            clouds.step(spec.model.step, tick, **spec.model.scalars(tick.dt, tick.ratio))
+            shard.run(spec.step, **spec.model.scalars(tick.dt, tick.ratio), **clouds.scalars(tick))
+            clouds.settle(tick)
         return shard.memory
 
     found = run_threads(sim.partition, job, devices, Mapper("none"))
@@ -307,11 +308,13 @@ def seconds(case: tf.Case, device: Device, steps: int) -> float:
         clouds.release(0.0)
         scalars = spec.model.scalars(tick.dt, tick.ratio)
         for _ in range(5):
-            clouds.step(spec.model.step, tick, **scalars)
+            shard.run(spec.step, **scalars, **clouds.scalars(tick))
+            clouds.settle(tick)
         shard.synchronize()
         began = time.perf_counter()
         for _ in range(steps):
-            clouds.step(spec.model.step, tick, **scalars)
+            shard.run(spec.step, **scalars, **clouds.scalars(tick))
+            clouds.settle(tick)
         shard.synchronize()
         return (time.perf_counter() - began) / steps
 

@@ -210,6 +210,7 @@ class Simulation:
             planes={plane.name: plane.every for plane in self.case.planes},
             integrals=self.integrals,
             particles=self.particles,
+            step=self.step,
             pictures=pictures_of(self.case),
         )
 

@@ -10,6 +10,7 @@ from taskflow.flow.measures.statistics import Statistics
 from taskflow.flow.model import Model
 from taskflow.flow.stability import Stability
 from taskflow.output import TimeSeries
+from taskflow.runtime.tasks import Program
 from taskflow.simulation.bodies import Surroundings
 from taskflow.simulation.build.domain import Domain
 from taskflow.simulation.build.pictures import Picture
@@ -30,7 +31,8 @@ class BlockSpec:
     changes in time, `sweeps` how many iterations the solver makes where that is fixed, `counted` the scalars that count
     those to a tolerance, `remedy` what its system says of runs that diverge, `ways` the bodies that move, `computed`
     what is recorded and follows from other fields. Beside snapshots are recorded `averages`, `spectra`, `probes`,
-    `planes` (how often, by group) and `integrals`; `pictures` are drawn.
+    `planes` (how often, by group) and `integrals`; `pictures` are drawn. `step` is the program of a step, with
+    `particles` where there are some.
     """
 
     case: str
@@ -56,6 +58,7 @@ class BlockSpec:
     integrals: tuple[Integral, ...]
     pictures: tuple[Picture, ...]
     particles: Transport | None
+    step: Program
 
     @property
     def followed(self) -> tuple[ProbeSeries | Integral | ParticleSeries, ...]:
