@@ -99,8 +99,7 @@ class DualTime:
                 ratio=f.scalar(RATIO), now=f.scalar(NOW) if changes else None,
                 before=f.scalar(BEFORE) if changes else None,
             )  # fmt: skip
-        if model.turbulence:
-            yield from model.renew(f)
+        yield from model.renew(f)
         yield from self.measure(model, f, "first_")
         yield from model.begin_march(f)
         rounds, reached = -(-self.iterations // model.look), partial(self.reached, model)
@@ -120,11 +119,11 @@ class DualTime:
             yield from model.pseudo_step(f)
 
         yield repeat(twice, model.look // 2)
+        yield from model.ghosts(f, "")
         yield from self.measure(model, f, "")
 
     def measure(self, model: ArtificialCompressibility, f: Roles, prefix: str) -> Iterator[Launch]:
-        """The residuals of the step, and how large T and scalars are. Ghost values are filled."""
-        yield from model.ghosts(f, "")
+        """The residuals of the step, of a state with ghost values, and how large T and scalars are."""
         yield from residuals(model, f, prefix)
         for name in model.carried:
             yield measures.largest(f[name], over=model.cells, most=f.scalar(f"size_{name}"))
