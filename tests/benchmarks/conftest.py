@@ -1,5 +1,21 @@
 """Benchmarks are commands: they are given as those of `tests/cli` are."""
 
+import pytest
+
+from taskflow.benchmarks import timing
 from tests.cli.conftest import give, here, refused
 
 __all__ = ["give", "here", "refused"]
+
+
+@pytest.fixture
+def brief(monkeypatch):
+    """Nothing is timed for long; give modules that are not to measure the bandwidth of a copy, 2e10 B/s."""
+
+    def call(*modules):
+        for module in modules:
+            monkeypatch.setattr(module, "copy_bandwidth", lambda device: 2e10)
+
+    monkeypatch.setattr(timing, "BUDGET", 0.01)
+    monkeypatch.setattr(timing, "LENGTH", 1e-4)
+    return call

@@ -41,6 +41,19 @@ SLIDING = changed(
 )  # fmt: skip
 
 
+def check_blocks_and_a_break(folder, tables, cuts) -> None:
+    """A run has the same bits whole, on blocks of charts that are cut, and gone on with on other blocks."""
+    tables = changed(tables, method__inner={"iterations": 10})  # too few: bits are to be the same all the way
+    go(case(tables), folder / "whole")
+    go(case(tables, machine__cuts=cuts), folder / "cut", (1, 1, 3))
+    check_same(folder / "cut", folder / "whole")
+    saved, broken = case(tables, checkpoint__every={"steps": 2}), folder / "broken"
+    go(saved, broken, (1, 1, 2), kill=3)
+    assert newest_restart(broken, saved)[0].tick.step == 2
+    go(saved, broken, (1, 1, 1), resume=True)
+    check_same(broken, folder / "whole")
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(("tables", "cuts"), [
@@ -51,15 +64,7 @@ SLIDING = changed(
     (changed(WARM, method__march="implicit", grid__cells=[10, 12, 6]), {"2": [1, 2, 1]}),
 ])  # fmt: skip
 def test_real_time_has_the_same_bits_for_any_blocks_and_goes_on_after_a_break(tmp_path, tables, cuts):
-    tables = changed(tables, method__inner={"iterations": 10})  # too few: bits are to be the same all the way
-    go(case(tables), tmp_path / "whole")
-    go(case(tables, machine__cuts=cuts), tmp_path / "cut", (1, 1, 3))
-    check_same(tmp_path / "cut", tmp_path / "whole")
-    saved, broken = case(tables, checkpoint__every={"steps": 2}), tmp_path / "broken"
-    go(saved, broken, (1, 1, 2), kill=3)
-    assert newest_restart(broken, saved)[0].tick.step == 2
-    go(saved, broken, (1, 1, 1), resume=True)
-    check_same(broken, tmp_path / "whole")
+    check_blocks_and_a_break(tmp_path, tables, cuts)
 
 
 def test_checkpoints_hold_two_levels():

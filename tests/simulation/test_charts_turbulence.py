@@ -13,11 +13,9 @@ from taskflow.flow.reference.artificial_compressibility import LAYERS, Discretis
 from taskflow.output import read_log, tree
 from taskflow.output.charts.reading import charts
 from taskflow.simulation.build.simulation import Simulation
-from taskflow.simulation.restart import newest_restart
 from tests.simulation.going_on import go
 from tests.simulation.on_charts import case, changed
-from tests.simulation.test_charts_real_time import PITCHING, SLIDING, WARM
-from tests.simulation.test_charts_run import check_same
+from tests.simulation.test_charts_real_time import PITCHING, SLIDING, WARM, check_blocks_and_a_break
 
 WALE, SMAGORINSKY, VREMAN = (
     {"turbulence": {"model": "wale"}},
@@ -66,15 +64,7 @@ def test_snapshots_and_log_have_the_eddy_viscosity(tmp_path):
     (changed(WARM, **SMAGORINSKY, method__march="implicit", grid__cells=[10, 12, 6]), {"2": [1, 2, 1]}),
 ])  # fmt: skip
 def test_eddies_have_the_same_bits_for_any_blocks_and_go_on_after_a_break(tmp_path, tables, cuts):
-    tables = changed(tables, method__inner={"iterations": 10}, statistics={"every": {"steps": 1}})
-    go(case(tables), tmp_path / "whole")
-    go(case(tables, machine__cuts=cuts), tmp_path / "cut", (1, 1, 3))
-    check_same(tmp_path / "cut", tmp_path / "whole")
-    saved, broken = case(tables, checkpoint__every={"steps": 2}), tmp_path / "broken"
-    go(saved, broken, (1, 1, 2), kill=3)
-    assert newest_restart(broken, saved)[0].tick.step == 2
-    go(saved, broken, (1, 1, 1), resume=True)
-    check_same(broken, tmp_path / "whole")
+    check_blocks_and_a_break(tmp_path, changed(tables, statistics={"every": {"steps": 1}}), cuts)
     whole = tree(tmp_path / "whole" / "fields.zarr")["charts/0"]
     assert float(whole["nu_t"].max()) > 0
 
