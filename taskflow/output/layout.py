@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise, product
@@ -57,7 +58,7 @@ class ArrayLayout:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RecordsLayout:
+class RecordsLayout(ABC):
     """A group of the store, which gets a record of all fields again and again.
 
     `fields` has the metadata of each field by name. Values are stored in a `precision`, rounded to a `relative_error`
@@ -94,9 +95,9 @@ class RecordsLayout:
         return bits if bits < np.finfo(self.dtype).nmant else None
 
     @property
+    @abstractmethod
     def arrays(self) -> dict[str, ArrayLayout]:
         """The arrays with records, by their paths in the group."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, kw_only=True)

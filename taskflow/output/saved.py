@@ -104,7 +104,9 @@ def _of_checkpoint(store: Path, checkpoint: Checkpoint) -> xr.Dataset:
         checkpoint.fill(name, values, box)
         return values
 
-    return live(store, fields, np.dtype("f8"), checkpoint.state["time"], fetch, {})  # type: ignore[return-value]
+    whole = live(store, fields, np.dtype("f8"), checkpoint.state["time"], fetch, {})
+    assert isinstance(whole, xr.Dataset), "a state to begin with is that of a box"
+    return whole
 
 
 def _of_dataset(ds: xr.Dataset, time: float | None, where: str, others: list[float] | None = None) -> SavedState:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from difflib import get_close_matches
@@ -145,7 +146,7 @@ AXES = Kind('a list of "x", "y" and "z"', _axes, {"anyOf": [_LETTERS, {"enum": [
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shape:
+class Shape(ABC):
     """A grid by formula. Making one whose keys cannot be obeyed raises BadGrid, with a problem per key."""
 
     shape: ClassVar[str]
@@ -203,9 +204,9 @@ class Shape:
         """What is wrong with keys that are sound by themselves."""
         yield from ()
 
+    @abstractmethod
     def grid(self) -> Grid:
         """The grid."""
-        raise NotImplementedError
 
     def at_least(self, axis: int, count: int, why: str) -> Iterator[BadArgument]:
         """The problem with too few cells along a direction."""
