@@ -1,4 +1,6 @@
 // The matrix of the residual of first order, |A| and friction across faces frozen: blocks of a cell for itself and its six neighbours.
+#define BX 32
+#define BY 4
 #include "cell.h"
 #include "../pace.h"
 #include "../viscous.h"
@@ -29,7 +31,7 @@ FN void face(const Fields& q, B b, Swept swept, Eddies nu_t, InByte sides, const
   } else {
     add_pressure(own, 1, s), add_friction(own, 2 * friction);
   }
-  for (int m = 0; m < 16; ++m) coupling(c, block_of(SIDE) + m) = other.of[m];
+  store(coupling, c, block_of(SIDE), other);
 }
 
 FN void keep(None, const Cell&, const Block&) {}
@@ -57,7 +59,7 @@ TASK matrix(Range range, In p, In u, In v, In w, OutPrivate<96, Real_coupling> c
     face<0>(q, b, swept, nu_t, sides, g, c, steps, numbers, block, coupling), face<1>(q, b, swept, nu_t, sides, g, c, steps, numbers, block, coupling);
     face<2>(q, b, swept, nu_t, sides, g, c, steps, numbers, block, coupling), face<3>(q, b, swept, nu_t, sides, g, c, steps, numbers, block, coupling);
 #ifdef PLANAR
-    for (int n = 0; n < 16; ++n) coupling(c, block_of(4) + n) = 0, coupling(c, block_of(5) + n) = 0;
+    store(coupling, c, block_of(4), Block{}), store(coupling, c, block_of(5), Block{});
 #else
     face<4>(q, b, swept, nu_t, sides, g, c, steps, numbers, block, coupling), face<5>(q, b, swept, nu_t, sides, g, c, steps, numbers, block, coupling);
 #endif

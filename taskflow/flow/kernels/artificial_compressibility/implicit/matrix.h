@@ -4,6 +4,12 @@
 struct Block {
   real of[16];
 };
+// A block in a private field, from value n on
+template <class Stored>
+FN void store(const Stored& stored, const Cell& c, int n, const Block& m) {
+#pragma unroll
+  for (int r = 0; r < 4; ++r) stored.store_four(c, n + 4 * r, {m.of[4 * r], m.of[4 * r + 1], m.of[4 * r + 2], m.of[4 * r + 3]});
+}
 
 FN Vector whole(Vector s) { return s; }
 template <int D>

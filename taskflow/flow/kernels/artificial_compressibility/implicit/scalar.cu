@@ -1,5 +1,7 @@
 // What the flow carries in the linear equations: the matrix of first order of a scalar, its factors, and their solves. The mass
 // fluxes are those of means over faces, and T is taken from where they come.
+#define BX 64
+#define BY 1
 #include "cell.h"
 #include "../pace.h"
 #include "../viscous.h"

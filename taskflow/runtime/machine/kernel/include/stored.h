@@ -43,24 +43,36 @@ struct StoredValuesOf : ValuesOf<N, Number> {
   }
 };
 // A private field: the N values of a cell lie behind each other. `q(c, n)` is value n of a cell, `q(c)` the only one.
-// `q.four(c, n)` reads four of them at once, where N and n are multiples of 4: on a GPU they are one or two loads.
+// `q.four(c, n)` reads four of them at once, where N and n are multiples of 4, and `q.store_four(c, n, four)` writes them: on a GPU
+// these are one or two loads or stores.
 template <int N, class Number>
 struct PrivateOf {
   Number* __restrict__ field;
   Index y, z;
   INLINE auto operator()(const Cell& c, int n = 0) const { return held(field[at(c, n)]); }
   INLINE auto four(const Cell& c, int n) const {
-    static_assert(N % 4 == 0 && sizeof(Number) >= 4, "fours are of floats or doubles, of which there are a multiple of 4");
+    static_assert(FOURS, "fours are of floats or doubles, of which there are a multiple of 4");
     const Number* from = field + at(c, n);
-    using Plain = decltype(Number() + Number());
 #ifdef GPU
-    return *reinterpret_cast<const FourOf<Plain>*>(from);
+    return *reinterpret_cast<const Four*>(from);
 #else
-    return FourOf<Plain>{{from[0], from[1], from[2], from[3]}};
+    return Four{{from[0], from[1], from[2], from[3]}};
+#endif
+  }
+  INLINE void store_four(const Cell& c, int n, const real (&values)[4]) const {
+    static_assert(FOURS, "fours are of floats or doubles, of which there are a multiple of 4");
+    const Four four = {{Plain(values[0]), Plain(values[1]), Plain(values[2]), Plain(values[3])}};
+#ifdef GPU
+    *reinterpret_cast<Four*>(field + at(c, n)) = four;
+#else
+    for (int m = 0; m < 4; ++m) field[at(c, n) + m] = four.of[m];
 #endif
   }
 
 private:
+  using Plain = decltype(Number() + Number());
+  using Four = FourOf<Plain>;
+  static constexpr bool FOURS = N % 4 == 0 && sizeof(Number) >= 4;
   INLINE Index at(const Cell& c, int n) const { return N * (c.i + c.j * y + c.k * z) + n; }
 };
 
