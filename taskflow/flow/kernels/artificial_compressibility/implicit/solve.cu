@@ -1,5 +1,6 @@
 // The two triangular solves with the factors of invert.cu, and what is done with these before: they are put where solves read them.
-#define BX 64
+#define ROWS 4
+#define BX 256
 #define BY 1
 #include "cell.h"
 #include "factors.h"
@@ -13,56 +14,56 @@ TASK keep_inverse(Range range, InValuesOf<16, Real_pivot> pivot, OutPrivate<16, 
   });
 }
 
-// What a sweep reads of a cell's factors: the blocks of its low or its high sides that are earlier, and the inverse of the pivot
+// What a sweep reads of a cell alone: a row of the blocks of its low or its high sides that are earlier, of the inverse of the
+// pivot, and its own value
 template <class Number>
-struct Factors {
-  FourOf<Number> block[3][4], inverse[4];
+struct Row {
+  FourOf<Number> block[3], inverse;
+  real own;
 };
 template <int ODD, class Coupling, class Inverse>
-FN auto factors(const Coupling& coupling, const Inverse& inverse, const SweptCell& c) {
-  Factors<decltype(coupling.four(c, 0).of[0] + 0)> f;
+FN auto row_of(const Coupling& coupling, const Inverse& inverse, const SweptCell& c, int row, real own) {
+  Row<decltype(coupling.four(c, 0).of[0] + 0)> r;
 #pragma unroll
   for (int m = 0; m < 3; ++m)
-    if (earlier(c, 2 * m + ODD))
-      for (int r = 0; r < 4; ++r) f.block[m][r] = coupling.four(c, block_of(2 * m + ODD) + 4 * r);
-  for (int r = 0; r < 4; ++r) f.inverse[r] = inverse.four(c, 4 * r);
-  return f;
+    if (earlier(c, 2 * m + ODD)) r.block[m] = coupling.four(c, block_of(2 * m + ODD) + 4 * row);
+  r.inverse = inverse.four(c, 4 * row), r.own = own;
+  return r;
 }
 
-// The inverse of the pivot times `a` less what earlier neighbours bring; those on the other sides belong to other tiles
-template <int ODD, class F, class Coupling>
-FN void solve(real (&a)[4], const F& f, const Coupling& coupling, const SweptCell& c, In p, In u, In v, In w, const Range& range) {
+// `a` less what earlier neighbours bring; those on the other sides belong to other tiles
+template <int ODD, class R, class Coupling>
+FN real less(real a, const R& r, const Coupling& coupling, const SweptCell& c, int row, In p, In u, In v, In w, const Range& range) {
 #pragma unroll
   for (int side = 0; side < 6; ++side) {
     if (!earlier(c, side)) continue;
     const Index there = c + beyond(range, side);
-    const real z[4] = {p[there], u[there], v[there], w[there]};
-    for (int r = 0; r < 4; ++r) {
-      const auto m = (side & 1) == ODD ? f.block[side >> 1][r] : coupling.four(c, block_of(side) + 4 * r);
-      for (int n = 0; n < 4; ++n) a[r] -= m[n] * z[n];
-    }
+    const auto m = (side & 1) == ODD ? r.block[side >> 1] : coupling.four(c, block_of(side) + 4 * row);
+    a -= m[0] * p[there], a -= m[1] * u[there], a -= m[2] * v[there], a -= m[3] * w[there];
   }
-  real x[4];
-  for (int r = 0; r < 4; ++r) {
-    const auto& m = f.inverse[r];
-    x[r] = (m[0] * a[0] + m[1] * a[1]) + (m[2] * a[2] + m[3] * a[3]);
-  }
-  for (int r = 0; r < 4; ++r) a[r] = x[r];
+  return a;
+}
+template <class R>
+FN real times(const R& r, const real (&a)[4]) {
+  return (r.inverse[0] * a[0] + r.inverse[1] * a[1]) + (r.inverse[2] * a[2] + r.inverse[3] * a[3]);
+}
+// One of the four fields
+template <class Q>
+FN Q one_of(int n, Q p, Q u, Q v, Q w) {
+  return n == 0 ? p : n == 1 ? u : n == 2 ? v : w;
 }
 
 TASK forward(Range range, In p_r, In u_r, In v_r, In w_r, InPrivate<96, Real_coupling> coupling, InPrivate<16, Real_inverse> inverse, InOut p, InOut u, InOut v, InOut w,
              Sweep sweep) {
-  sweep_cells(range, sweep, UP, CELL(c) { return factors<0>(coupling, inverse, c); }, [=](const SweptCell& c, const auto& f) {
-    real a[4] = {p_r[c], u_r[c], v_r[c], w_r[c]};
-    solve<0>(a, f, coupling, c, p, u, v, w, range);
-    p[c] = a[0], u[c] = a[1], v[c] = a[2], w[c] = a[3];
-  });
+  sweep_rows<4>(
+      range, sweep, UP, [=](const SweptCell& c, int n) { return row_of<0>(coupling, inverse, c, n, one_of(n, p_r, u_r, v_r, w_r)[c]); },
+      [=](const SweptCell& c, int n, const auto& r) { return less<0>(r.own, r, coupling, c, n, p, u, v, w, range); },
+      [=](const SweptCell& c, int n, const auto& r, const real (&a)[4]) { one_of(n, p, u, v, w)[c] = times(r, a); });
 }
 
 TASK backward(Range range, InPrivate<96, Real_coupling> coupling, InPrivate<16, Real_inverse> inverse, InOut p, InOut u, InOut v, InOut w, Sweep sweep) {
-  sweep_cells(range, sweep, DOWN, CELL(c) { return factors<1>(coupling, inverse, c); }, [=](const SweptCell& c, const auto& f) {
-    real a[4] = {};
-    solve<1>(a, f, coupling, c, p, u, v, w, range);
-    p[c] += a[0], u[c] += a[1], v[c] += a[2], w[c] += a[3];
-  });
+  sweep_rows<4>(
+      range, sweep, DOWN, [=](const SweptCell& c, int n) { return row_of<1>(coupling, inverse, c, n, one_of(n, p, u, v, w)[c]); },
+      [=](const SweptCell& c, int n, const auto& r) { return less<1>(0, r, coupling, c, n, p, u, v, w, range); },
+      [=](const SweptCell& c, int n, const auto& r, const real (&a)[4]) { one_of(n, p, u, v, w)[c] = r.own + times(r, a); });
 }

@@ -16,6 +16,15 @@
 // What a cell reads that the sweep does not write may be loaded ahead, while the cells before it are done:
 //
 //   sweep_cells(range, sweep, UP, CELL(c) { return held(b[c]); }, [=](const SweptCell& c, real value) { ... });
+//
+// Where a cell has several unknowns, with a matrix of N rows each, a GPU has a thread for each row. What the rows sum up from
+// earlier cells, each of them knows then, and stores its own unknown; what belongs to a cell alone may be loaded ahead, even
+// where the sweep writes it:
+//
+//   #define ROWS 4
+//   sweep_rows<4>(range, sweep, UP, [=](const SweptCell& c, int row) { return ahead; },
+//                 [=](const SweptCell& c, int row, const auto& ahead) { return sum; },
+//                 [=](const SweptCell& c, int row, const auto& ahead, const real (&sums)[4]) { ... });
 
 // The cells of a launch lie in tiles of so many cells, counted from `first`: all of them, or those of a colour (0 or 1, else -1).
 struct Sweep {
@@ -74,12 +83,16 @@ FN int last_tile(const Range& r, const Sweep& s, int axis) { return (r.hi[axis] 
 
 struct Alone {};  // nothing is loaded ahead
 
+#ifndef ROWS
+#define ROWS 1
+#endif
+
 #ifdef GPU
-// A thread block has a tile of the range; of those in a row along x with two colours every other one. A thread has a column
-// of cells along x in it, of which it does one at a time, and loads what the next one needs before that. Where it has several
-// columns nothing is loaded ahead.
-template <class D, class L, class F>
-FN void sweep_cells(const Range& r, const Sweep& s, D, L load, F f) {
+// A thread block has a tile of the range; of those in a row along x with two colours every other one. A thread, or N in a row,
+// has a column of cells along x in it, of which it does one at a time, and loads what the next one needs before that. Where it
+// has several columns nothing is loaded ahead.
+template <int N, class D, class L, class F>
+FN void sweep_columns(const Range& r, const Sweep& s, D, L load, F f) {
   int number[3] = {int(blockIdx.x), int(blockIdx.y) + first_tile(r, s, 1), int(blockIdx.z) + first_tile(r, s, 2)};
   number[0] += first_tile(r, s, 0);
   if (s.colour >= 0) number[0] += int(blockIdx.x) + ((int(blockIdx.x) + number[0] + number[1] + number[2] + s.colour) & 1);
@@ -95,14 +108,14 @@ FN void sweep_cells(const Range& r, const Sweep& s, D, L load, F f) {
     const int level = D::way > 0 ? step : nx + ny + nz - 3 - step;
     return level - column % ny - column / ny;
   };
-  const int steps = nx + ny + nz - 2, mine = int(threadIdx.x);
-  if (columns > int(blockDim.x)) {
+  const int steps = nx + ny + nz - 2, threads = int(blockDim.x) / N, mine = int(threadIdx.x) / N, row = int(threadIdx.x) % N;
+  if (columns > threads) {
     for (int step = 0; step < steps; ++step) {
-      for (int column = mine; column < columns; column += blockDim.x) {
+      for (int column = mine; column < columns; column += threads) {
         const int x = x_of(step, column);
         if (x < 0 || x >= nx) continue;
         const SweptCell c = cell(column, x);
-        f(c, load(c));
+        f(c, row, load(c, row));
       }
       __syncthreads();
     }
@@ -110,21 +123,37 @@ FN void sweep_cells(const Range& r, const Sweep& s, D, L load, F f) {
   }
   const bool idle = mine >= columns || nx == 0;
   SweptCell next = cell(idle ? 0 : mine, D::way > 0 || idle ? 0 : nx - 1);
-  auto ahead = idle ? decltype(load(next)){} : load(next);
+  auto ahead = idle ? decltype(load(next, row)){} : load(next, row);
   for (int step = 0; step < steps; ++step) {
     const int x = idle ? -1 : x_of(step, mine);
     if (x >= 0 && x < nx) {
       const SweptCell c = next;
       const auto now = ahead;
-      if (x + D::way >= 0 && x + D::way < nx) next = cell(mine, x + D::way), ahead = load(next);
-      f(c, now);
+      if (x + D::way >= 0 && x + D::way < nx) next = cell(mine, x + D::way), ahead = load(next, row);
+      f(c, row, now);
     }
     __syncthreads();
   }
 }
+template <class D, class L, class F>
+FN void sweep_cells(const Range& r, const Sweep& s, D way, L load, F f) {
+  sweep_columns<1>(r, s, way, [=](const SweptCell& c, int) { return load(c); }, [=](const SweptCell& c, int, const auto& ahead) { f(c, ahead); });
+}
 template <class D, class F>
 FN void sweep_cells(const Range& r, const Sweep& s, D way, F f) {
   sweep_cells(r, s, way, [](const SweptCell&) { return Alone(); }, [=](const SweptCell& c, Alone) { f(c); });
+}
+template <int N, class D, class L, class F, class S>
+FN void sweep_rows(const Range& r, const Sweep& s, D way, L load, F sum, S store) {
+  static_assert(N <= ROWS && 32 % N == 0, "ROWS says how many threads a cell has: 1, 2, 4, ...");
+  sweep_columns<N>(r, s, way, load, [=](const SweptCell& c, int row, const auto& ahead) {
+    const unsigned first = threadIdx.x % 32 / N * N, these = ((1u << N) - 1) << first;
+    const real own = sum(c, row, ahead);
+    real sums[N];
+#pragma unroll
+    for (int n = 0; n < N; ++n) sums[n] = __shfl_sync(these, own, first + n);
+    store(c, row, ahead, sums);
+  });
 }
 #else
 #ifdef SHUFFLED
@@ -191,5 +220,13 @@ FN void sweep_cells(const Range& r, const Sweep& s, D, F f) {
 template <class D, class L, class F>
 FN void sweep_cells(const Range& r, const Sweep& s, D way, L load, F f) {
   sweep_cells(r, s, way, [=](const SweptCell& c) { f(c, load(c)); });
+}
+template <int N, class D, class L, class F, class S>
+FN void sweep_rows(const Range& r, const Sweep& s, D way, L load, F sum, S store) {
+  sweep_cells(r, s, way, [=](const SweptCell& c) {
+    real sums[N];
+    for (int n = 0; n < N; ++n) sums[n] = sum(c, n, load(c, n));
+    for (int n = 0; n < N; ++n) store(c, n, load(c, n), sums);
+  });
 }
 #endif
