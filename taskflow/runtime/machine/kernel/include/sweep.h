@@ -17,14 +17,15 @@
 //
 //   sweep_cells(range, sweep, UP, CELL(c) { return held(b[c]); }, [=](const SweptCell& c, real value) { ... });
 //
-// Where a cell has several unknowns, with a matrix of N rows each, a GPU has a thread for each row. What the rows sum up from
-// earlier cells, each of them knows then, and stores its own unknown; what belongs to a cell alone may be loaded ahead, even
-// where the sweep writes it:
+// Where a cell has several unknowns, and matrices have ROWS rows, a GPU has a thread for each row, so that threads read what lies
+// side by side. A thread has OWN rows from `row` on: one, or all of them on a CPU. It learns the others' numbers by `gather`.
 //
 //   #define ROWS 4
-//   sweep_rows<4>(range, sweep, UP, [=](const SweptCell& c, int row) { return ahead; },
-//                 [=](const SweptCell& c, int row, const auto& ahead) { return sum; },
-//                 [=](const SweptCell& c, int row, const auto& ahead, const real (&sums)[4]) { ... });
+//   sweep_rows(range, sweep, UP, [=](const SweptCell& c, int row) { return ahead; }, [=](const SweptCell& c, int row, const auto& ahead) {
+//     real own[OWN] = {...}, all[ROWS];
+//     gather(own, all);
+//     ...
+//   });
 
 // The cells of a launch lie in tiles of so many cells, counted from `first`: all of them, or those of a colour (0 or 1, else -1).
 struct Sweep {
@@ -86,6 +87,11 @@ struct Alone {};  // nothing is loaded ahead
 #ifndef ROWS
 #define ROWS 1
 #endif
+#ifdef GPU
+constexpr int OWN = 1;
+#else
+constexpr int OWN = ROWS;
+#endif
 
 #ifdef GPU
 // A thread block has a tile of the range; of those in a row along x with two colours every other one. A thread, or N in a row,
@@ -143,17 +149,15 @@ template <class D, class F>
 FN void sweep_cells(const Range& r, const Sweep& s, D way, F f) {
   sweep_cells(r, s, way, [](const SweptCell&) { return Alone(); }, [=](const SweptCell& c, Alone) { f(c); });
 }
-template <int N, class D, class L, class F, class S>
-FN void sweep_rows(const Range& r, const Sweep& s, D way, L load, F sum, S store) {
-  static_assert(N <= ROWS && 32 % N == 0, "ROWS says how many threads a cell has: 1, 2, 4, ...");
-  sweep_columns<N>(r, s, way, load, [=](const SweptCell& c, int row, const auto& ahead) {
-    const unsigned first = threadIdx.x % 32 / N * N, these = ((1u << N) - 1) << first;
-    const real own = sum(c, row, ahead);
-    real sums[N];
+template <class D, class L, class F>
+FN void sweep_rows(const Range& r, const Sweep& s, D way, L load, F f) {
+  static_assert(32 % ROWS == 0, "a warp has whole cells");
+  sweep_columns<ROWS>(r, s, way, load, f);
+}
+FN void gather(const real (&own)[OWN], real (&all)[ROWS]) {
+  const unsigned first = threadIdx.x % 32 / ROWS * ROWS, these = ((1u << ROWS) - 1) << first;
 #pragma unroll
-    for (int n = 0; n < N; ++n) sums[n] = __shfl_sync(these, own, first + n);
-    store(c, row, ahead, sums);
-  });
+  for (int n = 0; n < ROWS; ++n) all[n] = __shfl_sync(these, own[0], first + n);
 }
 #else
 #ifdef SHUFFLED
@@ -221,12 +225,11 @@ template <class D, class L, class F>
 FN void sweep_cells(const Range& r, const Sweep& s, D way, L load, F f) {
   sweep_cells(r, s, way, [=](const SweptCell& c) { f(c, load(c)); });
 }
-template <int N, class D, class L, class F, class S>
-FN void sweep_rows(const Range& r, const Sweep& s, D way, L load, F sum, S store) {
-  sweep_cells(r, s, way, [=](const SweptCell& c) {
-    real sums[N];
-    for (int n = 0; n < N; ++n) sums[n] = sum(c, n, load(c, n));
-    for (int n = 0; n < N; ++n) store(c, n, load(c, n), sums);
-  });
+template <class D, class L, class F>
+FN void sweep_rows(const Range& r, const Sweep& s, D way, L load, F f) {
+  sweep_cells(r, s, way, [=](const SweptCell& c) { f(c, 0, load(c, 0)); });
+}
+FN void gather(const real (&own)[OWN], real (&all)[ROWS]) {
+  for (int n = 0; n < ROWS; ++n) all[n] = own[n];
 }
 #endif
