@@ -11,13 +11,14 @@ RUN    := runs/lid_driven_cavity
 PARALLEL := --numprocesses logical --maxprocesses 8 --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-gpu test-runtime lint docs clean
+.PHONY: help demo test test-all test-gpu test-emulated test-runtime lint docs clean
 
 help:
 	@echo "make demo      install, run the lid-driven cavity, compare it with Ghia et al., draw pictures"
 	@echo "make test      lint and the fast tests (minutes)"
 	@echo "make test-all  lint and all CPU tests, the long validations included"
 	@echo "make test-gpu  the tests that need GPUs (CUDA=12 or CUDA=13)"
+	@echo "make test-emulated  the kernels for GPUs, without one: their texts, run by the host compiler with fibers for threads"
 	@echo "make test-runtime  the runtime's tests, where nothing but the runtime is"
 	@echo "make lint      ruff, mypy, import contracts"
 	@echo "make docs      the documentation site, into site/"
@@ -28,7 +29,7 @@ demo: $(VENV)/installed
 	$(BIN)/taskflow plot $(RUN) --reference examples/data/ghia1982_re1000_u.csv --reference examples/data/ghia1982_re1000_v.csv
 
 # Tests begin hundreds of processes: none should have to compile the package again, whatever the environment says.
-test test-all test-gpu test-runtime: export PYTHONDONTWRITEBYTECODE =
+test test-all test-gpu test-emulated test-runtime: export PYTHONDONTWRITEBYTECODE =
 
 # A process per core, a file of tests to each: many tests wait, for clusters or for a compiler.
 test: lint
@@ -39,6 +40,9 @@ test-all: lint
 
 test-gpu: $(VENV)/installed-cuda$(CUDA)
 	$(BIN)/python -m pytest -m "gpu or multigpu"
+
+test-emulated: $(VENV)/installed-dev
+	$(BIN)/python -m pytest -m "gpu and not multigpu" --emulate $(PARALLEL)
 
 test-runtime: $(VENV)/installed-dev
 	$(BIN)/python -m pytest tests/test_runtime.py

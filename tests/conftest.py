@@ -1,6 +1,7 @@
 """What every test shares: a test that needs GPUs says why it is skipped where there are none."""
 
 import gc
+import os
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -30,12 +31,30 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--emulate", action="store_true", help="emulate a GPU in tests of its kernels")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--emulate"):
+        os.environ["TASKFLOW_TESTS_EMULATE"] = "1"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     wanted = {item: 2 if item.get_closest_marker("multigpu") else 1
               for item in items if item.get_closest_marker("gpu") or item.get_closest_marker("multigpu")}
+    if config.getoption("--emulate"):
+        wanted = {item: number for item, number in wanted.items() if not emulates(item)}
     if not wanted:
         return
     found, problem = usable_gpus()
     for item, number in wanted.items():
         if found < number:
             item.add_marker(pytest.mark.skip(reason=problem or f"needs {number} GPUs, found {found}"))
+
+
+def emulates(item: pytest.Item) -> bool:
+    """Whether a test is one of a GPU's kernels alone: it takes a `device`, or is marked `gpu(emulated=True)`."""
+    marker = item.get_closest_marker("gpu")
+    kernels = "device" in item.fixturenames or (marker and marker.kwargs.get("emulated"))
+    return bool(kernels) and not item.get_closest_marker("multigpu")

@@ -14,6 +14,7 @@ from taskflow.runtime.tasks import Read, Reduce, Write, task
 from taskflow.simulation.case import Case
 from tests.flow.test_scalars import mixed
 from tests.flows import compute
+from tests.runtime.machine.devices import one_gpu
 from tests.runtime.machine.test_shard import NAMES, Everything, noise, oracle, region
 from tests.simulation.going_on import go
 from tests.simulation.test_probes import FOLLOWED
@@ -21,6 +22,7 @@ from tests.simulation.test_restart import stirred
 from tests.simulation.test_spectra import turning
 
 pytestmark = [pytest.mark.gpu, pytest.mark.timeout(300)]
+KERNELS = pytest.mark.gpu(emulated=True)
 
 HOT, LID = {"type": "wall", "temperature": 1.0}, {"type": "wall", "velocity": [1.0, 0.0, 0.0], "temperature": 0.0}
 HEATED = {"type": "wall", "heat_flux": 0.3}
@@ -54,13 +56,14 @@ def flow(sides, precision="double", *, scheme="ab2", pressure=None, turbulence=N
     )
 
 
+@KERNELS
 @pytest.mark.parametrize("scheme", ["ab2", "rk3"])
 @pytest.mark.parametrize("precision", ["single", "double"])
 @pytest.mark.parametrize("sides", [sides for sides in SIDES if sides != "rough"])
 def test_gpu_and_cpu_agree_to_the_bit(sides, precision, scheme):
     """Neither compiler contracts operations, so both do the same ones; only sums are ordered otherwise."""
     case = flow(sides, precision, scheme=scheme)
-    host, device = compute(case), compute(case, device=gpu())
+    host, device = compute(case), compute(case, device=one_gpu())
     for name in host.padded:
         np.testing.assert_array_equal(device[name], host[name], err_msg=name)
     for name, value in host.scalars.items():
@@ -68,6 +71,7 @@ def test_gpu_and_cpu_agree_to_the_bit(sides, precision, scheme):
             assert device.scalars[name] == pytest.approx(value, rel=1e-12), name
 
 
+@KERNELS
 @pytest.mark.parametrize("precision", ["single", "double"])
 @pytest.mark.parametrize("blocks", [(1, 1, 1), (1, 1, 2)])
 def test_what_is_recorded_beside_snapshots_has_the_bits_of_a_cpu(blocks, precision, tmp_path):
@@ -75,7 +79,7 @@ def test_what_is_recorded_beside_snapshots_has_the_bits_of_a_cpu(blocks, precisi
     tables = {**FOLLOWED, "statistics": {"every": {"steps": 1}}, "machine": {"precision": precision}}
     case = stirred(output={"precision": precision}, **tables)
     go(case, tmp_path / "host", blocks)
-    go(case, tmp_path / "device", blocks, device=gpu())
+    go(case, tmp_path / "device", blocks, device=one_gpu())
     for group in ("statistics", "three", "line", "across-z", "across-x"):
         host, device = (dataset(tmp_path / name / "fields.zarr", group).load() for name in ("host", "device"))
         xr.testing.assert_identical(device.drop_attrs(), host.drop_attrs())
@@ -128,15 +132,17 @@ def test_blocks_do_not_change_a_bit_of_spectra(blocks, precision, tmp_path):
         xr.testing.assert_identical(cut, one)
 
 
+@KERNELS
 @pytest.mark.parametrize("scheme", ["ab2", "rk3"])
 @pytest.mark.parametrize("precision", ["single", "double"])
 def test_scalars_on_gpus_have_the_bits_of_a_cpu(precision, scheme):
     case = mixed(scheme, precision)
-    host, device = compute(case), compute(case, (1, 1, 2), device=gpu())
+    host, device = compute(case), compute(case, (1, 1, 2), device=one_gpu())
     for name in ("u", "v", "w", "p", "T", "smoke", "dye"):
         np.testing.assert_array_equal(device[name], host[name], err_msg=name)
 
 
+@KERNELS
 @pytest.mark.parametrize("precision", ["single", "double"])
 @pytest.mark.parametrize("model", ["smagorinsky", "wale", "vreman"])
 def test_eddies_on_a_gpu_are_those_on_a_cpu(model, precision):
@@ -144,12 +150,13 @@ def test_eddies_on_a_gpu_are_those_on_a_cpu(model, precision):
     case = flow("rough", precision, turbulence={"model": model})
     host = compute(case)
     for blocks in ((1, 1, 1), (2, 1, 2)):
-        device = compute(case, blocks, device=gpu())
+        device = compute(case, blocks, device=one_gpu())
         for name in host.padded:
             np.testing.assert_array_equal(device[name], host[name], err_msg=name)
         assert device.scalars["eddy"] == host.scalars["eddy"]
 
 
+@KERNELS
 @pytest.mark.parametrize("blocks", [(1, 1, 1), (1, 1, 2)], ids=str)
 @pytest.mark.parametrize("pressure", [
     {"solver": "fft"}, {"solver": "multigrid", "tolerance": 1e-10},
@@ -157,7 +164,7 @@ def test_eddies_on_a_gpu_are_those_on_a_cpu(model, precision):
 ], ids=str)  # fmt: skip
 def test_solvers_find_on_a_gpu_what_they_find_on_a_cpu(pressure, blocks):
     case = flow("walls", pressure=pressure)
-    host, device = compute(case, blocks), compute(case, blocks, device=gpu())
+    host, device = compute(case, blocks), compute(case, blocks, device=one_gpu())
     for name in ("u", "v", "w", "T"):
         np.testing.assert_allclose(device[name], host[name], rtol=0, atol=1e-8, err_msg=name)
     assert device.scalars.get("rounds") == host.scalars.get("rounds")

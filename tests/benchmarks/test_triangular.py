@@ -9,7 +9,8 @@ from taskflow.benchmarks.artificial_compressibility import triangular
 from taskflow.benchmarks.artificial_compressibility.factors import Charts, Factors, KrylovSums
 from taskflow.benchmarks.artificial_compressibility.goals import of_sweeps, paper_seconds
 from taskflow.runtime.machine import run_threads
-from taskflow.runtime.machine.device import cpu, gpu
+from taskflow.runtime.machine.device import cpu
+from tests.runtime.machine.devices import DEVICES, one_gpu, opened
 
 BYTES = {
     ("assembly", "single"): 561, ("assembly", "double"): 1009,
@@ -47,7 +48,7 @@ def test_rows_of_two_sizes(give, here):
     assert "| solve, tiles | 2 x 9x8x5 | single | 4 x 4 x 4 |" in (here / "page.md").read_text()
 
 
-@pytest.mark.parametrize("device", [cpu, pytest.param(gpu, marks=pytest.mark.gpu)])
+@pytest.mark.parametrize("device", DEVICES)
 def test_plain_sums_are_those_of_numpy(device):
     sums = KrylovSums(Charts((5, 4, 3), 2))
 
@@ -59,13 +60,13 @@ def test_plain_sums_are_those_of_numpy(device):
         values = [shard.read(name, box) for box in sums.charts.boxes for name in ("p_new", "u_new", "v_new", "w_new")]
         return plain, values
 
-    ((plain, values),) = run_threads(sums.partition, job, device())
+    ((plain, values),) = run_threads(sums.partition, job, opened(device))
     weights = np.tile([2.5, 1, 1, 1], 2)
     wanted = sum(weight * np.sum(value**2) for weight, value in zip(weights, values, strict=True))
     assert plain == pytest.approx(wanted, rel=1e-13)
 
 
-@pytest.mark.gpu
+@pytest.mark.gpu(emulated=True)
 @pytest.mark.parametrize("precision", ["single", "double"])
 @pytest.mark.parametrize("ordering", ["tiles", "hyperplanes"])
 def test_solves_on_a_gpu_have_the_bits_of_a_cpu(ordering, precision):
@@ -77,7 +78,7 @@ def test_solves_on_a_gpu_have_the_bits_of_a_cpu(ordering, precision):
         shard.run(factors.model.precondition)
         return [shard.read(name, box) for box in factors.charts.boxes for name in ("p_z", "u_z", "v_z", "w_z")]
 
-    host, device = (run_threads(factors.partition, job, one)[0] for one in (cpu(1), gpu()))
+    host, device = (run_threads(factors.partition, job, one)[0] for one in (cpu(1), one_gpu()))
     np.testing.assert_array_equal(np.concatenate(device), np.concatenate(host))
 
 

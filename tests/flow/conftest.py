@@ -2,13 +2,13 @@
 
 import pytest
 
-from taskflow.runtime.machine.device import gpu
+from tests.runtime.machine.devices import DEVICES, opened
 
 
-@pytest.fixture(params=["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
+@pytest.fixture(params=DEVICES)
 def device(request: pytest.FixtureRequest) -> dict:
     """The device of `ByHand`, where it is not its own."""
-    return {"device": gpu()} if request.param == "gpu" else {}
+    return {} if request.param == "cpu" else {"device": opened(request.param)}
 
 
 @pytest.fixture(params=["f4", "f8"])

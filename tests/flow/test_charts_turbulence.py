@@ -33,13 +33,13 @@ from taskflow.flow.reference import turbulence as on_boxes
 from taskflow.flow.reference.artificial_compressibility import Discretisation
 from taskflow.flow.reference.implicit_compressibility import first_order, scalar_first_order
 from taskflow.flow.reference.shifted import Shifted
-from taskflow.runtime.machine.device import gpu
 from taskflow.runtime.regions import Box
 from taskflow.simulation.build.artificial_compressibility.domain import centres
 from tests.flow.byhand import ByHand
 from tests.flow.charts import LAYERS, Chart, distorted, lattice, march, norm, run
 from tests.flow.test_artificial_compressibility import BEGUN, HEAT, NEW, STATE, geometry, hand, numbers, variants
 from tests.flow.test_implicit_derivative import DIRECTION, EPS, OUT
+from tests.runtime.machine.devices import one_gpu
 
 VELOCITY, PRANDTL = ("u", "v", "w"), 0.4  # for which one over it is more than 2
 MODELS = {"smagorinsky": Smagorinsky(0.3, damped=False), "wale": Wale(0.6), "vreman": Vreman(0.1)}
@@ -376,7 +376,7 @@ def test_steps_with_eddies_are_of_second_order_in_time():
     assert np.log2(errors[0] / errors[1]) > 1.8
 
 
-@pytest.mark.gpu
+@pytest.mark.gpu(emulated=True)
 @pytest.mark.parametrize("kind", [ArtificialCompressibility, ImplicitCompressibility])
 def test_a_gpu_changes_no_bit(kind):
     """In steps of real time, with walls and what passes them."""
@@ -385,6 +385,6 @@ def test_a_gpu_changes_no_bit(kind):
     model = kind(**about, real=DualTime(1e-3, 20, 1.0), **solver)
     widths = {"filter_square": np.cbrt(chart.metrics[:, :, 9]) ** 2}
     initial = {name: 0.1 * q for name, q in started(chart).items()}
-    host, device = (run(model, chart, initial, [0.02, 0.05], constants=widths, device=on) for on in (None, gpu()))
+    host, device = (run(model, chart, initial, [0.02, 0.05], constants=widths, device=on) for on in (None, one_gpu()))
     for name in STATE:
         np.testing.assert_array_equal(device[-1][name], host[-1][name], err_msg=name)

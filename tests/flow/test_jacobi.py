@@ -20,9 +20,10 @@ from taskflow.flow.poisson import (
 from taskflow.flow.poisson.relaxation import jacobi, jacobi_twice
 from taskflow.flow.reference import Shifted, laplacian_with_walls
 from taskflow.runtime.machine import run_threads
-from taskflow.runtime.machine.device import cpu, gpu
+from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
 from taskflow.runtime.tasks import OwnedScalars, owned
+from tests.runtime.machine.devices import DEVICES, opened
 
 CELLS, LENGTHS = (12, 7, 10), (1.1, 0.8, 1.3)
 WALLS = [(True, True, True), (False, False, False), (True, False, True)]
@@ -172,9 +173,9 @@ def test_what_does_not_converge_is_an_error_with_its_history(most, taken):
     assert told[-1][0] == pytest.approx(residual(p, rhs, grid), rel=0.05)
 
 
-@pytest.fixture(params=["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
+@pytest.fixture(params=DEVICES)
 def device(request):
-    return gpu() if request.param == "gpu" else cpu(1)
+    return opened(request.param, 1)
 
 
 @pytest.mark.parametrize("sweeps", [1, 2, 5, 8])

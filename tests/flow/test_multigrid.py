@@ -11,8 +11,8 @@ from taskflow.errors import BadInput
 from taskflow.flow.poisson import NotConverged, Operator
 from taskflow.flow.poisson.multigrid import Cycle, Multigrid, RedBlack, WeightedJacobi
 from taskflow.flow.reference.multigrid import MultigridReference, laplacian
-from taskflow.runtime.machine.device import gpu
 from tests.flow.poisson import PERIODIC, WALLS, Domain, factor, on_blocks, one_cycle, solve, tolerance
+from tests.runtime.machine.devices import one_gpu
 
 MIXED = (("wall", "open"), ("periodic", "periodic"), ("open", "wall"))
 DOMAINS = [
@@ -101,7 +101,7 @@ def test_blocks_change_no_bit(domain, options, blocks):
     np.testing.assert_array_equal(cut, alone)
 
 
-@pytest.mark.gpu
+@pytest.mark.gpu(emulated=True)
 @pytest.mark.parametrize("blocks", [(1, 1, 1), (1, 1, 2)])
 @pytest.mark.parametrize("real", ["f4", "f8"])
 @pytest.mark.parametrize("domain", DOMAINS, ids=lambda domain: "x".join(map(str, domain.cells)))
@@ -111,12 +111,12 @@ def test_a_gpu_changes_no_bit(domain, real, blocks):
     cycle, rhs = domain.cycle(gathered=64), domain.noise()
     host, device = (
         cycled(domain, cycle, rhs, real=real),
-        cycled(domain, cycle, rhs, real=real, blocks=blocks, device=gpu()),
+        cycled(domain, cycle, rhs, real=real, blocks=blocks, device=one_gpu()),
     )
     np.testing.assert_array_equal(device, host)
 
 
-@pytest.mark.gpu
+@pytest.mark.gpu(emulated=True)
 @pytest.mark.parametrize("smoother", [RedBlack(), WeightedJacobi()], ids=["red-black", "jacobi"])
 @pytest.mark.parametrize("faces", [WALLS, PERIODIC, MIXED], ids=["walls", "periodic", "mixed"])
 @pytest.mark.parametrize("real", ["f4", "f8"])
@@ -126,7 +126,7 @@ def test_warps_away_from_faces_change_no_bit(real, faces, smoother):
     cycle, rhs = domain.cycle(gathered=64, smoother=smoother, before=2), domain.noise()
     host = cycled(domain, cycle, rhs, real=real)
     for blocks in ((1, 1, 1), (2, 1, 1)):
-        device = cycled(domain, cycle, rhs, real=real, blocks=blocks, device=gpu())
+        device = cycled(domain, cycle, rhs, real=real, blocks=blocks, device=one_gpu())
         np.testing.assert_array_equal(device, host)
 
 

@@ -24,6 +24,7 @@ from taskflow.simulation.memory import Needs
 from taskflow.simulation.particles import Clouds
 from taskflow.simulation.restart import changes
 from taskflow.simulation.schedule import Tick
+from tests.runtime.machine.devices import one_gpu
 from tests.runtime.machine.test_needs import Counting
 from tests.simulation.going_on import found, go
 from tests.simulation.test_restart import stirred
@@ -283,17 +284,15 @@ def test_what_is_recorded_for_them_is_proved():
     assert proof.templates > 0
 
 
-@pytest.mark.gpu
+@pytest.mark.gpu(emulated=True)
 @pytest.mark.parametrize("precision", ["single", "double"])
 @pytest.mark.parametrize("blocks", [(1, 1, 1), (1, 1, 2)])
 def test_trajectories_on_a_gpu_have_the_bits_of_a_cpu(blocks, precision, tmp_path, monkeypatch):
-    from taskflow.runtime.machine.device import gpu
-
     monkeypatch.setattr("taskflow.simulation.particles.MANY", 1)
     monkeypatch.setattr("taskflow.simulation.particles.OFTEN", 3)
     tables = {"machine": {"precision": precision}}
     go(case(DYE, PLUME, SAND, **tables), tmp_path / "host")
-    go(case(DYE, PLUME, SAND, **tables), tmp_path / "device", blocks, device=gpu())
+    go(case(DYE, PLUME, SAND, **tables), tmp_path / "device", blocks, device=one_gpu())
     same(tmp_path / "device", tmp_path / "host")
 
 

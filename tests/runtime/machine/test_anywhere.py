@@ -7,10 +7,11 @@ import pytest
 
 from taskflow.errors import BadInput
 from taskflow.runtime.machine import Mapper, run_threads
-from taskflow.runtime.machine.device import cpu, gpu
+from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.proof import Hardware, prove
 from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region, region
 from taskflow.runtime.tasks import Foreign, Read, ReadWrite, Write, anywhere, moved, task
+from tests.runtime.machine.devices import DEVICES, opened
 
 CELLS, POINTS = (5, 4, 6), 9
 LOOK = """
@@ -48,7 +49,7 @@ def cut(shape, ghost=1):
     return Partition(blocks.region, shape, beside=(rows,)), passes
 
 
-@pytest.mark.parametrize("device", ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
+@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("blocks", [(1, 1, 1), (1, 1, 2), (2, 2, 1)])
 def test_points_read_what_is_around_them_wherever_they_are(blocks, device):
     partition, passes = cut(blocks)
@@ -63,7 +64,7 @@ def test_points_read_what_is_around_them_wherever_they_are(blocks, device):
         shard.run(passes)
         return places, shard.read("total").ravel()
 
-    for places, found in run_threads(partition, job, gpu() if device == "gpu" else cpu(1), Mapper("none")):
+    for places, found in run_threads(partition, job, opened(device, 1), Mapper("none")):
         x, y, z = places.T
         nx, ny, nz = CELLS
         before, behind = (values[(z + n) % nz, (y + n) % ny, (x + n) % nx] + 2 for n in (-1, 1))

@@ -6,10 +6,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from taskflow.runtime.machine.device import cpu, gpu
 from taskflow.runtime.machine.kernel import Layout, compiled
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Read, Write, star, task
+from tests.runtime.machine.devices import DEVICES, opened
 
 TEXT = """
 #define UZ 32
@@ -36,9 +36,9 @@ TASK balance(Range range, In q, Out sum, Out plane) {
 GHOST = 2
 
 
-@pytest.fixture(params=["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
+@pytest.fixture(params=DEVICES)
 def device(request: pytest.FixtureRequest):
-    return gpu() if request.param == "gpu" else cpu(2)
+    return opened(request.param)
 
 
 @task(kernel=TEXT.replace("AXES", "3"))

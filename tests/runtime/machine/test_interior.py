@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from taskflow.runtime.machine.device import cpu, gpu
 from taskflow.runtime.machine.kernel import Layout, compiled
 from taskflow.runtime.machine.kernel.call import ENOUGH, cuda_shape
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Read, ReadWrite, Reduce, Write, offsets, task
+from tests.runtime.machine.devices import DEVICES, opened
 
 TEXT = """
 #define UZ {column}
@@ -33,9 +33,9 @@ TASK add(Range range, InOut p, In q) {{
 """
 
 
-@pytest.fixture(params=["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
+@pytest.fixture(params=DEVICES)
 def device(request: pytest.FixtureRequest):
-    return gpu() if request.param == "gpu" else cpu(2)
+    return opened(request.param)
 
 
 @pytest.mark.slow

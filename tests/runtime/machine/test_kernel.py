@@ -51,6 +51,7 @@ from taskflow.runtime.tasks import (
     offsets,
     task,
 )  # fmt: skip
+from tests.runtime.machine.devices import DEVICES, opened
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -94,9 +95,9 @@ TASK smooth(Range range, In p, Out q, Partial top) {
 """
 
 
-@pytest.fixture(params=["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
+@pytest.fixture(params=DEVICES)
 def device(request: pytest.FixtureRequest):
-    return gpu() if request.param == "gpu" else cpu(2)
+    return opened(request.param)
 
 
 @pytest.fixture

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from taskflow.runtime.machine import run_threads
-from taskflow.runtime.machine.device import cpu, gpu
+from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.machine.kernel import KernelError, Layout, compiled
 from taskflow.runtime.regions import Box, Partition, region
 from taskflow.runtime.tasks import Read, ReadWrite, Reduce, Scalar, reduced, task
+from tests.runtime.machine.devices import DEVICES, opened
 
 TEXT = """
 #define UZ 8
@@ -59,9 +60,9 @@ def exact_in_python(q: Read, *, moments: Reduce["exact sum", 2], bound: Scalar) 
     moments.fold(q[...], q[...].astype("f8") ** 2, bound=(bound, bound**2))
 
 
-@pytest.fixture(params=["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
+@pytest.fixture(params=DEVICES)
 def device(request: pytest.FixtureRequest):
-    return gpu() if request.param == "gpu" else cpu(2)
+    return opened(request.param)
 
 
 @pytest.mark.parametrize("real", ["f4", "f8"])

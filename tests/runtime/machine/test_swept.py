@@ -5,9 +5,10 @@ import pytest
 
 from taskflow.errors import RunFailed
 from taskflow.runtime.machine import Mapper, run_threads
-from taskflow.runtime.machine.device import cpu, gpu
+from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.regions import ROTATIONS, Field, Partition, charted, divided
 from taskflow.runtime.tasks import Read, Sweep, Swept, task
+from tests.runtime.machine.devices import one_gpu
 
 from ..regions.turned import turned
 from .sweeping import SOLVE, backward, expected, program, solved, started
@@ -37,7 +38,7 @@ def test_threads_that_share_the_tiles_of_a_large_block_change_no_bit():
         np.testing.assert_array_equal(solved(cells, (1, 1, 1), "tiles", tile, threads), one)
 
 
-@pytest.mark.gpu
+@pytest.mark.gpu(emulated=True)
 @pytest.mark.parametrize("ordering", ORDERINGS)
 @pytest.mark.parametrize("changed", [False, True])
 def test_a_gpu_has_the_bits_of_a_cpu(ordering, changed):
@@ -45,7 +46,7 @@ def test_a_gpu_has_the_bits_of_a_cpu(ordering, changed):
     host = solved(cells, (1, 1, 1), ordering, tile)
     blocks = (1, 1, 1) if ordering in ("hyperplanes", "blocks") else (1, 2, 2)
     change = (lambda launch: launch.shuffled()) if changed else (lambda launch: launch)
-    np.testing.assert_array_equal(solved(cells, blocks, ordering, tile, device=gpu(), change=change), host)
+    np.testing.assert_array_equal(solved(cells, blocks, ordering, tile, device=one_gpu(), change=change), host)
 
 
 ATLASES = {

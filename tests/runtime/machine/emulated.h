@@ -1,0 +1,140 @@
+// What a text for GPUs uses of CUDA, for a host compiler. The thread blocks of a launch run one after the other; the threads of one
+// are fibers that change places where they wait for each other.
+#pragma GCC optimize("O1")
+#define GPU
+#include <math.h>
+#include <stdlib.h>
+#include <ucontext.h>
+
+#include <vector>
+
+#define __device__
+#define __global__
+#define __grid_constant__
+#define __shared__ static
+#define __forceinline__ inline __attribute__((always_inline))
+#define __launch_bounds__(...)
+
+namespace emulation {
+struct Three {
+  unsigned x, y, z;
+};
+struct Fiber {
+  ucontext_t context;
+  std::vector<char> stack = std::vector<char>(1 << 18);
+  Three index;
+  bool done;
+};
+struct Meeting {  // of some threads: how many have come, and how often all of them had
+  unsigned come = 0, times = 0;
+};
+static std::vector<Fiber> fibers;
+static ucontext_t scheduler;
+static unsigned current, alive;
+static Meeting block, lanes[1024];
+static unsigned long long slots[1024];
+static void (*kernel)(void**);
+static void** arguments;
+}  // namespace emulation
+static emulation::Three threadIdx, blockIdx, blockDim, gridDim;
+
+namespace emulation {
+inline void give_way() { swapcontext(&fibers[current].context, &scheduler); }
+inline void meet(Meeting& meeting, unsigned expected) {
+  const unsigned before = meeting.times;
+  if (++meeting.come == expected) {
+    meeting.come = 0, ++meeting.times;
+    return;
+  }
+  while (meeting.times == before) give_way();
+}
+inline void run_fiber() {
+  kernel(arguments);
+  fibers[current].done = true;
+  if (--alive && block.come == alive) block.come = 0, ++block.times;  // those that wait do so for threads that are there
+  give_way();
+}
+inline void run_block(unsigned threads, bool backward) {
+  alive = threads, block = {};
+  for (unsigned n = 0; n < threads; ++n) {
+    Fiber& fiber = fibers[n];
+    fiber.done = false, lanes[n] = {};
+    fiber.index = {n % blockDim.x, n / blockDim.x % blockDim.y, n / (blockDim.x * blockDim.y)};
+    getcontext(&fiber.context);
+    fiber.context.uc_stack.ss_sp = fiber.stack.data(), fiber.context.uc_stack.ss_size = fiber.stack.size();
+    makecontext(&fiber.context, run_fiber, 0);
+  }
+  while (alive) {
+    for (unsigned n = 0; n < threads; ++n) {
+      current = backward ? threads - 1 - n : n;
+      if (fibers[current].done) continue;
+      threadIdx = fibers[current].index;
+      swapcontext(&scheduler, &fibers[current].context);
+    }
+  }
+}
+// The lanes of a mask meet before they read what others have put down, and before that is written over.
+template <class Value>
+inline Value exchanged(unsigned mask, Value value, unsigned from) {
+  const unsigned warp = current / 32 * 32;
+  Meeting& meeting = lanes[warp + __builtin_ctz(mask)];
+  unsigned expected = 0;
+  for (unsigned n = 0; n < 32; ++n) expected += mask >> n & 1 && warp + n < fibers.size() && warp + n < blockDim.x * blockDim.y * blockDim.z;
+  __builtin_memcpy(&slots[current], &value, sizeof value);
+  meet(meeting, expected);
+  __builtin_memcpy(&value, &slots[warp + from], sizeof value);
+  meet(meeting, expected);
+  return value;
+}
+}  // namespace emulation
+
+inline void __syncthreads() { emulation::meet(emulation::block, emulation::alive); }
+template <class Value>
+inline Value __shfl_sync(unsigned mask, Value value, int lane) {
+  return emulation::exchanged(mask, value, lane);
+}
+template <class Value>
+inline Value __shfl_down_sync(unsigned mask, Value value, unsigned n) {
+  const unsigned lane = emulation::current % 32;
+  return emulation::exchanged(mask, value, lane + n < 32 ? lane + n : lane);
+}
+inline bool __all_sync(unsigned mask, bool here) {
+  bool all = true;
+  for (unsigned n = 0; n < 32; ++n)
+    if (mask >> n & 1) all &= emulation::exchanged(mask, here, n);
+  return all;
+}
+inline void __threadfence() {}
+inline void __threadfence_block() {}
+inline unsigned atomicAdd(unsigned* number, unsigned more) {
+  const unsigned before = *number;
+  *number += more;
+  return before;
+}
+template <class Value>
+inline Value __ldcg(const Value* from) {
+  return *from;
+}
+inline double __longlong_as_double(long long bits) {
+  double value;
+  __builtin_memcpy(&value, &bits, sizeof value);
+  return value;
+}
+inline double __fma_rn(double a, double b, double c) { return fma(a, b, c); }
+inline float __fmaf_rn(float a, float b, float c) { return fmaf(a, b, c); }
+inline double __dsqrt_rn(double a) { return sqrt(a); }
+template <class A>
+inline A min(A a, A b) { return b < a ? b : a; }
+template <class A>
+inline A max(A a, A b) { return a < b ? b : a; }
+
+extern "C" void emulate(void (*kernel)(void**), void** arguments, const unsigned* grid, const unsigned* threads) {
+  const unsigned count = threads[0] * threads[1] * threads[2];
+  if (emulation::fibers.size() < count) emulation::fibers.resize(count);
+  emulation::kernel = kernel, emulation::arguments = arguments;
+  gridDim = {grid[0], grid[1], grid[2]}, blockDim = {threads[0], threads[1], threads[2]};
+  for (unsigned n = 0; n < grid[0] * grid[1] * grid[2]; ++n) {
+    blockIdx = {n % grid[0], n / grid[0] % grid[1], n / (grid[0] * grid[1])};
+    emulation::run_block(count, n & 1);
+  }
+}
