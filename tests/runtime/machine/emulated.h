@@ -3,6 +3,7 @@
 #pragma GCC optimize("O1")
 #define GPU
 #include <math.h>
+#include <setjmp.h>
 #include <stdlib.h>
 #include <ucontext.h>
 
@@ -22,16 +23,16 @@ struct Three {
   unsigned x, y, z;
 };
 struct Fiber {
-  ucontext_t context;
+  jmp_buf place;  // where it goes on
   std::unique_ptr<char[]> stack{new char[STACK]};  // of which what is never touched takes no memory
   Three index;
-  bool done;
+  bool begun = false, done = false;
 };
 struct Meeting {  // of some threads: how many have come, and how often all of them had
   unsigned come = 0, times = 0;
 };
 static std::vector<Fiber> fibers;
-static ucontext_t scheduler;
+static jmp_buf scheduler;
 static unsigned current, alive;
 static Meeting block, lanes[1024];
 static unsigned long long slots[1024];
@@ -41,7 +42,9 @@ static void** arguments;
 static emulation::Three threadIdx, blockIdx, blockDim, gridDim;
 
 namespace emulation {
-inline void give_way() { swapcontext(&fibers[current].context, &scheduler); }
+inline void give_way() {
+  if (!_setjmp(fibers[current].place)) _longjmp(scheduler, 1);
+}
 inline void meet(Meeting& meeting, unsigned expected) {
   const unsigned before = meeting.times;
   if (++meeting.come == expected) {
@@ -50,28 +53,36 @@ inline void meet(Meeting& meeting, unsigned expected) {
   }
   while (meeting.times == before) give_way();
 }
-inline void run_fiber() {
-  kernel(arguments);
-  fibers[current].done = true;
-  if (--alive && block.come == alive) block.come = 0, ++block.times;  // those that wait do so for threads that are there
-  give_way();
+inline void run_fiber() {  // a thread of a block, then one of the next
+  for (;;) {
+    kernel(arguments);
+    fibers[current].done = true;
+    if (--alive && block.come == alive) block.come = 0, ++block.times;  // those that wait do so for threads that are there
+    give_way();
+  }
+}
+inline void resume(Fiber& fiber) {
+  if (_setjmp(scheduler)) return;
+  if (fiber.begun) _longjmp(fiber.place, 1);
+  fiber.begun = true;
+  ucontext_t context;
+  getcontext(&context);
+  context.uc_stack.ss_sp = fiber.stack.get(), context.uc_stack.ss_size = STACK;
+  makecontext(&context, run_fiber, 0);
+  setcontext(&context);
 }
 inline void run_block(unsigned threads, bool backward) {
   alive = threads, block = {};
   for (unsigned n = 0; n < threads; ++n) {
-    Fiber& fiber = fibers[n];
-    fiber.done = false, lanes[n] = {};
-    fiber.index = {n % blockDim.x, n / blockDim.x % blockDim.y, n / (blockDim.x * blockDim.y)};
-    getcontext(&fiber.context);
-    fiber.context.uc_stack.ss_sp = fiber.stack.get(), fiber.context.uc_stack.ss_size = STACK;
-    makecontext(&fiber.context, run_fiber, 0);
+    fibers[n].done = false, lanes[n] = {};
+    fibers[n].index = {n % blockDim.x, n / blockDim.x % blockDim.y, n / (blockDim.x * blockDim.y)};
   }
   while (alive) {
     for (unsigned n = 0; n < threads; ++n) {
       current = backward ? threads - 1 - n : n;
       if (fibers[current].done) continue;
       threadIdx = fibers[current].index;
-      swapcontext(&scheduler, &fibers[current].context);
+      resume(fibers[current]);
     }
   }
 }
