@@ -132,13 +132,28 @@ class Execution:
         elif kind == "reduce" and isinstance(nodes[0], AllReduce):
             self._reduce(block, turn, text, trace, operation, nodes[0])
         elif kind == "compute" and isinstance(nodes[0], Compute):
-            self._compute(timeline.step(block, turn, text, timeline.enqueue(block, lane), "compute"), nodes[0])
+            self._computes(block, turn, text, lane, nodes)
         elif kind in ("compute", "copy", "pack", "unpack"):
             step = timeline.step(block, turn, text, timeline.enqueue(block, lane), "move")
             for node in nodes:
                 self._copy(step, trace, operation, node)
         else:
             raise Broken(f"block {block}: {text}: no such operation")
+
+    def _computes(self, block: int, turn: int, text: str, lane: int | None, nodes: Sequence[Node]) -> None:
+        """Point tasks of one operation, all of them between its begin and its end: they must not interfere. What pieces
+        of one launch reduce is folded in their order.
+        """
+        begin = self._timeline.enqueue(block, lane)
+        end = begin if len(nodes) == 1 else self._timeline.enqueue(block, lane)
+        for number, node in enumerate(nodes):
+            if not isinstance(node, Compute):
+                raise Broken(f"block {block}: {text}: no such operation")
+            step = self._timeline.step(block, turn, text, begin, "compute", end)
+            self._compute(step, node)
+            if number and node.launch is nodes[0].launch:
+                for name, _ in node.launch.reductions.values():
+                    del step.writes[block, "scalar", name]
 
     def _compute(self, step: Step, node: Compute) -> None:
         step.node = node

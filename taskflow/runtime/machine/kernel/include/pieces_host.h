@@ -1,0 +1,36 @@
+// Lists of pieces on a CPU: one call does a task on many boxes, each with the arguments that a call of its own would have.
+// Where there are many, each is a thread's, which does all of it; few large ones are shared by the threads, one after the other.
+
+// What a call does of a piece: all of it, or the cells alone, or what is folded of them in the end, in the order of the pieces.
+enum Doing { ALL, CELLS, FOLDS };
+static thread_local Doing doing = ALL;
+
+constexpr Index FOR_EACH = 4;  // pieces for each thread, so that all have about the same to do
+
+// f(n) for pieces of begins[n + 1] - begins[n] cells
+template <class F>
+FN void visit_pieces(const Index* begins, int count, int threads, bool folds, F f) {
+  Index largest = 0;
+  for (int n = 0; n < count; ++n) largest = begins[n + 1] - begins[n] > largest ? begins[n + 1] - begins[n] : largest;
+  const Index total = begins[count];
+  const bool each = threads > 1 && total >= SERIAL && (largest < SERIAL || FOR_EACH * threads * largest <= total);
+#ifdef _OPENMP
+  if (each) {
+#pragma omp parallel num_threads(threads)
+    {
+      const Index many = omp_get_num_threads(), me = omp_get_thread_num();
+      doing = CELLS;
+      for (int n = 0; n < count; ++n) {
+        const Index middle = (begins[n] + begins[n + 1]) / 2 * many;
+        if (middle >= total * me && middle < total * (me + 1)) f(n);
+      }
+      doing = ALL;
+    }
+    doing = FOLDS;
+    for (int n = 0; folds && n < count; ++n) f(n);
+    doing = ALL;
+    return;
+  }
+#endif
+  for (int n = 0; n < count; ++n) f(n);
+}

@@ -1,0 +1,107 @@
+"""Tables of lists on a GPU: the arguments of every piece, and on which piece each thread block works.
+
+Structs are laid out as C does, with the members that texts of lists have (see `texts`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+
+from taskflow.runtime.machine.device import Array, Device
+from taskflow.runtime.machine.kernel.call import PARTIAL, RANGE, STRIDED, SWEEP, Value
+from taskflow.runtime.machine.kernel.parameters import SCALARS, parameters
+from taskflow.runtime.machine.kernel.text import struct_dtype
+from taskflow.runtime.regions import Triple
+from taskflow.runtime.tasks import Sweep, Task
+
+# structs Range and Partial of cell.h in a text of lists, and PlacedBlock of pieces_cuda.h
+PLACED_RANGE = np.dtype(
+    [(name, RANGE[name]) for name in RANGE.names or ()] + [(name, np.uintc, 3) for name in ("block", "blocks")],
+    align=True,
+)
+PLACED_PARTIAL = np.dtype(
+    [(name, PARTIAL[name]) for name in PARTIAL.names or ()]
+    + [(name, np.uint64) for name in ("values", "finished")]
+    + [(name, np.uintc) for name in ("piece", "pieces", "block", "blocks")],
+    align=True,
+)
+PLACED_BLOCK = np.dtype([(name, np.uintc) for name in ("x", "y", "z", "piece")])
+STRIDES = re.compile(r"Foreign|\w+(Values|Private)\w*<")  # fields that are more than an address
+
+
+@cache
+def piece_dtype(task: Task, real: np.dtype) -> np.dtype:
+    """The memory of a piece: its range, and its arguments `of_0`, `of_1` and so on."""
+    arguments = [(f"of_{n}", *_member(task, real, kind, name)) for n, (kind, name) in enumerate(parameters(task))]
+    return np.dtype([("range", PLACED_RANGE, ()), *arguments], align=True)
+
+
+def _member(task: Task, real: np.dtype, kind: str, name: str) -> tuple[np.dtype, tuple[int, ...]]:
+    """The type of an argument, and how many there are of it."""
+    if name in task.fields:
+        return STRIDED if STRIDES.match(kind) else np.dtype(np.uint64), ()
+    if name in task.constants:
+        constant = task.constants[name]
+        if constant in SCALARS:
+            return real if SCALARS[constant] == "real" else np.dtype(np.intc), ()
+        return SWEEP if issubclass(constant, Sweep) else struct_dtype(constant, real), ()
+    many = (len(task.numbers[name].of(name)),) if name in task.numbers else ()
+    return (PLACED_PARTIAL, many or (1,)) if "Partial" in kind else (np.dtype(np.uint64), many)
+
+
+def table(
+    task: Task, real: np.dtype, device: Device, pieces: Sequence[Sequence[Value]], grids: Sequence[Triple]
+) -> tuple[Array, list[Array]]:
+    """The table of pieces with such arguments and so many thread blocks, and the memory in which they are folded."""
+    memory, rows = list[Array](), np.zeros(len(pieces), piece_dtype(task, real))
+    for row, values, grid in zip(rows, pieces, grids, strict=True):
+        for name in RANGE.names or ():
+            row["range"][name] = values[0][name]
+        row["range"]["blocks"] = grid
+        for n, value in enumerate(values[1:]):
+            target, argument = row.dtype[f"of_{n}"], value
+            if target.base == PLACED_PARTIAL:
+                for name in PARTIAL.names or ():
+                    row[f"of_{n}"][name] = value[name]
+                continue
+            if target == np.uint64 and value.dtype == STRIDED:
+                argument = value["field"]
+            row[f"of_{n}"] = argument
+    for name in rows.dtype.names or ():
+        if rows.dtype[name].base == PLACED_PARTIAL:
+            memory += _folded(device, rows[name])
+    return uploaded(device, rows), memory
+
+
+def _folded(device: Device, partials: np.ndarray) -> list[Array]:
+    """Complete the partials [piece, number] of a parameter: what pieces have comes behind what was before the first."""
+    pieces, numbers = partials.shape
+    values, finished = device.allocate((numbers, pieces), "f8"), device.allocate((1,), "u4")
+    partials["values"] = device.pointer(values) + values.strides[0] * np.arange(numbers, dtype=np.uint64)
+    partials["before"], partials["finished"] = partials["before"][0], device.pointer(finished)
+    partials["piece"], partials["pieces"] = np.arange(pieces)[:, None], pieces
+    return [values, finished]
+
+
+def blocks_of(grids: Sequence[Triple]) -> np.ndarray:
+    """The place of every thread block, piece after piece."""
+    every = []
+    for n, (x, y, z) in enumerate(grids):
+        blocks = np.zeros((z, y, x), PLACED_BLOCK)
+        blocks["z"], blocks["y"], blocks["x"] = np.indices(blocks.shape)
+        blocks["piece"] = n
+        every.append(blocks.ravel())
+    return np.concatenate(every)
+
+
+def uploaded(device: Device, rows: np.ndarray) -> Array:
+    """The bytes of rows on the device."""
+    plain = np.ascontiguousarray(rows).view(np.uint8).reshape(-1)
+    array = device.allocate(plain.shape, "u1")
+    array[...] = device.xp.asarray(plain)
+    device.synchronize()  # kernels on other streams read it
+    return array
