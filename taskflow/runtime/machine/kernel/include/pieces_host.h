@@ -7,30 +7,39 @@ static thread_local Doing doing = ALL;
 
 constexpr Index FOR_EACH = 4;  // pieces for each thread, so that all have about the same to do
 
-// f(n) for pieces of begins[n + 1] - begins[n] cells
+// f(n) for all pieces, of begins[n + 1] - begins[n] cells: threads take pieces next to each other, with the same number of cells.
+template <class F>
+FN void share_pieces(const Index* begins, int count, int threads, F f) {
+  const Index total = begins[count];
+#ifdef _OPENMP
+#pragma omp parallel num_threads(threads) if (threads > 1 && total >= SERIAL)
+  {
+    const Index many = omp_get_num_threads(), me = omp_get_thread_num();
+    for (int n = 0; n < count; ++n) {
+      const Index middle = (begins[n] + begins[n + 1]) / 2 * many;
+      if (middle >= total * me && middle < total * (me + 1)) f(n);
+    }
+  }
+#else
+  for (int n = 0; n < count; ++n) f(n);
+#endif
+}
+
 template <class F>
 FN void visit_pieces(const Index* begins, int count, int threads, bool folds, F f) {
   Index largest = 0;
   for (int n = 0; n < count; ++n) largest = begins[n + 1] - begins[n] > largest ? begins[n + 1] - begins[n] : largest;
-  const Index total = begins[count];
-  const bool each = threads > 1 && total >= SERIAL && (largest < SERIAL || FOR_EACH * threads * largest <= total);
-#ifdef _OPENMP
-  if (each) {
-#pragma omp parallel num_threads(threads)
-    {
-      const Index many = omp_get_num_threads(), me = omp_get_thread_num();
-      doing = CELLS;
-      for (int n = 0; n < count; ++n) {
-        const Index middle = (begins[n] + begins[n + 1]) / 2 * many;
-        if (middle >= total * me && middle < total * (me + 1)) f(n);
-      }
-      doing = ALL;
-    }
-    doing = FOLDS;
-    for (int n = 0; folds && n < count; ++n) f(n);
-    doing = ALL;
+  const bool each = begins[count] >= SERIAL && (largest < SERIAL || FOR_EACH * threads * largest <= begins[count]);
+  if (threads == 1 || !each) {
+    for (int n = 0; n < count; ++n) f(n);
     return;
   }
-#endif
-  for (int n = 0; n < count; ++n) f(n);
+  share_pieces(begins, count, threads, [=](int n) {
+    doing = CELLS;
+    f(n);
+    doing = ALL;
+  });
+  doing = FOLDS;
+  for (int n = 0; folds && n < count; ++n) f(n);
+  doing = ALL;
 }
