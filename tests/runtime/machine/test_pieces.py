@@ -1,0 +1,146 @@
+"""Lists of pieces: what a block of many charts does in one launch has the bits of launches one after the other."""
+
+import random
+
+import numpy as np
+import pytest
+
+from taskflow.runtime.machine import Mapper, run_threads
+from taskflow.runtime.machine.device import cpu, gpu
+from taskflow.runtime.machine.kernel.texts import listable
+from taskflow.runtime.machine.shard import Limits
+from taskflow.runtime.machine.trace import binding, gather
+from taskflow.runtime.regions import ROTATIONS, Field, charted
+from taskflow.runtime.tasks import Read, ReadWrite, Reduce, Scalar, Write, task
+
+from ..regions.turned import cut, pieces, turned
+from . import test_stored as stored
+
+TEXT = """
+TASK spread(Range range, In p, InValues<3> v, Out q, In64 more, real by) {
+  STRIDES(range)
+  for_cells(range, CELL(c) { q[c] = by * (p[c] + p[c - X] * p[c + Z]) + v(c, 1, 0, 1, 0) + real(*more); });
+}
+TASK fill(Range range, Out p, real by) { for_cells(range, CELL(c) { p[c] = by; }); }
+TASK total(Range range, In p, Partial sum) { reduce_cells(range, sum, SUM, CELL(c) { return double(p[c]); }); }
+TASK largest(Range range, InOut p, PartialOf<2> most) {
+  max_cells(range, most.of, CELL(c) { return p[c]; }, BETWEEN(c, low, p_c, high) { return Maxima<2>{{p_c, -p_c}}; });
+}
+TASK moments(Range range, In p, ExactPartial<2> sums) {
+  exact_sum_cells(range, sums, 10.0, CELL(c) { return Sums<2>{{double(p[c]), double(p[c]) * p[c]}}; });
+}
+"""
+
+
+@task(kernel=TEXT)
+def spread(p: Read[1], v: Read[1] * 3, q: Write, *, more: Scalar, by: float): ...
+
+
+@task(kernel=TEXT)
+def fill(p: Write, *, by: float): ...
+
+
+@task(kernel=TEXT)
+def total(p: Read, *, sum: Reduce["sum"]): ...
+
+
+@task(kernel=TEXT)
+def largest(p: ReadWrite, *, most: Reduce["max", 2]): ...
+
+
+@task(kernel=TEXT)
+def moments(p: Read, *, sums: Reduce["exact sum", 2]): ...
+
+
+CELLS, AT = (45, 13, 12), ((4, 8, 12, 29), (8,), (5,))
+
+
+@pytest.fixture(scope="module")
+def space():
+    number = random.Random(3)
+    rotations = [number.choice(ROTATIONS) for _ in cut(CELLS, AT)]
+    atlas, _ = turned(CELLS, AT, rotations, (True, False, False))
+    return charted(atlas, [Field("p"), Field("v", values=3), Field("q"), Field("r"), *stored.fields("f4")[1:]])
+
+
+def program(space):
+    """One launch over all charts, launches that differ by field and number, what is stored in other ways, and sums."""
+    beyond = [box for chart in space.own for box in chart[1:]]
+
+    def steps(f):
+        for n, box in enumerate(beyond):
+            yield fill(f.p if n % 2 else f.q, over=box, by=0.1 * n)
+        for n, chart in enumerate(space.charts):
+            yield spread(f.p, f.v, f.r if n % 3 else f.q, over=chart, more="a" if n % 2 else "b", by=1.0 + n)
+        yield stored.factorise(f.p, f.f, f.d, f.e, over=space.charts)
+        yield stored.apply(f.f, f.d, f.e, f.q, over=space.charts)
+        yield total(f.q, over=space.charts, sum="total")
+        yield largest(f.q, over=space.charts, most="most")
+        yield moments(f.r, over=space.charts, sums="sums")
+
+    return steps
+
+
+def results(space, device, blocks=1, mapper=None, cuts=None):
+    """The cells of all fields and all numbers after two passes; and how many launches each took."""
+    partition = pieces(space, blocks, cuts)
+
+    def job(shard):
+        noise = np.random.default_rng(shard.block)
+        for name in ("p", "v", "q", "r"):
+            for piece in partition.pieces_of(shard.block):
+                box = partition.memory[piece]
+                shard.write({name: 1 + noise.random(partition.fields[name].shape(box))}, box)
+        for _ in range(2):
+            shard.run(program(space), a=0.25, b=0.5)
+        values = [shard.read(name, box) for name in ("p", "q", "r", "f", "e") for box in partition.cells_of(shard.block)]
+        trace = shard.traces[-1]
+        computing = [trace.graph.nodes[each.nodes[0]] for each in trace.operations if each.kind == "compute"]
+        return values, dict(shard.scalars), sum(node.launch.task.kernel is not None for node in computing)
+
+    return run_threads(partition, job, device, mapper or Mapper("none"), Limits(message=30))
+
+
+@pytest.fixture
+def apart(monkeypatch):
+    """How to have pieces done by launches of their own."""
+
+    def change():
+        for module in (gather, binding):
+            monkeypatch.setattr(module, "listed", lambda *_, **__: False)
+
+    return change
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("threads", "blocks", "overlap", "debug"), [(1, 1, "none", False), (3, 1, "none", True), (2, 2, "comm", False)]
+)
+def test_lists_have_the_bits_of_launches_one_after_the_other(space, apart, threads, blocks, overlap, debug):
+    mapper = Mapper(overlap, debug=debug)
+    listed = results(space, cpu(threads), blocks, mapper)
+    apart()
+    agree(listed, results(space, cpu(threads), blocks, mapper))
+
+
+@pytest.mark.gpu
+def test_lists_on_a_gpu_have_the_bits_of_launches_one_after_the_other(space, apart):
+    listed = results(space, gpu(0))
+    apart()
+    agree(listed, results(space, gpu(0)))
+
+
+def agree(listed, alone):
+    for (values, scalars, launches), (expected, numbers, many) in zip(listed, alone, strict=True):
+        assert scalars == numbers
+        for one, other in zip(values, expected, strict=True):
+            np.testing.assert_array_equal(one, other)
+        assert 3 * launches < many
+
+
+def test_a_text_that_asks_for_its_thread_block_is_left_alone():
+    @task(kernel="TASK raw(Range range, Out p) { if (GPU && blockIdx.x == 0) p[0] = 1; }")
+    def raw(p: Write): ...
+
+    assert listable(spread, np.dtype("f8"))
+    assert not listable(raw, np.dtype("f8"))
