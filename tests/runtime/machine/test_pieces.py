@@ -88,9 +88,9 @@ def results(space, device, blocks=1, mapper=None, cuts=None):
     def job(shard):
         noise = np.random.default_rng(shard.block)
         for name in ("p", "v", "q", "r"):
-            for piece in partition.pieces_of(shard.block):
-                box = partition.memory[piece]
-                shard.write({name: 1 + noise.random(partition.fields[name].shape(box))}, box)
+            boxes = [partition.memory[piece] for piece in partition.pieces_of(shard.block)]
+            values = [{name: 1 + noise.random(partition.fields[name].shape(box))} for box in boxes]
+            shard.write_parts([name], zip(boxes, values, strict=True))
         for _ in range(2):
             shard.run(program(space), a=0.25, b=0.5)
         values = [shard.read(name, box) for name in ("p", "q", "r", "f", "e") for box in partition.cells_of(shard.block)]

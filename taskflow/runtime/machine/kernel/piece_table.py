@@ -103,5 +103,5 @@ def uploaded(device: Device, rows: np.ndarray) -> Array:
     plain = np.ascontiguousarray(rows).view(np.uint8).reshape(-1)
     array = device.allocate(plain.shape, "u1")
     array[...] = device.xp.asarray(plain)
-    device.synchronize()  # kernels on other streams read it
+    device.xp.cuda.get_current_stream().synchronize()  # other streams read it; all of them may be recording a graph
     return array
