@@ -11,7 +11,7 @@ from taskflow.runtime.machine.kernel.texts import listable
 from taskflow.runtime.machine.shard import Limits
 from taskflow.runtime.machine.trace import binding, gather
 from taskflow.runtime.regions import ROTATIONS, Field, charted
-from taskflow.runtime.tasks import Read, ReadWrite, Reduce, Scalar, Write, task
+from taskflow.runtime.tasks import Read, ReadWrite, Reduce, Scalar, TaskGraph, Write, task
 
 from ..regions.turned import cut, pieces, turned
 from . import test_stored as stored
@@ -52,7 +52,7 @@ def largest(p: ReadWrite, *, most: Reduce["max", 2]): ...
 def moments(p: Read, *, sums: Reduce["exact sum", 2]): ...
 
 
-CELLS, AT = (45, 13, 12), ((4, 8, 12, 29), (8,), (5,))
+CELLS, AT = (45, 16, 13), ((4, 8, 12, 29), (8,), (5,))  # more cells than one thread does alone
 
 
 @pytest.fixture(scope="module")
@@ -136,6 +136,16 @@ def agree(listed, alone):
         for one, other in zip(values, expected, strict=True):
             np.testing.assert_array_equal(one, other)
         assert 3 * launches < many
+
+
+def test_point_tasks_are_gathered_as_far_as_they_are_ready():
+    """Two rounds of a and b on two pieces: b of a piece waits for both a before, and a for both b."""
+    graph = TaskGraph([None] * 8, [set(), set(), {0, 1}, {0, 1}, {2, 3}, {2, 3}, {4, 5}, {4, 5}])
+    keys = ["a", "a", "b", None, "a", "a", "b", "b"]
+    assert gather.gathered(graph, [0, 1, 2, 3, 4, 5, 6, 7], keys) == [(0, 1), (2,), (3,), (4, 5), (6, 7)]
+    apart = [{0} if n == 3 else set() for n in range(4)]
+    assert gather.gathered(TaskGraph([None] * 4, apart), [0, 1, 2, 3], ["a", "b", "b", "a"]) == [(0,), (1, 2), (3,)]
+    assert gather.gathered(TaskGraph([None] * 4, [set()] * 4), [0, 1, 2, 3], "abba") == [(0, 3), (1, 2)]
 
 
 def test_a_text_that_asks_for_its_thread_block_is_left_alone():
