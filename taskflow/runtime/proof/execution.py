@@ -30,7 +30,7 @@ from taskflow.runtime.proof.cells import Cells, Packed, reads, writes
 from taskflow.runtime.proof.channels import Channels, Record
 from taskflow.runtime.proof.timeline import ONE, Broken, Hardware, Place, Step, StepTimeline
 from taskflow.runtime.regions import Copy, Partition
-from taskflow.runtime.tasks import AllReduce, Claim, Compute, Grant, Node, Receive, Refresh, Send
+from taskflow.runtime.tasks import AllReduce, Claim, Compute, Grant, Launch, Node, Receive, Refresh, Send
 
 
 @dataclass(frozen=True)
@@ -146,14 +146,15 @@ class Execution:
         """
         begin = self._timeline.enqueue(block, lane)
         end = begin if len(nodes) == 1 else self._timeline.enqueue(block, lane)
-        for number, node in enumerate(nodes):
+        begun = set[Launch]()
+        for node in nodes:
             if not isinstance(node, Compute):
                 raise Broken(f"block {block}: {text}: no such operation")
             step = self._timeline.step(block, turn, text, begin, "compute", end)
             self._compute(step, node)
-            if number and node.launch is nodes[0].launch:
-                for name, _ in node.launch.reductions.values():
-                    del step.writes[block, "scalar", name]
+            for name, _ in node.launch.reductions.values() if node.launch in begun else ():
+                del step.writes[block, "scalar", name]
+            begun.add(node.launch)
 
     def _compute(self, step: Step, node: Compute) -> None:
         step.node = node

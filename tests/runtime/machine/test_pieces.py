@@ -22,7 +22,7 @@ TASK spread(Range range, In p, InValues<3> v, Out q, In64 more, real by) {
   for_cells(range, CELL(c) { q[c] = by * (p[c] + p[c - X] * p[c + Z]) + v(c, 1, 0, 1, 0) + real(*more); });
 }
 TASK fill(Range range, Out p, real by) { for_cells(range, CELL(c) { p[c] = by; }); }
-TASK total(Range range, In p, Partial sum) { reduce_cells(range, sum, SUM, CELL(c) { return double(p[c]); }); }
+TASK total(Range range, In p, Partial whole) { reduce_cells(range, whole, SUM, CELL(c) { return double(p[c]); }); }
 TASK largest(Range range, InOut p, PartialOf<2> most) {
   max_cells(range, most.of, CELL(c) { return p[c]; }, BETWEEN(c, low, p_c, high) { return Maxima<2>{{p_c, -p_c}}; });
 }
@@ -41,7 +41,7 @@ def fill(p: Write, *, by: float): ...
 
 
 @task(kernel=TEXT)
-def total(p: Read, *, sum: Reduce["sum"]): ...
+def total(p: Read, *, whole: Reduce["sum"]): ...
 
 
 @task(kernel=TEXT)
@@ -74,7 +74,7 @@ def program(space):
             yield spread(f.p, f.v, f.r if n % 3 else f.q, over=chart, more="a" if n % 2 else "b", by=1.0 + n)
         yield stored.factorise(f.p, f.f, f.d, f.e, over=space.charts)
         yield stored.apply(f.f, f.d, f.e, f.q, over=space.charts)
-        yield total(f.q, over=space.charts, sum="total")
+        yield total(f.q, over=space.charts, whole="total")
         yield largest(f.q, over=space.charts, most="most")
         yield moments(f.r, over=space.charts, sums="sums")
 
@@ -93,7 +93,8 @@ def results(space, device, blocks=1, mapper=None, cuts=None):
             shard.write_parts([name], zip(boxes, values, strict=True))
         for _ in range(2):
             shard.run(program(space), a=0.25, b=0.5)
-        values = [shard.read(name, box) for name in ("p", "q", "r", "f", "e") for box in partition.cells_of(shard.block)]
+        mine = partition.cells_of(shard.block)
+        values = [shard.read(name, box) for name in ("p", "q", "r", "f", "e") for box in mine]
         trace = shard.traces[-1]
         computing = [trace.graph.nodes[each.nodes[0]] for each in trace.operations if each.kind == "compute"]
         return values, dict(shard.scalars), sum(node.launch.task.kernel is not None for node in computing)

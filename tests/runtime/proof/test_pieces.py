@@ -19,13 +19,17 @@ def lists(monkeypatch):
 
 @pytest.mark.parametrize(
     ("blocks", "cuts", "way"),
-    [(1, None, ("cpu", "buffers")), (2, {0: (1, 2, 1)}, ("full", "direct")), (2, None, ("comm", "buffers"))],
+    [
+        (1, None, ("cpu", "buffers")),
+        pytest.param(2, {0: (1, 2, 1)}, ("full", "direct"), marks=pytest.mark.slow),
+        pytest.param(2, None, ("comm", "buffers"), marks=pytest.mark.slow),
+    ],
 )
 def test_programs_with_lists_are_proved(blocks, cuts, way):
     check(four(), blocks, cuts, way)
 
 
-@pytest.mark.parametrize("way", [("cpu", "buffers"), ("none", "direct")])
+@pytest.mark.parametrize("way", [("cpu", "buffers"), pytest.param(("none", "direct"), marks=pytest.mark.slow)])
 def test_lists_of_what_depends_on_each_other_are_found(monkeypatch, way):
     partition = pieces(on(four()), 1)
     assert not faults(partition, way)

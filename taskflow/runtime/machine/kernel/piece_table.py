@@ -6,8 +6,10 @@ Structs are laid out as C does, with the members that texts of lists have (see `
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Sequence
 from functools import cache
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -31,6 +33,9 @@ PLACED_PARTIAL = np.dtype(
 )
 PLACED_BLOCK = np.dtype([(name, np.uintc) for name in ("x", "y", "z", "piece")])
 STRIDES = re.compile(r"Foreign|\w+(Values|Private)\w*<")  # fields that are more than an address
+
+_lock = threading.Lock()
+_tables: WeakKeyDictionary[Device, dict[tuple[Triple, ...], Array]] = WeakKeyDictionary()
 
 
 @cache
@@ -59,22 +64,25 @@ def table(
     """The table of pieces with such arguments and so many thread blocks, and the memory in which they are folded."""
     memory, rows = list[Array](), np.zeros(len(pieces), piece_dtype(task, real))
     for row, values, grid in zip(rows, pieces, grids, strict=True):
-        for name in RANGE.names or ():
-            row["range"][name] = values[0][name]
+        spread, *arguments = map(np.asarray, values)
+        _fill(row["range"], spread)
         row["range"]["blocks"] = grid
-        for n, value in enumerate(values[1:]):
-            target, argument = row.dtype[f"of_{n}"], value
-            if target.base == PLACED_PARTIAL:
-                for name in PARTIAL.names or ():
-                    row[f"of_{n}"][name] = value[name]
-                continue
-            if target == np.uint64 and value.dtype == STRIDED:
-                argument = value["field"]
-            row[f"of_{n}"] = argument
+        for n, argument in enumerate(arguments):
+            kind = row.dtype[f"of_{n}"]
+            if kind.base == PLACED_PARTIAL:
+                _fill(row[f"of_{n}"], argument)
+            else:  # of a struct of an address the first member
+                row[f"of_{n}"] = argument["field"] if kind == np.uint64 and argument.dtype == STRIDED else argument
     for name in rows.dtype.names or ():
         if rows.dtype[name].base == PLACED_PARTIAL:
             memory += _folded(device, rows[name])
     return uploaded(device, rows), memory
+
+
+def _fill(target: np.ndarray, source: np.ndarray) -> None:
+    """Copy the members that two structs share."""
+    for name in source.dtype.names or ():
+        target[name] = source[name]
 
 
 def _folded(device: Device, partials: np.ndarray) -> list[Array]:
@@ -87,15 +95,21 @@ def _folded(device: Device, partials: np.ndarray) -> list[Array]:
     return [values, finished]
 
 
-def blocks_of(grids: Sequence[Triple]) -> np.ndarray:
-    """The place of every thread block, piece after piece."""
-    every = []
-    for n, (x, y, z) in enumerate(grids):
-        blocks = np.zeros((z, y, x), PLACED_BLOCK)
-        blocks["z"], blocks["y"], blocks["x"] = np.indices(blocks.shape)
-        blocks["piece"] = n
-        every.append(blocks.ravel())
-    return np.concatenate(every)
+def thread_blocks(device: Device, grids: tuple[Triple, ...]) -> Array:
+    """The table of all thread blocks, piece after piece: made once for all lists of such grids."""
+    with _lock:
+        tables = _tables.setdefault(device, {})
+        if grids not in tables:
+            tables[grids] = uploaded(device, np.concatenate([_places(n, grid) for n, grid in enumerate(grids)]))
+        return tables[grids]
+
+
+def _places(piece: int, grid: Triple) -> np.ndarray:
+    """The places of the thread blocks of a piece."""
+    blocks = np.zeros(grid[::-1], PLACED_BLOCK)
+    blocks["z"], blocks["y"], blocks["x"] = np.indices(blocks.shape)
+    blocks["piece"] = piece
+    return blocks.ravel()
 
 
 def uploaded(device: Device, rows: np.ndarray) -> Array:

@@ -6,6 +6,7 @@ Each piece keeps the arguments that a launch of its own would have: other fields
 from __future__ import annotations
 
 import ctypes
+import math
 from collections.abc import Callable, Sequence
 from itertools import accumulate, groupby
 
@@ -15,7 +16,7 @@ from taskflow.runtime.machine.device import Lane
 from taskflow.runtime.machine.kernel import compile_cuda, compile_host
 from taskflow.runtime.machine.kernel.call import address, cuda_call, cuda_shapes, pointers
 from taskflow.runtime.machine.kernel.kernel import Arguments, CudaKernel, Kernel, compile_together
-from taskflow.runtime.machine.kernel.piece_table import blocks_of, table, uploaded
+from taskflow.runtime.machine.kernel.piece_table import table, thread_blocks
 from taskflow.runtime.machine.kernel.text import defined
 from taskflow.runtime.machine.kernel.texts import cuda_text, text_for
 from taskflow.runtime.regions import Triple
@@ -73,10 +74,10 @@ def _host_call(kernel: Kernel, pieces: Sequence[Arguments]) -> Callable[[], None
 def _cuda_call(
     kernel: CudaKernel, pieces: Sequence[Arguments], grids: Sequence[Triple], threads: Triple, lane: Lane | None
 ) -> Callable[[], None]:
-    device, blocks = kernel.device, blocks_of(grids)
+    device, blocks = kernel.device, thread_blocks(kernel.device, tuple(grids))
     rows, memory = table(kernel.task, kernel.real, device, [piece.values for piece in pieces], grids)
-    memory += [rows, placed := uploaded(device, blocks)]
     module = compile_cuda.module(text_for(kernel.task, kernel.real, "gpu", True))
-    places = [address(device.pointer(array)) for array in (rows, placed)]
-    function, keep = module.get_function(f"{kernel.task.symbol}_pieces"), (memory, [piece.keep for piece in pieces])
-    return cuda_call(function, ((len(blocks), 1, 1), threads), places, lane, keep)
+    shape = (sum(map(math.prod, grids)), 1, 1), threads
+    places = [address(device.pointer(array)) for array in (rows, blocks)]
+    keep = memory, rows, blocks, [piece.keep for piece in pieces]
+    return cuda_call(module.get_function(f"{kernel.task.symbol}_pieces"), shape, places, lane, keep)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
+from typing import cast
 
 import numpy as np
 
 from taskflow.runtime.machine.kernel import listable
 from taskflow.runtime.regions import Partition
 from taskflow.runtime.tasks import Compute, Launch, Task, TaskGraph
+from taskflow.runtime.tasks.privilege import Precision
 from taskflow.runtime.tasks.reading import place
 
 Group = tuple[int, ...]
@@ -23,7 +25,8 @@ def text_of(launch: Launch, partition: Partition) -> tuple[Task, np.dtype]:
     usual = (dtypes[name] for name, each in fields.items() if each.precision is None and not each.foreign)
     real = next(usual, np.dtype(partition.fields[launch.own].dtype))
     own = ((name, dtype) for name, dtype in dtypes.items() if fields[name].precision == "any")
-    return launch.task.precise({name: dtype.str[1:] for name, dtype in own if dtype != real}), real
+    precisions = {name: cast(Precision, dtype.str[1:]) for name, dtype in own if dtype != real}
+    return launch.task.precise(precisions), real
 
 
 def listed(launch: Launch, partition: Partition, block: int, *, gpu: bool, debug: bool) -> bool:
@@ -36,12 +39,24 @@ def listed(launch: Launch, partition: Partition, block: int, *, gpu: bool, debug
     return (gpu or max(cells.volume for cells in mine) <= SLAB) and listable(*text_of(launch, partition))
 
 
-def list_key(node: Compute, *, gpu: bool, debug: bool) -> Hashable | None:
-    """A key that is equal for point tasks that one launch over a list can do; None where none can."""
-    launch = node.launch
-    if not listed(launch, node.partition, node.block, gpu=gpu, debug=debug):
-        return None
-    return node.part, launch if launch.task.reductions else text_of(launch, node.partition)
+def list_keys(graph: TaskGraph, lanes: Sequence[int], *, gpu: bool, debug: bool) -> list[Hashable | None]:
+    """Per node a key that is equal for point tasks that one launch over a list, on one of these lanes, can do; None for
+    those that none can.
+    """
+
+    known: dict[Launch, Hashable | None] = {}
+
+    def text(node: Compute) -> Hashable | None:
+        launch = node.launch
+        if launch not in known:
+            does = listed(launch, node.partition, node.block, gpu=gpu, debug=debug)
+            alike = launch if launch.task.reductions else text_of(launch, node.partition)
+            known[launch] = alike if does else None
+        return known[launch]
+
+    texts = (text(node) if isinstance(node, Compute) else None for node in graph.nodes)
+    parts = (getattr(node, "part", "") for node in graph.nodes)
+    return [key and (key, part, lane) for key, part, lane in zip(texts, parts, lanes, strict=True)]
 
 
 def gathered(graph: TaskGraph, order: Sequence[int], keys: Sequence[Hashable | None]) -> list[Group]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TypeGuard, cast
@@ -13,7 +13,7 @@ from taskflow.runtime.machine.direct.flags import Flag
 from taskflow.runtime.machine.mapper import Mapper
 from taskflow.runtime.machine.trace.binding import Binder
 from taskflow.runtime.machine.trace.deadlock import Rings, turns
-from taskflow.runtime.machine.trace.gather import Group, gathered, list_key
+from taskflow.runtime.machine.trace.gather import Group, gathered, list_keys
 from taskflow.runtime.machine.trace.operation import Kind, Listing, Operation
 from taskflow.runtime.machine.trace.transfer import Transfers
 from taskflow.runtime.machine.trace.wavefront import SlabStage, Wavefront
@@ -111,7 +111,7 @@ class _Pass:
         self.stages: list[tuple[int, SlabStage]] = []  # launches that can be done slab by slab
         self.list = self._listing()
         order = turns(self.graph, self.numbers, tracer.direct).order(tracer.priority)
-        self.listed = [self._key(n, node) for n, node in enumerate(self.graph.nodes)]
+        self.listed = list_keys(self.graph, self.numbers, gpu=self.lanes[0].asynchronous, debug=mapper.debug)
         self.groups = gathered(self.graph, order, self.listed)
         self.order = [n for group in self.groups for n in group]
         self.rings = Rings(self.graph, self.order, lambda message: not tracer.direct(message))
@@ -146,13 +146,6 @@ class _Pass:
                     self.list.add([send])
         self._flush(sends=True)
         return self.list.operations()
-
-    def _key(self, n: int, node: Node) -> Hashable | None:
-        """Equal for point tasks of one lane that can be one launch."""
-        if not isinstance(node, Compute):
-            return None
-        key = list_key(node, gpu=self.lanes[0].asynchronous, debug=self.tracer.mapper.debug)
-        return key and (key, self.numbers[n])
 
     def _list(self, group: Group) -> None:
         """Do point tasks by one launch, which waits for all that they wait for."""
