@@ -131,8 +131,9 @@ def test_sweeps_and_fields_in_a_precision_of_their_own_compile_for_gpus(precisio
 def test_lists_of_pieces_compile_for_gpus():
     """And the table of their arguments is laid out as the compiler does."""
     launch = sweeping.forward("a", "b", "x", over=Box.of((8, 8, 8)), sweep=sweeps("tiles", "up")[0])
-    tasks = test_pieces.spread, test_pieces.largest, test_pieces.moments, test_stored.apply.precise({"f": "f4", "d": "f4"})
-    assert [message for task in (*tasks, launch.task) if (message := messages(cuda_pieces(task, np.dtype("f8"))))] == []
+    stored = test_stored.apply.precise({"f": "f4", "d": "f4"})
+    tasks = test_pieces.spread, test_pieces.largest, test_pieces.moments, stored, launch.task
+    assert [message for task in tasks if (message := messages(cuda_pieces(task, np.dtype("f8"))))] == []
 
 
 def test_a_text_that_no_gpu_takes_is_told():
