@@ -7,13 +7,15 @@ import pytest
 
 from taskflow.runtime.machine import Mapper, run_threads
 from taskflow.runtime.machine.device import cpu, gpu
+from taskflow.runtime.machine.kernel import Layout, kernel_of, piece_table
 from taskflow.runtime.machine.kernel.texts import listable
 from taskflow.runtime.machine.shard import Limits
 from taskflow.runtime.machine.trace import binding, gather
-from taskflow.runtime.regions import ROTATIONS, Field, charted
-from taskflow.runtime.tasks import Read, ReadWrite, Reduce, Scalar, TaskGraph, Write, task
+from taskflow.runtime.regions import ROTATIONS, Box, Field, Partition, charted, divided
+from taskflow.runtime.tasks import PlacedSweep, Read, ReadWrite, Reduce, Scalar, TaskGraph, Write, sweeps, task
 
-from ..regions.turned import cut, pieces, turned
+from ..regions.turned import cut, turned
+from . import sweeping
 from . import test_stored as stored
 
 TEXT = """
@@ -54,6 +56,8 @@ def moments(p: Read, *, sums: Reduce["exact sum", 2]): ...
 
 CELLS, AT = (45, 16, 13), ((4, 8, 12, 29), (8,), (5,))  # more cells than one thread does alone
 
+TILE = (4, 4, 4)
+
 
 @pytest.fixture(scope="module")
 def space():
@@ -64,7 +68,7 @@ def space():
 
 
 def program(space):
-    """One launch over all charts, launches that differ by field and number, what is stored in other ways, and sums."""
+    """Launches over all charts, and those that differ by field and number; other ways to store, sweeps, sums."""
     beyond = [box for chart in space.own for box in chart[1:]]
 
     def steps(f):
@@ -74,6 +78,8 @@ def program(space):
             yield spread(f.p, f.v, f.r if n % 3 else f.q, over=chart, more="a" if n % 2 else "b", by=1.0 + n)
         yield stored.factorise(f.p, f.f, f.d, f.e, over=space.charts)
         yield stored.apply(f.f, f.d, f.e, f.q, over=space.charts)
+        for each in sweeps("tiles", "up", TILE):
+            yield sweeping.forward(f.p, f.q, f.r, over=space.charts, sweep=each)
         yield total(f.q, over=space.charts, whole="total")
         yield largest(f.q, over=space.charts, most="most")
         yield moments(f.r, over=space.charts, sums="sums")
@@ -81,9 +87,9 @@ def program(space):
     return steps
 
 
-def results(space, device, blocks=1, mapper=None, cuts=None):
+def results(space, device, blocks=1, mapper=None):
     """The cells of all fields and all numbers after two passes; and how many launches each took."""
-    partition = pieces(space, blocks, cuts)
+    partition = Partition(space, (1, 1, blocks), pieces=divided(space.atlas, blocks, None, TILE))
 
     def job(shard):
         noise = np.random.default_rng(shard.block)
@@ -147,6 +153,31 @@ def test_point_tasks_are_gathered_as_far_as_they_are_ready():
     apart = [{0} if n == 3 else set() for n in range(4)]
     assert gather.gathered(TaskGraph([None] * 4, apart), [0, 1, 2, 3], ["a", "b", "b", "a"]) == [(0,), (1, 2), (3,)]
     assert gather.gathered(TaskGraph([None] * 4, [set()] * 4), [0, 1, 2, 3], "abba") == [(0, 3), (1, 2)]
+
+
+def test_tables_hold_the_arguments_of_every_piece(monkeypatch):
+    """As a GPU gets them: a sweep, fields, and what is reduced, which is folded behind what was before the first."""
+    monkeypatch.setattr(piece_table, "uploaded", lambda device, rows: rows)
+    boxes, arrays = (Box.of((4, 3, 5)), Box((4, 3, 5), (6, 8, 7))), [np.zeros((10, 10, 10)) for _ in range(3)]
+    (sweep, _), layout, device = sweeps("tiles", "up", TILE), Layout((-1, -1, -1), (10, 10, 10)), cpu(1)
+    grids = [(1, 2, 3), (1, 2, 3)]
+    task = sweeping.forward("a", "b", "x", over=boxes[0], sweep=sweep).task
+    placed = [PlacedSweep(sweep, "up", box) for box in boxes]
+    kernel = kernel_of(task, "f8", device)
+    pieces = [kernel.arguments(box, layout, arrays, {"sweep": p}, {}) for box, p in zip(boxes, placed, strict=True)]
+    rows, _ = piece_table.table(task, np.dtype("f8"), device, [piece.values for piece in pieces], grids)
+    assert rows["range"]["lo"].tolist() == [[0, 0, 0], [4, 3, 5]]
+    assert rows["range"]["blocks"].tolist() == [[1, 2, 3]] * 2
+    assert rows["of_2"].tolist() == [arrays[2].ctypes.data + 8 * 111] * 2  # as if it began at the cell (0, 0, 0)
+    assert rows["of_3"]["first"].tolist() == [[0, 0, 0], [4, 3, 5]]
+    assert rows["of_3"]["tile"].tolist() == [[4, 4, 4]] * 2
+
+    kernel, found = kernel_of(moments, "f8", device), {name: np.zeros(1) for name in moments.reductions}
+    pieces = [kernel.arguments(box, layout, arrays[:1], {}, {}, found, further=True) for box in boxes]
+    rows, (values, _) = piece_table.table(moments, np.dtype("f8"), device, [p.values for p in pieces], grids)
+    assert rows["of_1"]["piece"].tolist() == [[0] * 6, [1] * 6]
+    assert (rows["of_1"]["values"] == values.ctypes.data + 16 * np.arange(6)).all()
+    assert (rows["of_1"]["before"] == rows["of_1"]["result"]).all()
 
 
 def test_a_text_that_asks_for_its_thread_block_is_left_alone():
