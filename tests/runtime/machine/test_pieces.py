@@ -78,8 +78,8 @@ def program(space):
             yield spread(f.p, f.v, f.r if n % 3 else f.q, over=chart, more="a" if n % 2 else "b", by=1.0 + n)
         yield stored.factorise(f.p, f.f, f.d, f.e, over=space.charts)
         yield stored.apply(f.f, f.d, f.e, f.q, over=space.charts)
-        for each in sweeps("tiles", "up", TILE):
-            yield sweeping.forward(f.p, f.q, f.r, over=space.charts, sweep=each)
+        for sweep in sweeps("tiles", "up", TILE):
+            yield sweeping.forward(f.p, f.q, f.r, over=space.charts, sweep=sweep)
         yield total(f.q, over=space.charts, whole="total")
         yield largest(f.q, over=space.charts, most="most")
         yield moments(f.r, over=space.charts, sums="sums")
@@ -102,7 +102,7 @@ def results(space, device, blocks=1, mapper=None):
         mine = partition.cells_of(shard.block)
         values = [shard.read(name, box) for name in ("p", "q", "r", "f", "e") for box in mine]
         trace = shard.traces[-1]
-        computing = [trace.graph.nodes[each.nodes[0]] for each in trace.operations if each.kind == "compute"]
+        computing = [trace.graph.nodes[op.nodes[0]] for op in trace.operations if op.kind == "compute"]
         return values, dict(shard.scalars), sum(node.launch.task.kernel is not None for node in computing)
 
     return run_threads(partition, job, device, mapper or Mapper("none"), Limits(message=30))
@@ -165,16 +165,16 @@ def test_tables_hold_the_arguments_of_every_piece(monkeypatch):
     placed = [PlacedSweep(sweep, "up", box) for box in boxes]
     kernel = kernel_of(task, "f8", device)
     pieces = [kernel.arguments(box, layout, arrays, {"sweep": p}, {}) for box, p in zip(boxes, placed, strict=True)]
-    rows, _ = piece_table.table(task, np.dtype("f8"), device, [piece.values for piece in pieces], grids)
+    rows, _ = piece_table.piece_rows(task, np.dtype("f8"), device, [piece.values for piece in pieces], grids)
     assert rows["range"]["lo"].tolist() == [[0, 0, 0], [4, 3, 5]]
     assert rows["range"]["blocks"].tolist() == [[1, 2, 3]] * 2
     assert rows["of_2"].tolist() == [arrays[2].ctypes.data + 8 * 111] * 2  # as if it began at the cell (0, 0, 0)
     assert rows["of_3"]["first"].tolist() == [[0, 0, 0], [4, 3, 5]]
     assert rows["of_3"]["tile"].tolist() == [[4, 4, 4]] * 2
 
-    kernel, found = kernel_of(moments, "f8", device), {name: np.zeros(1) for name in moments.reductions}
-    pieces = [kernel.arguments(box, layout, arrays[:1], {}, {}, found, further=True) for box in boxes]
-    rows, (values, _) = piece_table.table(moments, np.dtype("f8"), device, [p.values for p in pieces], grids)
+    kernel, numbers = kernel_of(moments, "f8", device), {name: np.zeros(1) for name in moments.reductions}
+    pieces = [kernel.arguments(box, layout, arrays[:1], {}, {}, numbers, further=True) for box in boxes]
+    rows, (values, _) = piece_table.piece_rows(moments, np.dtype("f8"), device, [p.values for p in pieces], grids)
     assert rows["of_1"]["piece"].tolist() == [[0] * 6, [1] * 6]
     assert (rows["of_1"]["values"] == values.ctypes.data + 16 * np.arange(6)).all()
     assert (rows["of_1"]["before"] == rows["of_1"]["result"]).all()

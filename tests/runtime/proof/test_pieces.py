@@ -39,8 +39,7 @@ def test_lists_of_what_depends_on_each_other_are_found(monkeypatch, way):
 
     monkeypatch.setattr(tracer, "gathered", careless)
     monkeypatch.setattr(Rounds, "__call__", twice)
-    found = faults(partition, way)
-    assert any(re.search("are not ordered", fault) for fault in found)
+    assert any(re.search("are not ordered", fault) for fault in faults(partition, way))
 
 
 def twice(self, f):

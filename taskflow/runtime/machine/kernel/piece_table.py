@@ -58,7 +58,7 @@ def _member(task: Task, real: np.dtype, kind: str, name: str) -> tuple[np.dtype,
     return (PLACED_PARTIAL, many or (1,)) if "Partial" in kind else (np.dtype(np.uint64), many)
 
 
-def table(
+def piece_rows(
     task: Task, real: np.dtype, device: Device, pieces: Sequence[Sequence[Value]], grids: Sequence[Triple]
 ) -> tuple[Array, list[Array]]:
     """The table of pieces with such arguments and so many thread blocks, and the memory in which they are folded."""

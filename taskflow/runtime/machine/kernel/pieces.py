@@ -16,7 +16,7 @@ from taskflow.runtime.machine.device import Lane
 from taskflow.runtime.machine.kernel import compile_cuda, compile_host
 from taskflow.runtime.machine.kernel.call import address, cuda_call, cuda_shapes, pointers
 from taskflow.runtime.machine.kernel.kernel import Arguments, CudaKernel, Kernel, compile_together
-from taskflow.runtime.machine.kernel.piece_table import table, thread_blocks
+from taskflow.runtime.machine.kernel.piece_table import piece_rows, thread_blocks
 from taskflow.runtime.machine.kernel.text import defined
 from taskflow.runtime.machine.kernel.texts import cuda_text, text_for
 from taskflow.runtime.regions import Triple
@@ -38,10 +38,10 @@ def bind_pieces(kernel: Kernel, listed: Sequence[Arguments], lane: Lane | None) 
         numbers = list(run)
         grids = [shapes[n][0] for n in numbers]
         calls.append(_cuda_call(kernel, [pieces[n] for n in numbers], grids, threads, lane))
-    return calls[0] if len(calls) == 1 else lambda: _each(calls)
+    return calls[0] if len(calls) == 1 else lambda: _in_turn(calls)
 
 
-def _each(calls: Sequence[Callable[[], None]]) -> None:
+def _in_turn(calls: Sequence[Callable[[], None]]) -> None:
     for call in calls:
         call()
 
@@ -59,14 +59,14 @@ def _shapes(kernel: CudaKernel, pieces: Sequence[Arguments]) -> tuple[list[Tripl
 def _host_call(kernel: Kernel, pieces: Sequence[Arguments]) -> Callable[[], None]:
     library = compile_host.library(text_for(kernel.task, kernel.real, "cpu", True))
     blocks = [pointers(piece.values) for piece in pieces]
-    every = (ctypes.c_void_p * len(blocks))(*map(ctypes.addressof, blocks))
+    table = (ctypes.c_void_p * len(blocks))(*map(ctypes.addressof, blocks))
     begins = np.array([0, *accumulate(piece.box.volume for piece in pieces)], np.int64)
     function = library[f"call_{kernel.task.symbol}_pieces"]
     function.restype, function.argtypes = None, [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_int]
     count, threads, cells = len(pieces), kernel.device.threads, begins.ctypes.data
 
     def call(_: object = (pieces, blocks, begins)) -> None:
-        function(every, cells, count, threads)
+        function(table, cells, count, threads)
 
     return call
 
@@ -75,7 +75,7 @@ def _cuda_call(
     kernel: CudaKernel, pieces: Sequence[Arguments], grids: Sequence[Triple], threads: Triple, lane: Lane | None
 ) -> Callable[[], None]:
     device, blocks = kernel.device, thread_blocks(kernel.device, tuple(grids))
-    rows, memory = table(kernel.task, kernel.real, device, [piece.values for piece in pieces], grids)
+    rows, memory = piece_rows(kernel.task, kernel.real, device, [piece.values for piece in pieces], grids)
     module = compile_cuda.module(text_for(kernel.task, kernel.real, "gpu", True))
     shape = (sum(map(math.prod, grids)), 1, 1), threads
     places = [address(device.pointer(array)) for array in (rows, blocks)]

@@ -7,6 +7,7 @@ CPU one call goes through the blocks of arguments that calls of their own would 
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 import numpy as np
@@ -17,7 +18,7 @@ from taskflow.runtime.machine.kernel.piece_table import piece_dtype
 from taskflow.runtime.machine.kernel.text import INCLUDE, complete, defined
 from taskflow.runtime.tasks import Task
 
-LISTED, BLOCK = "#define LISTED\n", "blockIdx"
+LISTED, BLOCK = "#define LISTED\n", re.compile("blockIdx|gridDim")
 
 
 def text_for(task: Task, real: np.dtype, kind: str, listed: bool) -> str:
@@ -49,7 +50,8 @@ def listable(task: Task, real: np.dtype) -> bool:
     if task.kernel is None or task.library is not None or task.whole:
         return False
     text = complete(task, real, "FN", alone=True)
-    return not defined(text, "OVERLAP", 0) and text.count(BLOCK) == (INCLUDE / "visit_cuda.h").read_text().count(BLOCK)
+    headers = (INCLUDE / "visit_cuda.h").read_text(encoding="utf-8")
+    return not defined(text, "OVERLAP", 0) and len(BLOCK.findall(text)) == len(BLOCK.findall(headers))
 
 
 @cache
@@ -71,11 +73,12 @@ def cuda_pieces(task: Task, real: np.dtype) -> str:
     taken = "".join(f", {_taken(kind, f'piece.of_{n}')}" for n, kind in enumerate(kinds))
     return (
         f"{LISTED}{complete(task, real, 'FN', alone=True)}"
-        f"struct Piece {{\n  Range range;\n{members}}};\n"
-        f'static_assert(sizeof(Piece) == {piece_dtype(task, real).itemsize}, "layout");\n'
-        f"KERNEL {task.symbol}_pieces(const Piece* __restrict__ pieces, const PlacedBlock* __restrict__ blocks) {{\n"
+        f"struct PieceArguments {{\n  Range range;\n{members}}};\n"
+        f'static_assert(sizeof(PieceArguments) == {piece_dtype(task, real).itemsize}, "layout");\n'
+        f"KERNEL {task.symbol}_pieces(const PieceArguments* __restrict__ pieces,"
+        " const PlacedBlock* __restrict__ blocks) {\n"
         "  const PlacedBlock block = blocks[blockIdx.x];\n"
-        "  const Piece& piece = pieces[block.piece];\n"
+        "  const PieceArguments& piece = pieces[block.piece];\n"
         "  const Range range = placed(piece.range, block);\n"
         f"  {task.symbol}(range{taken});\n}}\n"
     )

@@ -22,7 +22,7 @@ def text_of(launch: Launch, partition: Partition) -> tuple[Task, np.dtype]:
     """The task of a launch as it is compiled for the fields of a partition, and its precision."""
     fields = launch.task.fields
     dtypes = {name: np.dtype(partition.fields[field].dtype) for name, field in zip(fields, launch.fields, strict=True)}
-    usual = (dtypes[name] for name, each in fields.items() if each.precision is None and not each.foreign)
+    usual = (dtypes[name] for name, way in fields.items() if way.precision is None and not way.foreign)
     real = next(usual, np.dtype(partition.fields[launch.own].dtype))
     own = ((name, dtype) for name, dtype in dtypes.items() if fields[name].precision == "any")
     precisions = {name: cast(Precision, dtype.str[1:]) for name, dtype in own if dtype != real}

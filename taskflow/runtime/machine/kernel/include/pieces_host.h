@@ -1,5 +1,5 @@
 // Lists of pieces on a CPU: one call does a task on many boxes, each with the arguments that a call of its own would have.
-// Where there are many, each is a thread's, which does all of it; few large ones are shared by the threads, one after the other.
+// Many are dealt out to the threads, each to one that does all of it; few large ones are shared by all threads, one after the other.
 
 // What a call does of a piece: all of it, or the cells alone, or what is folded of them in the end, in the order of the pieces.
 enum Doing { ALL, CELLS, FOLDS };
@@ -29,8 +29,8 @@ template <class F>
 FN void visit_pieces(const Index* begins, int count, int threads, bool folds, F f) {
   Index largest = 0;
   for (int n = 0; n < count; ++n) largest = begins[n + 1] - begins[n] > largest ? begins[n + 1] - begins[n] : largest;
-  const bool each = begins[count] >= SERIAL && (largest < SERIAL || FOR_EACH * threads * largest <= begins[count]);
-  if (threads == 1 || !each) {
+  const bool apart = begins[count] >= SERIAL && (largest < SERIAL || FOR_EACH * threads * largest <= begins[count]);
+  if (threads == 1 || !apart) {
     for (int n = 0; n < count; ++n) f(n);
     return;
   }
