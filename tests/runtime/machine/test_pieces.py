@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from taskflow.runtime.machine import Mapper, run_threads
-from taskflow.runtime.machine.device import cpu, gpu
+from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.machine.kernel import Layout, kernel_of, piece_table
 from taskflow.runtime.machine.kernel.texts import listable
 from taskflow.runtime.machine.shard import Limits
@@ -17,6 +17,7 @@ from taskflow.runtime.tasks import PlacedSweep, Read, ReadWrite, Reduce, Scalar,
 from ..regions.turned import cut, turned
 from . import sweeping
 from . import test_stored as stored
+from .devices import one_gpu
 
 TEXT = """
 TASK spread(Range range, In p, InValues<3> v, Out q, In64 more, real by) {
@@ -130,11 +131,13 @@ def test_lists_have_the_bits_of_launches_one_after_the_other(space, apart, threa
     agree(listed, results(space, cpu(threads), blocks, mapper))
 
 
-@pytest.mark.gpu
+@pytest.mark.gpu(emulated=True)
+@pytest.mark.timeout(600)
 def test_lists_on_a_gpu_have_the_bits_of_launches_one_after_the_other(space, apart):
-    listed = results(space, gpu(0))
+    device = one_gpu()
+    listed = results(space, device)
     apart()
-    agree(listed, results(space, gpu(0)))
+    agree(listed, results(space, device))
 
 
 def agree(listed, alone):

@@ -32,7 +32,7 @@ from taskflow.runtime.machine.kernel.call import (
 from taskflow.runtime.machine.kernel.layout import Layout
 from taskflow.runtime.machine.kernel.march import march
 from taskflow.runtime.machine.kernel.text import defined, explained, packed
-from taskflow.runtime.machine.kernel.texts import cuda_text, text_for, text_with_thunk
+from taskflow.runtime.machine.kernel.texts import cuda_text, symbol, text_for, text_with_thunk
 from taskflow.runtime.regions import Box, Triple
 from taskflow.runtime.tasks import PlacedSweep, Task
 
@@ -226,9 +226,15 @@ class CudaKernel(Kernel):
         return defined(text, "BX", BX), defined(text, "BY", BY)
 
     def _call(self, arguments: Arguments, lane: Lane | None) -> Callable[[], None]:
-        function = compile_cuda.module(cuda_text(self.task, self.real)).get_function(self.task.symbol)
-        shape = self.shape(arguments.box, arguments.tile)
-        return cuda_call(function, shape, arguments.values, lane, arguments.keep)
+        return self.launch(self.shape(arguments.box, arguments.tile), arguments.values, lane, arguments.keep)
+
+    def launch(
+        self, shape: tuple[Triple, Triple], values: Sequence[Value], lane: Lane | None, keep: object, *,
+        listed: bool = False,
+    ) -> Callable[[], None]:  # fmt: skip
+        """A launch of so many blocks and threads per block, of one box, or over a list."""
+        module = compile_cuda.module(text_for(self.task, self.real, "gpu", listed))
+        return cuda_call(module.get_function(symbol(self.task, listed)), shape, values, lane, keep)
 
 
 def compiled(task: Task, real: np.dtype | str, device: Device) -> Kernel:

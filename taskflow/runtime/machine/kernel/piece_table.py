@@ -117,5 +117,6 @@ def uploaded(device: Device, rows: np.ndarray) -> Array:
     plain = np.ascontiguousarray(rows).view(np.uint8).reshape(-1)
     array = device.allocate(plain.shape, "u1")
     array[...] = device.xp.asarray(plain)
-    device.xp.cuda.get_current_stream().synchronize()  # other streams read it; all of them may be recording a graph
+    if device.kind == "gpu":
+        device.xp.cuda.get_current_stream().synchronize()  # other streams read it, and one may be recording a graph
     return array

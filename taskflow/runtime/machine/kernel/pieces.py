@@ -13,12 +13,12 @@ from itertools import accumulate, groupby
 import numpy as np
 
 from taskflow.runtime.machine.device import Lane
-from taskflow.runtime.machine.kernel import compile_cuda, compile_host
-from taskflow.runtime.machine.kernel.call import address, cuda_call, cuda_shapes, pointers
+from taskflow.runtime.machine.kernel import compile_host
+from taskflow.runtime.machine.kernel.call import address, cuda_shapes, pointers
 from taskflow.runtime.machine.kernel.kernel import Arguments, CudaKernel, Kernel, compile_together
 from taskflow.runtime.machine.kernel.piece_table import piece_rows, thread_blocks
 from taskflow.runtime.machine.kernel.text import defined
-from taskflow.runtime.machine.kernel.texts import cuda_text, text_for
+from taskflow.runtime.machine.kernel.texts import cuda_text, symbol, text_for
 from taskflow.runtime.regions import Triple
 from taskflow.runtime.tasks import PlacedSweep
 
@@ -61,7 +61,7 @@ def _host_call(kernel: Kernel, pieces: Sequence[Arguments]) -> Callable[[], None
     blocks = [pointers(piece.values) for piece in pieces]
     table = (ctypes.c_void_p * len(blocks))(*map(ctypes.addressof, blocks))
     begins = np.array([0, *accumulate(piece.box.volume for piece in pieces)], np.int64)
-    function = library[f"call_{kernel.task.symbol}_pieces"]
+    function = library[f"call_{symbol(kernel.task, True)}"]
     function.restype, function.argtypes = None, [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_int]
     count, threads, cells = len(pieces), kernel.device.threads, begins.ctypes.data
 
@@ -76,8 +76,7 @@ def _cuda_call(
 ) -> Callable[[], None]:
     device, blocks = kernel.device, thread_blocks(kernel.device, tuple(grids))
     rows, memory = piece_rows(kernel.task, kernel.real, device, [piece.values for piece in pieces], grids)
-    module = compile_cuda.module(text_for(kernel.task, kernel.real, "gpu", True))
     shape = (sum(map(math.prod, grids)), 1, 1), threads
     places = [address(device.pointer(array)) for array in (rows, blocks)]
     keep = memory, rows, blocks, [piece.keep for piece in pieces]
-    return cuda_call(module.get_function(f"{kernel.task.symbol}_pieces"), shape, places, lane, keep)
+    return kernel.launch(shape, places, lane, keep, listed=True)

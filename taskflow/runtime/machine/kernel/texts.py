@@ -28,6 +28,11 @@ def text_for(task: Task, real: np.dtype, kind: str, listed: bool) -> str:
     return cuda_pieces(task, real) if listed else cuda_text(task, real)
 
 
+def symbol(task: Task, listed: bool) -> str:
+    """The name of the function for one box, or for lists."""
+    return f"{task.symbol}_pieces" if listed else task.symbol
+
+
 @cache
 def text_with_thunk(task: Task, real: np.dtype) -> str:
     """Make the text for the host compiler: that of the task without its siblings, of which a program often uses one or
@@ -60,7 +65,7 @@ def host_pieces(task: Task, real: np.dtype) -> str:
     folds = "true" if task.reductions else "false"
     return (
         f"{LISTED}{text_with_thunk(task, real)}"
-        f'extern "C" void call_{task.symbol}_pieces(void*** blocks, const Index* begins, int count, int threads) {{\n'
+        f'extern "C" void call_{symbol(task, True)}(void*** blocks, const Index* begins, int count, int threads) {{\n'
         f"  visit_pieces(begins, count, threads, {folds}, [=](int n) {{ call_{task.symbol}(blocks[n]); }});\n}}\n"
     )
 
@@ -75,7 +80,7 @@ def cuda_pieces(task: Task, real: np.dtype) -> str:
         f"{LISTED}{complete(task, real, 'FN', alone=True)}"
         f"struct PieceArguments {{\n  Range range;\n{members}}};\n"
         f'static_assert(sizeof(PieceArguments) == {piece_dtype(task, real).itemsize}, "layout");\n'
-        f"KERNEL {task.symbol}_pieces(const PieceArguments* __restrict__ pieces,"
+        f"KERNEL {symbol(task, True)}(const PieceArguments* __restrict__ pieces,"
         " const PlacedBlock* __restrict__ blocks) {\n"
         "  const PlacedBlock block = blocks[blockIdx.x];\n"
         "  const PieceArguments& piece = pieces[block.piece];\n"
