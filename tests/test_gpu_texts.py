@@ -13,13 +13,13 @@ from cuda.bindings import nvrtc
 
 import taskflow as tf
 from taskflow.runtime.machine.kernel.compile_cuda import OPTIONS
-from taskflow.runtime.machine.kernel.kernel import cuda_text
+from taskflow.runtime.machine.kernel.texts import cuda_pieces, cuda_text, listable
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Derive, Launch, Part, Roles, Stretch, plan, sweeps
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.memory import Needs
 from tests.flow.test_field_force import SOURCE, windy
-from tests.runtime.machine import sweeping, test_stored
+from tests.runtime.machine import sweeping, test_pieces, test_stored
 from tests.simulation.on_charts import CYLINDER, LID, TURNED, case, changed
 from tests.simulation.test_charts_real_time import WARM
 from tests.simulation.test_timed import MOVING, moved
@@ -60,7 +60,9 @@ def texts_of(case: tf.Case) -> set[str]:
     sim = Simulation(case, (1, 1, 1), device="gpu")
     parts = Roles.of(tuple(sim.partition.fields))
     tasks = {launch.task for program in Needs(sim, [], "gpu").then for launch in launches(plan(program, parts)[0])}
-    return {cuda_text(task, np.dtype(sim.dtype)) for task in tasks if task.kernel is not None}
+    real = np.dtype(sim.dtype)
+    lists = {cuda_pieces(task, real) for task in tasks if sim.partition.pieces and listable(task, real)}
+    return lists | {cuda_text(task, real) for task in tasks if task.kernel is not None}
 
 
 @pytest.mark.parametrize(("path", "precision"), [
@@ -124,6 +126,14 @@ def test_sweeps_and_fields_in_a_precision_of_their_own_compile_for_gpus(precisio
     stored = test_stored.apply.precise({"f": "f4", "d": "f4", "e": "f4"})
     for task in (launch.task, launch.shuffled().task, sweeping.backward, test_stored.factorise, stored):
         assert messages(cuda_text(task, np.dtype(precision))) == "", task.name
+
+
+def test_lists_of_pieces_compile_for_gpus():
+    """And the table of their arguments is laid out as the compiler does."""
+    launch = sweeping.forward("a", "b", "x", over=Box.of((8, 8, 8)), sweep=sweeps("tiles", "up")[0])
+    stored = test_stored.apply.precise({"f": "f4", "d": "f4"})
+    tasks = test_pieces.spread, test_pieces.largest, test_pieces.moments, stored, launch.task
+    assert [message for task in tasks if (message := messages(cuda_pieces(task, np.dtype("f8"))))] == []
 
 
 def test_a_text_that_no_gpu_takes_is_told():

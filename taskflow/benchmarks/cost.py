@@ -21,9 +21,11 @@ import numpy as np
 from taskflow.errors import BadInput
 from taskflow.runtime.machine.device import Lane, cpu
 from taskflow.runtime.machine.kernel import KernelError, compile_host
-from taskflow.runtime.machine.kernel.call import Value, host_call
-from taskflow.runtime.machine.kernel.kernel import HostKernel, Layout, Tile, side_by_side, text_with_thunk
+from taskflow.runtime.machine.kernel.call import host_call
+from taskflow.runtime.machine.kernel.kernel import Arguments, HostKernel, side_by_side
+from taskflow.runtime.machine.kernel.layout import Layout
 from taskflow.runtime.machine.kernel.text import explained
+from taskflow.runtime.machine.kernel.texts import text_with_thunk
 from taskflow.runtime.regions import Box, Partition, hull, triple
 from taskflow.runtime.tasks import Launch, PlacedSweep, Privilege, Program, Roles, Task, plan, visited
 from taskflow.runtime.tasks.reading import Way, reading
@@ -133,10 +135,8 @@ class _Counting(HostKernel):
     def __init__(self, task: Task) -> None:
         super().__init__(task, REAL, cpu(1))
 
-    def _call(
-        self, box: Box, values: list[Value], lane: Lane | None, keep: object, tile: Tile
-    ) -> Callable[[], None]:
-        return host_call(_library(self.task), self.task.symbol, values, keep)
+    def _call(self, arguments: Arguments, lane: Lane | None) -> Callable[[], None]:
+        return host_call(_library(self.task), self.task.symbol, arguments.values, arguments.keep)
 
 
 @cache

@@ -22,6 +22,7 @@ class Instances:
     """
 
     def __init__(self, partition: Partition, block: int, device: Device) -> None:
+        self.partition, self.block = partition, block
         self.fields, self._homes = partition.fields, partition.homes
         pieces = {name: home.pieces_of(block) for name, home in partition.homes.items()}
         self.first = {name: numbers[0] for name, numbers in pieces.items()}

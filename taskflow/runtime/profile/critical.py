@@ -40,6 +40,9 @@ def path_of(graphs: Sequence[Sequence[Vertex]], passes: Sequence[Replay]) -> lis
         for span in p.spans:
             for n in span.nodes:
                 spans[b, n].append(span)
+            if span.kind == "compute":  # done at once
+                for n in span.nodes:
+                    waits[b, n] -= {(b, m) for m in span.nodes}
     done = {place: max(span.end for span in spans_of) for place, spans_of in spans.items()}
     reached: dict[VertexKey, int] = {}
     work: dict[VertexKey, int] = {}

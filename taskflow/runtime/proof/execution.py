@@ -30,7 +30,7 @@ from taskflow.runtime.proof.cells import Cells, Packed, reads, writes
 from taskflow.runtime.proof.channels import Channels, Record
 from taskflow.runtime.proof.timeline import ONE, Broken, Hardware, Place, Step, StepTimeline
 from taskflow.runtime.regions import Copy, Partition
-from taskflow.runtime.tasks import AllReduce, Claim, Compute, Grant, Node, Receive, Refresh, Send
+from taskflow.runtime.tasks import AllReduce, Claim, Compute, Grant, Launch, Node, Receive, Refresh, Send
 
 
 @dataclass(frozen=True)
@@ -132,13 +132,29 @@ class Execution:
         elif kind == "reduce" and isinstance(nodes[0], AllReduce):
             self._reduce(block, turn, text, trace, operation, nodes[0])
         elif kind == "compute" and isinstance(nodes[0], Compute):
-            self._compute(timeline.step(block, turn, text, timeline.enqueue(block, lane), "compute"), nodes[0])
+            self._computes(block, turn, text, lane, nodes)
         elif kind in ("compute", "copy", "pack", "unpack"):
             step = timeline.step(block, turn, text, timeline.enqueue(block, lane), "move")
             for node in nodes:
                 self._copy(step, trace, operation, node)
         else:
             raise Broken(f"block {block}: {text}: no such operation")
+
+    def _computes(self, block: int, turn: int, text: str, lane: int | None, nodes: Sequence[Node]) -> None:
+        """Point tasks of one operation, all of them between its begin and its end: they must not interfere. What pieces
+        of one launch reduce is folded in their order.
+        """
+        begin = self._timeline.enqueue(block, lane)
+        end = begin if len(nodes) == 1 else self._timeline.enqueue(block, lane)
+        begun = set[Launch]()
+        for node in nodes:
+            if not isinstance(node, Compute):
+                raise Broken(f"block {block}: {text}: no such operation")
+            step = self._timeline.step(block, turn, text, begin, "compute", end)
+            self._compute(step, node)
+            for name, _ in node.launch.reductions.values() if node.launch in begun else ():
+                del step.writes[block, "scalar", name]
+            begun.add(node.launch)
 
     def _compute(self, step: Step, node: Compute) -> None:
         step.node = node

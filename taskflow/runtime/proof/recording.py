@@ -91,6 +91,9 @@ class _Paper:
     def compute(self, node: Compute, lane: Lane) -> Call:
         return _nothing
 
+    def compute_all(self, nodes: Sequence[Compute], lane: Lane) -> Call:
+        return _nothing
+
 
 class _Near:
     """Stands for the neighbourhood, and for the exchange of each trace."""

@@ -98,17 +98,23 @@ class Atlas:
             for chart, fed in shells
         )
 
+    @cached_property
+    def grown(self) -> tuple[Box, ...]:
+        """The charts with their ghost cells."""
+        return tuple(chart.grow(self.ghost) for chart in self.charts)
+
     def images(self, box: Box) -> list[Image]:
         """The cells of `box`, cut into boxes of charts' own cells, each with the turn that takes it to where it lies in
         `box`.
         """
         images = []
-        for chart, own, fed in zip(self.charts, self.own, self.fed, strict=True):
+        for chart, around, own, fed in zip(self.charts, self.grown, self.own, self.fed, strict=True):
+            if not box.meets(around):
+                continue
             if box in chart:
-                return [(box, IDENTITY)] if box else []
-            if box.meets(chart.grow(self.ghost)):
-                images += [(common, IDENTITY) for cells in own if (common := box & cells)]
-                images += [(turn(common), turn.inverse) for cells, turn in fed if (common := box & cells)]
+                return [(box, IDENTITY)]
+            images += [(common, IDENTITY) for cells in own if (common := box & cells)]
+            images += [(turn(common), turn.inverse) for cells, turn in fed if (common := box & cells)]
         return images
 
     def _edges(self, n: int) -> Iterator[Image]:

@@ -68,7 +68,10 @@ def place(launch: Launch, partition: Partition) -> Partition:
 
 def shares(launch: Launch, partition: Partition, piece: int) -> tuple[Box, ...]:
     """The cells of a piece, of the region over which a launch is launched, on which the launch is done."""
-    return common(launch.boxes, place(launch, partition).computed(piece, launch.ghosts))
+    home = place(launch, partition)
+    around = home.owned[piece].grow(launch.ghosts)
+    near = filter(around.meets, launch.boxes)  # of many charts most are elsewhere
+    return common(near, home.computed(piece, launch.ghosts))
 
 
 def shares_of(launch: Launch, partition: Partition, block: int) -> list[tuple[int, Box]]:

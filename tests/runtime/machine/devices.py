@@ -11,7 +11,7 @@ import ctypes
 import os
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,11 +21,12 @@ import pytest
 
 from taskflow.runtime.machine.device import Device, Lane, cpu, gpu
 from taskflow.runtime.machine.kernel import compile_cuda, compile_host, kernel
-from taskflow.runtime.machine.kernel.call import Value, thunk
-from taskflow.runtime.machine.kernel.kernel import CudaKernel, HostKernel, Tile, cuda_text
+from taskflow.runtime.machine.kernel.call import Value, pointers, thunk
+from taskflow.runtime.machine.kernel.kernel import CudaKernel, HostKernel
 from taskflow.runtime.machine.kernel.parameters import parameters
 from taskflow.runtime.machine.kernel.text import explained
-from taskflow.runtime.regions import Box
+from taskflow.runtime.machine.kernel.texts import symbol, text_for
+from taskflow.runtime.regions import Box, Triple
 from taskflow.runtime.tasks import Task
 
 DEVICES = ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)]
@@ -37,6 +38,7 @@ INSTRUCTIONS = {  # of a GPU, and C++ for what they leave; Newton's steps end wh
     r'asm\("rcp\.approx.*?\);': "close = 1 / a;",
 }
 CUDA = (Path(__file__).parent / "emulated.h").read_text()
+LISTS = 'extern "C" void call_{0}(void** of) {{ {0}((const PieceArguments*)of[0], (const PlacedBlock*)of[1]); }}\n'
 ROOM = 8  # thread blocks at once, of kernels that ask
 _alone = threading.Lock()  # a launch has all fibers
 _emulated: set[Device] = set()
@@ -65,14 +67,13 @@ class EmulatedKernel(CudaKernel):
             patch.setattr(compile_cuda, "room", lambda *_: ROOM)
             return super().tile(cells, middle)
 
-    def _call(
-        self, box: Box, values: list[Value], lane: Lane | None, keep: object, tile: Tile
-    ) -> Callable[[], None]:
-        library = compile_host.library(text(self.task, self.real))
-        grid, threads = ((ctypes.c_uint * 3)(*shape) for shape in self._shape(box, tile))
-        pointers = [int(value) if isinstance(value, np.uint64) else value.ctypes.data for value in values]
-        block = (ctypes.c_void_p * len(values))(*pointers)
-        function = library[f"call_{self.task.symbol}"]
+    def launch(
+        self, shape: tuple[Triple, Triple], values: Sequence[Value], lane: Lane | None, keep: object, *,
+        listed: bool = False,
+    ) -> Callable[[], None]:  # fmt: skip
+        library = compile_host.library(text(self.task, self.real, listed))
+        grid, threads = ((ctypes.c_uint * 3)(*numbers) for numbers in shape)
+        block, function = pointers(values), library[f"call_{symbol(self.task, listed)}"]
 
         def call(_: object = (values, keep)) -> None:
             with _alone:
@@ -82,12 +83,13 @@ class EmulatedKernel(CudaKernel):
 
 
 @cache
-def text(task: Task, real: np.dtype) -> str:
-    """The text of a task for a GPU, with what it uses of CUDA, for the host compiler."""
-    kinds, translated = [kind for kind, _ in parameters(task)], cuda_text(task, real)
+def text(task: Task, real: np.dtype, listed: bool) -> str:
+    """The text of a task for a GPU, of one box or of lists, with what it uses of CUDA, for the host compiler."""
+    kinds, translated = [kind for kind, _ in parameters(task)], text_for(task, real, "gpu", listed)
     for instruction, meaning in INSTRUCTIONS.items():
         translated = re.sub(instruction, meaning, translated)
-    return "".join([CUDA, translated, thunk(task.symbol, ["Range", *kinds])])
+    call = LISTS.format(symbol(task, True)) if listed else thunk(task.symbol, ["Range", *kinds])
+    return "".join([CUDA, translated, call])
 
 
 def _kernel(task: Task, real: np.dtype, device: Device) -> kernel.Kernel:
@@ -97,6 +99,6 @@ def _kernel(task: Task, real: np.dtype, device: Device) -> kernel.Kernel:
 def _make(device: Device, made: kernel.Made, usual: Callable[[Device, kernel.Made], None] = kernel._make) -> None:
     if device in _emulated:
         with explained(made[0]):
-            compile_host.library(text(*made[:2]))
+            compile_host.library(text(made[0], made[1], made[3]))
     else:
         usual(device, made)

@@ -39,6 +39,8 @@ static unsigned long long slots[1024];
 static void (*kernel)(void**);
 static void** arguments;
 }  // namespace emulation
+typedef emulation::Three uint3;
+inline uint3 make_uint3(unsigned x, unsigned y, unsigned z) { return {x, y, z}; }
 static emulation::Three threadIdx, blockIdx, blockDim, gridDim;
 
 namespace emulation {

@@ -57,7 +57,7 @@ def run(*programs, overlap="none"):
 def bound(monkeypatch):
     """The boxes for which kernels are bound, and how many copies are, of both blocks."""
     kernels, copies = [], []
-    bind = Kernel.bind
+    bind = Kernel.arguments
 
     def copiers(device, pairs, lane):
         copies.extend(pairs)
@@ -65,7 +65,7 @@ def bound(monkeypatch):
 
     usual = binding.copiers
     seen = lambda self, box, *more, **how: kernels.append(box) or bind(self, box, *more, **how)  # noqa: E731
-    monkeypatch.setattr(Kernel, "bind", seen)
+    monkeypatch.setattr(Kernel, "arguments", seen)
     for module in (binding, transfer):
         monkeypatch.setattr(module, "copiers", copiers)
     return kernels, copies

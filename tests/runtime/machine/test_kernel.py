@@ -371,7 +371,7 @@ def test_texts_are_compiled_side_by_side(cache, tmp_path, monkeypatch):
     monkeypatch.setattr(compile_host, "_build", together)
     (tmp_path / "other").mkdir()
     tasks = [smooth_task(tmp_path), smooth_task(tmp_path / "other", SMOOTH + "\n// another text\n")]
-    compile_together([(task, np.dtype("f8")) for task in tasks], cpu(2))
+    compile_together([(task, np.dtype("f8"), False) for task in tasks], cpu(2))
     assert len(list(cache.iterdir())) == 2
 
 

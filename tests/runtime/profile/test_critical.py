@@ -17,6 +17,13 @@ def test_slabs_of_an_operation_count_together():
     assert path_of([graph], [replay(*spans)]) == [("a whole", 11), ("b whole", 9)]
 
 
+def test_pieces_of_one_operation_count_once():
+    """What they reduce is folded in their order, but they are done together."""
+    graph = [compute("a"), compute("a", 0), compute("b", 1)]
+    spans = [host(0, 5, "compute", 0, 1), host(5, 9, "compute", 2)]
+    assert [time for _, time in path_of([graph], [replay(*spans)])] == [5, 4]
+
+
 def test_a_message_counts_from_when_it_was_sent():
     """Block 1 waits from 0 to 37, for what block 0 sends at 30: the wait itself is no work."""
     first = [compute("a"), send("a", 0, 1, 0)]

@@ -2,15 +2,21 @@
 
 from taskflow.runtime.machine.kernel.agreement import KernelError
 from taskflow.runtime.machine.kernel.copying import copier, copiers, copy_bandwidth
-from taskflow.runtime.machine.kernel.kernel import Layout, compile_together, compiled, partial_bytes
+from taskflow.runtime.machine.kernel.kernel import compile_together, compiled, kernel_of, partial_bytes
+from taskflow.runtime.machine.kernel.layout import Layout
+from taskflow.runtime.machine.kernel.pieces import bind_pieces
+from taskflow.runtime.machine.kernel.texts import listable
 
 __all__ = [
     "KernelError",
     "Layout",
+    "bind_pieces",
     "compile_together",
     "compiled",
     "copier",
     "copiers",
     "copy_bandwidth",
+    "kernel_of",
+    "listable",
     "partial_bytes",
 ]

@@ -16,7 +16,7 @@ import numpy as np
 
 from taskflow.runtime.machine.device import Array, Device, Lane
 from taskflow.runtime.machine.device.driver import launch
-from taskflow.runtime.regions import Box, Triple
+from taskflow.runtime.regions import Box, Triple, triple
 from taskflow.runtime.tasks import LookupTable, PlacedSweep
 
 # struct Range of cell.h
@@ -90,10 +90,15 @@ def thunk(name: str, kinds: Sequence[str]) -> str:
     return f'extern "C" void call_{name}(void** block) {{ {name}({", ".join(values)}); }}\n'
 
 
+def pointers(values: Sequence[Value]) -> ctypes.Array[ctypes.c_void_p]:
+    """What a thunk takes: pointers to structs, which have to be kept, and addresses."""
+    places = [int(value) if isinstance(value, np.uint64) else value.ctypes.data for value in values]
+    return (ctypes.c_void_p * len(values))(*places)
+
+
 def host_call(library: ctypes.CDLL, name: str, values: Sequence[Value], keep: object) -> Callable[[], None]:
     """A call through a thunk with structs (as arrays) and addresses. The call keeps alive what its pointers lead to."""
-    pointers = [int(value) if isinstance(value, np.uint64) else value.ctypes.data for value in values]
-    block = (ctypes.c_void_p * len(values))(*pointers)
+    block = pointers(values)
     function = library[f"call_{name}"]
     function.restype, function.argtypes = None, [ctypes.c_void_p]
 
@@ -109,14 +114,21 @@ def cuda_shape(cells: Triple, column: int, widest: int, threads: int, *, whole: 
     A thread block is as wide as the box up to `widest`, of whole warps, and has at most `threads` threads. Columns of
     more than SHORT cells are halved until there are ENOUGH thread blocks, unless a thread has to have `whole` ones.
     """
-    nx, ny, nz = (max(1, n) for n in cells)
-    bx = min(widest, _power(nx))
-    by = min(threads // bx, max(_power(ny), -(-WARP // bx)))
-    x, y = -(-nx // bx), -(-ny // by)
+    (grid,), shape = cuda_shapes([cells], column, widest, threads, whole=whole)
+    return grid, shape
+
+
+def cuda_shapes(
+    boxes: Sequence[Triple], column: int, widest: int, threads: int, *, whole: bool = False
+) -> tuple[list[Triple], Triple]:
+    """The blocks of each of some boxes, and the threads per block of all, that visit them in one launch."""
+    shapes = [triple(max(1, n) for n in cells) for cells in boxes]
+    bx = min(widest, _power(max(nx for nx, _, _ in shapes)))
+    by = min(threads // bx, max(_power(max(ny for _, ny, _ in shapes)), -(-WARP // bx)))
     if column > SHORT and not whole:
-        while column > 2 and x * y * -(-nz // column) < ENOUGH:
+        while column > 2 and sum(-(-x // bx) * -(-y // by) * -(-z // column) for x, y, z in shapes) < ENOUGH:
             column //= 2
-    return (x, y, -(-nz // column)), (bx, by, 1)
+    return [(-(-x // bx), -(-y // by), -(-z // column)) for x, y, z in shapes], (bx, by, 1)
 
 
 def tiled_shape(cells: Triple, tile: Triple, threads: Triple) -> tuple[Triple, Triple]:

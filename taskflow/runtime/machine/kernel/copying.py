@@ -18,24 +18,15 @@ import psutil
 from taskflow.runtime.machine.device import Array, Device, Lane
 from taskflow.runtime.machine.kernel import compile_cuda, compile_host
 from taskflow.runtime.machine.kernel.call import Value, address, cuda_call, cuda_shape, host_call, range_of, thunk
+from taskflow.runtime.machine.kernel.copy_list import copy_lists
+from taskflow.runtime.machine.kernel.part import CELLS, PART, THREADS, VALUES, WIDEST, check, part_rows, turned, word
 from taskflow.runtime.machine.kernel.text import INCLUDE, expanded
 from taskflow.runtime.regions import Box, Triple
 
 # struct Strides of copy.cu
 STRIDES = np.dtype([(name, np.int64) for name in ("target_y", "target_z", "source_x", "source_y", "source_z")])
 STRAIGHT, TURNED = "copy_box", "copy_turned"  # rows of the source are contiguous, or not
-# struct Part of parts.h, and how many of them a launch takes
-PART = np.dtype(
-    [("source", np.uint64), ("target", np.uint64)]
-    + [(name, np.int64) for name in ("source_y", "source_z", "target_y", "target_z")]
-    + [(name, np.uint32) for name in ("nx", "ny", "cells")]
-    + [("source_x", np.int32)],
-    align=True,
-)
-PARTS = 32
-LARGEST = 8  # bytes that a thread copies at once
-VALUES = {each.itemsize: each for each in map(np.dtype, ("u1", "u2", "f4", "f8"))}  # what `real` is, by bytes
-THREADS, CELLS, WIDEST = 256, 4, 1024  # per thread block; cells per thread; thread blocks for a part at most
+PARTS = 32  # struct Parts of parts.h: as many a launch takes
 HIDDEN = 32  # thread blocks of a copy behind another launch, each in the place of one of that; no more than may wait
 MEBIBYTE = 1 << 20
 SYSTEM = Path("/sys/devices/system/cpu")
@@ -50,7 +41,7 @@ def copier(device: Device, target: Array, source: Array, lane: Lane | None = Non
     On a GPU it is one launch on `lane`, by default on the stream that is current when it is called.
     """
     values, size = _values(device, target, source), target.dtype.itemsize
-    name = TURNED if _turned(source) else STRAIGHT
+    name = TURNED if turned(source) else STRAIGHT
     if device.kind == "cpu":  # other Python threads run on
         return host_call(_host_library(size), name, values, (target, source))
     shape = cuda_shape(target.shape[::-1], 1, 128, 512)
@@ -58,16 +49,18 @@ def copier(device: Device, target: Array, source: Array, lane: Lane | None = Non
 
 
 def copiers(device: Device, pairs: Iterable[tuple[Array, Array]], lane: Lane | None = None) -> list[Callable[[], None]]:
-    """Operations that do all `target[...] = source` of the pairs, views [z, y, x] or [z, y, value, x]: on a GPU as few
-    launches as possible.
+    """Operations that do all `target[...] = source` of the pairs, views [z, y, x] or [z, y, value, x]: as few launches
+    as possible on a GPU, and of more than PARTS everywhere.
     """
     pairs = planes(pairs)
+    if len(pairs) > PARTS:
+        return copy_lists(device, pairs, lane)
     if device.kind == "cpu":
         return [copier(device, target, source) for target, source in pairs]
     sizes: dict[int, list[tuple[Array, Array]]] = {}
     for target, source in pairs:
         sizes.setdefault(target.dtype.itemsize, []).append((target, source))
-    return [_cuda_copies(group[n : n + PARTS], lane) for group in sizes.values() for n in range(0, len(group), PARTS)]
+    return [_cuda_copies(group, lane) for group in sizes.values()]
 
 
 def planes(pairs: Iterable[tuple[Array, Array]]) -> list[tuple[Array, Array]]:
@@ -79,34 +72,17 @@ def planes(pairs: Iterable[tuple[Array, Array]]) -> list[tuple[Array, Array]]:
     for target, source in pairs:
         if target.ndim == 3:
             flat.append((target, source))
-        elif _turned(source) or source.strides[1] != source.shape[2] * source.strides[2]:
+        elif turned(source) or source.strides[1] != source.shape[2] * source.strides[2]:
             flat += [(target[:, :, n], source[:, :, n]) for n in range(target.shape[2])]
         else:
             flat.append(tuple(view.reshape(view.shape[0], -1, view.shape[-1]) for view in (target, source)))
     return flat
 
 
-def _turned(source: Array) -> bool:
-    """Whether the rows of a view are not contiguous."""
-    return bool(source.shape[-1] > 1 and source.strides[-1] != source.dtype.itemsize)
-
-
 def _cuda_copies(pairs: Sequence[tuple[Array, Array]], lane: Lane | None) -> Callable[[], None]:
     size = word(pairs)
     parts, shape = parts_of(size, pairs)
     return cuda_call(_cuda_function("copy_parts.cu", "copy_parts", size), shape, [parts], lane, list(pairs))
-
-
-def word(pairs: Iterable[tuple[Array, Array]]) -> int:
-    """The bytes that can be copied at once between all CuPy views of the pairs, which are of one dtype: those of a
-    value, or of several side by side.
-    """
-    arrays = [array for pair in pairs for array in pair]
-    size = int(arrays[0].dtype.itemsize)
-    places = [n for array in arrays for n in (array.data.ptr, *array.strides[:2], array.shape[2] * size)]
-    if any(map(_turned, arrays)):
-        return size
-    return LARGEST if all(n % LARGEST == 0 for n in places) else size
 
 
 def parts_of(
@@ -116,28 +92,13 @@ def parts_of(
     (blocks, threads) that copy them: few thread blocks, where that is `hidden` behind another launch.
     """
     parts = np.zeros(PARTS, PART)
-    for part, (target, source) in zip(parts, pairs, strict=False):
-        _check(target, source)
-        part["source"], part["target"] = source.data.ptr, target.data.ptr
-        part["source_x"] = source.strides[2] // target.dtype.itemsize if _turned(source) else 1
-        for name, array in (("source", source), ("target", target)):
-            part[f"{name}_z"], part[f"{name}_y"] = array.strides[0] // size, array.strides[1] // size
-        part["nx"], part["ny"] = target.shape[2] * target.dtype.itemsize // size, target.shape[1]
-        part["cells"] = part["nx"] * part["ny"] * target.shape[0]
+    parts[: len(pairs)] = part_rows(size, pairs)
     blocks = min(max(1, HIDDEN // len(pairs)) if hidden else WIDEST, -(-int(parts["cells"].max()) // (THREADS * CELLS)))
     return parts, ((blocks, len(pairs), 1), (THREADS, 1, 1))
 
 
-def _check(target: Array, source: Array) -> None:
-    size = target.dtype.itemsize
-    if target.ndim != 3 or target.shape != source.shape or target.dtype != source.dtype or size not in VALUES:
-        raise ValueError(f"cannot copy {source.dtype} {source.shape} to {target.dtype} {target.shape}")
-    if target.shape[2] > 1 and target.strides[2] != size:
-        raise ValueError("cannot copy to a view that is not contiguous along x")
-
-
 def _values(device: Device, target: Array, source: Array) -> list[Value]:
-    _check(target, source)
+    check(target, source)
     size, strides = target.dtype.itemsize, np.zeros((), STRIDES)
     strides["source_x"] = source.strides[2] // size
     for name, array in (("target", target), ("source", source)):

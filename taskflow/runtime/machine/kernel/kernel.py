@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import os
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache, cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,12 +27,12 @@ from taskflow.runtime.machine.kernel.call import (
     sweep_of,
     swept_shape,
     table_address,
-    thunk,
     tiled_shape,
 )
+from taskflow.runtime.machine.kernel.layout import Layout
 from taskflow.runtime.machine.kernel.march import march
-from taskflow.runtime.machine.kernel.parameters import parameters
-from taskflow.runtime.machine.kernel.text import complete, defined, explained, packed
+from taskflow.runtime.machine.kernel.text import defined, explained, packed
+from taskflow.runtime.machine.kernel.texts import cuda_text, symbol, text_for, text_with_thunk
 from taskflow.runtime.regions import Box, Triple
 from taskflow.runtime.tasks import PlacedSweep, Task
 
@@ -41,35 +40,23 @@ BUNDLE = 16  # rows that a reduction on a CPU folds into one part, as in visit_h
 BX, BY = 128, 4  # the largest thread blocks of a kernel that defines none of its own
 COMPILERS = 16  # at once, at most
 COLUMNS = 64  # threads of a thread block that sweeps, at most: a tile has as many columns of cells
-Made = tuple[Task, np.dtype, str]  # a task in a precision, for a kind of device
+Made = tuple[Task, np.dtype, str, bool]  # a task in a precision, for a kind of device, and whether for lists of pieces
 Tile = Triple | PlacedSweep | None  # what a thread block does of a launch: so many cells, or a tile of a sweep
 _lock = threading.RLock()
 _made: set[Made] = set()
 
 
-@dataclass(frozen=True)
-class Layout:
-    """The memory of fields: C-ordered arrays [z, y, x] or [z, y, value, x] whose first element is the cell `origin`."""
+@dataclass(frozen=True, eq=False)
+class Arguments:
+    """What a launch of a kernel over a box takes: the values of its parameters, what their addresses lead to, and what
+    a thread block does. `idle`: there are no cells, and nothing to be reduced.
+    """
 
-    origin: Triple
-    shape: tuple[int, ...]
-    step: int = 1  # elements from a cell to the next one along x
-
-    def of(self, values: int, private: bool) -> Layout:
-        """The same of fields with so many values per cell, which lie behind each other in private ones."""
-        between = () if values == 1 else (values,)
-        return Layout(self.origin, (*self.shape[:2], *between, self.shape[2]), values if private else 1)
-
-    @cached_property
-    def box(self) -> Box:
-        """The cells that have memory."""
-        return Box(self.origin, self.origin).expand((0, 0, 0), (self.shape[-1], self.shape[1], self.shape[0]))
-
-    @property
-    def offset(self) -> int:
-        """Elements from the cell (0, 0, 0) to the first one in memory."""
-        x, y, z = self.origin
-        return self.step * x + math.prod(self.shape[2:]) * (y + self.shape[1] * z)
+    box: Box
+    values: list[Value]
+    keep: list[Array]
+    tile: Tile
+    idle: bool
 
 
 class Kernel(ABC):
@@ -92,14 +79,37 @@ class Kernel(ABC):
         *,
         further: bool = False,
     ) -> Callable[[], None]:
-        """An operation that does the task in the cells of `box`; where the kernel has tiles, in those of a size, by
-        default `tile(box)`.
+        """An operation that does the task in the cells of `box`, with these `arguments`. On a GPU it is a launch on
+        `lane`, by default on the stream that is current when it is called. Raises ValueError as those do.
+        """
+        places = others, tile
+        arguments = self.arguments(box, layout, arrays, constants, scalars, results, *places, further=further)
+        return self.call(arguments, lane)
+
+    def call(self, arguments: Arguments, lane: Lane | None) -> Callable[[], None]:
+        """An operation that does the task with these arguments."""
+        return _nothing if arguments.idle else self._call(arguments, lane)
+
+    def arguments(
+        self,
+        box: Box,
+        layout: Layout,
+        arrays: Sequence[Array],
+        constants: Mapping[str, Any],
+        scalars: Mapping[str, Array],
+        results: Mapping[str, Array] | None = None,
+        others: Mapping[str, Layout] | None = None,
+        tile: Triple | None = None,
+        *,
+        further: bool = False,
+    ) -> Arguments:
+        """What does the task in the cells of `box`; where the kernel has tiles, in those of a size, by default
+        `tile(box)`.
 
         `arrays` are the fields in the order of the task's parameters; `others` have a layout of their own, by
         parameter: those that are foreign or private. `constants`, `scalars` (arrays of one float64 that are read) and
-        `results` (arrays of one float64 that receive a reduction's value over the box) are by parameter. On a GPU the
-        operation is a launch on `lane`, by default on the stream that is current when it is called. If `further`, what
-        is reduced is folded into what the results hold.
+        `results` (arrays of one float64 that receive a reduction's value over the box) are by parameter. If `further`,
+        what is reduced is folded into what the results hold.
         Raises ValueError where the task would touch cells without memory, or an array is not as the kernel takes it.
         """
         places = dict.fromkeys(self.task.fields, layout) | dict(others or {})
@@ -133,10 +143,8 @@ class Kernel(ABC):
                 partials = [tuple(map(self.device.pointer, each)) for each in memory]
                 values.append(np.array([(*each, each[0] if further else 0) for each in partials], PARTIAL))
                 keep += memory
-        if not box and not self.task.reductions:
-            return _nothing
         sweep = next((each for each in constants.values() if isinstance(each, PlacedSweep)), tile)
-        return self._call(box, values, lane, keep, sweep)
+        return Arguments(box, values, keep, sweep, not box and not self.task.reductions)
 
     def tile(self, cells: Box, middle: Box | None = None) -> Triple | None:
         """The cells that a thread block does of a launch over some cells, where a text has tiles: of one that is whole,
@@ -153,9 +161,7 @@ class Kernel(ABC):
         """Return how many values a reduction over the box folds at its end."""
 
     @abstractmethod
-    def _call(
-        self, box: Box, values: list[Value], lane: Lane | None, keep: object, tile: Tile
-    ) -> Callable[[], None]:
+    def _call(self, arguments: Arguments, lane: Lane | None) -> Callable[[], None]:
         """The operation, with these values for the parameters."""
 
     def _check(self, box: Box, layouts: Mapping[str, Layout], arrays: Sequence[Array]) -> None:
@@ -181,17 +187,16 @@ class HostKernel(Kernel):
     def _parts(self, box: Box, tile: Triple | None) -> int:
         return _host_parts(box)
 
-    def _call(
-        self, box: Box, values: list[Value], lane: Lane | None, keep: object, tile: Tile
-    ) -> Callable[[], None]:
-        return host_call(compile_host.library(text_with_thunk(self.task, self.real)), self.task.symbol, values, keep)
+    def _call(self, arguments: Arguments, lane: Lane | None) -> Callable[[], None]:
+        library = compile_host.library(text_with_thunk(self.task, self.real))
+        return host_call(library, self.task.symbol, arguments.values, arguments.keep)
 
 
 class CudaKernel(Kernel):
     """A kernel in a module that NVRTC made."""
 
     def _parts(self, box: Box, tile: Triple | None) -> int:
-        grid, _ = self._shape(box, tile)
+        grid, _ = self.shape(box, tile)
         return int(np.prod(grid, dtype=np.int64))
 
     def tile(self, cells: Box, middle: Box | None = None) -> Triple | None:
@@ -199,30 +204,37 @@ class CudaKernel(Kernel):
         rim = 2 * defined(text, "OVERLAP", 0)
         if not rim:
             return None
-        wide, high = self._threads(text)
+        wide, high = self.threads(text)
         x, y = wide - rim, high * defined(text, "UY", 1) - rim
         across, down, planes = (max(1, n) for n in cells.shape)
         ends = None if middle is None else (cells.lo[2] < middle.lo[2]) + (middle.hi[2] < cells.hi[2])
         room = compile_cuda.room(text, self.task.symbol, wide * high)
         return x, y, march(-(-across // x) * -(-down // y), planes, room, ends)
 
-    def _shape(self, box: Box, tile: Tile = None) -> tuple[Triple, Triple]:
+    def shape(self, box: Box, tile: Tile = None) -> tuple[Triple, Triple]:
+        """(blocks, threads per block) that do a box."""
         text = cuda_text(self.task, self.real)
-        x, y = self._threads(text)
+        x, y = self.threads(text)
         if isinstance(tile, PlacedSweep):
             return swept_shape(box, tile, min(COLUMNS, x * y))
         if tile:
             return tiled_shape(box.shape, tile, (x, y, 1))
         return cuda_shape(box.shape, defined(text, "UZ", 1), x, x * y, whole=self.task.whole)
 
-    def _threads(self, text: str) -> tuple[int, int]:
+    def threads(self, text: str) -> tuple[int, int]:
+        """The largest thread blocks of a text, along x and y."""
         return defined(text, "BX", BX), defined(text, "BY", BY)
 
-    def _call(
-        self, box: Box, values: list[Value], lane: Lane | None, keep: object, tile: Tile
-    ) -> Callable[[], None]:
-        module = compile_cuda.module(cuda_text(self.task, self.real))
-        return cuda_call(module.get_function(self.task.symbol), self._shape(box, tile), values, lane, keep)
+    def _call(self, arguments: Arguments, lane: Lane | None) -> Callable[[], None]:
+        return self.launch(self.shape(arguments.box, arguments.tile), arguments.values, lane, arguments.keep)
+
+    def launch(
+        self, shape: tuple[Triple, Triple], values: Sequence[Value], lane: Lane | None, keep: object, *,
+        listed: bool = False,
+    ) -> Callable[[], None]:  # fmt: skip
+        """A launch of so many blocks and threads per block, of one box, or over a list."""
+        module = compile_cuda.module(text_for(self.task, self.real, "gpu", listed))
+        return cuda_call(module.get_function(symbol(self.task, listed)), shape, values, lane, keep)
 
 
 def compiled(task: Task, real: np.dtype | str, device: Device) -> Kernel:
@@ -231,21 +243,26 @@ def compiled(task: Task, real: np.dtype | str, device: Device) -> Kernel:
     Raises BadInput where there is no compiler and KernelError where the text does not compile with the task's
     declaration.
     """
-    precision = np.dtype(real)
-    compile_together([(task, precision)], device)
-    return (HostKernel if device.kind == "cpu" else CudaKernel)(task, precision, device)
+    compile_together([(task, np.dtype(real), False)], device)
+    return kernel_of(task, real, device)
 
 
-def compile_together(tasks: Iterable[tuple[Task, np.dtype]], device: Device) -> None:
-    """Have the kernels of tasks, each in a precision, as `compiled` gives them. Those that are not there yet are
-    compiled side by side: a text keeps a compiler and its core busy for seconds. Raises as `compiled` does.
+def kernel_of(task: Task, real: np.dtype | str, device: Device) -> Kernel:
+    """The kernel of a task for a device, be it compiled or not."""
+    return (HostKernel if device.kind == "cpu" else CudaKernel)(task, np.dtype(real), device)
+
+
+def compile_together(tasks: Iterable[tuple[Task, np.dtype, bool]], device: Device) -> None:
+    """Have the kernels of tasks, each in a precision, as `compiled` gives them, or for lists of pieces, as
+    `compiled_pieces`. Those that are not there yet are compiled side by side: a text keeps a compiler and its core busy
+    for seconds. Raises as `compiled` does.
     """
     with _lock:
-        new = {(task, real, device.kind) for task, real in tasks} - _made
+        new = {(task, real, device.kind, listed) for task, real, listed in tasks} - _made
         if not new:
             return
         cores = device.threads if device.kind == "cpu" else len(os.sched_getaffinity(0))
-        side_by_side(partial(_make, device), {_text(*each): each for each in new}.values(), cores)
+        side_by_side(partial(_make, device), {text_for(*each): each for each in new}.values(), cores)
         _made.update(new)
 
 
@@ -262,25 +279,7 @@ def side_by_side(make: Callable[[Any], object], things: Collection[Any], cores: 
 def _make(device: Device, made: Made) -> None:
     device.activate()
     with explained(made[0]):
-        (compile_host.library if device.kind == "cpu" else compile_cuda.module)(_text(*made))
-
-
-def _text(task: Task, real: np.dtype, kind: str) -> str:
-    return text_with_thunk(task, real) if kind == "cpu" else cuda_text(task, real)
-
-
-@cache
-def text_with_thunk(task: Task, real: np.dtype) -> str:
-    """Make the text for the host compiler: that of the task without its siblings, of which a program often uses one or
-    two, and how the task is called.
-    """
-    kinds = [kind for kind, _ in parameters(task)]
-    return complete(task, real, 'extern "C"', alone=True) + thunk(task.symbol, ["Range", *kinds])
-
-
-@cache
-def cuda_text(task: Task, real: np.dtype) -> str:
-    return complete(task, real, 'extern "C" __global__')
+        (compile_host.library if device.kind == "cpu" else compile_cuda.module)(text_for(*made))
 
 
 def partial_bytes(box: Box, device: str) -> int:

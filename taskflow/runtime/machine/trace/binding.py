@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
-
-import numpy as np
 
 from taskflow.errors import BadInput
 from taskflow.runtime.machine.device import Array, Call, Device, Lane
 from taskflow.runtime.machine.instance import Instances
-from taskflow.runtime.machine.kernel import Layout, compile_together, compiled, copiers
+from taskflow.runtime.machine.kernel import (
+    Layout,
+    bind_pieces,
+    compile_together,
+    compiled,
+    copiers,
+    kernel_of,
+)
+from taskflow.runtime.machine.kernel.kernel import Arguments, Kernel
+from taskflow.runtime.machine.trace.gather import listed, text_of
 from taskflow.runtime.machine.trace.scalars import Scalars
 from taskflow.runtime.machine.trace.twice import done_twice
 from taskflow.runtime.machine.transform import OPERATIONS
 from taskflow.runtime.regions import Box, Copy, Triple, hull
-from taskflow.runtime.tasks import ROWS, Compute, Launch, Sweep, Task, combine, reading, run_body
+from taskflow.runtime.tasks import ROWS, Compute, Launch, Sweep, combine, reading, run_body
 
 
 class Binder:
@@ -24,19 +31,34 @@ class Binder:
     def __init__(self, device: Device, instances: Instances, scalars: Scalars, *, debug: bool = False) -> None:
         self.device, self.instances, self.scalars, self._debug = device, instances, scalars, debug
         self._kernels: dict[Hashable, tuple[Launch, Call]] = {}  # launches keep constants, whose ids are in the keys
+        self._lists: dict[Hashable, tuple[list[Launch], Call]] = {}
         self._copies: dict[Hashable, list[Call]] = {}
         self._layouts = {place: Layout(box.lo, box.shape[::-1]) for place, box in instances.boxes.items()}
 
     def compile(self, launches: Iterable[Launch]) -> None:
         """Compile the kernels of these launches that are not compiled yet, side by side."""
-        texts = (launch for launch in launches if launch.task.kernel is not None)
-        compile_together(map(self._text, texts), self.device)
+        mine, texts = self.instances.partition, (launch for launch in launches if launch.task.kernel is not None)
+        compile_together(((*text_of(launch, mine), self._listed(launch)) for launch in texts), self.device)
 
     def tile(self, launch: Launch, cells: Box, middle: Box) -> Triple:
         """The cells along x, y and z of which the edges of a launch, beside at most `middle`, should be multiples."""
-        if launch.task.kernel is None:
+        if launch.task.kernel is None or self._listed(launch):
             return ROWS
-        return compiled(*self._text(launch), self.device).tile(cells, middle) or ROWS
+        return compiled(*text_of(launch, self.instances.partition), self.device).tile(cells, middle) or ROWS
+
+    def _listed(self, launch: Launch) -> bool:
+        mine = self.instances
+        return listed(launch, mine.partition, mine.block, gpu=self.device.kind == "gpu", debug=self._debug)
+
+    def compute_all(self, nodes: Sequence[Compute], lane: Lane) -> Call:
+        """The call of point tasks of one key, which do not depend on each other."""
+        key = tuple(map(self._key, nodes)), lane
+        bound = None if nodes[0].launch.task.reductions else self._lists.get(key)
+        if bound is None:
+            kernel = kernel_of(*text_of(nodes[0].launch, nodes[0].partition), self.device)
+            call = bind_pieces(kernel, [self._arguments(kernel, node) for node in nodes], lane)
+            bound = self._lists[key] = [node.launch for node in nodes], call
+        return bound[1]
 
     def compute(self, node: Compute, lane: Lane) -> Call:
         """The call of a point task: its kernel, an operation of a library, or its Python body."""
@@ -47,8 +69,7 @@ class Binder:
             return lambda: self._run_body(node, lane)
         if launch.task.reductions:  # two at a time must not fold in the same memory
             return self._kernel(node, lane)
-        constants = tuple(map(_same, launch.constants.values()))
-        key = launch.kind, constants, node.box, node.piece, node.cells, node.middle, lane
+        key = self._key(node), lane
         bound = self._kernels.get(key)
         if bound is None:
             call = self._kernel(node, lane)
@@ -61,29 +82,29 @@ class Binder:
 
     def _kernel(self, node: Compute, lane: Lane) -> Call:
         """The kernel of a point task."""
+        kernel = compiled(*text_of(node.launch, node.partition), self.device)
+        return kernel.call(self._arguments(kernel, node), lane)
+
+    def _arguments(self, kernel: Kernel, node: Compute) -> Arguments:
+        """The arguments of a point task."""
         launch, arrays, scalar = node.launch, self.instances.arrays, self.scalars.array
-        kernel = compiled(*self._text(launch), self.device)
-        return kernel.bind(
+        return kernel.arguments(
             node.box,
             self._layouts[node.place(launch.usual)],
             [arrays[node.place(name)] for name in launch.fields],
             launch.constants | node.placed,
             {parameter: scalar(name) for parameter, name in launch.scalars.items()},
             {parameter: scalar(name) for parameter, (name, _) in launch.reductions.items()},
-            lane,
             {parameter: self._layouts[node.place(name)] for parameter, name in launch.apart.items()},
             kernel.tile(node.cells, node.middle),
             further=not node.first,
         )
 
-    def _text(self, launch: Launch) -> tuple[Task, np.dtype]:
-        """The task of a launch as it is compiled for these arrays, and its precision."""
-        array, fields = self.instances.array, launch.task.fields
-        bound = dict(zip(fields, launch.fields, strict=True))
-        usual = (bound[name] for name, each in fields.items() if each.precision is None and not each.foreign)
-        real = array(next(usual, launch.own)).dtype
-        own = ((name, array(field).dtype) for name, field in bound.items() if fields[name].precision == "any")
-        return launch.task.precise({name: dtype.str[1:] for name, dtype in own if dtype != real}), real
+    @staticmethod
+    def _key(node: Compute) -> Hashable:
+        """Equal for point tasks that are the same to the bit, whenever they are done."""
+        constants = tuple(map(_same, node.launch.constants.values()))
+        return node.launch.kind, constants, node.box, node.piece, node.cells, node.middle
 
     def _library(self, launch: Launch) -> Callable[..., Call]:
         name = launch.task.library or ""

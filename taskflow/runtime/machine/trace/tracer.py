@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import TypeGuard
+from typing import TypeGuard, cast
 
 from taskflow.runtime.machine.device import Call, Event, Lane
 from taskflow.runtime.machine.direct import DirectExchange, Neighbourhood
@@ -13,6 +13,7 @@ from taskflow.runtime.machine.direct.flags import Flag
 from taskflow.runtime.machine.mapper import Mapper
 from taskflow.runtime.machine.trace.binding import Binder
 from taskflow.runtime.machine.trace.deadlock import Rings, turns
+from taskflow.runtime.machine.trace.gather import Group, gathered, list_keys
 from taskflow.runtime.machine.trace.operation import Kind, Listing, Operation
 from taskflow.runtime.machine.trace.transfer import Transfers
 from taskflow.runtime.machine.trace.wavefront import SlabStage, Wavefront
@@ -109,7 +110,10 @@ class _Pass:
         self.claims: list[tuple[int, Flag]] = []  # for which the next copy waits
         self.stages: list[tuple[int, SlabStage]] = []  # launches that can be done slab by slab
         self.list = self._listing()
-        self.order = turns(self.graph, self.numbers, tracer.direct).order(tracer.priority)
+        order = turns(self.graph, self.numbers, tracer.direct).order(tracer.priority)
+        self.listed = list_keys(self.graph, self.numbers, gpu=self.lanes[0].asynchronous, debug=mapper.debug)
+        self.groups = gathered(self.graph, order, self.listed)
+        self.order = [n for group in self.groups for n in group]
         self.rings = Rings(self.graph, self.order, lambda message: not tracer.direct(message))
         self.receives = {node.message: n for n, node in enumerate(self.graph.nodes) if isinstance(node, Receive)}
         self.waits = self._waits()
@@ -117,7 +121,11 @@ class _Pass:
 
     def operations(self) -> list[Operation]:
         waits, events = self.waits, self.events
-        for n in self.order:
+        for group in self.groups:
+            n = group[0]
+            if self.listed[n] is not None:
+                self._list(group)
+                continue
             node, number = self.graph.nodes[n], self.numbers[n]
             lane = self.lanes[number]
             if not lane.asynchronous and (more := self.wavefront.stages(node, lane)) is not None:
@@ -138,6 +146,18 @@ class _Pass:
                     self.list.add([send])
         self._flush(sends=True)
         return self.list.operations()
+
+    def _list(self, group: Group) -> None:
+        """Do point tasks by one launch, which waits for all that they wait for."""
+        number = self.numbers[group[0]]
+        lane, nodes = self.lanes[number], cast(list[Compute], [self.graph.nodes[n] for n in group])
+        self._flush(sends=False)
+        for last in (self.waits[n] for n in group if n in self.waits):
+            self.list.add([Operation(lane.waiter(self.events[last]), "wait", (last,), number)])
+        call = self.tracer.binder.compute_all(nodes, lane)
+        self.list.add([Operation(call, "compute", group, number)])
+        for n in (n for n in group if n in self.events):
+            self.list.add([Operation(lane.recorder(self.events[n]), "record", (n,), number)])
 
     def _takes_turns(self, node: Node) -> bool:
         """Whether a message is packed into a buffer that another one of this pass has left, or where others let it."""

@@ -15,6 +15,7 @@ from functools import cached_property
 
 from taskflow.runtime.machine.device import Call, Lane
 from taskflow.runtime.machine.trace.binding import Binder
+from taskflow.runtime.machine.trace.gather import SLAB
 from taskflow.runtime.regions import STRAIGHT, Box, Copy
 from taskflow.runtime.tasks import Compute, Node, Place, Refresh
 
@@ -22,7 +23,6 @@ from taskflow.runtime.tasks import Compute, Node, Place, Refresh
 Reach = tuple[Place, int, int, bool]
 
 LARGE = 4  # times the cache: of smaller fields enough is still there when the next launch comes, from the other end
-SLAB = 1 << 19  # cells that one operation does at least, so that its call costs little
 
 
 @dataclass(frozen=True, eq=False)

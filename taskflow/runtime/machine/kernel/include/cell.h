@@ -30,6 +30,9 @@ struct Range {
   int lo[3], hi[3];
   Index y, z;
   int threads, march;
+#if defined(LISTED) && defined(GPU)
+  uint3 block, blocks;  // of a list: the thread block within its piece, and how many that has, see pieces_cuda.h
+#endif
 };
 
 // A field of another region, by the indices that its cells have there: `at(r, 2 * c.i, 2 * c.j, 2 * c.k)`.
@@ -47,6 +50,11 @@ struct Partial {
   double* parts;
   unsigned* ticket;
   const double* before;  // what other boxes of the launch have made so far, or null
+#if defined(LISTED) && defined(GPU)
+  double* values;  // of a list: those of all its pieces, which the last one to finish folds in their order
+  unsigned* finished;
+  unsigned piece, pieces, block, blocks;
+#endif
 };
 
 #ifdef GPU

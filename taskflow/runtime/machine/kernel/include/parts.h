@@ -1,4 +1,4 @@
-// Boxes to be copied, many at once. GPU only.
+// Boxes to be copied, many at once.
 constexpr int PARTS = 32;
 
 // target[i + j target_y + k target_z] = source[i source_x + j source_y + k source_z] for nx x ny x (cells / nx ny) cells

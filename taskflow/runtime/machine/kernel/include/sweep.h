@@ -80,9 +80,9 @@ struct Alone {};  // nothing is loaded ahead
 // columns nothing is loaded ahead.
 template <class D, class L, class F>
 FN void sweep_cells(const Range& r, const Sweep& s, D, L load, F f) {
-  int number[3] = {int(blockIdx.x), int(blockIdx.y) + first_tile(r, s, 1), int(blockIdx.z) + first_tile(r, s, 2)};
+  int number[3] = {int(BLOCK(r).x), int(BLOCK(r).y) + first_tile(r, s, 1), int(BLOCK(r).z) + first_tile(r, s, 2)};
   number[0] += first_tile(r, s, 0);
-  if (s.colour >= 0) number[0] += int(blockIdx.x) + ((int(blockIdx.x) + number[0] + number[1] + number[2] + s.colour) & 1);
+  if (s.colour >= 0) number[0] += int(BLOCK(r).x) + ((int(BLOCK(r).x) + number[0] + number[1] + number[2] + s.colour) & 1);
   if (number[0] >= last_tile(r, s, 0)) return;
   const TileOf t = tile_at(r, s, D::way, number);
   const int nx = t.hi[0] - t.lo[0], ny = t.hi[1] - t.lo[1], nz = t.hi[2] - t.lo[2], columns = ny * nz;

@@ -10,9 +10,19 @@
 #endif
 
 #ifdef RESIDENT
-#define TASK extern "C" __global__ void __launch_bounds__(BX * BY, RESIDENT)
+#define KERNEL extern "C" __global__ void __launch_bounds__(BX * BY, RESIDENT)
 #else
-#define TASK extern "C" __global__ void __launch_bounds__(BX * BY)
+#define KERNEL extern "C" __global__ void __launch_bounds__(BX * BY)
+#endif
+#ifdef LISTED
+#define TASK FN void
+#include "pieces_cuda.h"
+#else
+#define TASK KERNEL
+#define BLOCK(r) blockIdx
+#define BLOCKS(r) gridDim
+FN unsigned blocks_of(const Partial&) { return gridDim.x * gridDim.y * gridDim.z; }
+FN Index block_of(const Partial&) { return (Index(blockIdx.z) * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x; }
 #endif
 
 #ifndef UNROLL
@@ -30,14 +40,14 @@ struct Column {
 // they are slower, and would keep all others waiting at the end. Long ones are as long as leaves work for all (cuda_shape).
 // If `pairs`, all but the first begin at even cells; where the range ends behind one, the last is a cell shorter.
 FN Column column(const Range& r, bool pairs = false) {
-  const int i = r.lo[0] + int(blockIdx.x * blockDim.x + threadIdx.x);
-  const int j = r.lo[1] + int(blockIdx.y * blockDim.y + threadIdx.y);
-  const int cells = r.hi[2] - r.lo[2], columns = int(gridDim.z);
+  const int i = r.lo[0] + int(BLOCK(r).x * blockDim.x + threadIdx.x);
+  const int j = r.lo[1] + int(BLOCK(r).y * blockDim.y + threadIdx.y);
+  const int cells = r.hi[2] - r.lo[2], columns = int(BLOCKS(r).z);
   int length = UZ;
   if constexpr (UZ > 8) length = ((cells + columns - 1) / columns + UNROLLED - 1) / UNROLLED * UNROLLED;
-  const int shift = pairs ? r.hi[2] & 1 : 0, whole = r.hi[2] + shift - (columns - 1 - int(blockIdx.z)) * length;
+  const int shift = pairs ? r.hi[2] & 1 : 0, whole = r.hi[2] + shift - (columns - 1 - int(BLOCK(r).z)) * length;
   const int end = whole < r.hi[2] ? whole : r.hi[2];
-  const int begin = blockIdx.z > 0 && whole - length > r.lo[2] ? whole - length : r.lo[2];
+  const int begin = BLOCK(r).z > 0 && whole - length > r.lo[2] ? whole - length : r.lo[2];
   return {i, j, begin, end, length, i < r.hi[0] && j < r.hi[1] && begin < end};
 }
 
@@ -128,7 +138,7 @@ FN void for_cells(const Range& r, const Interior& in, F f, Streams... streams) {
 // A warp that is amid goes through all of its column as such: a choice for every few cells would part their loads.
 template <class F, class... Streams>
 FN void for_cells(const Range& r, const InteriorAmid& in, F f, Streams... streams) {
-  const int i = r.lo[0] + int(blockIdx.x * blockDim.x + threadIdx.x);
+  const int i = r.lo[0] + int(BLOCK(r).x * blockDim.x + threadIdx.x);
   const Interior& inside = in;
   if (__all_sync(0xffffffffu, i >= in.left && i <= in.right)) {
     for_cells<true>(r, inside, f, streams...);
@@ -174,11 +184,11 @@ FN void fold_block(double (&values)[N]) {
 template <class Op, int N>
 FN void fold_all(double (&values)[N], const Partial (&partials)[N]) {
   fold_block<Op>(values);
-  const unsigned blocks = gridDim.x * gridDim.y * gridDim.z;
+  const unsigned blocks = blocks_of(partials[0]);
   const int size = blockDim.x * blockDim.y, me = threadIdx.y * blockDim.x + threadIdx.x;
   __shared__ bool last;
   if (me == 0) {
-    const Index block = (Index(blockIdx.z) * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
+    const Index block = block_of(partials[0]);
     for (int m = 0; m < N; ++m) partials[m].parts[block] = values[m];
     __threadfence();
     last = atomicAdd(partials[0].ticket, 1u) == blocks - 1;
@@ -191,10 +201,14 @@ FN void fold_all(double (&values)[N], const Partial (&partials)[N]) {
     for (unsigned b = me; b < blocks; b += size) values[m] = Op::fold(values[m], __ldcg(partials[m].parts + b));
   }
   fold_block<Op>(values);
+#ifdef LISTED
+  fold_pieces<Op>(values, partials);
+#else
   if (me > 0) return;
   for (int m = 0; m < N; ++m)
     *partials[m].result = partials[m].before ? Op::fold(*partials[m].before, values[m]) : values[m];
   *partials[0].ticket = 0;
+#endif
 }
 
 // *result = f(cell) folded over the range: columns, then as above.

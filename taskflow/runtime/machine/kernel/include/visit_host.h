@@ -17,6 +17,10 @@ constexpr int CHUNK = 4 * LINE, AHEAD = 24 * LINE;  // how much is fetched at on
 constexpr int LANES = 8;    // sums of a row are kept in so many lanes, whatever the vector width of the machine
 constexpr int BUNDLE = 16;  // rows whose values are folded into one part
 
+#ifdef LISTED
+#include "pieces_host.h"
+#endif
+
 FN Index size(const Range& r, int axis) { return r.hi[axis] > r.lo[axis] ? r.hi[axis] - r.lo[axis] : 0; }
 
 // f(first, last, backward) on every thread, for its share of `count`. Every other call goes backward: what the last launch touched
@@ -25,6 +29,10 @@ template <class F>
 FN void share(const Range& r, Index count, F f) {
   static thread_local bool turn = false;
   const bool backward = turn = !turn;
+#ifdef LISTED
+  if (doing == CELLS) f(Index(0), count, backward);
+  if (doing != ALL) return;
+#endif
 #ifdef _OPENMP
   const bool worthwhile = r.threads > 1 && size(r, 0) * size(r, 1) * size(r, 2) >= SERIAL;
 #pragma omp parallel num_threads(r.threads) if (worthwhile)
@@ -134,6 +142,9 @@ FN void fold_cells(const Range& r, const Partial* partials, F f) {
       }
     }
   });
+#ifdef LISTED
+  if (doing == CELLS) return;
+#endif
   for (int n = 0; n < N; ++n) {
     double result = partials[n].before ? *partials[n].before : Op::identity();
     for (Index b = 0; b < bundles; ++b) result = Op::fold(result, partials[n].parts[b]);

@@ -1,0 +1,122 @@
+"""Tables of lists on a GPU: the arguments of every piece, and on which piece each thread block works.
+
+Structs are laid out as C does, with the members that texts of lists have (see `texts`).
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Sequence
+from functools import cache
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from taskflow.runtime.machine.device import Array, Device
+from taskflow.runtime.machine.kernel.call import PARTIAL, RANGE, STRIDED, SWEEP, Value
+from taskflow.runtime.machine.kernel.parameters import SCALARS, parameters
+from taskflow.runtime.machine.kernel.text import struct_dtype
+from taskflow.runtime.regions import Triple
+from taskflow.runtime.tasks import Sweep, Task
+
+# structs Range and Partial of cell.h in a text of lists, and PlacedBlock of pieces_cuda.h
+PLACED_RANGE = np.dtype(
+    [(name, RANGE[name]) for name in RANGE.names or ()] + [(name, np.uintc, 3) for name in ("block", "blocks")],
+    align=True,
+)
+PLACED_PARTIAL = np.dtype(
+    [(name, PARTIAL[name]) for name in PARTIAL.names or ()]
+    + [(name, np.uint64) for name in ("values", "finished")]
+    + [(name, np.uintc) for name in ("piece", "pieces", "block", "blocks")],
+    align=True,
+)
+PLACED_BLOCK = np.dtype([(name, np.uintc) for name in ("x", "y", "z", "piece")])
+STRIDES = re.compile(r"Foreign|\w+(Values|Private)\w*<")  # fields that are more than an address
+
+_lock = threading.Lock()
+_tables: WeakKeyDictionary[Device, dict[tuple[Triple, ...], Array]] = WeakKeyDictionary()
+
+
+@cache
+def piece_dtype(task: Task, real: np.dtype) -> np.dtype:
+    """The memory of a piece: its range, and its arguments `of_0`, `of_1` and so on."""
+    arguments = [(f"of_{n}", *_member(task, real, kind, name)) for n, (kind, name) in enumerate(parameters(task))]
+    return np.dtype([("range", PLACED_RANGE, ()), *arguments], align=True)
+
+
+def _member(task: Task, real: np.dtype, kind: str, name: str) -> tuple[np.dtype, tuple[int, ...]]:
+    """The type of an argument, and how many there are of it."""
+    if name in task.fields:
+        return STRIDED if STRIDES.match(kind) else np.dtype(np.uint64), ()
+    if name in task.constants:
+        constant = task.constants[name]
+        if constant in SCALARS:
+            return real if SCALARS[constant] == "real" else np.dtype(np.intc), ()
+        return SWEEP if issubclass(constant, Sweep) else struct_dtype(constant, real), ()
+    many = (len(task.numbers[name].of(name)),) if name in task.numbers else ()
+    return (PLACED_PARTIAL, many or (1,)) if "Partial" in kind else (np.dtype(np.uint64), many)
+
+
+def piece_rows(
+    task: Task, real: np.dtype, device: Device, pieces: Sequence[Sequence[Value]], grids: Sequence[Triple]
+) -> tuple[Array, list[Array]]:
+    """The table of pieces with such arguments and so many thread blocks, and the memory in which they are folded."""
+    memory, rows = list[Array](), np.zeros(len(pieces), piece_dtype(task, real))
+    for row, values, grid in zip(rows, pieces, grids, strict=True):
+        spread, *arguments = map(np.asarray, values)
+        _fill(row["range"], spread)
+        row["range"]["blocks"] = grid
+        for n, argument in enumerate(arguments):
+            kind = row.dtype[f"of_{n}"]
+            if kind.base == PLACED_PARTIAL:
+                _fill(row[f"of_{n}"], argument)
+            else:  # of a struct of an address the first member
+                row[f"of_{n}"] = argument["field"] if kind == np.uint64 and argument.dtype == STRIDED else argument
+    for name in rows.dtype.names or ():
+        if rows.dtype[name].base == PLACED_PARTIAL:
+            memory += _folded(device, rows[name])
+    return uploaded(device, rows), memory
+
+
+def _fill(target: np.ndarray, source: np.ndarray) -> None:
+    """Copy the members that two structs share."""
+    for name in source.dtype.names or ():
+        target[name] = source[name]
+
+
+def _folded(device: Device, partials: np.ndarray) -> list[Array]:
+    """Complete the partials [piece, number] of a parameter: what pieces have comes behind what was before the first."""
+    pieces, numbers = partials.shape
+    values, finished = device.allocate((numbers, pieces), "f8"), device.allocate((1,), "u4")
+    partials["values"] = device.pointer(values) + values.strides[0] * np.arange(numbers, dtype=np.uint64)
+    partials["before"], partials["finished"] = partials["before"][0], device.pointer(finished)
+    partials["piece"], partials["pieces"] = np.arange(pieces)[:, None], pieces
+    return [values, finished]
+
+
+def thread_blocks(device: Device, grids: tuple[Triple, ...]) -> Array:
+    """The table of all thread blocks, piece after piece: made once for all lists of such grids."""
+    with _lock:
+        tables = _tables.setdefault(device, {})
+        if grids not in tables:
+            tables[grids] = uploaded(device, np.concatenate([_places(n, grid) for n, grid in enumerate(grids)]))
+        return tables[grids]
+
+
+def _places(piece: int, grid: Triple) -> np.ndarray:
+    """The places of the thread blocks of a piece."""
+    blocks = np.zeros(grid[::-1], PLACED_BLOCK)
+    blocks["z"], blocks["y"], blocks["x"] = np.indices(blocks.shape)
+    blocks["piece"] = piece
+    return blocks.ravel()
+
+
+def uploaded(device: Device, rows: np.ndarray) -> Array:
+    """The bytes of rows on the device."""
+    plain = np.ascontiguousarray(rows).view(np.uint8).reshape(-1)
+    array = device.allocate(plain.shape, "u1")
+    array[...] = device.xp.asarray(plain)
+    if device.kind == "gpu":
+        device.xp.cuda.get_current_stream().synchronize()  # other streams read it, and one may be recording a graph
+    return array

@@ -1,0 +1,94 @@
+"""The texts that are compiled for a task: for launches over one box, and for lists of pieces, both of the same body.
+
+A list is one launch over many boxes. Its text is that of the task as a function, and a kernel that calls it: on a GPU
+every thread block finds in a table which piece is its own, and takes the arguments of that piece from another one; on a
+CPU one call goes through the blocks of arguments that calls of their own would have.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+import numpy as np
+
+from taskflow.runtime.machine.kernel.call import thunk
+from taskflow.runtime.machine.kernel.parameters import parameters
+from taskflow.runtime.machine.kernel.piece_table import piece_dtype
+from taskflow.runtime.machine.kernel.text import INCLUDE, complete, defined
+from taskflow.runtime.tasks import Task
+
+LISTED, BLOCK = "#define LISTED\n", re.compile("blockIdx|gridDim")
+
+
+def text_for(task: Task, real: np.dtype, kind: str, listed: bool) -> str:
+    """The text for a kind of device: of one box, or of lists."""
+    if kind == "cpu":
+        return host_pieces(task, real) if listed else text_with_thunk(task, real)
+    return cuda_pieces(task, real) if listed else cuda_text(task, real)
+
+
+def symbol(task: Task, listed: bool) -> str:
+    """The name of the function for one box, or for lists."""
+    return f"{task.symbol}_pieces" if listed else task.symbol
+
+
+@cache
+def text_with_thunk(task: Task, real: np.dtype) -> str:
+    """Make the text for the host compiler: that of the task without its siblings, of which a program often uses one or
+    two, and how the task is called.
+    """
+    kinds = [kind for kind, _ in parameters(task)]
+    return complete(task, real, 'extern "C"', alone=True) + thunk(task.symbol, ["Range", *kinds])
+
+
+@cache
+def cuda_text(task: Task, real: np.dtype) -> str:
+    return complete(task, real, 'extern "C" __global__')
+
+
+@cache
+def listable(task: Task, real: np.dtype) -> bool:
+    """Whether launches of a task can be over lists: it has a text, which leaves who visits the cells to the headers,
+    and not to tiles that march.
+    """
+    if task.kernel is None or task.library is not None or task.whole:
+        return False
+    text = complete(task, real, "FN", alone=True)
+    headers = (INCLUDE / "visit_cuda.h").read_text(encoding="utf-8")
+    return not defined(text, "OVERLAP", 0) and len(BLOCK.findall(text)) == len(BLOCK.findall(headers))
+
+
+@cache
+def host_pieces(task: Task, real: np.dtype) -> str:
+    """Make the text of lists for the host compiler."""
+    folds = "true" if task.reductions else "false"
+    return (
+        f"{LISTED}{text_with_thunk(task, real)}"
+        f'extern "C" void call_{symbol(task, True)}(void*** blocks, const Index* begins, int count, int threads) {{\n'
+        f"  visit_pieces(begins, count, threads, {folds}, [=](int n) {{ call_{task.symbol}(blocks[n]); }});\n}}\n"
+    )
+
+
+@cache
+def cuda_pieces(task: Task, real: np.dtype) -> str:
+    """Make the text of lists for NVRTC."""
+    kinds = [kind for kind, _ in parameters(task)]
+    members = "".join(f"  {kind} of_{n};\n" for n, kind in enumerate(kinds))
+    taken = "".join(f", {_taken(kind, f'piece.of_{n}')}" for n, kind in enumerate(kinds))
+    return (
+        f"{LISTED}{complete(task, real, 'FN', alone=True)}"
+        f"struct PieceArguments {{\n  Range range;\n{members}}};\n"
+        f'static_assert(sizeof(PieceArguments) == {piece_dtype(task, real).itemsize}, "layout");\n'
+        f"KERNEL {symbol(task, True)}(const PieceArguments* __restrict__ pieces,"
+        " const PlacedBlock* __restrict__ blocks) {\n"
+        "  const PlacedBlock block = blocks[blockIdx.x];\n"
+        "  const PieceArguments& piece = pieces[block.piece];\n"
+        "  const Range range = placed(piece.range, block);\n"
+        f"  {task.symbol}(range{taken});\n}}\n"
+    )
+
+
+def _taken(kind: str, name: str) -> str:
+    """An argument of a piece; what is reduced has to know the thread block."""
+    return f"placed({name}, range)" if "Partial" in kind else name

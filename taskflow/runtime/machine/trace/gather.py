@@ -1,0 +1,90 @@
+"""Gathering: point tasks that one launch over a list can do, brought together in the order of a block's nodes."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Sequence
+from typing import cast
+
+import numpy as np
+
+from taskflow.runtime.machine.kernel import listable
+from taskflow.runtime.regions import Partition
+from taskflow.runtime.tasks import Compute, Launch, Task, TaskGraph
+from taskflow.runtime.tasks.privilege import Precision
+from taskflow.runtime.tasks.reading import place
+
+Group = tuple[int, ...]
+SLAB = 1 << 19  # cells that one operation of a CPU does at least, so that its call costs little
+
+
+def text_of(launch: Launch, partition: Partition) -> tuple[Task, np.dtype]:
+    """The task of a launch as it is compiled for the fields of a partition, and its precision."""
+    fields = launch.task.fields
+    dtypes = {name: np.dtype(partition.fields[field].dtype) for name, field in zip(fields, launch.fields, strict=True)}
+    usual = (dtypes[name] for name, way in fields.items() if way.precision is None and not way.foreign)
+    real = next(usual, np.dtype(partition.fields[launch.own].dtype))
+    own = ((name, dtype) for name, dtype in dtypes.items() if fields[name].precision == "any")
+    precisions = {name: cast(Precision, dtype.str[1:]) for name, dtype in own if dtype != real}
+    return launch.task.precise(precisions), real
+
+
+def listed(launch: Launch, partition: Partition, block: int, *, gpu: bool, debug: bool) -> bool:
+    """Whether a block does a launch over lists, as it does what it can where it has several pieces. On a CPU large
+    pieces are left to wavefronts, and calls cost them nothing. Debug mode does each sweep twice, by itself.
+    """
+    mine = place(launch, partition).cells_of(block)
+    if len(mine) < 2 or launch.task.kernel is None or (debug and launch.swept is not None):
+        return False
+    return (gpu or max(cells.volume for cells in mine) <= SLAB) and listable(*text_of(launch, partition))
+
+
+def list_keys(graph: TaskGraph, lanes: Sequence[int], *, gpu: bool, debug: bool) -> list[Hashable | None]:
+    """Per node a key that is equal for point tasks that one launch over a list, on one of these lanes, can do; None for
+    those that none can.
+    """
+
+    known: dict[Launch, Hashable | None] = {}
+
+    def text(node: Compute) -> Hashable | None:
+        launch = node.launch
+        if launch not in known:
+            does = listed(launch, node.partition, node.block, gpu=gpu, debug=debug)
+            alike = launch if launch.task.reductions else text_of(launch, node.partition)
+            known[launch] = alike if does else None
+        return known[launch]
+
+    texts = (text(node) if isinstance(node, Compute) else None for node in graph.nodes)
+    parts = (getattr(node, "part", "") for node in graph.nodes)
+    return [key and (key, part, lane) for key, part, lane in zip(texts, parts, lanes, strict=True)]
+
+
+def gathered(graph: TaskGraph, order: Sequence[int], keys: Sequence[Hashable | None]) -> list[Group]:
+    """The nodes in the order, in groups: with a node that has a key come those that have it, too, and are next among
+    those that do, as long as they wait for nothing that is not done before the group. Of one launch that reduces they
+    wait for each other, as a number is folded in the order of the group. A node without a key is a group of its own.
+    """
+    alike: dict[Hashable, list[int]] = defaultdict(list)
+    for n in order:
+        if keys[n] is not None:
+            alike[keys[n]].append(n)
+    done, groups, begins = set[int](), list[Group](), dict.fromkeys(alike, 0)
+    for n in order:
+        if n in done:
+            continue
+        key, group = keys[n], [n]
+        if key is not None:
+            row, last = alike[key], begins[key] + 1
+            folds = _folds(graph, n)
+            while last < len(row) and all(m in done or (folds and m in group) for m in graph.waits[row[last]]):
+                group.append(row[last])
+                last += 1
+            begins[key] = last
+        done.update(group)
+        groups.append(tuple(group))
+    return groups
+
+
+def _folds(graph: TaskGraph, n: int) -> bool:
+    node = graph.nodes[n]
+    return isinstance(node, Compute) and bool(node.launch.task.reductions)
