@@ -208,6 +208,13 @@ def temperature_ghosts(
         yield mirror(temperature, over=over, on=face, mirror=values)
 
 
+def temperature_factor(face: str, boundary: Boundary, grid: Grid, diffusivity: float) -> float:
+    """What `temperature_ghosts` multiplies the temperature inside by."""
+    if not isinstance(boundary, Wall):
+        return 1.0
+    return -1.0 if boundary.temperature is not None else _conducting(face, boundary, grid, diffusivity).factor
+
+
 def _passed(face: str, wall: Wall, grid: Grid, diffusivity: float) -> Mirror:
     """The mirror of `_conducting` but for the heat that comes, a factor of its value."""
     return _conducting(face, replace(wall, heat_flux=1.0, outside_temperature=0.0), grid, diffusivity)

@@ -25,6 +25,7 @@ from taskflow.flow.grid.stencils import (
     W,
 )
 from taskflow.flow.kernels import KERNELS
+from taskflow.flow.time.implicit import EXPLICIT, Implicit
 from taskflow.runtime.tasks import Components, Read, ReadShort, ReadWrite, Scalar, Stencil, Write, task
 
 
@@ -62,11 +63,14 @@ CENTRAL, QUICK = Advection(), Quick()
 
 @dataclass(frozen=True)
 class Fluid:
-    """Kinematic viscosity, a force per mass that acts everywhere, and the scheme by which momentum is carried."""
+    """Kinematic viscosity, a force per mass that acts everywhere, the scheme by which momentum is carried, and the
+    direction along which friction is `implicit`: the momentum equation leaves that part out.
+    """
 
     viscosity: float
     force: Vector = (0.0, 0.0, 0.0)
     advection: Advection = CENTRAL
+    implicit: Implicit = EXPLICIT
 
 
 @dataclass(frozen=True)

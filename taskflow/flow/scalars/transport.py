@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from taskflow.flow.grid import Grid
 from taskflow.flow.grid.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z, FACE_VELOCITY
 from taskflow.flow.kernels import KERNELS
+from taskflow.flow.time.implicit import EXPLICIT, Implicit
 from taskflow.runtime.tasks import Components, Read, ReadShort, ReadWrite, Scalar, Write, task
 
 CROSSINGS, SPREADINGS = 2.0, 3.0
@@ -35,10 +36,13 @@ NEW_FACE_VELOCITY = Components(u_new=Read[ACROSS_X], v_new=Read[ACROSS_Y], w_new
 
 @dataclass(frozen=True)
 class Transport:
-    """The diffusivity of q, and a source that is the same everywhere (q per time)."""
+    """The diffusivity of q, a source that is the same everywhere (q per time), and the direction along which `transport`
+    leaves diffusion out, as it is `implicit`.
+    """
 
     diffusivity: float
     source: float = 0.0
+    implicit: Implicit = EXPLICIT
 
 
 @task(kernel=KERNELS / "scalars" / "transport.cu")

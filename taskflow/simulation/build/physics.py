@@ -34,6 +34,7 @@ from taskflow.flow import (
 from taskflow.flow.bodies import Obstacles
 from taskflow.flow.forcing.coriolis import geostrophic_force
 from taskflow.flow.model import FlowModel
+from taskflow.flow.time.implicit import ALONG, EXPLICIT, Implicit
 from taskflow.output.conditions import SIDES, Conditions, Side
 from taskflow.simulation.build.forcing import forces
 from taskflow.simulation.build.timed import constant, largest
@@ -58,7 +59,7 @@ def physics(case: Case, grid: StaggeredGrid, obstacles: Obstacles | None, *, var
     """The arguments of a `FlowModel` that say what flows, by name. `varying`: values at inflows change in time."""
     return {
         "staggered": grid,
-        "fluid": Fluid(case.fluid.viscosity, _force(case), ADVECTION.get(case.fluid.scheme, CENTRAL)),
+        "fluid": Fluid(case.fluid.viscosity, _force(case), ADVECTION.get(case.fluid.scheme, CENTRAL), implicit(case)),
         "boundaries": {face: _boundary(case, face) for face in case.boundaries.sides},
         "heat": _temperature(case, grid),
         "buoyancy": _buoyancy(case),
@@ -70,6 +71,11 @@ def physics(case: Case, grid: StaggeredGrid, obstacles: Obstacles | None, *, var
         "passive": tuple(_passive(case, scalar, grid) for scalar in case.scalars),
         "turbulence": turbulence_of(case),
     }
+
+
+def implicit(case: Case) -> Implicit:
+    """The direction along which diffusion is implicit."""
+    return ALONG[case.time.implicit[0]] if case.time.implicit else EXPLICIT
 
 
 def _force(case: Case) -> tuple[float, float, float]:
@@ -122,7 +128,13 @@ def _temperature(case: Case, grid: StaggeredGrid) -> Quantity | None:
     if heat is None:
         return None
     sources = tuple(_sources(heat.sources, grid))
-    return Quantity("T", Transport(heat.diffusivity, heat.source), heat.scheme != "central", sources)
+    transport = Transport(heat.diffusivity, heat.source, _implicit_of(case, heat.scheme))
+    return Quantity("T", transport, heat.scheme != "central", sources)
+
+
+def _implicit_of(case: Case, scheme: str) -> Implicit:
+    """That of a quantity with such differences: those that keep bounds are explicit."""
+    return implicit(case) if scheme == "central" else EXPLICIT
 
 
 def _passive(case: Case, scalar: PassiveScalar, grid: StaggeredGrid) -> Quantity:
@@ -137,7 +149,7 @@ def _passive(case: Case, scalar: PassiveScalar, grid: StaggeredGrid) -> Quantity
                 kind, given = (Flux, side.flux) if side.value is None else (Fixed, side.value)
                 faces[face] = kind(largest(given, case), changes(given))
     sources = tuple(_sources(scalar.sources, grid))
-    transport = Transport(scalar.diffusivity, scalar.source)
+    transport = Transport(scalar.diffusivity, scalar.source, _implicit_of(case, scalar.scheme))
     return Quantity(scalar.name, transport, scalar.scheme != "central", sources, faces)
 
 

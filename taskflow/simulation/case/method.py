@@ -28,9 +28,9 @@ COMPRESSIBILITY = (
     "stall", "pressure_at", "linear", "inner",
 )  # fmt: skip
 """The keys of [method] that artificial compressibility has."""
-LATER = frozenset(("forcing", "expressions", "particles", "monitor.fields"))
+LATER = frozenset(("forcing", "expressions", "particles", "monitor.fields", "time.implicit"))
 """The tables and keys of the projection that make sense for others, too."""
-PARTS = frozenset(("grid.stretching", "time.scheme", "statistics.budget", "monitor.fields")) | {
+PARTS = frozenset(("grid.stretching", "time.scheme", "time.implicit", "statistics.budget", "monitor.fields")) | {
     f"boundaries.{option}"
     for option in ("temperature", "heat_flux", "heat_transfer", "outside_temperature", "roughness", "phase")
 }
