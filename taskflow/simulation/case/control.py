@@ -15,7 +15,6 @@ from taskflow.simulation.values import positive, text
 
 LEAST_ERROR = 1e-15
 MOST_SNAPSHOTS = 1_000_000
-AXES = "xyz"
 SCHEMES = {"ab2": ADAMS_BASHFORTH, "rk3": RUNGE_KUTTA}
 Interval = Annotated[Every, reads(Every.parse)]
 EVERYTHING = "all that the case has, without expressions"
@@ -56,29 +55,15 @@ def _steady(value: Any) -> Any:
         raise BadInput("give a number > 0, a rate, or a table with rate, over and every") from None
 
 
-def names(value: object) -> tuple[str, ...]:
-    """A list of names, each once."""
-    if not isinstance(value, (list, tuple)) or not value or not all(isinstance(name, str) for name in value):
-        raise BadInput('give a list of names, as ["u", "p"]')
-    twice = next((name for name in value if value.count(name) > 1), None)
-    if twice is not None:
-        raise BadInput(f"name {text(twice)} once")
-    return tuple(value)
-
-
-def _directions(value: object) -> tuple[str, ...] | None:
-    """Names of directions, each once; None for none."""
-    if value is None or value == []:
+def _direction(value: object) -> tuple[str, ...] | None:
+    """A list of one direction; None for none."""
+    if value is None or value in ([], ()):
         return None
-    found = names(value)
-    if unknown := [name for name in found if name not in AXES]:
-        raise BadInput(f'{text(unknown[0])} is no direction; give one of ["x"], ["y"] and ["z"]')
-    if len(found) > 1:
+    if not isinstance(value, list | tuple) or not all(isinstance(name, str) and name in "xyz" for name in value):
+        raise BadInput('give a list with a direction: ["x"], ["y"] or ["z"]')
+    if len(value) > 1:
         raise BadInput('several directions at once are not available in this version; give one, as ["z"]')
-    return found
-
-
-Directions = Annotated[tuple[str, ...] | None, reads(_directions)]
+    return tuple(value)
 
 
 class Time(Table):
@@ -113,7 +98,7 @@ class Time(Table):
         " 0.4: see [the method](../explanation/method.md#which-steps-are-stable), for `quick`, too",
         "ab2",
     )
-    implicit: Directions = entry(
+    implicit: Annotated[tuple[str, ...] | None, reads(_direction)] = entry(
         'the direction, as `["z"]`, between walls or slip boundaries, along which diffusion is implicit: thin cells there'
         " do not bound the step by `diffusion`. See [the method](../explanation/method.md#implicit-diffusion)",
         None,
@@ -131,6 +116,16 @@ class Time(Table):
     def _adaptive(cls, values: Any) -> Any:
         fixed = not isinstance(values, Mapping) or present(values, "cfl", "step")
         return values if fixed else {**values, "cfl": 0.5}
+
+
+def names(value: object) -> tuple[str, ...]:
+    """A list of names, each once."""
+    if not isinstance(value, (list, tuple)) or not value or not all(isinstance(name, str) for name in value):
+        raise BadInput('give a list of names, as ["u", "p"]')
+    twice = next((name for name in value if value.count(name) > 1), None)
+    if twice is not None:
+        raise BadInput(f"name {text(twice)} once")
+    return tuple(value)
 
 
 FieldNames = Annotated[tuple[str, ...] | None, reads(names)]

@@ -19,9 +19,10 @@ KEY = ("time", "implicit")
 def _lines_end_at_walls(method: Method | None, boundaries: Boundaries, grid: GridTable, time: Time) -> Iterator[Problem]:
     for axis in time.implicit or () if method is None else ():
         sides = [boundaries.sides.get(f"{axis}_{end}") for end in ("min", "max")]
-        if any(side is None or side.type not in ("wall", "slip") for side in sides):
-            kinds = " and ".join("periodic" if side is None else side.type for side in sides)
-            remedy = f"{axis} is {kinds}; give a direction between walls or slip boundaries, or leave it out"
+        kinds = {"periodic" if side is None else side.type for side in sides}
+        if others := kinds - {"wall", "slip"}:
+            sort = " and ".join(sorted(others))
+            remedy = f"{axis} has sides of type {sort}; give a direction between walls or slip boundaries, or leave it out"
             yield wrong(KEY, [axis], remedy)
         elif grid.cells["xyz".index(axis)] < 2:
             yield wrong(KEY, [axis], "there is one cell along it; give grid.cells 2 or more there, or leave it out")
