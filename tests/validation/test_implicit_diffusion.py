@@ -39,7 +39,7 @@ def values(flow: str, cells: int, steps: int, scheme: str, axis: int = 2) -> tup
 @pytest.mark.parametrize("scheme", ["ab2", "rk3"])
 @pytest.mark.parametrize("flow", FLOWS)
 def test_order_in_time(flow, scheme):
-    """On 64 cells, against 1280 steps; the explicit limit of ab2 is 6200 steps."""
+    """On 64 cells, against 1280 steps; explicit ones of ab2 would have to be 8400."""
     best, exact = values(flow, FINE, 1280, scheme)
     errors = [float(abs(values(flow, FINE, steps, scheme)[0] - best).max()) for steps in STEPS]
     print(flow, scheme, errors, orders(errors), exact)
