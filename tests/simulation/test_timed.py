@@ -21,18 +21,19 @@ from tests.simulation.going_on import check_same, go
 FIELDS = ("u", "v", "w", "T", "dye", "smoke")
 
 
-def moved(lid, side, hot, flux, outside, dye, smoke, force, **changes) -> Case:
+def moved(lid, side, hot, flux, outside, dye, smoke, force, rate, spin, **changes) -> Case:
     """A warm fluid with two scalars, driven in all ways that may change in time."""
     tables = {
         "grid": {"cells": [6, 5, 7], "lengths": [1.0, 0.7, 1.3]},
         "fluid": {"viscosity": 0.02},
-        "heat": {"diffusivity": 0.03, "expansion": 1.0},
+        "heat": {"diffusivity": 0.03, "expansion": 1.0, "sources": [{"point": [0.4, 0.3, 0.5], "rate": rate}]},
         "scalars": [
             {"name": "dye", "diffusivity": 0.01, "initial": "x", "scheme": "central",
              "boundaries": {"z_min": {"value": dye}}},
-            {"name": "smoke", "diffusivity": 0.01, "initial": "z", "boundaries": {"z_max": {"flux": smoke}}},
+            {"name": "smoke", "diffusivity": 0.01, "initial": "z", "boundaries": {"z_max": {"flux": smoke}},
+             "sources": [{"box": [[0.1, 0.1, 0.1], [0.5, 0.5, 0.7]], "rate": rate}]},
         ],
-        "body": {"gravity": [0, 0, -1.0], "force": [0.1, force, force]},
+        "body": {"gravity": [0, 0, -1.0], "force": [0.1, force, force], "rotation": [0.2, spin, spin]},
         "boundaries": {
             "x_min": {"type": "wall", "velocity": [0.0, side, 0.3], "temperature": hot},
             "x_max": {"type": "wall", "heat_flux": flux},
@@ -53,7 +54,8 @@ def moved(lid, side, hot, flux, outside, dye, smoke, force, **changes) -> Case:
     return Case(**tables)
 
 
-NUMBERS = {"lid": 0.7, "side": -0.4, "hot": 1.1, "flux": 0.05, "outside": 0.6, "dye": 0.9, "smoke": 0.02, "force": 0.3}
+NUMBERS = {"lid": 0.7, "side": -0.4, "hot": 1.1, "flux": 0.05, "outside": 0.6, "dye": 0.9, "smoke": 0.02, "force": 0.3,
+           "rate": 0.04, "spin": 0.3}  # fmt: skip
 MOVING = {name: f"{value} + 0.5*sin(40*t)" for name, value in NUMBERS.items()}
 
 
@@ -126,7 +128,10 @@ def test_tables_and_functions_are_values_of_the_time(tmp_path):
     ({"lid": "BROKEN"}, "broken.csv: line 2 is '1,fast'"),
     ({"turbulence": {"model": "smagorinsky"}, "lid": "t"}, "turbulence.damping = .*z_max.* not available"),
     ({"turbulence": {"model": "wale"}, "smoke": "t"}, r"scalars\[2\].boundaries.z_max.flux = .* not available with"),
-    ({"body__rotation": [0.0, 0.0, "t"]}, "body.rotation = .*not available in this version; give three numbers"),
+    ({"body": {"rotation": [0, 0, "t"], "geostrophic_wind": [1, 0, 0]}},
+     "body.geostrophic_wind = .*not available in this version beside a rotation that changes in time"),
+    ({"rate": "x*t"}, "rate = .*the same everywhere, in this version"),
+    ({"spin": "log(t)"}, r"body.rotation\[2\]: 'log\(t\)' is not finite at time 0"),
     ({"body__bulk_velocity": {"y": 1.0}, "force": "t"}, "give 0 for body.force along y"),
 ])  # fmt: skip
 def test_bad_input_is_told(tmp_path, changes, message):

@@ -128,6 +128,48 @@ def test_order_in_time(flow, scheme, order):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("scheme", "order"), [("ab2", 2), ("rk3", 3)])
+@pytest.mark.parametrize("axis", range(3))
+def test_a_frame_that_turns_in_time(axis, scheme, order):
+    """A uniform flow turns by -2 times the angle of the frame, 0.8 t + sin(3 t) / 3, about any axis."""
+    errors = []
+    for steps in (40, 80, 160):
+        flow = compute(Case(
+            grid={"cells": [2, 2, 2], "lengths": [1.0, 1.0, 1.0]}, fluid={"viscosity": 0.1},
+            boundaries=dict.fromkeys("xyz", "periodic"), initial={"velocity": [1.0, 1.0, 1.0]},
+            body={"rotation": ["0.8 + cos(3*t)" if a == axis else 0.0 for a in range(3)]},
+            time={"end": 1.0, "step": 1 / steps, "scheme": scheme}, machine={"device": "cpu", "threads": 1},
+        ))  # fmt: skip
+        r, s = ("uvw"[(axis + n) % 3] for n in (1, 2))  # right-handed
+        found = flow[r].mean() + 1j * flow[s].mean()
+        errors.append(abs(found - (1 + 1j) * np.exp(-2j * (0.8 + np.sin(3) / 3))))
+        np.testing.assert_allclose(flow["uvw"[axis]], 1.0, atol=1e-14)
+    print(axis, scheme, errors, orders(errors))
+    assert orders(errors)[-1] == pytest.approx(order, abs=0.15), errors
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["ab2", "rk3"])
+@pytest.mark.parametrize("kept", ["koren", "central"])
+def test_what_is_released_in_time(kept, scheme):
+    """The integral of a scalar in a box is that of the rate over time, by Simpson's rule in each stage: to the fourth
+    order.
+    """
+    errors = []
+    for steps in (4, 8):
+        dye = {"name": "dye", "diffusivity": 0.1, "scheme": kept, "sources": [{"point": [0.3, 0.4, 0.6], "rate": "exp(3*t)"}]}
+        flow = compute(Case(
+            grid={"cells": [4, 5, 6], "lengths": [1.0, 1.0, 1.0]}, fluid={"viscosity": 0.1},
+            boundaries=dict.fromkeys("xyz", "periodic"), scalars=[dye],
+            time={"end": 1.0, "step": 1 / steps, "scheme": scheme}, machine={"device": "cpu", "threads": 1},
+        ))  # fmt: skip
+        errors.append(abs(flow["dye"].mean() - (np.exp(3) - 1) / 3))
+    print(kept, scheme, errors, orders(errors))
+    assert errors[-1] < 2e-4
+    assert orders(errors)[-1] == pytest.approx(4, abs=0.2)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("axis", [0, 1])
 @pytest.mark.parametrize("flow", FLOWS)
 def test_all_directions_are_alike(flow, axis):

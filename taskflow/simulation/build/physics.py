@@ -34,6 +34,7 @@ from taskflow.flow import (
 from taskflow.flow.bodies import Obstacles
 from taskflow.flow.forcing.coriolis import geostrophic_force
 from taskflow.flow.model import FlowModel
+from taskflow.flow.scalars.quantity import release_rate
 from taskflow.flow.time.implicit import ALONG, EXPLICIT, Implicit
 from taskflow.output.conditions import SIDES, Conditions, Side
 from taskflow.simulation.build.forcing import forces
@@ -81,7 +82,7 @@ def implicit(case: Case) -> Implicit:
 def _force(case: Case) -> tuple[float, float, float]:
     """The constant force: that of the case, and the pressure gradient behind a geostrophic wind."""
     a, b, c = constant(case.body.force)
-    x, y, z = geostrophic_force(case.body.rotation, case.body.geostrophic_wind)
+    x, y, z = geostrophic_force(constant(case.body.rotation), case.body.geostrophic_wind)
     return a + x, b + y, c + z
 
 
@@ -98,7 +99,9 @@ def _driving(case: Case) -> Driving:
     gradient = case.heat.background_gradient if case.heat else (0.0, 0.0, 0.0)
     means = body.bulk_velocity.means if body.bulk_velocity else (None, None, None)
     forced = tuple(axis for axis, part in enumerate(body.force) if changes(part))
-    return Driving(body.rotation, gradient, means, forced)
+    x, y, z = (largest(part, case) for part in body.rotation)
+    turned = tuple(axis for axis, part in enumerate(body.rotation) if changes(part))
+    return Driving((x, y, z), gradient, means, forced, turned)
 
 
 def _boundary(case: Case, face: str) -> Boundary:
@@ -127,7 +130,7 @@ def _temperature(case: Case, grid: StaggeredGrid) -> Quantity | None:
     heat = case.heat
     if heat is None:
         return None
-    sources = tuple(_sources(heat.sources, grid))
+    sources = tuple(_sources(case, "T", heat.sources, grid))
     transport = Transport(heat.diffusivity, heat.source, _implicit_of(case, heat.scheme))
     return Quantity("T", transport, heat.scheme != "central", sources)
 
@@ -148,17 +151,18 @@ def _passive(case: Case, scalar: PassiveScalar, grid: StaggeredGrid) -> Quantity
             else:
                 kind, given = (Flux, side.flux) if side.value is None else (Fixed, side.value)
                 faces[face] = kind(largest(given, case), changes(given))
-    sources = tuple(_sources(scalar.sources, grid))
+    sources = tuple(_sources(case, scalar.name, scalar.sources, grid))
     transport = Transport(scalar.diffusivity, scalar.source, _implicit_of(case, scalar.scheme))
     return Quantity(scalar.name, transport, scalar.scheme != "central", sources, faces)
 
 
-def _sources(sources: tuple[SourceTable, ...], grid: StaggeredGrid) -> Iterator[Source]:
-    for source in sources:
+def _sources(case: Case, name: str, sources: tuple[SourceTable, ...], grid: StaggeredGrid) -> Iterator[Source]:
+    for n, source in enumerate(sources, start=1):
+        rate, timed = largest(source.rate, case), release_rate(name, n) if changes(source.rate) else None
         if source.box is not None:
-            yield Source(*source.box, source.rate)
+            yield Source(*source.box, rate, timed)
         elif source.point is not None:
-            yield Source.at(source.point, source.rate, grid)
+            yield replace(Source.at(source.point, rate, grid), timed=timed)
 
 
 def turbulence_of(case: Case) -> Turbulence | None:

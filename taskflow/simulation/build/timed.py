@@ -1,19 +1,21 @@
 """The numbers of a case that change in time, as steps read them: on sides at the end of each stage, forces where it
-begins. Every block finds them from the time alone, and nobody waits.
+begins, sources as the mean over it. Every block finds them from the time alone, and nobody waits.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from taskflow.errors import BadInput
 from taskflow.flow.boundaries.boundary import timed
+from taskflow.flow.forcing.coriolis import angular_velocity
 from taskflow.flow.forcing.driving import body_force
 from taskflow.flow.grid import Vector
+from taskflow.flow.scalars.quantity import release_rate
 from taskflow.flow.time.schemes import Scheme
 from taskflow.simulation.case.boundaries import Boundary
 from taskflow.simulation.case.physics import Forcing
@@ -37,11 +39,13 @@ class Term:
 
 @dataclass(frozen=True)
 class TimedNumber:
-    """A sum of terms in scalars whose names begin with `stem`; of the beginning of each stage, or of its end."""
+    """A sum of terms in scalars whose names begin with `stem`, of some moment of each stage; of the mean over it by
+    Simpson's rule.
+    """
 
     stem: str
     terms: tuple[Term, ...]
-    begins: bool = False
+    of: Literal["begin", "end", "mean"] = "end"
 
     def at(self, time: float, instead: Mapping[str, Value]) -> float:
         """The number of a time, with other values `instead` of some by their keys. Raises BadInput, with the key, where
@@ -54,6 +58,13 @@ class TimedNumber:
             except BadInput as error:
                 raise BadInput(f"{term.key}: {error}") from None
         return total
+
+    def over(self, start: float, end: float, instead: Mapping[str, Value]) -> float:
+        """The number of a stage from `start` to `end`."""
+        if self.of != "mean" or start == end:
+            return self.at(end if self.of == "end" else start, instead)
+        first, middle, last = (self.at(time, instead) for time in (start, (start + end) / 2, end))
+        return (first + 4 * middle + last) / 6
 
 
 @dataclass(frozen=True)
@@ -90,7 +101,7 @@ class TimedNumbers:
 
     def _scalars(self, starts: list[float], ends: list[float]) -> dict[str, float]:
         return {
-            f"{number.stem}{ending}": number.at(start if number.begins else end, self.instead)
+            f"{number.stem}{ending}": number.over(start, end, self.instead)
             for number in self.numbers
             for ending, start, end in zip(self.scheme.endings, starts, ends, strict=True)
         }
@@ -98,7 +109,7 @@ class TimedNumbers:
 
 def timed_numbers(case: Case) -> tuple[TimedNumber, ...]:
     """All that changes in time but what enters at inflows."""
-    return (*_of_walls(case), *_of_scalars(case), *_of_forces(case))
+    return (*_of_walls(case), *_of_scalars(case), *_of_sources(case), *_of_forces(case))
 
 
 def _of_walls(case: Case) -> Iterator[TimedNumber]:
@@ -130,10 +141,23 @@ def _of_scalars(case: Case) -> Iterator[TimedNumber]:
                     yield TimedNumber(timed(face, scalar.name, ""), (term,))
 
 
+def _of_sources(case: Case) -> Iterator[TimedNumber]:
+    heated = [("T", "heat", case.heat)] if case.heat else []
+    for name, key, table in (*heated, *((s.name, f"scalars[{n}]", s) for n, s in enumerate(case.scalars, start=1))):
+        for n, source in enumerate(getattr(table, "sources", ()), start=1):
+            if changes(source.rate):
+                term = Term(f"{key}.sources[{n}].rate", source.rate)
+                yield TimedNumber(release_rate(name, n), (term,), "mean")
+
+
 def _of_forces(case: Case) -> Iterator[TimedNumber]:
-    for axis, part in enumerate(case.body.force if type(case.body) is Forcing else ()):
-        if changes(part):
-            yield TimedNumber(body_force(axis, ""), (Term(f"body.force[{axis + 1}]", part),), begins=True)
+    body = case.body
+    if type(body) is not Forcing:
+        return
+    for key, parts, scalar in (("force", body.force, body_force), ("rotation", body.rotation, angular_velocity)):
+        for axis, part in enumerate(parts):
+            if changes(part):
+                yield TimedNumber(scalar(axis, ""), (Term(f"body.{key}[{axis + 1}]", part),), "begin")
 
 
 def times(case: Case) -> np.ndarray:
