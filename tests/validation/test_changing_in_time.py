@@ -176,3 +176,44 @@ def test_all_directions_are_alike(flow, axis):
     found, _ = FLOWS[flow].values(16, 0.004, "ab2", axis)
     expected, _ = FLOWS[flow].values(16, 0.004, "ab2")
     np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def waves(n: int, steps: int, scheme: str, axis: int, implicit: bool = False) -> float:
+    """The largest error of what a wall at 0 makes that oscillates as cos(2 pi x) cos(2 pi t), the fluid at rest but for the
+    velocity along the third direction: of that velocity and of a temperature alike. x is the next direction.
+    """
+    across, along, third = ("xyz"[(axis + a) % 3] for a in range(3))
+    cells, end, k = [2, 2, 2], 0.5, 2 * np.pi
+    cells[axis], cells[(axis + 1) % 3] = n, n
+    q = np.sqrt(k**2 + 1j * OMEGA / NU)
+
+    def exact(places, time):
+        s, x = places[axis], places[(axis + 1) % 3]
+        return (np.exp(1j * OMEGA * time) * np.sinh(q * (1 - s)) / np.sinh(q)).real * np.cos(k * x)
+
+    start = lambda x, y, z: exact((x, y, z), 0.0) + 0.0 * (x + y + z)  # noqa: E731
+    wave = f"cos(2*pi*{along})*cos(2*pi*t)"
+    flow = compute(Case(
+        grid={"cells": cells, "lengths": [2 / n if a == (axis + 2) % 3 else 1.0 for a in range(3)]},
+        fluid={"viscosity": NU}, heat={"diffusivity": NU},
+        boundaries={
+            along: "periodic", third: "periodic", f"{across}_max": {"type": "wall", "temperature": 0.0},
+            f"{across}_min": {"type": "wall", "velocity": unit("", third, wave), "temperature": wave},
+        },
+        initial={"velocity": [start if name == third else 0.0 for name in "xyz"], "temperature": start},
+        time={"end": end, "step": end / steps, "scheme": scheme, "implicit": [across] if implicit else None},
+        machine={"device": "cpu", "threads": 1},
+    ))  # fmt: skip
+    name = "uvw"["xyz".index(third)]
+    np.testing.assert_allclose(flow[name], flow["T"], rtol=0, atol=1e-10)
+    return float(abs(flow["T"] - exact(flow.points("T"), end)).max())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("scheme", "axis", "implicit"), [
+    ("ab2", 0, False), ("ab2", 1, False), ("ab2", 2, False), ("rk3", 2, False), ("ab2", 2, True), ("rk3", 0, True),
+])  # fmt: skip
+def test_waves_on_a_wall(scheme, implicit, axis):
+    errors = [waves(n, 3 * n * n // 4, scheme, axis, implicit) for n in (16, 32, 64)]
+    print(scheme, implicit, axis, errors, orders(errors))
+    assert orders(errors)[-1] == pytest.approx(2, abs=0.1), errors

@@ -26,7 +26,8 @@ class Wall:
 
     `timed` names what changes in time, "velocity", "temperature" or "heat", which is all that does not depend on the
     temperature at the wall: whoever runs the steps gives the scalars of `timed` at the end of each stage. Numbers of
-    it here are the largest ones.
+    it here are the largest ones, as are those of `fields`, "velocity" or "temperature", which depend on the place: see
+    `taskflow.flow.boundaries.inflow.wall_ghosts`.
     """
 
     velocity: Vector = (0.0, 0.0, 0.0)
@@ -36,6 +37,7 @@ class Wall:
     outside_temperature: float = 0.0
     roughness: float = 0.0
     timed: frozenset[str] = frozenset()
+    fields: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -177,7 +179,8 @@ def velocity_ghosts(
             speeds = {key: timed(face, "uvw"[a], ending) for key, a in (("first", first), ("second", second))}
             yield mirror_two_timed(velocity[first], velocity[second], over=over, on=face, **speeds, mirror=AROUND)
             continue
-        speed = boundary.velocity if isinstance(boundary, Wall) else (0.0, 0.0, 0.0)
+        known = isinstance(boundary, Wall) and "velocity" not in boundary.fields
+        speed = boundary.velocity if isinstance(boundary, Wall) and known else (0.0, 0.0, 0.0)
         values = MirrorTwo(-1.0 if isinstance(boundary, Wall) else 1.0, 2 * speed[first], 2 * speed[second])
         yield mirror_two(velocity[first], velocity[second], over=over, on=face, mirror=values)
 

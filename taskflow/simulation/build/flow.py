@@ -30,7 +30,7 @@ from taskflow.simulation.build.timed import TimedNumbers, timed_numbers, times
 from taskflow.simulation.case import FACES
 from taskflow.simulation.case.case import all_fields
 from taskflow.simulation.case.magnitudes import Magnitudes
-from taskflow.simulation.inflow import InflowProfile, Inflows, inflow_profiles, moments
+from taskflow.simulation.inflow import InflowProfile, Inflows, inflow_profiles, moments, wall_profiles
 from taskflow.simulation.initial import initial_profiles, largest, noise
 from taskflow.simulation.noise import RandomVelocity
 from taskflow.simulation.records.series import Integral, geometry, sides
@@ -130,7 +130,8 @@ class FlowSystem(System):
     @property
     def physics(self) -> dict[str, Any]:
         """The arguments of the model that the case gives, whatever solves the equations."""
-        varying = any(profile.varies for side in self._profiles.values() for profile in side.values())
+        given = {**self._profiles, **self._walls}
+        varying = any(profile.varies for side in given.values() for profile in side.values())
         return physics(self.sim.case, self.sim.grid, self.obstacles, varying=varying)
 
     @cached_property
@@ -186,9 +187,15 @@ class FlowSystem(System):
         return {face: inflow_profiles(case, face) for face in FACES if case.boundary(face).type == "inflow"}
 
     @cached_property
+    def _walls(self) -> dict[str, dict[str, InflowProfile]]:
+        case = self.sim.case
+        walls = {face: wall_profiles(case, face) for face in FACES if case.boundary(face).type == "wall"}
+        return {face: profiles for face, profiles in walls.items() if profiles}
+
+    @cached_property
     def inflows(self) -> Inflows:
-        """The values that enter at inflows."""
-        return Inflows(self.sim.grid, self._profiles, self.model.openings, self.sim.dtype)
+        """The values that enter at inflows, and those on walls that depend on the place."""
+        return Inflows(self.sim.grid, self._profiles, self.model.openings, self.sim.dtype, self._walls)
 
     @cached_property
     def timed(self) -> TimedNumbers:

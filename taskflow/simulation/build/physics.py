@@ -40,7 +40,8 @@ from taskflow.output.conditions import SIDES, Conditions, Side
 from taskflow.simulation.build.forcing import forces
 from taskflow.simulation.build.timed import constant, largest
 from taskflow.simulation.case import FACES, MODELS, SCHEMES, Case, PassiveScalar, SourceTable
-from taskflow.simulation.case.timed import Value, changes
+from taskflow.simulation.case.timed import Value, changes, placed
+from taskflow.simulation.inflow import largest_on_wall
 
 ADVECTION = {"central": CENTRAL, "quick": QUICK}  # other schemes are those of systems with a fluid of their own
 OUTFLOWS: dict[float | str | None, Boundary] = {
@@ -61,7 +62,7 @@ def physics(case: Case, grid: StaggeredGrid, obstacles: Obstacles | None, *, var
     return {
         "staggered": grid,
         "fluid": Fluid(case.fluid.viscosity, _force(case), ADVECTION.get(case.fluid.scheme, CENTRAL), implicit(case)),
-        "boundaries": {face: _boundary(case, face) for face in case.boundaries.sides},
+        "boundaries": {face: _boundary(case, grid, face) for face in case.boundaries.sides},
         "heat": _temperature(case, grid),
         "buoyancy": _buoyancy(case),
         "scheme": SCHEMES[case.time.scheme],
@@ -104,7 +105,7 @@ def _driving(case: Case) -> Driving:
     return Driving((x, y, z), gradient, means, forced, turned)
 
 
-def _boundary(case: Case, face: str) -> Boundary:
+def _boundary(case: Case, grid: StaggeredGrid, face: str) -> Boundary:
     """The boundary condition on a face that is not periodic."""
     table = case.boundary(face)
     if table.type == "inflow":
@@ -113,16 +114,25 @@ def _boundary(case: Case, face: str) -> Boundary:
         return OUTFLOWS[table.pressure]
     if table.type == "slip":
         return Slip()
-    x, y, z = (largest(part, case) for part in table.velocity or (0.0, 0.0, 0.0))
-    temperature = None if table.temperature is None else largest(table.temperature, case)
+    velocity = table.velocity or (0.0, 0.0, 0.0)
+    given = {"velocity": velocity, "temperature": (table.temperature,)}
+    fields = frozenset(kind for kind, parts in given.items() if placed(*parts))
+
+    def most(kind: str, value: Value | None) -> float:
+        on_place = kind in fields and value is not None
+        return largest_on_wall(kind, value, case, grid, face) if on_place else largest(value, case)
+
+    x, y, z = (most("velocity", part) for part in velocity)
+    temperature = None if table.temperature is None else most("temperature", table.temperature)
     transfer = table.heat_transfer or 0.0, largest(table.outside_temperature, case)
     kinds = {
         "velocity": changes(*(table.velocity or ())),
         "temperature": changes(table.temperature),
         "heat": changes(table.heat_flux, table.outside_temperature),
     }
-    in_time = frozenset(kind for kind, changing in kinds.items() if changing)
-    return Wall((x, y, z), temperature, largest(table.heat_flux, case), *transfer, table.roughness or 0.0, in_time)
+    in_time = frozenset(kind for kind, changing in kinds.items() if changing) - fields
+    flux, roughness = largest(table.heat_flux, case), table.roughness or 0.0
+    return Wall((x, y, z), temperature, flux, *transfer, roughness, in_time, fields)
 
 
 def _temperature(case: Case, grid: StaggeredGrid) -> Quantity | None:

@@ -19,7 +19,7 @@ from taskflow.flow.scalars.quantity import release_rate
 from taskflow.flow.time.schemes import Scheme
 from taskflow.simulation.case.boundaries import Boundary
 from taskflow.simulation.case.physics import Forcing
-from taskflow.simulation.case.timed import Value, Values, at_time, changes
+from taskflow.simulation.case.timed import Value, Values, at_time, changes, placed
 
 if TYPE_CHECKING:
     from taskflow.simulation.case import Case
@@ -117,11 +117,11 @@ def _of_walls(case: Case) -> Iterator[TimedNumber]:
         if not isinstance(side, Boundary) or side.type != "wall":
             continue
         key, velocity = f"boundaries.{face}", side.velocity or (0.0, 0.0, 0.0)
-        if changes(*velocity):
+        if changes(*velocity) and not placed(*velocity):
             for axis, part in enumerate(velocity):
                 if "xyz"[axis] != face[0]:
                     yield TimedNumber(timed(face, "uvw"[axis], ""), (Term(f"{key}.velocity[{axis + 1}]", part),))
-        if side.temperature is not None and changes(side.temperature):
+        if side.temperature is not None and changes(side.temperature) and not placed(side.temperature):
             yield TimedNumber(timed(face, "T", ""), (Term(f"{key}.temperature", side.temperature),))
         outside, flux = side.outside_temperature, side.heat_flux
         if changes(flux, outside):

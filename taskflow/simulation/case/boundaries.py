@@ -14,7 +14,7 @@ from taskflow.simulation.case.problems import CaseError, Problem, exclusive, mis
 from taskflow.simulation.case.table import NonNegative, Positive, Table, Vector, entry, reads, written
 from taskflow.simulation.case.timed import Value, Values, of_time, three_values
 from taskflow.simulation.case.timed import value as read
-from taskflow.simulation.expression import COORDINATES, Expression
+from taskflow.simulation.expression import Expression
 from taskflow.simulation.profile_table import ProfileTable
 from taskflow.simulation.values import number, unchosen
 
@@ -55,8 +55,8 @@ class Boundary(Table):
     refused: ClassVar[Mapping[str, str]] = {"contact_angle": CONTACT_ANGLE}
     type: Literal["wall", "slip", "symmetry", "inflow", "outflow"] = entry("see above", remedy=WANTED)
     velocity: Annotated[Values | None, reads(three_values)] = entry(
-        "of a `wall`, in its plane: numbers, or what [changes in time](#what-changes-in-time). What enters at an"
-        " `inflow`: numbers or [expressions](#initial), also of x, y and z",
+        "of a `wall`, in its plane: numbers, or what [changes in time](#what-changes-in-time), also expressions of x, y"
+        " and z. What enters at an `inflow`: numbers or [expressions](#initial), also of x, y and z",
         None,
         otherwise="a wall stands still",
     )
@@ -65,7 +65,7 @@ class Boundary(Table):
         "of an `inflow`, in place of `velocity`: see [there](#inflow)", None
     )
     temperature: Annotated[Value | None, reads(read)] = entry(
-        "with heat. Of a `wall`: a number, or what [changes in time](#what-changes-in-time). Of an `inflow`: also an"
+        "with heat, of a `wall` or an `inflow`: a number, or what [changes in time](#what-changes-in-time), also an"
         " expression of x, y and z",
         None,
         otherwise="a wall is insulated; at an inflow `heat.reference`",
@@ -129,26 +129,9 @@ class Boundary(Table):
 
 def _of_wall(values: Mapping[str, Any]) -> Iterator[Problem]:
     yield from exclusive(values, "temperature", "heat_flux", "heat_transfer")
-    moving = values.get("velocity")
-    for key, parts in (("velocity", moving), ("temperature", [values.get("temperature")])):
-        for part in parts if isinstance(parts, list | tuple) else ():
-            places = sorted(_names(part) & {*COORDINATES})
-            if places:
-                remedy = f"give an expression of t, without {', '.join(places)}: fields on walls are not available yet"
-                yield wrong(key, values[key], f"a wall has one {key}, in this version; {remedy}")
-                break
     for one, other in (("heat_transfer", "outside_temperature"), ("outside_temperature", "heat_transfer")):
         if present(values, one, other) == [one]:
             yield missing(other, f"{one} is given; heat passes by heat_transfer (outside_temperature - T)")
-
-
-def _names(part: Any) -> frozenset[str]:
-    """The names in an expression; none of what is no expression, or a wrong one."""
-    try:
-        value = read(part) if isinstance(part, str) else part
-    except BadInput:
-        return frozenset()
-    return value.names if isinstance(value, Expression) else frozenset()
 
 
 def _of_inflow(values: Mapping[str, Any]) -> Iterator[Problem]:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Protocol
 from taskflow.simulation.case.boundaries import Boundaries
 from taskflow.simulation.case.problems import CaseError, Key, Problem, explained, shown, wrong
 from taskflow.simulation.case.table import Table, Text, entry, plain_keys, written
+from taskflow.simulation.case.timed import placed
 
 GROUP = "taskflow.models"  # of entry points
 # The systems of this package, known without installation
@@ -248,6 +249,9 @@ def _sides_are_known(method: Method | None, boundaries: Boundaries) -> Iterator[
             yield wrong(("boundaries", face), side.type, remedy)
         else:
             yield from _unread(method, "boundaries", side, ("boundaries", face))
+            if side.type == "wall" and placed(*(side.velocity or ())):
+                remedy = f'not available with the model "{method.type}" in this version; give expressions of t alone'
+                yield wrong(("boundaries", face, "velocity"), written(side.velocity), remedy)
 
 
 def _unread(method: Method, name: str, table: Table, key: Key) -> Iterator[Problem]:

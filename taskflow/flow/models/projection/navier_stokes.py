@@ -26,6 +26,7 @@ from taskflow.flow.boundaries.boundary import (
     temperature_ghosts,
     velocity_ghosts,
 )
+from taskflow.flow.boundaries.inflow import wall_ghosts
 from taskflow.flow.boundaries.rough_wall import Supply, heat_supplies, supply_ghosts
 from taskflow.flow.forcing.driving import NO_DRIVING
 from taskflow.flow.model import VELOCITY, FlowModel
@@ -172,8 +173,7 @@ class NavierStokes(FlowModel):
         dt = self.scheme.names[n]["dt"]
         if self.fluid.viscosity > 0:
             yield from along.begin(f, dt)
-            velocity = f.u_new, f.v_new, f.w_new
-            yield from velocity_ghosts(velocity, self.boundaries, self.grid, self.scheme.endings[n])
+            yield from self.velocity_ghosts((f.u_new, f.v_new, f.w_new), n)
             yield from along.velocity(f, self.boundaries, self.fluid.viscosity, dt)
         for quantity in self.diffused:
             yield from self.ghosts(f, quantity, f[f"{quantity.name}_new"], n)
@@ -199,10 +199,16 @@ class NavierStokes(FlowModel):
 
     def update_derived_fields(self, f: Roles, velocity: tuple[str, str, str], n: int) -> Iterator[Launch]:
         """Boundary values of a velocity along walls at the end of stage n, and the eddy viscosity that follows."""
-        yield from velocity_ghosts(velocity, self.boundaries, self.grid, self.scheme.endings[n])
+        yield from self.velocity_ghosts(velocity, n)
         if self.turbulence:
             solid, viscosity = f.solid if self.obstacles else None, self.fluid.viscosity
             yield from eddy_viscosity(f, velocity, solid, self.turbulence, self.boundaries, self.grid, viscosity)
+
+    def velocity_ghosts(self, velocity: tuple[str, str, str], n: int) -> Iterator[Launch]:
+        """Boundary values of a velocity along walls at the end of stage n."""
+        yield from velocity_ghosts(velocity, self.boundaries, self.grid, self.scheme.endings[n])
+        along = dict(zip(VELOCITY, velocity, strict=True))
+        yield from wall_ghosts(along, self.boundaries, self.grid, self.openings.endings[n])
 
     def advance_scalars(self, f: Roles, quantities: tuple[Quantity, ...], n: int) -> Iterator[Launch]:
         """Advances scalar quantities to the end of stage n, with their ghost values, once the velocity is known. All
@@ -260,6 +266,7 @@ class NavierStokes(FlowModel):
                 yield from self.openings.bounded_ghosts(name, n)
             ending = self.scheme.endings[n]
             yield from temperature_ghosts(name, self.boundaries, self.grid, quantity.diffusivity, ending)
+            yield from wall_ghosts({"T": name}, self.boundaries, self.grid, self.openings.endings[n])
             supplies = heat_supplies(self.boundaries)
         else:
             yield from quantity.ghosts(name, self.grid, self.scheme.endings[n])
