@@ -217,3 +217,48 @@ def test_waves_on_a_wall(scheme, implicit, axis):
     errors = [waves(n, 3 * n * n // 4, scheme, axis, implicit) for n in (16, 32, 64)]
     print(scheme, implicit, axis, errors, orders(errors))
     assert orders(errors)[-1] == pytest.approx(2, abs=0.1), errors
+
+
+def tide(n: int, steps: int, scheme: str, axis: int = 0, pressure: str = "auto", implicit: bool = False) -> tuple:
+    """Womersley's flow between planes along the next direction but one, driven through open ends: by a pressure at the low
+    one that is cos(2 pi t) times the distance of the ends, and 0 at the other. The velocity, and its largest error.
+    """
+    along, across, third = ("xyz"[(axis + a) % 3] for a in range(3))
+    cells, length = [2, 2, 2], 1.5
+    cells[axis], cells[(axis + 1) % 3] = 4, n
+    start = lambda x, y, z: WOMERSLEY.exact((x, y, z)[(axis + 1) % 3], 0.0) + 0.0 * (x + y + z)  # noqa: E731
+    flow = compute(Case(
+        grid={"cells": cells, "lengths": [length if a == axis else 1.0 for a in range(3)]}, fluid={"viscosity": NU},
+        boundaries={
+            f"{along}_min": {"type": "outflow", "pressure": f"{length}*{WAVE}"}, third: "periodic",
+            f"{along}_max": {"type": "outflow", "pressure": 0}, f"{across}_min": "wall", f"{across}_max": "wall",
+        },
+        initial={"velocity": [start if a == axis else 0.0 for a in range(3)]},
+        time={"end": 0.5, "step": 0.5 / steps, "scheme": scheme, "implicit": [across] if implicit else None},
+        pressure={"solver": pressure, **({} if pressure == "auto" else {"tolerance": 1e-11})},
+        machine={"device": "cpu", "threads": 1},
+    ))  # fmt: skip
+    u = np.moveaxis(flow["uvw"[axis]], 2 - (axis + 1) % 3, 0).reshape(n, -1)
+    np.testing.assert_allclose(u, u[:, :1] + np.zeros_like(u), rtol=0, atol=1e-9)
+    return u[:, 0], float(abs(u[:, 0] - WOMERSLEY.exact((np.arange(n) + 0.5) / n, 0.5)).max())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("scheme", "order"), [("ab2", 2), ("rk3", 3)])
+def test_a_tide(scheme, order):
+    """Orders in time on one grid, and errors in space; with steps that are implicit across the planes, too."""
+    best = tide(8, 2560, scheme)[0]
+    errors = [float(abs(tide(8, steps, scheme)[0] - best).max()) for steps in (40, 80, 160)]
+    exact = [tide(n, round(1.25 * n**2), scheme)[1] for n in (16, 32)]
+    lines = [float(abs(tide(8, steps, scheme, implicit=True)[0] - best).max()) for steps in (40, 80, 160)]
+    print(scheme, errors, orders(errors), exact, orders(exact), lines, orders(lines))
+    assert (abs(orders(errors) - order) < 0.3).all(), errors
+    assert orders(exact)[-1] > 1.7, exact
+    assert (orders(lines) > 1.8).all(), lines
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("axis", "pressure"), [(1, "auto"), (2, "auto"), (0, "multigrid"), (0, "jacobi")])
+def test_a_tide_along_all_directions_by_all_solvers(axis, pressure):
+    found, expected = tide(8, 40, "ab2", axis, pressure)[0], tide(8, 40, "ab2")[0]
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)

@@ -57,7 +57,14 @@ class ConvectiveOutflow:
 
 @dataclass(frozen=True)
 class PressureOutflow:
-    """p = 0, and neither velocity nor temperature has a gradient across it; see `taskflow.flow.boundaries.outflow`."""
+    """p is given, and neither velocity nor temperature has a gradient across it; see `taskflow.flow.boundaries.outflow`.
+
+    It is 0, or where it is `timed` what whoever runs the steps gives as the scalar `timed` of "p" for each stage;
+    `pressure` is the largest one then.
+    """
+
+    pressure: float = 0.0
+    timed: bool = False
 
 
 @dataclass(frozen=True)
@@ -105,7 +112,9 @@ class MirrorTwo:
 
 
 def timed(face: str, name: str, ending: str) -> str:
-    """The scalar of what changes in time on a face, at the end of a stage: u, v, w, T, "heat" or that of a scalar."""
+    """The scalar of what changes in time on a face, at the end of a stage: u, v, w, T, "heat" or that of a scalar; or
+    over a stage: p.
+    """
     return f"side_{face}_{name}{ending}"
 
 

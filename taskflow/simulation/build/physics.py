@@ -44,16 +44,11 @@ from taskflow.simulation.case.timed import Value, changes, placed
 from taskflow.simulation.inflow import largest_on_wall
 
 ADVECTION = {"central": CENTRAL, "quick": QUICK}  # other schemes are those of systems with a fluid of their own
-OUTFLOWS: dict[float | str | None, Boundary] = {
-    None: ConvectiveOutflow(),
-    0.0: PressureOutflow(),
-    "advected": AdvectedOutflow(),
-}
 NAMES = {"smagorinsky": "Smagorinsky", "wale": "WALE", "vreman": "Vreman"}
 LEAVING = {
     ConvectiveOutflow: "as much leaves, carried out at its mean speed",
     AdvectedOutflow: "as much leaves, carried out at its mean speed with its pressure",
-    PressureOutflow: "p = 0, which decides how much leaves or enters",
+    PressureOutflow: "p = {}, which decides how much leaves or enters",
 }
 
 
@@ -111,7 +106,7 @@ def _boundary(case: Case, grid: StaggeredGrid, face: str) -> Boundary:
     if table.type == "inflow":
         return Inflow()
     if table.type == "outflow":
-        return OUTFLOWS[table.pressure]
+        return _outflow(table.pressure, case)
     if table.type == "slip":
         return Slip()
     velocity = table.velocity or (0.0, 0.0, 0.0)
@@ -133,6 +128,13 @@ def _boundary(case: Case, grid: StaggeredGrid, face: str) -> Boundary:
     in_time = frozenset(kind for kind, changing in kinds.items() if changing) - fields
     flux, roughness = largest(table.heat_flux, case), table.roughness or 0.0
     return Wall((x, y, z), temperature, flux, *transfer, roughness, in_time, fields)
+
+
+def _outflow(pressure: Value | str | None, case: Case) -> Boundary:
+    """An outflow: convective, by a pressure, 0 or another one, or with its pressure carried out."""
+    if pressure is None or isinstance(pressure, str):
+        return ConvectiveOutflow() if pressure is None else AdvectedOutflow()
+    return PressureOutflow(largest(pressure, case), pressure != 0)
 
 
 def _temperature(case: Case, grid: StaggeredGrid) -> Quantity | None:
@@ -216,7 +218,8 @@ def outflows_described(model: FlowModel) -> Iterator[str]:
     """A line for each outflow."""
     for face, side in model.boundaries.items():
         if type(side) in LEAVING:
-            yield f"{face}: {LEAVING[type(side)]}"
+            given = f"up to {side.pressure:g}" if isinstance(side, PressureOutflow) and side.timed else "0"
+            yield f"{face}: {LEAVING[type(side)].format(given)}"
 
 
 def conditions(case: Case) -> Conditions:

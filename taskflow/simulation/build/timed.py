@@ -19,7 +19,7 @@ from taskflow.flow.scalars.quantity import release_rate
 from taskflow.flow.time.schemes import Scheme
 from taskflow.simulation.case.boundaries import Boundary
 from taskflow.simulation.case.physics import Forcing
-from taskflow.simulation.case.timed import Value, Values, at_time, changes, placed
+from taskflow.simulation.case.timed import Timed, Value, Values, at_time, changes, placed
 
 if TYPE_CHECKING:
     from taskflow.simulation.case import Case
@@ -40,12 +40,13 @@ class Term:
 @dataclass(frozen=True)
 class TimedNumber:
     """A sum of terms in scalars whose names begin with `stem`, of some moment of each stage; of the mean over it by
-    Simpson's rule.
+    Simpson's rule; or as a "force" that is not kept: as the stages of a scheme with several weigh tendencies, and
+    with one the mean.
     """
 
     stem: str
     terms: tuple[Term, ...]
-    of: Literal["begin", "end", "mean"] = "end"
+    of: Literal["begin", "end", "mean", "force"] = "end"
 
     def at(self, time: float, instead: Mapping[str, Value]) -> float:
         """The number of a time, with other values `instead` of some by their keys. Raises BadInput, with the key, where
@@ -61,7 +62,7 @@ class TimedNumber:
 
     def over(self, start: float, end: float, instead: Mapping[str, Value]) -> float:
         """The number of a stage from `start` to `end`."""
-        if self.of != "mean" or start == end:
+        if self.of in ("begin", "end") or start == end:
             return self.at(end if self.of == "end" else start, instead)
         first, middle, last = (self.at(time, instead) for time in (start, (start + end) / 2, end))
         return (first + 4 * middle + last) / 6
@@ -100,21 +101,30 @@ class TimedNumbers:
                 number.at(float(time), self.instead)
 
     def _scalars(self, starts: list[float], ends: list[float]) -> dict[str, float]:
-        return {
-            f"{number.stem}{ending}": number.over(start, end, self.instead)
-            for number in self.numbers
-            for ending, start, end in zip(self.scheme.endings, starts, ends, strict=True)
-        }
+        scalars = {}
+        for number in self.numbers:
+            before = 0.0
+            for stage, ending, start, end in zip(self.scheme.stages, self.scheme.endings, starts, ends, strict=True):
+                value = number.over(start, end, self.instead)
+                if number.of == "force" and stage.ratio is not None:
+                    now = number.at(start, self.instead)
+                    value, before = (1 + stage.ratio / 2) * now - stage.ratio / 2 * before, now
+                scalars[f"{number.stem}{ending}"] = value
+        return scalars
 
 
 def timed_numbers(case: Case) -> tuple[TimedNumber, ...]:
     """All that changes in time but what enters at inflows."""
-    return (*_of_walls(case), *_of_scalars(case), *_of_sources(case), *_of_forces(case))
+    return (*_of_sides(case), *_of_scalars(case), *_of_sources(case), *_of_forces(case))
 
 
-def _of_walls(case: Case) -> Iterator[TimedNumber]:
+def _of_sides(case: Case) -> Iterator[TimedNumber]:
     for face, side in case.boundaries.sides.items():
-        if not isinstance(side, Boundary) or side.type != "wall":
+        if not isinstance(side, Boundary):
+            continue
+        if isinstance(side.pressure, float | Timed) and side.pressure != 0:
+            yield TimedNumber(timed(face, "p", ""), (Term(f"boundaries.{face}.pressure", side.pressure),), "force")
+        if side.type != "wall":
             continue
         key, velocity = f"boundaries.{face}", side.velocity or (0.0, 0.0, 0.0)
         if changes(*velocity) and not placed(*velocity):

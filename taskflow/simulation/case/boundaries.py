@@ -16,7 +16,7 @@ from taskflow.simulation.case.timed import Value, Values, of_time, three_values
 from taskflow.simulation.case.timed import value as read
 from taskflow.simulation.expression import Expression
 from taskflow.simulation.profile_table import ProfileTable
-from taskflow.simulation.values import number, unchosen
+from taskflow.simulation.values import unchosen
 
 FACES = ("x_min", "x_max", "y_min", "y_max", "z_min", "z_max")
 OPTIONS = {  # of each type
@@ -42,10 +42,13 @@ def _phase(value: object) -> Value:
     return read(value)
 
 
-def _pressure(value: object) -> float | str:
-    if isinstance(value, str) and value != "advected":
-        raise BadInput('give 0 or "advected"')
-    return value if isinstance(value, str) else number(value)
+def _pressure(value: object) -> Value | Literal["advected"]:
+    if value == "advected":
+        return "advected"
+    try:
+        return of_time(value)
+    except BadInput as error:
+        raise BadInput(f'{error}; or "advected"') from None
 
 
 class Boundary(Table):
@@ -89,8 +92,11 @@ class Boundary(Table):
         " and t from 0 to 1; required there",
         None,
     )
-    pressure: Annotated[float | Literal["advected"] | None, reads(_pressure)] = entry(
-        "of an `outflow`: see [there](#outflow)", None, otherwise="it is convective"
+    pressure: Annotated[Value | Literal["advected"] | None, reads(_pressure)] = entry(
+        "of an `outflow`, over density: a number, or what [changes in time](#what-changes-in-time): see"
+        " [there](#outflow)",
+        None,
+        otherwise="it is convective",
     )
     roughness: Positive | None = entry(
         "with turbulence, of a `wall`: the length z_0 of the logarithmic law of a rough wall, at most half the spacing",
@@ -139,13 +145,7 @@ def _of_inflow(values: Mapping[str, Any]) -> Iterator[Problem]:
     return exclusive(values, "velocity", "log_law", "table", needed=needed)
 
 
-def _of_outflow(values: Mapping[str, Any]) -> Iterator[Problem]:
-    pressure = values.get("pressure")
-    if isinstance(pressure, int | float) and pressure != 0:
-        yield wrong("pressure", pressure, "give 0, in all outflows: the pressure elsewhere is relative to it")
-
-
-CONFLICTS = {"wall": _of_wall, "inflow": _of_inflow, "outflow": _of_outflow}
+CONFLICTS = {"wall": _of_wall, "inflow": _of_inflow}
 Side = Boundary | None
 Pair = Annotated[Literal["periodic"] | None, reads(_pair)]
 ONE = "a type as text, or a table with `type` and its options"
@@ -243,11 +243,11 @@ def _outflow_is_determined(boundaries: Boundaries) -> Iterator[Problem]:
     """Convection knows how fast, but not how much leaves through which of several sides; pressure does."""
     sides = boundaries.sides
     leaving = [face for face, side in sides.items() if side.type == "outflow"]
-    carried = [face for face in leaving if sides[face].pressure != 0]
+    carried = [face for face in leaving if sides[face].pressure in (None, "advected")]
     for face in carried:
         if len(leaving) > 1:
             several = f"with {len(leaving)} outflows pressure decides how much leaves where"
-            remedy = f"{several}; give all of them pressure = 0"
+            remedy = f"{several}; give all of them a pressure, such as 0"
         elif all(side.type != "inflow" for side in sides.values()):
             remedy = "nothing enters that could leave; give an inflow, or the outflow pressure = 0"
         else:

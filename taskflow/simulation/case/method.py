@@ -249,6 +249,9 @@ def _sides_are_known(method: Method | None, boundaries: Boundaries) -> Iterator[
             yield wrong(("boundaries", face), side.type, remedy)
         else:
             yield from _unread(method, "boundaries", side, ("boundaries", face))
+            if side.pressure not in (None, "advected", 0.0):
+                remedy = f'only 0 is available with the model "{method.type}" in this version; give that'
+                yield wrong(("boundaries", face, "pressure"), written(side.pressure), remedy)
             if side.type == "wall" and placed(*(side.velocity or ())):
                 remedy = f'not available with the model "{method.type}" in this version; give expressions of t alone'
                 yield wrong(("boundaries", face, "velocity"), written(side.velocity), remedy)
