@@ -188,8 +188,8 @@ class Transported(NamedTuple):
 
 @dataclass(frozen=True)
 class Stability:
-    """The stability of the steps of a flow, which are as long as their `limit` allows; `implicit` is the direction along
-    which its diffusion is. Picklable.
+    """The stability of the steps of a flow, which are as long as their `limit` allows; `implicit` is the direction
+    along which its diffusion is. Picklable.
     """
 
     scheme: Scheme

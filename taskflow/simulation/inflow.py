@@ -45,8 +45,8 @@ class InflowProfile(Protocol):
 
 @dataclass(frozen=True)
 class Inflows:
-    """The profiles of u, v, w and, with heat, T, or with two phases f, by face; empty without inflows. `walls` are those
-    on walls where they depend on the place.
+    """The profiles of u, v, w and, with heat, T, or with two phases f, by face; empty without inflows. `walls` are
+    those on walls where they depend on the place.
     """
 
     grid: StaggeredGrid

@@ -1,5 +1,5 @@
-"""Implicit diffusion along one direction: its lines against dense solves, whole steps against explicit ones, the order in
-time, and that blocks change no bit.
+"""Implicit diffusion along one direction: its lines against dense solves, whole steps against explicit ones, the order
+in time, and that blocks change no bit.
 """
 
 from __future__ import annotations
@@ -93,8 +93,7 @@ def advance(grid, axis, old, new, on_faces, factors, blocks) -> np.ndarray:
         yield end_lines(f.q_new, f.rhs, None, over=over, along=along, dt="dt", grid=constants)
 
     def job(shard):
-        own = [box for box in main.own_of(shard.block)]
-        for box in own:
+        for box in main.own_of(shard.block):
             cells = box.slices(bounds.lo)
             shard.write({"q": old[cells], "q_new": new[cells]}, box)
         shard.run(program, dt=DT)
@@ -145,8 +144,8 @@ def test_the_change_is_that_of_a_dense_solve(axis, stretch):
 
 @pytest.mark.parametrize("scheme", [ADAMS_BASHFORTH, RUNGE_KUTTA])
 def test_implicit_diffusion_lets_no_wave_grow(scheme):
-    """With it a step is one of numbers z for what is explicit and -2 s of what is not: each stage is divided by 1 + share
-    s. No wave grows more than the same one without it, or at all.
+    """With it a step is one of numbers z for what is explicit and -2 s of what is not: each stage is divided by 1 +
+    share s. No wave grows more than the same one without it, or at all.
     """
     waves = np.linspace(0, scheme.cfl or scheme.tolerated, 9)
     z = (-np.linspace(0, min(4 * scheme.diffusion, 1.6), 9)[:, None] + 1j * waves).ravel()
@@ -227,8 +226,8 @@ def test_order_in_time(along):
     ({"time__implicit": ["s"]}, 'time.implicit = ["s"]: give a list with a direction: ["x"], ["y"] or ["z"]'),
     ({"time__implicit": "z"}, 'time.implicit = "z": give a list with a direction: ["x"], ["y"] or ["z"]'),
     ({"time__implicit": ["y"]},
-     'time.implicit = ["y"]: y has sides of type periodic; give a direction between walls or slip boundaries, or leave it'
-     " out"),
+     'time.implicit = ["y"]: y has sides of type periodic; give a direction between walls or slip boundaries, or leave'
+     " it out"),
     ({"turbulence": {"model": "wale"}},
      'time.implicit = ["z"]: not available with turbulence in this version; leave it out, or turbulence'),
     ({"obstacles": [{"type": "sphere", "centre": [0.5, 0.4, 0.5], "radius": 0.2}], "scalars": []},

@@ -60,8 +60,8 @@ def stream(cavity, **changes) -> dict:
     ({"boundaries__x_min": {"type": "inflow", "table": "nowhere.csv"}},
      'boundaries.x_min.table = "nowhere.csv": there is no such file; paths are relative to the case file'),
     ({"boundaries__x_max": {"type": "outflow", "pressure": "given"}},
-     "boundaries.x_max.pressure = \"given\": 'given' is not allowed: there is no given; known are x, y, z, t, pi, e, sin,"
-     ' cos, tan, exp, log, sqrt, sinh, cosh, tanh, abs, minimum, maximum, where; or "advected"'),
+     "boundaries.x_max.pressure = \"given\": 'given' is not allowed: there is no given; known are x, y, z, t, pi, e,"
+     ' sin, cos, tan, exp, log, sqrt, sinh, cosh, tanh, abs, minimum, maximum, where; or "advected"'),
     ({"boundaries__x_min": "wall", "boundaries__x_max": ADVECTED},
      'boundaries.x_max = { type = "outflow", pressure = "advected" }: '
      "nothing enters that could leave; give an inflow, or the outflow pressure = 0"),
@@ -76,8 +76,8 @@ def stream(cavity, **changes) -> dict:
      'boundaries.x_min = { type = "inflow", velocity = [1.0, 0.0, 0.0] }: one cell in x has no room for an inflow; '
      'give x = "periodic" for 2D, or more cells'),
     ({"boundaries__x_max": {"type": "outflow", "pressure": "z"}},
-     'boundaries.x_max.pressure = "z": it is the same everywhere, in this version; give an expression of t, without z;'
-     ' or "advected"'),
+     'boundaries.x_max.pressure = "z": it is the same everywhere, in this version; give an expression of t, without'
+     ' z; or "advected"'),
     ({"boundaries__z_max": {"type": "wall", "heat_transfer": 3}, "heat": {"diffusivity": 1}},
      "boundaries.z_max.outside_temperature: missing; "
      "heat_transfer is given; heat passes by heat_transfer (outside_temperature - T)"),

@@ -157,7 +157,8 @@ def test_what_is_released_in_time(kept, scheme):
     """
     errors = []
     for steps in (4, 8):
-        dye = {"name": "dye", "diffusivity": 0.1, "scheme": kept, "sources": [{"point": [0.3, 0.4, 0.6], "rate": "exp(3*t)"}]}
+        source = {"point": [0.3, 0.4, 0.6], "rate": "exp(3*t)"}
+        dye = {"name": "dye", "diffusivity": 0.1, "scheme": kept, "sources": [source]}
         flow = compute(Case(
             grid={"cells": [4, 5, 6], "lengths": [1.0, 1.0, 1.0]}, fluid={"viscosity": 0.1},
             boundaries=dict.fromkeys("xyz", "periodic"), scalars=[dye],
@@ -179,8 +180,8 @@ def test_all_directions_are_alike(flow, axis):
 
 
 def waves(n: int, steps: int, scheme: str, axis: int, implicit: bool = False) -> float:
-    """The largest error of what a wall at 0 makes that oscillates as cos(2 pi x) cos(2 pi t), the fluid at rest but for the
-    velocity along the third direction: of that velocity and of a temperature alike. x is the next direction.
+    """The largest error of what a wall at 0 makes that oscillates as cos(2 pi x) cos(2 pi t), the fluid at rest but for
+    the velocity along the third direction: of that velocity and of a temperature alike. x is the next direction.
     """
     across, along, third = ("xyz"[(axis + a) % 3] for a in range(3))
     cells, end, k = [2, 2, 2], 0.5, 2 * np.pi
@@ -220,7 +221,7 @@ def test_waves_on_a_wall(scheme, implicit, axis):
 
 
 def tide(n: int, steps: int, scheme: str, axis: int = 0, pressure: str = "auto", implicit: bool = False) -> tuple:
-    """Womersley's flow between planes along the next direction but one, driven through open ends: by a pressure at the low
+    """Womersley's flow between planes across the next direction, driven through open ends: by a pressure at the low
     one that is cos(2 pi t) times the distance of the ends, and 0 at the other. The velocity, and its largest error.
     """
     along, across, third = ("xyz"[(axis + a) % 3] for a in range(3))

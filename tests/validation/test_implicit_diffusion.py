@@ -1,5 +1,5 @@
-"""Implicit diffusion between walls: exact oscillating flows on stretched cells with steps beyond the explicit limit, and a
-turbulent channel whose steps convection alone bounds.
+"""Implicit diffusion between walls: exact oscillating flows on stretched cells with steps beyond the explicit
+limit, and a turbulent channel whose steps convection alone bounds.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import pytest
 import taskflow as tf
 from taskflow.simulation.build.simulation import Simulation
 from tests.flows import compute
-from tests.validation.test_changing_in_time import FLOWS, NU, orders
+from tests.validation.test_changing_in_time import FLOWS, orders
 
 RESOLVED = Path(__file__).parent / "cases" / "channel_resolved.toml"
 FINE, STEPS = 64, (10, 20, 40, 80)

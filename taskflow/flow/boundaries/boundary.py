@@ -57,10 +57,10 @@ class ConvectiveOutflow:
 
 @dataclass(frozen=True)
 class PressureOutflow:
-    """p is given, and neither velocity nor temperature has a gradient across it; see `taskflow.flow.boundaries.outflow`.
+    """p is given, and neither velocity nor temperature has a gradient across it.
 
-    It is 0, or where it is `timed` what whoever runs the steps gives as the scalar `timed` of "p" for each stage;
-    `pressure` is the largest one then.
+    See `taskflow.flow.boundaries.outflow`. p is 0, or where it is `timed` what whoever runs the steps gives as the
+    scalar `timed` of "p" for each stage; `pressure` is the largest one then.
     """
 
     pressure: float = 0.0

@@ -2,8 +2,8 @@
 values that live in regions of their own.
 
 Such a region has the values of one side of the domain: of each velocity component, and of the temperature, where these
-live on, or half a cell along, the faces; of a wall those along it. It has one layer of cells for each block across the side, of which the one
-that belongs to the block at the side counts.
+live on, or half a cell along, the faces; of a wall those along it. It has one layer of cells for each block across the
+side, of which the one that belongs to the block at the side counts.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,7 +37,7 @@ def inflow_partitions(
     with several `endings`, on the blocks of `main`.
     """
     partitions = []
-    for face, held in {**{face: names for face in inflows(boundaries)}, **wall_fields(boundaries)}.items():
+    for face, held in {**dict.fromkeys(inflows(boundaries), tuple(names)), **wall_fields(boundaries)}.items():
         axis, high = frame(face)
         blocks, cells = main.shape[axis], main.region.cells
         first = cells.hi[axis] - blocks + 1 if high else 0

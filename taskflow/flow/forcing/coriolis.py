@@ -1,8 +1,8 @@
 """The Coriolis force of a frame that turns with the angular velocity Omega: du/dt = ... - 2 Omega x u.
 
 Each component is the mean of the four beside a face, so that the force does no work: over all faces the sum of u F is 0
-to rounding, between walls too. The centrifugal force is a gradient, which the pressure takes. Euler's force, -dOmega/dt x r,
-is not here: it needs to know where the axis is, and is an expression of the place.
+to rounding, between walls too. The centrifugal force is a gradient, which the pressure takes. Euler's force,
+-dOmega/dt x r, is not here: it needs to know where the axis is, and is an expression of the place.
 """
 
 from collections.abc import Iterator

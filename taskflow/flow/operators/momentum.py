@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import ClassVar
 
 from taskflow.flow.grid import Grid, Vector
+from taskflow.flow.grid.implicit import EXPLICIT, Implicit
 from taskflow.flow.grid.stencils import (
     AROUND_EDGES,
     BESIDE,
@@ -25,7 +26,6 @@ from taskflow.flow.grid.stencils import (
     W,
 )
 from taskflow.flow.kernels import KERNELS
-from taskflow.flow.time.implicit import EXPLICIT, Implicit
 from taskflow.runtime.tasks import Components, Read, ReadShort, ReadWrite, Scalar, Stencil, Write, task
 
 

@@ -1,9 +1,9 @@
 """Lines along one direction: (1 - a d2/ds2) q = r in each for itself, by the elimination of the direct solver.
 
-It is written for d = -r / a as  d2q/ds2 - mu q = d,  mu = 1/a = 2 / (dt diffusivity), which is the equation of a mode of
-the direct solver with mu for its eigenvalue. All lines have the same mu and the same pivots, so these are kept of one.
-Lines are solved as a whole: where blocks cut them they are sent to pencils, one for each block, and back. So the bits do
-not depend on blocks.
+It is written for d = -r / a as  d2q/ds2 - mu q = d,  mu = 1/a = 2 / (dt diffusivity), which is the equation of a mode
+of the direct solver with mu for its eigenvalue. All lines have the same mu and the same pivots, so these are kept of
+one. Lines are solved as a whole: where blocks cut them they are sent to pencils, one for each block, and back. So the
+bits do not depend on blocks.
 """
 
 from __future__ import annotations
@@ -106,7 +106,9 @@ class Lines:
             partitions += [pencils, Partition(cut, main.shape, at=main.cuts, reach=reach)]
         return tuple(partitions)
 
-    def solve(self, f: Roles, leaks: str, s: LayeredSpectrum, *, over: Box, dt: str, diffusivity: float) -> Iterator[Launch]:
+    def solve(
+        self, f: Roles, leaks: str, s: LayeredSpectrum, *, over: Box, dt: str, diffusivity: float
+    ) -> Iterator[Launch]:
         """The solution in place of d in the field rhs, over the cells of the nodes; `leaks` are those of `find`."""
         values = f.pencils if self.cut else f.rhs
         if self.cut:

@@ -20,9 +20,9 @@ the values on faces have. What is left of div(u), and rounding, are all that can
 from dataclasses import dataclass
 
 from taskflow.flow.grid import Grid
+from taskflow.flow.grid.implicit import EXPLICIT, Implicit
 from taskflow.flow.grid.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z, FACE_VELOCITY
 from taskflow.flow.kernels import KERNELS
-from taskflow.flow.time.implicit import EXPLICIT, Implicit
 from taskflow.runtime.tasks import Components, Read, ReadShort, ReadWrite, Scalar, Write, task
 
 CROSSINGS, SPREADINGS = 2.0, 3.0
@@ -36,8 +36,8 @@ NEW_FACE_VELOCITY = Components(u_new=Read[ACROSS_X], v_new=Read[ACROSS_Y], w_new
 
 @dataclass(frozen=True)
 class Transport:
-    """The diffusivity of q, a source that is the same everywhere (q per time), and the direction along which `transport`
-    leaves diffusion out, as it is `implicit`.
+    """The diffusivity of q, a source that is the same everywhere (q per time), and the direction along which
+    `transport` leaves diffusion out, as it is `implicit`.
     """
 
     diffusivity: float

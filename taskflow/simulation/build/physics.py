@@ -33,9 +33,9 @@ from taskflow.flow import (
 )
 from taskflow.flow.bodies import Obstacles
 from taskflow.flow.forcing.coriolis import geostrophic_force
+from taskflow.flow.grid.implicit import ALONG, EXPLICIT, Implicit
 from taskflow.flow.model import FlowModel
 from taskflow.flow.scalars.quantity import release_rate
-from taskflow.flow.time.implicit import ALONG, EXPLICIT, Implicit
 from taskflow.output.conditions import SIDES, Conditions, Side
 from taskflow.simulation.build.forcing import forces
 from taskflow.simulation.build.timed import constant, largest
@@ -114,8 +114,9 @@ def _boundary(case: Case, grid: StaggeredGrid, face: str) -> Boundary:
     fields = frozenset(kind for kind, parts in given.items() if placed(*parts))
 
     def most(kind: str, value: Value | None) -> float:
-        on_place = kind in fields and value is not None
-        return largest_on_wall(kind, value, case, grid, face) if on_place else largest(value, case)
+        if value is None or kind not in fields:
+            return largest(value, case)
+        return largest_on_wall(kind, value, case, grid, face)
 
     x, y, z = (most("velocity", part) for part in velocity)
     temperature = None if table.temperature is None else most("temperature", table.temperature)

@@ -120,7 +120,7 @@ def timed_numbers(case: Case) -> tuple[TimedNumber, ...]:
 
 def _of_sides(case: Case) -> Iterator[TimedNumber]:
     for face, side in case.boundaries.sides.items():
-        if not isinstance(side, Boundary):
+        if not isinstance(side, Boundary) or side.type not in ("wall", "outflow"):
             continue
         if isinstance(side.pressure, float | Timed) and side.pressure != 0:
             yield TimedNumber(timed(face, "p", ""), (Term(f"boundaries.{face}.pressure", side.pressure),), "force")
@@ -162,9 +162,10 @@ def _of_sources(case: Case) -> Iterator[TimedNumber]:
 
 def _of_forces(case: Case) -> Iterator[TimedNumber]:
     body = case.body
-    if type(body) is not Forcing:
-        return
-    for key, parts, scalar in (("force", body.force, body_force), ("rotation", body.rotation, angular_velocity)):
+    vectors = () if type(body) is not Forcing else (
+        ("force", body.force, body_force), ("rotation", body.rotation, angular_velocity)
+    )  # fmt: skip
+    for key, parts, scalar in vectors:
         for axis, part in enumerate(parts):
             if changes(part):
                 yield TimedNumber(scalar(axis, ""), (Term(f"body.{key}[{axis + 1}]", part),), "begin")

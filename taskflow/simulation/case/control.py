@@ -99,8 +99,8 @@ class Time(Table):
         "ab2",
     )
     implicit: Annotated[tuple[str, ...] | None, reads(_direction)] = entry(
-        'the direction, as `["z"]`, between walls or slip boundaries, along which diffusion is implicit: thin cells there'
-        " do not bound the step by `diffusion`. See [the method](../explanation/method.md#implicit-diffusion)",
+        'the direction, as `["z"]`, between walls or slip boundaries, along which diffusion is implicit: thin cells'
+        " there do not bound the step by `diffusion`. See [the method](../explanation/method.md#implicit-diffusion)",
         None,
         otherwise="none",
     )

@@ -16,14 +16,15 @@ from taskflow.simulation.case.table import Rule
 KEY = ("time", "implicit")
 
 
-def _lines_end_at_walls(method: Method | None, boundaries: Boundaries, grid: GridTable, time: Time) -> Iterator[Problem]:
+def _lines_end_at_walls(
+    method: Method | None, boundaries: Boundaries, grid: GridTable, time: Time
+) -> Iterator[Problem]:
     for axis in time.implicit or () if method is None else ():
         sides = [boundaries.sides.get(f"{axis}_{end}") for end in ("min", "max")]
         kinds = {"periodic" if side is None else side.type for side in sides}
         if others := kinds - {"wall", "slip"}:
-            sort = " and ".join(sorted(others))
-            remedy = f"{axis} has sides of type {sort}; give a direction between walls or slip boundaries, or leave it out"
-            yield wrong(KEY, [axis], remedy)
+            sort = f"{axis} has sides of type {' and '.join(sorted(others))}"
+            yield wrong(KEY, [axis], f"{sort}; give a direction between walls or slip boundaries, or leave it out")
         elif grid.cells["xyz".index(axis)] < 2:
             yield wrong(KEY, [axis], "there is one cell along it; give grid.cells 2 or more there, or leave it out")
 

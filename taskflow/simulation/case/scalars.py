@@ -40,9 +40,9 @@ def scalar_name(value: object) -> str:
     if name in TAKEN or not _NAME.fullmatch(name):
         raise BadInput(
             "give a name of letters, digits and underscores, other than"
-            f" {', '.join(TAKEN)}, that neither begins with h_, x_, y_, z_, nu_, level0_, owner_, mean_, cov_, was_, leaks_ nor"
-            " ends with _new, _faces or _other, and is none of dx, dx_f, b_x, body_x, cover_x, push_x, stick_x, nor one"
-            " of these with y or z"
+            f" {', '.join(TAKEN)}, that neither begins with h_, x_, y_, z_, nu_, level0_, owner_, mean_, cov_, was_,"
+            " leaks_ nor ends with _new, _faces or _other, and is none of dx, dx_f, b_x, body_x, cover_x, push_x,"
+            " stick_x, nor one of these with y or z"
         )
     return name
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from taskflow.errors import BadInput, RunFailed
+from taskflow.flow.measures.around import FetchGhosts
 from taskflow.runtime.cluster.jobs import Pickled
 from taskflow.runtime.machine import Control, Shard
 from taskflow.runtime.regions import Box
-from taskflow.runtime.tasks import Launch, Read, Reduce, Roles, box, task
 from taskflow.simulation.build.domain import Points
 from taskflow.simulation.drive import Drive
 from taskflow.simulation.job import RunLoop
@@ -60,25 +60,6 @@ class BlockFields(Mapping[str, Any]):
         mirrored, beyond periodic sides they go on.
         """
         return self._loop.spec.domain.points(self._loop.model.fields[name], self._covered)
-
-
-@task
-def read_around(q: Read[box(1)], *, seen: Reduce["max"]) -> None:
-    """seen = one of the values of q: all around them are fetched from other blocks, as whoever reads them needs."""
-    seen.fold(q[...][:1, :1, :1])
-
-
-@dataclass(frozen=True)
-class FetchGhosts:
-    """The program after which ghost cells of some fields are those of their owners, over all `cells`."""
-
-    fields: tuple[str, ...]
-    cells: Box
-
-    def __call__(self, f: Roles) -> Iterator[Launch]:
-        """A launch for each field."""
-        for name in self.fields:
-            yield read_around(f[name], over=self.cells, seen=f"seen_{name}")
 
 
 @dataclass(frozen=True)

@@ -136,8 +136,8 @@ class Simulation(DrivenRun):
 
         Those among them that it changes are named in `writes`: velocities, temperature and scalars, of which values
         beyond boundaries and between blocks are computed anew. A number that it returns, or a dictionary of numbers,
-        is folded over all blocks in their order by `reduce`. With `ghosts` arrays have a layer of ghost cells around the
-        block's own: values of other blocks, across periodic sides, too, and what boundary conditions have beyond walls.
+        is folded over all blocks in their order by `reduce`. With `ghosts` arrays have a layer of ghost cells around
+        the block's own: of other blocks, across periodic sides, too, and what boundary conditions have beyond walls.
         The function travels by value, with what it refers to. Raises BadInput where a field or the way to reduce is
         none, for ghost cells on charts, or where the run is over; RunFailed where the function fails: the simulation
         pauses then, with what the function has changed.

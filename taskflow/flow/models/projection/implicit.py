@@ -67,8 +67,8 @@ class ImplicitDiffusion:
     def quantity(
         self, f: Roles, name: str, factors: Mapping[str, float], diffusivity: float, dt: str
     ) -> Iterator[Launch]:
-        """Diffuses the new value of a quantity, with ghost values beyond the walls: the value inside times these factors,
-        by wall, and more that depends on nothing inside.
+        """Diffuses the new value of a quantity, with ghost values beyond the walls: the value inside times these
+        factors, by wall, and more that depends on nothing inside.
         """
         chain, leaks = self.lines.in_cells(*(factors[side] for side in self.sides)), _leaks(name)
         yield self.lines.find(f[leaks], chain, dt=dt, diffusivity=diffusivity)
