@@ -274,7 +274,7 @@ def test_kernels_compile_for_gpus(precision):
     tasks = [sample("x", "n", "value", "q", over=numbers["over"], extent=numbers["extent"], across=-1).task]
     for own, heavy in ((None, {"gain": None, "inertia": None}), ("own", {"gain": "gain", "inertia": HEAVY})):
         for solid in (None, "solid"):
-            fields = ("x", "before", "n", own, tuple("uvw"), solid)
+            fields = (("x", "before"), "n", own, tuple("uvw"), solid)
             tasks += carry(*fields, **numbers, **heavy).task, carry_between(*fields, **between, **heavy).task
     for task in tasks:
         free = (name for name, each in task.fields.items() if each.foreign and each.precision == "any")

@@ -60,6 +60,7 @@ ROW = 256  # slots side by side
 BEYOND = 3  # faces beyond the ends of the domain that are known, too
 ACROSS: dict[Location, int] = {"c": -1, "fx": 0, "fy": 1, "fz": 2}
 FLAGS = replace(Foreign, precision="u1")[anywhere(1)]
+WAY = Components(position=ReadWrite * 3, before=ReadWrite * 3)
 ROAMING = Components(u=ForeignAny[anywhere(1)], v=ForeignAny[anywhere(1)], w=ForeignAny[anywhere(1)])
 
 
@@ -151,8 +152,7 @@ class Inertia:
 
 @task(kernel=KERNELS / "particles.cu")
 def carry(
-    position: ReadWrite * 3, before: ReadWrite * 3, number: ReadWrite, own: ReadWrite * 3 | None, velocity: ROAMING,
-    solid: FLAGS | None,
+    way: WAY, number: ReadWrite, own: ReadWrite * 3 | None, velocity: ROAMING, solid: FLAGS | None,
     *, now: Scalar, then: Scalar, gain: Scalar | None, extent: Extent, inertia: Inertia | None,
 ) -> None:  # fmt: skip
     """position += now velocity - then before, in the domain; before = velocity, both at the particle. With inertia a
@@ -162,8 +162,7 @@ def carry(
 
 @task(kernel=KERNELS / "particles.cu")
 def carry_between(
-    position: ReadWrite * 3, before: ReadWrite * 3, number: ReadWrite, own: ReadWrite * 3 | None, velocity: ROAMING,
-    solid: FLAGS | None,
+    way: WAY, number: ReadWrite, own: ReadWrite * 3 | None, velocity: ROAMING, solid: FLAGS | None,
     *, now: Scalar, then: Scalar, gain: Scalar | None, leaving: Reduce[sum], extent: Extent, blocks: Blocks,
     inertia: Inertia | None,
 ) -> None:  # fmt: skip
@@ -273,13 +272,14 @@ class Carrying:
         velocity, solid = (f.u, f.v, f.w), f.solid if self.bodies else None
         yield from inflow_edges(velocity, self.boundaries, self.grid)
         for each in self.particles:
-            fields = f[each.position], f[each.before], f[each.number], f[each.own] if each.own else None
+            way, own = (f[each.position], f[each.before]), f[each.own] if each.own else None
+            fields = way, f[each.number], own, velocity, solid
             over, gain = each.partition.region.cells, each.gain if each.inertia else None
             numbers = {"now": NOW, "then": THEN, "gain": gain, "extent": self.extent, "inertia": each.inertia}
             if len(each.blocks) == 1:
-                yield carry(*fields, velocity, solid, over=over, **numbers)
+                yield carry(*fields, over=over, **numbers)
             else:
-                yield carry_between(*fields, velocity, solid, over=over, leaving=each.leaving, blocks=each.cut, **numbers)
+                yield carry_between(*fields, over=over, leaving=each.leaving, blocks=each.cut, **numbers)
         yield from self.step(f)
 
 
