@@ -177,15 +177,16 @@ def inflow_profiles(case: Case, face: str) -> dict[str, InflowProfile]:
     return profiles
 
 
-def wall_profiles(case: Case, face: str) -> dict[str, InflowProfile]:
-    """The profiles on a wall of what depends on the place, by field: of the velocities along it, and of T."""
-    side, profiles = case.boundary(face), dict[str, InflowProfile]()
-    if placed(*(side.velocity or ())):
-        along = zip(VELOCITY, side.velocity or (), strict=True)
-        profiles = {name: _on_wall(value) for name, value in along if VELOCITY[name][1] != face[0]}
-    if side.temperature is not None and placed(side.temperature):
-        profiles["T"] = _on_wall(side.temperature)
-    return profiles
+def wall_profiles(case: Case) -> dict[str, dict[str, InflowProfile]]:
+    """The profiles of what depends on the place on walls, by face and field: of the velocities along them, and of T."""
+    walls: dict[str, dict[str, InflowProfile]] = {}
+    for face, side in case.boundaries.sides.items():
+        if side.type == "wall" and placed(*(side.velocity or ())):
+            along = zip(VELOCITY, side.velocity or (), strict=True)
+            walls[face] = {name: _on_wall(value) for name, value in along if VELOCITY[name][1] != face[0]}
+        if side.type == "wall" and side.temperature is not None and placed(side.temperature):
+            walls[face] = {**walls.get(face, {}), "T": _on_wall(side.temperature)}
+    return walls
 
 
 def largest_on_wall(kind: str, value: Value, case: Case, grid: StaggeredGrid, face: str) -> float:

@@ -4,6 +4,7 @@ in time, and that blocks change no bit.
 
 from __future__ import annotations
 
+import tomllib
 from itertools import product
 
 import numpy as np
@@ -20,6 +21,7 @@ from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
+from taskflow.simulation.restart import changes
 from tests.flow.test_stretched import uneven
 from tests.flows import Flow, compute, orders
 from tests.simulation.going_on import check_same, go
@@ -201,6 +203,14 @@ def test_a_run_that_is_resumed_goes_on_to_the_bit(tmp_path, scheme):
     go(case, tmp_path / "run", kill=5)
     go(case, tmp_path / "run", resume=True)
     check_same(tmp_path / "run", tmp_path / "whole")
+
+
+def test_a_run_does_not_go_on_with_another_direction():
+    """What it keeps of the last step has other parts."""
+    old, new = (tomllib.loads(warm(along).to_toml()) for along in ("z", None))
+    assert [*changes(old, old)] == []
+    (change,) = changes(old, new)
+    assert "time.implicit" in change
 
 
 @pytest.mark.slow

@@ -10,9 +10,8 @@ A heavy particle has a velocity V of its own, dV/dt = (U - V + W)/tau, with Stok
 falls. A step solves that exactly for a U that is linear in time, through its values now and before, however short tau
 is; for tau = 0 and W = 0 that is the step above. At walls it rebounds.
 
-Around bodies of whole cells a particle goes along x, then y, then z. A face of a body mirrors it, as a wall does. It
-passes one face at most along each: of a longer step the next face is the end. So it never is in a cell of a body; and
-what begins there is left out by whoever releases particles.
+Around bodies of whole cells a particle goes along x, then y, then z, past one face at most along each: where a step is
+longer, the next one is its end. A face of a body mirrors it, as a wall does. So it never is in a cell of a body.
 
 The particles are a region of their own, whose cells are slots with room for one: each block has as many, and has the
 particles that are in its cells. Places are global and in double precision, and nothing is computed from a slot's
@@ -156,7 +155,7 @@ def carry(
     *, now: Scalar, then: Scalar, gain: Scalar | None, extent: Extent, inertia: Inertia | None,
 ) -> None:  # fmt: skip
     """position += now velocity - then before, in the domain; before = velocity, both at the particle. With inertia a
-    particle has a velocity of its `own`, and bodies, by their flags in `solid`, are in the way, see the module.
+    particle has a velocity of its `own`; bodies, by their flags in `solid`, are in the way.
     """
 
 
@@ -248,9 +247,8 @@ class ParticleFields:
 
 @dataclass(frozen=True, eq=False)
 class Carrying:
-    """The program of a step that carries all particles with the velocity before it, with its ghost values, and then
-    does the `step` of the flow. It reads the scalars `NOW` and `THEN`, and those of that step. `bodies` of whole cells
-    are in the way.
+    """The program of a step that carries all particles with the velocity before it, with its ghost values, perhaps with
+    `bodies` in the way, and then does the `step` of the flow. It reads the scalars `NOW` and `THEN`, and its own.
     """
 
     particles: tuple[ParticleFields, ...]

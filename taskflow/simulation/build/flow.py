@@ -130,8 +130,8 @@ class FlowSystem(System):
     @property
     def physics(self) -> dict[str, Any]:
         """The arguments of the model that the case gives, whatever solves the equations."""
-        given = {**self._profiles, **self._walls}
-        varying = any(profile.varies for side in given.values() for profile in side.values())
+        given = chain(self._profiles.values(), wall_profiles(self.sim.case).values())
+        varying = any(profile.varies for side in given for profile in side.values())
         return physics(self.sim.case, self.sim.grid, self.obstacles, varying=varying)
 
     @cached_property
@@ -187,15 +187,9 @@ class FlowSystem(System):
         return {face: inflow_profiles(case, face) for face in FACES if case.boundary(face).type == "inflow"}
 
     @cached_property
-    def _walls(self) -> dict[str, dict[str, InflowProfile]]:
-        case = self.sim.case
-        walls = {face: wall_profiles(case, face) for face in FACES if case.boundary(face).type == "wall"}
-        return {face: profiles for face, profiles in walls.items() if profiles}
-
-    @cached_property
     def inflows(self) -> Inflows:
         """The values that enter at inflows, and those on walls that depend on the place."""
-        return Inflows(self.sim.grid, self._profiles, self.model.openings, self.sim.dtype, self._walls)
+        return Inflows(self.sim.grid, self._profiles, self.model.openings, self.sim.dtype, wall_profiles(self.sim.case))
 
     @cached_property
     def timed(self) -> TimedNumbers:
