@@ -12,6 +12,7 @@ from taskflow.runtime.machine.device import gpu
 from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
 from taskflow.runtime.tasks import Read, Reduce, Write, task
 from taskflow.simulation.case import Case
+from tests.flow.test_implicit_diffusion import warm
 from tests.flow.test_scalars import mixed
 from tests.flows import compute
 from tests.runtime.machine.devices import one_gpu
@@ -143,6 +144,15 @@ def test_scalars_on_gpus_have_the_bits_of_a_cpu(precision, scheme):
 
 
 @KERNELS
+@pytest.mark.parametrize("precision", ["single", "double"])
+@pytest.mark.parametrize(("along", "blocks"), [("x", (1, 1, 2)), ("z", (1, 1, 1)), ("z", (1, 1, 2))])
+def test_implicit_diffusion_on_a_gpu_has_the_bits_of_a_cpu(along, blocks, precision):
+    case = warm(along, machine={"precision": precision}, grid__stretching={"z": {"tanh": 1.0}})
+    host, device = compute(case), compute(case, blocks, device=gpu())
+    for name in ("u", "v", "w", "p", "T", "dye", "smoke"):
+        np.testing.assert_array_equal(device[name], host[name], err_msg=name)
+
+
 @pytest.mark.parametrize("precision", ["single", "double"])
 @pytest.mark.parametrize("model", ["smagorinsky", "wale", "vreman"])
 def test_eddies_on_a_gpu_are_those_on_a_cpu(model, precision):

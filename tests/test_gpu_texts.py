@@ -19,6 +19,7 @@ from taskflow.runtime.tasks import Derive, Launch, Part, Roles, Stretch, plan, s
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.memory import Needs
 from tests.flow.test_field_force import SOURCE, windy
+from tests.flow.test_implicit_diffusion import warm
 from tests.runtime.machine import sweeping, test_pieces, test_stored
 from tests.simulation.on_charts import CYLINDER, LID, TURNED, case, changed
 from tests.simulation.test_charts_real_time import WARM
@@ -102,6 +103,14 @@ def test_kernels_of_eddies_and_averages_on_charts_compile_for_gpus(model, tables
 @pytest.mark.parametrize("precision", ["single", "double"])
 def test_kernels_of_what_changes_in_time_compile_for_gpus(precision):
     flow = moved(**MOVING, machine__precision=precision)
+    assert [message for text in texts_of(flow) if (message := messages(text))] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("along", ["x", "z"])
+@pytest.mark.parametrize("precision", ["single", "double"])
+def test_kernels_of_implicit_diffusion_compile_for_gpus(precision, along):
+    flow = warm(along, machine__precision=precision, grid__stretching={"z": {"tanh": 1.0}})
     assert [message for text in texts_of(flow) if (message := messages(text))] == []
 
 

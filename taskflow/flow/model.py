@@ -193,11 +193,14 @@ class FlowModel(Model):
 
     def spreads(self, scalars: Mapping[str, float]) -> Spreads:
         """The largest of viscosity and diffusivities, with what eddies add to them, times 1/dx^2 + 1/dy^2 + 1/dz^2, and
-        that of bounded quantities alone: both bound the next step.
+        that of bounded quantities alone: both bound the next step. What is implicit along a direction counts without
+        it.
         """
         eddy, part = (scalars["eddy"], 1 / self.turbulence.prandtl) if self.turbulence else (0.0, 0.0)
-        carried = [(q.bounded, q.diffusivity + eddy * part) for q in self.quantities]
-        return Spreads.of(self.fluid.viscosity + eddy, carried, self.grid.inverse_spacing_squared)
+        once, axis = self.grid.inverse_spacing_squared, self.fluid.implicit.axis
+        left = self.grid.explicit_spacings(axis) / once
+        carried = [(q.bounded, q.diffusivity * (1.0 if q.bounded else left) + eddy * part) for q in self.quantities]
+        return Spreads.of(self.fluid.viscosity * left + eddy, carried, once)
 
     @property
     def frequency(self) -> float:
@@ -216,4 +219,4 @@ class FlowModel(Model):
         part = 1 / self.turbulence.prandtl if self.turbulence else 0.0
         carried = (Transported(q.diffusivity, part) for q in self.quantities if not q.bounded)
         momentum = Transported(self.fluid.viscosity, float(bool(self.turbulence)), self.fluid.advection is not CENTRAL)
-        return Stability(self.scheme, self.grid, (momentum, *carried), limit)
+        return Stability(self.scheme, self.grid, (momentum, *carried), limit, self.fluid.implicit.axis)

@@ -5,6 +5,9 @@ carried at one speed. The amplification of a wave in a step follows from dt time
 
 with the share of each direction a in the diffusion number, and the worst of all directions b of the flow. The symbol is
 that of the scheme of convection: -i sin(k dx) of central differences.
+
+A direction along which diffusion is implicit has no share: what it takes of waves lets none grow that would not grow
+without it, as long as the other numbers are stable.
 """
 
 from __future__ import annotations
@@ -52,17 +55,21 @@ def amplification(scheme: Scheme, z: np.ndarray) -> np.ndarray:
     return np.maximum(abs(trace + root), abs(trace - root)) / 2
 
 
-def growth(scheme: Scheme, grid: Grid, cfl: float, diffusion: float, *, upwind: bool = False) -> float:
+def growth(
+    scheme: Scheme, grid: Grid, cfl: float, diffusion: float, *, upwind: bool = False, implicit: int | None = None
+) -> float:
     """Return the share by which the fastest wave grows in a step, 0 where none grows, for speeds up to the number `cfl`
-    and this diffusion number, by central differences or biased upwind.
+    and this diffusion number, by central differences or biased upwind; `implicit` is the direction of such diffusion.
     """
-    factors = (amplification(scheme, z).max() for z in _waves(grid, cfl, diffusion, upwind=upwind))
+    factors = (amplification(scheme, z).max() for z in _waves(grid, cfl, diffusion, upwind, implicit))
     return max(float(max(factors, default=1.0)) - 1, 0.0)
 
 
-def stable(scheme: Scheme, grid: Grid, cfl: float, diffusion: float, *, upwind: bool = False) -> bool:
+def stable(
+    scheme: Scheme, grid: Grid, cfl: float, diffusion: float, *, upwind: bool = False, implicit: int | None = None
+) -> bool:
     """Return whether no wave grows, or none by more than without viscosity, as far as the scheme tolerates that."""
-    for z in _waves(grid, cfl, diffusion, upwind=upwind):
+    for z in _waves(grid, cfl, diffusion, upwind, implicit):
         if abs(z).max() > BEYOND:
             return False
         undamped = amplification(scheme, 1j * np.minimum(abs(z.imag), scheme.tolerated))
@@ -71,10 +78,11 @@ def stable(scheme: Scheme, grid: Grid, cfl: float, diffusion: float, *, upwind: 
     return True
 
 
-def _waves(grid: Grid, cfl: float, diffusion: float, *, upwind: bool) -> Iterator[np.ndarray]:
+def _waves(grid: Grid, cfl: float, diffusion: float, upwind: bool, implicit: int | None) -> Iterator[np.ndarray]:
     """Yield dt times the eigenvalues, for a flow along each direction."""
     axes = [axis for axis, cells in enumerate(grid.cells) if cells > 1]  # there are no waves along one cell
-    shares = {axis: grid.inverse_spacing_squared_along(axis) / grid.inverse_spacing_squared for axis in axes}
+    total = grid.explicit_spacings(implicit)
+    shares = {axis: 0.0 if axis == implicit else grid.inverse_spacing_squared_along(axis) / total for axis in axes}
     speeds = cfl * SLOWER if cfl else np.zeros(1)
     for axis in axes:
         along = shares[axis] * 2 * (1 - np.cos(ANGLES))
@@ -82,14 +90,16 @@ def _waves(grid: Grid, cfl: float, diffusion: float, *, upwind: bool) -> Iterato
         yield -diffusion * (along + across) + speeds * SYMBOLS[upwind]
 
 
-def longest(scheme: Scheme, grid: Grid, cfl: float, diffusion: float, *, upwind: bool = False) -> float:
+def longest(
+    scheme: Scheme, grid: Grid, cfl: float, diffusion: float, *, upwind: bool = False, implicit: int | None = None
+) -> float:
     """The share of a step with these numbers that is stable, 1 at most, to ten digits or so."""
-    if stable(scheme, grid, cfl, diffusion, upwind=upwind):
+    if stable(scheme, grid, cfl, diffusion, upwind=upwind, implicit=implicit):
         return 1.0
     low, high = 0.0, 1.0
     for _ in range(DEEPEST):
         middle = (low + high) / 2
-        if stable(scheme, grid, middle * cfl, middle * diffusion, upwind=upwind):
+        if stable(scheme, grid, middle * cfl, middle * diffusion, upwind=upwind, implicit=implicit):
             low = middle
         else:
             high = middle
@@ -178,29 +188,39 @@ class Transported(NamedTuple):
 
 @dataclass(frozen=True)
 class Stability:
-    """The stability of the steps of a flow, which are as long as their `limit` allows. Picklable."""
+    """The stability of the steps of a flow, which are as long as their `limit` allows; `implicit` is the direction
+    along which its diffusion is. Picklable.
+    """
 
     scheme: Scheme
     grid: Grid
     carried: tuple[Transported, ...]
     limit: StepLimit
+    implicit: int | None = None
+
+    @property
+    def spacings(self) -> float:
+        """1/dx^2 + 1/dy^2 + 1/dz^2 of the directions along which diffusion is explicit."""
+        return self.grid.explicit_spacings(self.implicit)
 
     def numbers(self, dt: float, advection: float, eddy: float = 0.0) -> tuple[float, float]:
         """The CFL number of a step, and its largest diffusion number."""
         most = max(q.diffusivity + q.eddies * eddy for q in self.carried)
-        return dt * (advection + self.limit.frequency), dt * most * self.grid.inverse_spacing_squared
+        return dt * (advection + self.limit.frequency), dt * most * self.spacings
 
     def share(self, dt: float, cfl: float, eddy: float = 0.0) -> float:
         """The share of a step that is stable, 1 at most: with eddies as large as they are, and where there are none."""
-        once = dt * self.grid.inverse_spacing_squared
+        once = dt * self.spacings
         cases = {(q.diffusivity + q.eddies * nu_t, q.upwind) for q in self.carried for nu_t in (0.0, eddy)}
-        return min(longest(self.scheme, self.grid, cfl, once * nu, upwind=upwind) for nu, upwind in cases)
+        within = {"implicit": self.implicit}
+        return min(longest(self.scheme, self.grid, cfl, once * nu, upwind=upwind, **within) for nu, upwind in cases)
 
     def damped(self, dt: float, cfl: float) -> bool:
         """Return whether no wave grows at all in a step, without eddies: a scheme may allow some growth."""
-        once = dt * self.grid.inverse_spacing_squared
+        once = dt * self.spacings
         numbers = {(once * q.diffusivity, q.upwind) for q in self.carried}
-        return all(growth(self.scheme, self.grid, cfl, d, upwind=way) <= ROUNDING for d, way in numbers)
+        within = {"implicit": self.implicit}
+        return all(growth(self.scheme, self.grid, cfl, d, upwind=way, **within) <= ROUNDING for d, way in numbers)
 
     @property
     def certain(self) -> bool:
@@ -209,7 +229,10 @@ class Stability:
         if limit.fixed is not None:
             return False
         levels = [limit.diffusion * level / LEVELS for level in range(LEVELS + 1)]
-        return all(longest(self.scheme, self.grid, limit.cfl, d, upwind=way) == 1 for d in levels for way in kinds)
+        about = {"implicit": self.implicit}
+        return all(
+            longest(self.scheme, self.grid, limit.cfl, d, upwind=way, **about) == 1 for d in levels for way in kinds
+        )
 
 
 def _ratio(amount: float, rate: float) -> float:

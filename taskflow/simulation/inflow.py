@@ -1,9 +1,11 @@
-"""Inflows over time: each block evaluates them on its own faces, and all of them how much enters together."""
+"""Inflows, and values on walls that depend on the place, over time: each block evaluates them on its own faces, and all
+of them how much enters together.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import ceil, log1p, log2
 from typing import Any, Protocol
 
@@ -21,7 +23,7 @@ from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box, triple
 from taskflow.runtime.tasks import frame
 from taskflow.simulation.case import Case
-from taskflow.simulation.case.timed import Value
+from taskflow.simulation.case.timed import TimeFunction, Value, placed
 from taskflow.simulation.expression import Expression
 from taskflow.simulation.profile_table import Column
 
@@ -43,17 +45,25 @@ class InflowProfile(Protocol):
 
 @dataclass(frozen=True)
 class Inflows:
-    """The profiles of u, v, w and, with heat, T, or with two phases f, by face; empty without inflows."""
+    """The profiles of u, v, w and, with heat, T, or with two phases f, by face; empty without inflows. `walls` are
+    those on walls where they depend on the place.
+    """
 
     grid: StaggeredGrid
     profiles: Mapping[str, Mapping[str, InflowProfile]]
     openings: OpenBoundaries
     dtype: str
+    walls: Mapping[str, Mapping[str, InflowProfile]] = field(default_factory=dict)
+
+    @property
+    def given(self) -> dict[str, Mapping[str, InflowProfile]]:
+        """All profiles."""
+        return {**self.profiles, **self.walls}
 
     @property
     def varies(self) -> bool:
         """Return whether anything changes in time."""
-        return any(profile.varies for side in self.profiles.values() for profile in side.values())
+        return any(profile.varies for side in self.given.values() for profile in side.values())
 
     def begin(self, shard: Shard) -> dict[str, float]:
         """Write what enters at time 0; the scalars that the first step needs."""
@@ -72,14 +82,14 @@ class Inflows:
         edge = np.array([self.grid.origin[axis] + high * self.grid.lengths[axis]])
         x, y, z = (edge if a == axis else along for a, along in enumerate((x, y, z)))
         try:
-            return self.profiles[face][name](x[None, None, :], y[None, :, None], z[:, None, None], time)
+            return self.given[face][name](x[None, None, :], y[None, :, None], z[:, None, None], time)
         except BadInput as error:
             raise BadInput(f"boundaries.{face}.{KEYS.get(name, 'velocity')}: {error}") from None
 
     def check(self, times: list[float]) -> None:
         """Raises BadInput where a value is not finite at one of these times, or nothing can leave of what enters."""
         for time in times if self.varies else times[:1]:
-            for face, side in self.profiles.items():
+            for face, side in self.given.items():
                 for name in side:
                     entering = self.at(face, name, time, on_face(face, self.grid.constants))
                     if name == "f" and not 0 <= entering.min() <= entering.max() <= 1:
@@ -97,11 +107,11 @@ class Inflows:
         return fastest
 
     def _written(self, shard: Shard, times: list[float]) -> dict[str, float]:
+        moments = dict(zip(self.openings.endings, times, strict=True))
+        for face in self.given:
+            self._write(shard, face, moments)
         if not self.profiles:
             return {}
-        moments = dict(zip(self.openings.endings, times, strict=True))
-        for face in self.profiles:
-            self._write(shard, face, moments)
         flows = [self._flow(time) for time in times]
         largest = max(speed for _, speed in flows) * self.grid.constants.unevenness
         bound = FINEST * 2.0 ** ceil(log2(largest)) if largest > 0 else FINEST
@@ -112,7 +122,7 @@ class Inflows:
         """Write the values that enter at a side, at a time for each ending. All blocks write; the values of one that is
         not at the side are never read.
         """
-        axis, names, fields = frame(face)[0], list(self.profiles[face]), {}
+        axis, names, fields = frame(face)[0], list(self.given[face]), {}
         own = shard.partition.homes[values(face, names[0], next(iter(moments)))].blocks[shard.block]
         beside = own.lo[axis] == on_face(face, self.grid.constants).lo[axis]
         for ending, time in moments.items():
@@ -167,8 +177,38 @@ def inflow_profiles(case: Case, face: str) -> dict[str, InflowProfile]:
     return profiles
 
 
+def wall_profiles(case: Case) -> dict[str, dict[str, InflowProfile]]:
+    """The profiles of what depends on the place on walls, by face and field: of the velocities along them, and of T."""
+    walls: dict[str, dict[str, InflowProfile]] = {}
+    for face, side in case.boundaries.sides.items():
+        if side.type == "wall" and placed(*(side.velocity or ())):
+            along = zip(VELOCITY, side.velocity or (), strict=True)
+            walls[face] = {name: _on_wall(value) for name, value in along if VELOCITY[name][1] != face[0]}
+        if side.type == "wall" and side.temperature is not None and placed(side.temperature):
+            walls[face] = {**walls.get(face, {}), "T": _on_wall(side.temperature)}
+    return walls
+
+
+def largest_on_wall(kind: str, value: Value, case: Case, grid: StaggeredGrid, face: str) -> float:
+    """The largest number of a profile of some kind on a wall in the run, about. Raises BadInput where it is not finite.
+    """
+    axis, high = frame(face)
+    ends = [np.linspace(low, low + length, SAMPLES) for low, length in zip(grid.origin, grid.lengths, strict=True)]
+    ends[axis] = np.array([grid.origin[axis] + high * grid.lengths[axis]])
+    places = ends[0][None, None, :], ends[1][None, :, None], ends[2][:, None, None]
+    try:
+        return max(float(np.abs(_on_wall(value)(*places, time)).max()) for time in moments(case))
+    except BadInput as error:
+        raise BadInput(f"boundaries.{face}.{kind}: {error}") from None
+
+
 def _formula(value: Value) -> InflowProfile:
     return Expression(value) if isinstance(value, float) else value
+
+
+def _on_wall(value: Value) -> InflowProfile:
+    """On walls functions are those of the time."""
+    return EvenFunction(value) if isinstance(value, TimeFunction) else _formula(value)
 
 
 def _wind(case: Case, face: str) -> list[LogProfile]:
@@ -187,6 +227,19 @@ def moments(case: Case) -> list[float]:
     """Times of the run, the first and, where that is known, the last among them."""
     end = case.time.end or (case.time.steps or 0) * (case.time.step or 0.0)
     return [end * n / (SAMPLES - 1) for n in range(SAMPLES)] if end else [0.0]
+
+
+@dataclass(frozen=True)
+class EvenFunction:
+    """A function of the time alone, the same at all places."""
+
+    function: TimeFunction
+
+    varies = True
+
+    def __call__(self, x: Any, y: Any, z: Any, t: float) -> np.ndarray:
+        """Its value at all places, to whose shape they broadcast."""
+        return np.full(np.broadcast_shapes(np.shape(x), np.shape(y), np.shape(z)), self.function.at(t))
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from taskflow.flow.bodies.flags import ITSELF
 from taskflow.flow.measures.particles import Carrying, Extent, ParticleFields, Sampling
 from taskflow.output import Checkpoint, TimeSeries
 from taskflow.runtime.machine import Shard
@@ -46,8 +47,8 @@ class Transport:
 class Cloud:
     """The particles of one table that are on a block: their numbers, places and velocities, in slots."""
 
-    def __init__(self, series: ParticleSeries, extent: Extent, shard: Shard) -> None:
-        self.series, self._extent, self._shard = series, extent, shard
+    def __init__(self, series: ParticleSeries, extent: Extent, shard: Shard, *, bodies: bool = False) -> None:
+        self.series, self._extent, self._shard, self._bodies = series, extent, shard, bodies
         self._fields, self._alone = series.fields, len(shard.partition) == 1
         self._released = self._steps = 0
         self._xp, array = shard.device.xp, shard.instances.array
@@ -69,13 +70,13 @@ class Cloud:
         self._put(numbers, rows[numbers])
 
     def release(self, time: float) -> None:
-        """Have those that are released up to a time and are not there yet."""
+        """Have those that are released up to a time and are not there yet, but for those that would be in bodies."""
         table = self.series.table
         for release in range(self._released, table.due(time)):
             places = self._extent.within(table.places(release))
             numbers = np.arange(release * table.at_once, (release + 1) * table.at_once)
             unknown = np.full((len(places), len(self._columns) - 3), np.nan)
-            self._put(numbers, np.hstack([places, unknown]))
+            self._put(*self._of_fluid(numbers, np.hstack([places, unknown])))
             self._released = release + 1
 
     def settle(self) -> None:
@@ -124,6 +125,15 @@ class Cloud:
             row, column = xp.divmod(slots, self._columns[0].shape[1])
             for values, mine in zip(self._columns, state.T, strict=True):
                 values[row, column] = xp.asarray(np.ascontiguousarray(mine))
+
+    def _of_fluid(self, numbers: np.ndarray, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Those of some particles, by their numbers and states, that are in the cells of this block and in no body."""
+        if not self._bodies:
+            return numbers, state
+        cells, box = self._extent.numbers(state[:, :3]), self._shard.cells
+        mine = np.flatnonzero(np.all((cells >= box.lo) & (cells < box.hi), axis=1))
+        mine = mine[self._shard.pick("solid", cells[mine]) & ITSELF == 0]
+        return numbers[mine], state[mine]
 
     def _hand_over(self) -> None:
         with _still(self._shard):
@@ -186,7 +196,11 @@ class Clouds:
     def __init__(self, transport: Transport | None, shard: Shard) -> None:
         self._transport = transport
         series = transport.series if transport else ()
-        self.of = {each.fields.name: Cloud(each, transport.carrying.extent, shard) for each in series if transport}
+        self.of = {
+            each.fields.name: Cloud(each, transport.carrying.extent, shard, bodies=transport.carrying.bodies)
+            for each in series
+            if transport
+        }
 
     def release(self, time: float) -> None:
         """Have those that are released up to a time. All blocks have to call it."""

@@ -33,7 +33,7 @@ FREE = (
     "title", "time", "output", "monitor", "checkpoint", "statistics", *FOLLOWED, "expressions", "pictures", "machine",
 )  # fmt: skip
 STORED = ("fields", "precision", "compression", "relative_error")
-FIXED = (("time", "scheme"), *(("output", key) for key in STORED), ("machine", "precision"))  # may not
+FIXED = (("time", "scheme"), ("time", "implicit"), *(("output", key) for key in STORED), ("machine", "precision"))
 
 
 class SavedPart(BaseModel):

@@ -247,7 +247,7 @@ def cautions(sim: Simulation) -> Iterator[str]:
         return
     limits: dict[str, str] = {}
     slow = limit.diffusion / limit.spread if limit.spread > 0 else math.inf  # the longest step of diffusion alone
-    diffuses = math.isfinite(slow * stability.grid.inverse_spacing_squared)  # without viscosity it has no number
+    diffuses = math.isfinite(slow * stability.spacings)  # without viscosity it has no number
     if diffuses and (share := stability.share(slow, 0.0)) < 1:
         limits["diffusion"] = f"{share * limit.diffusion:.3g}, where nothing is carried"
     # Where nothing tells the speed it may get so large that diffusion does nothing in a step.

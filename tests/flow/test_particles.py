@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from taskflow.flow import StaggeredGrid
+from taskflow.flow.bodies.flags import solid_bits
 from taskflow.flow.boundaries.boundary import ConvectiveOutflow, Wall
 from taskflow.flow.measures.particles import (
     Carrying,
@@ -60,20 +61,23 @@ def random_places(staggered: StaggeredGrid, count: int = COUNT) -> np.ndarray:
     return np.random.default_rng(2).uniform(low, high, (count, 3))
 
 
-def by_kernel(staggered, velocity, states, steps, device, boundaries=WALLS, inertia=None):
+def by_kernel(staggered, velocity, states, steps, device, boundaries=WALLS, inertia=None, solid=None):
     """The states after some steps (dt, ratio), u sampled there at last, and numbers, in one block."""
     places = states[0]
-    space = FieldSpace(Field(name, velocity[0].dtype.str[1:], at) for name, at in VELOCITY.items())
+    flags = () if solid is None else (Field("solid", "u1"),)
+    space = FieldSpace((*(Field(name, velocity[0].dtype.str[1:], at) for name, at in VELOCITY.items()), *flags))
     sides = {face: side for face, side in boundaries.items() if not staggered.periodic["xyz".index(face[0])]}
     flow = Partition(Region(Box.of(CELLS), space, staggered.periodic), (1, 1, 1))
     fields = ParticleFields("dye", len(places), flow, {"u": "fx"}, inertia)
     about = Extent.of(staggered, sides), sides, staggered.constants
-    carrying, sampling = Carrying((fields,), *about, lambda _: ()), Sampling(fields, *about)
+    carrying, sampling = Carrying((fields,), *about, lambda _: (), solid is not None), Sampling(fields, *about)
 
     def job(shard):
         whole = Box.of(CELLS).grow(1)
         own = shard.partition.own_of(0)[0]
         shard.write({name: q[own.slices(whole.lo)] for name, q in zip("uvw", velocity, strict=True)}, own)
+        if solid is not None:
+            shard.write({"solid": solid_bits(solid)})
         slots = shard.read(fields.number)
         for role, values in zip(fields.vectors, states, strict=True):
             padded = np.zeros((slots.size, 3))
@@ -109,6 +113,41 @@ def test_kernels_have_the_bits_of_the_reference(periodic, edges, dtype, device):
     np.testing.assert_array_equal(last, before)
     np.testing.assert_array_equal(sampled, linear(directions(staggered), exact[0], 0, places))
     assert (numbers == 1).all()
+
+
+@pytest.mark.parametrize("device", ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
+@pytest.mark.parametrize(("periodic", "edges"), [
+    ((True, False, True), UNEVEN), pytest.param((True, False, False), None, marks=pytest.mark.slow),
+])  # fmt: skip
+def test_bodies_are_in_the_way(periodic, edges, device):
+    """As the reference has it: at their faces, edges and corners, and no particle gets into a cell of theirs."""
+    staggered = grid(periodic, edges)
+    inside = np.random.default_rng(5).random(CELLS[::-1]) < 0.3
+    solid = np.pad(inside, [(1, 1)] * 3)
+    for axis, around in enumerate(periodic[::-1]):
+        if around:
+            rows = np.moveaxis(solid, axis, 0)
+            rows[0], rows[-1] = rows[-2], rows[1]
+    velocity, places = velocities(staggered, "f8"), random_places(staggered)
+    extent = Extent.of(staggered, {})
+
+    def free(at):
+        return ~inside[tuple(extent.numbers(at).T[::-1])]
+
+    places = places[free(places)]
+    before = np.full(places.shape, np.nan)
+    steps = [(0.11, 0.0), (0.07, 0.07 / 0.11), (0.3, 3.0), *[(0.2, 1.0)] * 20]
+    here = gpu() if device == "gpu" else cpu(2)
+    found, last, *_ = by_kernel(staggered, velocity, (places, before), steps, here, solid=solid)
+    straight = places
+    for dt, ratio in steps:
+        places, before = carried(directions(staggered), velocity, places, before, dt, ratio, solid)
+        assert free(places).all()
+    for dt, ratio in steps[:1]:
+        straight, _ = carried(directions(staggered), velocity, straight, np.full(places.shape, np.nan), dt, ratio)
+    assert not free(straight).all()  # without the rule some would be inside
+    np.testing.assert_array_equal(found, places)
+    np.testing.assert_array_equal(last, before)
 
 
 @pytest.mark.parametrize("device", ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
@@ -225,7 +264,7 @@ def test_orbits_of_vortices_are_closed_in_second_order():
     assert np.log2(errors[1] / errors[2]) == pytest.approx(2.0, abs=0.2)
 
 
-@pytest.mark.parametrize("precision", ["f4", "f8"])
+@pytest.mark.parametrize("precision", [pytest.param("f4", marks=pytest.mark.slow), "f8"])
 def test_kernels_compile_for_gpus(precision):
     staggered = grid()
     sides = {face: side for face, side in WALLS.items() if face[0] != "x"}
@@ -234,8 +273,10 @@ def test_kernels_compile_for_gpus(precision):
     between = {**numbers, "leaving": "leaving", "blocks": ParticleFields("dye", 8, flow, {}).cut}
     tasks = [sample("x", "n", "value", "q", over=numbers["over"], extent=numbers["extent"], across=-1).task]
     for own, heavy in ((None, {"gain": None, "inertia": None}), ("own", {"gain": "gain", "inertia": HEAVY})):
-        fields = ("x", "before", "n", own, tuple("uvw"))
-        tasks += carry(*fields, **numbers, **heavy).task, carry_between(*fields, **between, **heavy).task
+        for solid in (None, "solid"):
+            fields = (("x", "before"), "n", own, tuple("uvw"), solid)
+            tasks += carry(*fields, **numbers, **heavy).task, carry_between(*fields, **between, **heavy).task
     for task in tasks:
-        foreign = {name: "f4" for name, each in task.fields.items() if each.foreign and precision == "f4"}
+        free = (name for name, each in task.fields.items() if each.foreign and each.precision == "any")
+        foreign = {name: "f4" for name in free if precision == "f4"}
         assert messages(cuda_text(task.precise(foreign), np.dtype("f8"))) == "", task.name

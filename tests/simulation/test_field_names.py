@@ -23,6 +23,7 @@ FLOWS = {
     "immersed body": {"obstacles": [{**BALL, "temperature": 1.0}], "bodies": {"treatment": "immersed"}},
     "budget": {"statistics": {"budget": True}, "boundaries": PERIODIC},
     "steady": {"time": {"steps": 9, "steady": 1e-3}},
+    "implicit": {"time": {"steps": 9, "implicit": ["z"]}, "boundaries": MODELS["inflow"]["boundaries"]},
 }
 MOVING = {
     "grid": {"cells": [12, 12, 12], "lengths": [1.0, 1.0, 1.0]}, "fluid": {"viscosity": 0.01}, "boundaries": PERIODIC,

@@ -297,6 +297,36 @@ def test_fields_in_place(client, tmp_path):
     np.testing.assert_array_equal(stored, 2 * before[..., 1:8])
 
 
+def smoothed(block):
+    """The velocity along x and T, less a tenth of what they differ from the mean of all that are around."""
+    for name in ("u", "T"):
+        around = block[name]
+        nx, ny, nz = block.cells.shape
+        sides = [(a, b, c) for a in range(3) for b in range(3) for c in range(3)]
+        mean = sum(around[c : c + nz, b : b + ny, a : a + nx] for a, b, c in sides) / len(sides)
+        around[block.inside] -= 0.1 * (around[block.inside] - mean)
+    x, y, z = block.points("T")
+    assert (z.size, y.size, x.size) == block["T"].shape
+    return {"spacing": float(x[0, 0, 1] - x[0, 0, 0])}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("blocks", [[1, 1, 2], [2, 2, 2]])
+def test_ghost_cells_in_place(client, tmp_path, blocks):
+    """A function that reads around cells does the same on any blocks, to the bit, edges and corners of blocks too."""
+    for name, cut in (("one", [1, 1, 1]), ("cut", blocks)):
+        with tf.Simulation(stirred(machine__blocks=cut), client, tmp_path / name) as simulation:
+            for _ in range(3):
+                told = simulation.on_blocks(smoothed, ["u", "T"], writes=["u", "T"], reduce="max", ghosts=True)
+                simulation.step(1)
+            assert told == {"spacing": pytest.approx(0.125)}
+            with pytest.raises(RunFailed, match="read-only"):
+                simulation.on_blocks(smoothed, ["u", "T"], ghosts=True)
+            wall = simulation.on_blocks(lambda block: float(block["w"][0, 1:-1, 1:-1].sum()), ["w"], ghosts=True)
+            assert np.isfinite(wall)
+    check_same(tmp_path / "one", tmp_path / "cut", rel=1e-12)
+
+
 @pytest.mark.slow
 def test_a_controller_acts_on_a_resumed_run_as_on_one_without_a_break(client, tmp_path):
     """It has acted in the checkpoint of its step."""

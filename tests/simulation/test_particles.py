@@ -13,6 +13,7 @@ import xarray as xr
 
 import taskflow as tf
 from taskflow.errors import BadInput
+from taskflow.flow.measures.particles import Extent
 from taskflow.runtime.host import look
 from taskflow.runtime.machine import Mapper
 from taskflow.runtime.machine.device import Device
@@ -34,6 +35,10 @@ POINTS = [[0.31, 0.36, 0.4], [0.93, 0.68, 1.29], [0.5, 0.1, 0.65]]
 DYE = {"name": "dye", "box": [[0.1, 0.0, 0.2], [0.9, 0.7, 1.1]], "count": 40, "every": {"steps": 1}}
 PLUME = {"name": "plume", "points": POINTS, "interval": 0.03, "releases": 3, "start": 0.02, "every": {"steps": 3},
          "fields": ["T", "p"]}  # fmt: skip
+BODIES = [
+    {"type": "sphere", "centre": [0.5, 0.3, 0.6], "radius": 0.2},
+    {"type": "box", "low": [0.6, 0.0, 0.0], "high": [0.9, 0.4, 0.5]},
+]
 SAND = {**DYE, "name": "sand", "response_time": 0.05, "density": 2.5, "count": 30}
 
 
@@ -88,8 +93,10 @@ def test_what_is_wrong_is_told_with_its_key(given, words):
 def test_what_is_not_there_yet_is_refused():
     with pytest.raises(BadInput, match=r"particles\[1\].every: missing; give how often"):
         case({"name": "d", "points": POINTS})
-    with pytest.raises(BadInput, match="not available around obstacles in this version"):
-        case(DYE, obstacles=[{"type": "sphere", "centre": [0.5, 0.3, 0.6], "radius": 0.2}])
+    with pytest.raises(BadInput, match=r'bodies.treatment = "immersed": particles are not available around immersed'):
+        case(DYE, obstacles=BODIES, bodies={"treatment": "immersed"})
+    with pytest.raises(BadInput, match=r"time.cfl = 1.2: around obstacles the particles dye pass one face"):
+        case(DYE, obstacles=BODIES, time={"steps": 9, "cfl": 1.2, "scheme": "rk3"})
     waves = tf.Case.load(EXAMPLES / "capillary_wave.toml")
     with pytest.raises(BadInput, match='not available with the model "two_phase" in this version; leave it out'):
         waves.replace(particles=[{"name": "d", "points": [[0, 0, 0]], "every": 1}])
@@ -231,6 +238,34 @@ def test_the_order_in_memory_changes_no_bit(blocks, whole, tmp_path, monkeypatch
     monkeypatch.setattr("taskflow.simulation.particles.OFTEN", 2)
     go(case(DYE, PLUME, SAND), tmp_path / "run", blocks)
     same(tmp_path / "run", whole)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("blocks", [(1, 1, 2), (2, 1, 2)])
+def test_bodies_are_in_the_way(tmp_path, blocks):
+    """No particle is ever in one, and those that would begin there are left out; to the bit on any blocks, and where a
+    run is gone on with.
+    """
+    around = case(DYE, {**SAND, "response_time": 0.5}, obstacles=BODIES, time={"steps": 60})
+    go(around, tmp_path / "whole")
+    go(around, tmp_path / "run", blocks, kill=31)
+    go(around, tmp_path / "run", (1, 1, 1), resume=True)
+    setup = Simulation(around, (1, 1, 1))
+    extent = Extent.of(setup.grid, setup.model.boundaries)
+    solid = np.zeros(setup.grid.cells[::-1], bool)
+    x, y, z = setup.grid.points("c", setup.grid.box)
+    solid |= (x - 0.5) ** 2 + (y - 0.3) ** 2 + (z - 0.6) ** 2 < 0.04
+    solid |= (x > 0.6) & (x < 0.9) & (y < 0.4) & (z < 0.5)
+    assert solid.any()
+    for group in ("dye", "sand"):
+        one, other = (found(tmp_path / name, group).drop_attrs() for name in ("run", "whole"))
+        xr.testing.assert_identical(one, other)
+        places = np.stack([other[axis].values.reshape(-1) for axis in "xyz"], axis=1)
+        there = ~np.isnan(places[:, 0])
+        begun = there.reshape(other["x"].shape)[0]
+        assert 0 < begun.sum() < begun.size
+        assert (there.reshape(other["x"].shape) == begun).all()  # all that began are still there
+        assert not solid[tuple(extent.numbers(places[there]).T[::-1])].any()
 
 
 def test_a_run_without_any_has_the_programs_that_it_had():

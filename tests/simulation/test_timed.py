@@ -21,18 +21,19 @@ from tests.simulation.going_on import check_same, go
 FIELDS = ("u", "v", "w", "T", "dye", "smoke")
 
 
-def moved(lid, side, hot, flux, outside, dye, smoke, force, **changes) -> Case:
+def moved(lid, side, hot, flux, outside, dye, smoke, force, rate, spin, **changes) -> Case:
     """A warm fluid with two scalars, driven in all ways that may change in time."""
     tables = {
         "grid": {"cells": [6, 5, 7], "lengths": [1.0, 0.7, 1.3]},
         "fluid": {"viscosity": 0.02},
-        "heat": {"diffusivity": 0.03, "expansion": 1.0},
+        "heat": {"diffusivity": 0.03, "expansion": 1.0, "sources": [{"point": [0.4, 0.3, 0.5], "rate": rate}]},
         "scalars": [
             {"name": "dye", "diffusivity": 0.01, "initial": "x", "scheme": "central",
              "boundaries": {"z_min": {"value": dye}}},
-            {"name": "smoke", "diffusivity": 0.01, "initial": "z", "boundaries": {"z_max": {"flux": smoke}}},
+            {"name": "smoke", "diffusivity": 0.01, "initial": "z", "boundaries": {"z_max": {"flux": smoke}},
+             "sources": [{"box": [[0.1, 0.1, 0.1], [0.5, 0.5, 0.7]], "rate": rate}]},
         ],
-        "body": {"gravity": [0, 0, -1.0], "force": [0.1, force, force]},
+        "body": {"gravity": [0, 0, -1.0], "force": [0.1, force, force], "rotation": [0.2, spin, spin]},
         "boundaries": {
             "x_min": {"type": "wall", "velocity": [0.0, side, 0.3], "temperature": hot},
             "x_max": {"type": "wall", "heat_flux": flux},
@@ -53,7 +54,8 @@ def moved(lid, side, hot, flux, outside, dye, smoke, force, **changes) -> Case:
     return Case(**tables)
 
 
-NUMBERS = {"lid": 0.7, "side": -0.4, "hot": 1.1, "flux": 0.05, "outside": 0.6, "dye": 0.9, "smoke": 0.02, "force": 0.3}
+NUMBERS = {"lid": 0.7, "side": -0.4, "hot": 1.1, "flux": 0.05, "outside": 0.6, "dye": 0.9, "smoke": 0.02, "force": 0.3,
+           "rate": 0.04, "spin": 0.3}  # fmt: skip
 MOVING = {name: f"{value} + 0.5*sin(40*t)" for name, value in NUMBERS.items()}
 
 
@@ -74,20 +76,25 @@ def test_expressions_that_are_constant_are_numbers(scheme):
         np.testing.assert_allclose(found[name], expected[name], rtol=1e-12, atol=1e-14, err_msg=name)
 
 
+PLACED = {"lid": "sin(6*x)*cos(40*t) + y", "hot": "z + t*y", "side": "0.3*z"}
+
+
 @pytest.mark.slow
+@pytest.mark.parametrize("walls", [{}, PLACED], ids=["even", "placed"])
 @pytest.mark.parametrize("scheme", ["ab2", "rk3"])
 @pytest.mark.parametrize("blocks", [(2, 1, 1), (2, 2, 3)])
-def test_blocks_change_nothing(scheme, blocks):
-    case = moved(**MOVING, time__scheme=scheme)
+def test_blocks_change_nothing(scheme, blocks, walls):
+    case = moved(**{**MOVING, **walls}, time__scheme=scheme)
     expected, found = compute(case), compute(case, blocks)
     for name in FIELDS[:5]:  # koren's blocks are two cells wide
         np.testing.assert_array_equal(found[name], expected[name], err_msg=name)
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("walls", [{}, PLACED, {"lid": "x", "hot": "z"}], ids=["even", "placed", "still"])
 @pytest.mark.parametrize("scheme", ["ab2", "rk3"])
-def test_a_run_that_is_resumed_goes_on_to_the_bit(tmp_path, scheme):
-    case = moved(**MOVING, time__scheme=scheme)
+def test_a_run_that_is_resumed_goes_on_to_the_bit(tmp_path, scheme, walls):
+    case = moved(**{**MOVING, **walls}, time__scheme=scheme)
     go(case, tmp_path / "whole")
     go(case, tmp_path / "run", kill=5)
     go(case, tmp_path / "run", resume=True)
@@ -114,8 +121,8 @@ def test_tables_and_functions_are_values_of_the_time(tmp_path):
 
 
 @pytest.mark.parametrize(("changes", "message"), [
-    ({"lid": "x*t"}, "z_max.velocity = .*a wall has one velocity, in this version; give an expression of t, without"),
-    ({"hot": "z"}, "x_min.temperature = .*a wall has one temperature, in this version"),
+    ({"lid": "log(x - 0.2)*t"}, "z_max.*velocity: the expression .* is not finite"),
+    ({"hot": "1/z"}, "x_min.temperature: the expression .* is not finite"),
     ({"flux": "y"}, "x_max.heat_flux = .*the same everywhere, in this version"),
     ({"lid": "sin(q)"}, "there is no q"),
     ({"dye": "nowhere.csv"}, r"scalars\[1\].boundaries.z_min.value = .*nowhere.csv"),
@@ -126,7 +133,10 @@ def test_tables_and_functions_are_values_of_the_time(tmp_path):
     ({"lid": "BROKEN"}, "broken.csv: line 2 is '1,fast'"),
     ({"turbulence": {"model": "smagorinsky"}, "lid": "t"}, "turbulence.damping = .*z_max.* not available"),
     ({"turbulence": {"model": "wale"}, "smoke": "t"}, r"scalars\[2\].boundaries.z_max.flux = .* not available with"),
-    ({"body__rotation": [0.0, 0.0, "t"]}, "body.rotation = .*not available in this version; give three numbers"),
+    ({"body": {"rotation": [0, 0, "t"], "geostrophic_wind": [1, 0, 0]}},
+     "body.geostrophic_wind = .*not available in this version beside a rotation that changes in time"),
+    ({"rate": "x*t"}, "rate = .*the same everywhere, in this version"),
+    ({"spin": "log(t)"}, r"body.rotation\[2\]: 'log\(t\)' is not finite at time 0"),
     ({"body__bulk_velocity": {"y": 1.0}, "force": "t"}, "give 0 for body.force along y"),
 ])  # fmt: skip
 def test_bad_input_is_told(tmp_path, changes, message):
@@ -164,6 +174,21 @@ def test_inflows_have_tables_and_functions(tmp_path):
             np.testing.assert_allclose(found[name], expected[name], rtol=1e-12, atol=1e-13, err_msg=name)
     run = tf.run(function.replace(**{"machine.blocks": [2, 1, 1]}), output=tmp_path / "run")
     np.testing.assert_allclose(run.dataset()["T"][-1], expected["T"], rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.slow
+def test_fields_on_walls_that_are_constant_are_numbers():
+    """But for rounding in corners, where what lies beyond two walls is of no account."""
+    expected = compute(moved(**NUMBERS))
+    some = {name: f"{NUMBERS[name]} + 0*x*y*z" for name in ("lid", "side", "hot")}
+    found = compute(moved(**{**NUMBERS, **some}))
+    for name in FIELDS:
+        np.testing.assert_allclose(found[name], expected[name], rtol=1e-12, atol=1e-14, err_msg=name)
+
+
+def test_two_phases_have_no_fields_on_walls():
+    with pytest.raises(BadInput, match=r"z_max.velocity = .*not available with the model \"two_phase\""):
+        two_phases.case(boundaries={"z_max": {"type": "wall", "velocity": [0.0, "x", 0.0]}})
 
 
 @pytest.mark.slow

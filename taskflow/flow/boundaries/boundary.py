@@ -26,7 +26,8 @@ class Wall:
 
     `timed` names what changes in time, "velocity", "temperature" or "heat", which is all that does not depend on the
     temperature at the wall: whoever runs the steps gives the scalars of `timed` at the end of each stage. Numbers of
-    it here are the largest ones.
+    it here are the largest ones, as are those of `fields`, "velocity" or "temperature", which depend on the place: see
+    `taskflow.flow.boundaries.inflow.wall_ghosts`.
     """
 
     velocity: Vector = (0.0, 0.0, 0.0)
@@ -36,6 +37,7 @@ class Wall:
     outside_temperature: float = 0.0
     roughness: float = 0.0
     timed: frozenset[str] = frozenset()
+    fields: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,14 @@ class ConvectiveOutflow:
 
 @dataclass(frozen=True)
 class PressureOutflow:
-    """p = 0, and neither velocity nor temperature has a gradient across it; see `taskflow.flow.boundaries.outflow`."""
+    """p is given, and neither velocity nor temperature has a gradient across it.
+
+    See `taskflow.flow.boundaries.outflow`. p is 0, or where it is `timed` what whoever runs the steps gives as the
+    scalar `timed` of "p" for each stage; `pressure` is the largest one then.
+    """
+
+    pressure: float = 0.0
+    timed: bool = False
 
 
 @dataclass(frozen=True)
@@ -103,7 +112,9 @@ class MirrorTwo:
 
 
 def timed(face: str, name: str, ending: str) -> str:
-    """The scalar of what changes in time on a face, at the end of a stage: u, v, w, T, "heat" or that of a scalar."""
+    """The scalar of what changes in time on a face, at the end of a stage: u, v, w, T, "heat" or that of a scalar; or
+    over a stage: p.
+    """
     return f"side_{face}_{name}{ending}"
 
 
@@ -177,7 +188,8 @@ def velocity_ghosts(
             speeds = {key: timed(face, "uvw"[a], ending) for key, a in (("first", first), ("second", second))}
             yield mirror_two_timed(velocity[first], velocity[second], over=over, on=face, **speeds, mirror=AROUND)
             continue
-        speed = boundary.velocity if isinstance(boundary, Wall) else (0.0, 0.0, 0.0)
+        known = isinstance(boundary, Wall) and "velocity" not in boundary.fields
+        speed = boundary.velocity if isinstance(boundary, Wall) and known else (0.0, 0.0, 0.0)
         values = MirrorTwo(-1.0 if isinstance(boundary, Wall) else 1.0, 2 * speed[first], 2 * speed[second])
         yield mirror_two(velocity[first], velocity[second], over=over, on=face, mirror=values)
 
@@ -206,6 +218,13 @@ def temperature_ghosts(
         elif isinstance(boundary, Wall):
             values = _conducting(face, boundary, grid, diffusivity)
         yield mirror(temperature, over=over, on=face, mirror=values)
+
+
+def temperature_factor(face: str, boundary: Boundary, grid: Grid, diffusivity: float) -> float:
+    """What `temperature_ghosts` multiplies the temperature inside by."""
+    if not isinstance(boundary, Wall):
+        return 1.0
+    return -1.0 if boundary.temperature is not None else _conducting(face, boundary, grid, diffusivity).factor
 
 
 def _passed(face: str, wall: Wall, grid: Grid, diffusivity: float) -> Mirror:

@@ -1,13 +1,14 @@
-"""Inflow: velocity and temperature are given on the faces, by values that live in regions of their own.
+"""Velocity and temperature that are given on the faces of inflows, and of walls where they depend on the place, by
+values that live in regions of their own.
 
 Such a region has the values of one side of the domain: of each velocity component, and of the temperature, where these
-live on, or half a cell along, the faces. It has one layer of cells for each block across the side, of which the one
-that belongs to the block at the side counts.
+live on, or half a cell along, the faces; of a wall those along it. It has one layer of cells for each block across the
+side, of which the one that belongs to the block at the side counts.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from taskflow.flow.boundaries.boundary import INSIDE, Boundaries, Inflow, Mirror, beyond, mirror
+from taskflow.flow.boundaries.boundary import INSIDE, Boundaries, Inflow, Mirror, Wall, beyond, mirror
 from taskflow.flow.grid import Grid, on_face
 from taskflow.flow.kernels import KERNELS
 from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region, triple
@@ -32,16 +33,18 @@ def values(face: str, name: str, ending: str = "") -> str:
 def inflow_partitions(
     main: Partition, boundaries: Boundaries, names: Sequence[str], endings: Sequence[str]
 ) -> tuple[Partition, ...]:
-    """For each inflow the region of its values of `names`, each with several `endings`, on the blocks of `main`."""
+    """For each inflow the region of its values of `names`, and for each wall of those that depend on the place, each
+    with several `endings`, on the blocks of `main`.
+    """
     partitions = []
-    for face in inflows(boundaries):
+    for face, held in {**dict.fromkeys(inflows(boundaries), tuple(names)), **wall_fields(boundaries)}.items():
         axis, high = frame(face)
         blocks, cells = main.shape[axis], main.region.cells
         first = cells.hi[axis] - blocks + 1 if high else 0
         at = tuple(tuple(range(first, first + blocks + 1)) if a == axis else main.cuts[a] for a in range(3))
         box = Box(triple(cut[0] for cut in at), triple(cut[-1] for cut in at))
         dtype = main.region.fields["p"].dtype
-        fields = FieldSpace(Field(values(face, name, ending), dtype) for name in names for ending in endings)
+        fields = FieldSpace(Field(values(face, name, ending), dtype) for name in held for ending in endings)
         partitions.append(Partition(Region(box, fields, ghost=0), main.shape, at=at))
     return tuple(partitions)
 
@@ -66,6 +69,27 @@ def inflow_ghosts(fields: Mapping[str, str], boundaries: Boundaries, grid: Grid,
         normal = "uvw"[frame(face)[0]]
         for name, field in fields.items():
             if name != normal:
+                yield reflect(field, values(face, name, ending), over=beyond(face, grid, edges=False), on=face)
+
+
+def wall_fields(boundaries: Boundaries) -> dict[str, tuple[str, ...]]:
+    """By face the names, among u, v, w and T, of what depends on the place on a wall."""
+    held: dict[str, tuple[str, ...]] = {}
+    for face in FACES:
+        wall = boundaries.get(face)
+        if isinstance(wall, Wall) and wall.fields:
+            along = tuple(name for name in "uvw" if name != "uvw"[frame(face)[0]])
+            held[face] = (*(along if "velocity" in wall.fields else ()), *("T" if "temperature" in wall.fields else ""))
+    return held
+
+
+def wall_ghosts(fields: Mapping[str, str], boundaries: Boundaries, grid: Grid, ending: str) -> Iterator[Launch]:
+    """Ghost values 2 values - inside of `fields`, given by the names u, v, w and T, beyond walls where they depend on
+    the place. Needs the other ghosts before, for edges. One launch for each.
+    """
+    for face, held in wall_fields(boundaries).items():
+        for name, field in fields.items():
+            if name in held:
                 yield reflect(field, values(face, name, ending), over=beyond(face, grid, edges=False), on=face)
 
 

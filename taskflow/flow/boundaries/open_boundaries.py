@@ -48,7 +48,7 @@ class OpenBoundaries:
         return self.scheme.endings if self.varying else ("",) * len(self.scheme.stages)
 
     def partitions(self, main: Partition, names: State) -> tuple[Partition, ...]:
-        """The regions of the values that enter, on the blocks of `main`."""
+        """The regions of the values that enter, and of those on walls, on the blocks of `main`."""
         return inflow_partitions(main, self.boundaries, names, tuple(dict.fromkeys(self.endings)))
 
     def begin(self, f: Roles) -> Iterator[Launch]:

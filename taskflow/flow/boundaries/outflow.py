@@ -6,8 +6,10 @@ Reynolds 1990, J. Fluid Mech. 220, 397). Upwind differences over the last spacin
 normal velocity is then shifted by a constant, such that as much leaves as enters: the pressure, which sees a wall
 there, has no solution otherwise.
 
-By pressure: p = 0 on the face, and the velocity has no gradient across it. The normal velocity changes like that on the
-next face inside, but for the gradient of p, which is that between the last cell and the face.
+By pressure: p = 0 on the face, or a number P that may change in time, and the velocity has no gradient across it. The
+normal velocity changes like that on the next face inside, but for the gradient of p, which is that between the last
+cell and the face. The part of it that P has is in the velocity before the projection, so that solvers of the pressure's
+equation see p = 0 on the face.
 
 With the pressure carried out, for flows that are not parallel where they leave, all else is as with convection. On the
 face p obeys dp/dt + U (dp/dn + 2 p / W) = 0, n being the outward normal, U the mean speed at which fluid leaves
@@ -36,6 +38,7 @@ from taskflow.flow.boundaries.boundary import (
     beyond,
     impose,
     mirror,
+    timed,
 )
 from taskflow.flow.grid import Grid, on_face
 from taskflow.flow.kernels import KERNELS
@@ -101,6 +104,13 @@ def correct_outlet(
 ) -> None:
     """q = q + sign dt b p[cell inside] / (spacing / 2), over the faces of a side: the correction of the velocity q
     normal to it by a pressure that is 0 on the face; b = 1 where there is none.
+    """
+
+
+@task(kernel=KERNELS / "boundaries" / "outflow.cu")
+def push_outlet(q: ReadWrite, *, dt: Scalar, pressure: Scalar, opening: Opening) -> None:
+    """q = q - sign dt pressure / (spacing / 2), over the faces of a side: the part that a pressure on the face has in
+    the correction of the velocity q normal to it.
     """
 
 
@@ -174,6 +184,11 @@ def advance_outflow(f: Roles, boundaries: Boundaries, grid: Grid, stage: Outflow
             yield from advance_advected(new[axis], old[axis], f, face, grid, dt=stage.dt, outflow_speed=speed)
         else:
             yield extrapolate(new[axis], old[axis], over=on_face(face, grid), on=face)
+        side = boundaries[face]
+        if isinstance(side, PressureOutflow) and side.timed:
+            pressure = timed(face, "p", stage.dt.removeprefix("dt"))
+            about = opening(face, grid)
+            yield push_outlet(new[axis], over=on_face(face, grid), dt=stage.dt, pressure=pressure, opening=about)
 
 
 def correct_outlets(

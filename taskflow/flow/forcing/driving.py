@@ -90,14 +90,16 @@ class Driving:
 
     `rotation`: angular velocity of the frame; `gradient`: of a background temperature, from which T is the departure;
     `means`: over the fluid, of u, v, w, each kept by a uniform F along it where it is a number. `forced` are the axes
-    along which a uniform force acts that is given as a function of time: whoever runs the steps gives the scalars of
-    `body_force` for each stage.
+    along which a uniform force acts that is given as a function of time, `turned` those about which the rotation is,
+    and the largest one in `rotation`: whoever runs the steps gives the scalars of `body_force` and `angular_velocity`
+    for each stage.
     """
 
     rotation: Vector = NOTHING
     gradient: Vector = NOTHING
     means: Means = (None, None, None)
     forced: tuple[int, ...] = ()
+    turned: tuple[int, ...] = ()
 
     def begin(self, f: Roles, setting: Setting) -> Iterator[Launch]:
         """The initial u, v, w get the means that they will keep. Needs their values on all faces, and p."""
@@ -109,7 +111,7 @@ class Driving:
         """Adds to u_new, ..., T_new and h_u, ... what the momentum and the heat equation of a stage have not; `names`
         are those of the stage's dt and ratio.
         """
-        yield from coriolis_force(f, self.rotation, over=setting.box, grid=setting.grid, **names)
+        yield from coriolis_force(f, self.rotation, self.turned, over=setting.box, grid=setting.grid, **names)
         yield from stratification(f, self.gradient, over=setting.box, **names)
         for axis in self.forced:
             tendency, new, force = f[f"h_{'uvw'[axis]}"], f[f"{'uvw'[axis]}_new"], body_force(axis, stage(names["dt"]))

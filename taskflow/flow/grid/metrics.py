@@ -104,6 +104,10 @@ class Grid:
         """The part of an axis in `inverse_spacing_squared`."""
         return self.inverse[axis] ** 2
 
+    def explicit_spacings(self, implicit: int | None) -> float:
+        """`inverse_spacing_squared` without the part of the axis along which diffusion is implicit, if there is one."""
+        return sum(self.inverse_spacing_squared_along(axis) for axis in range(3) if axis != implicit)
+
     def without(self, faces: Collection[str]) -> Grid:
         """The grid without walls at these faces (x_min to z_max): kernels then read the cells beyond them."""
         x, y, z = (wall and f"{axis}_min" not in faces for axis, wall in zip(AXES, self.low, strict=True))

@@ -1,7 +1,8 @@
 // Friction between layers of fluid: what viscosity adds to the momentum of u on the low face of cell c across its axis.
 #include "component.h"
+#include "implicit.h"
 
-// One viscosity everywhere: viscosity Laplacian(u)
+// One viscosity everywhere: viscosity Laplacian(u), without its part along the direction that is implicit
 struct Molecular {
   real viscosity;
 
@@ -9,9 +10,10 @@ struct Molecular {
     const Index A = u.axis.step, B = v.axis.step, D = w.axis.step;
     const In q = u.q;
     const real two = 2 * q[c];
-    const real laplacian = u.axis.second_derivative_on_face(q[c - A], two, q[c + A]) +
-                           v.axis.second_derivative_in_cell(q[c - B], two, q[c + B]) +
-                           w.axis.second_derivative_in_cell(q[c - D], two, q[c + D]);
+    const real along = u.number == IMPLICIT ? real(0) : u.axis.second_derivative_on_face(q[c - A], two, q[c + A]);
+    const real first = v.number == IMPLICIT ? real(0) : v.axis.second_derivative_in_cell(q[c - B], two, q[c + B]);
+    const real second = w.number == IMPLICIT ? real(0) : w.axis.second_derivative_in_cell(q[c - D], two, q[c + D]);
+    const real laplacian = along + first + second;
     return viscosity * laplacian;
   }
 };

@@ -81,6 +81,30 @@ FN double contained(const Extent& e, int axis, double x) {
   return back < low ? low : back > high ? high : back;
 }
 
+// Where a way along an axis ends that leads from x to `next`: bodies are in the way, of which `solid` has the flags (flags.h). One
+// face at most is passed. `cell` is that of the particle, and changes with it. What is mirrored stays off faces by NEAR cells.
+constexpr double NEAR = 1e-9;
+FN double face_of(const Extent& e, int axis, int n) { return e.even[axis] ? e.low[axis] + e.spacing[axis] * n : double(e.faces[axis][n]); }
+FN double led(None, const Extent&, int, int (&)[3], double, double next, bool&) { return next; }
+FN double led(const ForeignOf<unsigned char>& solid, const Extent& e, int axis, int (&cell)[3], double x, double next,
+              bool& mirrored) {
+  const bool up = next > x;
+  for (int passed = 0; passed < 2; ++passed) {
+    const int n = cell[axis];
+    const double low = face_of(e, axis, n), high = face_of(e, axis, n + 1), off = NEAR * (high - low);
+    if (up ? next < high - off : next >= low + off) return next;
+    const bool side = !e.periodic[axis] && n == (up ? e.cells[axis] - 1 : 0);
+    if (side && (up ? e.open_high[axis] : e.open_low[axis])) return next;
+    if (side || passed || (int(at(solid, cell[0], cell[1], cell[2])) >> (2 * axis + up) & 1)) {
+      const double face = up ? high : low, back = face - (next - face);
+      mirrored = !passed || side;
+      return passed && !side ? (up ? high - off : low + off) : back < low + off ? low + off : back > high - off ? high - off : back;
+    }
+    cell[axis] += up ? 1 : -1;
+  }
+  return next;
+}
+
 // How a particle moves along an axis in a step, at whose begin the fluid around it has a velocity, and had `past` one step
 // before: with the fluid, or with a velocity of its own, which it is given (NaN: that of the fluid).
 struct Weights {
@@ -96,14 +120,17 @@ FN double way(const Weights& w, double velocity, double past, int axis, double& 
   return goal * dt - lag * (inertia.time * gain) + 0.5 * change * dt;
 }
 
-template <class U, class V, class W, class Own, class Gain, class Heavy>
+template <class U, class V, class W, class Solid, class Own, class Gain, class Heavy>
 FN void carried(const Cell& c, const InOutValues<3>& position, const InOutValues<3>& before, InOut number, const Own& own, const U& u,
-                const V& v, const W& w, const Weights& weights, const Gain& gain, const Extent& e, const Heavy& inertia) {
+                const V& v, const W& w, const Solid& solid, const Weights& weights, const Gain& gain, const Extent& e,
+                const Heavy& inertia) {
   double x[3], velocity[3];
   Between face[3], centre[3];
+  int cell[3];
   for (int a = 0; a < 3; ++a) {
     x[a] = position(c, a);
     const Inside in = inside(e, a, x[a]);
+    cell[a] = in.cell;
     face[a] = {in.cell, in.share};
     centre[a] = between_centres(e, a, x[a], in);
   }
@@ -114,11 +141,16 @@ FN void carried(const Cell& c, const InOutValues<3>& position, const InOutValues
     const double last = before(c, a), past = last == last ? last : velocity[a];
     if constexpr (present<Own>) {
       double mine = own(c, a);
-      const double next = x[a] + way(weights, velocity[a], past, a, mine, *gain, inertia);
-      own(c, a) = !e.periodic[a] && (next < e.low[a] || next > e.high[a]) ? -mine : mine;  // what is mirrored rebounds
+      bool mirrored = false;
+      const double straight = x[a] + way(weights, velocity[a], past, a, mine, *gain, inertia);
+      const double next = led(solid, e, a, cell, x[a], straight, mirrored);
+      mirrored |= !e.periodic[a] && (next < e.low[a] || next > e.high[a]);
+      own(c, a) = mirrored ? -mine : mine;  // what is mirrored rebounds
       x[a] = contained(e, a, next);
     } else {
-      x[a] = contained(e, a, x[a] + way(weights, velocity[a], past, a, own, gain, inertia));
+      bool mirrored = false;
+      const double straight = x[a] + way(weights, velocity[a], past, a, own, gain, inertia);
+      x[a] = contained(e, a, led(solid, e, a, cell, x[a], straight, mirrored));
     }
     before(c, a) = velocity[a];
   }
@@ -128,19 +160,20 @@ FN void carried(const Cell& c, const InOutValues<3>& position, const InOutValues
 }
 
 TASK carry(Range range, InOutValues<3> position, InOutValues<3> before, InOut number OPTIONAL(own), ForeignOf<Real_u> u,
-           ForeignOf<Real_v> v, ForeignOf<Real_w> w, In64 now, In64 then OPTIONAL(gain), Extent extent OPTIONAL(inertia)) {
+           ForeignOf<Real_v> v, ForeignOf<Real_w> w OPTIONAL(solid), In64 now, In64 then OPTIONAL(gain),
+           Extent extent OPTIONAL(inertia)) {
   const Weights weights = {*now, *then};
   for_cells(range, CELL(c) {
-    if (number[c] > 0) carried(c, position, before, number, own, u, v, w, weights, gain, extent, inertia);
+    if (number[c] > 0) carried(c, position, before, number, own, u, v, w, solid, weights, gain, extent, inertia);
   });
 }
 
 TASK carry_between(Range range, InOutValues<3> position, InOutValues<3> before, InOut number OPTIONAL(own), ForeignOf<Real_u> u,
-                   ForeignOf<Real_v> v, ForeignOf<Real_w> w, In64 now, In64 then OPTIONAL(gain), Partial leaving, Extent extent,
-                   Blocks blocks OPTIONAL(inertia)) {
+                   ForeignOf<Real_v> v, ForeignOf<Real_w> w OPTIONAL(solid), In64 now, In64 then OPTIONAL(gain), Partial leaving,
+                   Extent extent, Blocks blocks OPTIONAL(inertia)) {
   const Weights weights = {*now, *then};
   reduce_cells(range, leaving, SUM, CELL(c) {
-    if (number[c] > 0) carried(c, position, before, number, own, u, v, w, weights, gain, extent, inertia);
+    if (number[c] > 0) carried(c, position, before, number, own, u, v, w, solid, weights, gain, extent, inertia);
     bool here = true;
     for (int axis = 0; axis < 3 && number[c] > 0; ++axis) {
       const int n = c.k / blocks.before[axis] % blocks.shape[axis], cell = inside(extent, axis, position(c, axis)).cell;

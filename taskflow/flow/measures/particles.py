@@ -10,6 +10,9 @@ A heavy particle has a velocity V of its own, dV/dt = (U - V + W)/tau, with Stok
 falls. A step solves that exactly for a U that is linear in time, through its values now and before, however short tau
 is; for tau = 0 and W = 0 that is the step above. At walls it rebounds.
 
+Around bodies of whole cells a particle goes along x, then y, then z, past one face at most along each: where a step is
+longer, the next one is its end. A face of a body mirrors it, as a wall does. So it never is in a cell of a body.
+
 The particles are a region of their own, whose cells are slots with room for one: each block has as many, and has the
 particles that are in its cells. Places are global and in double precision, and nothing is computed from a slot's
 number or its block: so the bits of a trajectory depend on neither.
@@ -19,7 +22,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -33,6 +36,7 @@ from taskflow.runtime.regions import Box, Field, FieldSpace, Location, Partition
 from taskflow.runtime.tasks import (
     Components,
     Derive,
+    Foreign,
     ForeignAny,
     Launch,
     LookupTable,
@@ -54,6 +58,8 @@ NOW, THEN = "particles now", "particles then"  # scalars: the weights of both ve
 ROW = 256  # slots side by side
 BEYOND = 3  # faces beyond the ends of the domain that are known, too
 ACROSS: dict[Location, int] = {"c": -1, "fx": 0, "fy": 1, "fz": 2}
+FLAGS = replace(Foreign, precision="u1")[anywhere(1)]
+WAY = Components(position=ReadWrite * 3, before=ReadWrite * 3)
 ROAMING = Components(u=ForeignAny[anywhere(1)], v=ForeignAny[anywhere(1)], w=ForeignAny[anywhere(1)])
 
 
@@ -145,17 +151,17 @@ class Inertia:
 
 @task(kernel=KERNELS / "particles.cu")
 def carry(
-    position: ReadWrite * 3, before: ReadWrite * 3, number: ReadWrite, own: ReadWrite * 3 | None, velocity: ROAMING,
+    way: WAY, number: ReadWrite, own: ReadWrite * 3 | None, velocity: ROAMING, solid: FLAGS | None,
     *, now: Scalar, then: Scalar, gain: Scalar | None, extent: Extent, inertia: Inertia | None,
 ) -> None:  # fmt: skip
     """position += now velocity - then before, in the domain; before = velocity, both at the particle. With inertia a
-    particle has a velocity of its `own`, see the module.
+    particle has a velocity of its `own`; bodies, by their flags in `solid`, are in the way.
     """
 
 
 @task(kernel=KERNELS / "particles.cu")
 def carry_between(
-    position: ReadWrite * 3, before: ReadWrite * 3, number: ReadWrite, own: ReadWrite * 3 | None, velocity: ROAMING,
+    way: WAY, number: ReadWrite, own: ReadWrite * 3 | None, velocity: ROAMING, solid: FLAGS | None,
     *, now: Scalar, then: Scalar, gain: Scalar | None, leaving: Reduce[sum], extent: Extent, blocks: Blocks,
     inertia: Inertia | None,
 ) -> None:  # fmt: skip
@@ -241,8 +247,8 @@ class ParticleFields:
 
 @dataclass(frozen=True, eq=False)
 class Carrying:
-    """The program of a step that carries all particles with the velocity before it, with its ghost values, and then
-    does the `step` of the flow. It reads the scalars `NOW` and `THEN`, and those of that step.
+    """The program of a step that carries all particles with the velocity before it, with its ghost values, perhaps with
+    `bodies` in the way, and then does the `step` of the flow. It reads the scalars `NOW` and `THEN`, and its own.
     """
 
     particles: tuple[ParticleFields, ...]
@@ -250,6 +256,7 @@ class Carrying:
     boundaries: Boundaries
     grid: Grid
     step: Program
+    bodies: bool = False
     __name__: ClassVar[str] = "step"
 
     def scalars(self, dt: float, ratio: float) -> dict[str, float]:
@@ -260,16 +267,17 @@ class Carrying:
 
     def __call__(self, f: Roles) -> Iterator[Launch | Repeat | Derive]:
         """Carry them, and do the step."""
-        velocity = f.u, f.v, f.w
+        velocity, solid = (f.u, f.v, f.w), f.solid if self.bodies else None
         yield from inflow_edges(velocity, self.boundaries, self.grid)
         for each in self.particles:
-            fields = f[each.position], f[each.before], f[each.number], f[each.own] if each.own else None
+            way, own = (f[each.position], f[each.before]), f[each.own] if each.own else None
+            fields = way, f[each.number], own, velocity, solid
             over, gain = each.partition.region.cells, each.gain if each.inertia else None
             numbers = {"now": NOW, "then": THEN, "gain": gain, "extent": self.extent, "inertia": each.inertia}
             if len(each.blocks) == 1:
-                yield carry(*fields, velocity, over=over, **numbers)
+                yield carry(*fields, over=over, **numbers)
             else:
-                yield carry_between(*fields, velocity, over=over, leaving=each.leaving, blocks=each.cut, **numbers)
+                yield carry_between(*fields, over=over, leaving=each.leaving, blocks=each.cut, **numbers)
         yield from self.step(f)
 
 

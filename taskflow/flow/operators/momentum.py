@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import ClassVar
 
 from taskflow.flow.grid import Grid, Vector
+from taskflow.flow.grid.implicit import EXPLICIT, Implicit
 from taskflow.flow.grid.stencils import (
     AROUND_EDGES,
     BESIDE,
@@ -62,11 +63,14 @@ CENTRAL, QUICK = Advection(), Quick()
 
 @dataclass(frozen=True)
 class Fluid:
-    """Kinematic viscosity, a force per mass that acts everywhere, and the scheme by which momentum is carried."""
+    """Kinematic viscosity, a force per mass that acts everywhere, the scheme by which momentum is carried, and the
+    direction along which friction is `implicit`: the momentum equation leaves that part out.
+    """
 
     viscosity: float
     force: Vector = (0.0, 0.0, 0.0)
     advection: Advection = CENTRAL
+    implicit: Implicit = EXPLICIT
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+NEAR = 1e-9
 Between = tuple[np.ndarray, np.ndarray]  # the number of the value before, and the share of the way to the next one
 
 
@@ -93,16 +94,49 @@ def carried(
     before: np.ndarray,
     dt: float,
     ratio: float,
+    solid: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Places [n, axis] after a step of dt, `ratio` times the last one, among walls and periodic sides, and the velocity
     before it at them; `before` is that of the last step, NaN where there was none. The `velocity` [z, y, x] has a ghost
-    layer.
+    layer, and so has `solid`, the cells of bodies.
     """
     here = np.stack([linear(axes, q, axis, position) for axis, q in enumerate(velocity)], axis=1)
     past = np.where(np.isnan(before), here, before)
     moved = position + (dt * (1 + ratio / 2) * here - dt * (ratio / 2) * past)
+    if solid is not None:
+        moved = led(axes, solid, position, moved)
     columns = [axis.contained(moved[:, n], (False, False)) for n, axis in enumerate(axes)]
     return np.stack(columns, axis=1), here
+
+
+def led(axes: Sequence[Direction], solid: np.ndarray, position: np.ndarray, moved: np.ndarray) -> np.ndarray:
+    """Where ways from places [n, axis] end, along x, then y, then z: mirrored at a face of a body and at walls, and at
+    most past one face, NEAR cells before the next one. `solid` [z, y, x] are the cells of bodies, with a ghost layer.
+    """
+    ends = moved.copy()
+    for n, (start, goal) in enumerate(zip(position, moved, strict=True)):
+        cell = [int(axis.inside(start[a : a + 1])[0][0]) for a, axis in enumerate(axes)]
+        for a, axis in enumerate(axes):
+            up, spacing = goal[a] > start[a], axis.spacing
+            for passed in (False, True):
+                low, high = (
+                    axis.faces[cell[a] + 1 + k] if spacing is None else axis.ends[0] + spacing * (cell[a] + k)
+                    for k in (0, 1)
+                )
+                off = NEAR * (high - low)
+                if goal[a] < high - off if up else goal[a] >= low + off:
+                    break
+                side = not axis.periodic and cell[a] == (axis.last if up else 0)
+                beside = [i + 1 + (b == a) * (1 if up else -1) for b, i in enumerate(cell)]
+                if passed and not side:
+                    ends[n, a] = high - off if up else low + off
+                    break
+                if side or solid[beside[2], beside[1], beside[0]]:
+                    face = high if up else low
+                    ends[n, a] = min(max(face - (goal[a] - face), low + off), high - off)
+                    break
+                cell[a] += 1 if up else -1
+    return ends
 
 
 def fallen(

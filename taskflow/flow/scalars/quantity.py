@@ -17,11 +17,14 @@ from taskflow.runtime.tasks import Launch, ReadShort, ReadWrite, Roles, Scalar, 
 
 @dataclass(frozen=True)
 class Source:
-    """A release of `rate` (q times volume, per time), even in the box from `low` to `high`."""
+    """A release of `rate` (q times volume, per time), even in the box from `low` to `high`. Where it is `timed`, and
+    changes, that is its scalar: whoever runs the steps gives the mean over each stage; `rate` is the largest.
+    """
 
     low: Vector
     high: Vector
     rate: float
+    timed: str | None = None
 
     @classmethod
     def at(cls, point: Vector, rate: float, grid: StaggeredGrid) -> Source:
@@ -53,6 +56,16 @@ def release(q: ReadWrite, q_faces: ReadShort | None, *, dt: Scalar, release: Rel
     """q += dt strength (share of the cell that lies in the box of the source), but in solid cells."""
 
 
+@task(kernel=KERNELS / "scalars" / "sources.cu")
+def release_timed(q: ReadWrite, q_faces: ReadShort | None, *, dt: Scalar, rate: Scalar, release: Release) -> None:
+    """q += dt rate strength (share of the cell that lies in the box of the source), but in solid cells."""
+
+
+def release_rate(quantity: str, number: int) -> str:
+    """The scalar of the rate of a source of a quantity, by its number, that changes in time."""
+    return f"source_{quantity}_{number}"
+
+
 def released(
     q: str, source: Source, grid: StaggeredGrid, dt: str, *, part: float = 1.0, flags: str | None = None
 ) -> Launch:
@@ -61,10 +74,14 @@ def released(
     The shares of the cells add up to the box: the integral of q grows by part dt rate, less what lies in bodies, by
     their `flags`.
     """
-    strength = part * source.rate / math.prod(b - a for a, b in zip(source.low, source.high, strict=True))
+    rate = 1.0 if source.timed else source.rate
+    strength = part * rate / math.prod(b - a for a, b in zip(source.low, source.high, strict=True))
     first, last, head, tail = zip(*(_extent(source, grid, axis) for axis in range(3)), strict=True)
     box = Box(triple(first), triple(n + 1 for n in last))
-    return release(q, flags, over=box, dt=dt, release=Release(strength, first, last, head, tail))
+    placed = Release(strength, first, last, head, tail)
+    if source.timed:
+        return release_timed(q, flags, over=box, dt=dt, rate=f"{source.timed}{dt.removeprefix('dt')}", release=placed)
+    return release(q, flags, over=box, dt=dt, release=placed)
 
 
 def _extent(source: Source, grid: StaggeredGrid, axis: int) -> tuple[int, int, float, float]:

@@ -20,6 +20,7 @@ the values on faces have. What is left of div(u), and rounding, are all that can
 from dataclasses import dataclass
 
 from taskflow.flow.grid import Grid
+from taskflow.flow.grid.implicit import EXPLICIT, Implicit
 from taskflow.flow.grid.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z, FACE_VELOCITY
 from taskflow.flow.kernels import KERNELS
 from taskflow.runtime.tasks import Components, Read, ReadShort, ReadWrite, Scalar, Write, task
@@ -35,10 +36,13 @@ NEW_FACE_VELOCITY = Components(u_new=Read[ACROSS_X], v_new=Read[ACROSS_Y], w_new
 
 @dataclass(frozen=True)
 class Transport:
-    """The diffusivity of q, and a source that is the same everywhere (q per time)."""
+    """The diffusivity of q, a source that is the same everywhere (q per time), and the direction along which
+    `transport` leaves diffusion out, as it is `implicit`.
+    """
 
     diffusivity: float
     source: float = 0.0
+    implicit: Implicit = EXPLICIT
 
 
 @task(kernel=KERNELS / "scalars" / "transport.cu")

@@ -30,7 +30,7 @@ from taskflow.simulation.build.timed import TimedNumbers, timed_numbers, times
 from taskflow.simulation.case import FACES
 from taskflow.simulation.case.case import all_fields
 from taskflow.simulation.case.magnitudes import Magnitudes
-from taskflow.simulation.inflow import InflowProfile, Inflows, inflow_profiles, moments
+from taskflow.simulation.inflow import InflowProfile, Inflows, inflow_profiles, moments, wall_profiles
 from taskflow.simulation.initial import initial_profiles, largest, noise
 from taskflow.simulation.noise import RandomVelocity
 from taskflow.simulation.records.series import Integral, geometry, sides
@@ -130,7 +130,8 @@ class FlowSystem(System):
     @property
     def physics(self) -> dict[str, Any]:
         """The arguments of the model that the case gives, whatever solves the equations."""
-        varying = any(profile.varies for side in self._profiles.values() for profile in side.values())
+        given = chain(self._profiles.values(), wall_profiles(self.sim.case).values())
+        varying = any(profile.varies for side in given for profile in side.values())
         return physics(self.sim.case, self.sim.grid, self.obstacles, varying=varying)
 
     @cached_property
@@ -187,8 +188,8 @@ class FlowSystem(System):
 
     @cached_property
     def inflows(self) -> Inflows:
-        """The values that enter at inflows."""
-        return Inflows(self.sim.grid, self._profiles, self.model.openings, self.sim.dtype)
+        """The values that enter at inflows, and those on walls that depend on the place."""
+        return Inflows(self.sim.grid, self._profiles, self.model.openings, self.sim.dtype, wall_profiles(self.sim.case))
 
     @cached_property
     def timed(self) -> TimedNumbers:

@@ -36,7 +36,8 @@ def transport(case: Case, system: System, partition: Partition) -> Transport:
         periods = [length if around else None for length, around in zip(extent.length, extent.periodic, strict=True)]
         described = of_particles(table.name, table.total, sampled, periods, heavy=inertia is not None)
         series.append(ParticleSeries(table, fields, sampling, described))
-    carrying = Carrying(tuple(each.fields for each in series), extent, model.boundaries, model.grid, model.step)
+    carried, bodies = tuple(each.fields for each in series), model.obstacles is not None
+    carrying = Carrying(carried, extent, model.boundaries, model.grid, model.step, bodies)
     return Transport(tuple(series), carrying)
 
 

@@ -33,24 +33,22 @@ from taskflow.flow import (
 )
 from taskflow.flow.bodies import Obstacles
 from taskflow.flow.forcing.coriolis import geostrophic_force
+from taskflow.flow.grid.implicit import ALONG, EXPLICIT, Implicit
 from taskflow.flow.model import FlowModel
+from taskflow.flow.scalars.quantity import release_rate
 from taskflow.output.conditions import SIDES, Conditions, Side
 from taskflow.simulation.build.forcing import forces
 from taskflow.simulation.build.timed import constant, largest
 from taskflow.simulation.case import FACES, MODELS, SCHEMES, Case, PassiveScalar, SourceTable
-from taskflow.simulation.case.timed import Value, changes
+from taskflow.simulation.case.timed import Value, changes, placed
+from taskflow.simulation.inflow import largest_on_wall
 
 ADVECTION = {"central": CENTRAL, "quick": QUICK}  # other schemes are those of systems with a fluid of their own
-OUTFLOWS: dict[float | str | None, Boundary] = {
-    None: ConvectiveOutflow(),
-    0.0: PressureOutflow(),
-    "advected": AdvectedOutflow(),
-}
 NAMES = {"smagorinsky": "Smagorinsky", "wale": "WALE", "vreman": "Vreman"}
 LEAVING = {
     ConvectiveOutflow: "as much leaves, carried out at its mean speed",
     AdvectedOutflow: "as much leaves, carried out at its mean speed with its pressure",
-    PressureOutflow: "p = 0, which decides how much leaves or enters",
+    PressureOutflow: "p = {}, which decides how much leaves or enters",
 }
 
 
@@ -58,8 +56,8 @@ def physics(case: Case, grid: StaggeredGrid, obstacles: Obstacles | None, *, var
     """The arguments of a `FlowModel` that say what flows, by name. `varying`: values at inflows change in time."""
     return {
         "staggered": grid,
-        "fluid": Fluid(case.fluid.viscosity, _force(case), ADVECTION.get(case.fluid.scheme, CENTRAL)),
-        "boundaries": {face: _boundary(case, face) for face in case.boundaries.sides},
+        "fluid": Fluid(case.fluid.viscosity, _force(case), ADVECTION.get(case.fluid.scheme, CENTRAL), implicit(case)),
+        "boundaries": {face: _boundary(case, grid, face) for face in case.boundaries.sides},
         "heat": _temperature(case, grid),
         "buoyancy": _buoyancy(case),
         "scheme": SCHEMES[case.time.scheme],
@@ -72,10 +70,15 @@ def physics(case: Case, grid: StaggeredGrid, obstacles: Obstacles | None, *, var
     }
 
 
+def implicit(case: Case) -> Implicit:
+    """The direction along which diffusion is implicit."""
+    return ALONG[case.time.implicit[0]] if case.time.implicit else EXPLICIT
+
+
 def _force(case: Case) -> tuple[float, float, float]:
     """The constant force: that of the case, and the pressure gradient behind a geostrophic wind."""
     a, b, c = constant(case.body.force)
-    x, y, z = geostrophic_force(case.body.rotation, case.body.geostrophic_wind)
+    x, y, z = geostrophic_force(constant(case.body.rotation), case.body.geostrophic_wind)
     return a + x, b + y, c + z
 
 
@@ -92,28 +95,47 @@ def _driving(case: Case) -> Driving:
     gradient = case.heat.background_gradient if case.heat else (0.0, 0.0, 0.0)
     means = body.bulk_velocity.means if body.bulk_velocity else (None, None, None)
     forced = tuple(axis for axis, part in enumerate(body.force) if changes(part))
-    return Driving(body.rotation, gradient, means, forced)
+    x, y, z = (largest(part, case) for part in body.rotation)
+    turned = tuple(axis for axis, part in enumerate(body.rotation) if changes(part))
+    return Driving((x, y, z), gradient, means, forced, turned)
 
 
-def _boundary(case: Case, face: str) -> Boundary:
+def _boundary(case: Case, grid: StaggeredGrid, face: str) -> Boundary:
     """The boundary condition on a face that is not periodic."""
     table = case.boundary(face)
     if table.type == "inflow":
         return Inflow()
     if table.type == "outflow":
-        return OUTFLOWS[table.pressure]
+        return _outflow(table.pressure, case)
     if table.type == "slip":
         return Slip()
-    x, y, z = (largest(part, case) for part in table.velocity or (0.0, 0.0, 0.0))
-    temperature = None if table.temperature is None else largest(table.temperature, case)
+    velocity = table.velocity or (0.0, 0.0, 0.0)
+    given = {"velocity": velocity, "temperature": (table.temperature,)}
+    fields = frozenset(kind for kind, parts in given.items() if placed(*parts))
+
+    def most(kind: str, value: Value | None) -> float:
+        if value is None or kind not in fields:
+            return largest(value, case)
+        return largest_on_wall(kind, value, case, grid, face)
+
+    x, y, z = (most("velocity", part) for part in velocity)
+    temperature = None if table.temperature is None else most("temperature", table.temperature)
     transfer = table.heat_transfer or 0.0, largest(table.outside_temperature, case)
     kinds = {
         "velocity": changes(*(table.velocity or ())),
         "temperature": changes(table.temperature),
         "heat": changes(table.heat_flux, table.outside_temperature),
     }
-    in_time = frozenset(kind for kind, changing in kinds.items() if changing)
-    return Wall((x, y, z), temperature, largest(table.heat_flux, case), *transfer, table.roughness or 0.0, in_time)
+    in_time = frozenset(kind for kind, changing in kinds.items() if changing) - fields
+    flux, roughness = largest(table.heat_flux, case), table.roughness or 0.0
+    return Wall((x, y, z), temperature, flux, *transfer, roughness, in_time, fields)
+
+
+def _outflow(pressure: Value | str | None, case: Case) -> Boundary:
+    """An outflow: convective, by a pressure, 0 or another one, or with its pressure carried out."""
+    if pressure is None or isinstance(pressure, str):
+        return ConvectiveOutflow() if pressure is None else AdvectedOutflow()
+    return PressureOutflow(largest(pressure, case), pressure != 0)
 
 
 def _temperature(case: Case, grid: StaggeredGrid) -> Quantity | None:
@@ -121,8 +143,14 @@ def _temperature(case: Case, grid: StaggeredGrid) -> Quantity | None:
     heat = case.heat
     if heat is None:
         return None
-    sources = tuple(_sources(heat.sources, grid))
-    return Quantity("T", Transport(heat.diffusivity, heat.source), heat.scheme != "central", sources)
+    sources = tuple(_sources(case, "T", heat.sources, grid))
+    transport = Transport(heat.diffusivity, heat.source, _implicit_of(case, heat.scheme))
+    return Quantity("T", transport, heat.scheme != "central", sources)
+
+
+def _implicit_of(case: Case, scheme: str) -> Implicit:
+    """That of a quantity with such differences: those that keep bounds are explicit."""
+    return implicit(case) if scheme == "central" else EXPLICIT
 
 
 def _passive(case: Case, scalar: PassiveScalar, grid: StaggeredGrid) -> Quantity:
@@ -136,17 +164,18 @@ def _passive(case: Case, scalar: PassiveScalar, grid: StaggeredGrid) -> Quantity
             else:
                 kind, given = (Flux, side.flux) if side.value is None else (Fixed, side.value)
                 faces[face] = kind(largest(given, case), changes(given))
-    sources = tuple(_sources(scalar.sources, grid))
-    transport = Transport(scalar.diffusivity, scalar.source)
+    sources = tuple(_sources(case, scalar.name, scalar.sources, grid))
+    transport = Transport(scalar.diffusivity, scalar.source, _implicit_of(case, scalar.scheme))
     return Quantity(scalar.name, transport, scalar.scheme != "central", sources, faces)
 
 
-def _sources(sources: tuple[SourceTable, ...], grid: StaggeredGrid) -> Iterator[Source]:
-    for source in sources:
+def _sources(case: Case, name: str, sources: tuple[SourceTable, ...], grid: StaggeredGrid) -> Iterator[Source]:
+    for n, source in enumerate(sources, start=1):
+        rate, timed = largest(source.rate, case), release_rate(name, n) if changes(source.rate) else None
         if source.box is not None:
-            yield Source(*source.box, source.rate)
+            yield Source(*source.box, rate, timed)
         elif source.point is not None:
-            yield Source.at(source.point, source.rate, grid)
+            yield replace(Source.at(source.point, rate, grid), timed=timed)
 
 
 def turbulence_of(case: Case) -> Turbulence | None:
@@ -190,7 +219,8 @@ def outflows_described(model: FlowModel) -> Iterator[str]:
     """A line for each outflow."""
     for face, side in model.boundaries.items():
         if type(side) in LEAVING:
-            yield f"{face}: {LEAVING[type(side)]}"
+            given = f"up to {side.pressure:g}" if isinstance(side, PressureOutflow) and side.timed else "0"
+            yield f"{face}: {LEAVING[type(side)].format(given)}"
 
 
 def conditions(case: Case) -> Conditions:

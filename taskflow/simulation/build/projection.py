@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from taskflow.errors import BadInput
 from taskflow.flow import NavierStokes
+from taskflow.flow.models.projection.implicit import ImplicitDiffusion
 from taskflow.flow.poisson import relative_residual
 from taskflow.simulation.build.flow import FlowMeasures, FlowSystem
+from taskflow.simulation.build.physics import implicit
 from taskflow.simulation.build.pressure import FORCING, choice, described, solver, sweeps
 from taskflow.simulation.build.system import System
 from taskflow.simulation.case import Case
@@ -57,7 +59,9 @@ class Projection(FlowSystem):
         sim = self.sim
         near = sim.bodies.near if sim.case.obstacles else None
         pressure = solver(sim.case, sim.grid.constants, sim.blocks, sim.device, near)
-        return NavierStokes(pressure=pressure, **self.physics)
+        axis = implicit(sim.case).axis
+        along = None if axis is None else ImplicitDiffusion(axis, sim.grid.constants, sim.blocks)
+        return NavierStokes(pressure=pressure, implicit=along, **self.physics)
 
     @cached_property
     def measures(self) -> ProjectionMeasures:

@@ -63,6 +63,8 @@ def scales(flow: FlowSystem) -> Scales:
     speeds.append(np.array([mean or 0.0 for mean in model.driving.means]))
     speeds.append(np.array(case.body.geostrophic_wind))
     forces = [largest_in_time(case.body.force[axis], case) for axis in model.driving.forced]
+    pressures = [(face, side.pressure) for face, side in model.boundaries.items() if isinstance(side, PressureOutflow)]
+    forces += [2 * pressure / flow.sim.grid.lengths["xyz".index(face[0])] for face, pressure in pressures]
     speed = Scale(max(float(np.linalg.norm(velocity)) for velocity in speeds), math.hypot(*model.fluid.force, *forces))
     lift = abs(model.buoyancy.expansion) * math.hypot(*model.buoyancy.gravity) if model.buoyancy else 0.0
     carried = {scalar.name: _passive(scalar, model.staggered) for scalar in model.passive}

@@ -1,23 +1,25 @@
 """The numbers of a case that change in time, as steps read them: on sides at the end of each stage, forces where it
-begins. Every block finds them from the time alone, and nobody waits.
+begins, sources as the mean over it. Every block finds them from the time alone, and nobody waits.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from taskflow.errors import BadInput
 from taskflow.flow.boundaries.boundary import timed
+from taskflow.flow.forcing.coriolis import angular_velocity
 from taskflow.flow.forcing.driving import body_force
 from taskflow.flow.grid import Vector
+from taskflow.flow.scalars.quantity import release_rate
 from taskflow.flow.time.schemes import Scheme
 from taskflow.simulation.case.boundaries import Boundary
 from taskflow.simulation.case.physics import Forcing
-from taskflow.simulation.case.timed import Value, Values, at_time, changes
+from taskflow.simulation.case.timed import Timed, Value, Values, at_time, changes, placed
 
 if TYPE_CHECKING:
     from taskflow.simulation.case import Case
@@ -37,11 +39,14 @@ class Term:
 
 @dataclass(frozen=True)
 class TimedNumber:
-    """A sum of terms in scalars whose names begin with `stem`; of the beginning of each stage, or of its end."""
+    """A sum of terms in scalars whose names begin with `stem`, of some moment of each stage; of the mean over it by
+    Simpson's rule; or as a "force" that is not kept: as the stages of a scheme with several weigh tendencies, and
+    with one the mean.
+    """
 
     stem: str
     terms: tuple[Term, ...]
-    begins: bool = False
+    of: Literal["begin", "end", "mean", "force"] = "end"
 
     def at(self, time: float, instead: Mapping[str, Value]) -> float:
         """The number of a time, with other values `instead` of some by their keys. Raises BadInput, with the key, where
@@ -54,6 +59,13 @@ class TimedNumber:
             except BadInput as error:
                 raise BadInput(f"{term.key}: {error}") from None
         return total
+
+    def over(self, start: float, end: float, instead: Mapping[str, Value]) -> float:
+        """The number of a stage from `start` to `end`."""
+        if self.of in ("begin", "end") or start == end:
+            return self.at(end if self.of == "end" else start, instead)
+        first, middle, last = (self.at(time, instead) for time in (start, (start + end) / 2, end))
+        return (first + 4 * middle + last) / 6
 
 
 @dataclass(frozen=True)
@@ -89,28 +101,37 @@ class TimedNumbers:
                 number.at(float(time), self.instead)
 
     def _scalars(self, starts: list[float], ends: list[float]) -> dict[str, float]:
-        return {
-            f"{number.stem}{ending}": number.at(start if number.begins else end, self.instead)
-            for number in self.numbers
-            for ending, start, end in zip(self.scheme.endings, starts, ends, strict=True)
-        }
+        scalars = {}
+        for number in self.numbers:
+            before = 0.0
+            for stage, ending, start, end in zip(self.scheme.stages, self.scheme.endings, starts, ends, strict=True):
+                value = number.over(start, end, self.instead)
+                if number.of == "force" and stage.ratio is not None:
+                    now = number.at(start, self.instead)
+                    value, before = (1 + stage.ratio / 2) * now - stage.ratio / 2 * before, now
+                scalars[f"{number.stem}{ending}"] = value
+        return scalars
 
 
 def timed_numbers(case: Case) -> tuple[TimedNumber, ...]:
     """All that changes in time but what enters at inflows."""
-    return (*_of_walls(case), *_of_scalars(case), *_of_forces(case))
+    return (*_of_sides(case), *_of_scalars(case), *_of_sources(case), *_of_forces(case))
 
 
-def _of_walls(case: Case) -> Iterator[TimedNumber]:
+def _of_sides(case: Case) -> Iterator[TimedNumber]:
     for face, side in case.boundaries.sides.items():
-        if not isinstance(side, Boundary) or side.type != "wall":
+        if not isinstance(side, Boundary) or side.type not in ("wall", "outflow"):
+            continue
+        if isinstance(side.pressure, float | Timed) and side.pressure != 0:
+            yield TimedNumber(timed(face, "p", ""), (Term(f"boundaries.{face}.pressure", side.pressure),), "force")
+        if side.type != "wall":
             continue
         key, velocity = f"boundaries.{face}", side.velocity or (0.0, 0.0, 0.0)
-        if changes(*velocity):
+        if changes(*velocity) and not placed(*velocity):
             for axis, part in enumerate(velocity):
                 if "xyz"[axis] != face[0]:
                     yield TimedNumber(timed(face, "uvw"[axis], ""), (Term(f"{key}.velocity[{axis + 1}]", part),))
-        if side.temperature is not None and changes(side.temperature):
+        if side.temperature is not None and changes(side.temperature) and not placed(side.temperature):
             yield TimedNumber(timed(face, "T", ""), (Term(f"{key}.temperature", side.temperature),))
         outside, flux = side.outside_temperature, side.heat_flux
         if changes(flux, outside):
@@ -130,10 +151,24 @@ def _of_scalars(case: Case) -> Iterator[TimedNumber]:
                     yield TimedNumber(timed(face, scalar.name, ""), (term,))
 
 
+def _of_sources(case: Case) -> Iterator[TimedNumber]:
+    heated = [("T", "heat", case.heat)] if case.heat else []
+    for name, key, table in (*heated, *((s.name, f"scalars[{n}]", s) for n, s in enumerate(case.scalars, start=1))):
+        for n, source in enumerate(getattr(table, "sources", ()), start=1):
+            if changes(source.rate):
+                term = Term(f"{key}.sources[{n}].rate", source.rate)
+                yield TimedNumber(release_rate(name, n), (term,), "mean")
+
+
 def _of_forces(case: Case) -> Iterator[TimedNumber]:
-    for axis, part in enumerate(case.body.force if type(case.body) is Forcing else ()):
-        if changes(part):
-            yield TimedNumber(body_force(axis, ""), (Term(f"body.force[{axis + 1}]", part),), begins=True)
+    body = case.body
+    vectors = () if type(body) is not Forcing else (
+        ("force", body.force, body_force), ("rotation", body.rotation, angular_velocity)
+    )  # fmt: skip
+    for key, parts, scalar in vectors:
+        for axis, part in enumerate(parts):
+            if changes(part):
+                yield TimedNumber(scalar(axis, ""), (Term(f"body.{key}[{axis + 1}]", part),), "begin")
 
 
 def times(case: Case) -> np.ndarray:

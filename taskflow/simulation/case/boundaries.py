@@ -14,9 +14,9 @@ from taskflow.simulation.case.problems import CaseError, Problem, exclusive, mis
 from taskflow.simulation.case.table import NonNegative, Positive, Table, Vector, entry, reads, written
 from taskflow.simulation.case.timed import Value, Values, of_time, three_values
 from taskflow.simulation.case.timed import value as read
-from taskflow.simulation.expression import COORDINATES, Expression
+from taskflow.simulation.expression import Expression
 from taskflow.simulation.profile_table import ProfileTable
-from taskflow.simulation.values import number, unchosen
+from taskflow.simulation.values import unchosen
 
 FACES = ("x_min", "x_max", "y_min", "y_max", "z_min", "z_max")
 OPTIONS = {  # of each type
@@ -42,10 +42,13 @@ def _phase(value: object) -> Value:
     return read(value)
 
 
-def _pressure(value: object) -> float | str:
-    if isinstance(value, str) and value != "advected":
-        raise BadInput('give 0 or "advected"')
-    return value if isinstance(value, str) else number(value)
+def _pressure(value: object) -> Value | Literal["advected"]:
+    if value == "advected":
+        return "advected"
+    try:
+        return of_time(value)
+    except BadInput as error:
+        raise BadInput(f'{error}; or "advected"') from None
 
 
 class Boundary(Table):
@@ -55,8 +58,8 @@ class Boundary(Table):
     refused: ClassVar[Mapping[str, str]] = {"contact_angle": CONTACT_ANGLE}
     type: Literal["wall", "slip", "symmetry", "inflow", "outflow"] = entry("see above", remedy=WANTED)
     velocity: Annotated[Values | None, reads(three_values)] = entry(
-        "of a `wall`, in its plane: numbers, or what [changes in time](#what-changes-in-time). What enters at an"
-        " `inflow`: numbers or [expressions](#initial), also of x, y and z",
+        "of a `wall`, in its plane: numbers, or what [changes in time](#what-changes-in-time), also expressions of x, y"
+        " and z. What enters at an `inflow`: numbers or [expressions](#initial), also of x, y and z",
         None,
         otherwise="a wall stands still",
     )
@@ -65,7 +68,7 @@ class Boundary(Table):
         "of an `inflow`, in place of `velocity`: see [there](#inflow)", None
     )
     temperature: Annotated[Value | None, reads(read)] = entry(
-        "with heat. Of a `wall`: a number, or what [changes in time](#what-changes-in-time). Of an `inflow`: also an"
+        "with heat, of a `wall` or an `inflow`: a number, or what [changes in time](#what-changes-in-time), also an"
         " expression of x, y and z",
         None,
         otherwise="a wall is insulated; at an inflow `heat.reference`",
@@ -89,8 +92,11 @@ class Boundary(Table):
         " and t from 0 to 1; required there",
         None,
     )
-    pressure: Annotated[float | Literal["advected"] | None, reads(_pressure)] = entry(
-        "of an `outflow`: see [there](#outflow)", None, otherwise="it is convective"
+    pressure: Annotated[Value | Literal["advected"] | None, reads(_pressure)] = entry(
+        "of an `outflow`, over density: a number, or what [changes in time](#what-changes-in-time): see"
+        " [there](#outflow)",
+        None,
+        otherwise="it is convective",
     )
     roughness: Positive | None = entry(
         "with turbulence, of a `wall`: the length z_0 of the logarithmic law of a rough wall, at most half the spacing",
@@ -129,26 +135,9 @@ class Boundary(Table):
 
 def _of_wall(values: Mapping[str, Any]) -> Iterator[Problem]:
     yield from exclusive(values, "temperature", "heat_flux", "heat_transfer")
-    moving = values.get("velocity")
-    for key, parts in (("velocity", moving), ("temperature", [values.get("temperature")])):
-        for part in parts if isinstance(parts, list | tuple) else ():
-            places = sorted(_names(part) & {*COORDINATES})
-            if places:
-                remedy = f"give an expression of t, without {', '.join(places)}: fields on walls are not available yet"
-                yield wrong(key, values[key], f"a wall has one {key}, in this version; {remedy}")
-                break
     for one, other in (("heat_transfer", "outside_temperature"), ("outside_temperature", "heat_transfer")):
         if present(values, one, other) == [one]:
             yield missing(other, f"{one} is given; heat passes by heat_transfer (outside_temperature - T)")
-
-
-def _names(part: Any) -> frozenset[str]:
-    """The names in an expression; none of what is no expression, or a wrong one."""
-    try:
-        value = read(part) if isinstance(part, str) else part
-    except BadInput:
-        return frozenset()
-    return value.names if isinstance(value, Expression) else frozenset()
 
 
 def _of_inflow(values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -156,13 +145,7 @@ def _of_inflow(values: Mapping[str, Any]) -> Iterator[Problem]:
     return exclusive(values, "velocity", "log_law", "table", needed=needed)
 
 
-def _of_outflow(values: Mapping[str, Any]) -> Iterator[Problem]:
-    pressure = values.get("pressure")
-    if isinstance(pressure, int | float) and pressure != 0:
-        yield wrong("pressure", pressure, "give 0, in all outflows: the pressure elsewhere is relative to it")
-
-
-CONFLICTS = {"wall": _of_wall, "inflow": _of_inflow, "outflow": _of_outflow}
+CONFLICTS = {"wall": _of_wall, "inflow": _of_inflow}
 Side = Boundary | None
 Pair = Annotated[Literal["periodic"] | None, reads(_pair)]
 ONE = "a type as text, or a table with `type` and its options"
@@ -260,11 +243,11 @@ def _outflow_is_determined(boundaries: Boundaries) -> Iterator[Problem]:
     """Convection knows how fast, but not how much leaves through which of several sides; pressure does."""
     sides = boundaries.sides
     leaving = [face for face, side in sides.items() if side.type == "outflow"]
-    carried = [face for face in leaving if sides[face].pressure != 0]
+    carried = [face for face in leaving if sides[face].pressure in (None, "advected")]
     for face in carried:
         if len(leaving) > 1:
             several = f"with {len(leaving)} outflows pressure decides how much leaves where"
-            remedy = f"{several}; give all of them pressure = 0"
+            remedy = f"{several}; give all of them a pressure, such as 0"
         elif all(side.type != "inflow" for side in sides.values()):
             remedy = "nothing enters that could leave; give an inflow, or the outflow pressure = 0"
         else:

@@ -13,7 +13,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError, ValidatorFunction
 from taskflow.errors import BadInput
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.stability import StepLimit
-from taskflow.simulation.case import magnitudes, moving
+from taskflow.simulation.case import implicit, magnitudes, moving
 from taskflow.simulation.case.boundaries import Boundaries, Boundary
 from taskflow.simulation.case.control import CheckpointTable, MonitorTable, Output, Time
 from taskflow.simulation.case.expressions import Expressions, inlined, recordable
@@ -243,7 +243,8 @@ def _contradictions(known: Mapping[str, Any], system: Kind | None) -> Iterator[P
     kinds = {name: kind for name, field in Case.model_fields.items() if (kind := table_in(field.annotation))}
     others = {name for name, kind in own.items() if name in kinds and not issubclass(kind, kinds[name])}
     plain = {name: table for name, table in known.items() if name not in others}
-    for rule in chain(*(kind.rules for name, kind in kinds.items() if name not in own), magnitudes.RULES, moving.RULES):
+    rules = chain(*(kind.rules for name, kind in kinds.items() if name not in own))
+    for rule in chain(rules, magnitudes.RULES, moving.RULES, implicit.RULES):
         yield from _asked(rule, plain)
     for rule in chain(*(kind.rules for kind in own.values())):
         yield from _asked(rule, known)

@@ -55,6 +55,17 @@ def _steady(value: Any) -> Any:
         raise BadInput("give a number > 0, a rate, or a table with rate, over and every") from None
 
 
+def _direction(value: object) -> tuple[str, ...] | None:
+    """A list of one direction; None for none."""
+    if value is None or value in ([], ()):
+        return None
+    if not isinstance(value, list | tuple) or not all(isinstance(name, str) and name in "xyz" for name in value):
+        raise BadInput('give a list with a direction: ["x"], ["y"] or ["z"]')
+    if len(value) > 1:
+        raise BadInput('several directions at once are not available in this version; give one, as ["z"]')
+    return tuple(value)
+
+
 class Time(Table):
     """Where the run stops and how long its steps are."""
 
@@ -86,6 +97,12 @@ class Time(Table):
         " Runge-Kutta, third order, three pressure solves per step, stable up to `cfl` 1.7 with `diffusion` up to"
         " 0.4: see [the method](../explanation/method.md#which-steps-are-stable), for `quick`, too",
         "ab2",
+    )
+    implicit: Annotated[tuple[str, ...] | None, reads(_direction)] = entry(
+        'the direction, as `["z"]`, between walls or slip boundaries, along which diffusion is implicit: thin cells'
+        " there do not bound the step by `diffusion`. See [the method](../explanation/method.md#implicit-diffusion)",
+        None,
+        otherwise="none",
     )
 
     @classmethod

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Protocol
 from taskflow.simulation.case.boundaries import Boundaries
 from taskflow.simulation.case.problems import CaseError, Key, Problem, explained, shown, wrong
 from taskflow.simulation.case.table import Table, Text, entry, plain_keys, written
+from taskflow.simulation.case.timed import placed
 
 GROUP = "taskflow.models"  # of entry points
 # The systems of this package, known without installation
@@ -28,9 +29,9 @@ COMPRESSIBILITY = (
     "stall", "pressure_at", "linear", "inner",
 )  # fmt: skip
 """The keys of [method] that artificial compressibility has."""
-LATER = frozenset(("forcing", "expressions", "particles", "monitor.fields"))
+LATER = frozenset(("forcing", "expressions", "particles", "monitor.fields", "time.implicit"))
 """The tables and keys of the projection that make sense for others, too."""
-PARTS = frozenset(("grid.stretching", "time.scheme", "statistics.budget", "monitor.fields")) | {
+PARTS = frozenset(("grid.stretching", "time.scheme", "time.implicit", "statistics.budget", "monitor.fields")) | {
     f"boundaries.{option}"
     for option in ("temperature", "heat_flux", "heat_transfer", "outside_temperature", "roughness", "phase")
 }
@@ -248,6 +249,12 @@ def _sides_are_known(method: Method | None, boundaries: Boundaries) -> Iterator[
             yield wrong(("boundaries", face), side.type, remedy)
         else:
             yield from _unread(method, "boundaries", side, ("boundaries", face))
+            if side.pressure not in (None, "advected", 0.0):
+                remedy = f'only 0 is available with the model "{method.type}" in this version; give that'
+                yield wrong(("boundaries", face, "pressure"), written(side.pressure), remedy)
+            if side.type == "wall" and placed(*(side.velocity or ())):
+                remedy = f'not available with the model "{method.type}" in this version; give expressions of t alone'
+                yield wrong(("boundaries", face, "velocity"), written(side.velocity), remedy)
 
 
 def _unread(method: Method, name: str, table: Table, key: Key) -> Iterator[Problem]:

@@ -8,11 +8,12 @@ from pydantic import ValidationInfo, field_validator
 from taskflow.errors import BadInput
 from taskflow.flow.bodies import MOST
 from taskflow.simulation.case.body_motion import BodyMotion
+from taskflow.simulation.case.boundaries import Boundaries
 from taskflow.simulation.case.initial import Profile, profile
 from taskflow.simulation.case.physics import NO_HEAT, Heat
 from taskflow.simulation.case.pressure import PressureTable
 from taskflow.simulation.case.problems import Problem, numbered, present, wrong
-from taskflow.simulation.case.table import Number, Positive, Table, Text, Vector, entry, reads
+from taskflow.simulation.case.table import Number, Positive, Table, Text, Vector, entry, reads, written
 from taskflow.simulation.values import number
 
 SHAPES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # the keys that each needs, and those it may have
@@ -173,4 +174,13 @@ def _options_are_for_obstacles(
         yield wrong(("bodies", "treatment"), bodies.treatment, NO_OBSTACLES)
 
 
-Obstacle.rules = (_obstacles_have_heat, _forces_can_be_followed, _options_are_for_obstacles)
+def _sides_press_on_no_bodies(boundaries: Boundaries, obstacles: Obstacles) -> Iterator[Problem]:
+    for face, side in boundaries.sides.items():
+        if obstacles and side.pressure not in (None, "advected", 0.0):
+            remedy = "not available with obstacles in this version; give 0"
+            yield wrong(("boundaries", face, "pressure"), written(side.pressure), remedy)
+
+
+Obstacle.rules = (
+    _obstacles_have_heat, _forces_can_be_followed, _options_are_for_obstacles, _sides_press_on_no_bodies,
+)  # fmt: skip

@@ -10,9 +10,9 @@ import numpy as np
 
 from taskflow.flow.grid import Vector
 from taskflow.flow.measures.particles import Inertia
-from taskflow.simulation.case.control import FieldNames, Interval
+from taskflow.simulation.case.control import FieldNames, Interval, Time
 from taskflow.simulation.case.grid import GridTable
-from taskflow.simulation.case.obstacles import Obstacles
+from taskflow.simulation.case.obstacles import BodyTreatment, Obstacles
 from taskflow.simulation.case.probes import OFTEN, GroupName, PointList, named
 from taskflow.simulation.case.problems import Problem, exclusive, missing, numbered, unknown_fields, wrong
 from taskflow.simulation.case.scalars import Corners
@@ -148,12 +148,18 @@ def _fields_are_there(fields: tuple[str, ...], particles: Particles) -> Iterator
             yield from unknown_fields((*key, "fields"), table.fields, sampled)
 
 
-def _no_bodies_are_in_the_way(obstacles: Obstacles, particles: Particles) -> Iterator[Problem]:
-    for key, table in numbered(particles=particles[:1] if obstacles else ()):
-        remedy = "particles are not available around obstacles in this version; leave them out"
-        yield wrong((*key, "name"), table.name, remedy)
+def _bodies_are_whole_cells(
+    obstacles: Obstacles, bodies: BodyTreatment, time: Time, particles: Particles
+) -> Iterator[Problem]:
+    for table in particles[:1] if obstacles else ():
+        if bodies.treatment != "flagged":
+            remedy = "particles are not available around immersed bodies in this version"
+            yield wrong(("bodies", "treatment"), bodies.treatment, f'{remedy}; give "flagged", or leave them out')
+        elif time.cfl is not None and time.cfl > 1:
+            remedy = f"around obstacles the particles {table.name} pass one face of cells in a step; give at most 1"
+            yield wrong(("time", "cfl"), time.cfl, remedy)
 
 
 ParticlesTable.rules = (
-    _places_are_inside, _there_are_not_too_many, _fields_are_there, _no_bodies_are_in_the_way,
+    _places_are_inside, _there_are_not_too_many, _fields_are_there, _bodies_are_whole_cells,
 )  # fmt: skip

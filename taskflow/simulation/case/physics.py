@@ -5,7 +5,6 @@ from typing import Annotated, Any, Literal, Protocol
 
 from pydantic import model_validator
 
-from taskflow.errors import BadInput
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.turbulence.eddy_viscosity import PRANDTL, Smagorinsky, Vreman, Wale
 from taskflow.simulation.case.boundaries import Boundaries
@@ -15,7 +14,6 @@ from taskflow.simulation.case.problems import Problem, missing, present, shown, 
 from taskflow.simulation.case.scalars import RELEASED, Scalars, Sources, TransportScheme
 from taskflow.simulation.case.table import NonNegative, Number, Positive, Table, Vector, entry, reads, written
 from taskflow.simulation.case.timed import Values, changes, three_of_time
-from taskflow.simulation.values import number, three
 
 MODELS = {"smagorinsky": Smagorinsky, "wale": Wale, "vreman": Vreman}
 NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or leave it out"
@@ -55,13 +53,6 @@ class Heat(Table):
     )
 
 
-def _steady(value: object) -> Vector:
-    if isinstance(value, list | tuple) and any(isinstance(item, str) or callable(item) for item in value):
-        raise BadInput("a rotation that changes in time is not available in this version; give three numbers")
-    x, y, z = three(number, "three numbers")(value)
-    return x, y, z
-
-
 class BulkVelocity(Table):
     """The mean velocity over the domain along some directions, which a uniform force keeps."""
 
@@ -87,9 +78,10 @@ class Forcing(Table):
     force: Annotated[Values, reads(three_of_time)] = entry(
         "acceleration of all fluid; may [change in time](#what-changes-in-time)", (0.0, 0.0, 0.0)
     )
-    rotation: Annotated[Vector, reads(_steady)] = entry(
+    rotation: Annotated[Values, reads(three_of_time)] = entry(
         "the angular velocity of the frame; -2 `rotation` x u acts on the fluid. On the Earth, with x to the east, y"
-        " to the north and z up: `[0, 7.29e-5 * cos(latitude), 7.29e-5 * sin(latitude)]`, as numbers",
+        " to the north and z up: `[0, 7.29e-5 * cos(latitude), 7.29e-5 * sin(latitude)]`, as numbers. May"
+        " [change in time](#what-changes-in-time)",
         (0.0, 0.0, 0.0),
     )
     geostrophic_wind: Vector = entry(
@@ -234,6 +226,9 @@ def _fluxes_in_time_are_laminar(scalars: Scalars, turbulence: TurbulenceTable | 
 def _wind_is_geostrophic(body: Forcing) -> Iterator[Problem]:
     if any(body.geostrophic_wind) and not any(body.rotation):
         remedy = "without rotation no Coriolis force balances it; give body.rotation, or leave it out"
+        yield wrong(("body", "geostrophic_wind"), body.geostrophic_wind, remedy)
+    elif any(body.geostrophic_wind) and changes(*body.rotation):
+        remedy = "not available in this version beside a rotation that changes in time; give body.force in place of it"
         yield wrong(("body", "geostrophic_wind"), body.geostrophic_wind, remedy)
 
 

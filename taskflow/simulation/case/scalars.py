@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 TAKEN = (
     "u", "v", "w", "p", "T", "x", "y", "z", "rhs", "direction", "spectrum", "pivots", "planes", "rhs_blocks",
     "carry_up", "carry_down", "through", "reach", "time", "grid", "statistics", "solid", "faces", "edges", "bond_T",
-    "warm_T",
+    "warm_T", "pencils", "cut_lines",
 )  # fmt: skip
 """Names of what a model, a solver, a body or the store has, whatever the case and its blocks."""
 _SIDEWAYS = r"(?:b|body|cover|push|stick)_[xyz]$|d[xyz](?:_f)?$"  # fields of bodies, and sizes of cells
 _NAME = re.compile(
-    rf"(?!(?:[hxyz]|nu|level\d+|owner|mean|cov|was)_|{_SIDEWAYS})[A-Za-z][A-Za-z0-9_]*(?<!_new)(?<!_faces)(?<!_other)"
+    rf"(?!(?:[hxyz]|nu|level\d+|owner|mean|cov|was|leaks)_|{_SIDEWAYS})[A-Za-z][A-Za-z0-9_]*(?<!_new)(?<!_faces)(?<!_other)"
 )
 
 TransportScheme = Literal["central", "koren"]
@@ -40,9 +40,9 @@ def scalar_name(value: object) -> str:
     if name in TAKEN or not _NAME.fullmatch(name):
         raise BadInput(
             "give a name of letters, digits and underscores, other than"
-            f" {', '.join(TAKEN)}, that neither begins with h_, x_, y_, z_, nu_, level0_, owner_, mean_, cov_, was_ nor"
-            " ends with _new, _faces or _other, and is none of dx, dx_f, b_x, body_x, cover_x, push_x, stick_x, nor one"
-            " of these with y or z"
+            f" {', '.join(TAKEN)}, that neither begins with h_, x_, y_, z_, nu_, level0_, owner_, mean_, cov_, was_,"
+            " leaks_ nor ends with _new, _faces or _other, and is none of dx, dx_f, b_x, body_x, cover_x, push_x,"
+            " stick_x, nor one of these with y or z"
         )
     return name
 
@@ -67,8 +67,8 @@ class SourceTable(Table):
 
     box: Corners | None = entry("its lowest and its highest corner; what is released is spread over it", None)
     point: Vector | None = entry("in place of `box`: what is released is spread over a box of the size of a cell", None)
-    rate: Number = entry(
-        "what is released per time in all: concentration times volume",
+    rate: Annotated[Value, reads(of_time)] = entry(
+        "what is released per time in all: concentration times volume; may [change in time](#what-changes-in-time)",
         remedy="give what is released per time, a number",
     )
 

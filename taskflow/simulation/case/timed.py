@@ -167,6 +167,11 @@ def changes(*values: Value | None) -> bool:
     return any(isinstance(v, Timed) for v in values)
 
 
+def placed(*values: Value | None) -> bool:
+    """Return whether one of these depends on the place."""
+    return any(isinstance(v, Expression) and bool(v.names & {*COORDINATES}) for v in values)
+
+
 def at_time(of: Value, time: float) -> float:
     """The number that a value of the time is. Raises BadInput where it is none."""
     if isinstance(of, Expression):

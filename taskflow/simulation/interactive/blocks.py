@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from taskflow.errors import BadInput, RunFailed
+from taskflow.flow.measures.around import FetchGhosts
 from taskflow.runtime.cluster.jobs import Pickled
 from taskflow.runtime.machine import Control, Shard
 from taskflow.runtime.regions import Box
@@ -25,10 +26,16 @@ class BlockFields(Mapping[str, Any]):
     has the low face of each cell; the last face, on a wall, is not among them. On charts a block may have several
     pieces, and a function is called with each. `block` is its number, `cells` are its cells in the index space of the
     region, `time`, `dt` and `step` those of the present state.
+
+    With ghost cells arrays have a layer of cells more on each side; `inside` are the slices of the block's own.
     """
 
-    def __init__(self, loop: RunLoop, names: tuple[str, ...], writes: tuple[str, ...], cells: Box) -> None:
+    def __init__(
+        self, loop: RunLoop, names: tuple[str, ...], writes: tuple[str, ...], cells: Box, *, ghosts: bool = False
+    ) -> None:
         self._loop, self._names, self._writes, self.cells = loop, names, writes, cells
+        self._covered = cells.grow(int(ghosts))
+        self.inside = cells.slices(self._covered.lo)
         self.block = loop.shard.block
         self.time, self.dt, self.step = loop.now.time, loop.now.dt, loop.now.step
 
@@ -36,7 +43,8 @@ class BlockFields(Mapping[str, Any]):
         if name not in self._names:
             raise KeyError(f"{name} was not declared; on_blocks(..., fields=[{name!r}, ...])")
         shard = self._loop.shard
-        array = shard.instances.view(shard.roles[name], self.cells)
+        (piece, *_) = (n for n in shard.partition.pieces_of(self.block) if self.cells in shard.partition.parts[n])
+        array = shard.instances.view(shard.roles[name], self._covered, piece)
         if name not in self._writes and shard.device.kind == "cpu":
             array.flags.writeable = False
         return array
@@ -48,14 +56,16 @@ class BlockFields(Mapping[str, Any]):
         return len(self._names)
 
     def points(self, name: str) -> Points:
-        """x, y and z of the values of a field, of NumPy: arrays that broadcast to its shape."""
-        return self._loop.spec.domain.points(self._loop.model.fields[name], self.cells)
+        """x, y and z of the values of a field, of NumPy: arrays that broadcast to its shape. Beyond walls cells are
+        mirrored, beyond periodic sides they go on.
+        """
+        return self._loop.spec.domain.points(self._loop.model.fields[name], self._covered)
 
 
 @dataclass(frozen=True)
 class BlocksJob:
-    """Call a function with the `fields` of each block; fold the numbers that it returns over all blocks. Where fields
-    are written, what follows from them is computed anew.
+    """Call a function with the `fields` of each block, with ghost cells or without; fold the numbers that it returns
+    over all blocks. Where fields are written, what follows from them is computed anew.
 
     Returns the names of the numbers and their values; or, on all blocks, text, where the function failed on one.
     """
@@ -64,15 +74,18 @@ class BlocksJob:
     fields: tuple[str, ...]
     writes: tuple[str, ...]
     fold: str
+    ghosts: bool = False
 
     def __call__(self, shard: Shard, control: Control) -> tuple[tuple[str, ...], list[float]] | str:
         loop = Drive.of(control).taken(control)
         failure, numbers = "", dict[str, float]()
+        if self.ghosts:
+            shard.run(FetchGhosts(self.fields, shard.region.cells))
         shard.synchronize()
         try:
             function = self.function.shared()
             for cells in shard.partition.cells_of(shard.block):
-                told = _numbers(function(BlockFields(loop, self.fields, self.writes, cells)))
+                told = _numbers(function(BlockFields(loop, self.fields, self.writes, cells, ghosts=self.ghosts)))
                 numbers = {name: _folded(self.fold, numbers.get(name), value) for name, value in told.items()}
         except Exception as error:
             failure = f"block {shard.block}: {type(error).__name__}: {error}\n{traceback.format_exc()}"

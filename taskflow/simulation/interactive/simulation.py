@@ -130,14 +130,17 @@ class Simulation(DrivenRun):
         *,
         writes: Sequence[str] = (),
         reduce: Literal["sum", "min", "max"] = "sum",
+        ghosts: bool = False,
     ) -> dict[str, float] | float | None:
         """Call a function with the `fields` of each block in its process, in place, without a copy; see `BlockFields`.
 
         Those among them that it changes are named in `writes`: velocities, temperature and scalars, of which values
         beyond boundaries and between blocks are computed anew. A number that it returns, or a dictionary of numbers,
-        is folded over all blocks in their order by `reduce`. The function travels by value, with what it refers to.
-        Raises BadInput where a field or the way to reduce is none, or the run is over; RunFailed where the function
-        fails: the simulation pauses then, with what the function has changed.
+        is folded over all blocks in their order by `reduce`. With `ghosts` arrays have a layer of ghost cells around
+        the block's own: of other blocks, across periodic sides, too, and what boundary conditions have beyond walls.
+        The function travels by value, with what it refers to. Raises BadInput where a field or the way to reduce is
+        none, for ghost cells on charts, or where the run is over; RunFailed where the function fails: the simulation
+        pauses then, with what the function has changed.
         """
         self._check_going("on_blocks(...)")
         known = self.case.fields
@@ -149,7 +152,9 @@ class Simulation(DrivenRun):
             raise BadInput(f"on_blocks(..., writes={writes!r}): name them in fields={fields!r}, too")
         if reduce not in FOLDS:
             raise BadInput(f"on_blocks(..., reduce={reduce!r}): use one of {', '.join(FOLDS)}")
-        job = BlocksJob(Pickled.of(function), tuple(fields), tuple(writes), reduce)
+        if ghosts and self._attempt.sim.partition.region.atlas is not None:
+            raise BadInput("on_blocks(..., ghosts=True): not available on charts in this version; leave it out")
+        job = BlocksJob(Pickled.of(function), tuple(fields), tuple(writes), reduce, ghosts)
         self._state += bool(writes)
         return answer(self._ask("on_blocks(...)", lambda blocks: blocks.do(job)))
 

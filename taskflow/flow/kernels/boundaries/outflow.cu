@@ -31,6 +31,12 @@ TASK correct_outlet(Range range, InOut q, In p OPTIONAL(b), In64 dt, Opening ope
   for_cells(range, CELL(c) { q[c] += step * weighted(b, c, p[c + (HIGH ? N : 0)]); });
 }
 
+// q -= sign dt pressure / (spacing / 2)
+TASK push_outlet(Range range, InOut q, In64 dt, In64 pressure, Opening opening) {
+  const real push = real(2 * *dt * *pressure) * opening.inverse * opening.sign;
+  for_cells(range, CELL(c) { q[c] -= push; });
+}
+
 // q plus the constant with which its mean is sign outflow_speed
 TASK balance(Range range, InOut q, ExactIn64<1> total, In64 outflow_speed, Opening opening) {
   const real shift = real(opening.sign * *outflow_speed - total[0] / opening.faces);

@@ -11,8 +11,8 @@ FN real around(In q, Index c, Index a, Axis b) {
 
 // F_r = frequency s and F_s = -frequency r, r and s being the velocities along R and S; H gains F, and the velocity what the
 // stage makes of it. Faces that lie on a wall keep theirs.
-TASK coriolis(Range range, In r, In s, InOut h_r, InOut h_s, InOut r_new, InOut s_new, In64 dt, In64 ratio, Grid grid,
-              real frequency) {
+FN void turn(const Range& range, In r, In s, InOut h_r, InOut h_s, InOut r_new, InOut s_new, In64 dt, In64 ratio,
+             const Grid& grid, real frequency) {
   FRAME(range)
   const AdamsBashforth scheme(dt, ratio);
   for_cells(range, CELL(c) {
@@ -26,4 +26,15 @@ TASK coriolis(Range range, In r, In s, InOut h_r, InOut h_s, InOut r_new, InOut 
     loaded();
     h_r[c] = H_r, h_s[c] = H_s, r_new[c] = r_next, s_new[c] = s_next;
   });
+}
+
+TASK coriolis(Range range, In r, In s, InOut h_r, InOut h_s, InOut r_new, InOut s_new, In64 dt, In64 ratio, Grid grid,
+              real frequency) {
+  turn(range, r, s, h_r, h_s, r_new, s_new, dt, ratio, grid, frequency);
+}
+
+// With an Omega that changes in time
+TASK coriolis_timed(Range range, In r, In s, InOut h_r, InOut h_s, InOut r_new, InOut s_new, In64 dt, In64 ratio,
+                    In64 rotation, Grid grid, real factor) {
+  turn(range, r, s, h_r, h_s, r_new, s_new, dt, ratio, grid, factor * real(*rotation));
 }

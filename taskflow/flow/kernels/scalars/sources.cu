@@ -18,3 +18,9 @@ TASK release(Range range, InOut q OPTIONAL(q_faces), In64 dt, Release release) {
   const real step = real(*dt) * release.strength;
   for_cells(range, CELL(c) { q[c] += is_kept(flags_of(q_faces, c)) ? real(0) : step * share(c, release); });
 }
+
+// The same with a rate that changes in time
+TASK release_timed(Range range, InOut q OPTIONAL(q_faces), In64 dt, In64 rate, Release release) {
+  const real step = real(*dt * *rate) * release.strength;
+  for_cells(range, CELL(c) { q[c] += is_kept(flags_of(q_faces, c)) ? real(0) : step * share(c, release); });
+}

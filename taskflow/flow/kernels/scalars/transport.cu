@@ -5,6 +5,7 @@
 #include "cell.h"
 #include "../adams_bashforth.h"
 #include "../flags.h"
+#include "../implicit.h"
 #include "../metrics.h"
 #include "diffusivity.h"
 
@@ -12,6 +13,8 @@
 // diffusivity is that of all cells it is a factor of the whole, below.
 struct Flow {
   real convected, diffused;
+  // What diffuses, but along the direction of a number that is implicit
+  INLINE real explicitly(int number) const { return number == IMPLICIT ? real(0) : diffused; }
 };
 FN real convected(In u, Index c, Axis a, real below, real here, real above) {
   return real(0.5) * a.per_cell() * (u[c + a.step] * (here + above) - u[c] * (below + here));
@@ -58,7 +61,8 @@ TASK transport(Range range, In q, In u, In v, In w OPTIONAL(nu_t) OPTIONAL(q_fac
     const auto kinds = flags_of(q_faces, c);
     const Flow x = flow(q, u, c, axis(grid, 0, c.i, X), by, kinds), y = flow(q, v, c, axis(grid, 1, c.j, Y), by, kinds >> 4);
     const Flow z = flow(q, w, c, axis(grid, 2, c.k, Z), by, kinds >> 8);
-    const real convection = x.convected + y.convected + z.convected, diffused = x.diffused + y.diffused + z.diffused;
+    const real convection = x.convected + y.convected + z.convected;
+    const real diffused = x.explicitly(0) + y.explicitly(1) + z.explicitly(2);
     const real H = times(by, kinds, diffused)  // div(diffusivity grad q)
                    - convection               // div(u q)
                    + transport.source;

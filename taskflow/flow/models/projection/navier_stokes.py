@@ -18,15 +18,24 @@ from dataclasses import dataclass
 from functools import partial
 
 from taskflow.flow.bodies.bulk_velocity import stage
-from taskflow.flow.boundaries.boundary import Value, impose, normal_velocity, temperature_ghosts, velocity_ghosts
+from taskflow.flow.boundaries.boundary import (
+    Value,
+    impose,
+    normal_velocity,
+    temperature_factor,
+    temperature_ghosts,
+    velocity_ghosts,
+)
+from taskflow.flow.boundaries.inflow import wall_ghosts
 from taskflow.flow.boundaries.rough_wall import Supply, heat_supplies, supply_ghosts
 from taskflow.flow.forcing.driving import NO_DRIVING
 from taskflow.flow.model import VELOCITY, FlowModel
+from taskflow.flow.models.projection.implicit import ImplicitDiffusion
 from taskflow.flow.operators.momentum import momentum
 from taskflow.flow.operators.projection import correct, divergence
 from taskflow.flow.operators.rates import advective_rate
 from taskflow.flow.poisson import Solver
-from taskflow.flow.scalars.quantity import Flux, Mixing, Quantity
+from taskflow.flow.scalars.quantity import Fixed, Flux, Mixing, Quantity
 from taskflow.flow.turbulence.eddy_viscosity import eddy_viscosity
 from taskflow.runtime.regions import Location, Partition
 from taskflow.runtime.tasks import Launch, Repeat, Roles
@@ -34,7 +43,8 @@ from taskflow.runtime.tasks import Launch, Repeat, Roles
 
 @dataclass(frozen=True, eq=False)
 class NavierStokes(FlowModel):
-    """The equations on a grid, with a solver for the pressure.
+    """The equations on a grid, with a solver for the pressure. With `implicit`, which `fluid` and central quantities
+    name, too, diffusion along one direction is.
 
     Its programs read the scalars that `scalars` gives, `start` reads dt = 1, and leave their results in scalars; the
     roles are the names of `fields`. What steps with open boundaries need besides says
@@ -42,6 +52,7 @@ class NavierStokes(FlowModel):
     """
 
     pressure: Solver
+    implicit: ImplicitDiffusion | None = None
 
     @property
     def fields(self) -> dict[str, Location]:
@@ -66,7 +77,13 @@ class NavierStokes(FlowModel):
     def partitions(self, main: Partition) -> tuple[Partition, ...]:
         """Regions beside that of `fields`, on the blocks of `main`."""
         entering = (*VELOCITY, "T") if self.heat else tuple(VELOCITY)
-        return (*self.pressure.partitions(main), *self.openings.partitions(main, entering))
+        lines = self.implicit.partitions(main, tuple(q.name for q in self.diffused)) if self.implicit else ()
+        return (*self.pressure.partitions(main), *self.openings.partitions(main, entering), *lines)
+
+    @property
+    def diffused(self) -> tuple[Quantity, ...]:
+        """The quantities of which diffusion may be implicit: those with central differences that diffuse."""
+        return tuple(q for q in self.quantities if not q.bounded and q.diffusivity > 0)
 
     @property
     def state(self) -> tuple[str, ...]:
@@ -113,6 +130,8 @@ class NavierStokes(FlowModel):
             new, old = (tuple(f[f"{name}{age}"] for name in self.state) for age in ("_new", ""))
             yield from self.prediction(f, names)
             yield from normal_velocity((f.u_new, f.v_new, f.w_new), self.boundaries, self.grid)
+            if self.implicit:
+                yield from self.implicit_diffusion(f, self.implicit, n)
             yield from self.openings.advance(f, n)
             yield from self.projection(f, (f.u_new, f.v_new, f.w_new), names["dt"])
             yield from self.openings.ghosts(f, new, old, n)
@@ -149,6 +168,24 @@ class NavierStokes(FlowModel):
             driven = self.driving != NO_DRIVING or bool(self.forces)
             yield from self.obstacles.predicted(f, new, names["dt"], self.grid, self.fluid, driven=driven)
 
+    def implicit_diffusion(self, f: Roles, along: ImplicitDiffusion, n: int) -> Iterator[Launch]:
+        """What diffuses along the implicit direction in stage n, in u_new, v_new, w_new, T_new and passive scalars."""
+        dt = self.scheme.names[n]["dt"]
+        if self.fluid.viscosity > 0:
+            yield from along.begin(f, dt)
+            yield from self.velocity_ghosts((f.u_new, f.v_new, f.w_new), n)
+            yield from along.velocity(f, self.boundaries, self.fluid.viscosity, dt)
+        for quantity in self.diffused:
+            yield from self.ghosts(f, quantity, f[f"{quantity.name}_new"], n)
+            yield from along.quantity(f, quantity.name, self.factors(quantity), quantity.diffusivity, dt)
+
+    def factors(self, quantity: Quantity) -> dict[str, float]:
+        """By side, what `ghosts` multiplies the value inside by."""
+        if quantity is self.heat:
+            about = self.grid, quantity.diffusivity
+            return {face: temperature_factor(face, side, *about) for face, side in self.boundaries.items()}
+        return {face: -1.0 if isinstance(side, Fixed) else 1.0 for face, side in quantity.faces.items()}
+
     def projection(self, f: Roles, velocity: tuple[str, str, str], dt: str) -> Iterator[Launch | Repeat]:
         """Laplacian(p) = div(u) / dt, solved from the last p as the first guess; then u -= dt grad(p)."""
         box = self.staggered.box
@@ -162,10 +199,16 @@ class NavierStokes(FlowModel):
 
     def update_derived_fields(self, f: Roles, velocity: tuple[str, str, str], n: int) -> Iterator[Launch]:
         """Boundary values of a velocity along walls at the end of stage n, and the eddy viscosity that follows."""
-        yield from velocity_ghosts(velocity, self.boundaries, self.grid, self.scheme.endings[n])
+        yield from self.velocity_ghosts(velocity, n)
         if self.turbulence:
             solid, viscosity = f.solid if self.obstacles else None, self.fluid.viscosity
             yield from eddy_viscosity(f, velocity, solid, self.turbulence, self.boundaries, self.grid, viscosity)
+
+    def velocity_ghosts(self, velocity: tuple[str, str, str], n: int) -> Iterator[Launch]:
+        """Boundary values of a velocity along walls at the end of stage n."""
+        yield from velocity_ghosts(velocity, self.boundaries, self.grid, self.scheme.endings[n])
+        along = dict(zip(VELOCITY, velocity, strict=True))
+        yield from wall_ghosts(along, self.boundaries, self.grid, self.openings.endings[n])
 
     def advance_scalars(self, f: Roles, quantities: tuple[Quantity, ...], n: int) -> Iterator[Launch]:
         """Advances scalar quantities to the end of stage n, with their ghost values, once the velocity is known. All
@@ -223,6 +266,7 @@ class NavierStokes(FlowModel):
                 yield from self.openings.bounded_ghosts(name, n)
             ending = self.scheme.endings[n]
             yield from temperature_ghosts(name, self.boundaries, self.grid, quantity.diffusivity, ending)
+            yield from wall_ghosts({"T": name}, self.boundaries, self.grid, self.openings.endings[n])
             supplies = heat_supplies(self.boundaries)
         else:
             yield from quantity.ghosts(name, self.grid, self.scheme.endings[n])

@@ -40,8 +40,8 @@ FLAGS = (
 )
 WANTED = ("-fopenmp", "-march=native")  # used where the compiler has them
 SIMD = "-fopenmp-simd"  # vector loops without OpenMP's threads
-# No shorter vector loop behind each vector loop, for what is left of a row: GCC takes up to four times as long to compile
-# large texts with it, and rows are not done faster.
+# No shorter vector loop behind each vector loop, for what is left of a row: large texts take GCC up to four times as
+# long with it.
 EPILOGUES = ("--param", "vect-epilogues-nomask=0")
 LIMIT = 300  # seconds
 

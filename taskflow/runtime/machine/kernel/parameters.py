@@ -56,7 +56,7 @@ def _numbers_kind(numbers: Numbers) -> str:
 
 def _field_kind(privilege: Privilege) -> str:
     if privilege.foreign:
-        return "Foreign"
+        return "ForeignOf<unsigned char>" if privilege.precision == "u1" else "Foreign"
     if privilege.precision:
         return {"u1": "InByte", "u2": "InShort"}[privilege.precision]
     kind = _way(privilege)

@@ -1,0 +1,31 @@
+"""Ghost cells that are those of their owners, for whoever reads them beside the programs of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from taskflow.runtime.regions import Box
+from taskflow.runtime.tasks import Launch, Read, Reduce, Roles, box, task
+
+
+@task
+def read_around(q: Read[box(1)], *, seen: Reduce[max]) -> None:
+    """seen = one of the values of q: all around them are fetched from other blocks, as whoever reads them needs."""
+    values: Any = q
+    folded: Any = seen
+    folded.fold(values[...][:1, :1, :1])
+
+
+@dataclass(frozen=True)
+class FetchGhosts:
+    """The program after which a layer of ghost cells of some fields is that of their owners, over all `cells`."""
+
+    fields: tuple[str, ...]
+    cells: Box
+
+    def __call__(self, f: Roles) -> Iterator[Launch]:
+        """A launch for each field."""
+        for name in self.fields:
+            yield read_around(f[name], over=self.cells, seen=f"seen_{name}")
