@@ -18,7 +18,7 @@ from taskflow.flow.models.artificial_compressibility.forces import Forces
 from taskflow.flow.models.artificial_compressibility.implicit.derivative import derivative
 from taskflow.flow.models.artificial_compressibility.implicit.gmres import Gmres
 from taskflow.flow.models.artificial_compressibility.implicit.march import Ramp
-from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, PIVOT, matrix
+from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, PIVOT, matrix, place
 from taskflow.flow.models.artificial_compressibility.implicit.model import ImplicitCompressibility
 from taskflow.flow.models.artificial_compressibility.implicit.scalar import CARRY, scalar_matrix, value_left
 from taskflow.flow.models.artificial_compressibility.method import Method
@@ -277,7 +277,7 @@ def test_the_matrices_with_eddies(device):
     total = np.einsum("rc...,c...->r...", _blocks(made.fields["pivot"], inner), reference.at(d))
     for side in range(6):
         beyond = reference.at(d, (1 if side % 2 else -1, side // 2))
-        block = blocks[16 * side : 16 * side + 16].reshape(4, 4, *beyond.shape[1:])
+        block = blocks[place(side) : place(side) + PIVOT].reshape(4, 4, *beyond.shape[1:])
         total += np.einsum("rc...,c...->r...", block, beyond)
     assert np.abs(total - wanted).max() < 1e-7 * np.abs(wanted).max()
     made.run(
