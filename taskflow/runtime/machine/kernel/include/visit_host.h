@@ -98,6 +98,12 @@ FN void change_cells(const Range& r, const Interior&, Load load, Store store, St
   for_cells(r, [=](Cell c) __attribute__((always_inline)) { store(c, load(c)); });
 }
 
+// store(cell, usual(cell)), or seldom(cell) where rare(cell) is true.
+template <class Usual, class Rare, class Seldom, class Store, class... Streams>
+FN void most_cells(const Range& r, const Interior&, Usual usual, Rare rare, Seldom seldom, Store store, Streams...) {
+  for_cells(r, [=](Cell c) __attribute__((always_inline)) { store(c, rare(c) ? seldom(c) : usual(c)); });
+}
+
 // One cell's values folded into a lane. Written out, and by value: otherwise GCC makes vectors of the values, and none of cells.
 template <class Op, int N, int n = 0>
 FN void fold_into(double (&lanes)[N][LANES], int l, Sums<N> values) {
