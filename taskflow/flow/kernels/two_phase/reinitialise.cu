@@ -29,7 +29,7 @@ TASK reinitialise(Range range, In d, In phi, Out d_new, Grid grid, Band band, Ru
   const auto nearer = [=](auto c, const Lines& a, real steep) {
     const real before = phi[c];
     const real near = square(change(phi, c, a.x)) + square(change(phi, c, a.y)) + square(change(phi, c, a.z));
-    const real size = root(before * before + near), sign = size > 0 ? before / size : real(0);
+    const real size = root(before * before + near), sign = size > 0 ? before * reciprocal(size) : real(0);
     return stage.begun * before + stage.now * (d[c] - band.tau * sign * (root(steep) - 1));
   };
   most_cells(range, clear_of_walls(grid), CELL(c) {
