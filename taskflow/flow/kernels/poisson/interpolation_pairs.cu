@@ -12,10 +12,11 @@
 FN int odd(Cell c) { return c.k & 1; }
 FN int odd(Inner c) { return c.odd; }
 
-// Whether b, given at the low face of a fine cell, is the same on all faces that the ways to both coarse cells cross
-FN bool even(const real* b, Index step, int odd) {
+// Whether b, given at the low face of a fine cell, is the same on all faces that the ways to both coarse cells cross. At an end of
+// the domain there is one coarse cell only.
+FN bool even(const real* b, Index step, int odd, bool at_end) {
   const real* first = odd ? b : b - step;
-  return (first[0] == first[step]) & (first[step] == first[2 * step]);
+  return at_end | ((first[0] == first[step]) & (first[step] == first[2 * step]));
 }
 
 // p = p + the coarse correction where p is active on the fine level, interpolated along each direction as b lets it change
@@ -27,13 +28,13 @@ TASK correct_by_pairs_variable(Range range, InOut p, Foreign coarse, Foreign b_x
     return z.low_weight * mean(square(coarse, x, y, z.low), x, y) + z.high_weight * mean(square(coarse, x, y, z.high), x, y);
   };
   most_cells(range, paired(mesh), CELL(c) {
-    const Index f = place(b_x, c) - b_x.field;
-    const bool open = (b.x.field[f] > 0) | (b.y[f] > 0) | (b.z[f] > 0);
     const real linear = correction(between(c.i, half, mesh, 0), between(c.j, half, mesh, 1), along_z(c, half, mesh));
-    return p[c] + (open ? linear : real(0));
+    return p[c] + (active(c, b) ? linear : real(0));
   }, CELL(c) {
     const Index f = place(b_x, c) - b_x.field;
-    return !(even(b.x.field + f, 1, c.i & 1) & even(b.y + f, Y, c.j & 1) & even(b.z + f, Z, odd(c)));
+    const auto at_end = [&](int axis) { return at_low(c, b, axis) | at_high(c, b, axis); };
+    return !(even(b.x.field + f, 1, c.i & 1, at_end(0)) & even(b.y + f, Y, c.j & 1, at_end(1)) &
+             even(b.z + f, Z, odd(c), at_end(2)));
   }, CELL(c) {
     const Index f = place(b_x, c) - b_x.field;
     const Between x = between(c.i, half, mesh, 0), y = between(c.j, half, mesh, 1), z = between(c.k, half, mesh, 2);
