@@ -3,7 +3,7 @@
 #define UZ 8
 #define UNROLL 4
 #define BY 2
-#define RESIDENT 2
+#define RESIDENT (sizeof(real) == 4 ? 3 : 2)
 #include "cell.h"
 #include "between.h"
 #include "faces.h"
