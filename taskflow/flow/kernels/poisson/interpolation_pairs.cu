@@ -24,11 +24,9 @@ TASK correct_by_pairs_variable(Range range, InOut p, Foreign coarse, Foreign b_x
   const Faces b = faces(b_x, b_y, b_z, fine);
   const Index Y = b_x.y, Z = b_x.z;
   const real half = real(0.5);
-  const auto correction = [=](const Between& x, const Between& y, const Between& z) {
-    return z.low_weight * mean(square(coarse, x, y, z.low), x, y) + z.high_weight * mean(square(coarse, x, y, z.high), x, y);
-  };
   most_cells(range, paired(mesh), CELL(c) {
-    const real linear = correction(between(c.i, half, mesh, 0), between(c.j, half, mesh, 1), along_z(c, half, mesh));
+    const Between x = between(c.i, half, mesh, 0), y = between(c.j, half, mesh, 1), z = along_z(c, half, mesh);
+    const real linear = corrected(square(coarse, x, y, z.low), square(coarse, x, y, z.high), x, y, z);
     return p[c] + (active(c, b) ? linear : real(0));
   }, CELL(c) {
     const Index f = place(b_x, c) - b_x.field;
@@ -38,8 +36,9 @@ TASK correct_by_pairs_variable(Range range, InOut p, Foreign coarse, Foreign b_x
   }, CELL(c) {
     const Index f = place(b_x, c) - b_x.field;
     const Between x = between(c.i, half, mesh, 0), y = between(c.j, half, mesh, 1), z = between(c.k, half, mesh, 2);
-    const real bent = correction(between(x, 2, crossed(x, 2, b.x.field + f, 1)), between(y, 2, crossed(y, 2, b.y + f, Y)),
-                                 between(z, 2, crossed(z, 2, b.z + f, Z)));
+    const Crossed on_x = crossed(x, 2, b.x.field + f, 1), on_y = crossed(y, 2, b.y + f, Y), on_z = crossed(z, 2, b.z + f, Z);
+    const Square below = square(coarse, x, y, z.low), above = square(coarse, x, y, z.high);  // all loads before the first choice
+    const real bent = corrected(below, above, between(x, 2, on_x), between(y, 2, on_y), between(z, 2, on_z));
     return p[c] + (active(c, b) ? bent : real(0));
   }, STORE(c, value) { p[c] = value; }, In(p));
 }

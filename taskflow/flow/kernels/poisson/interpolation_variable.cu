@@ -33,7 +33,7 @@ TASK correct_by_coarse_variable(Range range, InOut p, Foreign coarse, Foreign b_
   }, STORE(c, a) {
     const Between x = between(a.x, transfer.length[0], a.b_x), y = between(a.y, transfer.length[1], a.b_y);
     const Between z = between(a.z, transfer.length[2], a.b_z);
-    const real correction = z.low_weight * mean(a.below, x, y) + z.high_weight * mean(a.above, x, y);
+    const real correction = corrected(a.below, a.above, x, y, z);
     p[c] = a.p + (a.active ? correction : real(0));
   });
 }

@@ -32,3 +32,8 @@ FN Between between(const Between& plain, real length, const Crossed& b) {
   const real part = total > 0 ? down / total : plain.high_weight;
   return {plain.low, plain.high, 1 - part, part};
 }
+
+// The correction that four coarse cells below and four above a fine one give it
+FN real corrected(const Square& below, const Square& above, const Between& x, const Between& y, const Between& z) {
+  return z.low_weight * mean(below, x, y) + z.high_weight * mean(above, x, y);
+}

@@ -32,15 +32,21 @@ TASK reinitialise(Range range, In d, In phi, Out d_new, Grid grid, Band band, Ru
     const real size = root(before * before + near), sign = size > 0 ? before * reciprocal(size) : real(0);
     return stage.begun * before + stage.now * (d[c] - band.tau * sign * (root(steep) - 1));
   };
-  most_cells(range, clear_of_walls(grid), CELL(c) {
+  const auto far = CELL(c) {
     const Lines a = lines(grid, c, X, Y, Z);
     const real side = phi[c] > 0 ? 1 : -1;
     return nearer(c, a, first_order_square(d, c, a.x, side) + first_order_square(d, c, a.y, side) +
                             first_order_square(d, c, a.z, side));
-  }, CELL(c) { return magnitude(d[c]) < band.weno; }, CELL(c) {
+  };
+  most_cells(range, clear_of_walls(grid), far, CELL(c) { return magnitude(d[c]) < band.weno; }, CELL(c) {
     const Lines a = lines(grid, c, X, Y, Z);
     const real side = phi[c] > 0 ? 1 : -1;
-    return nearer(c, a, fifth_order_square(d, c, a.x, side) + fifth_order_square(d, c, a.y, side) +
-                            fifth_order_square(d, c, a.z, side));
+    real steep;
+    if (magnitude(d[c]) < band.weno) {
+      steep = fifth_order_square(d, c, a.x, side) + fifth_order_square(d, c, a.y, side) + fifth_order_square(d, c, a.z, side);
+    } else {
+      steep = first_order_square(d, c, a.x, side) + first_order_square(d, c, a.y, side) + first_order_square(d, c, a.z, side);
+    }
+    return nearer(c, a, steep);
   }, STORE(c, value) { d_new[c] = value; });
 }

@@ -153,38 +153,37 @@ FN void change_cells(const Range& r, const Interior& in, Load load, Store store,
       streams...);
 }
 
-// store(cell, usual(cell)), or seldom(cell) where rare(cell) is true, as hardly anywhere: usual() is done side by side, and for
-// all cells, so that no load waits for a choice. Where one is rare, the cells are done again, one after the other.
-template <bool AMID = false, class Usual, class Rare, class Seldom, class Store, class... Streams>
-FN void most_cells(const Range& r, const Interior& in, Usual usual, Rare rare, Seldom seldom, Store store, Streams... streams) {
-  const auto one = [&](Cell c) { store(c, rare(c) ? seldom(c) : usual(c)); };
+// store(cell, any(cell)), where usual(cell) is a shorter way to the same wherever rare(cell) is false, as nearly everywhere. That
+// is done side by side in all cells, so that no load waits for a choice; where one is rare, any() is done in one after the other.
+template <bool AMID = false, class Usual, class Rare, class Any, class Store, class... Streams>
+FN void most_cells(const Range& r, const Interior& in, Usual usual, Rare rare, Any any, Store store, Streams... streams) {
   for_column<AMID>(
-      r, in, one,
+      r, in, [&](Cell c) { store(c, any(c)); },
       [&](const InnerOf<AMID> (&cells)[UNROLLED]) {
         decltype(usual(cells[0])) values[UNROLLED];
-        bool any = false;
+        bool found = false;
 #pragma unroll
-        for (int n = 0; n < UNROLLED; ++n) values[n] = usual(cells[n]), any |= rare(cells[n]);
-        const Cell& c = cells[0];
-        if (any) {
-#pragma unroll 1
-          for (int n = 0; n < UNROLLED; ++n) one(Cell{c.i, c.j, c.k + n, c.offset + n * r.z});
-        } else {
+        for (int n = 0; n < UNROLLED; ++n) values[n] = usual(cells[n]), found |= rare(cells[n]);
+        if (!found) {
 #pragma unroll
           for (int n = 0; n < UNROLLED; ++n) store(cells[n], values[n]);
+          return;
         }
+        Cell c = cells[0];
+#pragma unroll 1
+        for (int n = 0; n < UNROLLED; ++n, ++c.k, c.offset += r.z) store(c, any(c));
       },
       streams...);
 }
 
-template <class Usual, class Rare, class Seldom, class Store, class... Streams>
-FN void most_cells(const Range& r, const InteriorAmid& in, Usual usual, Rare rare, Seldom seldom, Store store, Streams... streams) {
+template <class Usual, class Rare, class Any, class Store, class... Streams>
+FN void most_cells(const Range& r, const InteriorAmid& in, Usual usual, Rare rare, Any any, Store store, Streams... streams) {
   const int i = r.lo[0] + int(blockIdx.x * blockDim.x + threadIdx.x);
   const Interior& inside = in;
   if (__all_sync(0xffffffffu, i >= in.left && i <= in.right)) {
-    most_cells<true>(r, inside, usual, rare, seldom, store, streams...);
+    most_cells<true>(r, inside, usual, rare, any, store, streams...);
   } else {
-    most_cells(r, inside, usual, rare, seldom, store, streams...);
+    most_cells(r, inside, usual, rare, any, store, streams...);
   }
 }
 
