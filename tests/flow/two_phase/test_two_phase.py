@@ -166,6 +166,17 @@ def test_momentum(cells, walls, real, device, arithmetic):
         hand.assert_agrees(f"{name}_new", np.where(on_wall, shifted[name](), velocities[axis]))
 
 
+@pytest.mark.parametrize("place", [-100.0, 0.4, 100.0])
+def test_the_bound_of_friction(place, real, device):
+    """Where the interface is near, and where one phase is everywhere."""
+    hand = ByHand((9, 8, 7), (False, True, True), real, ghost=3, **device).fill(("f",), seed=3)
+    z, y, x = np.indices(hand.memory.shape[::-1])
+    hand.fields["f"] = np.clip(place + 0.3 * (x + 0.5 * y - 2 * z), 0, 1).astype(real)
+    hand.run(hand.launch(mo.friction_rate, {"grid": hand.staggered.constants, "phases": PHASES}))
+    wanted = reference.friction_rate(hand.shifted("f")[0], spacing(hand.cells), PHASES)
+    assert hand.scalars["friction"] == pytest.approx(wanted, rel=hand.tolerance)
+
+
 def circle(x0, z0, radius):
     return lambda x, y, z: radius - np.sqrt((x - x0) ** 2 + (z - z0) ** 2) + 0 * y
 
