@@ -22,23 +22,22 @@ FN double kept_shift(const ExactIn64<2>& first, const ExactIn64<2>& second, cons
   return once + twice + (more * more < twice * twice ? more : 0.0);
 }
 
-// What a cell has of phase 1, and of its derivative by phi, below 1 and 1 / width, in parts whose sums are exact. A solid one has
-// nothing, and in hardly any cell that is not there is more to do than to count: 1 is a part as it is.
-FN Sums<6> share(double phi, double width, bool solid) {
-  const bool far = phi >= width || phi <= -width;
-  if (solid || far) return {{!solid && phi > 0 ? 1.0 : 0.0, 0.0, 0.0, 0.0, 0.0, 0.0}};
-  const Sums<2> fluid{{smoothed_step(phi / width), smoothed_delta(phi / width) / width}};
-  return exact_parts(fluid, Sums<2>{{1.0, 1.0 / width}});
+// What a cell has of phase 1, and of its derivative by phi: below 1 and 1 / width; a solid one has none
+FN Sums<2> share(double phi, double width, bool solid) {
+  const Sums<2> nothing{{0.0, 0.0}}, fluid{{smoothed_step(phi / width), smoothed_delta(phi / width) / width}};
+  return solid ? nothing : fluid;
 }
 
 TASK volume_of(Range range, In phi OPTIONAL(solid), ExactPartial<2> volume, Band band) {
-  sum_cells(range, volume.of, CELL(c) { return share(phi[c], band.width, is_solid(solid, c)); });
+  exact_sum_cells(range, volume, Sums<2>{{1.0, 1.0 / band.width}},
+                  CELL(c) { return share(phi[c], band.width, is_solid(solid, c)); });
 }
 
 TASK volume_of_shifted(Range range, In phi OPTIONAL(solid), ExactPartial<2> volume, ExactIn64<2> first, ExactIn64<1> kept,
                        Band band) {
   const double shift = next_shift(first, kept);
-  sum_cells(range, volume.of, CELL(c) { return share(phi[c] + shift, band.width, is_solid(solid, c)); });
+  exact_sum_cells(range, volume, Sums<2>{{1.0, 1.0 / band.width}},
+                  CELL(c) { return share(phi[c] + shift, band.width, is_solid(solid, c)); });
 }
 
 // phi = phi + shift, f = H(phi / width)

@@ -21,20 +21,17 @@ FN double bound_of(In64 bound, int) { return *bound; }
 template <int N>
 FN double bound_of(const Sums<N>& bounds, int n) { return bounds.of[n]; }
 
-// The parts of several terms, each below 16 times its bound
-template <int N, class Bound>
-FN Sums<3 * N> exact_parts(const Sums<N>& values, Bound bound) {
-  Sums<3 * N> parts;
-  for (int n = 0; n < N; ++n) {
-    const Sums<3> one = ExactSum::cut(values.of[n], bound_of(bound, n));
-    for (int m = 0; m < 3; ++m) parts.of[3 * n + m] = one.of[m];
-  }
-  return parts;
-}
-
 // Several exact sums at once: f(cell) is a Sums<N>, of terms below 16 times their bound. Beyond, and where the bound is 0, they
 // are plain sums: `exact_sum_cells(range, flux, bound, CELL(c) { return Sums<1>{{q[c]}}; });`
 template <int N, class Bound, class F>
 FN void exact_sum_cells(const Range& range, const ExactPartial<N>& partial, Bound bound, F f) {
-  sum_cells(range, partial.of, CELL(c) { return exact_parts(f(c), bound); });
+  sum_cells(range, partial.of, CELL(c) {
+    const Sums<N> values = f(c);
+    Sums<3 * N> parts;
+    for (int n = 0; n < N; ++n) {
+      const Sums<3> one = ExactSum::cut(values.of[n], bound_of(bound, n));
+      for (int m = 0; m < 3; ++m) parts.of[3 * n + m] = one.of[m];
+    }
+    return parts;
+  });
 }
