@@ -13,12 +13,12 @@ from taskflow.flow.poisson.coefficients import COEFFICIENTS
 from taskflow.flow.poisson.multigrid import RedBlack, WeightedJacobi
 from taskflow.flow.poisson.multigrid.transfer import correct_by_coarse_variable, transfer
 from taskflow.runtime.machine import Mapper
-from taskflow.runtime.machine.device import gpu
 from taskflow.runtime.proof import Hardware, prove
 from taskflow.runtime.regions import Box
 from tests.flow.coefficients import between, boxes, on_faces, operator, parts, solvable
 from tests.flow.poisson import PERIODIC, WALLS, Domain, on, on_blocks, solve, tolerance
 from tests.flow.test_multigrid import MIXED
+from tests.runtime.machine.devices import one_gpu
 
 CENTRE, RADIUS, LIGHT = (0.5, 0.45, 0.52), 0.27, 1e-3
 KINDS = [ConjugateGradients, Multigrid]
@@ -310,7 +310,7 @@ def test_cells_two_by_two_by_two_are_corrected_like_all_others(faces, monkeypatc
     assert domain.operator(variable=True).box in launched
 
 
-@pytest.mark.gpu
+@pytest.mark.gpu(emulated=True)
 @pytest.mark.parametrize("faces", FACES)
 @pytest.mark.parametrize("blocks", [(1, 1, 1), (1, 1, 2)])
 @pytest.mark.parametrize("name", ["bubble", "boxes"])
@@ -319,5 +319,5 @@ def test_a_gpu_changes_no_bit(blocks, faces, name, matching):
     domain = pairs(faces) if matching else cube(33, faces)
     b = coefficients(domain, name)
     solver, (_, rhs) = Multigrid(domain.cycle(variable=True, gathered=500), tolerance(0, 2)), problem(domain, b)
-    host, device = (solve(domain, solver, rhs, b=b), solve(domain, solver, rhs, b=b, blocks=blocks, device=gpu()))
+    host, device = (solve(domain, solver, rhs, b=b), solve(domain, solver, rhs, b=b, blocks=blocks, device=one_gpu()))
     np.testing.assert_array_equal(device.p, host.p)
