@@ -11,13 +11,14 @@ from taskflow.errors import BadInput
 from taskflow.flow.poisson import ConjugateGradients, ConvergedJacobi, Cycle, Jacobi, Multigrid, Operator
 from taskflow.flow.poisson.coefficients import COEFFICIENTS
 from taskflow.flow.poisson.multigrid import RedBlack, WeightedJacobi
+from taskflow.flow.poisson.multigrid.transfer import correct_by_coarse_variable, transfer
 from taskflow.runtime.machine import Mapper
-from taskflow.runtime.machine.device import gpu
 from taskflow.runtime.proof import Hardware, prove
 from taskflow.runtime.regions import Box
 from tests.flow.coefficients import between, boxes, on_faces, operator, parts, solvable
 from tests.flow.poisson import PERIODIC, WALLS, Domain, on, on_blocks, solve, tolerance
 from tests.flow.test_multigrid import MIXED
+from tests.runtime.machine.devices import one_gpu
 
 CENTRE, RADIUS, LIGHT = (0.5, 0.45, 0.52), 0.27, 1e-3
 KINDS = [ConjugateGradients, Multigrid]
@@ -28,6 +29,11 @@ def cube(n: int, faces=WALLS) -> Domain:
     """A unit cube of n cells along x, and about as many along y and z."""
     cells = (n, n + 1, n - 2)
     return Domain(cells, tuple(1 / m for m in cells), faces)
+
+
+def pairs(faces) -> Domain:
+    """Whose cells lie two by two by two in those of the next level."""
+    return Domain((32, 16, 24), (1 / 32, 1 / 32, 1 / 32), faces)
 
 
 def ball(x, y, z):
@@ -288,12 +294,30 @@ def test_single_precision(kind):
     assert relative_residual(matrix, found.p.astype("f8"), rhs) <= 1.1e-5
 
 
-@pytest.mark.gpu
+@pytest.mark.parametrize("faces", [MIXED, *(pytest.param(faces, marks=pytest.mark.slow) for faces in FACES[:2])])
+def test_cells_two_by_two_by_two_are_corrected_like_all_others(faces, monkeypatch):
+    domain = pairs(faces)
+    b, rhs = coefficients(domain, "bubble"), domain.noise()
+    solver, launched = Multigrid(domain.cycle(variable=True), tolerance(0, 2)), []
+
+    def like_others(p, z, b, *, over, mesh, fine):
+        launched.append(over)
+        return correct_by_coarse_variable(p, z, b, over=over, mesh=mesh, fine=fine, transfer=transfer(fine, mesh))
+
+    found = solve(domain, solver, rhs, b=b).p
+    monkeypatch.setattr("taskflow.flow.poisson.multigrid.transfer.correct_by_pairs_variable", like_others)
+    np.testing.assert_array_equal(solve(domain, solver, rhs, b=b).p, found)
+    assert domain.operator(variable=True).box in launched
+
+
+@pytest.mark.gpu(emulated=True)
 @pytest.mark.parametrize("faces", FACES)
 @pytest.mark.parametrize("blocks", [(1, 1, 1), (1, 1, 2)])
-def test_a_gpu_changes_no_bit(blocks, faces):
-    domain = cube(33, faces)
-    b = coefficients(domain, "bubble")
+@pytest.mark.parametrize("name", ["bubble", "boxes"])
+@pytest.mark.parametrize("matching", [False, True])
+def test_a_gpu_changes_no_bit(blocks, faces, name, matching):
+    domain = pairs(faces) if matching else cube(33, faces)
+    b = coefficients(domain, name)
     solver, (_, rhs) = Multigrid(domain.cycle(variable=True, gathered=500), tolerance(0, 2)), problem(domain, b)
-    host, device = (solve(domain, solver, rhs, b=b), solve(domain, solver, rhs, b=b, blocks=blocks, device=gpu()))
+    host, device = (solve(domain, solver, rhs, b=b), solve(domain, solver, rhs, b=b, blocks=blocks, device=one_gpu()))
     np.testing.assert_array_equal(device.p, host.p)

@@ -41,17 +41,9 @@ def cg_first_inner_products(
 @task(kernel=KERNELS / "poisson" / "krylov.cu")
 def cg_inner_products(
     d: Read[1], r: Foreign, z: ForeignAny[1], b: ON_OWN_FACES | None,
-    *, rz: Reduce["sum"], zAz: Reduce["sum"], zAd: Reduce["sum"], mesh: Mesh,
+    *, rz: Reduce["sum"], zAz: Reduce["sum"], zAd: Reduce["sum"], dAd: Reduce["sum"], mesh: Mesh,
 ) -> None:  # fmt: skip
-    """rz = sum over cells of r z, zAz = sum of z A z, zAd = sum of z A d"""
-
-
-@task(kernel=KERNELS / "poisson" / "krylov.cu")
-def next_residual(
-    p: Foreign[1], rhs: Foreign, d: Foreign[1], b: ON_FACES_ELSEWHERE | None, r: Write,
-    *, residual: Reduce["sum"], dAd: Reduce["sum"], mean: Scalar, mesh: Mesh,
-) -> None:  # fmt: skip
-    """r = rhs - mean - A p, 0 in cells without an open face; residual = sum over cells of r^2, dAd = sum of d A d"""
+    """rz = sum over cells of r z, zAz = sum of z A z, zAd = sum of z A d, dAd = sum of d A d"""
 
 
 @task(kernel=KERNELS / "poisson" / "cg_update.cu")
@@ -104,17 +96,11 @@ class ConjugateGradients(Cycling):
         z = (yield from cycle.launches()).p
         yield cg_first_inner_products(cycle.residual, z, b, over=cycle.mesh.box, mesh=cycle.mesh, **numbers)
         yield cg_first_update(f.p, f.direction, z, over=cycle.mesh.box, **numbers).with_ghosts(1)
-        yield self._next_residual(f)
+        yield self.operator.find_residual(f, cycle.residual)
 
     def _further(self, f: Roles) -> Iterator[Launch]:
-        cycle, b, numbers = self.cycle, self.operator.coefficients(f), f.scalars("rz", "zAz", "zAd")
+        cycle, b, numbers = self.cycle, self.operator.coefficients(f), f.scalars("rz", "zAz", "zAd", "dAd")
         z = (yield from cycle.launches()).p
         yield cg_inner_products(f.direction, cycle.residual, z, b, over=cycle.mesh.box, mesh=cycle.mesh, **numbers)
-        known = {**numbers, "dAd": f.scalar("dAd")}
-        yield cg_update(f.p, f.direction, z, over=cycle.mesh.box, **known).with_ghosts(1)
-        yield self._next_residual(f)
-
-    def _next_residual(self, f: Roles) -> Launch:
-        mesh, names = self.cycle.mesh, f.scalars("residual", "mean", "dAd")
-        fields = (f.p, f.rhs, f.direction, self.operator.coefficients(f), self.cycle.residual)
-        return next_residual(*fields, over=mesh.box, mesh=mesh, **names)
+        yield cg_update(f.p, f.direction, z, over=cycle.mesh.box, **numbers).with_ghosts(1)
+        yield self.operator.find_residual(f, cycle.residual)

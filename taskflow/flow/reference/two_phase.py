@@ -219,6 +219,22 @@ def friction(
     return stress
 
 
+def friction_rate(f: Shifted, h: Sequence[float], phases: Any) -> float:
+    """The most, over faces, that mu / h^2 over the six sides of their volumes is over twice their density."""
+
+    def mu(share: np.ndarray) -> np.ndarray:
+        return viscosity(share, phases.viscosity_1, phases.viscosity_2, arithmetic=phases.arithmetic)
+
+    rates = []
+    for a in range(3):
+        total = (mu(f(-1, a)) + mu(f())) / h[a] ** 2
+        for b in {0, 1, 2} - {a}:
+            edges = ((f(n, b) + f(n - 1, b) + f(n, b, -1, a) + f(n - 1, b, -1, a)) / 4 for n in (0, 1))
+            total = total + sum(mu(edge) for edge in edges) / h[b] ** 2
+        rates.append(total / (density(f(-1, a), phases) + density(f(), phases)))
+    return float(np.max(rates))
+
+
 def tension(kappa: Shifted, f_new: Shifted, a: int, h: Sequence[float], phases: Any) -> np.ndarray:
     """sigma kappa df/dx on faces across the axis a, kappa being that of cells that have one."""
     low, high = kappa(-1, a), kappa()

@@ -75,12 +75,12 @@ def test_a_stage_of_transport(cells, walls, real, device):
 
 @RANDOM
 def test_a_stage_of_reinitialisation(cells, walls, real, device):
-    hand = by_hand(cells, walls, real, device, ("d", "phi", "d_begun", "d_new"))
+    hand = by_hand(cells, walls, real, device, ("d", "phi", "d_new"))
     grid, h = hand.staggered.constants, spacing(cells)
     band, stage = Band(0.5, 0.6, 1.0, 1.0, 10.0, 0.02, 1.0), STAGES[2]
     d, phi = hand.fields["d"], hand.fields["phi"]
     euler = reference.nearer_to_distance(d, phi, h, band.tau, band.weno)
-    wanted = stage.begun * hand.values("d_begun") + stage.now * euler
+    wanted = stage.begun * hand.values("phi") + stage.now * euler
     blind(hand, "d", "phi")
     hand.run(hand.launch(ls.reinitialise, {"grid": grid, "band": band, "stage": stage}))
     hand.assert_agrees("d_new", wanted)
@@ -164,6 +164,17 @@ def test_momentum(cells, walls, real, device, arithmetic):
         on_wall = walls[axis] & (index == 0)
         hand.assert_agrees(f"h_{name}", np.where(on_wall, 0.0, frictions[axis]))
         hand.assert_agrees(f"{name}_new", np.where(on_wall, shifted[name](), velocities[axis]))
+
+
+@pytest.mark.parametrize("place", [-100.0, 0.4, 100.0])
+def test_the_bound_of_friction(place, real, device):
+    """Where the interface is near, and where one phase is everywhere."""
+    hand = ByHand((9, 8, 7), (False, True, True), real, ghost=3, **device).fill(("f",), seed=3)
+    z, y, x = np.indices(hand.memory.shape[::-1])
+    hand.fields["f"] = np.clip(place + 0.3 * (x + 0.5 * y - 2 * z), 0, 1).astype(real)
+    hand.run(hand.launch(mo.friction_rate, {"grid": hand.staggered.constants, "phases": PHASES}))
+    wanted = reference.friction_rate(hand.shifted("f")[0], spacing(hand.cells), PHASES)
+    assert hand.scalars["friction"] == pytest.approx(wanted, rel=hand.tolerance)
 
 
 def circle(x0, z0, radius):

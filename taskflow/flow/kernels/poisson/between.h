@@ -33,3 +33,22 @@ FN real mean(const Square& q, const Between& x, const Between& y) {
   return y.low_weight * (x.low_weight * q.of[0][0] + x.high_weight * q.of[0][1]) +
          y.high_weight * (x.low_weight * q.of[1][0] + x.high_weight * q.of[1][1]);
 }
+
+FN Between along_z(Cell c, real ratio, const Mesh& m) { return between(c.k, ratio, m, 2); }
+
+// In an inner cell of a pair: the compiler sees which coarse cells its neighbours share
+FN Between along_z(Inner c, real, const Mesh&) {
+  const int low = c.half + c.odd - 1;
+  const real part = c.odd ? real(0.25) : real(0.75);
+  return {low, low + 1, 1 - part, part};
+}
+
+// Fine cells that lie two by two in coarse ones, and do not see beyond faces across y and z
+FN Interior paired(const Mesh& m) {
+  Interior in = {{m.first[1], m.first[2]}, {m.last[1], m.last[2]}, true};
+  for (int n = 0; n < 2; ++n) {
+    if (in.low[n] == 0) in.low[n] = 1;
+    if (in.high[n] < m.cells[n + 1]) in.high[n] *= 2;
+  }
+  return in;
+}

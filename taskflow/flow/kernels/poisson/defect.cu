@@ -1,6 +1,11 @@
 // What an approximate solution of Laplacian(p) = rhs, or of div(b grad p) = rhs, leaves.
 #define UZ 64
+// With coefficients fewer cells side by side, or what a thread knows of them would be more than its registers hold
+#ifdef HAS_b_x
+#define UNROLL 2
+#else
 #define UNROLL (sizeof(real) == 4 ? 4 : 2)
+#endif
 #define RESIDENT 2
 #include "cell.h"
 #include "faces.h"

@@ -7,38 +7,7 @@
 #include "cell.h"
 #include "between.h"
 #include "faces.h"
-
-// The resistance of a way from the centre of a fine cell to that of a coarse one, over / under: its length over b, `near` on
-// the first face that it crosses and `far` on the second. A closed face is as one with very little b.
-struct Way {
-  real over, under;
-};
-
-FN Way way(real length, real near, real far) {
-  const real first = length > 1 ? real(1) : length, second = length - first;
-  return {first * far + second * near, near * far};
-}
-
-// b on the faces that the ways to both coarse cells cross: at the faces of the fine cell, and those behind, if they go so far.
-struct Crossed {
-  real before, below, above, behind;
-};
-
-// b is at the low face of the fine cell, b[step] at its high one.
-FN Crossed crossed(const Between& plain, real length, const real* b, Index step) {
-  return {b[plain.high_weight * length > 1 ? -step : 0], b[0], b[step], b[plain.low_weight * length > 1 ? 2 * step : step]};
-}
-
-// `between` where b changes: p falls along both ways as a flux through all of it has it fall.
-FN Between between(const Between& plain, real length, const Crossed& b) {
-  if (plain.low + 1 != plain.high || (b.below == b.above && b.below == b.before && b.above == b.behind)) return plain;
-  const real to_low = plain.high_weight * length, to_high = plain.low_weight * length;
-  const real little = real(1e-6) * ((b.below + b.above) + (b.before + b.behind));
-  const Way low = way(to_low, b.below + little, b.before + little), high = way(to_high, b.above + little, b.behind + little);
-  const real down = low.over * high.under, total = down + high.over * low.under;
-  const real part = total > 0 ? down / total : plain.high_weight;
-  return {plain.low, plain.high, 1 - part, part};
-}
+#include "resistance.h"
 
 // What a correction follows from
 struct Around {
@@ -64,7 +33,7 @@ TASK correct_by_coarse_variable(Range range, InOut p, Foreign coarse, Foreign b_
   }, STORE(c, a) {
     const Between x = between(a.x, transfer.length[0], a.b_x), y = between(a.y, transfer.length[1], a.b_y);
     const Between z = between(a.z, transfer.length[2], a.b_z);
-    const real correction = z.low_weight * mean(a.below, x, y) + z.high_weight * mean(a.above, x, y);
+    const real correction = corrected(a.below, a.above, x, y, z);
     p[c] = a.p + (a.active ? correction : real(0));
   });
 }

@@ -21,31 +21,17 @@ FN void first_inner_products(const Range& range, In r, ForeignOf<Number> z, Part
   }, r, z);
 }
 
-// rz = sum of r z, zAz = sum of z Laplacian(z), zAd = sum of z Laplacian(d)
+// rz = sum of r z, zAz = sum of z Laplacian(z), zAd = sum of z Laplacian(d), dAd = sum of d Laplacian(d)
 template <class Number, class Operator>
 FN void inner_products(const Range& range, In d, Foreign r, ForeignOf<Number> z, Partial rz, Partial zAz, Partial zAd,
-                       const Operator& m) {
+                       Partial dAd, const Operator& m) {
   STRIDES(range)
-  sum_cells(range, interior(m), {rz, zAz, zAd}, CELL(c) {
-    const double here = at(z, c), left = at(r, c);
+  sum_cells(range, interior(m), {rz, zAz, zAd, dAd}, CELL(c) {
+    const double here = at(z, c), left = at(r, c), along = d[c];
     const double bent = laplacian(z, c, m), other = laplacian(d, c, Y, Z, m);
     const auto size = volume(m, c);
-    return Sums<3>{{size * (left * here), size * (here * bent), size * (here * other)}};
+    return Sums<4>{{size * (left * here), size * (here * bent), size * (here * other), size * (along * other)}};
   }, d, r, z);
-}
-
-// r = rhs - mean - Laplacian(p), 0 where p is not active; residual = sum of r^2, dAd = sum of d Laplacian(d)
-template <class Operator>
-FN void left_over(const Range& range, Foreign p, Foreign rhs, Foreign d, Out r, Partial residual, Partial dAd, In64 mean,
-                  const Operator& m) {
-  const real off = real(*mean);
-  sum_cells(range, interior(m), {residual, dAd}, CELL(c) {
-    const real left = at(rhs, c) - off - laplacian(p, c, m), along = laplacian(d, c, m);
-    const real counts = active(c, m) ? left : real(0);
-    r[c] = counts;
-    const auto size = volume(m, c);
-    return Sums<2>{{size * (double(counts) * counts), size * (double(at(d, c)) * along)}};
-  }, p, rhs, d);
 }
 
 TASK cg_first_inner_products(Range range, In r, ForeignOf<Real_z> z OPTIONAL(b_x) OPTIONAL(b_y) OPTIONAL(b_z), Partial rz, Partial zAz,
@@ -54,11 +40,6 @@ TASK cg_first_inner_products(Range range, In r, ForeignOf<Real_z> z OPTIONAL(b_x
 }
 
 TASK cg_inner_products(Range range, In d, Foreign r, ForeignOf<Real_z> z OPTIONAL(own_b_x) OPTIONAL(own_b_y) OPTIONAL(own_b_z),
-                       Partial rz, Partial zAz, Partial zAd, Mesh mesh) {
-  inner_products(range, d, r, z, rz, zAz, zAd, faces(range, own_b_x, own_b_y, own_b_z, mesh));
-}
-
-TASK next_residual(Range range, Foreign p, Foreign rhs, Foreign d OPTIONAL(b_x) OPTIONAL(b_y) OPTIONAL(b_z), Out r,
-                   Partial residual, Partial dAd, In64 mean, Mesh mesh) {
-  left_over(range, p, rhs, d, r, residual, dAd, mean, faces(b_x, b_y, b_z, mesh));
+                       Partial rz, Partial zAz, Partial zAd, Partial dAd, Mesh mesh) {
+  inner_products(range, d, r, z, rz, zAz, zAd, dAd, faces(range, own_b_x, own_b_y, own_b_z, mesh));
 }

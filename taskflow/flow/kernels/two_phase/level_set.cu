@@ -1,5 +1,5 @@
-// The level set: phi > 0 in phase 1, |grad phi| = 1. A stage of Runge-Kutta (C.-W. Shu, S. Osher 1988) for its transport, and
-// one for making it a distance again. Beyond `band.weno` of the interface differences are of first order.
+// The level set: phi > 0 in phase 1, |grad phi| = 1. A stage of Runge-Kutta (C.-W. Shu, S. Osher 1988) for its transport.
+// Beyond `band.weno` of the interface differences are of first order.
 #define RESIDENT 2
 #include "cell.h"
 #include "ahead.h"
@@ -39,35 +39,7 @@ TASK advect_level_set(Range range, In phi OPTIONAL(phi_begun), In u, In v, In w,
   });
 }
 
-// (dd/dx)^2 after Godunov, where d is to grow outwards from the interface
-FN real upwind_square(const Slopes& s, bool positive) {
-  const real low = positive ? s.low : -s.low, high = positive ? s.high : -s.high;
-  const real in = low > 0 ? low : real(0), out = high < 0 ? high : real(0), a = in * in, b = out * out;
-  return a > b ? a : b;
-}
-
 FN real square(real a) { return a * a; }
-
-// d_new = begun d_begun + now (d - tau S (|grad d| - 1)), S = phi / sqrt(phi^2 + sum over axes of (h dphi/dx)^2)
-TASK reinitialise(Range range, In d, In phi OPTIONAL(d_begun), Out d_new, Grid grid, Band band, RungeKuttaStage stage) {
-  STRIDES(range)
-  for_cells(range, CELL(c) {
-    const Lines a = lines(grid, c, X, Y, Z);
-    const real here = d[c], before = phi[c];
-    const bool positive = before > 0;
-    real steep;
-    if (magnitude(here) < band.weno) {
-      steep = upwind_square(fifth_order(d, c, a.x), positive) + upwind_square(fifth_order(d, c, a.y), positive) +
-              upwind_square(fifth_order(d, c, a.z), positive);
-    } else {
-      steep = upwind_square(first_order(d, c, a.x), positive) + upwind_square(first_order(d, c, a.y), positive) +
-              upwind_square(first_order(d, c, a.z), positive);
-    }
-    const real near = square(change(phi, c, a.x)) + square(change(phi, c, a.y)) + square(change(phi, c, a.z));
-    const real size = root(before * before + near), sign = size > 0 ? before / size : real(0);
-    d_new[c] = begun(stage, d_begun, c, here - band.tau * sign * (root(steep) - 1));
-  });
-}
 
 // The square of the steeper one
 FN real steeper(const Slopes& s) { return larger(square(s.low), square(s.high)); }

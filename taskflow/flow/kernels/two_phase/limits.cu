@@ -1,5 +1,7 @@
 // What bounds the next step besides its speed: how much friction changes on a face.
 #define UZ 32
+#define UNROLL 2
+#define RESIDENT 2
 #include "cell.h"
 #include "friction.h"
 
@@ -15,26 +17,31 @@ FN real diffusion(In f, Index c, const Axis& a, const Axis& b, const Axis& d, co
   return (ends + edges(f, c, A, b, phases) + edges(f, c, A, d, phases)) / (density(phases, f[c - A]) + density(phases, f[c]));
 }
 
-// Whether the cells around the faces all hold phase 1, or all phase 2: hardly any cell is beside the interface.
-FN bool one_phase(In f, Index c, Index X, Index Y, Index Z) {
-  const Index around[15] = {X, -X, Y, -Y, Z, -Z, -X - Y, -X + Y, X - Y, -Y - Z, -Y + Z, Y - Z, -Z - X, -Z + X, Z - X};
-  real least = f[c], most = f[c];
-  for (int n = 0; n < 15; ++n) {
-    const real share = f[c + around[n]];
-    least = share < least ? share : least, most = share > most ? share : most;
-  }
-  return most <= 0 || least >= 1;
+// A cell's share, and whether cells beside it in its plane have the same: those that a cell below it reads, also those that one
+// above it does, and all that it reads itself.
+struct Shared {
+  real f;
+  bool below, above, here;
+};
+FN Shared shared(In f, Index c, Index X, Index Y) {
+  const real own = f[c];
+  const bool low = (f[c - X] == own) & (f[c - Y] == own), both = low & (f[c + X] == own) & (f[c + Y] == own);
+  return {own, low, both, both & (f[c - X - Y] == own) & (f[c - X + Y] == own) & (f[c + X - Y] == own)};
 }
 
-// friction = max over faces of the sum of mu / h^2 over the six sides of their volumes, over twice their density
+// friction = max over faces of the sum of mu / h^2 over the six sides of their volumes, over twice their density. Where all cells
+// around hold one phase, as nearly everywhere, that is known at once.
 TASK friction_rate(Range range, In f, Partial friction, Grid grid, Phases phases) {
   STRIDES(range)
-  reduce_cells(range, friction, MAX, CELL(c) {
+  const real first = viscosity(phases, 1) / density(phases, 1), second = viscosity(phases, 0) / density(phases, 0);
+  max_cells(range, {friction}, CELL(c) { return shared(f, c, X, Y); }, BETWEEN(c, below, here, above) {
     const Axis x = axis(grid, 0, c.i, X), y = axis(grid, 1, c.j, Y), z = axis(grid, 2, c.k, Z);
-    if (one_phase(f, c, X, Y, Z)) {
+    const bool same = here.here & below.above & above.below & (below.f == here.f) & (above.f == here.f);
+    if (same & ((here.f == 0) | (here.f == 1))) {
       const real once = x.per_cell() * x.per_cell() + y.per_cell() * y.per_cell() + z.per_cell() * z.per_cell();
-      return viscosity(phases, f[c]) * once / density(phases, f[c]);
+      return Maxima<1>{{(here.f == 1 ? first : second) * once}};
     }
-    return larger(larger(diffusion(f, c, x, y, z, phases), diffusion(f, c, y, z, x, phases)), diffusion(f, c, z, x, y, phases));
+    return Maxima<1>{{larger(larger(diffusion(f, c, x, y, z, phases), diffusion(f, c, y, z, x, phases)),
+                             diffusion(f, c, z, x, y, phases))}};
   });
 }

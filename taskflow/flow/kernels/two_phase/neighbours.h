@@ -17,17 +17,28 @@ struct Line {
   }
 };
 
-FN Line line(const Grid& g, int number, int cell, Index step) {
-  const int first = g.first[number], last = g.last[number];
-  return {step, axis(g, number, cell, step).per_cell(), first < 0 ? 1 << 20 : cell - first, last < 0 ? 1 << 20 : last - cell};
+// Of cells that are inner, or amid, none of these neighbours is mirrored, and the compiler sees it.
+template <class C>
+FN Line line(const Grid& g, int number, const C& c, Index step) {
+  const int first = g.first[number], last = g.last[number], cell = index(c, number), nowhere = 1 << 20;
+  const bool amid = number == 0 ? C::amid : C::inner;
+  return {step, axis(g, number, cell, step).per_cell(), amid || first < 0 ? nowhere : cell - first,
+          amid || last < 0 ? nowhere : last - cell};
 }
 
 struct Lines {
   Line x, y, z;
 };
 
-FN Lines lines(const Grid& g, const Cell& c, Index X, Index Y, Index Z) {
-  return {line(g, 0, c.i, X), line(g, 1, c.j, Y), line(g, 2, c.k, Z)};
+template <class C>
+FN Lines lines(const Grid& g, const C& c, Index X, Index Y, Index Z) {
+  return {line(g, 0, c, X), line(g, 1, c, Y), line(g, 2, c, Z)};
+}
+
+// The cells of which no neighbour is mirrored
+FN InteriorAmid clear_of_walls(const Grid& g) {
+  const auto before = [&](int axis) { return g.last[axis] < 0 ? 1 << 30 : g.last[axis] - 3; };
+  return {{{g.first[1] + 3, g.first[2] + 3}, {before(1), before(2)}, false}, g.first[0] + 3, before(0)};
 }
 
 // The change over a spacing, and the derivative, by central differences of second order

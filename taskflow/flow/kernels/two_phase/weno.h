@@ -13,10 +13,10 @@ FN real weno(real v0, real v1, real v2, real v3, real v4) {
   const real rough2 = real(13.0 / 12) * square(v2 - 2 * v3 + v4) + real(0.25) * square(3 * v2 - 4 * v3 + v4);
   const real most = greater(greater(greater(square(v0), square(v1)), greater(square(v2), square(v3))), square(v4));
   const real least = real(1e-6) * most + (sizeof(real) == 4 ? real(1e-18) : real(1e-99));
-  const real a0 = real(0.1) / square(rough0 + least), a1 = real(0.6) / square(rough1 + least);
-  const real a2 = real(0.3) / square(rough2 + least);
+  const real a0 = real(0.1) * reciprocal(square(rough0 + least)), a1 = real(0.6) * reciprocal(square(rough1 + least));
+  const real a2 = real(0.3) * reciprocal(square(rough2 + least));
   const real q0 = 2 * v0 - 7 * v1 + 11 * v2, q1 = -v1 + 5 * v2 + 2 * v3, q2 = 2 * v2 + 5 * v3 - v4;
-  return (a0 * q0 + a1 * q1 + a2 * q2) / (6 * (a0 + a1 + a2));
+  return (a0 * q0 + a1 * q1 + a2 * q2) * reciprocal(6 * (a0 + a1 + a2));
 }
 
 // The derivatives of q along an axis in a cell, from its low and from its high side

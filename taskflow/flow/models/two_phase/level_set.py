@@ -69,11 +69,9 @@ def advect_level_set(
     """
 
 
-@task(kernel=TEXTS / "level_set.cu")
-def reinitialise(
-    d: Read[3], phi: Read[1], d_begun: Read | None, d_new: Write, *, grid: Grid, band: Band, stage: RungeKuttaStage
-) -> None:
-    """d_new = begun d_begun + now (d - tau S (|grad d| - 1)), S = phi / sqrt(phi^2 + sum of (h dphi/dx)^2)."""
+@task(kernel=TEXTS / "reinitialise.cu")
+def reinitialise(d: Read[3], phi: Read[1], d_new: Write, *, grid: Grid, band: Band, stage: RungeKuttaStage) -> None:
+    """d_new = begun phi + now (d - tau S (|grad d| - 1)), S = phi / sqrt(phi^2 + sum of (h dphi/dx)^2)."""
 
 
 @task(kernel=TEXTS / "level_set.cu")
@@ -261,9 +259,9 @@ class LevelSet:
         """An iteration: phi is nearer to a distance then."""
         phi = f.phi
         where: dict[str, Any] = {"over": self._box, "grid": self.openings.inner, "band": self.band}
-        for begun, source, target, stage in _stages(phi, f.phi_1, f.phi_2):
+        for _, source, target, stage in _stages(phi, f.phi_1, f.phi_2):
             yield from self.openings.enter(source, self.band)
-            yield reinitialise(source, phi, begun, target, stage=stage, **where)
+            yield reinitialise(source, phi, target, stage=stage, **where)
         f.swap("phi", "phi_1")
 
 

@@ -99,6 +99,13 @@ def correct_by_coarse_variable(
     """
 
 
+@task(kernel=KERNELS / "poisson" / "interpolation_pairs.cu")
+def correct_by_pairs_variable(
+    p: ReadWrite, coarse: Foreign[box(1)], b: ON_FACES_BESIDE, *, mesh: Mesh, fine: Mesh
+) -> None:
+    """`correct_by_coarse_variable` where a coarser cell is 2 x 2 x 2 finer ones."""
+
+
 @task(kernel=KERNELS / "poisson" / "transfer.cu")
 def gather(part: ForeignAny, whole: Write) -> None:
     """whole = part, a field of other blocks over the same cells, of any precision."""
@@ -135,8 +142,7 @@ def restriction(p: str, fine: Level, coarse: Level) -> Launch:
     times, and converges more slowly (0.16 per V(2,2) cycle of Gauss-Seidel instead of 0.10).
     """
     fields, over, mesh = (p, fine.rhs, fine.coefficients, coarse.target), coarse.mesh.box, fine.mesh
-    even = not isinstance(mesh, StretchedMesh)
-    if even and all(n == 2 * m for n, m in zip(mesh.cells, coarse.mesh.cells, strict=True)):
+    if _matching(fine, coarse) and not isinstance(mesh, StretchedMesh):
         launch = restrict_residual(*fields, over=over, mesh=mesh)
     else:
         launch = restrict_overlapping(*fields, over=over, mesh=mesh, transfer=transfer(mesh, coarse.mesh))
@@ -146,9 +152,17 @@ def restriction(p: str, fine: Level, coarse: Level) -> Launch:
 def correction(p: str, z: str, fine: Level, coarse: Level) -> Launch:
     """Return p plus z, the correction by the next coarser level, interpolated."""
     over, constants = fine.mesh.box, {"mesh": coarse.mesh, "transfer": transfer(fine.mesh, coarse.mesh)}
-    if b := fine.coefficients:
+    b = fine.coefficients
+    if b and _matching(fine, coarse):
+        return correct_by_pairs_variable(p, z, b, over=over, mesh=coarse.mesh, fine=fine.mesh)
+    if b:
         return correct_by_coarse_variable(p, z, b, over=over, fine=fine.mesh, **constants)
     return correct_by_coarse(p, z, over=over, **constants)
+
+
+def _matching(fine: Level, coarse: Level) -> bool:
+    """Return whether a coarser cell is 2 x 2 x 2 finer ones."""
+    return all(n == 2 * m for n, m in zip(fine.mesh.cells, coarse.mesh.cells, strict=True))
 
 
 def coefficients(b: Faces, levels: Sequence[Level]) -> Iterator[Launch]:

@@ -163,6 +163,40 @@ FN void change_cells(const Range& r, const Interior& in, Load load, Store store,
       streams...);
 }
 
+// store(cell, any(cell)), where usual(cell) is a shorter way to the same wherever rare(cell) is false, as nearly everywhere. That
+// is done side by side in all cells, so that no load waits for a choice; where one is rare, any() is done in one after the other.
+template <bool AMID = false, class Usual, class Rare, class Any, class Store, class... Streams>
+FN void most_cells(const Range& r, const Interior& in, Usual usual, Rare rare, Any any, Store store, Streams... streams) {
+  for_column<AMID>(
+      r, in, [&](Cell c) { store(c, any(c)); },
+      [&](const InnerOf<AMID> (&cells)[UNROLLED]) {
+        decltype(usual(cells[0])) values[UNROLLED];
+        bool found = false;
+#pragma unroll
+        for (int n = 0; n < UNROLLED; ++n) values[n] = usual(cells[n]), found |= rare(cells[n]);
+        if (!found) {
+#pragma unroll
+          for (int n = 0; n < UNROLLED; ++n) store(cells[n], values[n]);
+          return;
+        }
+        Cell c = cells[0];
+#pragma unroll 1
+        for (int n = 0; n < UNROLLED; ++n, ++c.k, c.offset += r.z) store(c, any(c));
+      },
+      streams...);
+}
+
+template <class Usual, class Rare, class Any, class Store, class... Streams>
+FN void most_cells(const Range& r, const InteriorAmid& in, Usual usual, Rare rare, Any any, Store store, Streams... streams) {
+  const int i = r.lo[0] + int(blockIdx.x * blockDim.x + threadIdx.x);
+  const Interior& inside = in;
+  if (__all_sync(0xffffffffu, i >= in.left && i <= in.right)) {
+    most_cells<true>(r, inside, usual, rare, any, store, streams...);
+  } else {
+    most_cells(r, inside, usual, rare, any, store, streams...);
+  }
+}
+
 // The values of all threads of a block (whole warps) folded in a fixed order, several at once; thread 0 has the results.
 template <class Op, int N>
 FN void fold_block(double (&values)[N]) {

@@ -106,6 +106,12 @@ FN void change_cells(const Range& r, const Interior&, Load load, Store store, St
   for_cells(r, [=](Cell c) __attribute__((always_inline)) { store(c, load(c)); });
 }
 
+// store(cell, any(cell)): a choice of shorter ways would keep rows from being vector loops.
+template <class Usual, class Rare, class Any, class Store, class... Streams>
+FN void most_cells(const Range& r, const Interior&, Usual, Rare, Any any, Store store, Streams...) {
+  for_cells(r, [=](Cell c) __attribute__((always_inline)) { store(c, any(c)); });
+}
+
 // One cell's values folded into a lane. Written out, and by value: otherwise GCC makes vectors of the values, and none of cells.
 template <class Op, int N, int n = 0>
 FN void fold_into(double (&lanes)[N][LANES], int l, Sums<N> values) {
