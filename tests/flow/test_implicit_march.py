@@ -142,7 +142,7 @@ def linear(chart, flow):
 def test_gmres_takes_as_many_products_as_in_numpy(made, vectors, tolerance):
     """S7: on the same matrix with the same preconditioner; rounding may cost one more."""
     chart = skewed((9, 5, 1))
-    flow = made(chart, solver=Gmres(vectors, 40, tolerance))
+    flow = made(chart, solver=Gmres(vectors, 40, tolerance), precision="double")
     out = linear(chart, flow)
     scale = np.tile([math.sqrt(flow.weight), 1, 1, 1], chart.box.volume)
     x, taken = gmres(

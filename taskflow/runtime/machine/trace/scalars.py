@@ -16,7 +16,7 @@ from taskflow.runtime.machine.device.driver import launch
 from taskflow.runtime.machine.kernel import compile_cuda
 from taskflow.runtime.tasks import Repeat
 
-MOST = 1024
+MOST = 2048
 NESTED = 4  # buffers made in advance: to allocate one later might wait for a kernel that waits for us
 # struct Numbers of scalars.cu
 AT_ONCE = 16

@@ -2,7 +2,7 @@
 // sum over cells of weight p^2 + u^2 + v^2 + w^2 + warmth T^2. Which are there, scalars say.
 #include "cell.h"
 
-constexpr int AT_ONCE = 10;
+constexpr int AT_ONCE = 10, PART = 20;
 
 template <int N>
 struct Entry {
@@ -31,38 +31,50 @@ FN double product(const Entry<5>& a, const Entry<5>& b, real weight, real warmth
   const Entry<4> flow{{a.of[0], a.of[1], a.of[2], a.of[3]}}, other{{b.of[0], b.of[1], b.of[2], b.of[3]}};
   return product(flow, other, weight, warmth) + double(warmth) * double(a.of[4]) * double(b.of[4]);
 }
-template <class V>
-FN Entry<4> vector(const V& vectors, None, const Cell& c, int n) {
-  return {{vectors(c, 4 * n), vectors(c, 4 * n + 1), vectors(c, 4 * n + 2), vectors(c, 4 * n + 3)}};
+// The vectors of a field, and of a second one behind them, if there is one
+template <class V, class Later>
+struct Space {
+  V vectors;
+  Later later;
+  static constexpr int room = present<Later> ? 2 * PART : PART;
+  INLINE real operator()(const Cell& c, int n, int m) const {
+    if constexpr (present<Later>) {
+      if (n >= PART) return later(c, 4 * (n - PART) + m);
+    }
+    return vectors(c, 4 * n + m);
+  }
+  INLINE void keep(const Cell& c, int n, int m, real value) const {
+    if constexpr (present<Later>) {
+      if (n >= PART) {
+        later(c, 4 * (n - PART) + m) = value;
+        return;
+      }
+    }
+    vectors(c, 4 * n + m) = value;
+  }
+};
+template <class V, class Later>
+FN Space<V, Later> space(const V& vectors, const Later& later) { return {vectors, later}; }
+
+template <class S>
+FN Entry<4> vector(const S& space, None, const Cell& c, int n) { return {{space(c, n, 0), space(c, n, 1), space(c, n, 2), space(c, n, 3)}}; }
+template <class S, class W>
+FN Entry<5> vector(const S& space, const W& warm, const Cell& c, int n) {
+  return {{space(c, n, 0), space(c, n, 1), space(c, n, 2), space(c, n, 3), warm(c, n)}};
 }
-template <class V, class W>
-FN Entry<5> vector(const V& vectors, const W& warm, const Cell& c, int n) {
-  return {{vectors(c, 4 * n), vectors(c, 4 * n + 1), vectors(c, 4 * n + 2), vectors(c, 4 * n + 3), warm(c, n)}};
+template <class S>
+FN void keep(const S& space, None, const Cell& c, int n, const Entry<4>& a) {
+  for (int m = 0; m < 4; ++m) space.keep(c, n, m, a.of[m]);
 }
-template <class V>
-FN void keep(const V& vectors, None, const Cell& c, int n, const Entry<4>& a) {
-  for (int m = 0; m < 4; ++m) vectors(c, 4 * n + m) = a.of[m];
-}
-template <class V, class W>
-FN void keep(const V& vectors, const W& warm, const Cell& c, int n, const Entry<5>& a) {
-  for (int m = 0; m < 4; ++m) vectors(c, 4 * n + m) = a.of[m];
+template <class S, class W>
+FN void keep(const S& space, const W& warm, const Cell& c, int n, const Entry<5>& a) {
+  for (int m = 0; m < 4; ++m) space.keep(c, n, m, a.of[m]);
   warm(c, n) = a.of[4];
 }
-FN void empty(None, const Cell&) {}
-template <class W>
-FN void empty(const W& warm, const Cell& c) {
-  for (int n = 1; n < 21; ++n) warm(c, n) = 0;
-}
-
-// a without its parts along the first vectors
-template <int N, class V, class W>
-FN Entry<N> without(Entry<N> a, const V& vectors, const W& warm, const Cell& c, const ExactIn64<10>& low, const ExactIn64<10>& high, int count) {
-  for (int n = 0; n < count; ++n) {
-    const real h = real(n < AT_ONCE ? low[n] : high[n - AT_ONCE]);
-    const Entry<N> v = vector(vectors, warm, c, n);
-    for (int m = 0; m < N; ++m) a.of[m] -= h * v.of[m];
-  }
-  return a;
+FN void empty(None, const Cell&, int) {}
+template <class V>
+FN void empty(const V& values, const Cell& c, int count) {
+  for (int n = 0; n < count; ++n) values(c, n) = 0;
 }
 
 TASK largest_square(Range range, In p, In u, In v, In w OPTIONAL(T), Partial most, real weight, real warmth) {
@@ -79,57 +91,65 @@ TASK square(Range range, In p, In u, In v, In w OPTIONAL(T), ExactPartial<1> squ
   });
 }
 
-TASK first_vector(Range range, In p_r, In u_r, In v_r, In w_r OPTIONAL(T_r), OutPrivate<84, Real_vectors> vectors OPTIONAL(warm_set), Out p, Out u,
-                  Out v, Out w OPTIONAL(T_set), In64 scale) {
+TASK first_vector(Range range, In p_r, In u_r, In v_r, In w_r OPTIONAL(T_r), OutPrivate<80, Real_vectors> vectors OPTIONAL(later_set) OPTIONAL(warm_set),
+                  Out p, Out u, Out v, Out w OPTIONAL(T_set), In64 scale) {
   const real by = real(*scale);
+  const auto all = space(vectors, later_set);
   for_cells(range, CELL(c) {
     const auto a = times(by, entry(p_r, u_r, v_r, w_r, T_r, c));
-    put(a, p, u, v, w, T_set, c);
-    keep(vectors, warm_set, c, 0, a);
-    for (int n = 4; n < 84; ++n) vectors(c, n) = 0;
-    empty(warm_set, c);
+    empty(vectors, c, 4 * PART), empty(later_set, c, 4 * PART), empty(warm_set, c, 2 * PART);
+    keep(all, warm_set, c, 0, a);
+    put(vector(all, warm_set, c, 0), p, u, v, w, T_set, c);
   });
 }
 
-TASK products(Range range, InPrivate<84, Real_vectors> vectors OPTIONAL(warm), In p, In u, In v, In w OPTIONAL(T), ExactPartial<10> along,
+TASK products(Range range, InPrivate<80, Real_vectors> vectors OPTIONAL(later) OPTIONAL(warm), In p, In u, In v, In w OPTIONAL(T), ExactPartial<10> along,
               In64 most, In64 count, int first, real weight, real warmth) {
   const int present = int(*count) - first;
   const double bound = ROOT(*most);
+  const auto all = space(vectors, later);
   exact_sum_cells(range, along, bound, CELL(c) {
     const auto a = entry(p, u, v, w, T, c);
     Sums<10> sums;
-    for (int n = 0; n < AT_ONCE; ++n) sums.of[n] = n < present ? product(a, vector(vectors, warm, c, first + n), weight, warmth) : 0;
+    for (int n = 0; n < AT_ONCE; ++n) sums.of[n] = n < present ? product(a, vector(all, warm, c, first + n), weight, warmth) : 0;
     return sums;
   });
 }
 
-TASK orthogonal(Range range, InPrivate<84, Real_vectors> vectors OPTIONAL(warm), InOut p, InOut u, InOut v, InOut w OPTIONAL(T_kept),
-                ExactIn64<10> low, ExactIn64<10> high, In64 count, Partial most, real weight, real warmth) {
+TASK orthogonal(Range range, InPrivate<80, Real_vectors> vectors OPTIONAL(later) OPTIONAL(warm), InOut p, InOut u, InOut v, InOut w OPTIONAL(T_kept),
+                ExactIn64<10> along_0, ExactIn64<10> along_1, ExactIn64<10> along_2, ExactIn64<10> along_3, In64 count, Partial most, real weight, real warmth) {
   const int present = int(*count);
+  const auto all = space(vectors, later);
   reduce_cells(range, most, MAX, CELL(c) {
-    const auto a = without(entry(p, u, v, w, T_kept, c), vectors, warm, c, low, high, present);
+    auto a = entry(p, u, v, w, T_kept, c);
+    for (int n = 0; n < present; ++n) {
+      const int part = n / AT_ONCE, m = n % AT_ONCE;
+      add(a, real(-(part == 0 ? along_0[m] : part == 1 ? along_1[m] : part == 2 ? along_2[m] : along_3[m])), vector(all, warm, c, n));
+    }
     put(a, p, u, v, w, T_kept, c);
     return product(a, a, weight, warmth);
   });
 }
 
-TASK next_vector(Range range, InOutPrivate<84, Real_vectors> vectors OPTIONAL(warm_kept), InOut p, InOut u, InOut v, InOut w OPTIONAL(T_kept),
-                 ExactIn64<10> low, ExactIn64<10> high, In64 count, In64 scale) {
-  const int present = int(*count);
+TASK next_vector(Range range, InOutPrivate<80, Real_vectors> vectors OPTIONAL(later_kept) OPTIONAL(warm_kept), InOut p, InOut u, InOut v,
+                 InOut w OPTIONAL(T_kept), In64 place, In64 scale) {
+  const auto all = space(vectors, later_kept);
+  const int n = int(*place);
   const real by = real(*scale);
+  if (n >= all.room) return;
   for_cells(range, CELL(c) {
-    const auto a = times(by, without(entry(p, u, v, w, T_kept, c), vectors, warm_kept, c, low, high, present));
-    put(a, p, u, v, w, T_kept, c);
-    keep(vectors, warm_kept, c, present, a);
+    keep(all, warm_kept, c, n, times(by, entry(p, u, v, w, T_kept, c)));
+    put(vector(all, warm_kept, c, n), p, u, v, w, T_kept, c);
   });
 }
 
-TASK combined(Range range, InPrivate<84, Real_vectors> vectors OPTIONAL(warm), Out p, Out u, Out v, Out w OPTIONAL(T_set), In64Of<20> share,
+TASK combined(Range range, InPrivate<80, Real_vectors> vectors OPTIONAL(later) OPTIONAL(warm), Out p, Out u, Out v, Out w OPTIONAL(T_set), In64Of<40> share,
               In64 count) {
   const int present = int(*count);
+  const auto all = space(vectors, later);
   for_cells(range, CELL(c) {
-    decltype(vector(vectors, warm, c, 0)) a{};
-    for (int n = 0; n < present; ++n) add(a, real(share[n]), vector(vectors, warm, c, n));
+    decltype(vector(all, warm, c, 0)) a{};
+    for (int n = 0; n < present; ++n) add(a, real(share[n]), vector(all, warm, c, n));
     put(a, p, u, v, w, T_set, c);
   });
 }

@@ -20,6 +20,8 @@ Scalars = Mapping[str, float]
 Program = Iterator[Launch | Repeat | Derive]
 RIGHT, UPDATE, BEFORE, AFTER = (tuple(f"{name}_{age}" for name in "puvw") for age in ("r", "x", "z", "new"))
 BREAKDOWN = 1e-14  # of a vector's length: the space holds the solution
+AGAIN = 0.1  # of a vector's length: where less is left, what was taken off is not orthogonal enough
+PARTS = range(0, krylov.MOST, krylov.AT_ONCE)
 
 
 class LinearSystem(Protocol):
@@ -36,6 +38,10 @@ class LinearSystem(Protocol):
     @property
     def warmth(self) -> float:
         """That of T^2; 0 where there is no T."""
+
+    @property
+    def further(self) -> bool:
+        """Whether there are more vectors than one field has."""
 
     def precondition(self, f: Roles) -> Program:
         """z = M^-1 new."""
@@ -106,7 +112,7 @@ class Gmres:
     `tolerance` of the right-hand side. The scalar `taken` says how many products that took, `left` what is left.
     """
 
-    vectors: int = krylov.MOST
+    vectors: int = 40
     products: int = 40
     tolerance: float = 0.05
     approximates: ClassVar[bool] = False
@@ -140,7 +146,9 @@ class Gmres:
         T, vectors = warm(f, system, AFTER), self._vectors(f, system)
         begun = right, warm(f, system, RIGHT)
         yield krylov.first_vector(*begun, *vectors, vector, T, over=cells, scale=f.scalar("scale"))
-        yield Repeat(partial(self._arnoldi, system), self.vectors, until=self._enough, lag=False)
+        for first in range(0, self.vectors, krylov.AT_ONCE):
+            most, sums = min(self.vectors - first, krylov.AT_ONCE), first // krylov.AT_ONCE + 1
+            yield Repeat(partial(self._arnoldi, system, sums), most, until=self._enough, lag=False, further=first > 0)
         yield derive(self._shares, tuple(f"share.{n}" for n in range(krylov.MOST)))
         yield krylov.combined(*vectors, vector, T, over=cells, share=f.scalar("share"), count=f.scalar("place"))
         yield from system.precondition(f)
@@ -154,34 +162,41 @@ class Gmres:
         yield from self._cycle(f, system)
         yield from added(f, system, UPDATE, BEFORE)
 
-    def _arnoldi(self, system: LinearSystem, f: Roles) -> Program:
-        """A vector more: A M^-1 times the last one, less its parts along all of them."""
-        cells, count = system.cells, f.scalar("count")
-        vector, vectors = (fields(f, AFTER), warm(f, system, AFTER)), self._vectors(f, system)
+    def _arnoldi(self, system: LinearSystem, sums: int, f: Roles) -> Program:
+        """A vector more: A M^-1 times the last one, less its parts along all others, of which there are at most so many
+        `sums` of ten.
+        """
+        vector = fields(f, AFTER), warm(f, system, AFTER)
         yield from system.precondition(f)
         yield from system.product(f)
-        yield krylov.largest_square(*vector, over=cells, most=f.scalar("most"), **weights(system))
-        yield from self._along(f, system, "h")
-        low, high = f.scalar("h_low"), f.scalar("h_high")
-        where: dict[str, Any] = {"over": cells, "low": low, "high": high, "count": count}
-        yield krylov.orthogonal(*vectors, *vector, **where, most=f.scalar("most"), **weights(system))
-        yield from self._along(f, system, "k")
-        square = {"squares": f.scalar("square"), "most": f.scalar("most"), **weights(system)}
-        yield krylov.square(*vector, over=cells, **square)
+        yield krylov.largest_square(*vector, over=system.cells, most=f.scalar("most"), **weights(system))
+        yield from self._less_parts(f, system, sums)
+        yield derive(partial(self._taken_off, sums, False), (*self._column, "whole", "rest"))
+        yield Repeat(partial(self._once_more, system, sums), 1, until=_orthogonal, lag=False, further=True)
         yield derive(self._rotated, (*self._memory, "taken"))
-        where |= {"low": f.scalar("k_low"), "high": f.scalar("k_high"), "count": f.scalar("place")}
-        yield krylov.next_vector(*vectors, *vector, **where, scale=f.scalar("scale"))
+        where = {"place": f.scalar("place"), "scale": f.scalar("scale")}
+        yield krylov.next_vector(*self._vectors(f, system), *vector, over=system.cells, **where)
 
-    def _along(self, f: Roles, system: LinearSystem, name: str) -> Program:
-        """The products of the new vector with all others."""
-        for first, part in ((0, "low"), (krylov.AT_ONCE, "high")):
-            where: dict[str, Any] = {"over": system.cells, "first": first, **weights(system)}
-            where |= {"along": f.scalar(f"{name}_{part}"), "most": f.scalar("most"), "count": f.scalar("count")}
-            yield krylov.products(*self._vectors(f, system), fields(f, AFTER), warm(f, system, AFTER), **where)
+    def _once_more(self, system: LinearSystem, sums: int, f: Roles) -> Program:
+        """What rounding has left of the parts along other vectors, off the new one."""
+        yield from self._less_parts(f, system, sums)
+        yield derive(partial(self._taken_off, sums, True), (*self._column, "whole", "rest"))
+
+    def _less_parts(self, f: Roles, system: LinearSystem, sums: int) -> Program:
+        """The new vector less its parts along all others, which are `along`, and the square of its length."""
+        vectors, vector = self._vectors(f, system), (fields(f, AFTER), warm(f, system, AFTER))
+        about: dict[str, Any] = {"over": system.cells, "count": f.scalar("count"), **weights(system)}
+        names = [f.scalar(f"along_{n}") for n in range(sums)]
+        for name, first in zip(names, PARTS, strict=False):
+            yield krylov.products(*vectors, *vector, along=name, first=first, most=f.scalar("most"), **about)
+        along = {f"along_{n}": names[min(n, sums - 1)] for n in range(len(PARTS))}
+        yield krylov.orthogonal(*vectors, *vector, **along, most=f.scalar("most"), **about)
+        length_of = {"squares": f.scalar("square"), "most": f.scalar("most"), **weights(system)}
+        yield krylov.square(*vector, over=system.cells, **length_of)
 
     @staticmethod
-    def _vectors(f: Roles, system: LinearSystem) -> tuple[str, str | None]:
-        return f.vectors, f.warm if system.warmth else None
+    def _vectors(f: Roles, system: LinearSystem) -> tuple[str, str | None, str | None]:
+        return f.vectors, f.later if system.further else None, f.warm if system.warmth else None
 
     def _begin(self, scalars: Scalars) -> dict[str, float]:
         return {**self._restart(scalars), "begun": length(scalars), "taken": 0.0}
@@ -199,14 +214,25 @@ class Gmres:
     def _enough(self, scalars: Scalars) -> bool:
         return self.solved(scalars) or scalars["taken"] >= self.products
 
+    @property
+    def _column(self) -> tuple[str, ...]:
+        return tuple(f"column.{n}" for n in range(self.vectors))
+
+    def _taken_off(self, sums: int, again: bool, scalars: Scalars) -> dict[str, float]:
+        """What has been taken off along each vector so far, the square of the length before, and of what is left."""
+        count, rest = int(scalars["count"]), max(reduced(scalars, "square")[0], 0.0)
+        along = [h for n in range(sums) for h in reduced(scalars, f"along_{n}")][:count]
+        whole = rest + sum(h * h for h in along)
+        if again:
+            along = [h + scalars[f"column.{n}"] for n, h in enumerate(along)]
+        return {"whole": whole, "rest": rest, **{f"column.{n}": h for n, h in enumerate(along)}}
+
     def _rotated(self, scalars: Scalars) -> dict[str, float]:
         """A column more, rotated so that the matrix stays triangular."""
-        j = int(scalars["place"])
-        first, second = ((*reduced(scalars, f"{n}_low"), *reduced(scalars, f"{n}_high"))[: j + 1] for n in "hk")
-        column = [h + k for h, k in zip(first, second, strict=True)]
-        rest = reduced(scalars, "square")[0] - sum(k * k for k in second)
-        size = math.sqrt(sum(h * h for h in column) + max(rest, 0.0))
-        norm = math.sqrt(max(rest, 0.0))
+        j, rest = int(scalars["place"]), scalars["rest"]
+        column = [scalars[f"column.{n}"] for n in range(j + 1)]
+        size = math.sqrt(sum(h * h for h in column) + rest)
+        norm = math.sqrt(rest)
         norm = norm if norm > BREAKDOWN * size else 0.0
         for i in range(j):
             c, s = scalars[f"c.{i}"], scalars[f"s.{i}"]
@@ -230,5 +256,10 @@ class Gmres:
         return {f"share.{n}": y for n, y in enumerate(shares)}
 
 
-TWENTY = Gmres()
-"""Twenty vectors, forty products, a twentieth of the residual."""
+def _orthogonal(scalars: Scalars) -> bool:
+    """Whether enough was left of the new vector: rounding has then left next to nothing along the others."""
+    return scalars["rest"] >= AGAIN**2 * scalars["whole"]
+
+
+FORTY = Gmres()
+"""Forty vectors and products, a twentieth of the residual."""

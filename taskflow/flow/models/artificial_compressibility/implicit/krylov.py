@@ -10,12 +10,14 @@ from taskflow.flow.models.artificial_compressibility.implicit.derivative import 
 from taskflow.runtime.tasks import Components, Read, ReadWrite, Reduce, Scalar, Write, task
 
 TEXT = TEXTS / "krylov.cu"
-MOST = 20
+MOST = 40
 """The most vectors before a restart."""
+PART = 20
+"""Vectors of a field: `later` has those behind the first, where there are more."""
 AT_ONCE = 10  # sums of a launch
-VALUES = 4 * (MOST + 1)
-WARM = MOST + 1
+VALUES, WARM = 4 * PART, MOST
 SHARES = Scalar["sum", MOST]
+SUMS = Scalar["exact sum", 10]
 VECTOR = Components(p=Read, u=Read, v=Read, w=Read)
 WRITTEN = Components(p=Write, u=Write, v=Write, w=Write)
 CHANGED = Components(p=ReadWrite, u=ReadWrite, v=ReadWrite, w=ReadWrite)
@@ -36,14 +38,16 @@ def square(
 @task(kernel=TEXT)
 def first_vector(
     right: Components(p_r=Read, u_r=Read, v_r=Read, w_r=Read), T_r: Read | None, vectors: Write.private * VALUES,
-    warm_set: Write.private * WARM | None, vector: WRITTEN, T_set: Write | None, *, scale: Scalar,
+    later_set: Write.private * VALUES | None, warm_set: Write.private * WARM | None, vector: WRITTEN,
+    T_set: Write | None, *, scale: Scalar,
 ) -> None:  # fmt: skip
     """vector = scale right; it is the first of the vectors, and there are no others."""
 
 
 @task(kernel=TEXT)
 def products(
-    vectors: Read.private * VALUES, warm: Read.private * WARM | None, vector: VECTOR, T: Read | None,
+    vectors: Read.private * VALUES, later: Read.private * VALUES | None, warm: Read.private * WARM | None,
+    vector: VECTOR, T: Read | None,
     *, along: Reduce["exact sum", 10], most: Scalar, count: Scalar, first: int, weight: float, warmth: float,
 ) -> None:  # fmt: skip
     """along[n] = vectors[first + n] . vector, of the `count` vectors that there are; `most` as of `square`."""
@@ -51,25 +55,26 @@ def products(
 
 @task(kernel=TEXT)
 def orthogonal(
-    vectors: Read.private * VALUES, warm: Read.private * WARM | None, vector: CHANGED, T_kept: ReadWrite | None,
-    *, low: Scalar["exact sum", 10], high: Scalar["exact sum", 10], count: Scalar, most: Reduce[max], weight: float,
+    vectors: Read.private * VALUES, later: Read.private * VALUES | None, warm: Read.private * WARM | None,
+    vector: CHANGED, T_kept: ReadWrite | None,
+    *, along_0: SUMS, along_1: SUMS, along_2: SUMS, along_3: SUMS, count: Scalar, most: Reduce[max], weight: float,
     warmth: float,
 ) -> None:  # fmt: skip
-    """vector = vector - sum of along[n] vectors[n], with along in `low` and `high`; most as `largest_square` of it."""
+    """vector = vector - sum of along[n] vectors[n], with `along` in parts of ten; most as `largest_square` of it."""
 
 
 @task(kernel=TEXT)
 def next_vector(
-    vectors: ReadWrite.private * VALUES, warm_kept: ReadWrite.private * WARM | None, vector: CHANGED,
-    T_kept: ReadWrite | None, *, low: Scalar["exact sum", 10], high: Scalar["exact sum", 10], count: Scalar,
-    scale: Scalar,
+    vectors: ReadWrite.private * VALUES, later_kept: ReadWrite.private * VALUES | None,
+    warm_kept: ReadWrite.private * WARM | None, vector: CHANGED, T_kept: ReadWrite | None,
+    *, place: Scalar, scale: Scalar,
 ) -> None:  # fmt: skip
-    """vector = scale (vector - sum of along[n] vectors[n]), which is vectors[count], too."""
+    """vector = scale vector, as it is stored, which is vectors[place], too, where there is room for that."""
 
 
 @task(kernel=TEXT)
 def combined(
-    vectors: Read.private * VALUES, warm: Read.private * WARM | None, vector: WRITTEN, T_set: Write | None,
-    *, share: SHARES, count: Scalar,
+    vectors: Read.private * VALUES, later: Read.private * VALUES | None, warm: Read.private * WARM | None,
+    vector: WRITTEN, T_set: Write | None, *, share: SHARES, count: Scalar,
 ) -> None:  # fmt: skip
     """vector = sum of share[n] vectors[n], of the `count` vectors that there are."""

@@ -25,8 +25,8 @@ from taskflow.flow.models.artificial_compressibility.implicit.derivative import 
 from taskflow.flow.models.artificial_compressibility.implicit.gmres import (
     AFTER,
     BEFORE,
+    FORTY,
     RIGHT,
-    TWENTY,
     UPDATE,
     Gmres,
     Program,
@@ -35,7 +35,7 @@ from taskflow.flow.models.artificial_compressibility.implicit.gmres import (
     length,
     measured,
 )
-from taskflow.flow.models.artificial_compressibility.implicit.krylov import VALUES, WARM
+from taskflow.flow.models.artificial_compressibility.implicit.krylov import PART, VALUES, WARM
 from taskflow.flow.models.artificial_compressibility.implicit.march import RAMP, Ramp
 from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, PIVOT, matrix
 from taskflow.flow.models.artificial_compressibility.model import STATE, ArtificialCompressibility
@@ -55,7 +55,7 @@ class ImplicitCompressibility(ArtificialCompressibility):
     """
 
     _: KW_ONLY
-    solver: Gmres | Correction = TWENTY
+    solver: Gmres | Correction = FORTY
     ordering: Ordering = "tiles"
     ramp: Ramp = RAMP
     precision: Literal["single", "double"] = "single"
@@ -75,9 +75,11 @@ class ImplicitCompressibility(ArtificialCompressibility):
         """The blocks of the matrix for neighbours, pivots and their inverses, and what the solver has."""
         kept = "f4" if self.precision == "single" else dtype
         own = Field("own", kept, values=PIVOT, private=True)
-        more = [own if self.solver.approximates else Field("vectors", dtype, values=VALUES, private=True)]
+        more = [own] if self.solver.approximates else [Field("vectors", kept, values=VALUES, private=True)]
+        if self.further:
+            more.append(Field("later", kept, values=VALUES, private=True))
         if self.heat and not self.solver.approximates:
-            more.append(Field("warm", dtype, values=WARM, private=True))
+            more.append(Field("warm", kept, values=WARM, private=True))
         if self.carried:
             more.append(Field("carry", kept, values=scalar.CARRY, private=True))
         coupling = Field("coupling", kept, values=COUPLING, private=True)
@@ -221,6 +223,11 @@ class ImplicitCompressibility(ArtificialCompressibility):
     def norms(self, scalars: Scalars) -> dict[str, float]:
         """Those of passive scalars, too."""
         return super().norms(scalars) | {one.name: norm(self, scalars, one.name) for one in self.passive}
+
+    @property
+    def further(self) -> bool:
+        """Whether GMRES has more vectors than fit into one field."""
+        return isinstance(self.solver, Gmres) and self.solver.vectors > PART
 
     @cached_property
     def still(self) -> tuple[Side, ...]:
