@@ -60,7 +60,7 @@ class Linear(Table):
     vectors: Annotated[int, Field(ge=1, le=MOST), reads(_vectors)] = entry(
         f"of `gmres`: how many before a restart, at most {MOST}", MOST
     )
-    products: Whole = entry("of `gmres`: the most in an outer iteration", 40)
+    products: Whole = entry("of `gmres`: the most in an outer iteration", 120)
     tolerance: Annotated[float, Field(gt=0, lt=1), reads(share(LEFT))] | None = entry(
         "of `gmres`: what is left, of the residual that it begins with", None, otherwise="0.05, in real time 0.01"
     )
@@ -83,7 +83,7 @@ class Linear(Table):
         """The solver; `real`: in steps of real time."""
         if self.solver == "correction":
             return Correction(self.sweeps)
-        return Gmres(self.vectors, self.products, self.tolerance or (0.01 if real else 0.05))
+        return Gmres(self.vectors, self.products, self.tolerance or (0.01 if real else None))
 
 
 def implicit_marching(

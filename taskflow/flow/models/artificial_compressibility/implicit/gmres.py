@@ -1,26 +1,35 @@
 """GMRES(m), restarted, preconditioned from the right (Y. Saad, M. H. Schultz 1986, SIAM J. Sci. Stat. Comput. 7, 856).
 
-Each new vector is made orthogonal to those before by classical Gram-Schmidt, twice. All sums are exact, and the small
-least-squares problem is solved by the host, with Givens rotations: the iterations have the same bits for any blocks.
+Each new vector is made orthogonal to those before by classical Gram-Schmidt, a second time where little is left of it.
+All sums are exact: the iterations have the same bits for any blocks. Vectors are stored as precisely as factors (after
+J. I. Aliaga et al. 2023, Int. J. High Perform. Comput. Appl. 37, 82).
+
+Where m vectors do not solve the equations, each is worth DEPTH products from then on: with B = 1 - A M^-1 and the
+polynomial P = M^-1 (1 + B + B^2 + ...) of DEPTH terms A P y = r is solved, and A P = 1 - B^DEPTH.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Protocol
 
 from taskflow.flow.models.artificial_compressibility.implicit import krylov, outer, scalar
+from taskflow.flow.models.artificial_compressibility.implicit.least_squares import (
+    LeastSquares,
+    Scalars,
+    length,
+    orthogonal,
+)
 from taskflow.runtime.regions import Box
-from taskflow.runtime.tasks import Derive, Launch, Repeat, Roles, derive, reduced
+from taskflow.runtime.tasks import Derive, Launch, Repeat, Roles, derive
 
-Scalars = Mapping[str, float]
 Program = Iterator[Launch | Repeat | Derive]
 RIGHT, UPDATE, BEFORE, AFTER = (tuple(f"{name}_{age}" for name in "puvw") for age in ("r", "x", "z", "new"))
-BREAKDOWN = 1e-14  # of a vector's length: the space holds the solution
-AGAIN = 0.1  # of a vector's length: where less is left, what was taken off is not orthogonal enough
+REST = tuple(f"{name}_rest" for name in "puvw")
+DEPTH = 3  # products of a vector, where m vectors are too few
+TIGHTEST, LOOSEST, SHARE = 0.02, 0.2, 0.9  # of the residual: what is left, see `Gmres.forcing`
 PARTS = range(0, krylov.MOST, krylov.AT_ONCE)
 
 
@@ -80,11 +89,6 @@ def measured(f: Roles, system: LinearSystem, vector: tuple[str, ...]) -> Program
     yield krylov.square(*of, squares=f.scalar("square"), most=f.scalar("most"), **where)
 
 
-def length(scalars: Scalars) -> float:
-    """The length of the vector that was `measured`."""
-    return math.sqrt(max(reduced(scalars, "square")[0], 0.0))
-
-
 def same(f: Roles, system: LinearSystem, vector: tuple[str, ...], other: tuple[str, ...]) -> Iterator[Launch]:
     """vector = other."""
     yield outer.same(fields(f, vector), fields(f, other), over=system.cells)
@@ -108,81 +112,93 @@ def less(f: Roles, system: LinearSystem, vector: tuple[str, ...], other: tuple[s
 
 @dataclass(frozen=True)
 class Gmres:
-    """At most `products` products with A, with a restart after so many `vectors`, until the residual has fallen to
-    `tolerance` of the right-hand side. The scalar `taken` says how many products that took, `left` what is left.
+    """At most some `products` with A, with a restart after so many `vectors`, until the residual has fallen to
+    `tolerance` of the right-hand side. The scalar `taken` says how many products that took, `left` what is left;
+    equations behind those that were `hard`, more than a cycle without P, begin with P.
     """
 
-    vectors: int = 40
-    products: int = 40
-    tolerance: float = 0.05
+    vectors: int = krylov.MOST
+    products: int = DEPTH * krylov.MOST
+    tolerance: float | None = None
     approximates: ClassVar[bool] = False
 
     @property
     def told(self) -> str:
         """In words."""
-        return f"GMRES({self.vectors}) to {self.tolerance:g}, at most {self.products} products"
+        left = f"{TIGHTEST:g} to {LOOSEST:g}" if self.tolerance is None else f"{self.tolerance:g}"
+        return f"GMRES({self.vectors}) to {left}, at most {self.products} products"
 
     def solve(self, f: Roles, system: LinearSystem) -> Program:
         """x of A x = r. The right-hand side in the roles of `RIGHT` is afterwards what was left at the last restart."""
         yield from measured(f, system, RIGHT)
-        yield derive(self._begin, (*self._memory, "begun", "taken"))
-        yield from self._cycle(f, system)
-        yield from same(f, system, UPDATE, BEFORE)
-        further = -(-self.products // self.vectors) - 1
-        if further:
-            again = partial(self._again, system)
-            yield Repeat(again, further, until=self._enough, lag=False, further=True)
+        yield derive(self._begin, (*self._small.memory, "begun", "taken", "forcing"))
+        for vector in (UPDATE, BEFORE):
+            yield from same(f, system, vector, RIGHT)
+            yield from less(f, system, vector, RIGHT)
+        yield Repeat(partial(self._cycle, system, 1), 1, until=_hard, lag=False, further=True)
+        cycles = -(-self.products // (DEPTH * self.vectors))
+        yield Repeat(partial(self._again, system), cycles, until=self._enough, lag=False, further=True)
+        yield derive(self._harder, ("hard",))
 
     @property
-    def _memory(self) -> tuple[str, ...]:
-        """What a cycle remembers: the triangular matrix by columns, rotations, the rotated right-hand side."""
-        m = self.vectors
-        small = (f"{name}.{n}" for name, count in (("c", m), ("s", m), ("e", m + 1)) for n in range(count))
-        return ("place", "count", "scale", "left", *(f"t.{n}" for n in range(m * (m + 1) // 2)), *small)
-
-    def _cycle(self, f: Roles, system: LinearSystem) -> Program:
-        """z = M^-1 (sum of y_n v_n), of the y for which what is left is shortest."""
-        cells, right, vector = system.cells, fields(f, RIGHT), fields(f, AFTER)
-        T, vectors = warm(f, system, AFTER), self._vectors(f, system)
-        begun = right, warm(f, system, RIGHT)
-        yield krylov.first_vector(*begun, *vectors, vector, T, over=cells, scale=f.scalar("scale"))
-        for first in range(0, self.vectors, krylov.AT_ONCE):
-            most, sums = min(self.vectors - first, krylov.AT_ONCE), first // krylov.AT_ONCE + 1
-            yield Repeat(partial(self._arnoldi, system, sums), most, until=self._enough, lag=False, further=first > 0)
-        yield derive(self._shares, tuple(f"share.{n}" for n in range(krylov.MOST)))
-        yield krylov.combined(*vectors, vector, T, over=cells, share=f.scalar("share"), count=f.scalar("place"))
-        yield from system.precondition(f)
+    def _small(self) -> LeastSquares:
+        return LeastSquares(self.vectors)
 
     def _again(self, system: LinearSystem, f: Roles) -> Program:
-        """Another cycle, for what is left: after the first one z is its x, of later ones what they added."""
+        """A cycle with P for what is left; z is the part of x whose product is not in that yet."""
         yield from system.product(f)
         yield from less(f, system, RIGHT, AFTER)
         yield from measured(f, system, RIGHT)
-        yield derive(self._restart, self._memory)
-        yield from self._cycle(f, system)
-        yield from added(f, system, UPDATE, BEFORE)
+        yield derive(self._small.begun, self._small.memory)
+        yield from self._cycle(system, DEPTH, f)
 
-    def _arnoldi(self, system: LinearSystem, sums: int, f: Roles) -> Program:
-        """A vector more: A M^-1 times the last one, less its parts along all others, of which there are at most so many
-        `sums` of ten.
+    def _cycle(self, system: LinearSystem, depth: int, f: Roles) -> Program:
+        """x = x + P (sum of y_n v_n), of the y for which what is left is shortest; z is the last term of P."""
+        cells, vectors, vector = system.cells, self._vectors(f, system), (fields(f, AFTER), warm(f, system, AFTER))
+        begun = fields(f, RIGHT), warm(f, system, RIGHT)
+        yield krylov.first_vector(*begun, *vectors, *vector, over=cells, scale=f.scalar("scale"))
+        for first in range(0, self.vectors, krylov.AT_ONCE):
+            body = partial(self._arnoldi, system, depth, first // krylov.AT_ONCE + 1)
+            most = min(self.vectors - first, krylov.AT_ONCE)
+            yield Repeat(body, most, until=self._enough, lag=False, further=first > 0)
+        yield derive(self._small.shares, tuple(f"share.{n}" for n in range(krylov.MOST)))
+        yield krylov.combined(*vectors, *vector, over=cells, share=f.scalar("share"), count=f.scalar("place"))
+        for left in reversed(range(depth)):
+            yield from system.precondition(f)
+            yield from added(f, system, UPDATE, BEFORE)
+            if left:
+                yield from self._power(f, system, begin=left == depth - 1)
+                yield from less(f, system, RIGHT, AFTER)
+                yield from same(f, system, AFTER, REST)
+
+    def _power(self, f: Roles, system: LinearSystem, *, begin: bool) -> Program:
+        """rest = rest - A z, from `new` at the `begin`; new = A z."""
+        if begin:
+            yield from same(f, system, REST, AFTER)
+        yield from system.product(f)
+        yield from less(f, system, REST, AFTER)
+
+    def _arnoldi(self, system: LinearSystem, depth: int, sums: int, f: Roles) -> Program:
+        """A vector more: A M^-1, or B^depth, times the last one, less its parts along all others, of which there are at
+        most so many `sums` of ten.
         """
         vector = fields(f, AFTER), warm(f, system, AFTER)
-        yield from system.precondition(f)
-        yield from system.product(f)
+        for n in range(depth):
+            yield from system.precondition(f)
+            if depth == 1:
+                yield from system.product(f)
+            else:
+                yield from self._power(f, system, begin=n == 0)
+                yield from same(f, system, AFTER, REST)
         yield krylov.largest_square(*vector, over=system.cells, most=f.scalar("most"), **weights(system))
-        yield from self._less_parts(f, system, sums)
-        yield derive(partial(self._taken_off, sums, False), (*self._column, "whole", "rest"))
-        yield Repeat(partial(self._once_more, system, sums), 1, until=_orthogonal, lag=False, further=True)
-        yield derive(self._rotated, (*self._memory, "taken"))
+        yield from self._less_parts(system, sums, False, f)
+        again = partial(self._less_parts, system, sums, True)
+        yield Repeat(again, 1, until=orthogonal, lag=False, further=True)
+        yield derive(partial(self._rotated, depth), (*self._small.memory, "taken"))
         where = {"place": f.scalar("place"), "scale": f.scalar("scale")}
         yield krylov.next_vector(*self._vectors(f, system), *vector, over=system.cells, **where)
 
-    def _once_more(self, system: LinearSystem, sums: int, f: Roles) -> Program:
-        """What rounding has left of the parts along other vectors, off the new one."""
-        yield from self._less_parts(f, system, sums)
-        yield derive(partial(self._taken_off, sums, True), (*self._column, "whole", "rest"))
-
-    def _less_parts(self, f: Roles, system: LinearSystem, sums: int) -> Program:
+    def _less_parts(self, system: LinearSystem, sums: int, again: bool, f: Roles) -> Program:
         """The new vector less its parts along all others, which are `along`, and the square of its length."""
         vectors, vector = self._vectors(f, system), (fields(f, AFTER), warm(f, system, AFTER))
         about: dict[str, Any] = {"over": system.cells, "count": f.scalar("count"), **weights(system)}
@@ -191,75 +207,38 @@ class Gmres:
             yield krylov.products(*vectors, *vector, along=name, first=first, most=f.scalar("most"), **about)
         along = {f"along_{n}": names[min(n, sums - 1)] for n in range(len(PARTS))}
         yield krylov.orthogonal(*vectors, *vector, **along, most=f.scalar("most"), **about)
-        length_of = {"squares": f.scalar("square"), "most": f.scalar("most"), **weights(system)}
-        yield krylov.square(*vector, over=system.cells, **length_of)
+        squares = {"squares": f.scalar("square"), "most": f.scalar("most"), **weights(system)}
+        yield krylov.square(*vector, over=system.cells, **squares)
+        yield derive(partial(self._small.taken_off, sums, again), self._small.column)
 
     @staticmethod
     def _vectors(f: Roles, system: LinearSystem) -> tuple[str, str | None, str | None]:
         return f.vectors, f.later if system.further else None, f.warm if system.warmth else None
 
     def _begin(self, scalars: Scalars) -> dict[str, float]:
-        return {**self._restart(scalars), "begun": length(scalars), "taken": 0.0}
+        empty = dict.fromkeys(self._small.memory, 0.0)
+        size, before = length(scalars), scalars["begun"]
+        fallen = size / before if before > 0 else 1.0
+        forcing = self.tolerance or max(TIGHTEST, min(LOOSEST, SHARE * fallen**2))
+        return {**empty, **self._small.begun(scalars), "begun": size, "taken": 0.0, "forcing": forcing}
 
-    def _restart(self, scalars: Scalars) -> dict[str, float]:
-        """An empty memory, and the first vector's length."""
-        size = length(scalars)
-        begun = {"count": 1.0, "scale": 1 / size if size > 0 else 0.0, "left": size, "e.0": size}
-        return dict.fromkeys(self._memory, 0.0) | begun
+    def _rotated(self, depth: int, scalars: Scalars) -> dict[str, float]:
+        return {**self._small.rotated(depth > 1, scalars), "taken": scalars["taken"] + depth}
 
     def solved(self, scalars: Scalars) -> bool:
         """Whether the last equations were solved to the tolerance."""
-        return scalars["left"] <= self.tolerance * scalars["begun"]
+        return scalars["left"] <= scalars["forcing"] * scalars["begun"]
 
     def _enough(self, scalars: Scalars) -> bool:
         return self.solved(scalars) or scalars["taken"] >= self.products
 
-    @property
-    def _column(self) -> tuple[str, ...]:
-        return tuple(f"column.{n}" for n in range(self.vectors))
-
-    def _taken_off(self, sums: int, again: bool, scalars: Scalars) -> dict[str, float]:
-        """What has been taken off along each vector so far, the square of the length before, and of what is left."""
-        count, rest = int(scalars["count"]), max(reduced(scalars, "square")[0], 0.0)
-        along = [h for n in range(sums) for h in reduced(scalars, f"along_{n}")][:count]
-        whole = rest + sum(h * h for h in along)
-        if again:
-            along = [h + scalars[f"column.{n}"] for n, h in enumerate(along)]
-        return {"whole": whole, "rest": rest, **{f"column.{n}": h for n, h in enumerate(along)}}
-
-    def _rotated(self, scalars: Scalars) -> dict[str, float]:
-        """A column more, rotated so that the matrix stays triangular."""
-        j, rest = int(scalars["place"]), scalars["rest"]
-        column = [scalars[f"column.{n}"] for n in range(j + 1)]
-        size = math.sqrt(sum(h * h for h in column) + rest)
-        norm = math.sqrt(rest)
-        norm = norm if norm > BREAKDOWN * size else 0.0
-        for i in range(j):
-            c, s = scalars[f"c.{i}"], scalars[f"s.{i}"]
-            column[i], column[i + 1] = c * column[i] + s * column[i + 1], c * column[i + 1] - s * column[i]
-        diagonal = math.hypot(column[j], norm)
-        c, s = (column[j] / diagonal, norm / diagonal) if diagonal > 0 else (1.0, 0.0)
-        column[j] = diagonal
-        memory = {f"t.{j * (j + 1) // 2 + i}": value for i, value in enumerate(column)}
-        e = scalars[f"e.{j}"]
-        memory |= {f"c.{j}": c, f"s.{j}": s, f"e.{j}": c * e, f"e.{j + 1}": -s * e, "left": abs(s * e)}
-        memory |= {"place": j + 1.0, "count": j + 2.0, "scale": 1 / norm if norm > 0 else 0.0}
-        return memory | {"taken": scalars["taken"] + 1}
-
-    def _shares(self, scalars: Scalars) -> dict[str, float]:
-        """The y for which |e - T y| is least, by substitution from behind; 0 of vectors that are not there."""
-        count, shares = int(scalars["place"]), [0.0] * krylov.MOST
-        for i in reversed(range(count)):
-            row = [scalars[f"t.{j * (j + 1) // 2 + i}"] for j in range(i, count)]
-            rest = scalars[f"e.{i}"] - sum(t * y for t, y in zip(row[1:], shares[i + 1 : count], strict=True))
-            shares[i] = rest / row[0] if row[0] != 0 else 0.0
-        return {f"share.{n}": y for n, y in enumerate(shares)}
+    def _harder(self, scalars: Scalars) -> dict[str, float]:
+        return {"hard": float(scalars["taken"] > self.vectors)}
 
 
-def _orthogonal(scalars: Scalars) -> bool:
-    """Whether enough was left of the new vector: rounding has then left next to nothing along the others."""
-    return scalars["rest"] >= AGAIN**2 * scalars["whole"]
+def _hard(scalars: Scalars) -> bool:
+    return scalars["hard"] > 0
 
 
 FORTY = Gmres()
-"""Forty vectors and products, a twentieth of the residual."""
+"""Forty vectors, three times as many products, a twentieth of the residual."""

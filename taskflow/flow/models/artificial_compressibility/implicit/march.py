@@ -37,9 +37,9 @@ class Ramp:
 
     def begin(self, scalars: Scalars) -> dict[str, float]:
         """Nothing has been done."""
-        return {"cfl": 0.0, "slowness": 0.0, "first": 0.0, "retreat": 0.0, "refused": 0.0}
+        return {"cfl": 0.0, "slowness": 0.0, "first": 0.0, "retreat": 0.0, "refused": 0.0, "hard": 0.0, "begun": 0.0}
 
-    def advance(self, scalars: Scalars, size: float, solved: bool) -> dict[str, float]:
+    def advance(self, scalars: Scalars, size: float, solved: bool, left: float = 1.0) -> dict[str, float]:
         """The next CFL number, for a residual of this size; whether the last equations were `solved`."""
         before, retreat, first = scalars["cfl"], scalars["retreat"] > 0, scalars["first"]
         if before == 0:
@@ -51,6 +51,8 @@ class Ramp:
         else:
             fallen = first / size if size > 0 else math.inf
             cfl = min(self.start * min(fallen**self.power, self.most), GROWTH * before)
+            if scalars["share"] == 1 and left < 0.5:
+                cfl = max(cfl, before)
         cfl = min(cfl, self.most)
         return {"cfl": cfl, "slowness": 1 / cfl, "first": first, "retreat": 0.0}
 

@@ -26,6 +26,7 @@ from taskflow.flow.models.artificial_compressibility.implicit.gmres import (
     AFTER,
     BEFORE,
     FORTY,
+    REST,
     RIGHT,
     UPDATE,
     Gmres,
@@ -66,6 +67,8 @@ class ImplicitCompressibility(ArtificialCompressibility):
     def fields(self) -> dict[str, Location]:
         """The state and the next one, a right-hand side, an update, and a vector with ghost values."""
         names = [*self.state, *AFTER, *RIGHT, *UPDATE, *BEFORE, *(self.real.fields(self.state) if self.real else [])]
+        if isinstance(self.solver, Gmres):
+            names += [*REST, *(["T_rest"] if self.heat else [])]
         names += eddies.fields(self.turbulence)
         if self.carried:
             names += [*(f"{name}_new" for name in self.carried), *passive.WORK]
@@ -118,7 +121,7 @@ class ImplicitCompressibility(ArtificialCompressibility):
 
     def begin_march(self, f: Roles) -> Program:
         """The CFL number of the first outer iteration: of all, or of those in a step of real time."""
-        begun = Derive(self.ramp.begin, ("cfl", "slowness", "first", "retreat", "refused"))
+        begun = Derive(self.ramp.begin, ("cfl", "slowness", "first", "retreat", "refused", "hard", "begun"))
         yield from owned(OWNER, lambda _: iter([begun]))(f)
 
     def pseudo_step(self, f: Roles) -> Program:
@@ -277,7 +280,8 @@ class ImplicitCompressibility(ArtificialCompressibility):
         yield derive(_judged, ("share", "tries", "accepted", "retreat", "refused"))
 
     def _paced(self, scalars: Scalars) -> dict[str, float]:
-        return self.ramp.advance(scalars, length(scalars), scalars["cfl"] > 0 and self.solver.solved(scalars))
+        left = scalars["left"] / scalars["begun"] if scalars["begun"] > 0 and "left" in scalars else 1.0
+        return self.ramp.advance(scalars, length(scalars), scalars["cfl"] > 0 and self.solver.solved(scalars), left)
 
 
 def _nothing(condition: Condition) -> Condition:
