@@ -160,26 +160,37 @@ def solved(factors: Blocks, order: list[Cells], rhs: dict[Cells, np.ndarray]) ->
 
 def gmres(
     product: Callable[[np.ndarray], np.ndarray], precondition: Callable[[np.ndarray], np.ndarray], rhs: np.ndarray,
-    tolerance: float, vectors: int, most: int,
+    tolerance: float, vectors: int, most: int, depth: int,
 ) -> tuple[np.ndarray, int]:  # fmt: skip
-    """The solution by restarted GMRES, preconditioned from the right, and the number of products with new vectors."""
-    x, taken, begun = np.zeros_like(rhs), 0, np.linalg.norm(rhs)
+    """The solution by restarted GMRES, preconditioned from the right, and the number of products that its vectors took:
+    `depth` each after the first cycle, with P = M^-1 (1 + B + B^2 + ...) of so many terms and B = 1 - A M^-1.
+    """
+    x, taken, begun, terms = np.zeros_like(rhs), 0, np.linalg.norm(rhs), 1
+
+    def polynomial(v: np.ndarray) -> np.ndarray:
+        last = total = precondition(v)
+        for _ in range(terms - 1):
+            v = v - product(last)
+            last = precondition(v)
+            total = total + last
+        return total
+
     while taken < most:
         r = rhs - product(x)
         norm = np.linalg.norm(r)
         if norm <= tolerance * begun:
             break
         basis, h = [r / norm], np.zeros((vectors + 1, vectors))
-        for j in range(min(vectors, most - taken)):
-            w = product(precondition(basis[j]))
+        for j in range(vectors):
+            w = product(polynomial(basis[j]))
             for i, v in enumerate(basis):
                 h[i, j] = v @ w
                 w = w - h[i, j] * v
-            h[j + 1, j], taken = np.linalg.norm(w), taken + 1
+            h[j + 1, j], taken = np.linalg.norm(w), taken + terms
             e = np.eye(j + 2)[0] * norm
             y = np.linalg.lstsq(h[: j + 2, : j + 1], e, rcond=None)[0]
             basis.append(w / h[j + 1, j])
-            if np.linalg.norm(h[: j + 2, : j + 1] @ y - e) <= tolerance * begun:
+            if np.linalg.norm(h[: j + 2, : j + 1] @ y - e) <= tolerance * begun or taken >= most:
                 break
-        x = x + precondition(sum(a * v for a, v in zip(y, basis, strict=False)))
+        x, terms = x + polynomial(sum(a * v for a, v in zip(y, basis, strict=False))), depth
     return x, taken

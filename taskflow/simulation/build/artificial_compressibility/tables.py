@@ -21,7 +21,7 @@ from taskflow.simulation.values import positive
 
 NAME = "artificial-compressibility"
 OUTER_PATIENCE = 200  # outer iterations
-IN_REAL_TIME = 1e4  # the CFL number of outer iterations
+IN_REAL_TIME = 1e6  # the CFL number of outer iterations
 ACCEPTS = frozenset((
     "fluid.viscosity", "heat.diffusivity", "heat.expansion", "heat.reference", "body.gravity", "body.force",
     "motion", "turbulence", "initial.velocity", "initial.temperature", "initial.source", "initial.time",

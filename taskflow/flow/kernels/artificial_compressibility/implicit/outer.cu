@@ -22,15 +22,12 @@ TASK same(Range range, Out p_q, Out u_q, Out v_q, Out w_q, In p_x, In u_x, In v_
   for_cells(range, CELL(c) { p_q[c] = p_x[c], u_q[c] = u_x[c], v_q[c] = v_x[c], w_q[c] = w_x[c]; });
 }
 
-FN double large(double a, double b) { return a > b ? a : b; }
-
-// The largest change of a cell over what may change at once: of the velocity its own or `speed`, of the pressure its own or b
-TASK largest_change(Range range, In p_q, In u_q, In v_q, In w_q, In p_x, In u_x, In v_x, In w_x, Partial most, real speed, real b) {
+// The square of the largest change of a cell's velocity over what may change at once: its own size or `speed`
+TASK largest_change(Range range, In u, In v, In w, In u_x, In v_x, In w_x, Partial most, real speed) {
   reduce_cells(range, most, MAX, CELL(c) {
-    const double size = double(u_q[c]) * u_q[c] + double(v_q[c]) * v_q[c] + double(w_q[c]) * w_q[c];
+    const double size = double(u[c]) * u[c] + double(v[c]) * v[c] + double(w[c]) * w[c], least = double(speed) * speed;
     const double change = double(u_x[c]) * u_x[c] + double(v_x[c]) * v_x[c] + double(w_x[c]) * w_x[c];
-    const double pressure = double(p_x[c]) / large(magnitude(p_q[c]), b);
-    return Max::fold(change / large(size, double(speed) * speed), pressure * pressure);
+    return change / (size > least ? size : least);
   });
 }
 

@@ -67,5 +67,9 @@ class Correction:
         """Not known: no sum tells what is left."""
         return False
 
+    def left(self, scalars: Scalars) -> float:
+        """All, for all that is known."""
+        return 1.0
+
     def _begin(self, scalars: Scalars) -> dict[str, float]:
         return {"begun": length(scalars), "taken": float(self.sweeps)}

@@ -113,8 +113,8 @@ def less(f: Roles, system: LinearSystem, vector: tuple[str, ...], other: tuple[s
 @dataclass(frozen=True)
 class Gmres:
     """At most some `products` with A, with a restart after so many `vectors`, until the residual has fallen to
-    `tolerance` of the right-hand side. The scalar `taken` says how many products that took, `left` what is left;
-    equations behind those that were `hard`, more than a cycle without P, begin with P.
+    `tolerance` of the right-hand side, by default what `forcing` says. The scalar `taken` says how many products that
+    took, `left` what is left; equations behind those that were `hard`, more than a cycle without P, begin with P.
     """
 
     vectors: int = krylov.MOST
@@ -218,9 +218,18 @@ class Gmres:
     def _begin(self, scalars: Scalars) -> dict[str, float]:
         empty = dict.fromkeys(self._small.memory, 0.0)
         size, before = length(scalars), scalars["begun"]
-        fallen = size / before if before > 0 else 1.0
-        forcing = self.tolerance or max(TIGHTEST, min(LOOSEST, SHARE * fallen**2))
-        return {**empty, **self._small.begun(scalars), "begun": size, "taken": 0.0, "forcing": forcing}
+        begun = {"begun": size, "taken": 0.0, "forcing": self.forcing(size / before if before > 0 else 1.0)}
+        return {**empty, **self._small.begun(scalars), **begun}
+
+    def forcing(self, fallen: float) -> float:
+        """What is to be left of equations whose right-hand side is `fallen` times that of those before: without a
+        tolerance that of S. C. Eisenstat and H. F. Walker (1996, SIAM J. Sci. Comput. 17, 16), by its square.
+        """
+        return self.tolerance or max(TIGHTEST, min(LOOSEST, SHARE * fallen**2))
+
+    def left(self, scalars: Scalars) -> float:
+        """What was left of the last equations, of their right-hand side."""
+        return scalars["left"] / scalars["begun"] if scalars["begun"] > 0 else 0.0
 
     def _rotated(self, depth: int, scalars: Scalars) -> dict[str, float]:
         return {**self._small.rotated(depth > 1, scalars), "taken": scalars["taken"] + depth}

@@ -12,6 +12,7 @@ Scalars = Mapping[str, float]
 CHANGE = 0.2  # of a value, in an outer iteration
 GROWTH = 2.0  # of the CFL number, in an outer iteration
 RETREAT = 10.0  # of the CFL number, after an update that was refused
+HALF = 0.5  # of a right-hand side: linear equations that left less were not in vain
 WORSE = 2.0  # times the residual: no update may leave more
 
 
@@ -20,8 +21,8 @@ class Ramp:
     """The CFL number of pseudo-time: `start` (|R_0| / |R|)^`power`, at most twice what it was before, at most `most`.
 
     It doubles, whatever the residual, where the last update was taken as a whole and its linear equations were solved
-    to their tolerance: a residual that begins small, or rises at first, is no reason for short steps. Raises BadInput
-    where it cannot be so.
+    to their tolerance: a residual that begins small, or rises at first, is no reason for short steps. It does not fall
+    where they left less than half. Raises BadInput where it cannot be so.
     """
 
     start: float = 5.0
@@ -39,20 +40,22 @@ class Ramp:
         """Nothing has been done."""
         return {"cfl": 0.0, "slowness": 0.0, "first": 0.0, "retreat": 0.0, "refused": 0.0, "hard": 0.0, "begun": 0.0}
 
-    def advance(self, scalars: Scalars, size: float, solved: bool, left: float = 1.0) -> dict[str, float]:
-        """The next CFL number, for a residual of this size; whether the last equations were `solved`."""
+    def advance(self, scalars: Scalars, size: float, solved: bool, left: float) -> dict[str, float]:
+        """The next CFL number, for a residual of this size; whether the last equations were `solved`, and what share of
+        their right-hand side was `left`.
+        """
         before, retreat, first = scalars["cfl"], scalars["retreat"] > 0, scalars["first"]
+        whole = "share" in scalars and scalars["share"] == 1
         if before == 0:
             before, first, cfl = self.start, size, self.start
         elif retreat:
             cfl = before / RETREAT
-        elif solved and scalars["share"] == 1:
+        elif solved and whole:
             cfl = GROWTH * before
         else:
             fallen = first / size if size > 0 else math.inf
             cfl = min(self.start * min(fallen**self.power, self.most), GROWTH * before)
-            if scalars["share"] == 1 and left < 0.5:
-                cfl = max(cfl, before)
+            cfl = max(cfl, before) if whole and left < HALF else cfl
         cfl = min(cfl, self.most)
         return {"cfl": cfl, "slowness": 1 / cfl, "first": first, "retreat": 0.0}
 

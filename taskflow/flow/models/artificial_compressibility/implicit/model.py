@@ -106,7 +106,7 @@ class ImplicitCompressibility(ArtificialCompressibility):
         mine = OwnedScalars(OWNER, scalars)
         if "taken" not in mine:
             return {"cfl": self.ramp.start}
-        left = {"left": mine["left"] / mine["begun"]} if "left" in mine and mine["begun"] > 0 else {}
+        left = {"left": self.solver.left(mine)} if "left" in mine and mine["begun"] > 0 else {}
         told = {name: mine[name] for name in ("cfl", "taken", "share", "refused")}
         return {"cfl": told["cfl"], "linear": told["taken"], **left, "share": told["share"], "refused": told["refused"]}
 
@@ -144,9 +144,8 @@ class ImplicitCompressibility(ArtificialCompressibility):
             yield from self.changing_ghosts(f)
             yield from self.scalar_factors((f.u, f.v, f.w), f, self.heat.diffusivity)
         yield from self.solver.solve(f, self)
-        flow, update = fields(f, STATE), fields(f, UPDATE)
-        b, speed = self.numbers.compressibility, self.speed
-        yield outer.largest_change(flow, update, over=self.cells, most=f.scalar("change"), speed=speed, b=b)
+        velocity, update = fields(f, STATE)[1:], fields(f, UPDATE)[1:]
+        yield outer.largest_change(velocity, update, over=self.cells, most=f.scalar("change"), speed=self.speed)
         yield derive(march.share, ("share", "tries", "accepted"))
         yield Repeat(self._tried, 3, until=lambda scalars: scalars["accepted"] > 0, lag=False)
         for one in self.passive:
@@ -280,8 +279,8 @@ class ImplicitCompressibility(ArtificialCompressibility):
         yield derive(_judged, ("share", "tries", "accepted", "retreat", "refused"))
 
     def _paced(self, scalars: Scalars) -> dict[str, float]:
-        left = scalars["left"] / scalars["begun"] if scalars["begun"] > 0 and "left" in scalars else 1.0
-        return self.ramp.advance(scalars, length(scalars), scalars["cfl"] > 0 and self.solver.solved(scalars), left)
+        solved, left = (self.solver.solved(scalars), self.solver.left(scalars)) if scalars["cfl"] > 0 else (False, 1.0)
+        return self.ramp.advance(scalars, length(scalars), solved, left)
 
 
 def _nothing(condition: Condition) -> Condition:

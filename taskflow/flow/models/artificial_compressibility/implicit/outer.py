@@ -36,8 +36,11 @@ def same(vector: Components(p_q=Write, u_q=Write, v_q=Write, w_q=Write), other: 
 
 
 @task(kernel=TEXT)
-def largest_change(flow: FLOW, update: UPDATE, *, most: Reduce[max], speed: float, b: float) -> None:
-    """most = max over cells of (|du| / max(|u|, speed))^2 and (dp / max(|p|, b))^2."""
+def largest_change(
+    velocity: Components(u=Read, v=Read, w=Read), update: Components(u_x=Read, v_x=Read, w_x=Read),
+    *, most: Reduce[max], speed: float,
+) -> None:  # fmt: skip
+    """most = max over cells of (|du| / max(|u|, speed))^2. The equations are linear in the pressure."""
 
 
 @task(kernel=TEXT)
