@@ -49,8 +49,9 @@ def test_six_charts_with_another_key(give, here):
 
 
 def test_of_vectors_those_count_that_are_there():
-    whole = 21 * 12  # of twelve launches
-    assert used("products", "vectors", 12, taken=3, present=6) * whole == pytest.approx(2 * 6)
+    whole = 20 * 12  # of twelve launches
+    assert used("products", "vectors", 12, taken=3, present=6) * whole == pytest.approx(6)
+    assert used("products", "later", 12, taken=3, present=6) == 0
     assert used("combined", "vectors", 12, taken=3, present=6) * whole == pytest.approx(3)
     assert (used("forward", "coupling", 12, 3, 6), used("matrix", "coupling", 12, 3, 6)) == (0.5, 1)
 

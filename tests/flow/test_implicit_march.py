@@ -196,10 +196,10 @@ def test_equations_are_solved_the_better_the_faster_residuals_fall():
 
 def test_updates_are_limited_halved_once_and_then_refused():
     begun = {"begun": 1.0, "retreat": 0.0, "refused": 3.0}
-    assert outer.share({"change": 0.16})["share"] == 0.5
+    assert outer.share({"change": 1.0})["share"] == 0.5
     assert outer.share({"change": 0.0})["share"] == 1.0
     assert outer.share({"change": math.nan})["share"] == 0.0
-    first = {**begun, **outer.share({"change": 0.16})}
+    first = {**begun, **outer.share({"change": 1.0})}
     assert outer.judged(first, 1.9)["accepted"] == 1
     second = {**first, **outer.judged(first, 2.1)}
     assert (second["share"], second["accepted"]) == (0.25, 0)

@@ -144,18 +144,18 @@ class KrylovSums:
 
     @cached_property
     def partition(self) -> Partition:
-        """The cells, and all vectors of a Krylov space."""
+        """The cells, and vectors of a Krylov space."""
         return self.charts.partition([Field("vectors", "f8", values=krylov.VALUES, private=True)])
 
     def first(self, f: Roles) -> Iterator[Launch]:
         """Write all vectors: memory that nobody has written may be no memory yet."""
         vector, copy, over = fields(f, AFTER), fields(f, BEFORE), self.charts.boxes
-        yield krylov.first_vector(vector, None, f.vectors, None, copy, None, over=over, scale="scale")
+        yield krylov.first_vector(vector, None, f.vectors, None, None, copy, None, over=over, scale="scale")
 
     def exact(self, f: Roles) -> Iterator[Launch]:
         """As GMRES has them."""
         yield krylov.products(
-            f.vectors, None, fields(f, AFTER), None, over=self.charts.boxes, along="along", most="most", count="count",
+            f.vectors, None, None, fields(f, AFTER), None, over=self.charts.boxes, along="along", most="most", count="count",
             first=0, weight=2.5, warmth=0.0,
         )  # fmt: skip
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from taskflow.benchmarks.timing import PassJob
 from taskflow.flow.boundaries.boundary import Value, impose
-from taskflow.flow.models.artificial_compressibility.implicit.gmres import Gmres
+from taskflow.flow.models.artificial_compressibility.implicit.gmres import DEPTH, Gmres
 from taskflow.flow.models.artificial_compressibility.implicit.model import OWNER, ImplicitCompressibility
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Triple
@@ -90,11 +90,12 @@ class March:
 
     def _counted(self, scalars: Scalars) -> dict[str, float]:
         """The products, or corrections, of all iterations so far, and the sum of the vectors that were there in each
-        product: 1 in the first one after a restart, 2 in the next.
+        product: 1 in the first one after a restart, 2 in the next. Behind the first restart a vector has DEPTH products.
         """
         taken, solver = int(scalars[f"{OWNER}.taken"]), self.model.solver
         vectors = solver.vectors if isinstance(solver, Gmres) else 1
-        present = sum(n % vectors + 1 for n in range(taken))
+        made = taken if taken <= vectors else vectors + (taken - vectors) // DEPTH
+        present = sum(n % vectors + 1 for n in range(made))
         return {"taken": scalars["taken"] + taken, "present": scalars["present"] + present}
 
     def job(self, constants: ChartConstants, seconds: float) -> PassJob:

@@ -31,7 +31,6 @@ TASKS = {
 }  # fmt: skip
 PART = {task.name: part for part, tasks in TASKS.items() for task in tasks}
 GHOSTS, MESSAGES, REST = "ghosts", "messages", "rest"
-VECTORS = krylov.MOST + 1
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,7 @@ def shares(
     timelines: Sequence[tuple[Timeline, Launched]], taken: float, present: float
 ) -> dict[str, dict[str, float]]:
     """The share of a pass that each part computes, and the bytes that it must move on all blocks, of values that are
-    used: for so many products that were `taken`, with so many vectors `present` in all of them together.
+    used: for so many vectors that were `taken`, with so many `present` in all of them together.
     """
     summary = summarise([timeline for timeline, _ in timelines])
     parts = {name: {"share": 0.0, "bytes": 0.0} for name in (*TASKS, GHOSTS, MESSAGES)}
@@ -76,14 +75,17 @@ def shares(
 
 def used(task: str, field: str, times: int, taken: float, present: float) -> float:
     """The share of the values of a field that so many launches of a task use: half of the blocks for neighbours in a
-    sweep, the pivots once for both solves, of which the first only writes; of the vectors those that there are.
+    sweep, the pivots once for both solves, of which the first only writes; of the vectors those that there are, all as
+    if they were in the first of their fields.
     """
     solves = factor.forward.name, factor.backward.name
     halves = {"coupling": (factor.invert.name, *solves), "inverse": solves, **dict.fromkeys(BEFORE, solves[:1])}
     if task in halves.get(field, ()):
         return 0.5
     vectors = {
-        krylov.products.name: 2 * present, krylov.orthogonal.name: present, krylov.combined.name: taken,
-        krylov.next_vector.name: (present + taken) / 2,
+        krylov.products.name: present, krylov.orthogonal.name: present, krylov.combined.name: taken,
+        krylov.next_vector.name: taken,
     }  # fmt: skip
-    return vectors[task] / (VECTORS * times) if field == "vectors" and task in vectors else 1.0
+    if field not in ("vectors", "later") or task not in vectors:
+        return 1.0
+    return vectors[task] / (krylov.PART * times) if field == "vectors" else 0.0

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from taskflow.errors import BadInput
 from taskflow.flow.models.artificial_compressibility.implicit.correction import Correction
-from taskflow.flow.models.artificial_compressibility.implicit.gmres import Gmres
+from taskflow.flow.models.artificial_compressibility.implicit.gmres import DEPTH, Gmres
 from taskflow.flow.models.artificial_compressibility.implicit.krylov import MOST
 from taskflow.flow.models.artificial_compressibility.implicit.march import Ramp
 from taskflow.flow.models.artificial_compressibility.implicit.model import ImplicitCompressibility
@@ -60,9 +60,11 @@ class Linear(Table):
     vectors: Annotated[int, Field(ge=1, le=MOST), reads(_vectors)] = entry(
         f"of `gmres`: how many before a restart, at most {MOST}", MOST
     )
-    products: Whole = entry("of `gmres`: the most in an outer iteration", 120)
+    products: Whole = entry(
+        f"of `gmres`: the most in an outer iteration; behind the first `vectors` each vector takes {DEPTH}", DEPTH * MOST
+    )
     tolerance: Annotated[float, Field(gt=0, lt=1), reads(share(LEFT))] | None = entry(
-        "of `gmres`: what is left, of the residual that it begins with", None, otherwise="0.05, in real time 0.01"
+        "of `gmres`: what is left, of the residual that it begins with", None, otherwise="0.02 to 0.2, the less the faster residuals fall; in real time 0.01"
     )
     sweeps: Whole = entry("of `correction`: how many in an outer iteration", 4)
     ordering: Literal["tiles", "hyperplanes", "jacobi"] = entry(
@@ -70,7 +72,7 @@ class Linear(Table):
         " cut, or with `jacobi` none",
         "tiles",
     )
-    precision: Precision = entry("in which factors are stored", "single")
+    precision: Precision = entry("in which factors are stored, and vectors of `gmres`", "single")
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:

@@ -126,7 +126,7 @@ class Gmres:
     def told(self) -> str:
         """In words."""
         left = f"{TIGHTEST:g} to {LOOSEST:g}" if self.tolerance is None else f"{self.tolerance:g}"
-        return f"GMRES({self.vectors}) to {left}, at most {self.products} products"
+        return f"GMRES({self.vectors}), to {left} of the residual, at most {self.products} products"
 
     def solve(self, f: Roles, system: LinearSystem) -> Program:
         """x of A x = r. The right-hand side in the roles of `RIGHT` is afterwards what was left at the last restart."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from taskflow.errors import BadInput
 
 Scalars = Mapping[str, float]
-CHANGE = 0.2  # of a value, in an outer iteration
+CHANGE = 0.5  # of a velocity, in an outer iteration
 GROWTH = 2.0  # of the CFL number, in an outer iteration
 RETREAT = 10.0  # of the CFL number, after an update that was refused
 HALF = 0.5  # of a right-hand side: linear equations that left less were not in vain
