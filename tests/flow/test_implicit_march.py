@@ -83,6 +83,16 @@ def test_blocks_and_threads_change_no_bit(chart, made, blocks, threads):
     assert bits(march(flow, chart, REST, blocks=blocks, threads=threads, **about)) == bits(one)
 
 
+def test_blocks_are_hyperplanes_of_pieces():
+    """On one block the same bits; on two the same solution."""
+    chart = skewed((12, 10, 1))
+    one, whole = (march(model(chart, ordering=o), chart, REST, steps=3, every=1) for o in ("blocks", "hyperplanes"))
+    assert bits(one) == bits(whole)
+    cut = march(model(chart, ordering="blocks"), chart, REST, steps=12, every=1, blocks=(2, 1, 1))
+    far = march(model(chart, ordering="hyperplanes"), chart, REST, steps=12, every=1)
+    np.testing.assert_allclose(cut["u"], far["u"], rtol=0, atol=1e-6)
+
+
 @pytest.mark.parametrize("solver", [Gmres(), pytest.param(Correction(), marks=SLOW)])
 def test_the_steady_state_is_that_of_explicit_marching(solver):
     chart = skewed((10, 9, 1))

@@ -32,6 +32,8 @@ IMPLICIT = {"method__march": "implicit"}
     (CYLINDER, {"method__linear": {"vectors": 50}}, "method.linear.vectors = 50: give at most 40"),
     (CYLINDER, {"method__linear": {"tolerance": 1.0}},
      "method.linear.tolerance = 1.0: give a number < 1, of the residual that the linear equations begin with"),
+    (CYLINDER, {"method__linear": {"ordering": "colours"}},
+     'method.linear.ordering = "colours": cells in two colours take 2 to 3 times the products of "tiles"; give that'),
     (CYLINDER, {"method__linear": {"lag": 5}},
      "method.linear.lag = 5: the matrix is made anew in every outer iteration; leave it out"),
 ])  # fmt: skip
@@ -48,6 +50,9 @@ def test_a_step_and_what_a_checkpoint_holds():
     assert sim.domain.multiple == (8, 8, 8)
     jacobi = Simulation(case(**IMPLICIT, method__linear={"ordering": "jacobi", "solver": "correction"}), (1, 1, 1))
     assert jacobi.domain.multiple == (1, 1, 1)
+    blocks = Simulation(case(**IMPLICIT, method__linear={"ordering": "blocks"}), (1, 1, 2))
+    assert "blocks, on which bits depend" in " ".join(" ".join(line) for line in blocks.system.described())
+    assert blocks.domain.multiple == (1, 1, 1)
     assert {field.name for field in jacobi.model.several("f8")} == {"coupling", "pivot", "inverse", "own"}
 
 

@@ -28,6 +28,12 @@ def _vectors(value: object) -> int:
     return count
 
 
+def _ordering(value: object) -> object:
+    if value == "colours":
+        raise BadInput('cells in two colours take 2 to 3 times the products of "tiles"; give that')
+    return value
+
+
 class CflRamp(Table):
     """The CFL number of pseudo-time, for implicit marching."""
 
@@ -67,9 +73,10 @@ class Linear(Table):
         "of `gmres`: what is left, of the residual that it begins with", None, otherwise="0.02 to 0.2, the less the faster residuals fall; in real time 0.01"
     )
     sweeps: Whole = entry("of `correction`: how many in an outer iteration", 4)
-    ordering: Literal["tiles", "hyperplanes", "jacobi"] = entry(
+    ordering: Annotated[Literal["tiles", "hyperplanes", "blocks", "jacobi"], reads(_ordering)] = entry(
         "which neighbours of a cell its factors know: `tiles` of 8 x 8 x 8 cells, `hyperplanes` of charts that are not"
-        " cut, or with `jacobi` none",
+        " cut, `blocks`: hyperplanes of what a block has of a chart, so that bits depend on blocks, or with `jacobi`"
+        " none",
         "tiles",
     )
     precision: Precision = entry("in which factors are stored, and vectors of `gmres`", "single")

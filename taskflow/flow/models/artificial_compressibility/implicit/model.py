@@ -91,7 +91,8 @@ class ImplicitCompressibility(ArtificialCompressibility):
     @property
     def marched(self) -> str:
         """How it marches, in words."""
-        return f"implicit with CFL {self.ramp.start:g} to {self.ramp.most:g}, {self.solver.told}, {self.ordering}"
+        ordered = "blocks, on which bits depend" if self.ordering == "blocks" else self.ordering
+        return f"implicit with CFL {self.ramp.start:g} to {self.ramp.most:g}, {self.solver.told}, {ordered}"
 
     @property
     def remedy(self) -> str:
