@@ -1,5 +1,10 @@
 """Errors, by who has to act: `BadInput` is for the user to correct, `RunFailed` ended an accepted run."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from taskflow.text import visible
 
 
@@ -42,6 +47,19 @@ class BadArgument(BadInput):
 
 class RunFailed(TaskflowError):
     """A run that began and could not go on; what it had written stays readable."""
+
+
+class Avoidable(RunFailed):
+    """A run that cannot go on as it is, but can from a checkpoint with other values of keys of its case: `changes`."""
+
+    changes: Mapping[str, object] = MappingProxyType({})
+
+    @classmethod
+    def by(cls, message: str, changes: Mapping[str, object]) -> Avoidable:
+        """The error with these changes."""
+        error = cls(message)
+        error.changes = dict(changes)
+        return error
 
 
 class Lost(RunFailed):

@@ -272,6 +272,7 @@ def _recorded(case: Mapping[str, Any], table: Mapping[str, Any]) -> dict[str, An
 
 def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
     """The changes of what may not change, a line each."""
+    old, new = _without_precision(old), _without_precision(new)
     for table in dict.fromkeys((*old, *new)):
         if table not in FREE:
             yield from _differences((table,), old.get(table) or None, new.get(table) or None)  # [] of an earlier build
@@ -280,6 +281,13 @@ def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
     was, now = (_recorded(case, case.get("output", {})) for case in (old, new))
     for name in was.keys() & now.keys():  # what else differs says output.fields
         yield from _differences(("expressions", name), was[name], now[name])
+
+
+def _without_precision(case: Mapping[str, Any]) -> dict[str, Any]:
+    """A case without the precision in which factors of linear equations are stored: a state has none of them."""
+    method = dict(case.get("method") or {})
+    linear = {key: value for key, value in (method.pop("linear", None) or {}).items() if key != "precision"}
+    return {**case, "method": {**method, **({"linear": linear} if linear else {})}}
 
 
 def _differences(key: tuple[str, ...], old: Any, new: Any) -> Iterator[str]:

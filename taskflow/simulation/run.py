@@ -5,18 +5,19 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from taskflow.errors import BadInput, Lost, RunFailed, Stopped, TaskflowError, Terminated
+from taskflow.errors import Avoidable, BadInput, Lost, RunFailed, Stopped, TaskflowError, Terminated
 from taskflow.output import LOG, STORE
 from taskflow.runtime.cluster import Progress, lasting_client, unwatched
 from taskflow.runtime.host import terminable
 from taskflow.simulation import remedies
 from taskflow.simulation.attempt import Attempt, RunRequest
 from taskflow.simulation.case import Case
+from taskflow.simulation.case.problems import shown
 from taskflow.simulation.directory import RunDirectory
 from taskflow.simulation.notebook import as_html
 from taskflow.simulation.profiling import Window
@@ -193,6 +194,8 @@ def _computed(request: RunRequest, restart: RestartPoint | None) -> dict[str, An
                 return attempt.complete(attempt.do(attempt.job))
         except Lost as loss:
             restart = _again(loss, restart, request, recovery)
+        except Avoidable as failure:
+            request, restart = _otherwise(failure, restart, request, recovery)
         except BadInput as error:
             if recovery.restarts:  # the input was good: what is left of the machines does not suffice
                 raise RunFailed(f"after a loss the run cannot go on: {error}") from error
@@ -220,7 +223,23 @@ def _again(loss: Lost, restart: RestartPoint | None, request: RunRequest, recove
     return restart
 
 
-def _newest(loss: Lost, before: RestartPoint | None, request: RunRequest) -> RestartPoint | None:
+def _otherwise(
+    failure: Avoidable, restart: RestartPoint | None, request: RunRequest, recovery: Recovery
+) -> tuple[RunRequest, RestartPoint | None]:
+    """The run with the changes of its case that avoid a failure, and the point from which it goes on: its newest
+    checkpoint, or None for its beginning. Raises RunFailed where it cannot go on.
+    """
+    changed = replace(request, case=request.case.replace(**failure.changes))
+    if changed.case.checkpoint.every is not None or restart is not None:
+        restart = _newest(failure, restart, changed)
+    step = restart.tick.step if restart is not None else 0
+    recovery.restarts.append({"step": step, "reason": str(failure)})
+    values = ", ".join(f"{key} = {shown(value)}" for key, value in failure.changes.items())
+    warnings.warn(f"{failure}; the run goes on from step {step} with {values}", stacklevel=3)
+    return changed, restart
+
+
+def _newest(loss: RunFailed, before: RestartPoint | None, request: RunRequest) -> RestartPoint | None:
     """The newest checkpoint of a run that went on from `before`; None where it has had none, and may begin again.
 
     Raises RunFailed where it cannot go on.

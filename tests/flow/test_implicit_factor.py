@@ -94,6 +94,6 @@ def test_a_singular_block_is_told_with_its_cell():
 
     (scalars,) = run_threads(Partition(space, (1, 1, 1)), job, cpu(1))
     with pytest.raises(RunFailed, match=r"cell \(4, 3, 2\) of chart 1 cannot be inverted"):
-        factor.refuse_singular((Box.of(CELLS),), scalars)
-    assert factor.refuse_singular((Box.of(CELLS),), {"cell": np.inf}) == {"sound": 1.0}
+        factor.refuse_singular((Box.of(CELLS),), False, scalars)
+    assert factor.refuse_singular((Box.of(CELLS),), True, {"cell": np.inf}) == {"sound": 1.0}
     assert COUPLING == 6 * PIVOT

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from taskflow.errors import RunFailed
+from taskflow.errors import Avoidable, RunFailed
 from taskflow.flow.models.artificial_compressibility.equations import SHORT, Numbers
 from taskflow.flow.models.artificial_compressibility.implicit.derivative import TEXTS
 from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, PIVOT
@@ -43,8 +43,10 @@ def keep_inverse(pivot: Read.any * PIVOT, inverse: Write.private * PIVOT, *, cel
     """
 
 
-def refuse_singular(charts: tuple[Box, ...], scalars: Mapping[str, float]) -> dict[str, float]:
-    """The scalar `sound`, 1. Raises RunFailed where the scalar `cell` of `keep_inverse` is one."""
+def refuse_singular(charts: tuple[Box, ...], single: bool, scalars: Mapping[str, float]) -> dict[str, float]:
+    """The scalar `sound`, 1. Raises RunFailed where the scalar `cell` of `keep_inverse` is one, and Avoidable where
+    factors are in `single` precision.
+    """
     number = scalars["cell"]
     if math.isinf(number):
         return {"sound": 1.0}
@@ -55,10 +57,15 @@ def refuse_singular(charts: tuple[Box, ...], scalars: Mapping[str, float]) -> di
     )
     first = charts[chart].lo
     cell = i - first[0] + 1, j - first[1] + 1, k - first[2] + 1
-    raise RunFailed(
-        f"the block of cell {cell} of chart {chart + 1} cannot be inverted: its pivots are further apart than 1e12, or"
-        " not finite; give a lower method.cfl.most, or march explicitly"
-    )
+    why = f"the block of cell {cell} of chart {chart + 1} cannot be inverted: its pivots are further apart than 1e12, or"
+    if single:
+        raise imprecise(f"{why} not finite")
+    raise RunFailed(f"{why} not finite; give a lower method.cfl.most, or march explicitly")
+
+
+def imprecise(why: str) -> Avoidable:
+    """The error of factors in single precision, which those in double precision may avoid."""
+    return Avoidable.by(f'{why}, with method.linear.precision = "single"', {"method.linear.precision": "double"})
 
 
 @task(kernel=TEXT)

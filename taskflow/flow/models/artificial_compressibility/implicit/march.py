@@ -16,6 +16,10 @@ HALF = 0.5  # of a right-hand side: linear equations that left less were not in 
 WORSE = 2.0  # times the residual: no update may leave more
 
 
+BEGUN = ("cfl", "slowness", "first", "retreat", "refused", "hard", "begun", "broken")
+"""The scalars that outer iterations hand on to each other."""
+
+
 @dataclass(frozen=True)
 class Ramp:
     """The CFL number of pseudo-time: `start` (|R_0| / |R|)^`power`, at most twice what it was before, at most `most`.
@@ -38,7 +42,7 @@ class Ramp:
 
     def begin(self, scalars: Scalars) -> dict[str, float]:
         """Nothing has been done."""
-        return {"cfl": 0.0, "slowness": 0.0, "first": 0.0, "retreat": 0.0, "refused": 0.0, "hard": 0.0, "begun": 0.0}
+        return dict.fromkeys(BEGUN, 0.0)
 
     def advance(self, scalars: Scalars, size: float, solved: bool, left: float) -> dict[str, float]:
         """The next CFL number, for a residual of this size; whether the last equations were `solved`, and what share of
@@ -65,11 +69,14 @@ RAMP = Ramp()
 
 
 def share(scalars: Scalars) -> dict[str, float]:
-    """The largest share of an update, at most all, by which no value changes too much."""
+    """The largest share of an update, at most all, by which no velocity changes too much; how many updates in a row
+    were `broken`, numbers that are none.
+    """
     largest = math.sqrt(scalars["change"]) if scalars["change"] >= 0 else math.nan
     if not math.isfinite(largest):
-        return {"share": 0.0, "tries": 2.0, "accepted": 0.0}
-    return {"share": min(1.0, CHANGE / largest) if largest > 0 else 1.0, "tries": 0.0, "accepted": 0.0}
+        return {"share": 0.0, "tries": 2.0, "accepted": 0.0, "broken": scalars["broken"] + 1}
+    whole = min(1.0, CHANGE / largest) if largest > 0 else 1.0
+    return {"share": whole, "tries": 0.0, "accepted": 0.0, "broken": 0.0}
 
 
 def judged(scalars: Scalars, size: float) -> dict[str, float]:

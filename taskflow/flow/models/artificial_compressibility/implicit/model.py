@@ -47,6 +47,7 @@ from taskflow.runtime.regions import Field, Location, Triple
 from taskflow.runtime.tasks import TILE, Derive, Launch, Ordering, OwnedScalars, Repeat, Roles, derive, owned, sweeps
 
 OWNER = "implicit"
+BROKEN = 2  # updates in a row that are no numbers: factors are to be in double precision
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +123,7 @@ class ImplicitCompressibility(ArtificialCompressibility):
 
     def begin_march(self, f: Roles) -> Program:
         """The CFL number of the first outer iteration: of all, or of those in a step of real time."""
-        begun = Derive(self.ramp.begin, ("cfl", "slowness", "first", "retreat", "refused", "hard", "begun"))
+        begun = Derive(self.ramp.begin, march.BEGUN)
         yield from owned(OWNER, lambda _: iter([begun]))(f)
 
     def pseudo_step(self, f: Roles) -> Program:
@@ -147,7 +148,7 @@ class ImplicitCompressibility(ArtificialCompressibility):
         yield from self.solver.solve(f, self)
         velocity, update = fields(f, STATE)[1:], fields(f, UPDATE)[1:]
         yield outer.largest_change(velocity, update, over=self.cells, most=f.scalar("change"), speed=self.speed)
-        yield derive(march.share, ("share", "tries", "accepted"))
+        yield derive(self._shared, ("share", "tries", "accepted", "broken"))
         yield Repeat(self._tried, 3, until=lambda scalars: scalars["accepted"] > 0, lag=False)
         for one in self.passive:
             yield from passive.followed(f, self, one)
@@ -267,7 +268,7 @@ class ImplicitCompressibility(ArtificialCompressibility):
         for sweep in sweeps(self.ordering, "up", self.tile):
             yield factor.invert(*of, over=self.cells, sweep=sweep, numbers=self.numbers)
         yield factor.keep_inverse(f.pivot, f.inverse, over=self.cells, cell=f.scalar("cell"))
-        yield derive(partial(factor.refuse_singular, self.cells), ("sound",))
+        yield derive(partial(factor.refuse_singular, self.cells, self.precision == "single"), ("sound",))
 
     def _tried(self, f: Roles) -> Program:
         """A share of the update, and whether that is taken."""
@@ -278,6 +279,13 @@ class ImplicitCompressibility(ArtificialCompressibility):
         yield from self.flow_ghosts(f, "_new")
         yield from self._left(f, "_new")
         yield derive(_judged, ("share", "tries", "accepted", "retreat", "refused"))
+
+    def _shared(self, scalars: Scalars) -> dict[str, float]:
+        """Raises Avoidable where updates twice were no numbers, with factors in single precision."""
+        shared = march.share(scalars)
+        if shared["broken"] == BROKEN and self.precision == "single":
+            raise factor.imprecise("the linear equations have been solved twice to numbers that are not finite")
+        return shared
 
     def _paced(self, scalars: Scalars) -> dict[str, float]:
         solved, left = (self.solver.solved(scalars), self.solver.left(scalars)) if scalars["cfl"] > 0 else (False, 1.0)
