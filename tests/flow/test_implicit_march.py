@@ -208,7 +208,8 @@ def test_updates_are_limited_halved_once_and_then_refused():
     begun = {"begun": 1.0, "retreat": 0.0, "refused": 3.0}
     assert outer.share({"change": 1.0})["share"] == 0.5
     assert outer.share({"change": 0.0})["share"] == 1.0
-    assert outer.share({"change": math.nan})["share"] == 0.0
+    broken = outer.share({"change": math.nan, "broken": 1.0})
+    assert (broken["share"], broken["broken"]) == (0.0, 2.0)
     first = {**begun, **outer.share({"change": 1.0})}
     assert outer.judged(first, 1.9)["accepted"] == 1
     second = {**first, **outer.judged(first, 2.1)}

@@ -46,7 +46,7 @@ def test_a_step_and_what_a_checkpoint_holds():
     sim = Simulation(case(**IMPLICIT), (1, 1, 1))
     assert set(sim.carried) == {"p", "u", "v", "w"}
     text = " ".join(" ".join(line) for line in sim.system.described())
-    assert "implicit with CFL 5 to 1e+06, GMRES(40), to 0.02 to 0.2 of the residual, at most 120 products, tiles" in text
+    assert "implicit with CFL 5 to 1e+06, GMRES(40), to 0.02 to 0.2 of the residual, at most 120 products, til" in text
     assert sim.domain.multiple == (8, 8, 8)
     jacobi = Simulation(case(**IMPLICIT, method__linear={"ordering": "jacobi", "solver": "correction"}), (1, 1, 1))
     assert jacobi.domain.multiple == (1, 1, 1)

@@ -155,8 +155,8 @@ class KrylovSums:
     def exact(self, f: Roles) -> Iterator[Launch]:
         """As GMRES has them."""
         yield krylov.products(
-            f.vectors, None, None, fields(f, AFTER), None, over=self.charts.boxes, along="along", most="most", count="count",
-            first=0, weight=2.5, warmth=0.0,
+            f.vectors, None, None, fields(f, AFTER), None,
+            over=self.charts.boxes, along="along", most="most", count="count", first=0, weights=krylov.Weights(2.5, 0.0),
         )  # fmt: skip
 
     def plain(self, f: Roles) -> Iterator[Launch]:

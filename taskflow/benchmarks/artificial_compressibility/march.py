@@ -90,7 +90,7 @@ class March:
 
     def _counted(self, scalars: Scalars) -> dict[str, float]:
         """The products, or corrections, of all iterations so far, and the sum of the vectors that were there in each
-        product: 1 in the first one after a restart, 2 in the next. Behind the first restart a vector has DEPTH products.
+        product: 1 in the first one after a restart, 2 in the next. Behind the first restart each vector has DEPTH.
         """
         taken, solver = int(scalars[f"{OWNER}.taken"]), self.model.solver
         vectors = solver.vectors if isinstance(solver, Gmres) else 1

@@ -67,10 +67,13 @@ class Linear(Table):
         f"of `gmres`: how many before a restart, at most {MOST}", MOST
     )
     products: Whole = entry(
-        f"of `gmres`: the most in an outer iteration; behind the first `vectors` each vector takes {DEPTH}", DEPTH * MOST
+        f"of `gmres`: the most in an outer iteration; behind the first `vectors` each vector takes {DEPTH}",
+        DEPTH * MOST,
     )
     tolerance: Annotated[float, Field(gt=0, lt=1), reads(share(LEFT))] | None = entry(
-        "of `gmres`: what is left, of the residual that it begins with", None, otherwise="0.02 to 0.2, the less the faster residuals fall; in real time 0.01"
+        "of `gmres`: what is left, of the residual that it begins with",
+        None,
+        otherwise="0.02 to 0.2, the less the faster residuals fall; in real time 0.01",
     )
     sweeps: Whole = entry("of `correction`: how many in an outer iteration", 4)
     ordering: Annotated[Literal["tiles", "hyperplanes", "blocks", "jacobi"], reads(_ordering)] = entry(

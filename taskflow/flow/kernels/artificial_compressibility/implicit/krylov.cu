@@ -1,5 +1,5 @@
 // Vectors of a Krylov space: each has four numbers of a cell, V(c, 4 n + m), with heat W(c, n), too, and the square of its length is the
-// sum over cells of weight p^2 + u^2 + v^2 + w^2 + warmth T^2. Which are there, scalars say.
+// sum over cells of weights.pressure p^2 + u^2 + v^2 + w^2 + weights.heat T^2. Which are there, scalars say.
 #include "cell.h"
 
 constexpr int AT_ONCE = 10, PART = 20;
@@ -23,13 +23,13 @@ template <int N>
 FN void add(Entry<N>& a, real by, const Entry<N>& other) {
   for (int m = 0; m < N; ++m) a.of[m] += by * other.of[m];
 }
-FN double product(const Entry<4>& a, const Entry<4>& b, real weight, real) {
-  return double(weight) * double(a.of[0]) * double(b.of[0]) +
+FN double product(const Entry<4>& a, const Entry<4>& b, const Weights& weights) {
+  return double(weights.pressure) * double(a.of[0]) * double(b.of[0]) +
          ((double(a.of[1]) * double(b.of[1]) + double(a.of[2]) * double(b.of[2])) + double(a.of[3]) * double(b.of[3]));
 }
-FN double product(const Entry<5>& a, const Entry<5>& b, real weight, real warmth) {
+FN double product(const Entry<5>& a, const Entry<5>& b, const Weights& weights) {
   const Entry<4> flow{{a.of[0], a.of[1], a.of[2], a.of[3]}}, other{{b.of[0], b.of[1], b.of[2], b.of[3]}};
-  return product(flow, other, weight, warmth) + double(warmth) * double(a.of[4]) * double(b.of[4]);
+  return product(flow, other, weights) + double(weights.heat) * double(a.of[4]) * double(b.of[4]);
 }
 // The vectors of a field, and of a second one behind them, if there is one
 template <class V, class Later>
@@ -77,17 +77,17 @@ FN void empty(const V& values, const Cell& c, int count) {
   for (int n = 0; n < count; ++n) values(c, n) = 0;
 }
 
-TASK largest_square(Range range, In p, In u, In v, In w OPTIONAL(T), Partial most, real weight, real warmth) {
+TASK largest_square(Range range, In p, In u, In v, In w OPTIONAL(T), Partial most, Weights weights) {
   reduce_cells(range, most, MAX, CELL(c) {
     const auto a = entry(p, u, v, w, T, c);
-    return product(a, a, weight, warmth);
+    return product(a, a, weights);
   });
 }
 
-TASK square(Range range, In p, In u, In v, In w OPTIONAL(T), ExactPartial<1> squares, In64 most, real weight, real warmth) {
+TASK square(Range range, In p, In u, In v, In w OPTIONAL(T), ExactPartial<1> squares, In64 most, Weights weights) {
   exact_sum_cells(range, squares, most, CELL(c) {
     const auto a = entry(p, u, v, w, T, c);
-    return Sums<1>{{product(a, a, weight, warmth)}};
+    return Sums<1>{{product(a, a, weights)}};
   });
 }
 
@@ -104,20 +104,20 @@ TASK first_vector(Range range, In p_r, In u_r, In v_r, In w_r OPTIONAL(T_r), Out
 }
 
 TASK products(Range range, InPrivate<80, Real_vectors> vectors OPTIONAL(later) OPTIONAL(warm), In p, In u, In v, In w OPTIONAL(T), ExactPartial<10> along,
-              In64 most, In64 count, int first, real weight, real warmth) {
+              In64 most, In64 count, int first, Weights weights) {
   const int present = int(*count) - first;
   const double bound = ROOT(*most);
   const auto all = space(vectors, later);
   exact_sum_cells(range, along, bound, CELL(c) {
     const auto a = entry(p, u, v, w, T, c);
     Sums<10> sums;
-    for (int n = 0; n < AT_ONCE; ++n) sums.of[n] = n < present ? product(a, vector(all, warm, c, first + n), weight, warmth) : 0;
+    for (int n = 0; n < AT_ONCE; ++n) sums.of[n] = n < present ? product(a, vector(all, warm, c, first + n), weights) : 0;
     return sums;
   });
 }
 
 TASK orthogonal(Range range, InPrivate<80, Real_vectors> vectors OPTIONAL(later) OPTIONAL(warm), InOut p, InOut u, InOut v, InOut w OPTIONAL(T_kept),
-                ExactIn64<10> along_0, ExactIn64<10> along_1, ExactIn64<10> along_2, ExactIn64<10> along_3, In64 count, Partial most, real weight, real warmth) {
+                ExactIn64<10> along_0, ExactIn64<10> along_1, ExactIn64<10> along_2, ExactIn64<10> along_3, In64 count, Partial most, Weights weights) {
   const int present = int(*count);
   const auto all = space(vectors, later);
   reduce_cells(range, most, MAX, CELL(c) {
@@ -127,7 +127,7 @@ TASK orthogonal(Range range, InPrivate<80, Real_vectors> vectors OPTIONAL(later)
       add(a, real(-(part == 0 ? along_0[m] : part == 1 ? along_1[m] : part == 2 ? along_2[m] : along_3[m])), vector(all, warm, c, n));
     }
     put(a, p, u, v, w, T_kept, c);
-    return product(a, a, weight, warmth);
+    return product(a, a, weights);
   });
 }
 

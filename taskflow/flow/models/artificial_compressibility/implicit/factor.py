@@ -57,10 +57,11 @@ def refuse_singular(charts: tuple[Box, ...], single: bool, scalars: Mapping[str,
     )
     first = charts[chart].lo
     cell = i - first[0] + 1, j - first[1] + 1, k - first[2] + 1
-    why = f"the block of cell {cell} of chart {chart + 1} cannot be inverted: its pivots are further apart than 1e12, or"
+    why = "its pivots are further apart than 1e12, or not finite"
+    where = f"cell {cell} of chart {chart + 1}"
     if single:
-        raise imprecise(f"{why} not finite")
-    raise RunFailed(f"{why} not finite; give a lower method.cfl.most, or march explicitly")
+        raise imprecise(f"the block of {where} cannot be inverted: {why}")
+    raise RunFailed(f"the block of {where} cannot be inverted: {why}; give a lower method.cfl.most, or march explicitly")
 
 
 def imprecise(why: str) -> Avoidable:

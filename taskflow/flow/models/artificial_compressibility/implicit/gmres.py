@@ -78,7 +78,7 @@ def _warm(f: Roles, *roles: tuple[str, ...]) -> tuple[str, ...]:
 
 def weights(system: LinearSystem) -> dict[str, Any]:
     """Those of the squares of p and T."""
-    return {"weight": system.weight, "warmth": system.warmth}
+    return {"weights": krylov.Weights(system.weight, system.warmth)}
 
 
 def measured(f: Roles, system: LinearSystem, vector: tuple[str, ...]) -> Program:

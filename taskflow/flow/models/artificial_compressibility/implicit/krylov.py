@@ -1,10 +1,12 @@
 """The vectors of a Krylov space: sums that decide are exact, so that they have the same bits for any blocks.
 
-With heat `warm` has the part of T of all vectors, and T is that of the new one: squares have `warmth` T^2, too. Those
+With heat `warm` has the part of T of all vectors, and T is that of the new one: squares have a T^2, too. Those
 that are written are `warm_set` and `T_set`, those that are changed `warm_kept` and `T_kept`.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from taskflow.flow.models.artificial_compressibility.implicit.derivative import TEXTS
 from taskflow.runtime.tasks import Components, Read, ReadWrite, Reduce, Scalar, Write, task
@@ -23,16 +25,24 @@ WRITTEN = Components(p=Write, u=Write, v=Write, w=Write)
 CHANGED = Components(p=ReadWrite, u=ReadWrite, v=ReadWrite, w=ReadWrite)
 
 
+@dataclass(frozen=True)
+class Weights:
+    """Of p^2 and T^2 in the square of a length; those of velocities are 1."""
+
+    pressure: float
+    heat: float
+
+
 @task(kernel=TEXT)
-def largest_square(vector: VECTOR, T: Read | None, *, most: Reduce[max], weight: float, warmth: float) -> None:
-    """most = max over cells of weight p^2 + u^2 + v^2 + w^2."""
+def largest_square(vector: VECTOR, T: Read | None, *, most: Reduce[max], weights: Weights) -> None:
+    """most = max over cells of weights.pressure p^2 + u^2 + v^2 + w^2."""
 
 
 @task(kernel=TEXT)
 def square(
-    vector: VECTOR, T: Read | None, *, squares: Reduce["exact sum", 1], most: Scalar, weight: float, warmth: float
+    vector: VECTOR, T: Read | None, *, squares: Reduce["exact sum", 1], most: Scalar, weights: Weights
 ) -> None:  # fmt: skip
-    """squares = sum over cells of weight p^2 + u^2 + v^2 + w^2; `most` is the largest of these."""
+    """squares = sum over cells of weights.pressure p^2 + u^2 + v^2 + w^2; `most` is the largest of these."""
 
 
 @task(kernel=TEXT)
@@ -48,7 +58,7 @@ def first_vector(
 def products(
     vectors: Read.private * VALUES, later: Read.private * VALUES | None, warm: Read.private * WARM | None,
     vector: VECTOR, T: Read | None,
-    *, along: Reduce["exact sum", 10], most: Scalar, count: Scalar, first: int, weight: float, warmth: float,
+    *, along: Reduce["exact sum", 10], most: Scalar, count: Scalar, first: int, weights: Weights,
 ) -> None:  # fmt: skip
     """along[n] = vectors[first + n] . vector, of the `count` vectors that there are; `most` as of `square`."""
 
@@ -57,8 +67,7 @@ def products(
 def orthogonal(
     vectors: Read.private * VALUES, later: Read.private * VALUES | None, warm: Read.private * WARM | None,
     vector: CHANGED, T_kept: ReadWrite | None,
-    *, along_0: SUMS, along_1: SUMS, along_2: SUMS, along_3: SUMS, count: Scalar, most: Reduce[max], weight: float,
-    warmth: float,
+    *, along_0: SUMS, along_1: SUMS, along_2: SUMS, along_3: SUMS, count: Scalar, most: Reduce[max], weights: Weights,
 ) -> None:  # fmt: skip
     """vector = vector - sum of along[n] vectors[n], with `along` in parts of ten; most as `largest_square` of it."""
 
