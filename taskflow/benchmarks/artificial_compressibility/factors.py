@@ -156,7 +156,8 @@ class KrylovSums:
         """As GMRES has them."""
         yield krylov.products(
             f.vectors, None, None, fields(f, AFTER), None,
-            over=self.charts.boxes, along="along", most="most", count="count", first=0, weights=krylov.Weights(2.5, 0.0),
+            over=self.charts.boxes, along="along", most="most", count="count", first=0,
+            weights=krylov.Weights(2.5, 0.0),
         )  # fmt: skip
 
     def plain(self, f: Roles) -> Iterator[Launch]:

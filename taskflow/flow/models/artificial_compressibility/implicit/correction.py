@@ -14,13 +14,12 @@ from taskflow.flow.models.artificial_compressibility.implicit.gmres import (
     UPDATE,
     LinearSystem,
     Program,
-    Scalars,
     added,
     fields,
-    length,
     measured,
     same,
 )
+from taskflow.flow.models.artificial_compressibility.implicit.least_squares import Scalars, length
 from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, PIVOT
 from taskflow.runtime.tasks import Components, Read, Repeat, Roles, Write, derive, task
 

@@ -57,16 +57,16 @@ def refuse_singular(charts: tuple[Box, ...], single: bool, scalars: Mapping[str,
     )
     first = charts[chart].lo
     cell = i - first[0] + 1, j - first[1] + 1, k - first[2] + 1
-    why = "its pivots are further apart than 1e12, or not finite"
-    where = f"cell {cell} of chart {chart + 1}"
+    what = f"the block of cell {cell} of chart {chart + 1} cannot be inverted"
+    why = f"{what}: its pivots are further apart than 1e12, or not finite"
     if single:
-        raise imprecise(f"the block of {where} cannot be inverted: {why}")
-    raise RunFailed(f"the block of {where} cannot be inverted: {why}; give a lower method.cfl.most, or march explicitly")
+        raise imprecise(why)
+    raise RunFailed(f"{why}; give a lower method.cfl.most, or march explicitly")
 
 
 def imprecise(why: str) -> Avoidable:
     """The error of factors in single precision, which those in double precision may avoid."""
-    return Avoidable.by(f'{why}, with method.linear.precision = "single"', {"method.linear.precision": "double"})
+    return Avoidable.by(f'{why}, with method.linear.precision = "single"; "double" may do', {"method.linear.precision": "double"})
 
 
 @task(kernel=TEXT)

@@ -205,7 +205,7 @@ class Gmres:
         names = [f.scalar(f"along_{n}") for n in range(sums)]
         for name, first in zip(names, PARTS, strict=False):
             yield krylov.products(*vectors, *vector, along=name, first=first, most=f.scalar("most"), **about)
-        along = {f"along_{n}": names[min(n, sums - 1)] for n in range(len(PARTS))}
+        along: dict[str, Any] = {f"along_{n}": names[min(n, sums - 1)] for n in range(len(PARTS))}
         yield krylov.orthogonal(*vectors, *vector, **along, most=f.scalar("most"), **about)
         squares = {"squares": f.scalar("square"), "most": f.scalar("most"), **weights(system)}
         yield krylov.square(*vector, over=system.cells, **squares)

@@ -31,12 +31,11 @@ from taskflow.flow.models.artificial_compressibility.implicit.gmres import (
     UPDATE,
     Gmres,
     Program,
-    Scalars,
     fields,
-    length,
     measured,
 )
 from taskflow.flow.models.artificial_compressibility.implicit.krylov import PART, VALUES, WARM
+from taskflow.flow.models.artificial_compressibility.implicit.least_squares import Scalars, length
 from taskflow.flow.models.artificial_compressibility.implicit.march import RAMP, Ramp
 from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, PIVOT, matrix
 from taskflow.flow.models.artificial_compressibility.model import STATE, ArtificialCompressibility
