@@ -66,7 +66,8 @@ def refuse_singular(charts: tuple[Box, ...], single: bool, scalars: Mapping[str,
 
 def imprecise(why: str) -> Avoidable:
     """The error of factors in single precision, which those in double precision may avoid."""
-    return Avoidable.by(f'{why}, with method.linear.precision = "single"; "double" may do', {"method.linear.precision": "double"})
+    changes = {"method.linear.precision": "double"}
+    return Avoidable.by(f'{why}, with method.linear.precision = "single"; "double" may do', changes)
 
 
 @task(kernel=TEXT)
