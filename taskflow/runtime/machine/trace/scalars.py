@@ -6,6 +6,7 @@ Rounds are the questions of a repetition: after which round its numbers are look
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,26 @@ AT_ONCE = 16
 NUMBERS = np.dtype([("value", np.float64, AT_ONCE), ("place", np.intc, AT_ONCE), ("count", np.intc)], align=True)
 
 
+class Moment(Mapping[str, float]):
+    """The scalars at a moment: the first `count` of those that are known by now. Programs have a thousand and ask for
+    ten.
+    """
+
+    def __init__(self, values: np.ndarray, places: Mapping[str, int], known: Mapping[str, int], count: int) -> None:
+        self._values, self._places, self._known, self._count = values, places, known, count
+
+    def __getitem__(self, name: str) -> float:
+        if self._known[name] >= self._count:
+            raise KeyError(name)
+        return float(self._values[self._places[name]])
+
+    def __iter__(self) -> Iterator[str]:
+        return islice(self._known, self._count)
+
+    def __len__(self) -> int:
+        return self._count
+
+
 class Scalars(Mapping[str, float]):
     """The values that were set, and that passes have reduced, by name. Reading waits until the device has done what is
     enqueued.
@@ -37,7 +58,7 @@ class Scalars(Mapping[str, float]):
         self._pinned = _pinned(NESTED) if device.kind == "gpu" else []  # buffers that nobody waits for
         self._memory = device.allocate((MOST,), "f8")
         self._places: dict[str, int] = {}
-        self._known: dict[str, None] = {}
+        self._known: dict[str, int] = {}  # in the order in which they came
         self._values: np.ndarray | None = self._memory if device.kind == "cpu" else None
         self._latest: dict[str, float] = {}  # set by the host, and not changed on the device since
         self._setter: tuple[np.ndarray, Callable[[], None]] | None = None
@@ -61,7 +82,7 @@ class Scalars(Mapping[str, float]):
         names = list(values)
         for name in names:
             self.array(name)
-            self._known[name] = None
+            self._known.setdefault(name, len(self._known))
         if self._device.kind == "cpu":
             for name in names:
                 self._memory[self._places[name]] = values[name]
@@ -73,7 +94,7 @@ class Scalars(Mapping[str, float]):
     def changed(self, names: Iterable[str]) -> None:
         """Note that passes have produced new values of these scalars on the device."""
         for name in names:
-            self._known[name] = None
+            self._known.setdefault(name, len(self._known))
             self._latest.pop(name, None)
             self._values = None
 
@@ -83,13 +104,13 @@ class Scalars(Mapping[str, float]):
             now = dict(self)
             return lambda: now
         values = (self._pinned or _pinned(1)).pop()
-        names = list(self._known)
+        count = len(self._known)
         self._memory.get(out=values, stream=self._lane.stream, blocking=False)
         reached = self._lane.reached()
 
         def read() -> Mapping[str, float]:
             self._wait(reached)
-            present = {name: float(values[self._places[name]]) for name in names}
+            present = Moment(values.copy(), self._places, self._known, count)
             self._pinned.append(values)
             return present
 
