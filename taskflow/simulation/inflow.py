@@ -190,16 +190,19 @@ def wall_profiles(case: Case) -> dict[str, dict[str, InflowProfile]]:
 
 
 def largest_on_wall(kind: str, value: Value, case: Case, grid: StaggeredGrid, face: str) -> float:
-    """The largest number of a profile of some kind on a wall in the run, about. Raises BadInput where it is not finite.
+    """The number of largest size, with its sign, that a profile of some kind has at the faces and the centres of a
+    wall's cells in the run. Raises BadInput where it is not finite.
     """
     axis, high = frame(face)
-    ends = [np.linspace(low, low + length, SAMPLES) for low, length in zip(grid.origin, grid.lengths, strict=True)]
-    ends[axis] = np.array([grid.origin[axis] + high * grid.lengths[axis]])
+    faces = [grid.faces(along) for along in range(3)]
+    ends = [np.concatenate([each, (each[:-1] + each[1:]) / 2]) for each in faces]
+    ends[axis] = faces[axis][[-high]]
     places = ends[0][None, None, :], ends[1][None, :, None], ends[2][:, None, None]
     try:
-        return max(float(np.abs(_on_wall(value)(*places, time)).max()) for time in moments(case))
+        values = np.concatenate([np.ravel(_on_wall(value)(*places, time)) for time in moments(case)])
     except BadInput as error:
         raise BadInput(f"boundaries.{face}.{kind}: {error}") from None
+    return float(values[np.abs(values).argmax()])
 
 
 def _formula(value: Value) -> InflowProfile:

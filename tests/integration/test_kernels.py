@@ -32,7 +32,7 @@ def test_who_walks_whole_lines_has_them_alone():
     walking = [each for each in vars(tridiagonal).values() if isinstance(each, Task)]
     assert len(walking) == 6
     for each in walking:
-        assert kernel.CudaKernel(each, np.dtype("f8"), None)._shape(Box.of((16, 8, 600)))[0][2] == 1, each.name
+        assert kernel.CudaKernel(each, np.dtype("f8"), None).shape(Box.of((16, 8, 600)))[0][2] == 1, each.name
 
 
 

@@ -8,11 +8,14 @@ import pytest
 
 import taskflow as tf
 from taskflow.errors import BadInput
+from taskflow.flow.grid import StaggeredGrid
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.build.system import System
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.timed import TimeFunction, TimeTable, at_time
 from taskflow.simulation.estimate import estimate
+from taskflow.simulation.expression import Expression
+from taskflow.simulation.inflow import largest_on_wall
 from taskflow.simulation.interactive.setting import settings
 from tests.flows import compute
 from tests.simulation import two_phases
@@ -120,6 +123,15 @@ def test_tables_and_functions_are_values_of_the_time(tmp_path):
     assert Case.load(tmp_path / "case.toml").boundaries == table.boundaries
 
 
+def test_the_largest_value_on_a_wall_is_that_of_its_cells_with_its_sign():
+    """Short waves are not missed, and a cold wall is cold."""
+    case = moved(**{**NUMBERS, "lid": "2*sin(16*pi*x)"})
+    grid = StaggeredGrid((32, 4, 4), (1.0, 0.7, 1.3))
+    waves = case.boundaries.sides["z_max"].velocity[0]
+    assert abs(largest_on_wall("velocity", waves, case, grid, "z_max")) == pytest.approx(2)
+    assert largest_on_wall("temperature", Expression("-1 - 0*x"), case, grid, "z_min") == -1
+
+
 @pytest.mark.parametrize(("changes", "message"), [
     ({"lid": "log(x - 0.2)*t"}, "z_max.*velocity: the expression .* is not finite"),
     ({"hot": "1/z"}, "x_min.temperature: the expression .* is not finite"),
@@ -132,6 +144,7 @@ def test_tables_and_functions_are_values_of_the_time(tmp_path):
     ({"time__steps": 6, "lid": "SHORT"}, "short.csv: a value is needed at time 0.0"),
     ({"lid": "BROKEN"}, "broken.csv: line 2 is '1,fast'"),
     ({"turbulence": {"model": "smagorinsky"}, "lid": "t"}, "turbulence.damping = .*z_max.* not available"),
+    ({"turbulence": {"model": "wale"}, "lid": "x"}, r"boundaries.z_max.velocity = .*not available with \[turbulence\]"),
     ({"turbulence": {"model": "wale"}, "smoke": "t"}, r"scalars\[2\].boundaries.z_max.flux = .* not available with"),
     ({"body": {"rotation": [0, 0, "t"], "geostrophic_wind": [1, 0, 0]}},
      "body.geostrophic_wind = .*not available in this version beside a rotation that changes in time"),

@@ -69,8 +69,9 @@ def place(launch: Launch, partition: Partition) -> Partition:
 def shares(launch: Launch, partition: Partition, piece: int) -> tuple[Box, ...]:
     """The cells of a piece, of the region over which a launch is launched, on which the launch is done."""
     home = place(launch, partition)
-    around = home.owned[piece].grow(launch.ghosts)
-    near = filter(around.meets, launch.boxes)  # of many charts most are elsewhere
+    near: Iterable[Box] = launch.boxes
+    if len(launch.boxes) > 1:  # of many charts most are elsewhere
+        near = filter(home.owned[piece].grow(launch.ghosts).meets, near)
     return common(near, home.computed(piece, launch.ghosts))
 
 

@@ -59,7 +59,7 @@ def _direction(value: object) -> tuple[str, ...] | None:
     """A list of one direction; None for none."""
     if value is None or value in ([], ()):
         return None
-    if not isinstance(value, list | tuple) or not all(isinstance(name, str) and name in "xyz" for name in value):
+    if not isinstance(value, list | tuple) or not all(name in ("x", "y", "z") for name in value):
         raise BadInput('give a list with a direction: ["x"], ["y"] or ["z"]')
     if len(value) > 1:
         raise BadInput('several directions at once are not available in this version; give one, as ["z"]')

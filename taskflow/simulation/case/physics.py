@@ -13,7 +13,7 @@ from taskflow.simulation.case.initial import Initial
 from taskflow.simulation.case.problems import Problem, missing, present, shown, wrong
 from taskflow.simulation.case.scalars import RELEASED, Scalars, Sources, TransportScheme
 from taskflow.simulation.case.table import NonNegative, Number, Positive, Table, Vector, entry, reads, written
-from taskflow.simulation.case.timed import Values, changes, three_of_time
+from taskflow.simulation.case.timed import Values, changes, placed, three_of_time
 
 MODELS = {"smagorinsky": Smagorinsky, "wale": Wale, "vreman": Vreman}
 NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or leave it out"
@@ -210,6 +210,9 @@ def _walls_in_time_are_smooth(boundaries: Boundaries, turbulence: TurbulenceTabl
         if side.roughness is not None and changes(*parts):
             remedy = "not available in this version beside what changes in time; give numbers there, or leave it out"
             yield wrong(("boundaries", face, "roughness"), side.roughness, remedy)
+        elif turbulence is not None and placed(*(side.velocity or ())):
+            remedy = "fields on walls are not available with [turbulence] in this version; give numbers"
+            yield wrong(("boundaries", face, "velocity"), written(side.velocity), remedy)
         elif damped and changes(*(side.velocity or ())):
             remedy = "damping at a wall whose velocity changes in time is not available in this version; give none"
             yield wrong(("turbulence", "damping"), "van-driest", f"boundaries.{face}: {remedy}")

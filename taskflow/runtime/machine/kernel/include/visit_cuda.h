@@ -188,7 +188,7 @@ FN void most_cells(const Range& r, const Interior& in, Usual usual, Rare rare, A
 
 template <class Usual, class Rare, class Any, class Store, class... Streams>
 FN void most_cells(const Range& r, const InteriorAmid& in, Usual usual, Rare rare, Any any, Store store, Streams... streams) {
-  const int i = r.lo[0] + int(blockIdx.x * blockDim.x + threadIdx.x);
+  const int i = r.lo[0] + int(BLOCK(r).x * blockDim.x + threadIdx.x);
   const Interior& inside = in;
   if (__all_sync(0xffffffffu, i >= in.left && i <= in.right)) {
     most_cells<true>(r, inside, usual, rare, any, store, streams...);
