@@ -55,7 +55,7 @@ def one_gpu() -> Device:
         return gpu()
     device = cpu()
     _emulated.add(device)
-    kernel.HostKernel, kernel._make = _kernel, _make  # type: ignore[misc, assignment]
+    kernel.HostKernel, kernel._make = _kernel, _make
     return device
 
 

@@ -52,12 +52,12 @@ class Binder:
 
     def compute_all(self, nodes: Sequence[Compute], lane: Lane) -> Call:
         """The call of point tasks of one key, which do not depend on each other."""
+        if nodes[0].launch.task.reductions:  # two at a time must not fold in the same memory
+            return self._list(nodes, lane)
         key = tuple(map(self._key, nodes)), lane
-        bound = None if nodes[0].launch.task.reductions else self._lists.get(key)
+        bound = self._lists.get(key)
         if bound is None:
-            kernel = kernel_of(*text_of(nodes[0].launch, nodes[0].partition), self.device)
-            call = bind_pieces(kernel, [self._arguments(kernel, node) for node in nodes], lane)
-            bound = self._lists[key] = [node.launch for node in nodes], call
+            bound = self._lists[key] = [node.launch for node in nodes], self._list(nodes, lane)
         return bound[1]
 
     def compute(self, node: Compute, lane: Lane) -> Call:
@@ -79,6 +79,11 @@ class Binder:
                 call = done_twice(node, call, self._kernel(replace(node, launch=launch.shuffled()), lane), written)
             bound = self._kernels[key] = launch, call
         return bound[1]
+
+    def _list(self, nodes: Sequence[Compute], lane: Lane) -> Call:
+        """The kernel of point tasks of one key."""
+        kernel = kernel_of(*text_of(nodes[0].launch, nodes[0].partition), self.device)
+        return bind_pieces(kernel, [self._arguments(kernel, node) for node in nodes], lane)
 
     def _kernel(self, node: Compute, lane: Lane) -> Call:
         """The kernel of a point task."""
