@@ -89,9 +89,8 @@ class RunLoop:
             self.movement.advance(tick.time)
         self.sanity.entered(numbers)
         with explained(f"step {tick.step}, time {tick.time:g}"):
-            moments = model.moments(before.time, tick.dt)
-            carried = self.particles.scalars(tick)
-            shard.run(self.spec.step, **model.scalars(tick.dt, tick.ratio), **moments, **numbers, **carried)
+            numbers |= {**model.moments(before.time, tick.dt), **self.particles.scalars(tick)}
+            shard.run(self.spec.step, **model.scalars(tick.dt, tick.ratio), **numbers)
             self.particles.settle(tick)
         for name in self.rounds:
             self.rounds[name] += shard.scalars[name]
