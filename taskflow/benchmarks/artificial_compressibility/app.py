@@ -25,6 +25,9 @@ ORDERINGS: tuple[Literal["tiles", "hyperplanes", "jacobi", "colours"], ...]
 ORDERINGS = "tiles", "hyperplanes", "jacobi", "colours"
 PRECISIONS: tuple[Literal["single", "double"], ...] = ("single", "double")
 SOLVERS = "gmres", "correction"
+KINDS: tuple[Literal["strong", "weak", "charts"], ...] = ("strong", "weak", "charts")
+CUTS = "z", "y", "x", "xyz"
+HALOS: tuple[Literal["direct", "packed"], ...] = ("direct", "packed")
 
 app = typer.Typer()
 
@@ -56,20 +59,31 @@ def ssspnt(
     cells: Annotated[
         str | None, typer.Option(metavar="N|XxYxZ", help="Cells in all. Default: 256 along each; on CPUs 96.")
     ] = None,
-    overlap: Overlap = "none,full",
+    kinds: Annotated[str, typer.Option(metavar="NAMES", help=f"Of {', '.join(KINDS)}, with commas; or all.")] = "all",
+    cuts: Annotated[
+        str, typer.Option(metavar="NAMES", help=f"Directions in which a box is cut: of {', '.join(CUTS)}; or all.")
+    ] = "all",
+    halos: Annotated[
+        str, typer.Option(metavar="NAMES", help=f"Of {', '.join(HALOS)}, with commas; or all. Packed alone on CPUs.")
+    ] = "all",
+    overlap: Overlap = "none,full,auto",
     timing: TimingOptions,
 ) -> None:
     """Time Xue & Roy's heated box on one device and on two.
 
-    Cut along z, y and x, of one size (strong) and grown (weak), each overlap; with the paper's metric, a scaled size of
-    the problem times steps, per device and second.
+    Cut along z, y and x, and in all three, of one size (strong) and grown (weak), and in 16 charts that are turned
+    (charts); halos packed or straight into ghost cells, each overlap; with the paper's metric, a scaled size of the
+    problem times steps, per device and second, and the paper's numbers.
     """
-    from taskflow.benchmarks.artificial_compressibility.ssspnt import measure_ssspnt
+    from taskflow.benchmarks.artificial_compressibility.ssspnt import Sharing, measure_ssspnt
     from taskflow.benchmarks.artificial_compressibility.tables import show_ssspnt
     from taskflow.benchmarks.tables import present
+    from taskflow.benchmarks.team import Request
 
+    sharing = Sharing(chosen("--kinds", kinds, KINDS), chosen("--cuts", cuts, CUTS), chosen("--halos", halos, HALOS))
     whole, conditions = cells_of(cells) if cells else None, timing.conditions(overlap)
-    present("ssspnt", partial(measure_ssspnt, timing.device, whole, conditions), show_ssspnt, timing.output)
+    request = Request(timing.device, (1, 1, 2), timing.workers or "auto")
+    present("ssspnt", partial(measure_ssspnt, request, whole, sharing, conditions), show_ssspnt, timing.output)
 
 
 @app.command()

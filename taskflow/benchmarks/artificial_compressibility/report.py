@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from taskflow.benchmarks.artificial_compressibility.tables import charted, met, swept
+from taskflow.benchmarks.artificial_compressibility.tables import charted, met, shared, swept
+from taskflow.benchmarks.artificial_compressibility.xue_roy import paper
 from taskflow.benchmarks.report import ReportTable, digits, share, shown
 from taskflow.benchmarks.tables import Result, where
 from taskflow.cli.format import times
@@ -56,4 +57,27 @@ def outer(results: Sequence[Result]) -> ReportTable:
     return table
 
 
-TABLES: Mapping[str, Callable[[Sequence[Result]], ReportTable]] = {"triangular": triangular, "outer": outer}
+def ssspnt(results: Sequence[Result]) -> ReportTable:
+    """Boxes shared by two devices, and what the paper reached in the same way: results of `ssspnt`."""
+    table = ReportTable("machine", "what", "halos", "overlap", "devices", "cells", order=lambda row: row[0])
+    for result in results:
+        for row in result["results"] if result["benchmark"] == "ssspnt" else ():
+            theirs = sorted(one["efficiency"] for one in paper() if (one["kind"], one["cut"]) == (row["kind"], row["cut"]))
+            columns = {
+                "ms": shown(row["seconds"], 1e3),
+                "10^9 cells/s": shown(row["cells_per_second_per_block"] * row["blocks"], 1e-9),
+                "ssspnt": shown(row["ssspnt"]),
+                "efficiency": shown(row["efficiency"], form=share) if row["blocks"] > 1 else "",
+                "Xue and Roy, two P100": shown(theirs[:: len(theirs) - 1], form=share) if len(theirs) > 1 else "",
+            }
+            several = row["blocks"] > 1
+            ways = (row["halos"], row["name"]) if several else ("", "")
+            table.put((where(result), shared(row), *ways, str(row["blocks"]), times(row["cells"])), columns, result)
+    return table
+
+
+TABLES: Mapping[str, Callable[[Sequence[Result]], ReportTable]] = {
+    "triangular": triangular,
+    "outer": outer,
+    "ssspnt": ssspnt,
+}

@@ -1,32 +1,44 @@
-"""Steps of pseudo-time in a heated box, timed on one device, and on two that share it cut in each direction."""
+"""Steps of pseudo-time in a heated box, timed on one device, and on two that share it: cut in each direction, or in
+charts that are turned.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any, Literal
 
+from taskflow.benchmarks.artificial_compressibility.xue_roy import SCALED, goals, paper
 from taskflow.benchmarks.team import Request, Team, open_team
 from taskflow.benchmarks.timing import PassJob, PassTiming, TimingConditions, describe, moving
+from taskflow.errors import BadInput
 from taskflow.runtime.machine import Shard
+from taskflow.runtime.machine.mapper import Overlap
 from taskflow.runtime.regions import Triple, triple
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
 
+Kind = Literal["strong", "weak", "charts"]
+Halos = Literal["direct", "packed"]
 SIDES = ("x_min", "x_max", "y_min", "y_max", "z_min", "z_max")
 METHOD = {"flux": "central", "damping": {"type": "pressure"}, "march": "euler", "reference_speed": 1.0}
 CELLS = {"cpu": (96, 96, 96), "gpu": (256, 256, 256)}
-CUTS: dict[str, Triple] = {"z": (1, 1, 2), "y": (1, 2, 1), "x": (2, 1, 1)}
-SCALED = 1e-7  # the factor of the paper's metric, its Eq. 6
+CUTS: dict[str, Triple] = {"z": (1, 1, 2), "y": (1, 2, 1), "x": (2, 1, 1), "xyz": (2, 2, 2)}
+CHARTS: Triple = (4, 2, 2)  # that are turned
+DISTORTION = 0.05  # of these, so that they have metrics, and of the one chart that they are compared with
 
 
 @dataclass(frozen=True)
 class Box:
-    """A box of so many uniform cells, heated at one side and cooled at the other: Xue & Roy's method, five variables.
-    It is cut into so many pieces along x, y and z.
+    """A box of so many cells, heated at one side and cooled at the other: Xue & Roy's method, five variables. It is cut
+    into so many pieces along x, y and z. Cells are uniform, or distorted; several charts are turned at random.
     """
 
     cells: Triple
     cuts: Triple = (1, 1, 1)
+    charts: Triple = (1, 1, 1)
+    distortion: float = 0.0
 
     def case(self, precision: str) -> Case:
         """The case. Raises BadInput where there is none such."""
@@ -37,12 +49,15 @@ class Box:
             fluid={"viscosity": 0.01},
             heat={"diffusivity": 0.01, "expansion": 1.0},
             body={"gravity": [0.0, 0.0, -1.0]},
-            grid={"shape": "box", "cells": list(self.cells), "lengths": [n / self.cells[0] for n in self.cells]},
+            grid={
+                "shape": "box", "cells": list(self.cells), "lengths": [n / self.cells[0] for n in self.cells],
+                "charts": list(self.charts), "turned": self.charts != (1, 1, 1), "distortion": self.distortion,
+            },
             method={"type": "artificial-compressibility", **METHOD},
             boundaries=sides,
             time={"steady": 1e-5, "steps": 1},  # single precision gets no further
             machine={"precision": precision, "cuts": {"1": list(self.cuts)}},
-        )
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -62,6 +77,30 @@ def _nothing(shard: Shard) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
+class Sharing:
+    """How two devices share a box: of one size (strong), grown (weak), or in charts; the directions of the cut, and
+    whether halos go straight into ghost cells of the other device or are packed into messages.
+    """
+
+    kinds: Sequence[Kind] = ("strong", "weak", "charts")
+    cuts: Sequence[str] = tuple(CUTS)
+    halos: Sequence[Halos] = ("direct", "packed")
+
+    def boxes(self, cells: Triple) -> Iterator[tuple[Kind, str, Box]]:
+        """Each with its kind and its cut, or the number of its charts."""
+        for kind in self.kinds:
+            if kind == "charts":
+                yield kind, "1", Box(cells, cuts=CUTS["z"], distortion=DISTORTION)
+                yield kind, str(CHARTS[0] * CHARTS[1] * CHARTS[2]), Box(cells, charts=CHARTS, distortion=DISTORTION)
+                continue
+            for cut in self.cuts:
+                pieces = CUTS[cut]
+                twice = pieces if pieces.count(1) == 2 else CUTS["z"]  # pieces are dealt out along z
+                grown = triple(n * m for n, m in zip(cells, twice, strict=True))
+                yield kind, cut, Box(grown if kind == "weak" else cells, cuts=pieces)
+
+
+@dataclass(frozen=True)
 class MarchTiming:
     """Measures on the processes of a team."""
 
@@ -73,7 +112,14 @@ class MarchTiming:
         """Double, as the paper's, where none is asked for."""
         return self.conditions.precision or "double"
 
-    def measure(self, name: str, box: Box, blocks: int, overlap: Any) -> dict[str, Any]:
+    def of(self, halos: Halos) -> MarchTiming:
+        """The same with halos that go in this way. Between GPUs whatever has a channel of its own is packed."""
+        if halos == "direct" or self.team.device == "cpu":
+            return self
+        channel = "local" if len(self.team.places) == 1 else "ucx"
+        return replace(self, conditions=replace(self.conditions, channel=channel))
+
+    def measure(self, name: str, box: Box, blocks: int, overlap: Overlap) -> dict[str, Any]:
         """A row of a table. Raises BadInput where there is no such case."""
         setup = Simulation(box.case(self.precision), (1, 1, blocks), device=self.team.device)
         model = setup.model
@@ -84,30 +130,35 @@ class MarchTiming:
         return {**row, "cells": list(box.cells), "bytes_per_cell": nbytes / cells, **moving(row, nbytes)}
 
 
-def measure_ssspnt(device: str, cells: Triple | None, conditions: TimingConditions) -> dict[str, Any]:
-    """A row for one device, then two for each direction of the cut and overlap: of the same box (strong), and of one
-    twice as long (weak); with `efficiency`, and the metric of W. Xue and C. J. Roy (2020), Eq. 6.
+def measure_ssspnt(
+    request: Request, cells: Triple | None, sharing: Sharing, conditions: TimingConditions
+) -> dict[str, Any]:
+    """A row for one device, and one for each way in which two share its box, for each kind of halos and overlap; with
+    `efficiency` against one device, the metric of W. Xue and C. J. Roy (2020), Eq. 6, what they measured, and what was
+    aimed at.
 
-    Raises BadInput where there are fewer than two GPUs.
+    Raises BadInput where there are fewer than two GPUs, or halos are to go straight between CPUs.
     """
-    with open_team(Request(device, (1, 1, 2))) as team:
-        timing, size = MarchTiming(team, conditions), cells or CELLS[team.device]
-        alone = timing.measure("one", Box(size), 1, "none")
-        rows = [{**alone, "cut": "-", "kind": "-"}]
-        for kind in ("strong", "weak"):
-            for cut, pieces in CUTS.items():
-                grown = triple(n * (pieces[a] if kind == "weak" else 1) for a, n in enumerate(size))
-                for overlap in conditions.overlaps:
-                    row = timing.measure(overlap, Box(grown, cuts=pieces), 2, overlap)
-                    rows.append({**row, "cut": cut, "kind": kind})
-        rate = alone["cells_per_second_per_block"]
-        rows = [
-            {
-                **row,
-                "efficiency": row["cells_per_second_per_block"] / rate,
-                "ssspnt": SCALED * row["cells_per_second_per_block"],
-            }
-            for row in rows
-        ]
-        return {**describe(team, timing.precision, rows), "results": rows}
+    with open_team(request) as team:
+        gpu, timing, size = team.device == "gpu", MarchTiming(team, conditions), cells or CELLS[team.device]
+        if not gpu and "packed" not in sharing.halos:
+            raise BadInput("--halos direct: between CPUs all halos are packed; use packed, or --device gpu")
+        ways = [halos for halos in sharing.halos if gpu or halos == "packed"]
+        rows, alone = list[dict[str, Any]](), dict[float, dict[str, Any]]()
+        for kind, cut, box in sharing.boxes(size):
+            bent = box.distortion
+            if bent not in alone:
+                row = timing.measure("one", Box(size, distortion=bent), 1, "none")
+                alone[bent] = {**row, "kind": kind if bent else "-", "cut": "1" if bent else "-", "halos": "-"}
+                rows.append(alone[bent])
+            for halos, overlap in product(ways, conditions.overlaps):
+                row = timing.of(halos).measure(overlap, box, 2, overlap)
+                rows.append({**row, "kind": kind, "cut": cut, "halos": halos})
+        rows = [_compared(row, alone[DISTORTION if row["kind"] == "charts" else 0.0]) for row in rows]
+        aims = list(goals(rows)) if gpu else []
+        return {**describe(team, timing.precision, rows), "results": rows, "paper": list(paper()), "goals": aims}
 
+
+def _compared(row: dict[str, Any], alone: dict[str, Any]) -> dict[str, Any]:
+    rate = row["cells_per_second_per_block"]
+    return {**row, "efficiency": rate / alone["cells_per_second_per_block"], "ssspnt": SCALED * rate}

@@ -31,23 +31,41 @@ def show_residual(result: Result) -> None:
 
 def show_ssspnt(result: Result) -> None:
     """Print the result of `measure_ssspnt`."""
-    say(f"Xue & Roy's heated box, {conditions(result)}", [("ssspnt", "1e-7 cells times steps, per device and second")])
+    lines = [
+        ("ssspnt", "1e-7 cells times steps, per device and second"),
+        ("paper", "Xue and Roy (2020), 256 x 256 x 256 cells on P100"),
+    ]
+    say(f"Xue & Roy's heated box, {conditions(result)}", lines)
     table(
-        ("devices", "ms", "Gcell/s", "ssspnt", "efficiency"),
-        (
-            (
-                f"{row['kind']} {row['cut']} {row['name']}",
-                (
-                    str(row["blocks"]),
-                    number(row["seconds"] * 1e3),
-                    number(row["cells_per_second_per_block"] * row["blocks"] / 1e9),
-                    number(row["ssspnt"]),
-                    share(row["efficiency"]),
-                ),
-            )
-            for row in result["results"]
-        ),
+        ("halos", "overlap", "devices", "ms", "Gcell/s", "ssspnt", "efficiency"),
+        ((shared(row), tuple(shared_columns(row).values())) for row in (*result["results"], *result["paper"])),
     )
+    if result["goals"]:
+        table(
+            ("reached", ""),
+            ((row["goal"], (share(row["value"]), "met" if row["met"] else "missed")) for row in result["goals"]),
+        )
+
+
+def shared(row: Result) -> str:
+    """How a box is shared by devices."""
+    if row["kind"] == "charts":
+        return "1 chart" if row["cut"] == "1" else f"{row['cut']} charts, turned"
+    whole = "whole" if row["blocks"] == 1 else f"{row['kind']}, cut along {row['cut']}"
+    return whole if "halos" in row else f"paper: {whole}"
+
+
+def shared_columns(row: Result) -> Columns:
+    """The columns of a row of `ssspnt`, of the paper's, too."""
+    return {
+        "halos": row["halos"] if "halos" in row else row["name"],
+        "overlap": row["name"] if "halos" in row and row["blocks"] > 1 else "-",
+        "devices": str(row["blocks"]),
+        "ms": number(row["seconds"] * 1e3),
+        "Gcell/s": number(row["cells_per_second_per_block"] * row["blocks"] / 1e9),
+        "ssspnt": number(row["ssspnt"]),
+        "efficiency": share(row["efficiency"]),
+    }
 
 
 def show_triangular(result: Result) -> None:
