@@ -101,6 +101,9 @@ def test_a_case_is_read_back_as_it_was_written(tables):
     # 13, 14, 15
     ({"method__compressibility": 0},
      'method.compressibility = 0: give a number > 0, a velocity squared, "auto", or { local = true }'),
+    ({"method__compressibility": {"local": False}},
+     'method.compressibility.local = false: give true, or compressibility = "auto", which is the same everywhere'),
+    ({"method__compressibility": {"local": True, "factor": 0}}, "method.compressibility.factor = 0: give a number > 0"),
     ({"boundaries__far": "slip", "initial": {}},
      'method.reference_speed = "auto": everything is at rest; give a speed that the flow will reach, a number > 0'),
     ({"boundaries__far": {"type": "inflow", "velocity": ["x", "y", 0]}},
@@ -294,7 +297,10 @@ def test_scalars_are_given_on_sides_by_their_names():
 def test_formulas_are_tried_on_every_chart():
     """Item 21: a value that is no number, on some chart alone."""
     setup = Simulation(case(initial={"velocity": ["where(y < 0 - 4, log(0 - 1), 1)", 0, 0]}), (1, 1, 1))
-    with pytest.raises(BadInput, match=r"initial.velocity: on chart \d the expression .* is not finite at x = "):
+    message = r"initial.velocity: on chart \d the expression .* is not finite at x = "
+    with pytest.raises(BadInput, match=message):
+        assert setup.system.speed
+    with pytest.raises(BadInput, match=message):
         setup.system.check()
 
 

@@ -62,7 +62,8 @@ def ssspnt(results: Sequence[Result]) -> ReportTable:
     table = ReportTable("machine", "what", "halos", "overlap", "devices", "cells", order=lambda row: row[0])
     for result in results:
         for row in result["results"] if result["benchmark"] == "ssspnt" else ():
-            theirs = sorted(one["efficiency"] for one in paper() if (one["kind"], one["cut"]) == (row["kind"], row["cut"]))
+            same = (one for one in paper() if (one["kind"], one["cut"]) == (row["kind"], row["cut"]))
+            theirs = sorted(one["efficiency"] for one in same)
             columns = {
                 "ms": shown(row["seconds"], 1e3),
                 "10^9 cells/s": shown(row["cells_per_second_per_block"] * row["blocks"], 1e-9),

@@ -28,7 +28,10 @@ FACES = {  # by number: the side, and the directions of both ranges
 FLAT = ("i_min", "i_max", "j_min", "j_max")  # faces 1 to 4 of a writer for two dimensions
 JOINED, SIDE = "ONE_TO_ONE", "! side"
 NAMED = re.compile(r"!\s*side\s+(.+?)\s*$")
-ABSENT = {"PATCHED": "patched seams are", "POLE": "poles are", "COLLAPSED": "collapsed faces are"}
+ABSENT = {
+    "PATCHED": "patched seams are", **dict.fromkeys(("POLE", "POLE_DIR1", "POLE_DIR2"), "poles are"),
+    **dict.fromkeys(("COLLAPSED", "COLLAPSED_EDGE", "COLLAPSED_FACE"), "collapsed faces are"),
+}  # fmt: skip
 WORDS = ("TRUE", "FALSE")
 MOST = 100_000_000  # bytes
 REMEDY = "give a neutral map file (.nmf)"

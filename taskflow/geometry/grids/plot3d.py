@@ -132,12 +132,12 @@ def _records(path: Path, data: bytes, order: str) -> list[np.ndarray]:
         if length < 0 or at + length + 8 > len(data) or _mark(data, at + 4 + length, order) != length:
             said = f"which says that it has {length} bytes" if length >= 0 else "whose mark is damaged"
             rest = f"{len(data) - at} bytes are left"
+            if parts and _complete(parts, order):
+                raise BadInput(f"{path}: trailing data: {rest} behind the last record; write the file again")
             raise BadInput(f"{path}: truncated in record {len(parts) + 1}, {said}, while {rest}; write the file again")
         parts.append(data[at + 4 : at + 4 + length])
         at += length + 8
-    count = 1 if len(parts[0]) != 4 else 2
-    head = np.frombuffer(b"".join(parts[:count]), f"{order}i4")
-    layouts = [layout for layout in _layouts(head, 4, order) if layout.start == 4 * head.size]
+    count, head, layouts = _header(parts, order)
     if not layouts:
         raise _refused(path, [], len(data), 4, "bytes", head)
     blocks, layout = parts[count:], layouts[0]
@@ -149,6 +149,19 @@ def _records(path: Path, data: bytes, order: str) -> list[np.ndarray]:
         _record(path, number, part, dims, order)
         for number, (part, dims) in enumerate(zip(blocks, layout.dims, strict=True), start=1)
     ]
+
+
+def _header(parts: Sequence[bytes], order: str) -> tuple[int, np.ndarray, list[Layout]]:
+    """The records of the header, its numbers, and what these may mean."""
+    count = 1 if len(parts[0]) != 4 else 2
+    head = np.frombuffer(b"".join(parts[:count]), f"{order}i4")
+    return count, head, [layout for layout in _layouts(head, 4, order) if layout.start == 4 * head.size]
+
+
+def _complete(parts: Sequence[bytes], order: str) -> bool:
+    """Whether the records are all that their header announces."""
+    count, _, layouts = _header(parts, order)
+    return bool(layouts) and len(parts) - count == len(layouts[0].dims)
 
 
 def _record(path: Path, number: int, part: bytes, dims: Triple, order: str) -> np.ndarray:

@@ -70,6 +70,7 @@ LINES = [
     (1, "PATCHED 1 4 1 7 1 6  2 3 1 7 1 6 FALSE", "PATCHED: patched seams are not available in this version; join"),
     (1, "pole 1 4 1 7 1 6", "pole: poles are not available in this version"),
     (1, "COLLAPSED 1 4 1 7 1 6", "COLLAPSED: collapsed faces are not available in this version"),
+    (1, "collapsed-edge 1 4 1 7 1 6", "collapsed-edge: collapsed faces are not available in this version; join whole"),
     (2, "wall 3 3 1 7 1 6", "line 12: block 3; the grid has blocks 1 to 2"),
     (2, "wall 1 7 1 7 1 6", "face 7; give 1 to 6 for k min, k max, i min, i max, j min, j max"),
     (2, "wall 1 3 1 7 1 8", "vertices 1 to 8 along k of block 1, which has 6; give ranges of vertices of that face"),

@@ -119,6 +119,7 @@ FILES = [
     ("truncated", GOOD[:-100], r"truncated in record 3, which says that it has 5040 bytes, while 4948 bytes"),
     ("without marks, truncated", BARE[:-100], r"truncated, or trailing data: 1 blocks \(5 x 6 x 7 vertices\) take"),
     ("trailing", BARE + b"1234", r"trailing data: 1 blocks \(5 x 6 x 7 vertices\) take 5056 or 2536 bytes, and it has"),
+    ("trailing, behind records", GOOD + b"12345", r"trailing data: 5 bytes are left behind the last record; write the"),
     ("a record too many", GOOD + GOOD[-5048:], r"1 blocks by its header, and 2 records of vertices, more than that"),
     ("iblank", BARE + IBLANK, r"iblank \(blanked vertices\) is not available in this version; write the"),
     ("iblank in a record", struct.pack("<iiiiiiii", 4, 1, 4, 12, 5, 6, 7, 12) + struct.pack("<i", 5880)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -172,8 +172,7 @@ def reference_speed(
         for patch in charts.sides[name]:
             velocity = np.stack(side.at(*faces(charts, patch)[0]))
             speeds.append(factor * float(np.sqrt((velocity**2).sum(axis=0)).max()))
-    for x in (_some(chart.vertices) for chart in charts.charts):
-        components = [np.asarray(u(*x)) for u in initial.velocity if not isinstance(u, Given)]
+    for components in _begun(charts, "velocity", [u for u in initial.velocity if not isinstance(u, Given)]):
         speeds.append(float(np.sqrt(sum(u**2 for u in components)).max()))
     return max(speeds)
 
@@ -201,10 +200,19 @@ def warmth(charts: Grid, boundaries: ChartSides, initial: Initial, heat: Heat) -
     for side in boundaries.sides.values():
         values += [number for number in (side.temperature, side.outside_temperature) if number is not None]
     if initial.temperature is not None and not isinstance(initial.temperature, Given):
-        for chart in charts.charts:
-            begun = np.asarray(initial.temperature(*_some(chart.vertices)))
+        for (begun,) in _begun(charts, "temperature", [initial.temperature]):
             values += [float(begun.min()), float(begun.max())]
     return max(values) - min(values)
+
+
+def _begun(charts: Grid, name: str, formulas: Sequence[Any]) -> Iterator[list[np.ndarray]]:
+    """The values of formulas of [initial] at some points of each chart. Raises BadInput where one is not finite."""
+    for number, chart in enumerate(charts.charts, start=1):
+        x = _some(chart.vertices)
+        try:
+            yield [np.asarray(formula(*x)) for formula in formulas]
+        except BadInput as error:
+            raise BadInput(f"initial.{name}: on chart {number} {error}") from None
 
 
 def _some(vertices: np.ndarray, most: int = 24) -> np.ndarray:

@@ -59,7 +59,9 @@ def _number_or_auto(value: object) -> Any:
 
 
 def _compressibility(value: object) -> Any:
-    if isinstance(value, Mapping | LocalCompressibility):
+    if isinstance(value, Mapping):
+        return LocalCompressibility(**value)
+    if isinstance(value, LocalCompressibility):
         return value
     try:
         return _number_or_auto(value)
