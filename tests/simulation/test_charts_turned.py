@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from taskflow.geometry.grids import shape
 from taskflow.output import tree
 from taskflow.runtime.regions import ROTATIONS
 from taskflow.simulation.case import Case
 from tests.simulation.going_on import go
+from tests.simulation.on_charts import CYLINDER, case
 
 STEPS, NAMES = 100, ("p", "u", "v", "w", "T")
 SIDES = {
@@ -35,7 +37,7 @@ def flow(grid: dict[str, Any]) -> Case:
 
 
 def drawn(seed: int, charts: int) -> list[int]:
-    """By which of the rotations `turned` turns so many charts: found by the corners of a box without it."""
+    """By which of the rotations `turned` turns so many charts."""
     random = np.random.default_rng(seed)
     return [int(random.integers(len(ROTATIONS))) for _ in range(charts)]
 
@@ -66,7 +68,7 @@ def assert_agree(turned: np.ndarray, upright: np.ndarray) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1200)
 def test_charts_turned_by_all_rotations_in_one_grid(tmp_path):
     """27 charts; seeds 0 and 8 turn some of them by each rotation."""
     upright = cells(tmp_path / "upright", MANY)
@@ -83,3 +85,35 @@ def test_a_chart_turned_by_each_rotation(tmp_path):
     for rotation, seed in alone().items():
         grid = {**ALONE, "turned": True, "seed": seed}
         assert_agree(cells(tmp_path / f"{rotation}", grid), upright)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_a_chart_that_the_user_cuts(tmp_path):
+    """S2: to the bit, as the arithmetic is the same."""
+    grid = {**BOX, "cells": [8, 9, 4]}
+    cut = cells(tmp_path / "cut", {**grid, "charts": [2, 2, 1]}, (1, 1, 2))
+    np.testing.assert_array_equal(cut, cells(tmp_path / "whole", grid))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(
+    "grid",
+    [
+        {**BOX, "cells": [16, 16, 16], "distortion": 0.1},
+        {**BOX, "cells": [16, 16, 16], "distortion": 0.1, "charts": [2, 2, 2], "turned": True},
+        {"shape": "pipe", "cells": [8, 8, 16], "radius": 0.5, "length": 2.0},
+    ],
+    ids=["distorted", "turned", "butterfly"],
+)
+def test_a_free_stream_is_kept(tmp_path, grid):
+    """V1: for 50 steps."""
+    stream = [1.0, 0.3, -0.2]
+    keys = {key: value for key, value in grid.items() if key != "shape"}
+    sides = {side: {"type": "far-field", "velocity": stream} for side in shape(grid["shape"], keys).grid().sides}
+    begun = {"grid": grid, "boundaries": sides, "initial": {"velocity": stream}}
+    go(case({**CYLINDER, **begun}, time__steps=50, output__every={"steps": 50}), tmp_path / "run")
+    for chart in tree(tmp_path / "run" / "fields.zarr")["charts"].children.values():
+        for name, value in zip("puvw", (0.0, *stream), strict=True):
+            np.testing.assert_allclose(chart[name].isel(time=-1).values, value, rtol=0, atol=1e-12, err_msg=name)

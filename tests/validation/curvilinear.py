@@ -140,7 +140,10 @@ def taylor_couette(n: int, viscosity: float = 0.02, steady: float = 1e-7) -> tup
     return error, {side.name: forces.of(flow.scalars, side) for side in sides}
 
 
-def dean(n: int, viscosity: float = 0.1, steady: float = 1e-7) -> float:
+def dean(
+    n: int, viscosity: float = 0.1, steady: float = 1e-7, *, every: int = 100,
+    kind: type[ArtificialCompressibility] = ArtificialCompressibility,
+) -> float:  # fmt: skip
     """Driven around by a force 1 / r between arcs of radius 1 and 2, n cells from one to the other and as many in each
     quarter: the volume flux over its exact value, 0.05469799072 / viscosity.
     """
@@ -150,8 +153,8 @@ def dean(n: int, viscosity: float = 0.1, steady: float = 1e-7) -> float:
     x, y, _ = chart.centres
     square = x**2 + y**2
     force["f_x"][inside], force["f_y"][inside] = -y / square, x / square
-    equations = model(chart, viscosity, walls(chart), 0.08 / viscosity, body_force=True)
-    flow = march(equations, chart, REST, steps=60 * n * n, steady=steady, constants=force)
+    equations = model(chart, viscosity, walls(chart), 0.08 / viscosity, kind, body_force=True)
+    flow = march(equations, chart, REST, steps=60 * n * n, steady=steady, constants=force, every=every)
     swirl = (x * flow["v"] - y * flow["u"]) / np.sqrt(square)
     return float((swirl[0].mean(axis=0) / n).sum() * viscosity / 0.05469799072)
 

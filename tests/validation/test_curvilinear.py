@@ -7,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from taskflow.flow.models.artificial_compressibility.implicit.model import ImplicitCompressibility
 from tests.flows import DATA, orders
 from tests.validation.cavity import table
 from tests.validation.curvilinear import (
@@ -94,10 +95,11 @@ def test_taylor_couette_is_of_order_2_with_its_torques():
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 def test_flow_between_arcs_that_a_force_drives():
-    """V6, on half its grid."""
-    coarse, fine = (abs(dean(n) - 1) for n in (16, 32))
-    assert fine < 0.002
-    assert orders([coarse, fine], [16, 32])[0] > 1.8
+    """V6: within 0.05 %, by order 2. Measured: 0.74, 0.187 and 0.047 % too much, the last by implicit marching."""
+    coarse, middle = (abs(dean(n) - 1) for n in (16, 32))
+    fine = abs(dean(64, steady=1e-8, every=1, kind=ImplicitCompressibility) - 1)
+    assert fine < 0.0005
+    assert min(orders([coarse, middle, fine], [16, 32, 64])) > 1.8
 
 
 @pytest.mark.slow

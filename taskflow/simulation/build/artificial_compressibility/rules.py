@@ -172,8 +172,8 @@ def reference_speed(
         for patch in charts.sides[name]:
             velocity = np.stack(side.at(*faces(charts, patch)[0]))
             speeds.append(factor * float(np.sqrt((velocity**2).sum(axis=0)).max()))
-    for components in _begun(charts, "velocity", [u for u in initial.velocity if not isinstance(u, Given)]):
-        speeds.append(float(np.sqrt(sum(u**2 for u in components)).max()))
+    begun = _begun(charts, "velocity", [u for u in initial.velocity if not isinstance(u, Given)])
+    speeds += [float(np.sqrt(sum(u**2 for u in components)).max()) for components in begun]
     return max(speeds)
 
 
