@@ -14,6 +14,7 @@ from taskflow.benchmarks.team import Request, Team, open_team
 from taskflow.benchmarks.timing import PassJob, PassTiming, TimingConditions, describe, moving
 from taskflow.errors import BadInput
 from taskflow.runtime.machine import Shard
+from taskflow.runtime.machine.channel import channel_problem
 from taskflow.runtime.machine.mapper import Overlap
 from taskflow.runtime.regions import Triple, triple
 from taskflow.simulation.build.simulation import Simulation
@@ -119,15 +120,18 @@ class MarchTiming:
         channel = "local" if len(self.team.places) == 1 else "ucx"
         return replace(self, conditions=replace(self.conditions, channel=channel))
 
-    def measure(self, name: str, box: Box, blocks: int, overlap: Overlap) -> dict[str, Any]:
-        """A row of a table. Raises BadInput where there is no such case."""
-        setup = Simulation(box.case(self.precision), (1, 1, blocks), device=self.team.device)
+    def prepared(self, box: Box, blocks: int) -> Simulation:
+        """A box on so many devices: its grid takes long. Raises BadInput where there is no such case."""
+        return Simulation(box.case(self.precision), (1, 1, blocks), device=self.team.device)
+
+    def measure(self, name: str, setup: Simulation, overlap: Overlap) -> dict[str, Any]:
+        """A row of a table."""
         model = setup.model
         begin = Begin(setup.system.constants, model.start)
         job = PassJob(begin, model.step, _nothing, 1, model.scalars(1.0, 1.0), self.conditions.seconds)
         row, _ = PassTiming(self.team, self.conditions).measure(name, setup.partition, job, overlap)
         nbytes, cells = setup.step_cost.nbytes({}), setup.partition.region.count
-        return {**row, "cells": list(box.cells), "bytes_per_cell": nbytes / cells, **moving(row, nbytes)}
+        return {**row, "cells": list(dict(setup.case.table("grid"))["cells"]), "bytes_per_cell": nbytes / cells, **moving(row, nbytes)}
 
 
 def measure_ssspnt(
@@ -137,22 +141,25 @@ def measure_ssspnt(
     `efficiency` against one device, the metric of W. Xue and C. J. Roy (2020), Eq. 6, what they measured, and what was
     aimed at.
 
-    Raises BadInput where there are fewer than two GPUs, or halos are to go straight between CPUs.
+    Raises BadInput where there are fewer than two GPUs, or halos cannot go as they are to.
     """
     with open_team(request) as team:
         gpu, timing, size = team.device == "gpu", MarchTiming(team, conditions), cells or CELLS[team.device]
         if not gpu and "packed" not in sharing.halos:
             raise BadInput("--halos direct: between CPUs all halos are packed; use packed, or --device gpu")
+        if gpu and "packed" in sharing.halos and len(team.places) > 1 and (problem := channel_problem("ucx")):
+            raise BadInput(f"--halos packed: {problem}; give --workers 1, or --halos direct")
         ways = [halos for halos in sharing.halos if gpu or halos == "packed"]
         rows, alone = list[dict[str, Any]](), dict[float, dict[str, Any]]()
         for kind, cut, box in sharing.boxes(size):
             bent = box.distortion
             if bent not in alone:
-                row = timing.measure("one", Box(size, distortion=bent), 1, "none")
+                row = timing.measure("one", timing.prepared(Box(size, distortion=bent), 1), "none")
                 alone[bent] = {**row, "kind": kind if bent else "-", "cut": "1" if bent else "-", "halos": "-"}
                 rows.append(alone[bent])
+            setup = timing.prepared(box, 2)
             for halos, overlap in product(ways, conditions.overlaps):
-                row = timing.of(halos).measure(overlap, box, 2, overlap)
+                row = timing.of(halos).measure(overlap, setup, overlap)
                 rows.append({**row, "kind": kind, "cut": cut, "halos": halos})
         rows = [_compared(row, alone[DISTORTION if row["kind"] == "charts" else 0.0]) for row in rows]
         aims = list(goals(rows)) if gpu else []
