@@ -130,8 +130,9 @@ class MarchTiming:
         begin = Begin(setup.system.constants, model.start)
         job = PassJob(begin, model.step, _nothing, 1, model.scalars(1.0, 1.0), self.conditions.seconds)
         row, _ = PassTiming(self.team, self.conditions).measure(name, setup.partition, job, overlap)
-        nbytes, cells = setup.step_cost.nbytes({}), setup.partition.region.count
-        return {**row, "cells": list(dict(setup.case.table("grid"))["cells"]), "bytes_per_cell": nbytes / cells, **moving(row, nbytes)}
+        nbytes, count = setup.step_cost.nbytes({}), setup.partition.region.count
+        cells = list(dict(setup.case.table("grid"))["cells"])
+        return {**row, "cells": cells, "bytes_per_cell": nbytes / count, **moving(row, nbytes)}
 
 
 def measure_ssspnt(

@@ -41,10 +41,8 @@ def show_ssspnt(result: Result) -> None:
         ((shared(row), tuple(shared_columns(row).values())) for row in (*result["results"], *result["paper"])),
     )
     if result["goals"]:
-        table(
-            ("reached", ""),
-            ((row["goal"], (share(row["value"]), "met" if row["met"] else "missed")) for row in result["goals"]),
-        )
+        told = ((met(row), f"{row['goal']}: {share(row['value'])}") for row in result["goals"])
+        say("What was aimed at, and reached by the best rows", told)
 
 
 def shared(row: Result) -> str:
