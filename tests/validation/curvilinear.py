@@ -76,7 +76,9 @@ def least(psi: np.ndarray) -> float:
     return float(a[0] + a[1:3] @ step / 2)
 
 
-def kovasznay(n: int, steady: float = 1e-6) -> Errors:
+def kovasznay(
+    n: int, steady: float = 1e-6, *, every: int = 100, kind: type[ArtificialCompressibility] = ArtificialCompressibility
+) -> Errors:
     """Behind a grid of bodies at Re = 40 (L. I. G. Kovasznay 1948), on a skewed and stretched box of n^2 cells, with
     the exact velocity on all sides.
     """
@@ -94,8 +96,8 @@ def kovasznay(n: int, steady: float = 1e-6) -> Errors:
     chart = Chart((n, n, 1), place, "z")
     sides = tuple(Side(face, "inflow", (chart.patch(face),), varying=True) for face in chart.faces)
     flow = march(
-        model(chart, 1 / 40, sides, 1.0), chart, {**REST, "u": 1.0}, steps=40 * n * n, steady=steady,
-        constants=velocities(chart, exact),
+        model(chart, 1 / 40, sides, 1.0, kind), chart, {**REST, "u": 1.0}, steps=40 * n * n, steady=steady,
+        every=every, constants=velocities(chart, exact),
     )  # fmt: skip
     x, y, z = chart.centres
     return errors(chart, flow, exact(x, y, z), (1 - np.exp(2 * k * x)) / 2)
