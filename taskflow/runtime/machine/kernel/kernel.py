@@ -39,7 +39,7 @@ from taskflow.runtime.tasks import PlacedSweep, Task
 BUNDLE = 16  # rows that a reduction on a CPU folds into one part, as in visit_host.h
 BX, BY = 128, 4  # the largest thread blocks of a kernel that defines none of its own
 COMPILERS = 16  # at once, at most
-COLUMNS = 64  # threads of a thread block that sweeps, at most: a tile has as many columns of cells
+COLUMNS = 64  # of cells that a thread block sweeps at once, at most: a tile has as many
 Made = tuple[Task, np.dtype, str, bool]  # a task in a precision, for a kind of device, and whether for lists of pieces
 Tile = Triple | PlacedSweep | None  # what a thread block does of a launch: so many cells, or a tile of a sweep
 _lock = threading.RLock()
@@ -216,7 +216,7 @@ class CudaKernel(Kernel):
         text = cuda_text(self.task, self.real)
         x, y = self.threads(text)
         if isinstance(tile, PlacedSweep):
-            return swept_shape(box, tile, min(COLUMNS, x * y))
+            return swept_shape(box, tile, min(COLUMNS * defined(text, "ROWS", 1), x * y))
         if tile:
             return tiled_shape(box.shape, tile, (x, y, 1))
         return cuda_shape(box.shape, defined(text, "UZ", 1), x, x * y, whole=self.task.whole)

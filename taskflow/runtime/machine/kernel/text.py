@@ -31,7 +31,7 @@ REAL = {"float32": "float", "float64": "double", "uint8": "unsigned char", "uint
 SWEEP, STORED = '#include "sweep.h"\n', '#include "stored.h"\n'
 ADDRESS = np.dtype(np.uint64)
 VOCABULARY = '#include "cell.h"\n'
-_NAMES = "UZ|UY|BX|BY|UNROLL|OVERLAP|RESIDENT|PLANES"  # of settings, see cell.h and twice.h
+_NAMES = "UZ|UY|BX|BY|UNROLL|OVERLAP|RESIDENT|PLANES|ROWS"  # of settings, see cell.h, twice.h and sweep.h
 _SETTINGS = re.compile(rf"(?:[ \t]*(?:#[ \t]*define[ \t]+(?:{_NAMES})\b.*|//.*)?\n)*")
 _INCLUDE_LINE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)".*$', re.MULTILINE)
 

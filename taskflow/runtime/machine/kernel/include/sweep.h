@@ -13,9 +13,19 @@
 // Every schedule in which a point comes after those that are earlier gives the same bits. A CPU goes through the tiles cell by
 // cell; its threads share them. On a GPU each tile is a thread block's, which does the cells of one i + j + k at a time.
 //
-// What a cell reads that no other cell of the sweep writes may be loaded ahead, while the cells before it are done:
+// What a cell reads that the sweep does not write may be loaded ahead, while the cells before it are done:
 //
 //   sweep_cells(range, sweep, UP, CELL(c) { return held(b[c]); }, [=](const SweptCell& c, real value) { ... });
+//
+// Where a cell has several unknowns, and matrices have ROWS rows, a GPU has a thread for each row, so that threads read what lies
+// side by side. A thread has OWN rows from `row` on: one, or all of them on a CPU. It learns the others' numbers by `gather`.
+//
+//   #define ROWS 4
+//   sweep_rows(range, sweep, UP, [=](const SweptCell& c, int row) { return ahead; }, [=](const SweptCell& c, int row, const auto& ahead) {
+//     real own[OWN] = {...}, all[ROWS];
+//     gather(own, all);
+//     ...
+//   });
 
 // The cells of a launch lie in tiles of so many cells, counted from `first`: all of them, or those of a colour (0 or 1, else -1).
 struct Sweep {
@@ -74,12 +84,21 @@ FN int last_tile(const Range& r, const Sweep& s, int axis) { return (r.hi[axis] 
 
 struct Alone {};  // nothing is loaded ahead
 
+#ifndef ROWS
+#define ROWS 1
+#endif
 #ifdef GPU
-// A thread block has a tile of the range; of those in a row along x with two colours every other one. A thread has a column
-// of cells along x in it, of which it does one at a time, and loads what the next one needs before that. Where it has several
-// columns nothing is loaded ahead.
-template <class D, class L, class F>
-FN void sweep_cells(const Range& r, const Sweep& s, D, L load, F f) {
+constexpr int OWN = 1;
+#else
+constexpr int OWN = ROWS;
+#endif
+
+#ifdef GPU
+// A thread block has a tile of the range; of those in a row along x with two colours every other one. A thread, or N in a row,
+// has a column of cells along x in it, of which it does one at a time, and loads what the next one needs before that. Where it
+// has several columns nothing is loaded ahead.
+template <int N, class D, class L, class F>
+FN void sweep_columns(const Range& r, const Sweep& s, D, L load, F f) {
   int number[3] = {int(BLOCK(r).x), int(BLOCK(r).y) + first_tile(r, s, 1), int(BLOCK(r).z) + first_tile(r, s, 2)};
   number[0] += first_tile(r, s, 0);
   if (s.colour >= 0) number[0] += int(BLOCK(r).x) + ((int(BLOCK(r).x) + number[0] + number[1] + number[2] + s.colour) & 1);
@@ -95,14 +114,14 @@ FN void sweep_cells(const Range& r, const Sweep& s, D, L load, F f) {
     const int level = D::way > 0 ? step : nx + ny + nz - 3 - step;
     return level - column % ny - column / ny;
   };
-  const int steps = nx + ny + nz - 2, mine = int(threadIdx.x);
-  if (columns > int(blockDim.x)) {
+  const int steps = nx + ny + nz - 2, threads = int(blockDim.x) / N, mine = int(threadIdx.x) / N, row = int(threadIdx.x) % N;
+  if (columns > threads) {
     for (int step = 0; step < steps; ++step) {
-      for (int column = mine; column < columns; column += blockDim.x) {
+      for (int column = mine; column < columns; column += threads) {
         const int x = x_of(step, column);
         if (x < 0 || x >= nx) continue;
         const SweptCell c = cell(column, x);
-        f(c, load(c));
+        f(c, row, load(c, row));
       }
       __syncthreads();
     }
@@ -110,21 +129,35 @@ FN void sweep_cells(const Range& r, const Sweep& s, D, L load, F f) {
   }
   const bool idle = mine >= columns || nx == 0;
   SweptCell next = cell(idle ? 0 : mine, D::way > 0 || idle ? 0 : nx - 1);
-  auto ahead = idle ? decltype(load(next)){} : load(next);
+  auto ahead = idle ? decltype(load(next, row)){} : load(next, row);
   for (int step = 0; step < steps; ++step) {
     const int x = idle ? -1 : x_of(step, mine);
     if (x >= 0 && x < nx) {
       const SweptCell c = next;
       const auto now = ahead;
-      if (x + D::way >= 0 && x + D::way < nx) next = cell(mine, x + D::way), ahead = load(next);
-      f(c, now);
+      if (x + D::way >= 0 && x + D::way < nx) next = cell(mine, x + D::way), ahead = load(next, row);
+      f(c, row, now);
     }
     __syncthreads();
   }
 }
+template <class D, class L, class F>
+FN void sweep_cells(const Range& r, const Sweep& s, D way, L load, F f) {
+  sweep_columns<1>(r, s, way, [=](const SweptCell& c, int) { return load(c); }, [=](const SweptCell& c, int, const auto& ahead) { f(c, ahead); });
+}
 template <class D, class F>
 FN void sweep_cells(const Range& r, const Sweep& s, D way, F f) {
   sweep_cells(r, s, way, [](const SweptCell&) { return Alone(); }, [=](const SweptCell& c, Alone) { f(c); });
+}
+template <class D, class L, class F>
+FN void sweep_rows(const Range& r, const Sweep& s, D way, L load, F f) {
+  static_assert(32 % ROWS == 0, "a warp has whole cells");
+  sweep_columns<ROWS>(r, s, way, load, f);
+}
+FN void gather(const real (&own)[OWN], real (&all)[ROWS]) {
+  const unsigned first = threadIdx.x % 32 / ROWS * ROWS, these = ((1u << ROWS) - 1) << first;
+#pragma unroll
+  for (int n = 0; n < ROWS; ++n) all[n] = __shfl_sync(these, own[0], first + n);
 }
 #else
 #ifdef SHUFFLED
@@ -191,5 +224,12 @@ FN void sweep_cells(const Range& r, const Sweep& s, D, F f) {
 template <class D, class L, class F>
 FN void sweep_cells(const Range& r, const Sweep& s, D way, L load, F f) {
   sweep_cells(r, s, way, [=](const SweptCell& c) { f(c, load(c)); });
+}
+template <class D, class L, class F>
+FN void sweep_rows(const Range& r, const Sweep& s, D way, L load, F f) {
+  sweep_cells(r, s, way, [=](const SweptCell& c) { f(c, 0, load(c, 0)); });
+}
+FN void gather(const real (&own)[OWN], real (&all)[ROWS]) {
+  for (int n = 0; n < ROWS; ++n) all[n] = own[n];
 }
 #endif
