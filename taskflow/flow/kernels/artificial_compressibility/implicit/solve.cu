@@ -4,6 +4,7 @@
 #define BY 1
 #include "cell.h"
 #include "factors.h"
+#include "sweep_rows.h"
 
 // The first cell, numbered so, whose inverse is none
 TASK keep_inverse(Range range, InValuesOf<16, Real_pivot> pivot, OutPrivate<16, Real_inverse> inverse, Partial cell) {
@@ -14,67 +15,68 @@ TASK keep_inverse(Range range, InValuesOf<16, Real_pivot> pivot, OutPrivate<16, 
   });
 }
 
-// One of the fields of four unknowns
-template <class Q>
-FN Q one_of(int n, Q p, Q u, Q v, Q w) {
-  return n == 0 ? p : n == 1 ? u : n == 2 ? v : w;
-}
-
-// What a sweep reads of a cell alone: rows of the blocks of its low or its high sides that are earlier, and of the inverse of the
-// pivot, and its own values
-template <class Number>
-struct Ahead {
-  FourOf<Number> block[3][OWN], inverse[OWN];
-  real own[OWN];
-};
+// With the blocks L of earlier neighbours and the pivot D, forward: x = D^-1 (r - sum of L x there); backward: x -= D^-1 (sum of L x there).
+// In a tile earlier neighbours lie beyond low sides forward, and beyond high ones (ODD) backward.
 template <int ODD, class Coupling, class Inverse>
-FN auto ahead(const Coupling& coupling, const Inverse& inverse, const SweptCell& c, int row, In p, In u, In v, In w) {
-  Ahead<decltype(coupling.four(c, 0).of[0] + 0)> a;
+struct Triangle {
+  Coupling coupling;
+  Inverse inverse;
+  In right[4];
+  InOut x[4];
+  using Four = decltype(coupling.four(Cell(), 0));
+  struct Ahead {
+    Four block[3][OWN], inverse[OWN];
+  };
+  INLINE Ahead ahead(const SweptCell& c, int row) const {
+    Ahead a;
 #pragma unroll
-  for (int m = 0; m < 3; ++m)
-    if (earlier(c, 2 * m + ODD))
-      for (int r = 0; r < OWN; ++r) a.block[m][r] = coupling.four(c, block_of(2 * m + ODD) + 4 * (row + r));
-  for (int r = 0; r < OWN; ++r) a.inverse[r] = inverse.four(c, 4 * (row + r)), a.own[r] = one_of(row + r, p, u, v, w)[c];
-  return a;
-}
-
-// The inverse of the pivot times `own` less what earlier neighbours bring; those on the other sides belong to other tiles
-template <int ODD, class A, class Coupling>
-FN void solve(real (&own)[OWN], const A& a, const Coupling& coupling, const SweptCell& c, int row, In p, In u, In v, In w, const Range& range) {
-#pragma unroll
-  for (int side = 0; side < 6; ++side) {
-    if (!earlier(c, side)) continue;
-    const Index there = c + beyond(range, side);
-    const real z[4] = {p[there], u[there], v[there], w[there]};
+    for (int m = 0; m < 3; ++m)
+      if ((c.sides & ~c.outside) >> (2 * m + ODD) & 1)
+        for (int r = 0; r < OWN; ++r) a.block[m][r] = coupling.four(c, block_of(2 * m + ODD) + 4 * (row + r));
+    for (int r = 0; r < OWN; ++r) a.inverse[r] = inverse.four(c, 4 * (row + r));
+    return a;
+  }
+  INLINE void begin(const SweptCell& c, int row, real (&sums)[OWN], real (&old)[OWN]) const {
+    for (int r = 0; r < OWN; ++r) sums[r] = ODD ? real(0) : one_of(row + r, right)[c], old[r] = ODD ? one_of(row + r, x)[c] : real(0);
+  }
+  INLINE void bring(const SweptCell& c, int row, int side, const real (&z)[4], real (&sums)[OWN]) const {
+    for (int r = 0; r < OWN; ++r) less(sums[r], coupling.four(c, block_of(side) + 4 * (row + r)), z);
+  }
+  INLINE void bring(const Ahead& a, int side, const real (&z)[4], real (&sums)[OWN]) const {
+    for (int r = 0; r < OWN; ++r) less(sums[r], a.block[side >> 1][r], z);
+  }
+  INLINE void end(const Ahead& a, const real (&all)[4], const real (&old)[OWN], real (&values)[OWN]) const {
     for (int r = 0; r < OWN; ++r) {
-      const auto m = (side & 1) == ODD ? a.block[side >> 1][r] : coupling.four(c, block_of(side) + 4 * (row + r));
-      for (int n = 0; n < 4; ++n) own[r] -= m[n] * z[n];
+      const Four& m = a.inverse[r];
+      values[r] = (m[0] * all[0] + m[1] * all[1]) + (m[2] * all[2] + m[3] * all[3]);
+      if (ODD) values[r] = old[r] + values[r];
     }
   }
-  real all[4];
-  gather(own, all);
-  for (int r = 0; r < OWN; ++r) {
-    const auto& m = a.inverse[r];
-    own[r] = (m[0] * all[0] + m[1] * all[1]) + (m[2] * all[2] + m[3] * all[3]);
+  INLINE real value(Index there, int n) const { return x[n][there]; }
+  INLINE void store(const SweptCell& c, int row, const real (&values)[OWN]) const {
+    for (int r = 0; r < OWN; ++r) one_of(row + r, x)[c] = values[r];
   }
+
+private:
+  // A selection: an index that is only known when it runs would put the four fields into memory
+  template <class Q>
+  INLINE static Q one_of(int n, const Q (&q)[4]) {
+    return n == 0 ? q[0] : n == 1 ? q[1] : n == 2 ? q[2] : q[3];
+  }
+  INLINE static void less(real& sum, const Four& m, const real (&z)[4]) {
+    for (int n = 0; n < 4; ++n) sum -= m[n] * z[n];
+  }
+};
+template <int ODD, class Coupling, class Inverse>
+FN Triangle<ODD, Coupling, Inverse> triangle(const Coupling& coupling, const Inverse& inverse, In p_r, In u_r, In v_r, In w_r, InOut p, InOut u, InOut v, InOut w) {
+  return {coupling, inverse, {p_r, u_r, v_r, w_r}, {p, u, v, w}};
 }
 
 TASK forward(Range range, In p_r, In u_r, In v_r, In w_r, InPrivate<96, Real_coupling> coupling, InPrivate<16, Real_inverse> inverse, InOut p, InOut u, InOut v, InOut w,
              Sweep sweep) {
-  const auto load = [=](const SweptCell& c, int row) { return ahead<0>(coupling, inverse, c, row, p_r, u_r, v_r, w_r); };
-  sweep_rows(range, sweep, UP, load, [=](const SweptCell& c, int row, const auto& a) {
-    real own[OWN];
-    for (int r = 0; r < OWN; ++r) own[r] = a.own[r];
-    solve<0>(own, a, coupling, c, row, p, u, v, w, range);
-    for (int r = 0; r < OWN; ++r) one_of(row + r, p, u, v, w)[c] = own[r];
-  });
+  sweep_rows(range, sweep, UP, triangle<0>(coupling, inverse, p_r, u_r, v_r, w_r, p, u, v, w));
 }
 
 TASK backward(Range range, InPrivate<96, Real_coupling> coupling, InPrivate<16, Real_inverse> inverse, InOut p, InOut u, InOut v, InOut w, Sweep sweep) {
-  const auto load = [=](const SweptCell& c, int row) { return ahead<1>(coupling, inverse, c, row, p, u, v, w); };
-  sweep_rows(range, sweep, DOWN, load, [=](const SweptCell& c, int row, const auto& a) {
-    real own[OWN] = {};
-    solve<1>(own, a, coupling, c, row, p, u, v, w, range);
-    for (int r = 0; r < OWN; ++r) one_of(row + r, p, u, v, w)[c] = a.own[r] + own[r];
-  });
+  sweep_rows(range, sweep, DOWN, triangle<1>(coupling, inverse, p, u, v, w, p, u, v, w));
 }

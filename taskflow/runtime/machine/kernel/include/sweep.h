@@ -13,19 +13,9 @@
 // Every schedule in which a point comes after those that are earlier gives the same bits. A CPU goes through the tiles cell by
 // cell; its threads share them. On a GPU each tile is a thread block's, which does the cells of one i + j + k at a time.
 //
-// What a cell reads that the sweep does not write may be loaded ahead, while the cells before it are done:
+// What a cell reads that no other cell of the sweep writes may be loaded ahead, while the cells before it are done:
 //
 //   sweep_cells(range, sweep, UP, CELL(c) { return held(b[c]); }, [=](const SweptCell& c, real value) { ... });
-//
-// Where a cell has several unknowns, and matrices have ROWS rows, a GPU has a thread for each row, so that threads read what lies
-// side by side. A thread has OWN rows from `row` on: one, or all of them on a CPU. It learns the others' numbers by `gather`.
-//
-//   #define ROWS 4
-//   sweep_rows(range, sweep, UP, [=](const SweptCell& c, int row) { return ahead; }, [=](const SweptCell& c, int row, const auto& ahead) {
-//     real own[OWN] = {...}, all[ROWS];
-//     gather(own, all);
-//     ...
-//   });
 
 // The cells of a launch lie in tiles of so many cells, counted from `first`: all of them, or those of a colour (0 or 1, else -1).
 struct Sweep {
@@ -47,7 +37,8 @@ FN constexpr int along(int side, int axis) { return side >> 1 != axis ? 0 : side
 FN Index beyond(const Range& r, int side) { return (side & 1 ? 1 : -1) * (side >> 1 == 0 ? 1 : side >> 1 == 1 ? r.y : r.z); }
 
 struct SweptCell : Cell {
-  unsigned sides;  // bit n: the neighbour beyond side n is earlier
+  unsigned sides;    // bit n: the neighbour beyond side n is earlier
+  unsigned outside;  // bit n: that one, which is earlier, lies in another tile
 };
 FN bool earlier(const SweptCell& c, int side) { return c.sides >> side & 1; }
 
@@ -70,12 +61,21 @@ FN TileOf tile_at(const Range& r, const Sweep& s, int way, const int (&number)[3
   return tile;
 }
 
-// The two bits of an axis: whether the neighbours before and behind a cell are earlier
+// The two bits of an axis: whether the neighbours before and behind a cell are earlier; whether those are in other tiles
 template <class D>
 FN unsigned earlier_along(const TileOf& t, int axis, int n) {
   const unsigned outside = t.outside >> (2 * axis);
   const unsigned before = n > t.low[axis] ? D::way > 0 : outside & 1, behind = n + 1 < t.high[axis] ? D::way < 0 : outside >> 1 & 1;
   return (before | behind << 1) << (2 * axis);
+}
+FN unsigned outside_along(const TileOf& t, int axis, int n) {
+  const unsigned ends = (n == t.low[axis] ? 1 : 0) | (n + 1 == t.high[axis] ? 2 : 0);
+  return t.outside & ends << (2 * axis);
+}
+template <class D>
+FN SweptCell swept_cell(const Range& r, const TileOf& t, int i, int j, int k) {
+  const unsigned sides = earlier_along<D>(t, 0, i) | earlier_along<D>(t, 1, j) | earlier_along<D>(t, 2, k);
+  return {{i, j, k, i + j * r.y + k * r.z}, sides, outside_along(t, 0, i) | outside_along(t, 1, j) | outside_along(t, 2, k)};
 }
 
 // The numbers of tiles along an axis that have cells of a range: from the first one to before the last
@@ -84,80 +84,70 @@ FN int last_tile(const Range& r, const Sweep& s, int axis) { return (r.hi[axis] 
 
 struct Alone {};  // nothing is loaded ahead
 
-#ifndef ROWS
-#define ROWS 1
-#endif
 #ifdef GPU
-constexpr int OWN = 1;
-#else
-constexpr int OWN = ROWS;
-#endif
-
-#ifdef GPU
-// A thread block has a tile of the range; of those in a row along x with two colours every other one. A thread, or N in a row,
-// has a column of cells along x in it, of which it does one at a time, and loads what the next one needs before that. Where it
-// has several columns nothing is loaded ahead.
-template <int N, class D, class L, class F>
-FN void sweep_columns(const Range& r, const Sweep& s, D, L load, F f) {
+// A thread block has a tile of the range, or none; of those in a row along x with two colours it has every other one.
+FN bool tile_of_block(const Range& r, const Sweep& s, int way, TileOf& t) {
   int number[3] = {int(BLOCK(r).x), int(BLOCK(r).y) + first_tile(r, s, 1), int(BLOCK(r).z) + first_tile(r, s, 2)};
   number[0] += first_tile(r, s, 0);
   if (s.colour >= 0) number[0] += int(BLOCK(r).x) + ((int(BLOCK(r).x) + number[0] + number[1] + number[2] + s.colour) & 1);
-  if (number[0] >= last_tile(r, s, 0)) return;
-  const TileOf t = tile_at(r, s, D::way, number);
-  const int nx = t.hi[0] - t.lo[0], ny = t.hi[1] - t.lo[1], nz = t.hi[2] - t.lo[2], columns = ny * nz;
-  const auto cell = [&](int column, int x) {
-    const int i = t.lo[0] + x, j = t.lo[1] + column % ny, k = t.lo[2] + column / ny;
-    const unsigned sides = earlier_along<D>(t, 0, i) | earlier_along<D>(t, 1, j) | earlier_along<D>(t, 2, k);
-    return SweptCell{{i, j, k, i + j * r.y + k * r.z}, sides};
-  };
-  const auto x_of = [&](int step, int column) {
-    const int level = D::way > 0 ? step : nx + ny + nz - 3 - step;
+  if (number[0] >= last_tile(r, s, 0)) return false;
+  t = tile_at(r, s, way, number);
+  return true;
+}
+
+// The columns of cells along x in a tile. One cell of each is done at a time: in a step those of one i + j + k.
+template <class D>
+struct Columns {
+  const Range& range;
+  const TileOf& tile;
+  const int nx = tile.hi[0] - tile.lo[0], ny = tile.hi[1] - tile.lo[1], nz = tile.hi[2] - tile.lo[2];
+  const int count = ny * nz, steps = nx + ny + nz - 2;
+  INLINE int x(int step, int column) const {
+    const int level = D::way > 0 ? step : steps - 1 - step;
     return level - column % ny - column / ny;
-  };
-  const int steps = nx + ny + nz - 2, threads = int(blockDim.x) / N, mine = int(threadIdx.x) / N, row = int(threadIdx.x) % N;
-  if (columns > threads) {
-    for (int step = 0; step < steps; ++step) {
-      for (int column = mine; column < columns; column += threads) {
-        const int x = x_of(step, column);
-        if (x < 0 || x >= nx) continue;
-        const SweptCell c = cell(column, x);
-        f(c, row, load(c, row));
-      }
-      __syncthreads();
-    }
-    return;
   }
-  const bool idle = mine >= columns || nx == 0;
-  SweptCell next = cell(idle ? 0 : mine, D::way > 0 || idle ? 0 : nx - 1);
-  auto ahead = idle ? decltype(load(next, row)){} : load(next, row);
-  for (int step = 0; step < steps; ++step) {
-    const int x = idle ? -1 : x_of(step, mine);
-    if (x >= 0 && x < nx) {
-      const SweptCell c = next;
-      const auto now = ahead;
-      if (x + D::way >= 0 && x + D::way < nx) next = cell(mine, x + D::way), ahead = load(next, row);
-      f(c, row, now);
+  INLINE SweptCell cell(int column, int x) const {
+    return swept_cell<D>(range, tile, tile.lo[0] + x, tile.lo[1] + column % ny, tile.lo[2] + column / ny);
+  }
+};
+
+// A thread has several columns
+template <class D, class F>
+FN void sweep_many(const Columns<D>& t, int threads, int mine, F f) {
+  for (int step = 0; step < t.steps; ++step) {
+    for (int column = mine; column < t.count; column += threads) {
+      const int x = t.x(step, column);
+      if (x >= 0 && x < t.nx) f(t.cell(column, x));
     }
     __syncthreads();
   }
 }
+
+// A thread loads what the next cell of its column needs before it does one. Where it has several columns nothing is loaded ahead.
 template <class D, class L, class F>
-FN void sweep_cells(const Range& r, const Sweep& s, D way, L load, F f) {
-  sweep_columns<1>(r, s, way, [=](const SweptCell& c, int) { return load(c); }, [=](const SweptCell& c, int, const auto& ahead) { f(c, ahead); });
+FN void sweep_cells(const Range& r, const Sweep& s, D, L load, F f) {
+  TileOf tile;
+  if (!tile_of_block(r, s, D::way, tile)) return;
+  const Columns<D> t{r, tile};
+  const int mine = int(threadIdx.x);
+  if (t.count > int(blockDim.x)) return sweep_many(t, int(blockDim.x), mine, [=](const SweptCell& c) { f(c, load(c)); });
+  const bool idle = mine >= t.count || t.nx == 0;
+  SweptCell next = t.cell(idle ? 0 : mine, D::way > 0 || idle ? 0 : t.nx - 1);
+  auto ahead = idle ? decltype(load(next)){} : load(next);
+  for (int step = 0; step < t.steps; ++step) {
+    const int x = idle ? -1 : t.x(step, mine);
+    if (x >= 0 && x < t.nx) {
+      const SweptCell c = next;
+      const auto now = ahead;
+      if (x + D::way >= 0 && x + D::way < t.nx) next = t.cell(mine, x + D::way), ahead = load(next);
+      f(c, now);
+    }
+    __syncthreads();
+  }
 }
 template <class D, class F>
 FN void sweep_cells(const Range& r, const Sweep& s, D way, F f) {
   sweep_cells(r, s, way, [](const SweptCell&) { return Alone(); }, [=](const SweptCell& c, Alone) { f(c); });
-}
-template <class D, class L, class F>
-FN void sweep_rows(const Range& r, const Sweep& s, D way, L load, F f) {
-  static_assert(32 % ROWS == 0, "a warp has whole cells");
-  sweep_columns<ROWS>(r, s, way, load, f);
-}
-FN void gather(const real (&own)[OWN], real (&all)[ROWS]) {
-  const unsigned first = threadIdx.x % 32 / ROWS * ROWS, these = ((1u << ROWS) - 1) << first;
-#pragma unroll
-  for (int n = 0; n < ROWS; ++n) all[n] = __shfl_sync(these, own[0], first + n);
 }
 #else
 #ifdef SHUFFLED
@@ -171,8 +161,7 @@ FN void sweep_tile(const Range& r, const TileOf& t, F f) {
       if (x < 0 || x >= ni) continue;
       const int i = D::way > 0 ? t.lo[0] + x : t.hi[0] - 1 - x, j = D::way > 0 ? t.lo[1] + y : t.hi[1] - 1 - y;
       const int k = D::way > 0 ? t.lo[2] + z : t.hi[2] - 1 - z;
-      const unsigned sides = earlier_along<D>(t, 0, i) | earlier_along<D>(t, 1, j) | earlier_along<D>(t, 2, k);
-      f(SweptCell{{i, j, k, i + j * r.y + k * r.z}, sides});
+      f(swept_cell<D>(r, t, i, j, k));
     }
   }
 }
@@ -190,12 +179,7 @@ FN void sweep_tile(const Range& r, const TileOf& t, F f) {
     const int k = D::way > 0 ? t.lo[2] + z : t.hi[2] - 1 - z;
     for (int y = 0; y < nj; ++y) {
       const int j = D::way > 0 ? t.lo[1] + y : t.hi[1] - 1 - y;
-      const unsigned across = earlier_along<D>(t, 1, j) | earlier_along<D>(t, 2, k);
-      const Index row = j * r.y + k * r.z;
-      for (int x = 0; x < ni; ++x) {
-        const int i = D::way > 0 ? t.lo[0] + x : t.hi[0] - 1 - x;
-        f(SweptCell{{i, j, k, row + i}, across | earlier_along<D>(t, 0, i)});
-      }
+      for (int x = 0; x < ni; ++x) f(swept_cell<D>(r, t, D::way > 0 ? t.lo[0] + x : t.hi[0] - 1 - x, j, k));
     }
   }
 }
@@ -224,12 +208,5 @@ FN void sweep_cells(const Range& r, const Sweep& s, D, F f) {
 template <class D, class L, class F>
 FN void sweep_cells(const Range& r, const Sweep& s, D way, L load, F f) {
   sweep_cells(r, s, way, [=](const SweptCell& c) { f(c, load(c)); });
-}
-template <class D, class L, class F>
-FN void sweep_rows(const Range& r, const Sweep& s, D way, L load, F f) {
-  sweep_cells(r, s, way, [=](const SweptCell& c) { f(c, 0, load(c, 0)); });
-}
-FN void gather(const real (&own)[OWN], real (&all)[ROWS]) {
-  for (int n = 0; n < ROWS; ++n) all[n] = own[n];
 }
 #endif
