@@ -15,6 +15,29 @@ TASK keep_inverse(Range range, InValuesOf<16, Real_pivot> pivot, OutPrivate<16, 
   });
 }
 
+// Rows of a block times four values: (m0 z0 + m1 z1) + (m2 z2 + m3 z3)
+template <class Four>
+FN void times(const Four (&rows)[OWN], const real (&z)[4], real (&product)[OWN]) {
+#ifdef GPU
+  for (int r = 0; r < OWN; ++r) product[r] = (rows[r][0] * z[0] + rows[r][1] * z[1]) + (rows[r][2] * z[2] + rows[r][3] * z[3]);
+#else  // the same for four rows side by side: the compiler finds no vectors in sums along them
+  typedef real Vector __attribute__((vector_size(4 * sizeof(real))));
+  typedef decltype(Vector() < Vector()) Order;
+  const Vector values = {z[0], z[1], z[2], z[3]};
+  Vector p[4];
+  for (int r = 0; r < 4; ++r) {
+    typedef decltype(rows[r].of[0] + 0) Loaded __attribute__((vector_size(4 * sizeof(rows[r].of[0]))));
+    Loaded row;
+    memcpy(&row, rows[r].of, sizeof row);
+    p[r] = __builtin_convertvector(row, Vector) * values;
+  }
+  const auto pairs = [](const Vector& a, const Vector& b) { return __builtin_shuffle(a, b, Order{0, 4, 2, 6}) + __builtin_shuffle(a, b, Order{1, 5, 3, 7}); };
+  const Vector low = pairs(p[0], p[1]), high = pairs(p[2], p[3]);
+  const Vector sum = __builtin_shuffle(low, high, Order{0, 1, 4, 5}) + __builtin_shuffle(low, high, Order{2, 3, 6, 7});
+  for (int r = 0; r < 4; ++r) product[r] = sum[r];
+#endif
+}
+
 // With the blocks L of earlier neighbours and the pivot D, forward: x = D^-1 (r - sum of L x there); backward: x -= D^-1 (sum of L x there).
 // In a tile earlier neighbours lie beyond low sides forward, and beyond high ones (ODD) backward.
 template <int ODD, class Coupling, class Inverse>
@@ -27,6 +50,13 @@ struct Triangle {
   struct Ahead {
     Four block[3][OWN], inverse[OWN];
   };
+  // Each of four threads asks for one of the blocks
+  INLINE void fetch(const SweptCell& c, int row) const {
+    if (row == 3)
+      inverse.fetch_four(c, 0);
+    else
+      coupling.fetch_four(c, block_of(2 * row + ODD));
+  }
   INLINE Ahead ahead(const SweptCell& c, int row) const {
     Ahead a;
 #pragma unroll
@@ -40,17 +70,15 @@ struct Triangle {
     for (int r = 0; r < OWN; ++r) sums[r] = ODD ? real(0) : one_of(row + r, right)[c], old[r] = ODD ? one_of(row + r, x)[c] : real(0);
   }
   INLINE void bring(const SweptCell& c, int row, int side, const real (&z)[4], real (&sums)[OWN]) const {
-    for (int r = 0; r < OWN; ++r) less(sums[r], coupling.four(c, block_of(side) + 4 * (row + r)), z);
+    Four block[OWN];
+    for (int r = 0; r < OWN; ++r) block[r] = coupling.four(c, block_of(side) + 4 * (row + r));
+    take(block, z, sums);
   }
-  INLINE void bring(const Ahead& a, int side, const real (&z)[4], real (&sums)[OWN]) const {
-    for (int r = 0; r < OWN; ++r) less(sums[r], a.block[side >> 1][r], z);
-  }
+  INLINE void bring(const Ahead& a, int side, const real (&z)[4], real (&sums)[OWN]) const { take(a.block[side >> 1], z, sums); }
   INLINE void end(const Ahead& a, const real (&all)[4], const real (&old)[OWN], real (&values)[OWN]) const {
-    for (int r = 0; r < OWN; ++r) {
-      const Four& m = a.inverse[r];
-      values[r] = (m[0] * all[0] + m[1] * all[1]) + (m[2] * all[2] + m[3] * all[3]);
-      if (ODD) values[r] = old[r] + values[r];
-    }
+    real product[OWN];
+    times(a.inverse, all, product);
+    for (int r = 0; r < OWN; ++r) values[r] = ODD ? old[r] + product[r] : product[r];
   }
   INLINE real value(Index there, int n) const { return x[n][there]; }
   INLINE void store(const SweptCell& c, int row, const real (&values)[OWN]) const {
@@ -63,8 +91,10 @@ private:
   INLINE static Q one_of(int n, const Q (&q)[4]) {
     return n == 0 ? q[0] : n == 1 ? q[1] : n == 2 ? q[2] : q[3];
   }
-  INLINE static void less(real& sum, const Four& m, const real (&z)[4]) {
-    for (int n = 0; n < 4; ++n) sum -= m[n] * z[n];
+  INLINE static void take(const Four (&block)[OWN], const real (&z)[4], real (&sums)[OWN]) {
+    real product[OWN];
+    times(block, z, product);
+    for (int r = 0; r < OWN; ++r) sums[r] -= product[r];
   }
 };
 template <int ODD, class Coupling, class Inverse>

@@ -44,7 +44,7 @@ struct StoredValuesOf : ValuesOf<N, Number> {
 };
 // A private field: the N values of a cell lie behind each other. `q(c, n)` is value n of a cell, `q(c)` the only one.
 // `q.four(c, n)` reads four of them at once, where N and n are multiples of 4, and `q.store_four(c, n, four)` writes them: on a GPU
-// these are one or two loads or stores.
+// these are one or two loads or stores. `q.fetch_four(c, n)` asks a GPU to bring near the line of memory in which they lie.
 template <int N, class Number>
 struct PrivateOf {
   Number* __restrict__ field;
@@ -56,7 +56,9 @@ struct PrivateOf {
 #ifdef GPU
     return *reinterpret_cast<const Four*>(from);
 #else
-    return Four{{from[0], from[1], from[2], from[3]}};
+    Four four;
+    memcpy(&four, from, sizeof four);
+    return four;
 #endif
   }
   INLINE void store_four(const Cell& c, int n, const real (&values)[4]) const {
@@ -66,6 +68,12 @@ struct PrivateOf {
     *reinterpret_cast<Four*>(field + at(c, n)) = four;
 #else
     for (int m = 0; m < 4; ++m) field[at(c, n) + m] = four.of[m];
+#endif
+  }
+
+  INLINE void fetch_four(const Cell& c, int n) const {
+#ifdef GPU
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(field + at(c, n)));
 #endif
   }
 

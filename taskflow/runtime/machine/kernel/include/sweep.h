@@ -72,15 +72,36 @@ FN unsigned outside_along(const TileOf& t, int axis, int n) {
   const unsigned ends = (n == t.low[axis] ? 1 : 0) | (n + 1 == t.high[axis] ? 2 : 0);
   return t.outside & ends << (2 * axis);
 }
-template <class D>
-FN SweptCell swept_cell(const Range& r, const TileOf& t, int i, int j, int k) {
-  const unsigned sides = earlier_along<D>(t, 0, i) | earlier_along<D>(t, 1, j) | earlier_along<D>(t, 2, k);
-  return {{i, j, k, i + j * r.y + k * r.z}, sides, outside_along(t, 0, i) | outside_along(t, 1, j) | outside_along(t, 2, k)};
-}
-
 // The numbers of tiles along an axis that have cells of a range: from the first one to before the last
 FN int first_tile(const Range& r, const Sweep& s, int axis) { return (r.lo[axis] - s.first[axis]) / s.tile[axis]; }
 FN int last_tile(const Range& r, const Sweep& s, int axis) { return (r.hi[axis] - s.first[axis] + s.tile[axis] - 1) / s.tile[axis]; }
+
+// The cells of a tile: columns along x, of which one cell each is done at a time, in a step those of one i + j + k
+template <class D>
+struct TileCells {
+  const Range& range;
+  const TileOf& tile;
+  const int nx = tile.hi[0] - tile.lo[0], ny = tile.hi[1] - tile.lo[1], nz = tile.hi[2] - tile.lo[2];
+  const int columns = ny * nz, count = nx * columns, steps = nx + ny + nz - 2;
+};
+
+// One of its columns. What its cells have in common is worked out once, as a step waits for every instruction.
+template <class D>
+struct TileColumn {
+  const TileCells<D>& all;
+  const int y, z;
+  const int j = all.tile.lo[1] + y, k = all.tile.lo[2] + z;
+  const Index offset = j * all.range.y + k * all.range.z;
+  const unsigned sides = earlier_along<D>(all.tile, 1, j) | earlier_along<D>(all.tile, 2, k);
+  const unsigned outside = outside_along(all.tile, 1, j) | outside_along(all.tile, 2, k);
+  INLINE TileColumn(const TileCells<D>& cells, int y, int z) : all(cells), y(y), z(z) {}
+  INLINE TileColumn(const TileCells<D>& cells, int number) : TileColumn(cells, number % cells.ny, number / cells.ny) {}
+  INLINE int x(int step) const { return (D::way > 0 ? step : all.steps - 1 - step) - y - z; }
+  INLINE SweptCell cell(int x) const {
+    const int i = all.tile.lo[0] + x;
+    return {{i, j, k, i + offset}, sides | earlier_along<D>(all.tile, 0, i), outside | outside_along(all.tile, 0, i)};
+  }
+};
 
 struct Alone {};  // nothing is loaded ahead
 
@@ -95,55 +116,57 @@ FN bool tile_of_block(const Range& r, const Sweep& s, int way, TileOf& t) {
   return true;
 }
 
-// The columns of cells along x in a tile. One cell of each is done at a time: in a step those of one i + j + k.
-template <class D>
-struct Columns {
-  const Range& range;
-  const TileOf& tile;
-  const int nx = tile.hi[0] - tile.lo[0], ny = tile.hi[1] - tile.lo[1], nz = tile.hi[2] - tile.lo[2];
-  const int count = ny * nz, steps = nx + ny + nz - 2;
-  INLINE int x(int step, int column) const {
-    const int level = D::way > 0 ? step : steps - 1 - step;
-    return level - column % ny - column / ny;
-  }
-  INLINE SweptCell cell(int column, int x) const {
-    return swept_cell<D>(range, tile, tile.lo[0] + x, tile.lo[1] + column % ny, tile.lo[2] + column / ny);
-  }
-};
-
 // A thread has several columns
 template <class D, class F>
-FN void sweep_many(const Columns<D>& t, int threads, int mine, F f) {
-  for (int step = 0; step < t.steps; ++step) {
-    for (int column = mine; column < t.count; column += threads) {
-      const int x = t.x(step, column);
-      if (x >= 0 && x < t.nx) f(t.cell(column, x));
+FN void sweep_many(const TileCells<D>& all, int threads, int mine, F f) {
+  for (int step = 0; step < all.steps; ++step) {
+    for (int number = mine; number < all.columns; number += threads) {
+      const TileColumn<D> column(all, number);
+      const int x = column.x(step);
+      if (x >= 0 && x < all.nx) f(column.cell(x));
     }
     __syncthreads();
   }
 }
 
-// A thread loads what the next cell of its column needs before it does one. Where it has several columns nothing is loaded ahead.
+// A thread has one, or none, and loads what the next cell of it needs before it does one: f(cell, number in the tile, loaded). What
+// a cell FAR away needs it only asks for.
+constexpr int FAR = 3;
+template <class D, class P, class L, class F>
+FN void sweep_one(const TileCells<D>& all, int mine, P fetch, L load, F f) {
+  const bool idle = mine >= all.columns || all.nx == 0;
+  const TileColumn<D> column(all, idle ? 0 : mine);
+  const int first = D::way > 0 || idle ? 0 : all.nx - 1;
+  const auto ask = [&](int x) {
+    if (!idle && x >= 0 && x < all.nx) fetch(column.cell(x));
+  };
+  for (int n = 1; n < FAR; ++n) ask(first + n * D::way);
+  SweptCell next = column.cell(first);
+  auto ahead = idle ? decltype(load(next)){} : load(next);
+  for (int step = 0; step < all.steps; ++step) {
+    const int x = idle ? -1 : column.x(step);
+    if (x >= 0 && x < all.nx) {
+      const SweptCell c = next;
+      const auto now = ahead;
+      if (x + D::way >= 0 && x + D::way < all.nx) next = column.cell(x + D::way), ahead = load(next);
+      ask(x + FAR * D::way);
+      f(c, mine * all.nx + x, now);
+    }
+    __syncthreads();
+  }
+}
+
+// Where a thread has several columns nothing is loaded ahead.
 template <class D, class L, class F>
 FN void sweep_cells(const Range& r, const Sweep& s, D, L load, F f) {
   TileOf tile;
   if (!tile_of_block(r, s, D::way, tile)) return;
-  const Columns<D> t{r, tile};
-  const int mine = int(threadIdx.x);
-  if (t.count > int(blockDim.x)) return sweep_many(t, int(blockDim.x), mine, [=](const SweptCell& c) { f(c, load(c)); });
-  const bool idle = mine >= t.count || t.nx == 0;
-  SweptCell next = t.cell(idle ? 0 : mine, D::way > 0 || idle ? 0 : t.nx - 1);
-  auto ahead = idle ? decltype(load(next)){} : load(next);
-  for (int step = 0; step < t.steps; ++step) {
-    const int x = idle ? -1 : t.x(step, mine);
-    if (x >= 0 && x < t.nx) {
-      const SweptCell c = next;
-      const auto now = ahead;
-      if (x + D::way >= 0 && x + D::way < t.nx) next = t.cell(mine, x + D::way), ahead = load(next);
-      f(c, now);
-    }
-    __syncthreads();
-  }
+  const TileCells<D> all{r, tile};
+  const int threads = int(blockDim.x), mine = int(threadIdx.x);
+  if (all.columns > threads)
+    sweep_many(all, threads, mine, [=](const SweptCell& c) { f(c, load(c)); });
+  else
+    sweep_one(all, mine, [](const SweptCell&) {}, load, [=](const SweptCell& c, int, const auto& ahead) { f(c, ahead); });
 }
 template <class D, class F>
 FN void sweep_cells(const Range& r, const Sweep& s, D way, F f) {
@@ -153,15 +176,12 @@ FN void sweep_cells(const Range& r, const Sweep& s, D way, F f) {
 #ifdef SHUFFLED
 // Debug mode: other orders that are allowed. Cells with one i + j + k come after each other, as on a GPU, the last first.
 template <class D, class F>
-FN void sweep_tile(const Range& r, const TileOf& t, F f) {
-  const int ni = t.hi[0] - t.lo[0], nj = t.hi[1] - t.lo[1], nk = t.hi[2] - t.lo[2];
-  for (int level = 0; level < ni + nj + nk - 2; ++level) {
-    for (int column = nj * nk - 1; column >= 0; --column) {
-      const int y = column % nj, z = column / nj, x = level - y - z;
-      if (x < 0 || x >= ni) continue;
-      const int i = D::way > 0 ? t.lo[0] + x : t.hi[0] - 1 - x, j = D::way > 0 ? t.lo[1] + y : t.hi[1] - 1 - y;
-      const int k = D::way > 0 ? t.lo[2] + z : t.hi[2] - 1 - z;
-      f(swept_cell<D>(r, t, i, j, k));
+FN void sweep_tile(const TileCells<D>& all, F f) {
+  for (int step = 0; step < all.steps; ++step) {
+    for (int number = all.columns - 1; number >= 0; --number) {
+      const TileColumn<D> column(all, number);
+      const int x = column.x(step);
+      if (x >= 0 && x < all.nx) f(column.cell(x));
     }
   }
 }
@@ -173,13 +193,12 @@ FN void delay(unsigned number) {
 FN Index shuffled(Index n, Index) { return n; }
 FN void delay(unsigned) {}
 template <class D, class F>
-FN void sweep_tile(const Range& r, const TileOf& t, F f) {
-  const int ni = t.hi[0] - t.lo[0], nj = t.hi[1] - t.lo[1], nk = t.hi[2] - t.lo[2];
-  for (int z = 0; z < nk; ++z) {
-    const int k = D::way > 0 ? t.lo[2] + z : t.hi[2] - 1 - z;
-    for (int y = 0; y < nj; ++y) {
-      const int j = D::way > 0 ? t.lo[1] + y : t.hi[1] - 1 - y;
-      for (int x = 0; x < ni; ++x) f(swept_cell<D>(r, t, D::way > 0 ? t.lo[0] + x : t.hi[0] - 1 - x, j, k));
+FN void sweep_tile(const TileCells<D>& all, F f) {
+  const auto at = [](int n, int count) { return D::way > 0 ? n : count - 1 - n; };
+  for (int z = 0; z < all.nz; ++z) {
+    for (int y = 0; y < all.ny; ++y) {
+      const TileColumn<D> column(all, at(y, all.ny), at(z, all.nz));
+      for (int x = 0; x < all.nx; ++x) f(column.cell(at(x, all.nx)));
     }
   }
 }
@@ -200,7 +219,8 @@ FN void sweep_cells(const Range& r, const Sweep& s, D, F f) {
       for (int m = 0; m < tiles; ++m) {
         const int i = begin + skip * int(shuffled(m, tiles)), number[3] = {i, j, k};
         delay(i + 7 * j + 31 * k);
-        sweep_tile<D>(r, tile_at(r, s, D::way, number), f);
+        const TileOf tile = tile_at(r, s, D::way, number);
+        sweep_tile(TileCells<D>{r, tile}, f);
       }
     }
   });

@@ -4,6 +4,7 @@
 // a tile in its shared memory; a CPU does all rows of a cell at once. A thread has OWN rows, from `row` on. What has to be known:
 //
 //   struct Solve {
+//     INLINE void fetch(c, row) const;                         // asks for what will be loaded
 //     struct Ahead {...};                                      // what is loaded before it is needed
 //     INLINE Ahead ahead(c, row) const;                        // ... of a cell: for earlier neighbours in the same tile, too
 //     INLINE void begin(c, row, sums, old) const;              // sums before neighbours bring anything, and values before the sweep
@@ -41,86 +42,98 @@ FN void bring_from_memory(const Range& r, const T& t, const SweptCell& c, int ro
 }
 
 // A cell of which nothing is kept or loaded ahead
-template <class T>
+template <class D, class T>
 FN void sweep_row(const Range& r, const T& t, const SweptCell& c, int row) {
   real sums[OWN], old[OWN], all[ROWS], values[OWN];
   t.begin(c, row, sums, old);
+  if (c.outside) {
 #pragma unroll
-  for (int side = 0; side < 6; ++side)
-    if (c.outside >> side & 1) bring_from_memory(r, t, c, row, side, sums);
+    for (int side = 0; side < 6; ++side)
+      if (c.outside >> side & 1) bring_from_memory(r, t, c, row, side, sums);
+  }
 #pragma unroll
-  for (int side = 0; side < 6; ++side)
+  for (int axis = 0; axis < 3; ++axis) {
+    const int side = 2 * axis + (D::way < 0);
     if ((c.sides & ~c.outside) >> side & 1) bring_from_memory(r, t, c, row, side, sums);
+  }
   gather(sums, all);
   t.end(t.ahead(c, row), all, old, values);
   t.store(c, row, values);
 }
 
 #ifdef GPU
+struct alignas(16) Unknowns {
+  real of[ROWS];
+};
+
+// All cells of a tile that has no more than a thread block keeps, whose threads share them: f(cell, number in the tile)
+template <class D, class F>
+FN void share_cells(const TileCells<D>& all, int threads, int mine, F f) {
+  const int along[3] = {threads % all.nx, threads / all.nx % all.ny, threads / all.nx / all.ny};
+  int x = mine % all.nx, y = mine / all.nx % all.ny, z = mine / all.nx / all.ny;
+  for (int n = mine; n < all.count; n += threads) {
+    f(TileColumn<D>(all, y, z).cell(x), n);
+    x += along[0], y += along[1], z += along[2];
+    if (x >= all.nx) x -= all.nx, ++y;
+    if (y >= all.ny) y -= all.ny, ++z;
+  }
+}
+
 template <class D, class T>
 FN void sweep_rows(const Range& r, const Sweep& s, D, const T& t) {
   static_assert(32 % ROWS == 0, "a warp has whole cells");
-  __shared__ real sums[ROOM][ROWS], olds[ROOM][ROWS];
+  __shared__ Unknowns sums[ROOM], olds[ROOM];  // sums become values
   TileOf tile;
   if (!tile_of_block(r, s, D::way, tile)) return;
-  const Columns<D> all{r, tile};
+  const TileCells<D> all{r, tile};
   const int threads = int(blockDim.x) / ROWS, mine = int(threadIdx.x) / ROWS, row = int(threadIdx.x) % ROWS;
-  const int nx = all.nx, cells = nx * all.count;
-  bool whole = all.count <= threads && cells <= ROOM;
+  bool whole = all.columns <= threads && 0 < all.count && all.count <= ROOM;
   for (int a = 0; a < 3; ++a) whole = whole && tile.lo[a] == tile.low[a] && tile.hi[a] == tile.high[a];
-  if (!whole) return sweep_many(all, threads, mine, [&](const SweptCell& c) { sweep_row(r, t, c, row); });
+  if (!whole) return sweep_many(all, threads, mine, [&](const SweptCell& c) { sweep_row<D>(r, t, c, row); });
 
-  for (int n = mine; n < cells; n += threads) {
+  share_cells(all, threads, mine, [&](const SweptCell& c, int n) {
     real sum[OWN], old[OWN];
-    t.begin(all.cell(n / nx, n % nx), row, sum, old);
-    sums[n][row] = sum[0], olds[n][row] = old[0];
-  }
+    t.begin(c, row, sum, old);
+    sums[n].of[row] = sum[0], olds[n].of[row] = old[0];
+  });
   __syncthreads();
 #pragma unroll
   for (int side = 0; side < 6; ++side) {
     if (!(tile.outside >> side & 1)) continue;
-    const int last = side & 1, face = side < 2 ? all.count : cells / (side < 4 ? all.ny : all.nz);
+    const int last = side & 1, across = side < 2 ? all.ny : all.nx, face = across * (side < 4 ? all.nz : all.ny);
     for (int n = mine; n < face; n += threads) {
-      const int column = side < 2 ? n : side < 4 ? n / nx * all.ny + last * (all.ny - 1) : n / nx + last * all.ny * (all.nz - 1);
-      const int x = side < 2 ? last * (nx - 1) : n % nx;
-      real sum[OWN] = {sums[column * nx + x][row]};
-      bring_from_memory(r, t, all.cell(column, x), row, side, sum);
-      sums[column * nx + x][row] = sum[0];
+      const int one = n % across, two = n / across, x = side < 2 ? last * (all.nx - 1) : one;
+      const int y = side < 2 ? one : side < 4 ? last * (all.ny - 1) : two, z = side < 4 ? two : last * (all.nz - 1);
+      real& sum = sums[(z * all.ny + y) * all.nx + x].of[row];
+      real own[OWN] = {sum};
+      bring_from_memory(r, t, TileColumn<D>(all, y, z).cell(x), row, side, own);
+      sum = own[0];
     }
     __syncthreads();
   }
-
-  const bool idle = mine >= all.count;
-  SweptCell next = all.cell(idle ? 0 : mine, D::way > 0 || idle ? 0 : nx - 1);
-  auto ahead = idle ? typename T::Ahead{} : t.ahead(next, row);
-  const Index steps[3] = {1, nx, nx * all.ny};
-  for (int step = 0; step < all.steps; ++step) {
-    const int x = idle ? -1 : all.x(step, mine);
-    if (x >= 0 && x < nx) {
-      const unsigned inside = next.sides & ~next.outside;
-      const auto now = ahead;
-      if (x + D::way >= 0 && x + D::way < nx) next = all.cell(mine, x + D::way), ahead = t.ahead(next, row);
-      const int n = mine * nx + x;
-      real sum[OWN] = {sums[n][row]}, old[OWN] = {olds[n][row]}, gathered[ROWS], value[OWN];
+  const int steps[3] = {1, all.nx, all.nx * all.ny};
+  const auto fetch = [&](const SweptCell& c) { t.fetch(c, row); };
+  const auto load = [&](const SweptCell& c) { return t.ahead(c, row); };
+  sweep_one(all, mine, fetch, load, [&](const SweptCell& c, int n, const typename T::Ahead& ahead) {
+    real sum[OWN] = {sums[n].of[row]}, gathered[ROWS], value[OWN];
+    const real old[OWN] = {olds[n].of[row]};
 #pragma unroll
-      for (int a = 0; a < 3; ++a) {
-        constexpr int ODD = D::way < 0;
-        if (inside >> (2 * a + ODD) & 1) t.bring(now, 2 * a + ODD, sums[n - D::way * steps[a]], sum);
-      }
-      gather(sum, gathered);
-      t.end(now, gathered, old, value);
-      sums[n][row] = value[0];
+    for (int a = 0; a < 3; ++a) {
+      const int side = 2 * a + (D::way < 0);
+      if ((c.sides & ~c.outside) >> side & 1) t.bring(ahead, side, sums[n - D::way * steps[a]].of, sum);
     }
-    __syncthreads();
-  }
-  for (int n = mine; n < cells; n += threads) {
-    const real value[OWN] = {sums[n][row]};
-    t.store(all.cell(n / nx, n % nx), row, value);
-  }
+    gather(sum, gathered);
+    t.end(ahead, gathered, old, value);
+    sums[n].of[row] = value[0];
+  });
+  share_cells(all, threads, mine, [&](const SweptCell& c, int n) {
+    const real value[OWN] = {sums[n].of[row]};
+    t.store(c, row, value);
+  });
 }
 #else
 template <class D, class T>
 FN void sweep_rows(const Range& r, const Sweep& s, D way, const T& t) {
-  sweep_cells(r, s, way, [=](const SweptCell& c) { sweep_row(r, t, c, 0); });
+  sweep_cells(r, s, way, [=](const SweptCell& c) { sweep_row<D>(r, t, c, 0); });
 }
 #endif
