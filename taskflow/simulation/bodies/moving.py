@@ -17,6 +17,7 @@ from taskflow.flow import StaggeredGrid
 from taskflow.flow.bodies import cuts
 from taskflow.flow.bodies.flags import moved
 from taskflow.flow.bodies.moving import BODY, OTHER, PUSH, WARMED
+from taskflow.flow.bodies.placement import Placement
 from taskflow.flow.grid import FACES, Point
 from taskflow.geometry import Shape, Vector, corners, placed
 from taskflow.runtime.regions import Box, periodic_images
@@ -33,7 +34,8 @@ SHORTER = 60  # halvings of a step
 @dataclass(frozen=True, eq=False)
 class Moving:
     """Shapes at rest on a grid, by their numbers, and the motions of those that move, None for others. `roles` are the
-    fields to be filled; `owners` and `temperatures` as in `Masks`. Picklable.
+    fields to be filled; `owners` and `temperatures` as in `Masks`. Where a `placement` does that, blocks have no more
+    to do than to tell it the poses. Picklable.
     """
 
     grid: StaggeredGrid
@@ -44,6 +46,12 @@ class Moving:
     roles: tuple[str, ...] = ()
     owners: tuple[int, ...] = ()
     temperatures: tuple[float, ...] = ()
+    placement: Placement | None = None
+
+    @property
+    def written(self) -> tuple[str, ...]:
+        """The roles of the geometry of one time."""
+        return tuple(role for role in self.roles if not role.endswith(OTHER) and role not in {**PUSH, **WARMED})
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -56,9 +64,8 @@ class Moving:
 
     def masks(self, time: float) -> MovingMasks:
         """The masks that fill fields with the geometry of a time."""
-        roles = tuple(role for role in self.roles if not role.endswith(OTHER) and role not in {**PUSH, **WARMED})
         spread = self.viscosity, self.diffusivity
-        return MovingMasks(self.solids(time), roles, self.owners, self.temperatures, self.motions, time, *spread)
+        return MovingMasks(self.solids(time), self.written, self.owners, self.temperatures, self.motions, time, *spread)
 
     def solid(self, time: float, cells: Box) -> np.ndarray:
         """1 in cells [z, y, x] whose centre is in a body at a time, 0 in others."""
