@@ -26,9 +26,9 @@ WRITE_BYTE, WRITE_SHORT = replace(Write, precision="u1"), replace(Write, precisi
 
 @dataclass(frozen=True)
 class BodyShapes:
-    """So many shapes on a grid. `shapes` has twelve numbers of each: kind (0 sphere, 1 cylinder, 2 box), axis of a
-    cylinder, radius, half the extent along x, y and z, the axis of its turn, the number of the body that it is part of,
-    whether it has a temperature, and which, whether it moves, and one that means nothing.
+    """So many shapes on a grid. `shapes` has 14 numbers of each: kind (0 sphere, 1 cylinder, 2 box), axis of a cylinder,
+    radius, the lowest and the highest x, y and z from its middle, the axis of its turn, the number of the body that it
+    is part of, whether it has a temperature, and which, and whether it moves.
 
     `faces` and `centres` have the coordinates of low faces and centres of cells, `widths` those of cells, and `gaps` the
     distances from one centre to the next, of the cells of the domain and some beyond.

@@ -90,8 +90,9 @@ def _shapes(moving: Moving) -> BodyShapes:
         axis = shape.axis if isinstance(shape, Cylinder) else 0
         radius = shape.radius if isinstance(shape, Sphere | Cylinder) else 0.0
         held = math.isfinite(temperature)
-        numbers += [kind, axis, radius, *_half(shape), motion.axis if motion else 2, owner, held]
-        numbers += [temperature if held else 0.0, motion is not None, 0.0]
+        ends = (np.array(shape.bounds) - np.array(_middle(shape))).ravel().tolist()
+        turns = motion.axis if motion else 2
+        numbers += [kind, axis, radius, *ends, turns, owner, held, temperature if held else 0.0, motion is not None]
     ends = [(axis, -BEYOND, n + BEYOND) for axis, n in enumerate(grid.cells)]
     faces = _tables([grid.coordinates(FACES[each[0]], *each) for each in ends])
     centres = _tables([grid.coordinates("c", *each) for each in ends])

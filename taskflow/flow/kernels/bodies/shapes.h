@@ -1,7 +1,7 @@
 // Spheres (0), cylinders (1) and boxes (2) that have been turned and displaced, among the points of a grid: see
 // taskflow/flow/bodies/placement.py. All in double precision; coordinates are those of a table.
 
-constexpr int NUMBERS = 12, POSE = 9;  // of a shape: what stays, and what changes in time
+constexpr int NUMBERS = 14, POSE = 9;  // of a shape: what stays, and what changes in time
 constexpr double CLOSEST = 1e-6, LEAST_OPEN = 0.25;  // of a spacing, and of a face
 
 using Poses = In64Of<54>;
@@ -20,12 +20,13 @@ struct Body {
   INLINE int kind() const { return int(own[0]); }
   INLINE int axis() const { return int(own[1]); }
   INLINE double radius() const { return own[2]; }
-  INLINE double half(int n) const { return own[3 + n]; }
-  INLINE int turn() const { return int(own[6]); }
-  INLINE int owner() const { return int(own[7]); }
-  INLINE bool held() const { return own[8] != 0; }
-  INLINE real temperature() const { return own[9]; }
-  INLINE bool moves() const { return own[10] != 0; }
+  INLINE double low(int n) const { return own[3 + n]; }
+  INLINE double high(int n) const { return own[6 + n]; }
+  INLINE int turn() const { return int(own[9]); }
+  INLINE int owner() const { return int(own[10]); }
+  INLINE bool held() const { return own[11] != 0; }
+  INLINE real temperature() const { return own[12]; }
+  INLINE bool moves() const { return own[13] != 0; }
   INLINE double pose(int n) const { return poses[first + n]; }
 };
 
@@ -67,7 +68,7 @@ FN bool is_flat(const Body& b, int n) { return b.kind() == 2 || (b.kind() == 1 &
 
 FN bool inside(const Body& b, const Place& d) {
   bool in = b.kind() == 2 || round_product(b, d, d) < b.radius() * b.radius();
-  for (int n = 0; n < 3; ++n) in = in && (!is_flat(b, n) || (-b.half(n) <= d.at[n] && d.at[n] < b.half(n)));
+  for (int n = 0; n < 3; ++n) in = in && (!is_flat(b, n) || (b.low(n) <= d.at[n] && d.at[n] < b.high(n)));
   return in;
 }
 
@@ -80,7 +81,7 @@ FN double outside_by(const Body& b, const Place& d) {
   };
   if (b.kind() != 2) beyond(root(round_product(b, d, d)) - b.radius());
   for (int n = 0; n < 3; ++n)
-    if (is_flat(b, n)) beyond((d.at[n] < 0 ? -d.at[n] : d.at[n]) - b.half(n));
+    if (is_flat(b, n)) beyond(b.low(n) - d.at[n] > d.at[n] - b.high(n) ? b.low(n) - d.at[n] : d.at[n] - b.high(n));
   return square > 0 ? root(square) : nearest;
 }
 
@@ -111,7 +112,7 @@ FN double entry(const BodyShapes& g, const Poses& poses, const Place& p, int axi
     }
     for (int n = 0; n < 3; ++n) {
       if (!is_flat(b, n) || v.at[n] == 0) continue;
-      const double in = ((v.at[n] > 0 ? -b.half(n) : b.half(n)) - d.at[n]) / v.at[n];
+      const double in = ((v.at[n] > 0 ? b.low(n) : b.high(n)) - d.at[n]) / v.at[n];
       share = in > share ? in : share;
     }
     share = share < 0 ? 0 : share > 1 ? 1 : share;
