@@ -103,8 +103,12 @@ def test_going_on_from_a_checkpoint_to_the_bit(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)
 def test_steps_with_bodies_that_move_are_proved():
-    estimate(placed(machine={"blocks": [1, 1, 2]})).prove().hold()
+    """With the placement and without, after any other program."""
+    small = {"grid": {"cells": [8, 6, 8], "lengths": [2.0, 1.2, 1.6]}, "machine": {"blocks": [1, 1, 2]}}
+    for body in (HOT, DROP):
+        estimate(placed(**small, obstacles=[body])).prove().hold()
 
 
 def test_other_shapes_are_left_to_numpy():

@@ -34,7 +34,10 @@ FN double covered_share(const Lattice& lattice, const At& c, int axis) {
     const double step = lattice.step(from.cell, CORNER, along, side);
     return 1 - entry(lattice.g, lattice.poses, lattice.place(from.cell, CORNER), along, side * step);
   };
-  const double bottom = edge(0, 1, a), top = edge(2, 3, a), west = edge(0, 2, b), east = edge(1, 3, b);
+  double shares[4];
+#pragma unroll 1
+  for (int n = 0; n < 4; ++n) shares[n] = n < 2 ? edge(2 * n, 2 * n + 1, a) : edge(n - 2, n, b);
+  const double bottom = shares[0], top = shares[1], west = shares[2], east = shares[3];
   const double along_a = bottom + top, along_b = west + east;
   const int corners = in[0] + in[1] + in[2] + in[3];
   if (corners == 0) return 0;
@@ -109,7 +112,7 @@ TASK place_faces(Range range, OutByte solid, Out stick_x, Out stick_y, Out stick
   for_cells(range, CELL(c) {
     const At at{{c.i, c.j, c.k}};
     int bits = 0, nearest = 0;
-    Found x{0, 0, 0}, y{0, 0, 0}, z{0, 0, 0};
+    Found faces[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
     const bool near = lattice.nearest(lattice.place(at.cell, CENTRE), nearest) < 3.5 * lattice.widest(at.cell);
     if (near && is_beside(lattice, at)) {
       bits = BESIDE;
@@ -122,11 +125,11 @@ TASK place_faces(Range range, OutByte solid, Out stick_x, Out stick_y, Out stick
         alone = alone && (shut || wall);
       }
       bits |= alone ? ITSELF : 0;
-      x = face(lattice, at, 0, lattice.number(at.cell, 0), viscosity);
-      y = face(lattice, at, 1, lattice.number(at.cell, 1), viscosity);
-      z = face(lattice, at, 2, lattice.number(at.cell, 2), viscosity);
+#pragma unroll 1
+      for (int axis = 0; axis < 3; ++axis) faces[axis] = face(lattice, at, axis, lattice.number(at.cell, axis), viscosity);
     }
     solid[c] = (unsigned char)bits;
+    const Found &x = faces[0], &y = faces[1], &z = faces[2];
     stick_x[c] = x.stick, stick_y[c] = y.stick, stick_z[c] = z.stick;
     cover_x[c] = x.cover, cover_y[c] = y.cover, cover_z[c] = z.cover;
     body_x[c] = x.body, body_y[c] = y.body, body_z[c] = z.body;
