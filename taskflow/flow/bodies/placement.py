@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from taskflow.flow.grid import Counts, Vector
 from taskflow.flow.grid.metrics import Flags
@@ -45,6 +46,12 @@ class BodyShapes:
     gaps: LookupTables
 
 
+class OneShape(BodyShapes):
+    """One shape alone."""
+
+    defines: ClassVar[tuple[str, ...]] = ("SINGLE",)
+
+
 SURFACE = Components(
     stick_x=Write, stick_y=Write, stick_z=Write, cover_x=Write, cover_y=Write, cover_z=Write,
     body_x=Write, body_y=Write, body_z=Write,
@@ -56,7 +63,7 @@ def place_faces(
     solid: WRITE_BYTE, surface: SURFACE, T_faces: WRITE_SHORT | None, scalar_faces: WRITE_SHORT | None,
     *, poses: Scalar["sum", POSE * MOST_SHAPES], shapes: BodyShapes, viscosity: float,
 ) -> None:  # fmt: skip
-    """The flags of cells, `stick`, `cover` and the velocity of bodies on their low faces, and the flags of cells as
+    """The flags of cells, where BESIDE is up to 3.5 widths from a body, `stick`, `cover` and the velocity of bodies on their low faces, and the flags of cells as
     the temperature and passive scalars meet them. `poses` are of each shape the place of its middle, the cosine and the
     sine of its turn, the velocity of its middle, and how fast it turns.
     """
@@ -67,7 +74,9 @@ def place_owners(
     owners: Components(owner_x=WRITE_BYTE, owner_y=WRITE_BYTE, owner_z=WRITE_BYTE), body_x: Read,
     *, poses: Scalar["sum", POSE * MOST_SHAPES], shapes: BodyShapes,
 ) -> None:  # fmt: skip
-    """The number of the body that is nearest to a face, of those less than four widths of a cell away; 0 for none."""
+    """The number of the body that is nearest to a cell, of those less than 4.5 widths away, for its low faces; 0 for
+    none.
+    """
 
 
 @task(kernel=TEXT)

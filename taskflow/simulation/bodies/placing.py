@@ -9,7 +9,7 @@ import numpy as np
 
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.bodies.moving import KEPT, OTHER
-from taskflow.flow.bodies.placement import MOST_SHAPES, POSE, POSES, BodyShapes, Placement
+from taskflow.flow.bodies.placement import MOST_SHAPES, POSE, POSES, BodyShapes, OneShape, Placement
 from taskflow.flow.grid import FACES
 from taskflow.geometry import Cuboid, Cylinder, Pose, Shape, Sphere, Vector
 from taskflow.runtime.regions import Box
@@ -98,7 +98,8 @@ def _shapes(moving: Moving) -> BodyShapes:
     centres = _tables([grid.coordinates("c", *each) for each in ends])
     widths, gaps = (_tables([size("c", *each) for each in ends]) for size in (grid.extents, grid.distances))
     table, (x, y, z) = LookupTable(0, tuple(map(float, numbers))), grid.periodic
-    return BodyShapes(len(moving.shapes), table, grid.cells, (x, y, z), grid.lengths, faces, centres, widths, gaps)
+    kind_of = OneShape if len(moving.shapes) == 1 else BodyShapes
+    return kind_of(len(moving.shapes), table, grid.cells, (x, y, z), grid.lengths, faces, centres, widths, gaps)
 
 
 def _tables(values: list[np.ndarray]) -> LookupTables:

@@ -1,19 +1,17 @@
 // Where bodies that formulas describe are at a time: flags, distances and velocities of the faces and cells beside them, as
-// `taskflow.flow.bodies.cuts` says what they are.
+// `taskflow.flow.bodies.cuts` says what they are, but for BESIDE, which cells up to 3.5 widths away have.
 #define UZ 1
 #include "cell.h"
 #include "../flags.h"
 #include "shapes.h"
 
-constexpr int STORED = 1 << 13, HOLDS = 1 << 14, ALL_INSULATED = 0x555;
+constexpr int STORED = 1 << 13, HOLDS = 1 << 14, ALL_INSULATED = 0x555, ALL_CLOSED = 0x3F;
 
 // The cell of a place in the lattice, some steps along an axis away
 struct At {
   int cell[3];
   INLINE At moved(int axis, int by) const {
-    At next = *this;
-    next.cell[axis] += by;
-    return next;
+    return {{cell[0] + (axis == 0 ? by : 0), cell[1] + (axis == 1 ? by : 0), cell[2] + (axis == 2 ? by : 0)}};
   }
 };
 
@@ -72,21 +70,6 @@ FN Found face(const Lattice& lattice, const At& c, int axis, int number, double 
   return {real(stick), real(cover), real(speed(g, body(g, lattice.poses, owner), here, axis))};
 }
 
-// Whether a face of the cell, or of one that is two steps away or less, is closed
-FN bool is_beside(const Lattice& lattice, const At& c) {
-  for (int far = 0; far <= 2; ++far)
-    for (int z = -far; z <= far; ++z)
-      for (int y = -far; y <= far; ++y)
-        for (int x = -far; x <= far; ++x) {
-          const int steps = (x < 0 ? -x : x) + (y < 0 ? -y : y) + (z < 0 ? -z : z);
-          const At other{{c.cell[0] + x, c.cell[1] + y, c.cell[2] + z}};
-          if (steps != far) continue;
-          for (int axis = 0; axis < 3; ++axis)
-            if (lattice.number(other.cell, axis)) return true;
-        }
-  return false;
-}
-
 // The flags of a cell by those of its faces, as a quantity meets them; of bodies with temperatures, where it is one
 FN int kinds(const Lattice& lattice, const At& c, int solid, bool heat) {
   const auto held = [&](const At& at) {
@@ -113,22 +96,29 @@ TASK place_faces(Range range, OutByte solid, Out stick_x, Out stick_y, Out stick
     const At at{{c.i, c.j, c.k}};
     int bits = 0, nearest = 0;
     Found faces[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
-    const bool near = lattice.nearest(lattice.place(at.cell, CENTRE), nearest) < 3.5 * lattice.widest(at.cell);
-    if (near && is_beside(lattice, at)) {
-      bits = BESIDE;
+    const double width = lattice.widest(at.cell), by = lattice.nearest(lattice.place(at.cell, CENTRE), nearest);
+    const bool near = by < 3.5 * width, deep = by < -2 * width;
+    if (near) bits = deep ? ALL_CLOSED | ITSELF | BESIDE : BESIDE;
+    if (by < 2 * width) {
       bool alone = true;
-      for (int n = 0; n < 6; ++n) {
-        const int axis = n / 2, high = n % 2, place = at.cell[axis] + high;
+#pragma unroll 1
+      for (int n = 0; n < 6 && !deep; ++n) {
+        const int axis = n / 2, high = n % 2, place = axis == 0 ? c.i : axis == 1 ? c.j : c.k;
+        const int cells = axis == 0 ? shapes.cells[0] : axis == 1 ? shapes.cells[1] : shapes.cells[2];
+        const bool periodic = axis == 0 ? shapes.periodic[0] : axis == 1 ? shapes.periodic[1] : shapes.periodic[2];
         const bool shut = lattice.number(at.moved(axis, high).cell, axis) > 0;
-        const bool wall = !shapes.periodic[axis] && (place == 0 || place == shapes.cells[axis]);
         bits |= shut ? 1 << n : 0;
-        alone = alone && (shut || wall);
+        alone = alone && (shut || (!periodic && place + high == (high ? cells : 0)));
       }
       bits |= alone ? ITSELF : 0;
 #pragma unroll 1
-      for (int axis = 0; axis < 3; ++axis) faces[axis] = face(lattice, at, axis, lattice.number(at.cell, axis), viscosity);
+      for (int axis = 0; axis < 3; ++axis) {
+        const Found found = face(lattice, at, axis, deep ? nearest : lattice.number(at.cell, axis), viscosity);
+        if (axis == 0) faces[0] = found;
+        if (axis == 1) faces[1] = found;
+        if (axis == 2) faces[2] = found;
+      }
     }
-    solid[c] = (unsigned char)bits;
     const Found &x = faces[0], &y = faces[1], &z = faces[2];
     stick_x[c] = x.stick, stick_y[c] = y.stick, stick_z[c] = z.stick;
     cover_x[c] = x.cover, cover_y[c] = y.cover, cover_z[c] = z.cover;
@@ -138,18 +128,15 @@ TASK place_faces(Range range, OutByte solid, Out stick_x, Out stick_y, Out stick
   });
 }
 
-// The body to which the low faces of a cell belong: the nearest, where that is less than four widths away
+// The body to which the low faces of a cell belong: the nearest, where the centre is less than 4.5 widths away
 TASK place_owners(Range range, OutByte owner_x, OutByte owner_y, OutByte owner_z, In body_x, In64Of<54> poses, BodyShapes shapes) {
   const Lattice lattice{shapes, poses};
   for_cells(range, CELL(c) {
     const At at{{c.i, c.j, c.k}};
-    const double reach = 4 * lattice.widest(at.cell);
-    const auto owner = [&](int axis) {
-      int number = 0;
-      const double by = lattice.nearest(lattice.place(at.cell, axis), number);
-      return (unsigned char)(by < reach ? body(shapes, poses, number).owner() : 0);
-    };
-    owner_x[c] = owner(0), owner_y[c] = owner(1), owner_z[c] = owner(2);
+    int number = 0;
+    const double by = lattice.nearest(lattice.place(at.cell, CENTRE), number);
+    const unsigned char owner = by < 4.5 * lattice.widest(at.cell) ? body(shapes, poses, number).owner() : 0;
+    owner_x[c] = owner, owner_y[c] = owner, owner_z[c] = owner;
   });
 }
 

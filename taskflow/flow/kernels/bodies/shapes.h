@@ -6,6 +6,13 @@ constexpr double CLOSEST = 1e-6, LEAST_OPEN = 0.25;  // of a spacing, and of a f
 
 using Poses = In64Of<54>;
 
+// How many there are. One alone is told from what is numbered at compile time: a GPU has it in registers.
+#ifdef SINGLE
+FN int count_of(const BodyShapes&) { return 1; }
+#else
+FN int count_of(const BodyShapes& g) { return g.count; }
+#endif
+
 struct Place {
   double at[3];
 };
@@ -52,10 +59,11 @@ FN Place away(const BodyShapes& g, const Body& b, const Place& p) {
 
 // A vector as the body at rest has it
 FN Place back(const Body& b, Place d) {
-  const int m = (b.turn() + 1) % 3, n = (b.turn() + 2) % 3;
-  const double c = b.pose(3), s = b.pose(4), one = d.at[m], other = d.at[n];
-  d.at[m] = c * one + s * other, d.at[n] = c * other - s * one;
-  return d;
+  const double c = b.pose(3), s = b.pose(4), x = d.at[0], y = d.at[1], z = d.at[2];
+  const int turn = b.turn();
+  if (turn == 0) return {{x, c * y + s * z, c * z - s * y}};
+  if (turn == 1) return {{c * x - s * z, y, c * z + s * x}};
+  return {{c * x + s * y, c * y - s * x, z}};
 }
 
 // The square of the distance from the axis of a cylinder, or from the centre of a sphere: of the product of two vectors
@@ -87,7 +95,7 @@ FN double outside_by(const Body& b, const Place& d) {
 
 // The body that has a point: the last one; 0 for none
 FN int number_at(const BodyShapes& g, const Poses& poses, const Place& p) {
-  for (int n = g.count; n > 0; --n) {
+  for (int n = count_of(g); n > 0; --n) {
     const Body b = body(g, poses, n);
     if (inside(b, back(b, away(g, b, p)))) return n;
   }
@@ -97,10 +105,9 @@ FN int number_at(const BodyShapes& g, const Poses& poses, const Place& p) {
 // How far from a point the first body begins on a way that ends inside one, as a share of the way along an axis
 FN double entry(const BodyShapes& g, const Poses& poses, const Place& p, int axis, double step) {
   double least = 1;
-  for (int m = 1; m <= g.count; ++m) {
+  for (int m = 1; m <= count_of(g); ++m) {
     const Body b = body(g, poses, m);
-    Place way{{0, 0, 0}};
-    way.at[axis] = step;
+    const Place way{{axis == 0 ? step : 0.0, axis == 1 ? step : 0.0, axis == 2 ? step : 0.0}};
     const Place d = back(b, away(g, b, p)), v = back(b, way);
     const Place end{{d.at[0] + v.at[0], d.at[1] + v.at[1], d.at[2] + v.at[2]}};
     if (!inside(b, end)) continue;
@@ -125,10 +132,12 @@ FN double entry(const BodyShapes& g, const Poses& poses, const Place& p, int axi
 FN double speed(const BodyShapes& g, const Body& b, const Place& p, int axis) {
   if (!b.moves()) return 0;
   const Place d = away(g, b, p);
-  const double omega = b.pose(8), along = b.pose(5 + axis);
-  if (axis == (b.turn() + 1) % 3) return along - omega * d.at[(b.turn() + 2) % 3];
-  if (axis == (b.turn() + 2) % 3) return along + omega * d.at[(b.turn() + 1) % 3];
-  return along;
+  const double x = d.at[0], y = d.at[1], z = d.at[2], omega = b.pose(8);
+  const int turn = b.turn();
+  const double along_x = turn == 1 ? z : turn == 2 ? -y : 0.0, along_y = turn == 2 ? x : turn == 0 ? -z : 0.0;
+  const double along_z = turn == 0 ? y : turn == 1 ? -x : 0.0;
+  if (axis == 0) return b.pose(5) + omega * along_x;
+  return axis == 1 ? b.pose(6) + omega * along_y : b.pose(7) + omega * along_z;
 }
 
 // A point of the cell (i, j, k) on its low face across an axis, its CORNER or its CENTRE
@@ -150,16 +159,23 @@ struct Lattice {
   }
   // From a point to the next one along an axis, and the extent of the volume around it
   INLINE double step(const int (&cell)[3], int at, int axis, int side) const {
-    const int low = cell[axis] + (side < 0 ? -1 : 0);
-    return at == axis || at == CORNER ? g.widths[axis][low] : g.gaps[axis][low];
+    const bool on_face = at == axis || at == CORNER;
+    double size = 0;
+    for (int n = 0; n < 3; ++n)
+      if (n == axis) size = on_face ? g.widths[n][cell[n] + (side < 0 ? -1 : 0)] : g.gaps[n][cell[n] + (side < 0 ? -1 : 0)];
+    return size;
   }
   INLINE double extent(const int (&cell)[3], int at, int axis) const {
-    return at == axis ? g.gaps[axis][cell[axis] - 1] : g.widths[axis][cell[axis]];
+    double size = 0;
+    for (int n = 0; n < 3; ++n)
+      if (n == axis) size = at == axis ? g.gaps[n][cell[n] - 1] : g.widths[n][cell[n]];
+    return size;
   }
   // How far the nearest body is from a point, and its number
   INLINE double nearest(const Place& p, int& number) const {
     double least = 1e300;
-    for (int n = 1; n <= g.count; ++n) {
+    number = 1;
+    for (int n = 1; n <= count_of(g); ++n) {
       const Body b = body(g, poses, n);
       const double by = outside_by(b, back(b, away(g, b, p)));
       if (by < least) least = by, number = n;
