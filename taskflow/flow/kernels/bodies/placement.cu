@@ -120,6 +120,7 @@ TASK place_faces(Range range, OutByte solid, Out stick_x, Out stick_y, Out stick
       }
     }
     const Found &x = faces[0], &y = faces[1], &z = faces[2];
+    solid[c] = (unsigned char)bits;
     stick_x[c] = x.stick, stick_y[c] = y.stick, stick_z[c] = z.stick;
     cover_x[c] = x.cover, cover_y[c] = y.cover, cover_z[c] = z.cover;
     body_x[c] = x.body, body_y[c] = y.body, body_z[c] = z.body;
