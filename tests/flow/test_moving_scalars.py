@@ -89,6 +89,7 @@ def test_heat_that_was_given(real, device):
     hand.fields["owner_T"] = np.zeros(hand.memory.shape[::-1], "u1")
     hand.fields["owner_T"][hand.box.slices(hand.memory.lo)] = cuts.owners(bodies[0])
     for number in (1, 2):
-        hand.run(hand.launch(moving_scalars.heat_from_moving_body, {"grid": hand.staggered.constants, "number": number}))
+        constants = {"grid": hand.staggered.constants, "number": number}
+        hand.run(hand.launch(moving_scalars.heat_from_moving_body, constants))
         mine = hand.values("push_T")[cuts.owners(bodies[0]) == number].astype("f8")
         assert hand.scalars["flux"] == pytest.approx(hand.staggered.volume * mine.sum(), abs=hand.tolerance)

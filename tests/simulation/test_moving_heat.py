@@ -19,7 +19,7 @@ FLOWING = {"velocity": ["0.3*sin(pi*z)", "0.1*cos(pi*x)", 0], "temperature": "0.
 
 
 def heated(scheme: str = "central", pressure: dict | None = None, **changes) -> Case:
-    """A hot ball that comes through a periodic side, a cold bar that turns, a formula that rises, and a ball at rest."""
+    """A hot ball that comes through a periodic side, a cold bar that turns, a formula that rises, a ball at rest."""
     tables = {
         "heat": {"diffusivity": 0.03, "scheme": scheme, "expansion": 0.1}, "initial": FLOWING,
         "scalars": [{**SMOKE, "scheme": scheme}], "obstacles": [HOT, COLD, STILL, DROP],

@@ -3,12 +3,12 @@
 All cells are advanced by the velocity on all faces, closed ones included, which is free of divergence inside of bodies,
 too. Nothing diffuses through closed faces. Then a step puts right what bodies have in them:
 
-- **With a temperature** T_b: T = T_b in cells whose centre is inside, and in cells beside them what conduction over the
-  true distance s h makes of it, as at rest (`taskflow.flow.bodies.adherence.wall_heat_flux`). The heat that a body
+- **With a temperature** T_b: T = T_b in cells whose centre is inside, and in cells beside them what conduction over
+  the true distance s h makes of it, as at rest (`taskflow.flow.bodies.adherence.wall_heat_flux`). The heat that a body
   gives is all that this changes, in it and beside it, so the sum of T over all cells, bodies included, changes by that
   and by what sides and sources give, to rounding. As T_b is constant, so is the heat that is stored inside.
-- **Without one**, or for a passive scalar: cells without an open face keep what they have, and before each step take the
-  mean of the neighbours outside, or of all neighbours where none is outside. So through a closed face the body carries
+- **Without one**, or for a passive scalar: cells without an open face keep what they have, and before each step take
+  the mean of the neighbours outside, or of all neighbours where none is outside. So through a closed face the body carries
   what is beside it, and a cell that comes out of a body begins with the mean of its neighbours in the fluid. What is
   even stays even, and what is bounded stays bounded. What the surface sweeps over is not conserved exactly.
 
@@ -76,7 +76,7 @@ def hold_temperature(T: ReadWrite, T_faces: ReadShort, warm_T: Read) -> None:
 
 @task(kernel=KERNELS / "bodies" / "heat_moving.cu")
 def heat_from_moving_body(
-    push_T: Read, owner_T: ReadByte, *, flux: Reduce["sum"], grid: Grid, number: int
+    push_T: Read, owner_T: ReadByte, *, flux: Reduce[sum], grid: Grid, number: int
 ) -> None:
     """flux = sum over the cells that belong to a body of volume push_T: what it gave per time in the last step."""
 

@@ -1,9 +1,9 @@
-"""Where bodies that formulas describe are at a time, found by kernels: spheres, cylinders and boxes that are displaced and
-turned. What flags, distances and shares are say `taskflow.flow.bodies.cuts` and, in NumPy, the masks of a case.
+"""Where bodies that formulas describe are at a time, found by kernels: spheres, cylinders and boxes that are displaced
+and turned. What flags, distances and shares are say `taskflow.flow.bodies.cuts` and, in NumPy, the masks of a case.
 
-A body is known by its middle, how it is turned, and the velocity of its middle: so the point that is nearest to it among
-its images beyond periodic sides is that which counts. Surfaces are met where the equations of planes, circles and spheres
-say, for which the masks halve intervals.
+A body is known by its middle, how it is turned, and the velocity of its middle; of its images beyond periodic sides the
+nearest counts. Surfaces are met where the equations of planes, circles and spheres say, for which the masks halve
+intervals.
 """
 
 from __future__ import annotations
@@ -22,17 +22,18 @@ MOST_SHAPES = 6
 POSE = 9  # numbers of a shape that change in time
 POSES = "poses"
 TEXT = KERNELS / "bodies" / "placement.cu"
+NUMBERS = Scalar["sum", POSE * MOST_SHAPES]
 WRITE_BYTE, WRITE_SHORT = replace(Write, precision="u1"), replace(Write, precision="u2")
 
 
 @dataclass(frozen=True)
 class BodyShapes:
-    """So many shapes on a grid. `shapes` has 14 numbers of each: kind (0 sphere, 1 cylinder, 2 box), axis of a cylinder,
-    radius, the lowest and the highest x, y and z from its middle, the axis of its turn, the number of the body that it
-    is part of, whether it has a temperature, and which, and whether it moves.
+    """So many shapes on a grid. `shapes` has 14 numbers of each: kind (0 sphere, 1 cylinder, 2 box), axis of a
+    cylinder, radius, the lowest and the highest x, y and z from its middle, the axis of its turn, the number of the
+    body that it is part of, whether it has a temperature, and which, and whether it moves.
 
-    `faces` and `centres` have the coordinates of low faces and centres of cells, `widths` those of cells, and `gaps` the
-    distances from one centre to the next, of the cells of the domain and some beyond.
+    `faces` and `centres` have the coordinates of low faces and centres of cells, `widths` those of cells, and `gaps`
+    the distances from one centre to the next, of the cells of the domain and some beyond.
     """
 
     count: int
@@ -61,18 +62,18 @@ SURFACE = Components(
 @task(kernel=TEXT)
 def place_faces(
     solid: WRITE_BYTE, surface: SURFACE, T_faces: WRITE_SHORT | None, scalar_faces: WRITE_SHORT | None,
-    *, poses: Scalar["sum", POSE * MOST_SHAPES], shapes: BodyShapes, viscosity: float,
+    *, poses: NUMBERS, shapes: BodyShapes, viscosity: float,
 ) -> None:  # fmt: skip
-    """The flags of cells, where BESIDE is up to 3.5 widths from a body, `stick`, `cover` and the velocity of bodies on their low faces, and the flags of cells as
-    the temperature and passive scalars meet them. `poses` are of each shape the place of its middle, the cosine and the
-    sine of its turn, the velocity of its middle, and how fast it turns.
+    """The flags of cells, where BESIDE is up to 3.5 widths from a body, `stick`, `cover` and the velocity of bodies on
+    their low faces, and the flags of cells as the temperature and passive scalars meet them. `poses` are of each shape
+    the place of its middle, the cosine and the sine of its turn, the velocity of its middle, and how fast it turns.
     """
 
 
 @task(kernel=TEXT)
 def place_owners(
     owners: Components(owner_x=WRITE_BYTE, owner_y=WRITE_BYTE, owner_z=WRITE_BYTE), body_x: Read,
-    *, poses: Scalar["sum", POSE * MOST_SHAPES], shapes: BodyShapes,
+    *, poses: NUMBERS, shapes: BodyShapes,
 ) -> None:  # fmt: skip
     """The number of the body that is nearest to a cell, of those less than 4.5 widths away, for its low faces; 0 for
     none.
@@ -82,7 +83,7 @@ def place_owners(
 @task(kernel=TEXT)
 def place_heat(
     bond_T: Write, warm_T: Write, owner_T: WRITE_BYTE,
-    *, poses: Scalar["sum", POSE * MOST_SHAPES], shapes: BodyShapes, diffusivity: float,
+    *, poses: NUMBERS, shapes: BodyShapes, diffusivity: float,
 ) -> None:  # fmt: skip
     """What bodies with temperatures weigh in cells beside them, without and with these, and whose a cell is; in the
     bodies their temperature.
