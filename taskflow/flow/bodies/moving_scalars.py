@@ -8,9 +8,9 @@ too. Nothing diffuses through closed faces. Then a step puts right what bodies h
   gives is all that this changes, in it and beside it, so the sum of T over all cells, bodies included, changes by that
   and by what sides and sources give, to rounding. As T_b is constant, so is the heat that is stored inside.
 - **Without one**, or for a passive scalar: cells without an open face keep what they have, and before each step take
-  the mean of the neighbours outside, or of all neighbours where none is outside. So through a closed face the body carries
-  what is beside it, and a cell that comes out of a body begins with the mean of its neighbours in the fluid. What is
-  even stays even, and what is bounded stays bounded. What the surface sweeps over is not conserved exactly.
+  the mean of the neighbours outside, or of all neighbours where none is outside. So through a closed face the body
+  carries what is beside it, and a cell that comes out of a body begins with the mean of its neighbours in the fluid.
+  What is even stays even, and what is bounded stays bounded. What the surface sweeps over is not conserved exactly.
 
 A surface with a temperature that comes near at the speed U adds U (1/s - 1) / h to what it conducts, as it does to its
 friction (`taskflow.flow.bodies.moving`).
