@@ -53,6 +53,7 @@ def geometry(setup: Simulation, moving: Moving, time: float, device: Device) -> 
     return run_threads(setup.partition, filled, device, Mapper("none"))[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", DEVICES)
 @pytest.mark.parametrize("stretched", [False, True])
 def test_kernels_find_what_numpy_does(stretched, kind):

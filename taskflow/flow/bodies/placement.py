@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from taskflow.flow.grid import Counts, Vector
 from taskflow.flow.grid.metrics import Flags
@@ -22,7 +22,8 @@ MOST_SHAPES = 6
 POSE = 9  # numbers of a shape that change in time
 POSES = "poses"
 TEXT = KERNELS / "bodies" / "placement.cu"
-NUMBERS = Scalar["sum", POSE * MOST_SHAPES]
+COUNT = POSE * MOST_SHAPES
+NUMBERS = Scalar["sum", COUNT]
 WRITE_BYTE, WRITE_SHORT = replace(Write, precision="u1"), replace(Write, precision="u2")
 
 
@@ -109,7 +110,7 @@ class Placement:
         """Reads the scalars `poses`."""
         names = dict(self.other)
         at = {role: f[names.get(role, role)] for role in self.roles}
-        known = {"over": self.near, "poses": POSES, "shapes": self.shapes}
+        known: dict[str, Any] = {"over": self.near, "poses": POSES, "shapes": self.shapes}
         surface = tuple(at[f"{kind}_{axis}"] for kind in ("stick", "cover", "body") for axis in "xyz")
         flags = at.get("T_faces"), at.get("scalar_faces")
         yield place_faces(at["solid"], surface, *flags, viscosity=self.viscosity, **known)
