@@ -23,6 +23,7 @@ from tests.flow.test_implicit_diffusion import warm
 from tests.runtime.machine import sweeping, test_pieces, test_stored
 from tests.simulation.on_charts import CYLINDER, LID, TURNED, case, changed
 from tests.simulation.test_charts_real_time import WARM
+from tests.simulation.test_placement_of_bodies import placed
 from tests.simulation.test_timed import MOVING, moved
 
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.toml"))
@@ -103,6 +104,14 @@ def test_kernels_of_eddies_and_averages_on_charts_compile_for_gpus(model, tables
 @pytest.mark.parametrize("precision", ["single", "double"])
 def test_kernels_of_what_changes_in_time_compile_for_gpus(precision):
     flow = moved(**MOVING, machine__precision=precision)
+    assert [message for text in texts_of(flow) if (message := messages(text))] == []
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("precision", ["single", "double"])
+def test_kernels_of_bodies_that_move_compile_for_gpus(precision):
+    flow = placed(machine={"precision": precision}, output={"fields": ["T"]})
     assert [message for text in texts_of(flow) if (message := messages(text))] == []
 
 

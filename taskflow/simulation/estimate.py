@@ -16,6 +16,7 @@ from taskflow.runtime.machine import Mapper, copy_bandwidth
 from taskflow.runtime.machine.channel import segment_bytes
 from taskflow.runtime.machine.device import open_device
 from taskflow.runtime.tasks import TaskGraph
+from taskflow.simulation.bodies.placing import poses
 from taskflow.simulation.build.simulation import Simulation, blocks_of
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.pictures import check_libraries
@@ -119,6 +120,8 @@ class Estimate:
         start: Programs = {model.start: ("dt", *sim.system.timed.begin(0.0))}
         if sim.settled is not None:
             programs = {**programs, **dict.fromkeys(sim.settled.programs, ())}
+        if sim.moving is not None and sim.moving.placement is not None:
+            programs = {**programs, sim.moving.placement: tuple(poses(sim.moving, 0.0))}
         if computed is not None:
             programs = {**programs, computed: moment}
         for averaged in sim.averaged.values():

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pytest
 
 from taskflow.simulation.case import Case
 from tests.flows import DATA, Flow, compute
@@ -111,6 +114,45 @@ def against_duetsch(rows: np.ndarray, period: int) -> tuple[float, float]:
     found = np.interp((phase % 1.0 + period) * PERIOD, rows[:, 0], rows[:, 1])
     difference = (found - force) / np.abs(force).max()
     return float(np.abs(difference).max()), float(np.sqrt(np.mean(difference**2)))
+
+
+def crossed(cells: int, folder: Path, steps: int, **tables: Any) -> Case:
+    """A hot section of NACA 0012, read from triangles, plunges, and a cold box turns, in a periodic cube with so many
+    cells in each direction. Both lie across its middle, where blocks meet, and the section across a side of it.
+    """
+    trimesh = pytest.importorskip("trimesh")
+    x = 0.5 * (1 - np.cos(np.linspace(0, np.pi, 60)))
+    half = 0.6 * (0.2969 * np.sqrt(x) - 0.1260 * x - 0.3516 * x**2 + 0.2843 * x**3 - 0.1036 * x**4)
+    outline = [(0.5 * a, side * 0.5 * b) for side in (1, -1) for a, b in zip(x, half, strict=True)]
+    points = np.array([(0.27 + a, y, 0.71 + b) for a, b in outline for y in (0.23, 0.77)])
+    trimesh.convex.convex_hull(points).export(folder / "section.stl")
+    shape = {"type": "surface", "name": "section", "file": str(folder / "section.stl"), "temperature": 1.0}
+    plunging = {"displacement": [0, 0, "0.25*sin(3*t)"]}
+    box = {"type": "box", "name": "box", "low": [0.35, 0.3, 0.2], "high": [0.65, 0.6, 0.32], "temperature": -1.0}
+    turning = {"angle": {"y": "2*t"}, "centre": [0.5, 0.45, 0.26]}
+    return Case(**{
+        "grid": {"cells": [cells] * 3, "lengths": [1.0] * 3}, "fluid": {"viscosity": 0.005},
+        "boundaries": dict.fromkeys("xyz", "periodic"), "bodies": IMMERSED, "heat": {"diffusivity": 0.005},
+        "initial": {"velocity": ["0.3*sin(2*pi*z)", 0, 0]}, "time": {"steps": steps, "cfl": 0.4},
+        "obstacles": [{**shape, "motion": plunging}, {**box, "motion": turning}],
+        "pressure": {"tolerance": 1e-11, "max_iterations": 200},
+        "monitor": {"every": {"steps": 1}, "fields": [f"all_{name} = {name}" for name in "uvwT"]}, **tables,
+    })  # fmt: skip
+
+
+def balances(flow: Flow) -> tuple[np.ndarray, np.ndarray]:
+    """Of each step and of u, v, w and T: what the bodies have given, and the change of the sum over all cells less
+    that, per time, in a periodic domain. The momentum of what is stored in bodies is part of both.
+    """
+    volume = flow.setup.grid.volume
+    given, left = [], []
+    for before, line in zip(flow.history, flow.history[1:], strict=False):
+        bodies = flow.setup.model.obstacles.found(line).values()
+        sums = np.array([*-np.sum([body["force"] for body in bodies], 0), sum(body["heat_flux"] for body in bodies)])
+        change = [line[f"total_all_{name}"] - before[f"total_all_{name}"] for name in "uvwT"]
+        given.append(sums)
+        left.append(np.array(change) * volume / (line["time"] - before["time"]) - sums)
+    return np.array(given), np.array(left)
 
 
 def torques(cells: int) -> list[float]:

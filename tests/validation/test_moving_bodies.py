@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from tests.flows import compute
-from tests.validation.moving_bodies import against_duetsch, driven, forces, jumps, oscillating, torques
+from taskflow.runtime.machine.device import Device, gpu
+from tests.flows import VELOCITY, compute
+from tests.simulation.going_on import check_same, go
+from tests.validation.moving_bodies import (
+    against_duetsch,
+    balances,
+    crossed,
+    driven,
+    forces,
+    jumps,
+    oscillating,
+    torques,
+)
 
 
 @pytest.mark.slow
@@ -41,3 +54,45 @@ def test_force_on_an_oscillating_cylinder():
     print(largest, mean, jump)
     assert largest < 0.08
     assert jump < 0.03
+
+
+def assert_balanced(cells: int, steps: int, folder: Path, device: Device | None = None) -> None:
+    """Mass to the tolerance of the pressure, momentum and heat to 1e-6 of the peak, in every step."""
+    flow = compute(crossed(cells, folder, steps), device=device)
+    given, left = balances(flow)
+    print(cells, np.abs(left).max(axis=0) / np.abs(given).max(axis=0), max(line["divergence"] for line in flow.history))
+    assert (np.abs(left).max(axis=0) < 1e-6 * np.abs(given).max(axis=0)).all()
+    for line in flow.history[1:]:
+        assert line["divergence"] < 1e-6
+        assert line["residual"] <= 1e-22 * line["norm"]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_a_section_of_triangles_and_a_box_that_turns(tmp_path):
+    assert_balanced(24, 12, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.gpu
+@pytest.mark.timeout(900)
+def test_a_section_of_triangles_and_a_box_that_turns_on_a_gpu(tmp_path):
+    assert_balanced(64, 60, tmp_path, gpu())
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_they_are_the_same_on_any_blocks_and_after_a_kill(tmp_path):
+    """With a fixed number of sweeps, to the bit."""
+    tables = {
+        "pressure": {"iterations": 4}, "output": {"fields": ["u", "p", "T"], "precision": "double"},
+        "checkpoint": {"every": {"steps": 2}},
+    }  # fmt: skip
+    case = crossed(20, tmp_path, 6, **tables)
+    one, cut = compute(case), compute(case, (2, 1, 2))
+    for name in (*VELOCITY, "p", "T"):
+        np.testing.assert_array_equal(cut[name], one[name], err_msg=name)
+    go(case, tmp_path / "whole")
+    go(case, tmp_path / "run", kill=4)
+    go(case, tmp_path / "run", (2, 1, 2), resume=True)
+    check_same(tmp_path / "run", tmp_path / "whole", rel=1e-9)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from taskflow.flow.bodies.flags import CLOSED, INSULATED, ITSELF, KEEPS, NEIGHBOURS, moved
+from taskflow.flow.bodies.flags import CLOSED, HOLDS, INSULATED, ITSELF, KEEPS, NEIGHBOURS, STORED, moved
 
 Faces = tuple[np.ndarray, ...]
 """Indices of some faces along z, y and x, without layers."""
@@ -130,6 +130,15 @@ def heat_bits(closed: Sequence[np.ndarray], shut: np.ndarray, held: np.ndarray) 
         through = face | moved(held, (axis, side))
         bits |= np.where(through, np.uint16(INSULATED), np.uint16(0)) << np.uint16(2 * n)
     return np.where(inside, np.uint16(KEEPS), bits)
+
+
+def moving_heat_bits(closed: Sequence[np.ndarray], shut: np.ndarray, held: np.ndarray) -> np.ndarray:
+    """`heat_bits` beside bodies that move: all faces of a cell inside are INSULATED, and it HOLDS a temperature, or is
+    STORED.
+    """
+    bits, around = heat_bits(closed, shut, held), np.uint16(sum(INSULATED << 2 * n for n in range(len(NEIGHBOURS))))
+    inside = np.where(moved(held), np.uint16(HOLDS), np.uint16(STORED)) | around
+    return np.where(bits & KEEPS, inside, bits).astype(np.uint16)
 
 
 def owners(bodies: np.ndarray) -> np.ndarray:

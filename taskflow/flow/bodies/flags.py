@@ -15,6 +15,7 @@ ITSELF = 64  # the bit of a cell that is solid; bit n is that of its neighbour n
 CLOSED = 1 << 12  # nothing crosses the low face across x; y and z follow
 INSULATED, HELD = 1, 2  # what heat meets behind a face: nothing, or a body whose temperature is given
 KEEPS = 1 << 12  # a solid cell keeps its temperature
+STORED, HOLDS = 1 << 13, 1 << 14  # where bodies move: a cell without an open face, or with the temperature of a body
 
 
 def solid_bits(solid: np.ndarray) -> np.ndarray:

@@ -26,6 +26,14 @@ from typing import Any
 
 from taskflow.flow.bodies.forces import OWNERS, ForceTarget
 from taskflow.flow.bodies.immersed import COVER, STICK, ImmersedObstacles
+from taskflow.flow.bodies.moving_scalars import (
+    Pass,
+    exchange_heat,
+    extended,
+    heat_from_moving_body,
+    hold_temperature,
+    keep_inside,
+)
 from taskflow.flow.bodies.pressure import coefficients_at_bodies
 from taskflow.flow.grid import Grid
 from taskflow.flow.grid.stencils import BESIDE
@@ -33,6 +41,8 @@ from taskflow.flow.kernels import KERNELS
 from taskflow.flow.operators.momentum import Fluid
 from taskflow.flow.operators.projection import VELOCITY
 from taskflow.flow.poisson import Solver
+from taskflow.flow.scalars.quantity import Quantity
+from taskflow.flow.scalars.transport import Transport
 from taskflow.runtime.regions import Box, Location
 from taskflow.runtime.tasks import (
     Components,
@@ -50,8 +60,10 @@ from taskflow.runtime.tasks import (
 
 BODY: dict[str, Location] = {"body_x": "fx", "body_y": "fy", "body_z": "fz"}
 PUSH: dict[str, Location] = {"push_x": "fx", "push_y": "fy", "push_z": "fz"}
+WARMED: dict[str, Location] = {"push_T": "c"}
 OTHER = "_other"
-KEPT = ("solid", *COVER, *BODY)  # the roles of which a step needs the geometry at its beginning, too
+FACES = ("T_faces", "scalar_faces")  # flags of cells, as the temperature and passive scalars meet them
+KEPT = ("solid", *COVER, *BODY, *FACES)  # the roles of which a step needs the geometry at its beginning, too
 SURFACE = Components(
     stick_x=Read, stick_y=Read, stick_z=Read, cover_x=Read, cover_y=Read, cover_z=Read,
     body_x=Read, body_y=Read, body_z=Read,
@@ -112,24 +124,32 @@ class MovingObstacles(ImmersedObstacles):
 
     def fields(self, *, heat: bool) -> dict[str, Location]:
         """See `ImmersedObstacles.fields`; `body_*` is u_b on closed faces and cut ones."""
-        fields = {**super().fields(heat=heat), **BODY}
-        return {**fields, **{f"{role}{OTHER}": fields[role] for role in (*COVER, *BODY)}, **PUSH}
+        fields, warmed = {**super().fields(heat=heat), **BODY}, WARMED if heat and self.held else {}
+        return {**fields, **{f"{role}{OTHER}": fields[role] for role in (*COVER, *BODY)}, **PUSH, **warmed}
 
     def flags(self, *, heat: bool, scalars: bool = False, eddies: bool = False) -> dict[str, str]:
         """See `ImmersedObstacles.flags`."""
         types = super().flags(heat=heat, scalars=scalars, eddies=eddies)
-        return {**types, f"solid{OTHER}": types["solid"]}
+        return {**types, **{f"{role}{OTHER}": types[role] for role in ("solid", *FACES) if role in types}}
 
     def start(self, f: Roles, grid: Grid, pressure: Solver) -> Iterator[Launch | Repeat]:
         """u = u_b on closed faces, and what the solver has to know of them before it is first used."""
         body = tuple(f[role] for role in BODY)
         yield follow_bodies((f.u, f.v, f.w), f.solid, body, over=Box.of(grid.cells), grid=grid)
+        if self.held:
+            yield hold_temperature(f.T, f.T_faces, f.warm_T, over=self.near)
         yield from self._told(f, grid, pressure)
 
-    def begin(self, f: Roles, grid: Grid, pressure: Solver) -> Iterator[Launch | Repeat]:
-        """The bodies are where they get in this step, and the solver knows of it."""
-        for role in KEPT:
+    def begin(
+        self, f: Roles, grid: Grid, pressure: Solver, quantities: tuple[Quantity, ...]
+    ) -> Iterator[Launch | Repeat]:
+        """The bodies are where they get in this step, and the solver knows of it. Quantities go on into them."""
+        flags = {quantity.name: _faces(quantity) for quantity in quantities}
+        for role in (role for role in KEPT if role not in FACES or role in flags.values()):
             f.swap(role, f"{role}{OTHER}")
+        for quantity in quantities:
+            before = f[f"{flags[quantity.name]}{OTHER}"]
+            yield from extended(f, quantity.name, before, self.near)
         yield from self._told(f, grid, pressure)
         yield from pressure.prepare(f)
 
@@ -148,6 +168,26 @@ class MovingObstacles(ImmersedObstacles):
             surface, surface_before, over=self.near, dt=dt, grid=grid, viscosity=fluid.viscosity,
         )  # fmt: skip
 
+    def wall_heat_flux(self, T: str, f: Roles, dt: str, diffusivity: float) -> Iterator[Launch]:
+        """Heat from bodies comes with `settle`."""
+        yield from ()
+
+    def settle(
+        self, f: Roles, quantity: Quantity, new: str, old: str, dt: str, part: Pass
+    ) -> Iterator[Launch]:
+        """See `Obstacles.settle`."""
+        faces = f[_faces(quantity)]
+        yield keep_inside(new, old, faces, over=self.near)
+        if self.held and quantity.name == "T":
+            constants = {"counts": part.counts, "begins": int(part.begins)}
+            conducts = part.conducts * quantity.diffusivity
+            surface = faces, f.bond_T, f.warm_T
+            yield exchange_heat(new, f.push_T, *surface, over=self.near, dt=dt, diffusivity=conducts, **constants)
+
+    def heat(self, f: Roles, flux: str, *, bounded: bool, transport: Transport, **where: Any) -> Launch:
+        """See `Obstacles.heat`: what the last step has given on account of the body."""
+        return heat_from_moving_body(f.push_T, f.owner_T, flux=flux, **where)
+
     def force(self, f: Roles, forces: str, *, eddies: bool, **where: Any) -> Launch:
         """See `Obstacles.force`."""
         push, owners = tuple(f[role] for role in PUSH), (f.owner_x, f.owner_y, f.owner_z)
@@ -157,3 +197,8 @@ class MovingObstacles(ImmersedObstacles):
     def _told(self, f: Roles, grid: Grid, pressure: Solver) -> Iterator[Launch]:
         if "b_x" in pressure.fields:
             yield from coefficients_at_bodies(f, grid)
+
+
+def _faces(quantity: Quantity) -> str:
+    """The role of the flags of cells as a quantity meets them."""
+    return "T_faces" if quantity.name == "T" else "scalar_faces"

@@ -20,12 +20,14 @@ from taskflow.flow.bodies.bulk_velocity import (
     stage,
 )
 from taskflow.flow.bodies.forces import ForceTarget, force_on_body, heat_from_body
+from taskflow.flow.bodies.moving_scalars import Pass
 from taskflow.flow.bodies.pressure import coefficients_at_bodies
 from taskflow.flow.bodies.projection import force, stop
 from taskflow.flow.grid import Grid, Vector
 from taskflow.flow.operators.momentum import Fluid
 from taskflow.flow.operators.projection import correct, divergence
 from taskflow.flow.poisson import Operator, Solver
+from taskflow.flow.scalars.quantity import Quantity
 from taskflow.flow.scalars.transport import Transport
 from taskflow.runtime.regions import Box, Location
 from taskflow.runtime.tasks import Launch, Repeat, Roles, reduced
@@ -83,7 +85,9 @@ class Obstacles:
         if "b_x" in pressure.fields:
             yield from coefficients_at_bodies(f, grid)
 
-    def begin(self, f: Roles, grid: Grid, pressure: Solver) -> Iterator[Launch | Repeat]:
+    def begin(
+        self, f: Roles, grid: Grid, pressure: Solver, quantities: tuple[Quantity, ...]
+    ) -> Iterator[Launch | Repeat]:
         """Act at the beginning of a step: nothing where all bodies are at rest."""
         yield from ()
 
@@ -111,6 +115,14 @@ class Obstacles:
 
     def wall_heat_flux(self, T: str, f: Roles, dt: str, diffusivity: float) -> Iterator[Launch]:
         """Heat from bodies into a temperature at the end of a step dt; flagged ones conduct in the equation itself."""
+        yield from ()
+
+    def settle(
+        self, f: Roles, quantity: Quantity, new: str, old: str, dt: str, part: Pass
+    ) -> Iterator[Launch]:
+        """Put right what bodies have of a quantity, in the field `new`, after a pass of a stage from the field `old`:
+        nothing where all bodies are at rest.
+        """
         yield from ()
 
     def projection(

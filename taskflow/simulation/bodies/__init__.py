@@ -5,6 +5,7 @@ from taskflow.simulation.bodies.masks import Masks
 from taskflow.simulation.bodies.movement import Movement
 from taskflow.simulation.bodies.moving import Moving
 from taskflow.simulation.bodies.paths import Surroundings, surroundings
+from taskflow.simulation.bodies.placing import placement
 from taskflow.simulation.bodies.survey import BodyPart, Survey, survey
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "Moving",
     "Surroundings",
     "Survey",
+    "placement",
     "surroundings",
     "survey",
 ]

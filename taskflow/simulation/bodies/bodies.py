@@ -52,8 +52,9 @@ class Bodies:
             bounded(shape, self.grid) if motion is not None and isinstance(shape, Implicit) else shape
             for shape, motion in zip(shapes(self.case), motions, strict=True)
         ]
-        viscosity, owners, temperatures = self.case.fluid.viscosity, self._owners, self._temperatures
-        return Moving(self.grid, tuple(at_rest), motions, viscosity, owners=owners, temperatures=temperatures)
+        case, owners, temperatures = self.case, self._owners, self._temperatures
+        spread = case.fluid.viscosity, case.heat.diffusivity if case.heat else 0.0
+        return Moving(self.grid, tuple(at_rest), motions, *spread, owners=owners, temperatures=temperatures)
 
     @cached_property
     def path(self) -> tuple[float, ...]:

@@ -129,12 +129,16 @@ class ImmersedMasks(Masks):
             masks |= {f"owner_{at[1]}": cuts.owners(self._bodies(numbers[at])) for at in FACES}
         shut = (masks["solid"] & ITSELF) > 0
         if self._warm:
-            masks["T_faces"] = cuts.heat_bits(closed, shut, np.isfinite(self._held(numbers["c"])))
+            masks["T_faces"] = self._heat_bits(closed, shut, np.isfinite(self._held(numbers["c"])))
         if "scalar_faces" in self.roles:
-            masks["scalar_faces"] = cuts.heat_bits(closed, shut, np.zeros_like(closed[0]))
+            masks["scalar_faces"] = self._heat_bits(closed, shut, np.zeros_like(closed[0]))
         if "bond_T" in self.roles:
             masks |= self._bonds(part, numbers["c"])
         return {name: values for name, values in masks.items() if name in self.roles}
+
+    def _heat_bits(self, closed: list[np.ndarray], shut: np.ndarray, held: np.ndarray) -> np.ndarray:
+        """The flags of cells as heat and scalars meet them."""
+        return cuts.heat_bits(closed, shut, held)
 
     def _faces(self, part: Box, numbers: Numbers) -> dict[str, np.ndarray]:
         """`cuts.stick` of each component, summed over neighbours inside, and `cuts.cover`, of faces that are cut."""
@@ -168,12 +172,16 @@ class ImmersedMasks(Masks):
         held = self._held(numbers)
         inside = np.isfinite(held)
         for axis, side in NEIGHBOURS:
-            where, *surface = self._surfaces(part, {"c": numbers}, {"c": inside}, axis, side)["c"]
-            bonds = cuts.bond(*surface)
-            bond.reshape(-1)[where] += bonds
-            warm.reshape(-1)[where] += bonds * moved(held, (axis, side)).reshape(-1)[where]
+            beside = self._surfaces(part, {"c": numbers}, {"c": inside}, axis, side)["c"]
+            bonds = self._bond(beside, part, numbers, (axis, side))
+            bond.reshape(-1)[beside.where] += bonds
+            warm.reshape(-1)[beside.where] += bonds * moved(held, (axis, side)).reshape(-1)[beside.where]
         owners = cuts.owners(np.where(inside, self._bodies(numbers), np.uint8(0)))
         return {"bond_T": bond, "warm_T": warm, "owner_T": owners}
+
+    def _bond(self, beside: Surfaces, part: Box, numbers: np.ndarray, way: tuple[int, int]) -> np.ndarray:
+        """The weights of surfaces that way (axis, side) from cells, which lie in the shapes `numbers`."""
+        return cuts.bond(beside.share, beside.step, beside.extent)
 
     def _surfaces(self, part: Box, numbers: Numbers, inside: Numbers, axis: int, side: int) -> dict[Point, Surfaces]:
         """The surfaces to this side of points that are not `inside` while the next ones are, at each

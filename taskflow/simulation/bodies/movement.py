@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
 
 import numpy as np
@@ -12,6 +13,7 @@ from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box, hull
 from taskflow.simulation.bodies.masks import Patch
 from taskflow.simulation.bodies.moving import Moving, MovingMasks
+from taskflow.simulation.bodies.placing import poses
 
 
 class Movement:
@@ -23,16 +25,24 @@ class Movement:
 
     def begin(self, time: float) -> None:
         """Write the geometry of a time into all fields."""
-        moving, shard, masks = self.moving, self.shard, self.moving.masks(time)
+        moving, shard = self.moving, self.shard
         nowhere = {role: np.zeros((1, 1, 1), np.uint8) for role in moving.roles}
         shard.write_parts(moving.roles, [(shard.cells, nowhere)])
+        if moving.placement is not None:
+            shard.run(replace(moving.placement, other=()), **poses(moving, time))
+            return
+        masks = moving.masks(time)
         patches = ((part, {**values, **_others(values)}) for part, values in masks.parts(shard.cells))
         shard.write_parts(moving.roles, patches)
         self.time, self._changed = time, (moving.reach(time),) * 2
 
     def advance(self, time: float) -> None:
         """Write the geometry at the end of a step that leads to a time, for the step to take over."""
-        moving, shard, masks = self.moving, self.shard, self.moving.masks(time)
+        moving, shard = self.moving, self.shard
+        if moving.placement is not None:
+            shard.run(moving.placement, **poses(moving, time))
+            return
+        masks = moving.masks(time)
         reach = moving.reach(time)
         changed = merged([*reach, *chain(*self._changed)])
         boxes = [cells for box in changed if (cells := box & shard.cells)]

@@ -16,7 +16,8 @@ from taskflow.errors import RunFailed
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.bodies import cuts
 from taskflow.flow.bodies.flags import moved
-from taskflow.flow.bodies.moving import BODY, OTHER, PUSH
+from taskflow.flow.bodies.moving import BODY, OTHER, PUSH, WARMED
+from taskflow.flow.bodies.placement import Placement
 from taskflow.flow.grid import FACES, Point
 from taskflow.geometry import Shape, Vector, corners, placed
 from taskflow.runtime.regions import Box, periodic_images
@@ -33,16 +34,24 @@ SHORTER = 60  # halvings of a step
 @dataclass(frozen=True, eq=False)
 class Moving:
     """Shapes at rest on a grid, by their numbers, and the motions of those that move, None for others. `roles` are the
-    fields to be filled; `owners` and `temperatures` as in `Masks`. Picklable.
+    fields to be filled; `owners` and `temperatures` as in `Masks`. Where a `placement` does that, blocks have no more
+    to do than to tell it the poses. Picklable.
     """
 
     grid: StaggeredGrid
     shapes: tuple[Shape, ...]
     motions: tuple[RigidMotion | None, ...]
     viscosity: float
+    diffusivity: float = 0.0
     roles: tuple[str, ...] = ()
     owners: tuple[int, ...] = ()
     temperatures: tuple[float, ...] = ()
+    placement: Placement | None = None
+
+    @property
+    def written(self) -> tuple[str, ...]:
+        """The roles of the geometry of one time."""
+        return tuple(role for role in self.roles if not role.endswith(OTHER) and role not in {**PUSH, **WARMED})
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -55,8 +64,8 @@ class Moving:
 
     def masks(self, time: float) -> MovingMasks:
         """The masks that fill fields with the geometry of a time."""
-        roles = tuple(role for role in self.roles if not role.endswith(OTHER) and role not in PUSH)
-        return MovingMasks(self.solids(time), roles, self.owners, self.temperatures, self.motions, time, self.viscosity)
+        spread = self.viscosity, self.diffusivity
+        return MovingMasks(self.solids(time), self.written, self.owners, self.temperatures, self.motions, time, *spread)
 
     def solid(self, time: float, cells: Box) -> np.ndarray:
         """1 in cells [z, y, x] whose centre is in a body at a time, 0 in others."""
@@ -144,6 +153,7 @@ class MovingMasks(ImmersedMasks):
     motions: tuple[RigidMotion | None, ...]
     time: float
     viscosity: float
+    diffusivity: float
     reach = REACH
 
     def _cut(self, part: Box, wide: Numbers) -> dict[str, np.ndarray]:
@@ -162,9 +172,26 @@ class MovingMasks(ImmersedMasks):
         the face it changes by the speed of the surface times (u_b - u) / (s h), of which convection knows what it
         would be at s = 1. The rest is an implicit friction, as that of viscosity.
         """
-        stick, (axis, side) = super()._stick(beside, part, numbers, at, way), way
-        if not self.viscosity:
-            return stick
+        stick = super()._stick(beside, part, numbers, at, way)
+        return stick + self._carried(beside, part, numbers, at, way) / self.viscosity if self.viscosity else stick
+
+    def _bond(self, beside: Surfaces, part: Box, numbers: np.ndarray, way: tuple[int, int]) -> np.ndarray:
+        """See `ImmersedMasks._bond`, and `_stick`."""
+        bond = super()._bond(beside, part, numbers, way)
+        return bond + self._carried(beside, part, numbers, "c", way) / self.diffusivity if self.diffusivity else bond
+
+    def _bonds(self, part: Box, numbers: np.ndarray) -> dict[str, np.ndarray]:
+        """See `ImmersedMasks._bonds`. Cells in bodies with a temperature have it in `warm_T`."""
+        masks, held = super()._bonds(part, numbers), self._held(moved(numbers))
+        return {**masks, "warm_T": np.where(np.isfinite(held), held, masks["warm_T"])}
+
+    def _heat_bits(self, closed: list[np.ndarray], shut: np.ndarray, held: np.ndarray) -> np.ndarray:
+        """See `ImmersedMasks._heat_bits`."""
+        return cuts.moving_heat_bits(closed, shut, held)
+
+    def _carried(self, beside: Surfaces, part: Box, numbers: np.ndarray, at: Point, way: tuple[int, int]) -> np.ndarray:
+        """The rate of what surfaces that come near carry along beyond convection, of points beside them."""
+        (axis, side), rates = way, np.zeros(beside.share.shape)
         owners = moved(numbers, way).reshape(-1)[beside.where]
         for number in np.unique(owners).tolist():
             motion = self.motions[number - 1]
@@ -172,8 +199,8 @@ class MovingMasks(ImmersedMasks):
                 speed = rigid(motion, self.time, axis, part, self.solids.grid, at)
                 nearing = np.maximum(-side * np.broadcast_to(speed, part.shape[::-1]).reshape(-1)[beside.where], 0.0)
                 rate = nearing * (1 / np.maximum(beside.share, cuts.LEAST) - 1) / beside.step
-                stick = stick + np.where(owners == number, rate / self.viscosity, 0.0)
-        return stick
+                rates = rates + np.where(owners == number, rate, 0.0)
+        return rates
 
     def _velocities(self, part: Box, wide: Numbers) -> dict[str, np.ndarray]:
         grid, masks = self.solids.grid, {}

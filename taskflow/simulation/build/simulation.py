@@ -17,7 +17,7 @@ from taskflow.output import of_surface
 from taskflow.runtime.cluster import cut
 from taskflow.runtime.regions import Field, FieldSpace, Location, Partition, Triple
 from taskflow.runtime.tasks import Cells, Program, live_in, overwritten
-from taskflow.simulation.bodies import Bodies, Masks, Moving, Surroundings, Survey, surroundings, survey
+from taskflow.simulation.bodies import Bodies, Masks, Moving, Surroundings, Survey, placement, surroundings, survey
 from taskflow.simulation.build.domain import Domain
 from taskflow.simulation.build.particles import transport
 from taskflow.simulation.build.pictures import pictures_of
@@ -182,7 +182,10 @@ class Simulation:
     def moving(self) -> Moving | None:
         """The bodies of which some move, with the fields that they fill; None where all are at rest."""
         moving = self.bodies.moving if self.case.obstacles else None
-        return replace(moving, roles=(*self.model.flags, *self.model.surfaces)) if moving else None
+        if moving is None:
+            return None
+        moving = replace(moving, roles=(*self.model.flags, *self.model.surfaces))
+        return replace(moving, placement=placement(moving, self.bodies.near))
 
     @property
     def spec(self) -> BlockSpec:

@@ -8,10 +8,9 @@ from taskflow.simulation.case.body_motion import BodyMotion
 from taskflow.simulation.case.control import Time
 from taskflow.simulation.case.method import Method
 from taskflow.simulation.case.obstacles import BodyTreatment, Obstacles
-from taskflow.simulation.case.physics import Forcing, Heat
+from taskflow.simulation.case.physics import Forcing
 from taskflow.simulation.case.pressure import PressureTable
 from taskflow.simulation.case.problems import Problem, numbered, wrong
-from taskflow.simulation.case.scalars import Scalars
 from taskflow.simulation.case.statistics import StatisticsTable
 from taskflow.simulation.case.table import Rule
 
@@ -45,13 +44,11 @@ def _motions_have_what_they_need(pressure: PressureTable, time: Time, obstacles:
 
 
 def _motions_are_of_flows_without(
-    heat: Heat | None, scalars: Scalars, body: Forcing, statistics: StatisticsTable | None, obstacles: Obstacles
+    body: Forcing, statistics: StatisticsTable | None, obstacles: Obstacles
 ) -> Iterator[Problem]:
     """What bodies that move do not know yet."""
     moving = any(obstacle.motion for obstacle in obstacles)
     unknown = {
-        ("heat",): heat is not None,
-        ("scalars",): bool(scalars),
         ("body", "bulk_velocity"): body.bulk_velocity is not None,
         ("statistics", "budget"): statistics is not None and bool(statistics.budget),
     }

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 TAKEN = (
     "u", "v", "w", "p", "T", "x", "y", "z", "rhs", "direction", "spectrum", "pivots", "planes", "rhs_blocks",
     "carry_up", "carry_down", "through", "reach", "time", "grid", "statistics", "solid", "faces", "edges", "bond_T",
-    "warm_T", "pencils", "cut_lines",
+    "warm_T", "push_T", "pencils", "cut_lines",
 )  # fmt: skip
 """Names of what a model, a solver, a body or the store has, whatever the case and its blocks."""
 _SIDEWAYS = r"(?:b|body|cover|push|stick)_[xyz]$|d[xyz](?:_f)?$"  # fields of bodies, and sizes of cells

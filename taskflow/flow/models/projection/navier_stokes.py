@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from taskflow.flow.bodies.bulk_velocity import stage
+from taskflow.flow.bodies.moving_scalars import EULER, HEUN, WHOLE
 from taskflow.flow.boundaries.boundary import (
     Value,
     impose,
@@ -125,7 +126,7 @@ class NavierStokes(FlowModel):
         the last stage before.
         """
         if self.obstacles:
-            yield from self.obstacles.begin(f, self.grid, self.pressure)
+            yield from self.obstacles.begin(f, self.grid, self.pressure, self.quantities)
         for n, names in enumerate(self.scheme.names):
             new, old = (tuple(f[f"{name}{age}"] for name in self.state) for age in ("_new", ""))
             yield from self.prediction(f, names)
@@ -167,6 +168,10 @@ class NavierStokes(FlowModel):
         if self.obstacles:
             driven = self.driving != NO_DRIVING or bool(self.forces)
             yield from self.obstacles.predicted(f, new, names["dt"], self.grid, self.fluid, driven=driven)
+            for quantity in self.quantities:
+                if not quantity.bounded:
+                    now, next_ = f[quantity.name], f[f"{quantity.name}_new"]
+                    yield from self.obstacles.settle(f, quantity, next_, now, names["dt"], WHOLE)
 
     def implicit_diffusion(self, f: Roles, along: ImplicitDiffusion, n: int) -> Iterator[Launch]:
         """What diffuses along the implicit direction in stage n, in u_new, v_new, w_new, T_new and passive scalars."""
@@ -221,6 +226,8 @@ class NavierStokes(FlowModel):
             yield from quantity.euler(f, dt, self.staggered, self.mixing(f, quantity))
             yield from self.forced(f, quantity, new, 1.0, dt, f"begins{ending}")
             yield from self.wall_heat_flux(f, quantity, new, dt)
+            if self.obstacles:
+                yield from self.obstacles.settle(f, quantity, new, f[quantity.name], dt, EULER)
         for quantity in quantities:
             if not quantity.bounded:
                 f.swap(quantity.name, f"{quantity.name}_new")
@@ -233,6 +240,8 @@ class NavierStokes(FlowModel):
             yield from quantity.heun(f, dt, self.staggered, self.mixing(f, quantity))
             yield from self.forced(end, quantity, f[quantity.name], 0.5, dt, f"ends{ending}")
             yield from self.wall_heat_flux(f, quantity, f[quantity.name], dt, 0.5)
+            if self.obstacles:
+                yield from self.obstacles.settle(f, quantity, f[quantity.name], f[f"{quantity.name}_new"], dt, HEUN)
             yield from self.ghosts(f, quantity, f[quantity.name], n)
 
     def forced(self, f: Roles, quantity: Quantity, q: str, part: float, dt: str, time: str) -> Iterator[Launch]:

@@ -83,7 +83,7 @@ def table_address(table: LookupTable, real: np.dtype, device: Device) -> int:
 
 def thunk(name: str, kinds: Sequence[str]) -> str:
     """C++ that calls a kernel through an array of pointers: to the structs among its parameters, and those it takes."""
-    pointers = ("In", "InByte", "InShort", "Out", "InOut", "In64")
+    pointers = ("In", "InByte", "InShort", "Out", "OutByte", "OutShort", "InOut", "InOutByte", "InOutShort", "In64")
     values = [
         f"({kind})block[{n}]" if kind in pointers else f"*(const {kind}*)block[{n}]" for n, kind in enumerate(kinds)
     ]

@@ -58,6 +58,6 @@ def _field_kind(privilege: Privilege) -> str:
     if privilege.foreign:
         return "ForeignOf<unsigned char>" if privilege.precision == "u1" else "Foreign"
     if privilege.precision:
-        return {"u1": "InByte", "u2": "InShort"}[privilege.precision]
+        return _way(privilege) + {"u1": "Byte", "u2": "Short"}[privilege.precision]
     kind = _way(privilege)
     return kind if privilege.values == 1 else f"{kind}Values<{privilege.values}>"

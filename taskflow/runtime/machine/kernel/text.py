@@ -28,7 +28,7 @@ from taskflow.runtime.tasks import FACES, LookupTable, Sweep, Task, frame, sibli
 
 INCLUDE = Path(__file__).parent / "include"
 REAL = {"float32": "float", "float64": "double", "uint8": "unsigned char", "uint16": "unsigned short"}  # these to copy
-SWEEP, STORED = '#include "sweep.h"\n', '#include "stored.h"\n'
+SWEEP, STORED, FLAGS = '#include "sweep.h"\n', '#include "stored.h"\n', '#include "written_flags.h"\n'
 ADDRESS = np.dtype(np.uint64)
 VOCABULARY = '#include "cell.h"\n'
 _NAMES = "UZ|UY|BX|BY|UNROLL|OVERLAP|RESIDENT|PLANES|ROWS"  # of settings, see cell.h, twice.h and sweep.h
@@ -162,6 +162,8 @@ def declarations(tasks: Iterable[Task], real: np.dtype, linkage: str, text: Sequ
     words = SWEEP if sweeps else ""
     if any(each.precision == "any" and not each.foreign for task in text for each in task.base.fields.values()):
         words += STORED
+    if any(each.precision in ("u1", "u2") and each.writes for task in text for each in task.base.fields.values()):
+        words += FLAGS
     return "".join([*macros, words, *(_struct(kind, real) for kind in constants.values()), *prototypes])
 
 

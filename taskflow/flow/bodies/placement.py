@@ -1,0 +1,120 @@
+"""Where bodies that formulas describe are at a time, found by kernels: spheres, cylinders and boxes that are displaced
+and turned. What flags, distances and shares are say `taskflow.flow.bodies.cuts` and, in NumPy, the masks of a case.
+
+A body is known by its middle, how it is turned, and the velocity of its middle; of its images beyond periodic sides the
+nearest counts. Surfaces are met where the equations of planes, circles and spheres say, for which the masks halve
+intervals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from taskflow.flow.grid import Counts, Vector
+from taskflow.flow.grid.metrics import Flags
+from taskflow.flow.kernels import KERNELS
+from taskflow.runtime.regions import Box
+from taskflow.runtime.tasks import Components, Launch, LookupTable, LookupTables, Read, Roles, Scalar, Write, task
+
+MOST_SHAPES = 6
+POSE = 9  # numbers of a shape that change in time
+POSES = "poses"
+TEXT = KERNELS / "bodies" / "placement.cu"
+COUNT = POSE * MOST_SHAPES
+NUMBERS = Scalar["sum", COUNT]
+WRITE_BYTE, WRITE_SHORT = replace(Write, precision="u1"), replace(Write, precision="u2")
+
+
+@dataclass(frozen=True)
+class BodyShapes:
+    """So many shapes on a grid. `shapes` has 14 numbers of each: kind (0 sphere, 1 cylinder, 2 box), axis of a
+    cylinder, radius, the lowest and the highest x, y and z from its middle, the axis of its turn, the number of the
+    body that it is part of, whether it has a temperature, and which, and whether it moves.
+
+    `faces` and `centres` have the coordinates of low faces and centres of cells, `widths` those of cells, and `gaps`
+    the distances from one centre to the next, of the cells of the domain and some beyond.
+    """
+
+    count: int
+    shapes: LookupTable
+    cells: Counts
+    periodic: Flags
+    length: Vector
+    faces: LookupTables
+    centres: LookupTables
+    widths: LookupTables
+    gaps: LookupTables
+
+
+class OneShape(BodyShapes):
+    """One shape alone."""
+
+    defines: ClassVar[tuple[str, ...]] = ("SINGLE",)
+
+
+SURFACE = Components(
+    stick_x=Write, stick_y=Write, stick_z=Write, cover_x=Write, cover_y=Write, cover_z=Write,
+    body_x=Write, body_y=Write, body_z=Write,
+)  # fmt: skip
+
+
+@task(kernel=TEXT)
+def place_faces(
+    solid: WRITE_BYTE, surface: SURFACE, T_faces: WRITE_SHORT | None, scalar_faces: WRITE_SHORT | None,
+    *, poses: NUMBERS, shapes: BodyShapes, viscosity: float,
+) -> None:  # fmt: skip
+    """The flags of cells, where BESIDE is up to 3.5 widths from a body, `stick`, `cover` and the velocity of bodies on
+    their low faces, and the flags of cells as the temperature and passive scalars meet them. `poses` are of each shape
+    the place of its middle, the cosine and the sine of its turn, the velocity of its middle, and how fast it turns.
+    """
+
+
+@task(kernel=TEXT)
+def place_owners(
+    owners: Components(owner_x=WRITE_BYTE, owner_y=WRITE_BYTE, owner_z=WRITE_BYTE), body_x: Read,
+    *, poses: NUMBERS, shapes: BodyShapes,
+) -> None:  # fmt: skip
+    """The number of the body that is nearest to a cell, of those less than 4.5 widths away, for its low faces; 0 for
+    none.
+    """
+
+
+@task(kernel=TEXT)
+def place_heat(
+    bond_T: Write, warm_T: Write, owner_T: WRITE_BYTE,
+    *, poses: NUMBERS, shapes: BodyShapes, diffusivity: float,
+) -> None:  # fmt: skip
+    """What bodies with temperatures weigh in cells beside them, without and with these, and whose a cell is; in the
+    bodies their temperature.
+    """
+
+
+@dataclass(frozen=True)
+class Placement:
+    """The program that finds the geometry of the end of a step: it writes the fields of these `roles`, of which those
+    that a step needs at its beginning, too, are called `kept` and written as the other one.
+    """
+
+    shapes: BodyShapes
+    near: Box
+    viscosity: float
+    diffusivity: float
+    roles: tuple[str, ...]
+    other: tuple[tuple[str, str], ...]  # by role, that of the field to be written
+
+    __name__ = "placement"
+
+    def __call__(self, f: Roles) -> Iterator[Launch]:
+        """Reads the scalars `poses`."""
+        names = dict(self.other)
+        at = {role: f[names.get(role, role)] for role in self.roles}
+        known: dict[str, Any] = {"over": self.near, "poses": POSES, "shapes": self.shapes}
+        surface = tuple(at[f"{kind}_{axis}"] for kind in ("stick", "cover", "body") for axis in "xyz")
+        flags = at.get("T_faces"), at.get("scalar_faces")
+        yield place_faces(at["solid"], surface, *flags, viscosity=self.viscosity, **known)
+        if "owner_x" in at:
+            yield place_owners(tuple(at[f"owner_{axis}"] for axis in "xyz"), at["body_x"], **known)
+        if "bond_T" in at:
+            yield place_heat(at["bond_T"], at["warm_T"], at["owner_T"], diffusivity=self.diffusivity, **known)

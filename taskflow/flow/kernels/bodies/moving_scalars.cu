@@ -1,0 +1,56 @@
+// What is carried by the flow, in bodies that move and beside them: see taskflow/flow/bodies/moving_scalars.py.
+#define UZ 1
+#include "cell.h"
+
+constexpr int STORED = 1 << 13, HOLDS = 1 << 14;
+
+// mean = that of q over the neighbours outside of bodies; over all where there are none
+TASK mean_beside(Range range, In q, InShort q_faces, Out mean) {
+  STRIDES(range)
+  for_cells(range, CELL(c) {
+    real sum = 0, count = 0, all = 0;
+    const auto add = [&](Index at) {
+      const bool outside = !(q_faces[at] & (STORED | HOLDS));
+      all += q[at], sum += outside ? q[at] : real(0), count += outside ? real(1) : real(0);
+    };
+    add(c - X), add(c + X), add(c - Y), add(c + Y), add(c - Z), add(c + Z);
+    mean[c] = count > 0 ? sum / count : all / 6;
+  });
+}
+
+// q = mean in bodies without a temperature
+TASK fill_inside(Range range, InOut q, In mean, InShort q_faces) {
+  for_cells(range, CELL(c) {
+    const real old = q[c];
+    q[c] = q_faces[c] & STORED ? mean[c] : old;
+  });
+}
+
+// q = q_before in bodies without a temperature
+TASK keep_inside(Range range, InOut q, In q_before, InShort q_faces) {
+  for_cells(range, CELL(c) {
+    const real old = q[c];
+    q[c] = q_faces[c] & STORED ? q_before[c] : old;
+  });
+}
+
+// T = that of the body in it, and beside it what it conducts; push gains a share of what that changes, per time
+TASK exchange_heat(Range range, InOut T, InOut push_T, InShort T_faces, In bond_T, In warm_T, In64 dt, real diffusivity,
+                   real counts, int begins) {
+  const real step = real(*dt), drawn = step * diffusivity;
+  for_cells(range, CELL(c) {
+    const real old = T[c], bond = bond_T[c], warm = warm_T[c], before = push_T[c];
+    const real beside = bond > 0 ? (old + drawn * warm) / (1 + drawn * bond) : old;
+    const real next = T_faces[c] & HOLDS ? warm : beside, gained = counts * ((next - old) / step);
+    T[c] = next;
+    push_T[c] = begins ? gained : before + gained;
+  });
+}
+
+// T = that of the body in cells that have one
+TASK hold_temperature(Range range, InOut T, InShort T_faces, In warm_T) {
+  for_cells(range, CELL(c) {
+    const real old = T[c];
+    T[c] = T_faces[c] & HOLDS ? warm_T[c] : old;
+  });
+}

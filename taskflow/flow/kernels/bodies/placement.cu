@@ -1,0 +1,175 @@
+// Where bodies that formulas describe are at a time: flags, distances and velocities of the faces and cells beside them, as
+// `taskflow.flow.bodies.cuts` says what they are, but for BESIDE, which cells up to 3.5 widths away have.
+#define UZ 1
+#include "cell.h"
+#include "../flags.h"
+#include "shapes.h"
+
+constexpr int STORED = 1 << 13, HOLDS = 1 << 14, ALL_INSULATED = 0x555, ALL_CLOSED = 0x3F;
+
+// The cell of a place in the lattice, some steps along an axis away
+struct At {
+  int cell[3];
+  INLINE At moved(int axis, int by) const {
+    return {{cell[0] + (axis == 0 ? by : 0), cell[1] + (axis == 1 ? by : 0), cell[2] + (axis == 2 ? by : 0)}};
+  }
+};
+
+struct Found {
+  real stick, cover, body;
+};
+
+// The share of the low face across an axis that lies in bodies, bounded by straight lines between its edges
+FN double covered_share(const Lattice& lattice, const At& c, int axis) {
+  const int a = axis == 0 ? 1 : 0, b = axis == 2 ? 1 : 2;
+  const At at[] = {c, c.moved(a, 1), c.moved(b, 1), c.moved(a, 1).moved(b, 1)};
+  bool in[4];
+  for (int n = 0; n < 4; ++n) in[n] = lattice.number(at[n].cell, CORNER) > 0;
+  const auto edge = [&](int low, int high, int along) {
+    if (in[low] == in[high]) return in[low] ? 1.0 : 0.0;
+    const At& from = in[low] ? at[high] : at[low];
+    const int side = in[low] ? -1 : 1;
+    const double step = lattice.step(from.cell, CORNER, along, side);
+    return 1 - entry(lattice.g, lattice.poses, lattice.place(from.cell, CORNER), along, side * step);
+  };
+  double shares[4];
+#pragma unroll 1
+  for (int n = 0; n < 4; ++n) shares[n] = n < 2 ? edge(2 * n, 2 * n + 1, a) : edge(n - 2, n, b);
+  const double bottom = shares[0], top = shares[1], west = shares[2], east = shares[3];
+  const double along_a = bottom + top, along_b = west + east;
+  const int corners = in[0] + in[1] + in[2] + in[3];
+  if (corners == 0) return 0;
+  if (corners == 1) return along_a * along_b / 2;
+  if (corners == 3) return 1 - (2 - along_a) * (2 - along_b) / 2;
+  if (corners == 4) return 1;
+  if (in[0] && in[3]) return (bottom * west + top * east) / 2;
+  if (in[1] && in[2]) return (bottom * east + top * west) / 2;
+  return in[0] == in[1] ? along_b / 2 : along_a / 2;
+}
+
+// Of the low face of a cell across an axis, of which a body has the number or none
+FN Found face(const Lattice& lattice, const At& c, int axis, int number, double viscosity) {
+  const BodyShapes& g = lattice.g;
+  const Place here = lattice.place(c.cell, axis);
+  if (number) return {0, 0, real(speed(g, body(g, lattice.poses, number), here, axis))};
+  double stick = 0;
+  int owner = 0;
+  for (int n = 0; n < 6; ++n) {
+    const int along = n / 2, side = n % 2 ? 1 : -1;
+    const int other = lattice.number(c.moved(along, side).cell, axis);
+    if (!other) continue;
+    owner = owner ? owner : other;
+    const double step = lattice.step(c.cell, axis, along, side), extent = lattice.extent(c.cell, axis, along);
+    const double share = entry(g, lattice.poses, here, along, side * step);
+    const double near = carried(speed(g, body(g, lattice.poses, other), here, along), side, share, step);
+    stick += weight(share, step, extent) - 1 / (step * extent) + (viscosity > 0 ? near / viscosity : 0.0);
+  }
+  if (!owner) return {0, 0, 0};
+  const double open = 1 - covered_share(lattice, c, axis);
+  const double cover = 1 / (open > LEAST_OPEN ? open : LEAST_OPEN) - 1;
+  return {real(stick), real(cover), real(speed(g, body(g, lattice.poses, owner), here, axis))};
+}
+
+// The flags of a cell by those of its faces, as a quantity meets them; of bodies with temperatures, where it is one
+FN int kinds(const Lattice& lattice, const At& c, int solid, bool heat) {
+  const auto held = [&](const At& at) {
+    const int number = heat ? lattice.number(at.cell, CENTRE) : 0;
+    return number && body(lattice.g, lattice.poses, number).held();
+  };
+  if (held(c)) return HOLDS | ALL_INSULATED;
+  if (solid & ITSELF) return STORED | ALL_INSULATED;
+  int bits = 0;
+  for (int n = 0; n < 6; ++n) bits |= (solid & 1 << n) || held(c.moved(n / 2, n % 2 ? 1 : -1)) ? 1 << 2 * n : 0;
+  return bits;
+}
+FN void write_kinds(None, Index, const Lattice&, const At&, int, bool, bool) {}
+FN void write_kinds(OutShort faces, Index c, const Lattice& lattice, const At& at, int solid, bool near, bool heat) {
+  faces[c] = (unsigned short)(near ? kinds(lattice, at, solid, heat) : 0);
+}
+
+// The flags of cells, and of their low faces what surfaces do there
+TASK place_faces(Range range, OutByte solid, Out stick_x, Out stick_y, Out stick_z, Out cover_x, Out cover_y, Out cover_z,
+                 Out body_x, Out body_y, Out body_z OPTIONAL(T_faces) OPTIONAL(scalar_faces), In64Of<54> poses, BodyShapes shapes,
+                 real viscosity) {
+  const Lattice lattice{shapes, poses};
+  for_cells(range, CELL(c) {
+    const At at{{c.i, c.j, c.k}};
+    int bits = 0, nearest = 0;
+    Found faces[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+    const double width = lattice.widest(at.cell), by = lattice.nearest(lattice.place(at.cell, CENTRE), nearest);
+    const bool near = by < 3.5 * width, deep = by < -2 * width;
+    if (near) bits = deep ? ALL_CLOSED | ITSELF | BESIDE : BESIDE;
+    if (by < 2 * width) {
+      bool alone = true;
+#pragma unroll 1
+      for (int n = 0; n < 6 && !deep; ++n) {
+        const int axis = n / 2, high = n % 2, place = axis == 0 ? c.i : axis == 1 ? c.j : c.k;
+        const int cells = axis == 0 ? shapes.cells[0] : axis == 1 ? shapes.cells[1] : shapes.cells[2];
+        const bool periodic = axis == 0 ? shapes.periodic[0] : axis == 1 ? shapes.periodic[1] : shapes.periodic[2];
+        const bool shut = lattice.number(at.moved(axis, high).cell, axis) > 0;
+        bits |= shut ? 1 << n : 0;
+        alone = alone && (shut || (!periodic && place + high == (high ? cells : 0)));
+      }
+      bits |= alone ? ITSELF : 0;
+#pragma unroll 1
+      for (int axis = 0; axis < 3; ++axis) {
+        const Found found = face(lattice, at, axis, deep ? nearest : lattice.number(at.cell, axis), viscosity);
+        if (axis == 0) faces[0] = found;
+        if (axis == 1) faces[1] = found;
+        if (axis == 2) faces[2] = found;
+      }
+    }
+    const Found &x = faces[0], &y = faces[1], &z = faces[2];
+    solid[c] = (unsigned char)bits;
+    stick_x[c] = x.stick, stick_y[c] = y.stick, stick_z[c] = z.stick;
+    cover_x[c] = x.cover, cover_y[c] = y.cover, cover_z[c] = z.cover;
+    body_x[c] = x.body, body_y[c] = y.body, body_z[c] = z.body;
+    write_kinds(T_faces, c, lattice, at, bits, near, true);
+    write_kinds(scalar_faces, c, lattice, at, bits, near, false);
+  });
+}
+
+// The body to which the low faces of a cell belong: the nearest, where the centre is less than 4.5 widths away
+TASK place_owners(Range range, OutByte owner_x, OutByte owner_y, OutByte owner_z, In body_x, In64Of<54> poses, BodyShapes shapes) {
+  const Lattice lattice{shapes, poses};
+  for_cells(range, CELL(c) {
+    const At at{{c.i, c.j, c.k}};
+    int number = 0;
+    const double by = lattice.nearest(lattice.place(at.cell, CENTRE), number);
+    const unsigned char owner = by < 4.5 * lattice.widest(at.cell) ? body(shapes, poses, number).owner() : 0;
+    owner_x[c] = owner, owner_y[c] = owner, owner_z[c] = owner;
+  });
+}
+
+// What bodies with temperatures weigh in cells beside them, with and without these, and whose a cell is
+TASK place_heat(Range range, Out bond_T, Out warm_T, OutByte owner_T, In64Of<54> poses, BodyShapes shapes, real diffusivity) {
+  const Lattice lattice{shapes, poses};
+  for_cells(range, CELL(c) {
+    const At at{{c.i, c.j, c.k}};
+    double bond = 0, warm = 0;
+    int owner = 0, nearest = 0;
+    const Place here = lattice.place(at.cell, CENTRE);
+    if (lattice.nearest(here, nearest) < 2 * lattice.widest(at.cell)) {
+      const auto holder = [&](const At& cell) {
+        const int number = lattice.number(cell.cell, CENTRE);
+        return number && body(shapes, poses, number).held() ? number : 0;
+      };
+      const int own = holder(at);
+      if (own) warm = body(shapes, poses, own).temperature(), owner = body(shapes, poses, own).owner();
+      for (int n = 0; n < 6; ++n) {
+        const int along = n / 2, side = n % 2 ? 1 : -1, other = holder(at.moved(along, side));
+        if (!other) continue;
+        const Body b = body(shapes, poses, other);
+        owner = owner ? owner : b.owner();
+        if (own) continue;
+        const double step = lattice.step(at.cell, CENTRE, along, side);
+        const double share = entry(shapes, poses, here, along, side * step);
+        const double near = carried(speed(shapes, b, here, along), side, share, step);
+        const double weighs = weight(share, step, lattice.extent(at.cell, CENTRE, along)) +
+                              (diffusivity > 0 ? near / diffusivity : 0.0);
+        bond += weighs, warm += weighs * b.temperature();
+      }
+    }
+    bond_T[c] = real(bond), warm_T[c] = real(warm), owner_T[c] = (unsigned char)owner;
+  });
+}

@@ -1,0 +1,95 @@
+"""Kernels of what is carried beside bodies that move, against NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from taskflow.flow.bodies import cuts, moving_scalars
+from taskflow.flow.bodies.flags import HOLDS, STORED
+from tests.flow.byhand import DT, ByHand
+from tests.flow.test_immersed import HEAT, STEPS, WALLS, near, prepared, scattered, solid_bits
+from tests.flow.test_obstacles import exchange
+
+
+def carried(walls: tuple[bool, bool, bool], real: str, names: list[str], **device: object) -> tuple[ByHand, np.ndarray]:
+    """Random fields, and flags of random cells and faces in bodies, which `q_faces` and `T_faces` have; those flags."""
+    hand, _ = prepared(walls, real, [*names, "bond_T"], **device)
+    bodies = [scattered(walls, seed, 0.2) for seed in range(3)]
+    shut, held = (solid_bits(bodies, walls) & 64) > 0, scattered(walls, 5) == 2
+    flags = np.zeros(hand.memory.shape[::-1], "u2")
+    flags[hand.box.slices(hand.memory.lo)] = cuts.moving_heat_bits([each > 0 for each in bodies], shut, held)
+    hand.fields |= {"q_faces": flags, "T_faces": flags}
+    exchange(hand, "q_faces")
+    return hand, hand.fields["q_faces"]
+
+
+@pytest.mark.parametrize("walls", WALLS)
+def test_flags(walls):
+    """All that is inside conducts nothing, and says what it is; the rest is that of bodies at rest."""
+    bodies, held = [scattered(walls, seed, 0.3) > 0 for seed in range(3)], scattered(walls, 5) == 2
+    shut = (solid_bits([each.astype("u1") for each in bodies], walls) & 64) > 0
+    flags, rest = (bits(bodies, shut, held) for bits in (cuts.moving_heat_bits, cuts.heat_bits))
+    mine = near(held)
+    assert ((flags & HOLDS > 0) == mine).all()
+    assert ((flags & STORED > 0) == (shut & ~mine)).all()
+    inside = mine | shut
+    assert inside.any()
+    assert (flags[inside] & 0xFFF == 0b0101_0101_0101).all()
+    np.testing.assert_array_equal(flags[~inside], rest[~inside])
+
+
+@pytest.mark.parametrize("walls", WALLS)
+def test_insides_have_what_is_beside_them(walls, real, device):
+    hand, flags = carried(walls, real, ["q", "mean"], **device)
+    q, total, count, everything = hand.fields["q"].astype("f8"), 0.0, 0, 0.0
+    for axis, side in STEPS:
+        outside = (near(flags, axis, side) & (STORED | HOLDS)) == 0
+        value = near(q, axis, side)
+        total, count, everything = total + np.where(outside, value, 0), count + outside, everything + value
+    assert ((count == 0) & (near(flags) & STORED > 0)).any()
+    mean = np.where(count > 0, total / np.maximum(count, 1), everything / 6)
+    wanted = np.where(near(flags) & STORED, mean, hand.values("q"))
+    hand.run(hand.launch(moving_scalars.mean_beside, {}), hand.launch(moving_scalars.fill_inside, {}))
+    hand.assert_agrees("q", wanted)
+
+
+def test_insides_keep_what_they_have(real, device):
+    hand, flags = carried(WALLS[1], real, ["q", "q_before"], **device)
+    wanted = np.where(near(flags) & STORED, hand.values("q_before"), hand.values("q"))
+    hand.run(hand.launch(moving_scalars.keep_inside, {}))
+    np.testing.assert_array_equal(hand.values("q"), wanted)
+
+
+@pytest.mark.parametrize("begins", [True, False])
+def test_heat_of_bodies(begins, real, device):
+    """And what they have given, which is added to what they gave before, or not."""
+    hand, flags = carried(WALLS[1], real, ["T", "warm_T", "push_T"], **device)
+    hand.fields["bond_T"][::2] = 0
+    T, bond, warm, before = (hand.values(name).astype("f8") for name in ("T", "bond_T", "warm_T", "push_T"))
+    drawn = DT * HEAT.diffusivity
+    conducted = np.where(bond > 0, (T + drawn * warm) / (1 + drawn * bond), T)
+    wanted = np.where(near(flags) & HOLDS, warm, conducted)
+    gained = 0.5 * (wanted - T) / DT + (0 if begins else before)
+    constants = {"diffusivity": HEAT.diffusivity, "counts": 0.5, "begins": int(begins)}
+    hand.run(hand.launch(moving_scalars.exchange_heat, constants))
+    hand.assert_agrees("T", wanted)
+    hand.assert_agrees("push_T", gained)
+
+
+def test_bodies_begin_with_their_temperature(real, device):
+    hand, flags = carried(WALLS[1], real, ["T", "warm_T"], **device)
+    wanted = np.where(near(flags) & HOLDS, hand.values("warm_T"), hand.values("T"))
+    hand.run(hand.launch(moving_scalars.hold_temperature, {}))
+    np.testing.assert_array_equal(hand.values("T"), wanted)
+
+
+def test_heat_that_was_given(real, device):
+    hand, bodies = prepared(WALLS[1], real, ["push_T"], **device)
+    hand.fields["owner_T"] = np.zeros(hand.memory.shape[::-1], "u1")
+    hand.fields["owner_T"][hand.box.slices(hand.memory.lo)] = cuts.owners(bodies[0])
+    for number in (1, 2):
+        constants = {"grid": hand.staggered.constants, "number": number}
+        hand.run(hand.launch(moving_scalars.heat_from_moving_body, constants))
+        mine = hand.values("push_T")[cuts.owners(bodies[0]) == number].astype("f8")
+        assert hand.scalars["flux"] == pytest.approx(hand.staggered.volume * mine.sum(), abs=hand.tolerance)

@@ -1,0 +1,125 @@
+"""Kernels that find where bodies are, against the masks that NumPy finds, and runs with them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+from taskflow.flow.bodies import cuts
+from taskflow.flow.bodies.moving import BODY
+from taskflow.runtime.machine.device import Device, cpu
+from taskflow.runtime.machine.mapper import Mapper
+from taskflow.runtime.machine.shard import Shard
+from taskflow.runtime.machine.threads import run_threads
+from taskflow.simulation.bodies import Movement, Moving
+from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.case import Case
+from taskflow.simulation.estimate import estimate
+from tests.flows import VELOCITY, Flow, compute
+from tests.runtime.machine.devices import DEVICES, opened
+from tests.simulation.going_on import check_same, go
+from tests.simulation.test_moving_bodies import DIRECT, DROP, PERIODIC, STILL, forces
+from tests.simulation.test_moving_heat import COLD, HOT, given, heated
+
+ROD = {
+    "type": "cylinder", "name": "rod", "axis": "y", "centre": [0.35, 0.3, 1.1], "radius": 0.14, "length": 0.45,
+    "temperature": 0.6,
+    "motion": {"displacement": [0, 0, "0.2*sin(t)"], "angle": {"x": "0.5*t"}, "centre": [0.35, 0.3, 1.1]},
+}  # fmt: skip
+STONE = {**STILL, "centre": [1.6, 0.63, 1.22], "temperature": 0.3}
+OWNERS = dict(zip(("owner_x", "owner_y", "owner_z"), BODY, strict=True))  # and velocities on the same faces
+
+
+def placed(**changes) -> Case:
+    """A hot ball that comes through a periodic side, a cold bar that turns, a rod that does both, a stone at rest."""
+    return heated(**{"obstacles": [{**HOT, "centre": [1.91, 0.61, 0.513]}, COLD, STONE, ROD], **changes})
+
+
+@cache
+def whole() -> Flow:
+    return compute(placed())
+
+
+def geometry(setup: Simulation, moving: Moving, time: float, device: Device) -> dict[str, np.ndarray]:
+    """The fields of the geometry of a time, by role."""
+
+    def filled(shard: Shard) -> dict[str, np.ndarray]:
+        Movement(moving, shard).begin(time)
+        return {role: shard.read(role, shard.cells) for role in moving.written}
+
+    return run_threads(setup.partition, filled, device, Mapper("none"))[0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", DEVICES)
+@pytest.mark.parametrize("stretched", [False, True])
+def test_kernels_find_what_numpy_does(stretched, kind):
+    """Bodies own faces that are farther away, and those between two of them, which both are beside, otherwise."""
+    widths = np.concatenate([np.full(6, 0.08), np.linspace(0.08, 0.16, 12)])
+    faces = {"z": {"faces": (1.6 * np.append(0, np.cumsum(widths)) / widths.sum()).tolist()}}
+    lengths = {"lengths": [2.0, 1.2, 1.6]}
+    grid = {"cells": [20, 12, 18], **lengths, "stretching": faces} if stretched else {"cells": [20, 12, 16], **lengths}
+    setup = Simulation(placed(grid=grid), (1, 1, 1), device="cpu" if kind == "cpu" else "gpu")
+    device, moving = cpu(1) if kind == "cpu" else opened(kind), setup.moving
+    for time in (0.0, 0.37):
+        kinds = moving, replace(moving, placement=None)
+        found, wanted = (geometry(setup, each, time, device) for each in kinds)
+        for role, values in wanted.items():
+            if role in OWNERS:
+                mine = np.abs(wanted[f"stick_{role[-1]}"]) + np.abs(wanted[OWNERS[role]]) > 0
+                assert (found[role][mine] > 0).all()
+                assert (found[role] == values)[mine].mean() > 0.99
+            else:
+                if role == "solid":  # more cells are looked at, for what happens beside bodies
+                    assert (found[role] & cuts.BESIDE >= values & cuts.BESIDE).all()
+                    found[role], values = (each & 127 for each in (found[role], values))
+                np.testing.assert_allclose(found[role].astype("f8"), values, rtol=1e-9, atol=1e-9, err_msg=role)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("blocks", "overlap"), [((1, 1, 2), "full"), ((2, 2, 1), "comm")])
+def test_blocks_do_not_change_a_bit(blocks, overlap):
+    cut = compute(placed(), blocks, overlap=overlap)
+    for name in (*VELOCITY, "p", "T", "smoke"):
+        np.testing.assert_array_equal(cut[name], whole()[name], err_msg=name)
+
+
+@pytest.mark.slow
+def test_momentum_and_heat_are_those_which_bodies_give():
+    tables = {"pressure": DIRECT, "boundaries": PERIODIC}
+    short, long = (compute(placed(**tables, time={"steps": n, "cfl": 0.4})) for n in (5, 6))
+    volume, dt = long.setup.grid.volume, long.tick.dt
+    gain = [(long[name].sum() - short[name].sum()) * volume / dt for name in (*VELOCITY, "T")]
+    taken = -sum(forces(long).values())
+    assert gain[3] == pytest.approx(given(long), abs=1e-11)
+    np.testing.assert_allclose(gain[:2], taken[:2], atol=1e-9)  # along z acts buoyancy
+
+
+@pytest.mark.slow
+def test_going_on_from_a_checkpoint_to_the_bit(tmp_path):
+    case = placed(checkpoint={"every": {"steps": 2}})
+    go(case, tmp_path / "whole")
+    go(case, tmp_path / "run", kill=4)
+    go(case, tmp_path / "run", (1, 1, 2), resume=True)
+    check_same(tmp_path / "run", tmp_path / "whole", rel=1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_steps_with_bodies_that_move_are_proved():
+    """With the placement and without, after any other program."""
+    small = {"grid": {"cells": [8, 6, 8], "lengths": [2.0, 1.2, 1.6]}, "machine": {"blocks": [1, 1, 2]}}
+    formula = {**DROP, "inside": "(x-1.0)**2 + (y-0.6)**2 + 2*(z-0.8)**2 - 0.09"}
+    for body in (HOT, formula):
+        estimate(placed(**small, obstacles=[body])).prove().hold()
+
+
+def test_other_shapes_are_left_to_numpy():
+    """Formulas, bodies at rest that a periodic side cuts, and a body that is as wide as the domain while it turns."""
+    wide = {**ROD, "length": 1.3}
+    for body in (DROP, STILL, wide):
+        assert Simulation(placed(obstacles=[HOT, body]), (1, 1, 1)).moving.placement is None
+    assert Simulation(placed(), (1, 1, 1)).moving.placement is not None
