@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,23 +25,49 @@ BAR = {
 }  # fmt: skip
 
 
-def draw_surface(
-    order: PictureOrder, grid: xr.Dataset, fields: dict[str, np.ndarray], look: Look, path: Path
-) -> None:
-    """Draw the surface on which the last of the fields [z, y, x] has a value, coloured by the first, into a file."""
+@dataclass(frozen=True)
+class Scene:
+    """What a picture of a surface shows: grids of pyvista with values at points, meshes of `walls`, the ends of the domain
+    along x, y and z, and the title and the time of the state. Of walls `outside` no side is drawn that is before the
+    fluid: their vertices go round as seen from outside of it.
+    """
+
+    volumes: Sequence[Any]
+    walls: Sequence[Any]
+    ends: Sequence[float]
+    title: str
+    time: float
+    outside: bool = False
+
+
+def scene_of_box(order: PictureOrder, grid: xr.Dataset, fields: Mapping[str, np.ndarray]) -> Scene:
+    """Return the scene of fields [z, y, x] in the cells of a Cartesian grid, with its bodies."""
     import pyvista  # a second, and not installed everywhere
 
-    roles = list(order.fields)
-    colour, surface = roles[0], roles[-1]
+    surface, walls = [*order.fields][-1], []
     stride = max(1, int(np.ceil((fields[surface].size / MOST) ** (1 / 3))))
-    places = [grid[f"{axis}_c"].values[::stride] for axis in "xyz"]
-    volume = pyvista.RectilinearGrid(*places)
+    volume = pyvista.RectilinearGrid(*(grid[f"{axis}_c"].values[::stride] for axis in "xyz"))
     for role, values in fields.items():
         volume.point_data[role] = values[::stride, ::stride, ::stride].ravel()
-    mesh = volume.contour([order.value], scalars=surface)
+    faces = [edges(grid, axis) for axis in "xyz"]
+    if SOLID in grid:
+        cells = pyvista.RectilinearGrid(*faces)
+        cells.cell_data[SOLID] = grid[SOLID].transpose("z_c", "y_c", "x_c").values.ravel()
+        solid = cells.threshold(0.5, scalars=SOLID)
+        walls = [solid.extract_surface()] if solid.n_cells else []
+    ends = [place for line in faces for place in (line[0], line[-1])]
+    return Scene([volume], walls, ends, grid.attrs.get("title", ""), float(grid["time"]))
+
+
+def draw_scene(order: PictureOrder, scene: Scene, look: Look, path: Path) -> None:
+    """Draw the surface on which the last of the fields has a value, coloured by the first, into a file."""
+    import pyvista
+
+    colour, surface = [*order.fields][0], [*order.fields][-1]
+    mesh = pyvista.merge([volume.contour([order.value], scalars=surface) for volume in scene.volumes])
     plotter = pyvista.Plotter(off_screen=True, window_size=look.size or SIZE)
     try:
-        _draw_box(plotter, pyvista, grid)
+        _draw_domain(plotter, pyvista, scene)
         words = f"{order.fields[surface].partition(',')[0]} = {order.value:g}"
         if mesh.n_points:
             look = look.drawable(mesh.point_data[colour])
@@ -51,7 +79,7 @@ def draw_surface(
             )  # fmt: skip
         else:
             words += ": nowhere"
-        title = "\n".join(filter(None, (grid.attrs.get("title", ""), f"t = {float(grid['time']):.6g},  {words}")))
+        title = "\n".join(filter(None, (scene.title, f"t = {scene.time:.6g},  {words}")))
         plotter.add_text(title, position="upper_left", font_size=10, color="black")
         plotter.view_vector(order.view, viewup=(0.0, 1.0, 0.0) if not any(order.view[:2]) else (0.0, 0.0, 1.0))
         plotter.camera.zoom(ZOOM)
@@ -60,17 +88,11 @@ def draw_surface(
         plotter.close()
 
 
-def _draw_box(plotter: Any, pyvista: Any, grid: xr.Dataset) -> None:
-    """Draw the edges of the domain with axes, and the cells that are solid."""
-    faces = [edges(grid, axis) for axis in "xyz"]
+def _draw_domain(plotter: Any, pyvista: Any, scene: Scene) -> None:
+    """Draw the edges of the domain with axes, and walls as far as they are not between the eye and the fluid."""
     plotter.set_background("white")
-    ends = [place for line in faces for place in (line[0], line[-1])]
-    plotter.add_mesh(pyvista.Box(ends).outline(), color=GREY)
-    if SOLID in grid:
-        cells = pyvista.RectilinearGrid(*faces)
-        cells.cell_data[SOLID] = grid[SOLID].transpose("z_c", "y_c", "x_c").values.ravel()
-        solid = cells.threshold(0.5, scalars=SOLID)
-        if solid.n_cells:
-            plotter.add_mesh(solid.extract_surface(), color=BODY)
+    plotter.add_mesh(pyvista.Box(scene.ends).outline(), color=GREY)
+    for wall in scene.walls:
+        plotter.add_mesh(wall, color=BODY, culling="front" if scene.outside else None)
     titles = {f"{axis}title": axis for axis in "xyz"} | {f"n_{axis}labels": 3 for axis in "xyz"}
-    plotter.show_bounds(bounds=ends, grid=False, location="outer", color=GREY, fmt="%.3g", font_size=11, **titles)
+    plotter.show_bounds(bounds=scene.ends, grid=False, location="outer", color=GREY, fmt="%.3g", font_size=11, **titles)
