@@ -37,7 +37,7 @@ class ChartDrawing:
         self, order: PictureOrder, about: Mapping[str, float], fields: Mapping[str, list[np.ndarray]], look: Look, path: Path
     ) -> None:  # fmt: skip
         """Draw a state into a file: fields by role, and the numbers that say when it was, and where charts are."""
-        record = self._record(about, fields)
+        record = self._record(order.fields, about, fields)
         if order.axis is None:
             draw_scene(order, self._scene(order, record), look, path)
             return
@@ -46,11 +46,13 @@ class ChartDrawing:
         look = look.drawable(np.concatenate([values.ravel() for values in _values(record, name)]))
         draw_charts(record, name, plane, look=look, lines=False).savefig(path, dpi=DPI)
 
-    def _record(self, about: Mapping[str, float], fields: Mapping[str, list[np.ndarray]]) -> xr.DataTree:
+    def _record(
+        self, words: Mapping[str, str], about: Mapping[str, float], fields: Mapping[str, list[np.ndarray]]
+    ) -> xr.DataTree:
         """The record of a snapshot, as far as there are fields."""
         parts = {"/": xr.Dataset(attrs=self._attributes).assign_coords(time=about["time"])}
         for number, chart in enumerate(self._charts):
-            filled = {role: (CELLS, values[number], {"long_name": role}) for role, values in fields.items()}
+            filled = {role: (CELLS, values[number], {"long_name": words.get(role, role)}) for role, values in fields.items()}
             parts[f"{CHARTS}/{number}"] = chart.assign(filled).assign_coords(_places(chart, about))
         return xr.DataTree.from_dict(parts)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,10 @@ from taskflow.plots.look import Look
 
 SIZE = (1024, 768)
 MOST = 2**24  # values of a field that are drawn; of more every second, third, ... one along each direction
+WIDTH = 16  # letters of a line above the bar of colours
+PLACE = (0.01, 0.93)  # of the title
 GREY, BODY = "#595959", "#bfbfbf"
+AMBIENT = 0.5  # light on walls: their inner sides are turned away from the lamp
 ZOOM = 0.85  # so that the labels of axes are in the picture
 BAR = {
     "vertical": True, "position_x": 0.87, "position_y": 0.2, "width": 0.06, "height": 0.6, "color": "black",
@@ -75,12 +79,12 @@ def draw_scene(order: PictureOrder, scene: Scene, look: Look, path: Path) -> Non
             plotter.add_mesh(
                 mesh, scalars=colour, cmap=colours.cmap, clim=(colours.norm.vmin, colours.norm.vmax),
                 log_scale=look.log, smooth_shading=True, specular=0.3, specular_power=20,
-                scalar_bar_args={**BAR, "title": colours.words},
+                scalar_bar_args={**BAR, "title": fill(colours.words, WIDTH)},
             )  # fmt: skip
         else:
             words += ": nowhere"
         title = "\n".join(filter(None, (scene.title, f"t = {scene.time:.6g},  {words}")))
-        plotter.add_text(title, position="upper_left", font_size=10, color="black")
+        plotter.add_text(title, position=PLACE, viewport=True, font_size=10, color="black")
         plotter.view_vector(order.view, viewup=(0.0, 1.0, 0.0) if not any(order.view[:2]) else (0.0, 0.0, 1.0))
         plotter.camera.zoom(ZOOM)
         plotter.screenshot(str(path))
@@ -93,6 +97,6 @@ def _draw_domain(plotter: Any, pyvista: Any, scene: Scene) -> None:
     plotter.set_background("white")
     plotter.add_mesh(pyvista.Box(scene.ends).outline(), color=GREY)
     for wall in scene.walls:
-        plotter.add_mesh(wall, color=BODY, culling="front" if scene.outside else None)
+        plotter.add_mesh(wall, color=BODY, ambient=AMBIENT, culling="front" if scene.outside else None)
     titles = {f"{axis}title": axis for axis in "xyz"} | {f"n_{axis}labels": 3 for axis in "xyz"}
     plotter.show_bounds(bounds=scene.ends, grid=False, location="outer", color=GREY, fmt="%.3g", font_size=11, **titles)
