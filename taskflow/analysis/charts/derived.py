@@ -14,6 +14,7 @@ from taskflow.output.charts.layout import CELLS
 from taskflow.output.charts.reading import charts
 
 CENTRES = ("x_c", "y_c", "z_c")
+KJI = (-3, -2, -1)  # axes of arrays
 WORDS = "second invariant of the velocity gradient"
 
 
@@ -42,12 +43,12 @@ def second_invariant(records: xr.DataTree) -> xr.DataTree:
     parts = {"/": xr.Dataset(coords=records.coords, attrs=records.attrs)}
     for number, chart in charts(_with_velocity(records, "Q")):
         velocity, places = (np.stack([chart[name].values for name in names]) for names in (VELOCITY, CENTRES))
-        slopes = np.stack([_differences(velocity, a) for a in (1, 2, 3)])  # [kji, uvw, k, j, i]
-        metric = np.stack([_differences(places, a, vertices_of(chart)) for a in (1, 2, 3)])
-        gradient = np.linalg.solve(np.moveaxis(metric, (0, 1), (-2, -1)), np.moveaxis(slopes, (0, 1), (-2, -1)))
+        slopes = np.stack([_differences(velocity, axis) for axis in KJI])  # [kji, uvw, ..., k, j, i]
+        metric = np.stack([_differences(places, axis, vertices_of(chart)) for axis in KJI])
+        gradient = np.linalg.solve(*(np.moveaxis(each, (0, 1), (-2, -1)) for each in (metric, slopes)))
         values = -np.einsum("...ij,...ji->...", gradient, gradient) / 2
         about = {"long_name": WORDS, "units": "1"}
-        parts[f"charts/{number}"] = xr.Dataset({"Q": (CELLS, values, about)}, attrs=chart.attrs)
+        parts[f"charts/{number}"] = xr.Dataset({"Q": (chart["u"].dims, values, about)}, attrs=chart.attrs)
     return xr.DataTree.from_dict(parts)
 
 
@@ -58,12 +59,12 @@ def _with_velocity(records: xr.DataTree, what: str) -> xr.DataTree:
 
 
 def _differences(values: np.ndarray, axis: int, vertices: np.ndarray | None = None) -> np.ndarray:
-    """Return differences [component, k, j, i] between neighbours along a direction; across one cell none, or those
+    """Return differences [component, ..., k, j, i] between neighbours along an axis; across one cell none, or those
     between its vertices.
     """
     if values.shape[axis] > 1:
         return np.asarray(np.gradient(values, axis=axis))
-    return np.zeros_like(values) if vertices is None else across(vertices, axis)
+    return np.zeros_like(values) if vertices is None else across(vertices, axis % 4)
 
 
 def at(records: xr.DataTree, point: Sequence[float] | np.ndarray) -> xr.Dataset:
