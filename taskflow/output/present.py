@@ -80,7 +80,7 @@ def live(
         return _with(whole, 0, {name: tuple(map(field.dim, "zyx")) for name, field in fields.items()}, fields, dtype,
                      fetch).assign_coords(time=when)  # fmt: skip
     records = tree(path)
-    parts = {"/": xr.Dataset(dict(columns), attrs=records.attrs)}
+    parts = {"/": xr.Dataset(dict(columns), {"time": when}, records.attrs)}
     for number, chart in charts(records):
         filled = _with(chart.drop_dims("time"), number, dict.fromkeys(fields, CELLS), fields, dtype, fetch)
         parts[f"{CHARTS}/{number}"] = filled.assign_coords(time=when)

@@ -225,6 +225,7 @@ def test_fields_on_charts(client, tmp_path):
     with tf.Simulation(on_charts(LID, machine__blocks=2), client, tmp_path / "run") as simulation:
         simulation.step(4)
         velocity = simulation["u"].load()
+        assert "<img" in simulation._repr_html_()
         simulation.step()
     stored = tf.Run.open(tmp_path / "run").dataset().isel(time=1)
     for chart in ("charts/0", "charts/1"):

@@ -1,6 +1,7 @@
 """[[pictures]]: what cannot be drawn is refused, what blocks leave is the field, and nobody waits."""
 
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +19,8 @@ from taskflow.runtime.machine.device import gpu
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case.pictures import check_libraries
 from taskflow.simulation.directory import RunDirectory
+from taskflow.simulation.pictures import Drawing
+from taskflow.simulation.records.pictures import PictureRecording
 from tests.simulation import two_phases
 from tests.simulation.going_on import check_same, found, go
 from tests.simulation.on_charts import CYLINDER, LID
@@ -230,3 +233,32 @@ def test_a_run_has_its_pictures(tmp_path, make, picture):
     with Image.open(folder / f"{picture['name']}_00000004.png") as drawn:
         assert drawn.size == (320, 240)
         assert len(drawn.convert("RGB").getcolors(2**20)) > 50
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_a_run_is_hardly_held_up(tmp_path, monkeypatch):
+    """At the default interval pictures take less than 2 % of the wall clock between two of them from the steps, while the
+    process that draws them is at work.
+    """
+    create, take, seconds, drawing = RunDirectory.create, PictureRecording.take, [], []
+
+    def created(self, *args, **options):
+        create(self, *args, **options)
+        drawing.append(Drawing(case, self))
+
+    def timed(self, before, now, derive):
+        begun = time.perf_counter()
+        take(self, before, now, derive)
+        seconds.append((begun, time.perf_counter() - begun))
+
+    monkeypatch.setattr(RunDirectory, "create", created)
+    monkeypatch.setattr(PictureRecording, "take", timed)
+    case = box(SLICE, grid={"cells": [64, 64, 64], "lengths": [1.0, 1.0, 1.0]}, time={"steps": 201, "step": 1e-3}, pressure={})
+    go(case, tmp_path / "run")
+    assert drawing[0].finish() == ()
+    (first, _), (last, _) = seconds[1], seconds[-1]
+    held = sum(length for _, length in seconds[1:-1])
+    print(f"held up for {held:.4f} of {last - first:.2f} s: {held / (last - first):.3%}")
+    assert sorted(file.name for file in (tmp_path / "run" / PICTURES).glob("*.png"))[-1] == "middle_00000200.png"
+    assert held < 0.02 * (last - first)

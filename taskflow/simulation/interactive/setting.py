@@ -43,7 +43,7 @@ def settings(key: str, given: Any, case: Case, known: Mapping[str, Value], now: 
         timed = ", ".join(dict.fromkeys(name.partition("[")[0] if name[-1] == "]" else name for name in known))
         raise BadInput(
             f"set({key!r}, ...): it does not change in time in this case; give it there as an expression of t, such as"
-            f' "0*t"; these do: {timed or "none"}'
+            f' "0*t", where it takes one; these do: {timed or "none"}'
         )
     if key in known:
         return {key: _value(key, given, now)}
