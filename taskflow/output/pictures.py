@@ -19,6 +19,8 @@ PICTURES, PARTS, LIST = "pictures", ".parts", "pictures.json"
 _PART = re.compile(r"(?P<name>[\w-]+)\.(?P<step>\d+)\.(?P<block>\d+)\.npz")
 Corner = tuple[int, int, int]
 Piece = tuple[Corner, Mapping[str, np.ndarray]]
+Numbers = Mapping[str, float]  # of a state, its time among them
+Boxes = Mapping[str, Sequence[np.ndarray]]  # of a state: fields [z, y, x] of all boxes, by role
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ def _place(order: PictureOrder, low: np.ndarray, shape: Corner) -> tuple[int, tu
     """The number of the box in which cells are, of which `low` is the first, and their place there."""
     for n, (first, size) in enumerate(order.boxes):
         begin = [int(a) - b for a, b in zip(low, first, strict=True)]
-        if all(0 <= a and a + count <= most for a, count, most in zip(begin, shape, size, strict=True)):
+        if all(a >= 0 and a + count <= most for a, count, most in zip(begin, shape, size, strict=True)):
             return n, tuple(slice(a, a + count) for a, count in zip(begin, shape, strict=True))
     raise ValueError(f"{order.name}: there is no box with cells from {low} on")
 
@@ -106,8 +108,8 @@ def _tuples(value: Any) -> Any:
 def write_part(
     directory: Path, name: str, step: int, block: int, about: Mapping[str, float], pieces: Sequence[Piece]
 ) -> None:
-    """Write the part of a block: numbers of the state, and pieces, each the number of its first cell [z, y, x] and values
-    [z, y, x] by role. Raises OSError.
+    """Write the part of a block: numbers of the state, and pieces, each the number of its first cell [z, y, x] and
+    values [z, y, x] by role. Raises OSError.
     """
     path = directory / PICTURES / PARTS / f"{name}.{step}.{block}.npz"
     draft = path.with_suffix(".draft")

@@ -34,8 +34,8 @@ class LazyArray(indexing.LazilyIndexedArray):
 
 
 class LiveArray(BackendArray):
-    """A field on a chart, by name: a part of it is fetched where its values are asked for, and no more. What is pickled,
-    as dask does for workers, are all values.
+    """A field on a chart, by name: a part of it is fetched where its values are asked for, and no more. What is
+    pickled, as dask does for workers, are all values.
     """
 
     def __reduce__(self) -> tuple[Any, ...]:

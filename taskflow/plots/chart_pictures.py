@@ -16,7 +16,7 @@ from taskflow.output.charts.layout import CELLS, Patch
 from taskflow.output.charts.reading import charts, patches, tree
 from taskflow.output.groups import CHARTS
 from taskflow.output.moving import POSE, REST, moved
-from taskflow.output.pictures import PictureOrder
+from taskflow.output.pictures import Boxes, Numbers, PictureOrder
 from taskflow.plots import DPI
 from taskflow.plots.contours import COMPUTED, draw_charts
 from taskflow.plots.look import Look
@@ -31,11 +31,10 @@ class ChartDrawing:
     def __init__(self, store: Path) -> None:
         records = tree(store)
         self._attributes = records.attrs
-        self._charts = [chart.drop_dims("time").drop_vars("time", errors="ignore").load() for _, chart in charts(records)]
+        at_rest = (chart.drop_dims("time").drop_vars("time", errors="ignore") for _, chart in charts(records))
+        self._charts = [chart.load() for chart in at_rest]
 
-    def draw(
-        self, order: PictureOrder, about: Mapping[str, float], fields: Mapping[str, list[np.ndarray]], look: Look, path: Path
-    ) -> None:  # fmt: skip
+    def draw(self, order: PictureOrder, about: Numbers, fields: Boxes, look: Look, path: Path) -> None:
         """Draw a state into a file: fields by role, and the numbers that say when it was, and where charts are."""
         record = self._record(order.fields, about, fields)
         if order.axis is None:
@@ -46,13 +45,13 @@ class ChartDrawing:
         look = look.drawable(np.concatenate([values.ravel() for values in _values(record, name)]))
         draw_charts(record, name, plane, look=look, lines=False).savefig(path, dpi=DPI)
 
-    def _record(
-        self, words: Mapping[str, str], about: Mapping[str, float], fields: Mapping[str, list[np.ndarray]]
-    ) -> xr.DataTree:
+    def _record(self, words: Mapping[str, str], about: Numbers, fields: Boxes) -> xr.DataTree:
         """The record of a snapshot, as far as there are fields."""
         parts = {"/": xr.Dataset(attrs=self._attributes).assign_coords(time=about["time"])}
         for number, chart in enumerate(self._charts):
-            filled = {role: (CELLS, values[number], {"long_name": words.get(role, role)}) for role, values in fields.items()}
+            filled = {
+                role: (CELLS, values[number], {"long_name": words.get(role, role)}) for role, values in fields.items()
+            }
             parts[f"{CHARTS}/{number}"] = chart.assign(filled).assign_coords(_places(chart, about))
         return xr.DataTree.from_dict(parts)
 
@@ -71,7 +70,8 @@ class ChartDrawing:
                 volume.point_data[name] = at_nodes[number].ravel()
             volumes.append(volume)
         ends = np.stack([nodes.min(axis=0), nodes.max(axis=0)], axis=1).ravel().tolist()
-        return Scene(volumes, list(_walls(record)), ends, self._attributes.get("title", ""), float(record.coords["time"]), True)
+        title, time = self._attributes.get("title", ""), float(record.coords["time"])
+        return Scene(volumes, list(_walls(record)), ends, title, time, outside=True)
 
 
 def _values(record: xr.DataTree, name: str) -> list[np.ndarray]:
@@ -81,7 +81,7 @@ def _values(record: xr.DataTree, name: str) -> list[np.ndarray]:
     return [chart[name].values for _, chart in charts(shown)]
 
 
-def _places(chart: xr.Dataset, about: Mapping[str, float]) -> dict[str, Any]:
+def _places(chart: xr.Dataset, about: Numbers) -> dict[str, Any]:
     """The places of vertices and centres, where charts move."""
     places: dict[str, Any] = {}
     for kind, dims in KINDS if POSE[0] in about else ():
@@ -104,7 +104,7 @@ def _walls(record: xr.DataTree) -> Iterator[Any]:
 
 
 def _faces(chart: xr.Dataset, patch: Patch) -> tuple[np.ndarray, np.ndarray]:
-    """The vertices [n, xyz] of a patch, and its faces as pyvista has them, whose vertices go round as seen from without."""
+    """The vertices [n, xyz] of a patch, and its faces as pyvista has them, which go round as seen from outside."""
     x = np.stack([chart[axis].isel(patch.surface).values for axis in "xyz"])
     order = (0, 3 - patch.axis, 3 - (patch.axis + 1) % 3, 3 - (patch.axis + 2) % 3)  # as areas have it
     x = x.transpose(order)[:, 0]

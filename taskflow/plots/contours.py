@@ -68,10 +68,11 @@ def draw_charts(
     *,
     lines: bool = True,
 ) -> Figure:
-    """Return a field of one record, `Q`, or without `field` the speed with streamlines unless there shall be no `lines`,
-    as colours over all charts, whose values at vertices are the means of the cells around. A grid in two dimensions is drawn as it is, another one is cut
-    by a `plane`, "y" for the middle or "y=0.3"; by default across its shortest extent. `window` is the part to be
-    shown, and its values are the range of the colours. Raises BadInput where something asked for is not there.
+    """Return a field of one record, or `Q`, as colours over all charts, whose values at vertices are the means of the
+    cells around; without `field` the speed, with streamlines unless there shall be no `lines`. A grid in two dimensions
+    is drawn as it is, another one is cut by a `plane`, "y" for the middle or "y=0.3"; by default across its shortest
+    extent. `window` is the part to be shown, and its values are the range of the colours. Raises BadInput where
+    something asked for is not there.
     """
     field = field or _drawn_by_default(record)
     if field not in COMPUTED and field not in (known := fields_of(record)):

@@ -19,7 +19,7 @@ from taskflow.analysis.planes import SPEED, CutPlane
 from taskflow.output import STORE
 from taskflow.output.charts.reading import has_charts
 from taskflow.output.metadata import SOLID
-from taskflow.output.pictures import PICTURES, Drawable, PictureOrder, drawable, listed
+from taskflow.output.pictures import PICTURES, Boxes, Drawable, Numbers, PictureOrder, drawable, listed
 from taskflow.output.reading import dataset
 from taskflow.plots import DPI
 from taskflow.plots.look import Look
@@ -31,9 +31,7 @@ EVERY = 0.2  # seconds between two looks
 class Drawing(Protocol):
     """What draws states of a run."""
 
-    def draw(
-        self, order: PictureOrder, about: Mapping[str, float], fields: Mapping[str, list[np.ndarray]], look: Look, path: Path
-    ) -> None:  # fmt: skip
+    def draw(self, order: PictureOrder, about: Numbers, fields: Boxes, look: Look, path: Path) -> None:
         """Draw a state into a file: fields by role, and its numbers."""
 
 
@@ -44,9 +42,7 @@ class BoxDrawing:
         grid = dataset(store).drop_dims("time")  # bodies that move are not drawn
         self._grid = grid.drop_vars([name for name in grid.data_vars if name != SOLID]).load()
 
-    def draw(
-        self, order: PictureOrder, about: Mapping[str, float], fields: Mapping[str, list[np.ndarray]], look: Look, path: Path
-    ) -> None:  # fmt: skip
+    def draw(self, order: PictureOrder, about: Numbers, fields: Boxes, look: Look, path: Path) -> None:
         """Draw a state into a file: fields by role, and its numbers."""
         grid, whole = self._grid.assign_coords(time=about["time"]), {role: boxes[0] for role, boxes in fields.items()}
         if order.axis is None:

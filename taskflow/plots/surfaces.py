@@ -31,9 +31,9 @@ BAR = {
 
 @dataclass(frozen=True)
 class Scene:
-    """What a picture of a surface shows: grids of pyvista with values at points, meshes of `walls`, the ends of the domain
-    along x, y and z, and the title and the time of the state. Of walls `outside` no side is drawn that is before the
-    fluid: their vertices go round as seen from outside of it.
+    """What a picture of a surface shows: grids of pyvista with values at points, meshes of `walls`, the ends of the
+    domain along x, y and z, and the title and the time of the state. Walls may be known from `outside`: their faces go
+    round as seen from there, and are left out where they are before the fluid.
     """
 
     volumes: Sequence[Any]
@@ -67,7 +67,8 @@ def draw_scene(order: PictureOrder, scene: Scene, look: Look, path: Path) -> Non
     """Draw the surface on which the last of the fields has a value, coloured by the first, into a file."""
     import pyvista
 
-    colour, surface = [*order.fields][0], [*order.fields][-1]
+    names = [*order.fields]
+    colour, surface = names[0], names[-1]
     mesh = pyvista.merge([volume.contour([order.value], scalars=surface) for volume in scene.volumes])
     plotter = pyvista.Plotter(off_screen=True, window_size=look.size or SIZE)
     try:

@@ -40,7 +40,7 @@ class Doubts:
         capillary waves alone.
         """
         rate = self._model.rate(self._shard.scalars)
-        if self._passages is not None and (warning := self._passages.look(tick, rate)) is not None and not self._cautioned:
+        if self._passages is not None and not self._cautioned and (warning := self._passages.look(tick, rate)):
             yield warning
         if self._diagnosis.watch is not None:
             warning = self._diagnosis.watch.look(tick, rate, self._shard.scalars.get("eddy", 0.0))

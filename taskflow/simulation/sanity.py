@@ -226,8 +226,8 @@ class WaveWatch:
 
 
 class PassageWatch:
-    """Looks at every step of a run with particles around obstacles, where its length is given, and speaks once: of
-    steps in which some could pass more than the one face of cells that they may. What it says is the same on all blocks.
+    """Looks at every step of a run with particles around obstacles, where its length is given, and speaks once: of one
+    in which some could pass more than the one face of cells that they may. What it says is the same on all blocks.
     """
 
     def __init__(self, step: float) -> None:
@@ -259,8 +259,8 @@ def beyond(stability: Stability, dt: float, share: float, cfl: float, diffusion:
 
 def cautions(sim: Simulation) -> Iterator[str]:
     """Warnings of steps that are too long at the speed of walls, inflows and initial velocity."""
-    stability, rate, where = sim.stability, sim.system.advective_rate, "at the speed of walls, inflows and initial velocity"
-    fixed = sim.clock.limit.fixed
+    stability, rate, fixed = sim.stability, sim.system.advective_rate, sim.clock.limit.fixed
+    where = "at the speed of walls, inflows and initial velocity"
     if fixed is not None and sim.particles is not None and sim.particles.carrying.bodies and fixed * rate > 1:
         yield f"{where} {too_long(fixed, rate)}"
     if stability is None:

@@ -3,7 +3,6 @@
 import sys
 import time
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -144,7 +143,7 @@ def test_what_blocks_leave_of_charts_is_the_field_whatever_the_blocks(tmp_path):
     go(case, cut, (1, 1, 3))
     last = tree(plain / STORE).isel(time=-1)
     about, fields = left(plain)["vortices", 12]
-    assert about == {"time": 12.0} and [*fields] == ["u", "v", "w", "T"]
+    assert (about, [*fields]) == ({"time": 12.0}, ["u", "v", "w", "T"])
     for role, of_charts in fields.items():
         for values, (_, chart) in zip(of_charts, charts(last), strict=True):
             np.testing.assert_array_equal(values, chart[role].values.astype("f4"))
@@ -165,7 +164,7 @@ def test_a_slice_through_charts_is_drawn(tmp_path, field, log):
     boxes = pictures.orders["middle"].boxes
     pieces = [(low, {role: random.random(shape) for role in roles}) for low, shape in boxes]
     write_part(path, "middle", 4, 0, {"time": 4.0}, pieces)
-    assert pictures.draw() == 1 and not pictures.problems
+    assert (pictures.draw(), pictures.problems) == (1, set())
     with Image.open(path / PICTURES / "middle_00000004.png") as drawn:
         assert drawn.size == (640, 480)
         assert len(drawn.convert("RGB").getcolors(2**20)) > 50
@@ -238,8 +237,8 @@ def test_a_run_has_its_pictures(tmp_path, make, picture):
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_a_run_is_hardly_held_up(tmp_path, monkeypatch):
-    """At the default interval pictures take less than 2 % of the wall clock between two of them from the steps, while the
-    process that draws them is at work.
+    """At the default interval pictures take less than 2 % of the wall clock between two of them from the steps, while
+    the process that draws them is at work.
     """
     create, take, seconds, drawing = RunDirectory.create, PictureRecording.take, [], []
 
@@ -254,7 +253,8 @@ def test_a_run_is_hardly_held_up(tmp_path, monkeypatch):
 
     monkeypatch.setattr(RunDirectory, "create", created)
     monkeypatch.setattr(PictureRecording, "take", timed)
-    case = box(SLICE, grid={"cells": [64, 64, 64], "lengths": [1.0, 1.0, 1.0]}, time={"steps": 201, "step": 1e-3}, pressure={})
+    grid = {"cells": [64, 64, 64], "lengths": [1.0, 1.0, 1.0]}
+    case = box(SLICE, grid=grid, time={"steps": 201, "step": 1e-3}, pressure={})
     go(case, tmp_path / "run")
     assert drawing[0].finish() == ()
     (first, _), (last, _) = seconds[1], seconds[-1]

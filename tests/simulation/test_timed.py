@@ -243,7 +243,7 @@ def test_values_are_set_between_steps(tmp_path):
 def test_fields_on_walls_are_not_set():
     case = moved(**{**NUMBERS, "lid": "sin(t)*x"})
     known = Simulation(case, (1, 1, 1)).system.timed.keys
-    with pytest.raises(BadInput, match="it is a field of x, y and z on faces.*give an expression of t alone"):
+    with pytest.raises(BadInput, match=r"it is a field of x, y and z on faces.*give an expression of t alone"):
         settings("boundaries.z_max.velocity", [1.0, 0.0, 0.0], case, known, 0.0)
 
 

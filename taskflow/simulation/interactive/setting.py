@@ -36,8 +36,8 @@ def settings(key: str, given: Any, case: Case, known: Mapping[str, Value], now: 
     parts = {number: f"{key}[{number}]" for number in AXES if f"{key}[{number}]" in known}
     if key not in known and not parts and _depends_on_place(key, case):
         raise BadInput(
-            f"set({key!r}, ...): it is a field of x, y and z on faces, which blocks write of the case, and cannot be set in"
-            " this version; give an expression of t alone in the case for what you want to set"
+            f"set({key!r}, ...): it is a field of x, y and z on faces, which blocks write of the case, and cannot be"
+            " set in this version; give an expression of t alone in the case for what you want to set"
         )
     if key not in known and not parts:
         timed = ", ".join(dict.fromkeys(name.partition("[")[0] if name[-1] == "]" else name for name in known))
