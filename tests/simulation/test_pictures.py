@@ -184,7 +184,7 @@ def test_a_picture_is_drawn_of_whole_states_alone(tmp_path):
     case = box({**SLICE, "size": [320, 240]}, {**SLICE, "name": "other", "field": "T", "log": True})
     RunDirectory(path).create(Simulation(case, (1, 1, 2)), force=False)
     layer = np.ones((4, 1, 8))
-    about, row = {"time": 0.25}, 4  # the number of the layer
+    about, row = {"time": 0.25}, 3  # the number of the layer
     write_part(path, "middle", 7, 0, about, [((0, row, 0), {"speed": layer})])
     pictures = Pictures(path)
     assert pictures.draw() == 0
