@@ -220,6 +220,7 @@ DROP = {"name": "drop", "isosurface": "f", "value": 0.5}
     (two_phases.case, {**SLICE, "y": 0.2, "field": "phi"}), (two_phases.case, DROP),
     (lambda **tables: tf.Case(**LID, **tables), {**SURFACE, "isosurface": "T", "value": 0.5}),
 ])  # fmt: skip
+@pytest.mark.filterwarnings("ignore:the state is not steady")
 def test_a_run_has_its_pictures(tmp_path, make, picture):
     """By a process of its own, with a cluster; those of surfaces where pyvista is installed."""
     if "isosurface" in picture:
