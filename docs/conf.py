@@ -34,6 +34,7 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "min_reported_time": 1e9,
     "show_signature": False,
+    "write_computation_times": False,  # a page that asks the network for scripts
     "download_all_examples": False,
 }
 

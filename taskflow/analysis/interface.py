@@ -46,7 +46,7 @@ def _cuts() -> list[list[tuple[tuple[int, int], ...]]]:
 CUTS = _cuts()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Interface:
     """A surface of triangles: `vertices` [n, 3] are x, y, z; `triangles` [m, 3] name three of them, seen anticlockwise
     from where the quantity is smaller; `values` are quantities at the vertices, by name.
@@ -70,6 +70,9 @@ class Interface:
     def euler_characteristic(self) -> int:
         """Vertices - edges + triangles: 2 for a ball, 0 for a torus."""
         return len(self.vertices) - len(self._edges[0]) + len(self.triangles)
+
+    def __repr__(self) -> str:
+        return f"<Interface: {len(self.vertices)} vertices, {len(self.triangles)} triangles, area {self.area:.4g}>"
 
     @property
     def area(self) -> float:

@@ -18,23 +18,28 @@ import numpy as np
 PICTURES, PARTS, LIST = "pictures", ".parts", "pictures.json"
 _PART = re.compile(r"(?P<name>[\w-]+)\.(?P<step>\d+)\.(?P<block>\d+)\.npz")
 Corner = tuple[int, int, int]
+Piece = tuple[Corner, Mapping[str, np.ndarray]]
+Numbers = Mapping[str, float]  # of a state, its time among them
+Boxes = Mapping[str, Sequence[np.ndarray]]  # of a state: fields [z, y, x] of all boxes, by role
 
 
 @dataclass(frozen=True)
 class PictureOrder:
     """How a picture looks, and what it is made of, as the file of all pictures has it.
 
-    `fields` has the words for each field by its role; the first is drawn on a layer of cells, number `layer` across
-    `axis`, or colours the surface on which the second has a `value`. `cells` is the shape [z, y, x] of all parts
-    together, of which there are `parts`. `view` leads from the domain to the eye. The others are those of a `Look`.
+    `fields` has the words for each field by its name; the first is drawn on a plane across `axis` at a `position`, or
+    colours the surface on which the second has a `value`. They are, or follow from, the fields `roles` in the cells of
+    `boxes`, the first cell and the shape [z, y, x] of each: one of a Cartesian grid, or all charts. There are `parts`
+    of them. `view` leads from the domain to the eye. The others are those of a `Look`.
     """
 
     name: str
     fields: Mapping[str, str]
-    cells: Corner
+    roles: tuple[str, ...]
+    boxes: tuple[tuple[Corner, Corner], ...]
     parts: int
     axis: int | None = None
-    layer: int = 0
+    position: float = 0.0
     value: float = 0.0
     view: tuple[float, float, float] = (1.0, -1.0, 1.0)
     range: tuple[float, float] | None = None
@@ -51,21 +56,35 @@ class Drawable:
     step: int
     files: tuple[Path, ...]
 
-    def fields(self, order: PictureOrder) -> tuple[float, dict[str, np.ndarray]]:
-        """Return the time, and the fields [z, y, x] by role in single precision, put together of the parts."""
-        fields, time = {name: np.full(order.cells, np.nan, dtype="f4") for name in order.fields}, 0.0
+    def fields(self, order: PictureOrder) -> tuple[dict[str, float], dict[str, list[np.ndarray]]]:
+        """Return the numbers of the state, its time among them, and by role the fields [z, y, x] of all boxes in single
+        precision, put together of the parts.
+        """
+        fields = {role: [np.full(shape, np.nan, dtype="f4") for _, shape in order.boxes] for role in order.roles}
+        about: dict[str, float] = {}
         for file in self.files:
             with np.load(file) as part:
-                time = float(part["time"])
-                for name, values in fields.items():
-                    place = tuple(slice(a, a + n) for a, n in zip(part["low"], part[name].shape, strict=True))
-                    values[place] = part[name]
-        return time, fields
+                about = dict(zip(part["names"].tolist(), part["numbers"].tolist(), strict=True))
+                for n, low in enumerate(part["low"]):
+                    for role, boxes in fields.items():
+                        values = part[f"{role}.{n}"]
+                        box, place = _place(order, low, values.shape)
+                        boxes[box][place] = values
+        return about, fields
 
     def drop(self) -> None:
         """Remove the parts."""
         for file in self.files:
             file.unlink()
+
+
+def _place(order: PictureOrder, low: np.ndarray, shape: Corner) -> tuple[int, tuple[slice, ...]]:
+    """The number of the box in which cells are, of which `low` is the first, and their place there."""
+    for n, (first, size) in enumerate(order.boxes):
+        begin = [int(a) - b for a, b in zip(low, first, strict=True)]
+        if all(a >= 0 and a + count <= most for a, count, most in zip(begin, shape, size, strict=True)):
+            return n, tuple(slice(a, a + count) for a, count in zip(begin, shape, strict=True))
+    raise ValueError(f"{order.name}: there is no box with cells from {low} on")
 
 
 def begin_pictures(directory: Path, orders: Sequence[PictureOrder]) -> None:
@@ -79,22 +98,27 @@ def begin_pictures(directory: Path, orders: Sequence[PictureOrder]) -> None:
 def listed(directory: Path) -> list[PictureOrder]:
     """Return all pictures of a run."""
     orders: list[dict[str, Any]] = json.loads((directory / PICTURES / PARTS / LIST).read_text(encoding="utf-8"))
-    for order in orders:
-        order.update({key: tuple(value) for key, value in order.items() if isinstance(value, list)})
-    return [PictureOrder(**order) for order in orders]
+    return [PictureOrder(**{key: _tuples(value) for key, value in order.items()}) for order in orders]
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
 def write_part(
-    directory: Path, name: str, step: int, block: int, time: float, low: Corner, values: Mapping[str, np.ndarray]
+    directory: Path, name: str, step: int, block: int, about: Mapping[str, float], pieces: Sequence[Piece]
 ) -> None:
-    """Write the part of a block: values [z, y, x] by field, of which the first is number `low` [z, y, x] of the whole.
-    Raises OSError.
+    """Write the part of a block: numbers of the state, and pieces, each the number of its first cell [z, y, x] and
+    values [z, y, x] by role. Raises OSError.
     """
     path = directory / PICTURES / PARTS / f"{name}.{step}.{block}.npz"
     draft = path.with_suffix(".draft")
+    values: dict[str, Any] = {
+        f"{role}.{n}": np.asarray(array, "f4") for n, (_, held) in enumerate(pieces) for role, array in held.items()
+    }
+    values |= {"names": [*about], "numbers": [*about.values()], "low": [low for low, _ in pieces]}
     with draft.open("wb") as file:
-        single: dict[str, Any] = {field: np.asarray(array, dtype="f4") for field, array in values.items()}
-        np.savez(file, time=time, low=low, **single)
+        np.savez(file, **values)
     draft.rename(path)
 
 

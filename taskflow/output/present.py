@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 import xarray as xr
@@ -25,8 +26,20 @@ Fetch = Callable[[str, int, Box], np.ndarray]
 """The values [z, y, x] of a field in a box of cells of a chart, counted from its first one."""
 
 
+class LazyArray(indexing.LazilyIndexedArray):
+    """A part of a live array. Dask, which would fetch it to name what is made of it, has a name of its own."""
+
+    def __dask_tokenize__(self) -> object:
+        return uuid4().hex
+
+
 class LiveArray(BackendArray):
-    """A field on a chart, by name: a part of it is fetched where its values are asked for, and no more."""
+    """A field on a chart, by name: a part of it is fetched where its values are asked for, and no more. What is
+    pickled, as dask does for workers, are all values.
+    """
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return indexing.NumpyIndexingAdapter, (self._part(tuple(slice(None) for _ in self.shape)),)
 
     def __init__(self, name: str, chart: int, shape: tuple[int, ...], dtype: np.dtype, fetch: Fetch) -> None:
         self._name, self._chart, self.shape, self.dtype, self._fetch = name, chart, shape, dtype, fetch
@@ -67,7 +80,7 @@ def live(
         return _with(whole, 0, {name: tuple(map(field.dim, "zyx")) for name, field in fields.items()}, fields, dtype,
                      fetch).assign_coords(time=when)  # fmt: skip
     records = tree(path)
-    parts = {"/": xr.Dataset(dict(columns), attrs=records.attrs)}
+    parts = {"/": xr.Dataset(dict(columns), {"time": when}, records.attrs)}
     for number, chart in charts(records):
         filled = _with(chart.drop_dims("time"), number, dict.fromkeys(fields, CELLS), fields, dtype, fetch)
         parts[f"{CHARTS}/{number}"] = filled.assign_coords(time=when)
@@ -86,6 +99,6 @@ def _with(
     variables: dict[str, Any] = {}
     for name, field in fields.items():
         shape = tuple(ds.sizes[dim] for dim in dims[name])
-        values = indexing.LazilyIndexedArray(LiveArray(name, chart, shape, dtype, fetch))
+        values = LazyArray(LiveArray(name, chart, shape, dtype, fetch))
         variables[name] = xr.Variable(dims[name], values, field_attributes(field))
     return ds.assign(variables)

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.tri import LinearTriInterpolator, Triangulation
 
 from taskflow.analysis.charts.cut import cut_mesh, cut_plane
-from taskflow.analysis.charts.derived import fields_of, speed
+from taskflow.analysis.charts.derived import fields_of, second_invariant, speed
 from taskflow.analysis.charts.flat import NEAR, Mesh, flat_mesh, outlines
 from taskflow.analysis.charts.sides import VELOCITY, side
 from taskflow.errors import BadInput
@@ -27,6 +27,7 @@ from taskflow.text import literal
 SIDE = 6.4  # inches along the longer side
 ALONG = 120  # places for streamlines along the longer side
 SPEED = "speed"
+COMPUTED = {SPEED: speed, "Q": second_invariant}
 STATISTICS = "statistics"  # a group of the store
 Window = tuple[float, float, float, float]  # left, right, bottom, top
 
@@ -64,16 +65,19 @@ def draw_charts(
     plane: str | None = None,
     window: Window | None = None,
     look: Look = Look(),  # noqa: B008  a value
+    *,
+    lines: bool = True,
 ) -> Figure:
-    """Return a field of one record, or without `field` the speed with streamlines, as colours over all charts, whose
-    values at vertices are the means of the cells around. A grid in two dimensions is drawn as it is, another one is cut
-    by a `plane`, "y" for the middle or "y=0.3"; by default across its shortest extent. `window` is the part to be
-    shown, and its values are the range of the colours. Raises BadInput where something asked for is not there.
+    """Return a field of one record, or `Q`, as colours over all charts, whose values at vertices are the means of the
+    cells around; without `field` the speed, with streamlines unless there shall be no `lines`. A grid in two dimensions
+    is drawn as it is, another one is cut by a `plane`, "y" for the middle or "y=0.3"; by default across its shortest
+    extent. `window` is the part to be shown, and its values are the range of the colours. Raises BadInput where
+    something asked for is not there.
     """
     field = field or _drawn_by_default(record)
-    if field != SPEED and field not in (known := fields_of(record)):
+    if field not in COMPUTED and field not in (known := fields_of(record)):
         raise BadInput(f"field = {field!r}: the run has no such field; choose one of {', '.join(sorted(known))}")
-    shown = speed(record) if field == SPEED else record
+    shown = record if field in fields_of(record) else COMPUTED[field](record)
     flat = flat_mesh(record) if plane is None else None
     cut = cut_plane(record, plane)
     mesh = flat or cut_mesh(record, cut)
@@ -87,7 +91,7 @@ def draw_charts(
     bottom = 0.0 if field == SPEED else None
     colours = look.colours(values[seen] if seen.any() else values, words, bottom=bottom)
     colours.bar(axes, axes.tripcolor(triangles, colours.shown(values), shading="gouraud", **colours.keywords))
-    if field == SPEED:
+    if field == SPEED and lines:
         _streamlines(axes, triangles, [mesh.at_points(record, VELOCITY["xyz".index(a)]) for a in mesh.plane], window)
     for _, line in outlines(record, mesh.plane) if flat else ():
         axes.plot(*line.T, color="black", linewidth=0.8)

@@ -6,17 +6,20 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from threading import Event, Thread
+from typing import Protocol
 
 import numpy as np
 import xarray as xr
 
 from taskflow.analysis.planes import SPEED, CutPlane
 from taskflow.output import STORE
+from taskflow.output.charts.reading import has_charts
 from taskflow.output.metadata import SOLID
-from taskflow.output.pictures import PICTURES, Drawable, PictureOrder, drawable, listed
+from taskflow.output.pictures import PICTURES, Boxes, Drawable, Numbers, PictureOrder, drawable, listed
 from taskflow.output.reading import dataset
 from taskflow.plots import DPI
 from taskflow.plots.look import Look
@@ -25,12 +28,39 @@ from taskflow.plots.snapshots import draw_image, panels_of, solid_on
 EVERY = 0.2  # seconds between two looks
 
 
-def draw_slice(order: PictureOrder, grid: xr.Dataset, fields: dict[str, np.ndarray], path: Path) -> None:
+class Drawing(Protocol):
+    """What draws states of a run."""
+
+    def draw(self, order: PictureOrder, about: Numbers, fields: Boxes, look: Look, path: Path) -> None:
+        """Draw a state into a file: fields by role, and its numbers."""
+
+
+class BoxDrawing:
+    """Draws states of a run on a Cartesian grid, whose store is at a path."""
+
+    def __init__(self, store: Path) -> None:
+        grid = dataset(store).drop_dims("time")  # bodies that move are not drawn
+        self._grid = grid.drop_vars([name for name in grid.data_vars if name != SOLID]).load()
+
+    def draw(self, order: PictureOrder, about: Numbers, fields: Boxes, look: Look, path: Path) -> None:
+        """Draw a state into a file: fields by role, and its numbers."""
+        grid, whole = self._grid.assign_coords(time=about["time"]), {role: boxes[0] for role, boxes in fields.items()}
+        if order.axis is None:
+            from taskflow.plots.surfaces import draw_scene, scene_of_box
+
+            draw_scene(order, scene_of_box(order, grid, whole), look, path)
+        else:
+            draw_slice(order, grid, whole, look, path)
+
+
+def draw_slice(
+    order: PictureOrder, grid: xr.Dataset, fields: Mapping[str, np.ndarray], look: Look, path: Path
+) -> None:
     """Draw the layer of a field into a file."""
     assert order.axis is not None, "a slice is across an axis"
-    axis = "xyz"[order.axis]
-    plane = CutPlane(axis, float(grid[f"{axis}_c"].values[order.layer]))
-    (role, words), look = next(iter(order.fields.items())), _look(order)
+    axis, layer = "xyz"[order.axis], order.boxes[0][0][2 - order.axis]
+    plane = CutPlane(axis, float(grid[f"{axis}_c"].values[layer]))
+    role, words = next(iter(order.fields.items()))
     values = fields[role].squeeze(2 - order.axis).astype("f8")
     known = np.where(solid_on(grid, plane), np.nan, values)
     figure, (axes,) = panels_of(grid, plane, look)
@@ -45,8 +75,12 @@ def _least(values: np.ndarray) -> float:
     return float(np.nanmin(values)) if np.isfinite(values).any() else 0.0
 
 
-def _look(order: PictureOrder) -> Look:
-    return Look(order.range, order.log, order.cmap, order.size)
+def _drawing(store: Path) -> Drawing:
+    if not has_charts(store):
+        return BoxDrawing(store)
+    from taskflow.plots.chart_pictures import ChartDrawing
+
+    return ChartDrawing(store)
 
 
 class Pictures:
@@ -54,8 +88,7 @@ class Pictures:
 
     def __init__(self, directory: Path) -> None:
         self.directory, self.orders = directory, {order.name: order for order in listed(directory)}
-        grid = dataset(directory / STORE).drop_dims("time")  # bodies that move are not drawn
-        self.grid = grid.drop_vars([name for name in grid.data_vars if name != SOLID]).load()
+        self._drawing = _drawing(directory / STORE)
         self.problems = set[str]()  # pictures that cannot be drawn
 
     def draw(self) -> int:
@@ -71,22 +104,14 @@ class Pictures:
         order = self.orders[state.name]
         path = self.directory / PICTURES / f"{state.name}_{state.step:08}.png"
         draft = path.with_suffix(".draft.png")
-        time, fields = state.fields(order)
+        about, fields = state.fields(order)
         try:
-            if order.axis is None:
-                from taskflow.plots.surfaces import draw_surface
-
-                draw_surface(order, self._at(time), fields, _look(order), draft)
-            else:
-                draw_slice(order, self._at(time), fields, draft)
+            self._drawing.draw(order, about, fields, Look(order.range, order.log, order.cmap, order.size), draft)
             draft.replace(path)
         except Exception as error:
             words = next(filter(None, str(error).splitlines()), "")
             print(f"{state.name}: {type(error).__name__}: {words}", file=sys.stderr, flush=True)
             self.problems.add(state.name)
-
-    def _at(self, time: float) -> xr.Dataset:
-        return self.grid.assign_coords(time=time)
 
 
 def _schedule(policy: str) -> None:

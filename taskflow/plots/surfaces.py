@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -15,7 +18,10 @@ from taskflow.plots.look import Look
 
 SIZE = (1024, 768)
 MOST = 2**24  # values of a field that are drawn; of more every second, third, ... one along each direction
+WIDTH = 16  # letters of a line above the bar of colours
+PLACE = (0.01, 0.93)  # of the title
 GREY, BODY = "#595959", "#bfbfbf"
+AMBIENT = 0.5  # light on walls: their inner sides are turned away from the lamp
 ZOOM = 0.85  # so that the labels of axes are in the picture
 BAR = {
     "vertical": True, "position_x": 0.87, "position_y": 0.2, "width": 0.06, "height": 0.6, "color": "black",
@@ -23,23 +29,50 @@ BAR = {
 }  # fmt: skip
 
 
-def draw_surface(
-    order: PictureOrder, grid: xr.Dataset, fields: dict[str, np.ndarray], look: Look, path: Path
-) -> None:
-    """Draw the surface on which the last of the fields [z, y, x] has a value, coloured by the first, into a file."""
+@dataclass(frozen=True)
+class Scene:
+    """What a picture of a surface shows: grids of pyvista with values at points, meshes of `walls`, the ends of the
+    domain along x, y and z, and the title and the time of the state. Walls may be known from `outside`: their faces go
+    round as seen from there, and are left out where they are before the fluid.
+    """
+
+    volumes: Sequence[Any]
+    walls: Sequence[Any]
+    ends: Sequence[float]
+    title: str
+    time: float
+    outside: bool = False
+
+
+def scene_of_box(order: PictureOrder, grid: xr.Dataset, fields: Mapping[str, np.ndarray]) -> Scene:
+    """Return the scene of fields [z, y, x] in the cells of a Cartesian grid, with its bodies."""
     import pyvista  # a second, and not installed everywhere
 
-    roles = list(order.fields)
-    colour, surface = roles[0], roles[-1]
+    surface, walls = [*order.fields][-1], []
     stride = max(1, int(np.ceil((fields[surface].size / MOST) ** (1 / 3))))
-    places = [grid[f"{axis}_c"].values[::stride] for axis in "xyz"]
-    volume = pyvista.RectilinearGrid(*places)
+    volume = pyvista.RectilinearGrid(*(grid[f"{axis}_c"].values[::stride] for axis in "xyz"))
     for role, values in fields.items():
         volume.point_data[role] = values[::stride, ::stride, ::stride].ravel()
-    mesh = volume.contour([order.value], scalars=surface)
+    faces = [edges(grid, axis) for axis in "xyz"]
+    if SOLID in grid:
+        cells = pyvista.RectilinearGrid(*faces)
+        cells.cell_data[SOLID] = grid[SOLID].transpose("z_c", "y_c", "x_c").values.ravel()
+        solid = cells.threshold(0.5, scalars=SOLID)
+        walls = [solid.extract_surface()] if solid.n_cells else []
+    ends = [place for line in faces for place in (line[0], line[-1])]
+    return Scene([volume], walls, ends, grid.attrs.get("title", ""), float(grid["time"]))
+
+
+def draw_scene(order: PictureOrder, scene: Scene, look: Look, path: Path) -> None:
+    """Draw the surface on which the last of the fields has a value, coloured by the first, into a file."""
+    import pyvista
+
+    names = [*order.fields]
+    colour, surface = names[0], names[-1]
+    mesh = pyvista.merge([volume.contour([order.value], scalars=surface) for volume in scene.volumes])
     plotter = pyvista.Plotter(off_screen=True, window_size=look.size or SIZE)
     try:
-        _draw_box(plotter, pyvista, grid)
+        _draw_domain(plotter, pyvista, scene)
         words = f"{order.fields[surface].partition(',')[0]} = {order.value:g}"
         if mesh.n_points:
             look = look.drawable(mesh.point_data[colour])
@@ -47,12 +80,12 @@ def draw_surface(
             plotter.add_mesh(
                 mesh, scalars=colour, cmap=colours.cmap, clim=(colours.norm.vmin, colours.norm.vmax),
                 log_scale=look.log, smooth_shading=True, specular=0.3, specular_power=20,
-                scalar_bar_args={**BAR, "title": colours.words},
+                scalar_bar_args={**BAR, "title": fill(colours.words, WIDTH)},
             )  # fmt: skip
         else:
             words += ": nowhere"
-        title = "\n".join(filter(None, (grid.attrs.get("title", ""), f"t = {float(grid['time']):.6g},  {words}")))
-        plotter.add_text(title, position="upper_left", font_size=10, color="black")
+        title = "\n".join(filter(None, (scene.title, f"t = {scene.time:.6g},  {words}")))
+        plotter.add_text(title, position=PLACE, viewport=True, font_size=10, color="black")
         plotter.view_vector(order.view, viewup=(0.0, 1.0, 0.0) if not any(order.view[:2]) else (0.0, 0.0, 1.0))
         plotter.camera.zoom(ZOOM)
         plotter.screenshot(str(path))
@@ -60,17 +93,11 @@ def draw_surface(
         plotter.close()
 
 
-def _draw_box(plotter: Any, pyvista: Any, grid: xr.Dataset) -> None:
-    """Draw the edges of the domain with axes, and the cells that are solid."""
-    faces = [edges(grid, axis) for axis in "xyz"]
+def _draw_domain(plotter: Any, pyvista: Any, scene: Scene) -> None:
+    """Draw the edges of the domain with axes, and walls as far as they are not between the eye and the fluid."""
     plotter.set_background("white")
-    ends = [place for line in faces for place in (line[0], line[-1])]
-    plotter.add_mesh(pyvista.Box(ends).outline(), color=GREY)
-    if SOLID in grid:
-        cells = pyvista.RectilinearGrid(*faces)
-        cells.cell_data[SOLID] = grid[SOLID].transpose("z_c", "y_c", "x_c").values.ravel()
-        solid = cells.threshold(0.5, scalars=SOLID)
-        if solid.n_cells:
-            plotter.add_mesh(solid.extract_surface(), color=BODY)
+    plotter.add_mesh(pyvista.Box(scene.ends).outline(), color=GREY)
+    for wall in scene.walls:
+        plotter.add_mesh(wall, color=BODY, ambient=AMBIENT, culling="front" if scene.outside else None)
     titles = {f"{axis}title": axis for axis in "xyz"} | {f"n_{axis}labels": 3 for axis in "xyz"}
-    plotter.show_bounds(bounds=ends, grid=False, location="outer", color=GREY, fmt="%.3g", font_size=11, **titles)
+    plotter.show_bounds(bounds=scene.ends, grid=False, location="outer", color=GREY, fmt="%.3g", font_size=11, **titles)

@@ -7,7 +7,7 @@ from typing import Any
 
 from taskflow.runtime.machine import Shard
 from taskflow.simulation.build.spec import BlockSpec
-from taskflow.simulation.sanity import Diagnosis, Sanity, WaveWatch
+from taskflow.simulation.sanity import Diagnosis, PassageWatch, Sanity, WaveWatch
 from taskflow.simulation.schedule import Tick
 
 
@@ -19,6 +19,8 @@ class Doubts:
         self._diagnosis = Diagnosis(spec)
         self.sanity = Sanity(spec.scales, spec.domain, shard, self._diagnosis)
         self._waves = WaveWatch()
+        fixed, bodies = spec.clock.limit.fixed, spec.particles is not None and spec.particles.carrying.bodies
+        self._passages = PassageWatch(fixed) if fixed is not None and bodies else None
 
     def of_numbers(self, tick: Tick, numbers: Mapping[str, Any], insane: str | None) -> Iterator[str]:
         """Raises RunFailed where the numbers of a state show that the run has diverged, as one does that is `insane`;
@@ -34,10 +36,14 @@ class Doubts:
             yield warning
 
     def of_step(self, tick: Tick) -> Iterator[str]:
-        """Warn, once, where a step is too long for its scheme, or very short for capillary waves alone."""
+        """Warn, once, where a step is too long for its scheme or for particles around obstacles, or very short for
+        capillary waves alone.
+        """
+        rate = self._model.rate(self._shard.scalars)
+        if self._passages is not None and not self._cautioned and (warning := self._passages.look(tick, rate)):
+            yield warning
         if self._diagnosis.watch is not None:
-            scalars = self._shard.scalars
-            warning = self._diagnosis.watch.look(tick, self._model.rate(scalars), scalars.get("eddy", 0.0))
+            warning = self._diagnosis.watch.look(tick, rate, self._shard.scalars.get("eddy", 0.0))
             if warning is not None and not self._cautioned:
                 yield f"{warning}; {self._diagnosis.steps}"
         if (warning := self._waves.look(tick)) is not None:

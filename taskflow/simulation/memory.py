@@ -75,8 +75,8 @@ class Needs:
 
     def _pictured(self, block: int) -> int:
         """Bytes of the pictures that may wait to be written, and of one in single precision."""
-        owned, pictures = self.sim.partition.owned[block], pictures_of(self.sim.case)
-        values = [(owned & picture.cells).volume * len(picture.roles) for picture in pictures]
+        cells, pictures = self.sim.partition.cells_of(block), pictures_of(self.sim.case, self.sim.domain)
+        values = [picture.values(cells) for picture in pictures]
         waiting = sum(count * picture.most for count, picture in zip(values, pictures, strict=True))
         return self.sim.value_bytes * waiting + SINGLE * max(values, default=0)
 

@@ -26,7 +26,7 @@ LINES = 2  # of what the process says, in a warning
 def begin_drawing(directory: Path, sim: Simulation) -> None:
     """Have a place in a run directory for what is to be drawn, if anything is. Raises OSError."""
     if sim.case.pictures:
-        begin_pictures(directory, orders_of(sim.case, sim.partition.owned, sim.system.metadata))
+        begin_pictures(directory, orders_of(sim.case, sim.domain, sim.partition, sim.system.metadata))
 
 
 class Drawing:

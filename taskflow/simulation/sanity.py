@@ -225,6 +225,30 @@ class WaveWatch:
         )
 
 
+class PassageWatch:
+    """Looks at every step of a run with particles around obstacles, where its length is given, and speaks once: of one
+    in which some could pass more than the one face of cells that they may. What it says is the same on all blocks.
+    """
+
+    def __init__(self, step: float) -> None:
+        self._step, self._said = step, False
+
+    def look(self, tick: Tick, advection: float) -> str | None:
+        """A warning of the step that leads to `tick`, from a state with this advection; once."""
+        if self._said or tick.dt * advection <= 1:
+            return None
+        self._said = True
+        return f"at step {tick.step}, time {tick.time:g}, {too_long(self._step, advection)}"
+
+
+def too_long(step: float, advection: float) -> str:
+    """The words for steps of a length that is given, in which particles around obstacles pass several faces."""
+    return (
+        f"time.step = {step:g} has the CFL number {step * advection:.3g}: around obstacles particles pass one face of"
+        f" cells in a step and stop at the next one; give one of {1 / advection:.3g} or less, or time.cfl in its place"
+    )
+
+
 def beyond(stability: Stability, dt: float, share: float, cfl: float, diffusion: float) -> str:
     """The words for a step with these numbers, of which only a share is stable."""
     return (
@@ -235,10 +259,13 @@ def beyond(stability: Stability, dt: float, share: float, cfl: float, diffusion:
 
 def cautions(sim: Simulation) -> Iterator[str]:
     """Warnings of steps that are too long at the speed of walls, inflows and initial velocity."""
-    stability, rate = sim.stability, sim.system.advective_rate
+    stability, rate, fixed = sim.stability, sim.system.advective_rate, sim.clock.limit.fixed
+    where = "at the speed of walls, inflows and initial velocity"
+    if fixed is not None and sim.particles is not None and sim.particles.carrying.bodies and fixed * rate > 1:
+        yield f"{where} {too_long(fixed, rate)}"
     if stability is None:
         return
-    limit, where = stability.limit, "at the speed of walls, inflows and initial velocity"
+    limit = stability.limit
     if limit.fixed is not None:
         cfl, diffusion = stability.numbers(limit.fixed, rate)
         if (share := stability.share(limit.fixed, cfl)) < 1:

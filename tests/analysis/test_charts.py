@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from taskflow.analysis.charts.derived import second_invariant
 from taskflow.analysis.charts.export import export_charts
 from taskflow.errors import BadInput
 from taskflow.geometry.grids import areas, shape, volumes
@@ -135,6 +136,24 @@ def test_speed(annulus):
     speed = annulus.flow.speed()["charts/2"]
     assert speed["speed"].dims == ("time", "k", "j", "i")
     np.testing.assert_allclose(speed["speed"][1], 2 * np.hypot(speed["x_c"], speed["y_c"]), rtol=1e-14)
+
+
+@pytest.mark.parametrize(("name", "keys"), [
+    ("box", {"cells": (8, 5, 4), "lengths": (1.0, 2.0, 1.5), "charts": (2, 1, 1), "distortion": 0.1, "turned": True}),
+    ("o-grid", {"cells": (12, 4, 1), "far": 3.0}),
+])  # fmt: skip
+def test_the_second_invariant_is_exact_for_linear_flows_on_any_cells(name, keys, tmp_path):
+    matrix = np.array([[0.3, -2.0, 0.5], [1.0, -0.7, 0.2], [-0.4, 0.6, 0.4]])
+    if name == "o-grid":
+        matrix[2], matrix[:, 2] = 0.0, 0.0
+    functions = {
+        role: (lambda x, y, z, row=row: row[0] * x + row[1] * y + row[2] * z)
+        for role, row in zip("uvw", matrix, strict=True)
+    }
+    records = tree(filled(tmp_path / "fields.zarr", shape(name, keys).grid(), functions, times=(0.0, 1.0)))
+    for chart in second_invariant(records)["charts"].children.values():
+        assert chart["Q"].dims == ("time", "k", "j", "i")
+        np.testing.assert_allclose(chart["Q"], -np.trace(matrix @ matrix) / 2, rtol=1e-9)
 
 
 def test_vtk_reads_what_was_written(annulus, tmp_path, monkeypatch):

@@ -23,11 +23,12 @@ from taskflow.flow.measures.particles import (
 )
 from taskflow.flow.model import VELOCITY
 from taskflow.flow.reference.particles import Direction, carried, fallen, linear
-from taskflow.runtime.machine.device import cpu, gpu
+from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.machine.kernel.kernel import cuda_text
 from taskflow.runtime.machine.mapper import Mapper
 from taskflow.runtime.machine.threads import run_threads
 from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
+from tests.runtime.machine.devices import one_gpu
 from tests.test_gpu_texts import messages
 
 CELLS = (7, 4, 6)
@@ -104,7 +105,7 @@ def test_kernels_have_the_bits_of_the_reference(periodic, edges, dtype, device):
     before = np.random.default_rng(3).uniform(-1, 1, places.shape)
     before[::7] = np.nan
     steps = [(0.11, 0.8), (0.07, 0.07 / 0.11), (0.4, 4.0)]
-    here = gpu() if device == "gpu" else cpu(2)
+    here = one_gpu() if device == "gpu" else cpu(2)
     found, last, sampled, numbers = by_kernel(staggered, velocity, (places, before), steps, here)
     exact = [q.astype("f8") for q in velocity]
     for dt, ratio in steps:
@@ -137,7 +138,7 @@ def test_bodies_are_in_the_way(periodic, edges, device):
     places = places[free(places)]
     before = np.full(places.shape, np.nan)
     steps = [(0.11, 0.0), (0.07, 0.07 / 0.11), (0.3, 3.0), *[(0.2, 1.0)] * 20]
-    here = gpu() if device == "gpu" else cpu(2)
+    here = one_gpu() if device == "gpu" else cpu(2)
     found, last, *_ = by_kernel(staggered, velocity, (places, before), steps, here, solid=solid)
     straight = places
     for dt, ratio in steps:
@@ -151,11 +152,35 @@ def test_bodies_are_in_the_way(periodic, edges, device):
 
 
 @pytest.mark.parametrize("device", ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
+def test_beside_a_face_the_flags_are_those_of_the_cell(device):
+    """Along x a particle comes within rounding of a face on either side, then goes along y: free or not, as its cell
+    is, and not the one beyond the face. Ways to the other side end there.
+    """
+    staggered, near = grid((True, True, True)), 1e-10
+    width, height, _ = staggered.spacing
+    face, row, z = staggered.faces(0)[3], staggered.faces(1)[1], staggered.faces(2)[2]
+    solid = np.zeros([n + 2 for n in CELLS[::-1]], bool)
+    solid[:, 3, 4] = True  # cells (3, 2) of all layers
+    velocity = [np.full(solid.shape, value) for value in (0.1 * width, 0.9 * height, 0.0)]
+    ends = np.array([-near, near, -near, 0.2])
+    starts = np.stack([face + (ends - 0.1) * width, np.full(4, row + 0.5 * height), np.full(4, z)], axis=1)
+    starts[2, 0] = face - 2 * near * width  # from below past the face
+    ends[2] = 0.1
+    states, steps = (starts, np.full(starts.shape, np.nan)), [(1.0, 0.0)]
+    found, *_ = by_kernel(staggered, velocity, states, steps, one_gpu() if device == "gpu" else cpu(2), solid=solid)
+    expected, _ = carried(directions(staggered), velocity, *states, 1.0, 0.0, solid)
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_allclose((found[:, 0] - face) / width, ends, atol=2e-9)
+    assert (np.sign(found[:, 0] - face) == np.sign(ends)).all()
+    np.testing.assert_allclose((found[:, 1] - row) / height, [1.4, 0.6, 0.6, 0.6], atol=1e-8)
+
+
+@pytest.mark.parametrize("device", ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
 def test_heavy_particles_have_the_bits_of_the_reference(device):
     staggered = grid()
     velocity, places, none = velocities(staggered, "f8"), random_places(staggered), np.full((COUNT, 3), np.nan)
     steps = [(0.11, 0.0), (0.07, 0.07 / 0.11), (0.4, 4.0)]
-    here = gpu() if device == "gpu" else cpu(2)
+    here = one_gpu() if device == "gpu" else cpu(2)
     *found, _, _ = by_kernel(staggered, velocity, (places, none, none), steps, here, inertia=HEAVY)
     state = places, none, none
     for dt, ratio in steps:

@@ -225,6 +225,7 @@ def test_fields_on_charts(client, tmp_path):
     with tf.Simulation(on_charts(LID, machine__blocks=2), client, tmp_path / "run") as simulation:
         simulation.step(4)
         velocity = simulation["u"].load()
+        assert "<img" in simulation._repr_html_()
         simulation.step()
     stored = tf.Run.open(tmp_path / "run").dataset().isel(time=1)
     for chart in ("charts/0", "charts/1"):
@@ -411,3 +412,25 @@ def test_two_phases(client, tmp_path):
         simulation.step(2)
         with pytest.raises(BadInput, match=r"writes=\['f'\].*among u, v, w"):
             simulation.on_blocks(double, ["f"], writes=["f"])
+
+
+@pytest.mark.slow
+def test_expressions_that_are_recorded_are_there_between_steps(client, tmp_path):
+    """As they are of the present fields, also of those that were changed in the pause; another one is told."""
+    def double(fields):
+        fields["T"][...] *= 2
+
+    flux = [{"name": name, "expression": "2*w*T"} for name in ("flux", "other")]
+    case = stirred(expressions=flux, output={"fields": ["w", "T", "flux"], "precision": "double"})
+    with tf.Simulation(case, client, tmp_path / "run") as simulation:
+        with pytest.raises(BadInput, match=r"\['other'\].*it has u, .*, flux; an expression has to be recorded"):
+            _ = simulation["other"]
+        simulation.step(2)
+        for _ in range(2):
+            vertical = simulation.dataset().flow.velocity()["w"].transpose("z_c", "y_c", "x_c")
+            expected = 2 * vertical.values * simulation["T"].values
+            np.testing.assert_allclose(simulation["flux"].values, expected, rtol=1e-13)
+            simulation.on_blocks(double, ["T"], writes=["T"])
+        assert float(abs(expected).max()) > 0
+        with pytest.raises(RunFailed, match=r"read-only; name what it changes in writes=\[...\]"):
+            simulation.on_blocks(lambda fields: fields["T"].fill(0.0), ["T"])

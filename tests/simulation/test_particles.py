@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 import time
 import tomllib
 from pathlib import Path
@@ -24,6 +25,7 @@ from taskflow.simulation.estimate import estimate
 from taskflow.simulation.memory import Needs
 from taskflow.simulation.particles import Clouds
 from taskflow.simulation.restart import changes
+from taskflow.simulation.sanity import PassageWatch, cautions
 from taskflow.simulation.schedule import Tick
 from tests.runtime.machine.devices import one_gpu
 from tests.runtime.machine.test_needs import Counting
@@ -97,9 +99,9 @@ def test_what_is_not_there_yet_is_refused():
         case(DYE, obstacles=BODIES, bodies={"treatment": "immersed"})
     with pytest.raises(BadInput, match=r"time.cfl = 1.2: around obstacles the particles dye pass one face"):
         case(DYE, obstacles=BODIES, time={"steps": 9, "cfl": 1.2, "scheme": "rk3"})
-    waves = tf.Case.load(EXAMPLES / "capillary_wave.toml")
-    with pytest.raises(BadInput, match='not available with the model "two_phase" in this version; leave it out'):
-        waves.replace(particles=[{"name": "d", "points": [[0, 0, 0]], "every": 1}])
+    charts = tf.Case.load(EXAMPLES / "bearing.toml")
+    with pytest.raises(BadInput, match='not available with the model "artificial-compressibility" in this version'):
+        charts.replace(particles=[{"name": "d", "points": [[0, 0, 0]], "every": 1}])
     with pytest.raises(BadInput, match=r'particles\[2\].name = "dye": something in the store'):
         case(DYE, DYE)
     many = case({**DYE, "count": 2**29})
@@ -266,6 +268,25 @@ def test_bodies_are_in_the_way(tmp_path, blocks):
         assert 0 < begun.sum() < begun.size
         assert (there.reshape(other["x"].shape) == begun).all()  # all that began are still there
         assert not solid[tuple(extent.numbers(places[there]).T[::-1])].any()
+
+
+def test_steps_in_which_particles_pass_several_faces_are_told():
+    """Of a length that is given, around bodies: before the run, at speeds that are known, and once while it goes on."""
+    around = {"obstacles": BODIES, "time": {"steps": 9, "step": 0.5}}
+    told = [list(cautions(Simulation(case(*dye, **around), (1, 1, 1)))) for dye in ((), (DYE,))]
+    (warning,) = set(told[1]) - set(told[0])
+    assert re.fullmatch(r"at the speed of .* time.step = 0.5 has the CFL number .*; give one of .* or less.*", warning)
+    watch, tick = PassageWatch(0.2), Tick(step=3, time=0.6, dt=0.2)
+    assert watch.look(tick, 4.0) is None
+    assert str(watch.look(tick, 8.0)).startswith("at step 3, time 0.6, time.step = 0.2 has the CFL number 1.6: around")
+    assert watch.look(tick, 9.0) is None
+
+
+@pytest.mark.slow
+def test_a_run_warns_of_such_steps(tmp_path):
+    fast = {"time": {"steps": 3, "step": 0.05}, "initial": {"velocity": [3.0, 0.0, 0.0]}}
+    said = go(case(DYE, obstacles=BODIES, **fast), tmp_path / "run")
+    assert any("around obstacles particles pass one face" in warning for warning in said["warnings"])
 
 
 def test_a_run_without_any_has_the_programs_that_it_had():

@@ -1,8 +1,8 @@
 """[[pictures]]: what cannot be drawn is refused, what blocks leave is the field, and nobody waits."""
 
 import sys
+import time
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,19 +10,25 @@ from PIL import Image
 
 import taskflow as tf
 from taskflow.errors import BadInput
+from taskflow.output import STORE
+from taskflow.output.charts.reading import charts, tree
 from taskflow.output.pictures import PICTURES, drawable, listed, undrawn, write_part
 from taskflow.plots.in_situ import Pictures
 from taskflow.runtime.machine.device import gpu
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case.pictures import check_libraries
 from taskflow.simulation.directory import RunDirectory
+from taskflow.simulation.pictures import Drawing
+from taskflow.simulation.records.pictures import PictureRecording
+from tests.simulation import two_phases
 from tests.simulation.going_on import check_same, found, go
+from tests.simulation.on_charts import CYLINDER, LID
 
 SLICE = {"name": "middle", "y": 0.5}
 SURFACE = {"name": "vortices", "isosurface": "Q", "value": 0.1}
 
 
-def box(*pictures, **changes):
+def box(*drawn, pictures=(), **changes):
     """A lid-driven cavity in three dimensions with heat."""
     return tf.Case(**{
         "grid": {"cells": [8, 8, 8], "lengths": [1.0, 1.0, 1.0]},
@@ -34,7 +40,7 @@ def box(*pictures, **changes):
         },
         "time": {"steps": 4, "step": 0.01},
         "pressure": {"solver": "jacobi", "iterations": 4},
-        "pictures": list(pictures),
+        "pictures": [*drawn, *pictures],
         **changes,
     })  # fmt: skip
 
@@ -63,12 +69,21 @@ def test_what_cannot_be_drawn_is_refused(picture, changes, told):
         box(picture, **changes)
 
 
-def test_two_phases_have_them_and_charts_have_not():
-    examples = Path(__file__).parents[2] / "examples"
-    drop = tf.Case.load(examples / "rising_bubble.toml").replace(pictures=[{**SLICE, "y": 0.0, "field": "f"}])
-    assert [picture.fields for picture in drop.pictures] == [("f",)]
-    with pytest.raises(BadInput, match="not available on charts in this version; leave it out"):
-        tf.Case.load(examples / "bearing.toml").replace(pictures=[SLICE])
+@pytest.mark.parametrize(("tables", "picture", "told"), [
+    (CYLINDER, {**SLICE, "every": {"time": 1.0}}, r"pictures\[1\].every = .*: a steady run counts steps"),
+    (CYLINDER, SLICE, r"pictures\[1\].y = 0.5: a grid in two dimensions is drawn in its plane; give z"),
+    (CYLINDER, SURFACE, r"pictures\[1\].isosurface = \"Q\": a surface needs three dimensions; give z"),
+    (LID, {**SLICE, "y": 1.5}, r"pictures\[1\].y = 1.5: beyond the grid, where y goes from 0 to 1"),
+    (LID, {**SLICE, "field": "f"}, r"pictures\[1\].field = .*: this case has no such field; give one of u, .*, Q"),
+])  # fmt: skip
+def test_what_cannot_be_drawn_on_charts_is_refused(tables, picture, told):
+    with pytest.raises(BadInput, match=told):
+        tf.Case(**tables, pictures=[picture])
+
+
+def test_two_phases_have_pictures_of_their_fields():
+    drop = two_phases.case(pictures=[{**SLICE, "y": 0.1, "field": "f"}, {**SURFACE, "isosurface": "phi", "value": 0.0}])
+    assert [picture.fields for picture in drop.pictures] == [("f",), ("speed", "phi")]
 
 
 def test_names_differ():
@@ -94,10 +109,11 @@ def left(path):
 def check_same_fields(one, other):
     """To the bit, and every value is there."""
     assert one.keys() == other.keys()
-    for key, (time, fields) in one.items():
-        assert time == other[key][0]
-        assert all(np.isfinite(values).all() for values in fields.values())
-        assert {n: v.tobytes() for n, v in fields.items()} == {n: v.tobytes() for n, v in other[key][1].items()}
+    for key, (about, fields) in one.items():
+        assert about == other[key][0]
+        assert all(np.isfinite(values).all() for boxes in fields.values() for values in boxes)
+        bits = [{n: [v.tobytes() for v in boxes] for n, boxes in some.items()} for some in (fields, other[key][1])]
+        assert bits[0] == bits[1]
 
 
 @pytest.mark.slow
@@ -111,10 +127,47 @@ def test_what_blocks_leave_is_the_field_whatever_the_blocks(tmp_path):
         check_same(path, tmp_path / "without", rel=1e-12 if path == cut else 0.0)
     states, last = left(plain), found(plain).isel(time=-1)
     assert sorted(states) == [("middle", 0), ("middle", 2), ("middle", 4), ("vortices", 0), ("vortices", 4)]
-    np.testing.assert_array_equal(states["vortices", 4][1]["T"], last["T"].values)
+    np.testing.assert_array_equal(states["vortices", 4][1]["T"][0], last["T"].values)
     u = last.flow.velocity()["u"].transpose("z_c", "y_c", "x_c").values
-    np.testing.assert_allclose(states["middle", 4][1]["centre_u"], u[:, 4:5], atol=1e-7)
+    np.testing.assert_allclose(states["middle", 4][1]["centre_u"][0], u[:, 4:5], atol=1e-7)
     check_same_fields(states, left(cut))
+
+
+@pytest.mark.slow
+def test_what_blocks_leave_of_charts_is_the_field_whatever_the_blocks(tmp_path):
+    """Of all charts, as they are stored; of a speed the velocity."""
+    pictures = {**SLICE, "every": {"steps": 4}}, {**SURFACE, "isosurface": "T", "field": "Q", "every": {"steps": 12}}
+    case = tf.Case(**LID, pictures=list(pictures))
+    plain, cut = tmp_path / "plain", tmp_path / "cut"
+    go(case, plain)
+    go(case, cut, (1, 1, 3))
+    last = tree(plain / STORE).isel(time=-1)
+    about, fields = left(plain)["vortices", 12]
+    assert (about, [*fields]) == ({"time": 12.0}, ["u", "v", "w", "T"])
+    for role, of_charts in fields.items():
+        for values, (_, chart) in zip(of_charts, charts(last), strict=True):
+            np.testing.assert_array_equal(values, chart[role].values.astype("f4"))
+    check_same_fields(left(plain), left(cut))
+
+
+@pytest.mark.parametrize(("field", "log"), [
+    ("Q", False), *(pytest.param(*how, marks=pytest.mark.slow) for how in (("speed", False), ("dye", True))),
+])  # fmt: skip
+def test_a_slice_through_charts_is_drawn(tmp_path, field, log):
+    """Of what blocks left, with the colours and the size asked for."""
+    path = tmp_path / "run"
+    case = tf.Case(**LID, pictures=[{**SLICE, "field": field, "log": log, "size": [640, 480]}])
+    setup = Simulation(case, (1, 1, 1))
+    RunDirectory(path).create(setup, force=False)
+    pictures = Pictures(path)
+    random, roles = np.random.default_rng(1), pictures.orders["middle"].roles
+    boxes = pictures.orders["middle"].boxes
+    pieces = [(low, {role: random.random(shape) for role in roles}) for low, shape in boxes]
+    write_part(path, "middle", 4, 0, {"time": 4.0}, pieces)
+    assert (pictures.draw(), pictures.problems) == (1, set())
+    with Image.open(path / PICTURES / "middle_00000004.png") as drawn:
+        assert drawn.size == (640, 480)
+        assert len(drawn.convert("RGB").getcolors(2**20)) > 50
 
 
 @pytest.mark.gpu
@@ -131,13 +184,14 @@ def test_a_picture_is_drawn_of_whole_states_alone(tmp_path):
     case = box({**SLICE, "size": [320, 240]}, {**SLICE, "name": "other", "field": "T", "log": True})
     RunDirectory(path).create(Simulation(case, (1, 1, 2)), force=False)
     layer = np.ones((4, 1, 8))
-    write_part(path, "middle", 7, 0, 0.25, (0, 0, 0), {"speed": layer})
+    about, row = {"time": 0.25}, 3  # the number of the layer
+    write_part(path, "middle", 7, 0, about, [((0, row, 0), {"speed": layer})])
     pictures = Pictures(path)
     assert pictures.draw() == 0
     assert [undrawn(path, "middle", block) for block in (0, 1)] == [1, 0]
     for block in (0, 1):
-        write_part(path, "middle", 7, block, 0.25, (4 * block, 0, 0), {"speed": layer})
-        write_part(path, "other", 7, block, 0.25, (4 * block, 0, 0), {"T": 0 * layer})
+        write_part(path, "middle", 7, block, about, [((4 * block, row, 0), {"speed": layer})])
+        write_part(path, "other", 7, block, about, [((4 * block, row, 0), {"T": 0 * layer})])
     pictures.orders["other"] = replace(pictures.orders["other"], axis=7)
     assert pictures.draw() == 2
     assert pictures.problems == {"other"}
@@ -157,17 +211,55 @@ def test_nobody_waits_for_pictures(tmp_path):
     )  # fmt: skip
 
 
+DROP = {"name": "drop", "isosurface": "f", "value": 0.5}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("surface", [False, True])
-def test_a_run_has_its_pictures(tmp_path, surface):
+@pytest.mark.parametrize(("make", "picture"), [
+    (box, SLICE), (box, {**SURFACE, "value": 0.01}),
+    (two_phases.case, {**SLICE, "y": 0.2, "field": "phi"}), (two_phases.case, DROP),
+    (lambda **tables: tf.Case(**LID, **tables), {**SURFACE, "isosurface": "T", "value": 0.5}),
+])  # fmt: skip
+@pytest.mark.filterwarnings("ignore:the state is not steady")
+def test_a_run_has_its_pictures(tmp_path, make, picture):
     """By a process of its own, with a cluster; those of surfaces where pyvista is installed."""
-    if surface:
+    if "isosurface" in picture:
         pytest.importorskip("pyvista")
-    picture = {**SURFACE, "value": 0.01} if surface else SLICE
-    run = tf.run(box({**picture, "every": {"steps": 4}, "size": [320, 240]}), tmp_path / "run")
+    run = tf.run(make(pictures=[{**picture, "every": {"steps": 4}, "size": [320, 240]}]), tmp_path / "run")
     folder = tmp_path / "run" / PICTURES
-    assert sorted(file.name for file in folder.iterdir()) == [f"{picture['name']}_{n:08}.png" for n in (0, 4)]
-    assert "warnings" not in run.report
+    names = [f"{picture['name']}_{n:08}.png" for n in range(0, run.report["steps"] + 1, 4)]
+    assert sorted(file.name for file in folder.iterdir()) == names
+    assert not any("pictures" in warning for warning in run.report.get("warnings", ()))
     with Image.open(folder / f"{picture['name']}_00000004.png") as drawn:
         assert drawn.size == (320, 240)
         assert len(drawn.convert("RGB").getcolors(2**20)) > 50
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_a_run_is_hardly_held_up(tmp_path, monkeypatch):
+    """At the default interval pictures take less than 2 % of the wall clock between two of them from the steps, while
+    the process that draws them is at work.
+    """
+    create, take, seconds, drawing = RunDirectory.create, PictureRecording.take, [], []
+
+    def created(self, *args, **options):
+        create(self, *args, **options)
+        drawing.append(Drawing(case, self))
+
+    def timed(self, before, now, derive):
+        begun = time.perf_counter()
+        take(self, before, now, derive)
+        seconds.append((begun, time.perf_counter() - begun))
+
+    monkeypatch.setattr(RunDirectory, "create", created)
+    monkeypatch.setattr(PictureRecording, "take", timed)
+    grid = {"cells": [64, 64, 64], "lengths": [1.0, 1.0, 1.0]}
+    case = box(SLICE, grid=grid, time={"steps": 201, "step": 1e-3}, pressure={})
+    go(case, tmp_path / "run")
+    assert drawing[0].finish() == ()
+    (first, _), (last, _) = seconds[1], seconds[-1]
+    held = sum(length for _, length in seconds[1:-1])
+    print(f"held up for {held:.4f} of {last - first:.2f} s: {held / (last - first):.3%}")
+    assert sorted(file.name for file in (tmp_path / "run" / PICTURES).glob("*.png"))[-1] == "middle_00000200.png"
+    assert held < 0.02 * (last - first)

@@ -240,6 +240,13 @@ def test_values_are_set_between_steps(tmp_path):
         assert abs(found[tuple(slice(n) for n in plain[name].shape)] - plain[name]).max() > 1e-3
 
 
+def test_fields_on_walls_are_not_set():
+    case = moved(**{**NUMBERS, "lid": "sin(t)*x"})
+    known = Simulation(case, (1, 1, 1)).system.timed.keys
+    with pytest.raises(BadInput, match=r"it is a field of x, y and z on faces.*give an expression of t alone"):
+        settings("boundaries.z_max.velocity", [1.0, 0.0, 0.0], case, known, 0.0)
+
+
 def test_components_that_are_constant_stay_what_they_are():
     case = moved(**{**NUMBERS, "force": "sin(t)"})
     known = Simulation(case, (1, 1, 1)).system.timed.keys

@@ -13,11 +13,11 @@ import xarray as xr
 
 from taskflow.analysis.charts.flat import Mesh
 from taskflow.analysis.charts.metrics import vertices_of
+from taskflow.analysis.charts.nodes import ENDS, corners_of, numbered
 from taskflow.analysis.interface import CUTS, TETRAHEDRA
 from taskflow.analysis.planes import CutPlane, plane_between
 from taskflow.output.charts.reading import charts
 
-ENDS = (slice(None, -1), slice(1, None))  # of the vertices of cells along a direction
 SHORTEST = "yzx"  # of directions of one extent the first is cut across
 
 
@@ -39,15 +39,8 @@ def cut_mesh(records: xr.DataTree, plane: CutPlane) -> Mesh:
     sign = 1 if any((x[normal] > plane.position).any() for x in parts) else -1  # the upper end has cells below it
     crossed = [_crossed(sign * (x[normal] - plane.position) > 0) for x in parts]
     marked = [_around(cells) for cells in crossed]
-    places = np.concatenate([x[:, at].T for x, at in zip(parts, marked, strict=True)]) + 0.0  # there is no -0
-    nodes, names = np.unique(places, axis=0, return_inverse=True)
-    numbers, first = [], 0
-    for at in marked:
-        number, count = np.full(at.shape, -1), int(at.sum())
-        number[at] = names.reshape(-1)[first : first + count]
-        numbers.append(number)
-        first += count
-    corners = [_corners(number) for number in numbers]
+    nodes, numbers = numbered(parts, marked)
+    corners = [corners_of(number) for number in numbers]
     cells = np.concatenate([at[:, cut.ravel()] for at, cut in zip(corners, crossed, strict=True)], axis=1)
     ends, triangles = _triangles(cells, sign * (nodes[:, normal] - plane.position))
     distance = nodes[ends, normal] - plane.position
@@ -56,11 +49,6 @@ def cut_mesh(records: xr.DataTree, plane: CutPlane) -> Mesh:
     along = ["xyz".index(plane.across), "xyz".index(plane.up)]
     points = (1 - share)[:, None] * nodes[ends[:, 0]][:, along] + share[:, None] * nodes[ends[:, 1]][:, along]
     return Mesh(plane.across + plane.up, points, triangles, tuple(corners), ends=ends, share=share)
-
-
-def _corners(number: np.ndarray) -> np.ndarray:
-    """Return the numbers [8, cells] of the vertices of cells at the corners n = i + 2 j + 4 k."""
-    return np.stack([number[k, j, i].ravel() for k, j, i in product(ENDS, repeat=3)])
 
 
 def _crossed(above: np.ndarray) -> np.ndarray:

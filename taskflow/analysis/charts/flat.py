@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from taskflow.analysis.charts.metrics import vertices_of
+from taskflow.analysis.charts.nodes import means
 from taskflow.output.charts.layout import VERTICES
 from taskflow.output.charts.reading import charts, patches
 
@@ -31,18 +32,11 @@ class Mesh:
 
     def at_points(self, records: xr.DataTree, field: str) -> np.ndarray:
         """Return the values of a field of one record at all points: at vertices the mean over the cells around."""
-        count = 1 + max(int(at.max(initial=-1)) for at in self.corners)
-        total, cells = np.zeros(count), np.zeros(count)
-        for corners, (_, chart) in zip(self.corners, charts(records), strict=True):
-            values = chart[field].values.ravel()
-            for at in corners:
-                needed = at >= 0
-                total += np.bincount(at[needed], values[needed], count)
-                cells += np.bincount(at[needed], minlength=count)
-        means = total / cells
+        at_vertices = means(self.corners, (chart[field].values for _, chart in charts(records)))
         if self.ends is None or self.share is None:
-            return np.asarray(means)
-        return np.asarray((1 - self.share) * means[self.ends[:, 0]] + self.share * means[self.ends[:, 1]])
+            return at_vertices
+        ends = at_vertices[self.ends]
+        return np.asarray((1 - self.share) * ends[:, 0] + self.share * ends[:, 1])
 
 
 def flat_mesh(records: xr.DataTree) -> Mesh | None:

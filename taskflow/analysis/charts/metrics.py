@@ -34,6 +34,16 @@ def areas(vertices: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray]:
     return np.cross(c - a, d - b, axis=0).transpose(back) / 2, ((a + b) + (c + d)).transpose(back) / 4
 
 
+def across(vertices: np.ndarray, axis: int) -> np.ndarray:
+    """Return the ways [xyz, k, j, i] through cells, from the middle of the face before to that of the face behind along
+    a direction of the array (1, 2, 3 for k, j, i).
+    """
+    ways = np.diff(vertices, axis=axis)
+    for other in {1, 2, 3} - {axis}:
+        ways = (np.delete(ways, -1, other) + np.delete(ways, 0, other)) / 2
+    return ways
+
+
 def volumes(vertices: np.ndarray) -> np.ndarray:
     """Return the volumes [k, j, i] of cells with bilinear faces: a third of the sum over faces of middle . area, by the
     theorem of Gauss, which is exact.

@@ -82,7 +82,8 @@ FN double contained(const Extent& e, int axis, double x) {
 }
 
 // Where a way along an axis ends that leads from x to `next`: bodies are in the way, of which `solid` has the flags (flags.h). One
-// face at most is passed. `cell` is that of the particle, and changes with it. What is mirrored stays off faces by NEAR cells.
+// face at most is passed. `cell` is that of the particle, and changes with it. No way ends nearer to a face than NEAR cells, so
+// that rounding never makes its end one of another cell.
 constexpr double NEAR = 1e-9;
 FN double face_of(const Extent& e, int axis, int n) { return e.even[axis] ? e.low[axis] + e.spacing[axis] * n : double(e.faces[axis][n]); }
 FN double led(None, const Extent&, int, int (&)[3], double, double next, bool&) { return next; }
@@ -92,13 +93,14 @@ FN double led(const ForeignOf<unsigned char>& solid, const Extent& e, int axis, 
   for (int passed = 0; passed < 2; ++passed) {
     const int n = cell[axis];
     const double low = face_of(e, axis, n), high = face_of(e, axis, n + 1), off = NEAR * (high - low);
-    if (up ? next < high - off : next >= low + off) return next;
+    const double least = low + off, most = high - off;
+    if (up ? next < high : next >= low) return next < least ? least : next > most ? most : next;
     const bool side = !e.periodic[axis] && n == (up ? e.cells[axis] - 1 : 0);
     if (side && (up ? e.open_high[axis] : e.open_low[axis])) return next;
     if (side || passed || (int(at(solid, cell[0], cell[1], cell[2])) >> (2 * axis + up) & 1)) {
       const double face = up ? high : low, back = face - (next - face);
       mirrored = !passed || side;
-      return passed && !side ? (up ? high - off : low + off) : back < low + off ? low + off : back > high - off ? high - off : back;
+      return passed && !side ? (up ? most : least) : back < least ? least : back > most ? most : back;
     }
     cell[axis] += up ? 1 : -1;
   }

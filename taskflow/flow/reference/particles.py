@@ -110,8 +110,8 @@ def carried(
 
 
 def led(axes: Sequence[Direction], solid: np.ndarray, position: np.ndarray, moved: np.ndarray) -> np.ndarray:
-    """Where ways from places [n, axis] end, along x, then y, then z: mirrored at a face of a body and at walls, and at
-    most past one face, NEAR cells before the next one. `solid` [z, y, x] are the cells of bodies, with a ghost layer.
+    """Where ways from places [n, axis] end, along x, then y, then z: mirrored at a face of a body and at walls, past
+    one face at most, and NEAR cells off all faces. `solid` [z, y, x] are the cells of bodies, with a ghost layer.
     """
     ends = moved.copy()
     for n, (start, goal) in enumerate(zip(position, moved, strict=True)):
@@ -123,17 +123,18 @@ def led(axes: Sequence[Direction], solid: np.ndarray, position: np.ndarray, move
                     axis.faces[cell[a] + 1 + k] if spacing is None else axis.ends[0] + spacing * (cell[a] + k)
                     for k in (0, 1)
                 )
-                off = NEAR * (high - low)
-                if goal[a] < high - off if up else goal[a] >= low + off:
+                least, most = low + NEAR * (high - low), high - NEAR * (high - low)
+                if goal[a] < high if up else goal[a] >= low:
+                    ends[n, a] = min(max(goal[a], least), most)
                     break
                 side = not axis.periodic and cell[a] == (axis.last if up else 0)
                 beside = [i + 1 + (b == a) * (1 if up else -1) for b, i in enumerate(cell)]
                 if passed and not side:
-                    ends[n, a] = high - off if up else low + off
+                    ends[n, a] = most if up else least
                     break
                 if side or solid[beside[2], beside[1], beside[0]]:
                     face = high if up else low
-                    ends[n, a] = min(max(face - (goal[a] - face), low + off), high - off)
+                    ends[n, a] = min(max(face - (goal[a] - face), least), most)
                     break
                 cell[a] += 1 if up else -1
     return ends

@@ -6,11 +6,9 @@ from taskflow.flow import Boundaries, StaggeredGrid
 from taskflow.flow.formula import Formula
 from taskflow.flow.measures.derived import Derived, Q
 from taskflow.output import FieldMetadata
-from taskflow.simulation.build.pictures import pictured
+from taskflow.simulation.build.pictures import WORDS, pictured
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.expressions import recorded
-
-WORDS = "second invariant of the velocity gradient"
 
 
 def derived(case: Case, grid: StaggeredGrid, boundaries: Boundaries) -> Derived | None:
@@ -33,4 +31,4 @@ def derived_metadata(case: Case) -> dict[str, FieldMetadata]:
         table.name: FieldMetadata(table.long_name or table.expression, table.units, expression=table.expression)
         for table in case.expressions
     }
-    return metadata | ({} if Q in case.fields else {Q: FieldMetadata(WORDS)})
+    return metadata | ({} if Q in case.fields else {Q: FieldMetadata(WORDS[Q])})

@@ -9,9 +9,11 @@ import numpy as np
 
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.formula import Formula
+from taskflow.flow.measures.derived import Q
 from taskflow.output import FieldMetadata
-from taskflow.output.pictures import PictureOrder
-from taskflow.runtime.regions import Box, Location
+from taskflow.output.pictures import Corner, PictureOrder
+from taskflow.runtime.regions import Box, Location, Partition
+from taskflow.simulation.build.domain import BoxDomain, Domain
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.pictures import SPEED, PictureTable
 from taskflow.simulation.field_expression import FieldExpression
@@ -20,6 +22,7 @@ from taskflow.simulation.schedule import Every
 VELOCITY = ("u", "v", "w")
 CENTRED = "centre_"  # how the role of a velocity in cell centres begins
 FORMULAS = {SPEED: "sqrt(u*u + v*v + w*w)", **{CENTRED + name: name for name in VELOCITY}}
+WORDS = {SPEED: "velocity magnitude", Q: "second invariant of the velocity gradient"}
 LEAST, MOST, VALUES = 2, 16, 2**25  # states of a picture that may wait to be drawn: so many, of so many values
 
 
@@ -31,9 +34,17 @@ class Picture:
 
     name: str
     roles: tuple[str, ...]
-    cells: Box
+    boxes: tuple[Box, ...]
     every: Every
     most: int
+
+    def part(self, cells: Sequence[Box]) -> list[Box]:
+        """Those of its cells that are among some."""
+        return [common for mine in cells for box in self.boxes if (common := mine & box)]
+
+    def values(self, cells: Sequence[Box]) -> int:
+        """How many values it is made of in some cells."""
+        return len(self.roles) * sum(box.volume for box in self.part(cells))
 
 
 def pictured(case: Case) -> dict[str, Formula | None]:
@@ -43,31 +54,38 @@ def pictured(case: Case) -> dict[str, Formula | None]:
     return {role: FieldExpression(FORMULAS[role], case.fields).formula for role in sorted(roles - known)}
 
 
-def pictures_of(case: Case) -> tuple[Picture, ...]:
-    """The pictures of a case."""
+def pictures_of(case: Case, domain: Domain) -> tuple[Picture, ...]:
+    """The pictures of a case: on charts of the whole of the fields that they need, from which they are drawn."""
     known, pictures = {*case.recordable}, []
     for table in case.pictures:
-        roles = tuple(_role(name, known) for name in table.fields)
-        cells = _cells(table, case.staggered)
-        most = max(LEAST, min(MOST, VALUES // (cells.volume * len(roles))))
-        pictures.append(Picture(table.name, roles, cells, table.every, most))
+        if isinstance(domain, BoxDomain):
+            roles = tuple(_role(name, known) for name in table.fields)
+            boxes: tuple[Box, ...] = (_cells(table, case.staggered),)
+        else:
+            needed = (VELOCITY if name in WORDS and name not in known else (name,) for name in table.fields)
+            roles, boxes = tuple(dict.fromkeys(role for names in needed for role in names)), domain.boxes
+        values = len(roles) * sum(box.volume for box in boxes)
+        most = max(LEAST, min(MOST, VALUES // values))
+        pictures.append(Picture(table.name, roles, boxes, table.every, most))
     return tuple(pictures)
 
 
-def orders_of(case: Case, owned: Sequence[Box], metadata: Mapping[str, FieldMetadata]) -> list[PictureOrder]:
-    """The pictures of a case as they are drawn, of blocks that own these cells."""
-    orders = []
-    for table, picture in zip(case.pictures, pictures_of(case), strict=True):
-        surface = table.isosurface is not None
-        words = {role: _words(name, metadata) for role, name in zip(picture.roles, table.fields, strict=True)}
-        nx, ny, nz = (high - low for low, high in zip(picture.cells.lo, picture.cells.hi, strict=True))
+def orders_of(
+    case: Case, domain: Domain, partition: Partition, metadata: Mapping[str, FieldMetadata]
+) -> list[PictureOrder]:
+    """The pictures of a case as they are drawn, of the blocks of a partition."""
+    orders, known = [], {*case.recordable}
+    for table, picture in zip(case.pictures, pictures_of(case, domain), strict=True):
+        surface, on_charts = table.isosurface is not None, not isinstance(domain, BoxDomain)
+        names = {name if on_charts else _role(name, known): name for name in table.fields}
         order = PictureOrder(
             name=table.name,
-            fields=words,
-            cells=(nz, ny, nx),
-            parts=sum(1 for box in owned if box & picture.cells),
+            fields={key: _words(name, metadata) for key, name in names.items()},
+            roles=picture.roles,
+            boxes=tuple((box.lo[::-1], _shape(box)) for box in picture.boxes),
+            parts=sum(1 for block in range(len(partition)) if picture.part(partition.cells_of(block))),
             axis=None if surface else table.axis,
-            layer=0 if surface else picture.cells.lo[table.axis],
+            position=0.0 if surface else table.position,
             value=table.value or 0.0,
             view=table.view,
             range=table.range,
@@ -77,6 +95,11 @@ def orders_of(case: Case, owned: Sequence[Box], metadata: Mapping[str, FieldMeta
         )
         orders.append(order)
     return orders
+
+
+def _shape(box: Box) -> Corner:
+    nx, ny, nz = (high - low for low, high in zip(box.lo, box.hi, strict=True))
+    return nz, ny, nx
 
 
 def _cells(table: PictureTable, grid: StaggeredGrid) -> Box:
@@ -94,7 +117,7 @@ def _role(name: str, known: set[str]) -> str:
 
 def _words(name: str, metadata: Mapping[str, FieldMetadata]) -> str:
     if name not in metadata:
-        return "velocity magnitude"
+        return WORDS[name]
     about = metadata[name]
     words = ", ".join(dict.fromkeys((name, about.long_name)))
     return words if about.units == "1" else f"{words} [{about.units}]"

@@ -214,7 +214,7 @@ class Simulation:
             integrals=self.integrals,
             particles=self.particles,
             step=self.step,
-            pictures=pictures_of(self.case),
+            pictures=pictures_of(self.case, self.domain),
         )
 
     @cached_property

@@ -82,7 +82,7 @@ Pictures = tuple[PictureTable, ...]
 
 
 def _pictures_have_names_and_fields(recordable: tuple[str, ...], pictures: Pictures) -> Iterator[Problem]:
-    taken, known = set[str](), dict.fromkeys((*recordable, SPEED))
+    taken, known = set[str](), dict.fromkeys((*recordable, SPEED, Q))
     for key, picture in numbered(pictures=pictures):
         if picture.name in taken:
             yield wrong((*key, "name"), picture.name, "another picture has this name; give another one")

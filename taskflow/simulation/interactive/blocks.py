@@ -88,7 +88,8 @@ class BlocksJob:
                 told = _numbers(function(BlockFields(loop, self.fields, self.writes, cells, ghosts=self.ghosts)))
                 numbers = {name: _folded(self.fold, numbers.get(name), value) for name, value in told.items()}
         except Exception as error:
-            failure = f"block {shard.block}: {type(error).__name__}: {error}\n{traceback.format_exc()}"
+            remedy = "; name what it changes in writes=[...]" if "read-only" in str(error) else ""
+            failure = f"block {shard.block}: {type(error).__name__}: {error}{remedy}\n{traceback.format_exc()}"
         shard.synchronize()
         if self.writes:
             shard.write_parts(self.writes, ())  # they were: ghost cells of others are not those of here any more

@@ -51,6 +51,7 @@ class DrivenRun:
         self.case, self._callbacks = case, Callbacks()
         self._over, self._halted, self._busy, self._reason = "", False, "", ""
         self._state, self._closed = 0, False
+        self._computed = set[tuple[str, int]]()  # what follows from the fields of a state, and is there
         self._recorded: dict[str, RecordedArray] = {}
         with ExitStack() as stack, stoppable(), as_keys():
             own, restart = stack.enter_context(begun(case, output, force=force, resume=resume))

@@ -11,7 +11,7 @@ from taskflow.errors import BadInput
 from taskflow.runtime.machine import Control, Shard
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.problems import shown
-from taskflow.simulation.case.timed import TimeFunction, TimeTable, Value, at_time, of_time
+from taskflow.simulation.case.timed import TimeFunction, TimeTable, Value, at_time, of_time, placed
 from taskflow.simulation.drive import Drive
 
 AXES = (1, 2, 3)  # by which the components of a vector are numbered
@@ -34,11 +34,16 @@ def settings(key: str, given: Any, case: Case, known: Mapping[str, Value], now: 
     Raises BadInput where nothing under the key changes in time, or the value is none.
     """
     parts = {number: f"{key}[{number}]" for number in AXES if f"{key}[{number}]" in known}
+    if key not in known and not parts and _depends_on_place(key, case):
+        raise BadInput(
+            f"set({key!r}, ...): it is a field of x, y and z on faces, which blocks write of the case, and cannot be"
+            " set in this version; give an expression of t alone in the case for what you want to set"
+        )
     if key not in known and not parts:
         timed = ", ".join(dict.fromkeys(name.partition("[")[0] if name[-1] == "]" else name for name in known))
         raise BadInput(
             f"set({key!r}, ...): it does not change in time in this case; give it there as an expression of t, such as"
-            f' "0*t"; these do: {timed or "none"}'
+            f' "0*t", where it takes one; these do: {timed or "none"}'
         )
     if key in known:
         return {key: _value(key, given, now)}
@@ -51,6 +56,15 @@ def settings(key: str, given: Any, case: Case, known: Mapping[str, Value], now: 
             what = f"give {constant:g} for it, or an expression of t in the case"
             raise BadInput(f"set({key!r}, {shown(given)}): component {number} does not change in time; {what}")
     return {parts[number]: value for number, value in values.items() if number in parts}
+
+
+def _depends_on_place(key: str, case: Case) -> bool:
+    """Whether the case gives something under a key that depends on the place."""
+    try:
+        given: Any = reduce(getattr, key.split("."), case)
+    except AttributeError:
+        return False
+    return placed(*(given if isinstance(given, tuple) else (given,)))
 
 
 def _value(key: str, given: Any, now: float) -> Value:

@@ -15,7 +15,7 @@ from taskflow.simulation.drive import CheckpointJob
 from taskflow.simulation.interactive.blocks import FOLDS, BlockFields, BlocksJob, answer
 from taskflow.simulation.interactive.callbacks import Callback
 from taskflow.simulation.interactive.driven import DrivenRun
-from taskflow.simulation.interactive.fields import present
+from taskflow.simulation.interactive.fields import DeriveJob, derived_names, present
 from taskflow.simulation.interactive.setting import SetJob, settings
 from taskflow.simulation.notebook import as_html
 from taskflow.simulation.run import Run
@@ -97,27 +97,39 @@ class Simulation(DrivenRun):
         return add
 
     def dataset(self) -> xr.Dataset | xr.DataTree:
-        """All fields of the present state, written or not, as lazy arrays: a Dataset with coordinates, locations and
-        attributes as in the store; on charts a DataTree. Values move when they are asked for, those asked for alone.
+        """All fields of the present state, written or not, and the expressions that the case records, as lazy arrays: a
+        Dataset with coordinates, locations and attributes as in the store; on charts a DataTree. Values move when they
+        are asked for, those asked for alone. Once the run is over there are no expressions.
 
         Values that were not asked for before the simulation goes on raise BadInput.
         """
         self._check_open("dataset()")
-        step, state = self.iteration, self._state
+        step, state, derived = self.iteration, self._state, self._derived
 
         def read(name: str, box: Box) -> np.ndarray:
             if self._state != state:
                 raise BadInput(f"{name} of step {step}: the simulation has gone on; ask again, or .load() it in time")
+            if name in derived and (name, state) not in self._computed:
+                self._ask(f"computing {name}", lambda blocks: blocks.do(DeriveJob()))
+                self._computed = {(name, state) for name in derived}
             return self._ask(f"reading {name}", lambda blocks: blocks.read(name, box))
 
-        return present(self._attempt.sim, self.directory / STORE, self.time, read)
+        names = (*self.case.fields, *derived)
+        return present(self._attempt.sim, names, self.directory / STORE, self.time, read)
+
+    @property
+    def _derived(self) -> tuple[str, ...]:
+        return () if self._over else derived_names(self._attempt.sim)
 
     def __getitem__(self, name: str) -> xr.DataArray | xr.DataTree:
         """A field of the present state, such as "u", as a lazy array over all blocks; see `dataset`. Raises BadInput
         where there is none of this name.
         """
-        if name not in self.case.fields:
-            raise BadInput(f"simulation[{name!r}]: the case has no such field; it has {', '.join(self.case.fields)}")
+        known = (*self.case.fields, *self._derived)
+        if name not in known:
+            expressions = {table.name for table in self.case.expressions}
+            remedy = "; an expression has to be recorded (output.fields, ...)" if name in expressions else ""
+            raise BadInput(f"simulation[{name!r}]: the case has no such field; it has {', '.join(known)}{remedy}")
         fields = self.dataset()
         if hasattr(fields, "map_over_datasets"):
             return fields.map_over_datasets(lambda chart: chart[[name]] if name in chart else chart)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from taskflow.output import Guard, Writer
@@ -18,9 +18,15 @@ class PictureRecording:
     out.
     """
 
-    def __init__(self, directory: Path, pictures: Sequence[Picture], shard: Shard, guard: Guard) -> None:
-        self._directory, self._pictures, self._shard = directory, pictures, shard
-        self._owned = shard.partition.owned[shard.block]
+    def __init__(
+        self,
+        directory: Path,
+        pictures: Sequence[Picture],
+        shard: Shard,
+        guard: Guard,
+        placed: Callable[[float], Mapping[str, float]],
+    ) -> None:
+        self._directory, self._pictures, self._shard, self._placed = directory, pictures, shard, placed
         self.writer = Writer(sum(picture.most for picture in pictures), before=guard)
         self._left, self._written = Counter[str](), Counter[str]()  # by name; the second is the writer's
         self.left_out = 0
@@ -39,16 +45,16 @@ class PictureRecording:
                 self._leave(picture, now)
 
     def _leave(self, picture: Picture, now: Tick) -> None:
-        box = self._owned & picture.cells
-        held = {role: self._shard.hold(role, box) for role in picture.roles} if box else {}
+        boxes = picture.part(self._shard.partition.cells_of(self._shard.block))
+        held = [(box, {role: self._shard.hold(role, box) for role in picture.roles}) for box in boxes]
         self._shard.meet(self.writer.patience)  # as `FieldRecording` does
-        if not box:
+        if not held:
             return
-        x, y, z = (a - low for a, low in zip(box.lo, picture.cells.lo, strict=True))
+        about = {"time": now.time, **self._placed(now.time)}
 
         def write() -> None:
-            values = {role: take() for role, take in held.items()}
-            write_part(self._directory, picture.name, now.step, self._shard.block, now.time, (z, y, x), values)
+            pieces = [(box.lo[::-1], {role: take() for role, take in fields.items()}) for box, fields in held]
+            write_part(self._directory, picture.name, now.step, self._shard.block, about, pieces)
             self._written[picture.name] += 1
 
         self._left[picture.name] += 1

@@ -121,7 +121,8 @@ class Records:
             self._groups[group] = IntegralRecording(place(group), integral)
         for group, cloud in particles.of.items() if particles else ():
             self._groups[group] = ParticleRecording(place(group), cloud)
-        self._pictures = PictureRecording(path.parent, spec.pictures, shard, guard) if spec.pictures else None
+        pictures = path.parent, spec.pictures, shard, guard, self._placed
+        self._pictures = PictureRecording(*pictures) if spec.pictures else None
         self._every = {**spec.planes} | {followed.series.group: followed.every for followed in spec.followed}
 
     def begin(self, now: float, averages: Mapping[str, Any]) -> None:

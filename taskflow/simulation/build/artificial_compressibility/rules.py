@@ -22,7 +22,8 @@ from taskflow.simulation.case.initial import Function, Given, Initial
 from taskflow.simulation.case.method import keys_are_read
 from taskflow.simulation.case.motion import GridMotion
 from taskflow.simulation.case.physics import Heat, TurbulenceTable, heat_is_on
-from taskflow.simulation.case.problems import Problem, wrong
+from taskflow.simulation.case.pictures import Pictures
+from taskflow.simulation.case.problems import Problem, numbered, wrong
 from taskflow.simulation.case.statistics import StatisticsTable
 from taskflow.simulation.case.table import Table, written
 from taskflow.simulation.schedule import Every
@@ -33,7 +34,7 @@ TABLES: Mapping[str, str] = {
     "obstacles": "bodies are sides of body-fitted grids; leave it out",
     "bodies": "bodies are sides of body-fitted grids; leave it out",
     "pressure": "the pressure is marched with the velocity, by no solver of its own; leave it out",
-    "probes": LATER, "planes": LATER, "pictures": LATER,
+    "probes": LATER, "planes": LATER,
     "surfaces": CARTESIAN, "isosurfaces": CARTESIAN, "spectra": CARTESIAN,
 }  # fmt: skip
 """Tables that others have, each with its remedy."""
@@ -48,13 +49,14 @@ def refused(tables: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def _intervals_are_steps(
-    time: ChartTime, output: Output, monitor: MonitorTable, checkpoint: CheckpointTable
+    time: ChartTime, output: Output, monitor: MonitorTable, checkpoint: CheckpointTable, pictures: Pictures
 ) -> Iterator[Problem]:
     if time.steady is None:
         return
-    for name, every in (("output", output.every), ("monitor", monitor.every), ("checkpoint", checkpoint.every)):
+    tables = {("output",): output, ("monitor",): monitor, ("checkpoint",): checkpoint}
+    for key, every in ((key, table.every) for key, table in (*tables.items(), *numbered(pictures=pictures))):
         if isinstance(every, Every) and every.time is not None:
-            yield wrong((name, "every"), every.written(), "a steady run counts steps; give { steps = n }")
+            yield wrong((*key, "every"), every.written(), "a steady run counts steps; give { steps = n }")
 
 
 def _residual_can_be_reached(time: ChartTime, machine: ChartMachine) -> Iterator[Problem]:
@@ -231,6 +233,23 @@ def _starts_by_formulas(initial: Initial) -> Iterator[Problem]:
                 yield wrong(("initial", name), value.source, FORMULA)
 
 
+def _pictures_cut_the_grid(charts: Grid, pictures: Pictures) -> Iterator[Problem]:
+    planar = flat(charts) and all(chart.cells[2] == 1 for chart in charts.charts)
+    for key, picture in numbered(pictures=pictures):
+        if picture.isosurface is not None:
+            if planar:
+                remedy = "a surface needs three dimensions; give z: where a slice is"
+                yield wrong((*key, "isosurface"), picture.isosurface, remedy)
+            continue
+        axis, at = "xyz"[picture.axis], picture.position
+        ends = [(x.min(), x.max()) for x in (chart.vertices[picture.axis] for chart in charts.charts)]
+        if planar and picture.axis != 2:
+            yield wrong((*key, axis), at, "a grid in two dimensions is drawn in its plane; give z")
+        elif not any(low <= at <= high for low, high in ends):
+            reach = f"{axis} goes from {min(ends)[0]:g} to {max(high for _, high in ends):g}"
+            yield wrong((*key, axis), at, f"beyond the grid, where {reach}; give a place in it")
+
+
 def _thin_charts_are_flat(charts: Grid) -> Iterator[Problem]:
     """A chart one cell thick that is joined to itself is one of two dimensions: its third one is left out."""
     sides = {(patch.chart, patch.axis) for patches in charts.sides.values() for patch in patches}
@@ -250,5 +269,5 @@ CompressibilityMethod.rules = (
     scalars_have_names, scalars_have_sides, _starts_by_formulas, _thin_charts_are_flat,
     keys_are_read, heat_is_on, _intervals_are_steps, _residual_can_be_reached, _keys_of_real_time,
     _averages_are_of_real_time, _eddies_are_followed, _motion_is_possible,
-    _pressure_level_is_free, _pressure_point_is_inside, _speed_is_known,
+    _pressure_level_is_free, _pressure_point_is_inside, _speed_is_known, _pictures_cut_the_grid,
 )  # fmt: skip

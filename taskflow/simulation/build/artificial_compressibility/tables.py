@@ -24,7 +24,7 @@ OUTER_PATIENCE = 200  # outer iterations
 IN_REAL_TIME = 1e6  # the CFL number of outer iterations
 ACCEPTS = frozenset((
     "fluid.viscosity", "heat.diffusivity", "heat.expansion", "heat.reference", "body.gravity", "body.force",
-    "motion", "turbulence", "initial.velocity", "initial.temperature", "initial.source", "initial.time",
+    "motion", "pictures", "turbulence", "initial.velocity", "initial.temperature", "initial.source", "initial.time",
 ))  # fmt: skip
 
 

@@ -100,7 +100,7 @@ class TwoPhaseSystem(FlowSystem):
     claims, table = "two_phase", TwoPhaseTable
     accepts: ClassVar[frozenset[str]] = frozenset((
         "bodies", "body.gravity", "boundaries.phase", "fluid.scheme", "initial.velocity", "initial.noise",
-        "initial.source", "initial.time", "obstacles", "pictures", "pressure", "scalars",
+        "initial.source", "initial.time", "obstacles", "particles", "pictures", "pressure", "scalars",
     ))  # fmt: skip
     sides: ClassVar[frozenset[str]] = frozenset(("wall", "slip", "symmetry", "inflow", "outflow"))
     lists: ClassVar[Mapping[str, type[Table]]] = {"phases": PhaseTable}

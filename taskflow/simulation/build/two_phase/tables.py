@@ -17,6 +17,7 @@ from taskflow.simulation.case.grid import AXES, GridTable
 from taskflow.simulation.case.initial import Profile, profile
 from taskflow.simulation.case.machine import Machine
 from taskflow.simulation.case.obstacles import BodyTreatment, Obstacles
+from taskflow.simulation.case.particles import Particles
 from taskflow.simulation.case.physics import FluidTable, Forcing
 from taskflow.simulation.case.pressure import PressureTable
 from taskflow.simulation.case.probes import OFTEN, TAKEN, GroupName, Isosurfaces, Planes, Probes, named
@@ -255,8 +256,16 @@ def _bodies_are_stair_steps(
             yield wrong((*key, "temperature"), obstacle.temperature, remedy)
 
 
+def _particles_are_massless(two_phase: TwoPhaseTable, particles: Particles) -> Iterator[Problem]:
+    """Drag and buoyancy of one with mass would differ between phases, and jump where it crosses the interface."""
+    for key, table in numbered(particles=particles):
+        if table.response_time is not None:
+            remedy = "it is of one fluid, and differs between two phases; leave it out: tracers follow both"
+            yield wrong((*key, "response_time"), table.response_time, remedy)
+
+
 TwoPhaseTable.rules = (
     _phases_have_names, _boxes_are_inside, shapes_are_inside, _blocks_are_thick, _isosurfaces_are_of_the_interface,
     _pressure_converges, _pressure_can_be_solved, _phases_enter, _bodies_are_stair_steps,
-    _momentum_is_kept, _scalars_are_carried,
+    _momentum_is_kept, _scalars_are_carried, _particles_are_massless,
 )  # fmt: skip
