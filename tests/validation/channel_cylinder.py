@@ -94,7 +94,7 @@ def pressure_difference(run: Run) -> float:
     """p(0.15, 0.2) - p(0.25, 0.2) in the last state, on the cylinder, between the faces on both sides of each point."""
     body = run.dataset().isel(time=-1).flow.side("cylinder")
     angle = np.arctan2(body["y"].values - CENTRE[1], body["x"].values - CENTRE[0])
-    rear, front = (body["p"].values[np.argsort(q)] for q in (abs(angle), np.pi - abs(angle)))
+    rear, front = (body["p_face"].values[np.argsort(q)] for q in (abs(angle), np.pi - abs(angle)))
     return float(front[:2].mean() - rear[:2].mean())
 
 

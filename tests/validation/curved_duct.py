@@ -8,6 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 import taskflow as tf
+from taskflow.geometry.grids import write_grid
+from taskflow.geometry.grids.assembled import Part, assembled
 from taskflow.simulation.run import Run
 from tests.validation.body_fitted import charts
 
@@ -25,11 +27,10 @@ class Profile(NamedTuple):
 
     @classmethod
     def of(cls, run: Run) -> Profile:
-        """Means of the two cells on both sides of each plane."""
+        """Of one side of that plane: a parabola over the two cells beside it, and means over the end of the bend."""
         _, bend, behind = charts(run)
-        middle = bend["v"].shape[0] // 2
-        ends = np.stack([bend["v"][..., -1], behind["v"][..., 0]])[:, middle - 1 : middle + 1]
-        return cls(behind["x_c"][middle, :, 0] - INNER, ends.mean(axis=(0, 1)))
+        ends = (bend["v"][-2:, :, -1] + behind["v"][-2:, :, 0]) / 2
+        return cls(behind["x_c"][-1, :, 0] - INNER, (9 * ends[1] - ends[0]) / 8)
 
     def at(self, place: np.ndarray) -> np.ndarray:
         """Values at other distances, by cubics through four cells, in place of those on walls, too."""
@@ -56,8 +57,16 @@ class Profile(NamedTuple):
         return float(np.sqrt(np.mean((self.at(places) - other.at(places)) ** 2)))
 
 
-def case(n: int, strength: float, **tables: object) -> tf.Case:
-    """The example on n x n x 4n cells, whose widths across are those of (1 + tanh(a (2 xi - 1)) / tanh a) / 2."""
-    first = (1 + np.tanh(strength * (2 / n - 1)) / np.tanh(strength)) / 2 if strength else 1 / n
+def case(n: int, folder: Path, strength: float = 1.5, **tables: object) -> tf.Case:
+    """The example on one side of its plane of symmetry, 4n x n x n/2 cells, with the ends of the side `ends` as walls;
+    widths across the whole duct are those of (1 + tanh(a (2 xi - 1)) / tanh a) / 2, of strength a.
+    """
+    first = (1 + np.tanh(strength * (2 / n - 1)) / np.tanh(strength)) / 2
     flow = tf.Case.load(EXAMPLE, [f"grid.cells=[{4 * n}, {n}, {n}]", f"grid.first={float(first)!r}"])
-    return flow.replace(**tables)
+    names = {"k_min": "ends", "k_max": "symmetry", "j_min": "outer", "j_max": "inner"}
+    ends = ({"i_min": "inlet"}, {}, {"i_max": "outlet"})
+    halves = [Part(chart.vertices[:, : n // 2 + 1], {**names, **end}) for chart, end in zip(flow.grid.grid().charts, ends, strict=True)]
+    write_grid(folder / "duct.xyz", assembled(halves))
+    inlet = {"type": "inflow", "velocity": ["2.25*(1 - 4*y*y)*(1 - 4*z*z)", 0.0, 0.0]}
+    sides = {"boundaries.inlet": inlet, "boundaries.symmetry": "symmetry"}
+    return flow.replace(grid={"file": str(folder / "duct.xyz")}, **sides, **tables)
