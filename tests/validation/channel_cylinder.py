@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 import taskflow as tf
-from taskflow.geometry.grids import spacing, write_grid
+from taskflow.geometry.grids import Grid, spacing, write_grid
 from taskflow.geometry.grids.assembled import Part, assembled
 from taskflow.simulation.run import Run
 from tests.validation.body_fitted import solved
@@ -27,37 +27,31 @@ class Coefficients(NamedTuple):
     pressure: float
 
 
-def write(path: Path, n: int) -> None:
-    """A grid of n cells along each quarter of the cylinder and n outwards, and 2n x n in the rest of the channel.
+def channel(n: int) -> Grid:
+    """n cells along each quarter of the cylinder and n outwards, and 2n x n in the rest of the channel.
 
     Lines around the cylinder are circles near it and become the walls, the inlet and a line across: with a from 0 to 1
     they are inner + a (ring - inner) + a^2 (outer - ring), of points at equal angles on the cylinder and on a circle
     about it, and equally spaced ones on the straight lines.
     """
-    low, high = np.array([0.0, 0.0]), np.array([BOX, HEIGHT])
-    corners = [high, (low[0], high[1]), low, (high[0], low[1])]
+    corners = np.array([(BOX, HEIGHT), (0.0, HEIGHT), (0.0, 0.0), (BOX, 0.0)])
     away = spacing.with_first(spacing.one_end, n, FIRST / n)[:, None]
     share, parts = spacing.equal(n), []
-    for side, (begin, end) in zip(("i", "n", "w", "s"), _quarters(np.array(corners)), strict=True):
+    for quarter, outside in enumerate(("", "walls", "inlet", "walls")):  # to the east, north, west and south
+        begin, end = corners[quarter - 1] - CENTRE, corners[quarter] - CENTRE
         outer = begin[:, None] + share * (end - begin)[:, None]
-        angles = [np.arctan2(*(corner - CENTRE)[::-1]) for corner in (begin, end)]
-        angle = angles[0] + share * ((angles[1] - angles[0]) % (2 * np.pi))
-        round_ = np.array([np.cos(angle), np.sin(angle)])
-        inner, ring = (CENTRE[:, None] + radius * round_ for radius in (DIAMETER / 2, CENTRE[0]))
-        points = [q + away * (r - q) + away**2 * (p - r) for p, q, r in zip(outer, inner, ring, strict=True)]
-        names = {"j_min": "cylinder", "j_max": {"w": "inlet"}.get(side, "walls")}
-        parts.append(_part(points[0][:, ::-1], points[1][:, ::-1], names))
-    width = BOX - parts[0].vertices[0, 0, -2, n // 2]
-    along = BOX + (LENGTH - BOX) * spacing.with_first(spacing.geometric, 2 * n, width / (LENGTH - BOX))
-    across = parts[0].vertices[1, 0, -1, ::-1]
+        first, last = (np.arctan2(corner[1], corner[0]) for corner in (begin, end))
+        angle = first + share * ((last - first) % (2 * np.pi))
+        inner, ring = (radius * np.array([np.cos(angle), np.sin(angle)]) for radius in (DIAMETER / 2, CENTRE[0]))
+        lines = zip(CENTRE, inner, ring, outer, strict=True)
+        x, y = (c + q + away * (r - q) + away**2 * (p - r) for c, q, r, p in lines)
+        parts.append(_part(x[:, ::-1], y[:, ::-1], {"j_min": "cylinder", "j_max": outside}))
+    east = parts[0].vertices[:2, 0]
+    width = (BOX - east[0, -2, n // 2]) / (LENGTH - BOX)
+    along = BOX + (LENGTH - BOX) * spacing.with_first(spacing.geometric, 2 * n, width)
     names = {"i_max": "outlet", "j_min": "walls", "j_max": "walls"}
-    parts.append(_part(*np.broadcast_arrays(along, across[:, None]), names))
-    write_grid(path, assembled(parts))
-
-
-def _quarters(corners: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
-    """The straight lines to the east, north, west and south, from corner to corner, counterclockwise."""
-    return [(corners[n - 1], corners[n]) for n in range(4)]
+    parts.append(_part(*np.broadcast_arrays(along, east[1, -1, ::-1, None]), names))
+    return assembled(parts)
 
 
 def _part(x: np.ndarray, y: np.ndarray, names: dict[str, str]) -> Part:
@@ -75,7 +69,7 @@ def case(name: str, grid: Path, time: dict[str, object], **machine: object) -> t
         title=f"cylinder in a channel, {name}", grid={"file": str(grid)}, fluid={"viscosity": 1e-3}, time=time,
         method={"type": "artificial-compressibility", "march": "implicit", "reference_speed": known["Um"]},
         boundaries={
-            "inlet": {"type": "inflow", "velocity": [f"{inflow} * {known['factor']}" if "factor" in known else inflow, 0, 0]},
+            "inlet": {"type": "inflow", "velocity": [f"{inflow} * {known.get('factor', 1)}", 0.0, 0.0]},
             "outlet": {"type": "outflow", "pressure": 0.0}, "walls": "wall", "cylinder": "wall", "ends": "symmetry",
         },
         initial={"velocity": [start, 0.0, 0.0]}, machine=machine, monitor={"every": {"steps": 1}},
@@ -100,7 +94,7 @@ def pressure_difference(run: Run) -> float:
 
 def steady(n: int, folder: Path, **machine: object) -> Coefficients:
     """2D-1 on a grid."""
-    write(folder / "grid.xyz", n)
+    write_grid(folder / "grid.xyz", channel(n))
     run = solved(case("steady", folder / "grid.xyz", {"steady": 1e-8, "steps": 300}, **machine), folder / "run")
     assert run.report["ended"] == "steady"
     _, drag, lift = forces(run, "steady")[-1]
