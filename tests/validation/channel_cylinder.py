@@ -1,4 +1,4 @@
-"""A cylinder in a channel on body-fitted cells, after Schaefer & Turek (1996): five charts, and what is known of them."""
+"""A cylinder in a channel on five body-fitted charts, after Schaefer & Turek (1996), marched implicitly."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def case(name: str, grid: Path, time: dict[str, object], **machine: object) -> t
             "outlet": {"type": "outflow", "pressure": 0.0}, "walls": "wall", "cylinder": "wall", "ends": "symmetry",
         },
         initial={"velocity": [start, 0.0, 0.0]}, machine=machine, monitor={"every": {"steps": 1}},
-        output={"every": time["end"] if "end" in time else {"steps": 1000}, "precision": "double"},
+        output={"every": time.get("end", {"steps": 1000}), "precision": "double"},
     )  # fmt: skip
 
 

@@ -64,9 +64,9 @@ def case(n: int, folder: Path, strength: float = 1.5, **tables: object) -> tf.Ca
     first = (1 + np.tanh(strength * (2 / n - 1)) / np.tanh(strength)) / 2
     flow = tf.Case.load(EXAMPLE, [f"grid.cells=[{4 * n}, {n}, {n}]", f"grid.first={float(first)!r}"])
     names = {"k_min": "ends", "k_max": "symmetry", "j_min": "outer", "j_max": "inner"}
-    ends = ({"i_min": "inlet"}, {}, {"i_max": "outlet"})
-    halves = [Part(chart.vertices[:, : n // 2 + 1], {**names, **end}) for chart, end in zip(flow.grid.grid().charts, ends, strict=True)]
-    write_grid(folder / "duct.xyz", assembled(halves))
+    ends = [{**names, **end} for end in ({"i_min": "inlet"}, {}, {"i_max": "outlet"})]
+    halves = [chart.vertices[:, : n // 2 + 1] for chart in flow.grid.grid().charts]
+    write_grid(folder / "duct.xyz", assembled([Part(*part) for part in zip(halves, ends, strict=True)]))
     inlet = {"type": "inflow", "velocity": ["2.25*(1 - 4*y*y)*(1 - 4*z*z)", 0.0, 0.0]}
     sides = {"boundaries.inlet": inlet, "boundaries.symmetry": "symmetry"}
     return flow.replace(grid={"file": str(folder / "duct.xyz")}, **sides, **tables)

@@ -88,7 +88,7 @@ def test_no_lift_without_incidence(tmp_path):
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 def test_a_wing_section_that_sheds_vortices(tmp_path):
-    """V21, at 15 degrees. Measured: 0.707, from t = 9.3 to 15.0, with 70 steps a period; 4 to 8 outer iterations each."""
+    """V21, at 15 degrees. Measured: 0.707, from t = 9.3 to 15.0, with 70 steps a period of 4 to 8 iterations."""
     keys = ("grid.cells=[384,96,1]", "grid.first=1e-3", "checkpoint.every=4.0", "output.every=16.0")
     for step, end in ((0.04, 8.0), (0.02, 16.3)):
         flow = tf.Case.load(EXAMPLES / "naca0012_shedding.toml", (*keys, f"time.step={step}", f"time.end={end}"))

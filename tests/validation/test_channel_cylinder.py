@@ -21,8 +21,8 @@ slow = [pytest.mark.slow, pytest.mark.timeout(3600)]
 ])  # fmt: skip
 def test_steady_forces(n, device, most, tmp_path):
     """V18, 2D-1: drag and pressure within 0.5 %, lift within 0.001. Measured on 16, 32, 64 and 96 cells along each
-    quarter: drag -0.22, +0.04, +0.05 and +0.04 %; lift -0.00029, -0.00032, -0.00013 and -0.00007; pressure -0.73, -0.25,
-    -0.10 and -0.06 %.
+    quarter: drag -0.22, +0.04, +0.05 and +0.04 %; lift -0.00029, -0.00032, -0.00013 and -0.00007; pressure -0.73,
+    -0.25, -0.10 and -0.06 %.
     """
     known, of = reference("steady"), steady(n, tmp_path, device=device)
     assert of.drag == pytest.approx(known["Cd"], rel=most.drag)
