@@ -97,6 +97,11 @@ class Model(Protocol):
         """
         return {}
 
+    @property
+    def added(self) -> dict[str, float]:
+        """Scalars of a state that checkpoints of earlier builds lack, with the values that they are to have then."""
+        return {}
+
     def rate(self, scalars: Mapping[str, float]) -> float:
         """The scalar rate; 0 where the length of steps does not follow from it."""
         return scalars["rate"]

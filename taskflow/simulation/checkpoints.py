@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,8 @@ class CheckpointPolicy:
     """The folder of a run's checkpoints, what they hold, and how many stay; `token` is a name for this run alone.
 
     `cells` are those that decide all that the model will do, by role. Besides what the clock says one is due after so
-    many `minutes`. `guard` is called before anything is written.
+    many `minutes`. `guard` is called before anything is written. `added` are scalars that a state of an earlier build
+    lacks, with their values.
     """
 
     folder: Path
@@ -36,6 +37,7 @@ class CheckpointPolicy:
     keep: int
     minutes: float | None = None
     guard: Guard = unguarded
+    added: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
     def of(cls, sim: Simulation, directory: Path, run: str, guard: Guard = unguarded) -> CheckpointPolicy:
@@ -43,7 +45,7 @@ class CheckpointPolicy:
         table = sim.case.checkpoint
         minutes = table.every.minutes if table.every else None
         folder = directory.absolute() / CHECKPOINTS
-        return cls(folder, run.rpartition("-")[2], sim.carried, table.keep, minutes, guard)
+        return cls(folder, run.rpartition("-")[2], sim.carried, table.keep, minutes, guard, sim.model.added)
 
     @property
     def checkpoints(self) -> Checkpoints:
@@ -153,7 +155,7 @@ def restore(checkpoint: Checkpoint, policy: CheckpointPolicy, shard: Shard) -> N
     for role in policy.cells:
         owned = shard.partition.homes[role].own_of(shard.block, role)
         shard.write_parts([role], ((box, {role: _restored(checkpoint, shard, role, box)}) for box in owned))
-    shard.scalars.set(checkpoint.state["scalars"])
+    shard.scalars.set({**policy.added, **checkpoint.state["scalars"]})
 
 
 def _restored(checkpoint: Checkpoint, shard: Shard, role: str, box: Box) -> np.ndarray:

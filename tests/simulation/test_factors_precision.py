@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import tomllib
+from pathlib import Path
 
 import pytest
 
 import taskflow as tf
 from taskflow.errors import Avoidable, RunFailed
 from taskflow.flow.models.artificial_compressibility.implicit import factor, march
+from taskflow.output.checkpoint import MANIFEST, manifest, sealed
 from taskflow.runtime.regions import Box
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.restart import changes
@@ -36,6 +38,7 @@ def test_a_run_goes_on_with_factors_in_double_precision(tmp_path):
     (again,) = run.report["restarts"]
     assert (again["step"], run.report["ended"]) == (0, "steady")
     assert 'cannot be inverted: its pivots are further apart than 1e12, or not finite, with method' in again["reason"]
+    assert all(line["factors"] == "double" for line in run.log())  # begun anew, from step 0
     double = tf.run(cavity(1e-20, precision="double"), tmp_path / "double")
     assert run.log()[-1]["bodies"] == double.log()[-1]["bodies"]
 
@@ -44,8 +47,19 @@ def test_a_run_goes_on_with_factors_in_double_precision(tmp_path):
 def test_a_checkpoint_goes_on_with_another_precision_of_factors(tmp_path):
     with pytest.warns(UserWarning, match="not steady"):
         tf.run(cavity(1.0, 4), tmp_path / "run")
+    _as_of_an_earlier_build(tmp_path / "run" / "checkpoints" / "step-000000004")
     run = tf.run(cavity(1.0, precision="double"), tmp_path / "run", resume=True)
     assert (run.report["resumed"]["step"], run.report["ended"]) == (4, "steady")
+    first, *_, last = run.log()
+    assert ("factors" in first, last["factors"]) == (False, "double")
+
+
+def _as_of_an_earlier_build(checkpoint: Path) -> None:
+    """Take the numbers from a checkpoint that it would not have had."""
+    body = manifest(checkpoint)
+    for name in march.ADDED:
+        del body["state"]["scalars"][f"implicit.{name}"]
+    (checkpoint / MANIFEST).write_bytes(sealed(body))
 
 
 def test_a_state_has_no_factors_and_bears_another_precision_of_them():

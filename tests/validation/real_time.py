@@ -37,11 +37,24 @@ class Shedding(NamedTuple):
         """Over the whole periods since a time."""
         late = forces.time >= start
         time, (drag, lift, _) = forces.time[late], forces.coefficients[late].T
-        at = np.flatnonzero((lift[:-1] < 0) & (lift[1:] >= 0))
-        rises = time[at] - lift[at] * (time[at + 1] - time[at]) / (lift[at + 1] - lift[at])
+        rises = _rises(time, lift)
         whole = (time >= rises[0]) & (time < rises[-1])
         period = (rises[-1] - rises[0]) / (len(rises) - 1)
         return cls(1 / period, drag[whole].mean(), (lift[whole].max() - lift[whole].min()) / 2)
+
+
+def _rises(time: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """When values rise through 0."""
+    at = np.flatnonzero((values[:-1] < 0) & (values[1:] >= 0))
+    return time[at] - values[at] * (time[at + 1] - time[at]) / (values[at + 1] - values[at])
+
+
+def frequency(forces: Forces, incidence: float, start: float) -> float:
+    """How often, since a time, the lift rises through its mean: in a stream that is turned by so many degrees."""
+    late, turn = forces.time > start, np.radians(incidence)
+    lift = forces.coefficients[late, :2] @ [-np.sin(turn), np.cos(turn)]
+    rises = _rises(forces.time[late], lift - lift.mean())
+    return float((len(rises) - 1) / (rises[-1] - rises[0]))
 
 
 def marched(flow: tf.Case, step: float, end: float) -> tf.Case:

@@ -5,6 +5,7 @@ Those at full size need a GPU: a minute and a half for all on one H100, as proce
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -81,6 +82,19 @@ def test_no_lift_without_incidence(tmp_path):
     keys = ("grid.cells=[384,96,1]", "time.steady=1e-8", "time.steps=200", "method.march=implicit")
     forces = real_time.Forces.of(flows.solved(tf.Case.load(EXAMPLES / "naca0012.toml", keys), tmp_path / "run"))
     assert abs(forces.coefficients[-1, 1]) <= 1e-8
+
+
+@pytest.mark.gpu
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+def test_a_wing_section_that_sheds_vortices(tmp_path):
+    """V21, at 15 degrees. Measured: 0.707, from t = 9.3 to 15.0, with 70 steps a period of 4 to 8 iterations."""
+    keys = ("grid.cells=[384,96,1]", "grid.first=1e-3", "checkpoint.every=4.0", "output.every=16.0")
+    for step, end in ((0.04, 8.0), (0.02, 16.3)):
+        flow = tf.Case.load(EXAMPLES / "naca0012_shedding.toml", (*keys, f"time.step={step}", f"time.end={end}"))
+        run = tf.run(flow, tmp_path / "run", resume=end > 8)
+    known = tomllib.loads((DATA / "naca0012_laminar.toml").read_text())["reynolds_1000"]["shedding_frequency_alpha_15"]
+    assert real_time.frequency(real_time.Forces.of(run), 15.0, 8.0) == pytest.approx(known, rel=0.05)
 
 
 @pytest.mark.parametrize("size", [pytest.param((128, 64), marks=slow)], ids=str)

@@ -54,6 +54,17 @@ def test_stirrer():
     assert flow["u"][np.broadcast_to(beside, flow["u"].shape)].min() > 0
 
 
+@pytest.mark.slow
+def test_oscillating_cylinder_immersed():
+    """It begins to move to the left at once; the fluid holds it back, and goes with it before it and behind it."""
+    flow = short("oscillating_cylinder_immersed", "time.end=0.1")
+    line = flow.setup.measures.line(flow.scalars, flow.tick, 0.0)["bodies"]["cylinder"]
+    assert line["force"][0] > 0
+    x, z = flow.points("u")[0], flow.points("u")[2]
+    near = (abs(abs(x) - 0.7) < 0.15) & (abs(z) < 0.2)
+    assert flow["u"][np.broadcast_to(near, flow["u"].shape)].max() < 0
+
+
 def test_backward_step():
     """Behind the step the fluid flows back; before it nothing does."""
     flow = short("backward_step", "grid.cells=[112, 1, 16]", "time.end=5.0")

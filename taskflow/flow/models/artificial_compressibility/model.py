@@ -198,6 +198,11 @@ class ArtificialCompressibility(Model):
         """What the log says of a step."""
         return {"cfl": self.method.courant}
 
+    @property
+    def factors_precision(self) -> str:
+        """The precision in which factors of linear equations are stored, where it is another one than usual."""
+        return ""
+
     def rate(self, scalars: Mapping[str, float]) -> float:
         """In real time that of the fastest cell; steps of pseudo-time do not follow from a rate."""
         return self.real.rate(self, scalars) if self.real else 0.0

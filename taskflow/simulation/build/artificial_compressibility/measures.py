@@ -43,7 +43,8 @@ class CompressibilityMeasures:
     def line(self, scalars: Mapping[str, float], tick: Tick, wall: float) -> dict[str, Any]:
         """Steps, the CFL number of pseudo-time and how an implicit step went, in real time the CFL number of the step,
         the steps of pseudo-time in it and the largest divergence; residuals, and of each wall its force, the pressure's
-        part of it, its moment and, with heat, the heat that leaves through it. With eddies their largest viscosity.
+        part of it, its moment and, with heat, the heat that leaves through it. With eddies their largest viscosity. The
+        precision of factors, where it is double.
         """
         numbers: dict[str, Any] = {"step": tick.step, "time": tick.time}
         if self.model.real:
@@ -51,6 +52,8 @@ class CompressibilityMeasures:
             numbers["inner"] = int(self.model.look * scalars.get(LOOKS, 0.0))
         else:
             numbers |= self.model.progress(scalars)
+        if self.model.factors_precision:
+            numbers["factors"] = self.model.factors_precision
         numbers |= {f"{OF}{name}": norm for name, norm in self.model.norms(scalars).items()}
         if self.model.turbulence:
             numbers["eddy_viscosity"] = scalars["eddy"]

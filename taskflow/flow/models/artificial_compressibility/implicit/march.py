@@ -18,6 +18,8 @@ WORSE = 2.0  # times the residual: no update may leave more
 
 BEGUN = ("cfl", "slowness", "first", "retreat", "refused", "hard", "begun", "broken")
 """The scalars that outer iterations hand on to each other."""
+ADDED = ("hard", "broken")
+"""Those of them that checkpoints of the first builds lack."""
 
 
 @dataclass(frozen=True)

@@ -111,6 +111,16 @@ class ImplicitCompressibility(ArtificialCompressibility):
         told = {name: mine[name] for name in ("cfl", "taken", "share", "refused")}
         return {"cfl": told["cfl"], "linear": told["taken"], **left, "share": told["share"], "refused": told["refused"]}
 
+    @property
+    def factors_precision(self) -> str:
+        """`double` where they are, as the case has it or because single precision could not hold them."""
+        return "" if self.precision == "single" else self.precision
+
+    @property
+    def added(self) -> dict[str, float]:
+        """Nothing was hard or broken."""
+        return {f"{OWNER}.{name}": 0.0 for name in march.ADDED}
+
     def scalars(self, dt: float, ratio: float) -> dict[str, float]:
         """Those of a step of real time; outer iterations make their own."""
         return self.real.scalars(dt, ratio) if self.real else {}
