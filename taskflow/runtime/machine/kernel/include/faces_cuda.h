@@ -11,27 +11,29 @@ FN Index forgotten(Index offset) {
   return offset;
 }
 
-// A face of a column, where that is beyond the range one at its end
-template <int D>
-FN FaceOf<D> face_at(const Range& r, int i, int j, int k) {
-  i = i < r.hi[0] + (D == 0) ? i : r.hi[0] - (D != 0), j = j < r.hi[1] + (D == 1) ? j : r.hi[1] - (D != 1);
-  const int along = D == 0 ? i : D == 1 ? j : k;
-  return {{i, j, k, forgotten(i + j * r.y + k * r.z)}, along == r.lo[D] || along == r.hi[D]};
+// Where a thread has faces in all planes; beyond the range, of which nothing is used, at most one cell away from it
+struct Standing {
+  int i, j;
+  Index column;
+};
+FN Standing standing(const Range& r, int i, int j) {
+  i = i < r.hi[0] ? i : r.hi[0], j = j < r.hi[1] ? j : r.hi[1];
+  return {i, j, i + j * r.y};
+}
+
+// A face of a thread. Where none of its warp is at an end of the range there is a way without what only ends need.
+template <int D, class Through>
+FN auto face_of(const Range& r, const Standing& s, int k, Index plane, Through through) {
+  const int along = D == 0 ? s.i : D == 1 ? s.j : k;
+  const Cell c{s.i, s.j, k, forgotten(s.column + plane)};
+  const bool end = along == r.lo[D] || along == r.hi[D];
+  return __any_sync(0xffffffffu, end) ? through(FaceOf<D>{c, end}) : through(FaceOf<D, true>{c, false});
 }
 
 template <int D, int N>
 FN void put_face(real (&shared)[N][SHARED_FACES], int x, int y, const Values<N>& face) {
 #pragma unroll
   for (int m = 0; m < N; ++m) shared[m][place<D>(x, y)] = face.of[m];
-}
-
-// The faces that cells of this thread block have in a plane beyond its last cells: a few warps do them.
-template <int N, class Through>
-FN void put_last_faces(const Range& r, const Column& c, int k, real (&shared)[N][SHARED_FACES], Through through) {
-  const int width = blockDim.x, height = blockDim.y, me = threadIdx.y * width + threadIdx.x, x = me - (height - 1) * width;
-  const int i = c.i - int(threadIdx.x), j = c.j - int(threadIdx.y);
-  if (me < height) put_face<0>(shared, width, me, through(face_at<0>(r, i + width, j + me, k)));
-  if (x >= 0) put_face<1>(shared, x, height, through(face_at<1>(r, i + x, j + height, k)));
 }
 
 template <int D, int N>
@@ -61,23 +63,36 @@ FN void balance_cells(const Range& r, Through through, Update update) {
   __shared__ real shared[N][SHARED_FACES];
   const Column c = column(r);
   if (c.begin >= c.end) return;  // all of the thread block
-  const int x = threadIdx.x, y = threadIdx.y;
+  const int x = threadIdx.x, y = threadIdx.y, width = blockDim.x, height = blockDim.y, me = y * width + x;
+  // Beyond the last cells of a plane the first threads do the faces across x, the last ones those across y, before their own.
+  const int row = me < height ? me : height - 1, first = (me & ~31) < height, behind = (height - 1) * width;
+  const int last = me < behind ? 0 : me - behind, second = (me | 31) >= behind;
+  const Standing mine = standing(r, c.i, c.j), east = standing(r, c.i - x + width, c.j - y + row), north = standing(r, c.i - x + last, c.j - y + height);
   Values<N> below = {};
+  Index plane = (AXES == 3 ? c.begin - 1 : c.begin) * r.z;
 #pragma unroll 1
-  for (int k = AXES == 3 ? c.begin - 1 : c.begin; k < c.end; ++k) {
+  for (int k = AXES == 3 ? c.begin - 1 : c.begin; k < c.end; ++k, plane += r.z) {
     const bool whole = k >= c.begin;  // not only the faces above this plane
     Values<N> above = {}, out;
     if (whole) {
-      const Values<N> west = through(face_at<0>(r, c.i, c.j, k));
-      put_face<1>(shared, x, y, through(face_at<1>(r, c.i, c.j, k)));
-      put_last_faces(r, c, k, shared, through);
+      Values<N> west, south;
+#pragma unroll 1
+      for (int own = 1 - first; own < 2; ++own) {
+        west = face_of<0>(r, own ? mine : east, k, plane, through);
+        if (!own && me < height) put_face<0>(shared, width, me, west);
+      }
+#pragma unroll 1
+      for (int own = 1 - second; own < 2; ++own) {
+        south = face_of<1>(r, own ? mine : north, k, plane, through);
+        if (own || me >= behind) put_face<1>(shared, own ? x : last, own ? y : height, south);
+      }
       __syncthreads();
-      out = (of_next(west, shared) - west) + (shared_face<1>(shared, x, y + 1) - shared_face<1>(shared, x, y));
+      out = (of_next(west, shared) - west) + (shared_face<1>(shared, x, y + 1) - south);
     }
-    if constexpr (AXES == 3) above = through(face_at<2>(r, c.i, c.j, k + 1));
+    if constexpr (AXES == 3) above = face_of<2>(r, mine, k + 1, plane + r.z, through);
     if (whole) {
       if constexpr (AXES == 3) out = out + (above - below);
-      if (c.any) update(Cell{c.i, c.j, k, forgotten(c.i + c.j * r.y + k * r.z)}, out);
+      if (c.any) update(Cell{c.i, c.j, k, forgotten(mine.column + plane)}, out);
       __syncthreads();
     }
     below = above;
