@@ -2,6 +2,7 @@
 #define UZ 32
 #define BX 32
 #define BY 4
+#define NARROWEST 4
 #ifdef HAS_metrics
 #define RESIDENT 4
 #else

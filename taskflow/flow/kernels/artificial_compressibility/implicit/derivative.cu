@@ -2,6 +2,7 @@
 #define UZ 32
 #define BX 32
 #define BY 4
+#define NARROWEST 4
 #include "cell.h"
 #include "faces.h"
 #include "../geometry.h"

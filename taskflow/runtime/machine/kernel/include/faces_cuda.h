@@ -1,7 +1,12 @@
 // Faces shared by the threads of a block: see faces.h.
 
-// Faces that threads share: those across y of all cells in a plane, and of a row more; those across x beyond the last cells.
-constexpr int SHARED_FACES = 2 * BX * BY + 1;
+#ifndef NARROWEST
+#define NARROWEST 1
+#endif
+
+// Faces that threads share: those across y of all cells in a plane, and of a row more; those across x beyond the last cells. Few, as
+// what is shared is no cache: thread blocks are NARROWEST threads wide or more.
+constexpr int SHARED_FACES = BX * BY + (BX + BY > NARROWEST + BX * BY / NARROWEST ? BX + BY : NARROWEST + BX * BY / NARROWEST);
 template <int D>
 FN int place(int x, int y) { return D == 0 ? (blockDim.y + 1) * blockDim.x + y : y * blockDim.x + x; }
 
@@ -60,7 +65,11 @@ FN Values<N> of_next(const Values<N>& mine, const real (&shared)[N][SHARED_FACES
 template <int N, int AXES, class Through, class Update>
 FN void balance_cells(const Range& r, Through through, Update update) {
   static_assert(N > 0 && BX <= 32, "faces are passed on within warps: #define BX 32, or less");
+#ifdef TWICE_SHARED
+  __shared__ real both[2][N][SHARED_FACES];
+#else
   __shared__ real shared[N][SHARED_FACES];
+#endif
   const Column c = column(r);
   if (c.begin >= c.end) return;  // all of the thread block
   const int x = threadIdx.x, y = threadIdx.y, width = blockDim.x, height = blockDim.y, me = y * width + x;
@@ -74,6 +83,9 @@ FN void balance_cells(const Range& r, Through through, Update update) {
   for (int k = AXES == 3 ? c.begin - 1 : c.begin; k < c.end; ++k, plane += r.z) {
     const bool whole = k >= c.begin;  // not only the faces above this plane
     Values<N> above = {}, out;
+#ifdef TWICE_SHARED
+    auto& shared = both[k & 1];
+#endif
     if (whole) {
       Values<N> west, south;
 #pragma unroll 1
@@ -93,7 +105,9 @@ FN void balance_cells(const Range& r, Through through, Update update) {
     if (whole) {
       if constexpr (AXES == 3) out = out + (above - below);
       if (c.any) update(Cell{c.i, c.j, k, forgotten(mine.column + plane)}, out);
+#ifndef TWICE_SHARED
       __syncthreads();
+#endif
     }
     below = above;
   }
