@@ -26,11 +26,13 @@ FN Standing standing(const Range& r, int i, int j) {
   return {i, j, i + j * r.y};
 }
 
-// A face of a thread, which knows whether faces of its thread block may be at an end of the range
-template <int D, bool ENDS>
-FN auto face_of(const Range& r, const Standing& s, int k, Index plane) {
+// A face of a thread. Where none of its warp is at an end of the range there is a way without what only ends need.
+template <int D, class Through>
+FN auto face_of(const Range& r, const Standing& s, int k, Index plane, Through through) {
   const int along = D == 0 ? s.i : D == 1 ? s.j : k;
-  return FaceOf<D, !ENDS>{{s.i, s.j, k, forgotten(s.column + plane)}, ENDS && (along == r.lo[D] || along == r.hi[D])};
+  const Cell c{s.i, s.j, k, forgotten(s.column + plane)};
+  const bool end = along == r.lo[D] || along == r.hi[D];
+  return __any_sync(0xffffffffu, end) ? through(FaceOf<D>{c, end}) : through(FaceOf<D, true>{c, false});
 }
 
 template <int D, int N>
@@ -60,30 +62,6 @@ FN Values<N> of_next(const Values<N>& mine, const real (&shared)[N][SHARED_FACES
   return next;
 }
 
-// The faces of a thread in a plane: its own, and of a few threads one beyond the last cells across x, or across y
-struct Places {
-  Standing mine, east, north;
-};
-
-// What leaves cells through the faces of a plane, and enters them through those below; the faces above are found, too. X: some
-// across x may be at an end of the range, REST: others. There are ways without what only ends need.
-template <int AXES, bool X, bool REST, int N, class Through>
-FN Values<N> leaving(const Range& r, const Places& of, int k, Index plane, const Values<N>& below, Values<N>& above, real (&shared)[N][SHARED_FACES],
-                     Through through) {
-  const int x = threadIdx.x, y = threadIdx.y, width = blockDim.x, height = blockDim.y, me = y * width + x, behind = (height - 1) * width;
-  const Values<N> west = through(face_of<0, X>(r, of.mine, k, plane)), south = through(face_of<1, REST>(r, of.mine, k, plane));
-  if (y > 0) put_face<1>(shared, x, y, south);
-  if (me < height) put_face<0>(shared, width, me, through(face_of<0, X>(r, of.east, k, plane)));
-  if (me >= behind) put_face<1>(shared, me - behind, height, through(face_of<1, REST>(r, of.north, k, plane)));
-  __syncthreads();
-  const Values<N> out = (of_next(west, shared) - west) + (shared_face<1>(shared, x, y + 1) - south);
-  if constexpr (AXES == 3) {
-    above = through(face_of<2, REST>(r, of.mine, k + 1, plane + r.z));
-    return out + (above - below);
-  }
-  return out;
-}
-
 template <int N, int AXES, class Through, class Update>
 FN void balance_cells(const Range& r, Through through, Update update) {
   static_assert(N > 0 && BX <= 32, "faces are passed on within warps: #define BX 32, or less");
@@ -94,30 +72,43 @@ FN void balance_cells(const Range& r, Through through, Update update) {
 #endif
   const Column c = column(r);
   if (c.begin >= c.end) return;  // all of the thread block
-  const int width = blockDim.x, height = blockDim.y, i = c.i - int(threadIdx.x), j = c.j - int(threadIdx.y), me = c.i - i + (c.j - j) * width;
-  const bool ends = i == r.lo[0] || i + width >= r.hi[0], rest = j == r.lo[1] || j + height >= r.hi[1];
-  const int row = me < height ? me : 0, last = me < (height - 1) * width ? 0 : me - (height - 1) * width;
-  const Places of{standing(r, c.i, c.j), standing(r, i + width, j + row), standing(r, i + last, j + height)};
-  Values<N> below = {}, above = {};
-  Index plane = c.begin * r.z;
-  if constexpr (AXES == 3) below = through(face_of<2, true>(r, of.mine, c.begin, plane));
+  const int x = threadIdx.x, y = threadIdx.y, width = blockDim.x, height = blockDim.y, me = y * width + x;
+  // Beyond the last cells of a plane the first threads do the faces across x, the last ones those across y, before their own.
+  const int row = me < height ? me : height - 1, first = (me & ~31) < height, behind = (height - 1) * width;
+  const int last = me < behind ? 0 : me - behind, second = (me | 31) >= behind;
+  const Standing mine = standing(r, c.i, c.j), east = standing(r, c.i - x + width, c.j - y + row), north = standing(r, c.i - x + last, c.j - y + height);
+  Values<N> below = {};
+  Index plane = (AXES == 3 ? c.begin - 1 : c.begin) * r.z;
 #pragma unroll 1
-  for (int k = c.begin; k < c.end; ++k, plane += r.z) {
+  for (int k = AXES == 3 ? c.begin - 1 : c.begin; k < c.end; ++k, plane += r.z) {
+    const bool whole = k >= c.begin;  // not only the faces above this plane
+    Values<N> above = {}, out;
 #ifdef TWICE_SHARED
     auto& shared = both[k & 1];
 #endif
-    Values<N> out;
-    if (rest || (AXES == 3 && k + 1 == r.hi[2])) {
-      out = leaving<AXES, true, true>(r, of, k, plane, below, above, shared, through);
-    } else if (ends) {
-      out = leaving<AXES, true, false>(r, of, k, plane, below, above, shared, through);
-    } else {
-      out = leaving<AXES, false, false>(r, of, k, plane, below, above, shared, through);
+    if (whole) {
+      Values<N> west, south;
+#pragma unroll 1
+      for (int own = 1 - first; own < 2; ++own) {
+        west = face_of<0>(r, own ? mine : east, k, plane, through);
+        if (!own && me < height) put_face<0>(shared, width, me, west);
+      }
+#pragma unroll 1
+      for (int own = 1 - second; own < 2; ++own) {
+        south = face_of<1>(r, own ? mine : north, k, plane, through);
+        if (own || me >= behind) put_face<1>(shared, own ? x : last, own ? y : height, south);
+      }
+      __syncthreads();
+      out = (of_next(west, shared) - west) + (shared_face<1>(shared, x, y + 1) - south);
     }
-    if (c.any) update(Cell{c.i, c.j, k, forgotten(of.mine.column + plane)}, out);
+    if constexpr (AXES == 3) above = face_of<2>(r, mine, k + 1, plane + r.z, through);
+    if (whole) {
+      if constexpr (AXES == 3) out = out + (above - below);
+      if (c.any) update(Cell{c.i, c.j, k, forgotten(mine.column + plane)}, out);
 #ifndef TWICE_SHARED
-    __syncthreads();
+      __syncthreads();
 #endif
+    }
     below = above;
   }
 }
