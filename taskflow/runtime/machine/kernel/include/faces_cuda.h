@@ -3,6 +3,9 @@
 #ifndef NARROWEST
 #define NARROWEST 1
 #endif
+#ifndef BUFFERS
+#define BUFFERS 2
+#endif
 
 // Faces that threads share: those across y of all cells in a plane, and of a row more; those across x beyond the last cells. Few, as
 // what is shared is no cache: thread blocks are NARROWEST threads wide or more.
@@ -65,49 +68,49 @@ FN Values<N> of_next(const Values<N>& mine, const real (&shared)[N][SHARED_FACES
 template <int N, int AXES, class Through, class Update>
 FN void balance_cells(const Range& r, Through through, Update update) {
   static_assert(N > 0 && BX <= 32, "faces are passed on within warps: #define BX 32, or less");
-#ifdef TWICE_SHARED
-  __shared__ real both[2][N][SHARED_FACES];
-#else
-  __shared__ real shared[N][SHARED_FACES];
-#endif
+  __shared__ real buffers[BUFFERS][N][SHARED_FACES];
   const Column c = column(r);
   if (c.begin >= c.end) return;  // all of the thread block
-  const int x = threadIdx.x, y = threadIdx.y, width = blockDim.x, height = blockDim.y, me = y * width + x;
-  // Beyond the last cells of a plane the first threads do the faces across x, the last ones those across y, before their own.
-  const int row = me < height ? me : height - 1, first = (me & ~31) < height, behind = (height - 1) * width;
-  const int last = me < behind ? 0 : me - behind, second = (me | 31) >= behind;
-  const Standing mine = standing(r, c.i, c.j), east = standing(r, c.i - x + width, c.j - y + row), north = standing(r, c.i - x + last, c.j - y + height);
+  const int x = threadIdx.x, y = threadIdx.y, width = blockDim.x, height = blockDim.y, behind = (height - 1) * width;
+  const Standing mine = standing(r, c.i, c.j);
   Values<N> below = {};
   Index plane = (AXES == 3 ? c.begin - 1 : c.begin) * r.z;
 #pragma unroll 1
   for (int k = AXES == 3 ? c.begin - 1 : c.begin; k < c.end; ++k, plane += r.z) {
     const bool whole = k >= c.begin;  // not only the faces above this plane
     Values<N> above = {}, out;
-#ifdef TWICE_SHARED
-    auto& shared = both[k & 1];
-#endif
+    auto& shared = buffers[k & (BUFFERS - 1)];
     if (whole) {
+      // Beyond the last cells some threads do the faces across x, others those across y, before their own: in each plane those of other warps.
+      const int me = (y * width + x + 32 * k) & (width * height - 1), row = me < height ? me : 0, last = me < behind ? 0 : me - behind;
       Values<N> west, south;
 #pragma unroll 1
-      for (int own = 1 - first; own < 2; ++own) {
-        west = face_of<0>(r, own ? mine : east, k, plane, through);
+      for (int own = (me & ~31) >= height; own < 2; ++own) {
+        west = face_of<0>(r, own ? mine : standing(r, c.i - x + width, c.j - y + row), k, plane, through);
         if (!own && me < height) put_face<0>(shared, width, me, west);
       }
+#ifdef HALT
+      __syncthreads();
+#endif
 #pragma unroll 1
-      for (int own = 1 - second; own < 2; ++own) {
-        south = face_of<1>(r, own ? mine : north, k, plane, through);
-        if (own || me >= behind) put_face<1>(shared, own ? x : last, own ? y : height, south);
+      for (int own = (me | 31) < behind; own < 2; ++own) {
+        south = face_of<1>(r, own ? mine : standing(r, c.i - x + last, c.j - y + height), k, plane, through);
+        if (own ? y > 0 : me >= behind) put_face<1>(shared, own ? x : last, own ? y : height, south);
       }
+#ifdef ZFIRST
+      if constexpr (AXES == 3) above = face_of<2>(r, mine, k + 1, plane + r.z, through);
+#endif
       __syncthreads();
       out = (of_next(west, shared) - west) + (shared_face<1>(shared, x, y + 1) - south);
     }
+#ifdef ZFIRST
+    if (!whole)
+#endif
     if constexpr (AXES == 3) above = face_of<2>(r, mine, k + 1, plane + r.z, through);
     if (whole) {
       if constexpr (AXES == 3) out = out + (above - below);
       if (c.any) update(Cell{c.i, c.j, k, forgotten(mine.column + plane)}, out);
-#ifndef TWICE_SHARED
-      __syncthreads();
-#endif
+      if constexpr (BUFFERS == 1) __syncthreads();
     }
     below = above;
   }
