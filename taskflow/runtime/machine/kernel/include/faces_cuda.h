@@ -89,23 +89,14 @@ FN void balance_cells(const Range& r, Through through, Update update) {
         west = face_of<0>(r, own ? mine : standing(r, c.i - x + width, c.j - y + row), k, plane, through);
         if (!own && me < height) put_face<0>(shared, width, me, west);
       }
-#ifdef HALT
-      __syncthreads();
-#endif
 #pragma unroll 1
       for (int own = (me | 31) < behind; own < 2; ++own) {
         south = face_of<1>(r, own ? mine : standing(r, c.i - x + last, c.j - y + height), k, plane, through);
         if (own ? y > 0 : me >= behind) put_face<1>(shared, own ? x : last, own ? y : height, south);
       }
-#ifdef ZFIRST
-      if constexpr (AXES == 3) above = face_of<2>(r, mine, k + 1, plane + r.z, through);
-#endif
       __syncthreads();
       out = (of_next(west, shared) - west) + (shared_face<1>(shared, x, y + 1) - south);
     }
-#ifdef ZFIRST
-    if (!whole)
-#endif
     if constexpr (AXES == 3) above = face_of<2>(r, mine, k + 1, plane + r.z, through);
     if (whole) {
       if constexpr (AXES == 3) out = out + (above - below);
