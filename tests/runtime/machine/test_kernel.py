@@ -752,7 +752,10 @@ TASK pairs(Range r, In p, In d, Out q) {
 
 ROOTS = """
 TASK roots(Range range, In a, Out low, Out per, Out rest) {
-  for_cells(range, CELL(c) { low[c] = root(a[c]), per[c] = reciprocal(a[c]), rest[c] = fused(-root(a[c]), root(a[c]), a[c]); });
+  for_cells(range, CELL(c) {
+    low[c] = root(a[c]), per[c] = reciprocal(a[c]);
+    rest[c] = fused(-root(a[c]), root(a[c]), a[c]);
+  });
 }
 """
 

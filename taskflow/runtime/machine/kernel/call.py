@@ -113,8 +113,9 @@ def cuda_shape(
 ) -> tuple[Triple, Triple]:
     """(blocks, threads per block) that visit a box of so many cells with columns of `column` cells along z.
 
-    A thread block is as wide as the box, from `narrowest` to `widest`, of whole warps, and has at most `threads` threads.
-    Columns of more than SHORT cells are halved until there are ENOUGH thread blocks, unless a thread has to have `whole` ones.
+    A thread block is as wide as the box, from `narrowest` to `widest`, of whole warps, and has at most `threads`
+    threads. Columns of more than SHORT cells are halved until there are ENOUGH thread blocks, unless a thread has to
+    have `whole` ones.
     """
     (grid,), shape = cuda_shapes([cells], column, widest, threads, whole=whole, narrowest=narrowest)
     return grid, shape
