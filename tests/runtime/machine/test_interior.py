@@ -83,3 +83,8 @@ def test_long_columns_are_halved_where_there_are_few_thread_blocks():
     assert (np.prod(grid), block) == (ENOUGH, (128, 4, 1))
     assert cuda_shape((16, 16, 16), 64, 128, 512)[0][2] == 8
     assert cuda_shape((16, 16, 16), 8, 128, 512)[0][2] == 2
+
+
+def test_thread_blocks_are_as_wide_as_a_text_wants_them_at_least():
+    assert cuda_shape((2, 64, 16), 1, 32, 128) == ((1, 1, 16), (2, 64, 1))
+    assert cuda_shape((2, 64, 16), 1, 32, 128, narrowest=4) == ((1, 2, 16), (4, 32, 1))

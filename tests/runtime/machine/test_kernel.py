@@ -10,6 +10,7 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import ClassVar
 
@@ -29,7 +30,7 @@ from taskflow.runtime.machine.kernel import (
 )
 from taskflow.runtime.machine.kernel.agreement import KernelError
 from taskflow.runtime.machine.kernel.kernel import text_with_thunk
-from taskflow.runtime.machine.kernel.text import packed, struct_dtype
+from taskflow.runtime.machine.kernel.text import defined, packed, struct_dtype
 from taskflow.runtime.regions import ROTATIONS, Box, seen
 from taskflow.runtime.tasks import (
     FACES,
@@ -750,29 +751,34 @@ TASK pairs(Range r, In p, In d, Out q) {
 
 
 ROOTS = """
-TASK roots(Range range, In a, Out low, Out per) {
-  for_cells(range, CELL(c) { low[c] = root(a[c]), per[c] = reciprocal(a[c]); });
+TASK roots(Range range, In a, Out low, Out per, Out rest) {
+  for_cells(range, CELL(c) {
+    low[c] = root(a[c]), per[c] = reciprocal(a[c]);
+    rest[c] = fused(-root(a[c]), root(a[c]), a[c]);
+  });
 }
 """
 
 
 @pytest.mark.parametrize("real", ["f4", "f8"])
-def test_roots_and_reciprocals_are_rounded_correctly(real, device):
+def test_roots_reciprocals_and_fused_sums_are_rounded_correctly(real, device):
     """A GPU finds them without branches; in single precision what is below 2^-100 has the root 0."""
 
     @task(kernel=ROOTS)
-    def roots(a: Read[offsets()], low: Write, per: Write) -> None: ...
+    def roots(a: Read[offsets()], low: Write, per: Write, rest: Write) -> None: ...
 
     layout = Layout((0, 0, 0), (16, 64, 64))
     random = np.random.default_rng(3)
     a = np.ldexp(random.uniform(1, 2, layout.shape), random.integers(-100, 100, layout.shape)).astype(real)
     a[0, 0, :2], a[1] = (2.0**-100, 2.0**100), np.ldexp(1 + np.arange(4096) * 2.0**-23, 0).astype(real).reshape(64, 64)
-    arrays = [device.allocate(layout.shape, real) for _ in range(3)]
+    arrays = [device.allocate(layout.shape, real) for _ in range(4)]
     arrays[0][...] = device.xp.asarray(a)
     compiled(roots, real, device).bind(Box.of((64, 64, 16)), layout, arrays, {}, {})()
-    low, per = (np.array(device.to_host(each)) for each in arrays[1:])
+    low, per, rest = (np.array(device.to_host(each)) for each in arrays[1:])
     np.testing.assert_array_equal(low, np.sqrt(a))
     np.testing.assert_array_equal(per, 1 / a)
+    for one, square, left in zip(low[2, 0].tolist(), a[2, 0].tolist(), rest[2, 0].tolist(), strict=True):
+        assert Fraction(square) - Fraction(one) ** 2 == left  # which has as few digits
     arrays[0][...] = device.xp.asarray(np.minimum(a, 1) ** 2)
     compiled(roots, real, device).bind(Box.of((64, 64, 16)), layout, arrays, {}, {})()
     small = np.array(device.to_host(arrays[0]))
@@ -821,3 +827,18 @@ def test_a_text_is_turned_to_a_face(face, device):
     np.testing.assert_array_equal(found, wanted)
     indices = np.indices(found.shape)[::-1]
     np.testing.assert_array_equal(number, indices[axis] + 10 * indices[r] + 100 * indices[s] + (1000 if high else 0))
+
+
+SETTINGS = """#ifdef HAS_metrics
+#define BY (sizeof(REAL) == 4 ? 4 : 8)
+#else
+#define BY 2
+#endif
+#define UZ 32
+"""
+
+
+def test_settings_may_depend_on_the_precision_and_on_another_macro():
+    for macros, rows in (("", 2), ("#define HAS_metrics\n", 8), ("#define HAS_metrics\n#define REAL float\n", 4)):
+        text = macros + SETTINGS
+        assert (defined(text, "BY", 1), defined(text, "UZ", 1), defined(text, "BX", 1)) == (rows, 32, 1)

@@ -26,9 +26,9 @@ FN None heat_on(None, const Conduction&, const F&, const Steps&) { return {}; }
 template <class F, class Conduction>
 FN Warmth heat_on(In T, const Conduction& conduct, const F& f, const Steps& steps) { return {row(T, f, steps.of<F::axis>()), conduct(T, f, steps)}; }
 // What leaves a cell of a scalar, less its own value times the mass that leaves: while div u is not 0, what is uniform stays so.
-FN real settled(real leaving, real mass, real own) { return leaving - mass * own; }
+FN real settled(real leaving, real mass, real own) { return fused(-mass, own, leaving); }
 FN real heat_through(const Warmth& T, real mass, const Lying& side, real diffusivity) {
-  return mass * carried(T.around, mass, side) - diffusivity * T.conducted;
+  return fused(mass, carried(T.around, mass, side), -(diffusivity * T.conducted));
 }
 
 // Numbers of a face: what passes of the state, of heat, and, where that is to be kept apart, what friction and scheme add to the state
@@ -54,12 +54,12 @@ FN auto passing(const Fields& q, Heat T, Kept, const Geometry& g, InByte sides, 
   const Vector friction = strain_on<F::axis>(nu_t, g, conduct, q.u, q.v, q.w, f, steps);
   const auto warmth = heat_on(T, conduct, f, steps);
   const auto swept = swept_by<F::axis>(field, f);
-  const Flux flux = through(rows(q, f, A), g, f, side, compressibility(b, n, f - A, f), n, swept);
-  const State added{flux.added.p, plus(flux.added.u, -viscosity_on(nu_t, n, f - A, f), friction)};
+  const auto flux = through(rows(q, f, A), g, f, side, compressibility(b, n, f - A, f), n, swept);
+  const State rubbed = present<Kept> ? flux.added() : flux.all();
   Values<P::count> out;
-  put(out.of, present<Kept> ? flux.carried : flux.carried + added);
-  if constexpr (present<Kept>) put(out.of + P::added, added);
-  if constexpr (present<Heat>) out.of[P::heat] = heat_through(warmth, relative(flux.carried.p + added.p, swept), side, diffusivity_on(nu_t, n, f - A, f));
+  if constexpr (present<Kept>) put(out.of, flux.carried());
+  put(out.of + (present<Kept> ? P::added : 0), {rubbed.p, plus(rubbed.u, -viscosity_on(nu_t, n, f - A, f), friction)});
+  if constexpr (present<Heat>) out.of[P::heat] = heat_through(warmth, relative(flux.mass(), swept), side, diffusivity_on(nu_t, n, f - A, f));
   return out;
 }
 
@@ -69,5 +69,5 @@ FN Vector pushed(In x, In y, In z, Index c, const Numbers& n) { return {n.force[
 FN Vector lifted(Vector force, None, Index, const Numbers&) { return force; }
 FN Vector lifted(Vector force, In T, Index c, const Numbers& n) {
   const real warm = T[c] - n.reference;
-  return {force.x + n.lift[0] * warm, force.y + n.lift[1] * warm, force.z + n.lift[2] * warm};
+  return {fused(n.lift[0], warm, force.x), fused(n.lift[1], warm, force.y), fused(n.lift[2], warm, force.z)};
 }

@@ -42,13 +42,14 @@ FN Vector strain_on(In, const Stored& g, const Skewed<D>& conduct, In u, In v, I
   using S = Skewed<D>;
   const Index A = steps.of<D>(), E = steps.of<S::E>();
   const Vector s = g.face<D>(f);
-  const auto turned = [&](Vector change, Vector area) __attribute__((always_inline)) { return dot(s, change) * area; };
-  const Vector beside{along(u, f, A, E), along(v, f, A, E), along(w, f, A, E)};
-  Vector sum = turned({across(u, f, A), across(v, f, A), across(w, f, A)}, s) + turned(beside, g.beside<D, S::E>(f));
+  const real share = real(1.0 / 16);  // of areas and of differences along a face there are four
+  const Vector change{across(u, f, A), across(v, f, A), across(w, f, A)}, beside{along(u, f, A, E), along(v, f, A, E), along(w, f, A, E)};
+  Vector sum = plus(dot(s, change) * s, share * dot(s, beside), g.beside<D, S::E>(f));
 #ifndef PLANAR
   const Index F = steps.of<S::F>();
-  sum = sum + turned({along(u, f, A, F), along(v, f, A, F), along(w, f, A, F)}, g.beside<D, S::F>(f));
+  const Vector further{along(u, f, A, F), along(v, f, A, F), along(w, f, A, F)};
+  sum = plus(sum, share * dot(s, further), g.beside<D, S::F>(f));
 #endif
   const Vector straight{conduct(u, f, steps), conduct(v, f, steps), conduct(w, f, steps)};
-  return plus(straight, reciprocal(g.volume_around<D>(f)), sum);
+  return plus(straight, 2 * reciprocal(g.volumes<D>(f)), sum);
 }

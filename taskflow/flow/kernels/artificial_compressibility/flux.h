@@ -14,28 +14,38 @@ struct Fields {
 };
 
 FN State operator+(State a, State b) { return {a.p + b.p, a.u + b.u}; }
-FN State operator-(State a, State b) { return {a.p - b.p, a.u - b.u}; }
 FN State operator*(real f, State a) { return {f * a.p, f * a.u}; }
 
 // The values on both sides of a face
 struct Sides {
   real low, high;
 };
+// The same as a scheme takes them: central differences as they are, the flux difference splitting as their mean and how much they differ
+struct Pair {
+  real one, other;
+};
+#ifdef CENTRAL
+FN Pair pair(real low, real high) { return {low, high}; }
+FN Pair alike(real both) { return {both, both}; }
+#else
+FN Pair pair(real low, real high) { return {real(0.5) * (low + high), high - low}; }
+FN Pair alike(real both) { return {both, 0}; }
+#endif
 
 FN real least_zero(real a) { return a > 0 ? a : real(0); }
 
 // Van Albada's limiter of two differences (G. D. van Albada, B. van Leer, W. W. Roberts 1982, Astron. Astrophys. 108, 76): 0 at extrema
 FN real smoothness(real behind, real ahead) {
   const real tiny = real(1e-30);
-  return least_zero((2 * behind * ahead + tiny) / (behind * behind + ahead * ahead + tiny));
+  return least_zero(fused(2 * behind, ahead, tiny) * reciprocal(fused(behind, behind, fused(ahead, ahead, tiny))));
 }
 
 // From a to d in a row, the face between b and c: kappa = 1/3, limited
 FN Sides limited(real a, real b, real c, real d) {
   const real third = real(1.0 / 3), before = b - a, here = c - b, behind = d - c;
   const real s = smoothness(before, here), t = smoothness(here, behind);
-  return {b + real(0.25) * s * ((1 - third * s) * before + (1 + third * s) * here),
-          c - real(0.25) * t * ((1 - third * t) * behind + (1 + third * t) * here)};
+  return {fused(real(0.25) * s, fused(fused(-third, s, real(1)), before, fused(third, s, real(1)) * here), b),
+          fused(real(-0.25) * t, fused(fused(-third, t, real(1)), behind, fused(third, t, real(1)) * here), c)};
 }
 
 // Four cells in a row; the face is between b and c.
@@ -44,80 +54,106 @@ struct Row {
 };
 FN Row row(In q, Index at, Index A) { return {q[at - 2 * A], q[at - A], q[at], q[at + A]}; }
 
-FN Sides reconstructed(const Row& q) {
+FN real mean(const Row& q) { return real(0.5) * (q.b + q.c); }
+FN real third_difference(const Row& q) { return fused(real(-3), q.c - q.b, q.d - q.a); }
+
+FN Pair reconstructed(const Row& q) {
 #if defined(CENTRAL) || defined(FIRST)
-  return {q.b, q.c};
+  return pair(q.b, q.c);
 #elif defined(LIMITED)
-  return limited(q.a, q.b, q.c, q.d);
-#elif defined(SECOND)
-  return {q.b + real(0.5) * (q.b - q.a), q.c - real(0.5) * (q.d - q.c)};
+  const Sides on = limited(q.a, q.b, q.c, q.d);
+  return pair(on.low, on.high);
+#else  // from lines (kappa = -1), or parabolas (kappa = 1/3): what is uniform stays so, to the bit
+  const real inner = q.b + q.c, outer = q.a + q.d, here = q.c - q.b, around = q.d - q.a;
+#ifdef SECOND
+  return {fused(real(0.25), inner - outer, real(0.5) * inner), fused(real(-0.5), around, real(1.5) * here)};
 #else
-  const real third = real(1.0 / 3), here = third * (q.c - q.b);
-  return {q.b + (real(0.5) * third * (q.b - q.a) + here), q.c - (real(0.5) * third * (q.d - q.c) + here)};
+  return {fused(real(1.0 / 12), inner - outer, real(0.5) * inner), fused(real(-1.0 / 6), around, real(0.5) * here)};
+#endif
 #endif
 }
-
-FN real third_difference(const Row& q) { return (q.d - q.a) - 3 * (q.c - q.b); }
-FN real mean(const Row& q) { return real(0.5) * (q.b + q.c); }
 
 struct Rows {
   Row p, u, v, w;
 };
 FN Rows rows(const Fields& q, Index at, Index A) { return {row(q.p, at, A), row(q.u, at, A), row(q.v, at, A), row(q.w, at, A)}; }
 
-// The states on both sides of a face
+// The states on a face: a pair of each number
 struct States {
-  State low, high;
+  State one, other;
 };
+FN States states(Pair p, Pair u, Pair v, Pair w) { return {{p.one, {u.one, v.one, w.one}}, {p.other, {u.other, v.other, w.other}}}; }
 
 // On a side those beyond and inside where it is far away, else the mean of both: but for the pressure where nothing passes or the
 // velocity is given, which comes from the two cells inside
 FN States on_side(const Rows& q, const Lying& side) {
-  if (side.kind == FAR) return {{q.p.b, {q.u.b, q.v.b, q.w.b}}, {q.p.c, {q.u.c, q.v.c, q.w.c}}};
-  const real wall = side.above ? real(1.5) * q.p.b - real(0.5) * q.p.a : real(1.5) * q.p.c - real(0.5) * q.p.d;
-  const State both{side.kind == OPEN ? mean(q.p) : wall, {mean(q.u), mean(q.v), mean(q.w)}};
-  return {both, both};
+  if (side.kind == FAR) return states(pair(q.p.b, q.p.c), pair(q.u.b, q.u.c), pair(q.v.b, q.v.c), pair(q.w.b, q.w.c));
+  const real wall = side.above ? fused(real(-0.5), q.p.a, real(1.5) * q.p.b) : fused(real(-0.5), q.p.d, real(1.5) * q.p.c);
+  return states(alike(side.kind == OPEN ? mean(q.p) : wall), alike(mean(q.u)), alike(mean(q.v)), alike(mean(q.w)));
 }
 FN States on_face(const Rows& q, const Lying& side) {
-  const Sides p = reconstructed(q.p), u = reconstructed(q.u), v = reconstructed(q.v), w = reconstructed(q.w);
-  States on{{p.low, {u.low, v.low, w.low}}, {p.high, {u.high, v.high, w.high}}};
+  States on = states(reconstructed(q.p), reconstructed(q.u), reconstructed(q.v), reconstructed(q.w));
   if (side.kind != INTERIOR) on = on_side(q, side);
   return on;
 }
 
-// What passes a face along its direction: mass, momentum, and what the scheme adds to both for its stability
+// What passes a face: mass, and multiples of both velocities and of its area, which make momentum; `rough` are those of third
+// differences of the velocities, where these are damped, too
+struct Parts {
+  real mass, one, other, area, rough;
+};
+#ifdef CENTRAL
+constexpr ::real WEIGHT = 1;  // of what the scheme adds for its stability
+#else
+constexpr ::real WEIGHT = -0.5;
+#endif
+#if defined(CENTRAL) && !defined(PRESSURE_DAMPING)
+constexpr bool ROUGH = true;
+#else
+constexpr bool ROUGH = false;
+#endif
+
+template <class Area>
 struct Flux {
-  State carried, added;
+  Parts carries, adds;
+  States on;
+  Vector rough;
+  Area s;
+  INLINE State sum(const Parts& f) const {
+    const Vector u = plus(plus(f.one * on.one.u, f.other, on.other.u), f.area, s);
+    if constexpr (ROUGH) return {f.mass, plus(u, f.rough, rough)};
+    return {f.mass, u};
+  }
+  INLINE State carried() const { return sum(carries); }
+#ifdef PRESSURE_DAMPING
+  INLINE State added() const { return {adds.mass, {0, 0, 0}}; }
+  INLINE State all() const { return sum({mass(), carries.one, carries.other, carries.area, 0}); }
+#else
+  INLINE State added() const { return real(WEIGHT) * sum(adds); }
+  INLINE State all() const {
+    const real f = WEIGHT;
+    return sum({mass(), fused(f, adds.one, carries.one), fused(f, adds.other, carries.other), fused(f, adds.area, carries.area), adds.rough});
+  }
+#endif
+  INLINE real mass() const { return fused(real(WEIGHT), adds.mass, carries.mass); }
 };
 
-// |A| d, times the area: closed form of the flux difference splitting, with sound speeds theta +- root(theta^2 + b) (times the area)
-template <class Area>
-FN State splitting(State low, State high, real theta, real jump, Area s, real b) {
-  const State d = high - low;
-  const Vector u = real(0.5) * (low.u + high.u);
-  const real s2 = square(s), speed = magnitude(theta), sound = root(theta * theta + b * s2), inverse = reciprocal(sound * s2);
-  const real half = real(0.5) * inverse;
-  const real up = (sound + theta - speed) * (s2 * d.p + (theta + sound) * jump) * half;
-  const real down = -((sound - theta - speed) * (s2 * d.p + (theta - sound) * jump) * half);
-  const real ahead = up * (sound - theta), back = down * (sound + theta), share = inverse * s2;
-  return {speed * d.p + (ahead - back),
-          plus(plus(speed * d.u, share * s2 * (up - down), u), share * (ahead + back), s)};
+// |A| d, mass being over b, in closed form of the flux difference splitting, with sound speeds theta +- root(theta^2 + b) (times the
+// area): theta and jump are what of the mean velocity and of the difference passes, `rise` is that of the pressure.
+FN Parts splitting(real rise, real theta, real jump, real s2, real b, None) {
+  const real sound = root_above(fused(theta, theta, b * s2)), both = reciprocal(sound * s2), inverse = both * s2, speed = magnitude(theta);
+  const real push = fused(s2, rise, theta * jump) * inverse, share = theta * inverse;
+  return {push, fused(theta * jump, inverse, fused(-magnitude(share), push, push)), speed,
+          fused(b * inverse, jump, -(speed * (both * sound)) * fused(-share, push, jump)), 0};
 }
-
 // The same of a face that moves: with U = theta - swept and m = (theta + U) / 2 the speeds are |U| and m +- root(m^2 + b)
-template <class Area>
-FN State splitting(State low, State high, real theta, real jump, Area s, real b, None) { return splitting(low, high, theta, jump, s, b); }
-template <class Area>
-FN State splitting(State low, State high, real theta, real jump, Area s, real b, real swept) {
-  const State d = high - low;
-  const Vector u = real(0.5) * (low.u + high.u);
-  const real s2 = square(s), speed = magnitude(theta - swept), m = middle_of(theta, swept), sound = root(m * m + b * s2);
-  const real half = real(0.5) * reciprocal(sound * s2), lag = real(0.5) * swept;
-  const real up = (sound + m - speed) * (s2 * d.p + (m + sound) * jump) * half;
-  const real down = -((sound - m - speed) * (s2 * d.p + (m - sound) * jump) * half);
-  const real ahead = up * (sound - m), back = down * (sound + m), first = reciprocal(sound + lag), second = reciprocal(sound - lag);
-  return {speed * d.p + (ahead - back),
-          plus(plus(speed * d.u, s2 * (up * first - down * second), u), ahead * first + back * second, s)};
+FN Parts splitting(real rise, real theta, real jump, real s2, real b, real swept) {
+  const real speed = magnitude(theta - swept), m = middle_of(theta, swept), sound = root_above(fused(m, m, b * s2)), lag = real(0.5) * swept;
+  const real both = reciprocal(sound * s2), inner = reciprocal((sound + lag) * (sound - lag)), slower = sound - speed;
+  const real push = fused(s2, rise, m * jump), turn = sound * jump;
+  const real odd = fused(slower, push, m * turn) * both, even = fused(slower, turn, m * push) * both;
+  return {push * (both * s2), s2 * inner * fused(sound, odd, -(lag * even)), speed,
+          inner * fused(fused(m, lag, sound * sound), even, -(sound * theta * odd)), 0};
 }
 
 // b on a face, and one over it
@@ -127,27 +163,27 @@ struct Compressibility {
 
 // The flux through the low face of a cell
 template <class F, class Geometry, class Numbers, class Swept>
-FN Flux through(const Rows& q, const Geometry& g, const F& f, const Lying& side, Compressibility b, const Numbers& n, Swept swept) {
+FN auto through(const Rows& q, const Geometry& g, const F& f, const Lying& side, Compressibility b, const Numbers& n, Swept swept) {
   const auto s = g.template face<F::axis>(f);
   const States on = on_face(q, side);
   const bool closed = side.kind == CLOSED;
-  const real from = closed ? with_wall(swept) : dot(s, on.low.u), to = closed ? with_wall(swept) : dot(s, on.high.u);
-  const real half = real(0.5), theta = half * (from + to);
-  Vector momentum = plus(plus((half * relative(from, swept)) * on.low.u, half * relative(to, swept), on.high.u), half * (on.low.p + on.high.p), s);
+  const real half = real(0.5), one = dot(s, on.one.u), other = dot(s, on.other.u);
+#ifdef CENTRAL
+  const real from = closed ? with_wall(swept) : one, to = closed ? with_wall(swept) : other, theta = half * (from + to);
+  Parts carries{theta, half * relative(from, swept), half * relative(to, swept), half * (on.one.p + on.other.p), 0};
+  const real m = middle_of(theta, swept), waves = magnitude(m) + root_above(fused(m, m, b.here * square(s)));
+  const real fourth = side.kind == INTERIOR ? n.fourth * waves : real(0);
+  const Parts adds{fourth * b.inverse * third_difference(q.p), 0, 0, 0, fourth};
+  const Vector rough{third_difference(q.u), third_difference(q.v), third_difference(q.w)};
+#else
+  const real theta = closed ? with_wall(swept) : one, jump = closed ? real(0) : other;
+  Parts carries{theta, relative(theta, swept), real(0.25) * jump, on.one.p, 0};
+  const Parts adds = splitting(on.other.p, theta, jump, square(s), b.here, swept);
+  const Vector rough{};
+#endif
   if (side.kind == OPEN) {  // What enters brings no normal momentum.
     const real through_it = relative(theta, swept), entering = least_zero(side.above ? -through_it : through_it);
-    momentum = plus(momentum, -(entering * entering) * reciprocal(square(s)), s);
+    carries.area = fused(-entering * entering, reciprocal(square(s)), carries.area);
   }
-  Flux flux{{theta, momentum}, {0, {0, 0, 0}}};
-#ifdef CENTRAL
-  const real m = middle_of(theta, swept), waves = magnitude(m) + root(m * m + b.here * square(s)), fourth = side.kind == INTERIOR ? n.fourth * waves : real(0);
-  flux.added.p = fourth * b.inverse * third_difference(q.p);
-#ifndef PRESSURE_DAMPING
-  flux.added.u = fourth * Vector{third_difference(q.u), third_difference(q.v), third_difference(q.w)};
-#endif
-#else
-  const State d = splitting(on.low, on.high, theta, to - from, s, b.here, swept);
-  flux.added = {-half * b.inverse * d.p, -half * d.u};
-#endif
-  return flux;
+  return Flux<decltype(s)>{carries, adds, on, rough, s};
 }

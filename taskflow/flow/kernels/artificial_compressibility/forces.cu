@@ -47,12 +47,13 @@ FN OnFace leaving(const Fields& q, Heat T, InByte sides, const Geometry& g, Eddi
   const auto f = end_face<AXIS>(cell, HIGH, A);
   const Lying side = lying_on(sides, f, A);
   const double sign = HIGH ? 1 : -1;
-  const Flux flux = through(rows(q, f, A), g, f, side, compressibility(None{}, n, f, f), n, None{});
+  const auto flux = through(rows(q, f, A), g, f, side, compressibility(None{}, n, f, f), n, None{});
   const auto conduct = diffusion<AXIS>(g, f);
-  const real mass = flux.carried.p + flux.added.p;
+  const real mass = flux.mass();
+  const Vector carried = flux.carried().u;
   double heat = 0;
   if constexpr (present<Heat>) heat = heat_through(heat_on(T, conduct, f, steps), mass, side, diffusivity_on(nu_t, n, f - A, f));
-  const double p[3] = {sign * flux.carried.u.x, sign * flux.carried.u.y, sign * flux.carried.u.z}, nu = -sign * viscosity_on(nu_t, n, f - A, f);
+  const double p[3] = {sign * carried.x, sign * carried.y, sign * carried.z}, nu = -sign * viscosity_on(nu_t, n, f - A, f);
   const Vector straight = strain_on<AXIS>(nu_t, g, conduct, q.u, q.v, q.w, f, steps), turned = rest(nu_t, q, g, x, y, z, f, A, R, S);
   const double t[3] = {nu * (straight.x + turned.x), nu * (straight.y + turned.y), nu * (straight.z + turned.z)};
   const Position place = middle(x, y, z, f, R, S, about);
@@ -90,7 +91,7 @@ TASK mass_through_side(Range range, In p, In u, In v, In w, InByte sides OPTIONA
   exact_sum_cells(range, mass, most, CELL(c) {
     const Index A = steps.of<AXIS>();
     const auto f = end_face<AXIS>(c, HIGH, A);
-    const Flux flux = through(rows(q, f, A), g, f, lying_on(sides, f, A), compressibility(None{}, numbers, f, f), numbers, None{});
-    return Sums<1>{{(HIGH ? 1 : -1) * double(flux.carried.p + flux.added.p)}};
+    const auto flux = through(rows(q, f, A), g, f, lying_on(sides, f, A), compressibility(None{}, numbers, f, f), numbers, None{});
+    return Sums<1>{{(HIGH ? 1 : -1) * double(flux.mass())}};
   });
 }

@@ -13,7 +13,7 @@ struct Aligned {
 FN Vector operator+(Vector a, Vector b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
 FN Vector operator-(Vector a, Vector b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
 FN Vector operator*(real f, Vector a) { return {f * a.x, f * a.y, f * a.z}; }
-FN real dot(Vector a, Vector b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+FN real dot(Vector a, Vector b) { return fused(a.z, b.z, fused(a.y, b.y, a.x * b.x)); }
 template <int D>
 FN real dot(Aligned<D> a, Vector b) { return a.size * (D == 0 ? b.x : D == 1 ? b.y : b.z); }
 FN real square(Vector a) { return dot(a, a); }
@@ -21,10 +21,11 @@ template <int D>
 FN real square(Aligned<D> a) { return a.square; }
 
 // a + f b
-FN Vector plus(Vector a, real f, Vector b) { return {a.x + f * b.x, a.y + f * b.y, a.z + f * b.z}; }
+FN Vector plus(Vector a, real f, Vector b) { return {fused(f, b.x, a.x), fused(f, b.y, a.y), fused(f, b.z, a.z)}; }
 template <int D>
 FN Vector plus(Vector a, real f, Aligned<D> b) {
-  (D == 0 ? a.x : D == 1 ? a.y : a.z) += f * b.size;
+  real& on = D == 0 ? a.x : D == 1 ? a.y : a.z;
+  on = fused(f, b.size, on);
   return a;
 }
 
@@ -43,16 +44,16 @@ struct Stored {
   }
   INLINE real volume(const Cell& c) const { return of(c, 9); }
   INLINE real inverse_volume(const Cell& c) const { return reciprocal(volume(c)); }
-  // The mean of the volumes on both sides of the low face across D
+  // The volumes on both sides of the low face across D
   template <int D>
-  INLINE real volume_around(const Cell& c) const { return real(0.5) * (of(c, 9, -(D == 0), -(D == 1), -(D == 2)) + of(c, 9)); }
-  // The mean of the areas across E that are beside the low face across D
+  INLINE real volumes(const Cell& c) const { return of(c, 9, -(D == 0), -(D == 1), -(D == 2)) + of(c, 9); }
+  // The four areas across E that are beside the low face across D
   template <int D, int E>
   INLINE Vector beside(const Cell& c) const {
     const auto at = [&](int n, int e) __attribute__((always_inline)) {
       return face<E>(c, D == 0 ? n : E == 0 ? e : 0, D == 1 ? n : E == 1 ? e : 0, D == 2 ? n : E == 2 ? e : 0);
     };
-    return real(0.25) * ((at(-1, 0) + at(-1, 1)) + (at(0, 0) + at(0, 1)));
+    return (at(-1, 0) + at(-1, 1)) + (at(0, 0) + at(0, 1));
   }
   template <int D>
   INLINE Vector mean(const Cell& c) const { return real(0.5) * (face<D>(c) + face<D>(c, D == 0, D == 1, D == 2)); }

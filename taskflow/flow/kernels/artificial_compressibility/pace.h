@@ -11,7 +11,7 @@ template <int D, class Geometry, class Swept>
 FN Pace pace(const Geometry& g, const Cell& c, Vector u, real b, Swept swept) {
   const auto s = g.template mean<D>(c);
   const real theta = middle_of(dot(s, u), swept_across<D>(swept, c)), s2 = square(s);
-  return {magnitude(theta) + root(theta * theta + b * s2), s2};
+  return {magnitude(theta) + root_above(fused(theta, theta, b * s2)), s2};
 }
 
 // One over the largest time step per volume, for a CFL number of 1
@@ -24,5 +24,5 @@ FN real per_step(const Geometry& g, const Cell& c, Vector u, real b, const Numbe
   const Pace z = pace<2>(g, c, u, b, swept);
   const real waves = (x.waves + y.waves) + z.waves, squares = (x.square + y.square) + z.square, third = z.square;
 #endif
-  return waves + spread(nu_t, n, c, steps, x.square, y.square, third, squares) * g.inverse_volume(c);
+  return fused(spread(nu_t, n, c, steps, x.square, y.square, third, squares), g.inverse_volume(c), waves);
 }

@@ -20,6 +20,6 @@ FN real both(real pseudo, real rate, real volume) { return pseudo + volume * rat
 
 // The end of a stage over dtau, at which the rate of change is taken
 FN real slowed(real q, None, real) { return q; }
-FN real slowed(real q, real rate, real dtau) { return q * reciprocal(1 + rate * dtau); }
+FN real slowed(real q, real rate, real dtau) { return q * reciprocal(fused(rate, dtau, real(1))); }
 FN Vector slowed(Vector u, None, real) { return u; }
-FN Vector slowed(Vector u, real rate, real dtau) { return reciprocal(1 + rate * dtau) * u; }
+FN Vector slowed(Vector u, real rate, real dtau) { return reciprocal(fused(rate, dtau, real(1))) * u; }

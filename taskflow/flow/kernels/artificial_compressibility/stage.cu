@@ -20,7 +20,7 @@ template <class Source, class Rate>
 FN void keep_heat(None, None, Source, Index, real, real, None, Rate) {}
 template <class Source, class Rate>
 FN void keep_heat(Out T, In T_0, Source source, Index c, real dt, real volume, real leaving, Rate rate) {
-  T[c] = slowed(T_0[c] - dt * supplied(leaving, source, volume, c), rate, dt * volume);
+  T[c] = slowed(fused(-dt, supplied(leaving, source, volume, c), T_0[c]), rate, dt * volume);
 }
 template <class Source, class Rate>
 FN void keep_heat_rate(None, None, Source, Index, real, real, None, Rate) {}
@@ -52,7 +52,7 @@ TASK stage(Range range, In p, In u, In v, In w, In p_0, In u_0, In v_0, In w_0, 
     const Vector force = lifted(pushed(f_x, f_y, f_z, c, numbers), T, c, numbers);
     const State leaving = mixed<P>(out, d_p, d_u, d_v, d_w, c, numbers);
     const Vector next = slowed(plus(old.u, -dt, plus(leaving.u, -volume, force)), change, dt * volume);
-    keep({old.p - dt * here * leaving.p, next}, p_new, u_new, v_new, w_new, c);
+    keep({fused(-(dt * here), leaving.p, old.p), next}, p_new, u_new, v_new, w_new, c);
     keep_heat(T_new, T_0, source, c, dt, volume, heat<P>(T, c, out), change);
   });
 }

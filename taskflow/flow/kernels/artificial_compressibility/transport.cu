@@ -8,8 +8,8 @@ FN Values<2> transported(const Fields& q, In T, const Geometry& g, InByte sides,
   const Lying side = lying_on(sides, f, A);
   const Warmth warmth = heat_on(T, diffusion<F::axis>(g, f), f, steps);
   const auto swept = swept_by<F::axis>(field, f);
-  const Flux flux = through(rows(q, f, A), g, f, side, compressibility(b, n, f - A, f), n, swept);
-  const real mass = flux.carried.p + flux.added.p;
+  const auto flux = through(rows(q, f, A), g, f, side, compressibility(b, n, f - A, f), n, swept);
+  const real mass = flux.mass();
   return {{heat_through(warmth, relative(mass, swept), side, diffusivity_on(nu_t, n, f - A, f)), mass}};
 }
 
@@ -30,6 +30,6 @@ TASK transport(Range range, In p, In u, In v, In w, In u_0, In v_0, In w_0, In T
     const real dt = numbers.fraction * pace * reciprocal(per_step(g, c, {u_0[c], v_0[c], w_0[c]}, here, numbers, swept, nu_t, steps));
 #endif
     const real volume = g.volume(c);
-    T_new[c] = slowed(T_0[c] - dt * supplied(settled(out.of[0], out.of[1], T[c]), source, volume, c), change, dt * volume);
+    T_new[c] = slowed(fused(-dt, supplied(settled(out.of[0], out.of[1], T[c]), source, volume, c), T_0[c]), change, dt * volume);
   });
 }

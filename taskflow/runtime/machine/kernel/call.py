@@ -108,22 +108,25 @@ def host_call(library: ctypes.CDLL, name: str, values: Sequence[Value], keep: ob
     return call
 
 
-def cuda_shape(cells: Triple, column: int, widest: int, threads: int, *, whole: bool = False) -> tuple[Triple, Triple]:
+def cuda_shape(
+    cells: Triple, column: int, widest: int, threads: int, *, whole: bool = False, narrowest: int = 1
+) -> tuple[Triple, Triple]:
     """(blocks, threads per block) that visit a box of so many cells with columns of `column` cells along z.
 
-    A thread block is as wide as the box up to `widest`, of whole warps, and has at most `threads` threads. Columns of
-    more than SHORT cells are halved until there are ENOUGH thread blocks, unless a thread has to have `whole` ones.
+    A thread block is as wide as the box, from `narrowest` to `widest`, of whole warps, and has at most `threads`
+    threads. Columns of more than SHORT cells are halved until there are ENOUGH thread blocks, unless a thread has to
+    have `whole` ones.
     """
-    (grid,), shape = cuda_shapes([cells], column, widest, threads, whole=whole)
+    (grid,), shape = cuda_shapes([cells], column, widest, threads, whole=whole, narrowest=narrowest)
     return grid, shape
 
 
 def cuda_shapes(
-    boxes: Sequence[Triple], column: int, widest: int, threads: int, *, whole: bool = False
+    boxes: Sequence[Triple], column: int, widest: int, threads: int, *, whole: bool = False, narrowest: int = 1
 ) -> tuple[list[Triple], Triple]:
     """The blocks of each of some boxes, and the threads per block of all, that visit them in one launch."""
     shapes = [triple(max(1, n) for n in cells) for cells in boxes]
-    bx = min(widest, _power(max(nx for nx, _, _ in shapes)))
+    bx = min(widest, max(narrowest, _power(max(nx for nx, _, _ in shapes))))
     by = min(threads // bx, max(_power(max(ny for _, ny, _ in shapes)), -(-WARP // bx)))
     if column > SHORT and not whole:
         while column > 2 and sum(-(-x // bx) * -(-y // by) * -(-z // column) for x, y, z in shapes) < ENOUGH:

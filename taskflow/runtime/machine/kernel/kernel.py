@@ -219,7 +219,8 @@ class CudaKernel(Kernel):
             return swept_shape(box, tile, min(COLUMNS * defined(text, "ROWS", 1), x * y))
         if tile:
             return tiled_shape(box.shape, tile, (x, y, 1))
-        return cuda_shape(box.shape, defined(text, "UZ", 1), x, x * y, whole=self.task.whole)
+        least = defined(text, "NARROWEST", 1)
+        return cuda_shape(box.shape, defined(text, "UZ", 1), x, x * y, whole=self.task.whole, narrowest=least)
 
     def threads(self, text: str) -> tuple[int, int]:
         """The largest thread blocks of a text, along x and y."""

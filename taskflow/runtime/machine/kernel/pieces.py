@@ -53,7 +53,8 @@ def _shapes(kernel: CudaKernel, pieces: Sequence[Arguments]) -> tuple[list[Tripl
         return list(grids), threads[0]
     text = cuda_text(kernel.task, kernel.real)
     x, y = kernel.threads(text)
-    return cuda_shapes([piece.box.shape for piece in pieces], defined(text, "UZ", 1), x, x * y)
+    boxes, least = [piece.box.shape for piece in pieces], defined(text, "NARROWEST", 1)
+    return cuda_shapes(boxes, defined(text, "UZ", 1), x, x * y, narrowest=least)
 
 
 def _host_call(kernel: Kernel, pieces: Sequence[Arguments]) -> Callable[[], None]:

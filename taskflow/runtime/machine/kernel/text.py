@@ -31,8 +31,9 @@ REAL = {"float32": "float", "float64": "double", "uint8": "unsigned char", "uint
 SWEEP, STORED, FLAGS = '#include "sweep.h"\n', '#include "stored.h"\n', '#include "written_flags.h"\n'
 ADDRESS = np.dtype(np.uint64)
 VOCABULARY = '#include "cell.h"\n'
-_NAMES = "UZ|UY|BX|BY|UNROLL|OVERLAP|RESIDENT|PLANES|ROWS"  # of settings, see cell.h, twice.h and sweep.h
+_NAMES = "UZ|UY|BX|BY|NARROWEST|BUFFERS|UNROLL|OVERLAP|RESIDENT|PLANES|ROWS"  # see cell.h, faces.h, twice.h, sweep.h
 _SETTINGS = re.compile(rf"(?:[ \t]*(?:#[ \t]*define[ \t]+(?:{_NAMES})\b.*|//.*)?\n)*")
+_CHOICE = re.compile(r"^#ifdef (\w+)\n((?:#define .*\n)+)(?:#else\n((?:#define .*\n)+))?#endif\n", re.MULTILINE)
 _INCLUDE_LINE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)".*$', re.MULTILINE)
 
 
@@ -75,9 +76,20 @@ def _expand(name: str, text: str, folder: Path, generated: dict[str, str], line:
 
 @cache
 def defined(text: str, name: str, default: int) -> int:
-    """The number that a text defines as a macro, or the default."""
-    match = re.search(rf"^\s*#\s*define\s+{name}\s+(\d+)\s*$", text, re.MULTILINE)
-    return int(match[1]) if match else default
+    """The number that a text defines as a macro, `4` or `(sizeof(REAL) == 4 ? 4 : 8)`, or the default. It may depend on
+    whether another macro is defined: `#ifdef`, nothing but macros, with or without `#else`.
+    """
+
+    def chosen(match: re.Match[str]) -> str:
+        known = re.search(rf"^#define {match[1]}\b", text, re.MULTILINE)
+        return (match[2] if known else match[3]) or ""
+
+    number = rf"^\s*#\s*define\s+{name}\s+(?:(\d+)|\(sizeof\(REAL\) == 4 \? (\d+) : (\d+)\))\s*$"
+    match = re.search(number, _CHOICE.sub(chosen, text), re.MULTILINE)
+    if match is None:
+        return default
+    single = "#define REAL float\n" in text
+    return int(match[1] or match[2 if single else 3])
 
 
 @cache

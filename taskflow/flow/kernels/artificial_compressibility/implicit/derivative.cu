@@ -2,6 +2,7 @@
 #define UZ 32
 #define BX 32
 #define BY 4
+#define NARROWEST 4
 #include "cell.h"
 #include "faces.h"
 #include "../geometry.h"
@@ -44,8 +45,8 @@ FN auto changed(const tangent::Fields& q, Heat T, In u, In v, In w, const Geomet
   const auto conduct = diffusion<F::axis>(g, f);
   const Vector friction = strain_on<F::axis>(nu_t, g, conduct, u, v, w, f, steps);
   const auto swept = steady(swept_by<F::axis>(field, f));
-  const tangent::Flux flux = tangent::through(tangent::rows(q, f, A), g, f, side, fixed(b, n, f - A, f), n, swept);
-  const tangent::State all = flux.carried + flux.added;
+  const auto flux = tangent::through(tangent::rows(q, f, A), g, f, side, fixed(b, n, f - A, f), n, swept);
+  const tangent::State all = flux.all();
   const Vector momentum = plus({all.u.x.slope, all.u.y.slope, all.u.z.slope}, -viscosity_on(nu_t, n, f - A, f), friction);
   Values<4 + 2 * present<Heat>> out{{all.p.slope, momentum.x, momentum.y, momentum.z}};
   if constexpr (present<Heat>) {

@@ -24,15 +24,18 @@ FN Dual operator*(Dual a, Dual b) {
   const ::real left = a.slope * b.value, right = a.value * b.slope;
   return {a.value * b.value, flat(a.slope) ? right : flat(b.slope) ? left : left + right};
 }
+FN Dual fused(Dual a, Dual b, Dual c) {
+  const ::real left = flat(a.slope) ? c.slope : ::fused(a.slope, b.value, c.slope);
+  return {::fused(a.value, b.value, c.value), flat(b.slope) ? left : ::fused(a.value, b.slope, left)};
+}
 FN Dual reciprocal(Dual a) {
   const ::real inverse = ::reciprocal(a.value);
   return {inverse, -(inverse * inverse) * a.slope};
 }
 FN Dual operator/(Dual a, Dual b) { return a * reciprocal(b); }
-// 0 where the root is 0: of what is no larger than rounding
-FN Dual root(Dual a) {
-  const ::real half = ::root(a.value);
-  return {half, half > 0 ? ::real(0.5) * a.slope * ::reciprocal(half) : ::real(0)};
+FN Dual root_above(Dual a) {
+  const ::real found = ::root_above(a.value);
+  return {found, ::real(0.5) * a.slope * ::reciprocal(found)};
 }
 FN Dual magnitude(Dual a) { return a.value < 0 ? -a : a; }
 FN bool operator>(Dual a, Dual b) { return a.value > b.value; }

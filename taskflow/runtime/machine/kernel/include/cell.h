@@ -7,12 +7,12 @@
 //     for_cells(range, CELL(c) { p_new[c] = ... p[c - X] ... p[c + Z] ...; });
 //   }
 //
-// Per file, before this header is included: `#define UZ n` gives each GPU thread a column of n cells along z (default
-// 1), so that the compiler keeps z-neighbours in registers, and `#define UNROLL n` lets it see n of them side by side (at most
-// 8 by default); `#define BX n` and `#define BY n` set the largest thread block (default 128 x 4); `#define RESIDENT n` lets
-// a thread have as many registers as n thread blocks at once on a multiprocessor leave it (by default the compiler decides,
-// and is sparing). Nothing here depends on -ffast-math or fused multiply-add: every thread count, block and device split
-// gives the same bits.
+// Per file, before this header is included: `#define UZ n` gives each GPU thread a column of n cells along z (default 1), so that
+// the compiler keeps z-neighbours in registers, and `#define UNROLL n` lets it see n of them side by side (at most 8 by default);
+// `#define BX n` and `#define BY n` set the largest thread block (default 128 x 4); `#define RESIDENT n` lets a thread have as
+// many registers as n thread blocks at once on a multiprocessor leave it (by default the compiler decides, and is sparing). Such
+// a number may be `(sizeof(REAL) == 4 ? m : n)`. Nothing here depends on -ffast-math or contraction: every thread count, block
+// and device split gives the same bits.
 
 typedef long long Index;  // one GPU holds more than 2^31 cells
 typedef REAL real;        // float or double, chosen by the case

@@ -11,7 +11,9 @@
 //
 // On a GPU each thread block marches along z, through columns of UZ cells. Its threads have a face across each axis in a plane;
 // they pass on those across x and y through shared memory, and take those across z along. A few warps do the faces at the high
-// ends of the tile, too. A CPU marches through tiles of rows, with buffers of faces in its first caches.
+// ends of the tile, too. Beyond a range, faces of cells one away from it may be made, and left. `#define NARROWEST n` is the
+// least width of a thread block (default 1), for less shared memory; of that there are BUFFERS (2, so that warps may be a plane
+// apart, or 1). A CPU marches through tiles of rows, with buffers of faces in its first caches.
 
 template <int N>
 struct Values {

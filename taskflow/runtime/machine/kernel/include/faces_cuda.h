@@ -1,7 +1,15 @@
 // Faces shared by the threads of a block: see faces.h.
 
-// Faces that threads share: those across y of all cells in a plane, and of a row more; those across x beyond the last cells.
-constexpr int SHARED_FACES = 2 * BX * BY + 1;
+#ifndef NARROWEST
+#define NARROWEST 1
+#endif
+#ifndef BUFFERS
+#define BUFFERS 2
+#endif
+
+// Faces that threads share: those across y of all cells in a plane, and of a row more; those across x beyond the last cells. Few, as
+// what is shared is no cache: thread blocks are NARROWEST threads wide or more.
+constexpr int SHARED_FACES = BX * BY + (BX + BY > NARROWEST + BX * BY / NARROWEST ? BX + BY : NARROWEST + BX * BY / NARROWEST);
 template <int D>
 FN int place(int x, int y) { return D == 0 ? (blockDim.y + 1) * blockDim.x + y : y * blockDim.x + x; }
 
@@ -11,27 +19,29 @@ FN Index forgotten(Index offset) {
   return offset;
 }
 
-// A face of a column, where that is beyond the range one at its end
-template <int D>
-FN FaceOf<D> face_at(const Range& r, int i, int j, int k) {
-  i = i < r.hi[0] + (D == 0) ? i : r.hi[0] - (D != 0), j = j < r.hi[1] + (D == 1) ? j : r.hi[1] - (D != 1);
-  const int along = D == 0 ? i : D == 1 ? j : k;
-  return {{i, j, k, forgotten(i + j * r.y + k * r.z)}, along == r.lo[D] || along == r.hi[D]};
+// Where a thread has faces in all planes; beyond the range, of which nothing is used, at most one cell away from it
+struct Standing {
+  int i, j;
+  Index column;
+};
+FN Standing standing(const Range& r, int i, int j) {
+  i = i < r.hi[0] ? i : r.hi[0], j = j < r.hi[1] ? j : r.hi[1];
+  return {i, j, i + j * r.y};
+}
+
+// A face of a thread. Where none of its warp is at an end of the range there is a way without what only ends need.
+template <int D, class Through>
+FN auto face_of(const Range& r, const Standing& s, int k, Index plane, Through through) {
+  const int along = D == 0 ? s.i : D == 1 ? s.j : k;
+  const Cell c{s.i, s.j, k, forgotten(s.column + plane)};
+  const bool end = along == r.lo[D] || along == r.hi[D];
+  return __any_sync(0xffffffffu, end) ? through(FaceOf<D>{c, end}) : through(FaceOf<D, true>{c, false});
 }
 
 template <int D, int N>
 FN void put_face(real (&shared)[N][SHARED_FACES], int x, int y, const Values<N>& face) {
 #pragma unroll
   for (int m = 0; m < N; ++m) shared[m][place<D>(x, y)] = face.of[m];
-}
-
-// The faces that cells of this thread block have in a plane beyond its last cells: a few warps do them.
-template <int N, class Through>
-FN void put_last_faces(const Range& r, const Column& c, int k, real (&shared)[N][SHARED_FACES], Through through) {
-  const int width = blockDim.x, height = blockDim.y, me = threadIdx.y * width + threadIdx.x, x = me - (height - 1) * width;
-  const int i = c.i - int(threadIdx.x), j = c.j - int(threadIdx.y);
-  if (me < height) put_face<0>(shared, width, me, through(face_at<0>(r, i + width, j + me, k)));
-  if (x >= 0) put_face<1>(shared, x, height, through(face_at<1>(r, i + x, j + height, k)));
 }
 
 template <int D, int N>
@@ -58,27 +68,40 @@ FN Values<N> of_next(const Values<N>& mine, const real (&shared)[N][SHARED_FACES
 template <int N, int AXES, class Through, class Update>
 FN void balance_cells(const Range& r, Through through, Update update) {
   static_assert(N > 0 && BX <= 32, "faces are passed on within warps: #define BX 32, or less");
-  __shared__ real shared[N][SHARED_FACES];
+  __shared__ real buffers[BUFFERS][N][SHARED_FACES];
   const Column c = column(r);
   if (c.begin >= c.end) return;  // all of the thread block
-  const int x = threadIdx.x, y = threadIdx.y;
+  const int x = threadIdx.x, y = threadIdx.y, width = blockDim.x, height = blockDim.y, behind = (height - 1) * width;
+  const Standing mine = standing(r, c.i, c.j);
   Values<N> below = {};
+  Index plane = (AXES == 3 ? c.begin - 1 : c.begin) * r.z;
 #pragma unroll 1
-  for (int k = AXES == 3 ? c.begin - 1 : c.begin; k < c.end; ++k) {
+  for (int k = AXES == 3 ? c.begin - 1 : c.begin; k < c.end; ++k, plane += r.z) {
     const bool whole = k >= c.begin;  // not only the faces above this plane
     Values<N> above = {}, out;
+    auto& shared = buffers[k & (BUFFERS - 1)];
     if (whole) {
-      const Values<N> west = through(face_at<0>(r, c.i, c.j, k));
-      put_face<1>(shared, x, y, through(face_at<1>(r, c.i, c.j, k)));
-      put_last_faces(r, c, k, shared, through);
+      // Beyond the last cells some threads do the faces across x, others those across y, before their own: in each plane those of other warps.
+      const int me = (y * width + x + 32 * k) & (width * height - 1), row = me < height ? me : 0, last = me < behind ? 0 : me - behind;
+      Values<N> west, south;
+#pragma unroll 1
+      for (int own = (me & ~31) >= height; own < 2; ++own) {
+        west = face_of<0>(r, own ? mine : standing(r, c.i - x + width, c.j - y + row), k, plane, through);
+        if (!own && me < height) put_face<0>(shared, width, me, west);
+      }
+#pragma unroll 1
+      for (int own = (me | 31) < behind; own < 2; ++own) {
+        south = face_of<1>(r, own ? mine : standing(r, c.i - x + last, c.j - y + height), k, plane, through);
+        if (own ? y > 0 : me >= behind) put_face<1>(shared, own ? x : last, own ? y : height, south);
+      }
       __syncthreads();
-      out = (of_next(west, shared) - west) + (shared_face<1>(shared, x, y + 1) - shared_face<1>(shared, x, y));
+      out = (of_next(west, shared) - west) + (shared_face<1>(shared, x, y + 1) - south);
     }
-    if constexpr (AXES == 3) above = through(face_at<2>(r, c.i, c.j, k + 1));
+    if constexpr (AXES == 3) above = face_of<2>(r, mine, k + 1, plane + r.z, through);
     if (whole) {
       if constexpr (AXES == 3) out = out + (above - below);
-      if (c.any) update(Cell{c.i, c.j, k, forgotten(c.i + c.j * r.y + k * r.z)}, out);
-      __syncthreads();
+      if (c.any) update(Cell{c.i, c.j, k, forgotten(mine.column + plane)}, out);
+      if constexpr (BUFFERS == 1) __syncthreads();
     }
     below = above;
   }

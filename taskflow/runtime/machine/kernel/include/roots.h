@@ -1,30 +1,33 @@
-// Square roots and reciprocals with the same bits everywhere, and without branches on a GPU: its compiler makes branches for what
-// is nearly 0 or infinite, and neither loads nor arithmetic of other cells come before they are decided.
+// Square roots, reciprocals and fused multiply-adds with the same bits everywhere, and without branches on a GPU: its compiler makes
+// branches for what is nearly 0 or infinite, and neither loads nor arithmetic of other cells come before they are decided.
 
 constexpr float LEAST = 0x1p-100f;
 constexpr double LEAST_64 = 0x1p-900;
 
-// The root of a finite number, 0 where that is below LEAST; one over a, from LEAST to 2^100 (2^900). On a GPU as its compiler finds
-// them there: Newton's steps from the hardware's approximation, which round correctly.
+// The root of a finite number from LEAST on; one over a, from LEAST to 2^100 (2^900). On a GPU as its compiler finds them there:
+// Newton's steps from the hardware's approximation, which round correctly. `fused` is a b + c, rounded once: in one instruction
+// of all GPUs, and of CPUs that have it (x86-64 since 2013), elsewhere by a slow function of the C library.
 #ifdef GPU
-FN float root(float a) {
+FN float fused(float a, float b, float c) { return __fmaf_rn(a, b, c); }
+FN double fused(double a, double b, double c) { return __fma_rn(a, b, c); }
+FN float root_above(float a) {
   float close;
   asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(close) : "f"(a));
   const float low = a * close;
-  return a < LEAST ? 0.0f : __fmaf_rn(__fmaf_rn(-low, low, a), 0.5f * close, low);
+  return __fmaf_rn(__fmaf_rn(-low, low, a), 0.5f * close, low);
 }
 FN float reciprocal(float a) {
   float close;
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(close) : "f"(a));
   return __fmaf_rn(__fmaf_rn(-close, a, 1.0f), close, close);
 }
-FN double root(double a) {
+FN double root_above(double a) {
   double close;
   asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(close) : "d"(a));
   const double rest = __fma_rn(a, -(close * close), 1.0);
   close = __fma_rn(__fma_rn(rest, 0.375, 0.5), close * rest, close);
   const double low = a * close;
-  return a < LEAST_64 ? 0.0 : __fma_rn(__fma_rn(low, -low, a), 0.5 * close, low);
+  return __fma_rn(__fma_rn(low, -low, a), 0.5 * close, low);
 }
 FN double reciprocal(double a) {
   double close;
@@ -34,8 +37,14 @@ FN double reciprocal(double a) {
   return __fma_rn(close, __fma_rn(-a, close, 1.0), close);
 }
 #else
-FN float root(float a) { return a < LEAST ? 0.0f : __builtin_sqrtf(a); }
+FN float fused(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+FN double fused(double a, double b, double c) { return __builtin_fma(a, b, c); }
+FN float root_above(float a) { return __builtin_sqrtf(a); }
 FN float reciprocal(float a) { return 1 / a; }
-FN double root(double a) { return a < LEAST_64 ? 0.0 : __builtin_sqrt(a); }
+FN double root_above(double a) { return __builtin_sqrt(a); }
 FN double reciprocal(double a) { return 1 / a; }
 #endif
+
+// The root of any finite number, 0 where that is below LEAST
+FN float root(float a) { return a < LEAST ? 0.0f : root_above(a); }
+FN double root(double a) { return a < LEAST_64 ? 0.0 : root_above(a); }
