@@ -54,6 +54,11 @@ class Condition:
     volume: float = 1.0
     areas: Vector = (1.0, 1.0, 1.0)
 
+    @property
+    def still(self) -> Condition:
+        """The same kind of values, all of them 0."""
+        return Condition(warm=self.warm, transfer=self.transfer)
+
 
 @dataclass(frozen=True)
 class Patch:
@@ -92,6 +97,12 @@ class Side:
     def ghosts(self) -> tuple[Box, ...]:
         """All of them."""
         return tuple(patch.ghosts for patch in self.patches)
+
+    @property
+    def still(self) -> Side:
+        """This side, with all values 0."""
+        scalars = {name: condition.still for name, condition in self.scalars.items()}
+        return replace(self, condition=self.condition.still, varying=False, scalars=scalars)
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ from taskflow.flow.models.artificial_compressibility.implicit.march import RAMP,
 from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, PIVOT, matrix
 from taskflow.flow.models.artificial_compressibility.model import STATE, ArtificialCompressibility
 from taskflow.flow.models.artificial_compressibility.residuals import norm
-from taskflow.flow.models.artificial_compressibility.sides import Condition, Side
+from taskflow.flow.models.artificial_compressibility.sides import Side
 from taskflow.flow.models.artificial_compressibility.stage import residual
 from taskflow.runtime.regions import Field, Location, Triple
 from taskflow.runtime.tasks import TILE, Derive, Launch, Ordering, OwnedScalars, Repeat, Roles, derive, owned, sweeps
@@ -245,13 +245,7 @@ class ImplicitCompressibility(ArtificialCompressibility):
     @cached_property
     def still(self) -> tuple[Side, ...]:
         """The sides where all that is given is 0."""
-        return tuple(
-            replace(
-                side, condition=_nothing(side.condition), varying=False,
-                scalars={name: _nothing(condition) for name, condition in side.scalars.items()},
-            )
-            for side in self.sides
-        )  # fmt: skip
+        return tuple(side.still for side in self.sides)
 
     def _left(self, f: Roles, age: str) -> Program:
         """-R of the state of an age, and the square of its length; in z there is R / V."""
@@ -299,11 +293,6 @@ class ImplicitCompressibility(ArtificialCompressibility):
     def _paced(self, scalars: Scalars) -> dict[str, float]:
         solved, left = (self.solver.solved(scalars), self.solver.left(scalars)) if scalars["cfl"] > 0 else (False, 1.0)
         return self.ramp.advance(scalars, length(scalars), solved, left)
-
-
-def _nothing(condition: Condition) -> Condition:
-    """What is left of one where all that is given is 0."""
-    return Condition(warm=condition.warm, transfer=condition.transfer)
 
 
 def _judged(scalars: Scalars) -> dict[str, float]:
