@@ -122,7 +122,8 @@ def export_interfaces(ds: xr.Dataset, folder: str | Path, field: str = "f", valu
         files.append((float(time), path.name))
         triangles += len(surface.triangles)
     if not triangles:
-        raise BadInput(f"{field} = {value:g}: no snapshot has such a surface, and all meshes are empty; give another value")
+        remedy = "no snapshot has such a surface, and all meshes are empty; give another value"
+        raise BadInput(f"{field} = {value:g}: {remedy}")
     return collect(Path(folder) / "interface.pvd", files)
 
 

@@ -61,8 +61,8 @@ def fastest(shard, time, dt) -> tuple[float, float]:
 
 
 def assert_that_nothing_fails(n, number, radii, steps, most, *, down, every=20, device=None) -> None:
-    """We = 100 and Re = 1000 of a droplet of mean diameter; the largest speeds, in all and in the liquid, are at most so
-    many times the start's.
+    """We = 100 and Re = 1000 of a droplet of mean diameter; the largest speeds, in all and in the liquid, are at most
+    so many times the start's.
     """
     droplets, diameter = Droplets(number, radii, 2 / n, down=down), sum(radii)
     phases = Phases(1000.0, 1.0, diameter, diameter / 50, 10 * diameter)
@@ -93,7 +93,7 @@ def test_two_hundred_droplets_on_a_gpu(down, most):
 
 
 def head_on(n: int) -> np.ndarray:
-    """The largest speeds of a droplet of so many cells per radius that meets its mirror image, in all and in the liquid."""
+    """The largest speeds where a droplet of so many cells per radius meets its image, in all and in the liquid."""
     radius, diameter, above = 0.25, 0.5, 0.35
     phases = Phases(1000.0, 1.0, diameter, diameter / 50, 10 * diameter)
     model = two_phase((2 * n, 2 * n, 3 * n), (0.5, 0.5, 0.75), phases, tolerance=1e-6)
@@ -109,7 +109,7 @@ def head_on(n: int) -> np.ndarray:
 
 
 def test_gas_leaves_between_two_droplets_the_faster_the_finer_the_cells():
-    """Nothing bounds its speed but the thinnest film that cells resolve; the liquid is as fast as it was until they meet."""
+    """The thinnest gap that cells resolve bounds its speed; the liquid is as fast as it was until they meet."""
     (coarse, _), (fine, liquid) = head_on(4), head_on(8)
     assert fine > 1.5 * coarse
     assert liquid < 1.2
