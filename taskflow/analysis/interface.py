@@ -111,15 +111,19 @@ def export_interfaces(ds: xr.Dataset, folder: str | Path, field: str = "f", valu
     """Write the surface of every snapshot as VTK PolyData (.vtp), with velocity, pressure and curvature at its vertices
     where they were recorded; returns the .pvd file, which lists them with their times.
 
-    Raises BadInput where there is no such field, RunFailed where the disk is full.
+    Raises BadInput where there is no such field, or no snapshot with such a surface, RunFailed where the disk is full.
     """
     names = [name for name in POINT_DATA if name in ds and name != field]
-    files = []
+    files, triangles = [], 0
     for n, time in enumerate(ds["time"].values):
         surface = interface(ds.isel(time=n), field, value, names)
         path = Path(folder) / f"interface_{n:06}.vtp"
         write_polydata(path, surface.vertices, surface.triangles, surface.values)
         files.append((float(time), path.name))
+        triangles += len(surface.triangles)
+    if not triangles:
+        remedy = "no snapshot has such a surface, and all meshes are empty; give another value"
+        raise BadInput(f"{field} = {value:g}: {remedy}")
     return collect(Path(folder) / "interface.pvd", files)
 
 

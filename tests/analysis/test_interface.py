@@ -68,6 +68,12 @@ def test_no_interface_is_an_empty_mesh(tmp_path):
     assert (len(surface.vertices), len(surface.triangles), surface.area) == (0, 0, 0.0)
 
 
+def test_a_value_that_no_snapshot_has_is_told(tmp_path):
+    ds = stored(tmp_path, cells=(6, 5, 8), f=lambda x, y, z: 0 * x)
+    with pytest.raises(BadInput, match="f = 5: no snapshot has such a surface, and all meshes are empty; give another"):
+        export_interfaces(ds, tmp_path / "vtk", "f", 5.0)
+
+
 def test_it_is_exported_for_vtk(tmp_path):
     vtk = pytest.importorskip("vtk")
     ds = stored(tmp_path, cells=(12, 10, 14), f=ball(), p=lambda x, y, z: x)

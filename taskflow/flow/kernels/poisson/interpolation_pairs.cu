@@ -15,8 +15,13 @@ FN int odd(Inner c) { return c.odd; }
 // Whether b, given at the low face of a fine cell, is the same on all faces that the ways to both coarse cells cross. At an end of
 // the domain there is one coarse cell only.
 FN bool even(const real* b, Index step, int odd, bool at_end) {
+#ifdef GPU
   const real* first = odd ? b : b - step;
   return at_end | ((first[0] == first[step]) & (first[step] == first[2 * step]));
+#else  // a pointer that is chosen keeps GCC from making a vector loop
+  const real before = b[-step], low = b[0], high = b[step], behind = b[2 * step];
+  return at_end | ((low == high) & ((odd ? behind : before) == low));
+#endif
 }
 
 // p = p + the coarse correction where p is active on the fine level, interpolated along each direction as b lets it change

@@ -14,6 +14,7 @@ constexpr Index SERIAL = 8192;                  // cells below which waking othe
 constexpr Index WIDE = 1024;                    // bytes of a row above which the rows around it outgrow the first cache
 constexpr int LINE = 64 / sizeof(real);         // values in a cache line
 constexpr int CHUNK = 4 * LINE, AHEAD = 24 * LINE;  // how much is fetched at once, and how far ahead
+constexpr int STRETCH = 32, FEW = 8;  // cells of a row that are asked at once whether they are rare, and how many are few of them
 constexpr int LANES = 8;    // sums of a row are kept in so many lanes, whatever the vector width of the machine
 constexpr int BUNDLE = 16;  // rows whose values are folded into one part
 
@@ -56,6 +57,16 @@ template <class F>
 FN void for_row(int from, int to, int j, int k, Index row, F f) {
 #pragma omp simd
   for (int i = from; i < to; ++i) f(Cell{i, j, k, row + i});
+}
+
+// In place of what is done in a cell: what is done in a row, by loops of its own
+template <class F>
+struct Rows {
+  F each;
+};
+template <class F>
+FN void for_row(int from, int to, int j, int k, Index row, Rows<F> f) {
+  f.each(from, to, j, k, row);
 }
 
 // f(cell) for every cell of the range, in any order. `streams` are the pointers, at offset 0, along which the kernel meets memory that no
@@ -106,10 +117,50 @@ FN void change_cells(const Range& r, const Interior&, Load load, Store store, St
   for_cells(r, [=](Cell c) __attribute__((always_inline)) { store(c, load(c)); });
 }
 
-// store(cell, any(cell)): a choice of shorter ways would keep rows from being vector loops.
+// store(cell, any(cell)), where usual(cell) is a shorter way to the same wherever rare(cell) is false, as nearly everywhere: that is
+// asked of a stretch of a row at once, as a choice in each cell would keep rows from being vector loops. Where a few are rare, any()
+// is done in those alone. Cells are inner, and amid if AMID.
+template <bool AMID, class Usual, class Rare, class Any, class Store>
+FN void most_of_stretch(int from, int to, int j, int k, Index row, Usual usual, Rare rare, Any any, Store store) {
+  const auto inner = [=](int i) __attribute__((always_inline)) { return InnerOf<AMID>{{i, j, k, row + i}, 0, k >> 1, k & 1}; };
+  unsigned char flags[STRETCH];
+  int rares = 0;
+#pragma omp simd reduction(+ : rares)
+  for (int i = from; i < to; ++i) {
+    const bool found = rare(inner(i));
+    flags[i - from] = found, rares += found;
+  }
+  if (rares > FEW) return for_row(from, to, j, k, row, [=](Cell c) __attribute__((always_inline)) { store(c, any(c)); });
+  real values[FEW];
+  int places[FEW], known = 0;
+  for (int i = from; rares > known; ++i)
+    if (flags[i - from]) values[known] = any(Cell{i, j, k, row + i}), places[known++] = i;
+#pragma omp simd
+  for (int i = from; i < to; ++i) store(inner(i), usual(inner(i)));
+  for (int n = 0; n < rares; ++n) store(inner(places[n]), values[n]);
+}
+
+template <bool AMID, class Usual, class Rare, class Any, class Store>
+FN void most_cells(const Range& r, const Interior& in, int left, int right, Usual usual, Rare rare, Any any, Store store) {
+  const auto all = [=](Cell c) __attribute__((always_inline)) { store(c, any(c)); };
+  const int low = r.lo[0] > left ? r.lo[0] : left, high = r.hi[0] <= right ? r.hi[0] : right + 1;
+  const auto each = [=](int from, int to, int j, int k, Index row) __attribute__((always_inline)) {
+    const bool inner = j >= in.low[0] && j <= in.high[0] && k >= in.low[1] && k <= in.high[1] && low < high;
+    for_row(from, inner ? low : to, j, k, row, all);
+    if (!inner) return;
+    for (int start = low; start < high; start += STRETCH)
+      most_of_stretch<AMID>(start, start + STRETCH < high ? start + STRETCH : high, j, k, row, usual, rare, any, store);
+    for_row(high, to, j, k, row, all);
+  };
+  for_cells(r, Rows<decltype(each)>{each});
+}
 template <class Usual, class Rare, class Any, class Store, class... Streams>
-FN void most_cells(const Range& r, const Interior&, Usual, Rare, Any any, Store store, Streams...) {
-  for_cells(r, [=](Cell c) __attribute__((always_inline)) { store(c, any(c)); });
+FN void most_cells(const Range& r, const Interior& in, Usual usual, Rare rare, Any any, Store store, Streams...) {
+  most_cells<false>(r, in, r.lo[0], r.hi[0] - 1, usual, rare, any, store);
+}
+template <class Usual, class Rare, class Any, class Store, class... Streams>
+FN void most_cells(const Range& r, const InteriorAmid& in, Usual usual, Rare rare, Any any, Store store, Streams...) {
+  most_cells<true>(r, in, in.left, in.right, usual, rare, any, store);
 }
 
 // One cell's values folded into a lane. Written out, and by value: otherwise GCC makes vectors of the values, and none of cells.
