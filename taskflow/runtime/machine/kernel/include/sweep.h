@@ -130,17 +130,17 @@ FN void sweep_many(const TileCells<D>& all, int threads, int mine, F f) {
 }
 
 // A thread has one, or none, and loads what the next cell of it needs before it does one: f(cell, number in the tile, loaded). What
-// a cell FAR away needs it only asks for.
-constexpr int FAR = 3;
+// a cell some cells away needs it only asks for.
 template <class D, class P, class L, class F>
 FN void sweep_one(const TileCells<D>& all, int mine, P fetch, L load, F f) {
+  constexpr int ahead_by = 3;
   const bool idle = mine >= all.columns || all.nx == 0;
   const TileColumn<D> column(all, idle ? 0 : mine);
   const int first = D::way > 0 || idle ? 0 : all.nx - 1;
   const auto ask = [&](int x) {
     if (!idle && x >= 0 && x < all.nx) fetch(column.cell(x));
   };
-  for (int n = 1; n < FAR; ++n) ask(first + n * D::way);
+  for (int n = 1; n < ahead_by; ++n) ask(first + n * D::way);
   SweptCell next = column.cell(first);
   auto ahead = idle ? decltype(load(next)){} : load(next);
   for (int step = 0; step < all.steps; ++step) {
@@ -149,7 +149,7 @@ FN void sweep_one(const TileCells<D>& all, int mine, P fetch, L load, F f) {
       const SweptCell c = next;
       const auto now = ahead;
       if (x + D::way >= 0 && x + D::way < all.nx) next = column.cell(x + D::way), ahead = load(next);
-      ask(x + FAR * D::way);
+      ask(x + ahead_by * D::way);
       f(c, mine * all.nx + x, now);
     }
     __syncthreads();

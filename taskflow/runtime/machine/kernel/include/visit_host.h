@@ -61,11 +61,11 @@ FN void for_row(int from, int to, int j, int k, Index row, F f) {
 
 // In place of what is done in a cell: what is done in a row, by loops of its own
 template <class F>
-struct Rows {
+struct RowFunction {
   F each;
 };
 template <class F>
-FN void for_row(int from, int to, int j, int k, Index row, Rows<F> f) {
+FN void for_row(int from, int to, int j, int k, Index row, RowFunction<F> f) {
   f.each(from, to, j, k, row);
 }
 
@@ -152,7 +152,7 @@ FN void most_cells(const Range& r, const Interior& in, int left, int right, Usua
       most_of_stretch<AMID>(start, start + STRETCH < high ? start + STRETCH : high, j, k, row, usual, rare, any, store);
     for_row(high, to, j, k, row, all);
   };
-  for_cells(r, Rows<decltype(each)>{each});
+  for_cells(r, RowFunction<decltype(each)>{each});
 }
 template <class Usual, class Rare, class Any, class Store, class... Streams>
 FN void most_cells(const Range& r, const Interior& in, Usual usual, Rare rare, Any any, Store store, Streams...) {
