@@ -50,9 +50,10 @@ def cuda_text(task: Task, real: np.dtype) -> str:
 @cache
 def listable(task: Task, real: np.dtype) -> bool:
     """Whether launches of a task can be over lists: it has a text, which leaves who visits the cells to the headers,
-    and not to tiles that march.
+    and not to tiles that march. Sweeps can: no cut goes through what they do in order.
     """
-    if task.kernel is None or task.library is not None or task.whole:
+    alone = task.whole and not any(kind.swept for kind in task.fields.values())
+    if task.kernel is None or task.library is not None or alone:
         return False
     text = complete(task, real, "FN", alone=True)
     headers = (INCLUDE / "visit_cuda.h").read_text(encoding="utf-8")
