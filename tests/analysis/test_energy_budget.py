@@ -75,6 +75,7 @@ def test_its_terms_are_of_second_order():
         assert errors[0] < 1e-12 or np.log2(errors[0] / errors[1]) > 1.8, name
 
 
+@pytest.mark.fast("True")
 @pytest.mark.parametrize("eddies", [False, True])
 def test_what_is_transported_adds_up_to_nothing_between_walls(eddies):
     ds = made(20, eddies=eddies)

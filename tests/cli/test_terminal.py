@@ -98,6 +98,7 @@ def test_a_terminal_that_cannot_redraw_gets_lines(terminal, here):
     assert "step 40 " in shown.read()
 
 
+@pytest.mark.fast("environment0-*")
 @pytest.mark.parametrize(("environment", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False)])
 def test_errors_are_red_where_that_is_wanted(terminal, here, environment, coloured):
     shown = terminal("run", "cavity.toml", "--set", "time.ende=1", **environment)

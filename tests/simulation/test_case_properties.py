@@ -63,7 +63,7 @@ def mutated(draw, cases):
     return tables
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=100)
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(data=st.data())
 def test_a_mutated_case_is_a_case_or_bad_input(cavity, heated, data):
     tables = data.draw(mutated([cavity(), heated()]))

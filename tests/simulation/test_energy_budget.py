@@ -149,6 +149,7 @@ def test_eddies_have_the_stress_of_the_equations(eddying):
             np.testing.assert_allclose(statistics[name], mean(stress[m, n]), rtol=1e-11, atol=1e-15, err_msg=name)
 
 
+@pytest.mark.slow
 def test_a_budget_with_eddies_has_their_terms(eddying):
     budget = found(eddying[0]).isel(time=-1).flow.kinetic_energy_budget("z")
     assert budget.eddy_transport.any()

@@ -91,6 +91,7 @@ DAMAGES = {
 }  # fmt: skip
 
 
+@pytest.mark.fast("middle-*")
 @pytest.mark.parametrize(("file", "step"), [
     ("u/c/3/0/0/0", 8),
     *(pytest.param(file, 4, marks=pytest.mark.slow)

@@ -98,6 +98,7 @@ def test_city():
     assert flow["exhaust"][z < 1][:, :, (x > 4) & (x < 5)].max() > 1
 
 
+@pytest.mark.slow
 def test_hill():
     flow = short("hill", "grid.cells=[48, 24, 16]", "time.end=1.5")
     assert released(flow, "smoke", 1.4) == pytest.approx(1, rel=1e-4)

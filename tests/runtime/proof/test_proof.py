@@ -99,6 +99,7 @@ def test_variants_of_a_task(debug):
     assert proof.reads > 0
 
 
+@pytest.mark.fast("cpu-buffers-False", "full-direct-True")
 @pytest.mark.parametrize("debug", [False, True])
 @pytest.mark.parametrize(("policy", "sight"), [("cpu", "buffers"), ("full", "buffers"), ("full", "direct")])
 def test_reductions_and_poison(policy, sight, debug):
