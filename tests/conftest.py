@@ -39,12 +39,13 @@ def pytest_pycollect_makeitem(collector, name, obj):
     On a GPU none is slow for that. A pattern that matches nothing is an error, not a test that is never run.
     """
     made = yield
-    tests = [item for item in (made if isinstance(made, list) else ()) if isinstance(item, pytest.Function) and item.get_closest_marker("fast")]
+    items = [item for item in made if isinstance(item, pytest.Function)] if isinstance(made, list) else []
+    tests = [item for item in items if item.get_closest_marker("fast")]
     patterns = {pattern: False for item in tests for pattern in item.get_closest_marker("fast").args}
     for item in tests:
         matched = [pattern for pattern in patterns if fnmatchcase(item.callspec.id, pattern)]
         patterns |= dict.fromkeys(matched, True)
-        if not matched and not any(item.iter_markers("gpu")) and not any(item.iter_markers("multigpu")):
+        if not matched and not item.get_closest_marker("gpu"):
             item.add_marker(pytest.mark.slow)
     if unmatched := [pattern for pattern, matched in patterns.items() if not matched]:
         raise pytest.UsageError(f"{name}: no parameters have the ids {unmatched}; correct the mark `fast`")

@@ -14,7 +14,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 @pytest.mark.parametrize(("seed", "files"), [
-    (0, 20), *(pytest.param(seed, 200, marks=[pytest.mark.slow, pytest.mark.timeout(1200)]) for seed in range(1, 11)),
+    (0, 10), *(pytest.param(seed, 200, marks=[pytest.mark.slow, pytest.mark.timeout(1200)]) for seed in range(1, 11)),
 ])  # fmt: skip
 def test_a_mutated_case_is_checked_or_refused(seed, files, give, here, refused):
     (here / "cavity.toml").unlink()

@@ -81,6 +81,7 @@ def assert_agreement(n, faces, blocks, real, device=None):
         assert apart <= (allowed[one] + allowed[other]) / smallest_eigenvalue(domain), (one, other)
 
 
+@pytest.mark.fast("*-f8", "fft-*-f4")
 @pytest.mark.parametrize(("make", "faces", "blocks", "real"), with_solvers(FAST), ids=name)
 def test_solutions_are_of_second_order(make, faces, blocks, real):
     assert_order(make, faces, blocks, real)

@@ -55,7 +55,8 @@ def test_one_block_does_what_is_written(cells, periodic):
 
 
 @pytest.mark.fast(
-    "blocks0-periodic2-full", "blocks1-periodic1-full", "blocks2-periodic0-none", "blocks2-periodic2-full", "blocks3-periodic1-none",
+    "blocks0-periodic2-full", "blocks1-periodic1-full", "blocks2-periodic0-none", "blocks2-periodic2-full",
+    "blocks3-periodic1-none",
 )  # fmt: skip
 @pytest.mark.parametrize("overlap", ["none", "full"])
 @pytest.mark.parametrize("periodic", PERIODIC)

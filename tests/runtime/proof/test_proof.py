@@ -182,7 +182,7 @@ def test_programs_that_launch_nothing():
     assert proof.templates >= 2 * 2
 
 
-@settings(max_examples=30, derandomize=True)
+@settings(max_examples=settings.default.max_examples // 2, derandomize=True)
 @given(st.tuples(proofs(), st.sampled_from((3, 8)), st.sampled_from((1, 64))))
 def test_random_programs(chosen):
     (partition, program, (mapper, hardware)), narrow, room = chosen
