@@ -399,6 +399,7 @@ def test_steps_of_any_length_are_of_order_2(pattern):
         assert orders(error, [24, 48, 96, 192])[1:] == pytest.approx([2.0, 2.0], abs=0.1)
 
 
+@pytest.mark.fast("blocks0")
 @pytest.mark.parametrize("blocks", [(1, 1, 1), (2, 1, 2)])
 def test_nothing_is_read_before_it_is_written(blocks):
     """NaN everywhere before the start, also in ghost cells and in the last step's right-hand sides, changes no bit."""
