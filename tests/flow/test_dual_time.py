@@ -132,6 +132,7 @@ def test_implicit_marching_solves_the_same_steps_in_few_iterations():
     assert norm(chart, usual[-1]["u"] - states[0]["u"]) < 1e-3
 
 
+@pytest.mark.slow
 def test_blocks_change_no_bit_of_implicit_marching_in_real_time():
     chart = Chart((20, 17, 1), wavy, "xyz")
     ends = [

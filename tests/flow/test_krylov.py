@@ -135,7 +135,7 @@ def test_what_rounding_leaves_is_not_called_converged():
         )
 
 
-@pytest.mark.fast("full-*-ConjugateGradients", "none-*-Multigrid")
+@pytest.mark.fast("full-*-ConjugateGradients")
 @pytest.mark.parametrize("kind", [ConjugateGradients, Multigrid])
 @pytest.mark.parametrize(("mapper", "hardware"), [("none", Hardware(False, None)), ("full", Hardware(True, (0, 0)))])
 def test_what_blocks_record_is_proved(kind, mapper, hardware):

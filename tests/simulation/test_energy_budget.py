@@ -67,6 +67,7 @@ def test_dissipation_has_the_differences_of_the_equations(whole, series):
     np.testing.assert_allclose(found(whole).mean_dissipation[-1], rate, rtol=1e-11, atol=1e-14)
 
 
+@pytest.mark.slow
 def test_a_run_has_a_budget(whole):
     """Of the energy of all that differs from the means over time and planes."""
     statistics = found(whole).isel(time=-1)
