@@ -122,6 +122,7 @@ def opened(name: str, scheme: str, precision: str, cycles: bool) -> Case:
     return Case(**{**tables, "boundaries": OPEN[name], "time": {"steps": STEPS, "scheme": scheme}})
 
 
+@pytest.mark.fast("waterfall-rk3-single-*", "stream-ab2-double-*", "rising-*", "draught-*")
 @pytest.mark.parametrize(("name", "scheme", "precision", "blocks", "overlap"), [
     ("stream", "ab2", "double", (1, 1, 3), "full"), ("stream", "rk3", "single", (2, 1, 1), "comm"),
     ("rising", "ab2", "double", (2, 1, 2), "full"), ("draught", "ab2", "double", (2, 1, 1), "none"),
@@ -139,6 +140,7 @@ def test_open_boundaries(name, scheme, precision, blocks, overlap):
     assert_same_bits(compute(case, blocks, overlap=overlap, threads=2), one)
 
 
+@pytest.mark.fast("wale-single-*")
 @pytest.mark.parametrize(("model", "precision", "scheme", "blocks", "overlap"), [
     ("wale", "single", "ab2", (1, 1, 3), "comm"), ("vreman", "double", "ab2", (2, 1, 2), "none"),
     pytest.param("smagorinsky", "double", "ab2", (2, 2, 2), "full", marks=pytest.mark.slow),

@@ -28,6 +28,7 @@ def released(flow: Flow, name: str, speed: float) -> float:
     return flow[name].sum() * np.prod(flow.setup.grid.spacing) / flow.tick.time
 
 
+@pytest.mark.slow
 def test_cylinder():
     flow = short("cylinder", "grid.cells=[88, 1, 16]", "time.end=0.1")
     drag, _, lift = force(flow, "cylinder")
