@@ -2,6 +2,7 @@
 
 import gc
 import os
+from fnmatch import fnmatchcase
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -29,6 +30,26 @@ def pytest_collection_finish() -> None:
     """Thousands of tests stay until the end: whoever collects garbage need not go through them again and again."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pycollect_makeitem(collector, name, obj):
+    """Of a test marked `fast(*ids)` all parameters are slow but those whose ids match one of these patterns.
+
+    On a GPU none is slow for that. A pattern that matches nothing is an error, not a test that is never run.
+    """
+    made = yield
+    items = [item for item in made if isinstance(item, pytest.Function)] if isinstance(made, list) else []
+    tests = [item for item in items if item.get_closest_marker("fast")]
+    patterns = {pattern: False for item in tests for pattern in item.get_closest_marker("fast").args}
+    for item in tests:
+        matched = [pattern for pattern in patterns if fnmatchcase(item.callspec.id, pattern)]
+        patterns |= dict.fromkeys(matched, True)
+        if not matched and not item.get_closest_marker("gpu"):
+            item.add_marker(pytest.mark.slow)
+    if unmatched := [pattern for pattern, matched in patterns.items() if not matched]:
+        raise pytest.UsageError(f"{name}: no parameters have the ids {unmatched}; correct the mark `fast`")
+    return made
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

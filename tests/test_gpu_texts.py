@@ -27,7 +27,7 @@ from tests.simulation.test_placement_of_bodies import placed
 from tests.simulation.test_timed import MOVING, moved
 
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.toml"))
-FAST = ("bearing",)
+FAST = ("heated_cavity",)
 ARCHITECTURE = "--gpu-architecture=compute_90"
 
 

@@ -89,6 +89,7 @@ def assert_same_bits(flow: Flow, one: Flow) -> None:
         assert flow.scalars[name] == pytest.approx(one.scalars[name], rel=1e-12)
 
 
+@pytest.mark.fast("box-full-blocks2", "layer-none-blocks1", "periodic-full-blocks1", "periodic-none-blocks2")
 @pytest.mark.parametrize("blocks", [pytest.param((1, 1, 1), marks=pytest.mark.slow), (1, 1, 3), (2, 1, 2)])
 @pytest.mark.parametrize("overlap", ["none", "full"])
 @pytest.mark.parametrize("name", BOUNDARIES)
@@ -102,6 +103,7 @@ def test_two_sweeps_in_one_pass(name, overlap, blocks, monkeypatch):
         np.testing.assert_array_equal(flow[field], one[field], err_msg=field)
 
 
+@pytest.mark.fast("box-*-(2, 2, 2)", "periodic-*-(2, 1, 2)", "layer-*-(1, 1, 3)")
 @pytest.mark.parametrize("blocks", BLOCKS, ids=str)
 @pytest.mark.parametrize(("name", "precision"), [
     *product(BOUNDARIES, ["double"]), pytest.param("box", "single", marks=pytest.mark.slow),
@@ -120,6 +122,7 @@ def opened(name: str, scheme: str, precision: str, cycles: bool) -> Case:
     return Case(**{**tables, "boundaries": OPEN[name], "time": {"steps": STEPS, "scheme": scheme}})
 
 
+@pytest.mark.fast("waterfall-rk3-single-*", "stream-ab2-double-*", "rising-*", "draught-*")
 @pytest.mark.parametrize(("name", "scheme", "precision", "blocks", "overlap"), [
     ("stream", "ab2", "double", (1, 1, 3), "full"), ("stream", "rk3", "single", (2, 1, 1), "comm"),
     ("rising", "ab2", "double", (2, 1, 2), "full"), ("draught", "ab2", "double", (2, 1, 1), "none"),
@@ -137,6 +140,7 @@ def test_open_boundaries(name, scheme, precision, blocks, overlap):
     assert_same_bits(compute(case, blocks, overlap=overlap, threads=2), one)
 
 
+@pytest.mark.fast("wale-single-*")
 @pytest.mark.parametrize(("model", "precision", "scheme", "blocks", "overlap"), [
     ("wale", "single", "ab2", (1, 1, 3), "comm"), ("vreman", "double", "ab2", (2, 1, 2), "none"),
     pytest.param("smagorinsky", "double", "ab2", (2, 2, 2), "full", marks=pytest.mark.slow),
@@ -189,6 +193,7 @@ def shallow(cells: tuple[int, int, int], thin: str) -> dict:
     return {**boundaries, **{f"{a}_{end}": "wall" for a, end in product("xyz", ("min", "max")) if a not in sides}}
 
 
+@pytest.mark.fast("(4, 5, 7)-*", "(1, 7, 6)-*", "(8, 6, 1)-*-periodic", "(1, 1, 9)-*", "(2, 7, 6)-*-slip")
 @pytest.mark.parametrize(("cells", "blocks", "thin"), [
     ((1, 7, 6), (1, 2, 3), "periodic"), ((2, 7, 6), (2, 1, 3), "slip"), ((4, 5, 7), (2, 2, 2), "slip"),
     ((8, 1, 6), (2, 1, 3), "periodic"), ((6, 3, 4), (2, 3, 1), "periodic"), ((8, 6, 1), (3, 2, 1), "periodic"),
@@ -221,6 +226,7 @@ def clusters():
         yield cache(lambda workers: opened.enter_context(embedded(workers, gpu=False)))
 
 
+@pytest.mark.fast("local-*", "peer-*", "ucx-*", "actor-*")
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(("channel", "workers", "blocks", "threads", "overlap"), [
     ("local", 1, (1, 1, 3), 2, "full"), ("actor", 2, (2, 1, 2), 1, "full"),

@@ -10,6 +10,7 @@ from taskflow.output import FieldMetadata, StoreLayout, export_vtk
 from tests.analysis.conftest import CELLS, LENGTHS, ORIGIN, PERIODIC, STRETCHED, WALLS, linear, stored
 
 
+@pytest.mark.fast("stretched-matrix1", "uniform-matrix0")
 @pytest.mark.parametrize("matrix", [
     [[0, -1, 0], [1, 0, 0], [0, 0, 0]], [[0.3, 0.7, -0.4], [-0.2, 0.5, 1.1], [0.9, 0.6, -0.8]],
 ])  # fmt: skip

@@ -75,6 +75,7 @@ def test_its_terms_are_of_second_order():
         assert errors[0] < 1e-12 or np.log2(errors[0] / errors[1]) > 1.8, name
 
 
+@pytest.mark.fast("True")
 @pytest.mark.parametrize("eddies", [False, True])
 def test_what_is_transported_adds_up_to_nothing_between_walls(eddies):
     ds = made(20, eddies=eddies)
@@ -117,6 +118,7 @@ def in_cells(n: int, *, body: bool = False) -> xr.Dataset:
     return ds
 
 
+@pytest.mark.slow
 def test_in_each_cell_it_is_that_along_the_axis_where_planes_are_alike():
     ds = in_cells(20)
     local, along = ds.flow.kinetic_energy_budget(), ds.flow.kinetic_energy_budget("z")
@@ -125,6 +127,7 @@ def test_in_each_cell_it_is_that_along_the_axis_where_planes_are_alike():
         np.testing.assert_allclose(local[name].isel(y_c=0, x_c=1), along[name], rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_beside_bodies_what_is_transported_adds_up_to_nothing():
     """In them there is nothing. On their faces all is 0, and k rises from there as a parabola."""
     ds = in_cells(20, body=True)

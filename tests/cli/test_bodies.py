@@ -49,10 +49,18 @@ def test_from_the_file_to_the_picture(give, here, tmp_path):
     assert (here / "a.png").stat().st_size > 10_000
 
 
-def test_a_thin_gap_is_told_before_any_step(give, here):
+@pytest.fixture
+def thin_gap(here):
     hill = 'type = "heights"\nfile = "hill.npy"\ninterpolation = "nearest"'
     (here / "case.toml").write_text(CASE.replace(hill, 'type = "box"\nlow = [0, 0, 0]\nhigh = [2, 2, 0.2]'))
+
+
+def test_a_thin_gap_is_told_before_any_step(give, thin_gap):
     assert f"warning    {WARNING}" in give("check", "case.toml").stdout
+
+
+@pytest.mark.slow
+def test_a_run_tells_of_a_thin_gap(give, here, thin_gap):
     result = give("run", "case.toml", "-o", "run", "--set", "time.steps=1")
     assert result.exit_code == 0
     assert WARNING in result.stderr

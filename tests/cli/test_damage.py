@@ -43,6 +43,7 @@ def test_what_a_report_lacks(give, refused, copy):
     refused(result.exit_code, result.stderr, str(copy), "damaged")
 
 
+@pytest.mark.slow
 def test_resume_names_a_shard_and_computes_it_again(give, here):
     words = [*RUN, "--set", "time.steps=50"]
     assert give(*words).exit_code == 0

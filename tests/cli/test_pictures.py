@@ -23,6 +23,7 @@ def test_options_and_profiles(give, run_directory, here):
     assert difference.startswith("table.csv: largest difference 0.")
 
 
+@pytest.mark.fast("words0-*", "words3-*", "words6-*")
 @pytest.mark.parametrize(("words", "told"), [
     (["--field", "q"], "u, v, w"), (["--time", "77"], "time = 77"), (["--plane", "q"], "plane = 'q'"),
     (["-o", "a.xyz"], "a.xyz"), (["-o", "/proc/nowhere/a.png"], "/proc/nowhere"), (["--reference", "no.csv"], "no.csv"),

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 
 def test_the_summary(give, here):
     words = ["--set", "machine.blocks=[1,1,2]", "--set", "machine.workers=1", "--set", "machine.threads=1"]
@@ -21,6 +23,7 @@ def test_the_summary(give, here):
     assert json.loads((here / "cavity" / "profile.json").read_text())["traceEvents"]
 
 
+@pytest.mark.slow
 def test_a_run_that_is_over_before(give, here):
     result = give("run", "cavity.toml", "--profile", "--set", "time.steps=5")
     assert result.exit_code == 0
@@ -29,6 +32,7 @@ def test_a_run_that_is_over_before(give, here):
     assert not (here / "cavity" / "profile.json").exists()
 
 
+@pytest.mark.slow
 def test_quiet(give, here):
     result = give("run", "cavity.toml", "--profile", "--quiet")
     assert (result.exit_code, result.stdout) == (0, "")

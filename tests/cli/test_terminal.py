@@ -81,6 +81,7 @@ def test_a_run_is_shown_while_it_goes_on_and_its_report_after_it(terminal, here)
     assert "\x1b[1m" in shown.seen
 
 
+@pytest.mark.slow
 def test_ctrl_c_typed_on_a_terminal(terminal, here, report_of):
     shown = terminal("run", "cavity.toml", "--set", "time.steps=1000000", "--set", "machine.blocks=[1,1,2]")
     shown.read(until="Ctrl-C ends the run")
@@ -98,6 +99,7 @@ def test_a_terminal_that_cannot_redraw_gets_lines(terminal, here):
     assert "step 40 " in shown.read()
 
 
+@pytest.mark.fast("environment0-*")
 @pytest.mark.parametrize(("environment", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False)])
 def test_errors_are_red_where_that_is_wanted(terminal, here, environment, coloured):
     shown = terminal("run", "cavity.toml", "--set", "time.ende=1", **environment)

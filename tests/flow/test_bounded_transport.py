@@ -27,6 +27,7 @@ def mean_velocity(hand: ByHand) -> list[reference.Shifted]:
     return [reference.Shifted(mean, hand.box, hand.memory.lo) for mean in means.values()]
 
 
+@pytest.mark.fast("cpu-f8-*")
 @pytest.mark.parametrize("cells", CELLS)
 @pytest.mark.parametrize("walls", WALLS)
 @pytest.mark.parametrize("real", ["f4", "f8"])

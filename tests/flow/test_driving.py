@@ -81,6 +81,7 @@ def test_stratification(axis, cells, real, device):
     hand.assert_agrees("T_new", T_new() + GAIN * F)
 
 
+@pytest.mark.fast("*-f8")
 @pytest.mark.parametrize("real", ["f4", "f8"])
 @pytest.mark.parametrize("cells", CELLS)
 def test_a_velocity_gets_its_mean(cells, real, device):
@@ -234,6 +235,7 @@ def test_the_ekman_layer():
     assert flow["v"].max() > 0.1
 
 
+@pytest.mark.fast("ab2-0")
 @pytest.mark.parametrize(("scheme", "axis"), [("ab2", 0), ("rk3", 1)])
 def test_a_bulk_velocity_is_kept_by_the_known_force(scheme, axis):
     """Channel flow: F = 2 nu U / (1/6 + h^2/3) on h-wide cells of a channel of width 1, 12 nu U as h goes to 0."""
@@ -280,6 +282,7 @@ def test_a_mean_is_kept_in_a_flow_that_changes():
     assert flow["v"].mean(dtype="f8") == pytest.approx(0.2 + 0.1 * 0.16, abs=1e-6)
 
 
+@pytest.mark.fast("ab2-0", "rk3-2")
 @pytest.mark.parametrize("axis", range(3))
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_brunt_vaisala_oscillation(axis, scheme):
@@ -360,6 +363,7 @@ def driven(means: dict | None, precision: str, scheme: str) -> Case:
     )
 
 
+@pytest.mark.fast("means0-*", "None-*")
 @pytest.mark.parametrize(
     ("means", "precision", "scheme", "blocks", "overlap"),
     [

@@ -93,6 +93,7 @@ def test_vortices_are_of_second_order_in_space_and_time_together(counts, within)
     assert orders == pytest.approx([2.0, 2.0], abs=within)
 
 
+@pytest.mark.slow
 def test_steps_of_any_lengths_are_of_second_order():
     """Against short steps on the same cells: steps that alternate between long and short ones."""
     chart = Chart((16, 16, 1), wavy, "xyz")
@@ -131,6 +132,7 @@ def test_implicit_marching_solves_the_same_steps_in_few_iterations():
     assert norm(chart, usual[-1]["u"] - states[0]["u"]) < 1e-3
 
 
+@pytest.mark.slow
 def test_blocks_change_no_bit_of_implicit_marching_in_real_time():
     chart = Chart((20, 17, 1), wavy, "xyz")
     ends = [

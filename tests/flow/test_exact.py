@@ -73,6 +73,7 @@ def test_a_gpu_gives_the_same_bits(cells, real):
     np.testing.assert_array_equal(other.p, cpu.p)
 
 
+@pytest.mark.fast("faces2-*")
 @pytest.mark.parametrize("device", ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
 @pytest.mark.parametrize("faces", [WALLS, PERIODIC, MIXED])
 def test_blocks_and_where_levels_live_change_no_bit(faces, device):

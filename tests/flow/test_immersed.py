@@ -148,6 +148,7 @@ def test_heat(real, device):
     hand.assert_agrees("T", wanted)
 
 
+@pytest.mark.fast("f8-*")
 @pytest.mark.parametrize("walls", WALLS)
 def test_forces(walls, real, device):
     """What the scheme brings to closed faces, and friction at cut ones; nothing at faces on walls."""
@@ -178,6 +179,7 @@ def test_forces(walls, real, device):
             assert hand.scalars[FORCES[f"moment_{name}"]] == pytest.approx(moment[axis], abs=hand.tolerance)
 
 
+@pytest.mark.fast("f8-*")
 @pytest.mark.parametrize("walls", WALLS)
 def test_forces_of_eddies(walls, real, device):
     """What the momentum equation with eddies brings to closed faces."""

@@ -22,6 +22,7 @@ DIRECTION, OUT = ("p_d", "u_d", "v_d", "w_d"), ("p_out", "u_out", "v_out", "w_ou
 EPS = 1e-5
 
 
+@pytest.mark.fast("*-limited-*")
 @pytest.mark.parametrize(
     ("scheme", "uniform", "planar", "local", "moves", "warm"),
     [

@@ -76,6 +76,7 @@ def test_the_factors_are_those_of_a_dense_ilu(ordering):
     assert max(np.abs(out["z"][:, k, j, i] - z).max() for (i, j, k), z in wanted.items()) < 1e-13 * largest
 
 
+@pytest.mark.slow
 def test_they_are_the_same_for_any_blocks():
     (_, whole), (_, part) = factors_of_a_flow("tiles"), factors_of_a_flow("tiles", (1, 2, 1))
     np.testing.assert_array_equal(part["z"], whole["z"][:, :, : part["z"].shape[2]])

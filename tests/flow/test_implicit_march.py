@@ -68,6 +68,7 @@ def bits(marched):
     return numbers, {name: marched[name].tobytes() for name in STATE}
 
 
+@pytest.mark.fast("chart1-*")
 @pytest.mark.parametrize(
     ("chart", "made", "blocks", "threads"),
     [
@@ -152,6 +153,7 @@ def linear(chart, flow):
     return out
 
 
+@pytest.mark.fast("5-*-closed")
 @pytest.mark.parametrize("made", [model, pytest.param(open_box, marks=SLOW)], ids=["closed", "open"])
 @pytest.mark.parametrize(("vectors", "tolerance"), [(20, 1e-6), (5, 1e-3)])
 def test_gmres_takes_as_many_products_as_in_numpy(made, vectors, tolerance):

@@ -34,6 +34,7 @@ def assembled(
     return made
 
 
+@pytest.mark.slow
 def test_real_time_is_on_the_diagonal_of_momentum(device):
     steady, real = (assembled(device, uniform=False, rate=rate) for rate in (None, "rate"))
     volume = reference.at(geometry(real)[1])[2, 1, 3]

@@ -75,6 +75,7 @@ def test_blocks_change_iterations_by_one_at_most(blocks, faces):
     np.testing.assert_allclose(cut.p - cut.p.mean(), alone.p - alone.p.mean(), rtol=0, atol=1e-4 * abs(alone.p).max())
 
 
+@pytest.mark.fast("faces0-100-*", "faces2-20000-*")
 @pytest.mark.parametrize("blocks", [(1, 1, 1), pytest.param((1, 2, 2), marks=pytest.mark.slow)])
 @pytest.mark.parametrize("gathered", [100, 20000])
 @pytest.mark.parametrize("faces", [WALLS, PERIODIC, MIXED])
@@ -108,6 +109,7 @@ def test_a_gpu_takes_the_same_iterations(blocks, faces):
     assert device.scalars["residual"] <= 1e-12 * device.scalars["norm"]
 
 
+@pytest.mark.fast("f4-*-faces0", "f8-*-faces2")
 @pytest.mark.parametrize("faces", [WALLS, PERIODIC, MIXED])
 @pytest.mark.parametrize(("real", "relative"), [("f8", 1e-11), ("f4", 2e-6)])
 def test_a_solution_is_as_good_as_its_tolerance_says(faces, real, relative):
@@ -133,6 +135,7 @@ def test_what_rounding_leaves_is_not_called_converged():
         )
 
 
+@pytest.mark.fast("full-*-ConjugateGradients")
 @pytest.mark.parametrize("kind", [ConjugateGradients, Multigrid])
 @pytest.mark.parametrize(("mapper", "hardware"), [("none", Hardware(False, None)), ("full", Hardware(True, (0, 0)))])
 def test_what_blocks_record_is_proved(kind, mapper, hardware):
@@ -149,6 +152,7 @@ def test_what_does_not_converge_says_so():
         solve(domain, ConjugateGradients(domain.cycle(), tolerance(1e-9, most=2)), domain.noise())
 
 
+@pytest.mark.fast("faces0-True-*", "faces2-False-*")
 @pytest.mark.parametrize("device", ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
 @pytest.mark.parametrize("single", [False, True])
 @pytest.mark.parametrize("faces", [WALLS, PERIODIC, MIXED])

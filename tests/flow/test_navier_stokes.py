@@ -57,6 +57,7 @@ def test_uniform_flow_stays_uniform():
     assert not flow["p"].any()
 
 
+@pytest.mark.fast("x-z", "y-x")
 @pytest.mark.parametrize(("along", "across"), PAIRS)
 def test_poiseuille(along, across):
     """u = f (z (H - z) + dz^2/4) / (2 viscosity): the parabola, raised by what walls between the points make of it."""
@@ -67,6 +68,7 @@ def test_poiseuille(along, across):
     assert all(not flow[other].any() for other in set(VELOCITY) - {name})
 
 
+@pytest.mark.fast("x-z", "z-y")
 @pytest.mark.parametrize(("along", "across"), PAIRS)
 def test_poiseuille_over_a_slip_boundary(along, across):
     """Half a channel."""
@@ -77,6 +79,7 @@ def test_poiseuille_over_a_slip_boundary(along, across):
     np.testing.assert_allclose(u, 0.3 / 4 * (z * (4.0 - z) + 0.25**2 / 4), rtol=0, atol=1e-12)
 
 
+@pytest.mark.fast("y-z", "z-x")
 @pytest.mark.parametrize(("along", "across"), PAIRS)
 def test_couette(along, across):
     """Walls that move against each other: a straight profile."""
@@ -90,6 +93,7 @@ def hot(temperature: float) -> dict:
     return {"type": "wall", "temperature": temperature}
 
 
+@pytest.mark.fast("max-x", "min-z")
 @pytest.mark.parametrize("across", "xyz")
 @pytest.mark.parametrize("side", ["min", "max"])
 def test_conduction_with_a_heat_flux(across, side):
@@ -105,6 +109,7 @@ def test_conduction_with_a_heat_flux(across, side):
     assert flow.scalars[other] == pytest.approx(-0.3 * flow.setup.grid.box.volume / 8, rel=1e-11)
 
 
+@pytest.mark.fast("z")
 @pytest.mark.parametrize("across", "xyz")
 def test_conduction_with_a_source(across):
     """Between cold walls a parabola, from which the monitor finds what leaves: all the heat made."""
@@ -117,6 +122,7 @@ def test_conduction_with_a_source(across):
         assert flow.scalars[f"flux_{across}_{side}"] == pytest.approx(-0.2 * 2.0 / 2 * faces, rel=1e-11)
 
 
+@pytest.mark.fast("x")
 @pytest.mark.parametrize("across", "xyz")
 def test_conduction_has_nusselt_number_1(across):
     flow = compute(layer(across, hot(2.0), hot(0.5), heat={"diffusivity": 0.4}, time={"end": 60.0}))
@@ -393,6 +399,7 @@ def test_steps_of_any_length_are_of_order_2(pattern):
         assert orders(error, [24, 48, 96, 192])[1:] == pytest.approx([2.0, 2.0], abs=0.1)
 
 
+@pytest.mark.fast("blocks0")
 @pytest.mark.parametrize("blocks", [(1, 1, 1), (2, 1, 2)])
 def test_nothing_is_read_before_it_is_written(blocks):
     """NaN everywhere before the start, also in ghost cells and in the last step's right-hand sides, changes no bit."""

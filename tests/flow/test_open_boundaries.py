@@ -61,6 +61,7 @@ def through(flow: Flow, face: str) -> float:
 # ------------------------------------------------------------------------------------- flows known exactly on the grid
 
 
+@pytest.mark.fast("advected-True-ab2", "convective-False-rk3", "pressure-False-ab2")
 @pytest.mark.parametrize("scheme", ["ab2", "rk3"])
 @pytest.mark.parametrize("backward", [False, True])
 @pytest.mark.parametrize("outflow", OUTFLOWS, ids=KINDS)
@@ -77,6 +78,7 @@ def test_poiseuille_flow_passes_through(outflow, backward, scheme):
     np.testing.assert_allclose(gradient, (1 if backward else -1) * 12 * 0.2, atol=1e-10)
 
 
+@pytest.mark.fast("z-x-advected", "y-z-convective", "x-y-pressure")
 @pytest.mark.parametrize("outflow", OUTFLOWS, ids=KINDS)
 @pytest.mark.parametrize(("along", "across"), PAIRS)
 def test_all_directions_are_alike(along, across, outflow):
@@ -91,6 +93,7 @@ def test_all_directions_are_alike(along, across, outflow):
         np.testing.assert_allclose(-found[:, ::-1] if backward else found, expected, atol=1e-12)
 
 
+@pytest.mark.fast("advected", "pressure")
 @pytest.mark.parametrize("outflow", OUTFLOWS, ids=KINDS)
 def test_developing_flow_is_of_second_order(outflow):
     """From a uniform inflow to the parabola, exact at the outflow."""
@@ -129,6 +132,7 @@ def test_given_velocities_that_change_in_time_are_of_second_order(scheme):
 # ----------------------------------------------------------------------------------------------------------- balances
 
 
+@pytest.mark.fast("advected-fft", "convective-jacobi", "pressure-multigrid")
 @pytest.mark.parametrize("solver", ["fft", "multigrid", "jacobi"])
 @pytest.mark.parametrize("outflow", OUTFLOWS, ids=KINDS)
 def test_as_much_leaves_as_enters(outflow, solver):
@@ -179,6 +183,7 @@ def test_a_balance_gives_the_mean():
         assert np.ptp(after - before) < 1e-14
 
 
+@pytest.mark.fast("ab2-convective", "rk3-advected", "rk3-pressure")
 @pytest.mark.parametrize("outflow", OUTFLOWS, ids=KINDS)
 @pytest.mark.parametrize("scheme", ["ab2", "rk3"])
 def test_nothing_is_read_before_it_is_written(outflow, scheme):
@@ -247,6 +252,7 @@ def test_a_vortex_leaves(outflow, most):
     assert disturbance(short, whole) < most * before
 
 
+@pytest.mark.fast("advected")
 @pytest.mark.parametrize("outflow", OUTFLOWS, ids=KINDS)
 def test_a_vortex_faster_than_the_stream_leaves(outflow):
     """Where it crosses the outflow the fluid comes in for a while."""
@@ -258,6 +264,7 @@ def test_a_vortex_faster_than_the_stream_leaves(outflow):
 # ----------------------------------------------------------------------------------------------------------------- heat
 
 
+@pytest.mark.fast("2")
 @pytest.mark.parametrize("axis", range(3))
 def test_heat_transfer_through_both_walls_of_a_slab(axis):
     """The exact solution: conduction in series with what passes the walls; linear, so exact on the grid."""

@@ -178,6 +178,7 @@ def test_conjugate_gradients_take_as_many_iterations():
     np.testing.assert_array_equal(kept[0].p, kept[1].p)
 
 
+@pytest.mark.fast("full-*")
 @pytest.mark.parametrize(("mapper", "hardware"), [("none", Hardware(False, None)), ("full", Hardware(True, (0, 0)))])
 def test_what_blocks_record_is_proved(mapper, hardware):
     domain = Domain((4, 5, 10), faces=MIXED)

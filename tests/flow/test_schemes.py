@@ -121,6 +121,7 @@ def test_steps_need_nothing_of_the_steps_before():
     assert_same(one, other)
 
 
+@pytest.mark.fast("(2, 2, 1)")
 @pytest.mark.parametrize("blocks", [(1, 1, 2), (2, 2, 1)], ids=str)
 def test_blocks_change_no_bit(blocks):
     case = warm(10, "rk3").model_copy(update={"pressure": warm(10, "rk3").pressure.model_copy(

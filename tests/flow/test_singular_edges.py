@@ -15,6 +15,7 @@ CELLS = (5, 4, 3)
 GHOSTS = Box((-1, 4, 0), (0, 5, 3))  # beyond x_min and y_max
 
 
+@pytest.mark.fast("*True")
 @pytest.mark.parametrize("three", [False, True])
 def test_ghost_values_beyond_an_edge(three, device):
     made = ByHand(CELLS, ghost=2, **device).fill(("u", "v", "w", "T", "s"), seed=1)

@@ -26,6 +26,7 @@ class Counting:
         return getattr(self.channel, name)
 
 
+@pytest.mark.fast("boundaries0-*-full", "boundaries1-*-none", "boundaries2-*-full")
 @pytest.mark.parametrize("overlap", ["none", "full"])
 @pytest.mark.parametrize(("boundaries", "blocks"), [(WALLS, (1, 1, 3)), (WALLS, (2, 2, 2)), (PERIODIC_Y, (1, 2, 2))])
 def test_a_step_sends_what_was_counted(boundaries, blocks, overlap):

@@ -33,6 +33,7 @@ def test_the_flow_solver(boundaries, blocks, policy, sight):
 
 
 
+@pytest.mark.fast("tile0")
 @pytest.mark.parametrize("tile", [(64, 64, 2), (3, 5, 3)])
 def test_edges_of_whole_tiles(tile):
     setup = Simulation(stirred(BOUNDARIES["box"]), (1, 1, 2))

@@ -54,6 +54,9 @@ def fields(boundaries, cache, blocks=(1, 1, 1), overlap="none"):
 
 
 
+@pytest.mark.fast(
+    "boundaries0-20-1-blocks0", "boundaries0-8-200-blocks1", "boundaries1-8-1-blocks1", "boundaries1-20-200-blocks0",
+)  # fmt: skip
 @pytest.mark.parametrize("blocks", [(1, 1, 1), (1, 1, 2)])
 @pytest.mark.parametrize("slab", [1, pytest.param(60, marks=pytest.mark.slow), 200])
 @pytest.mark.parametrize("planes", [8, 20])

@@ -65,6 +65,7 @@ FILES = ["u/c/1/1/0/0", "p/c/2/0/0/0", "time/c/0", "x_f/c/0", "grid/c", "wake/u/
 ABOUT = ["zarr.json", "v/zarr.json", "z_c/zarr.json", "wake/zarr.json", "wake/time/zarr.json"]
 
 
+@pytest.mark.fast("wake/u/c/0/0", "p/c/2/0/0/0", "grid/c", "time/c/0")
 @pytest.mark.parametrize("file", FILES)
 def test_any_bit_of_a_chunk_counts(stored, file):
     path = stored / file

@@ -34,6 +34,7 @@ def read(path: Path) -> tuple[dict[str, np.ndarray], list[np.ndarray]]:
     return {name: values.reshape(*shape, -1) for name, values in arrays.items()}, places
 
 
+@pytest.mark.fast("periodic1")
 @pytest.mark.parametrize("periodic", [(False,) * 3, (True, False, True), (False, True, False)])
 def test_vtk_reads_what_was_written(written, periodic, tmp_path, monkeypatch):
     """Velocities in centres as a vector; slabs of one layer are no different."""

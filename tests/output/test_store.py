@@ -28,6 +28,7 @@ def whole(layout, field) -> Box:
     return Box.of(layout.shape(field)[::-1])
 
 
+@pytest.mark.fast("*-blocks1", "*-blocks4", "*-blocks6")
 @pytest.mark.parametrize("blocks", CUTS)
 @pytest.mark.parametrize(("periodic", "precision"), [((False,) * 3, "single"), ((True, False, True), "double")])
 def test_every_value_lies_where_it_belongs(written, blocks, periodic, precision):

@@ -60,6 +60,7 @@ def eddies(model: str, **more) -> dict:
     return {"turbulence": {"model": model, **more}, "fluid": {"viscosity": 0.002}}
 
 
+@pytest.mark.fast("x-y-pressure4-*", "x-z-pressure7-*", "y-z-pressure5-*", "z-y-*")
 @pytest.mark.parametrize(("along", "across", "pressure", "tables"), [
     *(pytest.param(*pair, {"iterations": 9}, {}, marks=pytest.mark.slow) for pair in ["yx", "zy", "xz", "zx"]),
     ("x", "y", {"iterations": 9}, {}), ("y", "z", {"iterations": 9}, {}), ("x", "z", DIRECT, {}),
@@ -282,6 +283,7 @@ def test_flow_past_a_symmetric_body_stays_symmetric():
     np.testing.assert_allclose(found["moment"], 0, atol=1e-13)
 
 
+@pytest.mark.fast("poiseuille*")
 @pytest.mark.parametrize("flow", ["couette", "poiseuille"])
 def test_bodies_between_cells_are_of_first_order(flow):
     """The surface moves to the next face of a cell: an error of less than half a cell's width over the channel's."""

@@ -12,6 +12,8 @@ from taskflow.errors import BadInput
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import FACES, Case
 
+HALF = settings.default.max_examples // 2  # each example takes long
+
 
 def flow(x, y, z):
     return x
@@ -63,7 +65,7 @@ def mutated(draw, cases):
     return tables
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=100)
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=HALF)
 @given(data=st.data())
 def test_a_mutated_case_is_a_case_or_bad_input(cavity, heated, data):
     tables = data.draw(mutated([cavity(), heated()]))
@@ -80,7 +82,7 @@ def test_a_mutated_case_is_a_case_or_bad_input(cavity, heated, data):
 
 
 @pytest.mark.slow
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=HALF)
 @given(data=st.data())
 def test_a_mutated_file_is_a_case_or_bad_input(cavity, heated, tmp_path_factory, data):
     path = tmp_path_factory.mktemp("fuzz") / "case.toml"
@@ -148,7 +150,7 @@ def cases(draw):
     return Case(**tables)
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=HALF)
 @given(cases())
 def test_writing_and_reading_gives_the_same_case(case):
     again = Case(**tomllib.loads(case.to_toml()))

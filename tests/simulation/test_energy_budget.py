@@ -67,6 +67,7 @@ def test_dissipation_has_the_differences_of_the_equations(whole, series):
     np.testing.assert_allclose(found(whole).mean_dissipation[-1], rate, rtol=1e-11, atol=1e-14)
 
 
+@pytest.mark.slow
 def test_a_run_has_a_budget(whole):
     """Of the energy of all that differs from the means over time and planes."""
     statistics = found(whole).isel(time=-1)
@@ -149,6 +150,7 @@ def test_eddies_have_the_stress_of_the_equations(eddying):
             np.testing.assert_allclose(statistics[name], mean(stress[m, n]), rtol=1e-11, atol=1e-15, err_msg=name)
 
 
+@pytest.mark.slow
 def test_a_budget_with_eddies_has_their_terms(eddying):
     budget = found(eddying[0]).isel(time=-1).flow.kinetic_energy_budget("z")
     assert budget.eddy_transport.any()

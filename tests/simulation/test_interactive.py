@@ -152,6 +152,7 @@ def test_ctrl_c_pauses(client, tmp_path):
         assert simulation.iteration == reached + 1
 
 
+@pytest.mark.fast("given0-*", "given2-*")
 @pytest.mark.parametrize(("given", "match"), [
     ({"steps": 0}, "steps=0.*whole number"), ({"wall": -1.0}, "wall=-1.0"), ({"until": "soon"}, "until='soon'"),
     ({"steps": 1.5}, "steps=1.5"),

@@ -43,6 +43,7 @@ def all_passes(setup, shard):
     shard.run(setup.monitor)
 
 
+@pytest.mark.fast("box-(2, 2, 2)-none", "periodic-(2, 1, 2)-comm", "stream-(2, 1, 2)-comm", "layer-(1, 1, 2)-none")
 @pytest.mark.parametrize(("boundaries", "shape", "overlap"), [
     *[(boundaries, (1, 1, 2), overlap) for boundaries in BOUNDARIES for overlap in ("none", "comm")],
     ("box", (1, 1, 1), "none"), ("periodic", (1, 1, 4), "none"), ("layer", (1, 1, 4), "comm"),

@@ -46,6 +46,7 @@ def test_the_run_is_the_same(profiled, tmp_path):
         np.testing.assert_array_equal(run.dataset()[name], plain.dataset()[name])
 
 
+@pytest.mark.fast("comm")
 def test_the_file_is_a_trace(profiled):
     _, _, trace = profiled
     events = trace["traceEvents"]

@@ -65,6 +65,7 @@ class Mortal:
         return call
 
 
+@pytest.mark.fast("a run-a state", "nothing-no state")
 @pytest.mark.parametrize("state", [False, True], ids=["no state", "a state"])
 @pytest.mark.parametrize("before", [OLD, {}], ids=["a run", "nothing"])
 def test_killed_at_any_moment(tmp_path, before, state):

@@ -175,6 +175,7 @@ def test_scales():
     assert pushed.driven
 
 
+@pytest.mark.fast("changes0", "changes3", "changes6")
 @pytest.mark.parametrize("changes", [
     {"boundaries": EVERYWHERE, "body": {"force": [50.0, 0.0, 0.0]}},
     {"boundaries": EVERYWHERE, "body": {"bulk_velocity": {"x": 30.0}}},
@@ -194,6 +195,7 @@ def test_what_a_case_explains_is_sane(changes, tmp_path):
 
 # ------------------------------------------------------------------------------------------------ energy from nothing
 
+@pytest.mark.fast("-False2", "-True1")
 @pytest.mark.parametrize(("case", "grows"), [
     (vortices({"steps": 60, "cfl": 1.2}), True),
     (vortices({"steps": 60, "cfl": 1.2}, body={"force": [1e-9, 0, 0]}), False),  # something drives it

@@ -150,6 +150,7 @@ def test_covariances_of_one_name_are_refused():
         averaged(scalars=scalars)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gpu", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_what_the_runtime_records_is_proved(gpu):
     """Samples between steps and monitors, in whatever order."""

@@ -120,6 +120,7 @@ def test_it_has_its_own_interval_and_a_while():
     assert default.steady
 
 
+@pytest.mark.fast("blocks1")
 @pytest.mark.parametrize("blocks", [(1, 1, 2), (2, 1, 2)])
 def test_any_blocks_end_at_the_same_step(blocks):
     case = stream(scalars=[{"name": "dye", "diffusivity": 0.5, "initial": "z"}])

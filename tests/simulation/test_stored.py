@@ -91,6 +91,7 @@ DAMAGES = {
 }  # fmt: skip
 
 
+@pytest.mark.fast("middle-*")
 @pytest.mark.parametrize(("file", "step"), [
     ("u/c/3/0/0/0", 8),
     *(pytest.param(file, 4, marks=pytest.mark.slow)
@@ -109,6 +110,7 @@ def test_the_run_goes_back_to_before_the_damage(file, step, damage, broken, whol
     assert steps(broken) == [9, 8, 4]
 
 
+@pytest.mark.fast("end", "middle", "gone", "zeros", "longer")
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_every_kind_of_damage_is_seen(damage, broken):
     file = broken / "fields.zarr" / "v" / "c" / "3" / "0" / "0" / "0"

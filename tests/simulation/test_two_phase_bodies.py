@@ -235,6 +235,7 @@ def test_bad_bodies_are_told_with_key_value_and_remedy(tables, words):
         jet(**tables)
 
 
+@pytest.mark.fast("high0-*")
 @pytest.mark.parametrize(("high", "words"), [
     ([0.8, 0.4, 0.65], r"obstacles: no cell is left for the fluid"),
     ([0.8, 0.4, 0.1], r"obstacles\[1\]: it covers .* behind the inflow x_min"),

@@ -91,6 +91,7 @@ def test_check_says_what_the_phases_are():
     assert estimate(ending).steps.basis == "time.capillary; a fast flow takes more"
 
 
+@pytest.mark.fast("phases0-*")
 @pytest.mark.parametrize(("phases", "words"), [
     ({"initial": "x + 1"}, ('two_phase.initial = "x + 1": phase 1 fills the domain; give an expression with both signs'
                             " in the domain, or the number 1 if that is meant",)),

@@ -24,6 +24,7 @@ def middle(case: Case, device: Device | None = None) -> float:
     return reattachment(flow.points("u")[0].ravel(), flow["u"][:, 0])
 
 
+@pytest.mark.slow
 def test_few_cells():
     """8 per step height, Re = 100: 1.3 % too near."""
     assert middle(step(8, 100, 12)) == pytest.approx(erturk(100), rel=0.015)

@@ -51,6 +51,7 @@ def creeping(inner: float, outer: float, apart: float, order: int = 24) -> dict[
     return {"torque": -4 * np.pi * float(terms[0]), "force": 4 * np.pi * float(terms[1])}
 
 
+@pytest.mark.slow
 def test_the_creeping_flow_of_the_page():
     """Between concentric cylinders and in a thin gap (A. Sommerfeld 1904) it is what is known."""
     assert creeping(1.0, 2.0, 0.0)["torque"] == pytest.approx(4 * np.pi * 4 / 3, rel=1e-12)

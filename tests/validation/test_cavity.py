@@ -57,6 +57,7 @@ def test_few_sweeps_reach_the_steady_state_of_an_exact_projection():
             np.testing.assert_allclose(flow[name], exact[name], rtol=0, atol=1e-9, err_msg=name)
 
 
+@pytest.mark.slow
 def test_single_precision_is_enough_for_the_profiles():
     """Rounding: profiles differ by 1e-6 from those in double precision, the divergence stays below 1e-5."""
     single, double = (compute(cavity(32, 100, 25, precision=precision)) for precision in ("single", "double"))
@@ -66,6 +67,7 @@ def test_single_precision_is_enough_for_the_profiles():
     assert single.history[-1]["divergence"] < 1e-5
 
 
+@pytest.mark.fast("1")
 @pytest.mark.parametrize("sweeps", [1, 7, 31])
 def test_an_odd_number_of_sweeps_is_as_stable_as_an_even_one(sweeps):
     """Jacobi alone turns over what alternates from cell to cell, and an odd number of such sweeps is unstable."""

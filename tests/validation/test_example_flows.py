@@ -28,6 +28,7 @@ def released(flow: Flow, name: str, speed: float) -> float:
     return flow[name].sum() * np.prod(flow.setup.grid.spacing) / flow.tick.time
 
 
+@pytest.mark.slow
 def test_cylinder():
     flow = short("cylinder", "grid.cells=[88, 1, 16]", "time.end=0.1")
     drag, _, lift = force(flow, "cylinder")
@@ -98,6 +99,7 @@ def test_city():
     assert flow["exhaust"][z < 1][:, :, (x > 4) & (x < 5)].max() > 1
 
 
+@pytest.mark.slow
 def test_hill():
     flow = short("hill", "grid.cells=[48, 24, 16]", "time.end=1.5")
     assert released(flow, "smoke", 1.4) == pytest.approx(1, rel=1e-4)

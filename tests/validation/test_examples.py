@@ -49,6 +49,7 @@ def test_taylor_green_example_is_the_exact_solution():
         assert norms(flow[name] - exact.velocity(axis, 1.0, *flow.points(name)))[0] < 0.01
 
 
+@pytest.mark.slow
 def test_the_example_channel_has_the_entry_length_of_durst():
     """Where the middle has 99 % of its last speed, at Re = 100; the grid is too coarse for more than 1 %."""
     flow = compute(tf.Case.load(EXAMPLES / "developing_channel.toml"))

@@ -81,6 +81,7 @@ def assert_agreement(n, faces, blocks, real, device=None):
         assert apart <= (allowed[one] + allowed[other]) / smallest_eigenvalue(domain), (one, other)
 
 
+@pytest.mark.fast("*-f8")
 @pytest.mark.parametrize(("make", "faces", "blocks", "real"), with_solvers(FAST), ids=name)
 def test_solutions_are_of_second_order(make, faces, blocks, real):
     assert_order(make, faces, blocks, real)
@@ -93,6 +94,7 @@ def test_solutions_are_of_second_order_in_all_combinations(make, faces, blocks, 
     assert_order(make, faces, blocks, real)
 
 
+@pytest.mark.fast("*-f8")
 @pytest.mark.parametrize(("faces", "blocks", "real"), FAST_TO_COMPARE, ids=name)
 @pytest.mark.parametrize("n", [16, 15])
 def test_solvers_agree_to_their_tolerance(n, faces, blocks, real):

@@ -6,6 +6,7 @@ from tests.flows import orders
 from tests.validation.rayleigh_benard import CRITICAL, critical
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("cells", "error", "order"), [
     ((8, 16), 0.02, 1.85), pytest.param((16, 32), 0.005, 2.0, marks=pytest.mark.slow)
 ])  # fmt: skip

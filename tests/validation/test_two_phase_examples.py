@@ -37,6 +37,7 @@ def crossing(flow: Flow, axis: int, share: np.ndarray) -> float:
     return float(place[last] + part * (place[last + 1] - place[last]))
 
 
+@pytest.mark.slow
 def test_rising_bubble():
     """By then its centre is at 0.5546 in the benchmark."""
     flow = short("rising_bubble", "[32, 1, 64]", 0.5)

@@ -68,6 +68,7 @@ def assert_orders(exact: Exact, flows: dict[int, Flow]) -> dict[str, list[float]
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plane", PLANES[1:2], ids=["xz"])  # the others on finer grids
 def test_taylor_green_is_of_order_2(plane):
     exact = TaylorGreen(0.02, *plane)
@@ -152,6 +153,7 @@ def test_temperature_carried_by_a_uniform_flow_is_of_order_2():
     assert errors[-1][1] < 0.02
 
 
+@pytest.mark.slow
 def test_energy_decays_as_viscosity_takes_it():
     """Re = 100, 64 x 96 cells: the energy of the vortices at t = 1 is exact to 1e-4, and their momentum to rounding."""
     exact = TaylorGreen(0.01, 0, 2)

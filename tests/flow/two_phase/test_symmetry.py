@@ -80,6 +80,7 @@ def alike(n: int, initial: str) -> flows.Flow:
     return vortices(n, two_phase={"density": [1.0, 1.0], "viscosity": [0.01, 0.01], "initial": initial})
 
 
+@pytest.mark.slow
 def test_an_interface_between_equal_fluids_does_nothing():
     """Whatever is where: the velocity is the same, to 1e-12."""
     ring = alike(24, "0.3 - sqrt((x - 0.45)**2 + (z - 0.5)**2)")

@@ -202,6 +202,7 @@ def test_layers_at_rest_stay_at_rest():
     assert max(abs(flow.fields[name]).max() for name in "uvw") <= 1e-9
 
 
+@pytest.mark.fast("options1-*", "options2-*")
 @pytest.mark.parametrize("dtype", [pytest.param("f4", marks=pytest.mark.slow), "f8"])
 @CUTS
 def test_blocks_threads_and_overlap_do_not_change_a_bit(dtype, options):
@@ -268,6 +269,7 @@ def test_energies_of_two_phases():
     assert potential == pytest.approx(exact, rel=1e-12)
 
 
+@pytest.mark.fast("100.0")
 @pytest.mark.parametrize("ratio", [1.0, 100.0])
 def test_what_nothing_holds_does_not_fall_as_a_whole(ratio):
     """Between periodic and slip sides the mean weight is taken off: equal fluids stay at rest, and others gain no

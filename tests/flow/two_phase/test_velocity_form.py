@@ -123,6 +123,7 @@ def test_with_equal_phases_the_schemes_of_one_fluid_are_its_own(scheme):
     assert beside_one_fluid(16, scheme, scheme) <= 1e-11
 
 
+@pytest.mark.fast("weno5")
 @FORMS
 def test_a_uniform_stream_stays_uniform(scheme):
     n = 16

@@ -34,6 +34,7 @@ def put(file, place, values):
     file[place].create_dataset(" data", data=values)
 
 
+@pytest.mark.fast("turn0", "turn5", "turn10", "turn18", "turn23")
 @pytest.mark.parametrize("turn", ROTATIONS)
 def test_transforms_are_those_of_the_standard(tmp_path, turn):
     """Index2 = T (Index1 - Begin1) + Begin2, with sign times unit vector of Transform[a] as column a of T."""

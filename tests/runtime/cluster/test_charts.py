@@ -77,6 +77,7 @@ def clients():
         yield client
 
 
+@pytest.mark.fast("2")
 @pytest.mark.parametrize("blocks", [1, 2])
 def test_a_program_on_two_charts(clients, blocks):
     start = np.random.default_rng(3).random((4, 4, 8))

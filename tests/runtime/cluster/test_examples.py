@@ -141,6 +141,7 @@ def test_wave_moves_as_its_scheme_says(client):
 # ---------------------------------------------------------------------------------------------------------- invariance
 
 
+@pytest.mark.fast("shape0", "shape2")
 @pytest.mark.parametrize("shape", [(1, 1, 2), (2, 2, 1), (1, 3, 2)])
 def test_the_same_bits_on_any_blocks(client, shape):
     gray, wave = example("gray_scott"), example("wave8")

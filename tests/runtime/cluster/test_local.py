@@ -58,6 +58,7 @@ def test_a_worker_that_cannot_begin_on_its_gpu(monkeypatch):
     assert time.monotonic() - begin < 30  # not the time that processes may take to begin
 
 
+@pytest.mark.slow
 def test_processes_with_gpus_are_as_closed_as_others(monkeypatch):
     """As far as that can be seen without one: dask-cuda hands on what it does not know itself, and preloads a module of
     its own behind those that it is given."""

@@ -97,6 +97,7 @@ def case():
     return region, charts, oracle(region, charts, 3)
 
 
+@pytest.mark.fast("False-1-None-none", "True-2-cuts3-*", "True-3-cuts2-full", "False-3-cuts2-none")
 @pytest.mark.parametrize("overlap", ["none", "comm", "full"])
 @pytest.mark.parametrize(
     ("blocks", "cuts"), [(1, None), (2, None), (3, {1: (1, 2, 1)}), (2, {0: (2, 1, 1), 3: (1, 1, 2)})]

@@ -69,6 +69,7 @@ def test_a_ring_is_as_deep_as_it_has_to_be(monkeypatch, depth):
     assert {found for found, _ in ran(back_and_forth)} == {depth}
 
 
+@pytest.mark.fast("1-*-comm", "4-*-full", "1-*-cpu")
 @pytest.mark.parametrize("policy", ["cpu", "none", "comm", "full"])
 @pytest.mark.parametrize("program", [sent_ahead, back_and_forth])
 @pytest.mark.parametrize("depth", [1, 4])

@@ -40,6 +40,7 @@ def fields(space, shape, mapper, steps=3, device=None, program=Everything):
     return run_threads(partition, job, device or cpu(1), mapper, Limits(message=20))
 
 
+@pytest.mark.fast("shape0-*-comm", "shape1-*-full")
 @pytest.mark.parametrize("overlap", ["none", "comm", "full"])
 @pytest.mark.parametrize(("shape", "periodic"), [((1, 1, 1), (True,) * 3), ((2, 1, 2), (False, True, False))])
 def test_the_bits_are_the_same(shape, periodic, overlap):

@@ -40,6 +40,7 @@ def test_hosts_that_do_not_see_each_other(monkeypatch, overlap):
         assert same(region((10, 4, 9)), (2, 1, 2), Mapper(overlap)), seed
 
 
+@pytest.mark.fast("4-none-*", "10-comm-*", "10-full-*")
 @pytest.mark.parametrize("kind", [Sweeps, Many])
 @pytest.mark.parametrize("overlap", WAYS)
 @pytest.mark.parametrize("width", [4, 10])

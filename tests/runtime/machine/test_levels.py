@@ -54,6 +54,10 @@ def test_one_block_does_what_is_written(cells, periodic):
     np.testing.assert_array_equal(found, reference(start, periodic, PASSES))
 
 
+@pytest.mark.fast(
+    "blocks0-periodic2-full", "blocks1-periodic1-full", "blocks2-periodic0-none", "blocks2-periodic2-full",
+    "blocks3-periodic1-none",
+)  # fmt: skip
 @pytest.mark.parametrize("overlap", ["none", "full"])
 @pytest.mark.parametrize("periodic", PERIODIC)
 @pytest.mark.parametrize("blocks", BLOCKS[1:])
@@ -92,6 +96,7 @@ def test_nothing_is_read_that_was_not_filled(blocks):
     )
 
 
+@pytest.mark.fast("blocks0-near1-full", "blocks1-None-comm", "blocks1-near1-none")
 @pytest.mark.parametrize("overlap", ["none", "comm", "full"])
 @pytest.mark.parametrize("near", [None, (0, 0)])
 @pytest.mark.parametrize("blocks", [(1, 1, 2), (2, 1, 1)])

@@ -30,6 +30,7 @@ def counted(partition, programs, device="cpu", direct=None):
     return [count.of(block) for block in blocks]
 
 
+@pytest.mark.fast("none-shape1", "comm-shape2")
 @pytest.mark.parametrize("shape", [(1, 1, 1), (1, 1, 3), (2, 1, 2)])
 @pytest.mark.parametrize("overlap", ["none", "comm"])
 def test_blocks_hold_what_was_counted(shape, overlap):

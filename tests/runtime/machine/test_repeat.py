@@ -119,6 +119,7 @@ def test_between_other_launches_and_in_each_other(shape):
     check(*on_blocks(shape, job), unrolled(flat, 3))
 
 
+@pytest.mark.fast("1-shape0", "2-shape2", "3-shape1")
 @BLOCKS
 @pytest.mark.parametrize("every", [1, 2, 3])
 def test_until_is_asked_about_the_numbers_of_one_round_before(shape, every):
@@ -160,6 +161,7 @@ def test_what_is_never_enough_is_done_as_often_as_it_may_be(times, every, questi
         assert asked == known[every - 1 :: every][:questions]
 
 
+@pytest.mark.fast("1-shape0", "2-shape2")
 @BLOCKS
 @pytest.mark.parametrize("every", [1, 2])
 def test_without_lag_it_stops_with_the_round_that_was_enough_and_says_how_many_passes_were_done(shape, every):

@@ -99,6 +99,7 @@ def test_variants_of_a_task(debug):
     assert proof.reads > 0
 
 
+@pytest.mark.fast("cpu-buffers-False", "full-direct-True")
 @pytest.mark.parametrize("debug", [False, True])
 @pytest.mark.parametrize(("policy", "sight"), [("cpu", "buffers"), ("full", "buffers"), ("full", "direct")])
 def test_reductions_and_poison(policy, sight, debug):
@@ -181,7 +182,7 @@ def test_programs_that_launch_nothing():
     assert proof.templates >= 2 * 2
 
 
-@settings(max_examples=30, derandomize=True)
+@settings(max_examples=settings.default.max_examples // 2, derandomize=True)
 @given(st.tuples(proofs(), st.sampled_from((3, 8)), st.sampled_from((1, 64))))
 def test_random_programs(chosen):
     (partition, program, (mapper, hardware)), narrow, room = chosen

@@ -99,6 +99,7 @@ def check_cells(region, charts, memory, expected):
 AT = [((4,), (), ()), ((4,), (3,), ()), ((3,), (4,), (3,))]
 
 
+@pytest.mark.fast("periodic4-*", "periodic6-*", "periodic10-*")
 @pytest.mark.parametrize(
     ("periodic", "at", "seed"),
     [

@@ -57,6 +57,7 @@ def test_the_geometry_of_a_sweep_is_worked_out_once(monkeypatch):
     assert found[0].keys() == {"meets", "subtract"}
 
 
+@pytest.mark.fast("blocks0-*")
 @pytest.mark.parametrize(("blocks", "limit"), [([0], 0.3), (None, 1.0)])
 def test_three_hundred_launches_are_analysed_in_a_moment(blocks, limit):
     """Measured: 0.03 s for one block of eight, 0.2 s for all eight. The limits leave room for a busy machine."""

@@ -126,7 +126,7 @@ def test_a_message_counts_its_values(graph):
     assert {node.message.cells for node in graph.of(Send)} == {16}
 
 
-@settings(max_examples=40)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(st.data())
 def test_every_order_is_topological(data):
     part = data.draw(partitions())
@@ -135,7 +135,7 @@ def test_every_order_is_topological(data):
         assert follows(found.graph, found.graph.order(orders(seed)))
 
 
-@settings(max_examples=40)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(st.data())
 def test_accesses_are_the_cells_that_a_node_touches(data):
     part = data.draw(partitions())
@@ -155,7 +155,7 @@ def test_accesses_are_the_cells_that_a_node_touches(data):
             }
 
 
-@settings(max_examples=40)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(st.data())
 def test_no_edge_within_a_block_is_implied_by_others(data):
     part = data.draw(partitions())

@@ -38,7 +38,7 @@ def test_any_order_of_the_graph_has_the_bits_of_the_program(run, direct):
     check_bits(*run, direct)
 
 
-@settings(max_examples=100)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(runs(), st.booleans())
 def test_every_read_finds_the_latest_write_of_its_owner(run, direct):
     check_versions(*run, direct)

@@ -114,6 +114,7 @@ def noticed(check, run, graph, priority):
     return False
 
 
+@pytest.mark.fast("flow-2x1x2", "layers-2x1x1")
 def test_an_order_that_a_missing_edge_allows_has_other_bits(run):
     """Versions notice every edge but those that only keep all-reduces in one order. Bits notice fewer: a maximum may be
     the same with half of the shares, and a grant moves none.

@@ -74,7 +74,7 @@ def test_ghosts_that_are_valid_at_the_start_are_believed():
     assert found.valid[0, "p"] == (plane,)
 
 
-@settings(max_examples=60)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(st.data())
 def test_a_program_that_is_repeated_comes_back_to_the_same_state(data):
     """Roles and valid ghost cells: the machine records a trace per state."""
@@ -98,7 +98,7 @@ def summary(node):
     return type(node).__name__, str(node), getattr(node, "box", None), number, tuple(copies)
 
 
-@settings(max_examples=60)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(st.data())
 def test_a_block_alone_finds_its_part_of_the_whole(data):
     """Nodes, messages, order and validity: control replication stands on this."""
@@ -124,7 +124,7 @@ def test_a_block_alone_finds_its_part_of_the_whole(data):
             }
 
 
-@settings(max_examples=60)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(st.data())
 def test_messages_are_counted_and_numbered(data):
     part = data.draw(partitions())

@@ -20,6 +20,7 @@ def played(results: list) -> list:
     return results
 
 
+@pytest.mark.fast("*-3")
 @pytest.mark.parametrize("blocks", [2, 3])
 def test_messages_of_every_size_both_ways_at_once(stage: Stage, blocks: int) -> None:
     played(stage.play(scenarios.every_size, blocks))
@@ -103,6 +104,7 @@ def test_runs_do_not_mix(stage: Stage) -> None:
     played(stage.play(scenarios.two_runs))
 
 
+@pytest.mark.fast("*-3")
 @pytest.mark.parametrize("blocks", [2, 3])
 def test_reductions_give_every_block_the_same_bits(stage: Stage, blocks: int) -> None:
     results = played(stage.play(scenarios.reductions, blocks))
@@ -110,6 +112,7 @@ def test_reductions_give_every_block_the_same_bits(stage: Stage, blocks: int) ->
     assert np.isnan(np.frombuffer(results[0][2])[1])
 
 
+@pytest.mark.fast("actor-lonely", "peer-talking_to_the_dead", "ucx-lonely")
 @pytest.mark.parametrize("scenario", [scenarios.lonely, scenarios.talking_to_the_dead])
 def test_the_death_of_a_peer_is_an_error_within_seconds(doomed: Stage, scenario: scenarios.Any) -> None:
     seconds, words = doomed.kill(scenario)
