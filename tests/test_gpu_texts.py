@@ -12,6 +12,7 @@ import pytest
 from cuda.bindings import nvrtc
 
 import taskflow as tf
+from taskflow.benchmarks.artificial_compressibility.factors import Charts, Factors
 from taskflow.runtime.machine.kernel.compile_cuda import OPTIONS
 from taskflow.runtime.machine.kernel.texts import cuda_pieces, cuda_text, listable
 from taskflow.runtime.regions import Box
@@ -85,6 +86,13 @@ def test_kernels_of_examples_compile_for_gpus(path, precision):
 def test_kernels_of_implicit_marching_compile_for_gpus(tables, precision):
     flow = case(tables, method__march="implicit", machine__precision=precision, time__steady=1e-4)
     assert [message for text in texts_of(flow) if (message := messages(text))] == []
+
+
+def test_factors_and_solves_compile_for_gpus():
+    job = Factors(Charts((8, 8, 8)), "tiles", "single")
+    parts = Roles.of(tuple(job.partition.fields))
+    tasks = {launch.task for program in (job.invert, job.model.precondition) for launch in program(parts)}
+    assert len(tasks) == 4 and {messages(cuda_text(task, np.dtype("f8"))) for task in tasks} == {""}
 
 
 @pytest.mark.slow
