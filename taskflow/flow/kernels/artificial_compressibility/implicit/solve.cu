@@ -38,7 +38,7 @@ FN void times(const Four (&rows)[OWN], const real (&z)[4], real (&product)[OWN])
 #endif
 }
 
-// With the blocks L of earlier neighbours and the pivot D, forward: x = D^-1 (r - sum of L x there); backward: x -= D^-1 (sum of L x there).
+// With the blocks L of earlier neighbours and the pivot D, forward: x = D^-1 (r - sum of L x of theirs); backward: x -= D^-1 (sum of L x of theirs).
 // In a tile earlier neighbours lie beyond low sides forward, and beyond high ones (ODD) backward.
 template <int ODD, class Coupling, class Inverse>
 struct Triangle {
@@ -80,7 +80,7 @@ struct Triangle {
     times(a.inverse, all, product);
     for (int r = 0; r < OWN; ++r) values[r] = ODD ? old[r] + product[r] : product[r];
   }
-  INLINE real value(Index there, int n) const { return x[n][there]; }
+  INLINE real value(Index cell, int n) const { return x[n][cell]; }
   INLINE void store(const SweptCell& c, int row, const real (&values)[OWN]) const {
     for (int r = 0; r < OWN; ++r) one_of(row + r, x)[c] = values[r];
   }

@@ -35,9 +35,9 @@ FN void gather(const real (&own)[OWN], real (&all)[ROWS]) {
 
 template <class T>
 FN void bring_from_memory(const Range& r, const T& t, const SweptCell& c, int row, int side, real (&sums)[OWN]) {
-  const Index there = c + beyond(r, side);
+  const Index other = c + beyond(r, side);
   real z[ROWS];
-  for (int n = 0; n < ROWS; ++n) z[n] = t.value(there, n);
+  for (int n = 0; n < ROWS; ++n) z[n] = t.value(other, n);
   t.bring(c, row, side, z, sums);
 }
 
