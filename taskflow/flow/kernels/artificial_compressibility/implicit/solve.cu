@@ -15,26 +15,30 @@ TASK keep_inverse(Range range, InValuesOf<16, Real_pivot> pivot, OutPrivate<16, 
   });
 }
 
+#if !defined(GPU) && defined(__has_builtin)
+#if __has_builtin(__builtin_shufflevector)
+#define SHUFFLES
+#endif
+#endif
 // Rows of a block times four values: (m0 z0 + m1 z1) + (m2 z2 + m3 z3)
 template <class Four>
 FN void times(const Four (&rows)[OWN], const real (&z)[4], real (&product)[OWN]) {
-#ifdef GPU
-  for (int r = 0; r < OWN; ++r) product[r] = (rows[r][0] * z[0] + rows[r][1] * z[1]) + (rows[r][2] * z[2] + rows[r][3] * z[3]);
-#else  // the same for four rows side by side: the compiler finds no vectors in sums along them
+#ifdef SHUFFLES  // four rows side by side: compilers find no vectors in sums along them
   typedef real Vector __attribute__((vector_size(4 * sizeof(real))));
-  typedef decltype(Vector() < Vector()) Order;
+  typedef decltype(rows[0].of[0] + 0) Row __attribute__((vector_size(4 * sizeof(rows[0].of[0]))));
   const Vector values = {z[0], z[1], z[2], z[3]};
   Vector p[4];
   for (int r = 0; r < 4; ++r) {
-    typedef decltype(rows[r].of[0] + 0) Loaded __attribute__((vector_size(4 * sizeof(rows[r].of[0]))));
-    Loaded row;
+    Row row;
     memcpy(&row, rows[r].of, sizeof row);
     p[r] = __builtin_convertvector(row, Vector) * values;
   }
-  const auto pairs = [](const Vector& a, const Vector& b) { return __builtin_shuffle(a, b, Order{0, 4, 2, 6}) + __builtin_shuffle(a, b, Order{1, 5, 3, 7}); };
+  const auto pairs = [](const Vector& a, const Vector& b) { return __builtin_shufflevector(a, b, 0, 4, 2, 6) + __builtin_shufflevector(a, b, 1, 5, 3, 7); };
   const Vector low = pairs(p[0], p[1]), high = pairs(p[2], p[3]);
-  const Vector sum = __builtin_shuffle(low, high, Order{0, 1, 4, 5}) + __builtin_shuffle(low, high, Order{2, 3, 6, 7});
+  const Vector sum = __builtin_shufflevector(low, high, 0, 1, 4, 5) + __builtin_shufflevector(low, high, 2, 3, 6, 7);
   for (int r = 0; r < 4; ++r) product[r] = sum[r];
+#else
+  for (int r = 0; r < OWN; ++r) product[r] = (rows[r][0] * z[0] + rows[r][1] * z[1]) + (rows[r][2] * z[2] + rows[r][3] * z[3]);
 #endif
 }
 
