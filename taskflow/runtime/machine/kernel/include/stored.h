@@ -56,9 +56,7 @@ struct PrivateOf {
 #ifdef GPU
     return *reinterpret_cast<const Four*>(from);
 #else
-    Four four;
-    memcpy(&four, from, sizeof four);
-    return four;
+    return Four{{from[0], from[1], from[2], from[3]}};
 #endif
   }
   INLINE void store_four(const Cell& c, int n, const real (&values)[4]) const {
