@@ -72,6 +72,24 @@ def test_what_is_even_stays_even_and_what_is_bounded_bounded():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("below", [{"temperature": 1.0}, {"heat_flux": 0.03}], ids=str)
+def test_a_shaft_through_walls_brings_no_heat_from_beyond_them(below):
+    """Between walls of the temperatures 1 and 0, or one that is heated, all of which is within bounds: within 20 steps
+    of 0.01 from 0, conduction into a half space of the heat flux 0.03 leads to 0.03 sqrt(4 t / (pi 0.03)) < 0.1 on it.
+    """
+    shaft = {
+        "type": "cylinder", "name": "shaft", "axis": "z", "centre": [0.9, 0.6, 0.8], "radius": 0.3,
+        "motion": {"displacement": ["0.1*t", 0, 0]},
+    }  # fmt: skip
+    sides = {"x": "periodic", "y": "periodic", "z_max": {"type": "wall", "temperature": 0.0}}
+    initial, time = {"velocity": [0, 0, 0], "temperature": 0.0}, {"steps": 20, "step": 0.01}
+    boundaries = {**sides, "z_min": {"type": "wall", **below}}
+    flow = compute(heated("koren", obstacles=[shaft], initial=initial, boundaries=boundaries, time=time, body={}))
+    assert flow["T"].min() >= -1e-9
+    assert 0.01 < flow["T"].max() <= (1.0 if "temperature" in below else 0.1)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(("blocks", "overlap"), [((1, 1, 2), "full"), ((2, 2, 1), "comm")])
 def test_blocks_do_not_change_a_bit(blocks, overlap):
     cut = compute(heated(), blocks, overlap=overlap)
