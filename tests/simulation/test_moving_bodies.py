@@ -210,6 +210,19 @@ def test_a_step_that_is_too_long_is_made_shorter_or_refused():
         fixed.advance(fixed.start(), 0.0)
 
 
+@pytest.mark.parametrize(("way", "end", "now"), [
+    ("0.9*exp(-((t-5.3)/0.1)**2)", 1000.0, 5.3), ("0.9*sin(2*pi*t)", 800.0, 0.25),
+], ids=["kick", "periods"])  # fmt: skip
+def test_a_way_that_was_not_seen_ends_the_run(way, end, now):
+    """It has moments of the whole run. Without a known end all cells are looked at."""
+    quick = {"obstacles": told(displacement=[way, 0, 0]), "grid": {"cells": [40, 8, 16], "lengths": [4.0, 0.8, 1.6]}}
+    ways = Simulation(stirred(**quick, time={"end": end, "cfl": 0.4}), (1, 1, 1)).ways
+    ways.follow(0.0)
+    with pytest.raises(RunFailed, match=rf'obstacles\[1\].motion: at time {now:g} "ball" .* give .* time.steps'):
+        ways.follow(now)
+    Simulation(stirred(**quick, time={"steps": 9, "cfl": 0.4}), (1, 1, 1)).ways.follow(now)
+
+
 @pytest.mark.slow
 def test_a_surface_of_triangles_turns_and_rises_with_eddies(tmp_path):
     """It has the volume of its triangles, and blocks change no bit."""

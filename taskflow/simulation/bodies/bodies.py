@@ -100,8 +100,9 @@ class Bodies:
         return self._beside(hull(self.solids.boxes), 2 if self._immersed else 1)
 
     def _travelled(self, parts: Iterable[int]) -> Iterator[Box]:
-        """The cells that obstacles of these numbers from 0 may change on their way, those that move; all cells where
-        the end of the run is not known.
+        """The cells that obstacles of these numbers from 0 may change on their way, those that move, as far as the
+        moments of the path tell (`Surroundings.follow` looks at each step); all cells where the end of the run is not
+        known.
         """
         moving = self.moving
         assert moving is not None
@@ -113,7 +114,7 @@ class Bodies:
             yield self.grid.box
         for before, time in pairwise(self.path):
             between = math.ceil(chosen.spacings(before, time))
-            for box in chosen.reach(time):
+            for box in (*chosen.reach(before), *chosen.reach(time)):
                 yield box.grow(between) & self.grid.box
 
     @property

@@ -101,13 +101,15 @@ class Moving:
 
     def reach(self, time: float) -> list[Box]:
         """The cells in the domain that bodies that move may change at a time, as boxes that may overlap."""
-        solids, found = self.solids(time), []
-        for number in self.numbers:
-            around = solids.boxes[number - 1]
-            if around:
-                images = periodic_images(around.grow(REACH), self.grid.box, self.grid.periodic)
-                found += [cells for piece, _ in images if (cells := piece & self.grid.box)]
-        return found
+        return [box for number in self.numbers for box in self.reach_of(number, time)]
+
+    def reach_of(self, number: int, time: float) -> list[Box]:
+        """Those of one body."""
+        around = self.solids(time).boxes[number - 1]
+        if not around:
+            return []
+        images = periodic_images(around.grow(REACH), self.grid.box, self.grid.periodic)
+        return [cells for piece, _ in images if (cells := piece & self.grid.box)]
 
     @cached_property
     def _middles(self) -> tuple[np.ndarray, ...]:
