@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from functools import cache
 
@@ -11,11 +12,13 @@ import pytest
 from taskflow.flow.bodies import cuts
 from taskflow.flow.bodies.flags import ITSELF
 from taskflow.flow.bodies.moving import BODY
+from taskflow.flow.bodies.placement import MOST_SHAPES, POSE, SHAPE, TEXT
 from taskflow.runtime.machine.device import Device, cpu
 from taskflow.runtime.machine.mapper import Mapper
 from taskflow.runtime.machine.shard import Shard
 from taskflow.runtime.machine.threads import run_threads
 from taskflow.simulation.bodies import Movement, Moving
+from taskflow.simulation.bodies.placing import poses
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
 from taskflow.simulation.estimate import estimate
@@ -153,6 +156,15 @@ def test_steps_with_bodies_that_move_are_proved():
     formula = {**DROP, "inside": "(x-1.0)**2 + (y-0.6)**2 + 2*(z-0.8)**2 - 0.09"}
     for body in (HOT, formula):
         estimate(placed(**small, obstacles=[body])).prove().hold()
+
+
+def test_numbers_are_as_many_as_kernels_know():
+    texts = [(TEXT.parent / name).read_text() for name in ("shapes.h", TEXT.name)]
+    assert f"constexpr int NUMBERS = {SHAPE}, POSE = {POSE};" in texts[0]
+    assert {int(count) for text in texts for count in re.findall(r"In64Of<(\d+)>", text)} == {MOST_SHAPES * POSE}
+    moving = Simulation(placed(), (1, 1, 1)).moving
+    shapes = moving.placement.shapes
+    assert (len(shapes.shapes.values), len(poses(moving, 0.0))) == (SHAPE * shapes.count, MOST_SHAPES * POSE)
 
 
 def test_other_shapes_are_left_to_numpy():

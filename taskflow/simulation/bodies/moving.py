@@ -113,9 +113,7 @@ class Moving:
 
     @cached_property
     def _middles(self) -> tuple[np.ndarray, ...]:
-        """The middles of the boxes around the shapes at rest; of those that move, that of their turn along directions in
-        which they are endless.
-        """
+        """The middles of the boxes around the shapes at rest; along a direction without an end, where they turn."""
         middles = []
         for shape, motion in zip(self.shapes, self.motions, strict=True):
             ends, centre = np.array(shape.bounds), np.array(motion.centre if motion else (0.0, 0.0, 0.0))

@@ -77,9 +77,9 @@ class Surroundings:
             name = self.names[number - 1]
             if any(box not in self.cells[name] for box in self.moving.reach_of(number, time)):
                 raise RunFailed(
-                    f"obstacles[{number}].motion: at time {time:g} \"{name}\" is outside of the cells that it was expected"
-                    " in, which follow from its places at some moments of the run: it moves too fast for them; give the"
-                    " length of the run by time.steps with time.cfl, and it is expected in all cells"
+                    f"obstacles[{number}].motion: at time {time:g} \"{name}\" is outside of the cells that it was"
+                    " expected in, which follow from its places at some moments of the run: it moves too fast for them;"
+                    " give the length of the run by time.steps with time.cfl, and it is expected in all cells"
                 )
         if (meeting := self.meeting(time)) is not None:
             raise RunFailed(meeting)

@@ -42,8 +42,7 @@ def poses(moving: Moving, time: float) -> dict[str, float]:
 
 
 def _pose(shape: Shape, motion: RigidMotion | None, time: float, origin: np.ndarray) -> tuple[float, ...]:
-    """See `place_faces`. Places are relative to the origin of the grid, which tables in single precision do not resolve.
-    """
+    """See `place_faces`. Places are relative to the origin of the grid: kernels may have single precision."""
     pose = motion.pose(time) if motion else STILL
     middle = pose.forth(np.array(_middle(shape)))
     velocity, turning = np.zeros(3), 0.0
