@@ -54,8 +54,8 @@ def whole() -> Flow:
 
 def forces(flow: Flow, at: int = -1) -> dict[str, np.ndarray]:
     """What the last step before a line of the log has taken from the fluid, by body."""
-    found = flow.setup.model.obstacles.found(flow.history[at])
-    return {name: np.array(body["force"]) for name, body in found.items()}
+    bodies = flow.setup.model.obstacles.found(flow.history[at])
+    return {name: np.array(body["force"]) for name, body in bodies.items()}
 
 
 @pytest.mark.slow
@@ -133,11 +133,11 @@ def test_going_on_from_a_checkpoint_to_the_bit(pressure, blocks, other, tmp_path
     go(case, tmp_path / "run", blocks, kill=4)
     go(case, tmp_path / "run", other, resume=True)
     check_same(tmp_path / "run", tmp_path / "whole", rel=0.0 if blocks == other else 1e-9)
-    with dataset(tmp_path / "run" / "fields.zarr") as found:
-        assert found["solid"].dims[0] == "time"
-        for n, time in enumerate(found["time"].values.tolist()):
+    with dataset(tmp_path / "run" / "fields.zarr") as store:
+        assert store["solid"].dims[0] == "time"
+        for n, time in enumerate(store["time"].values.tolist()):
             mask = Simulation(case, (1, 1, 1)).bodies.moving.solids(time).mask(Box.of((20, 12, 16)))
-            np.testing.assert_array_equal(found["solid"].values[n], mask)
+            np.testing.assert_array_equal(store["solid"].values[n], mask)
 
 
 def refused(error: type[Exception] = BadInput, **changes) -> str:

@@ -124,14 +124,14 @@ class Moving:
     def _moving(self) -> list[tuple[RigidMotion, np.ndarray]]:
         """The motions, each with the corners of the box around its shape at rest; where this is endless, of the domain.
         """
-        found = []
+        moving = []
         low, length = np.array(self.grid.origin), np.array(self.grid.lengths)
         for shape, motion in zip(self.shapes, self.motions, strict=True):
             if motion is not None:
                 ends = np.array(shape.bounds)
                 ends = np.where(np.isfinite(ends), ends, np.array([low, low + length]))
-                found.append((motion, corners(*ends.tolist())))
-        return found
+                moving.append((motion, corners(*ends.tolist())))
+        return moving
 
     def placed(self, shape: Shape, motion: RigidMotion, time: float) -> Shape:
         """A shape where it is at a time, with its images beyond periodic sides."""
