@@ -24,6 +24,7 @@ from tests.flow.test_implicit_diffusion import warm
 from tests.runtime.machine import sweeping, test_pieces, test_stored
 from tests.simulation.on_charts import CYLINDER, LID, TURNED, case, changed
 from tests.simulation.test_charts_real_time import WARM
+from tests.simulation.test_moving_heat import HOT
 from tests.simulation.test_placement_of_bodies import placed
 from tests.simulation.test_timed import MOVING, moved
 
@@ -120,8 +121,10 @@ def test_kernels_of_what_changes_in_time_compile_for_gpus(precision):
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("precision", ["single", "double"])
 def test_kernels_of_bodies_that_move_compile_for_gpus(precision):
-    flow = placed(machine={"precision": precision}, output={"fields": ["T"]})
-    assert [message for text in texts_of(flow) if (message := messages(text))] == []
+    """With several, and one alone, which is another text."""
+    tables = {"machine": {"precision": precision}, "output": {"fields": ["T"]}}
+    for flow in (placed(**tables), placed(**tables, obstacles=[HOT])):
+        assert [message for text in texts_of(flow) if (message := messages(text))] == []
 
 
 @pytest.mark.slow

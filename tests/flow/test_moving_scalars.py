@@ -7,8 +7,8 @@ import pytest
 
 from taskflow.flow.bodies import cuts, moving_scalars
 from taskflow.flow.bodies.flags import HOLDS, STORED
-from tests.flow.byhand import DT, ByHand
-from tests.flow.test_immersed import HEAT, STEPS, WALLS, near, prepared, scattered, solid_bits
+from tests.flow.byhand import DT, ByHand, surrounded
+from tests.flow.test_immersed import CELLS, HEAT, STEPS, WALLS, near, prepared, scattered, solid_bits
 from tests.flow.test_obstacles import exchange
 
 
@@ -18,7 +18,7 @@ def carried(walls: tuple[bool, bool, bool], real: str, names: list[str], **devic
     bodies = [scattered(walls, seed, 0.2) for seed in range(3)]
     shut, held = (solid_bits(bodies, walls) & 64) > 0, scattered(walls, 5) == 2
     flags = np.zeros(hand.memory.shape[::-1], "u2")
-    flags[hand.box.slices(hand.memory.lo)] = cuts.moving_heat_bits([each > 0 for each in bodies], shut, held)
+    flags[hand.box.slices(hand.memory.lo)] = cuts.moving_heat_bits([numbers > 0 for numbers in bodies], shut, held)
     hand.fields |= {"q_faces": flags, "T_faces": flags}
     exchange(hand, "q_faces")
     return hand, hand.fields["q_faces"]
@@ -28,7 +28,7 @@ def carried(walls: tuple[bool, bool, bool], real: str, names: list[str], **devic
 def test_flags(walls):
     """All that is inside conducts nothing, and says what it is; the rest is that of bodies at rest."""
     bodies, held = [scattered(walls, seed, 0.3) > 0 for seed in range(3)], scattered(walls, 5) == 2
-    shut = (solid_bits([each.astype("u1") for each in bodies], walls) & 64) > 0
+    shut = (solid_bits([numbers.astype("u1") for numbers in bodies], walls) & 64) > 0
     flags, rest = (bits(bodies, shut, held) for bits in (cuts.moving_heat_bits, cuts.heat_bits))
     mine = near(held)
     assert ((flags & HOLDS > 0) == mine).all()
@@ -41,24 +41,28 @@ def test_flags(walls):
 
 @pytest.mark.parametrize("walls", WALLS)
 def test_insides_have_what_is_beside_them(walls, real, device):
+    """In the domain: what lies beyond walls does not count."""
     hand, flags = carried(walls, real, ["q", "mean"], **device)
-    q, total, count, everything = hand.fields["q"].astype("f8"), 0.0, 0, 0.0
-    for axis, side in STEPS:
-        outside = (near(flags, axis, side) & (STORED | HOLDS)) == 0
-        value = near(q, axis, side)
-        total, count, everything = total + np.where(outside, value, 0), count + outside, everything + value
-    assert ((count == 0) & (near(flags) & STORED > 0)).any()
-    mean = np.where(count > 0, total / np.maximum(count, 1), everything / 6)
-    wanted = np.where(near(flags) & STORED, mean, hand.values("q"))
-    hand.run(hand.launch(moving_scalars.mean_beside, {}), hand.launch(moving_scalars.fill_inside, {}))
-    hand.assert_agrees("q", wanted)
+    domain = surrounded(np.ones(CELLS[::-1], "u1"), walls) > 0
+    hand.fields["q"][~domain] = 1e6
+    q = hand.fields["q"].astype("f8")
+    within = [near(domain, *step) for step in STEPS]
+    outside = [here & (near(flags, *step) & (STORED | HOLDS) == 0) for here, step in zip(within, STEPS, strict=True)]
+    alone = ~np.any(outside, axis=0)
+    assert (alone & (near(flags) & STORED > 0)).any()
+    weights = np.where(alone, within, outside)
+    mean = sum(weight * near(q, *step) for weight, step in zip(weights, STEPS, strict=True)) / weights.sum(axis=0)
+    expected = np.where(near(flags) & STORED, mean, hand.values("q"))
+    grid = {"grid": hand.staggered.constants}
+    hand.run(hand.launch(moving_scalars.mean_beside, grid), hand.launch(moving_scalars.fill_inside, {}))
+    hand.assert_agrees("q", expected)
 
 
 def test_insides_keep_what_they_have(real, device):
     hand, flags = carried(WALLS[1], real, ["q", "q_before"], **device)
-    wanted = np.where(near(flags) & STORED, hand.values("q_before"), hand.values("q"))
+    expected = np.where(near(flags) & STORED, hand.values("q_before"), hand.values("q"))
     hand.run(hand.launch(moving_scalars.keep_inside, {}))
-    np.testing.assert_array_equal(hand.values("q"), wanted)
+    np.testing.assert_array_equal(hand.values("q"), expected)
 
 
 @pytest.mark.parametrize("begins", [True, False])
@@ -69,19 +73,19 @@ def test_heat_of_bodies(begins, real, device):
     T, bond, warm, before = (hand.values(name).astype("f8") for name in ("T", "bond_T", "warm_T", "push_T"))
     drawn = DT * HEAT.diffusivity
     conducted = np.where(bond > 0, (T + drawn * warm) / (1 + drawn * bond), T)
-    wanted = np.where(near(flags) & HOLDS, warm, conducted)
-    gained = 0.5 * (wanted - T) / DT + (0 if begins else before)
+    expected = np.where(near(flags) & HOLDS, warm, conducted)
+    gained = 0.5 * (expected - T) / DT + (0 if begins else before)
     constants = {"diffusivity": HEAT.diffusivity, "counts": 0.5, "begins": int(begins)}
     hand.run(hand.launch(moving_scalars.exchange_heat, constants))
-    hand.assert_agrees("T", wanted)
+    hand.assert_agrees("T", expected)
     hand.assert_agrees("push_T", gained)
 
 
 def test_bodies_begin_with_their_temperature(real, device):
     hand, flags = carried(WALLS[1], real, ["T", "warm_T"], **device)
-    wanted = np.where(near(flags) & HOLDS, hand.values("warm_T"), hand.values("T"))
+    expected = np.where(near(flags) & HOLDS, hand.values("warm_T"), hand.values("T"))
     hand.run(hand.launch(moving_scalars.hold_temperature, {}))
-    np.testing.assert_array_equal(hand.values("T"), wanted)
+    np.testing.assert_array_equal(hand.values("T"), expected)
 
 
 def test_heat_that_was_given(real, device):

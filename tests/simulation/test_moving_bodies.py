@@ -54,8 +54,8 @@ def whole() -> Flow:
 
 def forces(flow: Flow, at: int = -1) -> dict[str, np.ndarray]:
     """What the last step before a line of the log has taken from the fluid, by body."""
-    found = flow.setup.model.obstacles.found(flow.history[at])
-    return {name: np.array(body["force"]) for name, body in found.items()}
+    bodies = flow.setup.model.obstacles.found(flow.history[at])
+    return {name: np.array(body["force"]) for name, body in bodies.items()}
 
 
 @pytest.mark.slow
@@ -133,11 +133,11 @@ def test_going_on_from_a_checkpoint_to_the_bit(pressure, blocks, other, tmp_path
     go(case, tmp_path / "run", blocks, kill=4)
     go(case, tmp_path / "run", other, resume=True)
     check_same(tmp_path / "run", tmp_path / "whole", rel=0.0 if blocks == other else 1e-9)
-    with dataset(tmp_path / "run" / "fields.zarr") as found:
-        assert found["solid"].dims[0] == "time"
-        for n, time in enumerate(found["time"].values.tolist()):
+    with dataset(tmp_path / "run" / "fields.zarr") as store:
+        assert store["solid"].dims[0] == "time"
+        for n, time in enumerate(store["time"].values.tolist()):
             mask = Simulation(case, (1, 1, 1)).bodies.moving.solids(time).mask(Box.of((20, 12, 16)))
-            np.testing.assert_array_equal(found["solid"].values[n], mask)
+            np.testing.assert_array_equal(store["solid"].values[n], mask)
 
 
 def refused(error: type[Exception] = BadInput, **changes) -> str:
@@ -208,6 +208,19 @@ def test_a_step_that_is_too_long_is_made_shorter_or_refused():
     fixed = Simulation(stirred(obstacles=fast, time={"steps": 9, "step": 0.1}), (1, 1, 1)).clock
     with pytest.raises(RunFailed, match=r"more than half a spacing in time.step = 0.1; give one of 0.05"):
         fixed.advance(fixed.start(), 0.0)
+
+
+@pytest.mark.parametrize(("way", "end", "now"), [
+    ("0.9*exp(-((t-5.3)/0.1)**2)", 1000.0, 5.3), ("0.9*sin(2*pi*t)", 800.0, 0.25),
+], ids=["kick", "periods"])  # fmt: skip
+def test_a_way_that_was_not_seen_ends_the_run(way, end, now):
+    """It has moments of the whole run. Without a known end all cells are looked at."""
+    quick = {"obstacles": told(displacement=[way, 0, 0]), "grid": {"cells": [40, 8, 16], "lengths": [4.0, 0.8, 1.6]}}
+    ways = Simulation(stirred(**quick, time={"end": end, "cfl": 0.4}), (1, 1, 1)).ways
+    ways.follow(0.0)
+    with pytest.raises(RunFailed, match=rf'obstacles\[1\].motion: at time {now:g} "ball" .* give .* time.steps'):
+        ways.follow(now)
+    Simulation(stirred(**quick, time={"steps": 9, "cfl": 0.4}), (1, 1, 1)).ways.follow(now)
 
 
 @pytest.mark.slow

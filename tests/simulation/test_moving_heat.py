@@ -41,10 +41,10 @@ def inside(flow: Flow) -> np.ndarray:
     return bits
 
 
-def given(flow: Flow, at: int = -1) -> float:
+def heat_given(flow: Flow, at: int = -1) -> float:
     """The heat that all bodies have given per time in the last step before a line of the log."""
-    found = flow.setup.model.obstacles.found(flow.history[at])
-    return sum(body.get("heat_flux", 0.0) for body in found.values())
+    bodies = flow.setup.model.obstacles.found(flow.history[at])
+    return sum(body.get("heat_flux", 0.0) for body in bodies.values())
 
 
 @pytest.mark.slow
@@ -56,8 +56,8 @@ def test_heat_is_that_which_bodies_give(scheme):
         for n in (5, 6)
     )
     change = (long["T"].sum() - short["T"].sum()) * long.setup.grid.volume / long.tick.dt
-    assert abs(given(long)) > 0.01
-    assert given(long) == pytest.approx(change, abs=1e-11)
+    assert abs(heat_given(long)) > 0.01
+    assert heat_given(long) == pytest.approx(change, abs=1e-11)
     holds = inside(long) == HOLDS
     assert {*np.unique(long["T"][holds])} == {1.0, -0.5}
 
@@ -72,12 +72,30 @@ def test_what_is_even_stays_even_and_what_is_bounded_bounded():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("below", [{"temperature": 1.0}, {"heat_flux": 0.03}], ids=str)
+def test_a_shaft_through_walls_brings_no_heat_from_beyond_them(below):
+    """Between walls of the temperatures 1 and 0, or one that is heated, all of which is within bounds: within 20 steps
+    of 0.01 from 0, conduction into a half space of the heat flux 0.03 leads to 0.03 sqrt(4 t / (pi 0.03)) < 0.1 on it.
+    """
+    shaft = {
+        "type": "cylinder", "name": "shaft", "axis": "z", "centre": [0.9, 0.6, 0.8], "radius": 0.3,
+        "motion": {"displacement": ["0.1*t", 0, 0]},
+    }  # fmt: skip
+    sides = {"x": "periodic", "y": "periodic", "z_max": {"type": "wall", "temperature": 0.0}}
+    initial, time = {"velocity": [0, 0, 0], "temperature": 0.0}, {"steps": 20, "step": 0.01}
+    boundaries = {**sides, "z_min": {"type": "wall", **below}}
+    flow = compute(heated("koren", obstacles=[shaft], initial=initial, boundaries=boundaries, time=time, body={}))
+    assert flow["T"].min() >= -1e-9
+    assert 0.01 < flow["T"].max() <= (1.0 if "temperature" in below else 0.1)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(("blocks", "overlap"), [((1, 1, 2), "full"), ((2, 2, 1), "comm")])
 def test_blocks_do_not_change_a_bit(blocks, overlap):
     cut = compute(heated(), blocks, overlap=overlap)
     for name in (*VELOCITY, "p", "T", "smoke"):
         np.testing.assert_array_equal(cut[name], whole()[name], err_msg=name)
-    assert given(cut) == pytest.approx(given(whole()), rel=1e-9)
+    assert heat_given(cut) == pytest.approx(heat_given(whole()), rel=1e-9)
 
 
 @pytest.mark.slow

@@ -149,7 +149,7 @@ class MovingObstacles(ImmersedObstacles):
             f.swap(role, f"{role}{OTHER}")
         for quantity in quantities:
             before = f[f"{flags[quantity.name]}{OTHER}"]
-            yield from extended(f, quantity.name, before, self.near)
+            yield from extended(f, quantity.name, before, self.near, grid)
         yield from self._told(f, grid, pressure)
         yield from pressure.prepare(f)
 

@@ -8,8 +8,9 @@ too. Nothing diffuses through closed faces. Then a step puts right what bodies h
   gives is all that this changes, in it and beside it, so the sum of T over all cells, bodies included, changes by that
   and by what sides and sources give, to rounding. As T_b is constant, so is the heat that is stored inside.
 - **Without one**, or for a passive scalar: cells without an open face keep what they have, and before each step take
-  the mean of the neighbours outside, or of all neighbours where none is outside. So through a closed face the body
-  carries what is beside it, and a cell that comes out of a body begins with the mean of its neighbours in the fluid.
+  the mean of the neighbours outside, or of all neighbours where none is outside. Cells beyond walls are no neighbours.
+  So through a closed face the body carries what is beside it, and a cell that comes out of a body begins with the mean
+  of its neighbours in the fluid.
   What is even stays even, and what is bounded stays bounded. What the surface sweeps over is not conserved exactly.
 
 A surface with a temperature that comes near at the speed U adds U (1/s - 1) / h to what it conducts, as it does to its
@@ -45,8 +46,10 @@ WHOLE, EULER, HEUN = Pass(1.0, 1.0, begins=True), Pass(1.0, 0.5, begins=True), P
 
 
 @task(kernel=TEXT)
-def mean_beside(q: Read[1], q_faces: ReadShort[1], mean: Write) -> None:
-    """mean = that of q over the neighbours of a cell that are outside of bodies; over all six where there are none."""
+def mean_beside(q: Read[1], q_faces: ReadShort[1], mean: Write, *, grid: Grid) -> None:
+    """mean = that of q over the neighbours of a cell in the domain that are outside of bodies; over all in the domain
+    where there are none.
+    """
 
 
 @task(kernel=TEXT)
@@ -81,7 +84,7 @@ def heat_from_moving_body(
     """flux = sum over the cells that belong to a body of volume push_T: what it gave per time in the last step."""
 
 
-def extended(f: Roles, name: str, faces: str, over: Box) -> Iterator[Launch]:
+def extended(f: Roles, name: str, faces: str, over: Box, grid: Grid) -> Iterator[Launch]:
     """A quantity in the insides of bodies, from cells beside them; `faces` are the flags with which it was advanced."""
-    yield mean_beside(f[name], faces, f.rhs, over=over)
+    yield mean_beside(f[name], faces, f.rhs, over=over, grid=grid)
     yield fill_inside(f[name], f.rhs, faces, over=over)

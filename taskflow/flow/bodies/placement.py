@@ -19,7 +19,7 @@ from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Components, Launch, LookupTable, LookupTables, Read, Roles, Scalar, Write, task
 
 MOST_SHAPES = 6
-POSE = 9  # numbers of a shape that change in time
+SHAPE, POSE = 14, 9  # numbers of a shape: those that stay, and those that change in time
 POSES = "poses"
 TEXT = KERNELS / "bodies" / "placement.cu"
 COUNT = POSE * MOST_SHAPES
@@ -33,8 +33,9 @@ class BodyShapes:
     cylinder, radius, the lowest and the highest x, y and z from its middle, the axis of its turn, the number of the
     body that it is part of, whether it has a temperature, and which, and whether it moves.
 
-    `faces` and `centres` have the coordinates of low faces and centres of cells, `widths` those of cells, and `gaps`
-    the distances from one centre to the next, of the cells of the domain and some beyond.
+    `faces` and `centres` have the coordinates of low faces and centres of cells, relative to the origin of the grid, as
+    places in poses are, `widths` those of cells, and `gaps` the distances from one centre to the next, of the cells of
+    the domain and some beyond.
     """
 
     count: int
@@ -49,7 +50,7 @@ class BodyShapes:
 
 
 class OneShape(BodyShapes):
-    """One shape alone."""
+    """One shape alone, of which a text for it keeps the numbers in registers: see `count_of` in `shapes.h`."""
 
     defines: ClassVar[tuple[str, ...]] = ("SINGLE",)
 

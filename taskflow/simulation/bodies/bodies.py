@@ -44,8 +44,8 @@ class Bodies:
     @cached_property
     def moving(self) -> Moving | None:
         """The bodies of which some move; None where all are at rest."""
-        by_name = {each.name: each.motion.rigid for each in self.case.obstacles if each.motion}
-        motions = tuple(by_name.get(each.name) for each in self.case.obstacles)
+        by_name = {obstacle.name: obstacle.motion.rigid for obstacle in self.case.obstacles if obstacle.motion}
+        motions = tuple(by_name.get(obstacle.name) for obstacle in self.case.obstacles)
         if not by_name:
             return None
         at_rest = [
@@ -78,18 +78,18 @@ class Bodies:
     @cached_property
     def driven(self) -> dict[str, MovingBody]:
         """The bodies that move and have names, by these."""
-        found: dict[str, MovingBody] = {}
+        driven: dict[str, MovingBody] = {}
         moving = self.moving
         if moving is None:
-            return found
+            return driven
         for name in self.names:
             parts = [n for n, obstacle in enumerate(self.case.obstacles) if obstacle.name == name]
             motion = moving.motions[parts[0]]
             if motion is not None:
                 shapes = tuple(moving.shapes[n] for n in parts)
                 about = np.array(self._about(name))
-                found[name] = MovingBody(self.grid, shapes, RigidMass.of(shapes, self.grid), motion, about)
-        return found
+                driven[name] = MovingBody(self.grid, shapes, RigidMass.of(shapes, self.grid), motion, about)
+        return driven
 
     @cached_property
     def near(self) -> Box:
@@ -100,8 +100,9 @@ class Bodies:
         return self._beside(hull(self.solids.boxes), 2 if self._immersed else 1)
 
     def _travelled(self, parts: Iterable[int]) -> Iterator[Box]:
-        """The cells that obstacles of these numbers from 0 may change on their way, those that move; all cells where
-        the end of the run is not known.
+        """The cells that obstacles of these numbers from 0 may change on their way, those that move, as far as the
+        moments of the path tell (`Surroundings.follow` looks at each step); all cells where the end of the run is not
+        known.
         """
         moving = self.moving
         assert moving is not None
@@ -113,7 +114,7 @@ class Bodies:
             yield self.grid.box
         for before, time in pairwise(self.path):
             between = math.ceil(chosen.spacings(before, time))
-            for box in chosen.reach(time):
+            for box in (*chosen.reach(before), *chosen.reach(time)):
                 yield box.grow(between) & self.grid.box
 
     @property
@@ -164,9 +165,9 @@ class Bodies:
         """The point about which the moment of a body is taken, at its place at rest."""
         parts = [n for n, obstacle in enumerate(self.case.obstacles) if obstacle.name == name]
         points = (self.case.obstacles[n].moment_about for n in parts)
-        given = next((point for point in points if point is not None), None)
+        point = next((point for point in points if point is not None), None)
         solids = replace(self.solids, shapes=self.moving.shapes) if self.moving else self.solids
-        return given or self._middle(hull(solids.boxes[n] for n in parts))
+        return point or self._middle(hull(solids.boxes[n] for n in parts))
 
     def _middle(self, cells: Box) -> tuple[float, float, float]:
         x, y, z = (float(self.grid.faces(axis)[[cells.lo[axis], cells.hi[axis]]].mean()) for axis in range(3))

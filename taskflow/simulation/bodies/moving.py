@@ -65,7 +65,8 @@ class Moving:
     def masks(self, time: float) -> MovingMasks:
         """The masks that fill fields with the geometry of a time."""
         spread = self.viscosity, self.diffusivity
-        return MovingMasks(self.solids(time), self.written, self.owners, self.temperatures, self.motions, time, *spread)
+        bodies = self.owners, self.temperatures, self.motions, self._middles
+        return MovingMasks(self.solids(time), self.written, *bodies, time, *spread)
 
     def solid(self, time: float, cells: Box) -> np.ndarray:
         """1 in cells [z, y, x] whose centre is in a body at a time, 0 in others."""
@@ -100,26 +101,37 @@ class Moving:
 
     def reach(self, time: float) -> list[Box]:
         """The cells in the domain that bodies that move may change at a time, as boxes that may overlap."""
-        solids, found = self.solids(time), []
-        for number in self.numbers:
-            around = solids.boxes[number - 1]
-            if around:
-                images = periodic_images(around.grow(REACH), self.grid.box, self.grid.periodic)
-                found += [cells for piece, _ in images if (cells := piece & self.grid.box)]
-        return found
+        return [box for number in self.numbers for box in self.reach_of(number, time)]
+
+    def reach_of(self, number: int, time: float) -> list[Box]:
+        """Those of one body."""
+        around = self.solids(time).boxes[number - 1]
+        if not around:
+            return []
+        images = periodic_images(around.grow(REACH), self.grid.box, self.grid.periodic)
+        return [cells for piece, _ in images if (cells := piece & self.grid.box)]
+
+    @cached_property
+    def _middles(self) -> tuple[np.ndarray, ...]:
+        """The middles of the boxes around the shapes at rest; along a direction without an end, where they turn."""
+        middles = []
+        for shape, motion in zip(self.shapes, self.motions, strict=True):
+            ends, centre = np.array(shape.bounds), np.array(motion.centre if motion else (0.0, 0.0, 0.0))
+            middles.append(np.where(np.isfinite(ends).all(axis=0), ends, centre).mean(axis=0))
+        return tuple(middles)
 
     @cached_property
     def _moving(self) -> list[tuple[RigidMotion, np.ndarray]]:
         """The motions, each with the corners of the box around its shape at rest; where this is endless, of the domain.
         """
-        found = []
+        moving = []
         low, length = np.array(self.grid.origin), np.array(self.grid.lengths)
         for shape, motion in zip(self.shapes, self.motions, strict=True):
             if motion is not None:
                 ends = np.array(shape.bounds)
                 ends = np.where(np.isfinite(ends), ends, np.array([low, low + length]))
-                found.append((motion, corners(*ends.tolist())))
-        return found
+                moving.append((motion, corners(*ends.tolist())))
+        return moving
 
     def placed(self, shape: Shape, motion: RigidMotion, time: float) -> Shape:
         """A shape where it is at a time, with its images beyond periodic sides."""
@@ -151,6 +163,7 @@ class MovingMasks(ImmersedMasks):
     """The flags of immersed bodies at a time, and their velocity on closed faces and cut ones."""
 
     motions: tuple[RigidMotion | None, ...]
+    middles: tuple[np.ndarray, ...]
     time: float
     viscosity: float
     diffusivity: float
@@ -194,45 +207,43 @@ class MovingMasks(ImmersedMasks):
         (axis, side), rates = way, np.zeros(beside.share.shape)
         owners = moved(numbers, way).reshape(-1)[beside.where]
         for number in np.unique(owners).tolist():
-            motion = self.motions[number - 1]
-            if motion is not None:
-                speed = rigid(motion, self.time, axis, part, self.solids.grid, at)
+            if self.motions[number - 1] is not None:
+                speed = self._speed(number, axis, part, at)
                 nearing = np.maximum(-side * np.broadcast_to(speed, part.shape[::-1]).reshape(-1)[beside.where], 0.0)
                 rate = nearing * (1 / np.maximum(beside.share, cuts.LEAST) - 1) / beside.step
                 rates = rates + np.where(owners == number, rate, 0.0)
         return rates
 
     def _velocities(self, part: Box, wide: Numbers) -> dict[str, np.ndarray]:
-        grid, masks = self.solids.grid, {}
+        masks = {}
         for axis, (role, at) in enumerate(zip(BODY, FACES, strict=True)):
             around = wide[at]
             for _ in range(REACH - 1):
                 around = moved(around)
             owners, speed = cuts.owners(around), np.zeros(part.shape[::-1])
             for number in np.unique(owners).tolist():
-                motion = self.motions[number - 1] if number else None
-                if motion is not None:
-                    speed = np.where(owners == number, rigid(motion, self.time, axis, part, grid, at), speed)
+                if number and self.motions[number - 1] is not None:
+                    speed = np.where(owners == number, self._speed(number, axis, part, at), speed)
             masks[role] = speed
         return masks
 
-
-def rigid(
-    motion: RigidMotion, time: float, axis: int, cells: Box, grid: StaggeredGrid, at: Point
-) -> np.ndarray:
-    """The velocity along an axis of a rigid body [z, y, x], at a location in cells; of the images of the body beyond
-    periodic sides the nearest. It depends on the place along the other axes alone, to the last bit: so its divergence
-    is 0 in every cell.
-    """
-    middle, turning = motion.pose(time).middle, motion.rotation(time)
-    speed = np.full((1, 1, 1), motion.velocity(time)[axis])
-    for other, sign in (((axis + 2) % 3, 1.0), ((axis + 1) % 3, -1.0)):
-        rate = sign * turning[3 - axis - other]
-        if rate:
-            away = grid.coordinates(at, other, cells.lo[other], cells.hi[other]) - middle[other]
-            if grid.periodic[other]:
-                away = away - grid.lengths[other] * np.round(away / grid.lengths[other])
-            shape = [1, 1, 1]
-            shape[2 - other] = -1
-            speed = speed + (rate * away).reshape(shape)
-    return speed
+    def _speed(self, number: int, axis: int, cells: Box, at: Point) -> np.ndarray:
+        """The velocity along an axis of a body that moves [z, y, x], at a location in cells; of its images beyond
+        periodic sides the nearest. It depends on the place along the other axes alone, to the last bit: so its
+        divergence is 0 in every cell.
+        """
+        motion, grid = self.motions[number - 1], self.solids.grid
+        assert motion is not None
+        pose, turning = motion.pose(self.time), motion.rotation(self.time)
+        middle = pose.forth(self.middles[number - 1])
+        speed = np.full((1, 1, 1), motion.velocity(self.time)[axis])
+        for other, sign in (((axis + 2) % 3, 1.0), ((axis + 1) % 3, -1.0)):
+            rate = sign * turning[3 - axis - other]
+            if rate:
+                away = grid.coordinates(at, other, cells.lo[other], cells.hi[other]) - middle[other]
+                if grid.periodic[other]:
+                    away = away - grid.lengths[other] * np.floor(away / grid.lengths[other] + 0.5)
+                shape = [1, 1, 1]
+                shape[2 - other] = -1
+                speed = speed + (rate * (away + (middle[other] - pose.middle[other]))).reshape(shape)
+        return speed

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from taskflow.errors import BadInput, RunFailed
+from taskflow.flow.bodies import Body
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import frame
 from taskflow.simulation.bodies.moving import FARTHEST, Moving
@@ -20,13 +21,14 @@ MOMENTS = 2000  # of a run, at which expressions are looked at
 
 @dataclass(frozen=True, eq=False)
 class Surroundings:
-    """Bodies that move, the types of sides that are not periodic by face, and the name of each shape or how it is
-    called. Picklable.
+    """Bodies that move, the types of sides that are not periodic by face, the name of each shape or how it is called,
+    and by names the cells in which the bodies are looked for. Picklable.
     """
 
     moving: Moving
     sides: Mapping[str, str]
     names: tuple[str, ...]
+    cells: Mapping[str, Box]
 
     def check(self, end: float, path: tuple[float, ...], step: float | None) -> None:
         """Raises BadInput where an expression jumps or is not finite in a run up to a time, a body meets something at
@@ -70,7 +72,15 @@ class Surroundings:
         return None
 
     def follow(self, time: float) -> None:
-        """Raises RunFailed where a body meets something at a time."""
+        """Raises RunFailed where a body meets something at a time, or is where it is not looked for."""
+        for number in self.moving.numbers:
+            name = self.names[number - 1]
+            if any(box not in self.cells[name] for box in self.moving.reach_of(number, time)):
+                raise RunFailed(
+                    f"obstacles[{number}].motion: at time {time:g} \"{name}\" is outside of the cells that it was"
+                    " expected in, which follow from its places at some moments of the run: it moves too fast for them;"
+                    " give the length of the run by time.steps with time.cfl, and it is expected in all cells"
+                )
         if (meeting := self.meeting(time)) is not None:
             raise RunFailed(meeting)
 
@@ -91,11 +101,12 @@ class Surroundings:
         return None
 
 
-def surroundings(case: Case, moving: Moving) -> Surroundings:
-    """What bodies of a case that move may meet."""
+def surroundings(case: Case, moving: Moving, followed: Iterable[Body]) -> Surroundings:
+    """What bodies of a case that move may meet, and the cells around them."""
     sides = {face: case.boundary(face).type for face in case.boundaries.sides}
     named = enumerate(case.obstacles, start=1)
-    return Surroundings(moving, sides, tuple(body.name or f"obstacles[{n}]" for n, body in named))
+    names = tuple(body.name or f"obstacles[{n}]" for n, body in named)
+    return Surroundings(moving, sides, names, {body.name: body.around for body in followed})
 
 
 def _touching(solids: Solids, one: int, other: int) -> tuple[int, int, int] | None:

@@ -35,18 +35,20 @@ def placement(moving: Moving, near: Box) -> Placement | None:
 
 def poses(moving: Moving, time: float) -> dict[str, float]:
     """The scalars of a placement, by name."""
-    numbers = list(chain.from_iterable(map(_pose, moving.shapes, moving.motions, [time] * len(moving.shapes))))
+    origin, places = np.array(moving.grid.origin), zip(moving.shapes, moving.motions, strict=True)
+    numbers = list(chain.from_iterable(_pose(shape, motion, time, origin) for shape, motion in places))
     numbers += [0.0] * (POSE * MOST_SHAPES - len(numbers))
     return {f"{POSES}.{n}": number for n, number in enumerate(numbers)}
 
 
-def _pose(shape: Shape, motion: RigidMotion | None, time: float) -> tuple[float, ...]:
+def _pose(shape: Shape, motion: RigidMotion | None, time: float, origin: np.ndarray) -> tuple[float, ...]:
+    """See `place_faces`. Places are relative to the origin of the grid: kernels may have single precision."""
     pose = motion.pose(time) if motion else STILL
     middle = pose.forth(np.array(_middle(shape)))
     velocity, turning = np.zeros(3), 0.0
     if motion:
         velocity, turning = motion.velocity_at(time, middle), float(motion.rotation(time)[motion.axis])
-    return (*middle.tolist(), math.cos(pose.angle), math.sin(pose.angle), *velocity.tolist(), turning)
+    return (*(middle - origin).tolist(), math.cos(pose.angle), math.sin(pose.angle), *velocity.tolist(), turning)
 
 
 def _middle(shape: Shape) -> Vector:
@@ -72,7 +74,8 @@ def _can_be_placed(shape: Shape, motion: RigidMotion | None, grid: StaggeredGrid
     for axis in (axis for axis in range(3) if grid.periodic[axis]):
         reach = math.hypot(*(half[n] for n in across)) if axis in across else half[axis]
         length, start = grid.lengths[axis], grid.origin[axis]
-        if reach >= length / 2 and axis not in across and not isinstance(shape, Sphere):
+        flat = isinstance(shape, Cuboid) or (isinstance(shape, Cylinder) and axis == shape.axis)
+        if reach >= length / 2 and axis not in across and flat:
             continue  # it is endless
         if reach > length / 2 - 2 * float(grid.widths(axis).max()):
             return False
@@ -93,15 +96,15 @@ def _shapes(moving: Moving) -> BodyShapes:
         ends = (np.array(shape.bounds) - np.array(_middle(shape))).ravel().tolist()
         turns = motion.axis if motion else 2
         numbers += [kind, axis, radius, *ends, turns, owner, held, temperature if held else 0.0, motion is not None]
-    ends = [(axis, -BEYOND, n + BEYOND) for axis, n in enumerate(grid.cells)]
-    faces = _tables([grid.coordinates(FACES[each[0]], *each) for each in ends])
-    centres = _tables([grid.coordinates("c", *each) for each in ends])
-    widths, gaps = (_tables([size("c", *each) for each in ends]) for size in (grid.extents, grid.distances))
+    rows = [(axis, -BEYOND, n + BEYOND) for axis, n in enumerate(grid.cells)]
+    faces = _tables([grid.coordinates(FACES[row[0]], *row) - grid.origin[row[0]] for row in rows])
+    centres = _tables([grid.coordinates("c", *row) - grid.origin[row[0]] for row in rows])
+    widths, gaps = (_tables([size("c", *row) for row in rows]) for size in (grid.extents, grid.distances))
     table, (x, y, z) = LookupTable(0, tuple(map(float, numbers))), grid.periodic
     kind_of = OneShape if len(moving.shapes) == 1 else BodyShapes
     return kind_of(len(moving.shapes), table, grid.cells, (x, y, z), grid.lengths, faces, centres, widths, gaps)
 
 
 def _tables(values: list[np.ndarray]) -> LookupTables:
-    x, y, z = (LookupTable(-BEYOND, tuple(each.tolist())) for each in values)
+    x, y, z = (LookupTable(-BEYOND, tuple(row.tolist())) for row in values)
     return x, y, z

@@ -220,7 +220,7 @@ class Simulation:
     @cached_property
     def ways(self) -> Surroundings | None:
         """The bodies of which some move, and what these may meet; None where all are at rest."""
-        return surroundings(self.case, self.moving) if self.moving else None
+        return surroundings(self.case, self.moving, self.bodies.followed) if self.moving else None
 
     @cached_property
     def partition(self) -> Partition:

@@ -4,17 +4,20 @@
 
 constexpr int STORED = 1 << 13, HOLDS = 1 << 14;
 
-// mean = that of q over the neighbours outside of bodies; over all where there are none
-TASK mean_beside(Range range, In q, InShort q_faces, Out mean) {
+// mean = that of q over the neighbours outside of bodies; over all where there are none. Cells beyond walls are no neighbours.
+TASK mean_beside(Range range, In q, InShort q_faces, Out mean, Grid grid) {
   STRIDES(range)
   for_cells(range, CELL(c) {
-    real sum = 0, count = 0, all = 0;
-    const auto add = [&](Index at) {
-      const bool outside = !(q_faces[at] & (STORED | HOLDS));
-      all += q[at], sum += outside ? q[at] : real(0), count += outside ? real(1) : real(0);
+    real sum = 0, count = 0, all = 0, neighbours = 0;
+    const auto add = [&](Index at, bool within) {
+      const bool outside = within && !(q_faces[at] & (STORED | HOLDS));
+      all += within ? q[at] : real(0), neighbours += within ? real(1) : real(0);
+      sum += outside ? q[at] : real(0), count += outside ? real(1) : real(0);
     };
-    add(c - X), add(c + X), add(c - Y), add(c + Y), add(c - Z), add(c + Z);
-    mean[c] = count > 0 ? sum / count : all / 6;
+    add(c - X, c.i != grid.first[0]), add(c + X, c.i != grid.last[0]);
+    add(c - Y, c.j != grid.first[1]), add(c + Y, c.j != grid.last[1]);
+    add(c - Z, c.k != grid.first[2]), add(c + Z, c.k != grid.last[2]);
+    mean[c] = count > 0 ? sum / count : all / neighbours;
   });
 }
 

@@ -15,7 +15,7 @@ struct At {
   }
 };
 
-struct Found {
+struct FaceGeometry {
   real stick, cover, body;
 };
 
@@ -48,7 +48,7 @@ FN double covered_share(const Lattice& lattice, const At& c, int axis) {
 }
 
 // Of the low face of a cell across an axis, of which a body has the number or none
-FN Found face(const Lattice& lattice, const At& c, int axis, int number, double viscosity) {
+FN FaceGeometry face(const Lattice& lattice, const At& c, int axis, int number, double viscosity) {
   const BodyShapes& g = lattice.g;
   const Place here = lattice.place(c.cell, axis);
   if (number) return {0, 0, real(speed(g, body(g, lattice.poses, number), here, axis))};
@@ -95,7 +95,7 @@ TASK place_faces(Range range, OutByte solid, Out stick_x, Out stick_y, Out stick
   for_cells(range, CELL(c) {
     const At at{{c.i, c.j, c.k}};
     int bits = 0, nearest = 0;
-    Found faces[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+    FaceGeometry faces[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
     const double width = lattice.widest(at.cell), by = lattice.nearest(lattice.place(at.cell, CENTRE), nearest);
     const bool near = by < 3.5 * width, deep = by < -2 * width;
     if (near) bits = deep ? ALL_CLOSED | ITSELF | BESIDE : BESIDE;
@@ -113,13 +113,13 @@ TASK place_faces(Range range, OutByte solid, Out stick_x, Out stick_y, Out stick
       bits |= alone ? ITSELF : 0;
 #pragma unroll 1
       for (int axis = 0; axis < 3; ++axis) {
-        const Found found = face(lattice, at, axis, deep ? nearest : lattice.number(at.cell, axis), viscosity);
-        if (axis == 0) faces[0] = found;
-        if (axis == 1) faces[1] = found;
-        if (axis == 2) faces[2] = found;
+        const FaceGeometry of_face = face(lattice, at, axis, deep ? nearest : lattice.number(at.cell, axis), viscosity);
+        if (axis == 0) faces[0] = of_face;
+        if (axis == 1) faces[1] = of_face;
+        if (axis == 2) faces[2] = of_face;
       }
     }
-    const Found &x = faces[0], &y = faces[1], &z = faces[2];
+    const FaceGeometry &x = faces[0], &y = faces[1], &z = faces[2];
     solid[c] = (unsigned char)bits;
     stick_x[c] = x.stick, stick_y[c] = y.stick, stick_z[c] = z.stick;
     cover_x[c] = x.cover, cover_y[c] = y.cover, cover_z[c] = z.cover;

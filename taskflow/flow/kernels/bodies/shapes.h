@@ -1,5 +1,6 @@
 // Spheres (0), cylinders (1) and boxes (2) that have been turned and displaced, among the points of a grid: see
-// taskflow/flow/bodies/placement.py. All in double precision; coordinates are those of a table.
+// taskflow/flow/bodies/placement.py. Places are relative to the origin of the grid, and found in double precision from tables of
+// coordinates in that of the fields.
 
 constexpr int NUMBERS = 14, POSE = 9;  // of a shape: what stays, and what changes in time
 constexpr double CLOSEST = 1e-6, LEAST_OPEN = 0.25;  // of a spacing, and of a face
