@@ -166,12 +166,12 @@ def test_beside_a_face_the_flags_are_those_of_the_cell(device):
     starts[2, 0] = face - 2 * near * width  # from below past the face
     ends[2] = 0.1
     states, steps = (starts, np.full(starts.shape, np.nan)), [(1.0, 0.0)]
-    found, *_ = by_kernel(staggered, velocity, states, steps, one_gpu() if device == "gpu" else cpu(2), solid=solid)
+    places, *_ = by_kernel(staggered, velocity, states, steps, one_gpu() if device == "gpu" else cpu(2), solid=solid)
     expected, _ = carried(directions(staggered), velocity, *states, 1.0, 0.0, solid)
-    np.testing.assert_array_equal(found, expected)
-    np.testing.assert_allclose((found[:, 0] - face) / width, ends, atol=2e-9)
-    assert (np.sign(found[:, 0] - face) == np.sign(ends)).all()
-    np.testing.assert_allclose((found[:, 1] - row) / height, [1.4, 0.6, 0.6, 0.6], atol=1e-8)
+    np.testing.assert_array_equal(places, expected)
+    np.testing.assert_allclose((places[:, 0] - face) / width, ends, atol=2e-9)
+    assert (np.sign(places[:, 0] - face) == np.sign(ends)).all()
+    np.testing.assert_allclose((places[:, 1] - row) / height, [1.4, 0.6, 0.6, 0.6], atol=1e-8)
 
 
 def test_particles_end_beyond_open_sides_and_where_the_flow_is_no_number():

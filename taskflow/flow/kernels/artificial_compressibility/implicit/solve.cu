@@ -80,7 +80,7 @@ struct Triangle {
     times(a.inverse, all, product);
     for (int r = 0; r < OWN; ++r) values[r] = ODD ? old[r] + product[r] : product[r];
   }
-  INLINE real value(Index there, int n) const { return x[n][there]; }
+  INLINE real value(Index cell, int n) const { return x[n][cell]; }
   INLINE void store(const SweptCell& c, int row, const real (&values)[OWN]) const {
     for (int r = 0; r < OWN; ++r) one_of(row + r, x)[c] = values[r];
   }
