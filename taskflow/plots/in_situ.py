@@ -16,6 +16,7 @@ import numpy as np
 import xarray as xr
 
 from taskflow.analysis.planes import SPEED, CutPlane
+from taskflow.errors import BadInput
 from taskflow.output import STORE
 from taskflow.output.charts.reading import has_charts
 from taskflow.output.metadata import SOLID
@@ -89,13 +90,14 @@ class Pictures:
     def __init__(self, directory: Path) -> None:
         self.directory, self.orders = directory, {order.name: order for order in listed(directory)}
         self._drawing = _drawing(directory / STORE)
-        self.problems = set[str]()  # pictures that cannot be drawn
+        self.problems = set[str]()  # pictures of which something cannot be drawn
+        self._lost = set[str]()  # those of which nothing more is drawn
 
     def draw(self) -> int:
         """Draw what is there; how many pictures that are."""
         ready = drawable(self.directory, list(self.orders.values()))
         for state in ready:
-            if state.name not in self.problems:
+            if state.name not in self._lost:
                 self._draw(state)
             state.drop()
         return len(ready)
@@ -108,10 +110,17 @@ class Pictures:
         try:
             self._drawing.draw(order, about, fields, Look(order.range, order.log, order.cmap, order.size), draft)
             draft.replace(path)
+        except BadInput as error:  # of this state: a grid that moves may come back into a plane
+            if state.name not in self.problems:
+                self._tell(state, str(error))
         except Exception as error:
-            words = next(filter(None, str(error).splitlines()), "")
-            print(f"{state.name}: {type(error).__name__}: {words}", file=sys.stderr, flush=True)
-            self.problems.add(state.name)
+            self._tell(state, f"{type(error).__name__}: {error}")
+            self._lost.add(state.name)
+
+    def _tell(self, state: Drawable, words: str) -> None:
+        line = next(filter(None, words.splitlines()), "")
+        print(f"{state.name}, step {state.step}: {line}", file=sys.stderr, flush=True)
+        self.problems.add(state.name)
 
 
 def _schedule(policy: str) -> None:

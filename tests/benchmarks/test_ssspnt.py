@@ -17,14 +17,14 @@ def test_two_devices_beside_one(give, here):
     result = give("bench", "ssspnt", *words)
     assert (result.exit_code, result.stderr) == (0, "")
     assert "paper: strong, cut along x" in result.stdout
-    found = json.loads((here / "bench.json").read_text())
-    assert found["goals"] == []
-    told = [(row["kind"], row["cut"], row["blocks"], row["halos"]) for row in found["results"]]
+    report = json.loads((here / "bench.json").read_text())
+    assert report["goals"] == []
+    told = [(row["kind"], row["cut"], row["blocks"], row["halos"]) for row in report["results"]]
     assert told == [
         ("-", "-", 1, "-"), ("strong", "x", 2, "packed"), ("strong", "xyz", 2, "packed"),
         ("charts", "1", 1, "-"), ("charts", "1", 2, "packed"), ("charts", "16", 2, "packed"),
     ]  # fmt: skip
-    whole, *cut, alone, one, many = found["results"]
+    whole, *cut, alone, one, many = report["results"]
     for of, rows in ((whole, [whole, *cut]), (alone, [alone, one, many])):
         for row in rows:
             rate = row["cells_per_second_per_block"]

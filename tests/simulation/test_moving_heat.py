@@ -41,7 +41,7 @@ def inside(flow: Flow) -> np.ndarray:
     return bits
 
 
-def heat_given(flow: Flow, at: int = -1) -> float:
+def heat_flux(flow: Flow, at: int = -1) -> float:
     """The heat that all bodies have given per time in the last step before a line of the log."""
     bodies = flow.setup.model.obstacles.found(flow.history[at])
     return sum(body.get("heat_flux", 0.0) for body in bodies.values())
@@ -56,8 +56,8 @@ def test_heat_is_that_which_bodies_give(scheme):
         for n in (5, 6)
     )
     change = (long["T"].sum() - short["T"].sum()) * long.setup.grid.volume / long.tick.dt
-    assert abs(heat_given(long)) > 0.01
-    assert heat_given(long) == pytest.approx(change, abs=1e-11)
+    assert abs(heat_flux(long)) > 0.01
+    assert heat_flux(long) == pytest.approx(change, abs=1e-11)
     holds = inside(long) == HOLDS
     assert {*np.unique(long["T"][holds])} == {1.0, -0.5}
 
@@ -95,7 +95,7 @@ def test_blocks_do_not_change_a_bit(blocks, overlap):
     cut = compute(heated(), blocks, overlap=overlap)
     for name in (*VELOCITY, "p", "T", "smoke"):
         np.testing.assert_array_equal(cut[name], whole()[name], err_msg=name)
-    assert heat_given(cut) == pytest.approx(heat_given(whole()), rel=1e-9)
+    assert heat_flux(cut) == pytest.approx(heat_flux(whole()), rel=1e-9)
 
 
 @pytest.mark.slow

@@ -22,7 +22,7 @@ from taskflow.simulation.pictures import Drawing
 from taskflow.simulation.records.pictures import PictureRecording
 from tests.simulation import two_phases
 from tests.simulation.going_on import check_same, found, go
-from tests.simulation.on_charts import CYLINDER, LID
+from tests.simulation.on_charts import LID
 
 SLICE = {"name": "middle", "y": 0.5}
 SURFACE = {"name": "vortices", "isosurface": "Q", "value": 0.1}
@@ -67,18 +67,6 @@ BODY = {"obstacles": [{"type": "box", "low": [0.2, 0.2, 0.2], "high": [0.6, 0.6,
 def test_what_cannot_be_drawn_is_refused(picture, changes, told):
     with pytest.raises(BadInput, match=told):
         box(picture, **changes)
-
-
-@pytest.mark.parametrize(("tables", "picture", "told"), [
-    (CYLINDER, {**SLICE, "every": {"time": 1.0}}, r"pictures\[1\].every = .*: a steady run counts steps"),
-    (CYLINDER, SLICE, r"pictures\[1\].y = 0.5: a grid in two dimensions is drawn in its plane; give z"),
-    (CYLINDER, SURFACE, r"pictures\[1\].isosurface = \"Q\": a surface needs three dimensions; give z"),
-    (LID, {**SLICE, "y": 1.5}, r"pictures\[1\].y = 1.5: beyond the grid, where y goes from 0 to 1"),
-    (LID, {**SLICE, "field": "f"}, r"pictures\[1\].field = .*: this case has no such field; give one of u, .*, Q"),
-])  # fmt: skip
-def test_what_cannot_be_drawn_on_charts_is_refused(tables, picture, told):
-    with pytest.raises(BadInput, match=told):
-        tf.Case(**tables, pictures=[picture])
 
 
 def test_two_phases_have_pictures_of_their_fields():
@@ -148,26 +136,6 @@ def test_what_blocks_leave_of_charts_is_the_field_whatever_the_blocks(tmp_path):
         for values, (_, chart) in zip(of_charts, charts(last), strict=True):
             np.testing.assert_array_equal(values, chart[role].values.astype("f4"))
     check_same_fields(left(plain), left(cut))
-
-
-@pytest.mark.parametrize(("field", "log"), [
-    ("Q", False), *(pytest.param(*how, marks=pytest.mark.slow) for how in (("speed", False), ("dye", True))),
-])  # fmt: skip
-def test_a_slice_through_charts_is_drawn(tmp_path, field, log):
-    """Of what blocks left, with the colours and the size asked for."""
-    path = tmp_path / "run"
-    case = tf.Case(**LID, pictures=[{**SLICE, "field": field, "log": log, "size": [640, 480]}])
-    setup = Simulation(case, (1, 1, 1))
-    RunDirectory(path).create(setup, force=False)
-    pictures = Pictures(path)
-    random, roles = np.random.default_rng(1), pictures.orders["middle"].roles
-    boxes = pictures.orders["middle"].boxes
-    pieces = [(low, {role: random.random(shape) for role in roles}) for low, shape in boxes]
-    write_part(path, "middle", 4, 0, {"time": 4.0}, pieces)
-    assert (pictures.draw(), pictures.problems) == (1, set())
-    with Image.open(path / PICTURES / "middle_00000004.png") as drawn:
-        assert drawn.size == (640, 480)
-        assert len(drawn.convert("RGB").getcolors(2**20)) > 50
 
 
 @pytest.mark.gpu

@@ -26,7 +26,7 @@ from tests.flows import VELOCITY, Flow, compute
 from tests.runtime.machine.devices import DEVICES, opened
 from tests.simulation.going_on import check_same, go
 from tests.simulation.test_moving_bodies import DIRECT, DROP, PERIODIC, STILL, forces
-from tests.simulation.test_moving_heat import COLD, HOT, heat_given, heated
+from tests.simulation.test_moving_heat import COLD, HOT, heat_flux, heated
 
 ROD = {
     "type": "cylinder", "name": "rod", "axis": "y", "centre": [0.35, 0.3, 1.1], "radius": 0.14, "length": 0.45,
@@ -135,7 +135,7 @@ def test_momentum_and_heat_are_those_which_bodies_give():
     volume, dt = long.setup.grid.volume, long.tick.dt
     gain = [(long[name].sum() - short[name].sum()) * volume / dt for name in (*VELOCITY, "T")]
     taken = -sum(forces(long).values())
-    assert gain[3] == pytest.approx(heat_given(long), abs=1e-11)
+    assert gain[3] == pytest.approx(heat_flux(long), abs=1e-11)
     np.testing.assert_allclose(gain[:2], taken[:2], atol=1e-9)  # along z acts buoyancy
 
 

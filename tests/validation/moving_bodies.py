@@ -145,14 +145,14 @@ def balances(flow: Flow) -> tuple[np.ndarray, np.ndarray]:
     that, per time, in a periodic domain. The momentum of what is stored in bodies is part of both.
     """
     volume = flow.setup.grid.volume
-    given, left = [], []
+    gains, left = [], []
     for before, line in zip(flow.history, flow.history[1:], strict=False):
         bodies = flow.setup.model.obstacles.found(line).values()
         sums = np.array([*-np.sum([body["force"] for body in bodies], 0), sum(body["heat_flux"] for body in bodies)])
         change = [line[f"total_all_{name}"] - before[f"total_all_{name}"] for name in "uvwT"]
-        given.append(sums)
+        gains.append(sums)
         left.append(np.array(change) * volume / (line["time"] - before["time"]) - sums)
-    return np.array(given), np.array(left)
+    return np.array(gains), np.array(left)
 
 
 def torques(cells: int) -> list[float]:

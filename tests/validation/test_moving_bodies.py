@@ -59,9 +59,9 @@ def test_force_on_an_oscillating_cylinder():
 def assert_balanced(cells: int, steps: int, folder: Path, device: Device | None = None) -> None:
     """Mass to the tolerance of the pressure, momentum and heat to 1e-6 of the peak, in every step."""
     flow = compute(crossed(cells, folder, steps), device=device)
-    given, left = balances(flow)
-    print(cells, np.abs(left).max(axis=0) / np.abs(given).max(axis=0), max(line["divergence"] for line in flow.history))
-    assert (np.abs(left).max(axis=0) < 1e-6 * np.abs(given).max(axis=0)).all()
+    gains, left = balances(flow)
+    print(cells, np.abs(left).max(axis=0) / np.abs(gains).max(axis=0), max(line["divergence"] for line in flow.history))
+    assert (np.abs(left).max(axis=0) < 1e-6 * np.abs(gains).max(axis=0)).all()
     for line in flow.history[1:]:
         assert line["divergence"] < 1e-6
         assert line["residual"] <= 1e-22 * line["norm"]

@@ -45,7 +45,7 @@ def second_invariant(records: xr.DataTree) -> xr.DataTree:
         velocity, places = (np.stack([chart[name].values for name in names]) for names in (VELOCITY, CENTRES))
         slopes = np.stack([_differences(velocity, axis) for axis in KJI])  # [kji, uvw, ..., k, j, i]
         metric = np.stack([_differences(places, axis, vertices_of(chart)) for axis in KJI])
-        gradient = np.linalg.solve(*(np.moveaxis(each, (0, 1), (-2, -1)) for each in (metric, slopes)))
+        gradient = np.linalg.solve(*(np.moveaxis(matrix, (0, 1), (-2, -1)) for matrix in (metric, slopes)))
         values = -np.einsum("...ij,...ji->...", gradient, gradient) / 2
         about = {"long_name": WORDS, "units": "1"}
         parts[f"charts/{number}"] = xr.Dataset({"Q": (chart["u"].dims, values, about)}, attrs=chart.attrs)

@@ -9,10 +9,9 @@ import xarray as xr
 
 from taskflow.analysis.charts.metrics import vertices_of
 from taskflow.analysis.charts.nodes import means
+from taskflow.geometry.grids.thin import thin_along, thin_direction
 from taskflow.output.charts.layout import VERTICES
 from taskflow.output.charts.reading import charts, patches
-
-NEAR = 1e-9  # of the extent of a chart: what differs by less is the same
 
 
 @dataclass(frozen=True)
@@ -42,25 +41,11 @@ class Mesh:
 def flat_mesh(records: xr.DataTree) -> Mesh | None:
     """Return the mesh of a grid in two dimensions; None of another one."""
     parts = [vertices_of(chart) for _, chart in charts(records)]
-    for normal in (2, 1, 0):
-        thin = [axis for x in parts if (axis := _thin(x, normal)) is not None]
-        if len(thin) == len(parts):
-            return _mesh(parts, thin, normal)
-    return None
+    thin = thin_along(parts)
+    return None if thin is None else _mesh(parts, *thin)
 
 
-def _thin(x: np.ndarray, normal: int) -> int | None:
-    """Return the direction of a chart that is one cell thick and runs along an axis; None where there is none."""
-    size = np.ptp(x.reshape(3, -1), axis=1).max()
-    for axis in range(3):
-        if x.shape[3 - axis] == 2:
-            shift = np.delete(np.diff(x, axis=3 - axis), normal, axis=0)
-            if np.abs(shift).max() <= NEAR * size:
-                return axis
-    return None
-
-
-def _mesh(parts: list[np.ndarray], thin: list[int], normal: int) -> Mesh:
+def _mesh(parts: list[np.ndarray], normal: int, thin: list[int]) -> Mesh:
     along = [axis for axis in range(3) if axis != normal]
     planes = [x[along].take(0, 3 - axis) for x, axis in zip(parts, thin, strict=True)]  # [2, m, n]
     places = np.concatenate([plane.reshape(2, -1).T for plane in planes]) + 0.0  # there is no -0
@@ -80,7 +65,7 @@ def outlines(records: xr.DataTree, plane: str) -> list[tuple[str, np.ndarray]]:
     """Return the sides of a grid in two dimensions as lines of points [n, 2] in the plane, each with its name."""
     datasets, lines = dict(charts(records)), list[tuple[str, np.ndarray]]()
     normal = next(n for n, axis in enumerate("xyz") if axis not in plane)
-    thin = {number: _thin(vertices_of(chart), normal) for number, chart in datasets.items()}
+    thin = {number: thin_direction(vertices_of(chart), normal) for number, chart in datasets.items()}
     for name, some in patches(records).items():
         for patch in some:
             across = thin[patch.chart]

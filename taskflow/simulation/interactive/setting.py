@@ -61,10 +61,10 @@ def settings(key: str, given: Any, case: Case, known: Mapping[str, Value], now: 
 def _depends_on_place(key: str, case: Case) -> bool:
     """Whether the case gives something under a key that depends on the place."""
     try:
-        given: Any = reduce(getattr, key.split("."), case)
+        value: Any = reduce(getattr, key.split("."), case)
     except AttributeError:
         return False
-    return placed(*(given if isinstance(given, tuple) else (given,)))
+    return placed(*(value if isinstance(value, tuple) else (value,)))
 
 
 def _value(key: str, given: Any, now: float) -> Value:

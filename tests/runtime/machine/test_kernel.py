@@ -774,7 +774,7 @@ def test_roots_reciprocals_and_fused_sums_are_rounded_correctly(real, device):
     arrays = [device.allocate(layout.shape, real) for _ in range(4)]
     arrays[0][...] = device.xp.asarray(a)
     compiled(roots, real, device).bind(Box.of((64, 64, 16)), layout, arrays, {}, {})()
-    low, per, rest = (np.array(device.to_host(each)) for each in arrays[1:])
+    low, per, rest = (np.array(device.to_host(array)) for array in arrays[1:])
     np.testing.assert_array_equal(low, np.sqrt(a))
     np.testing.assert_array_equal(per, 1 / a)
     for one, square, left in zip(low[2, 0].tolist(), a[2, 0].tolist(), rest[2, 0].tolist(), strict=True):

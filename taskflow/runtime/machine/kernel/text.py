@@ -174,7 +174,7 @@ def declarations(tasks: Iterable[Task], real: np.dtype, linkage: str, text: Sequ
     words = SWEEP if sweeps else ""
     if any(each.precision == "any" and not each.foreign for task in text for each in task.base.fields.values()):
         words += STORED
-    if any(each.precision in ("u1", "u2") and each.writes for task in text for each in task.base.fields.values()):
+    if any(field.precision in ("u1", "u2") and field.writes for task in text for field in task.base.fields.values()):
         words += FLAGS
     return "".join([*macros, words, *(_struct(kind, real) for kind in constants.values()), *prototypes])
 

@@ -11,6 +11,7 @@ import numpy as np
 from taskflow.errors import BadInput
 from taskflow.geometry.grids import Grid, faces
 from taskflow.geometry.grids.outline import flat
+from taskflow.geometry.grids.thin import thin_along
 from taskflow.simulation.build.artificial_compressibility.tables import CompressibilityMethod
 from taskflow.simulation.build.artificial_compressibility.time import ChartTime
 from taskflow.simulation.case.charts.forcing import ChartForcing
@@ -234,17 +235,19 @@ def _starts_by_formulas(initial: Initial) -> Iterator[Problem]:
 
 
 def _pictures_cut_the_grid(charts: Grid, pictures: Pictures) -> Iterator[Problem]:
-    planar = flat(charts) and all(chart.cells[2] == 1 for chart in charts.charts)
+    thin = thin_along([chart.vertices for chart in charts.charts])
+    normal = None if thin is None else thin[0]
     for key, picture in numbered(pictures=pictures):
         if picture.isosurface is not None:
-            if planar:
-                remedy = "a surface needs three dimensions; give z: where a slice is"
+            if normal is not None:
+                remedy = f"a surface needs three dimensions; give {'xyz'[normal]}: where a slice is"
                 yield wrong((*key, "isosurface"), picture.isosurface, remedy)
             continue
         axis, at = "xyz"[picture.axis], picture.position
         ends = [(x.min(), x.max()) for x in (chart.vertices[picture.axis] for chart in charts.charts)]
-        if planar and picture.axis != 2:
-            yield wrong((*key, axis), at, "a grid in two dimensions is drawn in its plane; give z")
+        if normal not in (None, picture.axis):
+            remedy = f"a grid in two dimensions is drawn in its plane; give {'xyz'[normal]}"
+            yield wrong((*key, axis), at, remedy)
         elif not any(low <= at <= high for low, high in ends):
             reach = f"{axis} goes from {min(ends)[0]:g} to {max(high for _, high in ends):g}"
             yield wrong((*key, axis), at, f"beyond the grid, where {reach}; give a place in it")

@@ -34,8 +34,8 @@ FN Dual reciprocal(Dual a) {
 }
 FN Dual operator/(Dual a, Dual b) { return a * reciprocal(b); }
 FN Dual root_above(Dual a) {
-  const ::real found = ::root_above(a.value);
-  return {found, ::real(0.5) * a.slope * ::reciprocal(found)};
+  const ::real root = ::root_above(a.value);
+  return {root, ::real(0.5) * a.slope * ::reciprocal(root)};
 }
 FN Dual magnitude(Dual a) { return a.value < 0 ? -a : a; }
 FN bool operator>(Dual a, Dual b) { return a.value > b.value; }

@@ -62,11 +62,11 @@ FN void for_row(int from, int to, int j, int k, Index row, F f) {
 // In place of what is done in a cell: what is done in a row, by loops of its own
 template <class F>
 struct RowFunction {
-  F each;
+  F by_row;
 };
 template <class F>
 FN void for_row(int from, int to, int j, int k, Index row, RowFunction<F> f) {
-  f.each(from, to, j, k, row);
+  f.by_row(from, to, j, k, row);
 }
 
 // f(cell) for every cell of the range, in any order. `streams` are the pointers, at offset 0, along which the kernel meets memory that no
@@ -127,8 +127,8 @@ FN void most_of_stretch(int from, int to, int j, int k, Index row, Usual usual, 
   int rares = 0;
 #pragma omp simd reduction(+ : rares)
   for (int i = from; i < to; ++i) {
-    const bool found = rare(inner(i));
-    flags[i - from] = found, rares += found;
+    const bool unusual = rare(inner(i));
+    flags[i - from] = unusual, rares += unusual;
   }
   if (rares > FEW) return for_row(from, to, j, k, row, [=](Cell c) __attribute__((always_inline)) { store(c, any(c)); });
   real values[FEW];
@@ -144,7 +144,7 @@ template <bool AMID, class Usual, class Rare, class Any, class Store>
 FN void most_cells(const Range& r, const Interior& in, int left, int right, Usual usual, Rare rare, Any any, Store store) {
   const auto all = [=](Cell c) __attribute__((always_inline)) { store(c, any(c)); };
   const int low = r.lo[0] > left ? r.lo[0] : left, high = r.hi[0] <= right ? r.hi[0] : right + 1;
-  const auto each = [=](int from, int to, int j, int k, Index row) __attribute__((always_inline)) {
+  const auto by_row = [=](int from, int to, int j, int k, Index row) __attribute__((always_inline)) {
     const bool inner = j >= in.low[0] && j <= in.high[0] && k >= in.low[1] && k <= in.high[1] && low < high;
     for_row(from, inner ? low : to, j, k, row, all);
     if (!inner) return;
@@ -152,7 +152,7 @@ FN void most_cells(const Range& r, const Interior& in, int left, int right, Usua
       most_of_stretch<AMID>(start, start + STRETCH < high ? start + STRETCH : high, j, k, row, usual, rare, any, store);
     for_row(high, to, j, k, row, all);
   };
-  for_cells(r, RowFunction<decltype(each)>{each});
+  for_cells(r, RowFunction<decltype(by_row)>{by_row});
 }
 template <class Usual, class Rare, class Any, class Store, class... Streams>
 FN void most_cells(const Range& r, const Interior& in, Usual usual, Rare rare, Any any, Store store, Streams...) {

@@ -1,0 +1,56 @@
+"""Cases on charts whose grids, or sections of wings, are read from files."""
+
+import numpy as np
+import pytest
+
+from taskflow.geometry.grids import shape, write_grid
+from taskflow.geometry.grids.section import section
+from taskflow.simulation.case import Case
+from taskflow.simulation.case.table import document
+from tests.simulation.on_charts import CYLINDER, case, changed
+from tests.simulation.test_charts_case import problems
+
+FAR = {"type": "far-field", "velocity": [1, 0, 0]}
+
+
+def test_grids_come_from_cgns(tmp_path):
+    grid = shape("o-grid", {"cells": (20, 8, 1), "far": 5.0}).grid()
+    write_grid(tmp_path / "wing.cgns", grid)
+    made = case(grid={"file": str(tmp_path / "wing.cgns")}).grid
+    assert made.grid().sides == grid.sides
+    assert made.files == (tmp_path / "wing.cgns",)
+
+
+def test_a_section_comes_from_a_file_beside_the_case(tmp_path):
+    """And is read again when that has changed."""
+    both = section("0012")
+    for thickness in (1.0, 1.5):
+        x, y = both.upper.at(np.linspace(0, 1, 20))[0]
+        points = [*zip(x[::-1], thickness * y[::-1], strict=True), *zip(x[1:], -thickness * y[1:], strict=True)]
+        (tmp_path / "wing.dat").write_text("\n".join(f"{a:.12f} {b:.12f}" for a, b in points) + "\n" * int(thickness))
+        tables = changed(CYLINDER, boundaries__outlet="symmetry")
+        tables["grid"] = {"shape": "c-grid", "section": "wing.dat", "cells": [32, 8, 1], "far": 5.0, "wake": 5.0}
+        (tmp_path / "case.toml").write_text(document(tables))
+        made = Case.load(tmp_path / "case.toml").grid
+        assert made.files == (tmp_path / "wing.dat",)
+        height = made.grid().charts[1].vertices[1, 0, 0].max()
+        assert height == pytest.approx(0.06 * thickness, rel=0.02)
+
+
+def test_grids_come_from_files_with_names_of_their_own(tmp_path):
+    path = tmp_path / "ring.xyz"
+    keys = {key: value for key, value in CYLINDER["grid"].items() if key != "shape"}
+    write_grid(path, shape("o-grid", keys).grid())
+    boundaries = {"wing": "wall", "far": FAR, "ends": "symmetry"}
+    full = case(grid={"file": str(path), "sides": {"body": "wing"}}, boundaries=boundaries)
+    assert set(full.grid.grid().sides) == {"wing", "far", "ends"}
+    text = changed(CYLINDER, grid={"file": "ring.xyz"})
+    (tmp_path / "case.toml").write_text(document(text))
+    assert Case.load(tmp_path / "case.toml").grid.grid().cells == 160  # relative to the case file
+    assert problems(grid={"file": str(path), "cells": [1, 1, 1]}) == [
+        "grid.cells = [1, 1, 1]: the file says what the cells are; leave it out, or grid.file"
+    ]
+    path.write_bytes(path.read_bytes()[:-20])
+    assert len(problems(grid={"file": str(path)})) == 1
+    assert problems(grid={"file": str(path)})[0].startswith("grid.file: ")
+    assert "there is no such file" in problems(grid={"file": str(tmp_path / "none.xyz")})[0]
