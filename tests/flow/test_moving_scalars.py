@@ -67,7 +67,7 @@ def test_insides_keep_what_they_have(real, device):
 
 @pytest.mark.parametrize("begins", [True, False])
 def test_heat_of_bodies(begins, real, device):
-    """And what they have given, which is added to what they gave before, or not."""
+    """Cells that bodies hold have their temperature, and what that took is added to what bodies gave before, or not."""
     hand, flags = carried(WALLS[1], real, ["T", "warm_T", "push_T"], **device)
     hand.fields["bond_T"][::2] = 0
     T, bond, warm, before = (hand.values(name).astype("f8") for name in ("T", "bond_T", "warm_T", "push_T"))

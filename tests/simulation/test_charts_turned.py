@@ -108,7 +108,7 @@ def test_a_chart_that_the_user_cuts(tmp_path):
     ids=["distorted", "turned", "butterfly"],
 )
 def test_a_free_stream_is_kept(tmp_path, grid):
-    """V1: for 50 steps."""
+    """V1: it is still the same after 50 steps."""
     stream = [1.0, 0.3, -0.2]
     keys = {key: value for key, value in grid.items() if key != "shape"}
     sides = {side: {"type": "far-field", "velocity": stream} for side in shape(grid["shape"], keys).grid().sides}

@@ -123,7 +123,7 @@ def test_what_blocks_leave_is_the_field_whatever_the_blocks(tmp_path):
 
 @pytest.mark.slow
 def test_what_blocks_leave_of_charts_is_the_field_whatever_the_blocks(tmp_path):
-    """Of all charts, as they are stored; of a speed the velocity."""
+    """A picture has the fields of all charts as they are stored, and for a speed those of the velocity."""
     pictures = {**SLICE, "every": {"steps": 4}}, {**SURFACE, "isosurface": "T", "field": "Q", "every": {"steps": 12}}
     case = tf.Case(**LID, pictures=list(pictures))
     plain, cut = tmp_path / "plain", tmp_path / "cut"

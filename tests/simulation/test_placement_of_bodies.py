@@ -151,7 +151,7 @@ def test_going_on_from_a_checkpoint_to_the_bit(tmp_path):
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_steps_with_bodies_that_move_are_proved():
-    """With the placement and without, after any other program."""
+    """The proof covers steps with the placement and without, after any other program."""
     small = {"grid": {"cells": [8, 6, 8], "lengths": [2.0, 1.2, 1.6]}, "machine": {"blocks": [1, 1, 2]}}
     formula = {**DROP, "inside": "(x-1.0)**2 + (y-0.6)**2 + 2*(z-0.8)**2 - 0.09"}
     for body in (HOT, formula):
