@@ -9,7 +9,7 @@ import xarray as xr
 
 from taskflow.analysis.charts.metrics import vertices_of
 from taskflow.analysis.charts.nodes import means
-from taskflow.geometry.grids.thin import thin_along, thin_direction
+from taskflow.analysis.charts.thin import thin_along, thin_direction
 from taskflow.output.charts.layout import VERTICES
 from taskflow.output.charts.reading import charts, patches
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from taskflow.analysis.charts.thin import thin_along
 from taskflow.errors import BadInput
 from taskflow.geometry.grids import Grid, faces
 from taskflow.geometry.grids.outline import flat
-from taskflow.geometry.grids.thin import thin_along
 from taskflow.simulation.build.artificial_compressibility.tables import CompressibilityMethod
 from taskflow.simulation.build.artificial_compressibility.time import ChartTime
 from taskflow.simulation.case.charts.forcing import ChartForcing
