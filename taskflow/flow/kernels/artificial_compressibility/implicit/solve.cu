@@ -15,7 +15,7 @@ TASK keep_inverse(Range range, InValuesOf<16, Real_pivot> pivot, OutPrivate<16, 
   });
 }
 
-#if !defined(GPU) && defined(__has_builtin)
+#if !defined(GPU) && !defined(double) && defined(__has_builtin)  // nor where numbers are counted, see counted.h
 #if __has_builtin(__builtin_shufflevector)
 #define SHUFFLES
 #endif
