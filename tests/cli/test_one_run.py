@@ -75,7 +75,8 @@ def alone(tmp_path_factory):
     return folder / "run"
 
 
-@pytest.mark.parametrize("how", [pytest.param(how, marks=pytest.mark.slow if how != "plain" else ()) for how in HOW])
+@pytest.mark.slow
+@pytest.mark.parametrize("how", HOW)
 def test_of_two_at_the_same_moment_one_runs(shell, here, give, how, alone):
     """And does what it does alone."""
     if how != "plain":

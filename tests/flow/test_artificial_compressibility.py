@@ -169,7 +169,8 @@ def sides_of(chart: Chart, kind: str = "wall", **values: Condition) -> tuple[Sid
     return tuple(Side(face, kind, (chart.patch(face),), values.get(face, Condition())) for face in chart.faces)
 
 
-@pytest.mark.parametrize("planar", [True, pytest.param(False, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("planar", [True, False])
 def test_a_uniform_flow_stays_as_it_is(planar):
     """V1: on a distorted box between far sides, for 50 steps."""
     cells = (6, 5, 1 if planar else 4)

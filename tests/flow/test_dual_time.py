@@ -118,6 +118,7 @@ def test_blocks_change_no_bit_in_real_time():
         assert alone.scalars[LOOKS] == cut.scalars[LOOKS]
 
 
+@pytest.mark.slow
 def test_implicit_marching_solves_the_same_steps_in_few_iterations():
     """Tightly, so that what is left of the residuals says nothing; at the usual tolerance as well as is asked for."""
     chart, times = Chart((12, 12, 1), wavy, "xyz"), (0.25,)

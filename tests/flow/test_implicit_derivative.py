@@ -26,7 +26,7 @@ EPS = 1e-5
 @pytest.mark.parametrize(
     ("scheme", "uniform", "planar", "local", "moves", "warm"),
     [
-        ("limited", False, False, False, True, True),
+        pytest.param("limited", False, False, False, True, True, marks=pytest.mark.slow),
         pytest.param("third", False, True, True, True, False, marks=pytest.mark.slow),
         pytest.param("pressure", True, False, True, False, True, marks=pytest.mark.slow),
         *variants({("central", True, True, True, False, False)}, SCHEMES, *[(False, True)] * 3, (False,), (False,)),

@@ -208,7 +208,8 @@ def test_fluid_that_is_pushed_to_and_fro_goes_where_the_force_sends_it(tmp_path)
     assert np.log2(apart[1] / apart[2]) == pytest.approx(2.0, abs=0.1)
 
 
-@pytest.mark.parametrize("march", ["rk4", pytest.param("implicit", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("march", ["rk4", "implicit"])
 def test_a_uniform_stream_stays_as_it_is_on_a_grid_that_moves(march, tmp_path):
     """V1 in motion: an o-grid that turns and plunges, with steps of one length and of several."""
     stream = {"type": "far-field", "velocity": [1.0, 0.3, 0.0]}
