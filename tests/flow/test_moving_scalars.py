@@ -58,11 +58,15 @@ def test_insides_have_what_is_beside_them(walls, real, device):
     hand.assert_agrees("q", expected)
 
 
-def test_insides_keep_what_they_have(real, device):
-    hand, flags = carried(WALLS[1], real, ["q", "q_before"], **device)
-    expected = np.where(near(flags) & STORED, hand.values("q_before"), hand.values("q"))
-    hand.run(hand.launch(moving_scalars.keep_inside, {}))
-    np.testing.assert_array_equal(hand.values("q"), expected)
+@pytest.mark.parametrize(
+    ("task", "q", "own", "flag"),
+    [(moving_scalars.keep_inside, "q", "q_before", STORED), (moving_scalars.hold_temperature, "T", "warm_T", HOLDS)],
+)
+def test_insides_have_what_is_theirs(task, q, own, flag, real, device):
+    hand, flags = carried(WALLS[1], real, [q, own], **device)
+    expected = np.where(near(flags) & flag, hand.values(own), hand.values(q))
+    hand.run(hand.launch(task, {}))
+    np.testing.assert_array_equal(hand.values(q), expected)
 
 
 @pytest.mark.parametrize("begins", [True, False])
@@ -79,13 +83,6 @@ def test_heat_of_bodies(begins, real, device):
     hand.run(hand.launch(moving_scalars.exchange_heat, constants))
     hand.assert_agrees("T", expected)
     hand.assert_agrees("push_T", gained)
-
-
-def test_bodies_begin_with_their_temperature(real, device):
-    hand, flags = carried(WALLS[1], real, ["T", "warm_T"], **device)
-    expected = np.where(near(flags) & HOLDS, hand.values("warm_T"), hand.values("T"))
-    hand.run(hand.launch(moving_scalars.hold_temperature, {}))
-    np.testing.assert_array_equal(hand.values("T"), expected)
 
 
 def test_heat_that_was_given(real, device):

@@ -1,8 +1,7 @@
 // What is carried by the flow, in bodies that move and beside them: see taskflow/flow/bodies/moving_scalars.py.
 #define UZ 1
 #include "cell.h"
-
-constexpr int STORED = 1 << 13, HOLDS = 1 << 14;
+#include "../flags.h"
 
 // mean = that of q over the neighbours outside of bodies; over all where there are none. Cells beyond walls are no neighbours.
 TASK mean_beside(Range range, In q, InShort q_faces, Out mean, Grid grid) {

@@ -5,7 +5,7 @@
 #include "../flags.h"
 #include "shapes.h"
 
-constexpr int STORED = 1 << 13, HOLDS = 1 << 14, ALL_INSULATED = 0x555, ALL_CLOSED = 0x3F;
+constexpr int ALL_INSULATED = 0x555, ALL_CLOSED = 0x3F;
 
 // The cell of a place in the lattice, some steps along an axis away
 struct At {
