@@ -20,7 +20,7 @@ from taskflow.output import read_report
 from taskflow.simulation.provenance import brief
 from taskflow.units import size
 
-PLACE = re.compile(r"(<!-- table of (\w+) -->\n\n).*?<!-- end -->", re.DOTALL)
+PLACE = re.compile(r"(<!-- table of (\w+) -->\n).*?<!-- end -->", re.DOTALL)
 Labels = tuple[str, ...]
 
 DECADES = (3, 5, 7)  # residuals down to 10 to minus these
@@ -265,7 +265,7 @@ def updated(
         if place[2] not in tables:
             raise BadInput(f"<!-- table of {place[2]} -->: no such table; use one of {', '.join(tables)}")
         try:
-            return f"{place[1]}{tables[place[2]](results).markdown()}\n\n<!-- end -->"
+            return f"{place[1]}\n{tables[place[2]](results).markdown()}\n\n<!-- end -->"
         except KeyError as error:
             raise BadInput(f"table of {place[2]}: a result has no {error}; measure it anew") from None
 
