@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from taskflow.benchmarks.artificial_compressibility import triangular
+from taskflow.benchmarks.artificial_compressibility.cusparse import BlockFactors, block_rows
 from taskflow.benchmarks.artificial_compressibility.factors import Charts, Factors, KrylovSums
 from taskflow.benchmarks.artificial_compressibility.goals import of_sweeps, paper_seconds
 from taskflow.runtime.machine import run_threads
@@ -95,3 +96,37 @@ def test_goals_know_their_rows():
 def test_words_that_say_nothing_are_refused(give, refused, words):
     result = give("bench", "triangular", *words, "--device", "cpu")
     refused(result.exit_code, result.stderr, words[0], "give")
+
+
+def test_cusparse_has_no_cpu(give, refused):
+    result = give("bench", "triangular", "--cusparse", "--device", "cpu")
+    refused(result.exit_code, result.stderr, "--cusparse", "leave it out")
+
+
+def test_rows_of_blocks_are_cells_and_their_neighbours():
+    starts, columns = block_rows((3, 2, 2))
+    index = np.arange(12).reshape(2, 2, 3)
+    for cell in range(12):
+        z, y, x = np.argwhere(index == cell)[0]
+        near = np.abs(np.indices(index.shape) - np.reshape([z, y, x], (3, 1, 1, 1))).sum(axis=0) <= 1
+        np.testing.assert_array_equal(columns[starts[cell] : starts[cell + 1]], index[near])
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("precision", ["single", "double"])
+def test_cusparse_solves_a_row_of_cells(precision):
+    """Whose incomplete factors are complete."""
+    import cupy
+
+    factors = BlockFactors((7, 1, 1), precision)
+    blocks, starts, columns = (array.get() for array in factors.matrix)
+    whole = np.zeros((7, 4, 7, 4))
+    for cell in range(7):
+        for entry in range(starts[cell], starts[cell + 1]):
+            whole[cell, :, columns[entry]] = blocks[entry]
+    vectors = cupy.asarray(np.random.default_rng(2).random((3, 28)), blocks.dtype)
+    factors.prepare()
+    factors.factorise()
+    factors.solve(*vectors)
+    exact = np.linalg.solve(whole.reshape(28, 28), vectors[0].get())
+    np.testing.assert_allclose(vectors[2].get(), exact, rtol=0, atol=20 * np.finfo(blocks.dtype).eps)

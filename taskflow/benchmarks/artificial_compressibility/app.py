@@ -98,6 +98,7 @@ def triangular(
     ] = "tiles,hyperplanes,jacobi",
     factors: Annotated[str, typer.Option(metavar="NAMES", help="Precisions: of single, double; or all.")] = "all",
     tile: Annotated[str, typer.Option(metavar="XxYxZ", help="Cells of a tile.")] = "8x8x8",
+    cusparse: Annotated[bool, typer.Option("--cusparse", help="On a GPU: cuSPARSE's block ILU(0), too.")] = False,
     device: Device = "auto",
     output: Output = None,
 ) -> None:
@@ -112,7 +113,7 @@ def triangular(
     from taskflow.benchmarks.tables import present
 
     known, precisions = chosen("--orderings", orderings, ORDERINGS), chosen("--factors", factors, PRECISIONS)
-    sweeping = Sweeping(known, precisions, triple("--tile", tile))
+    sweeping = Sweeping(known, precisions, triple("--tile", tile), cusparse)
     if charts > 1 and not cells:
         raise BadInput(f"--charts {charts}: give --cells, too, the size of a chart")
     sizes = [Charts(cells_of(size.strip()), charts) for size in cells.split(",")] if cells else []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,6 +63,15 @@ def of_sweeps(row: Row, gpu: bool) -> dict[str, Any]:
     elif gpu and row["precision"] == "double" and row["ordering"] != "jacobi" and (cells, row["charts"]) == PAPER_BLOCK:
         goal = BLOCK.get(row["name"])
     return goal.judged(row) if goal else NONE
+
+
+def thrice(row: Row, rows: Sequence[Row]) -> dict[str, Any]:
+    """The goal of a row of cuSPARSE, which is that sweeps by tiles on the same cells take at most a third of it."""
+    same = ("name", "cells", "charts", "precision")
+    ours = [one for one in rows if one["ordering"] == "tiles" and all(one[key] == row[key] for key in same)]
+    if row["ordering"] != "cuSPARSE" or not ours:
+        return {}
+    return {"goal": "tiles 3 times as fast", "met": 3 * ours[0]["seconds"] <= row["seconds"]}
 
 
 def paper_seconds(row: Row) -> float | None:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any, Literal
 
+from taskflow.benchmarks.artificial_compressibility.cusparse import time_cusparse
 from taskflow.benchmarks.artificial_compressibility.factors import Charts, Factors, KrylovSums, Timing
-from taskflow.benchmarks.artificial_compressibility.goals import of_sweeps, paper_seconds
+from taskflow.benchmarks.artificial_compressibility.goals import Row, of_sweeps, paper_seconds, thrice
 from taskflow.benchmarks.timing import BESIDE, about, moving
 from taskflow.errors import BadInput
 from taskflow.runtime.cluster import shortage
@@ -26,11 +27,12 @@ CHARTS = {"cpu": tuple(map(Charts, SMALL)), "gpu": (*map(Charts, (*SMALL, *LARGE
 
 @dataclass(frozen=True)
 class Sweeping:
-    """What is measured: the orderings, the precisions of factors, and the cells of a tile."""
+    """What is measured: the orderings, the precisions of factors, the cells of a tile, and whether cuSPARSE is, too."""
 
     orderings: Sequence[Ordering] = ("tiles", "hyperplanes", "jacobi")
     precisions: Sequence[Literal["single", "double"]] = ("single", "double")
     tile: Triple = TILE
+    cusparse: bool = False
 
     def jobs(self, charts: Charts) -> Iterator[Factors]:
         """A job for each of them; the matrix knows no ordering, and is timed once for a precision."""
@@ -48,14 +50,19 @@ def measure_triangular(charts: Sequence[Charts], sweeping: Sweeping, requested: 
     here = look("this machine")
     device = choose_device(requested, [here])
     opened = open_device("gpu" if device == "gpu" else "cpu", here.cores)
+    if sweeping.cusparse and device == "cpu":
+        raise BadInput("--cusparse: it is a library for GPUs; leave it out, or use --device gpu")
     before, rows = copy_bandwidth(opened), []
     for some in charts or CHARTS[device]:
         for job in sweeping.jobs(some):
             rows += [_row(some, job.ordering, job.precision, timing) for timing in _run(job, opened, here)]
+        if sweeping.cusparse and some.count == 1:
+            rows += _beside(some, sweeping, rows)
         rows += [_row(some, None, "double", timing) for timing in _run(KrylovSums(some), opened, here)]
     bandwidth = median([before, copy_bandwidth(opened)])
     results = [{**row, **moving({**row, "copy_bandwidth": bandwidth}, row["bytes"])} for row in rows]
     results = [{**row, **of_sweeps(row, device == "gpu"), "paper_seconds": paper_seconds(row)} for row in results]
+    results = [{**row, **thrice(row, results)} for row in results]
     machine = about(here, device, opened.threads)
     return {**machine, "tile": list(sweeping.tile), "copy_bandwidth": bandwidth, "results": results}
 
@@ -84,3 +91,13 @@ def _row(charts: Charts, ordering: str | None, precision: str, timing: Timing) -
         "bytes_per_cell": each,
         "cells_per_second": cells / seconds,
     }
+
+
+def _beside(charts: Charts, sweeping: Sweeping, rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """What cuSPARSE takes for factors and solves of these rows, whose bytes are counted alike."""
+    counted = {(row["name"], row["precision"]): row["bytes_per_cell"] for row in rows}
+    return [
+        _row(charts, "cuSPARSE", precision, (name, seconds, samples, counted[name, precision]))
+        for precision in sweeping.precisions
+        for name, seconds, samples in time_cusparse(charts.cells, precision)
+    ]
