@@ -8,7 +8,7 @@ from pathlib import Path
 from taskflow.cli.exit_codes import refuse, writing
 from taskflow.cli.format import say, several, tell, times
 from taskflow.errors import BadArgument
-from taskflow.geometry.grids import CGNS, BadGrid, Grid, map_beside, quality, read_grid, shape, write_grid
+from taskflow.geometry.grids import CGNS, BadGrid, Grid, gaps, map_beside, quality, read_grid, shape, write_grid
 from taskflow.geometry.grids.outline import flat, outlines
 
 CHARTS = 8  # that are listed; of more the first
@@ -58,17 +58,17 @@ def load(path: Path, neutral_map: Path | None) -> Grid:
 
 def tell_grid(path: Path, neutral_map: Path | None) -> None:
     """Print what a grid has."""
-    say(str(path), _described(load(path, neutral_map)))
+    say(str(path), _described(load(path, neutral_map), neutral_map or map_beside(path)))
 
 
 def check_grid(path: Path, neutral_map: Path | None) -> None:
     """Print that a grid is valid. Raises BadInput with all that is wrong."""
     grid = load(path, neutral_map)
-    say(f"{path}: the grid is valid", _described(grid))
+    say(f"{path}: the grid is valid", _described(grid, neutral_map or map_beside(path)))
 
 
-def _described(grid: Grid) -> Iterator[tuple[str, str]]:
-    """Label and text of each line."""
+def _described(grid: Grid, neutral_map: Path | None) -> Iterator[tuple[str, str]]:
+    """Label and text of each line; with a map, narrow gaps are meant to be there."""
     for number, chart in enumerate(grid.charts[:CHARTS], start=1):
         yield "charts" if number == 1 else "", f"{number}: {times(chart.cells)} cells"
     if len(grid.charts) > CHARTS:
@@ -88,6 +88,7 @@ def _described(grid: Grid) -> Iterator[tuple[str, str]]:
     yield "growth", f"at most {told.growth}"
     lines = (f"{several(count, 'edge')} with {cells} cells around" for cells, count in told.singular.items())
     yield "singular", ", ".join(lines) or "no edges: four cells lie around each inside the grid"
+    yield from (("warning", str(gap)) for gap in (() if neutral_map else gaps(grid)))
 
 
 def draw_grid(path: Path, neutral_map: Path | None, out: Path) -> None:

@@ -2,6 +2,7 @@
 
 from taskflow.geometry.grids.atlas import Border, atlas, borders, places
 from taskflow.geometry.grids.faces import faces
+from taskflow.geometry.grids.gaps import Gap, gaps
 from taskflow.geometry.grids.ghosts import ghosted
 from taskflow.geometry.grids.grid import SIDES, Chart, Grid, Patch, Seam
 from taskflow.geometry.grids.keys import Key, Kind, Shape
@@ -20,6 +21,7 @@ __all__ = [
     "Border",
     "Chart",
     "Extreme",
+    "Gap",
     "Grid",
     "Key",
     "Kind",
@@ -32,6 +34,7 @@ __all__ = [
     "borders",
     "closure",
     "faces",
+    "gaps",
     "ghosted",
     "map_beside",
     "places",

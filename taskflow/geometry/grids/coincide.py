@@ -79,7 +79,7 @@ def coincident(charts: Sequence[Chart], translations: Sequence[Vector] = ()) -> 
 def _pairs(faces: Faces, translation: Vector) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Which faces, moved, are which other ones, with signed axes [n, ijk]; unmoved, the one comes first."""
     moved = faces.corners + np.array(translation)
-    first, second = _close(moved.mean(axis=1), faces.corners.mean(axis=1), NEAR * faces.edge)
+    first, second = close(moved.mean(axis=1), faces.corners.mean(axis=1), NEAR * faces.edge)
     keep = first < second if translation == NOWHERE else first != second
     first, second = first[keep], second[keep]
     apart = np.sqrt(((moved[first][:, :, None] - faces.corners[second][:, None]) ** 2).sum(axis=3))
@@ -92,9 +92,11 @@ def _pairs(faces: Faces, translation: Vector) -> tuple[np.ndarray, np.ndarray, n
     return first, second, _axes(faces, first, second, which)
 
 
-def _close(one: np.ndarray, other: np.ndarray, reach: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """All pairs of points [n, xyz] less than `reach` apart."""
-    along, places = one @ DIRECTION, other @ DIRECTION
+def close(
+    one: np.ndarray, other: np.ndarray, reach: np.ndarray, direction: np.ndarray = DIRECTION
+) -> tuple[np.ndarray, np.ndarray]:
+    """All pairs of points [n, xyz] less than `reach` apart, sorted along a direction to find them."""
+    along, places = one @ direction, other @ direction
     order = np.argsort(places, kind="stable")
     low = np.searchsorted(places[order], along - reach)
     count = np.searchsorted(places[order], along + reach, "right") - low

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from taskflow.errors import BadInput
@@ -10,7 +12,7 @@ from taskflow.geometry.grids.cgns import read_cgns
 from taskflow.geometry.grids.grid import Chart, Grid
 from taskflow.geometry.grids.neutral_map import read_map
 from taskflow.geometry.grids.plot3d import read_plot3d
-from taskflow.geometry.grids.problems import all_right
+from taskflow.geometry.grids.problems import BadGrid, all_right
 from taskflow.geometry.grids.write import CGNS
 
 
@@ -24,14 +26,29 @@ def read_grid(path: Path, neutral_map: Path | None = None, scale: float = 1.0) -
     if path.suffix.lower() == CGNS:
         if neutral_map is not None:
             raise BadInput(f"{neutral_map}: {path} has seams and sides of its own; leave the map out")
-        return read_cgns(path, scale)
+        with _named(path):
+            return read_cgns(path, scale)
     charts = read_plot3d(path)
     if scale != 1.0:
         charts = tuple(Chart(chart.vertices * scale) for chart in charts)
     if neutral_map is None:
-        return assembled([Part(chart.vertices, {}) for chart in charts])
-    all_right(malformed(charts))
-    return joined(charts, *read_map(neutral_map, charts))
+        with _named(path):
+            return assembled([Part(chart.vertices, {}) for chart in charts])
+    with _named(path):
+        all_right(malformed(charts))
+    seams, sides = read_map(neutral_map, charts)
+    with _named(path):
+        return joined(charts, seams, sides)
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Raises BadGrid with the name of the file in all problems that lack it."""
+    try:
+        yield
+    except BadGrid as error:
+        told = map(str, error.problems)
+        raise BadGrid(BadInput(text if str(path) in text else f"{path}: {text}") for text in told) from None
 
 
 def map_beside(path: Path) -> Path | None:

@@ -271,6 +271,12 @@ class CompressibilitySystem(System):
                     raise BadInput(f"{key}: on chart {number} {error}") from None
         sides_fit(self.sim.case, self.domain)
 
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """Warnings of what the case may not mean: forces, and sides that nearly coincide."""
+        gaps = self.sim.case.table("grid").gaps()
+        return *super().cautions, *(f"grid.file: {gap}" for gap in gaps)
+
     def described(self) -> Iterator[tuple[str, str]]:
         """Label and text of each line on the method."""
         method, precision = self.model.method, self.sim.case.machine.precision

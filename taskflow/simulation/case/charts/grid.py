@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, WithJsonSchema, model_validator
 
 from taskflow.errors import BadArgument, BadInput
-from taskflow.geometry.grids import CGNS, SHAPES, BadGrid, Grid, Patch, Shape, map_beside, read_grid, shape
+from taskflow.geometry.grids import CGNS, SHAPES, BadGrid, Gap, Grid, Patch, Shape, gaps, map_beside, read_grid, shape
 from taskflow.runtime.regions import Triple
 from taskflow.simulation.case.problems import Key, Problem, present, shown, wrong
 from taskflow.simulation.case.table import Positive, Table, Text, entry, reads, written
@@ -113,6 +113,10 @@ class ChartGrid(Table):
         """The grid. Raises BadInput, or BadGrid with all that is wrong with it."""
         values = tuple((name, value) for name, value in self if value is not None and name != "sides")
         return _renamed(_made(values, tuple(_stamp(path) for path in self.files)), self.sides)
+
+    def gaps(self) -> list[Gap]:
+        """Faces that were perhaps meant to be one, where no map says what they are."""
+        return gaps(self.grid()) if self.file and len(self.files) == 1 else []
 
     @property
     def room(self) -> Triple:

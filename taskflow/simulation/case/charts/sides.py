@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import ConfigDict, Field, model_validator
 
 from taskflow.errors import BadInput
-from taskflow.geometry.grids import Grid, faces
+from taskflow.geometry.grids import Grid, faces, gaps
 from taskflow.simulation.case.charts.grid import known_sides
 from taskflow.simulation.case.charts.vectors import change, components, vary
 from taskflow.simulation.case.initial import VectorExpression, vector_expression
@@ -194,9 +194,11 @@ def sides_match(charts: Grid, boundaries: ChartSides) -> Iterator[Problem]:
     for name, side in boundaries.sides.items():
         if name not in charts.sides:
             yield wrong(("boundaries", name), side.written(), f"the grid has no such side; {known_sides(name, charts)}")
-    for name in charts.sides:
-        if name not in boundaries.sides:
-            yield missing(name, f"the grid has this side; {GIVE_TYPE}").within(["boundaries"])
+    absent = [name for name in charts.sides if name not in boundaries.sides]
+    close = gaps(charts) if absent else []
+    for name in absent:
+        about = "".join(f"; {gap}" for gap in close if name in (gap.one, gap.other))
+        yield missing(name, f"the grid has this side; {GIVE_TYPE}{about}").within(["boundaries"])
 
 
 def _sides_have_room(charts: Grid, boundaries: ChartSides) -> Iterator[Problem]:

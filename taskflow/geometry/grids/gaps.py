@@ -1,0 +1,66 @@
+"""Narrow gaps between sides: of faces that were perhaps meant to be one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from taskflow.geometry.grids.coincide import DIRECTION, Faces, close
+from taskflow.geometry.grids.grid import Grid
+
+NARROW = 0.1  # of the shortest edge of a face
+BATCH = 1 << 13  # faces at a time, a slice across DIRECTION
+ACROSS = np.array([0.7289, -0.0113, -0.6845])  # along which those of a slice are sorted
+
+
+@dataclass(frozen=True, order=True)
+class Gap:
+    """How many faces of two sides lie opposite each other, and the largest distance of their corners."""
+
+    one: str
+    other: str
+    faces: int
+    apart: float
+
+    def __str__(self) -> str:
+        return (
+            f"sides {self.one} and {self.other} nearly coincide in {self.faces} faces, at most {self.apart:.3g} apart,"
+            " and are not joined there; if they should be, give them the same vertices"
+        )
+
+
+def gaps(grid: Grid) -> list[Gap]:
+    """Look for faces of sides with all corners closer to those of another face than a tenth of an edge. Both faces of
+    one cell are none.
+    """
+    patches = [(name, patch) for name, patches in grid.sides.items() for patch in patches]
+    if not patches:
+        return []
+    faces = Faces.of(grid.charts, [patch for _, patch in patches])
+    names = np.repeat([name for name, _ in patches], [patch.cells.volume for _, patch in patches])
+    first, second, apart = (np.concatenate(column) for column in zip(*_opposite(faces), strict=True))
+    pairs = np.sort(np.stack([names[first], names[second]], axis=1), axis=1)
+    told, group = np.unique(pairs, axis=0, return_inverse=True)
+    sides = ((n, group.ravel() == n) for n in range(len(told)))
+    return [Gap(*told[n].tolist(), int(here.sum()), float(apart[here].max())) for n, here in sides]
+
+
+def _opposite(faces: Faces) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Pairs of faces, and the largest distance of their corners, slice by slice."""
+    centres, reach = faces.corners.mean(axis=1), NARROW * faces.edge
+    order = np.argsort(centres @ DIRECTION, kind="stable")
+    places = (centres @ DIRECTION)[order]
+    for begin in range(0, len(order), BATCH):
+        here = order[begin : begin + BATCH]
+        low, high = places[begin] - reach[here].max(), places[begin + len(here) - 1] + reach[here].max()
+        others = order[np.searchsorted(places, low) : np.searchsorted(places, high, "right")]
+        one, other = close(centres[here], centres[others], reach[here], ACROSS)
+        first, second = here[one], others[other]
+        cell = (faces.chart[first] == faces.chart[second]) & (faces.cell[first] == faces.cell[second]).all(axis=1)
+        first, second = (side[~cell & (first < second)] for side in (first, second))
+        corners = faces.corners[first][:, :, None] - faces.corners[second][:, None]
+        apart = np.sqrt((corners**2).sum(axis=3)).min(axis=2).max(axis=1)
+        near = apart <= reach[first]
+        yield first[near], second[near], apart[near]
