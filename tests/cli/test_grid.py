@@ -1,6 +1,10 @@
 """`taskflow grid`: grids made, told of, drawn and converted; and all that is wrong at once."""
 
+import numpy as np
 import pytest
+
+from taskflow.geometry.grids import Chart, read_grid
+from taskflow.geometry.grids.write import write_plot3d
 
 PIPE = ["grid", "new", "pipe", "--set", "grid.cells=[6,5,4]", "--set", "grid.length=2"]
 
@@ -35,6 +39,15 @@ def test_a_grid_is_valid(give, pipe, with_map):
     assert result.stdout.startswith("pipe.xyz: the grid is valid\n")
     assert ("wall: " in result.stdout) == with_map
     assert ("j_max_2: " in result.stdout) != with_map
+
+
+def test_sides_that_nearly_coincide_are_told_of(give, here):
+    assert give("grid", "new", "box", "--set", "grid.cells=[4,4,4]", "--set", "grid.lengths=[1,1,1]").exit_code == 0
+    one = read_grid(here / "box.xyz").charts[0]
+    write_plot3d(here / "two.xyz", [one, Chart(one.vertices + np.reshape([1.01, 0, 0], (3, 1, 1, 1)))])
+    for command in ("check", "info"):
+        told = give("grid", command, "two.xyz").stdout
+        assert "warning    sides i_max_1 and i_min_2 nearly coincide in 16 faces, at most 0.01 apart" in told
 
 
 def test_all_that_is_wrong_is_told_at_once(give, refused, pipe):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
-from pydantic import Field, WithJsonSchema
+from pydantic import Field, ValidationError, WithJsonSchema
 
 from taskflow import files
 from taskflow.errors import BadInput
@@ -154,6 +154,12 @@ class GridTable(Table):
     stretching: Stretching | None = entry(
         "how wide cells are along `x`, `y` or `z`; see below", None, otherwise="all cells are equal"
     )
+
+    @classmethod
+    def _collected(cls, error: ValidationError) -> Iterator[Problem]:
+        problems = list(super()._collected(error))
+        charted = any(problem.message == ON_CHARTS for problem in problems)  # a box has cells and lengths, these do not
+        yield from (problem for problem in problems if not (charted and problem.message.startswith("missing")))
 
     def staggered(self, periodic: Flags) -> StaggeredGrid:
         """Cells and places. Needs `stretching.*.faces` that fit."""

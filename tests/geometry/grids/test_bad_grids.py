@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from taskflow.geometry.grids import BadGrid, Chart, read_grid, shape, write_grid
+from taskflow.geometry.grids import BadGrid, Chart, gaps, read_grid, shape, write_grid
 from taskflow.geometry.grids.assembled import Part, assembled
 from taskflow.geometry.grids.write import write_plot3d
 
@@ -169,6 +169,29 @@ def test_vertices_that_nearly_coincide_are_made_one():
     second[1, 2, 3, 0] += 1e-10
     grid = assembled([Part(block, {}) for block in (first, second)])
     np.testing.assert_array_equal(grid.charts[1].vertices[..., 0], first[..., -1])
+
+
+def test_sides_that_nearly_coincide():
+    """One vertex of a seam elsewhere leaves a hole in it; both faces of a flat cell are no gap."""
+    first, second = parts()
+    second[1, 2, 3, 0] += 0.02
+    (gap,) = gaps(assembled([Part(block, {}) for block in (first, second)]))
+    assert (gap.one, gap.other, gap.faces, gap.apart) == ("i_max_1", "i_min_2", 4, pytest.approx(0.02))
+    assert "sides i_max_1 and i_min_2 nearly coincide in 4 faces, at most 0.02 apart, and are not joined" in str(gap)
+    second[0] += 0.01
+    (gap,) = gaps(assembled([Part(block, {}) for block in (first, second)]))
+    assert gap.faces == 30
+    second[0] += 0.1
+    assert gaps(assembled([Part(block, {}) for block in (first, second)])) == []
+    assert gaps(shape("box", {"cells": (30, 30, 1), "lengths": (1, 1, 1e-3)}).grid()) == []
+
+
+def test_the_file_of_a_bad_chart_is_named(tmp_path, read):
+    first, second = parts()
+    write_plot3d(tmp_path / "box.xyz", [Chart(first), Chart(second[..., ::-1])])
+    for grid in (lambda: read(ENTRIES), lambda: read_grid(tmp_path / "box.xyz")):
+        with pytest.raises(BadGrid, match=r"^\S*box\.xyz: chart 2: all volumes are negative"):
+            grid()
 
 
 def test_three_charts_at_one_place():

@@ -74,7 +74,8 @@ class ChartDomain(Domain):
     def described(self) -> Iterator[str]:
         """All cells, the largest charts, and what joins and bounds them."""
         grid = self.grid
-        yield f"{self.table.size}{' in two dimensions' if flat(grid) else ''}, {len(grid.seams)} seams"
+        seams = f"{len(grid.seams)} seam{'s' * (len(grid.seams) != 1)}"
+        yield f"{self.table.size}{' in two dimensions' if flat(grid) else ''}, {seams}"
         for number, chart in enumerate(grid.charts[:LISTED], start=1):
             yield f"chart {number}: {' x '.join(map(str, chart.cells))} cells"
         if len(grid.charts) > LISTED:
