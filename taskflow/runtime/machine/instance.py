@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from taskflow.runtime.machine.device import Arena, Device
-from taskflow.runtime.regions import Box, Copy, Field, Partition, Triple, seen
+from taskflow.runtime.regions import Box, Copy, Field, Partition, Triple, difference, seen
 from taskflow.runtime.tasks import Place
 
 LINE = 128  # bytes
@@ -41,6 +41,16 @@ class Instances:
         for place, (size, dtype) in sizes.items():
             array, field = self.memory.allocate((size,), dtype)[leads[place] :], self.fields[place[0]]
             self.arrays[place] = _shaped(array, field, self.boxes[place])
+
+    def poison(self) -> None:
+        """Fill what no message feeds, beyond sides of charts and where other than four of them meet, with NaN: whoever
+        reads it before a task has written it shows it. Fields of integers and constant ones are left as they are.
+        """
+        for name, piece in self.arrays:
+            field, home = self.fields[name], self._homes[name]
+            if home.region.atlas and np.dtype(field.dtype).kind == "f" and not field.constant and not field.private:
+                for box in difference(home.own[piece], home.region.charts):
+                    self.view(name, box, piece)[...] = np.nan
 
     def view(self, name: str, box: Box, piece: int | None = None) -> Array:
         """The cells of `box` of one field, in place: of the memory of a piece, by default of the one that owns them

@@ -54,6 +54,8 @@ class Shard:
         self.lanes = lanes(device)
         self.lanes[0].activate()
         self.instances = Instances(partition, block, device)
+        if mapper.debug:
+            self.instances.poison()
         self.transfers = Transfers(channel, device, self.instances, limits.message)
         self.roles = Roles.of(tuple(partition.fields))
         self.scalars = Scalars(device, self.lanes[0], self._wait)

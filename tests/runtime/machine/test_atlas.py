@@ -1,6 +1,7 @@
 """Kernels on turned charts: the bits of the same program in one memory, for any blocks, pieces, devices and overlap."""
 
 import random
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from taskflow.runtime.regions import ROTATIONS, Field, charted
 from taskflow.runtime.tasks import Read, Reduce, Write, box, record, serial, star, task
 from taskflow.runtime.tasks.program import Roles
 
+from ..regions import joints
 from ..regions.turned import cut, pieces, turned
 from ..tasks import test_atlas as plain
 
@@ -84,7 +86,7 @@ def on_blocks(region, partition, charts, times, device=None, mapper=None):
     return run_threads(partition, job, device or cpu(2), mapper or Mapper("none"), Limits(message=30))
 
 
-AT = ((4,), (3,), ())
+AT, DEBUG = ((4,), (3,), ()), Mapper("none", debug=True)
 
 
 @pytest.fixture(scope="module")
@@ -133,6 +135,33 @@ def test_gpus_agree_with_the_oracle(case, blocks, gpus, overlap, debug):
         assert numbers["m"] == scalars["m"]
         for part, values in cells:
             np.testing.assert_array_equal(values, expected[part.slices(first)])
+
+
+@pytest.mark.parametrize("blocks", [1, 2])
+def test_a_ghost_cell_that_nothing_feeds_is_seen(blocks):
+    """Where three charts meet at an edge nobody has its ghost cells: poison comes into the cells beside it, alone."""
+    region = charted(joints.around(3), [Field("p"), Field("q")])
+    edges = [chart.layer(0, 0, -2, 0).layer(1, 0, -2, 0) for chart in region.charts]
+    beyond = [box for own in region.own for box in own[1:] if not any(cells in box for cells in edges)]
+    assert len(beyond) + 3 == sum(len(own[1:]) for own in region.own)
+
+    def steps(f):
+        yield edge(f.p, over=beyond)
+        yield around(f.p, f.q, over=region.charts)
+
+    def job(shard):
+        parts = partition.pieces[shard.block]
+        shard.write_parts(["p"], [(part, {"p": np.ones(part.shape[::-1])}) for part in parts])
+        shard.run(steps)
+        return [(part, shard.read("q", part)) for part in parts]
+
+    partition = pieces(region, blocks)
+    for part, values in chain.from_iterable(run_threads(partition, job, cpu(1), DEBUG, Limits(message=30))):
+        poisoned = np.zeros(values.shape, bool)
+        for chart in region.charts:
+            if beside := chart.layer(0, 0, 0, 1).layer(1, 0, 0, 1) & part:
+                poisoned[beside.slices(part.lo)] = True
+        np.testing.assert_array_equal(np.isnan(values), poisoned)
 
 
 def test_charts_of_one_block_send_no_messages(case):
