@@ -174,8 +174,8 @@ def test_behind_a_step(tmp_path):
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 def test_behind_a_step_with_a_channel_before_it(tmp_path):
-    """V17, marched implicitly. Measured: reattachment 0.55 % too early, the upper bubble begins 1.81 and ends 0.10 % too
-    early (with 64 cells 1.10, 2.52, where 2 % was the gate, and 0.25 %); u within 0.0079 and 0.0022.
+    """V17, marched implicitly. Measured: reattachment 0.55 % too early, the upper bubble begins 1.81 and ends 0.10 %
+    too early (with 64 cells 1.10, 2.52, where 2 % was the gate, and 0.25 %); u within 0.0079 and 0.0022.
     """
     run = _behind_a_step(tmp_path, 96, upstream=5.0)
     bubbles = flows.bubbles(run)
