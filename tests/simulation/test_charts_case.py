@@ -194,13 +194,15 @@ def test_a_pressure_point_lies_in_the_grid():
                            ' "artificial-compressibility"; give that, or leave it out'),
 ])  # fmt: skip
 def test_a_projection_has_no_charts(changes, line):
-    grid = {"cells": [8, 8, 8], "lengths": [1, 1, 1], **changes}
-    tables = {"grid": grid, "fluid": {"viscosity": 1}, "boundaries": dict.fromkeys("xyz", "periodic"), "time": {"steps": 1}}
-    with pytest.raises(BadInput) as error:
-        Case(**tables)
-    assert str(error.value).splitlines() == [line]
+    """Nor does it say that those lack the keys of a box."""
+    tables = {"fluid": {"viscosity": 1}, "boundaries": dict.fromkeys("xyz", "periodic"), "time": {"steps": 1}}
+    box = {"cells": [8, 8, 8], "lengths": [1, 1, 1]}
+    for grid in ({**box, **changes}, changes):
+        with pytest.raises(BadInput) as error:
+            Case(grid=grid, **tables)
+        assert str(error.value).splitlines() == [line]
     with pytest.raises(BadInput, match='method.march = "rk4": it needs type = "artificial-compressibility"'):
-        Case(**{**tables, "grid": {"cells": [8, 8, 8], "lengths": [1, 1, 1]}, "method": {"march": "rk4"}})
+        Case(grid=box, method={"march": "rk4"}, **tables)
 
 
 def test_functions_are_not_for_charts():

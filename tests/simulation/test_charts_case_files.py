@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from taskflow.geometry.grids import shape, write_grid
+from taskflow.geometry.grids import SIDES, read_grid, shape, write_grid
 from taskflow.geometry.grids.section import section
+from taskflow.geometry.grids.write import write_plot3d
+from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.table import document
 from tests.simulation.on_charts import CYLINDER, case, changed
@@ -54,3 +56,19 @@ def test_grids_come_from_files_with_names_of_their_own(tmp_path):
     assert len(problems(grid={"file": str(path)})) == 1
     assert problems(grid={"file": str(path)})[0].startswith("grid.file: ")
     assert "there is no such file" in problems(grid={"file": str(tmp_path / "none.xyz")})[0]
+
+
+def test_sides_that_nearly_coincide_are_told_of(tmp_path):
+    """Where one has no boundary, and else as a warning; not where a map says that they are sides."""
+    one, two = (shape("box", {"cells": (4, 4, 4), "lengths": (1, 1, 1), "origin": (x, 0, 0)}).grid() for x in (0, 1.01))
+    write_plot3d(tmp_path / "two.xyz", [*one.charts, *two.charts])
+    grid, near = {"file": str(tmp_path / "two.xyz")}, "sides i_max_1 and i_min_2 nearly coincide in 16 faces, at most 0.01"
+    told = problems(grid=grid, boundaries={"body": "wall"})
+    assert sum(near in line for line in told) == 2
+    assert not any("at rest" in line for line in told)
+    sides = {f"{side}_{chart}": FAR for side in SIDES for chart in (1, 2)}
+    (caution,) = Simulation(case(grid=grid, boundaries=sides), (1, 1, 1)).system.cautions
+    assert caution.startswith(f"grid.file: {near}")
+    mapped = write_grid(tmp_path / "mapped.xyz", read_grid(tmp_path / "two.xyz"))
+    assert mapped == tmp_path / "mapped.nmf"
+    assert not case(grid={"file": str(tmp_path / "mapped.xyz")}, boundaries=sides).grid.gaps()
