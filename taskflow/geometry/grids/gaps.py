@@ -43,8 +43,8 @@ def gaps(grid: Grid) -> list[Gap]:
     first, second, apart = (np.concatenate(column) for column in zip(*_opposite(faces), strict=True))
     pairs = np.sort(np.stack([names[first], names[second]], axis=1), axis=1)
     told, group = np.unique(pairs, axis=0, return_inverse=True)
-    members = (apart[group.ravel() == n] for n in range(len(told)))
-    return [Gap(one, other, len(far), float(far.max())) for (one, other), far in zip(told.tolist(), members, strict=True)]
+    distances = ((*sides, apart[group.ravel() == n]) for n, sides in enumerate(told.tolist()))
+    return [Gap(one, other, len(far), float(far.max())) for one, other, far in distances]
 
 
 def _opposite(faces: Faces) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
