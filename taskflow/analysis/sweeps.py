@@ -11,24 +11,25 @@ import xarray as xr
 from taskflow.errors import BadInput
 
 
-def combined(parameters: Mapping[str, Sequence[Any]], results: Sequence[Any]) -> xr.Dataset | xr.DataArray:
+Combination = xr.Dataset | xr.DataArray | xr.DataTree
+
+
+def combined(parameters: Mapping[str, Sequence[Any]], results: Sequence[Any]) -> Combination:
     """Return results, in the order of the product of the parameters, as one object with the parameters as dimensions.
 
-    A result is a number, an array, a DataArray or a Dataset; of a Dataset what has no time is that of the first one,
-    unless nothing has a time. Raises BadInput where results differ in their coordinates.
+    A result is a number, an array, a DataArray, a Dataset or, of runs on charts, a DataTree; what of a Dataset has no
+    time is that of the first one, unless nothing has a time. Raises BadInput where results differ in their coordinates.
     """
     kept: list[Any] = [_as_xarray(result) for result in results]
     for name, values in reversed(list(parameters.items())):
         along, count = _coordinate(name, values), len(values)
         kept = [_concat(kept[first : first + count], along) for first in range(0, len(kept), count)]
-    combination: xr.Dataset | xr.DataArray = kept[0]
+    combination: Combination = kept[0]
     return combination
 
 
-def _as_xarray(result: Any) -> xr.Dataset | xr.DataArray:
-    if isinstance(result, xr.DataTree):
-        raise BadInput("the runs are on charts, whose fields are many arrays; give measure=, a function of a run")
-    if isinstance(result, xr.Dataset | xr.DataArray):
+def _as_xarray(result: Any) -> Combination:
+    if isinstance(result, Combination):
         return result
     try:
         return xr.DataArray(np.asarray(result, np.float64))
@@ -41,9 +42,27 @@ def _coordinate(name: str, values: Sequence[Any]) -> xr.Variable:
     return xr.Variable((name,), np.array(values) if plain else np.array([str(value) for value in values]))
 
 
-def _concat(some: list[Any], along: xr.Variable) -> xr.Dataset | xr.DataArray:
+def _concat(some: list[Any], along: xr.Variable) -> Combination:
+    if isinstance(some[0], xr.DataTree):
+        return _concat_trees(some, along)
+    return _concat_arrays(some, along, "override")
+
+
+def _concat_trees(some: list[xr.DataTree], along: xr.Variable) -> xr.DataTree:
+    """Node by node: cells have the same places in all runs; of one record the time is not the same."""
+    if any(not isinstance(tree, xr.DataTree) or tree.groups != some[0].groups for tree in some):
+        raise BadInput(f"the runs along {along.dims[0]} differ in their charts; give measure=, a function of a run")
+    nodes: dict[str, Any] = {}
+    for path in some[0].groups:
+        parts = [tree[path].to_dataset(inherit=False) for tree in some]
+        alike = [part if "time" in part.dims else part.drop_vars("time", errors="ignore") for part in parts]
+        nodes[path] = _concat_arrays(alike, along, "equals") if alike[0].variables else parts[0]
+    return xr.DataTree.from_dict(nodes)
+
+
+def _concat_arrays(some: list[Any], along: xr.Variable, compat: str) -> xr.Dataset | xr.DataArray:
     name = str(along.dims[0])
-    how: dict[str, Any] = {"join": "exact", "coords": "minimal", "compat": "override"}
+    how: dict[str, Any] = {"join": "exact", "coords": "minimal", "compat": compat}
     how["combine_attrs"] = "drop_conflicts"
     try:
         if isinstance(some[0], xr.DataArray):

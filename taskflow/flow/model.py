@@ -87,6 +87,10 @@ class Model(Protocol):
         """
         yield from ()
 
+    def taken(self, f: Roles) -> Iterator[Launch | Repeat]:
+        """The program for a state whose initial fields were written anew, as they are, once `start` has run."""
+        yield from self.renew(f)
+
     def scalars(self, dt: float, ratio: float) -> dict[str, float]:
         """The numbers that `step` reads, for a step of dt, `ratio` times as long as the last one (0: at first)."""
         return {"dt": dt}

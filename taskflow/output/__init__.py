@@ -23,7 +23,7 @@ _NAMES = {
     "damage": ("Damaged",),
     "disk": ("Guard", "on_disk", "replace_synced", "sweep", "sync_folder", "unguarded"),
     "export": ("export_netcdf", "export_vtk"),
-    "initial": ("load_initial", "save_initial"),
+    "initial": ("load_initial", "save_initial", "save_parts"),
     "layout": ("FieldMetadata", "RecordsLayout", "StoreLayout", "starts_of"),
     "log": ("RunLog", "Tail", "read_log", "read_report", "write_report"),
     "metadata": ("IN_BODIES", "SOLID", "statistics_metadata"),
@@ -107,6 +107,7 @@ __all__ = [
     "reshard",
     "reshard_charts",
     "save_initial",
+    "save_parts",
     "saved_state",
     "starts_of",
     "statistics_metadata",
@@ -131,7 +132,7 @@ if TYPE_CHECKING:
     from taskflow.output.damage import Damaged
     from taskflow.output.disk import Guard, on_disk, replace_synced, sweep, sync_folder, unguarded
     from taskflow.output.export import export_netcdf, export_vtk
-    from taskflow.output.initial import load_initial, save_initial
+    from taskflow.output.initial import load_initial, save_initial, save_parts
     from taskflow.output.layout import FieldMetadata, RecordsLayout, StoreLayout, starts_of
     from taskflow.output.log import RunLog, Tail, read_log, read_report, write_report
     from taskflow.output.metadata import IN_BODIES, SOLID, statistics_metadata

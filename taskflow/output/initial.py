@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any, Protocol
@@ -13,7 +13,7 @@ import zarr
 from taskflow.errors import BadInput
 from taskflow.output.layout import StoreLayout, divide
 from taskflow.output.metadata import field_attributes
-from taskflow.runtime.regions import Box
+from taskflow.runtime.regions import Box, hull
 
 EVALUATED = 2**21  # points handed to a callable at once, and one stored chunk
 
@@ -54,6 +54,17 @@ def save_initial(path: str | Path, layout: StoreLayout, sources: Mapping[str, Fu
                 array[piece] = _evaluate(name, source, *np.meshgrid(*places, indexing="ij"))
             else:
                 array[piece] = source.part(piece)
+
+
+def save_parts(path: str | Path, boxes: Sequence[Box], fields: Mapping[str, Sequence[np.ndarray]]) -> None:
+    """Store the values [z, y, x] of fields in each of some boxes of one index space, in double precision."""
+    group = zarr.create_group(str(path), zarr_format=3)
+    for name, parts in fields.items():
+        shape = hull(boxes).hi[::-1]
+        chunks = divide(shape, EVALUATED)
+        array = group.create_array(name, shape=shape, chunks=chunks, dtype="f8", fill_value=np.nan)
+        for box, values in zip(boxes, parts, strict=True):
+            array[box.slices((0, 0, 0))] = values
 
 
 def load_initial(path: str | Path, field: str, box: Box) -> np.ndarray:

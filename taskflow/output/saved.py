@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,13 +13,14 @@ import xarray as xr
 
 from taskflow.errors import BadInput
 from taskflow.output import CASE, CHECKPOINTS, STORE
-from taskflow.output.charts.reading import has_charts, tree
+from taskflow.output.charts.reading import charts, has_charts, tree
 from taskflow.output.checkpoint import Checkpoint, Checkpoints, manifest, newest
 from taskflow.output.damage import Damaged
 from taskflow.output.layout import FieldMetadata
+from taskflow.output.moving import POSE
 from taskflow.output.present import live
 from taskflow.output.reading import LISTED, dataset
-from taskflow.runtime.regions import Box, Location
+from taskflow.runtime.regions import Box, Location, Triple
 
 LOCATIONS: dict[str, Location] = {"u": "fx", "v": "fy", "w": "fz"}  # of others the centres
 SAME = 1e-9  # of a time: what writing it as text loses
@@ -27,18 +29,18 @@ NETCDF = (".nc", ".nc4", ".cdf")
 
 @dataclass(frozen=True, eq=False)
 class SavedState:
-    """The fields of a state as lazy arrays without a dimension of time, None on charts; its time, and `where` it is in
-    words. A run has the text of its `case`, and a `checkpoint` where the state is one.
+    """The fields of a state as lazy arrays without a dimension of time, on charts a DataTree, None where there are none;
+    its time, and `where` it is in words. A run has the text of its `case`, and a `checkpoint` where the state is one.
     """
 
-    fields: xr.Dataset | None
+    fields: xr.Dataset | xr.DataTree | None
     time: float
     where: str
     case: str | None = None
     checkpoint: Checkpoint | None = None
 
 
-def saved_state(source: str | Path | xr.Dataset, time: float | None) -> SavedState:
+def saved_state(source: str | Path | xr.Dataset | xr.DataTree, time: float | None) -> SavedState:
     """Return the state of a time, by default the last one: of a run directory, a NetCDF file, a Zarr store, a dataset.
     A checkpoint goes before a snapshot of the same time: it has all digits.
 
@@ -46,6 +48,8 @@ def saved_state(source: str | Path | xr.Dataset, time: float | None) -> SavedSta
     """
     if isinstance(source, xr.Dataset):
         return _of_dataset(source, time, "the dataset")
+    if isinstance(source, xr.DataTree):
+        return _of_tree(source, time, "the tree")
     path = Path(source)
     if (path / STORE).is_dir():
         return _of_run(path, time)
@@ -53,18 +57,18 @@ def saved_state(source: str | Path | xr.Dataset, time: float | None) -> SavedSta
 
 
 def _of_run(path: Path, time: float | None) -> SavedState:
-    charts = has_charts(path / STORE)
-    records = tree(path / STORE).to_dataset() if charts else dataset(path / STORE)
+    on_charts = tree(path / STORE) if has_charts(path / STORE) else None
+    records = dataset(path / STORE) if on_charts is None else on_charts.to_dataset()
     snapshots = [float(t) for t in np.atleast_1d(records["time"].values) if np.isfinite(t)]
     checkpoint = _checkpoint(path, time, max(snapshots, default=-np.inf))
     case = _text(path / CASE)
     if checkpoint is not None:
         at = checkpoint.state["time"]
-        fields = None if charts else _of_checkpoint(path / STORE, checkpoint)
+        fields = _of_checkpoint(path / STORE, checkpoint, on_charts)
         where = f"the checkpoint of step {checkpoint.step} in {path}"
         return SavedState(fields, at, where, checkpoint.state["case"], checkpoint)
-    if charts:
-        return SavedState(None, np.nan, f"{path}", case)
+    if on_charts is not None:
+        return replace(_of_tree(on_charts, time, f"{path}", _times(path)), case=case)
     return replace(_of_dataset(records, time, f"{path}", _times(path)), case=case)
 
 
@@ -94,19 +98,45 @@ def _times(path: Path) -> list[float]:
     return times
 
 
-def _of_checkpoint(store: Path, checkpoint: Checkpoint) -> xr.Dataset:
-    """Return all that a checkpoint has as lazy arrays with the coordinates of the store."""
+def _of_checkpoint(
+    store: Path, checkpoint: Checkpoint, records: xr.DataTree | None
+) -> xr.Dataset | xr.DataTree | None:  # fmt: skip
+    """Return all that a checkpoint has as lazy arrays with the coordinates of the store. It does not say where charts
+    are that move: of these the snapshot of its time among the `records`, None where there is none.
+    """
+    if records is not None and POSE[0] in records.data_vars:
+        with suppress(BadInput):
+            return _of_tree(records, checkpoint.state["time"], f"{store}").fields
+        return None
     roles = sorted({piece["role"] for file in checkpoint.files for piece in file["pieces"]})
     fields = {role: FieldMetadata("", location=LOCATIONS.get(role, "c")) for role in roles}
+    first = [(0, 0, 0)] if records is None else _places(checkpoint, records)
 
-    def fetch(name: str, _: int, box: Box) -> np.ndarray:
+    def fetch(name: str, chart: int, box: Box) -> np.ndarray:
         values = np.zeros(box.shape[::-1])
-        checkpoint.fill(name, values, box)
+        checkpoint.fill(name, values, box.shift(first[chart]))
         return values
 
-    whole = live(store, fields, np.dtype("f8"), checkpoint.state["time"], fetch, {})
-    assert isinstance(whole, xr.Dataset), "a state to begin with is that of a box"
-    return whole
+    return live(store, fields, np.dtype("f8"), checkpoint.state["time"], fetch, {})
+
+
+def _places(checkpoint: Checkpoint, records: xr.DataTree) -> list[Triple]:
+    """Return where charts begin in the index space of a checkpoint: one behind the other along x, with gaps."""
+    lows, places, behind = sorted(box.lo[0] for box in checkpoint.boxes("u")), list[Triple](), 0
+    for _, chart in charts(records):
+        at = next(low for low in lows if low >= behind)
+        places.append((at, 0, 0))
+        behind = at + chart.sizes["i"]
+    return places
+
+
+def _of_tree(records: xr.DataTree, time: float | None, where: str, others: list[float] | None = None) -> SavedState:
+    """Return the state of a time in a tree of charts."""
+    of_root = _of_dataset(records.to_dataset(), time, where, others)
+    if "time" not in records.dims:
+        return replace(of_root, fields=records)
+    number = int(np.abs(records.coords["time"].values - of_root.time).argmin())
+    return replace(of_root, fields=records.isel(time=number))
 
 
 def _of_dataset(ds: xr.Dataset, time: float | None, where: str, others: list[float] | None = None) -> SavedState:

@@ -35,5 +35,5 @@ class Beginning:
             return float(initial.checkpoint.state["dt"])
         if initial.kept:
             initial.fill(shard)
-            shard.run(self.spec.model.renew)
+            shard.run(self.spec.model.taken)
         return 0.0

@@ -38,6 +38,7 @@ from taskflow.output import (
     reshard,
     reshard_charts,
     save_initial,
+    save_parts,
     statistics_metadata,
     sweep,
     unguarded,
@@ -49,7 +50,7 @@ from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.checkpoints import CheckpointPolicy, finish
 from taskflow.simulation.initial import COMPUTED, InitialFields
 from taskflow.simulation.lock import Lock, refusal
-from taskflow.simulation.origin import evaluated
+from taskflow.simulation.origin import carried_over, evaluated
 from taskflow.simulation.pictures import begin_drawing
 from taskflow.simulation.provenance import provenance
 from taskflow.simulation.records.fields import SNAPSHOTS, STATISTICS, WriteStatus, complete
@@ -142,7 +143,10 @@ class RunDirectory:
                 for group in more:
                     _create(draft / STORE, group, _about(sim))
                 begin_drawing(draft, sim)
-                if isinstance(snapshots, StoreLayout) and (sources := evaluated(sim, snapshots)):
+                if not isinstance(snapshots, StoreLayout):
+                    if parts := carried_over(sim):
+                        save_parts(draft / INITIAL, sim.domain.boxes, parts)
+                elif sources := evaluated(sim, snapshots):
                     fields = {name: sim.system.metadata[name] for name in sources}
                     save_initial(draft / INITIAL, replace(snapshots, fields=fields), sources)
             follow(self.path, self.guard)

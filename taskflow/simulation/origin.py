@@ -2,7 +2,7 @@
 
 A checkpoint of a run of the same case is gone on with, to the bit, at time 0. All other fields are put on the grid, and
 the velocity is made free of divergence; a velocity that is free of it, on the same grid with the same closed sides, is
-taken as it is.
+taken as it is. On charts marching does that.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from taskflow.errors import BadInput
 from taskflow.flow.model import VELOCITY
 from taskflow.output import Checkpoint, StoreLayout
@@ -22,6 +24,7 @@ from taskflow.simulation.initial import COMPUTED, InitialFields
 from taskflow.simulation.restart import changes, check_state
 
 if TYPE_CHECKING:
+    from taskflow.analysis.charts.carried import ChartsSource
     from taskflow.output import SavedState
     from taskflow.simulation.build.simulation import Simulation
 
@@ -47,13 +50,53 @@ class Origin:
         source = table.source.dataset if isinstance(table.source, GivenState) else table.source
         try:
             origin = cls(sim, saved_state(source, table.time))
-            if origin.checkpoint is None and not sim.system.remaps:
-                begins = f"{sim.system.claims} begins with a checkpoint of a run of the same case but for [initial]"
-                raise BadInput(f"{origin.state.where}: {origin.difference}; {begins}")
+            origin.check()
         except BadInput as error:
             text = f"{error}"
             raise BadInput(f"initial.{text}" if text.startswith("time = ") else f"{key}: {text}") from None
         return origin
+
+    def check(self) -> None:
+        """Raises BadInput where it is none for the case."""
+        if self.checkpoint is not None:
+            return
+        if not self.sim.system.remaps:
+            begins = f"{self.sim.system.claims} begins with a checkpoint of a run of the same case but for [initial]"
+            raise BadInput(f"{self.state.where}: {self.difference}; {begins}")
+        if self.state.fields is not None and (self.charts is None) == self._on_charts:
+            grids = "a Cartesian grid", "charts"
+            its, own = grids[self.charts is not None], grids[self._on_charts]
+            raise BadInput(f"{self.state.where} is on {its}, and this case on {own}; begin with a run on {own}")
+        if self._on_charts:
+            self._check_charts()
+
+    def _check_charts(self) -> None:
+        """Raises BadInput where its charts lack a velocity, or do not cover the grid."""
+        if self.charts is None:
+            raise BadInput(f"{self.state.where} has no snapshot of its time, and its grid moves; choose another time")
+        if missing := [name for name in VELOCITY if name not in self.charts.fields]:
+            raise BadInput(f"{self.state.where} has no {missing[0]}; it has {', '.join(self.charts.fields) or 'nothing'}")
+        try:
+            self.charts.covers(self._centres)
+        except BadInput as error:
+            raise BadInput(f"{self.state.where}: {error}") from None
+
+    @cached_property
+    def charts(self) -> ChartsSource | None:
+        """Its charts, where it has some."""
+        from taskflow.analysis.charts.carried import ChartsSource  # which loads xarray
+
+        return ChartsSource(self.state.fields) if hasattr(self.state.fields, "children") else None
+
+    @property
+    def _on_charts(self) -> bool:
+        return self.sim.partition.region.atlas is not None
+
+    @property
+    def _centres(self) -> list[np.ndarray]:
+        """The places [xyz, k, j, i] of the centres of cells on the charts of the case."""
+        domain = self.sim.domain
+        return [np.stack(np.broadcast_arrays(*domain.points("c", box))) for box in domain.boxes]
 
     @cached_property
     def difference(self) -> str:
@@ -86,6 +129,8 @@ class Origin:
     @property
     def kept(self) -> bool:
         """Return whether the velocity is taken as it is."""
+        if self._on_charts:
+            return self.charts is not None and self.charts.is_on(self.sim.domain.chart_vertices)
         if self.state.case is None or self.sim.case.initial.noise is not None or self.checkpoint is not None:
             return False
         old, new = (tomllib.loads(text) for text in (self.state.case, self.sim.case.to_toml()))
@@ -95,6 +140,8 @@ class Origin:
 
     def has(self, name: str) -> bool:
         """Return whether it has a field."""
+        if self.charts is not None:
+            return name in self.charts.fields
         return self.state.fields is not None and name in self.state.fields
 
     def fields(self, layout: StoreLayout) -> dict[str, Any]:
@@ -107,7 +154,8 @@ class Origin:
         from taskflow.output import RemappedField
 
         sources: dict[str, Any] = dict(self.sim.system.initial)
-        names = [name for name in (*VELOCITY, *sources) if self.has(name) or name in VELOCITY]
+        needed = {*VELOCITY, *(name for other, name in self.sim.system.implied.items() if self.has(other))}
+        names = [name for name in (*VELOCITY, *sources) if self.has(name) or name in needed]
         if self.kept and self.has("p"):
             names.append("p")
         for name in dict.fromkeys(names):
@@ -118,19 +166,40 @@ class Origin:
                 raise BadInput(f"initial.source: {error}") from None
         return sources
 
+    def parts(self) -> dict[str, list[np.ndarray]]:
+        """The values [k, j, i] of all initial fields on every chart, those that the source lacks by their formulas;
+        none where a checkpoint is gone on with. Raises BadInput where a value is not finite.
+        """
+        charts = self.charts
+        if self.checkpoint is not None or charts is None:
+            return {}
+        places, parts = self._centres, dict[str, list[np.ndarray]]()
+        for name in ("p", *self.sim.system.initial):
+            try:
+                if not self.has(name):
+                    formula = self.sim.system.initial.get(name)
+                    parts |= {name: [np.broadcast_to(formula(*x), x[0].shape) for x in places]} if formula else {}
+                else:
+                    parts[name] = charts.values(name) if self.kept else [charts.at(name, x) for x in places]
+            except BadInput as error:
+                raise BadInput(f"initial.source: {self.state.where}: {error}") from None
+        return parts
+
     def taken(self, initial: InitialFields) -> InitialFields:
         """The initial fields of a run that begins here."""
         if self.checkpoint is not None:
             return replace(initial, checkpoint=self.checkpoint)
-        more = {"p": None} if self.kept and self.has("p") else {}
-        return replace(initial, profiles={**dict.fromkeys(initial.profiles), **more}, kept=self.kept)
+        more = {"p": None} if (self.kept or self._on_charts) and self.has("p") else {}
+        kept = self.kept and not self._on_charts  # where nothing that starts a run changes it
+        return replace(initial, profiles={**dict.fromkeys(initial.profiles), **more}, kept=kept)
 
     @property
     def described(self) -> str:
         """What a run begins with, in words."""
         if self.checkpoint is not None:
             return f"{self.state.where}, time {self.state.time:g}, gone on with to the bit"
-        return f"{self.state.where}; " + ("as it is" if self.kept else "put on the grid, then made free of divergence")
+        then = "" if self._on_charts else ", then made free of divergence"
+        return f"{self.state.where}; " + ("as it is" if self.kept else f"put on the grid{then}")
 
 
 def _flow(case: Mapping[str, Any]) -> dict[str, Any]:
@@ -146,6 +215,11 @@ def evaluated(sim: Simulation, snapshots: StoreLayout) -> dict[str, Any]:
         fields = {name: sim.system.metadata[name] for name in sim.case.fields}
         return origin.fields(replace(snapshots, fields=fields))
     return _given(sim)
+
+
+def carried_over(sim: Simulation) -> dict[str, list[np.ndarray]]:
+    """The initial fields on charts that are of elsewhere, by name."""
+    return sim.system.origin.parts() if sim.system.origin is not None else {}
 
 
 def _given(sim: Simulation) -> dict[str, Any]:

@@ -43,8 +43,8 @@ def second_invariant(records: xr.DataTree) -> xr.DataTree:
     parts = {"/": xr.Dataset(coords=records.coords, attrs=records.attrs)}
     for number, chart in charts(_with_velocity(records, "Q")):
         velocity, places = (np.stack([chart[name].values for name in names]) for names in (VELOCITY, CENTRES))
-        slopes = np.stack([_differences(velocity, axis) for axis in KJI])  # [kji, uvw, ..., k, j, i]
-        metric = np.stack([_differences(places, axis, vertices_of(chart)) for axis in KJI])
+        slopes = np.stack([differences(velocity, axis) for axis in KJI])  # [kji, uvw, ..., k, j, i]
+        metric = np.stack([differences(places, axis, vertices_of(chart)) for axis in KJI])
         gradient = np.linalg.solve(*(np.moveaxis(matrix, (0, 1), (-2, -1)) for matrix in (metric, slopes)))
         values = -np.einsum("...ij,...ji->...", gradient, gradient) / 2
         about = {"long_name": WORDS, "units": "1"}
@@ -58,7 +58,7 @@ def _with_velocity(records: xr.DataTree, what: str) -> xr.DataTree:
     return records
 
 
-def _differences(values: np.ndarray, axis: int, vertices: np.ndarray | None = None) -> np.ndarray:
+def differences(values: np.ndarray, axis: int, vertices: np.ndarray | None = None) -> np.ndarray:
     """Return differences [component, ..., k, j, i] between neighbours along an axis; across one cell none, or those
     between its vertices.
     """

@@ -20,10 +20,12 @@ def read_around(q: Read[box(1)], *, seen: Reduce[max]) -> None:
 
 @dataclass(frozen=True)
 class FetchGhosts:
-    """The program after which a layer of ghost cells of some fields is that of their owners, over all `cells`."""
+    """The program after which a layer of ghost cells of some fields is that of their owners, over all cells of some
+    boxes.
+    """
 
     fields: tuple[str, ...]
-    cells: Box
+    cells: tuple[Box, ...]
 
     def __call__(self, f: Roles) -> Iterator[Launch]:
         """A launch for each field."""

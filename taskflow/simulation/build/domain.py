@@ -37,6 +37,11 @@ class Domain(ABC):
     def closeness(self) -> float:
         """The sum over directions of one over the narrowest spacing, by which a rate is told from a speed."""
 
+    @property
+    def chart_vertices(self) -> list[np.ndarray]:
+        """The vertices [xyz, k, j, i] of every chart at the beginning: none of a box."""
+        return []
+
     def placed(self, time: float) -> dict[str, float]:
         """The numbers that say where the cells of a record are at a time: none of cells that stay."""
         return {}
@@ -58,8 +63,10 @@ class Domain(ABC):
         """The region of some fields with so many ghost layers, cut into blocks."""
 
     @abstractmethod
-    def points(self, location: Location, box: Box) -> Points:
-        """x, y, z of the values at a location in the cells of a box: arrays that broadcast to the shape [z, y, x]."""
+    def points(self, location: Location, box: Box, time: float = 0.0) -> Points:
+        """x, y, z of the values at a location in the cells of a box, at a time: arrays that broadcast to the shape
+        [z, y, x].
+        """
 
     @abstractmethod
     def place(self, location: Location, cell: Triple, block: int) -> str:
@@ -114,7 +121,7 @@ class BoxDomain(Domain):
         """The region of some fields, cut into nx x ny x nz blocks."""
         return Partition(Region(self.grid.box, fields, self.grid.periodic, ghost), blocks, redundant=1)
 
-    def points(self, location: Location, box: Box) -> Points:
+    def points(self, location: Location, box: Box, time: float = 0.0) -> Points:
         """x, y, z of the values at a location in the cells of a box."""
         return self.grid.points(location, box)
 

@@ -62,15 +62,16 @@ class Given:
 
 @dataclass(frozen=True, eq=False)
 class GivenState:
-    """A dataset of xarray with fields to begin with, given in code; a file can only name it."""
+    """A dataset of xarray, or a tree of charts, with fields to begin with, given in code; a file can only name it."""
 
     dataset: Any
 
     @property
     def source(self) -> str:
-        """The names of what it has and how large it is."""
-        names, sizes = ", ".join(map(str, self.dataset.data_vars)), dict(self.dataset.sizes)
-        return f"dataset of {names}; {', '.join(f'{dim}: {size}' for dim, size in sizes.items())}"
+        """The names of what it has and how large it is; of a tree its charts."""
+        parts = [part.to_dataset() for part in getattr(self.dataset, "leaves", ())] or [self.dataset]
+        sizes = ("; " + ", ".join(f"{dim}: {size}" for dim, size in part.sizes.items()) for part in parts)
+        return f"dataset of {', '.join(map(str, parts[0].data_vars))}{''.join(sizes)}"
 
     def __str__(self) -> str:
         return self.source
@@ -124,7 +125,7 @@ def state_source(value: Any) -> str | GivenState:
         return str(Path(value).absolute())
     if hasattr(value, "data_vars"):
         return GivenState(value)
-    raise BadInput("give the name of a run directory, of a NetCDF file or a Zarr store; in Python, or a Dataset")
+    raise BadInput("give the name of a run directory, of a NetCDF file or a Zarr store; in Python also a Dataset")
 
 
 def number_or_expression(value: Any) -> NumberOrExpression:

@@ -56,10 +56,10 @@ class BlockFields(Mapping[str, Any]):
         return len(self._names)
 
     def points(self, name: str) -> Points:
-        """x, y and z of the values of a field, of NumPy: arrays that broadcast to its shape. Beyond walls cells are
-        mirrored, beyond periodic sides they go on.
+        """x, y and z of the values of a field at the present time, of NumPy: arrays that broadcast to its shape. Beyond
+        walls cells are mirrored, beyond periodic sides they go on.
         """
-        return self._loop.spec.domain.points(self._loop.model.fields[name], self._covered)
+        return self._loop.spec.domain.points(self._loop.model.fields[name], self._covered, self.time)
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,9 @@ class BlocksJob:
         loop = Drive.of(control).taken(control)
         failure, numbers = "", dict[str, float]()
         if self.ghosts:
-            shard.run(FetchGhosts(self.fields, shard.region.cells))
+            if shard.region.atlas is not None:
+                shard.run(loop.model.renew)  # steps on charts begin with it
+            shard.run(FetchGhosts(self.fields, loop.spec.domain.boxes))
         shard.synchronize()
         try:
             function = self.function.shared()

@@ -151,7 +151,7 @@ class Simulation(DrivenRun):
         is folded over all blocks in their order by `reduce`. With `ghosts` arrays have a layer of ghost cells around
         the block's own: of other blocks, across periodic sides, too, and what boundary conditions have beyond walls.
         The function travels by value, with what it refers to. Raises BadInput where a field or the way to reduce is
-        none, for ghost cells on charts, or where the run is over; RunFailed where the function fails: the simulation
+        none, or where the run is over; RunFailed where the function fails: the simulation
         pauses then, with what the function has changed.
         """
         self._check_going("on_blocks(...)")
@@ -164,8 +164,6 @@ class Simulation(DrivenRun):
             raise BadInput(f"on_blocks(..., writes={writes!r}): name them in fields={fields!r}, too")
         if reduce not in FOLDS:
             raise BadInput(f"on_blocks(..., reduce={reduce!r}): use one of {', '.join(FOLDS)}")
-        if ghosts and self._attempt.sim.partition.region.atlas is not None:
-            raise BadInput("on_blocks(..., ghosts=True): not available on charts in this version; leave it out")
         job = BlocksJob(Pickled.of(function), tuple(fields), tuple(writes), reduce, ghosts)
         self._state += bool(writes)
         return answer(self._ask("on_blocks(...)", lambda blocks: blocks.do(job)))

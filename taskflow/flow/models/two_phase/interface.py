@@ -32,6 +32,9 @@ class InterfaceMethod(Protocol):
     def start(self, f: Roles) -> Iterator[Launch | Repeat]:
         """From the initial values of its fields to f, without ghost values beyond the domain."""
 
+    def shares(self, f: Roles) -> Iterator[Launch]:
+        """f of its own fields as they are, without ghost values beyond the domain."""
+
     def advance(self, f: Roles) -> Iterator[Launch]:
         """Carries the interface over a step by u + 0.1 ratio (u - u_old), and leaves f_new, likewise."""
 

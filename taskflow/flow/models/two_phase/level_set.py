@@ -199,6 +199,10 @@ class LevelSet:
         for _ in range(DISTANCES):
             yield from self._reinitialised(f)
         yield from self._extended(f)
+        yield from self.shares(f)
+
+    def shares(self, f: Roles) -> Iterator[Launch]:
+        """f, and the scalar `kept`, of the present phi."""
         yield volume_fraction(f.phi, f.f, over=self._box, band=self.band)
         yield exact_total(f.f, self._solid(f), over=self._box, total=f.scalar("kept"), bound=1.0)
 

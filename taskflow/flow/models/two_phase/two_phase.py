@@ -106,9 +106,7 @@ class TwoPhase(FlowModel):
         are there, and p = 0. The scalar dt has to be 1.
         """
         yield from self.interface.start(f)
-        yield from self.share_ghosts(f.f)
-        if self.phases.surface_tension:
-            yield from self.interface.curvature(f)  # for who looks at it: a step finds its own
+        yield from self.begin_shares(f)
         yield from self.convection.start(f, self)
         yield from normal_velocity((f.u, f.v, f.w), self.boundaries, self.grid)
         if self.obstacles:
@@ -136,6 +134,18 @@ class TwoPhase(FlowModel):
         for quantity in self.passive:
             yield from quantity.ghosts(f[quantity.name], self.grid)
         yield from self.limits(f)
+
+    def taken(self, f: Roles) -> Iterator[Launch | Repeat]:
+        """See `Model`: the interface is that of phi as it is."""
+        yield from self.interface.shares(f)
+        yield from self.begin_shares(f)
+        yield from self.renew(f)
+
+    def begin_shares(self, f: Roles) -> Iterator[Launch]:
+        """Ghost values of the shares, and the curvature for who looks at it: a step finds its own."""
+        yield from self.share_ghosts(f.f)
+        if self.phases.surface_tension:
+            yield from self.interface.curvature(f)
 
     def step(self, f: Roles) -> Iterator[Launch | Repeat]:
         """One time step: the interface, forces of the new interface, the pressure, passive scalars."""

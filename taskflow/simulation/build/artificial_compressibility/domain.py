@@ -127,6 +127,11 @@ class ChartDomain(Domain):
         """The vertices [xyz, k, j, i] of the cells of a box, ghost cells among them, at the beginning."""
         return self.moved(self.at_rest(box), 0.0)
 
+    @property
+    def chart_vertices(self) -> list[np.ndarray]:
+        """The vertices of every chart at the beginning."""
+        return [self.vertices(box) for box in self.boxes]
+
     def moved(self, points: np.ndarray, time: float) -> np.ndarray:
         """Points [xyz, ...] of the grid at rest, where they are at a time."""
         return self.motion.moved(points, time) if self.motion else points
@@ -141,9 +146,9 @@ class ChartDomain(Domain):
         first = triple(at - GHOST for at in self.first[chart])
         return _ghosted(self.grid)[chart][:, *box.expand((0, 0, 0), (1, 1, 1)).slices(first)]
 
-    def points(self, location: Location, box: Box) -> Points:
+    def points(self, location: Location, box: Box, time: float = 0.0) -> Points:
         """x, y, z of the centres of the cells of a box: the means of their corners."""
-        x, y, z = centres(self.vertices(box))
+        x, y, z = centres(self.moved(self.at_rest(box), time))
         return x, y, z
 
     def place(self, location: Location, cell: Triple, block: int) -> str:

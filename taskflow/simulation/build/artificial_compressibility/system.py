@@ -63,6 +63,7 @@ class CompressibilitySystem(System):
     lists: ClassVar[Mapping[str, type[Table]]] = {"scalars": ChartScalar}
     accepts: ClassVar[frozenset[str]] = ACCEPTS
     fewest: ClassVar[int] = 12
+    remaps: ClassVar[bool] = True
 
     @classmethod
     def misfits(cls, tables: Mapping[str, Any]) -> Iterator[Problem]:

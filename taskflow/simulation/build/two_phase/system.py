@@ -106,6 +106,8 @@ class TwoPhaseSystem(FlowSystem):
     lists: ClassVar[Mapping[str, type[Table]]] = {"phases": PhaseTable}
     instead: ClassVar[Mapping[str, type[Table]]] = {"fluid": PhaseFluidTable}
     thinnest: ClassVar[int] = LAYERS
+    remaps: ClassVar[bool] = True
+    implied: ClassVar[Mapping[str, str]] = {"f": "phi"}
     fewest: ClassVar[int] = 27
 
     @classmethod
