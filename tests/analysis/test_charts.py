@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from taskflow.analysis.charts.carried import ChartsSource
 from taskflow.analysis.charts.derived import second_invariant
 from taskflow.analysis.charts.export import export_charts
 from taskflow.errors import BadInput
@@ -195,3 +196,24 @@ def test_vtk_reads_what_was_written(annulus, tmp_path, monkeypatch):
     size.SetInputData(inner.GetBlock(0))
     size.Update()
     np.testing.assert_allclose(vtk_to_numpy(size.GetOutput().GetCellData().GetArray("Area")), side.area[:8], rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", [pytest.param("annulus", marks=pytest.mark.slow), "box"])
+def test_carried_over_fields_are_linear_and_stay_within_bounds(tmp_path, name):
+    """Linear fields are exact at all places; a jump is not exceeded, and what lies beyond is refused."""
+    functions = {"p": FUNCTIONS["p"], "u": lambda x, y, z: np.where(x + y > 0.3, 1.0, 0.0)}
+    grid = grid_of(name)
+    source = ChartsSource(tree(filled(tmp_path / "fields.zarr", grid, functions, WALL, times=(0.0,))).isel(time=0))
+    vertices = [chart.vertices for chart in grid.charts]
+    assert source.is_on(vertices)
+    assert not source.is_on([x * (1 + 1e-15) for x in vertices])
+    places = [middle(x)[..., 1:-1, 1:-1] for x in vertices]
+    for x in places:
+        x += 0.002  # beside centres
+        np.testing.assert_allclose(source.at("p", x), FUNCTIONS["p"](*x), rtol=1e-12)
+        jump = source.at("u", x)
+        assert jump.min() >= 0.0
+        assert jump.max() <= 1.0
+    source.covers(places)
+    with pytest.raises(BadInput, match=r"it reaches from x = .* the cells of the domain from .*; give a grid inside"):
+        source.covers([x + np.reshape([9.0, 0.0, 0.0], (3, 1, 1, 1)) for x in places])

@@ -16,7 +16,7 @@ from taskflow.simulation.pause import Pause
 from taskflow.simulation.schedule import Tick
 from tests.simulation import two_phases
 from tests.simulation.going_on import check_same, steps
-from tests.simulation.on_charts import LID
+from tests.simulation.on_charts import CYLINDER, LID, TURNED
 from tests.simulation.on_charts import case as on_charts
 from tests.simulation.test_restart import stirred
 
@@ -327,6 +327,75 @@ def test_ghost_cells_in_place(client, tmp_path, blocks):
             wall = simulation.on_blocks(lambda block: float(block["w"][0, 1:-1, 1:-1].sum()), ["w"], ghosts=True)
             assert np.isfinite(wall)
     check_same(tmp_path / "one", tmp_path / "cut", rel=1e-12)
+
+
+def towards_neighbours(block):
+    """The velocity along x nearer to that of its neighbours; whether it was finite around."""
+    around, cells = block["u"], block.inside
+    finite = np.isfinite(around[1:-1, 1:-1]).all() and np.isfinite(around[1:-1, :, 1:-1]).all()
+    mean = (around[1:-1, 1:-1, 2:] + around[1:-1, 2:, 1:-1] + around[2:, 1:-1, 1:-1] + around[1:-1, 2:, :-2]) / 4
+    around[cells] += 0.1 * (mean - around[cells])
+    assert all(part.shape == around.shape for part in block.points("u"))
+    return float(finite)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:the state is not steady")
+@pytest.mark.parametrize(("tables", "changes"), [
+    (LID, {"machine__blocks": 4, "machine__cuts": {"1": [1, 2, 1], "2": [1, 1, 2]}}), (TURNED, {"machine__blocks": 3}),
+])  # fmt: skip
+def test_ghost_cells_on_charts(client, tmp_path, tables, changes):
+    """Across seams, also turned ones, and between pieces: the same bits on any blocks."""
+    fields = []
+    for name, more in (("one", {}), ("cut", changes)):
+        with tf.Simulation(on_charts(tables, **more), client, tmp_path / name) as simulation:
+            for _ in range(3):
+                simulation.step()
+                told = simulation.on_blocks(towards_neighbours, ["u"], writes=["u"], reduce="min", ghosts=True)
+                assert told == 1.0
+            simulation.step()
+            fields.append(simulation.dataset().load())
+    one, cut = fields
+    assert one.equals(cut)
+
+
+def run_through(block):
+    """The field of places x + 2 y."""
+    x, y, _ = block.points("u")
+    block["u"][...] = x + 2 * y
+
+
+@pytest.mark.slow
+def test_ghost_cells_of_charts_are_their_neighbours(client, tmp_path):
+    """Between charts a linear field goes on."""
+
+    def apart(block):
+        x, y, _ = block.points("u")
+        return float(abs(block["u"] - x - 2 * y)[1:-1, 1:-1, -1 if x.max() < 0.9 else 0].max())
+
+    with tf.Simulation(on_charts(LID), client, tmp_path / "run") as simulation:
+        simulation.on_blocks(run_through, ["u"], writes=["u"])
+        assert simulation.on_blocks(apart, ["u"], reduce="max", ghosts=True) < 1e-14
+
+
+@pytest.mark.slow
+def test_a_grid_that_moves_is_where_it_is(client, tmp_path):
+    """For functions on blocks, and for whoever looks; snapshots have the same places."""
+    case = on_charts(CYLINDER, time={"step": 0.05, "steps": 4}, motion={"displacement": ["0.5*t", 0.0, 0.0]},
+                     output__every={"steps": 2})  # fmt: skip
+    with tf.Simulation(case, client, tmp_path / "run") as simulation:
+        simulation.step(2)
+        farthest = simulation.on_blocks(lambda block: block.points("p")[0].max(), ["p"], reduce="max")
+        now = simulation.dataset().load()
+        places = [chart["x_c"] for chart in now["charts"].children.values()]
+        assert farthest == max(float(x.max()) for x in places)
+        assert set(simulation["p"]["charts/0/p"].coords) >= {"x_c", "y_c", "z_c"}
+        assert "<img" in simulation._repr_html_()
+        simulation.step()
+    stored = tf.Run.open(tmp_path / "run").dataset().isel(time=1)
+    for name in ("x", "x_c"):
+        assert stored[f"charts/0/{name}"].values.tobytes() == now[f"charts/0/{name}"].values.tobytes()
+        assert stored[f"charts/0/{name}"].attrs == now[f"charts/0/{name}"].attrs
 
 
 @pytest.mark.slow

@@ -1,11 +1,13 @@
 """Runs that begin with a state of elsewhere: another run, a file, a dataset, arrays."""
 
+import re
+
 import numpy as np
 import pytest
 import xarray as xr
 
 from taskflow.errors import BadInput
-from taskflow.output import SavedState, read_log, saved_state
+from taskflow.output import SavedState, read_log, saved_state, tree
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
 from taskflow.simulation.origin import Origin
@@ -255,7 +257,7 @@ def test_on_the_same_grid_of_walls_a_snapshot_is_as_it_is(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["two_phase", "charts"])
-def test_other_models_go_on_with_checkpoints_of_their_case_alone(tmp_path, kind):
+def test_other_models_go_on_with_checkpoints_of_their_case(tmp_path, kind):
     """A fixed number of steps more is what one run does in all of them."""
 
     def made(steps, **initial):
@@ -269,9 +271,68 @@ def test_other_models_go_on_with_checkpoints_of_their_case_alone(tmp_path, kind)
     (fields, _), (expected, _) = contents(tmp_path / "then"), contents(tmp_path / "whole")
     for name in fields.keys() - {"time"}:
         np.testing.assert_array_equal(fields[name][-1], expected[name][-1], err_msg=name)
-    other = made(6, source=str(tmp_path / "first")).replace(**{"grid.cells": [8, 8, 8]})
-    with pytest.raises(BadInput, match=r"initial.source: .*grid.cells.* begins with a checkpoint of a run of"):
-        _ = Simulation(other, (1, 1, 1)).system.origin
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("blocks", [(1, 1, 1), (1, 1, 2)])
+def test_two_phases_begin_with_any_state(tmp_path, blocks):
+    """On the same grid a snapshot is taken to the bit, the interface and the curvature, too; on another one the
+    interface stays where it was, and the velocity is free of divergence.
+    """
+    go(two_phases.case(checkpoint={"keep": 0}), tmp_path / "first")
+    before, source = found(tmp_path / "first").isel(time=-1), {"source": str(tmp_path / "first")}
+    go(two_phases.case(initial=source, two_phase={"surface_tension": 0.5}), tmp_path / "then", blocks)
+    for name in ("u", "v", "w", "p", "f", "phi", "kappa"):
+        np.testing.assert_array_equal(found(tmp_path / "then")[name][0], before[name], err_msg=name)
+    go(two_phases.case(initial=source, grid={"cells": [24, 16, 28]}, time={"steps": 1}), tmp_path / "finer", blocks)
+    finer = found(tmp_path / "finer").isel(time=0)
+    assert read_log(tmp_path / "finer" / "log.jsonl")[0]["divergence"] < 1e-6
+    inside, beyond = (ds["phi"].sel(x_c=0.3, y_c=0.2, method="nearest") > 0 for ds in (before, finer))
+    assert float(beyond.mean()) == pytest.approx(float(inside.mean()), abs=1 / 28)
+    phi = finer["phi"].coarsen(x_c=2, y_c=2, z_c=2).mean().values
+    near = abs(before["phi"].values) < 0.05
+    np.testing.assert_allclose(phi[near], before["phi"].values[near], atol=0.005)  # a tenth of a spacing
+    fields = before[["u", "v", "w", "f"]]
+    with pytest.raises(BadInput, match=r"initial\.source: the dataset has no phi; it has u, v, w, f"):
+        go(two_phases.case(initial={"source": fields}), tmp_path / "bad")
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:the state is not steady")
+@pytest.mark.parametrize("blocks", [1, 2])
+def test_charts_begin_with_any_state(tmp_path, blocks):
+    """On the same charts values are taken to the bit, of a checkpoint, a snapshot or a tree; on others fields are
+    linear in the nearest cell. What is on no charts is refused, and what does not cover the grid.
+    """
+
+    def state(name: str, chart: int, step: int):
+        records = tree(tmp_path / name / "fields.zarr")
+        return records[f"charts/{chart}"].to_dataset().isel(time=step).load()
+
+    go(on_charts(LID), tmp_path / "first")
+    source, other = str(tmp_path / "first"), {"fluid__viscosity": 0.03, "time__steps": 2, "machine__blocks": blocks}
+    whole = tree(tmp_path / "first" / "fields.zarr").isel(time=-1)
+    for name, begun, step in (("a", {"source": source}, -1), ("b", {"source": source, "time": 4.0}, 1),
+                              ("c", {"source": whole}, -1)):  # fmt: skip
+        go(on_charts(LID, initial=begun, **other), tmp_path / name, (1, 1, blocks))
+        for chart in (0, 1):
+            for field in ("p", "u", "v", "w", "T", "dye"):
+                expected = state("first", chart, step)[field]
+                np.testing.assert_array_equal(state(name, chart, 0)[field], expected, err_msg=field)
+    grid = {"cells": [20, 16, 12], "lengths": [1.0, 1.0, 1.0], "charts": [1, 2, 1]}
+    go(on_charts(LID, initial={"source": source}, grid=grid, **other), tmp_path / "finer", (1, 1, blocks))
+    there, here = state("finer", 0, 0), state("first", 0, -1)
+    coarse = there["u"].values[:, :, :10].reshape(6, 2, 4, 2, 5, 2).mean(axis=(1, 3, 5))  # its half of the first chart
+    np.testing.assert_allclose(coarse[:, :4], here["u"].values[:, :4], atol=2e-3)
+    for changes, message in (
+        ({"initial": {"source": whole["charts/0"]}}, "the tree has no charts"),
+        ({"initial": {"source": points()}}, "the dataset is on a Cartesian grid, and this case on charts"),
+        ({"initial": {"source": source}, "grid__lengths": [2.0, 1.0, 1.0]}, "it reaches from x = 0 to 1, the cells"),
+    ):
+        with pytest.raises(BadInput, match=f"initial.source: .*{message}"):
+            go(on_charts(LID, **changes), tmp_path / "bad")
+    with pytest.raises(BadInput, match="is on charts, and this case on a Cartesian grid; begin with a run on a"):
+        go(stirred(initial={"source": source}), tmp_path / "bad")
 
 
 @pytest.mark.slow
@@ -285,8 +346,9 @@ def test_on_charts_a_checkpoint_keeps_what_equations_take_from_the_initial_state
     first = on_charts(LID, time__steps=2, initial=initial)
     go(first, tmp_path / "first")
     then = first.replace(**{"initial": {"source": str(tmp_path / "first")}, **speed})
-    with pytest.raises(BadInput, match=f"initial.source: .*{key}.* stays so: have it so"):
-        _ = Simulation(then, (1, 1, 1)).system.origin
+    origin = Simulation(then, (1, 1, 1)).system.origin
+    assert re.search(f"{key}.* stays so: have it so", origin.difference)
+    assert origin.described.endswith("as it is")
     go(then.replace(**(remedy or {"initial.temperature": "4*x"})), tmp_path / "then")
     go(first.replace(**{"time.steps": 4, **speed}), tmp_path / "whole")
     (fields, _), (expected, _) = contents(tmp_path / "then"), contents(tmp_path / "whole")

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+import xarray as xr
 
 import taskflow as tf
+from taskflow.analysis.sweeps import combined
 from taskflow.errors import BadInput, RunFailed
 from taskflow.runtime.cluster import embedded
 from taskflow.simulation.sweep import load
@@ -47,6 +49,31 @@ def test_grids_are_measured(client, case, tmp_path):
         sweep.dataset()
     largest = sweep.dataset(measure=lambda run: run.dataset()["u"].isel(time=-1).max())
     assert largest["grid.cells"].values.tolist() == ["[8, 5, 9]", "[8, 6, 9]"]
+
+
+def records(value, last=3.0):
+    """The records of a run on two charts."""
+    places = {"x_c": (("k", "j", "i"), np.arange(6.0).reshape(1, 2, 3)), "time": [0.0, last]}
+    chart = xr.Dataset({"u": (("time", "k", "j", "i"), np.full((2, 1, 2, 3), value))}, places)
+    parts = {"/": xr.Dataset(coords={"time": [0.0, last]}), "charts/0": chart, "charts/1": 2 * chart}
+    return xr.DataTree.from_dict(parts)
+
+
+def test_trees_of_charts_have_parameters_as_dimensions():
+    """Of one record the times may differ; places may not."""
+    both = combined({"a": [1, 2], "b": [0.5, 0.7]}, [records(value) for value in (1.0, 2.0, 3.0, 4.0)])
+    assert both["charts/1/u"].sizes == {"a": 2, "b": 2, "time": 2, "k": 1, "j": 2, "i": 3}
+    assert (both["charts/1/u"].sel(a=2, b=0.5) == 6.0).all()
+    assert both["charts/0/x_c"].dims == ("k", "j", "i")
+    lasts = combined({"a": [1, 2]}, [records(value, value).isel(time=-1) for value in (1.0, 2.0)])
+    assert lasts["charts/0/u"].sel(a=2).values.max() == 2.0
+    wider = records(1.0)
+    wider["charts/0"] = wider["charts/0"].to_dataset().assign_coords(x_c=wider["charts/0/x_c"] + 1)
+    for other in (wider, records(1.0, 5.0)):
+        with pytest.raises(BadInput, match="the runs along a differ in more than numbers"):
+            combined({"a": [1, 2]}, [records(1.0), other])
+    with pytest.raises(BadInput, match="the runs along a differ in their charts"):
+        combined({"a": [1, 2]}, [records(1.0), records(1.0)["charts"]])
 
 
 def test_runs_that_fail_are_named_when_the_others_have_ended(client, case, tmp_path):
