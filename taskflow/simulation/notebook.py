@@ -1,8 +1,10 @@
-"""What a notebook shows of a run: a line, a table, and a picture of its last state."""
+"""What a notebook shows of a run: a line, a table, and a picture of its last state; while it goes on, how far it is."""
 
 from __future__ import annotations
 
 import html
+import sys
+import time
 from base64 import b64encode
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -11,12 +13,58 @@ from typing import TYPE_CHECKING, Any
 
 from taskflow.errors import BadInput
 from taskflow.flow.model import VELOCITY
+from taskflow.runtime.cluster import Progress, unwatched
+from taskflow.simulation.case import Case
 from taskflow.simulation.case.value import html_row
+from taskflow.simulation.schedule import Tick
 
 if TYPE_CHECKING:
     import xarray as xr
 
 DPI = 70
+AFTER, BETWEEN = 1.0, 0.2  # seconds of a cell before its bar is there, and from one look to the next
+
+
+class CellProgress:
+    """How far a run is, in a line with a bar beneath the cell of a notebook that lets it go on. `shell` is that of
+    IPython, `show` its function that displays.
+    """
+
+    def __init__(self, case: Case, shell: Any, show: Callable[..., Any]) -> None:
+        self._case, self._shell, self._show = case, shell, show
+        self._cell: object = None
+        self._line: Any = None
+        self._began = self._shown = 0.0
+
+    def __call__(self, told: Mapping[str, Any]) -> None:
+        """Show what was told, where the cell has taken a while."""
+        now = time.perf_counter()
+        if self._shell.execution_count != self._cell:
+            self._cell, self._line, self._began = self._shell.execution_count, None, now
+        due = now - self._shown >= BETWEEN or "ended" in told
+        if "step" not in told or now - self._began < AFTER or not due:
+            return
+        self._shown = now
+        content = {"text/html": self._bar(told["step"], told["time"])}
+        if self._line is None:
+            self._line = self._show(content, raw=True, display_id=True)
+        else:
+            self._line.update(content, raw=True)
+
+    def _bar(self, step: int, at: float) -> str:
+        share = self._case.clock().progress(Tick(step, at))
+        title = html.escape(self._case.title)
+        return f'{title}: step {step}, time {at:.6g} <progress value="{share:.4f}"></progress> {share:.0%}'
+
+
+def shown_progress(case: Case) -> Progress:
+    """What shows a run beneath the cell of a notebook; nothing elsewhere."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    if not hasattr(shell, "kernel"):
+        return unwatched
+    from IPython.display import display
+
+    return CellProgress(case, shell, display)
 
 
 def as_html(line: str, table: Mapping[str, Any], records: Callable[[], xr.Dataset | xr.DataTree]) -> str:

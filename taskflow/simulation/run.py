@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from taskflow.errors import Avoidable, BadInput, Lost, RunFailed, Stopped, TaskflowError, Terminated
 from taskflow.output import LOG, STORE
-from taskflow.runtime.cluster import Progress, lasting_client, unwatched
+from taskflow.runtime.cluster import Progress, lasting_client
 from taskflow.runtime.host import terminable
 from taskflow.simulation import remedies
 from taskflow.simulation.attempt import Attempt, RunRequest
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.problems import shown
 from taskflow.simulation.directory import RunDirectory
-from taskflow.simulation.notebook import as_html
+from taskflow.simulation.notebook import as_html, shown_progress
 from taskflow.simulation.profiling import Window
 from taskflow.simulation.records.fields import STATISTICS
 from taskflow.simulation.recovery import Recovery
@@ -101,7 +101,7 @@ def run(
     `machine.restarts` says how often.
     `progress` is called a few times a second with what block 0 last reported; its `stopping` says whether Ctrl-C has
     been pressed, its `restarts` how often the run has gone on by itself. An exception that it raises ends the run as
-    Ctrl-C does, and comes out of this call. `profile` names steps to be timed: a timeline is written and a summary
+    Ctrl-C does, and comes out of this call. Without it a notebook shows how far the run is. `profile` names steps to be timed: a timeline is written and a summary
     added to the report.
     Raises BadInput before anything is written or replaced; RunFailed where the run could not go on, Interrupted after
     Ctrl-C, Stopped after SIGTERM, with a checkpoint where blocks computed: what was written stays readable. Warns of
@@ -141,7 +141,7 @@ def run_on(
         report = own.report()
         if restart is not None and restart.tick.finished and report.get("ended") in ("end", "steady", "stalled"):
             return Run(own.path, report)
-        over, told = force or resume, progress or unwatched
+        over, told = force or resume, progress or shown_progress(case)
         request = RunRequest(case, own, lasting, scheduler_file, over, told, profile, workers)
         return Run(own.path, _computed(request, restart))
 

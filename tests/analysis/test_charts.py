@@ -211,7 +211,7 @@ def test_carried_over_fields_are_linear_and_stay_within_bounds(tmp_path, name):
     for x in places:
         x += 0.002  # beside centres
         np.testing.assert_allclose(source.at("p", x), FUNCTIONS["p"](*x), rtol=1e-12)
-        jump = source.at("u", x)
+        jump = source.at("u", x[..., x.shape[1] // 2 : x.shape[1] // 2 + 1, :, :])
         assert jump.min() >= 0.0
         assert jump.max() <= 1.0
     source.covers(places)

@@ -2,14 +2,17 @@
 
 import base64
 import re
+from types import SimpleNamespace
 
 import pytest
 import xarray as xr
 
 import taskflow as tf
-from taskflow.simulation.notebook import as_html
+from taskflow.runtime.cluster import unwatched
+from taskflow.simulation.notebook import CellProgress, as_html, shown_progress
 from tests.cases import FOLDER
 from tests.simulation.on_charts import LID, case
+from tests.simulation.test_restart import stirred
 
 CAVITY = FOLDER / "small_cavity.toml"
 PNG = b"\x89PNG\r\n"
@@ -52,3 +55,36 @@ def test_a_store_without_records_has_no_picture():
 def test_on_charts(tmp_path):
     run = tf.run(case(LID), tmp_path / "run")
     assert picture(run._repr_html_()).startswith(PNG)
+
+
+def test_progress_is_beneath_the_cell_that_goes_on(monkeypatch):
+    """Once a cell has taken a while, one line for each; nothing outside of notebooks."""
+    lines, now = [], [0.0]
+
+    class Line:
+        def __init__(self, content):
+            self.texts = [content["text/html"]]
+
+        def update(self, content, raw):
+            self.texts.append(content["text/html"])
+
+    def show(content, raw, display_id):
+        lines.append(Line(content))
+        return lines[-1]
+
+    shell = SimpleNamespace(execution_count=1)
+    monkeypatch.setattr("taskflow.simulation.notebook.time.perf_counter", lambda: now[0])
+    told = CellProgress(stirred(title="<b>", time={"steps": 8}), shell, show)
+    for seconds, step in ((0.0, 0), (0.9, 1), (1.1, 2), (1.2, 3), (1.4, 4)):
+        now[0] = seconds
+        told({"step": step, "time": 0.5 * step})
+    assert [line.texts for line in lines] == [[
+        '&lt;b&gt;: step 2, time 1 <progress value="0.2500"></progress> 25%',
+        '&lt;b&gt;: step 4, time 2 <progress value="0.5000"></progress> 50%',
+    ]]  # fmt: skip
+    shell.execution_count = 2
+    told({"step": 5, "time": 2.5})
+    now[0] = 2.5
+    told({"step": 8, "time": 4.0, "ended": "end"})
+    assert lines[1].texts[0].endswith("100%")
+    assert shown_progress(stirred()) is unwatched

@@ -1,7 +1,8 @@
 """Fields of a record on charts at the places of another grid.
 
-In the nearest cell a field is linear, with the differences to its neighbours, and stays within the range of these: so
-linear fields are exact, others of second order, and none overshoots. Integrals are not kept.
+In the nearest cell a field is linear, with the differences to its neighbours, less steep where it would leave their range
+(T. J. Barth, D. C. Jespersen 1989, AIAA 89-0366): so linear fields are exact, others of second order, and none overshoots;
+beyond the sides of a chart neighbours are those of a linear field. Integrals are kept where cells are halved, not elsewhere.
 """
 
 from __future__ import annotations
@@ -96,10 +97,18 @@ class ChartsSource:
             places = np.stack([chart[name].values for name in CENTRES])
             metric = np.stack([differences(places, axis, vertices) for axis in KJI])  # [kji, xyz, k, j, i]
             change = np.stack([differences(values[None], axis)[0] for axis in KJI])
+            padded = np.pad(values, 1, mode="reflect", reflect_type="odd")
+            around = [padded[place] for place in product(_SHIFTS, repeat=3)]
+            low, high = np.min(around, axis=0), np.max(around, axis=0)
+            change *= _share(abs(change).sum(axis=0) / 2, np.minimum(high - values, values - low))
             slopes = np.linalg.solve(np.moveaxis(metric, (0, 1), (-2, -1)), np.moveaxis(change, 0, -1)[..., None])
-            around = [np.pad(values, 1, mode="edge")[place] for place in product(_SHIFTS, repeat=3)]
-            parts.append((values.ravel(), slopes.reshape(-1, 3), *(f(around, axis=0).ravel() for f in (np.min, np.max))))
+            parts.append((values.ravel(), slopes.reshape(-1, 3), low.ravel(), high.ravel()))
         return tuple(np.concatenate(column) for column in zip(*parts, strict=True))
+
+
+def _share(size: np.ndarray, room: np.ndarray) -> np.ndarray:
+    """Return the share of changes of this size with which they are no larger than the room for them."""
+    return np.minimum(1.0, np.divide(room, size, out=np.ones_like(size), where=size > 0))
 
 
 def _reach(places: Sequence[np.ndarray], n: int) -> tuple[float, float]:

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, TypeVar
 
 from taskflow.errors import BadInput, Interrupted, Lost, RunFailed, Stopped
 from taskflow.output import RecordedArray
-from taskflow.runtime.cluster import Blocks, Progress, lasting_client, unwatched
+from taskflow.runtime.cluster import Blocks, Progress, lasting_client
 from taskflow.runtime.machine import Job
 from taskflow.simulation.attempt import Attempt, Outcome, RunRequest
 from taskflow.simulation.case import Case
 from taskflow.simulation.drive import AdvanceJob, EndJob
 from taskflow.simulation.interactive.callbacks import Callback, Callbacks
+from taskflow.simulation.notebook import shown_progress
 from taskflow.simulation.pause import HERE, Pause
 from taskflow.simulation.recovery import Recovery
 from taskflow.simulation.remedies import as_keys, how_to_resume
@@ -58,7 +59,7 @@ class DrivenRun:
             self._directory = own
             lasting = stack.enter_context(lasting_client(client))
             over = force or resume
-            request = RunRequest(case, own, lasting, scheduler_file, over, progress or unwatched, None)
+            request = RunRequest(case, own, lasting, scheduler_file, over, progress or shown_progress(case), None)
             recovery = Recovery(0, how_to_resume(own.path))
             self._attempt = stack.enter_context(Attempt(request, restart, recovery))
             self._tick = restart.tick if restart is not None else Tick()
@@ -194,12 +195,10 @@ class DrivenRun:
 
     def _check_going(self, call: str) -> None:
         if self._over:
-            end = self.case.time
-            more = f"time.end = {end.end:g}" if end.end is not None else f"time.steps = {end.steps}"
-            raise BadInput(
-                f"{call}: the run is over: {self._over}; Simulation(case, ..., resume=True) goes on with it, to a later"
-                f" end than {more}"
-            )
+            end, broken = self.case.time, any(word in self._over for word in ("interrupted", "failed"))
+            last = f"time.end = {end.end:g}" if end.end is not None else f"time.steps = {end.steps}"
+            to = "" if broken else f", to a later end than {last}"
+            raise BadInput(f"{call}: the run is over: {self._over}; Simulation(case, ..., resume=True) goes on with it{to}")
 
     @contextmanager
     def _call(self, name: str, *, drives: bool = True) -> Iterator[None]:
