@@ -10,7 +10,6 @@ import xarray as xr
 
 from taskflow.errors import BadInput
 
-
 Combination = xr.Dataset | xr.DataArray | xr.DataTree
 
 

@@ -29,8 +29,9 @@ NETCDF = (".nc", ".nc4", ".cdf")
 
 @dataclass(frozen=True, eq=False)
 class SavedState:
-    """The fields of a state as lazy arrays without a dimension of time, on charts a DataTree, None where there are none;
-    its time, and `where` it is in words. A run has the text of its `case`, and a `checkpoint` where the state is one.
+    """The fields of a state as lazy arrays without a dimension of time, on charts a DataTree, None where there are
+    none; its time, and `where` it is in words. A run has the text of its `case`, and a `checkpoint` where the state is
+    one.
     """
 
     fields: xr.Dataset | xr.DataTree | None

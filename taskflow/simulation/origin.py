@@ -75,7 +75,8 @@ class Origin:
         if self.charts is None:
             raise BadInput(f"{self.state.where} has no snapshot of its time, and its grid moves; choose another time")
         if missing := [name for name in VELOCITY if name not in self.charts.fields]:
-            raise BadInput(f"{self.state.where} has no {missing[0]}; it has {', '.join(self.charts.fields) or 'nothing'}")
+            known = ", ".join(self.charts.fields) or "nothing"
+            raise BadInput(f"{self.state.where} has no {missing[0]}; it has {known}")
         try:
             self.charts.covers(self._centres)
         except BadInput as error:

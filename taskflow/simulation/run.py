@@ -101,8 +101,8 @@ def run(
     `machine.restarts` says how often.
     `progress` is called a few times a second with what block 0 last reported; its `stopping` says whether Ctrl-C has
     been pressed, its `restarts` how often the run has gone on by itself. An exception that it raises ends the run as
-    Ctrl-C does, and comes out of this call. Without it a notebook shows how far the run is. `profile` names steps to be timed: a timeline is written and a summary
-    added to the report.
+    Ctrl-C does, and comes out of this call. Without it a notebook shows how far the run is. `profile` names steps to be
+    timed: a timeline is written and a summary added to the report.
     Raises BadInput before anything is written or replaced; RunFailed where the run could not go on, Interrupted after
     Ctrl-C, Stopped after SIGTERM, with a checkpoint where blocks computed: what was written stays readable. Warns of
     damaged checkpoints.

@@ -53,8 +53,8 @@ class Study:
         self, group: str = "", measure: Callable[[Run], Any] | None = None
     ) -> xr.Dataset | xr.DataArray | xr.DataTree:  # fmt: skip
         """The snapshots of all runs, or the records in another group, as one dataset with the parameters as dimensions:
-        `.sel({"fluid.viscosity": 0.1})`; on charts a DataTree. `measure` makes something else of a run, such as a number
-        or an array.
+        `.sel({"fluid.viscosity": 0.1})`; on charts a DataTree. `measure` makes something else of a run, such as a
+        number or an array.
 
         Raises BadInput where results differ in their coordinates: runs on several grids have to be measured.
         """

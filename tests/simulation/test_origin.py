@@ -330,9 +330,9 @@ def test_charts_begin_with_any_state(tmp_path, blocks):
         ({"initial": {"source": source}, "grid__lengths": [2.0, 1.0, 1.0]}, "it reaches from x = 0 to 1, the cells"),
     ):
         with pytest.raises(BadInput, match=f"initial.source: .*{message}"):
-            go(on_charts(LID, **changes), tmp_path / "bad")
+            _ = Simulation(on_charts(LID, **changes), (1, 1, 1)).system.origin
     with pytest.raises(BadInput, match="is on charts, and this case on a Cartesian grid; begin with a run on a"):
-        go(stirred(initial={"source": source}), tmp_path / "bad")
+        _ = Simulation(stirred(initial={"source": source}), (1, 1, 1)).system.origin
 
 
 @pytest.mark.slow

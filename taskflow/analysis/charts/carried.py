@@ -1,8 +1,9 @@
 """Fields of a record on charts at the places of another grid.
 
-In the nearest cell a field is linear, with the differences to its neighbours, less steep where it would leave their range
-(T. J. Barth, D. C. Jespersen 1989, AIAA 89-0366): so linear fields are exact, others of second order, and none overshoots;
-beyond the sides of a chart neighbours are those of a linear field. Integrals are kept where cells are halved, not elsewhere.
+In the nearest cell a field is linear, with the differences to its neighbours, less steep where it would leave their
+range (T. J. Barth, D. C. Jespersen 1989, AIAA 89-0366): so linear fields are exact, others of second order, and none
+overshoots. Beyond the sides of a chart neighbours are those of a linear field. Integrals are kept where equal cells are
+halved, and not elsewhere.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import product
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -21,6 +23,7 @@ from taskflow.output.charts.reading import charts
 
 POINTS = 1 << 20  # that are looked for in one go
 SLACK = 1e-9  # of an extent: the rounding of places
+SHIFTS = (slice(None, -2), slice(1, -1), slice(2, None))  # of arrays with a layer around
 
 
 class ChartsSource:
@@ -85,7 +88,7 @@ class ChartsSource:
         return np.concatenate([part.reshape(3, -1).T for part in places])
 
     @cached_property
-    def _nearest(self):  # type: ignore[no-untyped-def]
+    def _nearest(self) -> Any:
         from scipy.spatial import cKDTree
 
         return cKDTree(self._centres)
@@ -98,7 +101,7 @@ class ChartsSource:
             metric = np.stack([differences(places, axis, vertices) for axis in KJI])  # [kji, xyz, k, j, i]
             change = np.stack([differences(values[None], axis)[0] for axis in KJI])
             padded = np.pad(values, 1, mode="reflect", reflect_type="odd")
-            around = [padded[place] for place in product(_SHIFTS, repeat=3)]
+            around = [padded[place] for place in product(SHIFTS, repeat=3)]
             low, high = np.min(around, axis=0), np.max(around, axis=0)
             change *= _share(abs(change).sum(axis=0) / 2, np.minimum(high - values, values - low))
             slopes = np.linalg.solve(np.moveaxis(metric, (0, 1), (-2, -1)), np.moveaxis(change, 0, -1)[..., None])
@@ -114,6 +117,3 @@ def _share(size: np.ndarray, room: np.ndarray) -> np.ndarray:
 def _reach(places: Sequence[np.ndarray], n: int) -> tuple[float, float]:
     """Return the least and the largest coordinate n."""
     return min(float(x[n].min()) for x in places), max(float(x[n].max()) for x in places)
-
-
-_SHIFTS = (slice(None, -2), slice(1, -1), slice(2, None))  # of arrays with a layer around

@@ -100,7 +100,7 @@ class System(SystemType, ABC):
     thinnest: ClassVar[int] = 1  # cells of a block along directions that are cut
     fewest: ClassVar[int] = 1  # fields that it has at the least
     remaps: ClassVar[bool] = False  # it begins with fields of another grid; or else with its own checkpoints alone
-    implied: ClassVar[Mapping[str, str]] = {}  # fields that follow from an initial one, which no source has them without
+    implied: ClassVar[Mapping[str, str]] = {}  # fields with the initial ones from which they follow
 
     @classmethod
     def misfits(cls, tables: Mapping[str, Any]) -> Iterator[Problem]:

@@ -198,7 +198,8 @@ class DrivenRun:
             end, broken = self.case.time, any(word in self._over for word in ("interrupted", "failed"))
             last = f"time.end = {end.end:g}" if end.end is not None else f"time.steps = {end.steps}"
             to = "" if broken else f", to a later end than {last}"
-            raise BadInput(f"{call}: the run is over: {self._over}; Simulation(case, ..., resume=True) goes on with it{to}")
+            remedy = f"Simulation(case, ..., resume=True) goes on with it{to}"
+            raise BadInput(f"{call}: the run is over: {self._over}; {remedy}")
 
     @contextmanager
     def _call(self, name: str, *, drives: bool = True) -> Iterator[None]:
