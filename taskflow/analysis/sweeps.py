@@ -53,10 +53,16 @@ def _concat_trees(some: list[xr.DataTree], along: xr.Variable) -> xr.DataTree:
         raise BadInput(f"the runs along {along.dims[0]} differ in their charts; give measure=, a function of a run")
     nodes: dict[str, Any] = {}
     for path in some[0].groups:
-        parts = [tree[path].to_dataset(inherit=False) for tree in some]
+        parts = [_node(tree, path) for tree in some]
         alike = [part if "time" in part.dims else part.drop_vars("time", errors="ignore") for part in parts]
         nodes[path] = _concat_arrays(alike, along, "equals") if alike[0].variables else parts[0]
     return xr.DataTree.from_dict(nodes)
+
+
+def _node(tree: xr.DataTree, path: str) -> xr.Dataset:
+    node: Any = tree[path]
+    dataset: xr.Dataset = node.to_dataset(inherit=False)
+    return dataset
 
 
 def _concat_arrays(some: list[Any], along: xr.Variable, compat: str) -> xr.Dataset | xr.DataArray:

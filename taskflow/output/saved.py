@@ -29,16 +29,16 @@ NETCDF = (".nc", ".nc4", ".cdf")
 
 @dataclass(frozen=True, eq=False)
 class SavedState:
-    """The fields of a state as lazy arrays without a dimension of time, on charts a DataTree, None where there are
-    none; its time, and `where` it is in words. A run has the text of its `case`, and a `checkpoint` where the state is
-    one.
+    """The fields of a state as lazy arrays without a dimension of time, those on `charts` as a tree; its time, and
+    `where` it is in words. A run has the text of its `case`, and a `checkpoint` where the state is one.
     """
 
-    fields: xr.Dataset | xr.DataTree | None
+    fields: xr.Dataset | None
     time: float
     where: str
     case: str | None = None
     checkpoint: Checkpoint | None = None
+    charts: xr.DataTree | None = None
 
 
 def saved_state(source: str | Path | xr.Dataset | xr.DataTree, time: float | None) -> SavedState:
@@ -64,10 +64,10 @@ def _of_run(path: Path, time: float | None) -> SavedState:
     checkpoint = _checkpoint(path, time, max(snapshots, default=-np.inf))
     case = _text(path / CASE)
     if checkpoint is not None:
-        at = checkpoint.state["time"]
-        fields = _of_checkpoint(path / STORE, checkpoint, on_charts)
+        at, whole = checkpoint.state["time"], _of_checkpoint(path / STORE, checkpoint, on_charts)
         where = f"the checkpoint of step {checkpoint.step} in {path}"
-        return SavedState(fields, at, where, checkpoint.state["case"], checkpoint)
+        state = SavedState(None, at, where, checkpoint.state["case"], checkpoint)
+        return replace(state, fields=whole) if isinstance(whole, xr.Dataset) else replace(state, charts=whole)
     if on_charts is not None:
         return replace(_of_tree(on_charts, time, f"{path}", _times(path)), case=case)
     return replace(_of_dataset(records, time, f"{path}", _times(path)), case=case)
@@ -107,7 +107,7 @@ def _of_checkpoint(
     """
     if records is not None and POSE[0] in records.data_vars:
         with suppress(BadInput):
-            return _of_tree(records, checkpoint.state["time"], f"{store}").fields
+            return _of_tree(records, checkpoint.state["time"], f"{store}").charts
         return None
     roles = sorted({piece["role"] for file in checkpoint.files for piece in file["pieces"]})
     fields = {role: FieldMetadata("", location=LOCATIONS.get(role, "c")) for role in roles}
@@ -135,9 +135,9 @@ def _of_tree(records: xr.DataTree, time: float | None, where: str, others: list[
     """Return the state of a time in a tree of charts."""
     of_root = _of_dataset(records.to_dataset(), time, where, others)
     if "time" not in records.dims:
-        return replace(of_root, fields=records)
+        return replace(of_root, fields=None, charts=records)
     number = int(np.abs(records.coords["time"].values - of_root.time).argmin())
-    return replace(of_root, fields=records.isel(time=number))
+    return replace(of_root, fields=None, charts=records.isel(time=number))
 
 
 def _of_dataset(ds: xr.Dataset, time: float | None, where: str, others: list[float] | None = None) -> SavedState:

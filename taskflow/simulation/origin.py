@@ -63,7 +63,8 @@ class Origin:
         if not self.sim.system.remaps:
             begins = f"{self.sim.system.claims} begins with a checkpoint of a run of the same case but for [initial]"
             raise BadInput(f"{self.state.where}: {self.difference}; {begins}")
-        if self.state.fields is not None and (self.charts is None) == self._on_charts:
+        known = self.state.fields is not None or self.charts is not None
+        if known and (self.charts is None) == self._on_charts:
             grids = "a Cartesian grid", "charts"
             its, own = grids[self.charts is not None], grids[self._on_charts]
             raise BadInput(f"{self.state.where} is on {its}, and this case on {own}; begin with a run on {own}")
@@ -87,7 +88,7 @@ class Origin:
         """Its charts, where it has some."""
         from taskflow.analysis.charts.carried import ChartsSource  # which loads xarray
 
-        return ChartsSource(self.state.fields) if hasattr(self.state.fields, "children") else None
+        return None if self.state.charts is None else ChartsSource(self.state.charts)
 
     @property
     def _on_charts(self) -> bool:
