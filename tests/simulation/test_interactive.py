@@ -150,6 +150,10 @@ def test_ctrl_c_pauses(client, tmp_path):
         reached = simulation.iteration
         simulation.step()
         assert simulation.iteration == reached + 1
+        simulation.every(steps=1)(lambda it: signal.raise_signal(signal.SIGINT))
+        with pytest.raises(Interrupted, match=r"in the callback .*lambda.* at step .*; the simulation pauses"):
+            simulation.step(5)
+        assert simulation.iteration == reached + 2
 
 
 @pytest.mark.fast("given0-*", "given2-*")
@@ -389,6 +393,8 @@ def test_a_grid_that_moves_is_where_it_is(client, tmp_path):
         now = simulation.dataset().load()
         places = [chart["x_c"] for chart in now["charts"].children.values()]
         assert farthest == max(float(x.max()) for x in places)
+        with pytest.raises(BadInput, match=r"set\('boundaries.far.velocity', ...\): not available on charts in this"):
+            simulation.set("boundaries.far.velocity", ["t", 0.0, 0.0])
         assert set(simulation["p"]["charts/0/p"].coords) >= {"x_c", "y_c", "z_c"}
         assert "<img" in simulation._repr_html_()
         simulation.step()
@@ -504,3 +510,34 @@ def test_expressions_that_are_recorded_are_there_between_steps(client, tmp_path)
         assert float(abs(expected).max()) > 0
         with pytest.raises(RunFailed, match=r"read-only; name what it changes in writes=\[...\]"):
             simulation.on_blocks(lambda fields: fields["T"].fill(0.0), ["T"])
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("kind", ["box", "two phases", "charts"])
+def test_fields_in_place_on_a_gpu(tmp_path, kind):
+    """Of CuPy, with ghost cells, too; PyTorch changes them without a copy, where it is there."""
+
+    def halved(block):
+        module = type(block["u"]).__module__
+        assert module.startswith("cupy"), module
+        try:
+            import torch
+        except ImportError:
+            block["u"][...] *= 0.5
+            return
+        torch.from_dlpack(block["u"]).mul_(0.5)
+        torch.cuda.synchronize()
+
+    def total(block):
+        return float(block["u"][block.inside].sum())
+
+    cases = {"box": stirred, "two phases": two_phases.case, "charts": lambda **tables: on_charts({**LID, **tables})}
+    with embedded(1, gpu=True) as client, tf.Simulation(
+        cases[kind](machine={"device": "gpu"}), client, tmp_path / "run"
+    ) as simulation:  # fmt: skip
+        simulation.step(3)
+        before = simulation.on_blocks(total, ["u"], ghosts=True)
+        simulation.on_blocks(halved, ["u"], writes=["u"])
+        assert simulation.on_blocks(total, ["u"], ghosts=True) == pytest.approx(before / 2, rel=1e-12)
+        simulation.step()
+        assert simulation.iteration == 4

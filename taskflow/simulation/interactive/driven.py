@@ -139,6 +139,8 @@ class DrivenRun:
         self._busy, busy = f"the callback {callback.name}", self._busy
         try:
             callback.function(self)
+        except KeyboardInterrupt:
+            raise Interrupted(f"stopped by Ctrl-C in {self._busy} {self._pauses}") from None
         except Exception as error:
             if not self._over:
                 self._end(f"{callback.name} raised {type(error).__name__}: {error}")
@@ -166,8 +168,12 @@ class DrivenRun:
         if isinstance(outcome.came, Exception):
             raise outcome.came
         if outcome.came is not None and paused:
-            where = f"at step {self.iteration}, time {self.time:g}"
-            raise Interrupted(f"stopped by Ctrl-C {where}; the simulation pauses: go on with it, or close it")
+            raise Interrupted(f"stopped by Ctrl-C {self._pauses}")
+
+    @property
+    def _pauses(self) -> str:
+        where = f"at step {self.iteration}, time {self.time:g}"
+        return f"{where}; the simulation pauses: go on with it, or close it"
 
     def _end(self, reason: str, came: signal.Signals | None = None) -> None:
         """End the run where it pauses."""

@@ -177,6 +177,9 @@ class Simulation(DrivenRun):
         as a constant; where the value is none; or where the run is over.
         """
         self._check_going("set(...)")
+        if self._attempt.sim.partition.region.atlas is not None:
+            instead = "give an expression of t in the case, or begin another run from this one by initial.source"
+            raise BadInput(f"set({key!r}, ...): not available on charts in this version; {instead}")
         values = settings(key, value, self.case, self._attempt.sim.system.timed.keys, self.time)
         self._ask("set(...)", lambda blocks: blocks.do(SetJob(values)))
 
