@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
+    import xarray as xr
     import zarr
 
 POSE = tuple(f"motion_{name}" for name in (*(f"{i}{j}" for i in "xyz" for j in "xyz"), *"xyz"))
@@ -25,6 +26,19 @@ def moved(points: np.ndarray, numbers: Mapping[str, float]) -> np.ndarray:
     """Return places [xyz, ...] at rest where these numbers put them."""
     values = np.array([numbers[name] for name in POSE])
     return transformed(points, values[:9].reshape(3, 3), values[9:])
+
+
+def places_now(chart: xr.Dataset, numbers: Mapping[str, float]) -> dict[str, tuple[tuple[Any, ...], np.ndarray]]:
+    """Return dimensions and values of the places of vertices and centres of a chart where these numbers put it; none
+    where they do not, as it does not move.
+    """
+    places: dict[str, tuple[tuple[Any, ...], np.ndarray]] = {}
+    for kind in ("", "_c") if POSE[0] in numbers else ():
+        names = [f"{axis}{kind}" for axis in "xyz"]
+        at_rest = [chart[f"{name}{REST}"] for name in names]
+        now = moved(np.stack([part.values for part in at_rest]), numbers)
+        places |= {name: (part.dims, values) for name, part, values in zip(names, at_rest, now, strict=True)}
+    return places
 
 
 def transformed(points: np.ndarray, turn: np.ndarray, shift: np.ndarray) -> np.ndarray:

@@ -19,7 +19,7 @@ from taskflow.output.charts.reading import charts, has_charts, tree
 from taskflow.output.groups import CHARTS
 from taskflow.output.layout import FieldMetadata
 from taskflow.output.metadata import TIME, field_attributes
-from taskflow.output.moving import REST, moved
+from taskflow.output.moving import places_now
 from taskflow.output.reading import dataset
 from taskflow.runtime.regions import Box, triple
 
@@ -84,19 +84,9 @@ def live(
     parts = {"/": xr.Dataset(dict(columns), {"time": when}, records.attrs)}
     for number, chart in charts(records):
         filled = _with(chart.drop_dims("time"), number, dict.fromkeys(fields, CELLS), fields, dtype, fetch)
-        parts[f"{CHARTS}/{number}"] = filled.assign_coords({"time": when, **_places(chart, columns)})
+        places = {name: (*now, chart[name].attrs) for name, now in places_now(chart, columns).items()}
+        parts[f"{CHARTS}/{number}"] = filled.assign_coords({"time": when, **places})
     return xr.DataTree.from_dict(parts)
-
-
-def _places(chart: xr.Dataset, columns: Mapping[str, float]) -> dict[str, xr.Variable]:
-    """Return where the vertices and centres of a chart that moves are."""
-    places = dict[str, xr.Variable]()
-    for kind in ("", "_c") if columns else ():
-        names = [f"{axis}{kind}" for axis in "xyz"]
-        now = moved(np.stack([chart[f"{name}{REST}"].values for name in names]), columns)
-        for name, values in zip(names, now, strict=True):
-            places[name] = xr.Variable(chart[f"{name}{REST}"].dims, values, chart[name].attrs)
-    return places
 
 
 def _with(

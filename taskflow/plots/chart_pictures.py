@@ -15,14 +15,12 @@ from taskflow.analysis.charts.nodes import corners_of, means, numbered
 from taskflow.output.charts.layout import CELLS, Patch
 from taskflow.output.charts.reading import charts, patches, tree
 from taskflow.output.groups import CHARTS
-from taskflow.output.moving import POSE, REST, moved
+from taskflow.output.moving import places_now
 from taskflow.output.pictures import Boxes, Numbers, PictureOrder
 from taskflow.plots import DPI
 from taskflow.plots.contours import COMPUTED, draw_charts
 from taskflow.plots.look import Look
 from taskflow.plots.surfaces import Scene, draw_scene
-
-KINDS = (("", ("k_vertex", "j_vertex", "i_vertex")), ("_c", CELLS))  # of places: at vertices, in centres
 
 
 class ChartDrawing:
@@ -52,7 +50,7 @@ class ChartDrawing:
             filled = {
                 role: (CELLS, values[number], {"long_name": words.get(role, role)}) for role, values in fields.items()
             }
-            parts[f"{CHARTS}/{number}"] = chart.assign(filled).assign_coords(_places(chart, about))
+            parts[f"{CHARTS}/{number}"] = chart.assign(filled).assign_coords(places_now(chart, about))
         return xr.DataTree.from_dict(parts)
 
     def _scene(self, order: PictureOrder, record: xr.DataTree) -> Scene:
@@ -79,16 +77,6 @@ def _values(record: xr.DataTree, name: str) -> list[np.ndarray]:
     _, first = next(charts(record))
     shown = record if name in first else COMPUTED[name](record)
     return [chart[name].values for _, chart in charts(shown)]
-
-
-def _places(chart: xr.Dataset, about: Numbers) -> dict[str, Any]:
-    """The places of vertices and centres, where charts move."""
-    places: dict[str, Any] = {}
-    for kind, dims in KINDS if POSE[0] in about else ():
-        at_rest = np.stack([chart[f"{axis}{kind}{REST}"].values for axis in "xyz"])
-        named = zip("xyz", moved(at_rest, about), strict=True)
-        places |= {f"{axis}{kind}": (dims, values) for axis, values in named}
-    return places
 
 
 def _walls(record: xr.DataTree) -> Iterator[Any]:
