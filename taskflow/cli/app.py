@@ -230,18 +230,19 @@ def plot(
     if series and animation:
         refuse("--series --animation: one at a time")
     if series or animation:
-        given = {"--time": time is not None, "--reference": reference, "--side": side, "--window": window}
+        given = {"--time": time is not None, "--reference": reference, "--side": side}
         refuse_options(given, "not with --series or --animation, which are over time")
     if series:
         given = {"--field": field, "--plane": plane, "--interface": interface, "--range": colour_range, "--log": log}
-        refuse_options(given | {"--cmap": cmap, "--size": size}, "not with --series, which draws the log")
+        given |= {"--cmap": cmap, "--size": size, "--window": window}
+        refuse_options(given, "not with --series, which draws the log")
     if not animation:
         refuse_options({"--fps": fps is not None}, "of a film alone: add --animation")
     look = Look.parsed(colour_range, log, cmap, size)
     if series:
         draw_series(directory, output)
     elif animation:
-        film(directory, field, plane, output, interface=interface, look=look, fps=fps)
+        film(directory, field, plane, output, interface=interface, window=window, look=look, fps=fps)
     else:
         chosen = (directory, field, plane, time, output, reference)
         draw(*chosen, interface=interface, side=side, window=window, look=look)

@@ -35,6 +35,21 @@ def draw(
     tell(plot_side(directory, side, time, out))
 
 
+def film(
+    directory: Path,
+    field: str | None,
+    plane: str | None,
+    out: Path | None,
+    window: Window | None,
+    look: Look,
+    fps: int,
+) -> None:
+    """Make a film of the snapshots of a run on charts; print the path."""
+    from taskflow.plots.chart_films import animate_charts
+
+    tell(animate_charts(directory, field, plane, out, window=window, look=look, fps=fps))
+
+
 def export(directory: Path, group: str, time: float | None, out: Path | None, *, vtk: bool, netcdf: bool) -> None:
     """Write the records of a run on charts as VTK or NetCDF files, and print what to open."""
     from taskflow.analysis.charts.export import export_charts

@@ -136,14 +136,21 @@ def film(
     out: Path | None,
     *,
     interface: bool = False,
+    window: charts.Window | None = None,
     look: Look,
     fps: int | None,
 ) -> None:
-    """Make a film of the snapshots; print the path."""
+    """Make a film of the snapshots, on charts of the part in a `window`; print the path."""
+    from taskflow.output import STORE, has_charts
     from taskflow.plots.films import PER_SECOND, animate_run
 
     with writable(directory, out):
         fps = PER_SECOND if fps is None else fps
+        if has_charts(directory / STORE):
+            refuse_options({"--interface": interface}, "not of runs on charts in this version")
+            charts.film(directory, field, plane, out, window, look, fps)
+            return
+        refuse_options({"--window": window}, "of runs on charts alone")
         tell(animate_run(directory, field, plane, out, interface=interface, look=look, fps=fps))
 
 

@@ -48,7 +48,7 @@ def plot_charts(
     Raises BadInput where something asked for is not there.
     """
     record = _record_with(directory, field, time)
-    field = field or _drawn_by_default(record)
+    field = field or default_field(record)
     name = "velocity" if field == SPEED else field
     return save(draw_charts(record, field, plane, window, look), directory, name, out)
 
@@ -75,17 +75,15 @@ def draw_charts(
     extent. `window` is the part to be shown, and its values are the range of the colours. Raises BadInput where
     something asked for is not there.
     """
-    field = field or _drawn_by_default(record)
-    if field not in COMPUTED and field not in (known := fields_of(record)):
-        raise BadInput(f"field = {field!r}: the run has no such field; choose one of {', '.join(sorted(known))}")
-    shown = record if field in fields_of(record) else COMPUTED[field](record)
+    field = field or default_field(record)
+    drawn = shown(record, field)
     flat = flat_mesh(record) if plane is None else None
     cut = cut_plane(record, plane)
     mesh = flat or cut_mesh(record, cut)
     window = window or _extent(mesh)
     figure, axes = _figure(window, look)
-    _, first = next(charts(shown))
-    values = mesh.at_points(shown, field)
+    _, first = next(charts(drawn))
+    values = mesh.at_points(drawn, field)
     triangles = Triangulation(mesh.points[:, 0], mesh.points[:, 1], mesh.triangles)
     seen = _in(mesh.points, window)
     words = label(first[field], first[field].attrs["long_name"])
@@ -104,7 +102,16 @@ def draw_charts(
     return figure
 
 
-def _drawn_by_default(record: xr.DataTree) -> str:
+def shown(record: xr.DataTree, field: str) -> xr.DataTree:
+    """Return the record with a field, recorded or one that follows from others. Raises BadInput where there is none."""
+    known = fields_of(record)
+    if field not in COMPUTED and field not in known:
+        raise BadInput(f"field = {field!r}: the run has no such field; choose one of {', '.join(sorted(known))}")
+    return record if field in known else COMPUTED[field](record)
+
+
+def default_field(record: xr.DataTree) -> str:
+    """Return the field that is drawn where none is asked for."""
     known = fields_of(record)
     return SPEED if set(VELOCITY) <= set(known) else known[0]
 

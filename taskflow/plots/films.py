@@ -45,15 +45,13 @@ def animate_run(
         raise BadInput(f"{directory}: no snapshot is complete yet; wait for the first one")
     if field is not None and field not in known:
         raise BadInput(f"field = {field!r}: the run has no such field; choose one of {', '.join(known)}")
-    if not 0 < fps <= FASTEST:
-        raise BadInput(f"--fps {fps}: give a whole number above 0, {FASTEST} at most")
     if interface:
         pictures.has_interface(known)
     name, cut = field or known[0], plane_of(ds, plane)
     chosen = range(0, ds.sizes["time"], ceil(ds.sizes["time"] / FRAMES))
     frames = np.stack([fluid_on_plane(ds.isel(time=number), name, cut) for number in chosen]).astype("f4")
     colours = look.colours(frames, pictures.words_of(ds, name), bottom=0.0 if name == SPEED else None)
-    path, writer = _film(directory, name, out, fps)
+    path, writer = film_of(directory, name, out, speed_of(fps))
     figure, (axes,) = pictures.panels_of(ds.isel(time=chosen[0]), cut, look, dpi=DPI)
     axes.set_facecolor(str(pictures.BODY))
     image = pictures.draw_image(axes, ds, cut, frames[0], colours)
@@ -69,7 +67,14 @@ def animate_run(
     return path
 
 
-def _film(directory: str | Path, name: str, out: str | Path | None, fps: int) -> tuple[Path, AbstractMovieWriter]:
+def speed_of(fps: int) -> int:
+    """Return the frames in a second. Raises BadInput where they cannot be so many."""
+    if not 0 < fps <= FASTEST:
+        raise BadInput(f"--fps {fps}: give a whole number above 0, {FASTEST} at most")
+    return fps
+
+
+def film_of(directory: str | Path, name: str, out: str | Path | None, fps: int) -> tuple[Path, AbstractMovieWriter]:
     """Return the file to write, and its writer. Raises BadInput where no writer is there for its format."""
     from matplotlib.animation import FFMpegWriter, PillowWriter  # loads what a single picture does not need
 
