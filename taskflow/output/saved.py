@@ -16,6 +16,7 @@ from taskflow.output import CASE, CHECKPOINTS, STORE
 from taskflow.output.charts.reading import charts, has_charts, tree
 from taskflow.output.checkpoint import Checkpoint, Checkpoints, manifest, newest
 from taskflow.output.damage import Damaged
+from taskflow.output.groups import CHARTS
 from taskflow.output.layout import FieldMetadata
 from taskflow.output.moving import POSE
 from taskflow.output.present import live
@@ -54,7 +55,8 @@ def saved_state(source: str | Path | xr.Dataset | xr.DataTree, time: float | Non
     path = Path(source)
     if (path / STORE).is_dir():
         return _of_run(path, time)
-    return _of_dataset(_opened(path), time, f"{path}")
+    opened = tree(path) if has_charts(path) else _opened(path)
+    return (_of_tree if isinstance(opened, xr.DataTree) else _of_dataset)(opened, time, f"{path}")
 
 
 def _of_run(path: Path, time: float | None) -> SavedState:
@@ -164,18 +166,27 @@ def _of_dataset(ds: xr.Dataset, time: float | None, where: str, others: list[flo
     return SavedState(ds.isel(time=nearest), known[nearest], f"time {known[nearest]:g} of {where}")
 
 
-def _opened(path: Path) -> xr.Dataset:
-    """Return what a file or a folder has. Raises BadInput where that cannot be read."""
+def _opened(path: Path) -> xr.Dataset | xr.DataTree:
+    """Return what a file or a folder has, a tree where it is of charts. Raises BadInput where that cannot be read."""
     if not path.exists():
         raise BadInput(f"{path}: there is no such run, file or folder; give a run directory, a NetCDF file or a store")
     try:
         if path.is_dir():
             return xr.open_zarr(path, chunks=None, consolidated=False)
         if path.suffix in NETCDF:
-            return xr.open_dataset(path, chunks=None)
+            whole = xr.open_dataset(path, chunks=None)
+            return whole if "u" in whole else _tree_in(path) or whole
     except Exception as error:  # whatever its readers make of a file that is something else
         raise BadInput(f"{path}: it cannot be read ({type(error).__name__}: {str(error)[:200]})") from None
     raise BadInput(f"{path}: it is no run, and neither NetCDF ({', '.join(NETCDF)}) nor Zarr; give one of these")
+
+
+def _tree_in(path: Path) -> xr.DataTree | None:
+    """Return the charts in a NetCDF file, if it has some."""
+    with suppress(OSError, ValueError):  # of formats without groups
+        whole = xr.open_datatree(path, chunks=None)
+        return whole if CHARTS in whole.children else None
+    return None
 
 
 def _is(one: float, other: float) -> bool:

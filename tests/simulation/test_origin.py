@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 from taskflow.errors import BadInput
-from taskflow.output import SavedState, read_log, saved_state, tree
+from taskflow.output import SavedState, export_netcdf, read_log, saved_state, tree
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
 from taskflow.simulation.origin import Origin
@@ -319,6 +319,11 @@ def test_charts_begin_with_any_state(tmp_path, blocks):
             for field in ("p", "u", "v", "w", "T", "dye"):
                 expected = state("first", chart, step)[field]
                 np.testing.assert_array_equal(state(name, chart, 0)[field], expected, err_msg=field)
+    export_netcdf(tree(tmp_path / "first" / "fields.zarr"), tmp_path / "first.nc")
+    for file in (tmp_path / "first.nc", tmp_path / "first" / "fields.zarr"):
+        origin = Simulation(on_charts(LID, initial={"source": str(file)}), (1, 1, 1)).system.origin
+        assert origin.kept
+        np.testing.assert_array_equal(origin.parts()["T"][1], state("first", 1, -1)["T"])
     grid = {"cells": [20, 16, 12], "lengths": [1.0, 1.0, 1.0], "charts": [1, 2, 1]}
     go(on_charts(LID, initial={"source": source}, grid=grid, **other), tmp_path / "finer", (1, 1, blocks))
     there, here = state("finer", 0, 0), state("first", 0, -1)
