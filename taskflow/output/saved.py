@@ -56,7 +56,9 @@ def saved_state(source: str | Path | xr.Dataset | xr.DataTree, time: float | Non
     if (path / STORE).is_dir():
         return _of_run(path, time)
     opened = tree(path) if has_charts(path) else _opened(path)
-    return (_of_tree if isinstance(opened, xr.DataTree) else _of_dataset)(opened, time, f"{path}")
+    if isinstance(opened, xr.DataTree):
+        return _of_tree(opened, time, f"{path}")
+    return _of_dataset(opened, time, f"{path}")
 
 
 def _of_run(path: Path, time: float | None) -> SavedState:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import ceil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -90,7 +91,7 @@ def _around(snapshots: Sequence[xr.DataTree], plane: str | None) -> Window:
 
 
 def _pixels(figure: Figure) -> np.ndarray:
-    canvas = FigureCanvasAgg(figure)
+    canvas: Any = FigureCanvasAgg(figure)
     figure.set_dpi(DPI)
     canvas.draw()
     return np.array(canvas.buffer_rgba())[..., :3]
