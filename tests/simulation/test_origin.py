@@ -284,7 +284,9 @@ def test_two_phases_begin_with_any_state(tmp_path, blocks):
     go(two_phases.case(initial=source, two_phase={"surface_tension": 0.5}), tmp_path / "then", blocks)
     for name in ("u", "v", "w", "p", "f", "phi", "kappa"):
         np.testing.assert_array_equal(found(tmp_path / "then")[name][0], before[name], err_msg=name)
-    go(two_phases.case(initial=source, grid={"cells": [24, 16, 28]}, time={"steps": 1}), tmp_path / "finer", blocks)
+    case = two_phases.case(initial=source, grid={"cells": [24, 16, 28]}, time={"steps": 1})
+    assert ("", "the interface begins where initial.source has it") in Simulation(case, blocks).system.described()
+    go(case, tmp_path / "finer", blocks)
     finer = found(tmp_path / "finer").isel(time=0)
     assert read_log(tmp_path / "finer" / "log.jsonl")[0]["divergence"] < 1e-6
     inside, beyond = (ds["phi"].sel(x_c=0.3, y_c=0.2, method="nearest") > 0 for ds in (before, finer))

@@ -253,10 +253,15 @@ class TwoPhaseSystem(FlowSystem):
         _ = self.start
 
     @property
+    def _elsewhere(self) -> bool:
+        """Whether phi is that of another state."""
+        return self.origin is not None and self.origin.has("phi")
+
+    @property
     def cautions(self) -> tuple[str, ...]:
         """A warning of one phase that fills the domain, where not a number says that it does."""
         own = self.sim.case.own
-        if self.start.both or (own.initial is not None and not isinstance(own.initial.source, str)):
+        if self._elsewhere or self.start.both or (own.initial is not None and not isinstance(own.initial.source, str)):
             return ()
         phase = 1 if self.start.share > 0.5 else 2
         if own.shapes is not None:
@@ -268,10 +273,13 @@ class TwoPhaseSystem(FlowSystem):
         """Label and text of each line on the phases, the pressure and the bounds of a step."""
         phases, start, model = self.phases, self.start, self.model
         yield "phases", f"level set; ratio of densities {phases.ratio:g}; {self.sim.case.machine.precision} precision"
-        yield "", f"phase 1 fills {start.share:.4g} of the domain, phase 2 {1 - start.share:.4g}"
-        if start.radius < FLAT:
+        if self._elsewhere:
+            yield "", "the interface begins where initial.source has it"
+        else:
+            yield "", f"phase 1 fills {start.share:.4g} of the domain, phase 2 {1 - start.share:.4g}"
+        if start.radius < FLAT and not self._elsewhere:
             yield "", f"smallest radius about {start.radius:.3g} cells: 95 % of the interface are bent less"
-        if start.radius < COARSE:
+        if start.radius < COARSE and not self._elsewhere:
             yield "warning", f"the smallest radius is {start.radius:.2g} cells; give more cells: {COARSE} or better ten"
         yield "pressure", described(self.sim.case, choice(self.sim.case))
         yield from zip(("first step", ""), self._first_step(), strict=False)
