@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +16,7 @@ SAMPLES = 1 << 21  # cells in which phi is looked at: of larger grids coarser on
 POINTS = 20_000  # of the interface at which its curvature is looked at
 FEWER = 2_000  # where phi takes long
 HALVINGS = 12
+FLAT, COARSE = 1e4, 4  # cells of a radius that bends hardly, and of one that is hardly resolved
 MOST = 0.95  # share of the interface that is bent less than its smallest radius says: corners do not count
 SHIFTS = np.linspace(0, 1, 17)[:, None]  # of an interface within a cell
 
@@ -31,6 +32,15 @@ class InitialPhases:
     share: float
     both: bool
     radius: float
+
+
+def told(start: InitialPhases) -> Iterator[tuple[str, str]]:
+    """Label and text of what `taskflow check` says of them."""
+    yield "", f"phase 1 fills {start.share:.4g} of the domain, phase 2 {1 - start.share:.4g}"
+    if start.radius < FLAT:
+        yield "", f"smallest radius about {start.radius:.3g} cells: 95 % of the interface are bent less"
+    if start.radius < COARSE:
+        yield "warning", f"the smallest radius is {start.radius:.2g} cells; give more cells: {COARSE} or better ten"
 
 
 def initial_phases(phi: Function, grid: StaggeredGrid, points: int = POINTS) -> InitialPhases:

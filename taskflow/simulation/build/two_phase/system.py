@@ -27,7 +27,7 @@ from taskflow.simulation.build.pressure import described, released, sweeps
 from taskflow.simulation.build.scales import Scale, Scales
 from taskflow.simulation.build.two_phase.pressure import choice, solver
 from taskflow.simulation.build.two_phase.shapes import composed
-from taskflow.simulation.build.two_phase.start import FEWER, POINTS, InitialPhases, friction, initial_phases
+from taskflow.simulation.build.two_phase.start import FEWER, POINTS, InitialPhases, friction, initial_phases, told
 from taskflow.simulation.build.two_phase.tables import (
     FIELDS,
     LAYERS,
@@ -45,7 +45,6 @@ from taskflow.simulation.records.series import Integral
 from taskflow.simulation.schedule import Tick
 
 CFL, CAPILLARY = 0.3, 0.7
-FLAT, COARSE = 1e4, 4  # cells of a radius that bends hardly, and of one that is hardly resolved
 WORDS = {
     "p": "pressure",
     "f": "volume fraction of phase 1",
@@ -273,14 +272,7 @@ class TwoPhaseSystem(FlowSystem):
         """Label and text of each line on the phases, the pressure and the bounds of a step."""
         phases, start, model = self.phases, self.start, self.model
         yield "phases", f"level set; ratio of densities {phases.ratio:g}; {self.sim.case.machine.precision} precision"
-        if self._elsewhere:
-            yield "", "the interface begins where initial.source has it"
-        else:
-            yield "", f"phase 1 fills {start.share:.4g} of the domain, phase 2 {1 - start.share:.4g}"
-        if start.radius < FLAT and not self._elsewhere:
-            yield "", f"smallest radius about {start.radius:.3g} cells: 95 % of the interface are bent less"
-        if start.radius < COARSE and not self._elsewhere:
-            yield "warning", f"the smallest radius is {start.radius:.2g} cells; give more cells: {COARSE} or better ten"
+        yield from [("", "the interface begins where initial.source has it")] if self._elsewhere else told(start)
         yield "pressure", described(self.sim.case, choice(self.sim.case))
         yield from zip(("first step", ""), self._first_step(), strict=False)
         wave = model.capillary * phases.capillary_step(min(self.sim.grid.spacing))
