@@ -1,5 +1,6 @@
 // The curvature of the interface, in each cell beside it at its foot on the interface.
 #define UZ 8
+#define RESIDENT 2
 #include "cell.h"
 #include "../flags.h"
 #include "neighbours.h"

@@ -22,30 +22,24 @@ FN double kept_shift(const ExactIn64<2>& first, const ExactIn64<2>& second, cons
   return once + twice + (more * more < twice * twice ? more : 0.0);
 }
 
-// What a cell has of phase 1, and of its derivative by phi: below 1 and 1 / width; a solid one has none
+// What a cell has of phase 1, and of its derivative by phi: below 1 and 1 / width; a solid one has none. Hardly any cell needs a
+// quotient, and that of 0 takes a GPU a long way.
 FN Sums<2> share(double phi, double width, bool solid) {
-  const Sums<2> nothing{{0.0, 0.0}}, fluid{{smoothed_step(phi / width), smoothed_delta(phi / width) / width}};
-  return solid ? nothing : fluid;
-}
-
-// Exact sums of what cells have. They make choices, so that loads of cells side by side do not go together: phi is fetched ahead.
-template <class F>
-FN void sum_shares(const Range& range, In phi, const ExactPartial<2>& volume, const Band& band, F f) {
-  sum_cells(range, everywhere(), volume.of, CELL(c) {
-    const Sums<2> values = f(c);
-    const Sums<3> a = ExactSum::cut(values.of[0], 1.0), b = ExactSum::cut(values.of[1], 1.0 / band.width);
-    return Sums<6>{{a.of[0], a.of[1], a.of[2], b.of[0], b.of[1], b.of[2]}};
-  }, phi);
+  if (solid | (phi <= -width)) return {{0.0, 0.0}};
+  if (phi >= width) return {{1.0, 0.0}};
+  return {{smoothed_step(phi / width), smoothed_delta(phi / width) / width}};
 }
 
 TASK volume_of(Range range, In phi OPTIONAL(solid), ExactPartial<2> volume, Band band) {
-  sum_shares(range, phi, volume, band, CELL(c) { return share(phi[c], band.width, is_solid(solid, c)); });
+  exact_sum_cells(range, volume, Sums<2>{{1.0, 1.0 / band.width}},
+                  CELL(c) { return share(phi[c], band.width, is_solid(solid, c)); });
 }
 
 TASK volume_of_shifted(Range range, In phi OPTIONAL(solid), ExactPartial<2> volume, ExactIn64<2> first, ExactIn64<1> kept,
                        Band band) {
   const double shift = next_shift(first, kept);
-  sum_shares(range, phi, volume, band, CELL(c) { return share(phi[c] + shift, band.width, is_solid(solid, c)); });
+  exact_sum_cells(range, volume, Sums<2>{{1.0, 1.0 / band.width}},
+                  CELL(c) { return share(phi[c] + shift, band.width, is_solid(solid, c)); });
 }
 
 // phi = phi + shift, f = H(phi / width)

@@ -111,19 +111,9 @@ FN void for_cells(const Range& r, const InteriorAmid&, F f, Streams...) {
   for_cells(r, f);
 }
 
-// f(cell) as a GPU calls it: with cells that are inner, and amid, in loops of their own.
-template <class F>
-FN void for_rows(const Range& r, const InteriorAmid& in, F f) {
-  const int low = r.lo[0] > in.left ? r.lo[0] : in.left, high = r.hi[0] <= in.right ? r.hi[0] : in.right + 1;
-  const auto by_row = [=](int from, int to, int j, int k, Index row) __attribute__((always_inline)) {
-    const bool inner = j >= in.low[0] && j <= in.high[0] && k >= in.low[1] && k <= in.high[1] && low < high;
-    for_row(from, inner ? low : to, j, k, row, f);
-    if (!inner) return;
-#pragma omp simd
-    for (int i = low; i < high; ++i) f(InnerOf<true>{{i, j, k, row + i}, 0, k >> 1, k & 1});
-    for_row(high, to, j, k, row, f);
-  };
-  for_cells(r, RowFunction<decltype(by_row)>{by_row});
+template <class F, class... Streams>
+FN void for_columns(const Range& r, const InteriorAmid&, F f, Streams...) {
+  for_cells(r, f);
 }
 
 // store(cell, load(cell)) where the second reads what the first changes, in that cell alone.
