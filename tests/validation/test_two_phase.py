@@ -165,7 +165,8 @@ def test_the_foot_of_a_crown_moves_as_the_root_of_time(tmp_path):
     ds = tf.run(tf.Case.load(EXAMPLES / "droplet_splash.toml", settings), tmp_path / "run").dataset()
     share = ds.f.sel(z_c=0.26, method="nearest")
     radius = np.hypot(ds.x_c.values - 2, ds.y_c.values[:, None] - 2)
-    feet = [radius[share.sel(time=t, method="nearest").values > 0.5].max() for t in (times := np.arange(2, 9) / 10)]
+    times = np.arange(2, 9) / 10
+    feet = [radius[share.sel(time=time, method="nearest").values > 0.5].max() for time in times]
     exponent, _ = np.polyfit(np.log(times - 0.05), np.log(feet), 1)
     assert exponent == pytest.approx(0.5, abs=0.05)
 

@@ -127,8 +127,8 @@ def kept_shift(first: Sequence[float], second: Sequence[float], kept: float) -> 
 
 @task(kernel=TEXTS / "curvature.cu")
 def curvature_at_foot(phi: Read[box(3)], kappa: Write, *, grid: Grid, band: Band) -> None:
-    """kappa = -div(grad(phi) / |grad(phi)|) at x - phi grad(phi) / |grad(phi)|^2, linear between the centres of cells up
-    to two cells away, in cells beside the interface; 0 elsewhere.
+    """kappa = -div(grad(phi) / |grad(phi)|) at x - phi grad(phi) / |grad(phi)|^2, linear between the centres of cells,
+    up to two cells away, in cells beside the interface; 0 elsewhere.
     """
 
 
