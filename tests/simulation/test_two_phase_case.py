@@ -153,7 +153,7 @@ def test_runs_on_blocks_give_the_same_bits_and_go_on_after_a_stop(tmp_path, tabl
     assert {"potential_energy", "shift", "iterations", "residual"} <= lines[-1].keys()
     assert [line["curvature_failed"] for line in lines] == [0] * len(lines)
     assert "limit" not in lines[0]
-    assert {line["limit"] for line in lines[1:]} <= {"cfl", "diffusion", "capillary"}
+    assert {line["limit"] for line in lines[1:]} <= {"cfl", "diffusion", "cfl and diffusion", "capillary"}
     assert snapshots.flow.interface().euler_characteristic == 2
 
 

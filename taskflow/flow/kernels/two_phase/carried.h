@@ -15,12 +15,14 @@ FN Row3 across_face(In q, Index at, Index step, bool forward) {
   return {forward ? lower : higher, forward ? low : high, forward ? high : low};
 }
 
+// Where none of them lies beyond a boundary, and the value before is not the one there (`ends`)
+FN real bent(const Row3& r, bool ends) { return r.up + real(0.5) * limited(r.up - r.before, r.down - r.up, ends); }
+
 // On face n of a direction with cells from `first` to `last`: on boundaries what enters has the value there, the mean of both
 // cells, and what leaves that of the cell inside.
 FN real carried_on_face(const Row3& r, bool forward, int n, int first, int last) {
   const bool at_low = n == first, at_high = n == last + 1;
   const bool entering = either(forward, at_low, at_high), leaving = either(forward, at_high, at_low);
   const bool ends = either(forward, n == first + 1, n == last);
-  const real inner = r.up + real(0.5) * limited(r.up - r.before, r.down - r.up, ends);
-  return entering ? real(0.5) * (r.up + r.down) : leaving ? r.up : inner;
+  return entering ? real(0.5) * (r.up + r.down) : leaving ? r.up : bent(r, ends);
 }

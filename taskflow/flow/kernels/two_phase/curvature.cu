@@ -1,5 +1,6 @@
-// The curvature of the interface: in cells beside it, then at the foot of each of them on the interface.
+// The curvature of the interface, in each cell beside it at its foot on the interface.
 #define UZ 8
+#define RESIDENT 2
 #include "cell.h"
 #include "../flags.h"
 #include "neighbours.h"
@@ -19,23 +20,17 @@ FN real mixed(In phi, Index c, const Line& a, const Line& b) {
   return real(0.25) * a.inverse * b.inverse * across;
 }
 
-// kappa = -div(grad(phi) / |grad(phi)|), at most 1 over the spacing; 0 far from the interface
-TASK curvature(Range range, In phi, Out kappa, Grid grid, Band band) {
-  STRIDES(range)
-  for_cells(range, CELL(c) {
-    real value = 0;
-    if (magnitude(phi[c]) < band.curvature) {
-      const Lines a = lines(grid, c, X, Y, Z);
-      const Slope g = gradient(phi, c, a);
-      const real size = g.square(), xx = second(phi, c, a.x), yy = second(phi, c, a.y), zz = second(phi, c, a.z);
-      const real xy = mixed(phi, c, a.x, a.y), yz = mixed(phi, c, a.y, a.z), zx = mixed(phi, c, a.z, a.x);
-      const real along = xx * (g.y * g.y + g.z * g.z) + yy * (g.z * g.z + g.x * g.x) + zz * (g.x * g.x + g.y * g.y);
-      const real turned = 2 * (g.x * g.y * xy + g.y * g.z * yz + g.z * g.x * zx);
-      const real bent = size > 0 ? -(along - turned) / (size * root(size)) : real(0);
-      value = bent > band.most ? band.most : bent < -band.most ? -band.most : bent;
-    }
-    kappa[c] = value;
-  });
+// -div(grad(phi) / |grad(phi)|), at most 1 over the spacing; 0 far from the interface
+FN real bent(In phi, const Cell& c, Index X, Index Y, Index Z, const Grid& grid, const Band& band) {
+  if (!(magnitude(phi[c]) < band.curvature)) return 0;
+  const Lines a = lines(grid, c, X, Y, Z);
+  const Slope g = gradient(phi, c, a);
+  const real size = g.square(), xx = second(phi, c, a.x), yy = second(phi, c, a.y), zz = second(phi, c, a.z);
+  const real xy = mixed(phi, c, a.x, a.y), yz = mixed(phi, c, a.y, a.z), zx = mixed(phi, c, a.z, a.x);
+  const real along = xx * (g.y * g.y + g.z * g.z) + yy * (g.z * g.z + g.x * g.x) + zz * (g.x * g.x + g.y * g.y);
+  const real turned = 2 * (g.x * g.y * xy + g.y * g.z * yz + g.z * g.x * zx);
+  const real value = size > 0 ? -(along - turned) / (size * root(size)) : real(0);
+  return value > band.most ? band.most : value < -band.most ? -band.most : value;
 }
 
 // Of a place `at` cells from a cell: the cell below it, at most two away, and how far behind that it is
@@ -48,7 +43,9 @@ FN Foot foot(real at) {
   const int cell = int(kept + 4) - 4, below = cell < 2 ? cell : 1;
   return {below, kept - below};
 }
-FN Index moved(const Line& a, int n) { return n < 0 ? a.low(-n) : n > 0 ? a.high(n) : 0; }
+FN int moved(const Line& a, int n) {
+  return n < 0 ? -Line::mirrored(-n, a.before, a.behind) : n > 0 ? Line::mirrored(n, a.behind, a.before) : 0;
+}
 
 // The way to the foot, -phi grad(phi) / |grad(phi)|^2, in cells
 FN Slope way(real phi, const Slope& g, const Lines& a) {
@@ -56,23 +53,27 @@ FN Slope way(real phi, const Slope& g, const Lines& a) {
   return {way * g.x * a.x.inverse, way * g.y * a.y.inverse, way * g.z * a.z.inverse};
 }
 
-// kappa_new = kappa at x - phi grad(phi) / |grad(phi)|^2, linear between the centres of cells; 0 far from the interface
-TASK curvature_at_foot(Range range, In kappa, In phi, Out kappa_new, Grid grid, Band band) {
+// kappa = that curvature at x - phi grad(phi) / |grad(phi)|^2, linear between the centres of cells; 0 far from the interface. Few
+// cells are near: eight curvatures in each of them cost less than a field of curvatures, and its exchange.
+TASK curvature_at_foot(Range range, In phi, Out kappa, Grid grid, Band band) {
   STRIDES(range)
-  for_cells(range, CELL(c) {
+  const auto near = CELL(c) { return magnitude(phi[c]) < band.foot; };
+  most_cells(range, everywhere(), CELL(c) { return real(0); }, near, CELL(c) {
     real value = 0;
-    if (magnitude(phi[c]) < band.foot) {
+    if (near(c)) {
       const Lines a = lines(grid, c, X, Y, Z);
       const Slope to = way(phi[c], gradient(phi, c, a), a);
       const Foot x = foot(to.x), y = foot(to.y), z = foot(to.z);
       for (int n = 0; n < 8; ++n) {
         const int i = n & 1, j = n >> 1 & 1, k = n >> 2;
         const real weight = (i ? x.part : 1 - x.part) * (j ? y.part : 1 - y.part) * (k ? z.part : 1 - z.part);
-        value += weight * kappa[c + moved(a.x, x.below + i) + moved(a.y, y.below + j) + moved(a.z, z.below + k)];
+        const int right = moved(a.x, x.below + i), behind = moved(a.y, y.below + j), above = moved(a.z, z.below + k);
+        const Cell other{c.i + right, c.j + behind, c.k + above, c.offset + right * X + behind * Y + above * Z};
+        value += weight * bent(phi, other, X, Y, Z, grid, band);
       }
     }
-    kappa_new[c] = value;
-  });
+    return value;
+  }, STORE(c, value) { kappa[c] = value; });
 }
 
 // failed = the number of cells in which the density changes and that get no curvature: too far from the interface, without a

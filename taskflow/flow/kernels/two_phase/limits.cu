@@ -1,6 +1,6 @@
 // What bounds the next step besides its speed: how much friction changes on a face.
 #define UZ 32
-#define UNROLL 2
+#define UNROLL 1
 #define RESIDENT 2
 #include "cell.h"
 #include "friction.h"

@@ -17,13 +17,16 @@ struct Line {
   }
 };
 
-// Of cells that are inner, or amid, none of these neighbours is mirrored, and the compiler sees it.
+// Whether nothing is read beyond boundaries along an axis, as the compiler sees it of cells that are inner, or amid
+template <class C>
+FN bool is_far(const C&, int number) { return number == 0 ? C::amid : C::inner; }
+
 template <class C>
 FN Line line(const Grid& g, int number, const C& c, Index step) {
   const int first = g.first[number], last = g.last[number], cell = index(c, number), nowhere = 1 << 20;
-  const bool amid = number == 0 ? C::amid : C::inner;
-  return {step, axis(g, number, cell, step).per_cell(), amid || first < 0 ? nowhere : cell - first,
-          amid || last < 0 ? nowhere : last - cell};
+  const bool far = is_far(c, number);
+  return {step, axis(g, number, cell, step).per_cell(), far || first < 0 ? nowhere : cell - first,
+          far || last < 0 ? nowhere : last - cell};
 }
 
 struct Lines {

@@ -21,13 +21,10 @@ TASK inverse_density(Range range, In f OPTIONAL(solid), Out b_x, Out b_y, Out b_
   });
 }
 
-// p = p + ratio (p - p_old), p_old being what p was: the first guess of the next pressure
-TASK extrapolate_pressure(Range range, InOut p, InOut p_old, In64 ratio) {
+// p + ratio (p - p_old) in the place of p_old: the first guess of the next pressure
+TASK extrapolate_pressure(Range range, In p, InOut p_old, In64 ratio) {
   const real lead = real(*ratio);
-  for_cells(range, CELL(c) {
-    const real now = p[c], next = ahead(p, p_old, c, lead);
-    p_old[c] = now, p[c] = next;
-  });
+  for_cells(range, CELL(c) { p_old[c] = ahead(p, p_old, c, lead); });
 }
 
 // u = u - dt b grad(p), in place; on walls the velocity stays.

@@ -1,6 +1,6 @@
 // The level set made a distance again: a stage of Runge-Kutta (C.-W. Shu, S. Osher 1988). Beyond `band.weno` of the interface
 // differences are of first order.
-#define UZ 8
+#define UZ 32
 #define UNROLL 2
 #define RESIDENT 2
 #include "cell.h"

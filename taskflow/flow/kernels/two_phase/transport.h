@@ -27,23 +27,27 @@ struct Leaving {
 };
 
 // Through the sides in the cells before (n = 0) and behind (1) the face
-FN Leaving along(const Middle& middle, const Cell& c, const Carried& a, int n) {
+template <class C>
+FN Leaving along(const Middle& middle, const C& c, const Carried& a, int n) {
   const Index A = a.now.axis.step, at = c + n * A;
   const real mass = real(0.5) * (a.mass[at - A] + a.mass[at]);
   const int cell = index(c, a.now.number) + n - 1;
   const bool forward = mass > 0;
   const Row3 r = middle.row(a.now.q, a.old, at, A, forward);
+  if (is_far(c, a.now.number)) return {mass, mass * bent(r, false)};
   const bool ends = either(forward, cell == a.first, cell == a.last);
-  const real line = real(0.5) * (r.up + r.down), bent = r.up + real(0.5) * limited(r.up - r.before, r.down - r.up, false);
-  return {mass, mass * (ends ? line : bent)};
+  const real line = real(0.5) * (r.up + r.down), value = bent(r, false);
+  return {mass, mass * (ends ? line : value)};
 }
 
 // Through the edges across the axis of b
-FN Leaving across(const Middle& middle, const Cell& c, const Carried& a, const Carried& b, int n) {
+template <class C>
+FN Leaving across(const Middle& middle, const C& c, const Carried& a, const Carried& b, int n) {
   const Index A = a.now.axis.step, B = b.now.axis.step, at = c + n * B;
   const real mass = real(0.5) * (b.mass[at - A] + b.mass[at]);
   const bool forward = mass > 0;
   const Row3 r = middle.row(a.now.q, a.old, at, B, forward);
+  if (is_far(c, b.now.number)) return {mass, mass * bent(r, false)};
   return {mass, mass * carried_on_face(r, forward, index(c, b.now.number) + n, b.first, b.last)};
 }
 
@@ -51,7 +55,8 @@ FN Leaving operator+(Leaving a, Leaving b) { return {a.mass + b.mass, a.momentum
 FN Leaving net(real inverse, Leaving low, Leaving high) {
   return {inverse * (high.mass - low.mass), inverse * (high.momentum - low.momentum)};
 }
-FN Leaving outflow(const Middle& middle, const Cell& c, const Carried& a, const Carried& b, const Carried& d) {
+template <class C>
+FN Leaving outflow(const Middle& middle, const C& c, const Carried& a, const Carried& b, const Carried& d) {
   return net(a.now.axis.per_face(), along(middle, c, a, 0), along(middle, c, a, 1)) +
          net(b.now.axis.per_cell(), across(middle, c, a, b, 0), across(middle, c, a, b, 1)) +
          net(d.now.axis.per_cell(), across(middle, c, a, d, 0), across(middle, c, a, d, 1));

@@ -20,7 +20,7 @@ from typing import Any
 
 from taskflow.flow.boundaries.boundary import Boundaries
 from taskflow.flow.grid import Grid
-from taskflow.flow.grid.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z, AROUND
+from taskflow.flow.grid.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.models.two_phase.band import Band
 from taskflow.flow.models.two_phase.openings import LAYERS, InterfaceOpenings
@@ -126,13 +126,10 @@ def kept_shift(first: Sequence[float], second: Sequence[float], kept: float) -> 
 
 
 @task(kernel=TEXTS / "curvature.cu")
-def curvature(phi: Read[AROUND], kappa: Write, *, grid: Grid, band: Band) -> None:
-    """kappa = -div(grad(phi) / |grad(phi)|), in cells near the interface; 0 elsewhere."""
-
-
-@task(kernel=TEXTS / "curvature.cu")
-def curvature_at_foot(kappa: Read[box(3)], phi: Read[1], kappa_new: Write, *, grid: Grid, band: Band) -> None:
-    """kappa_new = kappa at x - phi grad(phi) / |grad(phi)|^2, in cells beside the interface; 0 elsewhere."""
+def curvature_at_foot(phi: Read[box(3)], kappa: Write, *, grid: Grid, band: Band) -> None:
+    """kappa = -div(grad(phi) / |grad(phi)|) at x - phi grad(phi) / |grad(phi)|^2, linear between the centres of cells,
+    up to two cells away, in cells beside the interface; 0 elsewhere.
+    """
 
 
 @task(kernel=TEXTS / "curvature.cu")
@@ -181,8 +178,8 @@ class LevelSet:
 
     @property
     def fields(self) -> dict[str, Location]:
-        """phi, two fields for stages, and the curvature in cells, before it is taken from the interface."""
-        return {"phi": "c", "phi_1": "c", "phi_2": "c", "kappa_c": "c"}
+        """phi, and two fields for stages."""
+        return {"phi": "c", "phi_1": "c", "phi_2": "c"}
 
     @property
     def surface(self) -> tuple[str, float]:
@@ -230,9 +227,7 @@ class LevelSet:
 
     def curvature(self, f: Roles) -> Iterator[Launch]:
         """See `InterfaceMethod`: kappa at the foot of each cell on the interface."""
-        where: dict[str, Any] = {"over": self._box, "grid": self.grid, "band": self.band}
-        yield curvature(f.phi, f.kappa_c, **where)
-        yield curvature_at_foot(f.kappa_c, f.phi, f.kappa, **where)
+        yield curvature_at_foot(f.phi, f.kappa, over=self._box, grid=self.grid, band=self.band)
 
     def failures(self, f: Roles) -> Iterator[Launch]:
         """See `InterfaceMethod`."""

@@ -121,8 +121,8 @@ def inverse_density(
 
 
 @task(kernel=TEXTS / "projection.cu")
-def extrapolate_pressure(p: ReadWrite, p_old: ReadWrite, *, ratio: Scalar) -> None:
-    """p = p + ratio (p - p_old), and p_old = what p was. With a ratio of 0, at the start, p_old is not used."""
+def extrapolate_pressure(p: Read, p_old: ReadWrite, *, ratio: Scalar) -> None:
+    """p_old = p + ratio (p - p_old). With a ratio of 0, at the start, p_old is not used."""
 
 
 @task(kernel=TEXTS / "projection.cu")

@@ -30,7 +30,7 @@ from taskflow.simulation.schedule import Every
 from taskflow.simulation.values import non_negative, positive
 
 FIELDS = ("u", "v", "w", "p", "f", "phi", "kappa")
-OWN = re.compile("f|phi|kappa|kappa_c|phi_[12]|[bm]_[xyz]|[uvwp]_old")  # other fields of the model
+OWN = re.compile("f|phi|kappa|phi_[12]|[bm]_[xyz]|[uvwp]_old")  # other fields of the model
 METHODS = ("levelset", "vof")
 SCHEMES = ("koren", "weno5", "quick", "central")
 JUMP = 10  # ratio of densities up to which the velocity form may be used

@@ -147,6 +147,26 @@ FN void for_cells(const Range& r, const InteriorAmid& in, F f, Streams... stream
   }
 }
 
+// f(cell) for one cell of a column after the other, where f takes all registers. Warps whose cells are inner and amid call it with such
+// ones, all others with plain ones: no third copy of its code. The streams are fetched two planes ahead.
+template <class F, class... Streams>
+FN void for_columns(const Range& r, const InteriorAmid& in, F f, Streams... streams) {
+  const Column c = column(r);
+  const bool between = c.i >= in.left && c.i <= in.right && c.j >= in.low[0] && c.j <= in.high[0];
+  const bool amid = __all_sync(0xffffffffu, c.any && between);
+  if (!c.any) return;
+  Index offset = c.i + c.j * r.y + c.begin * r.z;
+#pragma unroll 1
+  for (int k = c.begin; k < c.end; ++k, offset += r.z) {
+    if (k + 2 < c.end) (fetch_ahead(streams + offset + 2 * r.z), ...);
+    if (amid && k >= in.low[1] && k <= in.high[1]) {
+      f(InnerOf<true>{{c.i, c.j, k, offset}, 0, k >> 1, k & 1});
+    } else {
+      f(Cell{c.i, c.j, k, offset});
+    }
+  }
+}
+
 // store(cell, load(cell)) where the second reads what the first changes, in that cell alone: several loads come before the
 // stores, which later loads would wait for.
 template <class Load, class Store, class... Streams>

@@ -111,6 +111,11 @@ FN void for_cells(const Range& r, const InteriorAmid&, F f, Streams...) {
   for_cells(r, f);
 }
 
+template <class F, class... Streams>
+FN void for_columns(const Range& r, const InteriorAmid&, F f, Streams...) {
+  for_cells(r, f);
+}
+
 // store(cell, load(cell)) where the second reads what the first changes, in that cell alone.
 template <class Load, class Store, class... Streams>
 FN void change_cells(const Range& r, const Interior&, Load load, Store store, Streams...) {
