@@ -38,7 +38,7 @@ FN Vector strain_on(Eddies, const Geometry&, const Conduction& conduct, Q u, Q v
   return {conduct(u, f, steps), conduct(v, f, steps), conduct(w, f, steps)};
 }
 template <int D, class Ten, class Q, class At, class Lengths>
-FN Vector strain_on(In, const StoredOf<Ten>& g, const Skewed<D>& conduct, Q u, Q v, Q w, const At& f, const Lengths& steps) {
+FN Vector strain_on(In, const MetricsOf<Ten>& g, const Skewed<D>& conduct, Q u, Q v, Q w, const At& f, const Lengths& steps) {
   using S = Skewed<D>;
   const auto A = steps.template of<D>(), E = steps.template of<S::E>();
   const Vector s = g.template face<D>(f);

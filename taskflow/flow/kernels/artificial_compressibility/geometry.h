@@ -37,7 +37,7 @@ struct Steps {
 
 // Ten values of a cell: the area vectors of its low faces across x, y and z, and its volume
 template <class Ten>
-struct StoredOf {
+struct MetricsOf {
   Ten of;
   template <int D, class C>
   INLINE Vector face(const C& c, int x = 0, int y = 0, int z = 0) const {
@@ -61,7 +61,7 @@ struct StoredOf {
   template <int D, class C>
   INLINE Vector mean(const C& c) const { return real(0.5) * (face<D>(c) + face<D>(c, D == 0, D == 1, D == 2)); }
 };
-typedef StoredOf<InValues<10>> Stored;
+typedef MetricsOf<InValues<10>> Stored;
 
 // The numbers come from the host: a GPU takes them from there without a register.
 template <class Numbers>
@@ -78,4 +78,4 @@ struct Uniform {
 template <class Numbers>
 FN Uniform<Numbers> geometry(None, const Numbers& n) { return {n}; }
 template <class Ten, class Numbers>
-FN StoredOf<Ten> geometry(Ten metrics, const Numbers&) { return {metrics}; }
+FN MetricsOf<Ten> geometry(Ten metrics, const Numbers&) { return {metrics}; }

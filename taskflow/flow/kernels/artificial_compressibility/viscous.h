@@ -34,7 +34,7 @@ FN Diffusion<D> diffusion(const Uniform<Numbers>& g, const Cell&) {
   return {g.n.conductances[D]};
 }
 template <int D, class Ten, class C>
-FN Skewed<D> diffusion(const StoredOf<Ten>& g, const C& c) {
+FN Skewed<D> diffusion(const MetricsOf<Ten>& g, const C& c) {
   using S = Skewed<D>;
   const Vector s = g.template face<D>(c);
   const real inverse = reciprocal(g.template volumes<D>(c)), share = real(0.125) * inverse;  // of areas and of differences there are four
