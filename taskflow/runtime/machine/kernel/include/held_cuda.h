@@ -13,7 +13,7 @@ struct Planes {
   INLINE int at(int z) const { return z == -2 ? below_2 : z == -1 ? below : z == 0 ? here : above; }
 };
 // Where a cell is held, and how far rows are apart
-struct Held {
+struct HeldPlace {
   Planes deep, flat, values;
   int row;
   INLINE const real* at(int plane, int x, int y) const { return held_memory + plane + y * row + x; }
@@ -33,7 +33,7 @@ FN HeldSteps held_steps(const Range& r) { return {{1, 0, 0, 1}, {0, 1, 0, r.y}, 
 
 // A cell away from one that is held, in tiles and in fields
 struct Place {
-  Held held;
+  HeldPlace held;
   Shift away;
   Index offset;
   INLINE operator Index() const { return offset; }
@@ -42,7 +42,7 @@ FN Place operator+(const Place& a, Shift b) { return {a.held, {a.away.x + b.x, a
 FN Place operator-(const Place& a, Shift b) { return a + -1 * b; }
 template <class C>
 struct HeldIn : C {
-  Held held;
+  HeldPlace held;
   INLINE operator Place() const { return {held, {}, this->offset}; }
 };
 template <class C>

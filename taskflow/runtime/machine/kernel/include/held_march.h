@@ -90,13 +90,13 @@ struct Rings {
   Ring<HELD_PLANES - 2> flat{Memory::flat, HELD_TILE * Memory::FLAT};
   INLINE void turn() { deep.turn(), values.turn(), flat.turn(); }
   // A cell of the tile in this plane, and in the next one
-  INLINE Held at(int x, int y) const {
+  INLINE HeldPlace at(int x, int y) const {
     const int row = tile_row(), cell = (y + BEYOND) * row + x + BEYOND;
     return {{0, deep.of[0] + cell, deep.of[1] + cell, deep.of[2] + cell}, {0, 0, flat.of[0] + cell, 0},
             {0, 0, values.of[0] + cell, values.of[1] + cell}, row};
   }
-  INLINE Held above(int x, int y) const {
-    const Held here = at(x, y);
+  INLINE HeldPlace above(int x, int y) const {
+    const HeldPlace here = at(x, y);
     return {{here.deep.below, here.deep.here, here.deep.above, deep.of[3] - deep.of[0] + here.deep.below},
             {0, here.flat.here, flat.of[1] - flat.of[0] + here.flat.here, 0}, {0, here.values.here, here.values.above, 0}, here.row};
   }
@@ -104,7 +104,7 @@ struct Rings {
 
 // A face of a thread, as `face_of` of faces_cuda.h; the cell may be beyond those of the range, one away from them at most.
 template <int D, class Through>
-FN auto held_face(const Range& r, int i, int j, int k, const Held& at, Through through) {
+FN auto held_face(const Range& r, int i, int j, int k, const HeldPlace& at, Through through) {
   i = i < r.hi[0] ? i : r.hi[0], j = j < r.hi[1] ? j : r.hi[1];
   const int along = D == 0 ? i : D == 1 ? j : k;
   const bool end = along == r.lo[D] || along == r.hi[D];
