@@ -14,6 +14,7 @@
 #define __global__
 #define __grid_constant__
 #define __shared__ static
+#define __constant__ static
 #define __forceinline__ inline __attribute__((always_inline))
 #define __launch_bounds__(...)
 
@@ -120,6 +121,8 @@ inline bool __all_sync(unsigned mask, bool here) {
   return all;
 }
 inline bool __any_sync(unsigned mask, bool here) { return !__all_sync(mask, !here); }
+template <class Value>
+inline unsigned __cvta_generic_to_shared(Value*) { return 0; }
 inline void __threadfence() {}
 inline void __threadfence_block() {}
 inline unsigned atomicAdd(unsigned* number, unsigned more) {

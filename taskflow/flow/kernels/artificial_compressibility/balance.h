@@ -21,10 +21,12 @@ struct Warmth {
   Row around;
   real conducted;
 };
-template <class F, class Conduction>
-FN None heat_on(None, const Conduction&, const F&, const Steps&) { return {}; }
-template <class F, class Conduction>
-FN Warmth heat_on(In T, const Conduction& conduct, const F& f, const Steps& steps) { return {row(T, f, steps.of<F::axis>()), conduct(T, f, steps)}; }
+template <class F, class Conduction, class Lengths>
+FN None heat_on(None, const Conduction&, const F&, const Lengths&) { return {}; }
+template <class Q, class F, class Conduction, class Lengths>
+FN Warmth heat_on(Q T, const Conduction& conduct, const F& f, const Lengths& steps) {
+  return {row(T, f, steps.template of<F::axis>()), conduct(T, f, steps)};
+}
 // What leaves a cell of a scalar, less its own value times the mass that leaves: while div u is not 0, what is uniform stays so.
 FN real settled(real leaving, real mass, real own) { return fused(-mass, own, leaving); }
 FN real heat_through(const Warmth& T, real mass, const Lying& side, real diffusivity) {
@@ -44,11 +46,11 @@ FN void put(real* numbers, const State& a) { numbers[0] = a.p, numbers[1] = a.u.
 FN State state(const real* numbers) { return {numbers[0], {numbers[1], numbers[2], numbers[3]}}; }
 
 // All that is loaded comes first: a GPU loads nothing while it finds a root.
-template <class Heat, class Kept, class F, class Geometry, class B, class Swept, class Eddies>
-FN auto passing(const Fields& q, Heat T, Kept, const Geometry& g, InByte sides, B b, Swept field, Eddies nu_t, const F& f, const Steps& steps,
-                const Numbers& n) {
+template <class Q, class Heat, class Kept, class F, class Geometry, class B, class Swept, class Eddies, class Lengths>
+FN auto passing(const FieldsOf<Q>& q, Heat T, Kept, const Geometry& g, InByte sides, B b, Swept field, Eddies nu_t, const F& f,
+                const Lengths& steps, const Numbers& n) {
   using P = Passing<Heat, Kept>;
-  const Index A = steps.of<F::axis>();
+  const auto A = steps.template of<F::axis>();
   const Lying side = lying_on(sides, f, A);
   const auto conduct = diffusion<F::axis>(g, f);
   const Vector friction = strain_on<F::axis>(nu_t, g, conduct, q.u, q.v, q.w, f, steps);

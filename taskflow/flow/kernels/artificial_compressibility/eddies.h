@@ -33,23 +33,23 @@ FN real spread(In nu_t, const Numbers& n, Index c, const Steps& steps, real x, r
 }
 
 // What times the viscosity is friction through the low face of a cell: grad u . S, or (grad u + (grad u)^T) . S
-template <int D, class Eddies, class Geometry, class Conduction>
-FN Vector strain_on(Eddies, const Geometry&, const Conduction& conduct, In u, In v, In w, const Cell& f, const Steps& steps) {
+template <int D, class Eddies, class Geometry, class Conduction, class Q, class F, class Lengths>
+FN Vector strain_on(Eddies, const Geometry&, const Conduction& conduct, Q u, Q v, Q w, const F& f, const Lengths& steps) {
   return {conduct(u, f, steps), conduct(v, f, steps), conduct(w, f, steps)};
 }
-template <int D>
-FN Vector strain_on(In, const Stored& g, const Skewed<D>& conduct, In u, In v, In w, const Cell& f, const Steps& steps) {
+template <int D, class Ten, class Q, class At, class Lengths>
+FN Vector strain_on(In, const MetricsOf<Ten>& g, const Skewed<D>& conduct, Q u, Q v, Q w, const At& f, const Lengths& steps) {
   using S = Skewed<D>;
-  const Index A = steps.of<D>(), E = steps.of<S::E>();
-  const Vector s = g.face<D>(f);
+  const auto A = steps.template of<D>(), E = steps.template of<S::E>();
+  const Vector s = g.template face<D>(f);
   const real share = real(1.0 / 16);  // of areas and of differences along a face there are four
   const Vector change{across(u, f, A), across(v, f, A), across(w, f, A)}, beside{along(u, f, A, E), along(v, f, A, E), along(w, f, A, E)};
-  Vector sum = plus(dot(s, change) * s, share * dot(s, beside), g.beside<D, S::E>(f));
+  Vector sum = plus(dot(s, change) * s, share * dot(s, beside), g.template beside<D, S::E>(f));
 #ifndef PLANAR
-  const Index F = steps.of<S::F>();
+  const auto F = steps.template of<S::F>();
   const Vector further{along(u, f, A, F), along(v, f, A, F), along(w, f, A, F)};
-  sum = plus(sum, share * dot(s, further), g.beside<D, S::F>(f));
+  sum = plus(sum, share * dot(s, further), g.template beside<D, S::F>(f));
 #endif
   const Vector straight{conduct(u, f, steps), conduct(v, f, steps), conduct(w, f, steps)};
-  return plus(straight, 2 * reciprocal(g.volumes<D>(f)), sum);
+  return plus(straight, 2 * reciprocal(g.template volumes<D>(f)), sum);
 }

@@ -7,11 +7,17 @@ struct State {
   real p;
   Vector u;
 };
-struct Fields {
-  In p, u, v, w;
-  INLINE State operator[](Index at) const { return {p[at], {u[at], v[at], w[at]}}; }
-  INLINE Vector velocity(Index at) const { return {u[at], v[at], w[at]}; }
+template <class Q>
+struct FieldsOf {
+  Q p, u, v, w;
+  template <class At>
+  INLINE State operator[](const At& at) const { return {p[at], {u[at], v[at], w[at]}}; }
+  template <class At>
+  INLINE Vector velocity(const At& at) const { return {u[at], v[at], w[at]}; }
 };
+typedef FieldsOf<In> Fields;
+template <class Q>
+FN FieldsOf<Q> fields(Q p, Q u, Q v, Q w) { return {p, u, v, w}; }
 
 FN State operator+(State a, State b) { return {a.p + b.p, a.u + b.u}; }
 FN State operator*(real f, State a) { return {f * a.p, f * a.u}; }
@@ -52,7 +58,8 @@ FN Sides limited(real a, real b, real c, real d) {
 struct Row {
   real a, b, c, d;
 };
-FN Row row(In q, Index at, Index A) { return {q[at - 2 * A], q[at - A], q[at], q[at + A]}; }
+template <class Q, class At, class Step>
+FN Row row(Q q, const At& at, Step A) { return {q[at - 2 * A], q[at - A], q[at], q[at + A]}; }
 
 FN real mean(const Row& q) { return real(0.5) * (q.b + q.c); }
 FN real third_difference(const Row& q) { return fused(real(-3), q.c - q.b, q.d - q.a); }
@@ -76,7 +83,8 @@ FN Pair reconstructed(const Row& q) {
 struct Rows {
   Row p, u, v, w;
 };
-FN Rows rows(const Fields& q, Index at, Index A) { return {row(q.p, at, A), row(q.u, at, A), row(q.v, at, A), row(q.w, at, A)}; }
+template <class Q, class At, class Step>
+FN Rows rows(const FieldsOf<Q>& q, const At& at, Step A) { return {row(q.p, at, A), row(q.u, at, A), row(q.v, at, A), row(q.w, at, A)}; }
 
 // The states on a face: a pair of each number
 struct States {

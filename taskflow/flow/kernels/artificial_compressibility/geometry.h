@@ -36,28 +36,32 @@ struct Steps {
 };
 
 // Ten values of a cell: the area vectors of its low faces across x, y and z, and its volume
-struct Stored {
-  InValues<10> of;
-  template <int D>
-  INLINE Vector face(const Cell& c, int x = 0, int y = 0, int z = 0) const {
+template <class Ten>
+struct MetricsOf {
+  Ten of;
+  template <int D, class C>
+  INLINE Vector face(const C& c, int x = 0, int y = 0, int z = 0) const {
     return {of(c, 3 * D, x, y, z), of(c, 3 * D + 1, x, y, z), of(c, 3 * D + 2, x, y, z)};
   }
-  INLINE real volume(const Cell& c) const { return of(c, 9); }
-  INLINE real inverse_volume(const Cell& c) const { return reciprocal(volume(c)); }
+  template <class C>
+  INLINE real volume(const C& c) const { return of(c, 9); }
+  template <class C>
+  INLINE real inverse_volume(const C& c) const { return reciprocal(volume(c)); }
   // The volumes on both sides of the low face across D
-  template <int D>
-  INLINE real volumes(const Cell& c) const { return of(c, 9, -(D == 0), -(D == 1), -(D == 2)) + of(c, 9); }
+  template <int D, class C>
+  INLINE real volumes(const C& c) const { return of(c, 9, -(D == 0), -(D == 1), -(D == 2)) + of(c, 9); }
   // The four areas across E that are beside the low face across D
-  template <int D, int E>
-  INLINE Vector beside(const Cell& c) const {
+  template <int D, int E, class C>
+  INLINE Vector beside(const C& c) const {
     const auto at = [&](int n, int e) __attribute__((always_inline)) {
       return face<E>(c, D == 0 ? n : E == 0 ? e : 0, D == 1 ? n : E == 1 ? e : 0, D == 2 ? n : E == 2 ? e : 0);
     };
     return (at(-1, 0) + at(-1, 1)) + (at(0, 0) + at(0, 1));
   }
-  template <int D>
-  INLINE Vector mean(const Cell& c) const { return real(0.5) * (face<D>(c) + face<D>(c, D == 0, D == 1, D == 2)); }
+  template <int D, class C>
+  INLINE Vector mean(const C& c) const { return real(0.5) * (face<D>(c) + face<D>(c, D == 0, D == 1, D == 2)); }
 };
+typedef MetricsOf<InValues<10>> Stored;
 
 // The numbers come from the host: a GPU takes them from there without a register.
 template <class Numbers>
@@ -73,5 +77,5 @@ struct Uniform {
 
 template <class Numbers>
 FN Uniform<Numbers> geometry(None, const Numbers& n) { return {n}; }
-template <class Numbers>
-FN Stored geometry(InValues<10> metrics, const Numbers&) { return {metrics}; }
+template <class Ten, class Numbers>
+FN MetricsOf<Ten> geometry(Ten metrics, const Numbers&) { return {metrics}; }

@@ -7,16 +7,16 @@
 struct Pace {
   real waves, square;
 };
-template <int D, class Geometry, class Swept>
-FN Pace pace(const Geometry& g, const Cell& c, Vector u, real b, Swept swept) {
+template <int D, class Geometry, class C, class Swept>
+FN Pace pace(const Geometry& g, const C& c, Vector u, real b, Swept swept) {
   const auto s = g.template mean<D>(c);
   const real theta = middle_of(dot(s, u), swept_across<D>(swept, c)), s2 = square(s);
   return {magnitude(theta) + root_above(fused(theta, theta, b * s2)), s2};
 }
 
 // One over the largest time step per volume, for a CFL number of 1
-template <class Geometry, class Swept, class Eddies>
-FN real per_step(const Geometry& g, const Cell& c, Vector u, real b, const Numbers& n, Swept swept, Eddies nu_t, const Steps& steps) {
+template <class Geometry, class C, class Swept, class Eddies>
+FN real per_step(const Geometry& g, const C& c, Vector u, real b, const Numbers& n, Swept swept, Eddies nu_t, const Steps& steps) {
   const Pace x = pace<0>(g, c, u, b, swept), y = pace<1>(g, c, u, b, swept);
 #ifdef PLANAR
   const real waves = x.waves + y.waves, squares = x.square + y.square, third = 0;

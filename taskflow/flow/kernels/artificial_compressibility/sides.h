@@ -9,8 +9,8 @@ struct Lying {
 };
 
 // On the low face of a cell, A being the step across it
-template <class F>
-FN Lying lying_on(InByte sides, const F& f, Index A) {
+template <class F, class Step>
+FN Lying lying_on(InByte sides, const F& f, Step A) {
   if constexpr (F::within) return {INTERIOR, false};
   if (!f.end) return {INTERIOR, false};
   const int low = sides[f - A], high = sides[f];

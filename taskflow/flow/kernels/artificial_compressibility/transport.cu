@@ -1,4 +1,15 @@
 // A stage of a passive scalar, carried by the mass fluxes of a stage of the flow.
+#define UZ 32
+#define BX 32
+#define NARROWEST 4
+#ifdef HAS_metrics
+#define BY (sizeof(REAL) == 4 ? 4 : 8)
+#define RESIDENT (sizeof(REAL) == 4 ? 5 : 2)
+#define BUFFERS (sizeof(REAL) == 4 ? 2 : 1)
+#else
+#define BY 4
+#define RESIDENT (sizeof(REAL) == 4 ? 8 : 4)
+#endif
 #include "stage.h"
 
 template <class F, class Geometry, class B, class Swept, class Eddies>

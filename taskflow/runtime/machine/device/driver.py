@@ -39,16 +39,17 @@ def at_once() -> ctypes.PyDLL:
 
 
 def launch(
-    function: Any, grid: Shape, block: Shape, values: Sequence[Any], stream: Any, keep: object
+    function: Any, grid: Shape, block: Shape, values: Sequence[Any], stream: Any, keep: object, shared: int = 0
 ) -> Callable[[], None]:
     """A launch of a CuPy function on a stream (None: the one that is current at each call).
 
     `values` are numpy scalars and structured arrays without dimensions, as the kernel takes them; what they hold when
-    the launch is called counts. `keep` is kept alive as long as the launch. Raises RunFailed where the driver refuses.
+    the launch is called counts. `keep` is kept alive as long as the launch. Thread blocks get `shared` bytes of memory
+    beside those that the text declares. Raises RunFailed where the driver refuses.
     """
     held = [np.ascontiguousarray(value) for value in values]
     arguments = (ctypes.c_void_p * len(held))(*(value.ctypes.data for value in held))
-    sizes = [ctypes.c_uint(n) for n in (*grid, *block, 0)]
+    sizes = [ctypes.c_uint(n) for n in (*grid, *block, shared)]
     cu_launch, pointer = library().cuLaunchKernel, ctypes.c_void_p(function.ptr)
     if load := getattr(library(), "cuFuncLoad", None):  # since CUDA 12.4; later, loading might wait for a kernel that
         demand("load a kernel", load(pointer))  # waits for us

@@ -152,7 +152,10 @@ def _power(n: int) -> int:
 
 
 def cuda_call(
-    function: Any, shape: tuple[Triple, Triple], values: Sequence[Value], lane: Lane | None, keep: object
-) -> Callable[[], None]:
-    """A launch on a lane, or on the stream that is current when it is called; keeps alive what its pointers lead to."""
-    return launch(function.kernel, *shape, values, None if lane is None else lane.stream, keep)
+    function: Any, shape: tuple[Triple, Triple], values: Sequence[Value], lane: Lane | None, keep: object,
+    shared: int = 0,
+) -> Callable[[], None]:  # fmt: skip
+    """A launch with so many bytes of shared memory, beside those of the text, on a lane, or on the stream that is
+    current when it is called; keeps alive what its pointers lead to.
+    """
+    return launch(function.kernel, *shape, values, None if lane is None else lane.stream, keep, shared)

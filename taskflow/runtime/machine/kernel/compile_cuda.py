@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from taskflow.runtime.machine.kernel.agreement import KernelError
 
 OPTIONS = ("-std=c++17", "--fmad=false", "-DGPU")  # no fused multiply-adds: the same values as on a CPU
@@ -31,3 +33,18 @@ def module(text: str) -> Any:
     except cupy.cuda.compiler.CompileException as error:
         raise KernelError(f"a kernel text does not compile for the GPU:\n{error}") from error
     return raw
+
+
+@cache
+def kernel(text: str, name: str) -> tuple[Any, int]:
+    """A kernel of a text, and how many bytes of shared memory its launches have to give it: what the text says with
+    `SHARED(bytes)` (`held_cuda.h`), or none.
+    """
+    import cupy
+
+    raw, shared = module(text), 0
+    function = raw.get_function(name)
+    if "\nSHARED(" in text:
+        shared = int(cupy.ndarray((1,), np.uint32, raw.get_global("shared_bytes")).get()[0])
+        function.max_dynamic_shared_size_bytes = shared
+    return function, shared

@@ -234,8 +234,8 @@ class CudaKernel(Kernel):
         listed: bool = False,
     ) -> Callable[[], None]:  # fmt: skip
         """A launch of so many blocks and threads per block, of one box, or over a list."""
-        module = compile_cuda.module(text_for(self.task, self.real, "gpu", listed))
-        return cuda_call(module.get_function(symbol(self.task, listed)), shape, values, lane, keep)
+        function, shared = compile_cuda.kernel(text_for(self.task, self.real, "gpu", listed), symbol(self.task, listed))
+        return cuda_call(function, shape, values, lane, keep, shared)
 
 
 def compiled(task: Task, real: np.dtype | str, device: Device) -> Kernel:
