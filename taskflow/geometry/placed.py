@@ -39,7 +39,7 @@ class Pose:
 
     def directions(self, vectors: np.ndarray) -> np.ndarray:
         """Vectors [..., xyz] of the body at rest, as they point now."""
-        turned, (a, b) = np.array(vectors, np.float64), self._across
+        turned, (a, b) = np.array(vectors, np.float64), self.across
         cos, sin = math.cos(self.angle), math.sin(self.angle)
         turned[..., a] = cos * vectors[..., a] - sin * vectors[..., b]
         turned[..., b] = sin * vectors[..., a] + cos * vectors[..., b]
@@ -50,13 +50,13 @@ class Pose:
         if not self.angle:
             return x - self.displacement[0], y - self.displacement[1], z - self.displacement[2]
         at = [here - middle for here, middle in zip((x, y, z), self.middle, strict=True)]
-        (a, b), cos, sin = self._across, math.cos(self.angle), math.sin(self.angle)
+        (a, b), cos, sin = self.across, math.cos(self.angle), math.sin(self.angle)
         at[a], at[b] = cos * at[a] + sin * at[b], cos * at[b] - sin * at[a]
         x, y, z = (away + c for away, c in zip(at, self.centre, strict=True))
         return x, y, z
 
     @property
-    def _across(self) -> tuple[int, int]:
+    def across(self) -> tuple[int, int]:
         """The axes across that of the turn, such that it leads from the first to the second."""
         return (self.axis + 1) % 3, (self.axis + 2) % 3
 

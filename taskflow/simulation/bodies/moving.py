@@ -82,13 +82,9 @@ class Moving:
 
     def spacings(self, before: float, now: float) -> float:
         """How far a surface gets from where it was at a time, until a later one, in spacings of the narrowest cells."""
-        most, narrowest = 0.0, np.array([self.grid.narrowest(axis) for axis in range(3)])
-        for motion, points in self._moving:
-            start = motion.pose(before).forth(points)
-            for part in range(1, MOMENTS + 1):
-                away = motion.pose(before + (now - before) * part / MOMENTS).forth(points) - start
-                most = max(most, float((np.abs(away) / narrowest).max()))
-        return most
+        times = before + (now - before) * np.arange(MOMENTS + 1.0) / MOMENTS
+        ways = [motion.ways(times, points) for motion, points in self._moving]
+        return max(float((np.abs(way[1:] - way[0]) / self._narrowest).max()) for way in ways)
 
     def longest(self, time: float, dt: float) -> float:
         """The length of a step from a time, dt or as many times half of it as no surface moves too far in."""
@@ -110,6 +106,10 @@ class Moving:
             return []
         images = periodic_images(around.grow(REACH), self.grid.box, self.grid.periodic)
         return [cells for piece, _ in images if (cells := piece & self.grid.box)]
+
+    @cached_property
+    def _narrowest(self) -> np.ndarray:
+        return np.array([self.grid.narrowest(axis) for axis in range(3)])
 
     @cached_property
     def _middles(self) -> tuple[np.ndarray, ...]:

@@ -87,10 +87,10 @@ FN void write_kinds(OutShort faces, Index c, const Lattice& lattice, const At& a
   faces[c] = (unsigned short)(near ? kinds(lattice, at, solid, heat) : 0);
 }
 
-// The flags of cells, and of their low faces what surfaces do there
-TASK place_faces(Range range, OutByte solid, Out stick_x, Out stick_y, Out stick_z, Out cover_x, Out cover_y, Out cover_z,
-                 Out body_x, Out body_y, Out body_z OPTIONAL(T_faces) OPTIONAL(scalar_faces), In64Of<54> poses, BodyShapes shapes,
-                 real viscosity) {
+// The flags of cells, and of their low faces what surfaces do there. They belong to the nearest body.
+TASK place_faces(Range range, OutByte solid, OutByte owner_x, OutByte owner_y, OutByte owner_z, Out stick_x, Out stick_y,
+                 Out stick_z, Out cover_x, Out cover_y, Out cover_z, Out body_x, Out body_y, Out body_z OPTIONAL(T_faces)
+                 OPTIONAL(scalar_faces), In64Of<54> poses, BodyShapes shapes, real viscosity) {
   const Lattice lattice{shapes, poses};
   for_cells(range, CELL(c) {
     const At at{{c.i, c.j, c.k}};
@@ -120,24 +120,14 @@ TASK place_faces(Range range, OutByte solid, Out stick_x, Out stick_y, Out stick
       }
     }
     const FaceGeometry &x = faces[0], &y = faces[1], &z = faces[2];
+    const unsigned char owner = by < 4.5 * width ? body(shapes, poses, nearest).owner() : 0;
     solid[c] = (unsigned char)bits;
+    owner_x[c] = owner, owner_y[c] = owner, owner_z[c] = owner;
     stick_x[c] = x.stick, stick_y[c] = y.stick, stick_z[c] = z.stick;
     cover_x[c] = x.cover, cover_y[c] = y.cover, cover_z[c] = z.cover;
     body_x[c] = x.body, body_y[c] = y.body, body_z[c] = z.body;
     write_kinds(T_faces, c, lattice, at, bits, near, true);
     write_kinds(scalar_faces, c, lattice, at, bits, near, false);
-  });
-}
-
-// The body to which the low faces of a cell belong: the nearest, where the centre is less than 4.5 widths away
-TASK place_owners(Range range, OutByte owner_x, OutByte owner_y, OutByte owner_z, In body_x, In64Of<54> poses, BodyShapes shapes) {
-  const Lattice lattice{shapes, poses};
-  for_cells(range, CELL(c) {
-    const At at{{c.i, c.j, c.k}};
-    int number = 0;
-    const double by = lattice.nearest(lattice.place(at.cell, CENTRE), number);
-    const unsigned char owner = by < 4.5 * lattice.widest(at.cell) ? body(shapes, poses, number).owner() : 0;
-    owner_x[c] = owner, owner_y[c] = owner, owner_z[c] = owner;
   });
 }
 
