@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -35,15 +36,15 @@ class Pose:
 
     def forth(self, points: np.ndarray) -> np.ndarray:
         """Points [..., xyz] of the body at rest, where they are now."""
-        return self.directions(points - np.array(self.centre)) + np.array(self.middle)
+        return np.stack(self.there(*np.moveaxis(points, -1, 0)), axis=-1)
 
-    def directions(self, vectors: np.ndarray) -> np.ndarray:
-        """Vectors [..., xyz] of the body at rest, as they point now."""
-        turned, (a, b) = np.array(vectors, np.float64), self.across
-        cos, sin = math.cos(self.angle), math.sin(self.angle)
-        turned[..., a] = cos * vectors[..., a] - sin * vectors[..., b]
-        turned[..., b] = sin * vectors[..., a] + cos * vectors[..., b]
-        return turned
+    def there(self, x: Any, y: Any, z: Any) -> tuple[Any, Any, Any]:
+        """The coordinates, numbers or arrays, where points of the body at rest are now."""
+        at = [here - centre for here, centre in zip((x, y, z), self.centre, strict=True)]
+        (a, b), cos, sin = self.across, math.cos(self.angle), math.sin(self.angle)
+        at[a], at[b] = cos * at[a] - sin * at[b], sin * at[a] + cos * at[b]
+        x, y, z = (away + middle for away, middle in zip(at, self.middle, strict=True))
+        return x, y, z
 
     def back(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> Coordinates:
         """The coordinates in the body at rest of points that are now at x, y, z; they broadcast."""

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -35,22 +36,24 @@ class RigidMotion:
         return Pose((x, y, z), angle, self.axis, self.centre)
 
     def ways(self, times: np.ndarray, points: np.ndarray) -> np.ndarray:
-        """Where points [n, xyz] of the body at rest are at some times, [time, n, xyz]. Raises as `pose` does."""
+        """How far points [n, xyz] of the body at rest get from where they are at the first of some times until the
+        others, [time, n, xyz]; without a turn one for all. Raises as `pose` does.
+        """
         values = np.empty((4, *times.shape))
         for row, (name, part) in zip(values, self._parts, strict=True):
             row[:] = dual(part, times).value
             if not np.isfinite(row).all():
                 raise _not_finite(name, part, float(times[~np.isfinite(row)][0]))
-        (a, b), away = self.pose(float(times[0])).across, points - np.array(self.centre)
-        cos, sin = (np.array([turn(angle) for angle in values[3].tolist()])[:, None] for turn in (math.cos, math.sin))
-        at = np.empty((*times.shape, *points.shape))
-        at[:] = away
-        at[..., a], at[..., b] = cos * away[:, a] - sin * away[:, b], sin * away[:, a] + cos * away[:, b]
-        return at + (np.array(self.centre) + values[:3].T)[:, None]
+        shift = (values[:3, 1:] - values[:3, :1]).T[:, None]
+        if not self.angle.varies:
+            return shift
+        places = [Pose((0.0, 0.0, 0.0), angle, self.axis, self.centre).forth(points) for angle in values[3].tolist()]
+        return shift + (np.array(places[1:]) - places[0])
 
-    def velocity(self, time: float) -> np.ndarray:
+    def velocity(self, time: float) -> Vector:
         """The velocity of the centre of rotation: the derivative of the displacement."""
-        return np.array([_moment(name, part, time).slope for name, part in self._parts[:3]])
+        x, y, z = (_moment(name, part, time).slope for name, part in self._parts[:3])
+        return x, y, z
 
     def turning(self, time: float) -> float:
         """The angular velocity about the axis: the derivative of the angle."""
@@ -62,10 +65,15 @@ class RigidMotion:
 
     def velocity_at(self, time: float, points: np.ndarray) -> np.ndarray:
         """The velocities of points [..., xyz] of the body, given where they are then."""
-        (a, b), turning = self.pose(time).across, self.turning(time)
-        away, velocities = points - np.array(self.pose(time).middle), np.zeros(points.shape)
-        velocities[..., a], velocities[..., b] = -turning * away[..., b], turning * away[..., a]
-        return self.velocity(time) + velocities
+        return np.stack(np.broadcast_arrays(*self.velocity_there(time, *np.moveaxis(points, -1, 0))), axis=-1)
+
+    def velocity_there(self, time: float, x: Any, y: Any, z: Any) -> tuple[Any, Any, Any]:
+        """The components of the velocity, numbers or arrays, where the body has these coordinates."""
+        pose, turning, velocity = self.pose(time), self.turning(time), list(self.velocity(time))
+        away, (a, b) = [here - middle for here, middle in zip((x, y, z), pose.middle, strict=True)], pose.across
+        velocity[a], velocity[b] = velocity[a] + -turning * away[b], velocity[b] + turning * away[a]
+        x, y, z = velocity
+        return x, y, z
 
     def check(self, times: np.ndarray) -> None:
         """Raises BadInput where an expression is not finite, or jumps, between or at some times that increase."""

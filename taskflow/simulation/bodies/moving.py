@@ -84,7 +84,7 @@ class Moving:
         """How far a surface gets from where it was at a time, until a later one, in spacings of the narrowest cells."""
         times = before + (now - before) * np.arange(MOMENTS + 1.0) / MOMENTS
         ways = [motion.ways(times, points) for motion, points in self._moving]
-        return max(float((np.abs(way[1:] - way[0]) / self._narrowest).max()) for way in ways)
+        return max(float((np.abs(way) / self._narrowest).max()) for way in ways)
 
     def longest(self, time: float, dt: float) -> float:
         """The length of a step from a time, dt or as many times half of it as no surface moves too far in."""

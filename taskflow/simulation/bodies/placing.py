@@ -18,7 +18,8 @@ from taskflow.simulation.bodies.moving import Moving
 from taskflow.simulation.motion import RigidMotion
 
 BEYOND = 8  # cells outside of the domain that have places: two steps and three widths away from those within
-STILL = Pose((0.0, 0.0, 0.0))
+NOWHERE = (0.0, 0.0, 0.0)
+STILL = Pose(NOWHERE)
 
 
 def placement(moving: Moving, near: Box) -> Placement | None:
@@ -48,12 +49,12 @@ def _pose(moving: Moving, n: int, time: float) -> Iterator[tuple[str, float]]:
     """The scalars of a shape: see `place_faces`. Places are relative to the origin of the grid: kernels may have single
     precision.
     """
-    motion, middle = moving.motions[n], np.array(_middle(moving.shapes[n]))
+    motion = moving.motions[n]
     pose = motion.pose(time) if motion else STILL
-    middle = pose.forth(middle)
-    velocity, turning = motion.velocity_at(time, middle) if motion else np.zeros(3), motion.turning(time) if motion else 0.0
-    place = middle - np.array(moving.grid.origin)
-    numbers = *place.tolist(), math.cos(pose.angle), math.sin(pose.angle), *velocity.tolist(), turning
+    middle = pose.there(*_middle(moving.shapes[n]))
+    velocity, turning = (motion.velocity_there(time, *middle), motion.turning(time)) if motion else (NOWHERE, 0.0)
+    place = (at - origin for at, origin in zip(middle, moving.grid.origin, strict=True))
+    numbers = *place, math.cos(pose.angle), math.sin(pose.angle), *velocity, turning
     for number, value in enumerate(numbers, start=POSE * n):
         yield f"{POSES}.{number}", value
 

@@ -1,6 +1,8 @@
 // Where bodies that formulas describe are at a time: flags, distances and velocities of the faces and cells beside them, as
 // `taskflow.flow.bodies.cuts` says what they are, but for BESIDE, which cells up to 3.5 widths away have.
 #define UZ 1
+#define BX 32
+#define BY 4
 #include "cell.h"
 #include "../flags.h"
 #include "shapes.h"
@@ -99,7 +101,7 @@ TASK place_faces(Range range, OutByte solid, OutByte owner_x, OutByte owner_y, O
     const double width = lattice.widest(at.cell), by = lattice.nearest(lattice.place(at.cell, CENTRE), nearest);
     const bool near = by < 3.5 * width, deep = by < -2 * width;
     if (near) bits = deep ? ALL_CLOSED | ITSELF | BESIDE : BESIDE;
-    if (by < 2 * width) {
+    if (by < 0.6 * width) {  // faces are up to half a width away
       bool alone = true;
 #pragma unroll 1
       for (int n = 0; n < 6 && !deep; ++n) {
@@ -111,6 +113,8 @@ TASK place_faces(Range range, OutByte solid, OutByte owner_x, OutByte owner_y, O
         alone = alone && (shut || (!periodic && place + high == (high ? cells : 0)));
       }
       bits |= alone ? ITSELF : 0;
+    }
+    if (by < 1.6 * width) {  // and look at what is a step away
 #pragma unroll 1
       for (int axis = 0; axis < 3; ++axis) {
         const FaceGeometry of_face = face(lattice, at, axis, deep ? nearest : lattice.number(at.cell, axis), viscosity);
