@@ -38,13 +38,20 @@ class Pose:
         """Points [..., xyz] of the body at rest, where they are now."""
         return np.stack(self.there(*np.moveaxis(points, -1, 0)), axis=-1)
 
+    def directions(self, vectors: np.ndarray) -> np.ndarray:
+        """Vectors [..., xyz] of the body at rest, as they point now."""
+        return np.stack(self._turned(*np.moveaxis(vectors, -1, 0)), axis=-1)
+
     def there(self, x: Any, y: Any, z: Any) -> tuple[Any, Any, Any]:
         """The coordinates, numbers or arrays, where points of the body at rest are now."""
-        at = [here - centre for here, centre in zip((x, y, z), self.centre, strict=True)]
-        (a, b), cos, sin = self.across, math.cos(self.angle), math.sin(self.angle)
-        at[a], at[b] = cos * at[a] - sin * at[b], sin * at[a] + cos * at[b]
-        x, y, z = (away + middle for away, middle in zip(at, self.middle, strict=True))
+        away = self._turned(*(here - centre for here, centre in zip((x, y, z), self.centre, strict=True)))
+        x, y, z = (there + middle for there, middle in zip(away, self.middle, strict=True))
         return x, y, z
+
+    def _turned(self, *vector: Any) -> list[Any]:
+        at, (a, b), cos, sin = list(vector), self.across, math.cos(self.angle), math.sin(self.angle)
+        at[a], at[b] = cos * at[a] - sin * at[b], sin * at[a] + cos * at[b]
+        return at
 
     def back(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> Coordinates:
         """The coordinates in the body at rest of points that are now at x, y, z; they broadcast."""
