@@ -1,14 +1,38 @@
-// The factorisation on a GPU: a thread block has a tile, four threads have a column of its cells along x, and keep in shared memory
-// the inverse of the last cell that they did: cells in the same step need no others.
+// The factorisation on a GPU: a thread block has a tile, four threads have a column of its cells along x. Each of three works out
+// what one of the neighbours before the next cell is bound by, and keeps it in shared memory, as it does with the inverse of the
+// last cell: the cells of a step need no others.
 constexpr int COLUMNS = BX / ROWS;
 
 struct Kept {
   real row[4][4];
-  real apart[16 / sizeof(real)];  // cells side by side lie in other banks
+  real apart[16 / sizeof(real)];  // what lies side by side is in other banks
 };
-struct Ahead {
-  Columns d, back[3];
-};
+
+// Of the low face across an axis that is only known when it runs: its area, what a difference across it conducts, what it sweeps
+template <class N>
+FN Vector low_face(const Uniform<N>& g, int axis, const Cell&) {
+  return {axis == 0 ? g.n.areas[0] : 0, axis == 1 ? g.n.areas[1] : 0, axis == 2 ? g.n.areas[2] : 0};
+}
+FN Vector low_face(const Stored& g, int axis, const Cell& c) { return {g.of(c, 3 * axis), g.of(c, 3 * axis + 1), g.of(c, 3 * axis + 2)}; }
+template <class N>
+FN real low_conductance(const Uniform<N>& g, int axis, const Cell&, Vector) {
+  return axis == 0 ? g.n.conductances[0] : axis == 1 ? g.n.conductances[1] : g.n.conductances[2];
+}
+FN real low_conductance(const Stored& g, int axis, const Cell& c, Vector s) {
+  return square(s) * (2 * reciprocal(g.of(c, 9, -(axis == 0), -(axis == 1), -(axis == 2)) + g.volume(c)));
+}
+FN None low_sweep(None, int, const Cell&) { return {}; }
+FN real low_sweep(InValues<3> swept, int axis, const Cell& c) { return swept(c, axis); }
+
+// A(there, here) of the neighbour beyond a low side
+template <class All>
+FN Block low_back(const All& all, int axis, const Cell& c) {
+  const Index there = c - (axis == 0 ? all.steps.x : axis == 1 ? all.steps.y : all.steps.z);
+  const Vector s = low_face(all.g, axis, c);
+  const real friction = viscosity_on(all.nu_t, all.numbers, c, there) * low_conductance(all.g, axis, c, s);
+  return coupled({all.u[there], all.v[there], all.w[there]}, {all.u[c], all.v[c], all.w[c]}, s, friction,
+                 compressible(all.b, all.numbers, c, there), low_sweep(all.swept, axis, c));
+}
 
 // What the neighbours in other tiles take, side by side: a cell may have several
 template <class All>
@@ -46,7 +70,7 @@ FN void sweep_warps(const TileCells<Up>& cells, int mine, int first, const All& 
 
 template <class All>
 FN void invert_tile(const Range& r, const Sweep& s, const All& all) {
-  __shared__ Kept kept[2][COLUMNS];
+  __shared__ Kept kept[2][COLUMNS], backs[COLUMNS][3];
   TileOf tile;
   if (!tile_of_block(r, s, 1, tile)) return;
   const TileCells<Up> cells{r, tile};
@@ -59,31 +83,31 @@ FN void invert_tile(const Range& r, const Sweep& s, const All& all) {
   take_outside(cells, mine, first, all);
   const TileColumn<Up> column(cells, idle ? 0 : mine);
   const int before[3] = {mine, mine - 1, mine - cells.ny};
-  const auto inside = [](const SweptCell& c, int side) { return (c.sides & ~c.outside) >> side & 1; };
-  const auto load = [&](const SweptCell& c) {
-    Ahead ahead;
-    ahead.d = all.begun(c, first);
-    each_side([&](auto side) {
-      if constexpr (side.number % 2 == 0)
-        if (inside(c, side.number)) ahead.back[side.number / 2] = all.template back<side.number>(c, first);
-    });
-    return ahead;
+  const auto inside = [](const SweptCell& c, int axis) { return (c.sides & ~c.outside) >> (2 * axis) & 1; };
+  const auto work_out = [&](const SweptCell& c) {
+    if (first == 3 || !inside(c, first)) return;
+    const Block m = low_back(all, first, c);
+    for (int n = 0; n < 16; ++n) backs[mine][first].row[n / 4][n % 4] = m.of[n];
   };
   SweptCell next = column.cell(0);
-  Ahead ahead = load(next);
+  Columns begun = all.begun(next, first);
+  if (!idle) work_out(next);
+  __syncwarp();
   for (int step = 0; step < cells.steps; ++step) {
     const int x = idle ? -1 : column.x(step);
     const bool present = x >= 0 && x < cells.nx;
     if (__any_sync(0xffffffffu, present)) {  // whole warps go on, as their threads exchange numbers
       const SweptCell c = next;
-      const Ahead now = ahead;
-      if (present && x + 1 < cells.nx) next = column.cell(x + 1), ahead = load(next);
-      Columns d = now.d;
+      Columns d = begun, back[3];
+      for (int n = 0; n < 12; ++n) back[n / 4].of[n % 4][0] = backs[mine][n / 4].row[n % 4][first];
+      __syncwarp();
+      if (present && x + 1 < cells.nx) next = column.cell(x + 1), begun = all.begun(next, first), work_out(next);
       each_side([&](auto side) {
         if constexpr (side.number % 2 == 0) {
-          if (!present || !inside(c, side.number)) return;
-          const Kept& there = kept[(step + 1) & 1][before[side.number / 2]];
-          all.template take<side.number>(d, c, now.back[side.number / 2], [&](int row, int n) { return there.row[row][n]; });
+          constexpr int axis = side.number / 2;
+          if (!present || !inside(c, axis)) return;
+          const Kept& there = kept[(step + 1) & 1][before[axis]];
+          all.template take<side.number>(d, c, back[axis], [&](int row, int n) { return there.row[row][n]; });
         }
       });
       const Columns inverted = inverse(d, first);
