@@ -6,6 +6,7 @@ boxes around the bodies that move, where they were and where they get; elsewhere
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import product
@@ -135,17 +136,16 @@ class Moving:
 
     def placed(self, shape: Shape, motion: RigidMotion, time: float) -> Shape:
         """A shape where it is at a time, with its images beyond periodic sides."""
-        pose = motion.pose(time)
-        (low, high), shifts = placed(shape, pose).bounds, []
-        for axis, periodic in enumerate(self.grid.periodic):
-            start, length, ends = self.grid.origin[axis], self.grid.lengths[axis], (low[axis], high[axis])
-            if not periodic or not np.isfinite(ends).all() or ends[1] - ends[0] >= length:
+        alone, shifts = placed(shape, motion.pose(time)), []
+        for axis, (low, high) in enumerate(zip(*alone.bounds, strict=True)):
+            start, length = self.grid.origin[axis], self.grid.lengths[axis]
+            if not self.grid.periodic[axis] or not math.isfinite(high - low) or high - low >= length:
                 shifts.append([0.0])
                 continue
-            first, last = np.floor((start - ends[1]) / length) + 1, np.ceil((start - ends[0]) / length)
-            shifts.append([n * length for n in range(int(first), int(last) + 1)])
+            first, last = math.floor((start - high) / length) + 1, math.ceil((start - low) / length)
+            shifts.append([n * length for n in range(first, last + 1)])
         images: tuple[Vector, ...] = tuple((x, y, z) for x, y, z in product(*shifts))
-        return placed(shape, pose, images or ((0.0, 0.0, 0.0),))
+        return placed(shape, motion.pose(time), images) if any(map(any, images)) else alone
 
 
 @lru_cache(maxsize=8)

@@ -89,15 +89,38 @@ FN void write_kinds(OutShort faces, Index c, const Lattice& lattice, const At& a
   faces[c] = (unsigned short)(near ? kinds(lattice, at, solid, heat) : 0);
 }
 
-// The flags of cells, and of their low faces what surfaces do there. They belong to the nearest body.
+struct SurfaceOut {
+  Out stick[3], cover[3], body[3];
+  INLINE void write(Index c, int axis, const FaceGeometry& of) const {
+    one(stick, axis)[c] = of.stick, one(cover, axis)[c] = of.cover, one(body, axis)[c] = of.body;
+  }
+
+private:
+  INLINE static Out one(const Out (&q)[3], int axis) { return axis == 0 ? q[0] : axis == 1 ? q[1] : q[2]; }
+};
+
+FN void look_for_surfaces(const Lattice& lattice, const SurfaceOut& surface, const Cell& c, int axis, double viscosity) {
+  const At at{{c.i, c.j, c.k}};
+  surface.write(c, axis, face(lattice, at, axis, lattice.number(at.cell, axis), viscosity));
+}
+
+// The flags of cells, and of their low faces what surfaces do there. They belong to the nearest body. Few cells of a warp are beside
+// surfaces, which take long to look for: a GPU does so afterwards, and all threads of a block share the faces.
 TASK place_faces(Range range, OutByte solid, OutByte owner_x, OutByte owner_y, OutByte owner_z, Out stick_x, Out stick_y,
                  Out stick_z, Out cover_x, Out cover_y, Out cover_z, Out body_x, Out body_y, Out body_z OPTIONAL(T_faces)
                  OPTIONAL(scalar_faces), In64Of<54> poses, BodyShapes shapes, real viscosity) {
   const Lattice lattice{shapes, poses};
+  const SurfaceOut surface{{stick_x, stick_y, stick_z}, {cover_x, cover_y, cover_z}, {body_x, body_y, body_z}};
+#ifdef GPU
+  __shared__ Cell beside[BX * BY];
+  __shared__ unsigned count;
+  const unsigned mine = threadIdx.y * blockDim.x + threadIdx.x;
+  if (mine == 0) count = 0;
+  __syncthreads();
+#endif
   for_cells(range, CELL(c) {
     const At at{{c.i, c.j, c.k}};
     int bits = 0, nearest = 0;
-    FaceGeometry faces[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
     const double width = lattice.widest(at.cell), by = lattice.nearest(lattice.place(at.cell, CENTRE), nearest);
     const bool near = by < 3.5 * width, deep = by < -2 * width;
     if (near) bits = deep ? ALL_CLOSED | ITSELF | BESIDE : BESIDE;
@@ -114,25 +137,29 @@ TASK place_faces(Range range, OutByte solid, OutByte owner_x, OutByte owner_y, O
       }
       bits |= alone ? ITSELF : 0;
     }
-    if (by < 1.6 * width) {  // and look at what is a step away
-#pragma unroll 1
+    if (!deep && by < 1.6 * width) {  // and look at what is a step away
+#ifdef GPU
+      beside[atomicAdd(&count, 1u)] = c;
+#else
+      for (int axis = 0; axis < 3; ++axis) look_for_surfaces(lattice, surface, c, axis, viscosity);
+#endif
+    } else {
+#pragma unroll
       for (int axis = 0; axis < 3; ++axis) {
-        const FaceGeometry of_face = face(lattice, at, axis, deep ? nearest : lattice.number(at.cell, axis), viscosity);
-        if (axis == 0) faces[0] = of_face;
-        if (axis == 1) faces[1] = of_face;
-        if (axis == 2) faces[2] = of_face;
+        const real velocity = deep ? real(speed(shapes, body(shapes, poses, nearest), lattice.place(at.cell, axis), axis)) : real(0);
+        surface.write(c, axis, {0, 0, velocity});
       }
     }
-    const FaceGeometry &x = faces[0], &y = faces[1], &z = faces[2];
     const unsigned char owner = by < 4.5 * width ? body(shapes, poses, nearest).owner() : 0;
     solid[c] = (unsigned char)bits;
     owner_x[c] = owner, owner_y[c] = owner, owner_z[c] = owner;
-    stick_x[c] = x.stick, stick_y[c] = y.stick, stick_z[c] = z.stick;
-    cover_x[c] = x.cover, cover_y[c] = y.cover, cover_z[c] = z.cover;
-    body_x[c] = x.body, body_y[c] = y.body, body_z[c] = z.body;
     write_kinds(T_faces, c, lattice, at, bits, near, true);
     write_kinds(scalar_faces, c, lattice, at, bits, near, false);
   });
+#ifdef GPU
+  __syncthreads();
+  for (unsigned n = mine; n < 3 * count; n += blockDim.x * blockDim.y) look_for_surfaces(lattice, surface, beside[n % count], n / count, viscosity);
+#endif
 }
 
 // What bodies with temperatures weigh in cells beside them, with and without these, and whose a cell is
