@@ -39,11 +39,13 @@ class RigidMotion:
         """How far points [n, xyz] of the body at rest get from where they are at the first of some times until the
         others, [time, n, xyz]; without a turn one for all. Raises as `pose` does.
         """
-        values = np.empty((4, *times.shape))
-        for row, (name, part) in zip(values, self._parts, strict=True):
-            row[:] = dual(part, times).value
-            if not np.isfinite(row).all():
-                raise _not_finite(name, part, float(times[~np.isfinite(row)][0]))
+        values = np.zeros((4, *times.shape))
+        for row, (_, part) in zip(values, self._parts, strict=True):
+            if part.varies:
+                row[:] = dual(part, times).value
+        if not np.isfinite(values).all():
+            number, when = np.argwhere(~np.isfinite(values))[0]
+            raise _not_finite(*self._parts[number], float(times[when]))
         shift = (values[:3, 1:] - values[:3, :1]).T[:, None]
         if not self.angle.varies:
             return shift

@@ -28,7 +28,7 @@ from taskflow.simulation.motion import RigidMotion
 
 FARTHEST = 0.5  # spacings that a surface moves in a step
 REACH = 4  # layers around closed faces on which a step with bodies differs from one without
-MOMENTS = 8  # within a step, at which it is looked how far a surface has come
+MOMENTS = np.linspace(0.0, 1.0, 9)  # of a step, at which it is looked how far a surface has come
 SHORTER = 60  # halvings of a step
 
 
@@ -83,7 +83,7 @@ class Moving:
 
     def spacings(self, before: float, now: float) -> float:
         """How far a surface gets from where it was at a time, until a later one, in spacings of the narrowest cells."""
-        times = before + (now - before) * np.arange(MOMENTS + 1.0) / MOMENTS
+        times = before + (now - before) * MOMENTS
         ways = [motion.ways(times, points) for motion, points in self._moving]
         return max(float((np.abs(way) / self._narrowest).max()) for way in ways)
 

@@ -123,6 +123,7 @@ TASK place_faces(Range range, OutByte solid, OutByte owner_x, OutByte owner_y, O
     int bits = 0, nearest = 0;
     const double width = lattice.widest(at.cell), by = lattice.nearest(lattice.place(at.cell, CENTRE), nearest);
     const bool near = by < 3.5 * width, deep = by < -2 * width;
+    int inside[3] = {deep ? nearest : 0, deep ? nearest : 0, deep ? nearest : 0};  // the bodies that have its low faces
     if (near) bits = deep ? ALL_CLOSED | ITSELF | BESIDE : BESIDE;
     if (by < 0.6 * width) {  // faces are up to half a width away
       bool alone = true;
@@ -131,13 +132,16 @@ TASK place_faces(Range range, OutByte solid, OutByte owner_x, OutByte owner_y, O
         const int axis = n / 2, high = n % 2, place = axis == 0 ? c.i : axis == 1 ? c.j : c.k;
         const int cells = axis == 0 ? shapes.cells[0] : axis == 1 ? shapes.cells[1] : shapes.cells[2];
         const bool periodic = axis == 0 ? shapes.periodic[0] : axis == 1 ? shapes.periodic[1] : shapes.periodic[2];
-        const bool shut = lattice.number(at.moved(axis, high).cell, axis) > 0;
+        const int number = lattice.number(at.moved(axis, high).cell, axis);
+        const bool shut = number > 0;
         bits |= shut ? 1 << n : 0;
+#pragma unroll
+        for (int m = 0; m < 3; ++m) inside[m] = n == 2 * m ? number : inside[m];
         alone = alone && (shut || (!periodic && place + high == (high ? cells : 0)));
       }
       bits |= alone ? ITSELF : 0;
     }
-    if (!deep && by < 1.6 * width) {  // and look at what is a step away
+    if (by < 1.6 * width && by > -0.6 * width) {  // and look at what is a step away, where they are not inside
 #ifdef GPU
       beside[atomicAdd(&count, 1u)] = c;
 #else
@@ -146,8 +150,8 @@ TASK place_faces(Range range, OutByte solid, OutByte owner_x, OutByte owner_y, O
     } else {
 #pragma unroll
       for (int axis = 0; axis < 3; ++axis) {
-        const real velocity = deep ? real(speed(shapes, body(shapes, poses, nearest), lattice.place(at.cell, axis), axis)) : real(0);
-        surface.write(c, axis, {0, 0, velocity});
+        const int number = inside[axis];
+        surface.write(c, axis, {0, 0, number ? real(speed(shapes, body(shapes, poses, number), lattice.place(at.cell, axis), axis)) : real(0)});
       }
     }
     const unsigned char owner = by < 4.5 * width ? body(shapes, poses, nearest).owner() : 0;

@@ -38,9 +38,9 @@ struct Body {
   INLINE double pose(int n) const { return poses[first + n]; }
 };
 
-FN Body body(const BodyShapes& g, const Poses& poses, int n) {
-  const real* own = g.shapes + (n - 1) * NUMBERS;
-  return {own, poses, (n - 1) * POSE};
+FN Body body(const BodyShapes& g, const Poses& poses, int number) {
+  const int n = count_of(g) == 1 ? 0 : number - 1;
+  return {g.shapes + n * NUMBERS, poses, n * POSE};
 }
 
 FN double whole(double a) {
