@@ -80,14 +80,14 @@ struct Elimination {
   template <int SIDE>
   INLINE void take(Columns& d, const Cell& c, int first) const {
     constexpr int x = along(SIDE, 0), y = along(SIDE, 1), z = along(SIDE, 2);
-    take<SIDE>(d, c, back<SIDE>(c, first), [&](int r, int l) { return real(pivot(c, 4 * r + l, x, y, z)); });
+    take<SIDE>(d, c, back<SIDE>(c, first), [&](int r, int l) __attribute__((always_inline)) { return real(pivot(c, 4 * r + l, x, y, z)); });
   }
   // A cell of which nothing is kept or loaded ahead; threads that have none come along
   INLINE void whole(const SweptCell& c, int first, bool present = true) const {
     Columns d = begun(c, first);
     for (int inside = 0; inside < 2 && present; ++inside) {
       const unsigned sides = inside ? c.sides & ~c.outside : c.outside;
-      each_side([&](auto side) {
+      each_side([&](auto side) __attribute__((always_inline)) {
         if (!(sides >> side.number & 1)) return;
         take<side.number>(d, c, first);
         for (int r = 0; r < 4 && !inside; ++r)
