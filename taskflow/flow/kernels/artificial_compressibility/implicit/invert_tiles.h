@@ -81,6 +81,7 @@ FN void invert_tile(const Range& r, const Sweep& s, const All& all) {
   if (!whole) return sweep_warps(cells, mine, first, all);
 
   take_outside(cells, mine, first, all);
+  if (int(threadIdx.x) / 32 * 32 >= ROWS * cells.columns) return;  // a warp without a column
   const TileColumn<Up> column(cells, idle ? 0 : mine);
   const int before[3] = {mine, mine - 1, mine - cells.ny};
   const auto inside = [](const SweptCell& c, int axis) { return (c.sides & ~c.outside) >> (2 * axis) & 1; };
