@@ -44,8 +44,9 @@ class RigidMotion:
             if part.varies:
                 row[:] = dual(part, times).value
         if not np.isfinite(values).all():
-            number, when = np.argwhere(~np.isfinite(values))[0]
-            raise _not_finite(*self._parts[number], float(times[when]))
+            number, when = np.argwhere(~np.isfinite(values))[0].tolist()
+            name, part = self._parts[number]
+            raise _not_finite(name, part, float(times[when]))
         shift = (values[:3, 1:] - values[:3, :1]).T[:, None]
         if not self.angle.varies:
             return shift

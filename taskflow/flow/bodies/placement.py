@@ -16,7 +16,19 @@ from taskflow.flow.grid import Counts, Vector
 from taskflow.flow.grid.metrics import Flags
 from taskflow.flow.kernels import KERNELS
 from taskflow.runtime.regions import Box
-from taskflow.runtime.tasks import Components, Launch, LookupTable, LookupTables, Read, Roles, Scalar, Write, task
+from taskflow.runtime.tasks import (
+    Components,
+    Derive,
+    Launch,
+    LookupTable,
+    LookupTables,
+    Program,
+    Repeat,
+    Roles,
+    Scalar,
+    Write,
+    task,
+)
 
 MOST_SHAPES = 6
 SHAPE, POSE = 14, 9  # numbers of a shape: those that stay, and those that change in time
