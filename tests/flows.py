@@ -156,7 +156,7 @@ def _run(
     settling = SteadyWatch(setup.settled, shard) if setup.settled else None
     if settling is not None:
         settling.begin(0.0)
-    tick = clock.start()
+    tick, program = clock.start(), model.step if setup.particles else setup.step
     while True:
         if tick.monitor:
             shard.run(setup.monitor)
@@ -165,9 +165,8 @@ def _run(
             break
         before, tick = tick, clock.advance(tick, shard.scalars["rate"], model.spreads(shard.scalars))
         numbers = setup.inflows.advance(shard, before.time, tick.dt) | setup.system.timed.advance(before.time, tick.dt)
-        if movement is not None:
-            movement.advance(tick.time)
-        shard.run(model.step, **model.scalars(tick.dt, tick.ratio), **model.moments(before.time, tick.dt), **numbers)
+        numbers |= movement.advance(tick.time) if movement is not None else {}
+        shard.run(program, **model.scalars(tick.dt, tick.ratio), **model.moments(before.time, tick.dt), **numbers)
         if settling is not None and settling.look(before, tick):
             tick = tick.last()
     if after is not None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -35,28 +36,35 @@ class Pose:
 
     def forth(self, points: np.ndarray) -> np.ndarray:
         """Points [..., xyz] of the body at rest, where they are now."""
-        return self.directions(points - np.array(self.centre)) + np.array(self.middle)
+        return np.stack(self.there(*np.moveaxis(points, -1, 0)), axis=-1)
 
     def directions(self, vectors: np.ndarray) -> np.ndarray:
         """Vectors [..., xyz] of the body at rest, as they point now."""
-        turned, (a, b) = np.array(vectors, np.float64), self._across
-        cos, sin = math.cos(self.angle), math.sin(self.angle)
-        turned[..., a] = cos * vectors[..., a] - sin * vectors[..., b]
-        turned[..., b] = sin * vectors[..., a] + cos * vectors[..., b]
-        return turned
+        return np.stack(self._turned(*np.moveaxis(vectors, -1, 0)), axis=-1)
+
+    def there(self, x: Any, y: Any, z: Any) -> tuple[Any, Any, Any]:
+        """The coordinates, numbers or arrays, where points of the body at rest are now."""
+        away = self._turned(*(here - centre for here, centre in zip((x, y, z), self.centre, strict=True)))
+        x, y, z = (there + middle for there, middle in zip(away, self.middle, strict=True))
+        return x, y, z
+
+    def _turned(self, *vector: Any) -> list[Any]:
+        at, (a, b), cos, sin = list(vector), self.across, math.cos(self.angle), math.sin(self.angle)
+        at[a], at[b] = cos * at[a] - sin * at[b], sin * at[a] + cos * at[b]
+        return at
 
     def back(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> Coordinates:
         """The coordinates in the body at rest of points that are now at x, y, z; they broadcast."""
         if not self.angle:
             return x - self.displacement[0], y - self.displacement[1], z - self.displacement[2]
         at = [here - middle for here, middle in zip((x, y, z), self.middle, strict=True)]
-        (a, b), cos, sin = self._across, math.cos(self.angle), math.sin(self.angle)
+        (a, b), cos, sin = self.across, math.cos(self.angle), math.sin(self.angle)
         at[a], at[b] = cos * at[a] + sin * at[b], cos * at[b] - sin * at[a]
         x, y, z = (away + c for away, c in zip(at, self.centre, strict=True))
         return x, y, z
 
     @property
-    def _across(self) -> tuple[int, int]:
+    def across(self) -> tuple[int, int]:
         """The axes across that of the turn, such that it leads from the first to the second."""
         return (self.axis + 1) % 3, (self.axis + 2) % 3
 

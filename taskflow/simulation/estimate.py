@@ -114,14 +114,13 @@ class Estimate:
         hardware = Hardware(gpu, (0,) * blocks if direct else None)
         numbers = {**model.scalars(1.0, 1.0), **model.moments(0.0, 1.0), **sim.system.timed.advance(0.0, 1.0)}
         numbers |= sim.particles.carrying.scalars(1.0, 1.0) if sim.particles else {}
+        numbers |= poses(sim.moving, 0.0) if sim.moving and sim.moving.placement else {}
         computed = sim.system.computed
         moment = tuple(computed.scalars(0.0)) if computed else ()
         programs: Programs = {sim.step: tuple(numbers), sim.monitor: moment}
         start: Programs = {model.start: ("dt", *sim.system.timed.begin(0.0))}
         if sim.settled is not None:
             programs = {**programs, **dict.fromkeys(sim.settled.programs, ())}
-        if sim.moving is not None and sim.moving.placement is not None:
-            programs = {**programs, sim.moving.placement: tuple(poses(sim.moving, 0.0))}
         if computed is not None:
             programs = {**programs, computed: moment}
         for averaged in sim.averaged.values():

@@ -84,14 +84,16 @@ class RunLoop:
         self._warn(*self.doubts.of_step(tick))
         numbers = self.spec.inflows.advance(shard, before.time, tick.dt, before.dt) if self.spec.inflows else {}
         numbers |= self.timed.advance(before.time, tick.dt)
-        if self.movement is not None and self.spec.ways is not None:
-            self.spec.ways.follow(tick.time)
-            self.movement.advance(tick.time)
+        numbers |= self.movement.advance(tick.time) if self.movement is not None else {}
         self.sanity.entered(numbers)
-        with explained(f"step {tick.step}, time {tick.time:g}"):
-            numbers |= {**model.moments(before.time, tick.dt), **self.particles.scalars(tick)}
-            shard.run(self.spec.step, **model.scalars(tick.dt, tick.ratio), **numbers)
-            self.particles.settle(tick)
+        try:
+            with explained(f"step {tick.step}, time {tick.time:g}"):
+                numbers |= {**model.moments(before.time, tick.dt), **self.particles.scalars(tick)}
+                shard.run(self.spec.step, **model.scalars(tick.dt, tick.ratio), **numbers)
+                self.particles.settle(tick)
+        finally:
+            if self.spec.ways is not None:  # while the device is at work; whatever it meets, a body in the way is why
+                self.spec.ways.follow(tick.time)
         for name in self.rounds:
             self.rounds[name] += shard.scalars[name]
         self.now, self.before = self._agreed(self._judged(tick, before)), before

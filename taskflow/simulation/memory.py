@@ -123,22 +123,18 @@ class Needs:
         model, monitor, step = self.sim.model, self.sim.monitor, self.sim.step
         recorded = self.sim.recorded
         first = [programs[0] for programs in recorded]
-        placing = self.sim.moving.placement if self.sim.moving else None
-        begins: Program = placing or step
         then: dict[Program, list[Program]] = {
             model.start: [monitor],
-            monitor: [begins, *first],
-            step: [begins, monitor, *first],
+            monitor: [step, *first],
+            step: [step, monitor, *first],
         }
-        if placing is not None:
-            then[placing] = [step]
         if self.sim.settled is not None and self.sim.settled.programs:
             programs, after = self.sim.settled.programs, then[step]
             then |= {one: [other, *after] for one, other in pairwise(programs)}
             then |= {programs[-1]: after, step: [programs[0], *after]}
         for n, programs in enumerate(recorded):
             then |= {one: [other] for one, other in pairwise(programs)}
-            then[programs[-1]] = [begins, *first[n + 1 :]]
+            then[programs[-1]] = [step, *first[n + 1 :]]
         return then
 
     @property

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -29,26 +32,55 @@ class RigidMotion:
 
     def pose(self, time: float) -> Pose:
         """Where the body is. Raises BadInput where an expression is not finite."""
-        x, y, z = (float(self._at(f"displacement[{n + 1}]", part, time).value) for n, part in self._parts)
-        return Pose((x, y, z), float(self._at("angle", self.angle, time).value), self.axis, self.centre)
+        x, y, z, angle = (_moment(name, part, time).value for name, part in self._parts)
+        return Pose((x, y, z), angle, self.axis, self.centre)
 
-    def velocity(self, time: float) -> np.ndarray:
+    def ways(self, times: np.ndarray, points: np.ndarray) -> np.ndarray:
+        """How far points [n, xyz] of the body at rest get from where they are at the first of some times until the
+        others, [time, n, xyz]; without a turn one for all. Raises as `pose` does.
+        """
+        values = np.zeros((4, *times.shape))
+        for row, (_, part) in zip(values, self._parts, strict=True):
+            if part.varies:
+                row[:] = dual(part, times).value
+        if not np.isfinite(values).all():
+            number, when = np.argwhere(~np.isfinite(values))[0].tolist()
+            name, part = self._parts[number]
+            raise _not_finite(name, part, float(times[when]))
+        shift = (values[:3, 1:] - values[:3, :1]).T[:, None]
+        if not self.angle.varies:
+            return shift
+        places = [Pose((0.0, 0.0, 0.0), angle, self.axis, self.centre).forth(points) for angle in values[3].tolist()]
+        return shift + (np.array(places[1:]) - places[0])
+
+    def velocity(self, time: float) -> Vector:
         """The velocity of the centre of rotation: the derivative of the displacement."""
-        return np.array([self._at(f"displacement[{n + 1}]", part, time).slope for n, part in self._parts], np.float64)
+        x, y, z = (_moment(name, part, time).slope for name, part in self._parts[:3])
+        return x, y, z
+
+    def turning(self, time: float) -> float:
+        """The angular velocity about the axis: the derivative of the angle."""
+        return float(_moment(*self._parts[3], time).slope)
 
     def rotation(self, time: float) -> np.ndarray:
-        """The angular velocity, a vector: the derivative of the angle."""
-        return np.eye(3)[self.axis] * float(self._at("angle", self.angle, time).slope)
+        """The angular velocity, a vector."""
+        return np.eye(3)[self.axis] * self.turning(time)
 
     def velocity_at(self, time: float, points: np.ndarray) -> np.ndarray:
         """The velocities of points [..., xyz] of the body, given where they are then."""
-        away = points - np.array(self.pose(time).middle)
-        return self.velocity(time) + np.cross(self.rotation(time), away)
+        return np.stack(np.broadcast_arrays(*self.velocity_there(time, *np.moveaxis(points, -1, 0))), axis=-1)
+
+    def velocity_there(self, time: float, x: Any, y: Any, z: Any) -> tuple[Any, Any, Any]:
+        """The components of the velocity, numbers or arrays, where the body has these coordinates."""
+        pose, turning, velocity = self.pose(time), self.turning(time), list(self.velocity(time))
+        away, (a, b) = [here - middle for here, middle in zip((x, y, z), pose.middle, strict=True)], pose.across
+        velocity[a], velocity[b] = velocity[a] + -turning * away[b], velocity[b] + turning * away[a]
+        x, y, z = velocity
+        return x, y, z
 
     def check(self, times: np.ndarray) -> None:
         """Raises BadInput where an expression is not finite, or jumps, between or at some times that increase."""
-        names = [(f"displacement[{n + 1}]", part) for n, part in self._parts] + [("angle", self.angle)]
-        for name, part in names:
+        for name, part in self._parts:
             found = dual(part, times)
             value, slope = (np.broadcast_to(np.asarray(each, np.float64), times.shape) for each in found)
             bad = np.flatnonzero(~(np.isfinite(value) & np.isfinite(slope)))
@@ -61,14 +93,18 @@ class RigidMotion:
                 _refuse_jump(name, part, float(times[n]), float(times[n + 1]), JUMP * extent)
 
     @property
-    def _parts(self) -> tuple[tuple[int, Expression], ...]:
-        return tuple(enumerate(self.displacement))
+    def _parts(self) -> tuple[tuple[str, Expression], ...]:
+        x, y, z = self.displacement
+        return ("displacement[1]", x), ("displacement[2]", y), ("displacement[3]", z), ("angle", self.angle)
 
-    def _at(self, name: str, part: Expression, time: float) -> Dual:
-        found = dual(part, time)
-        if not (np.isfinite(found.value) and np.isfinite(found.slope)):
-            raise _not_finite(name, part, time)
-        return found
+
+@lru_cache(maxsize=256)
+def _moment(name: str, part: Expression, time: float) -> Dual:
+    """The value and the derivative of an expression. Raises BadInput where they are not finite."""
+    value, slope = map(float, dual(part, time))
+    if not (math.isfinite(value) and math.isfinite(slope)):
+        raise _not_finite(name, part, time)
+    return Dual(value, slope)
 
 
 def _not_finite(name: str, part: Expression, time: float) -> BadInput:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -21,6 +21,8 @@ class Dual(NamedTuple):
     slope: Any
 
 
+Function = Callable[[np.ndarray], Dual]  # of times
+ONE = np.float64(1.0)
 Chain = Callable[[Any, Any], Any]  # the derivative of a function of one argument, of that and the function's value
 CHAINS: dict[str, Chain] = {
     "sin": lambda a, _: np.cos(a),
@@ -53,53 +55,72 @@ def dual(expression: Expression, t: Any) -> Dual:
     if not isinstance(expression.source, str):
         return Dual(np.float64(expression.source), np.float64(0.0))
     with np.errstate(all="ignore"):
-        return _dual(_parsed(expression.source), np.asarray(t, np.float64))
+        return _compiled(expression.source)(np.asarray(t, np.float64))
 
 
-@lru_cache(maxsize=256)
 def _parsed(source: str) -> ast.expr:
     return ast.parse(" ".join(source.split()), mode="eval").body
 
 
-def _dual(node: ast.expr, t: np.ndarray) -> Dual:
+@lru_cache(maxsize=256)
+def _compiled(source: str) -> Function:
+    return _function(_parsed(source))
+
+
+def _function(node: ast.expr) -> Function:
     """Of a part of an expression, which is known to be one."""
     match node:
         case ast.Constant(value=int() | float() as value):
-            return Dual(np.float64(value), np.float64(0.0))
+            return _constant(value)
         case ast.Name(id=name):
-            return Dual(t, np.float64(1.0)) if name == TIME else Dual(np.float64(CONSTANTS[name]), np.float64(0.0))
+            return (lambda t: Dual(t, ONE)) if name == TIME else _constant(CONSTANTS[name])
         case ast.UnaryOp(op=op, operand=operand):
-            sign, part = -1.0 if isinstance(op, ast.USub) else 1.0, _dual(operand, t)
-            return Dual(sign * part.value, sign * part.slope)
+            sign, part = -1.0 if isinstance(op, ast.USub) else 1.0, _function(operand)
+            return lambda t: Dual(*(sign * number for number in part(t)))
         case ast.BinOp(left=left, op=op, right=right):
-            return _arithmetic(op, _dual(left, t), _dual(right, t))
-        case ast.Compare():
-            return _holds(node, t)
+            rule, one, other = RULES.get(type(op), _power), _function(left), _function(right)
+            return lambda t: rule(one(t), other(t))
+        case ast.Compare(left=left, ops=ops, comparators=others):
+            sides = [_function(side) for side in (left, *others)]
+            return lambda t: _holds(ops, [side(t).value for side in sides])
         case ast.Call(func=ast.Name(id=name), args=arguments):
-            return _called(name, [_dual(argument, t) for argument in arguments])
+            parts = [_function(argument) for argument in arguments]
+            return lambda t: _called(name, [part(t) for part in parts])
     raise AssertionError(f"{ast.dump(node)} is no part of an expression")
 
 
-def _arithmetic(op: ast.operator, a: Dual, b: Dual) -> Dual:
-    match op:
-        case ast.Add():
-            return Dual(a.value + b.value, a.slope + b.slope)
-        case ast.Sub():
-            return Dual(a.value - b.value, a.slope - b.slope)
-        case ast.Mult():
-            return Dual(a.value * b.value, a.slope * b.value + a.value * b.slope)
-        case ast.Div():
-            quotient = a.value / b.value
-            return Dual(quotient, (a.slope - quotient * b.slope) / b.value)
+def _constant(value: float) -> Function:
+    found = Dual(np.float64(value), np.float64(0.0))
+    return lambda t: found
+
+
+def _times(a: Dual, b: Dual) -> Dual:
+    return Dual(a.value * b.value, a.slope * b.value + a.value * b.slope)
+
+
+def _over(a: Dual, b: Dual) -> Dual:
+    quotient = a.value / b.value
+    return Dual(quotient, (a.slope - quotient * b.slope) / b.value)
+
+
+def _power(a: Dual, b: Dual) -> Dual:
     power = np.float_power(a.value, b.value)
     by_base = np.where(b.value == 0, 0.0, b.value * np.float_power(a.value, b.value - 1)) * a.slope
     by_exponent = np.where(b.slope == 0, 0.0, power * np.log(a.value) * b.slope)
     return Dual(power, by_base + by_exponent)
 
 
-def _holds(node: ast.Compare, t: np.ndarray) -> Dual:
-    sides, holds = [_dual(side, t).value for side in (node.left, *node.comparators)], np.float64(1.0)
-    for op, (low, high) in zip(node.ops, pairwise(sides), strict=True):
+RULES: dict[type[ast.operator], Callable[[Dual, Dual], Dual]] = {
+    ast.Add: lambda a, b: Dual(a.value + b.value, a.slope + b.slope),
+    ast.Sub: lambda a, b: Dual(a.value - b.value, a.slope - b.slope),
+    ast.Mult: _times,
+    ast.Div: _over,
+}
+
+
+def _holds(ops: Sequence[ast.cmpop], sides: list[Any]) -> Dual:
+    holds = np.float64(1.0)
+    for op, (low, high) in zip(ops, pairwise(sides), strict=True):
         holds = holds * OPERATORS[type(op)](low, high)
     return Dual(holds, np.float64(0.0))
 

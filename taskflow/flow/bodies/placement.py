@@ -16,7 +16,19 @@ from taskflow.flow.grid import Counts, Vector
 from taskflow.flow.grid.metrics import Flags
 from taskflow.flow.kernels import KERNELS
 from taskflow.runtime.regions import Box
-from taskflow.runtime.tasks import Components, Launch, LookupTable, LookupTables, Read, Roles, Scalar, Write, task
+from taskflow.runtime.tasks import (
+    Components,
+    Derive,
+    Launch,
+    LookupTable,
+    LookupTables,
+    Program,
+    Repeat,
+    Roles,
+    Scalar,
+    Write,
+    task,
+)
 
 MOST_SHAPES = 6
 SHAPE, POSE = 14, 9  # numbers of a shape: those that stay, and those that change in time
@@ -61,24 +73,19 @@ SURFACE = Components(
 )  # fmt: skip
 
 
+OWNERS = Components(owner_x=WRITE_BYTE, owner_y=WRITE_BYTE, owner_z=WRITE_BYTE)
+
+
 @task(kernel=TEXT)
 def place_faces(
-    solid: WRITE_BYTE, surface: SURFACE, T_faces: WRITE_SHORT | None, scalar_faces: WRITE_SHORT | None,
+    solid: WRITE_BYTE, owners: OWNERS, surface: SURFACE, T_faces: WRITE_SHORT | None, scalar_faces: WRITE_SHORT | None,
     *, poses: NUMBERS, shapes: BodyShapes, viscosity: float,
 ) -> None:  # fmt: skip
     """The flags of cells, where BESIDE is up to 3.5 widths from a body, `stick`, `cover` and the velocity of bodies on
-    their low faces, and the flags of cells as the temperature and passive scalars meet them. `poses` are of each shape
-    the place of its middle, the cosine and the sine of its turn, the velocity of its middle, and how fast it turns.
-    """
-
-
-@task(kernel=TEXT)
-def place_owners(
-    owners: Components(owner_x=WRITE_BYTE, owner_y=WRITE_BYTE, owner_z=WRITE_BYTE), body_x: Read,
-    *, poses: NUMBERS, shapes: BodyShapes,
-) -> None:  # fmt: skip
-    """The number of the body that is nearest to a cell, of those less than 4.5 widths away, for its low faces; 0 for
-    none.
+    their low faces, and the flags of cells as the temperature and passive scalars meet them. `owners` is the number of
+    the body that is nearest to a cell, of those less than 4.5 widths away, for its low faces; 0 for none. `poses` are
+    of each shape the place of its middle, the cosine and the sine of its turn, the velocity of its middle, and how fast
+    it turns.
     """
 
 
@@ -92,7 +99,7 @@ def place_heat(
     """
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Placement:
     """The program that finds the geometry of the end of a step: it writes the fields of these `roles`, of which those
     that a step needs at its beginning, too, are called `kept` and written as the other one.
@@ -113,9 +120,22 @@ class Placement:
         at = {role: f[names.get(role, role)] for role in self.roles}
         known: dict[str, Any] = {"over": self.near, "poses": POSES, "shapes": self.shapes}
         surface = tuple(at[f"{kind}_{axis}"] for kind in ("stick", "cover", "body") for axis in "xyz")
-        flags = at.get("T_faces"), at.get("scalar_faces")
-        yield place_faces(at["solid"], surface, *flags, viscosity=self.viscosity, **known)
-        if "owner_x" in at:
-            yield place_owners(tuple(at[f"owner_{axis}"] for axis in "xyz"), at["body_x"], **known)
+        owners, flags = tuple(at[f"owner_{axis}"] for axis in "xyz"), (at.get("T_faces"), at.get("scalar_faces"))
+        yield place_faces(at["solid"], owners, surface, *flags, viscosity=self.viscosity, **known)
         if "bond_T" in at:
             yield place_heat(at["bond_T"], at["warm_T"], at["owner_T"], diffusivity=self.diffusivity, **known)
+
+
+@dataclass(frozen=True, eq=False)
+class PlacedStep:
+    """The program of a step that first finds where the bodies are at its end."""
+
+    placement: Placement
+    step: Program
+
+    __name__ = "step"
+
+    def __call__(self, f: Roles) -> Iterator[Launch | Repeat | Derive]:
+        """Reads the scalars of both."""
+        yield from self.placement(f)
+        yield from self.step(f)

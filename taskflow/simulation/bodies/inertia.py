@@ -61,7 +61,7 @@ class RigidMass:
         about a point, given where it is at the later one. Per density.
         """
         dt, pose = now - before, motion.pose(now)
-        accelerated = (motion.velocity(now) - motion.velocity(before)) / dt
+        accelerated = np.subtract(motion.velocity(now), motion.velocity(before)) / dt
         rotation, old = motion.rotation(now), motion.rotation(before)
         turned = _crossing((rotation + old) / 2)
         gain = _crossing((rotation - old) / dt) + turned @ turned  # of a velocity, along what is away

@@ -13,7 +13,7 @@ from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box, hull
 from taskflow.simulation.bodies.masks import Patch
 from taskflow.simulation.bodies.moving import Moving, MovingMasks
-from taskflow.simulation.bodies.placing import poses
+from taskflow.simulation.bodies.placing import changed_poses, poses
 
 
 class Movement:
@@ -36,12 +36,13 @@ class Movement:
         shard.write_parts(moving.roles, patches)
         self.time, self._changed = time, (moving.reach(time),) * 2
 
-    def advance(self, time: float) -> None:
-        """Write the geometry at the end of a step that leads to a time, for the step to take over."""
+    def advance(self, time: float) -> dict[str, float]:
+        """Write the geometry at the end of a step that leads to a time, for the step to take over; or the scalars with
+        which a `PlacedStep` does so itself.
+        """
         moving, shard = self.moving, self.shard
         if moving.placement is not None:
-            shard.run(moving.placement, **poses(moving, time))
-            return
+            return changed_poses(moving, time)
         masks = moving.masks(time)
         reach = moving.reach(time)
         changed = merged([*reach, *chain(*self._changed)])
@@ -49,6 +50,7 @@ class Movement:
         roles = [f"{role}{OTHER}" if role in KEPT else role for role in masks.roles]
         shard.write_parts(roles, self._patches(masks, boxes))
         self.time, self._changed = time, (reach, self._changed[0])
+        return {}
 
     def _patches(self, masks: MovingMasks, boxes: Sequence[Box]) -> Iterator[Patch]:
         for box in boxes:

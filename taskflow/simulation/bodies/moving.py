@@ -6,6 +6,7 @@ boxes around the bodies that move, where they were and where they get; elsewhere
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import product
@@ -27,7 +28,7 @@ from taskflow.simulation.motion import RigidMotion
 
 FARTHEST = 0.5  # spacings that a surface moves in a step
 REACH = 4  # layers around closed faces on which a step with bodies differs from one without
-MOMENTS = 8  # within a step, at which it is looked how far a surface has come
+MOMENTS = np.linspace(0.0, 1.0, 9)  # of a step, at which it is looked how far a surface has come
 SHORTER = 60  # halvings of a step
 
 
@@ -82,13 +83,9 @@ class Moving:
 
     def spacings(self, before: float, now: float) -> float:
         """How far a surface gets from where it was at a time, until a later one, in spacings of the narrowest cells."""
-        most, narrowest = 0.0, np.array([self.grid.narrowest(axis) for axis in range(3)])
-        for motion, points in self._moving:
-            start = motion.pose(before).forth(points)
-            for part in range(1, MOMENTS + 1):
-                away = motion.pose(before + (now - before) * part / MOMENTS).forth(points) - start
-                most = max(most, float((np.abs(away) / narrowest).max()))
-        return most
+        times = before + (now - before) * MOMENTS
+        ways = [motion.ways(times, points) for motion, points in self._moving]
+        return max(float((np.abs(way) / self._narrowest).max()) for way in ways)
 
     def longest(self, time: float, dt: float) -> float:
         """The length of a step from a time, dt or as many times half of it as no surface moves too far in."""
@@ -110,6 +107,10 @@ class Moving:
             return []
         images = periodic_images(around.grow(REACH), self.grid.box, self.grid.periodic)
         return [cells for piece, _ in images if (cells := piece & self.grid.box)]
+
+    @cached_property
+    def _narrowest(self) -> np.ndarray:
+        return np.array([self.grid.narrowest(axis) for axis in range(3)])
 
     @cached_property
     def _middles(self) -> tuple[np.ndarray, ...]:
@@ -135,17 +136,16 @@ class Moving:
 
     def placed(self, shape: Shape, motion: RigidMotion, time: float) -> Shape:
         """A shape where it is at a time, with its images beyond periodic sides."""
-        pose = motion.pose(time)
-        (low, high), shifts = placed(shape, pose).bounds, []
-        for axis, periodic in enumerate(self.grid.periodic):
-            start, length, ends = self.grid.origin[axis], self.grid.lengths[axis], (low[axis], high[axis])
-            if not periodic or not np.isfinite(ends).all() or ends[1] - ends[0] >= length:
+        alone, shifts = placed(shape, motion.pose(time)), []
+        for axis, (low, high) in enumerate(zip(*alone.bounds, strict=True)):
+            start, length = self.grid.origin[axis], self.grid.lengths[axis]
+            if not self.grid.periodic[axis] or not math.isfinite(high - low) or high - low >= length:
                 shifts.append([0.0])
                 continue
-            first, last = np.floor((start - ends[1]) / length) + 1, np.ceil((start - ends[0]) / length)
-            shifts.append([n * length for n in range(int(first), int(last) + 1)])
+            first, last = math.floor((start - high) / length) + 1, math.ceil((start - low) / length)
+            shifts.append([n * length for n in range(first, last + 1)])
         images: tuple[Vector, ...] = tuple((x, y, z) for x, y, z in product(*shifts))
-        return placed(shape, pose, images or ((0.0, 0.0, 0.0),))
+        return placed(shape, motion.pose(time), images) if any(map(any, images)) else alone
 
 
 @lru_cache(maxsize=8)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from itertools import chain
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -18,7 +18,8 @@ from taskflow.simulation.bodies.moving import Moving
 from taskflow.simulation.motion import RigidMotion
 
 BEYOND = 8  # cells outside of the domain that have places: two steps and three widths away from those within
-STILL = Pose((0.0, 0.0, 0.0))
+NOWHERE = (0.0, 0.0, 0.0)
+STILL = Pose(NOWHERE)
 
 
 def placement(moving: Moving, near: Box) -> Placement | None:
@@ -35,20 +36,27 @@ def placement(moving: Moving, near: Box) -> Placement | None:
 
 def poses(moving: Moving, time: float) -> dict[str, float]:
     """The scalars of a placement, by name."""
-    origin, places = np.array(moving.grid.origin), zip(moving.shapes, moving.motions, strict=True)
-    numbers = list(chain.from_iterable(_pose(shape, motion, time, origin) for shape, motion in places))
-    numbers += [0.0] * (POSE * MOST_SHAPES - len(numbers))
-    return {f"{POSES}.{n}": number for n, number in enumerate(numbers)}
+    numbers = {f"{POSES}.{n}": 0.0 for n in range(POSE * MOST_SHAPES)}
+    return numbers | {name: value for n in range(len(moving.shapes)) for name, value in _pose(moving, n, time)}
 
 
-def _pose(shape: Shape, motion: RigidMotion | None, time: float, origin: np.ndarray) -> tuple[float, ...]:
-    """See `place_faces`. Places are relative to the origin of the grid: kernels may have single precision."""
+def changed_poses(moving: Moving, time: float) -> dict[str, float]:
+    """Those of the shapes that move."""
+    return {name: value for n in moving.numbers for name, value in _pose(moving, n - 1, time)}
+
+
+def _pose(moving: Moving, n: int, time: float) -> Iterator[tuple[str, float]]:
+    """The scalars of a shape: see `place_faces`. Places are relative to the origin of the grid: kernels may have single
+    precision.
+    """
+    motion = moving.motions[n]
     pose = motion.pose(time) if motion else STILL
-    middle = pose.forth(np.array(_middle(shape)))
-    velocity, turning = np.zeros(3), 0.0
-    if motion:
-        velocity, turning = motion.velocity_at(time, middle), float(motion.rotation(time)[motion.axis])
-    return (*(middle - origin).tolist(), math.cos(pose.angle), math.sin(pose.angle), *velocity.tolist(), turning)
+    middle = pose.there(*_middle(moving.shapes[n]))
+    velocity, turning = (motion.velocity_there(time, *middle), motion.turning(time)) if motion else (NOWHERE, 0.0)
+    place = (at - origin for at, origin in zip(middle, moving.grid.origin, strict=True))
+    numbers = *place, math.cos(pose.angle), math.sin(pose.angle), *velocity, turning
+    for number, value in enumerate(numbers, start=POSE * n):
+        yield f"{POSES}.{number}", value
 
 
 def _middle(shape: Shape) -> Vector:

@@ -9,6 +9,7 @@ from itertools import chain, groupby
 import numpy as np
 
 from taskflow.flow import StaggeredGrid
+from taskflow.flow.bodies.placement import PlacedStep
 from taskflow.flow.measures.spectra import CENTRED, Spectra, partitions
 from taskflow.flow.measures.statistics import Statistics
 from taskflow.flow.model import Model
@@ -157,10 +158,12 @@ class Simulation:
         """The particles that the flow carries; None without any."""
         return transport(self.case, self.system, self._main) if self.case.particles else None
 
-    @property
+    @cached_property
     def step(self) -> Program:
-        """The program of a step: that of the model, with particles where there are some."""
-        return self.particles.carrying if self.particles else self.model.step
+        """The program of a step: that of the model, with particles where there are some, and bodies that kernels place.
+        """
+        step = self.particles.carrying if self.particles else self.model.step
+        return PlacedStep(self.moving.placement, step) if self.moving and self.moving.placement else step
 
     @property
     def recorded(self) -> tuple[tuple[Program, ...], ...]:

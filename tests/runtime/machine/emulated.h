@@ -120,6 +120,7 @@ inline bool __all_sync(unsigned mask, bool here) {
     if (mask >> n & 1) all &= emulation::exchanged(mask, here, n);
   return all;
 }
+inline void __syncwarp() { __all_sync(0xffffffffu, true); }
 inline bool __any_sync(unsigned mask, bool here) { return !__all_sync(mask, !here); }
 template <class Value>
 inline unsigned __cvta_generic_to_shared(Value*) { return 0; }

@@ -49,8 +49,9 @@ TASK move_with_bodies(Range range, In u, In v, In w, In h_u, In h_v, In h_w, InO
   const Before at_z{{w, body_z_before}, stick_z, cover_z_before};
   for_cells(range, CELL(c) {
     const int bits = solid[c], old = solid_before[c];
-    Moved x_next{u_new[c], 0}, y_next{v_new[c], 0}, z_next{w_new[c], 0};
+    real push[3] = {0, 0, 0};
     if ((bits | old) & BESIDE) {
+      Moved x_next{u_new[c], 0}, y_next{v_new[c], 0}, z_next{w_new[c], 0};
       const Way x = way(grid, 0, c.i, X), y = way(grid, 1, c.j, Y), z = way(grid, 2, c.k, Z);
       const real here = p[c], px = step * x.axis.per_face() * (here - p[c - X]);
       const real py = step * y.axis.per_face() * (here - p[c - Y]), pz = step * z.axis.per_face() * (here - p[c - Z]);
@@ -61,9 +62,10 @@ TASK move_with_bodies(Range range, In u, In v, In w, In h_u, In h_v, In h_w, InO
       if (!x.first) x_next = moved(x_next.velocity, c, of_x, at_x, now_x, x, y, z, step, viscosity, px);
       if (!y.first) y_next = moved(y_next.velocity, c, of_y, at_y, now_y, y, x, z, step, viscosity, py);
       if (!z.first) z_next = moved(z_next.velocity, c, of_z, at_z, now_z, z, x, y, step, viscosity, pz);
+      u_new[c] = x_next.velocity, v_new[c] = y_next.velocity, w_new[c] = z_next.velocity;
+      push[0] = x_next.push, push[1] = y_next.push, push[2] = z_next.push;
     }
-    u_new[c] = x_next.velocity, v_new[c] = y_next.velocity, w_new[c] = z_next.velocity;
-    push_x[c] = x_next.push, push_y[c] = y_next.push, push_z[c] = z_next.push;
+    push_x[c] = push[0], push_y[c] = push[1], push_z[c] = push[2];
   });
 }
 

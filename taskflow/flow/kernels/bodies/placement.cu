@@ -1,6 +1,8 @@
 // Where bodies that formulas describe are at a time: flags, distances and velocities of the faces and cells beside them, as
 // `taskflow.flow.bodies.cuts` says what they are, but for BESIDE, which cells up to 3.5 widths away have.
 #define UZ 1
+#define BX 32
+#define BY 4
 #include "cell.h"
 #include "../flags.h"
 #include "shapes.h"
@@ -87,58 +89,81 @@ FN void write_kinds(OutShort faces, Index c, const Lattice& lattice, const At& a
   faces[c] = (unsigned short)(near ? kinds(lattice, at, solid, heat) : 0);
 }
 
-// The flags of cells, and of their low faces what surfaces do there
-TASK place_faces(Range range, OutByte solid, Out stick_x, Out stick_y, Out stick_z, Out cover_x, Out cover_y, Out cover_z,
-                 Out body_x, Out body_y, Out body_z OPTIONAL(T_faces) OPTIONAL(scalar_faces), In64Of<54> poses, BodyShapes shapes,
-                 real viscosity) {
+struct SurfaceOut {
+  Out stick[3], cover[3], body[3];
+  INLINE void write(Index c, int axis, const FaceGeometry& of) const {
+    one(stick, axis)[c] = of.stick, one(cover, axis)[c] = of.cover, one(body, axis)[c] = of.body;
+  }
+
+private:
+  INLINE static Out one(const Out (&q)[3], int axis) { return axis == 0 ? q[0] : axis == 1 ? q[1] : q[2]; }
+};
+
+FN void look_for_surfaces(const Lattice& lattice, const SurfaceOut& surface, const Cell& c, int axis, double viscosity) {
+  const At at{{c.i, c.j, c.k}};
+  surface.write(c, axis, face(lattice, at, axis, lattice.number(at.cell, axis), viscosity));
+}
+
+// The flags of cells, and of their low faces what surfaces do there. They belong to the nearest body. Few cells of a warp are beside
+// surfaces, which take long to look for: a GPU does so afterwards, and all threads of a block share the faces.
+TASK place_faces(Range range, OutByte solid, OutByte owner_x, OutByte owner_y, OutByte owner_z, Out stick_x, Out stick_y,
+                 Out stick_z, Out cover_x, Out cover_y, Out cover_z, Out body_x, Out body_y, Out body_z OPTIONAL(T_faces)
+                 OPTIONAL(scalar_faces), In64Of<54> poses, BodyShapes shapes, real viscosity) {
   const Lattice lattice{shapes, poses};
+  const SurfaceOut surface{{stick_x, stick_y, stick_z}, {cover_x, cover_y, cover_z}, {body_x, body_y, body_z}};
+#ifdef GPU
+  __shared__ Cell beside[BX * BY];
+  __shared__ unsigned count;
+  const unsigned mine = threadIdx.y * blockDim.x + threadIdx.x;
+  if (mine == 0) count = 0;
+  __syncthreads();
+#endif
   for_cells(range, CELL(c) {
     const At at{{c.i, c.j, c.k}};
     int bits = 0, nearest = 0;
-    FaceGeometry faces[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
     const double width = lattice.widest(at.cell), by = lattice.nearest(lattice.place(at.cell, CENTRE), nearest);
     const bool near = by < 3.5 * width, deep = by < -2 * width;
+    int inside[3] = {deep ? nearest : 0, deep ? nearest : 0, deep ? nearest : 0};  // the bodies that have its low faces
     if (near) bits = deep ? ALL_CLOSED | ITSELF | BESIDE : BESIDE;
-    if (by < 2 * width) {
+    if (by < 0.6 * width) {  // faces are up to half a width away
       bool alone = true;
 #pragma unroll 1
       for (int n = 0; n < 6 && !deep; ++n) {
         const int axis = n / 2, high = n % 2, place = axis == 0 ? c.i : axis == 1 ? c.j : c.k;
         const int cells = axis == 0 ? shapes.cells[0] : axis == 1 ? shapes.cells[1] : shapes.cells[2];
         const bool periodic = axis == 0 ? shapes.periodic[0] : axis == 1 ? shapes.periodic[1] : shapes.periodic[2];
-        const bool shut = lattice.number(at.moved(axis, high).cell, axis) > 0;
+        const int number = lattice.number(at.moved(axis, high).cell, axis);
+        const bool shut = number > 0;
         bits |= shut ? 1 << n : 0;
+#pragma unroll
+        for (int m = 0; m < 3; ++m) inside[m] = n == 2 * m ? number : inside[m];
         alone = alone && (shut || (!periodic && place + high == (high ? cells : 0)));
       }
       bits |= alone ? ITSELF : 0;
-#pragma unroll 1
+    }
+    if (by < 1.6 * width && by > -0.6 * width) {  // and look at what is a step away, where they are not inside
+#ifdef GPU
+      beside[atomicAdd(&count, 1u)] = c;
+#else
+      for (int axis = 0; axis < 3; ++axis) look_for_surfaces(lattice, surface, c, axis, viscosity);
+#endif
+    } else {
+#pragma unroll
       for (int axis = 0; axis < 3; ++axis) {
-        const FaceGeometry of_face = face(lattice, at, axis, deep ? nearest : lattice.number(at.cell, axis), viscosity);
-        if (axis == 0) faces[0] = of_face;
-        if (axis == 1) faces[1] = of_face;
-        if (axis == 2) faces[2] = of_face;
+        const int number = inside[axis];
+        surface.write(c, axis, {0, 0, number ? real(speed(shapes, body(shapes, poses, number), lattice.place(at.cell, axis), axis)) : real(0)});
       }
     }
-    const FaceGeometry &x = faces[0], &y = faces[1], &z = faces[2];
+    const unsigned char owner = by < 4.5 * width ? body(shapes, poses, nearest).owner() : 0;
     solid[c] = (unsigned char)bits;
-    stick_x[c] = x.stick, stick_y[c] = y.stick, stick_z[c] = z.stick;
-    cover_x[c] = x.cover, cover_y[c] = y.cover, cover_z[c] = z.cover;
-    body_x[c] = x.body, body_y[c] = y.body, body_z[c] = z.body;
+    owner_x[c] = owner, owner_y[c] = owner, owner_z[c] = owner;
     write_kinds(T_faces, c, lattice, at, bits, near, true);
     write_kinds(scalar_faces, c, lattice, at, bits, near, false);
   });
-}
-
-// The body to which the low faces of a cell belong: the nearest, where the centre is less than 4.5 widths away
-TASK place_owners(Range range, OutByte owner_x, OutByte owner_y, OutByte owner_z, In body_x, In64Of<54> poses, BodyShapes shapes) {
-  const Lattice lattice{shapes, poses};
-  for_cells(range, CELL(c) {
-    const At at{{c.i, c.j, c.k}};
-    int number = 0;
-    const double by = lattice.nearest(lattice.place(at.cell, CENTRE), number);
-    const unsigned char owner = by < 4.5 * lattice.widest(at.cell) ? body(shapes, poses, number).owner() : 0;
-    owner_x[c] = owner, owner_y[c] = owner, owner_z[c] = owner;
-  });
+#ifdef GPU
+  __syncthreads();
+  for (unsigned n = mine; n < 3 * count; n += blockDim.x * blockDim.y) look_for_surfaces(lattice, surface, beside[n % count], n / count, viscosity);
+#endif
 }
 
 // What bodies with temperatures weigh in cells beside them, with and without these, and whose a cell is

@@ -38,9 +38,9 @@ struct Body {
   INLINE double pose(int n) const { return poses[first + n]; }
 };
 
-FN Body body(const BodyShapes& g, const Poses& poses, int n) {
-  const real* own = g.shapes + (n - 1) * NUMBERS;
-  return {own, poses, (n - 1) * POSE};
+FN Body body(const BodyShapes& g, const Poses& poses, int number) {
+  const int n = count_of(g) == 1 ? 0 : number - 1;
+  return {g.shapes + n * NUMBERS, poses, n * POSE};
 }
 
 FN double whole(double a) {
@@ -53,7 +53,8 @@ FN Place away(const BodyShapes& g, const Body& b, const Place& p) {
   Place d;
   for (int n = 0; n < 3; ++n) {
     const double far = p.at[n] - b.pose(n), length = g.length[n];
-    d.at[n] = g.periodic[n] ? far - length * whole(far / length + 0.5) : far;
+    const bool beyond = g.periodic[n] && magnitude(far) > 0.49 * length;  // divisions take a GPU long
+    d.at[n] = beyond ? far - length * whole(far / length + 0.5) : far;
   }
   return d;
 }

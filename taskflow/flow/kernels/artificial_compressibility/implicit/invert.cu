@@ -1,103 +1,117 @@
 // Block ILU(0) of the matrix, which on seven points changes its diagonal alone:
 // M = (D - L) D^-1 (D - U), where D = pivot - sum over earlier neighbours of A(here, there) D(there)^-1 A(there, here).
-#define BX 64
+// Those in other tiles come first, and what is left then is rounded as pivots are.
+#define ROWS 4
+#define BX 256
 #define BY 1
+#define RESIDENT 2
 #include "cell.h"
 #include "../pace.h"
 #include "../viscous.h"
 #include "matrix.h"
+#include "columns.h"
 #include "factors.h"
 
-constexpr double WORST = 1e12;  // ratio of the largest pivot of an inverse to the least
-
-struct Pivots {
-  real least, most;
+template <int N>
+struct SideOf {
+  static constexpr int number = N;
 };
-// A step of Gauss and Jordan: column P of `a` becomes that of the unit. The row with its largest number comes to row P by selections:
-// an index that is only known then would keep blocks out of a GPU's registers.
-template <int P>
-FN void eliminate_column(Block& a, Block& b, Pivots& pivots) {
-  int best = P;
-  real largest = magnitude(a.of[5 * P]);
-#pragma unroll
-  for (int n = P + 1; n < 4; ++n) {
-    const real size = magnitude(a.of[4 * n + P]);
-    best = size > largest ? n : best, largest = size > largest ? size : largest;
-  }
-  real row[4], other[4];
-#pragma unroll
-  for (int n = 0; n < 4; ++n) {
-    const real own = row[n] = a.of[4 * P + n], own_other = other[n] = b.of[4 * P + n];
-#pragma unroll
-    for (int m = P + 1; m < 4; ++m) {
-      row[n] = best == m ? a.of[4 * m + n] : row[n], other[n] = best == m ? b.of[4 * m + n] : other[n];
-      a.of[4 * m + n] = best == m ? own : a.of[4 * m + n], b.of[4 * m + n] = best == m ? own_other : b.of[4 * m + n];
-    }
-  }
-  const real size = magnitude(row[P]), scale = 1 / row[P];
-  pivots.most = size > pivots.most ? size : pivots.most, pivots.least = P == 0 || size < pivots.least ? size : pivots.least;
-#pragma unroll
-  for (int n = 0; n < 4; ++n) a.of[4 * P + n] = row[n] *= scale, b.of[4 * P + n] = other[n] *= scale;
-#pragma unroll
-  for (int m = 0; m < 4; ++m) {
-    if (m == P) continue;
-    const real f = a.of[4 * m + P];
-#pragma unroll
-    for (int n = 0; n < 4; ++n) a.of[4 * m + n] -= f * row[n], b.of[4 * m + n] -= f * other[n];
-  }
-}
-// The inverse, by Gauss and Jordan with partial pivoting; where pivots differ by more than WORST infinity in its first place
-FN Block inverse(Block a) {
-  Block b{};
-  for (int n = 0; n < 4; ++n) b.of[5 * n] = 1;
-  Pivots pivots = {0, 0};
-  eliminate_column<0>(a, b, pivots), eliminate_column<1>(a, b, pivots), eliminate_column<2>(a, b, pivots), eliminate_column<3>(a, b, pivots);
-  if (!(double(pivots.most) < WORST * double(pivots.least))) b.of[0] = real(INFINITE);
-  return b;
+template <class F>
+FN void each_side(F f) {
+  f(SideOf<0>()), f(SideOf<1>()), f(SideOf<2>()), f(SideOf<3>());
+#ifndef PLANAR
+  f(SideOf<4>()), f(SideOf<5>());
+#endif
 }
 
-// d - A(here, there) D(there)^-1 A(there, here)
-template <int SIDE, class Geometry, class B, class Swept, class Eddies, class Coupling, class Pivot>
-FN void eliminate(Block& d, In u, In v, In w, B b, Swept swept, Eddies nu_t, const Geometry& g, const SweptCell& c, const Steps& steps, const Coupling& coupling,
-                  const Pivot& pivot, const Numbers& n) {
-  if (!earlier(c, SIDE)) return;
-  constexpr int x = along(SIDE, 0), y = along(SIDE, 1), z = along(SIDE, 2);
-  const auto f = across<SIDE>(g, b, swept, c, steps, n);
-  const Index beyond = f.beyond;
-  const Block back = coupled({u[beyond], v[beyond], w[beyond]}, {u[c], v[c], w[c]}, real(-1) * f.area, viscosity_on(nu_t, n, c, beyond) * f.conductance, f.b, turned(-1, f.swept));
-  Block m;
+template <class Geometry, class B, class Swept, class Eddies, class Coupling, class Pivot>
+struct Elimination {
+  In u, v, w;
+  B b;
+  Swept swept;
+  Eddies nu_t;
+  Geometry g;
+  Steps steps;
+  Coupling coupling;
+  Pivot pivot;
+  const Numbers& numbers;
+
+  INLINE Columns begun(const Cell& c, int first) const {
+    Columns d;
 #pragma unroll
-  for (int r = 0; r < 4; ++r) {
+    for (int r = 0; r < 4; ++r)
+      for (int n = 0; n < OWN; ++n) d.of[r][n] = pivot(c, 4 * r + first + n);
+    return d;
+  }
+  INLINE void store(const Cell& c, int first, const Columns& d) const {
 #pragma unroll
-    for (int k = 0; k < 4; ++k) {
-      real sum = 0;
-      for (int l = 0; l < 4; ++l) sum += pivot(c, 4 * r + l, x, y, z) * back.of[4 * l + k];
-      m.of[4 * r + k] = sum;
+    for (int r = 0; r < 4; ++r)
+      for (int n = 0; n < OWN; ++n) pivot(c, 4 * r + first + n) = d.of[r][n];
+  }
+  // A(there, here) of the neighbour beyond a side
+  template <int SIDE>
+  INLINE Columns back(const Cell& c, int first) const {
+    const auto f = across<SIDE>(g, b, swept, c, steps, numbers);
+    const Index there = f.beyond;
+    const real friction = viscosity_on(nu_t, numbers, c, there) * f.conductance;
+    return coupled_columns(first, {u[there], v[there], w[there]}, {u[c], v[c], w[c]}, real(-1) * f.area, friction, f.b, turned(-1, f.swept));
+  }
+  // d - A(here, there) D(there)^-1 A(there, here)
+  template <int SIDE, class Inverse>
+  INLINE void take(Columns& d, const Cell& c, const Columns& back, const Inverse& inverse) const {
+    Columns m;
+#pragma unroll
+    for (int r = 0; r < 4; ++r) {
+#pragma unroll
+      for (int n = 0; n < OWN; ++n) {
+        real sum = 0;
+        for (int l = 0; l < 4; ++l) sum += inverse(r, l) * back.of[l][n];
+        m.of[r][n] = sum;
+      }
+    }
+#pragma unroll
+    for (int r = 0; r < 4; ++r) {
+      const auto row = coupling.four(c, block_of(SIDE) + 4 * r);
+#pragma unroll
+      for (int n = 0; n < OWN; ++n)
+        for (int l = 0; l < 4; ++l) d.of[r][n] -= row[l] * m.of[l][n];
     }
   }
-#pragma unroll
-  for (int r = 0; r < 4; ++r) {
-    const auto row = coupling.four(c, block_of(SIDE) + 4 * r);
-#pragma unroll
-    for (int k = 0; k < 4; ++k)
-      for (int l = 0; l < 4; ++l) d.of[4 * r + k] -= row[l] * m.of[4 * l + k];
+  template <int SIDE>
+  INLINE void take(Columns& d, const Cell& c, int first) const {
+    constexpr int x = along(SIDE, 0), y = along(SIDE, 1), z = along(SIDE, 2);
+    take<SIDE>(d, c, back<SIDE>(c, first), [&](int r, int l) __attribute__((always_inline)) { return real(pivot(c, 4 * r + l, x, y, z)); });
   }
-}
+  // A cell of which nothing is kept or loaded ahead; threads that have none come along
+  INLINE void whole(const SweptCell& c, int first, bool present = true) const {
+    Columns d = begun(c, first);
+    for (int inside = 0; inside < 2 && present; ++inside) {
+      const unsigned sides = inside ? c.sides & ~c.outside : c.outside;
+      each_side([&](auto side) __attribute__((always_inline)) {
+        if (!(sides >> side.number & 1)) return;
+        take<side.number>(d, c, first);
+        for (int r = 0; r < 4 && !inside; ++r)
+          for (int n = 0; n < OWN; ++n) d.of[r][n] = real(Real_pivot(d.of[r][n]));
+      });
+    }
+    const Columns inverted = inverse(d, first);
+    if (present) store(c, first, inverted);
+  }
+};
+
+#ifdef GPU
+#include "invert_tiles.h"
+#endif
 
 TASK invert(Range range, In u, In v, In w, InPrivate<96, Real_coupling> coupling, InOutValuesOf<16, Real_pivot> pivot OPTIONAL(metrics)
             OPTIONAL(swept) OPTIONAL(b) OPTIONAL(nu_t), Sweep sweep, Numbers numbers) {
   STRIDES(range)
-  const Steps steps{X, Y, Z};
   const auto g = geometry(metrics, numbers);
-  sweep_cells(range, sweep, UP, CELL(c) {
-    Block d;
-    for (int n = 0; n < 16; ++n) d.of[n] = pivot(c, n);
-    eliminate<0>(d, u, v, w, b, swept, nu_t, g, c, steps, coupling, pivot, numbers), eliminate<1>(d, u, v, w, b, swept, nu_t, g, c, steps, coupling, pivot, numbers);
-    eliminate<2>(d, u, v, w, b, swept, nu_t, g, c, steps, coupling, pivot, numbers), eliminate<3>(d, u, v, w, b, swept, nu_t, g, c, steps, coupling, pivot, numbers);
-#ifndef PLANAR
-    eliminate<4>(d, u, v, w, b, swept, nu_t, g, c, steps, coupling, pivot, numbers), eliminate<5>(d, u, v, w, b, swept, nu_t, g, c, steps, coupling, pivot, numbers);
+  using All = Elimination<decltype(g), decltype(b), decltype(swept), decltype(nu_t), decltype(coupling), decltype(pivot)>;
+  const All all{u, v, w, b, swept, nu_t, g, {X, Y, Z}, coupling, pivot, numbers};
+#ifdef GPU
+  invert_tile(range, sweep, all);
+#else
+  sweep_cells(range, sweep, UP, CELL(c) { all.whole(c, 0); });
 #endif
-    const Block inverted = inverse(d);
-    for (int n = 0; n < 16; ++n) pivot(c, n) = inverted.of[n];
-  });
 }

@@ -1,0 +1,122 @@
+// The factorisation on a GPU: a thread block has a tile, four threads have a column of its cells along x. Each of three works out
+// what one of the neighbours before the next cell is bound by, and keeps it in shared memory, as it does with the inverse of the
+// last cell: the cells of a step need no others.
+constexpr int COLUMNS = BX / ROWS;
+
+struct Kept {
+  real row[4][4];
+  real apart[16 / sizeof(real)];  // what lies side by side is in other banks
+};
+
+// Of the low face across an axis that is only known when it runs: its area, what a difference across it conducts, what it sweeps
+template <class N>
+FN Vector low_face(const Uniform<N>& g, int axis, const Cell&) {
+  return {axis == 0 ? g.n.areas[0] : 0, axis == 1 ? g.n.areas[1] : 0, axis == 2 ? g.n.areas[2] : 0};
+}
+FN Vector low_face(const Stored& g, int axis, const Cell& c) { return {g.of(c, 3 * axis), g.of(c, 3 * axis + 1), g.of(c, 3 * axis + 2)}; }
+template <class N>
+FN real low_conductance(const Uniform<N>& g, int axis, const Cell&, Vector) {
+  return axis == 0 ? g.n.conductances[0] : axis == 1 ? g.n.conductances[1] : g.n.conductances[2];
+}
+FN real low_conductance(const Stored& g, int axis, const Cell& c, Vector s) {
+  return square(s) * (2 * reciprocal(g.of(c, 9, -(axis == 0), -(axis == 1), -(axis == 2)) + g.volume(c)));
+}
+FN None low_sweep(None, int, const Cell&) { return {}; }
+FN real low_sweep(InValues<3> swept, int axis, const Cell& c) { return swept(c, axis); }
+
+// A(there, here) of the neighbour beyond a low side
+template <class All>
+FN Block low_back(const All& all, int axis, const Cell& c) {
+  const Index there = c - (axis == 0 ? all.steps.x : axis == 1 ? all.steps.y : all.steps.z);
+  const Vector s = low_face(all.g, axis, c);
+  const real friction = viscosity_on(all.nu_t, all.numbers, c, there) * low_conductance(all.g, axis, c, s);
+  return coupled({all.u[there], all.v[there], all.w[there]}, {all.u[c], all.v[c], all.w[c]}, s, friction,
+                 compressible(all.b, all.numbers, c, there), low_sweep(all.swept, axis, c));
+}
+
+// What the neighbours in other tiles take, side by side: a cell may have several
+template <class All>
+FN void take_outside(const TileCells<Up>& cells, int mine, int first, const All& all) {
+  each_side([&](auto side) {
+    constexpr int SIDE = side.number, last = SIDE & 1;
+    if (!(cells.tile.outside >> SIDE & 1)) return;
+    const int across = SIDE < 2 ? cells.ny : cells.nx, face = across * (SIDE < 4 ? cells.nz : cells.ny);
+    for (int n = mine; n < face; n += COLUMNS) {
+      const int one = n % across, two = n / across, x = SIDE < 2 ? last * (cells.nx - 1) : one;
+      const int y = SIDE < 2 ? one : SIDE < 4 ? last * (cells.ny - 1) : two, z = SIDE < 4 ? two : last * (cells.nz - 1);
+      const SweptCell c = TileColumn<Up>(cells, y, z).cell(x);
+      Columns d = all.begun(c, first);
+      all.template take<SIDE>(d, c, first);
+      all.store(c, first, d);
+    }
+    __syncthreads();
+  });
+}
+
+// A tile whose threads have several columns, or that is not there as a whole
+template <class All>
+FN void sweep_warps(const TileCells<Up>& cells, int mine, int first, const All& all) {
+  for (int step = 0; step < cells.steps; ++step) {
+    for (int from = 0; from < cells.columns; from += COLUMNS) {
+      const bool idle = from + mine >= cells.columns;
+      const TileColumn<Up> column(cells, idle ? 0 : from + mine);
+      const int x = idle ? -1 : column.x(step);
+      const bool present = x >= 0 && x < cells.nx;
+      if (__any_sync(0xffffffffu, present)) all.whole(column.cell(present ? x : 0), first, present);
+    }
+    __syncthreads();
+  }
+}
+
+template <class All>
+FN void invert_tile(const Range& r, const Sweep& s, const All& all) {
+  __shared__ Kept kept[2][COLUMNS], backs[COLUMNS][3];
+  TileOf tile;
+  if (!tile_of_block(r, s, 1, tile)) return;
+  const TileCells<Up> cells{r, tile};
+  const int mine = int(threadIdx.x) / ROWS, first = int(threadIdx.x) % ROWS;
+  bool whole = cells.columns <= COLUMNS && 0 < cells.count;
+  for (int a = 0; a < 3; ++a) whole = whole && tile.lo[a] == tile.low[a] && tile.hi[a] == tile.high[a];
+  const bool idle = mine >= cells.columns;
+  if (!whole) return sweep_warps(cells, mine, first, all);
+
+  take_outside(cells, mine, first, all);
+  if (int(threadIdx.x) / 32 * 32 >= ROWS * cells.columns) return;  // a warp without a column
+  const TileColumn<Up> column(cells, idle ? 0 : mine);
+  const int before[3] = {mine, mine - 1, mine - cells.ny};
+  const auto inside = [](const SweptCell& c, int axis) { return (c.sides & ~c.outside) >> (2 * axis) & 1; };
+  const auto work_out = [&](const SweptCell& c) {
+    if (first == 3 || !inside(c, first)) return;
+    const Block m = low_back(all, first, c);
+    for (int n = 0; n < 16; ++n) backs[mine][first].row[n / 4][n % 4] = m.of[n];
+  };
+  SweptCell next = column.cell(0);
+  Columns begun = all.begun(next, first);
+  if (!idle) work_out(next);
+  __syncwarp();
+  for (int step = 0; step < cells.steps; ++step) {
+    const int x = idle ? -1 : column.x(step);
+    const bool present = x >= 0 && x < cells.nx;
+    if (__any_sync(0xffffffffu, present)) {  // whole warps go on, as their threads exchange numbers
+      const SweptCell c = next;
+      Columns d = begun, back[3];
+      for (int n = 0; n < 12; ++n) back[n / 4].of[n % 4][0] = backs[mine][n / 4].row[n % 4][first];
+      __syncwarp();
+      if (present && x + 1 < cells.nx) next = column.cell(x + 1), begun = all.begun(next, first), work_out(next);
+      each_side([&](auto side) {
+        if constexpr (side.number % 2 == 0) {
+          constexpr int axis = side.number / 2;
+          if (!present || !inside(c, axis)) return;
+          const Kept& there = kept[(step + 1) & 1][before[axis]];
+          all.template take<side.number>(d, c, back[axis], [&](int row, int n) { return there.row[row][n]; });
+        }
+      });
+      const Columns inverted = inverse(d, first);
+      if (present) {
+        for (int row = 0; row < 4; ++row) kept[step & 1][mine].row[row][first] = real(Real_pivot(inverted.of[row][0]));
+        all.store(c, first, inverted);
+      }
+    }
+    __syncthreads();
+  }
+}
