@@ -8,7 +8,7 @@ VENV   ?= .venv
 CUDA   ?= 13
 BIN    := $(VENV)/bin
 RUN    := runs/lid_driven_cavity
-PARALLEL := --numprocesses logical --maxprocesses 8 --dist loadfile
+PARALLEL := --numprocesses $(shell expr $$(nproc) + $$(nproc) / 2) --maxprocesses 8 --dist loadfile
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-all test-gpu test-emulated test-runtime lint docs clean
@@ -31,7 +31,7 @@ demo: $(VENV)/installed
 # Tests begin hundreds of processes: none should have to compile the package again, whatever the environment says.
 test test-all test-gpu test-emulated test-runtime: export PYTHONDONTWRITEBYTECODE =
 
-# A process per core, a file of tests to each: many tests wait, for clusters or for a compiler.
+# Three processes for two cores, a file of tests to each: many tests wait, for clusters and for other processes.
 test: lint
 	$(BIN)/python -m pytest -m "not slow and not gpu and not multigpu" $(PARALLEL)
 
