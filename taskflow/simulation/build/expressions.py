@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from taskflow.flow import Boundaries, StaggeredGrid
 from taskflow.flow.formula import Formula
 from taskflow.flow.measures.derived import Derived, Q
@@ -9,6 +11,8 @@ from taskflow.output import FieldMetadata
 from taskflow.simulation.build.pictures import WORDS, pictured
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.expressions import recorded
+from taskflow.simulation.case.problems import numbered, present, wrong
+from taskflow.simulation.dimensions import unlike_terms
 
 
 def derived(case: Case, grid: StaggeredGrid, boundaries: Boundaries) -> Derived | None:
@@ -32,3 +36,11 @@ def derived_metadata(case: Case) -> dict[str, FieldMetadata]:
         for table in case.expressions
     }
     return metadata | ({} if Q in case.fields else {Q: FieldMetadata(WORDS[Q])})
+
+
+def unlike(case: Case) -> Iterator[str]:
+    """Warnings of expressions and forces in which things of unlike dimensions are added or compared."""
+    for key, table in numbered(expressions=case.expressions, forcing=case.forcing):
+        for name in present(dict(table), "expression", "where"):
+            for problem in unlike_terms(source := getattr(table, name), case.fields):
+                yield str(wrong((*key, name), source, f"{problem}; if that is meant, multiply one by a number"))

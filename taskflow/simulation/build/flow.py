@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, repeat
@@ -20,7 +21,7 @@ from taskflow.flow.measures.surface_flux import SurfaceFlux
 from taskflow.flow.model import VELOCITY, FlowModel
 from taskflow.output import FieldMetadata, through_sides
 from taskflow.simulation.bodies.inertia import MovingBody
-from taskflow.simulation.build.expressions import derived, derived_metadata
+from taskflow.simulation.build.expressions import derived, derived_metadata, unlike
 from taskflow.simulation.build.forcing import forcing_described, initial_forces
 from taskflow.simulation.build.particles import particles_described
 from taskflow.simulation.build.physics import conditions, outflows_described, physics, turbulence_described
@@ -262,16 +263,13 @@ class FlowSystem(System):
 
     @property
     def cautions(self) -> tuple[str, ...]:
-        """Warnings of forces that act faster than steps can follow."""
-        sim = self.sim
-        if not sim.case.forcing:
-            return ()
-        try:
-            dt = sim.clock.limit.longest(self.advective_rate, self.spreads)
-        except BadInput:  # nothing tells yet how long steps are
-            return ()
-        cautions = (force.caution(dt, self.model.scheme) for force in initial_forces(sim.case, sim.grid))
-        return tuple(caution for caution in cautions if caution)
+        """Warnings of expressions that add unlike things, and of forces that act faster than steps can follow."""
+        sim, warnings = self.sim, list[str | None](unlike(self.sim.case))
+        if sim.case.forcing:
+            with suppress(BadInput):  # nothing may tell yet how long steps are
+                dt = sim.clock.limit.longest(self.advective_rate, self.spreads)
+                warnings += [force.caution(dt, self.model.scheme) for force in initial_forces(sim.case, sim.grid)]
+        return tuple(warning for warning in warnings if warning)
 
     def details(self) -> Iterator[tuple[str, str]]:
         """Label and text of each line on bodies that move, openings, forces and eddies."""
