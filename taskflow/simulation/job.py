@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import time
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -86,14 +87,11 @@ class RunLoop:
         numbers |= self.timed.advance(before.time, tick.dt)
         numbers |= self.movement.advance(tick.time) if self.movement is not None else {}
         self.sanity.entered(numbers)
-        try:
-            with explained(f"step {tick.step}, time {tick.time:g}"):
-                numbers |= {**model.moments(before.time, tick.dt), **self.particles.scalars(tick)}
-                shard.run(self.spec.step, **model.scalars(tick.dt, tick.ratio), **numbers)
-                self.particles.settle(tick)
-        finally:
-            if self.spec.ways is not None:  # while the device is at work; whatever it meets, a body in the way is why
-                self.spec.ways.follow(tick.time)
+        ways = self.spec.ways.followed(tick.time) if self.spec.ways is not None else nullcontext()
+        with ways, explained(f"step {tick.step}, time {tick.time:g}"):
+            numbers |= {**model.moments(before.time, tick.dt), **self.particles.scalars(tick)}
+            shard.run(self.spec.step, **model.scalars(tick.dt, tick.ratio), **numbers)
+            self.particles.settle(tick)
         for name in self.rounds:
             self.rounds[name] += shard.scalars[name]
         self.now, self.before = self._agreed(self._judged(tick, before)), before

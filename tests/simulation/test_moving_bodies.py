@@ -7,10 +7,11 @@ from functools import cache
 import numpy as np
 import pytest
 
-from taskflow.errors import BadInput, RunFailed
+from taskflow.errors import BadInput, Lost, RunFailed
 from taskflow.flow.bodies.moving import BODY
 from taskflow.output import dataset
 from taskflow.runtime.regions import Box
+from taskflow.simulation.bodies.paths import Surroundings
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
 from tests.flows import VELOCITY, Flow, Lengths, compute
@@ -218,9 +219,18 @@ def test_a_way_that_was_not_seen_ends_the_run(way, end, now):
     quick = {"obstacles": told(displacement=[way, 0, 0]), "grid": {"cells": [40, 8, 16], "lengths": [4.0, 0.8, 1.6]}}
     ways = Simulation(stirred(**quick, time={"end": end, "cfl": 0.4}), (1, 1, 1)).ways
     ways.follow(0.0)
-    with pytest.raises(RunFailed, match=rf'obstacles\[1\].motion: at time {now:g} "ball" .* give .* time.steps'):
-        ways.follow(now)
+    for failure in (None, RunFailed("it diverged")):  # a body in the way is why
+        with pytest.raises(RunFailed, match=rf'obstacles\[1\].motion: at time {now:g} "ball" .* give .* time.steps'):
+            _fail(ways, now, failure)
+    with pytest.raises(Lost, match="a worker"):
+        _fail(ways, now, Lost("a worker"))
     Simulation(stirred(**quick, time={"steps": 9, "cfl": 0.4}), (1, 1, 1)).ways.follow(now)
+
+
+def _fail(ways: Surroundings, time: float, failure: RunFailed | None) -> None:
+    with ways.followed(time):
+        if failure is not None:
+            raise failure
 
 
 @pytest.mark.slow

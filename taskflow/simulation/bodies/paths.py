@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
 
-from taskflow.errors import BadInput, RunFailed
+from taskflow.errors import BadInput, Lost, RunFailed
 from taskflow.flow.bodies import Body
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import frame
@@ -70,6 +71,20 @@ class Surroundings:
                         " cell or more between them"
                     )
         return None
+
+    @contextmanager
+    def followed(self, time: float) -> Iterator[None]:
+        """Looks at the ways to a time after what is done within, while the device is at work on it: where that fails,
+        and nothing is lost, a body in the way is why.
+        """
+        try:
+            yield
+        except Lost:
+            raise
+        except RunFailed:
+            self.follow(time)
+            raise
+        self.follow(time)
 
     def follow(self, time: float) -> None:
         """Raises RunFailed where a body meets something at a time, or is where it is not looked for."""

@@ -35,11 +35,18 @@ def module(text: str) -> Any:
     return raw
 
 
-@cache
 def kernel(text: str, name: str) -> tuple[Any, int]:
-    """A kernel of a text, and how many bytes of shared memory its launches have to give it: what the text says with
-    `SHARED(bytes)` (`held_cuda.h`), or none.
+    """A kernel of a text for the current device, and how many bytes of shared memory its launches have to give it:
+    what the text says with `SHARED(bytes)` (`held_cuda.h`), or none.
     """
+    import cupy
+
+    return _kernel_on(cupy.cuda.runtime.getDevice(), text, name)
+
+
+@cache
+def _kernel_on(device: int, text: str, name: str) -> tuple[Any, int]:
+    """The same of a device, the current one: each has to allow its launches as many bytes."""
     import cupy
 
     raw, shared = module(text), 0
