@@ -1,5 +1,7 @@
 """The same flow on GPUs: bit for bit that of the CPU, for any blocks and overlap, also on a dask-cuda cluster."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -18,6 +20,7 @@ from tests.flows import compute
 from tests.runtime.machine.devices import one_gpu
 from tests.runtime.machine.test_shard import NAMES, Everything, noise, oracle, region
 from tests.simulation.going_on import go
+from tests.simulation.on_charts import TURNED, changed
 from tests.simulation.test_probes import FOLLOWED
 from tests.simulation.test_restart import stirred
 from tests.simulation.test_spectra import turning
@@ -283,6 +286,16 @@ def test_one_process_has_a_block_on_each_gpu(tmp_path, overlap):
     assert len({place["gpu_id"] for place in two.report["hardware"]}) == 2
     for name in ("u", "v", "w", "p", "T"):
         np.testing.assert_array_equal(two.dataset()[name], one.dataset()[name], err_msg=name)
+
+
+@pytest.mark.multigpu
+def test_charts_of_one_process_are_on_two_gpus(tmp_path):
+    """Each of which allows launches of stages their shared memory."""
+    on_charts = partial(changed, TURNED, machine__device="gpu")
+    one = tf.run(Case(**on_charts(machine__blocks=1)), tmp_path / "one")
+    two = tf.run(Case(**on_charts(machine__blocks=2, machine__workers=1)), tmp_path / "two")
+    assert len({place["gpu_id"] for place in two.report["hardware"]}) == 2
+    xr.testing.assert_identical(two.dataset().load(), one.dataset().load())
 
 
 def test_accelerators_are_those_of_cupy():

@@ -44,7 +44,6 @@ def test_pictures_and_exports(give, run):
 @pytest.mark.parametrize(("command", "words"), [
     (("plot", "--interface"), "--interface: not of runs on charts"),
     (("plot", "--plane", "z=3"), "outside the domain, where z goes from 0 to 1"),
-    (("plot", "--animation"), "the run is on charts"),
     (("plot", "--side", "inner", "--field", "p"), "--field: not with --side"),
     (("plot", "--side", "wing"), "there is no such side; choose one of ends, inner, outer"),
     (("plot", "--series", "--side", "inner"), "--side: not with --series or --animation"),

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from taskflow.geometry.grids import ghosted, shape, volumes
-from taskflow.geometry.grids.coincide import _close
+from taskflow.geometry.grids.coincide import close
 
 BOX = {"cells": (12, 10, 8), "lengths": (1.0, 2.0, 0.5), "distortion": 0.1, "periodic": ["x"]}
 
@@ -14,7 +14,7 @@ BOX = {"cells": (12, 10, 8), "lengths": (1.0, 2.0, 0.5), "distortion": 0.1, "per
 def where(points, places):
     """The nearest of the places [n, xyz] to each of the points, and how far it is."""
     reach = np.full(len(points), 1e-12)
-    first, second = _close(points, places, reach)
+    first, second = close(points, places, reach)
     nearest = np.full(len(points), -1)
     nearest[first] = second
     return nearest

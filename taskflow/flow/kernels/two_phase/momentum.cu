@@ -11,7 +11,6 @@
 #include "friction.h"
 #include "tension.h"
 #include "transport.h"
-#include "neighbours.h"
 
 TASK momentum_of_phases(Range range, In q, In r, In s, In q_old, In m_n, In m_r, In m_s, In f, In f_new OPTIONAL(kappa)
                         OPTIONAL(faces), InOut h, Out q_new, In64 dt, In64 ratio, Grid grid, Phases phases) {

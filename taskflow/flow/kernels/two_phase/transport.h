@@ -2,6 +2,7 @@
 // component, and b and d are the others.
 #include "../component.h"
 #include "carried.h"
+#include "neighbours.h"
 
 // u + ratio/2 (u - u_old): the velocity in the middle of the step
 struct Middle {
