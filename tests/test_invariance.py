@@ -226,7 +226,7 @@ def clusters():
         yield cache(lambda workers: opened.enter_context(embedded(workers, gpu=False)))
 
 
-@pytest.mark.fast("local-*", "peer-*", "ucx-*", "actor-*")
+@pytest.mark.fast("local-*", "peer-*", "actor-*")
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(("channel", "workers", "blocks", "threads", "overlap"), [
     ("local", 1, (1, 1, 3), 2, "full"), ("actor", 2, (2, 1, 2), 1, "full"),

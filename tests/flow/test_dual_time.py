@@ -107,6 +107,7 @@ def test_steps_of_any_lengths_are_of_second_order():
     assert 1.75 < np.log2(errors[0] / errors[1]) < 2.3
 
 
+@pytest.mark.slow
 def test_blocks_change_no_bit_in_real_time():
     """Nor how many steps of pseudo-time are made."""
     chart = Chart((9, 7, 1), wavy, "xyz")

@@ -163,7 +163,7 @@ def test_a_right_hand_side_that_rounding_has_shifted_changes_nothing_much():
     assert np.abs(shifted - p).max() < 1e-10 * np.abs(p).max()
 
 
-@pytest.mark.parametrize("dtype", ["f8", "f4"])
+@pytest.mark.parametrize("dtype", ["f8", pytest.param("f4", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("ends", [("pp", "pp", "pp"), ("ww", "ww", "ww")], ids=" ".join)
 @pytest.mark.parametrize("cells", [(32, 40, 12), (45, 31, 11)])
 def test_threads_change_no_bit(cells, ends, dtype):

@@ -84,6 +84,7 @@ def test_blocks_and_threads_change_no_bit(chart, made, blocks, threads):
     assert bits(march(flow, chart, REST, blocks=blocks, threads=threads, **about)) == bits(one)
 
 
+@pytest.mark.slow
 def test_blocks_are_hyperplanes_of_pieces():
     """On one block the same bits; on two the same solution."""
     chart = skewed((12, 10, 1))

@@ -308,6 +308,7 @@ def test_what_comes_in_leaves_around_a_body(outflow, pressure):
     assert 0.05 < drag < 5
 
 
+@pytest.mark.slow
 def test_scalars_stay_outside_and_are_not_lost():
     """Insulated bodies: the integral of a scalar over the fluid does not change; by either scheme it stays bounded."""
     scalars = [{"name": name, "diffusivity": 0.01, "scheme": name, "initial": "where(z > 0.7, 1, 0)"}

@@ -384,6 +384,7 @@ def test_forcing_local_between_processes_is_refused(cluster: Client):
         group.connect()
 
 
+@pytest.mark.slow
 def test_a_killed_worker_is_a_named_error_within_seconds(cluster: Client):
     """It is the last that uses the cluster, which loses a process."""
     with block_group(cluster, Work(region((6, 4, 9)), 1_000_000, slow=0.01)) as group:
