@@ -17,7 +17,8 @@ def combined(parameters: Mapping[str, Sequence[Any]], results: Sequence[Any]) ->
     """Return results, in the order of the product of the parameters, as one object with the parameters as dimensions.
 
     A result is a number, an array, a DataArray, a Dataset or, of runs on charts, a DataTree; what of a Dataset has no
-    time is that of the first one, unless nothing has a time. Raises BadInput where results differ in their coordinates.
+    time is that of the first one, unless nothing has a time. Raises BadInput where results differ in kind or
+    coordinates.
     """
     kept: list[Any] = [_as_xarray(result) for result in results]
     for name, values in reversed(list(parameters.items())):
@@ -75,7 +76,7 @@ def _concat_arrays(some: list[Any], along: xr.Variable, compat: str) -> xr.Datas
         else:
             timed = [str(key) for key in some[0].data_vars if "time" in some[0][key].dims]
             joined = xr.concat(some, name, data_vars=timed or "all", **how)
-    except ValueError as error:
+    except (ValueError, TypeError) as error:  # the latter of different kinds
         raise BadInput(
             f"the runs along {name} differ in more than numbers ({error}); give measure=, a function of a run that"
             " returns what they have in common"

@@ -63,10 +63,10 @@ class Origin:
         if not self.sim.system.remaps:
             begins = f"{self.sim.system.claims} begins with a checkpoint of a run of the same case but for [initial]"
             raise BadInput(f"{self.state.where}: {self.difference}; {begins}")
-        known = self.state.fields is not None or self.charts is not None
-        if known and (self.charts is None) == self._on_charts:
+        on_charts = self.state.fields is None  # of charts that move, a checkpoint may have no snapshot
+        if on_charts != self._on_charts:
             grids = "a Cartesian grid", "charts"
-            its, own = grids[self.charts is not None], grids[self._on_charts]
+            its, own = grids[on_charts], grids[self._on_charts]
             raise BadInput(f"{self.state.where} is on {its}, and this case on {own}; begin with a run on {own}")
         if self._on_charts:
             self._check_charts()
@@ -182,7 +182,7 @@ class Origin:
                     formula = self.sim.system.initial.get(name)
                     parts |= {name: [np.broadcast_to(formula(*x), x[0].shape) for x in places]} if formula else {}
                 else:
-                    parts[name] = charts.values(name) if self.kept else [charts.at(name, x) for x in places]
+                    parts[name] = charts.values(name) if self.kept else charts.at(name, places)
             except BadInput as error:
                 raise BadInput(f"initial.source: {self.state.where}: {error}") from None
         return parts

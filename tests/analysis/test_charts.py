@@ -12,7 +12,7 @@ from taskflow.analysis.charts.export import export_charts
 from taskflow.errors import BadInput
 from taskflow.geometry.grids import areas, shape, volumes
 from taskflow.output import tree
-from tests.output.on_charts import filled, grid_of, middle
+from tests.output.on_charts import GRIDS, filled, grid_of, middle
 
 WALL = {"viscosity": 0.1, "boundary_inner": "wall", "boundary_inner_velocity": np.zeros(3), "boundary_outer": "wall"}
 
@@ -198,22 +198,59 @@ def test_vtk_reads_what_was_written(annulus, tmp_path, monkeypatch):
     np.testing.assert_allclose(vtk_to_numpy(size.GetOutput().GetCellData().GetArray("Area")), side.area[:8], rtol=1e-6)
 
 
+def jump(x, y, z):
+    """1 in two cells beside a seam and a side of the box, 0 elsewhere."""
+    return np.where((abs(x - 0.5) < 0.13) | (y < 0.2), 1.0, 0.0)
+
+
+def source_on(path, grid, **functions):
+    return ChartsSource(tree(filled(path / "fields.zarr", grid, functions, WALL, times=(0.0,))).isel(time=0))
+
+
 @pytest.mark.parametrize("name", [pytest.param("annulus", marks=pytest.mark.slow), "box"])
 def test_carried_over_fields_are_linear_and_stay_within_bounds(tmp_path, name):
-    """Linear fields are exact at all places; a jump is not exceeded, and what lies beyond is refused."""
-    functions = {"p": FUNCTIONS["p"], "u": lambda x, y, z: np.where(x + y > 0.3, 1.0, 0.0)}
-    grid = grid_of(name)
-    source = ChartsSource(tree(filled(tmp_path / "fields.zarr", grid, functions, WALL, times=(0.0,))).isel(time=0))
+    """Linear fields are exact but in cells beside sides and seams; a jump beside a seam is not exceeded in any cell of
+    a finer grid; what lies beyond is refused.
+    """
+    grid, linear = grid_of(name), FUNCTIONS["p"]
+    source = source_on(tmp_path, grid, p=linear, u=jump)
     vertices = [chart.vertices for chart in grid.charts]
     assert source.is_on(vertices)
     assert not source.is_on([x * (1 + 1e-15) for x in vertices])
-    places = [middle(x)[..., 1:-1, 1:-1] for x in vertices]
-    for x in places:
-        x += 0.002  # beside centres
-        np.testing.assert_allclose(source.at("p", x), FUNCTIONS["p"](*x), rtol=1e-12)
-        jump = source.at("u", x[..., x.shape[1] // 2 : x.shape[1] // 2 + 1, :, :])
-        assert jump.min() >= 0.0
-        assert jump.max() <= 1.0
+    inside = [middle(x)[..., 1:-1, 1:-1] for x in vertices]
+    inside = [(x if x.shape[1] == 1 else x[:, 1:-1]) + 0.002 for x in inside]  # beside centres
+    for x, values in zip(inside, source.at("p", inside), strict=True):
+        np.testing.assert_allclose(values, linear(*x), rtol=1e-12)
+    finer = shape(name, {**GRIDS[name], "cells": tuple(n * 2 if n > 1 else 1 for n in GRIDS[name]["cells"])}).grid()
+    places = [middle(chart.vertices) for chart in finer.charts]
     source.covers(places)
+    known = np.concatenate([part.ravel() for part in source.values("p")])
+    for p, u in zip(source.at("p", places), source.at("u", places), strict=True):
+        assert p.min() >= known.min()
+        assert p.max() <= known.max()
+        assert u.min() >= 0.0
+        assert u.max() <= 1.0
     with pytest.raises(BadInput, match=r"it reaches from x = .* the cells of the domain from .*; give a grid inside"):
         source.covers([x + np.reshape([9.0, 0.0, 0.0], (3, 1, 1, 1)) for x in places])
+
+
+def test_integrals_are_kept_where_cells_are_halved(tmp_path):
+    """Of numbers at random, in the cells beside sides and seams, too."""
+    rng, keys = np.random.default_rng(0), {"lengths": (1.0, 2.0, 1.5), "charts": (2, 1, 1)}
+    source = source_on(tmp_path, shape("box", {"cells": (8, 5, 4), **keys}).grid(), p=lambda x, *_: rng.random(x.shape))
+    finer = shape("box", {"cells": (16, 10, 8), **keys}).grid()
+    parts = source.at("p", [middle(chart.vertices) for chart in finer.charts])
+    for part, values in zip(parts, source.values("p"), strict=True):
+        k, j, i = values.shape
+        np.testing.assert_allclose(part.reshape(k, 2, j, 2, i, 2).mean(axis=(1, 3, 5)), values, rtol=1e-13)
+        assert abs(part - np.repeat(np.repeat(np.repeat(values, 2, 0), 2, 1), 2, 2)).max() > 0.1
+
+
+def test_a_hole_in_the_source_is_not_covered(tmp_path):
+    """A square around an annulus lies within its reach, and its middle in no cell; finer annuli lie in it."""
+    source = source_on(tmp_path, grid_of("annulus"), p=FUNCTIONS["p"])
+    square = np.stack(np.meshgrid(*[np.linspace(-0.9, 0.9, 12)] * 2, [3.5], indexing="ij"))
+    with pytest.raises(BadInput, match=r"it has no cell near x = .*, y = .*, z = 3.5, where the domain has one; give"):
+        source.covers([square])
+    finer = shape("annulus", {**GRIDS["annulus"], "cells": (16, 64, 1)}).grid()
+    source.covers([middle(chart.vertices) for chart in finer.charts])

@@ -178,6 +178,16 @@ def test_a_velocity_around_bodies_is_taken_as_it_is_where_they_stay(moves):
     assert Origin(Simulation(case, (1, 1, 1)), state).kept is not moves
 
 
+@pytest.mark.parametrize(("case", "message"), [
+    (vortices(8), "a run is on charts, and this case on a Cartesian grid; begin with a run on a Cartesian grid"),
+    (on_charts(LID), "a run has no snapshot of its time, and its grid moves; choose another time"),
+], ids=["Cartesian", "charts"])  # fmt: skip
+def test_charts_that_move_without_a_snapshot_are_refused(case, message):
+    """Their newest checkpoint is later than the last snapshot: it does not say where they are."""
+    with pytest.raises(BadInput, match=message):
+        Origin(Simulation(case, (1, 1, 1)), SavedState(None, 5.0, "a run")).check()
+
+
 @pytest.mark.parametrize(("times", "message"), [
     ("late", "its times are of type <U4; give numbers"),
     (np.datetime64("2026-01-01", "ns"), r"its times are of type datetime64\[ns\]; give numbers"),

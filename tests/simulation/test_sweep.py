@@ -76,6 +76,14 @@ def test_trees_of_charts_have_parameters_as_dimensions():
         combined({"a": [1, 2]}, [records(1.0), records(1.0)["charts"]])
 
 
+@pytest.mark.parametrize("other", [1.0, xr.DataArray([1.0], dims="x"), records(1.0)], ids=["number", "array", "tree"])
+def test_results_of_different_kinds_are_refused(other):
+    whole = xr.Dataset({"u": ("x", [1.0])})
+    for results in ([whole, other], [other, whole]):
+        with pytest.raises(BadInput, match=r"the runs along a differ in .*; give measure=, a function of a run"):
+            combined({"a": [1, 2]}, results)
+
+
 def test_runs_that_fail_are_named_when_the_others_have_ended(client, case, tmp_path):
     (tmp_path / "sweep" / "0001").mkdir(parents=True)
     (tmp_path / "sweep" / "0001" / "mine").touch()

@@ -1,15 +1,15 @@
 """Fields of a record on charts at the places of another grid.
 
-In the nearest cell a field is linear, with the differences to its neighbours, less steep where it would leave their
-range (T. J. Barth, D. C. Jespersen 1989, AIAA 89-0366): so linear fields are exact, others of second order, and none
-overshoots. Beyond the sides of a chart neighbours are those of a linear field. Integrals are kept where equal cells are
-halved, and not elsewhere.
+In the nearest cell a field is linear, with the differences to its neighbours on the chart, less steep where it would
+leave their range (T. J. Barth, D. C. Jespersen 1989, AIAA 89-0366): so none overshoots, linear fields are exact and
+others of second order. A cell beside a side or a seam has no neighbour there: across it the field does not change in
+that cell, and is of first order. Integrals are kept where equal cells are halved, and not elsewhere.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cached_property
+from collections.abc import Iterator, Sequence
+from functools import cached_property, reduce
 from itertools import product
 from typing import Any
 
@@ -23,6 +23,7 @@ from taskflow.output.charts.reading import charts
 
 POINTS = 1 << 20  # that are looked for in one go
 SLACK = 1e-9  # of an extent: the rounding of places
+ENDS = (slice(None, -1), slice(1, None))  # of cells between vertices
 SHIFTS = (slice(None, -2), slice(1, -1), slice(2, None))  # of arrays with a layer around
 
 
@@ -50,7 +51,9 @@ class ChartsSource:
         return values
 
     def covers(self, places: Sequence[np.ndarray]) -> None:
-        """Raises BadInput where places [xyz, ...] are beyond its reach, but for a direction of one cell."""
+        """Raises BadInput where places [xyz, ...] are beyond its reach, or farther from the nearest centre than the
+        diagonal of the cell there, but for a direction of one cell.
+        """
         for n, axis in enumerate("xyz"):
             low, high = _reach(self._vertices, n)
             first, last = _reach(places, n)
@@ -60,17 +63,34 @@ class ChartsSource:
                     f"it reaches from {axis} = {low:g} to {high:g}, the cells of the domain from {first:g} to {last:g};"
                     " give a grid inside of it"
                 )
+        across = [axis != self._thin for axis in "xyz"]
+        for some, cells in self._cells(places):
+            far = np.linalg.norm((some - self._centres[cells])[:, across], axis=1)
+            beyond = far > np.linalg.norm(self._extents[cells][:, across], axis=1)
+            if beyond.any():
+                x, y, z = some[np.where(beyond, far, 0).argmax()]
+                raise BadInput(
+                    f"it has no cell near x = {x:g}, y = {y:g}, z = {z:g}, where the domain has one; give a grid inside"
+                    " of it"
+                )
 
-    def at(self, name: str, places: np.ndarray) -> np.ndarray:
-        """Return a field at places [xyz, ...]."""
+    def at(self, name: str, places: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Return a field at places [xyz, ...], one array for each."""
         value, slopes, low, high = self._linear(name)
-        points, result = places.reshape(3, -1).T, np.empty(places[0].size)
-        for first in range(0, len(points), POINTS):
-            some = points[first : first + POINTS]
-            _, cells = self._nearest.query(some)
+        parts = []
+        for some, cells in self._cells(places):
             linear = value[cells] + ((some - self._centres[cells]) * slopes[cells]).sum(axis=1)
-            result[first : first + POINTS] = np.clip(linear, low[cells], high[cells])
-        return result.reshape(places.shape[1:])
+            parts.append(np.clip(linear, low[cells], high[cells]))
+        ends = np.cumsum([x[0].size for x in places])
+        split = np.split(np.concatenate(parts), ends[:-1])
+        return [part.reshape(x.shape[1:]) for part, x in zip(split, places, strict=True)]
+
+    def _cells(self, places: Sequence[np.ndarray]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Places [point, xyz] in order, some at a time, and the cells with the nearest centres."""
+        for points in (x.reshape(3, -1).T for x in places):
+            for first in range(0, len(points), POINTS):
+                some = points[first : first + POINTS]
+                yield some, self._nearest.query(some)[1]
 
     @cached_property
     def _thin(self) -> str:
@@ -88,6 +108,13 @@ class ChartsSource:
         return np.concatenate([part.reshape(3, -1).T for part in places])
 
     @cached_property
+    def _extents(self) -> np.ndarray:
+        """How far cells [cell, xyz] reach along each direction."""
+        corners = [[x[:, a, b, c] for a, b, c in product(ENDS, repeat=3)] for x in self._vertices]
+        extents = [reduce(np.maximum, some) - reduce(np.minimum, some) for some in corners]
+        return np.concatenate([part.reshape(3, -1).T for part in extents])
+
+    @cached_property
     def _nearest(self) -> Any:
         from scipy.spatial import cKDTree
 
@@ -100,9 +127,11 @@ class ChartsSource:
             places = np.stack([chart[name].values for name in CENTRES])
             metric = np.stack([differences(places, axis, vertices) for axis in KJI])  # [kji, xyz, k, j, i]
             change = np.stack([differences(values[None], axis)[0] for axis in KJI])
-            padded = np.pad(values, 1, mode="reflect", reflect_type="odd")
+            for n in range(3):
+                np.moveaxis(change[n], n, 0)[[0, -1]] = 0.0  # where any slope leaves the range of neighbours
+            padded = np.pad(values, 1, mode="edge")
             around = [padded[place] for place in product(SHIFTS, repeat=3)]
-            low, high = np.min(around, axis=0), np.max(around, axis=0)
+            low, high = reduce(np.minimum, around), reduce(np.maximum, around)
             change *= _share(abs(change).sum(axis=0) / 2, np.minimum(high - values, values - low))
             slopes = np.linalg.solve(np.moveaxis(metric, (0, 1), (-2, -1)), np.moveaxis(change, 0, -1)[..., None])
             parts.append((values.ravel(), slopes.reshape(-1, 3), low.ravel(), high.ravel()))
