@@ -230,12 +230,12 @@ def plot(
     if series and animation:
         refuse("--series --animation: one at a time")
     if series or animation:
-        given = {"--time": time is not None, "--reference": reference, "--side": side}
-        refuse_options(given, "not with --series or --animation, which are over time")
+        snapshot = {"--time": time is not None, "--reference": reference, "--side": side}
+        refuse_options(snapshot, "not with --series or --animation, which are over time")
     if series:
-        given = {"--field": field, "--plane": plane, "--interface": interface, "--range": colour_range, "--log": log}
-        given |= {"--cmap": cmap, "--size": size, "--window": window}
-        refuse_options(given, "not with --series, which draws the log")
+        drawing = {"--field": field, "--plane": plane, "--interface": interface, "--range": colour_range, "--log": log}
+        drawing |= {"--cmap": cmap, "--size": size, "--window": window}
+        refuse_options(drawing, "not with --series, which draws the log")
     if not animation:
         refuse_options({"--fps": fps is not None}, "of a film alone: add --animation")
     look = Look.parsed(colour_range, log, cmap, size)

@@ -36,16 +36,16 @@ class Pose:
 
     def forth(self, points: np.ndarray) -> np.ndarray:
         """Points [..., xyz] of the body at rest, where they are now."""
-        return np.stack(self.there(*np.moveaxis(points, -1, 0)), axis=-1)
+        return np.stack(self.moved(*np.moveaxis(points, -1, 0)), axis=-1)
 
     def directions(self, vectors: np.ndarray) -> np.ndarray:
         """Vectors [..., xyz] of the body at rest, as they point now."""
         return np.stack(self._turned(*np.moveaxis(vectors, -1, 0)), axis=-1)
 
-    def there(self, x: Any, y: Any, z: Any) -> tuple[Any, Any, Any]:
+    def moved(self, x: Any, y: Any, z: Any) -> tuple[Any, Any, Any]:
         """The coordinates, numbers or arrays, where points of the body at rest are now."""
-        away = self._turned(*(here - centre for here, centre in zip((x, y, z), self.centre, strict=True)))
-        x, y, z = (there + middle for there, middle in zip(away, self.middle, strict=True))
+        away = self._turned(*(coordinate - centre for coordinate, centre in zip((x, y, z), self.centre, strict=True)))
+        x, y, z = (component + middle for component, middle in zip(away, self.middle, strict=True))
         return x, y, z
 
     def _turned(self, *vector: Any) -> list[Any]:
@@ -57,7 +57,7 @@ class Pose:
         """The coordinates in the body at rest of points that are now at x, y, z; they broadcast."""
         if not self.angle:
             return x - self.displacement[0], y - self.displacement[1], z - self.displacement[2]
-        at = [here - middle for here, middle in zip((x, y, z), self.middle, strict=True)]
+        at = [coordinate - middle for coordinate, middle in zip((x, y, z), self.middle, strict=True)]
         (a, b), cos, sin = self.across, math.cos(self.angle), math.sin(self.angle)
         at[a], at[b] = cos * at[a] + sin * at[b], cos * at[b] - sin * at[a]
         x, y, z = (away + c for away, c in zip(at, self.centre, strict=True))

@@ -90,8 +90,8 @@ def _function(node: ast.expr) -> Function:
 
 
 def _constant(value: float) -> Function:
-    found = Dual(np.float64(value), np.float64(0.0))
-    return lambda t: found
+    constant = Dual(np.float64(value), np.float64(0.0))
+    return lambda t: constant
 
 
 def _times(a: Dual, b: Dual) -> Dual:

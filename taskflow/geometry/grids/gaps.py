@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
 from taskflow.geometry.grids.coincide import DIRECTION, Faces, close
-from taskflow.geometry.grids.grid import Grid
+from taskflow.geometry.grids.grid import Chart, Grid
+from taskflow.geometry.grids.metrics import area
+from taskflow.geometry.grids.weld import TOLERANCE
 
 NARROW = 0.1  # of the shortest edge of a face
 BATCH = 1 << 13  # faces at a time, a slice across DIRECTION
@@ -32,24 +35,28 @@ class Gap:
 
 
 def gaps(grid: Grid) -> list[Gap]:
-    """Look for faces of sides with all corners closer to those of another face than a tenth of an edge. Both faces of
-    one cell are none.
+    """Look for faces of sides with all corners closer to those of another face than a tenth of an edge, where the two
+    look at each other and no cell lies between them, as in a thin slice. Faces with the same vertices are not joined on
+    purpose, and no gap.
     """
     patches = [(name, patch) for name, patches in grid.sides.items() for patch in patches]
     if not patches:
         return []
     faces = Faces.of(grid.charts, [patch for _, patch in patches])
     names = np.repeat([name for name, _ in patches], [patch.cells.volume for _, patch in patches])
-    first, second, apart = (np.concatenate(column) for column in zip(*_opposite(faces), strict=True))
+    first, second, apart = (np.concatenate(column) for column in zip(*_opposite(grid.charts, faces), strict=True))
     pairs = np.sort(np.stack([names[first], names[second]], axis=1), axis=1)
     told, group = np.unique(pairs, axis=0, return_inverse=True)
     distances = ((*sides, apart[group.ravel() == n]) for n, sides in enumerate(told.tolist()))
     return [Gap(one, other, len(far), float(far.max())) for one, other, far in distances]
 
 
-def _opposite(faces: Faces) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+def _opposite(charts: Sequence[Chart], faces: Faces) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """Pairs of faces, and the largest distance of their corners, slice by slice."""
     centres, reach = faces.corners.mean(axis=1), NARROW * faces.edge
+    cells = _cells(charts, faces)
+    outward = area(*faces.corners.transpose(1, 2, 0)).T
+    outward *= np.sign(_dot(outward, centres - cells))[:, None]
     order = np.argsort(centres @ DIRECTION, kind="stable")
     places = (centres @ DIRECTION)[order]
     for begin in range(0, len(order), BATCH):
@@ -58,9 +65,28 @@ def _opposite(faces: Faces) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray
         others = order[np.searchsorted(places, low) : np.searchsorted(places, high, "right")]
         one, other = close(centres[here], centres[others], reach[here], ACROSS)
         first, second = here[one], others[other]
-        cell = (faces.chart[first] == faces.chart[second]) & (faces.cell[first] == faces.cell[second]).all(axis=1)
-        first, second = (side[~cell & (first < second)] for side in (first, second))
+        # each on the near side of the other's cell: charts may overlap a little, but have no cell between them
+        facing = (first < second) & (_dot(outward[first], outward[second]) < 0)
+        for face, across in ((first, second), (second, first)):
+            facing &= _dot(outward[face], centres[across] - cells[face]) > 0
+        first, second = first[facing], second[facing]
         corners = faces.corners[first][:, :, None] - faces.corners[second][:, None]
         apart = np.sqrt((corners**2).sum(axis=3)).min(axis=2).max(axis=1)
-        near = apart <= reach[first]
+        near = (apart > TOLERANCE * faces.edge[first]) & (apart <= reach[first])
         yield first[near], second[near], apart[near]
+
+
+def _cells(charts: Sequence[Chart], faces: Faces) -> np.ndarray:
+    """The centres [n, xyz] of the cells of faces."""
+    centres = np.empty((len(faces.chart), 3))
+    for number, chart in enumerate(charts):
+        here = faces.chart == number
+        i, j, k = faces.cell[here].T
+        corners = [chart.vertices[:, k + c, j + b, i + a] for a, b, c in product((0, 1), repeat=3)]
+        centres[here] = np.mean(corners, axis=0).T
+    return centres
+
+
+def _dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Products [n] of vectors [n, xyz]."""
+    return np.asarray((a * b).sum(axis=1))

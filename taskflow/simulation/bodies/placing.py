@@ -51,7 +51,7 @@ def _pose(moving: Moving, n: int, time: float) -> Iterator[tuple[str, float]]:
     """
     motion = moving.motions[n]
     pose = motion.pose(time) if motion else STILL
-    middle = pose.there(*_middle(moving.shapes[n]))
+    middle = pose.moved(*_middle(moving.shapes[n]))
     velocity, turning = (motion.velocity_there(time, *middle), motion.turning(time)) if motion else (NOWHERE, 0.0)
     place = (at - origin for at, origin in zip(middle, moving.grid.origin, strict=True))
     numbers = *place, math.cos(pose.angle), math.sin(pose.angle), *velocity, turning

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from taskflow.geometry.grids import BadGrid, Chart, gaps, read_grid, shape, write_grid
+from taskflow.geometry.grids import BadGrid, Chart, Grid, Patch, gaps, read_grid, shape, write_grid
 from taskflow.geometry.grids.assembled import Part, assembled
 from taskflow.geometry.grids.write import write_plot3d
 
 KEYS = {"cells": (8, 6, 5), "lengths": (1, 2, 3), "charts": (2, 1, 1)}
+BAFFLE = [("left", 0, "i_max"), ("right", 1, "i_min")]
 HEADER = ["four", "lines", "of a", "header", "2", "1 5 7 6", "2 5 7 6", "three", "more", "lines"]
 ENTRIES = [
     "ONE_TO_ONE 1 4 1 7 1 6  2 3 1 7 1 6 FALSE",
@@ -183,7 +184,32 @@ def test_sides_that_nearly_coincide():
     assert gap.faces == 30
     second[0] += 0.1
     assert gaps(assembled([Part(block, {}) for block in (first, second)])) == []
-    assert gaps(shape("box", {"cells": (30, 30, 1), "lengths": (1, 1, 1e-3)}).grid()) == []
+    second[0] -= 0.12
+    (gap,) = gaps(assembled([Part(block, {}) for block in (first, second)]))
+    assert (gap.faces, gap.apart) == (30, pytest.approx(np.hypot(0.01, 0.02))), "they overlap a little"
+
+
+@pytest.mark.parametrize("across", [1, 2, 5])
+def test_sides_of_a_thin_slice_are_no_gap(across):
+    """Its ends look away from each other, however many cells lie between them, of one chart or of two."""
+    for keys in (
+        {"shape": "box", "cells": (9, 8, across), "lengths": (1, 1, 1e-3)},
+        {"shape": "box", "cells": (9, 8, 8 * across), "lengths": (1, 1, 1e-3), "charts": (1, 1, 2)},
+        {"shape": "annulus", "cells": (6, 16, across), "radii": (1, 5), "height": 1e-3},
+    ):
+        name = keys.pop("shape")
+        assert gaps(shape(name, keys).grid()) == []
+
+
+def test_sides_with_the_same_vertices_are_no_gap():
+    """A baffle: faces that a file has twice, and does not join."""
+    first, second = parts()
+    charts = tuple(Chart(block) for block in (first, second))
+    sides = {name: (Patch.whole(n, side, charts[n].cells),) for name, n, side in BAFFLE}
+    assert gaps(Grid(charts, (), sides)) == []
+    second[1, 2, 3, 0] += 0.02
+    (gap,) = gaps(Grid(charts, (), sides))
+    assert (gap.one, gap.other, gap.faces) == ("left", "right", 4)
 
 
 def test_the_file_of_a_bad_chart_is_named(tmp_path, read):

@@ -52,9 +52,9 @@ struct Elimination {
   template <int SIDE>
   INLINE Columns back(const Cell& c, int first) const {
     const auto f = across<SIDE>(g, b, swept, c, steps, numbers);
-    const Index there = f.beyond;
-    const real friction = viscosity_on(nu_t, numbers, c, there) * f.conductance;
-    return coupled_columns(first, {u[there], v[there], w[there]}, {u[c], v[c], w[c]}, real(-1) * f.area, friction, f.b, turned(-1, f.swept));
+    const Index beyond = f.beyond;
+    const real friction = viscosity_on(nu_t, numbers, c, beyond) * f.conductance;
+    return coupled_columns(first, {u[beyond], v[beyond], w[beyond]}, {u[c], v[c], w[c]}, real(-1) * f.area, friction, f.b, turned(-1, f.swept));
   }
   // d - A(here, there) D(there)^-1 A(there, here)
   template <int SIDE, class Inverse>

@@ -27,11 +27,11 @@ FN real low_sweep(InValues<3> swept, int axis, const Cell& c) { return swept(c, 
 // A(there, here) of the neighbour beyond a low side
 template <class All>
 FN Block low_back(const All& all, int axis, const Cell& c) {
-  const Index there = c - (axis == 0 ? all.steps.x : axis == 1 ? all.steps.y : all.steps.z);
+  const Index beyond = c - (axis == 0 ? all.steps.x : axis == 1 ? all.steps.y : all.steps.z);
   const Vector s = low_face(all.g, axis, c);
-  const real friction = viscosity_on(all.nu_t, all.numbers, c, there) * low_conductance(all.g, axis, c, s);
-  return coupled({all.u[there], all.v[there], all.w[there]}, {all.u[c], all.v[c], all.w[c]}, s, friction,
-                 compressible(all.b, all.numbers, c, there), low_sweep(all.swept, axis, c));
+  const real friction = viscosity_on(all.nu_t, all.numbers, c, beyond) * low_conductance(all.g, axis, c, s);
+  return coupled({all.u[beyond], all.v[beyond], all.w[beyond]}, {all.u[c], all.v[c], all.w[c]}, s, friction,
+                 compressible(all.b, all.numbers, c, beyond), low_sweep(all.swept, axis, c));
 }
 
 // What the neighbours in other tiles take, side by side: a cell may have several
@@ -107,8 +107,8 @@ FN void invert_tile(const Range& r, const Sweep& s, const All& all) {
         if constexpr (side.number % 2 == 0) {
           constexpr int axis = side.number / 2;
           if (!present || !inside(c, axis)) return;
-          const Kept& there = kept[(step + 1) & 1][before[axis]];
-          all.template take<side.number>(d, c, back[axis], [&](int row, int n) { return there.row[row][n]; });
+          const Kept& neighbour = kept[(step + 1) & 1][before[axis]];
+          all.template take<side.number>(d, c, back[axis], [&](int row, int n) { return neighbour.row[row][n]; });
         }
       });
       const Columns inverted = inverse(d, first);
