@@ -52,7 +52,7 @@ from taskflow.simulation.initial import COMPUTED, InitialFields
 from taskflow.simulation.lock import Lock, refusal
 from taskflow.simulation.origin import carried_over, evaluated
 from taskflow.simulation.pictures import begin_drawing
-from taskflow.simulation.provenance import provenance
+from taskflow.simulation.provenance import history
 from taskflow.simulation.records.fields import SNAPSHOTS, STATISTICS, WriteStatus, complete
 from taskflow.simulation.records.statistics import COLUMNS
 from taskflow.simulation.remedies import FORCE, OUTPUT
@@ -136,7 +136,7 @@ class RunDirectory:
         try:
             with placed(self.path, own=again) as draft:
                 (draft / CASE).write_text(sim.case.to_toml(), encoding="utf-8")
-                about = {**_about(sim), "history": _history(), "source": "taskflow"}
+                about = {**_about(sim), "history": history(), "source": "taskflow"}
                 snapshots, *others = self._layouts(sim)
                 _create(draft / STORE, snapshots, about, sim.bodies.mask if sim.case.obstacles else None)
                 more: tuple[Group, ...] = (*others, *sim.spec.series)
@@ -291,11 +291,6 @@ def _reshard(path: Path, layouts: Sequence[RecordsLayout], sim: Simulation) -> N
 def _about(sim: Simulation) -> dict[str, Any]:
     """The attributes of every group of the store."""
     return {"title": sim.case.title, "case": sim.case.to_toml(), **sim.system.attributes}
-
-
-def _history() -> str:
-    about = provenance()
-    return f"{about['started']}: taskflow {about['taskflow']} ({about['git_commit'] or 'no commit'})"
 
 
 def _read(path: str) -> str | None:

@@ -31,6 +31,12 @@ def provenance() -> dict[str, Any]:
     }
 
 
+def history() -> str:
+    """The first line of the history of a store."""
+    about = provenance()
+    return f"{about['started']}: taskflow {about['taskflow']} ({about['git_commit'] or 'no commit'})"
+
+
 def build() -> str:
     """The version, and of a checkout its commit, since the version of one that is installed as such grows old."""
     number = commit(Path(taskflow.__file__).parent)

@@ -1,4 +1,4 @@
-"""The reference speed of a case on charts, and its heat: what is given, or follows from how it begins."""
+"""The reference speed of a case on charts, its heat, and its scales: what is given, or follows from how it begins."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from taskflow.flow.models.artificial_compressibility.equations import Heat
+from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.flow.operators.momentum import Buoyancy
 from taskflow.geometry.grids import Grid
 from taskflow.simulation.build.artificial_compressibility.rules import reference_speed, warmth
+from taskflow.simulation.build.scales import Scale, Scales
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.initial import Initial
 
@@ -35,6 +37,17 @@ def heat_of(case: Case, grid: Grid) -> Heat | None:
         return None
     differ = range_of_temperatures(case, grid, case.initial)
     return Heat(warm.diffusivity, Buoyancy(warm.expansion, warm.reference, case.body.gravity), differ)
+
+
+def scales(case: Case, model: ArtificialCompressibility) -> Scales:
+    """The reference speed; the largest temperature, that of reference or on sides; the largest scalars on sides."""
+    conditions = [side.condition for side in model.sides]
+    temperatures = [abs(value) for at in conditions for value in (at.temperature, at.outside)]
+    carried = {"T": Scale(max([abs(case.heat.reference), *temperatures]))} if case.heat else {}
+    for scalar in model.passive:
+        values = [abs(side.scalars[scalar.name].temperature) for side in model.sides if scalar.name in side.scalars]
+        carried[scalar.name] = Scale(max(values, default=0.0))
+    return Scales(("u", "v", "w"), Scale(model.speed), 0.0, carried, driven=True)
 
 
 def resolved(case: Case, grid: Grid, tables: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -35,7 +35,7 @@ from taskflow.simulation.build.artificial_compressibility.tables import ACCEPTS,
 from taskflow.simulation.build.artificial_compressibility.time import ChartTime
 from taskflow.simulation.build.flow import WORDS
 from taskflow.simulation.build.physics import eddies_described, turbulence_of
-from taskflow.simulation.build.scales import Scale, Scales
+from taskflow.simulation.build.scales import Scales
 from taskflow.simulation.build.system import System
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.case import all_fields
@@ -241,14 +241,7 @@ class CompressibilitySystem(System):
     @property
     def scales(self) -> Scales:
         """The reference speed, and the temperatures that are given."""
-        case, model = self.sim.case, self.model
-        conditions = [side.condition for side in model.sides]
-        warmth = [abs(value) for at in conditions for value in (at.temperature, at.outside)]
-        carried = {"T": Scale(max([abs(case.heat.reference), *warmth]))} if case.heat else {}
-        for scalar in model.passive:
-            given = [abs(side.scalars[scalar.name].temperature) for side in model.sides if scalar.name in side.scalars]
-            carried[scalar.name] = Scale(max(given, default=0.0))
-        return Scales(("u", "v", "w"), Scale(self.speed), 0.0, carried, driven=True)
+        return references.scales(self.sim.case, self.model)
 
     @property
     def attributes(self) -> dict[str, Any]:

@@ -253,6 +253,7 @@ struct ExactIn64 {
 
 #ifdef GPU
 #include "visit_cuda.h"
+#include "fold_cuda.h"
 #else
 #include "visit_host.h"
 #endif

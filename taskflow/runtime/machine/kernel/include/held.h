@@ -10,10 +10,17 @@
 //                                STORE(c, out) { q_new[c] = begun[c] + out.of[0]; }, all(q, p), all(q_0), None{});
 //   }
 //
-// Holding<FIELDS, DEEP, VALUES, OWN>: of so many fields, which have numbers, faces may read what is up to two cells below them and one
-// above along each axis, edges included; those from number DEEP on, along z, in the two cells beside a face alone. A field of VALUES
-// may be read one cell away, and OWN fields in the cell itself that is updated. A CPU has the arrays, and nothing to hold, and so has a
-// GPU whose thread blocks get less than 160 KB.
+// Holding<FIELDS, DEEP, VALUES, OWN>: of so many fields, which have numbers, those before number DEEP are deep; of a field of VALUES;
+// of OWN fields, in the cell itself that is updated. A face f, or a cell that is updated, may read from two cells below to one above
+// along x and y, edges included, and along z in these planes alone, counted from the cell f or that one:
+//
+//                                        deep fields   others   values
+//   faces across x and y, and cells         -1..+1        0      0..+1
+//   faces across z                          -2..+1     -1..0    -1..0
+//   with two AXES                              0         none      0
+//
+// Nobody checks that: anywhere else a GPU reads other numbers. A CPU has the arrays, and nothing to hold, and so has a GPU whose thread
+// blocks get less than 160 KB.
 // Fields that are left out (None) are not counted, and have the last numbers.
 #include "faces.h"
 
