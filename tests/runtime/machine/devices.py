@@ -34,8 +34,8 @@ EMULATE = "TASKFLOW_TESTS_EMULATE"  # set by the option, for all processes of te
 INSTRUCTIONS = {  # of a GPU, and C++ for what they leave; Newton's steps end where they would from an approximation
     r'asm volatile\("prefetch[^;]*;".*?\);': ";",
     r'asm volatile\("" : "\+l".*?\);': ";",
-    r'asm volatile\("cp\.async\.ca.*?\);': "held_memory[place / sizeof(real)] = *from;",
-    r'asm volatile\("cp\.async\.wait.*?\);': ";",
+    r'asm volatile\("cp\.async\.ca.*?\);': "emulation::begin_copy(held_memory + place / sizeof(real), from);",
+    r'asm volatile\("cp\.async\.wait.*?\);': "emulation::end_copies();",
     r"extern __shared__ real (\w+)\[\];": r"static real \1[1 << 16];",
     r'asm\("rsqrt\.approx.*?\);': "close = 1 / sqrt(a);",
     r'asm\("rcp\.approx.*?\);': "close = 1 / a;",

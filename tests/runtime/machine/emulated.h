@@ -5,6 +5,7 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdlib.h>
+#include <string.h>
 #include <ucontext.h>
 
 #include <memory>
@@ -23,11 +24,17 @@ constexpr unsigned long STACK = 1 << 18;
 struct Three {
   unsigned x, y, z;
 };
+struct Copy {
+  void* to;
+  const void* from;
+  unsigned long size;
+};
 struct Fiber {
   jmp_buf place;  // where it goes on
   std::unique_ptr<char[]> stack{new char[STACK]};  // of which what is never touched takes no memory
   Three index;
   bool begun = false, done = false;
+  std::vector<Copy> copies;  // that it has begun
 };
 struct Meeting {  // of some threads: how many have come, and how often all of them had
   unsigned come = 0, times = 0;
@@ -77,7 +84,7 @@ inline void resume(Fiber& fiber) {
 inline void run_block(unsigned threads, bool backward) {
   alive = threads, block = {};
   for (unsigned n = 0; n < threads; ++n) {
-    fibers[n].done = false, lanes[n] = {};
+    fibers[n].done = false, fibers[n].copies.clear(), lanes[n] = {};
     fibers[n].index = {n % blockDim.x, n / blockDim.x % blockDim.y, n / (blockDim.x * blockDim.y)};
   }
   while (alive) {
@@ -88,6 +95,16 @@ inline void run_block(unsigned threads, bool backward) {
       resume(fibers[current]);
     }
   }
+}
+// What is copied arrives when its thread waits; until then there are NaNs, so that whoever reads too early, or what was there, fails.
+template <class Number>
+inline void begin_copy(Number* to, const Number* from) {
+  memset(to, 0xff, sizeof *to);
+  fibers[current].copies.push_back({to, from, sizeof *to});
+}
+inline void end_copies() {
+  for (const Copy& copy : fibers[current].copies) memcpy(copy.to, copy.from, copy.size);
+  fibers[current].copies.clear();
 }
 // The lanes of a mask meet before they read what others have put down, and before that is written over.
 template <class Value>
