@@ -234,7 +234,7 @@ def plot(
         refuse_options(snapshot, "not with --series or --animation, which are over time")
     if series:
         drawing = {"--field": field, "--plane": plane, "--interface": interface, "--range": colour_range, "--log": log}
-        drawing |= {"--cmap": cmap, "--size": size, "--window": window}
+        drawing |= {"--cmap": cmap, "--size": size, "--window": window is not None}
         refuse_options(drawing, "not with --series, which draws the log")
     if not animation:
         refuse_options({"--fps": fps is not None}, "of a film alone: add --animation")
