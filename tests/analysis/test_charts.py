@@ -225,7 +225,14 @@ def test_carried_over_fields_are_linear_and_stay_within_bounds(tmp_path, name):
     places = [middle(chart.vertices) for chart in finer.charts]
     source.covers(places)
     known = np.concatenate([part.ravel() for part in source.values("p")])
-    for p, u in zip(source.at("p", places), source.at("u", places), strict=True):
+    sizes = [volumes(chart.vertices) for chart in finer.charts]
+    own = np.concatenate([volumes(x).ravel() for x in vertices])
+    for field in "pu":
+        kept = np.average(np.concatenate([part.ravel() for part in source.values(field)]), weights=own)
+        parts = zip(source.at(field, places, sizes), sizes, strict=True)
+        integral = sum((part * size).sum() for part, size in parts)
+        assert integral / sum(size.sum() for size in sizes) == pytest.approx(kept, rel=1e-13)
+    for p, u in zip(source.at("p", places, sizes), source.at("u", places, sizes), strict=True):
         assert p.min() >= known.min()
         assert p.max() <= known.max()
         assert u.min() >= 0.0

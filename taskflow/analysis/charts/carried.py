@@ -3,7 +3,8 @@
 In the nearest cell a field is linear, with the differences to its neighbours on the chart, less steep where it would
 leave their range (T. J. Barth, D. C. Jespersen 1989, AIAA 89-0366): so none overshoots, linear fields are exact and
 others of second order. A cell beside a side or a seam has no neighbour there: across it the field does not change in
-that cell, and is of first order. Integrals are kept where equal cells are halved, and not elsewhere.
+that cell, and is of first order. What the mean over the volume lacks is then added within these ranges, where the new
+grid fills the same volume.
 """
 
 from __future__ import annotations
@@ -17,12 +18,13 @@ import numpy as np
 import xarray as xr
 
 from taskflow.analysis.charts.derived import CENTRES, KJI, differences, fields_of
-from taskflow.analysis.charts.metrics import vertices_of
+from taskflow.analysis.charts.metrics import vertices_of, volumes
 from taskflow.errors import BadInput
 from taskflow.output.charts.reading import charts
 
 POINTS = 1 << 20  # that are looked for in one go
 SLACK = 1e-9  # of an extent: the rounding of places
+ALIKE = 0.01  # of a volume: by so much those of two grids of a domain may differ
 ENDS = (slice(None, -1), slice(1, None))  # of cells between vertices
 SHIFTS = (slice(None, -2), slice(1, -1), slice(2, None))  # of arrays with a layer around
 
@@ -74,16 +76,37 @@ class ChartsSource:
                     " of it"
                 )
 
-    def at(self, name: str, places: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """Return a field at places [xyz, ...], one array for each."""
+    def at(
+        self, name: str, places: Sequence[np.ndarray], sizes: Sequence[np.ndarray] | None = None
+    ) -> list[np.ndarray]:  # fmt: skip
+        """Return a field at places [xyz, ...], one array for each. With the `sizes` of cells there, its mean over their
+        volume is that of the source, where both fill as much, to 1 %, and the range of what is near allows it.
+        """
         value, slopes, low, high = self._linear(name)
-        parts = []
+        parts, nearest = [], []
         for some, cells in self._cells(places):
             linear = value[cells] + ((some - self._centres[cells]) * slopes[cells]).sum(axis=1)
             parts.append(np.clip(linear, low[cells], high[cells]))
+            nearest.append(cells)
+        values = np.concatenate(parts)
+        if sizes is not None:
+            cells, weights = np.concatenate(nearest), np.concatenate([size.ravel() for size in sizes])
+            values = self._with_mean(value, values, weights, (low[cells], high[cells]))
         ends = np.cumsum([x[0].size for x in places])
-        split = np.split(np.concatenate(parts), ends[:-1])
+        split = np.split(values, ends[:-1])
         return [part.reshape(x.shape[1:]) for part, x in zip(split, places, strict=True)]
+
+    def _with_mean(
+        self, source: np.ndarray, values: np.ndarray, sizes: np.ndarray, bounds: tuple[np.ndarray, np.ndarray]
+    ) -> np.ndarray:  # fmt: skip
+        """The values with the mean of the source; each gets the same share of its way to its bound."""
+        own = np.concatenate([volumes(x).ravel() for x in self._vertices])
+        if abs(sizes.sum() - own.sum()) > ALIKE * own.sum():
+            return values
+        lacking = np.average(source, weights=own) - np.average(values, weights=sizes)
+        room = bounds[int(lacking > 0)] - values
+        most = np.average(room, weights=sizes)
+        return values + room * min(1.0, lacking / most) if most else values
 
     def _cells(self, places: Sequence[np.ndarray]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Places [point, xyz] in order, some at a time, and the cells with the nearest centres."""
