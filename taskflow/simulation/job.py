@@ -215,17 +215,18 @@ class RunLoop:
 
     def _agreed(self, tick: Tick) -> Tick:
         """The tick, made the last one where somebody asked for it, unless the run pauses then, or one with a checkpoint
-        where the wall clock does; records and checkpoints that all have written become visible.
-
-        Raises RunFailed where a block cannot write.
+        where the wall clock does; records and checkpoints that all have written become visible. Raises RunFailed where
+        a block cannot write.
         """
         saving, records = self.saving, self.records
         failure, complete = records.writer.failure or saving.writer.failure, records.complete
         mine = (self.control.stop or self.pause.late, failure is not None, saving.writer.written, saving.due)
-        folded = self.shard.allreduce((*mine, *complete), (*FOLDED, *("min" for _ in complete)))
-        stop, failed, saved, due, *written = folded
+        how = (*FOLDED, *("min" for _ in complete))
+        stop, failed, saved, due, *written = self.shard.allreduce((*mine, *complete), how)
         if failed:
-            raise RunFailed(f"writing the output failed: {failure or 'on another block'}")
+            while failure is None:  # wait for what does not come: whoever failed says why, which ends this
+                self.shard.allreduce((0.0,), ("max",))
+            raise RunFailed(f"writing the output failed: {failure}")
         self._commit(saved, *written)
         if stop and self.pause.stays:
             self.pause = HERE
@@ -257,9 +258,8 @@ class RunLoop:
             self._tell(warnings=tuple(self.warnings))
 
     def _checkpoint(self, tick: Tick) -> None:
-        """Hand over the state from which a run goes on as if it had never stopped here.
-
-        Raises RunFailed where it is none that one could go on from.
+        """Hand over the state from which a run goes on as if it had never stopped here. Raises RunFailed where it is
+        none that one could go on from.
         """
         self.sanity.carries(tick)
         self.records.flush()

@@ -369,7 +369,7 @@ def test_whoever_commits_may_die_at_any_moment(name, tmp_path, monkeypatch):
     assert deaths > 1
 
 
-@pytest.mark.parametrize("when", ["data", "manifest"])
+@pytest.mark.parametrize("when", ["data", "manifest", "data of block 1"])
 def test_a_full_disk(when, tmp_path, whole, monkeypatch):
     """A named error; what was committed before can be read, and gone on from."""
     from taskflow.output import checkpoint
@@ -377,7 +377,9 @@ def test_a_full_disk(when, tmp_path, whole, monkeypatch):
     write = checkpoint.write_synced
 
     def full(path, parts):
-        if "step-000000008" in str(path) and (path.name == "manifest.json") == (when == "manifest"):
+        manifest = path.name == "manifest.json"
+        named = path.name == "block-00001.bin" if "1" in when else manifest == (when == "manifest")
+        if "step-000000008" in str(path) and named:
             path.write_bytes(b"half")
             raise OSError(errno.ENOSPC, "No space left on device", str(path))
         write(path, parts)
