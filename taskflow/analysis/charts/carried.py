@@ -19,6 +19,7 @@ import xarray as xr
 
 from taskflow.analysis.charts.derived import CENTRES, KJI, differences, fields_of
 from taskflow.analysis.charts.metrics import vertices_of, volumes
+from taskflow.analysis.charts.thin import thin_along
 from taskflow.errors import BadInput
 from taskflow.output.charts.reading import charts
 
@@ -100,7 +101,7 @@ class ChartsSource:
         self, source: np.ndarray, values: np.ndarray, sizes: np.ndarray, bounds: tuple[np.ndarray, np.ndarray]
     ) -> np.ndarray:  # fmt: skip
         """The values with the mean of the source; each gets the same share of its way to its bound."""
-        own = np.concatenate([volumes(x).ravel() for x in self._vertices])
+        own = self._sizes
         if abs(sizes.sum() - own.sum()) > ALIKE * own.sum():
             return values
         lacking = np.average(source, weights=own) - np.average(values, weights=sizes)
@@ -117,13 +118,13 @@ class ChartsSource:
 
     @cached_property
     def _thin(self) -> str:
-        """The direction along which all charts are one cell thick; none in three dimensions."""
-        along = [axis for n, axis in enumerate("xyz") if all(self._one_cell(x, n) for x in self._vertices)]
-        return along[0] if along else ""
+        """The axis along which all charts are one cell thick; none in three dimensions."""
+        thin = thin_along(self._vertices)
+        return "" if thin is None else "xyz"[thin[0]]
 
-    @staticmethod
-    def _one_cell(vertices: np.ndarray, direction: int) -> bool:
-        return len(np.unique(vertices[direction])) == 2
+    @cached_property
+    def _sizes(self) -> np.ndarray:
+        return np.concatenate([volumes(x).ravel() for x in self._vertices])
 
     @cached_property
     def _centres(self) -> np.ndarray:

@@ -7,9 +7,9 @@ an analysis that is not timed.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import accumulate
 from typing import Any, Literal
 
@@ -119,12 +119,17 @@ class BlockFactors:
         )  # fmt: skip
 
 
-def _checked(name: str, *arguments: Any) -> None:
+@cache
+def _function(name: str) -> Callable[..., int]:
     try:
-        function = getattr(ctypes.CDLL(LIBRARY), name)
+        function: Callable[..., int] = getattr(ctypes.CDLL(LIBRARY), name)
     except (OSError, AttributeError) as error:
         raise BadInput(f"--cusparse: {error}; leave it out, or install a cuSPARSE that has {name}") from None
-    if status := function(*arguments):
+    return function
+
+
+def _checked(name: str, *arguments: Any) -> None:
+    if status := _function(name)(*arguments):
         raise BadInput(f"--cusparse: {name} fails with status {status}; leave it out")
 
 
