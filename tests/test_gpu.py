@@ -289,6 +289,7 @@ def test_one_process_has_a_block_on_each_gpu(tmp_path, overlap):
 
 
 @pytest.mark.multigpu
+@pytest.mark.filterwarnings("ignore:the state is not steady after time.steps")
 def test_charts_of_one_process_are_on_two_gpus(tmp_path):
     """Each of which allows launches of stages their shared memory."""
     on_charts = partial(changed, TURNED, machine__device="gpu")
