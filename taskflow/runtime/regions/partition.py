@@ -11,8 +11,7 @@ from numbers import Integral
 
 from taskflow.errors import BadArgument
 from taskflow.runtime.regions.box import Box, Triple, hull, triple
-from taskflow.runtime.regions.cuts import cuts, cuts_into
-from taskflow.runtime.regions.pieces import complete
+from taskflow.runtime.regions.pieces import complete, cuts, cuts_into
 from taskflow.runtime.regions.region import FieldSpace, Region
 from taskflow.runtime.regions.turn import STRAIGHT, Turn
 
