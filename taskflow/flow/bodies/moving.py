@@ -34,7 +34,7 @@ from taskflow.flow.bodies.moving_scalars import (
     hold_temperature,
     keep_inside,
 )
-from taskflow.flow.bodies.pressure import coefficients_at_bodies
+from taskflow.flow.bodies.projection import coefficients_at_bodies
 from taskflow.flow.grid import Grid
 from taskflow.flow.grid.stencils import BESIDE
 from taskflow.flow.kernels import KERNELS

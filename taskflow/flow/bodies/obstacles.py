@@ -21,8 +21,7 @@ from taskflow.flow.bodies.bulk_velocity import (
 )
 from taskflow.flow.bodies.forces import ForceTarget, force_on_body, heat_from_body
 from taskflow.flow.bodies.moving_scalars import Pass
-from taskflow.flow.bodies.pressure import coefficients_at_bodies
-from taskflow.flow.bodies.projection import force, stop
+from taskflow.flow.bodies.projection import coefficients_at_bodies, force, stop
 from taskflow.flow.grid import Grid, Vector
 from taskflow.flow.operators.momentum import Fluid
 from taskflow.flow.operators.projection import correct, divergence
