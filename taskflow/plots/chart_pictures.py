@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from taskflow.analysis.charts.flat import flat_mesh
+from taskflow.analysis.charts.flat import corners_of, flat_mesh, means, numbered
 from taskflow.analysis.charts.metrics import vertices_of
-from taskflow.analysis.charts.nodes import corners_of, means, numbered
 from taskflow.output.charts.layout import CELLS, Patch
 from taskflow.output.charts.reading import charts, patches, tree
 from taskflow.output.groups import CHARTS

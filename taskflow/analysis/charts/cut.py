@@ -11,9 +11,8 @@ from itertools import product
 import numpy as np
 import xarray as xr
 
-from taskflow.analysis.charts.flat import Mesh
+from taskflow.analysis.charts.flat import ENDS, Mesh, corners_of, numbered
 from taskflow.analysis.charts.metrics import vertices_of
-from taskflow.analysis.charts.nodes import ENDS, corners_of, numbered
 from taskflow.analysis.interface import CUTS, TETRAHEDRA
 from taskflow.analysis.planes import CutPlane, plane_between
 from taskflow.output.charts.reading import charts
