@@ -19,7 +19,7 @@ from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case.pictures import check_libraries
 from taskflow.simulation.directory import RunDirectory
 from taskflow.simulation.pictures import Drawing
-from taskflow.simulation.records.pictures import PictureRecording
+from taskflow.simulation.records.records import PictureRecording
 from tests.simulation import two_phases
 from tests.simulation.going_on import check_same, found, go
 from tests.simulation.on_charts import LID
