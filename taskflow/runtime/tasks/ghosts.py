@@ -91,7 +91,7 @@ class Geometries:
 
     @classmethod
     def sampled(cls, partition: Partition, blocks: Collection[int]) -> Geometries:
-        """What the messages of a few of many blocks are found with: region by region those of who copies from them
+        """The geometries with which messages of a few of many blocks are found: by region those of who copies from them
         there. A launch by which another block lacks cells of two regions has its messages as if these were all.
         """
         geometries = cls(partition, blocks)

@@ -48,7 +48,7 @@ _made: set[Made] = set()
 
 @dataclass(frozen=True, eq=False)
 class Arguments:
-    """What a launch of a kernel over a box takes: the values of its parameters, what their addresses lead to, and what
+    """Arguments of a kernel over a box: the values of its parameters, what their addresses lead to, and what
     a thread block does. `idle`: there are no cells, and nothing to be reduced.
     """
 
@@ -103,7 +103,7 @@ class Kernel(ABC):
         *,
         further: bool = False,
     ) -> Arguments:
-        """What does the task in the cells of `box`; where the kernel has tiles, in those of a size, by default
+        """Return what does the task in the cells of `box`; where the kernel has tiles, in those of a size, by default
         `tile(box)`.
 
         `arrays` are the fields in the order of the task's parameters; `others` have a layout of their own, by
