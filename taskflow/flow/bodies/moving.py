@@ -110,7 +110,7 @@ def force_on_moving_body(
     p: Read[BESIDE], solid: ReadByte, push: Components(push_x=Read, push_y=Read, push_z=Read), owners: OWNERS,
     *, forces: Reduce[sum, 9], grid: Grid, target: ForceTarget,
 ) -> None:  # fmt: skip
-    """What the scheme has taken from the fluid in the last step on the faces that belong to a body, and its moment:
+    """Sum what the scheme took from the fluid in the last step on the faces that belong to a body, and its moment:
     `forces` are pressure, on closed faces, the rest, which is `push`, and moment, along x, y and z each.
 
     The momentum of what is stored in a body is part of it: it does not belong to the fluid, so what is gained there has

@@ -141,7 +141,7 @@ class Blocks:
 
 @dataclass(frozen=True)
 class Inertia:
-    """What tells heavy particles from the fluid: the `time` in which their velocity follows that around them, and the
+    """The inertia of heavy particles: the `time` in which their velocity follows that around them, and the
     velocity at which they fall in fluid at rest.
     """
 
