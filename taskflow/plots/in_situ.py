@@ -30,7 +30,7 @@ EVERY = 0.2  # seconds between two looks
 
 
 class Drawing(Protocol):
-    """What draws states of a run."""
+    """A way to draw states of a run."""
 
     def draw(self, order: PictureOrder, about: Numbers, fields: Boxes, look: Look, path: Path) -> None:
         """Draw a state into a file: fields by role, and its numbers."""

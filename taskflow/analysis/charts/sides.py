@@ -1,4 +1,4 @@
-"""What a flow does on the sides of a grid of charts: pressure and shear stress on the faces of walls."""
+"""Loads on the sides of a grid of charts: pressure and shear stress on the faces of walls."""
 
 from __future__ import annotations
 

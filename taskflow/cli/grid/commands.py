@@ -1,4 +1,4 @@
-"""What the commands of `taskflow grid` do."""
+"""The work of the commands of `taskflow grid`."""
 
 from __future__ import annotations
 

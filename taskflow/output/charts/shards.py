@@ -17,7 +17,7 @@ from taskflow.output.shards import Fetch, ShardWriter, check_whole, cut_anew
 
 
 class ChartsBlockStore(ShardWriter):
-    """What one block writes into a group of a store of charts: its `pieces`, for the process of that block.
+    """The part of one block in a group of a store of charts: its `pieces`, for the process of that block.
 
     The options are those of `ShardWriter`: `patience`, `files`, `guard`. Raises ValueError where a piece is not made of
     whole shards: two writers of one shard lose each other's data without an error.
