@@ -1,4 +1,4 @@
-"""What a notebook shows of a run: a line, a table, and a picture of its last state; while it goes on, how far it is."""
+"""A run as a notebook shows it: a line, a table, and a picture of its last state; while it goes on, how far it is."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class CellProgress:
 
 
 def shown_progress(case: Case) -> Progress:
-    """What shows a run beneath the cell of a notebook; nothing elsewhere."""
+    """Return what shows a run beneath the cell of a notebook; nothing elsewhere."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     if not hasattr(shell, "kernel"):
         return unwatched

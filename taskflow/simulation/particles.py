@@ -225,7 +225,7 @@ class Clouds:
         self.release(tick.time)
 
     def held(self) -> list[Values]:
-        """What this block has of their state in a checkpoint. All blocks have to call it."""
+        """Return what this block has of their state in a checkpoint. All blocks have to call it."""
         return [cloud.held() for cloud in self.of.values()]
 
 

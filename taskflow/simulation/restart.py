@@ -66,7 +66,7 @@ class While(SavedPart):
 
 
 class Look(SavedPart):
-    """What was left of the worst residual after a step."""
+    """The rest of the worst residual after a step."""
 
     step: Count
     left: NonNegativeFloat

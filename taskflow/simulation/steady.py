@@ -42,11 +42,11 @@ class Watch(Protocol):
 
     @property
     def shortfall(self) -> str | None:
-        """What a run that ends now lacks of a steady state, in words, where that has to be said."""
+        """Say what a run that ends now lacks of a steady state, where that has to be said."""
 
     @property
     def concern(self) -> str | None:
-        """What has to be said of the step that was looked at last."""
+        """Say what has to be said of the step that was looked at last."""
 
 
 class Settled(Protocol):
@@ -54,7 +54,7 @@ class Settled(Protocol):
 
     @property
     def label(self) -> str:
-        """What it is about, in a word."""
+        """Say what it is about, in a word."""
 
     @property
     def programs(self) -> tuple[Program, ...]:

@@ -31,7 +31,7 @@ class RigidMass:
 
     @classmethod
     def of(cls, shapes: Sequence[Shape], grid: StaggeredGrid) -> RigidMass:
-        """Of shapes at rest together, from points that are several in each direction of the narrowest cell."""
+        """The mass of shapes at rest together, from points that are several in each direction of the narrowest cell."""
         x, y, z = (_points(shapes, grid, axis) for axis in range(3))
         weight, volume = float(np.prod([at[1] - at[0] for at in (x, y, z)])), 0.0
         first, second = np.zeros(3), np.zeros((3, 3))
@@ -118,7 +118,7 @@ class MovingBody:
         return most
 
     def completed(self, measured: dict[str, Any], time: float, dt: float) -> dict[str, Any]:
-        """What was measured of it in the step of length dt that led to a time, with the inertia of what is stored in
+        """The numbers measured of it in the step of length dt to a time, with the inertia of what is stored in
         it, and the moment about the point where that is now. None is told while it lies across a periodic side.
         """
         if not dt:

@@ -163,7 +163,7 @@ class ImmersedMasks(Masks):
         return masks
 
     def _stick(self, beside: Surfaces, part: Box, numbers: np.ndarray, at: Point, way: tuple[int, int]) -> np.ndarray:
-        """What surfaces that way (axis, side) from points, which lie in the shapes `numbers`, add to their `stick`."""
+        """Return what surfaces that way (axis, side) from points, in the shapes `numbers`, add to their `stick`."""
         return cuts.stick(beside.share, beside.step, beside.extent)
 
     def _bonds(self, part: Box, numbers: np.ndarray) -> dict[str, np.ndarray]:

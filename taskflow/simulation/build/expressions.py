@@ -25,7 +25,7 @@ from taskflow.simulation.expression import COORDINATES, TIME, syntax
 
 
 def derived(case: Case, grid: StaggeredGrid, boundaries: Boundaries) -> Derived | None:
-    """What computes the expressions that are recorded or drawn, and Q; None without any."""
+    """Return what computes the expressions that are recorded or drawn, and Q; None without any."""
     tables = recorded(case.output, case.statistics, case.probes, case.planes, case.monitor)
     names = {name for _, fields in tables for name in fields}
     names |= {name for picture in case.pictures for name in picture.fields}
@@ -39,7 +39,7 @@ def derived(case: Case, grid: StaggeredGrid, boundaries: Boundaries) -> Derived 
 
 
 def derived_metadata(case: Case) -> dict[str, FieldMetadata]:
-    """What the store says of each."""
+    """Return what the store says of each."""
     metadata = {
         table.name: FieldMetadata(table.long_name or table.expression, table.units, expression=table.expression)
         for table in case.expressions

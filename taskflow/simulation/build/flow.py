@@ -142,7 +142,7 @@ class FlowSystem(System):
 
     @cached_property
     def computed(self) -> Derived | None:
-        """What computes the expressions that are recorded, and Q; None without any."""
+        """The program that computes the expressions that are recorded, and Q; None without any."""
         return derived(self.sim.case, self.sim.grid, self.model.boundaries)
 
     @property

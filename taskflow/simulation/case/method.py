@@ -64,7 +64,7 @@ class SystemType(Protocol):
 
     @classmethod
     def derived(cls, tables: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-        """What follows from sound tables, by the names under which rules ask for it."""
+        """Yield what follows from sound tables, by the names under which rules ask for it."""
 
 
 Kind = type[SystemType]

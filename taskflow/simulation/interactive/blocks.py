@@ -120,7 +120,7 @@ def _folded(fold: str, one: float | None, other: float) -> float:
 
 
 def answer(results: list[tuple[tuple[str, ...], list[float]] | str]) -> dict[str, float] | float | None:
-    """What all blocks returned. Raises RunFailed where the function failed on one, BadInput where numbers have other
+    """Return what all blocks did. Raises RunFailed where the function failed on one, BadInput where numbers have other
     names on another one.
     """
     failures = [result for result in results if isinstance(result, str)]

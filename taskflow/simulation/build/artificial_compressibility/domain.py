@@ -58,7 +58,7 @@ class ChartDomain(Domain):
 
     @property
     def cells(self) -> list[list[int]]:
-        """Of each chart, along i, j and k."""
+        """The cells of each chart along i, j and k."""
         return [list(chart.cells) for chart in self.grid.charts]
 
     @property
@@ -87,7 +87,7 @@ class ChartDomain(Domain):
         return str(blocks[2])
 
     def shares(self, partition: Partition) -> Iterator[str]:
-        """What each of several blocks has of each chart."""
+        """Yield what each of several blocks has of each chart."""
         charts = partition.region.charts
         if len(partition) == 1:
             return

@@ -1,4 +1,4 @@
-"""What the tables of a case by artificial compressibility say against each other, and what it cannot be asked for."""
+"""Rules on how tables of a case by artificial compressibility fit each other, and on what it cannot be asked for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the phases are like at the start, before anything is computed: for `taskflow check`, which has to be quick."""
+"""The phases at the start, before anything is computed: for `taskflow check`, which has to be quick."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What acts on all fluid on charts: [body]."""
+"""Forces on all fluid on charts: [body]."""
 
 from __future__ import annotations
 

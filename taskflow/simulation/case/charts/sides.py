@@ -1,4 +1,4 @@
-"""What holds on the sides of a grid of charts, by their names: [boundaries]."""
+"""Conditions on the sides of a grid of charts, by their names: [boundaries]."""
 
 from __future__ import annotations
 
@@ -224,8 +224,8 @@ def _walls_move_in_their_planes(charts: Grid, boundaries: ChartSides) -> Iterato
 
 
 def fluxes(charts: Grid, boundaries: ChartSides, t: float = 0.0) -> dict[str, float]:
-    """What leaves through each inflow per time, at a time: negative where fluid enters. Raises BadInput where a formula
-    is not finite.
+    """Return what leaves through each inflow per time, at a time: negative where fluid enters. Raises BadInput where a
+    formula is not finite.
     """
     result = {}
     for name, side in _both(charts, boundaries):
