@@ -3,7 +3,17 @@
 from taskflow.geometry.distance import SurfaceDistance
 from taskflow.geometry.heights import read_heights
 from taskflow.geometry.placed import Pose, corners, placed
-from taskflow.geometry.shapes import Composition, Cuboid, Cylinder, Distance, Formula, Implicit, Shape, Sphere, Vector
+from taskflow.geometry.shapes import (
+    Composition,
+    Cuboid,
+    Cylinder,
+    Distance,
+    ImplicitShape,
+    Pointwise,
+    Shape,
+    Sphere,
+    Vector,
+)
 from taskflow.geometry.surface import ClosedSurface, read_surface
 
 __all__ = [
@@ -12,8 +22,8 @@ __all__ = [
     "Cuboid",
     "Cylinder",
     "Distance",
-    "Formula",
-    "Implicit",
+    "ImplicitShape",
+    "Pointwise",
     "Pose",
     "Shape",
     "Sphere",

@@ -14,7 +14,7 @@ CASE, REPORT, LOG, LOCK = "case.toml", "report.json", "log.jsonl", "lock"
 STORE, INITIAL, CHECKPOINTS = "fields.zarr", "initial.zarr", "checkpoints"
 
 _NAMES = {
-    "charts.layout": ("ChartsLayout", "Patch", "Piece", "pieces_of"),
+    "charts.layout": ("ChartsLayout", "SidePatch", "Piece", "pieces_of"),
     "charts.reading": ("has_charts", "tree"),
     "charts.shards": ("ChartsBlockStore", "reshard_charts"),
     "charts.store": ("create_charts",),
@@ -67,7 +67,6 @@ __all__ = [
     "Damaged",
     "FieldMetadata",
     "Guard",
-    "Patch",
     "Piece",
     "RecordedArray",
     "RecordsLayout",
@@ -75,6 +74,7 @@ __all__ = [
     "RunComparison",
     "RunLog",
     "SavedState",
+    "SidePatch",
     "Store",
     "StoreLayout",
     "Tail",
@@ -123,7 +123,7 @@ __all__ = [
 ]  # fmt: skip
 
 if TYPE_CHECKING:
-    from taskflow.output.charts.layout import ChartsLayout, Patch, Piece, pieces_of
+    from taskflow.output.charts.layout import ChartsLayout, Piece, SidePatch, pieces_of
     from taskflow.output.charts.reading import has_charts, tree
     from taskflow.output.charts.shards import ChartsBlockStore, reshard_charts
     from taskflow.output.charts.store import create_charts

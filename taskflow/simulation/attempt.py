@@ -38,7 +38,7 @@ from taskflow.simulation.directory import RunDirectory
 from taskflow.simulation.drive import FlowJob
 from taskflow.simulation.estimate import count_steps
 from taskflow.simulation.memory import Needs
-from taskflow.simulation.pictures import Drawing
+from taskflow.simulation.pictures import DrawingProcess
 from taskflow.simulation.profiling import Window, write_profile
 from taskflow.simulation.recovery import Deployment, Recovery
 from taskflow.simulation.remedies import OUTPUT
@@ -134,7 +134,7 @@ class Attempt:
         cautioned = tuple(cautions(sim))
         for warning in cautioned if recovery.attempts == 1 else ():
             warnings.warn(warning, stacklevel=5)
-        self.drawing = stack.enter_context(Drawing(case, directory))
+        self.drawing = stack.enter_context(DrawingProcess(case, directory))
         initial = directory.initial(sim, begins=restart is None)
         self.job = FlowJob(sim.spec, initial, policy, restart, request.profile, bool(cautioned))
         self.group = stack.enter_context(BlockGroup(cluster, plan, [place.worker for place in where]))

@@ -37,7 +37,7 @@ class ParticleSeries:
 
 
 @dataclass(frozen=True, eq=False)
-class Transport:
+class ParticleTransport:
     """All particles of a case, and the program of a step that carries them. Picklable."""
 
     series: tuple[ParticleSeries, ...]
@@ -193,7 +193,7 @@ class Cloud:
 class Clouds:
     """All particles of a case on one block; none where it has none."""
 
-    def __init__(self, transport: Transport | None, shard: Shard) -> None:
+    def __init__(self, transport: ParticleTransport | None, shard: Shard) -> None:
         self._transport = transport
         series = transport.series if transport else ()
         self.of = {

@@ -16,7 +16,7 @@ from taskflow.runtime.tasks import Program
 from taskflow.simulation.schedule import Every, Tick
 
 
-class Watch(Protocol):
+class StateWatch(Protocol):
     """The judgement on a steady state, on one block; all blocks come to the same, and all have to call it."""
 
     @property
@@ -64,7 +64,7 @@ class Settled(Protocol):
     def fields(self) -> dict[str, Location]:
         """Their own fields."""
 
-    def watch(self, shard: Shard) -> Watch:
+    def watch(self, shard: Shard) -> StateWatch:
         """The judgement on a block."""
 
     def described(self) -> tuple[str, str]:

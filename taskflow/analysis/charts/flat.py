@@ -77,7 +77,7 @@ def means(corners: Sequence[np.ndarray], values: Iterable[np.ndarray]) -> np.nda
 
 
 @dataclass(frozen=True)
-class Mesh:
+class PlaneMesh:
     """A plane through a grid: `points` [n, 2] along the two axes of `plane` ("xy"), and `triangles` [m, 3] that name
     three of them. `corners` [4 or 8, cells] are, per chart, the vertices at the corners of its cells, -1 of those not
     needed; charts share the vertices on their seams. Points are these vertices, or a `share` of the way between two
@@ -100,14 +100,14 @@ class Mesh:
         return np.asarray((1 - self.share) * ends[:, 0] + self.share * ends[:, 1])
 
 
-def flat_mesh(records: xr.DataTree) -> Mesh | None:
+def flat_mesh(records: xr.DataTree) -> PlaneMesh | None:
     """Return the mesh of a grid in two dimensions; None of another one."""
     parts = [vertices_of(chart) for _, chart in charts(records)]
     thin = thin_along(parts)
     return None if thin is None else _mesh(parts, *thin)
 
 
-def _mesh(parts: list[np.ndarray], normal: int, thin: list[int]) -> Mesh:
+def _mesh(parts: list[np.ndarray], normal: int, thin: list[int]) -> PlaneMesh:
     along = [axis for axis in range(3) if axis != normal]
     planes = [x[along].take(0, 3 - axis) for x, axis in zip(parts, thin, strict=True)]  # [2, m, n]
     places = np.concatenate([plane.reshape(2, -1).T for plane in planes]) + 0.0  # there is no -0
@@ -120,7 +120,7 @@ def _mesh(parts: list[np.ndarray], normal: int, thin: list[int]) -> Mesh:
         first += m * n
     quads = np.concatenate(corners, axis=1)
     triangles = np.concatenate([quads[[0, 1, 2]], quads[[0, 2, 3]]], axis=1).T
-    return Mesh("".join("xyz"[a] for a in along), points, triangles, tuple(corners))
+    return PlaneMesh("".join("xyz"[a] for a in along), points, triangles, tuple(corners))
 
 
 def outlines(records: xr.DataTree, plane: str) -> list[tuple[str, np.ndarray]]:

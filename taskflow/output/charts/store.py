@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import zarr
 
-from taskflow.output.charts.layout import CELLS, VERTICES, ChartsLayout, Patch
+from taskflow.output.charts.layout import CELLS, VERTICES, ChartsLayout, SidePatch
 from taskflow.output.groups import CHARTS, add_array, consolidate
 from taskflow.output.layout import CHUNK_BYTES
 from taskflow.output.metadata import UNITS, global_attributes
@@ -93,7 +93,7 @@ def _add_records(
     )  # fmt: skip
 
 
-def as_json(sides: Mapping[str, Iterable[Patch]]) -> str:
+def as_json(sides: Mapping[str, Iterable[SidePatch]]) -> str:
     """Return patches by name of the side as text: their side of the chart, the first cell, and that behind the last."""
     return json.dumps(
         {
@@ -104,10 +104,10 @@ def as_json(sides: Mapping[str, Iterable[Patch]]) -> str:
     )
 
 
-def from_json(chart: int, text: str) -> dict[str, list[Patch]]:
+def from_json(chart: int, text: str) -> dict[str, list[SidePatch]]:
     """Return the patches of a chart from that text. Raises ValueError, TypeError, KeyError where it is none."""
 
-    def patch(about: Mapping[str, Any]) -> Patch:
-        return Patch(chart, about["side"], Box(tuple(about["lo"]), tuple(about["hi"])))
+    def patch(about: Mapping[str, Any]) -> SidePatch:
+        return SidePatch(chart, about["side"], Box(tuple(about["lo"]), tuple(about["hi"])))
 
     return {name: [patch(about) for about in patches] for name, patches in json.loads(text).items()}

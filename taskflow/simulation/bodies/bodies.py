@@ -14,7 +14,17 @@ import numpy as np
 from taskflow.errors import BadInput
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.bodies import Body, ImmersedObstacles, MovingObstacles, Obstacles
-from taskflow.geometry import Cuboid, Cylinder, Formula, Implicit, Shape, Sphere, Vector, read_heights, read_surface
+from taskflow.geometry import (
+    Cuboid,
+    Cylinder,
+    ImplicitShape,
+    Pointwise,
+    Shape,
+    Sphere,
+    Vector,
+    read_heights,
+    read_surface,
+)
 from taskflow.runtime.regions import Box, hull, triple
 from taskflow.simulation.bodies.inertia import MovingBody, RigidMass
 from taskflow.simulation.bodies.masks import ImmersedMasks, Masks
@@ -48,7 +58,7 @@ class Bodies:
         if not by_name:
             return None
         at_rest = [
-            bounded(shape, self.grid) if motion is not None and isinstance(shape, Implicit) else shape
+            bounded(shape, self.grid) if motion is not None and isinstance(shape, ImplicitShape) else shape
             for shape, motion in zip(shapes(self.case), motions, strict=True)
         ]
         case, owners, temperatures = self.case, self._owners, self._temperatures
@@ -207,7 +217,7 @@ def shape(kind: str, table: ShapeTable, grid: GridTable) -> Shape:
             return Cylinder(table.centre or ORIGIN, table.radius or 0.0, axis, table.length or math.inf)
         case "implicit":
             assert table.inside is not None
-            return Implicit(table.inside)
+            return ImplicitShape(table.inside)
         case "surface":
             return read_surface(Path(table.file or ""), table.scale or 1.0, table.shift or ORIGIN)
     (x, y, _), (length_x, length_y, _) = grid.origin, grid.lengths
@@ -216,10 +226,10 @@ def shape(kind: str, table: ShapeTable, grid: GridTable) -> Shape:
 
 
 @dataclass(frozen=True)
-class Bounded(Formula):
+class Bounded(Pointwise):
     """A shape that lies in a box."""
 
-    shape: Formula
+    shape: Pointwise
     box: tuple[Vector, Vector]
 
     @property
@@ -233,7 +243,7 @@ class Bounded(Formula):
         return self.shape.distance(x, y, z)
 
 
-def bounded(shape: Formula, grid: StaggeredGrid) -> Formula:
+def bounded(shape: Pointwise, grid: StaggeredGrid) -> Pointwise:
     """Return the shape with the box around its cells and those beside them; endless along directions in which it
     reaches from one end of the domain to the other. What has no cell stays as it is.
     """

@@ -36,7 +36,7 @@ from taskflow.flow.forcing.coriolis import geostrophic_force
 from taskflow.flow.grid.implicit import ALONG, EXPLICIT, Implicit
 from taskflow.flow.model import FlowModel
 from taskflow.flow.scalars.quantity import release_rate
-from taskflow.output.conditions import SIDES, Conditions, Side
+from taskflow.output.conditions import SIDES, BoundarySide, Conditions
 from taskflow.simulation.build.forcing import forces
 from taskflow.simulation.build.timed import constant, largest
 from taskflow.simulation.case import FACES, MODELS, SCHEMES, Case, PassiveScalar, SourceTable
@@ -241,13 +241,13 @@ def _constant(of: Value | None) -> float | None:
     return of if of is None or isinstance(of, float) else math.nan
 
 
-def _side(case: Case, name: str) -> Side:
+def _side(case: Case, name: str) -> BoundarySide:
     boundary = case.boundary(name)
     if boundary.type != "wall":
-        return Side(type=boundary.type)
+        return BoundarySide(type=boundary.type)
     insulated = case.heat is not None and boundary.temperature is None and boundary.heat_transfer is None
     x, y, z = map(_constant, boundary.velocity or (0.0, 0.0, 0.0))
-    return Side(
+    return BoundarySide(
         type="wall",
         velocity=(x or 0.0, y or 0.0, z or 0.0),
         temperature=_constant(boundary.temperature),

@@ -26,7 +26,7 @@ from taskflow.simulation.build.projection import system_of
 from taskflow.simulation.build.spec import BlockSpec
 from taskflow.simulation.build.system import Entering, Measures, System
 from taskflow.simulation.case import Case
-from taskflow.simulation.particles import Transport
+from taskflow.simulation.particles import ParticleTransport
 from taskflow.simulation.records.fields import STATISTICS
 from taskflow.simulation.records.series import Integral, ProbeSeries
 from taskflow.simulation.records.statistics import AveragedSpectra, TimeAverages, averaged_spectra
@@ -154,7 +154,7 @@ class Simulation:
         return tuple(sorted(integrals, key=lambda integral: str(integral.every)))
 
     @cached_property
-    def particles(self) -> Transport | None:
+    def particles(self) -> ParticleTransport | None:
         """The particles that the flow carries; None without any."""
         return transport(self.case, self.system, self._main) if self.case.particles else None
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from taskflow.geometry.grids import Grid, atlas, ghosted, places
 from taskflow.geometry.grids.outline import flat
-from taskflow.output import ChartsLayout, FieldMetadata, Patch, pieces_of
+from taskflow.output import ChartsLayout, FieldMetadata, SidePatch, pieces_of
 from taskflow.output.moving import COLUMNS, pose
 from taskflow.runtime.regions import Atlas, Box, FieldSpace, Location, Partition, Region, Triple, divided, triple
 from taskflow.simulation.build.domain import Domain, Points
@@ -164,7 +164,7 @@ class ChartDomain(Domain):
     ) -> ChartsLayout:  # fmt: skip
         """The layout of snapshots with room for so many."""
         sides = {
-            name: tuple(Patch(patch.chart, patch.side, patch.cells) for patch in patches)
+            name: tuple(SidePatch(patch.chart, patch.side, patch.cells) for patch in patches)
             for name, patches in self.grid.sides.items()
         }
         return ChartsLayout(
