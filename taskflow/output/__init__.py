@@ -3,7 +3,7 @@
 It knows how values and their meaning are stored, and whether files are as they were written. It does not know how a run
 computes them (`flow`, `simulation`), what follows from them (`analysis`), or how to draw it (`plots`).
 
-Names load their module when first used (PEP 562): Zarr and xarray cost half a second each.
+Names load their module when first used (PEP 562): Zarr and xarray cost half a second each. Type checkers import them.
 """
 
 from importlib import import_module
@@ -49,79 +49,6 @@ _NAMES = {
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names}
 
-__all__ = [
-    "CASE",
-    "CHECKPOINTS",
-    "INITIAL",
-    "IN_BODIES",
-    "LOCK",
-    "LOG",
-    "REPORT",
-    "SOLID",
-    "STORE",
-    "BlockStore",
-    "ChartsBlockStore",
-    "ChartsLayout",
-    "Checkpoint",
-    "Checkpoints",
-    "Damaged",
-    "FieldMetadata",
-    "Guard",
-    "Piece",
-    "RecordedArray",
-    "RecordsLayout",
-    "RemappedField",
-    "RunComparison",
-    "RunLog",
-    "SavedState",
-    "SidePatch",
-    "Store",
-    "StoreLayout",
-    "Tail",
-    "TimeSeries",
-    "Writer",
-    "at_points",
-    "at_time",
-    "create",
-    "create_charts",
-    "create_time_series",
-    "cut_recorded",
-    "dataset",
-    "export_netcdf",
-    "export_vtk",
-    "has_charts",
-    "live",
-    "load_initial",
-    "newest",
-    "of_particles",
-    "of_phase",
-    "of_surface",
-    "of_waves",
-    "on_disk",
-    "pieces_of",
-    "read_log",
-    "read_report",
-    "recover",
-    "remove",
-    "replace_synced",
-    "reshard",
-    "reshard_charts",
-    "save_initial",
-    "save_parts",
-    "saved_state",
-    "starts_of",
-    "statistics_metadata",
-    "sum_of_group",
-    "sum_of_times",
-    "sweep",
-    "sync_folder",
-    "through_sides",
-    "tree",
-    "unguarded",
-    "write_report",
-    "write_time_series",
-]  # fmt: skip
-
 if TYPE_CHECKING:
     from taskflow.output.charts.layout import ChartsLayout, Piece, SidePatch, pieces_of
     from taskflow.output.charts.reading import has_charts, tree
@@ -165,4 +92,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *_HOME})

@@ -42,9 +42,9 @@ class ChartsBlockStore(ShardWriter):
     def fetch(self, index: int, fetches: Mapping[str, Sequence[tuple[Piece, Fetch]]]) -> None:
         """Write what these calls return, as `write` does; several pieces are fetched and written at a time."""
         parts = [(field, piece, fetch) for field, some in fetches.items() for piece, fetch in some]
-        given = sorted((field, piece.chart, piece.cells) for field, piece, _ in parts)
-        if given != sorted((field, piece.chart, piece.cells) for field in self.fields for piece in self.pieces):
-            raise ValueError(f"pieces {given} where those of {sorted(self.fields)} are {self.pieces}")
+        places = sorted((field, piece.chart, piece.cells) for field, piece, _ in parts)
+        if places != sorted((field, piece.chart, piece.cells) for field in self.fields for piece in self.pieces):
+            raise ValueError(f"pieces {places} where those of {sorted(self.fields)} are {self.pieces}")
         self.put(index, [(_array(piece, field), piece.cells, fetch) for field, piece, fetch in parts])
 
 
