@@ -106,8 +106,8 @@ class Attempt:
     def _begin(self, stack: ExitStack, restart: RestartPoint | None, recovery: Recovery) -> None:
         """Have blocks that are ready to begin."""
         request = self.request
-        case, directory, given = request.case, request.directory, (request.client, request.scheduler_file)
-        cluster, local = stack.enter_context(cluster_client(case.machine, case.grid.room, *given))
+        case, directory, workers = request.case, request.directory, (request.client, request.scheduler_file)
+        cluster, local = stack.enter_context(cluster_client(case.machine, case.grid.room, *workers))
         recovery.attempts += 1
         Heartbeats.of(cluster).bound = case.machine.silence
         places = _places(cluster, recovery, request.workers, embedded=local)

@@ -197,8 +197,8 @@ class Clouds:
         self._transport = transport
         series = transport.series if transport else ()
         self.of = {
-            each.fields.name: Cloud(each, transport.carrying.extent, shard, bodies=transport.carrying.bodies)
-            for each in series
+            table.fields.name: Cloud(table, transport.carrying.extent, shard, bodies=transport.carrying.bodies)
+            for table in series
             if transport
         }
 

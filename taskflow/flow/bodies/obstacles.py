@@ -179,7 +179,7 @@ class Obstacles:
         """The field of the flags of bodies; None for those of cut faces, which there are beside immersed ones."""
         return f.solid, None, None
 
-    def found(self, scalars: Mapping[str, float]) -> dict[str, dict[str, Any]]:
+    def measured(self, scalars: Mapping[str, float]) -> dict[str, dict[str, Any]]:
         """The results of `monitor` by the names of the bodies: force, of this what is pressure, moment, heat flux."""
         measured: dict[str, dict[str, Any]] = {}
         for number, body in enumerate(self.bodies, start=1):

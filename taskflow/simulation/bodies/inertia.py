@@ -127,12 +127,12 @@ class MovingBody:
         about = pose.forth(self.about)
         gained, turned = self.mass.change(self.motion, time - dt, time, about)
         force = np.array(measured["force"])
-        told = {**measured, "force": (force + gained).tolist()}
+        numbers = {**measured, "force": (force + gained).tolist()}
         image = self._image(pose)
         if image is None:
-            return {name: value for name, value in told.items() if name != "moment"}
+            return {name: value for name, value in numbers.items() if name != "moment"}
         away = about + image - self.about
-        return {**told, "moment": (np.array(measured["moment"]) - np.cross(away, force) + turned).tolist()}
+        return {**numbers, "moment": (np.array(measured["moment"]) - np.cross(away, force) + turned).tolist()}
 
     def _image(self, pose: Pose) -> np.ndarray | None:
         """By how much the body's image in the domain is away from itself; None where it lies across a periodic side."""

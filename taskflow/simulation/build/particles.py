@@ -36,7 +36,7 @@ def transport(case: Case, system: System, partition: Partition) -> ParticleTrans
         periods = [length if around else None for length, around in zip(extent.length, extent.periodic, strict=True)]
         described = of_particles(table.name, table.total, sampled, periods, heavy=inertia is not None)
         series.append(ParticleSeries(table, fields, sampling, described))
-    carried, bodies = tuple(each.fields for each in series), model.obstacles is not None
+    carried, bodies = tuple(one.fields for one in series), model.obstacles is not None
     carrying = Carrying(carried, extent, model.boundaries, model.grid, model.step, bodies)
     return ParticleTransport(tuple(series), carrying)
 

@@ -110,8 +110,8 @@ def _boundary(case: Case, grid: StaggeredGrid, face: str) -> Boundary:
     if table.type == "slip":
         return Slip()
     velocity = table.velocity or (0.0, 0.0, 0.0)
-    given = {"velocity": velocity, "temperature": (table.temperature,)}
-    fields = frozenset(kind for kind, parts in given.items() if placed(*parts))
+    values = {"velocity": velocity, "temperature": (table.temperature,)}
+    fields = frozenset(kind for kind, parts in values.items() if placed(*parts))
 
     def most(kind: str, value: Value | None) -> float:
         if value is None or kind not in fields:
@@ -162,8 +162,8 @@ def _passive(case: Case, scalar: PassiveScalar, grid: StaggeredGrid) -> Quantity
             if side is None:
                 faces[face] = Fixed(0.0) if enters else Flux(0.0)
             else:
-                kind, given = (Flux, side.flux) if side.value is None else (Fixed, side.value)
-                faces[face] = kind(largest(given, case), changes(given))
+                kind, value = (Flux, side.flux) if side.value is None else (Fixed, side.value)
+                faces[face] = kind(largest(value, case), changes(value))
     sources = tuple(_sources(case, scalar.name, scalar.sources, grid))
     transport = Transport(scalar.diffusivity, scalar.source, _implicit_of(case, scalar.scheme))
     return Quantity(scalar.name, transport, scalar.scheme != "central", sources, faces)
@@ -219,8 +219,8 @@ def outflows_described(model: FlowModel) -> Iterator[str]:
     """A line for each outflow."""
     for face, side in model.boundaries.items():
         if type(side) in LEAVING:
-            given = f"up to {side.pressure:g}" if isinstance(side, PressureOutflow) and side.timed else "0"
-            yield f"{face}: {LEAVING[type(side)].format(given)}"
+            pressure = f"up to {side.pressure:g}" if isinstance(side, PressureOutflow) and side.timed else "0"
+            yield f"{face}: {LEAVING[type(side)].format(pressure)}"
 
 
 def conditions(case: Case) -> Conditions:

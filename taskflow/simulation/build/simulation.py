@@ -173,7 +173,7 @@ class Simulation:
         derived = ((self.system.computed,),) if self.system.computed else ()
         often = groupby(self.integrals, key=lambda integral: integral.every)
         measured = [tuple(program for integral in group for program in integral.measured) for _, group in often]
-        sampled = [(each.sampling,) for each in self.particles.series] if self.particles else []
+        sampled = [(table.sampling,) for table in self.particles.series] if self.particles else []
         return (*derived, *measured, *sampled, *((averaged.sample,) for averaged in self.averaged.values()))
 
     @property
@@ -229,7 +229,7 @@ class Simulation:
     def partition(self) -> Partition:
         """The region of all fields, cut into the blocks; beside it those of the pressure solver and of spectra."""
         spectra = partitions([waves.averages.statistics for waves in self.spectra])
-        particles = [each.fields.partition for each in self.particles.series] if self.particles else []
+        particles = [table.fields.partition for table in self.particles.series] if self.particles else []
         return replace(self._main, beside=(*self.model.partitions(self._main), *spectra, *particles))
 
     @cached_property

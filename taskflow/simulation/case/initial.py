@@ -211,10 +211,10 @@ class Initial(Table):
 
 def _arrays_fit(staggered: StaggeredGrid, initial: Initial, scalars: Any) -> Iterator[Problem]:
     """An array has the points of its field, as the store has them."""
-    given: list[tuple[Key, Any, int | None]] = [(("initial", "temperature"), initial.temperature, None)]
-    given += [(("initial", "velocity", f"[{n + 1}]"), values, n) for n, values in enumerate(initial.velocity)]
-    given += [(("scalars", f"[{n}]", "initial"), scalar.initial, None) for n, scalar in enumerate(scalars, start=1)]
-    for key, values, axis in given:
+    initials: list[tuple[Key, Any, int | None]] = [(("initial", "temperature"), initial.temperature, None)]
+    initials += [(("initial", "velocity", f"[{n + 1}]"), values, n) for n, values in enumerate(initial.velocity)]
+    initials += [(("scalars", f"[{n}]", "initial"), scalar.initial, None) for n, scalar in enumerate(scalars, start=1)]
+    for key, values, axis in initials:
         if isinstance(values, Given):
             faces = [int(a == axis and not staggered.periodic[a]) for a in range(3)]
             shape = tuple(staggered.cells[a] + faces[a] for a in (2, 1, 0))

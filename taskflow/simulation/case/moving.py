@@ -52,7 +52,7 @@ def _motions_are_of_flows_without(
         ("body", "bulk_velocity"): body.bulk_velocity is not None,
         ("statistics", "budget"): statistics is not None and bool(statistics.budget),
     }
-    for key in (key for key, there in unknown.items() if moving and there):
+    for key in (key for key, present in unknown.items() if moving and present):
         yield Problem(key, "not available with bodies that move in this version; leave it out, or obstacles.motion")
 
 

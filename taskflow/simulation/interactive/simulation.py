@@ -189,9 +189,9 @@ class Simulation(DrivenRun):
         self._check_going("on_blocks(...)")
         known = self.case.fields
         may = [name for name in known if name in self._attempt.sim.model.changeable]
-        for what, names, there in (("fields", fields, known), ("writes", writes, may)):
-            if isinstance(names, str) or not set(names) <= {*there}:
-                raise BadInput(f"on_blocks(..., {what}={names!r}): give a list of names among {', '.join(there)}")
+        for what, names, possible in (("fields", fields, known), ("writes", writes, may)):
+            if isinstance(names, str) or not set(names) <= {*possible}:
+                raise BadInput(f"on_blocks(..., {what}={names!r}): give a list of names among {', '.join(possible)}")
         if not set(writes) <= {*fields}:
             raise BadInput(f"on_blocks(..., writes={writes!r}): name them in fields={fields!r}, too")
         if reduce not in FOLDS:

@@ -50,9 +50,9 @@ def _scalars(case: Case, side: Side) -> Iterator[tuple[str, Condition]]:
     """Yield what is given of each passive scalar on a side; where fluid enters 0, if nothing is."""
     for scalar in case.scalars:
         boundaries: Any = scalar.boundaries  # by the names of the grid's sides
-        given = boundaries.sides.get(side.name)
-        if given is not None:
-            warm, value, flux = given.value is not None, given.value or 0.0, given.flux or 0.0
+        condition = boundaries.sides.get(side.name)
+        if condition is not None:
+            warm, value, flux = condition.value is not None, condition.value or 0.0, condition.flux or 0.0
             yield scalar.name, Condition(warm=warm, temperature=value, flux=flux)
         elif side.kind in ("inflow", "far-field"):
             yield scalar.name, Condition(warm=True)

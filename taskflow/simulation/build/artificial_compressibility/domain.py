@@ -99,8 +99,8 @@ class ChartDomain(Domain):
                 f"{n / chart.volume:.3g} of chart {number}" if n < chart.volume else f"chart {number}"
                 for number, (n, chart) in enumerate(zip(of, charts, strict=True), start=1) if n
             ]  # fmt: skip
-            told = parts if len(parts) <= LISTED else [*parts[:LISTED], f"and {len(parts) - LISTED} charts more"]
-            yield f"block {block}: {sum(of):,} cells, {', '.join(told)}"
+            listed = parts if len(parts) <= LISTED else [*parts[:LISTED], f"and {len(parts) - LISTED} charts more"]
+            yield f"block {block}: {sum(of):,} cells, {', '.join(listed)}"
         if len(partition) > LISTED:
             yield f"and {len(partition) - LISTED} blocks more"
 
