@@ -1,4 +1,7 @@
-"""Shapes of bodies: which points lie inside. Boxes, spheres, cylinders, formulas; surfaces and heights from files."""
+"""Shapes of bodies: which points lie inside. Boxes, spheres, cylinders, formulas; surfaces and heights from files.
+
+It knows points and files; in `grids` charts, too. It does not know what flows around them.
+"""
 
 from taskflow.geometry.distance import SurfaceDistance
 from taskflow.geometry.heights import read_heights
