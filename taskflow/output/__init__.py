@@ -16,8 +16,7 @@ STORE, INITIAL, CHECKPOINTS = "fields.zarr", "initial.zarr", "checkpoints"
 _NAMES = {
     "charts.layout": ("ChartsLayout", "SidePatch", "Piece", "pieces_of"),
     "charts.reading": ("has_charts", "tree"),
-    "charts.shards": ("ChartsBlockStore", "reshard_charts"),
-    "charts.store": ("create_charts",),
+    "charts.store": ("ChartsBlockStore", "create_charts", "reshard_charts"),
     "checkpoint": ("Checkpoint", "Checkpoints", "newest"),
     "comparing": ("RunComparison", "sum_of_group", "sum_of_times"),
     "damage": ("Damaged",),
@@ -52,8 +51,7 @@ _HOME = {name: module for module, names in _NAMES.items() for name in names}
 if TYPE_CHECKING:
     from taskflow.output.charts.layout import ChartsLayout, Piece, SidePatch, pieces_of
     from taskflow.output.charts.reading import has_charts, tree
-    from taskflow.output.charts.shards import ChartsBlockStore, reshard_charts
-    from taskflow.output.charts.store import create_charts
+    from taskflow.output.charts.store import ChartsBlockStore, create_charts, reshard_charts
     from taskflow.output.checkpoint import Checkpoint, Checkpoints, newest
     from taskflow.output.comparing import RunComparison, sum_of_group, sum_of_times
     from taskflow.output.damage import Damaged
