@@ -3,7 +3,7 @@
 It knows how values and their meaning are stored, and whether files are as they were written. It does not know how a run
 computes them (`flow`, `simulation`), what follows from them (`analysis`), or how to draw it (`plots`).
 
-Names load their module when first used (PEP 562): Zarr and xarray cost half a second each. Type checkers import them.
+Names load their module when first used (PEP 562): Zarr and xarray cost half a second each.
 """
 
 from importlib import import_module
@@ -47,6 +47,8 @@ _NAMES = {
     "writer": ("Writer",),
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names}
+
+__all__ = ["dataset", "export_netcdf", "export_vtk"]  # for users; the rest is for other rooms
 
 if TYPE_CHECKING:
     from taskflow.output.charts.layout import ChartsLayout, Piece, SidePatch, pieces_of
