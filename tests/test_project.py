@@ -1,5 +1,6 @@
 """The promises of the project itself: a light import, one version, commands that exist, links that lead somewhere."""
 
+import ast
 import importlib
 import os
 import re
@@ -172,3 +173,11 @@ def test_no_task_has_more_than_twelve_parameters():
     assert len(tasks) > 100
     trains = {f"{each.name}: {n}" for each in tasks if (n := len(each.parameters) + len(each.keywords)) > 12}
     assert not trains
+
+
+def test_rooms_say_what_they_know():
+    package = ROOT / "taskflow"
+    rooms = [path for top in (package, package / "flow", package / "runtime") for path in top.glob("*/__init__.py")]
+    texts = {path.parent.name: ast.get_docstring(ast.parse(path.read_text())) or "" for path in rooms}
+    silent = {room for room, text in texts.items() if not re.search(r"\bknows?\b", text, re.I)}
+    assert silent <= {"kernels", "reference"}, silent

@@ -12,7 +12,7 @@ from typing import Any
 import xarray as xr
 
 from taskflow.errors import BadInput
-from taskflow.output.conditions import SIDES, Conditions, Side
+from taskflow.output.conditions import SIDES, BoundarySide, Conditions
 
 
 def conditions(ds: xr.Dataset) -> Conditions:
@@ -47,15 +47,15 @@ def conditions_of_case(text: str) -> Conditions | None:
     )
 
 
-def _side(boundaries: Mapping[str, Any], name: str, *, heat: bool) -> Side:
+def _side(boundaries: Mapping[str, Any], name: str, *, heat: bool) -> BoundarySide:
     """Return a side from its table, or from its type alone; one of a periodic pair from that of the pair."""
     written = boundaries.get(name, boundaries.get(name[0], "unknown"))
     table = written if isinstance(written, Mapping) else {"type": written}
     if table["type"] != "wall":
-        return Side(type="slip" if table["type"] == "symmetry" else table["type"])
+        return BoundarySide(type="slip" if table["type"] == "symmetry" else table["type"])
     x, y, z = table.get("velocity", (0.0, 0.0, 0.0))
     insulated = heat and not {"temperature", "heat_transfer"} & table.keys()
-    return Side(
+    return BoundarySide(
         type="wall",
         velocity=(float(x), float(y), float(z)),
         temperature=table.get("temperature"),

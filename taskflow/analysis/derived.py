@@ -14,7 +14,7 @@ import xarray as xr
 from taskflow.analysis.conditions import conditions
 from taskflow.analysis.planes import VELOCITY, CutPlane, interpolate, on_cells
 from taskflow.errors import BadInput
-from taskflow.output.conditions import Side
+from taskflow.output.conditions import BoundarySide
 from taskflow.output.metadata import SOLID
 from taskflow.output.reading import periodic, widths
 
@@ -188,7 +188,7 @@ def nusselt(ds: xr.Dataset, face: str) -> xr.DataArray:
     return number.rename("nusselt").assign_attrs(long_name=f"Nusselt number on {face}", units="1")
 
 
-def _wall(ds: xr.Dataset, face: str) -> Side:
+def _wall(ds: xr.Dataset, face: str) -> BoundarySide:
     """Return a smooth wall. Raises BadInput where the face is none."""
     sides = conditions(ds).sides
     walls = [name for name, side in sides.items() if side.type == "wall"]

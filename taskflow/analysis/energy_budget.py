@@ -22,7 +22,7 @@ import xarray as xr
 
 from taskflow.analysis.conditions import conditions
 from taskflow.analysis.derived import bodies, derivative, outside
-from taskflow.analysis.faces import Faces
+from taskflow.analysis.faces import FaceValues
 from taskflow.analysis.planes import VELOCITY
 from taskflow.analysis.profiles import profiles
 from taskflow.errors import BadInput
@@ -103,9 +103,9 @@ class Moments:
         return self.ds
 
     @cached_property
-    def lines(self) -> dict[str, Faces]:
+    def lines(self) -> dict[str, FaceValues]:
         """The faces across each of the axes."""
-        return {axis: Faces(self.ds, axis) for axis in self.axes}
+        return {axis: FaceValues(self.ds, axis) for axis in self.axes}
 
     @cached_property
     def energy(self) -> xr.DataArray:

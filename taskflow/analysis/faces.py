@@ -14,14 +14,14 @@ import xarray as xr
 
 from taskflow.analysis.conditions import conditions
 from taskflow.analysis.derived import bodies
-from taskflow.output.conditions import Side
+from taskflow.output.conditions import BoundarySide
 from taskflow.output.reading import periodic, widths
 
 Ends = tuple[float | None, float | None]
 
 
 @dataclass(frozen=True, eq=False)
-class Faces:
+class FaceValues:
     """The faces across an axis, of all cells of a dataset."""
 
     ds: xr.Dataset
@@ -109,7 +109,7 @@ class Faces:
         return widths(self.ds, self.axis) / 2
 
     @property
-    def _sides(self) -> tuple[Side, Side]:
+    def _sides(self) -> tuple[BoundarySide, BoundarySide]:
         sides = conditions(self.ds).sides
         return sides[f"{self.axis}_min"], sides[f"{self.axis}_max"]
 

@@ -1,4 +1,7 @@
-"""The command `taskflow`: words into calls. Each command loads what it needs when it is called: help comes at once."""
+"""The command `taskflow`: words into calls. Each command loads what it needs when it is called: help comes at once.
+
+It knows options, terminals and exit codes. It does not know how anything is computed, stored or drawn.
+"""
 
 import logging
 import os

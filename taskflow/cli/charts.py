@@ -30,8 +30,8 @@ def draw(
     if side is None:
         tell(plot_charts(directory, field, plane, time, out, window, look))
         return
-    given = {"--field": field, "--plane": plane, "--window": window, "--range": look.range, "--log": look.log}
-    refuse_options(given | {"--cmap": look.cmap, "--size": look.size}, "not with --side: it draws p and shear stress")
+    options = {"--field": field, "--plane": plane, "--window": window, "--range": look.range, "--log": look.log}
+    refuse_options(options | {"--cmap": look.cmap, "--size": look.size}, "not with --side: it draws p and shear stress")
     tell(plot_side(directory, side, time, out))
 
 

@@ -71,9 +71,9 @@ def refuse(message: str) -> NoReturn:
     raise BadInput(message)
 
 
-def refuse_options(given: Mapping[str, object], why: str) -> None:
+def refuse_options(options: Mapping[str, object], why: str) -> None:
     """Bad input: the first of these options that was given."""
-    for option, value in given.items():
+    for option, value in options.items():
         if value:
             refuse(f"{option}: {why}; leave it out")
 

@@ -97,8 +97,8 @@ def draw(
     from taskflow.output import STORE, has_charts
 
     if has_charts(directory / STORE):
-        given = {"--reference": references, "--interface": interface}
-        refuse_options(given, "not of runs on charts in this version")
+        options = {"--reference": references, "--interface": interface}
+        refuse_options(options, "not of runs on charts in this version")
         with writable(directory, out):
             return charts.draw(directory, field, plane, time, out, side, window, look)
     refuse_options({"--side": side, "--window": window}, "of runs on charts alone")

@@ -91,7 +91,7 @@ class ProgressMeter:
         return b - a, j - i, q - p
 
 
-class Lines:
+class LogLines:
     """Lines of the log some seconds apart, the first and the last among them, for files and pipes. When nobody reads
     them any more the run goes on.
     """
@@ -109,7 +109,7 @@ class Lines:
         self._after: int | None = None  # the step with which the run goes on; lines up to there are older
         self._due = -math.inf  # when the next line is printed, by the clock of the log
 
-    def __enter__(self) -> Lines:
+    def __enter__(self) -> LogLines:
         return self
 
     def __call__(self, status: Status) -> None:
@@ -234,7 +234,7 @@ def view(heading: str, meter: ProgressMeter, log: Path) -> View:
     from rich.console import Console
 
     on_terminal = sys.stdout.isatty() and not Console().is_dumb_terminal
-    return Display(heading, meter) if on_terminal else Lines(heading, meter, log)
+    return Display(heading, meter) if on_terminal else LogLines(heading, meter, log)
 
 
 class Followed(Record):

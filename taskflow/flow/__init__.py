@@ -1,4 +1,7 @@
-"""The physics: grids, operators, boundary conditions, models made of them. No stream, message, rank or thread."""
+"""The physics: grids, operators, boundary conditions, models made of them.
+
+It knows tasks and the regions that they are launched over. It does not know cases, files, streams, messages or ranks.
+"""
 
 from taskflow.flow.boundaries.boundary import (
     AdvectedOutflow,

@@ -95,7 +95,7 @@ def made(name: str, kernel: str, fields: Mapping[str, Privilege], numbers: Mappi
     """The task that a kernel text defines, with these fields and keywords."""
 
     def body() -> None:
-        """What a formula of the case says."""
+        """Do what a formula of the case says."""
 
     parameters = [Parameter(word, Parameter.POSITIONAL_OR_KEYWORD, annotation=kind) for word, kind in fields.items()]
     parameters += [Parameter(word, Parameter.KEYWORD_ONLY, annotation=kind) for word, kind in numbers.items()]

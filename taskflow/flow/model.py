@@ -111,7 +111,7 @@ class Model(Protocol):
         return scalars["rate"]
 
     def spreads(self, scalars: Mapping[str, float]) -> Spreads:
-        """What diffuses with the present state beyond the constants in the `step_limit`, from the scalars of a step."""
+        """Return what diffuses now beyond the constants in the `step_limit`, from the scalars of a step."""
         return Spreads()
 
     def step_limit(self, fixed: float | None, cfl: float, diffusion: float) -> StepLimit:

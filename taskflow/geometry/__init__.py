@@ -1,9 +1,22 @@
-"""Shapes of bodies: which points lie inside. Boxes, spheres, cylinders, formulas; surfaces and heights from files."""
+"""Shapes of bodies: which points lie inside. Boxes, spheres, cylinders, formulas; surfaces and heights from files.
+
+It knows points and files; in `grids` charts, too. It does not know what flows around them.
+"""
 
 from taskflow.geometry.distance import SurfaceDistance
 from taskflow.geometry.heights import read_heights
 from taskflow.geometry.placed import Pose, corners, placed
-from taskflow.geometry.shapes import Composition, Cuboid, Cylinder, Distance, Formula, Implicit, Shape, Sphere, Vector
+from taskflow.geometry.shapes import (
+    Composition,
+    Cuboid,
+    Cylinder,
+    Distance,
+    ImplicitShape,
+    Pointwise,
+    Shape,
+    Sphere,
+    Vector,
+)
 from taskflow.geometry.surface import ClosedSurface, read_surface
 
 __all__ = [
@@ -12,8 +25,8 @@ __all__ = [
     "Cuboid",
     "Cylinder",
     "Distance",
-    "Formula",
-    "Implicit",
+    "ImplicitShape",
+    "Pointwise",
     "Pose",
     "Shape",
     "Sphere",

@@ -12,7 +12,7 @@ import numpy as np
 from taskflow.errors import BadInput
 from taskflow.files import fits
 from taskflow.geometry.libraries import EXTRA, missing, unreadable, user_file
-from taskflow.geometry.shapes import Formula, Vector
+from taskflow.geometry.shapes import Pointwise, Vector
 
 Extent = tuple[float, float, float, float]  # of all pixels: x from, x to, y from, y to
 Map = tuple[np.ndarray, np.ndarray, np.ndarray]  # x, y, heights [y, x]
@@ -26,7 +26,7 @@ REMEDIES = {
 
 
 @dataclass(frozen=True, eq=False)
-class HeightMap(Formula):
+class HeightMap(Pointwise):
     """Points below the ground: z < h(x, y), for `heights` [y, x] at increasing x and y.
 
     Between them h is bilinear, or that of the nearest one. Beyond the outermost ones it is theirs, up to half a spacing

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from taskflow.geometry.shapes import Formula, Shape, Steps, Vector
+from taskflow.geometry.shapes import Pointwise, Shape, Steps, Vector
 from taskflow.geometry.surface import ClosedSurface
 
 Coordinates = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -70,10 +70,10 @@ class Pose:
 
 
 @dataclass(frozen=True, eq=False)
-class Placed(Formula):
+class Placed(Pointwise):
     """A shape that a formula describes, in a pose; together with its images by `shifts`."""
 
-    shape: Formula
+    shape: Pointwise
     pose: Pose
     shifts: tuple[Vector, ...] = ((0.0, 0.0, 0.0),)
 
@@ -122,6 +122,6 @@ def placed(shape: Shape, pose: Pose, shifts: tuple[Vector, ...] = ((0.0, 0.0, 0.
     if isinstance(shape, ClosedSurface):
         triangles = pose.forth(shape.triangles)
         return ClosedSurface(np.concatenate([triangles + np.array(shift) for shift in shifts]))
-    if not isinstance(shape, Formula):
+    if not isinstance(shape, Pointwise):
         raise TypeError(f"{type(shape).__name__} cannot be moved")
     return Placed(shape, pose, shifts)

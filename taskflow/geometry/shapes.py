@@ -41,7 +41,7 @@ class Distance(Protocol):
         """Return how far points are from the surface, positive inside; the coordinates broadcast."""
 
 
-class Formula(Shape, Distance):
+class Pointwise(Shape, Distance):
     """A shape that tells of single points whether they are inside."""
 
     @abstractmethod
@@ -68,7 +68,7 @@ class Formula(Shape, Distance):
 
 
 @dataclass(frozen=True)
-class Cuboid(Formula):
+class Cuboid(Pointwise):
     """low <= (x, y, z) < high"""
 
     low: Vector
@@ -96,7 +96,7 @@ class Cuboid(Formula):
 
 
 @dataclass(frozen=True)
-class Sphere(Formula):
+class Sphere(Pointwise):
     """Points closer to the centre than the radius."""
 
     centre: Vector
@@ -116,7 +116,7 @@ class Sphere(Formula):
 
 
 @dataclass(frozen=True)
-class Cylinder(Formula):
+class Cylinder(Pointwise):
     """Points closer to its axis (0, 1, 2 for x, y, z) through the centre than the radius; without a length endless."""
 
     centre: Vector
@@ -141,7 +141,7 @@ class Cylinder(Formula):
 
 
 @dataclass(frozen=True)
-class Implicit(Formula):
+class ImplicitShape(Pointwise):
     """Points where a function of x, y and z is negative."""
 
     function: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]

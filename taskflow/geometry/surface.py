@@ -91,7 +91,7 @@ class ClosedSurface(Shape):
 
     @cached_property
     def volume(self) -> float:
-        """Of what is inside; negative where the surface shows its inside."""
+        """The volume inside; negative where the surface shows its inside."""
         middle = self.triangles.mean(axis=(0, 1))
         a, b, c = (self.triangles[:, n] - middle for n in range(3))
         return float((np.cross(a, b) * c).sum() / 6)

@@ -14,10 +14,9 @@ CASE, REPORT, LOG, LOCK = "case.toml", "report.json", "log.jsonl", "lock"
 STORE, INITIAL, CHECKPOINTS = "fields.zarr", "initial.zarr", "checkpoints"
 
 _NAMES = {
-    "charts.layout": ("ChartsLayout", "Patch", "Piece", "pieces_of"),
+    "charts.layout": ("ChartsLayout", "SidePatch", "Piece", "pieces_of"),
     "charts.reading": ("has_charts", "tree"),
-    "charts.shards": ("ChartsBlockStore", "reshard_charts"),
-    "charts.store": ("create_charts",),
+    "charts.store": ("ChartsBlockStore", "create_charts", "reshard_charts"),
     "checkpoint": ("Checkpoint", "Checkpoints", "newest"),
     "comparing": ("RunComparison", "sum_of_group", "sum_of_times"),
     "damage": ("Damaged",),
@@ -49,84 +48,12 @@ _NAMES = {
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names}
 
-__all__ = [
-    "CASE",
-    "CHECKPOINTS",
-    "INITIAL",
-    "IN_BODIES",
-    "LOCK",
-    "LOG",
-    "REPORT",
-    "SOLID",
-    "STORE",
-    "BlockStore",
-    "ChartsBlockStore",
-    "ChartsLayout",
-    "Checkpoint",
-    "Checkpoints",
-    "Damaged",
-    "FieldMetadata",
-    "Guard",
-    "Patch",
-    "Piece",
-    "RecordedArray",
-    "RecordsLayout",
-    "RemappedField",
-    "RunComparison",
-    "RunLog",
-    "SavedState",
-    "Store",
-    "StoreLayout",
-    "Tail",
-    "TimeSeries",
-    "Writer",
-    "at_points",
-    "at_time",
-    "create",
-    "create_charts",
-    "create_time_series",
-    "cut_recorded",
-    "dataset",
-    "export_netcdf",
-    "export_vtk",
-    "has_charts",
-    "live",
-    "load_initial",
-    "newest",
-    "of_particles",
-    "of_phase",
-    "of_surface",
-    "of_waves",
-    "on_disk",
-    "pieces_of",
-    "read_log",
-    "read_report",
-    "recover",
-    "remove",
-    "replace_synced",
-    "reshard",
-    "reshard_charts",
-    "save_initial",
-    "save_parts",
-    "saved_state",
-    "starts_of",
-    "statistics_metadata",
-    "sum_of_group",
-    "sum_of_times",
-    "sweep",
-    "sync_folder",
-    "through_sides",
-    "tree",
-    "unguarded",
-    "write_report",
-    "write_time_series",
-]  # fmt: skip
+__all__ = ["dataset", "export_netcdf", "export_vtk"]  # for users; the rest is for other rooms
 
 if TYPE_CHECKING:
-    from taskflow.output.charts.layout import ChartsLayout, Patch, Piece, pieces_of
+    from taskflow.output.charts.layout import ChartsLayout, Piece, SidePatch, pieces_of
     from taskflow.output.charts.reading import has_charts, tree
-    from taskflow.output.charts.shards import ChartsBlockStore, reshard_charts
-    from taskflow.output.charts.store import create_charts
+    from taskflow.output.charts.store import ChartsBlockStore, create_charts, reshard_charts
     from taskflow.output.checkpoint import Checkpoint, Checkpoints, newest
     from taskflow.output.comparing import RunComparison, sum_of_group, sum_of_times
     from taskflow.output.damage import Damaged
@@ -165,4 +92,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *_HOME})

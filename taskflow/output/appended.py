@@ -1,10 +1,11 @@
 """VTK files in XML with raw data behind it, each array behind its size, a number of eight bytes. They are written piece
-by piece, so that memory stays bounded.
+by piece, so that memory stays bounded. Curvilinear grids are charts or parts of their surfaces (.vts), with a file of
+what belongs to one time (.vtm).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
@@ -16,6 +17,7 @@ import numpy as np
 
 from taskflow.output.disk import replacing
 
+Files = Mapping[str, "str | Files"]  # names of files by the names of their blocks, which may have blocks themselves
 SLAB = 2**25  # bytes of a field that are in memory at once, or one layer of cells
 KINDS = {"f4": "Float32", "f8": "Float64", "i1": "Int8"}
 
@@ -86,3 +88,30 @@ def write_parts(path: Path, parts: Iterable[bytes]) -> None:
     """Write a file that is there completely or not at all."""
     with replacing(path) as draft, draft.open("wb") as file:
         file.writelines(parts)
+
+
+def write_structured(path: Path, points: Sequence[Any], data: Mapping[str, Sequence[Any]], time: float) -> None:
+    """Write a structured grid between points x, y, z, arrays [k, j, i] of NumPy or xarray, with data in its cells, each
+    of one component or more [k, j, i]. A direction may have one point alone: then the cells are faces. Raises OSError.
+    """
+    cells = [n - 1 for n in reversed(points[0].shape)]
+    arrays = [Appended.of(name, components) for name, components in data.items()]
+    write_parts(path, grid_file("StructuredGrid", cells, time, arrays, "Points", [Appended.of("points", points)]))
+
+
+def write_blocks(path: Path, files: Files) -> None:
+    """Write a multi-block dataset that names files. Raises OSError."""
+    kind = "vtkMultiBlockDataSet"
+    lines = [f'<VTKFile type="{kind}" version="1.0">', f"<{kind}>", *_blocks(files), f"</{kind}>", "</VTKFile>", ""]
+    write_parts(path, ["\n".join(lines).encode()])
+
+
+def _blocks(files: Files) -> Iterator[str]:
+    for number, (name, content) in enumerate(files.items()):
+        about = f'index="{number}" name={quoteattr(name)}'
+        if isinstance(content, str):
+            yield f"<DataSet {about} file={quoteattr(content)}/>"
+        else:
+            yield f"<Block {about}>"
+            yield from _blocks(content)
+            yield "</Block>"

@@ -20,7 +20,7 @@ Vector = tuple[float, float, float]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Side:
+class BoundarySide:
     """A side of the domain. `type` is "periodic", "wall", "slip", "inflow" or "outflow"; all else is of walls.
 
     With heat a wall has one of `temperature`, `heat_flux` into the fluid, and `heat_transfer`, which has an
@@ -45,7 +45,7 @@ class Conditions:
     `diffusivities` are by name of the quantity that diffuses.
     """
 
-    sides: Mapping[str, Side]
+    sides: Mapping[str, BoundarySide]
     cells: tuple[int, int, int]
     viscosity: float = math.nan
     diffusivities: Mapping[str, float] = field(default_factory=dict)
@@ -84,14 +84,14 @@ class Conditions:
         return attributes
 
 
-OPTIONS = tuple(option.name for option in fields(Side) if option.name != "type")
+OPTIONS = tuple(option.name for option in fields(BoundarySide) if option.name != "type")
 
 
-def _side(attributes: Mapping[str, Any], name: str) -> Side:
+def _side(attributes: Mapping[str, Any], name: str) -> BoundarySide:
     options = {option: attributes[f"{name}_{option}"] for option in OPTIONS if f"{name}_{option}" in attributes}
     velocity = _vector(options.pop("velocity")) if "velocity" in options else None
     numbers = {option: _number(value) for option, value in options.items()}
-    return Side(type=str(attributes[name]), velocity=velocity, **numbers)
+    return BoundarySide(type=str(attributes[name]), velocity=velocity, **numbers)
 
 
 def _vector(values: Any) -> Vector:

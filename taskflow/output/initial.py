@@ -21,7 +21,7 @@ Function = Callable[[np.ndarray, np.ndarray, np.ndarray], Any]
 
 
 class Values(Protocol):
-    """What has the values of a field in parts of its array [z, y, x]."""
+    """A source of the values of a field in parts of its array [z, y, x]."""
 
     def part(self, piece: tuple[slice, ...]) -> np.ndarray:
         """The values of a piece, finite. Raises BadInput where they cannot be had."""

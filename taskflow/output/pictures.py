@@ -1,5 +1,5 @@
-"""What blocks leave for the process that draws pictures while a run goes on: the parts of fields that each has, in
-files that are there as a whole or not at all, and a list of all pictures. One is drawn once all its parts are there.
+"""Files for the process that draws pictures while a run goes on: the parts of fields that each block has, which
+are there as a whole or not at all, and a list of all pictures. One is drawn once all its parts are there.
 """
 
 from __future__ import annotations

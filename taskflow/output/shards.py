@@ -36,7 +36,7 @@ Part = tuple[str, Box, Fetch]  # an array, points of it counted from its first o
 
 
 class ShardWriter:
-    """What one block writes into the arrays of a group of the store: whole shards, from the process of that block.
+    """The part of one block in the arrays of a group of the store: whole shards, from the process of that block.
 
     Files written are noted in `files`. `guard` is called before a shard gets its name.
     """

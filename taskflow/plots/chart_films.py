@@ -78,7 +78,7 @@ def _range(snapshots: Sequence[xr.DataTree], name: str, look: Look) -> tuple[flo
 
 
 def _around(snapshots: Sequence[xr.DataTree], plane: str | None) -> Window:
-    """What the grid is in of all snapshots, along the axes of the picture."""
+    """The window around the grid of all snapshots, along the axes of the picture."""
     flat, ends = flat_mesh(snapshots[0]) if plane is None else None, []
     cut = cut_plane(snapshots[0], plane)
     axes = flat.plane if flat else f"{cut.across}{cut.up}"

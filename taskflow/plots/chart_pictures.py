@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from taskflow.analysis.charts.flat import flat_mesh
+from taskflow.analysis.charts.flat import corners_of, flat_mesh, means, numbered
 from taskflow.analysis.charts.metrics import vertices_of
-from taskflow.analysis.charts.nodes import corners_of, means, numbered
-from taskflow.output.charts.layout import CELLS, Patch
+from taskflow.output.charts.layout import CELLS, SidePatch
 from taskflow.output.charts.reading import charts, patches, tree
 from taskflow.output.groups import CHARTS
 from taskflow.output.moving import places_now
@@ -91,7 +90,7 @@ def _walls(record: xr.DataTree) -> Iterator[Any]:
                 yield pyvista.PolyData(points, faces)
 
 
-def _faces(chart: xr.Dataset, patch: Patch) -> tuple[np.ndarray, np.ndarray]:
+def _faces(chart: xr.Dataset, patch: SidePatch) -> tuple[np.ndarray, np.ndarray]:
     """The vertices [n, xyz] of a patch, and its faces as pyvista has them, which go round as seen from outside."""
     x = np.stack([chart[axis].isel(patch.surface).values for axis in "xyz"])
     order = (0, 3 - patch.axis, 3 - (patch.axis + 1) % 3, 3 - (patch.axis + 2) % 3)  # as areas have it

@@ -13,9 +13,8 @@ from matplotlib.tri import LinearTriInterpolator, Triangulation
 
 from taskflow.analysis.charts.cut import cut_mesh, cut_plane
 from taskflow.analysis.charts.derived import fields_of, second_invariant, speed
-from taskflow.analysis.charts.flat import Mesh, flat_mesh, outlines
+from taskflow.analysis.charts.flat import NEAR, PlaneMesh, flat_mesh, outlines
 from taskflow.analysis.charts.sides import VELOCITY, side
-from taskflow.analysis.charts.thin import NEAR
 from taskflow.errors import BadInput
 from taskflow.output import STORE
 from taskflow.output.charts.reading import charts, has_charts, snapshot_of, tree
@@ -116,7 +115,7 @@ def default_field(record: xr.DataTree) -> str:
     return SPEED if set(VELOCITY) <= set(known) else known[0]
 
 
-def _extent(mesh: Mesh) -> Window:
+def _extent(mesh: PlaneMesh) -> Window:
     (left, bottom), (right, top) = mesh.points.min(axis=0), mesh.points.max(axis=0)
     return float(left), float(right), float(bottom), float(top)
 

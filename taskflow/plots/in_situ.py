@@ -29,8 +29,8 @@ from taskflow.plots.snapshots import draw_image, panels_of, solid_on
 EVERY = 0.2  # seconds between two looks
 
 
-class Drawing(Protocol):
-    """What draws states of a run."""
+class StateDrawing(Protocol):
+    """A way to draw states of a run."""
 
     def draw(self, order: PictureOrder, about: Numbers, fields: Boxes, look: Look, path: Path) -> None:
         """Draw a state into a file: fields by role, and its numbers."""
@@ -76,7 +76,7 @@ def _least(values: np.ndarray) -> float:
     return float(np.nanmin(values)) if np.isfinite(values).any() else 0.0
 
 
-def _drawing(store: Path) -> Drawing:
+def _drawing(store: Path) -> StateDrawing:
     if not has_charts(store):
         return BoxDrawing(store)
     from taskflow.plots.chart_pictures import ChartDrawing

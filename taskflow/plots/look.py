@@ -21,7 +21,7 @@ PADDING = 0.08  # inches around a picture
 
 @dataclass(frozen=True)
 class Look:
-    """What is asked for; None, and no: what suits the values.
+    """The look that is asked for; None, and no: what suits the values.
 
     The `range` of the colours, whether they are `log`arithmic, the name of their map of matplotlib, and the `size` in
     points of the screen, width and height. Raises BadInput where they cannot be.

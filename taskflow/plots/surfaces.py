@@ -31,7 +31,7 @@ BAR = {
 
 @dataclass(frozen=True)
 class Scene:
-    """What a picture of a surface shows: grids of pyvista with values at points, meshes of `walls`, the ends of the
+    """A picture of a surface: grids of pyvista with values at points, meshes of `walls`, the ends of the
     domain along x, y and z, and the title and the time of the state. Walls may be known from `outside`: their faces go
     round as seen from there, and are left out where they are before the fluid.
     """

@@ -38,7 +38,7 @@ from taskflow.simulation.directory import RunDirectory
 from taskflow.simulation.drive import FlowJob
 from taskflow.simulation.estimate import count_steps
 from taskflow.simulation.memory import Needs
-from taskflow.simulation.pictures import Drawing
+from taskflow.simulation.pictures import DrawingProcess
 from taskflow.simulation.profiling import Window, write_profile
 from taskflow.simulation.recovery import Deployment, Recovery
 from taskflow.simulation.remedies import OUTPUT
@@ -106,8 +106,8 @@ class Attempt:
     def _begin(self, stack: ExitStack, restart: RestartPoint | None, recovery: Recovery) -> None:
         """Have blocks that are ready to begin."""
         request = self.request
-        case, directory, given = request.case, request.directory, (request.client, request.scheduler_file)
-        cluster, local = stack.enter_context(cluster_client(case.machine, case.grid.room, *given))
+        case, directory, workers = request.case, request.directory, (request.client, request.scheduler_file)
+        cluster, local = stack.enter_context(cluster_client(case.machine, case.grid.room, *workers))
         recovery.attempts += 1
         Heartbeats.of(cluster).bound = case.machine.silence
         places = _places(cluster, recovery, request.workers, embedded=local)
@@ -134,7 +134,7 @@ class Attempt:
         cautioned = tuple(cautions(sim))
         for warning in cautioned if recovery.attempts == 1 else ():
             warnings.warn(warning, stacklevel=5)
-        self.drawing = stack.enter_context(Drawing(case, directory))
+        self.drawing = stack.enter_context(DrawingProcess(case, directory))
         initial = directory.initial(sim, begins=restart is None)
         self.job = FlowJob(sim.spec, initial, policy, restart, request.profile, bool(cautioned))
         self.group = stack.enter_context(BlockGroup(cluster, plan, [place.worker for place in where]))

@@ -1,4 +1,4 @@
-"""What a run begins with, on every block."""
+"""The beginning of a run, on every block."""
 
 from __future__ import annotations
 

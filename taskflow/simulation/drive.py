@@ -46,7 +46,7 @@ class Drive:
         loop, paused = self.loop, False
         control.kept[DRIVE] = self
         if control is not loop.control:
-            control.report(**{name: told for name, told in loop.control.progress.items() if name != "paused"})
+            control.report(**{name: value for name, value in loop.control.progress.items() if name != "paused"})
         loop.control, loop.pause = control, pause.begun()
         try:
             paused = self._paused()

@@ -127,7 +127,7 @@ class Estimate:
             start = {**start, averaged.begin: ()}
             programs = {**programs, averaged.sample: (SHARE,)}
         if sim.particles is not None:
-            programs = {**programs, **dict.fromkeys((each.sampling for each in sim.particles.series), ())}
+            programs = {**programs, **dict.fromkeys((table.sampling for table in sim.particles.series), ())}
         mapper = Mapper(sim.case.machine.overlap, debug=debug)
         return prove(sim.partition, programs, mapper, hardware, start=start)
 

@@ -56,14 +56,14 @@ class Inflows:
     walls: Mapping[str, Mapping[str, InflowProfile]] = field(default_factory=dict)
 
     @property
-    def given(self) -> dict[str, Mapping[str, InflowProfile]]:
+    def all_profiles(self) -> dict[str, Mapping[str, InflowProfile]]:
         """All profiles."""
         return {**self.profiles, **self.walls}
 
     @property
     def varies(self) -> bool:
         """Return whether anything changes in time."""
-        return any(profile.varies for side in self.given.values() for profile in side.values())
+        return any(profile.varies for side in self.all_profiles.values() for profile in side.values())
 
     def begin(self, shard: Shard) -> dict[str, float]:
         """Write what enters at time 0; the scalars that the first step needs."""
@@ -82,14 +82,14 @@ class Inflows:
         edge = np.array([self.grid.origin[axis] + high * self.grid.lengths[axis]])
         x, y, z = (edge if a == axis else along for a, along in enumerate((x, y, z)))
         try:
-            return self.given[face][name](x[None, None, :], y[None, :, None], z[:, None, None], time)
+            return self.all_profiles[face][name](x[None, None, :], y[None, :, None], z[:, None, None], time)
         except BadInput as error:
             raise BadInput(f"boundaries.{face}.{KEYS.get(name, 'velocity')}: {error}") from None
 
     def check(self, times: list[float]) -> None:
         """Raises BadInput where a value is not finite at one of these times, or nothing can leave of what enters."""
         for time in times if self.varies else times[:1]:
-            for face, side in self.given.items():
+            for face, side in self.all_profiles.items():
                 for name in side:
                     entering = self.at(face, name, time, on_face(face, self.grid.constants))
                     if name == "f" and not 0 <= entering.min() <= entering.max() <= 1:
@@ -108,7 +108,7 @@ class Inflows:
 
     def _written(self, shard: Shard, times: list[float]) -> dict[str, float]:
         moments = dict(zip(self.openings.endings, times, strict=True))
-        for face in self.given:
+        for face in self.all_profiles:
             self._write(shard, face, moments)
         if not self.profiles:
             return {}
@@ -122,7 +122,7 @@ class Inflows:
         """Write the values that enter at a side, at a time for each ending. All blocks write; the values of one that is
         not at the side are never read.
         """
-        axis, names, fields = frame(face)[0], list(self.given[face]), {}
+        axis, names, fields = frame(face)[0], list(self.all_profiles[face]), {}
         own = shard.partition.homes[values(face, names[0], next(iter(moments)))].blocks[shard.block]
         beside = own.lo[axis] == on_face(face, self.grid.constants).lo[axis]
         for ending, time in moments.items():
@@ -195,7 +195,7 @@ def largest_on_wall(kind: str, value: Value, case: Case, grid: StaggeredGrid, fa
     """
     axis, high = frame(face)
     faces = [grid.faces(along) for along in range(3)]
-    ends = [np.concatenate([each, (each[:-1] + each[1:]) / 2]) for each in faces]
+    ends = [np.concatenate([x, (x[:-1] + x[1:]) / 2]) for x in faces]
     ends[axis] = faces[axis][[-high]]
     places = ends[0][None, None, :], ends[1][None, :, None], ends[2][:, None, None]
     try:

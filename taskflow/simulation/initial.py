@@ -28,7 +28,7 @@ LARGEST = 4  # times its rms: what hardly any value of a noise exceeds
 
 
 class Located(Protocol):
-    """What says where cells are: a grid, or a domain."""
+    """A grid or a domain, which says where cells are."""
 
     def points(self, location: Location, box: Box) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """x, y, z of the values at a location in the cells of a box."""

@@ -173,7 +173,7 @@ class RunLoop:
         restore(resumed.checkpoint, self.job.policy, self.shard)
         self.particles.go_on(resumed.checkpoint, resumed.tick.time)
         state = resumed.checkpoint.state
-        self.timed.instead.update({key: of_time(given) for key, given in state.get("given", {}).items()})
+        self.timed.instead.update({key: of_time(value) for key, value in state.get("given", {}).items()})
         if self.settling is not None and resumed.settling is not None:
             self.settling.go_on(resumed.settling)
         elif self.settling is not None:
@@ -277,7 +277,7 @@ class RunLoop:
             "ended": self.ended if tick.finished and self.stopped is None else None,
             "settling": self.settling.state if self.settling else None,
             "sanity": self.sanity.state,
-            "given": {key: written(given) for key, given in self.timed.instead.items()},
+            "given": {key: written(value) for key, value in self.timed.instead.items()},
             "blocks": self.shard.partition.shape,
             "case": self.spec.case,
         }

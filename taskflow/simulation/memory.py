@@ -97,13 +97,13 @@ class Needs:
         blocks, each of which sends as many rows as the fullest one has.
         """
         series, tables = self.sim.particles.series if self.sim.particles else (), 2 + len(self.sim.partition)
-        return sum(tables * 8 * each.table.total * (9 + len(each.fields.sampled)) for each in series)
+        return sum(tables * 8 * table.table.total * (9 + len(table.fields.sampled)) for table in series)
 
     @property
     def _ordered(self) -> int:
         """Bytes in which the most particles are put in the order of cells: keys, order, and one number of each."""
         series = self.sim.particles.series if self.sim.particles else ()
-        return max((5 * 8 * each.table.total for each in series if each.table.total >= MANY), default=0)
+        return max((5 * 8 * table.table.total for table in series if table.table.total >= MANY), default=0)
 
     def _saved(self, block: int) -> int:
         """Bytes of the part of a checkpoint."""

@@ -81,8 +81,8 @@ class RigidMotion:
     def check(self, times: np.ndarray) -> None:
         """Raises BadInput where an expression is not finite, or jumps, between or at some times that increase."""
         for name, part in self._parts:
-            found = dual(part, times)
-            value, slope = (np.broadcast_to(np.asarray(each, np.float64), times.shape) for each in found)
+            pair = dual(part, times)
+            value, slope = (np.broadcast_to(np.asarray(one, np.float64), times.shape) for one in pair)
             bad = np.flatnonzero(~(np.isfinite(value) & np.isfinite(slope)))
             if bad.size:
                 raise _not_finite(name, part, float(times[bad[0]]))

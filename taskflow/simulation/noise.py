@@ -25,7 +25,7 @@ ROUNDING = 1e-6  # what is left of a random vector where none can be normal to i
 
 
 @dataclass(frozen=True)
-class Lattice:
+class WaveLattice:
     """The wavenumbers of a domain up to `end`, by axis: 2 pi n / L, or pi n / L where the axis is not periodic.
 
     Opposite ones are one wave: along the first periodic axis n >= 0.
@@ -81,7 +81,7 @@ class WaveSum:
     `amplitudes` are the real and imaginary parts of c, [nz, ny, nx], of each component.
     """
 
-    lattice: Lattice
+    lattice: WaveLattice
     amplitudes: tuple[Pair, Pair, Pair]
 
     def values(self, axis: int, cells: Box, xp: Any = np) -> Any:
@@ -167,9 +167,9 @@ class RandomVelocity:
     seed: int
 
     @property
-    def lattice(self) -> Lattice:
+    def lattice(self) -> WaveLattice:
         """The wavenumbers that the spectrum has."""
-        return Lattice(self.grid, self.spectrum.end * self.wavenumber)
+        return WaveLattice(self.grid, self.spectrum.end * self.wavenumber)
 
     def drawn(self) -> WaveSum:
         """The waves."""
@@ -202,7 +202,7 @@ class RandomVelocity:
             like_it = like_it if wraps else like_it * np.where(part == 0, 1, 2)
         return like_it * np.where(alone, 1, 2), alone
 
-    def _directions(self, lattice: Lattice, k: list[np.ndarray], alone: np.ndarray) -> list[np.ndarray]:
+    def _directions(self, lattice: WaveLattice, k: list[np.ndarray], alone: np.ndarray) -> list[np.ndarray]:
         """Random vectors normal to k~, of any length: complex, times i in components that have sin(k x) for exp.
 
         Waves that are alone are real.
@@ -219,7 +219,7 @@ class RandomVelocity:
         along = sum(part * q[axis] for axis, part in enumerate(modified)) / np.where(square > 0, square, 1.0)
         return [q[axis] - part * along for axis, part in enumerate(modified)]
 
-    def _kept(self, lattice: Lattice, k: list[np.ndarray], size: np.ndarray) -> np.ndarray:
+    def _kept(self, lattice: WaveLattice, k: list[np.ndarray], size: np.ndarray) -> np.ndarray:
         """The mask of waves: those of the spectrum that the cells resolve, one of two opposite ones."""
         kept = (size > 0) & (size <= lattice.end * (1 + 1e-12))
         first = np.ones((1, 1, 1), bool)  # whether the wave is constant along all periodic axes before

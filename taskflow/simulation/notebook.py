@@ -1,4 +1,4 @@
-"""What a notebook shows of a run: a line, a table, and a picture of its last state; while it goes on, how far it is."""
+"""A run as a notebook shows it: a line, a table, and a picture of its last state; while it goes on, how far it is."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ class CellProgress:
         self._line: Any = None
         self._began = self._shown = 0.0
 
-    def __call__(self, told: Mapping[str, Any]) -> None:
+    def __call__(self, status: Mapping[str, Any]) -> None:
         """Show what was told, where the cell has taken a while."""
         now = time.perf_counter()
         if self._shell.execution_count != self._cell:
             self._cell, self._line, self._began = self._shell.execution_count, None, now
-        due = now - self._shown >= BETWEEN or "ended" in told
-        if "step" not in told or now - self._began < AFTER or not due:
+        due = now - self._shown >= BETWEEN or "ended" in status
+        if "step" not in status or now - self._began < AFTER or not due:
             return
         self._shown = now
-        content = {"text/html": self._bar(told["step"], told["time"])}
+        content = {"text/html": self._bar(status["step"], status["time"])}
         if self._line is None:
             self._line = self._show(content, raw=True, display_id=True)
         else:
@@ -58,7 +58,7 @@ class CellProgress:
 
 
 def shown_progress(case: Case) -> Progress:
-    """What shows a run beneath the cell of a notebook; nothing elsewhere."""
+    """Return what shows a run beneath the cell of a notebook; nothing elsewhere."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     if not hasattr(shell, "kernel"):
         return unwatched

@@ -148,7 +148,7 @@ class Origin:
         return self.state.fields is not None and name in self.state.fields
 
     def fields(self, layout: StoreLayout) -> dict[str, Any]:
-        """What has the values of the initial fields, by name: those that the source has from there, others by their
+        """Sources of the values of initial fields, by name: those that the source has from there, others by their
         formulas; where a checkpoint is gone on with, functions and arrays alone. Raises BadInput where the source lacks
         a velocity.
         """
@@ -199,7 +199,7 @@ class Origin:
 
     @property
     def described(self) -> str:
-        """What a run begins with, in words."""
+        """Say what a run begins with."""
         if self.checkpoint is not None:
             return f"{self.state.where}, time {self.state.time:g}, gone on with to the bit"
         then = "" if self._on_charts else ", then made free of divergence"
@@ -214,7 +214,7 @@ def _flow(case: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def evaluated(sim: Simulation, snapshots: StoreLayout) -> dict[str, Any]:
-    """What is evaluated once, before blocks begin: functions and arrays, or all fields where some are of elsewhere."""
+    """Return what is found once, before blocks begin: functions and arrays, or all fields if some are of elsewhere."""
     if (origin := sim.system.origin) is not None:
         fields = {name: sim.system.metadata[name] for name in sim.case.fields}
         return origin.fields(replace(snapshots, fields=fields))

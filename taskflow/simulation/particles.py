@@ -37,7 +37,7 @@ class ParticleSeries:
 
 
 @dataclass(frozen=True, eq=False)
-class Transport:
+class ParticleTransport:
     """All particles of a case, and the program of a step that carries them. Picklable."""
 
     series: tuple[ParticleSeries, ...]
@@ -193,12 +193,12 @@ class Cloud:
 class Clouds:
     """All particles of a case on one block; none where it has none."""
 
-    def __init__(self, transport: Transport | None, shard: Shard) -> None:
+    def __init__(self, transport: ParticleTransport | None, shard: Shard) -> None:
         self._transport = transport
         series = transport.series if transport else ()
         self.of = {
-            each.fields.name: Cloud(each, transport.carrying.extent, shard, bodies=transport.carrying.bodies)
-            for each in series
+            table.fields.name: Cloud(table, transport.carrying.extent, shard, bodies=transport.carrying.bodies)
+            for table in series
             if transport
         }
 
@@ -225,7 +225,7 @@ class Clouds:
         self.release(tick.time)
 
     def held(self) -> list[Values]:
-        """What this block has of their state in a checkpoint. All blocks have to call it."""
+        """Return what this block has of their state in a checkpoint. All blocks have to call it."""
         return [cloud.held() for cloud in self.of.values()]
 
 

@@ -29,7 +29,7 @@ def begin_drawing(directory: Path, sim: Simulation) -> None:
         begin_pictures(directory, orders_of(sim.case, sim.domain, sim.partition, sim.system.metadata))
 
 
-class Drawing:
+class DrawingProcess:
     """The process that draws the pictures of a run, if it has any; as a context it is there until the end.
 
     It draws what blocks leave in the run directory, when the processors have nothing else to do, and ends once its
@@ -52,7 +52,7 @@ class Drawing:
             start_new_session=True,  # Ctrl-C is for the run
         )
 
-    def __enter__(self) -> Drawing:
+    def __enter__(self) -> DrawingProcess:
         return self
 
     def __exit__(

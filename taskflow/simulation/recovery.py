@@ -11,7 +11,7 @@ from taskflow.runtime.regions import Triple
 
 @dataclass(frozen=True)
 class Deployment:
-    """What a run began on: its blocks, which decide its last bits, its kind of device, and its number of workers."""
+    """The beginning of a run: its blocks, which decide its last bits, its kind of device, and its number of workers."""
 
     blocks: Triple
     device: str

@@ -65,8 +65,8 @@ class While(SavedPart):
     ranges: dict[Name, NonNegativeFloat]
 
 
-class Look(SavedPart):
-    """What was left of the worst residual after a step."""
+class WorstResidual(SavedPart):
+    """The rest of the worst residual after a step."""
 
     step: Count
     left: NonNegativeFloat
@@ -77,7 +77,7 @@ class Residuals(SavedPart):
 
     largest: dict[Name, NonNegativeFloat]
     norms: dict[Name, NonNegativeFloat]
-    looks: list[Look]
+    looks: list[WorstResidual]
 
 
 class Missed(SavedPart):
@@ -86,7 +86,7 @@ class Missed(SavedPart):
     missed: Count
 
 
-class SavedState(SavedPart):
+class WrittenState(SavedPart):
     """The state that a run writes, and whoever goes on reads."""
 
     time: NonNegativeFloat
@@ -110,7 +110,7 @@ class SavedState(SavedPart):
 def check_state(checkpoint: Checkpoint) -> None:
     """Raises Damaged where the state of a checkpoint is not of the kind that a run writes."""
     try:
-        state = SavedState.model_validate(checkpoint.state)
+        state = WrittenState.model_validate(checkpoint.state)
         tables = tomllib.loads(state.case)
     except ValidationError as error:
         first = error.errors()[0]

@@ -87,7 +87,7 @@ def intervals(time: float, length: float) -> int:
 
 
 class StepBound(Protocol):
-    """What bounds the length of steps by the time alone."""
+    """A bound of the length of steps by the time alone."""
 
     def longest(self, time: float, dt: float) -> float:
         """The length of a step from a time, dt at most."""

@@ -68,7 +68,7 @@ def _compiled(source: str) -> Function:
 
 
 def _function(node: ast.expr) -> Function:
-    """Of a part of an expression, which is known to be one."""
+    """The function of a part of an expression, which is known to be one."""
     match node:
         case ast.Constant(value=int() | float() as value):
             return _constant(value)

@@ -16,7 +16,7 @@ from taskflow.runtime.tasks import Program
 from taskflow.simulation.schedule import Every, Tick
 
 
-class Watch(Protocol):
+class StateWatch(Protocol):
     """The judgement on a steady state, on one block; all blocks come to the same, and all have to call it."""
 
     @property
@@ -42,11 +42,11 @@ class Watch(Protocol):
 
     @property
     def shortfall(self) -> str | None:
-        """What a run that ends now lacks of a steady state, in words, where that has to be said."""
+        """Say what a run that ends now lacks of a steady state, where that has to be said."""
 
     @property
     def concern(self) -> str | None:
-        """What has to be said of the step that was looked at last."""
+        """Say what has to be said of the step that was looked at last."""
 
 
 class Settled(Protocol):
@@ -54,7 +54,7 @@ class Settled(Protocol):
 
     @property
     def label(self) -> str:
-        """What it is about, in a word."""
+        """Say what it is about, in a word."""
 
     @property
     def programs(self) -> tuple[Program, ...]:
@@ -64,7 +64,7 @@ class Settled(Protocol):
     def fields(self) -> dict[str, Location]:
         """Their own fields."""
 
-    def watch(self, shard: Shard) -> Watch:
+    def watch(self, shard: Shard) -> StateWatch:
         """The judgement on a block."""
 
     def described(self) -> tuple[str, str]:

@@ -16,7 +16,7 @@ from taskflow.runtime.tasks import (
     Part,
     Program,
     Roles,
-    Settled,
+    SettledPass,
     Stretch,
     Traffic,
     analyse,
@@ -128,7 +128,7 @@ class StepCost:
         return Sample(self.partition)
 
     @cached_property
-    def _settled(self) -> Settled:
+    def _settled(self) -> SettledPass:
         return settled(self.program, self.partition, self.sample.blocks, self.sample.known)
 
     @property

@@ -84,7 +84,7 @@ def test_a_run_is_watched_until_it_ends(give, going_on, monkeypatch):
 def test_lines_are_some_seconds_apart(tmp_path, capsys):
     log = tmp_path / "log.jsonl"
     log.write_text("".join(line(step, wall=step / 50) for step in range(1476)))
-    with watch.Lines("heading", watch.ProgressMeter(1, Clock(StepLimit(), end=None, steps=1475)), log) as lines:
+    with watch.LogLines("heading", watch.ProgressMeter(1, Clock(StepLimit(), end=None, steps=1475)), log) as lines:
         lines({"step": 0})
     steps = [int(row.split()[1]) for row in capsys.readouterr().out.splitlines()[1:]]
     assert steps == [*range(0, 1476, 250), 1475]

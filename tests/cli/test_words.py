@@ -7,7 +7,7 @@ import pytest
 from taskflow.cli import exit_codes, watch
 from taskflow.cli.exit_codes import complain, ended_by
 from taskflow.cli.format import clock, duration, rate, several
-from taskflow.cli.watch import Display, Lines, ProgressMeter, stage
+from taskflow.cli.watch import Display, LogLines, ProgressMeter, stage
 from taskflow.errors import BadInput, Interrupted, RunFailed
 from taskflow.flow.stability import StepLimit
 from taskflow.simulation.schedule import Clock, Every
@@ -46,7 +46,7 @@ def test_a_meter_judges_by_the_last_seconds():
 def test_lines_of_a_log_that_is_being_written(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(watch, "APART", 0.0)
     log = tmp_path / "log.jsonl"
-    with Lines("a run", meter(), log) as view:
+    with LogLines("a run", meter(), log) as view:
         view({})
         text = "".join(json.dumps({"step": n, "time": float(n), "wall": float(n), **NUMBERS}) + "\n" for n in range(3))
         log.write_text(text[:-10])
@@ -61,7 +61,7 @@ def test_lines_of_a_log_that_is_being_written(tmp_path, capsys, monkeypatch):
 
 def test_the_log_of_an_older_run_is_not_shown(tmp_path, capsys):
     (tmp_path / "log.jsonl").write_text('{"step": 1}\n')
-    with pytest.raises(BadInput), Lines("a run", meter(), tmp_path / "log.jsonl"):
+    with pytest.raises(BadInput), LogLines("a run", meter(), tmp_path / "log.jsonl"):
         raise BadInput("this directory exists")
     assert capsys.readouterr().out == ""
 

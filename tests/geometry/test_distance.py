@@ -11,8 +11,8 @@ from taskflow.geometry import (
     Composition,
     Cuboid,
     Cylinder,
-    Formula,
-    Implicit,
+    ImplicitShape,
+    Pointwise,
     Sphere,
     SurfaceDistance,
 )  # fmt: skip
@@ -25,7 +25,7 @@ ROUND = Cylinder((0.1, 0.2, 0.0), 0.8, 2, 1.5)
 
 
 @pytest.mark.parametrize("shape", [BOX, ROUND, Sphere((0.1, 0.0, 0.2), 0.9), Cylinder((0, 0, 0.3), 0.5, 0)])
-def test_distances_are_signed_and_change_by_no_more_than_the_way(shape: Formula):
+def test_distances_are_signed_and_change_by_no_more_than_the_way(shape: Pointwise):
     distance = shape.distance(*POINTS)
     np.testing.assert_array_equal(distance > 0, shape.contains(*POINTS))
     # the nearest point of the surface is where the gradient says
@@ -44,7 +44,7 @@ def test_a_box_has_corners():
 
 
 def test_formulas_and_heights_have_the_sign():
-    ball = Implicit(lambda x, y, z: x**2 + y**2 + z**2 - 1)
+    ball = ImplicitShape(lambda x, y, z: x**2 + y**2 + z**2 - 1)
     np.testing.assert_array_equal(ball.distance(*POINTS) > 0, ball.contains(*POINTS))
     ground = HeightMap(np.array([-2.0, 2.0]), np.array([-2.0, 2.0]), np.array([[0.0, 1.0], [0.0, 1.0]]))
     np.testing.assert_array_equal(ground.distance(*POINTS) > 0, ground.contains(*POINTS))

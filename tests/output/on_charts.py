@@ -6,7 +6,7 @@ import numpy as np
 
 from taskflow.geometry.grids import Grid, shape
 from taskflow.geometry.grids.atlas import atlas
-from taskflow.output import ChartsBlockStore, ChartsLayout, FieldMetadata, Patch, Piece, create_charts, pieces_of
+from taskflow.output import ChartsBlockStore, ChartsLayout, FieldMetadata, Piece, SidePatch, create_charts, pieces_of
 from taskflow.runtime.regions.pieces import divided
 
 METADATA = {
@@ -30,7 +30,7 @@ def layout_of(grid: Grid, blocks: int = 1, cuts=None, **rest) -> ChartsLayout:
     """A layout whose blocks have the pieces that the runtime deals out."""
     region = atlas(grid)
     sides = {
-        name: tuple(Patch(patch.chart, patch.side, patch.cells) for patch in patches)
+        name: tuple(SidePatch(patch.chart, patch.side, patch.cells) for patch in patches)
         for name, patches in grid.sides.items()
     }
     about = {"fields": METADATA, "precision": "double", "sides": sides, **rest}

@@ -127,7 +127,7 @@ def direct() -> Flow:
 
 def followed(flow: Flow) -> dict[str, dict]:
     """What is known of the bodies with names at the end."""
-    return flow.setup.model.obstacles.found(flow.scalars)
+    return flow.setup.model.obstacles.measured(flow.scalars)
 
 
 def bits(one: Flow, other: Flow) -> None:

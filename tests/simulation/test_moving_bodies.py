@@ -55,7 +55,7 @@ def whole() -> Flow:
 
 def forces(flow: Flow, at: int = -1) -> dict[str, np.ndarray]:
     """What the last step before a line of the log has taken from the fluid, by body."""
-    bodies = flow.setup.model.obstacles.found(flow.history[at])
+    bodies = flow.setup.model.obstacles.measured(flow.history[at])
     return {name: np.array(body["force"]) for name, body in bodies.items()}
 
 

@@ -43,7 +43,7 @@ def inside(flow: Flow) -> np.ndarray:
 
 def heat_flux(flow: Flow, at: int = -1) -> float:
     """The heat that all bodies have given per time in the last step before a line of the log."""
-    bodies = flow.setup.model.obstacles.found(flow.history[at])
+    bodies = flow.setup.model.obstacles.measured(flow.history[at])
     return sum(body.get("heat_flux", 0.0) for body in bodies.values())
 
 

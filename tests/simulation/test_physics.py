@@ -8,7 +8,7 @@ import pytest
 
 from taskflow import Case
 from taskflow.analysis.conditions import conditions_of_case
-from taskflow.output.conditions import Conditions, Side
+from taskflow.output.conditions import BoundarySide, Conditions
 from taskflow.simulation.build.physics import conditions
 
 FILES = sorted((Path(__file__).parents[2] / "examples").glob("*.toml"))
@@ -40,13 +40,13 @@ def test_every_kind_of_side():
     assert known.diffusivities == {"T": 0.2, "dye": 0.3}
     assert (known.thermal_expansion, known.gravity) == (0.5, (0.0, 0.0, -1.0))
     assert [known.sides[name].type for name in sides] == ["inflow", "outflow", "slip", "slip", "wall", "wall"]
-    assert known.sides["z_min"] == Side(type="wall", velocity=(0.0, 0.0, 0.0), heat_flux=2.0)
-    still = Side(type="wall", velocity=(1.0, 0.0, 0.0), heat_transfer=3.0, outside_temperature=4.0)
+    assert known.sides["z_min"] == BoundarySide(type="wall", velocity=(0.0, 0.0, 0.0), heat_flux=2.0)
+    still = BoundarySide(type="wall", velocity=(1.0, 0.0, 0.0), heat_transfer=3.0, outside_temperature=4.0)
     assert known.sides["z_max"] == still
     assert conditions_of_case(case.to_toml()) == known
 
 
 def test_walls_without_heat_have_none():
     case = Case(**BASE, boundaries={"x": "periodic", "y": "periodic", "z_min": "wall", "z_max": "wall"})
-    assert conditions(case).sides["z_min"] == Side(type="wall", velocity=(0.0, 0.0, 0.0))
+    assert conditions(case).sides["z_min"] == BoundarySide(type="wall", velocity=(0.0, 0.0, 0.0))
     assert conditions_of_case(case.to_toml()) == conditions(case)

@@ -18,8 +18,8 @@ from taskflow.runtime.machine.device import gpu
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case.pictures import check_libraries
 from taskflow.simulation.directory import RunDirectory
-from taskflow.simulation.pictures import Drawing
-from taskflow.simulation.records.pictures import PictureRecording
+from taskflow.simulation.pictures import DrawingProcess
+from taskflow.simulation.records.records import PictureRecording
 from tests.simulation import two_phases
 from tests.simulation.going_on import check_same, found, go
 from tests.simulation.on_charts import LID
@@ -213,7 +213,7 @@ def test_a_run_is_hardly_held_up(tmp_path, monkeypatch):
 
     def created(self, *args, **options):
         create(self, *args, **options)
-        drawing.append(Drawing(case, self))
+        drawing.append(DrawingProcess(case, self))
 
     def timed(self, before, now, derive):
         begun = time.perf_counter()

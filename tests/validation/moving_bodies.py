@@ -147,7 +147,7 @@ def balances(flow: Flow) -> tuple[np.ndarray, np.ndarray]:
     volume = flow.setup.grid.volume
     gains, left = [], []
     for before, line in zip(flow.history, flow.history[1:], strict=False):
-        bodies = flow.setup.model.obstacles.found(line).values()
+        bodies = flow.setup.model.obstacles.measured(line).values()
         sums = np.array([*-np.sum([body["force"] for body in bodies], 0), sum(body["heat_flux"] for body in bodies)])
         change = [line[f"total_all_{name}"] - before[f"total_all_{name}"] for name in "uvwT"]
         gains.append(sums)
@@ -158,5 +158,5 @@ def balances(flow: Flow) -> tuple[np.ndarray, np.ndarray]:
 def torques(cells: int) -> list[float]:
     """Those on the shaft and the hole at the end, over the exact one."""
     flow = compute(turned(cells))
-    found = flow.setup.model.obstacles.found(flow.scalars)
+    found = flow.setup.model.obstacles.measured(flow.scalars)
     return [abs(found[name]["moment"][1]) / DEPTH / TORQUE for name in ("shaft", "hole")]

@@ -18,7 +18,7 @@ def short(name: str, *settings: str) -> Flow:
 
 
 def force(flow: Flow, body: str) -> tuple[float, float, float]:
-    return flow.setup.model.obstacles.found(flow.scalars)[body]["force"]
+    return flow.setup.model.obstacles.measured(flow.scalars)[body]["force"]
 
 
 def released(flow: Flow, name: str, speed: float) -> float:
@@ -45,7 +45,7 @@ def test_sphere_is_dragged_along_and_nowhere_else():
 def test_stirrer():
     """The paddle drags the fluid along, against a torque; that on the pot is less while it comes into motion."""
     flow = short("stirrer", "grid.cells=[36, 1, 36]", "time.end=0.6")
-    found = flow.setup.model.obstacles.found(flow.scalars)
+    found = flow.setup.model.obstacles.measured(flow.scalars)
     line = flow.setup.measures.line(flow.scalars, flow.tick, 0.0)["bodies"]
     assert line["paddle"]["moment"][1] < -0.001
     assert abs(line["pot"]["moment"][1]) < 0.1 * abs(line["paddle"]["moment"][1])

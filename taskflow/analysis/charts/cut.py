@@ -11,9 +11,8 @@ from itertools import product
 import numpy as np
 import xarray as xr
 
-from taskflow.analysis.charts.flat import Mesh
+from taskflow.analysis.charts.flat import ENDS, PlaneMesh, corners_of, numbered
 from taskflow.analysis.charts.metrics import vertices_of
-from taskflow.analysis.charts.nodes import ENDS, corners_of, numbered
 from taskflow.analysis.interface import CUTS, TETRAHEDRA
 from taskflow.analysis.planes import CutPlane, plane_between
 from taskflow.output.charts.reading import charts
@@ -33,7 +32,7 @@ def cut_plane(records: xr.DataTree, text: str | None) -> CutPlane:
     return plane_between(text, extents.__getitem__)
 
 
-def cut_mesh(records: xr.DataTree, plane: CutPlane) -> Mesh:
+def cut_mesh(records: xr.DataTree, plane: CutPlane) -> PlaneMesh:
     """Return the cut through a grid."""
     normal, parts = "xyz".index(plane.normal), [vertices_of(chart) for _, chart in charts(records)]
     sign = 1 if any((x[normal] > plane.position).any() for x in parts) else -1  # the upper end has cells below it
@@ -48,7 +47,7 @@ def cut_mesh(records: xr.DataTree, plane: CutPlane) -> Mesh:
     share = np.divide(distance[:, 0], apart, out=np.zeros(len(ends)), where=apart != 0)
     along = ["xyz".index(plane.across), "xyz".index(plane.up)]
     points = (1 - share)[:, None] * nodes[ends[:, 0]][:, along] + share[:, None] * nodes[ends[:, 1]][:, along]
-    return Mesh(plane.across + plane.up, points, triangles, tuple(corners), ends=ends, share=share)
+    return PlaneMesh(plane.across + plane.up, points, triangles, tuple(corners), ends=ends, share=share)
 
 
 def _crossed(above: np.ndarray) -> np.ndarray:

@@ -11,8 +11,8 @@ import xarray as xr
 from taskflow.analysis.charts.derived import fields_of
 from taskflow.analysis.charts.metrics import vertices_of
 from taskflow.analysis.charts.sides import VELOCITY, WHICH, on_patch
+from taskflow.output.appended import write_blocks, write_structured
 from taskflow.output.charts.reading import charts, patches
-from taskflow.output.charts.vtk import write_blocks, write_structured
 from taskflow.output.disk import on_disk
 from taskflow.output.polydata import collect
 

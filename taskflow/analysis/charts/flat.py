@@ -1,21 +1,83 @@
-"""Grids of charts in two dimensions, one cell thick: as a mesh of triangles between vertices, with values at these."""
+"""Grids of charts in two dimensions, one cell thick along an axis: as a mesh of triangles between vertices, with values
+at these. Charts share the vertices on their seams.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 import xarray as xr
 
 from taskflow.analysis.charts.metrics import vertices_of
-from taskflow.analysis.charts.nodes import means
-from taskflow.analysis.charts.thin import thin_along, thin_direction
 from taskflow.output.charts.layout import VERTICES
 from taskflow.output.charts.reading import charts, patches
 
+ENDS = (slice(None, -1), slice(1, None))  # of the vertices of cells along a direction
+NEAR = 1e-9  # of the extent of a chart: what differs by less is the same
+
+
+def thin_along(parts: Sequence[np.ndarray]) -> tuple[int, list[int]] | None:
+    """Return the axis along which a grid is one cell thick, 0, 1, 2 for x, y, z, and the direction of each chart that
+    runs along it, 0, 1, 2 for i, j, k; None where there is no such axis. `parts` are the vertices [xyz, k, j, i] of
+    charts.
+    """
+    for normal in (2, 1, 0):
+        thin = [direction for x in parts if (direction := thin_direction(x, normal)) is not None]
+        if len(thin) == len(parts):
+            return normal, thin
+    return None
+
+
+def thin_direction(x: np.ndarray, normal: int) -> int | None:
+    """Return the direction of a chart that is one cell thick and runs along an axis; None where there is none."""
+    size = np.ptp(x.reshape(3, -1), axis=1).max()
+    for axis in range(3):
+        if x.shape[3 - axis] == 2:
+            shift = np.delete(np.diff(x, axis=3 - axis), normal, axis=0)
+            if np.abs(shift).max() <= NEAR * size:
+                return axis
+    return None
+
+
+def numbered(parts: Sequence[np.ndarray], marked: Sequence[np.ndarray]) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Return the places [n, xyz] of those vertices [xyz, k, j, i] of charts that are marked, each once, and for each
+    chart their numbers [k, j, i], -1 of the others.
+    """
+    places = np.concatenate([x[:, at].T for x, at in zip(parts, marked, strict=True)]) + 0.0  # there is no -0
+    nodes, names = np.unique(places, axis=0, return_inverse=True)
+    numbers, first = [], 0
+    for at in marked:
+        number, count = np.full(at.shape, -1), int(at.sum())
+        number[at] = names.reshape(-1)[first : first + count]
+        numbers.append(number)
+        first += count
+    return nodes, numbers
+
+
+def corners_of(number: np.ndarray) -> np.ndarray:
+    """Return the numbers [8, cells] of the vertices of cells at the corners n = i + 2 j + 4 k."""
+    return np.stack([number[k, j, i].ravel() for k, j, i in product(ENDS, repeat=3)])
+
+
+def means(corners: Sequence[np.ndarray], values: Iterable[np.ndarray]) -> np.ndarray:
+    """Return the means at vertices over the cells around: of values [k, j, i] in the cells of each chart, by the
+    numbers of their corners, -1 of those not needed.
+    """
+    count = 1 + max(int(at.max(initial=-1)) for at in corners)
+    total, cells = np.zeros(count), np.zeros(count)
+    for numbers, of_chart in zip(corners, values, strict=True):
+        for at in numbers:
+            needed = at >= 0
+            total += np.bincount(at[needed], of_chart.ravel()[needed], count)
+            cells += np.bincount(at[needed], minlength=count)
+    return np.asarray(total / cells)
+
 
 @dataclass(frozen=True)
-class Mesh:
+class PlaneMesh:
     """A plane through a grid: `points` [n, 2] along the two axes of `plane` ("xy"), and `triangles` [m, 3] that name
     three of them. `corners` [4 or 8, cells] are, per chart, the vertices at the corners of its cells, -1 of those not
     needed; charts share the vertices on their seams. Points are these vertices, or a `share` of the way between two
@@ -38,14 +100,14 @@ class Mesh:
         return np.asarray((1 - self.share) * ends[:, 0] + self.share * ends[:, 1])
 
 
-def flat_mesh(records: xr.DataTree) -> Mesh | None:
+def flat_mesh(records: xr.DataTree) -> PlaneMesh | None:
     """Return the mesh of a grid in two dimensions; None of another one."""
     parts = [vertices_of(chart) for _, chart in charts(records)]
     thin = thin_along(parts)
     return None if thin is None else _mesh(parts, *thin)
 
 
-def _mesh(parts: list[np.ndarray], normal: int, thin: list[int]) -> Mesh:
+def _mesh(parts: list[np.ndarray], normal: int, thin: list[int]) -> PlaneMesh:
     along = [axis for axis in range(3) if axis != normal]
     planes = [x[along].take(0, 3 - axis) for x, axis in zip(parts, thin, strict=True)]  # [2, m, n]
     places = np.concatenate([plane.reshape(2, -1).T for plane in planes]) + 0.0  # there is no -0
@@ -58,7 +120,7 @@ def _mesh(parts: list[np.ndarray], normal: int, thin: list[int]) -> Mesh:
         first += m * n
     quads = np.concatenate(corners, axis=1)
     triangles = np.concatenate([quads[[0, 1, 2]], quads[[0, 2, 3]]], axis=1).T
-    return Mesh("".join("xyz"[a] for a in along), points, triangles, tuple(corners))
+    return PlaneMesh("".join("xyz"[a] for a in along), points, triangles, tuple(corners))
 
 
 def outlines(records: xr.DataTree, plane: str) -> list[tuple[str, np.ndarray]]:

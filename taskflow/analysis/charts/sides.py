@@ -1,4 +1,4 @@
-"""What a flow does on the sides of a grid of charts: pressure and shear stress on the faces of walls."""
+"""Loads on the sides of a grid of charts: pressure and shear stress on the faces of walls."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import xarray as xr
 
 from taskflow.analysis.charts.metrics import areas, vertices_of, volumes
 from taskflow.errors import BadInput
-from taskflow.output.charts.layout import CELLS, Patch
+from taskflow.output.charts.layout import CELLS, SidePatch
 from taskflow.output.charts.reading import charts, patches
 from taskflow.output.conditions import BOUNDARY
 from taskflow.output.metadata import UNITS
@@ -45,7 +45,7 @@ def side(records: xr.DataTree, name: str) -> xr.Dataset:
     return xr.concat(parts, "face").assign_attrs(records.attrs)
 
 
-def on_patch(records: xr.DataTree, name: str, patch: Patch) -> xr.Dataset:
+def on_patch(records: xr.DataTree, name: str, patch: SidePatch) -> xr.Dataset:
     """Return the values on one patch of a side, as `side` does, in the order of its cells."""
     return _on(dict(charts(records))[patch.chart], patch, _wall(records.attrs, name))
 
@@ -58,7 +58,7 @@ def _wall(attributes: Any, name: str) -> tuple[float, np.ndarray] | None:
     return float(attributes["viscosity"]), np.asarray(velocity, dtype=float)
 
 
-def _on(chart: xr.Dataset, patch: Patch, wall: tuple[float, np.ndarray] | None) -> xr.Dataset:
+def _on(chart: xr.Dataset, patch: SidePatch, wall: tuple[float, np.ndarray] | None) -> xr.Dataset:
     vertices = vertices_of(chart.isel(patch.corners))
     outward = 1 if patch.end else -1
     area, middle = (values.take(patch.end, 3 - patch.axis) for values in areas(vertices, patch.axis))
@@ -91,7 +91,7 @@ def _on(chart: xr.Dataset, patch: Patch, wall: tuple[float, np.ndarray] | None) 
     return xr.Dataset(values, coords=coords)
 
 
-def _mirrored(vertices: np.ndarray, patch: Patch) -> np.ndarray:
+def _mirrored(vertices: np.ndarray, patch: SidePatch) -> np.ndarray:
     """Return the vertices of the images x_g = 2 x_0 - x_1 of a layer of cells beyond its faces."""
     axis = 3 - patch.axis
     outer, inner = vertices.take([patch.end], axis), vertices.take([1 - patch.end], axis)
@@ -112,7 +112,7 @@ def _along(vector: np.ndarray, values: xr.DataArray) -> np.ndarray:
     return by_face.reshape(3, *(1,) * (values.ndim - 1), -1)
 
 
-def _extrapolated(p: xr.DataArray, patch: Patch) -> np.ndarray:
+def _extrapolated(p: xr.DataArray, patch: SidePatch) -> np.ndarray:
     """Return 3/2 p_1 - 1/2 p_2 on the faces of a patch."""
     place, dim = patch.place, CELLS[2 - patch.axis]
     first = _flat(p.isel(place)).values

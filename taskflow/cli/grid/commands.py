@@ -1,4 +1,4 @@
-"""What the commands of `taskflow grid` do."""
+"""The work of the commands of `taskflow grid`."""
 
 from __future__ import annotations
 
@@ -80,13 +80,13 @@ def _described(grid: Grid, neutral_map: Path | None) -> Iterator[tuple[str, str]
         faces = sum(patch.cells.volume for patch in patches)
         where = f"{several(len(patches), 'patch')}, {several(faces, 'face')}"
         yield "" if number else "sides", f"{name}: {where}"
-    told = quality(grid)
-    yield "volume", f"at least {told.volume}"
-    yield "closure", f"at most {told.closure}"
-    yield "aspect", f"at most {told.aspect}"
-    yield "skewness", f"at most {told.skewness}"
-    yield "growth", f"at most {told.growth}"
-    lines = (f"{several(count, 'edge')} with {cells} cells around" for cells, count in told.singular.items())
+    measured = quality(grid)
+    yield "volume", f"at least {measured.volume}"
+    yield "closure", f"at most {measured.closure}"
+    yield "aspect", f"at most {measured.aspect}"
+    yield "skewness", f"at most {measured.skewness}"
+    yield "growth", f"at most {measured.growth}"
+    lines = (f"{several(count, 'edge')} with {cells} cells around" for cells, count in measured.singular.items())
     yield "singular", ", ".join(lines) or "no edges: four cells lie around each inside the grid"
     yield from (("warning", str(gap)) for gap in (() if neutral_map else gaps(grid)))
 

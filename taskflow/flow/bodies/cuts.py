@@ -100,8 +100,8 @@ def solid_bits(closed: Sequence[np.ndarray], on_wall: Sequence[np.ndarray], besi
 def face_bits(closed: Sequence[np.ndarray]) -> np.ndarray:
     """Bits of the low faces of cells that are closed; nothing is said of their neighbours, which `stick` knows."""
     bits = np.zeros(moved(closed[0]).shape, np.uint16)
-    for axis, each in enumerate(closed):
-        bits |= np.where(moved(each), np.uint16(CLOSED << axis), np.uint16(0))
+    for axis, face in enumerate(closed):
+        bits |= np.where(moved(face), np.uint16(CLOSED << axis), np.uint16(0))
     return bits
 
 

@@ -27,7 +27,7 @@ def solid_bits(solid: np.ndarray) -> np.ndarray:
 
 
 def face_bits(solid: np.ndarray) -> np.ndarray:
-    """Of the low faces of a cell across x, y and z, in four bits each, which of its neighbours in its own plane are
+    """Return, of the low faces of a cell across x, y, z, in four bits each, which neighbours in its own plane are
     buried, between two solid cells: along the first of the other two axes the lower and the higher one, then along the
     second. CLOSED, moved on by the number of the axis, where it is one of a solid cell; then nothing else is said.
     """

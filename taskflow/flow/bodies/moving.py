@@ -34,7 +34,7 @@ from taskflow.flow.bodies.moving_scalars import (
     hold_temperature,
     keep_inside,
 )
-from taskflow.flow.bodies.pressure import coefficients_at_bodies
+from taskflow.flow.bodies.projection import coefficients_at_bodies
 from taskflow.flow.grid import Grid
 from taskflow.flow.grid.stencils import BESIDE
 from taskflow.flow.kernels import KERNELS
@@ -110,7 +110,7 @@ def force_on_moving_body(
     p: Read[BESIDE], solid: ReadByte, push: Components(push_x=Read, push_y=Read, push_z=Read), owners: OWNERS,
     *, forces: Reduce[sum, 9], grid: Grid, target: ForceTarget,
 ) -> None:  # fmt: skip
-    """What the scheme has taken from the fluid in the last step on the faces that belong to a body, and its moment:
+    """Sum what the scheme took from the fluid in the last step on the faces that belong to a body, and its moment:
     `forces` are pressure, on closed faces, the rest, which is `push`, and moment, along x, y and z each.
 
     The momentum of what is stored in a body is part of it: it does not belong to the fluid, so what is gained there has

@@ -21,8 +21,7 @@ from taskflow.flow.bodies.bulk_velocity import (
 )
 from taskflow.flow.bodies.forces import ForceTarget, force_on_body, heat_from_body
 from taskflow.flow.bodies.moving_scalars import Pass
-from taskflow.flow.bodies.pressure import coefficients_at_bodies
-from taskflow.flow.bodies.projection import force, stop
+from taskflow.flow.bodies.projection import coefficients_at_bodies, force, stop
 from taskflow.flow.grid import Grid, Vector
 from taskflow.flow.operators.momentum import Fluid
 from taskflow.flow.operators.projection import correct, divergence
@@ -180,7 +179,7 @@ class Obstacles:
         """The field of the flags of bodies; None for those of cut faces, which there are beside immersed ones."""
         return f.solid, None, None
 
-    def found(self, scalars: Mapping[str, float]) -> dict[str, dict[str, Any]]:
+    def measured(self, scalars: Mapping[str, float]) -> dict[str, dict[str, Any]]:
         """The results of `monitor` by the names of the bodies: force, of this what is pressure, moment, heat flux."""
         measured: dict[str, dict[str, Any]] = {}
         for number, body in enumerate(self.bodies, start=1):

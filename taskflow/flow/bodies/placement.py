@@ -94,8 +94,8 @@ def place_heat(
     bond_T: Write, warm_T: Write, owner_T: WRITE_BYTE,
     *, poses: NUMBERS, shapes: BodyShapes, diffusivity: float,
 ) -> None:  # fmt: skip
-    """What bodies with temperatures weigh in cells beside them, without and with these, and whose a cell is; in the
-    bodies their temperature.
+    """Find what bodies with temperatures weigh in cells beside them, without and with these, whose a cell is, and in
+    the bodies their temperature.
     """
 
 

@@ -221,7 +221,7 @@ def temperature_ghosts(
 
 
 def temperature_factor(face: str, boundary: Boundary, grid: Grid, diffusivity: float) -> float:
-    """What `temperature_ghosts` multiplies the temperature inside by."""
+    """The factor by which `temperature_ghosts` multiplies the temperature inside."""
     if not isinstance(boundary, Wall):
         return 1.0
     return -1.0 if boundary.temperature is not None else _conducting(face, boundary, grid, diffusivity).factor

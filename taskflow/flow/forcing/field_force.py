@@ -80,7 +80,7 @@ class FieldForce:
     origin: Vector
 
     def act(self, f: Roles, names: Mapping[str, str], time: str, grid: Grid, flags: str | None) -> Launch:
-        """What it adds in a stage whose dt and ratio have these `names`, and which begins at a `time`."""
+        """Return what it adds in a stage whose dt and ratio have these `names`, and which begins at a `time`."""
         task = forced(self.formula, self.on, self.origin, bounded=False)
         fields = (f[name] for name in self.formula.fields)
         return task(f[f"h_{self.on}"], f[f"{self.on}_new"], flags, *fields, over=self.box, grid=grid, **names,

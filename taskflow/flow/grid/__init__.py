@@ -1,4 +1,7 @@
-"""Grids: the staggered grid, on which values live, the sizes of its cells, and the stencils of its operators."""
+"""Grids: the staggered grid, on which values live, the sizes of its cells, and the stencils of its operators.
+
+They know places and cells. They do not know what lives there.
+"""
 
 from taskflow.flow.grid.metrics import AXES, Counts, Flags, Grid, Vector, on_face
 from taskflow.flow.grid.staggered import FACES, Places, Point, StaggeredGrid

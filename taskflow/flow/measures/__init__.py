@@ -1,1 +1,4 @@
-"""Measures of a flow while it runs: monitors, fluxes, statistics, budgets, spectra, isosurfaces. They ask any model."""
+"""Measures of a flow while it runs: monitors, fluxes, statistics, budgets, spectra, isosurfaces, particles.
+
+They know what any model can be asked. They do not know which one it is, nor when to measure.
+"""

@@ -141,7 +141,7 @@ class Blocks:
 
 @dataclass(frozen=True)
 class Inertia:
-    """What tells heavy particles from the fluid: the `time` in which their velocity follows that around them, and the
+    """The inertia of heavy particles: the `time` in which their velocity follows that around them, and the
     velocity at which they fall in fluid at rest.
     """
 
@@ -261,7 +261,7 @@ class Carrying:
 
     def scalars(self, dt: float, ratio: float) -> dict[str, float]:
         """The numbers that it reads besides, for a step of dt, `ratio` times as long as the last one (0: at first)."""
-        heavy = ((each.gain, each.inertia) for each in self.particles if each.inertia)
+        heavy = ((table.gain, table.inertia) for table in self.particles if table.inertia)
         gains = {name: -math.expm1(-dt / inertia.time) for name, inertia in heavy}
         return {NOW: dt * (1 + ratio / 2), THEN: dt * (ratio / 2), **gains}
 
@@ -269,15 +269,15 @@ class Carrying:
         """Carry them, and do the step."""
         velocity, solid = (f.u, f.v, f.w), f.solid if self.bodies else None
         yield from inflow_edges(velocity, self.boundaries, self.grid)
-        for each in self.particles:
-            way, own = (f[each.position], f[each.before]), f[each.own] if each.own else None
-            fields = way, f[each.number], own, velocity, solid
-            over, gain = each.partition.region.cells, each.gain if each.inertia else None
-            numbers = {"now": NOW, "then": THEN, "gain": gain, "extent": self.extent, "inertia": each.inertia}
-            if len(each.blocks) == 1:
+        for table in self.particles:
+            way, own = (f[table.position], f[table.before]), f[table.own] if table.own else None
+            fields = way, f[table.number], own, velocity, solid
+            over, gain = table.partition.region.cells, table.gain if table.inertia else None
+            numbers = {"now": NOW, "then": THEN, "gain": gain, "extent": self.extent, "inertia": table.inertia}
+            if len(table.blocks) == 1:
                 yield carry(*fields, over=over, **numbers)
             else:
-                yield carry_between(*fields, over=over, leaving=each.leaving, blocks=each.cut, **numbers)
+                yield carry_between(*fields, over=over, leaving=table.leaving, blocks=table.cut, **numbers)
         yield from self.step(f)
 
 
@@ -293,8 +293,8 @@ class Sampling:
 
     def __call__(self, f: Roles) -> Iterator[Launch]:
         """Sample them."""
-        each, over = self.particles, self.particles.partition.region.cells
+        table, over = self.particles, self.particles.partition.region.cells
         yield from inflow_edges((f.u, f.v, f.w), self.boundaries, self.grid)
-        for value, (role, location) in zip(each.values, each.sampled.items(), strict=True):
-            fields = f[each.position], f[each.number], f[value], f[role]
+        for value, (role, location) in zip(table.values, table.sampled.items(), strict=True):
+            fields = f[table.position], f[table.number], f[value], f[role]
             yield sample(*fields, over=over, extent=self.extent, across=ACROSS[location])

@@ -1,4 +1,4 @@
-"""What is measured of two phases: energies, and integrals over one of them."""
+"""Measures of two phases: energies, and integrals over one of them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Solvers of the pressure equation, Laplacian(p) = rhs: across walls p has no gradient.
 
 All but FFT are for an `Operator`, and also solve div(b grad p) = rhs with b given on faces: see
-`taskflow.flow.poisson.coefficients`.
+`taskflow.flow.poisson.coefficients`. They do not know velocities, or what p is for.
 """
 
 from taskflow.flow.poisson.fft import FFT

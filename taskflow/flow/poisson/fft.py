@@ -150,8 +150,8 @@ def transforms_fail(grid: Grid, *, periodic: bool) -> str | None:
     return None
 
 
-def _kinds(walls: Flags, given: Flags) -> Counts:
-    x, y, z = (GIVEN if zero else WALL if wall else PERIODIC for wall, zero in zip(walls, given, strict=True))
+def _kinds(walls: Flags, zero_ends: Flags) -> Counts:
+    x, y, z = (GIVEN if zero else WALL if wall else PERIODIC for wall, zero in zip(walls, zero_ends, strict=True))
     return x, y, z
 
 

@@ -19,7 +19,7 @@ NAMES = ("p", "u", "v", "w")
 
 @dataclass(frozen=True)
 class Discretisation:
-    """What the residual is computed with: numbers, and the names of schemes: "third", "limited", "second", "first",
+    """The choices for the residual: numbers, and the names of schemes: "third", "limited", "second", "first",
     "central" or "pressure". `planar`: nothing passes along z; `prandtl`: of eddies.
     """
 
@@ -94,7 +94,7 @@ def third_difference(q: np.ndarray, axis: int) -> np.ndarray:
 
 
 def kinds(sides: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray]:
-    """What lies on faces, and whether it is beyond their high side."""
+    """Return what lies on faces, and whether it is beyond their high side."""
     low, high = at(sides, (-1, axis), more=axis), at(sides, more=axis)
     return low | high, high > 0
 
@@ -184,7 +184,7 @@ def residual(
     q: Mapping[str, np.ndarray], sides: np.ndarray, areas: np.ndarray, volumes: np.ndarray, how: Discretisation,
     *, b: np.ndarray | None = None, swept: np.ndarray | None = None, nu_t: np.ndarray | None = None,
 ) -> dict[str, np.ndarray]:  # fmt: skip
-    """What leaves cells of p (which is mass), u, v, w and, where it is there, T; areas are [axis, component, z, y, x].
+    """Return what leaves cells of p (mass), u, v, w and, where it is there, T; areas are [axis, component, z, y, x].
     T is carried by the mass fluxes, by limited parabolas from the upwind side, or, where the pressure alone is damped,
     as the mean of both sides; T times the mass that leaves is taken off, so that a uniform T stays. `swept` [axis, z,
     y, x] is what low faces sweep per time, on a grid that moves.

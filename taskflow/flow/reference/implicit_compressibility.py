@@ -85,7 +85,7 @@ def scalar_first_order(
     q: Mapping[str, np.ndarray], sides: np.ndarray, areas: np.ndarray, volumes: np.ndarray, how: Discretisation,
     swept: np.ndarray, nu_t: np.ndarray | None = None,
 ) -> np.ndarray:  # fmt: skip
-    """What leaves cells of T less T times the mass that leaves, of first order: the mass is that of the mean velocity
+    """Return what leaves cells of T less T times the mass that leaves, of first order: mass is of the mean velocity
     on faces, T comes from upwind, and is conducted along lines of cells alone. Ghost values are those of q; where
     nothing comes in through a side, T is that inside.
     """

@@ -35,7 +35,7 @@ def laplacian(p: np.ndarray, h: Sequence[float], faces: Faces) -> np.ndarray:
 
 
 def diagonal(shape: tuple[int, ...], h: Sequence[float], faces: Faces) -> np.ndarray:
-    """What laplacian(p) has of each cell's own value, over minus that."""
+    """Return what laplacian(p) has of each cell's own value, over minus that."""
     total = np.zeros(shape)
     for axis, ends in enumerate(faces):
         n = shape[2 - axis]

@@ -270,8 +270,8 @@ def force(
     velocity: Sequence[Shifted], mass: Sequence[Shifted], f: Shifted, p: Shifted, solid: Shifted, a: int,
     h: Sequence[float], cells: Sequence[int], walls: Flags, phases: Any,
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """What pressure, with the weight of half a cell, and all else bring to faces across the axis a, over the volume
-    around them, as if all were faces of bodies.
+    """Return what pressure, with the weight of half a cell, and all else bring to faces across the axis a, over the
+    volume around them, as if all were faces of bodies.
     """
     before, here = solid(-1, a) > 0, solid() > 0
     fall = phases.gravity[a] * h[a] / 2

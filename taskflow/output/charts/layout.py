@@ -33,7 +33,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Patch:
+class SidePatch:
     """A rectangle of faces on a side of a chart, "i_min" to "k_max": those of the layer of cells beside it, counted
     from the first cell of the chart.
     """
@@ -83,7 +83,7 @@ class ChartsLayout(RecordsLayout):
 
     vertices: tuple[np.ndarray, ...]
     pieces: tuple[tuple[Piece, ...], ...]
-    sides: Mapping[str, tuple[Patch, ...]] = field(default_factory=dict)
+    sides: Mapping[str, tuple[SidePatch, ...]] = field(default_factory=dict)
 
     @property
     def moves(self) -> bool:
@@ -117,7 +117,7 @@ class ChartsLayout(RecordsLayout):
                 arrays[f"{CHARTS}/{number}/{name}"] = ArrayLayout(name, CELLS, shape, (k, j, i))
         return arrays
 
-    def patches(self, chart: int) -> dict[str, list[Patch]]:
+    def patches(self, chart: int) -> dict[str, list[SidePatch]]:
         """The patches on a chart of each side that it has, by name."""
         own = {name: [patch for patch in patches if patch.chart == chart] for name, patches in self.sides.items()}
         return {name: patches for name, patches in own.items() if patches}

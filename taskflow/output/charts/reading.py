@@ -11,7 +11,7 @@ import xarray as xr
 
 from taskflow.errors import BadInput
 from taskflow.output import STORE
-from taskflow.output.charts.layout import Patch
+from taskflow.output.charts.layout import SidePatch
 from taskflow.output.charts.store import PATCHES, from_json
 from taskflow.output.damage import RESTORE, Damaged
 from taskflow.output.groups import CHARTS, checked
@@ -62,9 +62,9 @@ def charts(records: xr.DataTree) -> Iterator[tuple[int, xr.Dataset]]:
         yield int(number), chart.assign_coords(records.coords)  # of one record the time is not inherited
 
 
-def patches(records: xr.DataTree) -> dict[str, list[Patch]]:
+def patches(records: xr.DataTree) -> dict[str, list[SidePatch]]:
     """Return the patches of all sides by name. Raises Damaged where charts do not say them."""
-    sides: dict[str, list[Patch]] = {}
+    sides: dict[str, list[SidePatch]] = {}
     for number, chart in charts(records):
         try:
             own = from_json(number, str(chart.attrs[PATCHES]))

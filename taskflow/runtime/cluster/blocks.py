@@ -137,8 +137,8 @@ class Blocks:
         if field.constant:
             inside = [chart.grow(region.ghost) for chart in region.charts]
         if difference([box], inside):
-            there = " and ".join(map(str, region.charts)) + ", and beyond" if region.atlas else f"{region.bounds} only"
-            raise BadInput(f"read({role!r}, {box}): there are values in {there}")
+            held = " and ".join(map(str, region.charts)) + ", and beyond" if region.atlas else f"{region.bounds} only"
+            raise BadInput(f"read({role!r}, {box}): there are values in {held}")
         parts = self._parts(home, role)
         jobs = [ReadJob(role, tuple(both for cells in mine if (both := cells & box))) for mine in parts]
         read = list(chain(*self._do(jobs)))

@@ -178,7 +178,7 @@ def _label(node: Node, times: int) -> str:
 
 
 def _way(node: Refresh) -> str:
-    """What a block's copies to itself go across."""
+    """Say what a block's copies to itself go across."""
     if any(copy.source != copy.target for _, copy in node.copies):
         return "own pieces"
     return "seams" if any(copy.axes != STRAIGHT for _, copy in node.copies) else "periodic"

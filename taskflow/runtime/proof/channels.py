@@ -9,7 +9,7 @@ import numpy as np
 from taskflow.runtime.machine.trace.tracer import Trace
 from taskflow.runtime.machine.trace.transfer import ALIGN
 from taskflow.runtime.proof.cells import Cells
-from taskflow.runtime.proof.timeline import Broken, Index, Place, Step, StepTimeline
+from taskflow.runtime.proof.timeline import Broken, Index, Place, StepTimeline, TimedStep
 from taskflow.runtime.regions import Partition
 from taskflow.runtime.tasks import Message
 
@@ -26,21 +26,21 @@ class Channels:
         self._timeline, self._cells, self._records = timeline, cells, records
         self._fields = partition.fields
         self._sequence: dict[tuple[int, int, int], int] = defaultdict(int)  # per block and pair, as that block counts
-        self._pending: dict[Place, tuple[Step, Place]] = {}  # per buffer: what was sent last, and nobody waited for
+        self._pending: dict[Place, tuple[TimedStep, Place]] = {}  # per buffer: sent last, and nobody waited for it
         self._sent: dict[Place, int] = {}  # messages by name
         self._posted: dict[Place, int] = {}
-        self._arriving: dict[Place, Step] = {}
+        self._arriving: dict[Place, TimedStep] = {}
         self._unpacking: dict[Place, Record] = {}  # per buffer: the record of the last one
         self._freed: list[tuple[int, Place]] = []
 
-    def pack(self, step: Step, trace: Trace, message: Message) -> None:
+    def pack(self, step: TimedStep, trace: Trace, message: Message) -> None:
         """Copy cells to a buffer."""
         buffer = "out", *self._buffer(trace, message)
         for (name, copy), places in zip(message.copies, self._parts(message), strict=True):
             taken, _ = self._cells[name].copied(message.source, message.target, copy)
             step.move((message.source, name), taken, buffer, places)
 
-    def unpack(self, step: Step, trace: Trace, message: Message, nodes: tuple[int, ...]) -> None:
+    def unpack(self, step: TimedStep, trace: Trace, message: Message, nodes: tuple[int, ...]) -> None:
         """Copy a buffer to ghost cells."""
         buffer = "in", *self._buffer(trace, message)
         for (name, copy), places in zip(message.copies, self._parts(message), strict=True):
@@ -104,7 +104,7 @@ class Channels:
         for event, name in self._freed:  # some channels take a message only when it is wanted
             self._timeline.order.hold(event, self._posted[name])
 
-    def _step(self, block: int, turn: int, text: str, after: int) -> Step:
+    def _step(self, block: int, turn: int, text: str, after: int) -> TimedStep:
         """Something that the channel does at some time after an event."""
         return self._timeline.step(block, turn, text, self._timeline.order.add(None, [after]), "move", -1)
 

@@ -18,7 +18,7 @@ import numpy as np
 from taskflow.runtime.proof.cells import reads, writes
 from taskflow.runtime.proof.execution import Execution
 from taskflow.runtime.proof.numbering import WHOLE
-from taskflow.runtime.proof.timeline import ONE, Place, Step
+from taskflow.runtime.proof.timeline import ONE, Place, TimedStep
 from taskflow.runtime.regions import Partition
 from taskflow.runtime.tasks import Launch, Valid
 from taskflow.runtime.tasks.poison import poison
@@ -31,7 +31,7 @@ Snapshot = tuple[int, dict[str, np.ndarray], dict[str, int]]  # number of a laun
 
 def races(execution: Execution) -> tuple[int, list[str]]:
     """Return the number of interfering pairs, and the faults of those that may be done at the same time."""
-    touching: dict[Place, list[Step]] = defaultdict(list)
+    touching: dict[Place, list[TimedStep]] = defaultdict(list)
     for step in execution.steps:
         for place in step.reads.keys() | step.writes.keys():
             if place[0] != "wire":  # what is on its way is the channel's own
@@ -108,7 +108,7 @@ def _bounds(execution: Execution, turn: int, place: Place) -> tuple[tuple[int, .
     return execution.starts[turn][owner].lanes, execution.starts[turn + 1][owner].lanes
 
 
-def _tables(steps: list[Step], place: Place) -> tuple[np.ndarray, np.ndarray]:
+def _tables(steps: list[TimedStep], place: Place) -> tuple[np.ndarray, np.ndarray]:
     """Return which cells of a place each step writes, and which it touches at all: ones in matrices of zeros."""
     parts = [(step.writes.get(place, NONE), step.reads.get(place, NONE)) for step in steps]
     writes = np.zeros((len(steps), 1 + max(int(cells.max(initial=0)) for pair in parts for cells in pair)), np.float32)
@@ -143,7 +143,7 @@ class Versions:
             begins.append(self._number())
             self.known |= dict.fromkeys(scalars, begins[-1])
             meant.append({launch: self._mean(launch) for launch in launches})
-        at: dict[int, list[Step]] = defaultdict(list)
+        at: dict[int, list[TimedStep]] = defaultdict(list)
         for step in self.execution.steps:
             at[step.begin].append(step)
         faults: list[str] = []
@@ -186,7 +186,7 @@ class Versions:
         self.known |= {name: snapshot[0] for name, _ in launch.reductions.values()}
         return snapshot
 
-    def _do(self, step: Step, meant: list[dict[Launch, Snapshot]], begins: list[int]) -> Iterator[str]:
+    def _do(self, step: TimedStep, meant: list[dict[Launch, Snapshot]], begins: list[int]) -> Iterator[str]:
         moved = [(self._memory(source, taken)[taken], target, filled) for source, taken, target, filled in step.moves]
         for values, target, filled in moved:
             memory = self._memory(target, filled)
@@ -212,7 +212,7 @@ class Versions:
             partial = step.effect == "share" or (step.effect == "compute" and place[1] == "scalar")
             self._memory(place, cells)[cells] = step.counts[place] + 1 if place in step.counts else number + partial
 
-    def _snapshot(self, step: Step, meant: list[dict[Launch, Snapshot]], begins: list[int]) -> Snapshot:
+    def _snapshot(self, step: TimedStep, meant: list[dict[Launch, Snapshot]], begins: list[int]) -> Snapshot:
         """Return the number that a step leaves, and the numbers that it has to find."""
         if step.node is not None and step.node.launch.task is poison:
             return UNKNOWN, {}, {}

@@ -28,7 +28,7 @@ from taskflow.runtime.machine.trace.operation import Operation
 from taskflow.runtime.machine.trace.tracer import Trace
 from taskflow.runtime.proof.cells import Cells, Packed, reads, writes
 from taskflow.runtime.proof.channels import Channels, Record
-from taskflow.runtime.proof.timeline import ONE, Broken, Hardware, Place, Step, StepTimeline
+from taskflow.runtime.proof.timeline import ONE, Broken, Hardware, Place, StepTimeline, TimedStep
 from taskflow.runtime.regions import Copy, Partition
 from taskflow.runtime.tasks import AllReduce, Claim, Compute, Grant, Launch, Node, Receive, Refresh, Send
 
@@ -156,7 +156,7 @@ class Execution:
                 del step.writes[block, "scalar", name]
             begun.add(node.launch)
 
-    def _compute(self, step: Step, node: Compute) -> None:
+    def _compute(self, step: TimedStep, node: Compute) -> None:
         step.node = node
         for touched, boxes in (
             (step.reads, reads(node.launch, node.box, node.partition)),
@@ -168,7 +168,7 @@ class Execution:
         step.reads |= {(node.block, "scalar", name): ONE for name in node.launch.scalars.values()}
         step.writes |= {(node.block, "scalar", name): ONE for name, _ in node.launch.reductions.values()}
 
-    def _copy(self, step: Step, trace: Trace, operation: Operation, node: Node) -> None:
+    def _copy(self, step: TimedStep, trace: Trace, operation: Operation, node: Node) -> None:
         if isinstance(node, Refresh):
             for name, copy in _share(trace, operation, node.copies):
                 taken, filled = self.cells[name].copied(node.block, node.block, copy)
@@ -182,7 +182,7 @@ class Execution:
         else:
             raise Broken(f"{step.text}: no such operation")
 
-    def _direct(self, step: Step, trace: Trace, node: Send | Receive) -> None:
+    def _direct(self, step: TimedStep, trace: Trace, node: Send | Receive) -> None:
         """Copy to ghost cells or to the inbox of a neighbour, or from the own inbox."""
         message = node.message
         for name, copy in message.copies:
@@ -223,7 +223,7 @@ class Execution:
             else:
                 self._awaits.append((event, (*flag, number), f"block {block}: {text}"))
 
-    def _next(self, place: Place, step: Step) -> int:
+    def _next(self, place: Place, step: TimedStep) -> int:
         """Count something that a step does once more; returns how often it was done before."""
         number = self._count[place]
         self._count[place] += 1

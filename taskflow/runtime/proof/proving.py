@@ -59,7 +59,7 @@ class ProgramLayout:
 
 
 @dataclass(frozen=True)
-class Moment:
+class ReplayMoment:
     """A stretch about to be done: number `index` of a program that was begun at some stage."""
 
     stage: int
@@ -84,9 +84,9 @@ class ProgramCourse:
         self._menus = [*([entry] for entry in start.items()), list(programs.items())]
         self._layouts: dict[object, ProgramLayout] = {}
 
-    def begin(self, roles: Roles, stage: int = 0) -> list[Moment]:
+    def begin(self, roles: Roles, stage: int = 0) -> list[ReplayMoment]:
         """Return the moments with which a run can begin, or go on at a stage."""
-        moments, waiting, seen = list[Moment](), [(roles, stage)], set()
+        moments, waiting, seen = list[ReplayMoment](), [(roles, stage)], set()
         while waiting:
             roles, stage = waiting.pop()
             stage = min(stage, len(self._menus) - 1)
@@ -96,14 +96,14 @@ class ProgramCourse:
             for program, scalars in self._menus[stage]:
                 layout = self._lay(program, tuple(scalars), roles)
                 if layout.stretches:
-                    moments.append(Moment(stage, layout, 0))
+                    moments.append(ReplayMoment(stage, layout, 0))
                 else:  # it launches nothing, and what counts comes after it
                     waiting.append((layout.after, stage + 1))
         return moments
 
-    def after(self, moment: Moment) -> list[Moment]:
+    def after(self, moment: ReplayMoment) -> list[ReplayMoment]:
         """Return the moments that can follow."""
-        moments = [Moment(moment.stage, moment.layout, index) for index in moment.layout.following[moment.index]]
+        moments = [ReplayMoment(moment.stage, moment.layout, index) for index in moment.layout.following[moment.index]]
         if moment.index in moment.layout.ends:
             moments += self.begin(moment.layout.after, moment.stage + 1)
         return moments
@@ -172,7 +172,7 @@ def prove(
     return proof
 
 
-def _key(moment: Moment, valid: Sequence[Valid]) -> object:
+def _key(moment: ReplayMoment, valid: Sequence[Valid]) -> object:
     return moment, tuple(tuple(sorted(mine.items())) for mine in valid)
 
 

@@ -120,7 +120,7 @@ class Hardware:
 
 
 @dataclass(eq=False)
-class Step:
+class TimedStep:
     """Something that reads and writes memory. It is done after the event `begin`, and over at the event `end` (a
     negative one: nobody ever knows that it is over). `turn` is the pass to which it belongs.
     """
@@ -155,7 +155,7 @@ class StepTimeline:
 
     def __init__(self, blocks: int, hardware: Hardware) -> None:
         self.hardware, self.order = hardware, HappensBefore(3 * blocks)
-        self.steps: list[Step] = []
+        self.steps: list[TimedStep] = []
 
     def chain(self, block: int, lane: int | None) -> int:
         """The chain of a lane, or (None) of the host."""
@@ -173,8 +173,8 @@ class StepTimeline:
         """The last event on a lane, or on the host."""
         return self.order.last(self.chain(block, lane))
 
-    def step(self, block: int, turn: int, text: str, begin: int, effect: Effect, end: int | None = None) -> Step:
+    def step(self, block: int, turn: int, text: str, begin: int, effect: Effect, end: int | None = None) -> TimedStep:
         """A new step, over when it begins or at `end`."""
-        step = Step(f"block {block}: {text}", turn, effect, begin, begin if end is None else end)
+        step = TimedStep(f"block {block}: {text}", turn, effect, begin, begin if end is None else end)
         self.steps.append(step)
         return step

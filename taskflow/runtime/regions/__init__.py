@@ -6,9 +6,8 @@ place or time.
 
 from taskflow.runtime.regions.atlas import Atlas, Seam
 from taskflow.runtime.regions.box import Box, Triple, difference, hull, joined, periodic_images, triple
-from taskflow.runtime.regions.cuts import cuts
 from taskflow.runtime.regions.partition import Copy, Partition
-from taskflow.runtime.regions.pieces import Pieces, complete, divided
+from taskflow.runtime.regions.pieces import Pieces, complete, cuts, divided
 from taskflow.runtime.regions.region import Field, FieldSpace, Location, Region, charted, region
 from taskflow.runtime.regions.turn import IDENTITY, ROTATIONS, STRAIGHT, Turn, seen
 

@@ -11,8 +11,7 @@ from numbers import Integral
 
 from taskflow.errors import BadArgument
 from taskflow.runtime.regions.box import Box, Triple, hull, triple
-from taskflow.runtime.regions.cuts import cuts, cuts_into
-from taskflow.runtime.regions.pieces import complete
+from taskflow.runtime.regions.pieces import complete, cuts, cuts_into
 from taskflow.runtime.regions.region import FieldSpace, Region
 from taskflow.runtime.regions.turn import STRAIGHT, Turn
 
@@ -88,8 +87,8 @@ class Partition:
             raise ValueError("the pieces are not the cells of the charts, each once")
         if any(len(other) != len(self) or other.beside for other in self.beside):
             raise ValueError("partitions beside each other have as many blocks, and none beside themselves")
-        if len(self.homes) < sum(len(each.region.fields) for each in (self, *self.beside)):
-            names = [name for each in (self, *self.beside) for name in each.region.fields]
+        if len(self.homes) < sum(len(home.region.fields) for home in (self, *self.beside)):
+            names = [name for home in (self, *self.beside) for name in home.region.fields]
             raise ValueError(f"two regions have a field of one name among {', '.join(names)}; rename one of them")
         if self.at is not None and not all(
             map(cuts_into, self.at, self.region.cells.lo, self.region.cells.hi, self.shape)
@@ -107,12 +106,12 @@ class Partition:
     @cached_property
     def homes(self) -> dict[str, Partition]:
         """For each field the partition of the region that has it."""
-        return {name: each for each in (self, *self.beside) for name in each.region.fields}
+        return {name: home for home in (self, *self.beside) for name in home.region.fields}
 
     @cached_property
     def fields(self) -> FieldSpace:
         """The fields of all regions."""
-        return FieldSpace(field for each in (self, *self.beside) for field in each.region.fields.values())
+        return FieldSpace(field for home in (self, *self.beside) for field in home.region.fields.values())
 
     @cached_property
     def cuts(self) -> tuple[tuple[int, ...], ...]:
@@ -290,10 +289,10 @@ class Partition:
         across periodic faces and seams, too.
         """
         neighbours: list[set[int]] = [set() for _ in range(len(self))]
-        for each in (self, *self.beside):
-            for piece, memory in enumerate(each.memory):
-                for copy in each.sources(piece, [each.clip(memory)]):
-                    block, source = each.block_of[piece], each.block_of[copy.source]
+        for home in (self, *self.beside):
+            for piece, memory in enumerate(home.memory):
+                for copy in home.sources(piece, [home.clip(memory)]):
+                    block, source = home.block_of[piece], home.block_of[copy.source]
                     neighbours[block].add(source)
                     neighbours[source].add(block)
         return tuple(tuple(sorted(others - {block})) for block, others in enumerate(neighbours))

@@ -7,8 +7,7 @@ buffers or devices.
 from taskflow.runtime.tasks.body import IDENTITY, View, combine, run_body
 from taskflow.runtime.tasks.define import MOST_REDUCTIONS, task
 from taskflow.runtime.tasks.dependence import Analysis, Known, analyse
-from taskflow.runtime.tasks.derive import Derive, derive
-from taskflow.runtime.tasks.exchange import Exchange, Settled, exchange, settled
+from taskflow.runtime.tasks.exchange import Exchange, SettledPass, exchange, settled
 from taskflow.runtime.tasks.ghosts import Geometries, Valid
 from taskflow.runtime.tasks.graph import (
     AllReduce,
@@ -43,6 +42,7 @@ from taskflow.runtime.tasks.privilege import (
     Write,
 )
 from taskflow.runtime.tasks.program import (
+    Derive,
     Loop,
     Part,
     Program,
@@ -51,6 +51,7 @@ from taskflow.runtime.tasks.program import (
     Stretch,
     called,
     counts,
+    derive,
     derived,
     plan,
     record,
@@ -128,7 +129,7 @@ __all__ = [
     "Roles",
     "Scalar",
     "Send",
-    "Settled",
+    "SettledPass",
     "Stencil",
     "Stretch",
     "Sweep",

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from taskflow.errors import BadInput
 from taskflow.runtime.regions import Box, Copy, Partition
-from taskflow.runtime.tasks.ghosts import Gap, Geometries, Reader, Valid
+from taskflow.runtime.tasks.ghosts import Geometries, GhostGap, Reader, Valid
 from taskflow.runtime.tasks.graph import Message
 from taskflow.runtime.tasks.program import Program, Roles, record
 from taskflow.runtime.tasks.reading import place, readings
@@ -73,11 +73,11 @@ def exchange(
     geometry.check((*launches, *following))
     now, written = geometry.states(valid or {}), _Written(geometry)
     after, ahead = now, Valid()
-    lacking: dict[int, list[tuple[str, Gap]]] = defaultdict(list)
+    lacking: dict[int, list[tuple[str, GhostGap]]] = defaultdict(list)
     for n, launch in enumerate((*launches, *following)):
         if n == len(launches):
             after = dict(now)
-        gaps: dict[int, list[tuple[str, Gap]]] = defaultdict(list)
+        gaps: dict[int, list[tuple[str, GhostGap]]] = defaultdict(list)
         cut = place(launch, partition)
         for name, ways in readings(launch, partition).items():
             for way in () if partition.fields[name].constant else ways:
@@ -120,12 +120,12 @@ def _check_partition(partition: Partition, blocks: Collection[int], valid: Valid
 
 
 def _messages(
-    lacking: Mapping[int, list[tuple[str, Gap]]], mine: Collection[int], geometry: Geometries
+    lacking: Mapping[int, list[tuple[str, GhostGap]]], mine: Collection[int], geometry: Geometries
 ) -> dict[int, list[Message]]:
     """All copies of one moment between two blocks as one message; those within a block as a message to itself."""
     messages: dict[int, list[Message]] = {}
     count: dict[tuple[int, int], int] = defaultdict(int)
-    pairs: dict[tuple[tuple[str, Gap], ...], list[tuple[tuple[int, int], Copies]]] = {}
+    pairs: dict[tuple[tuple[str, GhostGap], ...], list[tuple[tuple[int, int], Copies]]] = {}
     for moment in sorted(lacking):
         gaps = tuple(lacking[moment])
         if gaps not in pairs:
@@ -157,13 +157,13 @@ class _Written:
         writes.pop(over, None)  # the last ones come last
         writes[over] = launch
 
-    def last(self, name: str, gap: Gap) -> int:
+    def last(self, name: str, gap: GhostGap) -> int:
         """The last launch that wrote anything of what fills a gap of a field, or -1."""
         writes = reversed(self._writes[name].items())
         return next((n for over, n in writes if self._geometry.supplied(name, gap, over)), -1)
 
 
-class Settled(NamedTuple):
+class SettledPass(NamedTuple):
     """The launches of a pass, those of the next one (roles change), and the ghost cells that are valid before them."""
 
     launches: tuple[Launch, ...]
@@ -173,7 +173,7 @@ class Settled(NamedTuple):
 
 def settled(
     program: Program, partition: Partition, blocks: Iterable[int] | None = None, known: Geometries | None = None
-) -> Settled:
+) -> SettledPass:
     """The second pass of a program: all later ones are like it, but for the roles of the fields. `blocks` and `known`
     are as in `exchange`.
 
@@ -182,4 +182,4 @@ def settled(
     first, roles = record(program, Roles.of(tuple(partition.fields)))
     second, roles = record(program, roles)
     third, _ = record(program, roles)
-    return Settled(second, third, exchange(first, partition, following=second, blocks=blocks, known=known).valid)
+    return SettledPass(second, third, exchange(first, partition, following=second, blocks=blocks, known=known).valid)

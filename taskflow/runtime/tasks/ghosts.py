@@ -14,7 +14,7 @@ Valid = dict[tuple[int, str], tuple[Box, ...]]  # by piece and field
 
 
 @dataclass(frozen=True, eq=False)
-class Gap:
+class GhostGap:
     """Ghost cells of a piece that a reader lacks, as disjoint boxes."""
 
     piece: int
@@ -51,14 +51,14 @@ class GhostState:
 
     geometry: _Geometry
     boxes: tuple[tuple[Box, ...], ...]
-    _read: dict[Reader, tuple[list[Gap], GhostState]] = field(default_factory=dict)
+    _read: dict[Reader, tuple[list[GhostGap], GhostState]] = field(default_factory=dict)
     _written: dict[tuple[tuple[Box, ...], int], GhostState] = field(default_factory=dict)
 
-    def read(self, reader: Reader) -> tuple[list[Gap], GhostState]:
+    def read(self, reader: Reader) -> tuple[list[GhostGap], GhostState]:
         """Return the gaps of a reader, and the state after they have been filled."""
         if reader not in self._read:
             lacks = [self.geometry.lacks(piece, reader, held) for piece, held in self.of_pieces()]
-            gaps = [Gap(piece, boxes) for piece, boxes in zip(self.geometry.pieces, lacks, strict=True) if boxes]
+            gaps = [GhostGap(piece, boxes) for piece, boxes in zip(self.geometry.pieces, lacks, strict=True) if boxes]
             filled = tuple(held + boxes for held, boxes in zip(self.boxes, lacks, strict=True))
             self._read[reader] = gaps, self.geometry.state(filled)
         return self._read[reader]
@@ -91,7 +91,7 @@ class Geometries:
 
     @classmethod
     def sampled(cls, partition: Partition, blocks: Collection[int]) -> Geometries:
-        """What the messages of a few of many blocks are found with: region by region those of who copies from them
+        """The geometries with which messages of a few of many blocks are found: by region those of who copies from them
         there. A launch by which another block lacks cells of two regions has its messages as if these were all.
         """
         geometries = cls(partition, blocks)
@@ -124,11 +124,11 @@ class Geometries:
         """The block of each piece of the region that has a field."""
         return self._fields[name].partition.block_of
 
-    def copies(self, name: str, gap: Gap) -> tuple[Copy, ...]:
+    def copies(self, name: str, gap: GhostGap) -> tuple[Copy, ...]:
         """Return the copies that fill a gap of a field."""
         return self._fields[name].copies(gap)
 
-    def supplied(self, name: str, gap: Gap, over: tuple[Box, ...]) -> bool:
+    def supplied(self, name: str, gap: GhostGap, over: tuple[Box, ...]) -> bool:
         """Return whether any of what fills a gap of a field is in some boxes."""
         return self._fields[name].supplied(gap, over)
 
@@ -146,8 +146,8 @@ class _Geometry:
     def __init__(self, partition: Partition, pieces: Sequence[int], sample: Collection[int] | None = None) -> None:
         self.partition, self.pieces, self._sample = partition, pieces, sample
         self._states: dict[tuple[tuple[Box, ...], ...], GhostState] = {}
-        self._copies: dict[Gap, tuple[Copy, ...]] = {}
-        self._supplied: dict[tuple[Gap, tuple[Box, ...]], bool] = {}
+        self._copies: dict[GhostGap, tuple[Copy, ...]] = {}
+        self._supplied: dict[tuple[GhostGap, tuple[Box, ...]], bool] = {}
 
     def state(self, boxes: tuple[tuple[Box, ...], ...]) -> GhostState:
         """The one object for this state."""
@@ -164,14 +164,14 @@ class _Geometry:
                 lacking += difference([box], [*own, *lacking, *held])
         return joined(lacking) if reader.ghosts else tuple(lacking)
 
-    def copies(self, gap: Gap) -> tuple[Copy, ...]:
+    def copies(self, gap: GhostGap) -> tuple[Copy, ...]:
         """Return the copies that fill a gap, and matter."""
         if gap not in self._copies:
             among = None if self._sample is None or gap.piece in self._sample else self._sample
             self._copies[gap] = tuple(self.partition.sources(gap.piece, gap.boxes, among))
         return self._copies[gap]
 
-    def supplied(self, gap: Gap, over: tuple[Box, ...]) -> bool:
+    def supplied(self, gap: GhostGap, over: tuple[Box, ...]) -> bool:
         """Return whether any of what fills a gap is in some boxes."""
         if (gap, over) not in self._supplied:
             region = self.partition.region

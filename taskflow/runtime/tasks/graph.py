@@ -54,13 +54,13 @@ class Compute:
 
     def accesses(self) -> list[Access]:
         """Cells read, with the stencil, and cells written."""
-        found: list[Access] = []
+        accesses: list[Access] = []
         for name, ways in readings(self.launch, self.partition).items():
-            found += [(self.place(name), cells, Read) for way in ways for cells in way.around(self.box)]
-        found += [(self.place(name), self.box, Write) for name in self.launch.written]
-        found += [(number(name), UNIT, Read) for name in self.launch.scalars.values()]
-        found += [(number(name), UNIT, Write) for name, _ in self.launch.reductions.values()]
-        return found
+            accesses += [(self.place(name), cells, Read) for way in ways for cells in way.around(self.box)]
+        accesses += [(self.place(name), self.box, Write) for name in self.launch.written]
+        accesses += [(number(name), UNIT, Read) for name in self.launch.scalars.values()]
+        accesses += [(number(name), UNIT, Write) for name, _ in self.launch.reductions.values()]
+        return accesses
 
     @property
     def placed(self) -> dict[str, PlacedSweep]:

@@ -45,12 +45,12 @@ class Numbers:
     def of(self, name: str) -> tuple[str, ...]:
         """The scalars that hold the numbers of this name, in order."""
         names = (f"{name}.{n}" for n in range(self.count))
-        return tuple(f"{each}.{part}" for each in names for part in PARTS) if self.exact else tuple(names)
+        return tuple(f"{number}.{part}" for number in names for part in PARTS) if self.exact else tuple(names)
 
     def values(self, scalars: Mapping[str, float], name: str) -> tuple[float, ...]:
         """The numbers of this name."""
-        found = [scalars[each] for each in self.of(name)]
-        return tuple(_joined(*found[n : n + 3]) for n in range(0, len(found), 3)) if self.exact else tuple(found)
+        parts = [scalars[scalar] for scalar in self.of(name)]
+        return tuple(_joined(*parts[n : n + 3]) for n in range(0, len(parts), 3)) if self.exact else tuple(parts)
 
 
 def several(word: Any, *, reduced: bool) -> Numbers | Operator | None:

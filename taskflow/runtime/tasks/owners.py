@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from taskflow.errors import BadInput
-from taskflow.runtime.tasks.derive import Derive
-from taskflow.runtime.tasks.program import Program, Repeat, Roles, called
+from taskflow.runtime.tasks.program import Derive, Program, Repeat, Roles, called
 from taskflow.runtime.tasks.task import Launch
 
 

@@ -47,7 +47,7 @@ def _reduce(task: Task) -> tuple[Any, ...]:
     if module != "__main__" and getattr(sys.modules.get(module), task.name, None) is task:
         return _by_name, (module, task.name)
     with _lock:
-        definitions = tuple(_define(each) for each in siblings(task))
+        definitions = tuple(_define(sibling) for sibling in siblings(task))
     return _by_value, (definitions, _identities[task])
 
 

@@ -36,9 +36,9 @@ def run_program(
     """Do the launches one after the other in one memory, filling all ghost cells across periodic faces and seams before
     each. `beside` are other regions of the program.
     """
-    regions = {name: each for each in (region, *beside) for name in each.fields}
-    images = {each: _images(each) for each in regions.values()}
-    others = tuple(Partition(each, (1, 1, 1)) for each in beside)
+    regions = {name: part for part in (region, *beside) for name in part.fields}
+    images = {part: _images(part) for part in regions.values()}
+    others = tuple(Partition(part, (1, 1, 1)) for part in beside)
     pieces = None if region.atlas is None else (region.charts,)
     whole = Partition(region, (1, 1, 1), beside=others, pieces=pieces)
     for launch in launches:
@@ -47,7 +47,7 @@ def run_program(
             for copy in () if field.constant else images[regions[name]]:
                 source = memory[name][copy.source_box.slices(origin)]
                 memory[name][copy.target_box.slices(origin)] = seen(source, copy.axes)
-        origins = {name: _origin(each) for name, each in regions.items()}
+        origins = {name: _origin(part) for name, part in regions.items()}
         nodes = [Compute(0, launch, box, "whole", whole, 0, box) for box in launch.boxes]
         _fold(scalars, launch, [run_body(node, memory, origins, scalars) for node in nodes])
 
@@ -153,7 +153,7 @@ def scatter(partition: Partition, memory: Memory) -> list[BlockMemory]:
 
 def gather(partition: Partition, memories: Sequence[BlockMemory]) -> Memory:
     """One memory from the cells that each block owns, boundary layers included; other ghost cells are zero."""
-    memory = {name: a for each in (partition, *partition.beside) for name, a in allocate(each.region).items()}
+    memory = {name: a for part in (partition, *partition.beside) for name, a in allocate(part.region).items()}
     for share in memories:
         for (name, piece), array in share.items():
             home = partition.homes[name]

@@ -240,7 +240,7 @@ class Launch:
     def kind(self) -> Hashable:
         """Equal for launches that touch the same fields and numbers in the same way."""
         constants = self.task.constants
-        numbers = tuple(each for name, each in self.values if name not in constants or isinstance(each, Sweep))
+        numbers = tuple(value for name, value in self.values if name not in constants or isinstance(value, Sweep))
         return self.task, self.fields, numbers
 
     def __str__(self) -> str:

@@ -83,7 +83,7 @@ def _done(launch: Launch, home: Partition) -> int:
     _, direction, sweep = launch.swept
     inside = [(box & part, part) for box in launch.boxes for part in home.parts if box.meets(part)]
     placed = ((box, PlacedSweep(sweep, direction, sweep.around(home.region, part))) for box, part in inside)
-    return sum(each.volume(box) for box, each in placed)
+    return sum(shape.volume(box) for box, shape in placed)
 
 
 def _lines(stencil: Stencil) -> Stencil:

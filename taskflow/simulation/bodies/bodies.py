@@ -14,13 +14,22 @@ import numpy as np
 from taskflow.errors import BadInput
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.bodies import Body, ImmersedObstacles, MovingObstacles, Obstacles
-from taskflow.geometry import Cuboid, Cylinder, Implicit, Shape, Sphere, read_heights, read_surface
+from taskflow.geometry import (
+    Cuboid,
+    Cylinder,
+    ImplicitShape,
+    Pointwise,
+    Shape,
+    Sphere,
+    Vector,
+    read_heights,
+    read_surface,
+)
 from taskflow.runtime.regions import Box, hull, triple
-from taskflow.simulation.bodies.bounded import bounded
 from taskflow.simulation.bodies.inertia import MovingBody, RigidMass
 from taskflow.simulation.bodies.masks import ImmersedMasks, Masks
 from taskflow.simulation.bodies.moving import REACH, Moving
-from taskflow.simulation.bodies.solids import Solids
+from taskflow.simulation.bodies.solids import Solids, pieces
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.grid import GridTable
 from taskflow.simulation.case.obstacles import ShapeTable
@@ -49,7 +58,7 @@ class Bodies:
         if not by_name:
             return None
         at_rest = [
-            bounded(shape, self.grid) if motion is not None and isinstance(shape, Implicit) else shape
+            bounded(shape, self.grid) if motion is not None and isinstance(shape, ImplicitShape) else shape
             for shape, motion in zip(shapes(self.case), motions, strict=True)
         ]
         case, owners, temperatures = self.case, self._owners, self._temperatures
@@ -208,9 +217,48 @@ def shape(kind: str, table: ShapeTable, grid: GridTable) -> Shape:
             return Cylinder(table.centre or ORIGIN, table.radius or 0.0, axis, table.length or math.inf)
         case "implicit":
             assert table.inside is not None
-            return Implicit(table.inside)
+            return ImplicitShape(table.inside)
         case "surface":
             return read_surface(Path(table.file or ""), table.scale or 1.0, table.shift or ORIGIN)
     (x, y, _), (length_x, length_y, _) = grid.origin, grid.lengths
     extent = table.extent or (x, x + length_x, y, y + length_y)
     return read_heights(Path(table.file or ""), extent, table.variable, table.interpolation == "nearest")
+
+
+@dataclass(frozen=True)
+class Bounded(Pointwise):
+    """A shape that lies in a box."""
+
+    shape: Pointwise
+    box: tuple[Vector, Vector]
+
+    @property
+    def bounds(self) -> tuple[Vector, Vector]:
+        return self.box
+
+    def contains(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+        return self.shape.contains(x, y, z)
+
+    def distance(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+        return self.shape.distance(x, y, z)
+
+
+def bounded(shape: Pointwise, grid: StaggeredGrid) -> Pointwise:
+    """Return the shape with the box around its cells and those beside them; endless along directions in which it
+    reaches from one end of the domain to the other. What has no cell stays as it is.
+    """
+    solids, marked = Solids(grid, (shape,)), [np.zeros(n, bool) for n in grid.cells]
+    for piece in pieces(grid.box):
+        mask = solids.mask(piece)
+        for axis in range(3):
+            others = tuple(2 - other for other in range(3) if other != axis)
+            marked[axis][piece.lo[axis] : piece.hi[axis]] |= mask.any(axis=others)
+    if not marked[0].any():
+        return shape
+    low, high = [], []
+    for axis, cells in enumerate(marked):
+        first, last = int(np.argmax(cells)), int(cells.size - np.argmax(cells[::-1]))
+        whole, faces, width = first == 0 and last == cells.size, grid.faces(axis), grid.widths(axis)
+        low.append(-math.inf if whole else float(faces[first] - width[first]))
+        high.append(math.inf if whole else float(faces[last] + width[last - 1]))
+    return Bounded(shape, ((low[0], low[1], low[2]), (high[0], high[1], high[2])))

@@ -31,7 +31,7 @@ class RigidMass:
 
     @classmethod
     def of(cls, shapes: Sequence[Shape], grid: StaggeredGrid) -> RigidMass:
-        """Of shapes at rest together, from points that are several in each direction of the narrowest cell."""
+        """The mass of shapes at rest together, from points that are several in each direction of the narrowest cell."""
         x, y, z = (_points(shapes, grid, axis) for axis in range(3))
         weight, volume = float(np.prod([at[1] - at[0] for at in (x, y, z)])), 0.0
         first, second = np.zeros(3), np.zeros((3, 3))
@@ -118,7 +118,7 @@ class MovingBody:
         return most
 
     def completed(self, measured: dict[str, Any], time: float, dt: float) -> dict[str, Any]:
-        """What was measured of it in the step of length dt that led to a time, with the inertia of what is stored in
+        """The numbers measured of it in the step of length dt to a time, with the inertia of what is stored in
         it, and the moment about the point where that is now. None is told while it lies across a periodic side.
         """
         if not dt:
@@ -127,12 +127,12 @@ class MovingBody:
         about = pose.forth(self.about)
         gained, turned = self.mass.change(self.motion, time - dt, time, about)
         force = np.array(measured["force"])
-        told = {**measured, "force": (force + gained).tolist()}
+        numbers = {**measured, "force": (force + gained).tolist()}
         image = self._image(pose)
         if image is None:
-            return {name: value for name, value in told.items() if name != "moment"}
+            return {name: value for name, value in numbers.items() if name != "moment"}
         away = about + image - self.about
-        return {**told, "moment": (np.array(measured["moment"]) - np.cross(away, force) + turned).tolist()}
+        return {**numbers, "moment": (np.array(measured["moment"]) - np.cross(away, force) + turned).tolist()}
 
     def _image(self, pose: Pose) -> np.ndarray | None:
         """By how much the body's image in the domain is away from itself; None where it lies across a periodic side."""

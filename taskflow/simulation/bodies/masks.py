@@ -163,7 +163,7 @@ class ImmersedMasks(Masks):
         return masks
 
     def _stick(self, beside: Surfaces, part: Box, numbers: np.ndarray, at: Point, way: tuple[int, int]) -> np.ndarray:
-        """What surfaces that way (axis, side) from points, which lie in the shapes `numbers`, add to their `stick`."""
+        """Return what surfaces that way (axis, side) from points, in the shapes `numbers`, add to their `stick`."""
         return cuts.stick(beside.share, beside.step, beside.extent)
 
     def _bonds(self, part: Box, numbers: np.ndarray) -> dict[str, np.ndarray]:
@@ -239,8 +239,8 @@ def places(grid: StaggeredGrid) -> dict[tuple[Point, int], np.ndarray]:
 @lru_cache(maxsize=4)
 def metric(grid: StaggeredGrid) -> dict[tuple[Point, int], tuple[np.ndarray, np.ndarray]]:
     """The distances to the next points and the extents of volumes, of as many cells, by location and axis."""
-    found: dict[tuple[Point, int], tuple[np.ndarray, np.ndarray]] = {}
+    lines: dict[tuple[Point, int], tuple[np.ndarray, np.ndarray]] = {}
     for at, axis in product(POINTS, range(3)):
         ends = -AROUND, grid.cells[axis] + AROUND
-        found[at, axis] = grid.distances(at, axis, *ends), grid.extents(at, axis, *ends)
-    return found
+        lines[at, axis] = grid.distances(at, axis, *ends), grid.extents(at, axis, *ends)
+    return lines

@@ -54,16 +54,16 @@ class Movement:
 
     def _patches(self, masks: MovingMasks, boxes: Sequence[Box]) -> Iterator[Patch]:
         for box in boxes:
-            found = {role: np.zeros(box.shape[::-1]) for role in masks.roles}
+            arrays = {role: np.zeros(box.shape[::-1]) for role in masks.roles}
             for part, values in masks.parts(box):
                 view = part.slices(box.lo)
-                for role, each in values.items():
-                    found[role][view] = each
-            yield box, {f"{role}{OTHER}" if role in KEPT else role: each for role, each in found.items()}
+                for role, value in values.items():
+                    arrays[role][view] = value
+            yield box, {f"{role}{OTHER}" if role in KEPT else role: value for role, value in arrays.items()}
 
 
 def _others(values: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    return {f"{role}{OTHER}": each for role, each in values.items() if role in KEPT}
+    return {f"{role}{OTHER}": value for role, value in values.items() if role in KEPT}
 
 
 def merged(boxes: Sequence[Box]) -> list[Box]:

@@ -54,7 +54,7 @@ class Surroundings:
                 )
 
     def meeting(self, time: float) -> str | None:
-        """What a body meets at a time, in words with the remedy; None where its way is free."""
+        """Say what a body meets at a time, in words with the remedy; None where its way is free."""
         solids = self.moving.solids(time)
         for number in self.moving.numbers:
             for face, kind in self.sides.items():
@@ -117,7 +117,7 @@ class Surroundings:
 
 
 def surroundings(case: Case, moving: Moving, followed: Iterable[Body]) -> Surroundings:
-    """What bodies of a case that move may meet, and the cells around them."""
+    """Return what bodies of a case that move may meet, and the cells around them."""
     sides = {face: case.boundary(face).type for face in case.boundaries.sides}
     named = enumerate(case.obstacles, start=1)
     names = tuple(body.name or f"obstacles[{n}]" for n, body in named)

@@ -96,7 +96,7 @@ class FlowMeasures:
         if model.heat:
             numbers |= {f"nusselt_{face}": value for face, value in monitor.nusselt(scalars).items()}
         if model.obstacles:
-            bodies = model.obstacles.found(scalars)
+            bodies = model.obstacles.measured(scalars)
             driven = {name: body.completed(bodies[name], tick.time, tick.dt) for name, body in self.driven.items()}
             numbers["bodies"] = {**bodies, **driven}
         return numbers | monitor.integrals(scalars) | monitor.means(scalars)
@@ -131,8 +131,8 @@ class FlowSystem(System):
     @property
     def physics(self) -> dict[str, Any]:
         """The arguments of the model that the case gives, whatever solves the equations."""
-        given = chain(self._profiles.values(), wall_profiles(self.sim.case).values())
-        varying = any(profile.varies for side in given for profile in side.values())
+        profiles = chain(self._profiles.values(), wall_profiles(self.sim.case).values())
+        varying = any(profile.varies for side in profiles for profile in side.values())
         return physics(self.sim.case, self.sim.grid, self.obstacles, varying=varying)
 
     @cached_property
@@ -142,7 +142,7 @@ class FlowSystem(System):
 
     @cached_property
     def computed(self) -> Derived | None:
-        """What computes the expressions that are recorded, and Q; None without any."""
+        """The program that computes the expressions that are recorded, and Q; None without any."""
         return derived(self.sim.case, self.sim.grid, self.model.boundaries)
 
     @property

@@ -12,10 +12,10 @@ from taskflow.runtime.regions import Partition
 from taskflow.simulation.build.system import System
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.particles import MOST
-from taskflow.simulation.particles import ParticleSeries, Transport
+from taskflow.simulation.particles import ParticleSeries, ParticleTransport
 
 
-def transport(case: Case, system: System, partition: Partition) -> Transport:
+def transport(case: Case, system: System, partition: Partition) -> ParticleTransport:
     """All particles of a case, on the blocks of a partition. Raises BadInput where they have more slots than can be
     counted.
     """
@@ -36,9 +36,9 @@ def transport(case: Case, system: System, partition: Partition) -> Transport:
         periods = [length if around else None for length, around in zip(extent.length, extent.periodic, strict=True)]
         described = of_particles(table.name, table.total, sampled, periods, heavy=inertia is not None)
         series.append(ParticleSeries(table, fields, sampling, described))
-    carried, bodies = tuple(each.fields for each in series), model.obstacles is not None
+    carried, bodies = tuple(one.fields for one in series), model.obstacles is not None
     carrying = Carrying(carried, extent, model.boundaries, model.grid, model.step, bodies)
-    return Transport(tuple(series), carrying)
+    return ParticleTransport(tuple(series), carrying)
 
 
 def particles_described(case: Case) -> Iterator[str]:

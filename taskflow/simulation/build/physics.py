@@ -36,7 +36,7 @@ from taskflow.flow.forcing.coriolis import geostrophic_force
 from taskflow.flow.grid.implicit import ALONG, EXPLICIT, Implicit
 from taskflow.flow.model import FlowModel
 from taskflow.flow.scalars.quantity import release_rate
-from taskflow.output.conditions import SIDES, Conditions, Side
+from taskflow.output.conditions import SIDES, BoundarySide, Conditions
 from taskflow.simulation.build.forcing import forces
 from taskflow.simulation.build.timed import constant, largest
 from taskflow.simulation.case import FACES, MODELS, SCHEMES, Case, PassiveScalar, SourceTable
@@ -110,8 +110,8 @@ def _boundary(case: Case, grid: StaggeredGrid, face: str) -> Boundary:
     if table.type == "slip":
         return Slip()
     velocity = table.velocity or (0.0, 0.0, 0.0)
-    given = {"velocity": velocity, "temperature": (table.temperature,)}
-    fields = frozenset(kind for kind, parts in given.items() if placed(*parts))
+    values = {"velocity": velocity, "temperature": (table.temperature,)}
+    fields = frozenset(kind for kind, parts in values.items() if placed(*parts))
 
     def most(kind: str, value: Value | None) -> float:
         if value is None or kind not in fields:
@@ -162,8 +162,8 @@ def _passive(case: Case, scalar: PassiveScalar, grid: StaggeredGrid) -> Quantity
             if side is None:
                 faces[face] = Fixed(0.0) if enters else Flux(0.0)
             else:
-                kind, given = (Flux, side.flux) if side.value is None else (Fixed, side.value)
-                faces[face] = kind(largest(given, case), changes(given))
+                kind, value = (Flux, side.flux) if side.value is None else (Fixed, side.value)
+                faces[face] = kind(largest(value, case), changes(value))
     sources = tuple(_sources(case, scalar.name, scalar.sources, grid))
     transport = Transport(scalar.diffusivity, scalar.source, _implicit_of(case, scalar.scheme))
     return Quantity(scalar.name, transport, scalar.scheme != "central", sources, faces)
@@ -219,8 +219,8 @@ def outflows_described(model: FlowModel) -> Iterator[str]:
     """A line for each outflow."""
     for face, side in model.boundaries.items():
         if type(side) in LEAVING:
-            given = f"up to {side.pressure:g}" if isinstance(side, PressureOutflow) and side.timed else "0"
-            yield f"{face}: {LEAVING[type(side)].format(given)}"
+            pressure = f"up to {side.pressure:g}" if isinstance(side, PressureOutflow) and side.timed else "0"
+            yield f"{face}: {LEAVING[type(side)].format(pressure)}"
 
 
 def conditions(case: Case) -> Conditions:
@@ -241,13 +241,13 @@ def _constant(of: Value | None) -> float | None:
     return of if of is None or isinstance(of, float) else math.nan
 
 
-def _side(case: Case, name: str) -> Side:
+def _side(case: Case, name: str) -> BoundarySide:
     boundary = case.boundary(name)
     if boundary.type != "wall":
-        return Side(type=boundary.type)
+        return BoundarySide(type=boundary.type)
     insulated = case.heat is not None and boundary.temperature is None and boundary.heat_transfer is None
     x, y, z = map(_constant, boundary.velocity or (0.0, 0.0, 0.0))
-    return Side(
+    return BoundarySide(
         type="wall",
         velocity=(x or 0.0, y or 0.0, z or 0.0),
         temperature=_constant(boundary.temperature),

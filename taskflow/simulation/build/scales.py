@@ -35,7 +35,7 @@ class Scale:
 
 
 BEYOND = Scale(math.inf)
-"""Of what a formula of the case acts on: nobody knows what that makes of it."""
+"""The scale of what a formula of the case acts on: nobody knows what that makes of it."""
 
 
 @dataclass(frozen=True)

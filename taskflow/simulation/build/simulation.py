@@ -26,7 +26,7 @@ from taskflow.simulation.build.projection import system_of
 from taskflow.simulation.build.spec import BlockSpec
 from taskflow.simulation.build.system import Entering, Measures, System
 from taskflow.simulation.case import Case
-from taskflow.simulation.particles import Transport
+from taskflow.simulation.particles import ParticleTransport
 from taskflow.simulation.records.fields import STATISTICS
 from taskflow.simulation.records.series import Integral, ProbeSeries
 from taskflow.simulation.records.statistics import AveragedSpectra, TimeAverages, averaged_spectra
@@ -154,7 +154,7 @@ class Simulation:
         return tuple(sorted(integrals, key=lambda integral: str(integral.every)))
 
     @cached_property
-    def particles(self) -> Transport | None:
+    def particles(self) -> ParticleTransport | None:
         """The particles that the flow carries; None without any."""
         return transport(self.case, self.system, self._main) if self.case.particles else None
 
@@ -173,7 +173,7 @@ class Simulation:
         derived = ((self.system.computed,),) if self.system.computed else ()
         often = groupby(self.integrals, key=lambda integral: integral.every)
         measured = [tuple(program for integral in group for program in integral.measured) for _, group in often]
-        sampled = [(each.sampling,) for each in self.particles.series] if self.particles else []
+        sampled = [(table.sampling,) for table in self.particles.series] if self.particles else []
         return (*derived, *measured, *sampled, *((averaged.sample,) for averaged in self.averaged.values()))
 
     @property
@@ -229,7 +229,7 @@ class Simulation:
     def partition(self) -> Partition:
         """The region of all fields, cut into the blocks; beside it those of the pressure solver and of spectra."""
         spectra = partitions([waves.averages.statistics for waves in self.spectra])
-        particles = [each.fields.partition for each in self.particles.series] if self.particles else []
+        particles = [table.fields.partition for table in self.particles.series] if self.particles else []
         return replace(self._main, beside=(*self.model.partitions(self._main), *spectra, *particles))
 
     @cached_property

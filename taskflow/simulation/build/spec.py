@@ -17,7 +17,7 @@ from taskflow.simulation.build.pictures import Picture
 from taskflow.simulation.build.scales import Scales
 from taskflow.simulation.build.system import Constants, Entering, Measures
 from taskflow.simulation.build.timed import TimedNumbers
-from taskflow.simulation.particles import ParticleSeries, Transport
+from taskflow.simulation.particles import ParticleSeries, ParticleTransport
 from taskflow.simulation.records.series import Integral, ProbeSeries
 from taskflow.simulation.records.statistics import AveragedSpectra, TimeAverages
 from taskflow.simulation.schedule import Clock, Every
@@ -57,7 +57,7 @@ class BlockSpec:
     planes: Mapping[str, Every]
     integrals: tuple[Integral, ...]
     pictures: tuple[Picture, ...]
-    particles: Transport | None
+    particles: ParticleTransport | None
     step: Program
 
     @property

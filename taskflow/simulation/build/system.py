@@ -49,7 +49,7 @@ class Constants(Protocol):
 
 
 class Entering(Protocol):
-    """What enters, where it changes in time: written before each step. Picklable."""
+    """The fluid that enters, where it changes in time: written before each step. Picklable."""
 
     def begin(self, shard: Shard) -> dict[str, float]:
         """Write that of time 0; the scalars that the first step needs."""
@@ -114,7 +114,7 @@ class System(SystemType, ABC):
 
     @classmethod
     def derived(cls, tables: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-        """What follows from sound tables, by the names under which rules ask for it: here nothing."""
+        """Yield what follows from sound tables, by the names under which rules ask for it: here nothing."""
         yield from ()
 
     @classmethod
@@ -134,7 +134,7 @@ class System(SystemType, ABC):
 
     @property
     def constants(self) -> Constants | None:
-        """What fills the fields that no program writes: here where bodies are, if there are any."""
+        """The constants in the fields that no program writes: here where bodies are, if there are any."""
         return self.sim.masks
 
     @property
@@ -158,12 +158,12 @@ class System(SystemType, ABC):
 
     @property
     def iterated(self) -> str:
-        """What a step repeats until it is enough."""
+        """The name of what a step repeats until it is enough."""
         return "round of the pressure solver"
 
     @property
     def remedy(self) -> str | None:
-        """What to change where a run diverges; None where that follows from its steps."""
+        """Say what to change where a run diverges; None where that follows from its steps."""
         return None
 
     @property
@@ -250,7 +250,7 @@ class System(SystemType, ABC):
 
     @property
     def computed(self) -> Derived | None:
-        """What computes the fields that are recorded and follow from others; None without any."""
+        """The program that computes the fields that are recorded and follow from others; None without any."""
         return None
 
     @property

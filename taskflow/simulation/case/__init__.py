@@ -1,4 +1,7 @@
-"""The case: everything a user says about a run, validated before anything starts."""
+"""The case: everything a user says about a run, validated before anything starts.
+
+It knows tables, and rules between them. It does not know how a model is made of them.
+"""
 
 from taskflow.simulation.case.boundaries import FACES, Boundaries, Boundary
 from taskflow.simulation.case.case import Case

@@ -133,7 +133,8 @@ class Boundary(Table):
         return x, y, z
 
 
-def _of_wall(values: Mapping[str, Any]) -> Iterator[Problem]:
+def heat_of_wall(values: Mapping[str, Any]) -> Iterator[Problem]:
+    """Yield the problems with what the table of a wall says of heat."""
     yield from exclusive(values, "temperature", "heat_flux", "heat_transfer")
     for one, other in (("heat_transfer", "outside_temperature"), ("outside_temperature", "heat_transfer")):
         if present(values, one, other) == [one]:
@@ -145,7 +146,7 @@ def _of_inflow(values: Mapping[str, Any]) -> Iterator[Problem]:
     return exclusive(values, "velocity", "log_law", "table", needed=needed)
 
 
-CONFLICTS = {"wall": _of_wall, "inflow": _of_inflow}
+CONFLICTS = {"wall": heat_of_wall, "inflow": _of_inflow}
 Side = Boundary | None
 Pair = Annotated[Literal["periodic"] | None, reads(_pair)]
 ONE = "a type as text, or a table with `type` and its options"

@@ -85,7 +85,7 @@ class Case(TableValue):
 
     def __init__(self, /, **values: Any) -> None:
         try:
-            given, values = plain(values), inlined(values)
+            source, values = plain(values), inlined(values)
         except RecursionError:
             raise BadInput("the case has tables in tables, nested too deeply; give the keys of the reference") from None
         defaults = {name: field.get_default() for name, field in Case.model_fields.items()}
@@ -109,7 +109,7 @@ class Case(TableValue):
         for name, table in tables.items():
             values[name] = table.completed(known) if isinstance(table, Table) else table
         super().__init__(**values)
-        self._given = given
+        self._given = source
 
     def __repr__(self) -> str:
         end = f"time {self.time.end:g}" if self.time.end is not None else f"step {self.time.steps}"

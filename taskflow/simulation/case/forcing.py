@@ -32,7 +32,7 @@ ExpressionText = Annotated[str, reads(formula)]
 
 
 class ForcingTable(Table):
-    """What an expression adds to the equation of a velocity component, the temperature or a scalar."""
+    """An expression that adds to the equation of a velocity component, the temperature or a scalar."""
 
     on: Text = entry(
         "what it acts on: `u`, `v`, `w`, `T` or the name of a scalar",

@@ -1,4 +1,4 @@
-"""What implicit diffusion along a direction needs of a case, and what it does not go together with."""
+"""Rules on what implicit diffusion along a direction needs of a case, and on what it does not go together with."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _lines_end_at_walls(
 def _implicit_flows_are_without(
     method: Method | None, turbulence: TurbulenceTable | None, body: Forcing, obstacles: Obstacles, time: Time
 ) -> Iterator[Problem]:
-    """What implicit diffusion does not know yet."""
+    """Yield a problem for what implicit diffusion does not know yet."""
     unknown = {
         "turbulence": turbulence is not None,
         "obstacles": bool(obstacles),

@@ -17,7 +17,7 @@ from taskflow.simulation.case.grid import GridTable
 from taskflow.simulation.case.problems import Key, Problem, exclusive, present, wrong
 from taskflow.simulation.case.table import Number, Positive, Table, Whole, entry, reads
 from taskflow.simulation.expression import Expression, NamedFunction, field_values
-from taskflow.simulation.noise import FLAT, SPECTRA, Lattice
+from taskflow.simulation.noise import FLAT, SPECTRA, WaveLattice
 from taskflow.simulation.values import number, three
 
 if TYPE_CHECKING:
@@ -211,10 +211,10 @@ class Initial(Table):
 
 def _arrays_fit(staggered: StaggeredGrid, initial: Initial, scalars: Any) -> Iterator[Problem]:
     """An array has the points of its field, as the store has them."""
-    given: list[tuple[Key, Any, int | None]] = [(("initial", "temperature"), initial.temperature, None)]
-    given += [(("initial", "velocity", f"[{n + 1}]"), values, n) for n, values in enumerate(initial.velocity)]
-    given += [(("scalars", f"[{n}]", "initial"), scalar.initial, None) for n, scalar in enumerate(scalars, start=1)]
-    for key, values, axis in given:
+    initials: list[tuple[Key, Any, int | None]] = [(("initial", "temperature"), initial.temperature, None)]
+    initials += [(("initial", "velocity", f"[{n + 1}]"), values, n) for n, values in enumerate(initial.velocity)]
+    initials += [(("scalars", f"[{n}]", "initial"), scalar.initial, None) for n, scalar in enumerate(scalars, start=1)]
+    for key, values, axis in initials:
         if isinstance(values, Given):
             faces = [int(a == axis and not staggered.periodic[a]) for a in range(3)]
             shape = tuple(staggered.cells[a] + faces[a] for a in (2, 1, 0))
@@ -227,7 +227,7 @@ def _noise_has_waves(grid: GridTable, boundaries: Boundaries, initial: Initial) 
     if initial.noise is None:
         return
     uniform, noise = StaggeredGrid(grid.cells, grid.lengths, periodic=boundaries.periodic), initial.noise
-    waves = Lattice(uniform, SPECTRA[noise.spectrum].end * noise.wavenumber)
+    waves = WaveLattice(uniform, SPECTRA[noise.spectrum].end * noise.wavenumber)
     if len(waves.dimensions) < 2:
         remedy = f"it needs two directions of more than {FLAT} cells; give more, or leave it out"
         yield wrong(("initial", "noise"), noise.written(), remedy)

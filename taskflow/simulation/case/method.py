@@ -64,7 +64,7 @@ class SystemType(Protocol):
 
     @classmethod
     def derived(cls, tables: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-        """What follows from sound tables, by the names under which rules ask for it."""
+        """Yield what follows from sound tables, by the names under which rules ask for it."""
 
 
 Kind = type[SystemType]
@@ -170,13 +170,13 @@ def choose(values: Mapping[str, Any], known: Mapping[str, Any]) -> ChosenSystem:
     return ChosenSystem(system, tables, problems)
 
 
-def _listed(key: str, given: Any, kind: type[Table]) -> tuple[tuple[Table, ...], list[Problem]]:
+def _listed(key: str, value: Any, kind: type[Table]) -> tuple[tuple[Table, ...], list[Problem]]:
     """The tables of a list, and what is wrong with them."""
-    if not isinstance(given, list | tuple) or not all(isinstance(item, Mapping | kind) for item in given):
-        return (), [wrong(key, given, f"give a list of tables, each under [[{key}]]")]
+    if not isinstance(value, list | tuple) or not all(isinstance(item, Mapping | kind) for item in value):
+        return (), [wrong(key, value, f"give a list of tables, each under [[{key}]]")]
     tables: list[Table] = []
     problems: list[Problem] = []
-    for number, item in enumerate(given, start=1):
+    for number, item in enumerate(value, start=1):
         try:
             tables.append(item if isinstance(item, kind) else kind(**plain_keys(item)))
         except CaseError as error:

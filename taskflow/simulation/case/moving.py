@@ -1,4 +1,4 @@
-"""What bodies that move need of a case, and what they do not go together with."""
+"""Rules on what bodies that move need of a case, and on what they do not go together with."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ def _motions_have_what_they_need(pressure: PressureTable, time: Time, obstacles:
 def _motions_are_of_flows_without(
     body: Forcing, statistics: StatisticsTable | None, obstacles: Obstacles
 ) -> Iterator[Problem]:
-    """What bodies that move do not know yet."""
+    """Yield a problem for each table that bodies that move do not know yet."""
     moving = any(obstacle.motion for obstacle in obstacles)
     unknown = {
         ("body", "bulk_velocity"): body.bulk_velocity is not None,
         ("statistics", "budget"): statistics is not None and bool(statistics.budget),
     }
-    for key in (key for key, there in unknown.items() if moving and there):
+    for key in (key for key, present in unknown.items() if moving and present):
         yield Problem(key, "not available with bodies that move in this version; leave it out, or obstacles.motion")
 
 

@@ -89,7 +89,7 @@ class ParticlesTable(Table):
         return self.at_once * self.releases
 
     def inertia(self, gravity: Vector) -> Inertia | None:
-        """What gravity and drag make of particles with mass; None without."""
+        """The inertia of particles with mass, by gravity and drag; None without."""
         if self.response_time is None:
             return None
         x, y, z = (self.response_time * (1 - 1 / self.density if self.density else 1.0) * g for g in gravity)

@@ -74,7 +74,7 @@ class PictureTable(Across):
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """What is drawn, and the field whose surface that is."""
+        """The field that is drawn, and the one whose surface that is."""
         return tuple(dict.fromkeys((self.field, *((self.isosurface,) if self.isosurface is not None else ()))))
 
 
@@ -102,7 +102,7 @@ def _slices_are_inside(grid: GridTable, pictures: Pictures) -> Iterator[Problem]
 
 
 def _colours_are_there(pictures: Pictures) -> Iterator[Problem]:
-    """What `taskflow plot` refuses; matplotlib is loaded where there are pictures alone."""
+    """Yield a problem for what `taskflow plot` refuses; matplotlib is loaded where there are pictures alone."""
     for key, picture in numbered(pictures=pictures):
         from taskflow.plots.look import Look
 

@@ -87,8 +87,8 @@ class BlocksJob:
         try:
             function = self.function.shared()
             for cells in shard.partition.cells_of(shard.block):
-                told = _numbers(function(BlockFields(loop, self.fields, self.writes, cells, ghosts=self.ghosts)))
-                numbers = {name: _folded(self.fold, numbers.get(name), value) for name, value in told.items()}
+                new = _numbers(function(BlockFields(loop, self.fields, self.writes, cells, ghosts=self.ghosts)))
+                numbers = {name: _folded(self.fold, numbers.get(name), value) for name, value in new.items()}
         except Exception as error:
             remedy = "; name what it changes in writes=[...]" if "read-only" in str(error) else ""
             failure = f"block {shard.block}: {type(error).__name__}: {error}{remedy}\n{traceback.format_exc()}"
@@ -105,11 +105,11 @@ class BlocksJob:
         return names, shard.allreduce([numbers[name] for name in names], self.fold).tolist() if names else []
 
 
-def _numbers(told: Any) -> dict[str, float]:
+def _numbers(result: Any) -> dict[str, float]:
     """The numbers that a function returned, by name; one alone has none."""
-    if told is None:
+    if result is None:
         return {}
-    named = told if isinstance(told, Mapping) else {"": told}
+    named = result if isinstance(result, Mapping) else {"": result}
     return {str(name): float(value) for name, value in named.items()}
 
 
@@ -120,7 +120,7 @@ def _folded(fold: str, one: float | None, other: float) -> float:
 
 
 def answer(results: list[tuple[tuple[str, ...], list[float]] | str]) -> dict[str, float] | float | None:
-    """What all blocks returned. Raises RunFailed where the function failed on one, BadInput where numbers have other
+    """Return what all blocks did. Raises RunFailed where the function failed on one, BadInput where numbers have other
     names on another one.
     """
     failures = [result for result in results if isinstance(result, str)]
@@ -130,9 +130,9 @@ def answer(results: list[tuple[tuple[str, ...], list[float]] | str]) -> dict[str
         failure = RunFailed(f"on_blocks: {words}")
         failure.add_note(trace)
         raise failure
-    told = [result for result in results if not isinstance(result, str)]
-    names, values = told[0]
-    if any(other != names for other, _ in told):
+    answers = [result for result in results if not isinstance(result, str)]
+    names, values = answers[0]
+    if any(other != names for other, _ in answers):
         raise BadInput("on_blocks: the function returns numbers of other names on other blocks; give all the same")
     if not names:
         return None

@@ -151,9 +151,9 @@ class DrivenRun:
     def _done(self, outcome: Outcome) -> None:
         """Note where the run is after a job. Raises what went wrong, and where somebody interrupted it."""
         self._last, self._state = outcome, self._state + 1
-        told, paused = outcome.blocks[0], outcome.failure is None and "paused" in outcome.blocks[0]
+        status, paused = outcome.blocks[0], outcome.failure is None and "paused" in outcome.blocks[0]
         if paused:
-            self._tick = told["paused"]
+            self._tick = status["paused"]
         else:
             self._over = "it has failed"
             try:
@@ -161,7 +161,7 @@ class DrivenRun:
             except Lost as loss:
                 raise RunFailed(f"{loss}; {how_to_resume(self.directory)}") from loss
             self._over = f"it has ended ({report['ended']})"
-            self._tick = Tick(told["step"], told["time"], told["dt"], finished=True)
+            self._tick = Tick(status["step"], status["time"], status["dt"], finished=True)
         if outcome.came == signal.SIGTERM and paused:
             self._end("SIGTERM", outcome.came)
             raise Stopped(f"stopped by SIGTERM at step {self.iteration}; {how_to_resume(self.directory)}")

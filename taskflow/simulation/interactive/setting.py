@@ -27,7 +27,7 @@ class SetJob:
         Drive.of(control).taken(control).timed.instead.update(self.values)
 
 
-def settings(key: str, given: Any, case: Case, known: Mapping[str, Value], now: float) -> dict[str, Value]:
+def settings(key: str, new: Any, case: Case, known: Mapping[str, Value], now: float) -> dict[str, Value]:
     """The values that follow from one of a key of a case, such as "boundaries.z_max.velocity", by the keys of what
     changes in time, `known` with its present values.
 
@@ -46,15 +46,15 @@ def settings(key: str, given: Any, case: Case, known: Mapping[str, Value], now: 
             f' "0*t", where it takes one; these do: {timed or "none"}'
         )
     if key in known:
-        return {key: _value(key, given, now)}
-    if not isinstance(given, list | tuple) or len(given) != len(AXES):
-        raise BadInput(f"set({key!r}, {shown(given)}): give three values, in the order x, y, z")
-    values = {number: _value(key, item, now) for number, item in zip(AXES, given, strict=True)}
+        return {key: _value(key, new, now)}
+    if not isinstance(new, list | tuple) or len(new) != len(AXES):
+        raise BadInput(f"set({key!r}, {shown(new)}): give three values, in the order x, y, z")
+    values = {number: _value(key, item, now) for number, item in zip(AXES, new, strict=True)}
     vector: Any = reduce(getattr, key.split("."), case)
     for (number, value), constant in zip(values.items(), vector, strict=True):
         if number not in parts and value != constant:
             what = f"give {constant:g} for it, or an expression of t in the case"
-            raise BadInput(f"set({key!r}, {shown(given)}): component {number} does not change in time; {what}")
+            raise BadInput(f"set({key!r}, {shown(new)}): component {number} does not change in time; {what}")
     return {parts[number]: value for number, value in values.items() if number in parts}
 
 
@@ -67,14 +67,14 @@ def _depends_on_place(key: str, case: Case) -> bool:
     return placed(*(value if isinstance(value, tuple) else (value,)))
 
 
-def _value(key: str, given: Any, now: float) -> Value:
+def _value(key: str, new: Any, now: float) -> Value:
     """A value of the time. Raises BadInput where it is none, or is not finite now."""
     try:
-        value = of_time(given)
+        value = of_time(new)
         if isinstance(value, TimeFunction | TimeTable):  # of a table it would keep the name alone
             kind = "function" if isinstance(value, TimeFunction) else "table"
             raise BadInput(f"a checkpoint could not keep a {kind}; give a number, or an expression of t")
         at_time(value, now)
     except BadInput as error:
-        raise BadInput(f"set({key!r}, {shown(given)}): {error}") from None
+        raise BadInput(f"set({key!r}, {shown(new)}): {error}") from None
     return value

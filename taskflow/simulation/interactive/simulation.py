@@ -3,25 +3,57 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
 from taskflow.errors import BadInput
-from taskflow.output import STORE, RecordedArray
+from taskflow.output import STORE, RecordedArray, live
 from taskflow.runtime.cluster.jobs import Pickled
+from taskflow.runtime.machine import Control, Shard
 from taskflow.runtime.regions import Box
-from taskflow.simulation.drive import CheckpointJob
+from taskflow.simulation.build.simulation import Simulation as Setup
+from taskflow.simulation.drive import CheckpointJob, Drive
 from taskflow.simulation.interactive.blocks import FOLDS, BlockFields, BlocksJob, answer
 from taskflow.simulation.interactive.callbacks import Callback
 from taskflow.simulation.interactive.driven import DrivenRun
-from taskflow.simulation.interactive.fields import DeriveJob, derived_names, present
 from taskflow.simulation.interactive.setting import SetJob, settings
 from taskflow.simulation.notebook import as_html
 from taskflow.simulation.run import Run
 
 if TYPE_CHECKING:
     import xarray as xr
+
+
+@dataclass(frozen=True)
+class DeriveJob:
+    """Compute what follows from the present fields and is recorded of this case, on all blocks."""
+
+    def __call__(self, shard: Shard, control: Control) -> None:
+        loop = Drive.of(control).taken(control)
+        if (computed := loop.spec.computed) is not None:
+            shard.run(computed, **computed.scalars(loop.now.time))
+
+
+def derived_names(setup: Setup) -> tuple[str, ...]:
+    """The expressions that this case records, and Q where it does."""
+    computed = setup.system.computed
+    return tuple(name for name in computed.names if name in setup.system.metadata) if computed else ()
+
+
+def present(
+    setup: Setup, names: Sequence[str], store: Path, time: float, read: Callable[[str, Box], np.ndarray]
+) -> xr.Dataset | xr.DataTree:  # fmt: skip
+    """Some fields of the case at a time: `read` gives the values of a field in a box of the region's cells."""
+    charts = setup.partition.region.charts
+
+    def fetch(name: str, chart: int, box: Box) -> np.ndarray:
+        return read(name, box.shift(charts[chart].lo))
+
+    fields = {name: setup.system.metadata[name] for name in names}
+    return live(store, fields, np.dtype(setup.dtype), time, fetch, setup.domain.placed(time))
 
 
 Function = TypeVar("Function", bound=Callable[..., object])
@@ -157,9 +189,9 @@ class Simulation(DrivenRun):
         self._check_going("on_blocks(...)")
         known = self.case.fields
         may = [name for name in known if name in self._attempt.sim.model.changeable]
-        for what, names, there in (("fields", fields, known), ("writes", writes, may)):
-            if isinstance(names, str) or not set(names) <= {*there}:
-                raise BadInput(f"on_blocks(..., {what}={names!r}): give a list of names among {', '.join(there)}")
+        for what, names, possible in (("fields", fields, known), ("writes", writes, may)):
+            if isinstance(names, str) or not set(names) <= {*possible}:
+                raise BadInput(f"on_blocks(..., {what}={names!r}): give a list of names among {', '.join(possible)}")
         if not set(writes) <= {*fields}:
             raise BadInput(f"on_blocks(..., writes={writes!r}): name them in fields={fields!r}, too")
         if reduce not in FOLDS:

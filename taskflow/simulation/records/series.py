@@ -71,7 +71,7 @@ class ProbeSeries:
 
     @classmethod
     def of(cls, case: Case, probe: Probe, metadata: Mapping[str, FieldMetadata], grid: StaggeredGrid) -> ProbeSeries:
-        """Of the points of a table; `metadata` is that of all fields by name."""
+        """The series of the points of a table; `metadata` is that of all fields by name."""
         names, points = probe.fields or case.fields, np.array(probe.places)
         series = at_points(probe.name, points, {name: metadata[name] for name in names}, case.output.precision)
         return cls(series, points, tuple(metadata[name].location for name in names), probe.every, grid)

@@ -91,7 +91,7 @@ def thunk(name: str, kinds: Sequence[str]) -> str:
 
 
 def pointers(values: Sequence[Value]) -> ctypes.Array[ctypes.c_void_p]:
-    """What a thunk takes: pointers to structs, which have to be kept, and addresses."""
+    """Return what a thunk takes: pointers to structs, which have to be kept, and addresses."""
     places = [int(value) if isinstance(value, np.uint64) else value.ctypes.data for value in values]
     return (ctypes.c_void_p * len(values))(*places)
 

@@ -4,10 +4,12 @@ the copy bandwidth of a device, the measure of kernels that move more than they 
 
 from __future__ import annotations
 
+import ctypes
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
+from itertools import accumulate
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -18,13 +20,14 @@ import psutil
 from taskflow.runtime.machine.device import Array, Device, Lane
 from taskflow.runtime.machine.kernel import compile_cuda, compile_host
 from taskflow.runtime.machine.kernel.call import Value, address, cuda_call, cuda_shape, host_call, range_of, thunk
-from taskflow.runtime.machine.kernel.copy_list import copy_lists
 from taskflow.runtime.machine.kernel.part import CELLS, PART, THREADS, VALUES, WIDEST, check, part_rows, turned, word
+from taskflow.runtime.machine.kernel.piece_table import uploaded
 from taskflow.runtime.machine.kernel.text import INCLUDE, expanded
 from taskflow.runtime.regions import Box, Triple
 
 # struct Strides of copy.cu
 STRIDES = np.dtype([(name, np.int64) for name in ("target_y", "target_z", "source_x", "source_y", "source_z")])
+SHARED_PART = np.dtype([(name, np.uintc) for name in ("part", "n", "count")])  # struct SharedPart of copy_list.cu
 STRAIGHT, TURNED = "copy_box", "copy_turned"  # rows of the source are contiguous, or not
 PARTS = 32  # struct Parts of parts.h: as many a launch takes
 HIDDEN = 32  # thread blocks of a copy behind another launch, each in the place of one of that; no more than may wait
@@ -119,6 +122,11 @@ def _host_library(size: int) -> Any:
     return compile_host.library("".join((_text("copy.cu", size), *thunks)))
 
 
+@cache
+def _list_library(size: int) -> Any:
+    return compile_host.library(_text("copy_list.cu", size))
+
+
 def _cuda_function(file: str, name: str, size: int) -> Any:
     """The function of a text on the current device."""
     return compile_cuda.module(_text(file, size)).get_function(name)
@@ -170,3 +178,43 @@ def _beyond_caches() -> int:
         except (OSError, ValueError):
             return MOST
     return min(MOST, max(LEAST, CACHES * sum(caches.values()) // 1024))
+
+
+def copy_lists(device: Device, pairs: Sequence[tuple[Array, Array]], lane: Lane | None) -> list[Callable[[], None]]:
+    """Operations that do all `target[...] = source` of some pairs, views [z, y, x]: one for each size of values."""
+    sizes: dict[int, list[tuple[Array, Array]]] = {}
+    for target, source in ((target, source) for target, source in pairs if target.size):
+        size = target.dtype.itemsize if device.kind == "cpu" else word([(target, source)])
+        sizes.setdefault(size, []).append((target, source))
+    make = _host_list if device.kind == "cpu" else _cuda_list
+    return [make(device, size, group, lane) for size, group in sizes.items()]
+
+
+def _host_list(
+    device: Device, size: int, pairs: Sequence[tuple[Array, Array]], lane: Lane | None
+) -> Callable[[], None]:
+    rows = part_rows(size, pairs)
+    begins = np.array([0, *accumulate(rows["cells"].tolist())], np.int64)
+    function = _list_library(size).copy_list
+    function.restype, function.argtypes = None, [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_int]
+    places, count, threads = (rows.ctypes.data, begins.ctypes.data), len(rows), device.threads
+
+    def call(_: object = (rows, begins, pairs)) -> None:
+        function(*places, count, threads)
+
+    return call
+
+
+def _cuda_list(
+    device: Device, size: int, pairs: Sequence[tuple[Array, Array]], lane: Lane | None
+) -> Callable[[], None]:
+    rows = part_rows(size, pairs)
+    counts = np.minimum(WIDEST, -(-rows["cells"].astype(int) // (THREADS * CELLS)))
+    blocks = np.zeros(int(counts.sum()), SHARED_PART)
+    blocks["part"] = np.repeat(np.arange(len(rows)), counts)
+    blocks["count"] = np.repeat(counts, counts)
+    blocks["n"] = np.arange(len(blocks)) - np.repeat(np.cumsum(counts) - counts, counts)
+    tables = [uploaded(device, rows), uploaded(device, blocks)]
+    function = _cuda_function("copy_list.cu", "copy_list", size)
+    places = [address(device.pointer(table)) for table in tables]
+    return cuda_call(function, ((len(blocks), 1, 1), (THREADS, 1, 1)), places, lane, (tables, list(pairs)))

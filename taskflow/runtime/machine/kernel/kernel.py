@@ -48,7 +48,7 @@ _made: set[Made] = set()
 
 @dataclass(frozen=True, eq=False)
 class Arguments:
-    """What a launch of a kernel over a box takes: the values of its parameters, what their addresses lead to, and what
+    """Arguments of a kernel over a box: the values of its parameters, what their addresses lead to, and what
     a thread block does. `idle`: there are no cells, and nothing to be reduced.
     """
 
@@ -103,7 +103,7 @@ class Kernel(ABC):
         *,
         further: bool = False,
     ) -> Arguments:
-        """What does the task in the cells of `box`; where the kernel has tiles, in those of a size, by default
+        """Return what does the task in the cells of `box`; where the kernel has tiles, in those of a size, by default
         `tile(box)`.
 
         `arrays` are the fields in the order of the task's parameters; `others` have a layout of their own, by
@@ -113,7 +113,7 @@ class Kernel(ABC):
         Raises ValueError where the task would touch cells without memory, or an array is not as the kernel takes it.
         """
         places = dict.fromkeys(self.task.fields, layout) | dict(others or {})
-        layouts = {name: places[name].of(each.values, each.unshared) for name, each in self.task.fields.items()}
+        layouts = {name: places[name].of(way.values, way.unshared) for name, way in self.task.fields.items()}
         self._check(box, layouts, arrays)
         tile = tile or self.tile(box)
         values: list[Value] = [range_of(box, layout.shape, self.device.threads, tile[2] if tile else 0)]
@@ -135,15 +135,15 @@ class Kernel(ABC):
             several = self.task.numbers.get(name)
             names = several.of(name) if several else (name,)
             if names[0] in self.task.scalars:
-                pointers = np.array([address(self.device.pointer(scalars[each])) for each in names])
+                pointers = np.array([address(self.device.pointer(scalars[scalar])) for scalar in names])
                 values.append(pointers if several else pointers[0])
-                keep += [scalars[each] for each in names]
+                keep += [scalars[scalar] for scalar in names]
             else:
-                memory = [self._memory((results or {})[each], self._parts(box, tile)) for each in names]
-                partials = [tuple(map(self.device.pointer, each)) for each in memory]
-                values.append(np.array([(*each, each[0] if further else 0) for each in partials], PARTIAL))
+                memory = [self._memory((results or {})[scalar], self._parts(box, tile)) for scalar in names]
+                partials = [tuple(map(self.device.pointer, memories)) for memories in memory]
+                values.append(np.array([(*three, three[0] if further else 0) for three in partials], PARTIAL))
                 keep += memory
-        sweep = next((each for each in constants.values() if isinstance(each, PlacedSweep)), tile)
+        sweep = next((value for value in constants.values() if isinstance(value, PlacedSweep)), tile)
         return Arguments(box, values, keep, sweep, not box and not self.task.reductions)
 
     def tile(self, cells: Box, middle: Box | None = None) -> Triple | None:
@@ -263,7 +263,7 @@ def compile_together(tasks: Iterable[tuple[Task, np.dtype, bool]], device: Devic
         if not new:
             return
         cores = device.threads if device.kind == "cpu" else len(os.sched_getaffinity(0))
-        side_by_side(partial(_make, device), {text_for(*each): each for each in new}.values(), cores)
+        side_by_side(partial(_make, device), {text_for(*key): key for key in new}.values(), cores)
         _made.update(new)
 
 
@@ -273,8 +273,8 @@ def side_by_side(make: Callable[[Any], object], things: Collection[Any], cores: 
         with ThreadPoolExecutor(min(cores, COMPILERS, len(things)), "taskflow-compiler") as pool:
             list(pool.map(make, things))
     else:
-        for each in things:
-            make(each)
+        for thing in things:
+            make(thing)
 
 
 def _make(device: Device, made: Made) -> None:

@@ -27,13 +27,13 @@ def march(tiles: int, planes: int, room: int, edges: int | None = None) -> int:
         half = planes // (2 * edges) if edges else planes
         longest = min(longest, max(SHORTEST, min(half, tiles * planes // (WAVES * room))))
     earliest, length = float("inf"), 1
-    for each in range(longest, min(SHORTEST, longest) - 1, -1):
-        pieces = marches(tiles, planes, each)
+    for candidate in range(longest, min(SHORTEST, longest) - 1, -1):
+        pieces = marches(tiles, planes, candidate)
         if sum(count * deep for count, deep in pieces) >= earliest * room:
             break  # shorter ones do even more again
         last = end(pieces if edges is None else (*pieces[:edges], COPIES, *pieces[edges:]), room)
         if last < earliest:
-            earliest, length = last, each
+            earliest, length = last, candidate
     return length
 
 

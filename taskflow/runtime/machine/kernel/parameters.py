@@ -17,7 +17,7 @@ def declared(constant: type) -> str:
 def parameters(task: Task) -> list[tuple[str, str]]:
     """(C type, name) of a kernel's parameters after the range, in the order of the task's own."""
     free = of_any_precision(task)
-    kinds = [(free.get(name) or _field_kind(each), name) for name, each in task.fields.items()]
+    kinds = [(free.get(name) or _field_kind(privilege), name) for name, privilege in task.fields.items()]
     for name in task.keywords:
         if name in task.numbers:
             kinds.append((_numbers_kind(task.numbers[name]), name))
@@ -31,9 +31,9 @@ def parameters(task: Task) -> list[tuple[str, str]]:
 def of_any_precision(task: Task) -> dict[str, str]:
     """The C types of the fields that are declared to be of any precision."""
     return {
-        name: f"ForeignOf<Real_{name}>" if each.foreign else _own_kind(each, f"Real_{name}")
-        for name, each in task.base.fields.items()
-        if each.precision == "any"
+        name: f"ForeignOf<Real_{name}>" if privilege.foreign else _own_kind(privilege, f"Real_{name}")
+        for name, privilege in task.base.fields.items()
+        if privilege.precision == "any"
     }
 
 

@@ -17,7 +17,7 @@ PART = np.dtype(
     align=True,
 )
 LARGEST = 8  # bytes that a thread of a GPU copies at once
-VALUES = {each.itemsize: each for each in map(np.dtype, ("u1", "u2", "f4", "f8"))}  # what `real` is, by bytes
+VALUES = {dtype.itemsize: dtype for dtype in map(np.dtype, ("u1", "u2", "f4", "f8"))}  # what `real` is, by bytes
 THREADS, CELLS, WIDEST = 256, 4, 1024  # per thread block; cells per thread; thread blocks for a part at most
 
 

@@ -114,7 +114,7 @@ def packed(value: Any, real: np.dtype, table: Callable[[LookupTable], int]) -> n
     for name in memory.dtype.names or ():
         member = getattr(value, name)
         if memory.dtype[name].base == ADDRESS:
-            member = [table(each) for each in member] if isinstance(member, tuple) else table(member)
+            member = [table(part) for part in member] if isinstance(member, tuple) else table(member)
         memory[name] = member
     return memory
 
@@ -124,7 +124,7 @@ def _members(constant: type, real: np.dtype) -> list[tuple[str, np.dtype, bool]]
         raise KernelError(f"a kernel's constant has to be an int, bool, float or a dataclass, not {constant!r}")
     kinds = {int: np.dtype(np.intc), bool: np.dtype(np.intc), float: real, LookupTable: ADDRESS}
     members, hints = [], get_type_hints(constant)
-    for name, hint in ((each.name, hints[each.name]) for each in fields(constant)):
+    for name, hint in ((field.name, hints[field.name]) for field in fields(constant)):
         if is_dataclass(hint) and not fields(hint):
             continue  # a choice that the text is compiled for
         many = get_origin(hint) is tuple and len(get_args(hint)) == 3 and len(set(get_args(hint))) == 1
@@ -172,7 +172,8 @@ def declarations(tasks: Iterable[Task], real: np.dtype, linkage: str, text: Sequ
     ]
     macros = [*_turned(text), *_precisions(text, real), *_optional(tasks), *_chosen(text, constants.values())]
     words = SWEEP if sweeps else ""
-    if any(each.precision == "any" and not each.foreign for task in text for each in task.base.fields.values()):
+    privileges = [privilege for task in text for privilege in task.base.fields.values()]
+    if any(privilege.precision == "any" and not privilege.foreign for privilege in privileges):
         words += STORED
     if any(field.precision in ("u1", "u2") and field.writes for task in text for field in task.base.fields.values()):
         words += FLAGS
@@ -211,12 +212,12 @@ def _optional(tasks: Iterable[Task]) -> Iterator[str]:
     for task in tasks:
         kinds = {name: kind for kind, name in parameters(task)}
         for name in sorted(task.optional):
-            for each in task.parameters.get(name, (name,)):
-                present = each in kinds
-                text = f"#define OPTIONAL_{each} {f', {kinds[each]} {each}' if present else ''}\n"
-                text += "" if present else f"ABSENT({each})\n"
-                if macros.setdefault(each, text) != text:
-                    raise KernelError(f"{task.name}: other tasks of the kernel text have another optional {each}")
+            for part in task.parameters.get(name, (name,)):
+                present = part in kinds
+                text = f"#define OPTIONAL_{part} {f', {kinds[part]} {part}' if present else ''}\n"
+                text += "" if present else f"ABSENT({part})\n"
+                if macros.setdefault(part, text) != text:
+                    raise KernelError(f"{task.name}: other tasks of the kernel text have another optional {part}")
     yield from macros.values()
 
 
@@ -233,15 +234,16 @@ def complete(task: Task, real: np.dtype, linkage: str, *, alone: bool = False) -
     if task.kernel is None:
         raise KernelError(f"task {task.name} has no kernel text; its Python body runs instead")
     together = siblings(task)
-    apart = [each for each in together if each is not task and (alone or not _alike(each, task)) and definition(each)]
-    tasks = [each for each in together if each not in apart]
-    for each in tasks:
-        check_signature(each, parameters(each))
+    others = [other for other in together if other is not task and (alone or not _alike(other, task))]
+    apart = [other for other in others if definition(other)]
+    tasks = [other for other in together if other not in apart]
+    for other in tasks:
+        check_signature(other, parameters(other))
     declared = declarations(tasks, real, linkage, together)
     settings = "".join(f"#define HAS_{name}\n" for name in _present(tasks))
     text = settings + expanded(task.kernel, real, {"declared.h": declared}, together[0].name)
-    for each in apart:
-        text = without(text, each)
+    for other in apart:
+        text = without(text, other)
     return text
 
 
@@ -260,7 +262,7 @@ def explained(task: Task) -> Iterator[None]:
     except KernelError as error:
         together = siblings(task)
         place = re.search(rf"^{together[0].name}[:(](\d+)", str(error), re.MULTILINE)
-        problems = [problem for each in together if (problem := forbidden_write(each))]
+        problems = [problem for other in together if (problem := forbidden_write(other))]
         if place is not None and isinstance(task.kernel, str):
             line = task.kernel.split("\n")[int(place[1]) - 1].strip()
             problems.append(f"line {place[1]} of the kernel text of {task.name}: {line}")

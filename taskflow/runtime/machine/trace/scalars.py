@@ -24,7 +24,7 @@ AT_ONCE = 16
 NUMBERS = np.dtype([("value", np.float64, AT_ONCE), ("place", np.intc, AT_ONCE), ("count", np.intc)], align=True)
 
 
-class Moment(Mapping[str, float]):
+class ScalarsThen(Mapping[str, float]):
     """The scalars at a moment: the first `count` of those that are known by now. Programs have a thousand and ask for
     ten.
     """
@@ -110,7 +110,7 @@ class Scalars(Mapping[str, float]):
 
         def read() -> Mapping[str, float]:
             self._wait(reached)
-            present = Moment(values.copy(), self._places, self._known, count)
+            present = ScalarsThen(values.copy(), self._places, self._known, count)
             self._pinned.append(values)
             return present
 

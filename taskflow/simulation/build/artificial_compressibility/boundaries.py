@@ -47,12 +47,12 @@ def sides_of(case: Case, grid: Grid, ghost: int, *, planar: bool) -> tuple[Side,
 
 
 def _scalars(case: Case, side: Side) -> Iterator[tuple[str, Condition]]:
-    """What is given of each passive scalar on a side; where fluid enters 0, if nothing is."""
+    """Yield what is given of each passive scalar on a side; where fluid enters 0, if nothing is."""
     for scalar in case.scalars:
         boundaries: Any = scalar.boundaries  # by the names of the grid's sides
-        given = boundaries.sides.get(side.name)
-        if given is not None:
-            warm, value, flux = given.value is not None, given.value or 0.0, given.flux or 0.0
+        condition = boundaries.sides.get(side.name)
+        if condition is not None:
+            warm, value, flux = condition.value is not None, condition.value or 0.0, condition.flux or 0.0
             yield scalar.name, Condition(warm=warm, temperature=value, flux=flux)
         elif side.kind in ("inflow", "far-field"):
             yield scalar.name, Condition(warm=True)
@@ -122,7 +122,7 @@ def more_edges(grid: Grid, mapped: Atlas, *, planar: bool) -> tuple[Edge, ...]:
 
 
 def _among_three(mapped: Atlas, n: int, line: Box, one: str, other: str) -> Iterator[Box]:
-    """What of a line of ghost cells beyond two faces of chart n is where three charts meet: the way through the one
+    """Yield what of a line of ghost cells beyond two faces of chart n is where three charts meet: the way through one
     face, and on through the next seam, leads to the cells that are next to this chart through the other face.
     """
     seams = [seam for seam in mapped.seams if seam.chart == n]

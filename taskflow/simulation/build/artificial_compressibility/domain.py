@@ -11,7 +11,7 @@ import numpy as np
 
 from taskflow.geometry.grids import Grid, atlas, ghosted, places
 from taskflow.geometry.grids.outline import flat
-from taskflow.output import ChartsLayout, FieldMetadata, Patch, pieces_of
+from taskflow.output import ChartsLayout, FieldMetadata, SidePatch, pieces_of
 from taskflow.output.moving import COLUMNS, pose
 from taskflow.runtime.regions import Atlas, Box, FieldSpace, Location, Partition, Region, Triple, divided, triple
 from taskflow.simulation.build.domain import Domain, Points
@@ -58,7 +58,7 @@ class ChartDomain(Domain):
 
     @property
     def cells(self) -> list[list[int]]:
-        """Of each chart, along i, j and k."""
+        """The cells of each chart along i, j and k."""
         return [list(chart.cells) for chart in self.grid.charts]
 
     @property
@@ -87,7 +87,7 @@ class ChartDomain(Domain):
         return str(blocks[2])
 
     def shares(self, partition: Partition) -> Iterator[str]:
-        """What each of several blocks has of each chart."""
+        """Yield what each of several blocks has of each chart."""
         charts = partition.region.charts
         if len(partition) == 1:
             return
@@ -99,8 +99,8 @@ class ChartDomain(Domain):
                 f"{n / chart.volume:.3g} of chart {number}" if n < chart.volume else f"chart {number}"
                 for number, (n, chart) in enumerate(zip(of, charts, strict=True), start=1) if n
             ]  # fmt: skip
-            told = parts if len(parts) <= LISTED else [*parts[:LISTED], f"and {len(parts) - LISTED} charts more"]
-            yield f"block {block}: {sum(of):,} cells, {', '.join(told)}"
+            listed = parts if len(parts) <= LISTED else [*parts[:LISTED], f"and {len(parts) - LISTED} charts more"]
+            yield f"block {block}: {sum(of):,} cells, {', '.join(listed)}"
         if len(partition) > LISTED:
             yield f"and {len(partition) - LISTED} blocks more"
 
@@ -164,7 +164,7 @@ class ChartDomain(Domain):
     ) -> ChartsLayout:  # fmt: skip
         """The layout of snapshots with room for so many."""
         sides = {
-            name: tuple(Patch(patch.chart, patch.side, patch.cells) for patch in patches)
+            name: tuple(SidePatch(patch.chart, patch.side, patch.cells) for patch in patches)
             for name, patches in self.grid.sides.items()
         }
         return ChartsLayout(

@@ -1,4 +1,4 @@
-"""What a line of the log has of a march: residuals, and forces on walls."""
+"""The line of the log of a march: residuals, and forces on walls."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class Moment:
         )
 
     def swept(self, motion: GridMotion, vertices: np.ndarray) -> np.ndarray:
-        """What the low faces of cells sweep per time, [k, j, value, i], between vertices [xyz, k, j, i] of the grid at
+        """The volume that low faces sweep per time, [k, j, value, i], between vertices [xyz, k, j, i] of the grid at
         rest: (c_0 s^(n+1) - c_2 s^n) / dt, s being the volumes swept in this step and in the one before.
 
         As c_0 + c_1 + c_2 = 0, what the six faces of a cell sweep is to rounding the rate of change of its volume.

@@ -1,4 +1,4 @@
-"""What steps of real time are measured by: the length and the rates of a grid at its reference speed."""
+"""The scales of steps of real time: the length and the rates of a grid at its reference speed."""
 
 from __future__ import annotations
 

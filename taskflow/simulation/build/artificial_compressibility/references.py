@@ -17,10 +17,10 @@ from taskflow.simulation.case.initial import Initial
 RANGE = "the range of temperatures on sides and in initial.temperature"
 
 
-def speed(case: Case, grid: Grid, given: float | str, initial: Initial) -> float:
+def speed(case: Case, grid: Grid, speed_of_case: float | str, initial: Initial) -> float:
     """The reference speed; "auto" follows from sides and an initial state."""
-    if given != "auto":
-        return float(given)
+    if speed_of_case != "auto":
+        return float(speed_of_case)
     return reference_speed(grid, case.table("boundaries"), initial, case.heat, case.table("body"))
 
 

@@ -1,4 +1,4 @@
-"""What the tables of a case by artificial compressibility say against each other, and what it cannot be asked for."""
+"""Rules on how tables of a case by artificial compressibility fit each other, and on what it cannot be asked for."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from taskflow.analysis.charts.thin import thin_along
+from taskflow.analysis.charts.flat import thin_along
 from taskflow.errors import BadInput
 from taskflow.geometry.grids import Grid, faces
 from taskflow.geometry.grids.outline import flat

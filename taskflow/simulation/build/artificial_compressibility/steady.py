@@ -34,7 +34,7 @@ class ResidualCriterion:
 
     @property
     def creeping(self) -> str:
-        """What to do where steps are as short as friction wants them, and pressure takes very many to spread: with b
+        """Say what to do where steps are as short as friction wants them, and pressure takes many to spread: with b
         up to (viscosity / thickness)^2 of the thinnest cells sound is no faster than friction there.
         """
         model = self.model
@@ -98,12 +98,12 @@ class ResidualWatch:
 
     @property
     def rates(self) -> dict[str, float]:
-        """What is left of each residual, of its largest value so far."""
+        """The rest of each residual, of its largest value so far."""
         return self._convergence.fallen()
 
     @property
     def shortfall(self) -> str | None:
-        """What a run that has made all its steps lacks."""
+        """Say what a run that has made all its steps lacks."""
         if self._steady or not self.rates:
             return None
         worst = max(self.rates, key=lambda name: self.rates[name])

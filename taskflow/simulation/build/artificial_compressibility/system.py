@@ -177,13 +177,13 @@ class CompressibilitySystem(System):
 
     @property
     def constants(self) -> ChartConstants:
-        """What fills them."""
+        """The constants that fill them."""
         tables, body = self.sim.case.table("boundaries").sides, self.sim.case.table("body")
         return ChartConstants(self.domain, self.model.sides, tables, body, self.constant_fields)
 
     @property
     def inflows(self) -> ChartConstants | None:
-        """What changes on sides in time."""
+        """The values on sides that change in time."""
         return self.constants if self.constants.changing else None
 
     @property
@@ -214,7 +214,7 @@ class CompressibilitySystem(System):
 
     @property
     def remedy(self) -> str:
-        """What to change where the march diverges."""
+        """Say what to change where the march diverges."""
         return f"{self.model.remedy}; the flow may be unsteady"
 
     @cached_property

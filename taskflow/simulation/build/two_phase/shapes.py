@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Literal, cast
 
 from taskflow.errors import BadInput
-from taskflow.geometry import ClosedSurface, Composition, Distance, Formula, SurfaceDistance
+from taskflow.geometry import ClosedSurface, Composition, Distance, Pointwise, SurfaceDistance
 from taskflow.simulation.bodies.bodies import shape
 from taskflow.simulation.case.grid import AXES, GridTable
 from taskflow.simulation.case.initial import Function, Profile
@@ -50,7 +50,7 @@ def composed(shapes: Sequence[PhaseShape], background: int, grid: GridTable) -> 
 def _outline(table: PhaseShape, grid: GridTable) -> Distance:
     outline = shape(table.type, table, grid)
     if not isinstance(outline, ClosedSurface):
-        return cast(Formula, outline)  # as all other shapes are
+        return cast(Pointwise, outline)  # as all other shapes are
     for axis, low, high, (start, end) in zip(AXES, *outline.bounds, grid.ends, strict=True):
         if high <= start or low >= end or max(-low, high) > FARTHEST:
             raise BadInput(

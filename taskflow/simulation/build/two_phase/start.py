@@ -1,4 +1,4 @@
-"""What the phases are like at the start, before anything is computed: for `taskflow check`, which has to be quick."""
+"""The phases at the start, before anything is computed: for `taskflow check`, which has to be quick."""
 
 from __future__ import annotations
 
@@ -80,11 +80,11 @@ def _crossings(values: np.ndarray, axes: list[np.ndarray], points: int) -> tuple
         first, second = (np.take(values > 0, range(n, values.shape[axis] - 1 + n), axis) for n in (0, 1))
         places = np.argwhere(first != second)
         here = np.stack([axes[n][places[:, n]] for n in range(3)], axis=1)
-        there = here.copy()
-        there[:, axis] = axes[axis][places[:, axis] + 1]
+        beyond = here.copy()
+        beyond[:, axis] = axes[axis][places[:, axis] + 1]
         begins = first[first != second][:, None]
-        inside.append(np.where(begins, here, there))
-        outside.append(np.where(begins, there, here))
+        inside.append(np.where(begins, here, beyond))
+        outside.append(np.where(begins, beyond, here))
     thin = 1 + sum(map(len, inside)) // points
     return np.concatenate(inside)[::thin], np.concatenate(outside)[::thin]
 

@@ -231,7 +231,7 @@ class TwoPhaseSystem(FlowSystem):
 
     @cached_property
     def start(self) -> InitialPhases:
-        """What the phases are like at the start. Raises BadInput where phi is not finite."""
+        """The phases at the start. Raises BadInput where phi is not finite."""
         shapes = self.sim.case.own.shapes
         phi, key = self.phi, "initial" if shapes is None else "shapes"
         slow = any(shape.type == "surface" for shape in shapes or ())
@@ -242,7 +242,7 @@ class TwoPhaseSystem(FlowSystem):
 
     @property
     def spreads(self) -> Spreads:
-        """What friction changes on faces beside the interface, about, and what diffuses most."""
+        """Return what friction changes on faces beside the interface, about, and what diffuses most."""
         spacing = self.sim.grid.spacing
         return self.model.carried.beside(friction(self.phases, spacing, self.sim.case.own.thickness * max(spacing)))
 

@@ -1,4 +1,4 @@
-"""What acts on all fluid on charts: [body]."""
+"""Forces on all fluid on charts: [body]."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from taskflow.errors import BadInput
-from taskflow.simulation.case.charts.sides import LATER
-from taskflow.simulation.case.charts.vectors import change, components, vary
+from taskflow.simulation.case.charts.sides import LATER, change, components, vary
 from taskflow.simulation.case.initial import VectorExpression, vector_expression
 from taskflow.simulation.case.table import Table, Vector, entry, reads
 

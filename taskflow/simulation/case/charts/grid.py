@@ -99,8 +99,8 @@ class ChartGrid(Table):
             form = _shape(values)
         except BadInput:
             return values
-        given = {key.name: getattr(form, key.name) for key in form.entries()}
-        return {**values, "shape": form.shape, **{name: value for name, value in given.items() if value is not None}}
+        entries = {key.name: getattr(form, key.name) for key in form.entries()}
+        return {**values, "shape": form.shape, **{name: value for name, value in entries.items() if value is not None}}
 
     def written(self) -> dict[str, Any]:
         """As the case file has it."""

@@ -25,7 +25,7 @@ FORMULA = "functions of Python are not available on charts in this version; give
 
 
 class ScalarSide(Table):
-    """What holds on a side: a value, or a flux."""
+    """The condition on a side: a value, or a flux."""
 
     value: Number | None = entry("on a `wall`, or of what enters at an `inflow` or from the `far-field`", None)
     flux: Number | None = entry("through a `wall`, in place of `value`: positive into the fluid", None)
@@ -79,7 +79,7 @@ def scalars_have_names(scalars: tuple[ChartScalar, ...]) -> Iterator[Problem]:
 def scalars_have_sides(
     charts: Grid, boundaries: ChartSides, scalars: tuple[ChartScalar, ...]
 ) -> Iterator[Problem]:  # fmt: skip
-    """What is given of a scalar is given on a side that takes it."""
+    """Yield a problem for each condition of a scalar on a side that takes none."""
     for key, scalar in numbered(scalars=scalars):
         for name, side in scalar.boundaries.sides.items():
             where, kind = (*key, "boundaries", name), boundaries.sides.get(name)

@@ -1,4 +1,4 @@
-"""What holds on the sides of a grid of charts, by their names: [boundaries]."""
+"""Conditions on the sides of a grid of charts, by their names: [boundaries]."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from pydantic import ConfigDict, Field, model_validator
 
 from taskflow.errors import BadInput
 from taskflow.geometry.grids import Grid, faces, gaps
+from taskflow.simulation.case.boundaries import heat_of_wall
 from taskflow.simulation.case.charts.grid import known_sides
-from taskflow.simulation.case.charts.vectors import change, components, vary
 from taskflow.simulation.case.initial import VectorExpression, vector_expression
-from taskflow.simulation.case.problems import Problem, exclusive, missing, present, wrong
+from taskflow.simulation.case.problems import Problem, missing, present, wrong
 from taskflow.simulation.case.table import NonNegative, Number, Table, Vector, entry, reads, written
 from taskflow.simulation.expression import Expression
 from taskflow.simulation.values import unchosen
@@ -97,7 +97,7 @@ class ChartSide(Table):
         if kind == "outflow" and not present(values, "pressure"):
             yield missing("pressure", "a convective outflow is not available on charts in this version; give 0")
         if kind == "wall":
-            yield from _of_wall(values)
+            yield from heat_of_wall(values)
         moving = values.get("velocity")
         formulas = isinstance(moving, list | tuple) and any(isinstance(item, str | Expression) for item in moving)
         if kind == "far-field" and formulas:
@@ -139,13 +139,6 @@ class ChartSide(Table):
     def at(self, x: np.ndarray, y: np.ndarray, z: np.ndarray, t: float = 0.0) -> list[np.ndarray]:
         """The components of the velocity at points and a time. Raises BadInput where one is not finite."""
         return components(self.velocity or AT_REST, x, y, z, t)
-
-
-def _of_wall(values: Mapping[str, Any]) -> Iterator[Problem]:
-    yield from exclusive(values, "temperature", "heat_flux", "heat_transfer")
-    for one, other in (("heat_transfer", "outside_temperature"), ("outside_temperature", "heat_transfer")):
-        if present(values, one, other) == [one]:
-            yield missing(other, f"{one} is given; heat passes by heat_transfer (outside_temperature - T)")
 
 
 class ChartSides(Table):
@@ -231,8 +224,8 @@ def _walls_move_in_their_planes(charts: Grid, boundaries: ChartSides) -> Iterato
 
 
 def fluxes(charts: Grid, boundaries: ChartSides, t: float = 0.0) -> dict[str, float]:
-    """What leaves through each inflow per time, at a time: negative where fluid enters. Raises BadInput where a formula
-    is not finite.
+    """Return what leaves through each inflow per time, at a time: negative where fluid enters. Raises BadInput where a
+    formula is not finite.
     """
     result = {}
     for name, side in _both(charts, boundaries):
@@ -268,3 +261,20 @@ def _both(charts: Grid, boundaries: ChartSides) -> Iterator[tuple[str, ChartSide
 
 
 ChartSides.rules = (sides_match, _sides_have_room, _walls_move_in_their_planes, _closed_sides_balance)
+
+
+def vary(vector: VectorExpression) -> bool:
+    """Whether it is not the same everywhere."""
+    return any(isinstance(item, Expression) for item in vector)
+
+
+def change(vector: VectorExpression) -> bool:
+    """Whether it changes in time."""
+    return any(isinstance(item, Expression) and item.varies for item in vector)
+
+
+def components(
+    vector: VectorExpression, x: np.ndarray, y: np.ndarray, z: np.ndarray, t: float = 0.0
+) -> list[np.ndarray]:  # fmt: skip
+    """Its components at points and a time. Raises BadInput where one is not finite."""
+    return [item(x, y, z, t) if isinstance(item, Expression) else np.full(x.shape, item) for item in vector]
