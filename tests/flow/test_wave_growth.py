@@ -6,51 +6,15 @@ import numpy as np
 import pytest
 
 from taskflow.flow.models.artificial_compressibility.method import Method
+from taskflow.flow.models.artificial_compressibility.stability import growth, longest
 
 B = 2.5  # compressibility, with reference speed 1
 PHASES = np.concatenate([-np.linspace(0, np.pi, 9)[1:], np.linspace(0, np.pi, 9)])
 SPEEDS = [(0.0, 0.0), (0.3, 0.0), (1.0, 0.0), (0.5, 0.5), (1.0, 0.2), (2.0, 1.0)]
 
 
-def through(method: Method, phase: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Differences of fluxes of a wave: of the mean of both sides of faces, and what the scheme adds to it."""
-    e = np.exp(1j * phase)
-    if method.flux == "central":
-        return (e - 1 / e) / 2, method.fourth * (1 - 1 / e) * (e * e - 1 / e - 3 * (e - 1))
-    k = {"third": 1 / 3, "second": -1.0, "first": None}[method.reconstruction]
-    share = (0.0, 0.0) if k is None else ((1 - k) / 4, (1 + k) / 4)
-    low = 1 + share[0] * (1 - 1 / e) + share[1] * (e - 1)
-    high = e - share[0] * (e * e - e) - share[1] * (e - 1)
-    return (1 - 1 / e) * (low + high) / 2, -(1 - 1 / e) * (high - low) / 2
-
-
-def growth(method: Method, u: tuple[float, float], viscosity: float) -> float:
-    """The largest factor in a step of any wave of (p, u, v) in a stream u on cells of size 1."""
-    x, y = (axis.ravel() for axis in np.meshgrid(PHASES, PHASES))
-    size, carried, added = 0.0, 0.0, 0.0
-    for axis, phase in enumerate((x, y)):
-        A = np.zeros((3, 3))
-        A[0, 1 + axis], A[1 + axis, 0] = B, 1.0
-        A[1:, 1:] += u[axis] * np.eye(2)
-        A[1:, 1 + axis] += u
-        fastest = abs(u[axis]) + np.sqrt(u[axis] ** 2 + B)
-        speeds, vectors = np.linalg.eig(A)
-        upwind = (vectors * abs(speeds)) @ np.linalg.inv(vectors)
-        damped = fastest * np.diag([1.0, 1.0, 1.0] if method.damping == "jst" else [1.0, 0.0, 0.0])
-        mean, more = through(method, phase)
-        carried = carried + mean[:, None, None] * A
-        added = added + more[:, None, None] * (damped if method.flux == "central" else upwind)
-        added = added + viscosity * (2 - 2 * np.cos(phase))[:, None, None] * np.diag([0.0, 1.0, 1.0])
-        size += fastest + 4 * viscosity
-    state, kept = np.eye(3) + 0j, 0.0
-    for fraction, fresh in zip(method.stages.fractions, method.stages.fresh, strict=True):
-        kept = fresh * (added @ state) + (1 - fresh) * kept
-        state = np.eye(3) - fraction * method.courant / size * (carried @ state + kept)
-    return float(abs(np.linalg.eigvals(state)).max())
-
-
 def worst(method: Method, *viscosities: float) -> float:
-    return max(growth(method, u, viscosity) for u in SPEEDS for viscosity in viscosities)
+    return max(growth(method, PHASES, u, B, viscosity) for u in SPEEDS for viscosity in viscosities)
 
 
 @pytest.mark.parametrize("march", ["rk4", "rk5"])
@@ -87,5 +51,26 @@ def test_euler_steps_bear_central_fluxes_as_far_as_friction_damps_them():
         most = viscosity / c**2 * size
         for factor, grows in ((0.9, False), (5.0, True)):
             method = Method(march="euler", flux="central", damping="pressure", cfl=factor * most)
-            found = max(growth(method, u, viscosity) for u in SPEEDS[:3])
+            found = max(growth(method, PHASES, u, B, viscosity) for u in SPEEDS[:3])
             assert (found > 1 + 1e-9) is grows
+
+
+@pytest.mark.parametrize(("keys", "friction", "most"), [
+    ({"march": "rk4"}, 0.0, 2.087), ({"march": "rk4"}, 100.0, 2.786), ({"march": "rk5"}, 0.0, 3.55),
+    ({"march": "rk3"}, 0.0, 2.10), ({"march": "rk4", "reconstruction": "second"}, 0.0, 0.694),
+    ({"march": "euler", "reconstruction": "first"}, 0.0, 1.0), ({"march": "rk4", "flux": "central"}, 0.0, 4.15),
+    ({"march": "rk4", "flux": "central", "fourth": 0.25}, 0.0, 2.785 / (16 * 0.25)),
+    ({"march": "euler", "flux": "central", "damping": "pressure"}, 0.1, 2 * 0.1 * 1.4),
+])  # fmt: skip
+def test_the_longest_steps_of_a_fluid_at_rest(keys, friction, most):
+    """In two dimensions. Of single stages with central fluxes it is 2 r (1 + 4 r), with r = viscosity / (c h)."""
+    assert longest(Method(cfl=9.0, **keys), 2, friction, friction) == pytest.approx(most, rel=0.02)
+    shorter = Method(cfl=0.9 * most, **keys)
+    assert longest(shorter, 2, friction, friction) == shorter.courant
+
+
+@pytest.mark.parametrize("keys", [{}, {"march": "rk5"}, {"reconstruction": "second"}, {"flux": "central"}], ids=str)
+def test_what_is_stable_in_three_dimensions(keys):
+    """No less than in two, where steps are 2/3 as long in the direction of a wave."""
+    flat, solid = (longest(Method(cfl=9.0, **keys), dims, 0.0, 0.0) for dims in (2, 3))
+    assert flat <= solid <= 1.5 * flat

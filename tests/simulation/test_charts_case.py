@@ -277,3 +277,17 @@ def test_what_helps_a_creeping_flow():
     assert not Simulation(case(), (1, 1, 1)).system.settled.creeping
     creeping = Simulation(case(LID, fluid__viscosity=50.0), (1, 1, 1)).system.settled.creeping
     assert creeping.endswith("give a larger method.compressibility (now 1), up to 2.5e+05")  # (50 / 0.1)^2
+
+
+@pytest.mark.parametrize(("tables", "changes", "words"), [
+    (CYLINDER, {"method__cfl": 9.0}, ("9: it is stable up to 2.35 in cells 1 thick", "give less, or leave it out, which is 1.5")),
+    (CYLINDER, {"method__cfl": {"start": 9.0}, "method__march": "implicit"}, None),
+    (CYLINDER, {"method__cfl": 2.5, "method__march": "rk5"}, None), (LID, {}, None),
+    (LID, {"fluid__viscosity": 2e-4, "heat__diffusivity": 2e-4}, ("0.4 by default: it is stable", "give less, or another method.march")),
+])  # fmt: skip
+def test_steps_of_pseudo_time_that_are_too_long_are_told_of(tables, changes, words):
+    told = Simulation(case(tables, **changes), (1, 1, 1)).system.cautions
+    assert len(told) == (words is not None)
+    for line in told:
+        assert line.startswith(f"method.cfl = {words[0]}")
+        assert line.endswith(words[1])

@@ -13,6 +13,7 @@ from taskflow.flow.models.artificial_compressibility.method import Method
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.flow.models.artificial_compressibility.sides import Condition, Side
 from taskflow.flow.operators.momentum import Buoyancy, Fluid
+from taskflow.runtime.machine.device import Device
 from taskflow.runtime.machine.shard import Shard
 from tests.flow.charts import Chart, Marched, march, norm, run, velocities
 
@@ -207,7 +208,9 @@ def ethier_steinman(n: int, viscosity: float = 0.1, steady: float = 1e-6) -> Err
     return errors(chart, end, flow.velocity(*centres), flow.pressure(*centres))
 
 
-def ethier_steinman_decays(n: int, steps: int, end: float = 0.4, viscosity: float = 0.6) -> Marched:
+def ethier_steinman_decays(
+    n: int, steps: int, end: float = 0.4, viscosity: float = 0.6, device: Device | None = None
+) -> Marched:
     """The flow itself, which decays, with exact velocities on all sides at the end of each step of real time."""
     flow = EthierSteinman(n)
     chart, centres = flow.chart, flow.chart.centres
@@ -222,7 +225,8 @@ def ethier_steinman_decays(n: int, steps: int, end: float = 0.4, viscosity: floa
     real, method = DualTime(1e-5, 3000, length=1.0), Method(compressibility=40.0, march="rk5")
     equations = model(chart, viscosity, flow.sides, 1.5, real=real, method=method)
     times = end * np.arange(1, steps + 1) / steps
-    return run(equations, chart, begun, times, before=before, constants=velocities(chart, flow.velocity))[-1]
+    constants = velocities(chart, flow.velocity)
+    return run(equations, chart, begun, times, before=before, constants=constants, device=device)[-1]
 
 
 class Nusselt(NamedTuple):
@@ -238,7 +242,7 @@ class Nusselt(NamedTuple):
 
 def heated(
     cells: tuple[int, int, int], Ra: float, steady: float = 1e-6, *, every: int = 100,
-    kind: type[ArtificialCompressibility] = ArtificialCompressibility, **method: Any,
+    kind: type[ArtificialCompressibility] = ArtificialCompressibility, device: Device | None = None, **method: Any,
 ) -> Nusselt:  # fmt: skip
     """Air (Pr = 0.71) between a hot wall at x = 0 and a cold one at x = 1 in a box of uniform cells, insulated at y = 0
     and 1 and, with several cells there, at z = 0 and 1; gravity along -y. The unit of velocity is sqrt(g beta dT L).
@@ -254,7 +258,7 @@ def heated(
         (chart.box,), Fluid(viscosity), sides, 0.3, spacing=spacing, planar=planar, heat=heat, method=Method(**method)
     )
     forces = Forces(flow, sides, {})
-    about = {"steps": 60000, "steady": steady, "every": every, "after": forces.measure, "threads": 2}
+    about = {"steps": 100000, "steady": steady, "every": every, "after": forces.measure, "threads": 2, "device": device}
     end = march(flow, chart, {**REST, "T": 0.5}, **about)
     through = [forces.of(end.scalars, side) for side in sides]
     mass = abs(sum(one.mass for one in through))

@@ -241,6 +241,18 @@ def test_a_sector_joined_to_itself(tmp_path):
         read_grid(tmp_path / "s.xyz", tmp_path / "s.nmf")
 
 
+@pytest.mark.parametrize("slope", [0.0, 1.0], ids=["shifted", "tilted"])
+def test_faces_that_are_less_than_half_a_cell_apart_are_not_periodic(slope, tmp_path):
+    """They ought to coincide, also where all are as far apart, or all distances in one are those in the other."""
+    grid = shape("box", {"cells": (8, 4, 4), "lengths": (2, 1, 1), "charts": (2, 1, 1)}).grid()
+    write_grid(tmp_path / "two.xyz", grid)
+    first, second = (chart.vertices.copy() for chart in grid.charts)
+    second[0] += 1e-3 * (1 + slope * (second[1] - 1))
+    write_plot3d(tmp_path / "two.xyz", [Chart(first), Chart(second)])
+    with pytest.raises(BadGrid, match="vertices do not coincide, at .* they are 0.001 apart, 0.004 of the edge there"):
+        read_grid(tmp_path / "two.xyz", tmp_path / "two.nmf")
+
+
 def test_faces_a_translation_apart_are_periodic(read):
     outer = [ENTRIES[0].replace("1 4 1 7 1 6  2 3", "1 3 1 7 1 6  2 4"), "wall 1 4 1 7 1 6", "wall 2 3 1 7 1 6"]
     (seam,) = read([*outer, *ENTRIES[3:]]).seams

@@ -23,6 +23,7 @@ from taskflow.output import FieldMetadata
 from taskflow.runtime.regions import Field
 from taskflow.simulation.build.artificial_compressibility import references
 from taskflow.simulation.build.artificial_compressibility.boundaries import more_edges, sides_of
+from taskflow.simulation.build.artificial_compressibility.cautions import cautions
 from taskflow.simulation.build.artificial_compressibility.constants import ChartConstants, constant_fields
 from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain, centres
 from taskflow.simulation.build.artificial_compressibility.inner import InnerCriterion
@@ -267,9 +268,8 @@ class CompressibilitySystem(System):
 
     @property
     def cautions(self) -> tuple[str, ...]:
-        """Warnings of what the case may not mean: forces, and sides that nearly coincide."""
-        gaps = self.sim.case.table("grid").gaps()
-        return *super().cautions, *(f"grid.file: {gap}" for gap in gaps)
+        """Warnings of what the case may not mean."""
+        return *super().cautions, *cautions(self)
 
     def described(self) -> Iterator[tuple[str, str]]:
         """Label and text of each line on the method."""
