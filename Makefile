@@ -11,7 +11,7 @@ RUN    := runs/lid_driven_cavity
 PARALLEL := --numprocesses $(shell expr $$(nproc) + $$(nproc) / 2) --maxprocesses 8 --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-gpu test-emulated test-runtime lint docs clean
+.PHONY: help demo test test-all test-gpu test-emulated test-runtime compiled lint docs clean
 
 help:
 	@echo "make demo      install, run the lid-driven cavity, compare it with Ghia et al., draw pictures"
@@ -32,8 +32,13 @@ demo: $(VENV)/installed
 test test-all test-gpu test-emulated test-runtime: export PYTHONDONTWRITEBYTECODE =
 
 # Three processes for two cores, a file of tests to each: many tests wait, for clusters and for other processes.
-test: lint
+test: $(VENV)/installed-dev
+	$(MAKE) --no-print-directory --jobs=2 lint compiled
 	$(BIN)/python -m pytest -m "not slow and not gpu and not multigpu" $(PARALLEL)
+
+# Those processes begin together, and each would compile all files of tests: one does it before, beside lint.
+compiled: $(VENV)/installed-dev
+	-@$(BIN)/python -m pytest --collect-only --quiet >/dev/null
 
 test-all: lint
 	$(BIN)/python -m pytest -m "not gpu and not multigpu" --hypothesis-profile=thorough $(PARALLEL)

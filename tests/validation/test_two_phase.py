@@ -32,7 +32,7 @@ def series(tmp_path: Path, example: str, group: str, *settings: str):
     return run.dataset(group)
 
 
-@pytest.mark.parametrize("laplace", [120.0, 1200.0])
+@pytest.mark.parametrize("laplace", [120.0, 1200.0, 12000.0])
 @pytest.mark.parametrize(("ratio", "most"), [(1.0, 5e-5), (1000.0, 1e-3)])
 def test_a_droplet_at_rest_has_the_pressure_of_laplace(ratio, most, laplace):
     """V4: a quarter of a droplet of 25.6 cells per diameter, one viscous time D^2 rho / mu."""

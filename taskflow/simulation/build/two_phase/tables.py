@@ -218,7 +218,7 @@ def _momentum_is_kept(two_phase: TwoPhaseTable, fluid: PhaseFluidTable) -> Itera
 def _pressure_can_be_solved(two_phase: TwoPhaseTable, pressure: PressureTable) -> Iterator[Problem]:
     first, second = two_phase.density
     if pressure.solver == "fft" and first != second:
-        remedy = 'its coefficient, 1/density, is variable; give "multigrid", or leave it out'
+        remedy = 'its coefficient, 1/density, is variable, which is not available in this version; give "multigrid"'
         yield wrong(("pressure", "solver"), pressure.solver, remedy)
     if pressure.solver == "jacobi" and pressure.iterations is not None:
         remedy = "densities jump, and so few sweeps leave most of the divergence; give pressure.tolerance, or another"
