@@ -13,9 +13,8 @@ from typing import Protocol
 from taskflow.flow.bodies import Obstacles
 from taskflow.flow.boundaries.boundary import Boundaries
 from taskflow.flow.boundaries.open_boundaries import OpenBoundaries
-from taskflow.flow.forcing.driving import NO_DRIVING, Driving, Setting
+from taskflow.flow.forcing.driving import NO_DRIVING, Driving, Setting, buoyancy_frequency
 from taskflow.flow.forcing.field_force import FieldForce, moments
-from taskflow.flow.forcing.stratification import buoyancy_frequency
 from taskflow.flow.grid import Grid, StaggeredGrid
 from taskflow.flow.operators.momentum import CENTRAL, Buoyancy, Fluid
 from taskflow.flow.scalars.quantity import Quantity

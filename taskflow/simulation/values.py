@@ -112,6 +112,20 @@ def one_of(*choices: str) -> Callable[[object], str]:
     return read
 
 
+def word_or(word: str, kind: Callable[[object], Any], remedy: str | None = None) -> Callable[[object], Any]:
+    """Reads this word, or else a value of a `kind`; `remedy` says what to give, if not what the kind says."""
+
+    def read(value: object) -> Any:
+        if isinstance(value, str) and value == word:
+            return word
+        try:
+            return kind(value)
+        except BadInput as error:
+            raise BadInput(remedy or f'{error}; or "{word}"') from None
+
+    return read
+
+
 def unchosen(value: object, choices: Sequence[str]) -> str:
     """The remedy for a value that is none of `choices`."""
     quoted = [f'"{choice}"' for choice in choices]

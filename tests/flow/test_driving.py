@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 
 import taskflow as tf
-from taskflow.flow.forcing.coriolis import coriolis, coriolis_force
-from taskflow.flow.forcing.driving import shift_to_mean
-from taskflow.flow.forcing.stratification import stratify
+from taskflow.flow.forcing.driving import coriolis, coriolis_force, shift_to_mean, stratify
 from taskflow.flow.operators.rates import exact_sum
 from taskflow.flow.reference import Shifted
 from taskflow.runtime.regions import Box

@@ -7,7 +7,7 @@ from taskflow.errors import BadInput
 from taskflow.flow.poisson import ConjugateGradients, Multigrid, Operator, Tolerance
 from taskflow.flow.poisson.mesh import mesh
 from taskflow.flow.poisson.multigrid import Cycle
-from taskflow.flow.poisson.multigrid.exact import inverse
+from taskflow.flow.poisson.multigrid.cycle import inverse
 from taskflow.flow.reference.multigrid import laplacian
 from taskflow.runtime.machine.device import gpu
 from tests.flow.poisson import PERIODIC, WALLS, Domain, solve, tolerance

@@ -7,7 +7,7 @@ import pytest
 
 from taskflow.errors import BadInput
 from taskflow.flow import Fluid, Grid, Monitor, NavierStokes, StaggeredGrid, Wall
-from taskflow.flow.poisson import FFT, transform
+from taskflow.flow.poisson import FFT, spectrum
 from taskflow.runtime.machine import Mapper, run_threads
 from taskflow.runtime.machine.device import cpu, gpu
 from taskflow.runtime.proof import Hardware, prove
@@ -210,10 +210,10 @@ def test_libraries_do_what_the_bodies_say(cells, dtype):
     rhs = right_hand_side(cells, ("pp", "pp", "pp"), dtype)
 
     def program(f):
-        yield transform.forward(f.rhs, f.spectrum, over=modes)
-        yield transform.inverse_in_place(f.spectrum, over=modes, cells=cells[0])
-        yield transform.forward_in_place(f.spectrum, over=modes, cells=cells[0])
-        yield transform.inverse(f.spectrum, f.p, over=Box.of(cells), cells=cells[0])
+        yield spectrum.forward(f.rhs, f.spectrum, over=modes)
+        yield spectrum.inverse_in_place(f.spectrum, over=modes, cells=cells[0])
+        yield spectrum.forward_in_place(f.spectrum, over=modes, cells=cells[0])
+        yield spectrum.inverse(f.spectrum, f.p, over=Box.of(cells), cells=cells[0])
 
     def job(shard):
         shard.write({"rhs": rhs})

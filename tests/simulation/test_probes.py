@@ -8,7 +8,7 @@ import xarray as xr
 
 from taskflow.errors import BadInput
 from taskflow.flow import StaggeredGrid
-from taskflow.flow.measures.interpolation import corners
+from taskflow.simulation.records.series import corners
 from tests.simulation.going_on import found, go
 from tests.simulation.test_restart import stirred
 

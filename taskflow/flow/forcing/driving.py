@@ -4,6 +4,16 @@ nothing where it is not there.
 A mean velocity is kept by a uniform force along a periodic direction, as large as it takes in every stage. The mean
 over the domain is measured before the projection, which leaves it as it is, and the velocity shifted by what it lacks.
 Like the pressure, the force is what holds a constraint, so the order of the time scheme stays.
+
+The Coriolis force of a frame that turns with the angular velocity Omega: du/dt = ... - 2 Omega x u. Each component is
+the mean of the four beside a face, so that the force does no work: over all faces the sum of u F is 0 to rounding,
+between walls too. The centrifugal force is a gradient, which the pressure takes. Euler's force, -dOmega/dt x r, is not
+here: it needs to know where the axis is, and is an expression of the place.
+
+A background temperature of constant gradient: T is the departure from it, and dT/dt = ... - u . gradient. With
+buoyancy, a fluid at rest that is displaced along gravity oscillates with the frequency of Brunt and Vaisala, N^2 =
+-expansion gravity . gradient. The velocity in a cell is the mean of its faces, as the temperature on a face is that of
+its cells: so what buoyancy takes from |T|^2 the velocity gains, to rounding.
 """
 
 from __future__ import annotations
@@ -15,15 +25,88 @@ from typing import Any
 
 from taskflow.flow.bodies import Obstacles
 from taskflow.flow.bodies.bulk_velocity import BulkVelocityTarget, force_around_bodies, is_kept_around_bodies, stage
-from taskflow.flow.forcing.coriolis import coriolis_force
-from taskflow.flow.forcing.stratification import stratification
 from taskflow.flow.grid import Grid, Vector
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.operators.momentum import Fluid
 from taskflow.flow.operators.rates import advective_rate, exact_sum
 from taskflow.flow.time.schemes import Scheme
 from taskflow.runtime.regions import Box
-from taskflow.runtime.tasks import Axis, Launch, ReadWrite, Roles, Scalar, reduced, task
+from taskflow.runtime.tasks import Axis, Components, Launch, Read, ReadWrite, Roles, Scalar, facing, reduced, task
+
+
+@task(kernel=KERNELS / "forcing" / "coriolis.cu")
+def coriolis(
+    velocity: Components(r=Read[facing(r=(0, 1), s=(-1, 0))], s=Read[facing(r=(-1, 0), s=(0, 1))]),
+    tendency: Components(h_r=ReadWrite, h_s=ReadWrite), velocity_new: Components(r_new=ReadWrite, s_new=ReadWrite),
+    *, about: Axis, dt: Scalar, ratio: Scalar, grid: Grid, frequency: float,
+) -> None:  # fmt: skip
+    """r_new += dt (1 + ratio/2) F_r, h_r += F_r, F_r = frequency s; likewise F_s = -frequency r, on faces.
+
+    r and s are the velocities along the two axes other than that of rotation, in the order of x, y, z; frequency = 2
+    Omega, and -2 Omega about y, since x, z, y are left-handed. After the momentum equation of the same stage: then h
+    has all of H. Faces that lie on a wall keep their velocity.
+    """
+
+
+@task(kernel=KERNELS / "forcing" / "coriolis.cu")
+def coriolis_timed(
+    velocity: Components(r=Read[facing(r=(0, 1), s=(-1, 0))], s=Read[facing(r=(-1, 0), s=(0, 1))]),
+    tendency: Components(h_r=ReadWrite, h_s=ReadWrite), velocity_new: Components(r_new=ReadWrite, s_new=ReadWrite),
+    *, about: Axis, dt: Scalar, ratio: Scalar, rotation: Scalar, grid: Grid, factor: float,
+) -> None:  # fmt: skip
+    """The same with frequency = factor rotation, at the beginning of the stage."""
+
+
+def angular_velocity(axis: int, stage: str) -> str:
+    """The scalar of an angular velocity about an axis that changes in time, at the beginning of the stage whose names
+    end so.
+    """
+    return f"rotation_{'xyz'[axis]}{stage}"
+
+
+def coriolis_force(f: Roles, rotation: Vector, turned: tuple[int, ...] = (), **stage: Any) -> Iterator[Launch]:
+    """A launch for each component of the frame's angular velocity, of which those about the axes `turned` change in
+    time; `stage` says over which cells, dt, ratio, grid.
+    """
+    for axis, speed in enumerate(rotation):
+        about, factor = "xyz"[axis], -2.0 if axis == 1 else 2.0
+        r, s = (q for q, along in zip("uvw", "xyz", strict=True) if along != about)
+        tendency, new = (f[f"h_{r}"], f[f"h_{s}"]), (f[f"{r}_new"], f[f"{s}_new"])
+        if axis in turned:
+            name = angular_velocity(axis, stage["dt"].removeprefix("dt"))
+            yield coriolis_timed((f[r], f[s]), tendency, new, about=about, rotation=name, factor=factor, **stage)
+        elif speed != 0:
+            yield coriolis((f[r], f[s]), tendency, new, about=about, frequency=factor * speed, **stage)
+
+
+def geostrophic_force(rotation: Vector, wind: Vector) -> Vector:
+    """2 Omega x wind: minus the gradient of the pressure that holds a steady wind against the Coriolis force."""
+    (a, b, c), (u, v, w) = rotation, wind
+    return 2 * (b * w - c * v), 2 * (c * u - a * w), 2 * (a * v - b * u)
+
+
+@task(kernel=KERNELS / "forcing" / "stratification.cu")
+def stratify(
+    q: Read[facing(n=(0, 1))], h_T: ReadWrite, T_new: ReadWrite,
+    *, along: Axis, dt: Scalar, ratio: Scalar, gradient: float,
+) -> None:  # fmt: skip
+    """T_new += dt (1 + ratio/2) F, h_T += F, F = -q gradient, in cells; q is the velocity along an axis, on faces.
+
+    After the heat equation of the same stage: then h_T has all of H.
+    """
+
+
+def stratification(f: Roles, gradient: Vector, **stage: Any) -> Iterator[Launch]:
+    """A launch for each component of the gradient; `stage` says over which cells, dt and ratio."""
+    for axis, velocity, slope in zip("xyz", (f.u, f.v, f.w), gradient, strict=True):
+        if slope != 0:
+            yield stratify(velocity, f.h_T, f.T_new, along=axis, gradient=slope, **stage)
+
+
+def buoyancy_frequency(expansion: float, gravity: Vector, gradient: Vector) -> float:
+    """sqrt|expansion gravity . gradient|: how fast a stable layer oscillates, or an unstable one grows."""
+    return abs(expansion * sum(g * slope for g, slope in zip(gravity, gradient, strict=True))) ** 0.5
+
 
 NOTHING = (0.0, 0.0, 0.0)
 Means = tuple[float | None, float | None, float | None]  # None: as the flow will have it

@@ -1,22 +1,71 @@
-"""The equations along z where cells have different heights h_k: for every mode, with mu its eigenvalue along x and y,
+"""The equations along z, for every mode, whether cells are alike or not. What blocks send each other for them are two
+numbers per mode and slab.
+
+Where all planes have one height, x_(k-1) - (2 + kappa) x_k + x_(k+1) = d_k, by two recursive filters. The operator is
+-(1 / lambda) (1 - lambda S) (1 - lambda S^-1), S the shift by one plane and lambda the root in (0, 1] of
+lambda + 1 / lambda = 2 + kappa. Its factors are inverted by f_k = -lambda d_k + lambda f_(k-1) from the lowest plane
+up, and x_k = f_k + lambda x_(k+1) down again.
+
+Where cells have different heights h_k, with mu the eigenvalue of a mode along x and y,
 
     c_(k+1) (x_(k+1) - x_k) - c_k (x_k - x_(k-1)) - mu h_k x_k = h_k d_k
 
 by Gaussian elimination, c_k being one over the distance between the centres of the planes k - 1 and k. The pivots
 follow from the grid alone. They are c_(k+1) + e_k, and the e_k are kept, a number per mode and plane: sums of positive
-ones, which are right to the last digits. What blocks send each other in a solve are two numbers per mode and slab, and
-once before the first one two more.
+ones, which are right to the last digits. Once before the first solve blocks send each other two numbers more.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.poisson.spectrum import Spectrum
-from taskflow.flow.poisson.tridiagonal import dct
-from taskflow.runtime.tasks import Foreign, Launch, Read, ReadWrite, Roles, Write, lines, task
+from taskflow.runtime.tasks import Foreign, Launch, Read, ReadWrite, Roles, Task, Write, lines, task
 
+FILTERS = KERNELS / "poisson" / "tridiagonal.cu"
 KERNEL = KERNELS / "poisson" / "elimination.cu"
 ENDS = ("carry_up", "carry_down", "through", "reach")  # of slabs: the first two follow from the right-hand side
+
+
+def dct(plain: Task) -> Task:
+    """The task that does the same where x or y has walls: `task`_dct, in the text of that name."""
+    kernel = Path(str(plain.kernel))
+    return replace(plain, name=f"{plain.name}_dct", kernel=kernel.with_stem(f"{kernel.stem}_dct"))
+
+
+@task(kernel=FILTERS, whole=True)
+def slab_ends(carry_up: Write, carry_down: Write, spectrum: Foreign, *, s: Spectrum) -> None:
+    """The last f and the first x of each slab, with zeros coming in from the planes below and above it."""
+
+
+@task(kernel=FILTERS, whole=True)
+def tridiagonal_slab(
+    spectrum: ReadWrite, carry_up: Foreign[lines("z")], carry_down: Foreign[lines("z")], *, s: Spectrum
+) -> None:
+    """The solution in one of several slabs, from the ends of all; see `tridiagonal`."""
+
+
+@task(kernel=FILTERS, whole=True)
+def tridiagonal(spectrum: ReadWrite, *, s: Spectrum) -> None:
+    """The solution in place of the right-hand side; all planes are one slab.
+
+    Where the problem is singular the mean of x over a plane is 0 in the lowest plane.
+    """
+
+
+slab_ends_dct, tridiagonal_dct = dct(slab_ends), dct(tridiagonal)
+tridiagonal_slab_dct = dct(tridiagonal_slab)
+
+
+def filtering(f: Roles, s: Spectrum) -> Iterator[Launch]:
+    """The solution in place of the right-hand side."""
+    if s.slabs == 1:
+        yield (tridiagonal if s.plain else tridiagonal_dct)(f.spectrum, over=s.modes, s=s)
+        return
+    ends, solution = (slab_ends, tridiagonal_slab) if s.plain else (slab_ends_dct, tridiagonal_slab_dct)
+    yield ends(f.carry_up, f.carry_down, f.spectrum, over=s.ends, s=s)
+    yield solution(f.spectrum, f.carry_up, f.carry_down, over=s.modes, s=s)
 
 
 @task(kernel=KERNEL, whole=True)

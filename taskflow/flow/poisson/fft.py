@@ -11,10 +11,14 @@ from math import isnan
 
 from taskflow.errors import BadInput
 from taskflow.flow.grid.metrics import Counts, Flags, Grid, Stretched
-from taskflow.flow.poisson.elimination import ENDS, elimination, prepare_elimination
+from taskflow.flow.poisson.elimination import ENDS, elimination, filtering, prepare_elimination
 from taskflow.flow.poisson.solver import Solver
-from taskflow.flow.poisson.spectrum import GIVEN, PERIODIC, WALL, LayeredSpectrum, Spectrum
-from taskflow.flow.poisson.transform import (
+from taskflow.flow.poisson.spectrum import (
+    GIVEN,
+    PERIODIC,
+    WALL,
+    LayeredSpectrum,
+    Spectrum,
     forward,
     forward_in_place,
     from_dct_order,
@@ -23,7 +27,6 @@ from taskflow.flow.poisson.transform import (
     to_dct_order,
     transfer,
 )
-from taskflow.flow.poisson.tridiagonal import filtering
 from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region, Triple
 from taskflow.runtime.tasks import Launch, Roles
 

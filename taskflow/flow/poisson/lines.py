@@ -13,8 +13,7 @@ from dataclasses import dataclass
 
 from taskflow.flow.grid import Grid
 from taskflow.flow.kernels import KERNELS
-from taskflow.flow.poisson.spectrum import PERIODIC, LayeredSpectrum, Spectrum
-from taskflow.flow.poisson.transform import transfer
+from taskflow.flow.poisson.spectrum import PERIODIC, LayeredSpectrum, Spectrum, transfer
 from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region, Triple, triple
 from taskflow.runtime.tasks import (
     Axis,

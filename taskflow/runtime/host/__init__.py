@@ -8,18 +8,3 @@ from taskflow.runtime.host.heartbeat import Heartbeats
 from taskflow.runtime.host.signals import terminable
 from taskflow.runtime.host.survey import Place, choose_device, cores_per_block, look, look_at, survey
 from taskflow.runtime.host.workers import dask_messages, known_workers, remaining_workers, run_on_workers
-
-__all__ = [
-    "Heartbeats",
-    "Place",
-    "choose_device",
-    "cores_per_block",
-    "dask_messages",
-    "known_workers",
-    "look",
-    "look_at",
-    "remaining_workers",
-    "run_on_workers",
-    "survey",
-    "terminable",
-]

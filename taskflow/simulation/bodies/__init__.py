@@ -10,16 +10,3 @@ from taskflow.simulation.bodies.moving import Moving
 from taskflow.simulation.bodies.paths import Surroundings, surroundings
 from taskflow.simulation.bodies.placing import placement
 from taskflow.simulation.bodies.survey import BodyPart, Survey, survey
-
-__all__ = [
-    "Bodies",
-    "BodyPart",
-    "Masks",
-    "Movement",
-    "Moving",
-    "Surroundings",
-    "Survey",
-    "placement",
-    "surroundings",
-    "survey",
-]

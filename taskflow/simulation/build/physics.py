@@ -32,7 +32,7 @@ from taskflow.flow import (
     Wall,
 )
 from taskflow.flow.bodies import Obstacles
-from taskflow.flow.forcing.coriolis import geostrophic_force
+from taskflow.flow.forcing.driving import geostrophic_force
 from taskflow.flow.grid.implicit import ALONG, EXPLICIT, Implicit
 from taskflow.flow.model import FlowModel
 from taskflow.flow.scalars.quantity import release_rate

@@ -12,8 +12,7 @@ import numpy as np
 
 from taskflow.errors import BadInput
 from taskflow.flow.boundaries.boundary import timed
-from taskflow.flow.forcing.coriolis import angular_velocity
-from taskflow.flow.forcing.driving import body_force
+from taskflow.flow.forcing.driving import angular_velocity, body_force
 from taskflow.flow.grid import Vector
 from taskflow.flow.scalars.quantity import release_rate
 from taskflow.flow.time.schemes import Scheme

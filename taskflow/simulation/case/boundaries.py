@@ -16,7 +16,7 @@ from taskflow.simulation.case.timed import Value, Values, of_time, three_values
 from taskflow.simulation.case.timed import value as read
 from taskflow.simulation.expression import Expression
 from taskflow.simulation.profile_table import ProfileTable
-from taskflow.simulation.values import unchosen
+from taskflow.simulation.values import unchosen, word_or
 
 FACES = ("x_min", "x_max", "y_min", "y_max", "z_min", "z_max")
 OPTIONS = {  # of each type
@@ -40,15 +40,6 @@ def _phase(value: object) -> Value:
     if not isinstance(value, str | Expression) and (isinstance(value, bool) or value not in (1, 2)):
         raise BadInput("give 1 or 2, or an expression for the share of phase 1")
     return read(value)
-
-
-def _pressure(value: object) -> Value | Literal["advected"]:
-    if value == "advected":
-        return "advected"
-    try:
-        return of_time(value)
-    except BadInput as error:
-        raise BadInput(f'{error}; or "advected"') from None
 
 
 class Boundary(Table):
@@ -92,7 +83,7 @@ class Boundary(Table):
         " and t from 0 to 1; required there",
         None,
     )
-    pressure: Annotated[Value | Literal["advected"] | None, reads(_pressure)] = entry(
+    pressure: Annotated[Value | Literal["advected"] | None, reads(word_or("advected", of_time))] = entry(
         "of an `outflow`, over density: a number, or what [changes in time](#what-changes-in-time): see"
         " [there](#outflow)",
         None,

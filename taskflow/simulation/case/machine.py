@@ -1,33 +1,20 @@
 """Where the run happens: [machine]."""
 
 import math
-from collections.abc import Callable, Iterator
-from typing import Annotated, Any, Literal
+from collections.abc import Iterator
+from typing import Annotated, Literal
 
-from taskflow.errors import BadInput
 from taskflow.simulation.case.grid import AXES, GridTable
 from taskflow.simulation.case.problems import Problem, wrong
 from taskflow.simulation.case.table import Natural, Positive, Precision, Table, Truth, Whole, entry, reads
-from taskflow.simulation.values import three, whole
+from taskflow.simulation.values import three, whole, word_or
 
 MOST_BLOCKS = 1024
 
 Auto = Literal["auto"]
 
 
-def _or_auto(kind: Callable[[object], Any]) -> Callable[[object], Any]:
-    def read(value: object) -> Any:
-        if isinstance(value, str) and value == "auto":
-            return "auto"
-        try:
-            return kind(value)
-        except BadInput as error:
-            raise BadInput(f'{error}; or "auto"') from None
-
-    return read
-
-
-Count = Annotated[Whole | Auto, reads(_or_auto(whole))]
+Count = Annotated[Whole | Auto, reads(word_or("auto", whole))]
 Blocks = tuple[Whole, Whole, Whole]
 
 
@@ -37,7 +24,7 @@ class Machine(Table):
     device: Literal["auto", "cpu", "gpu"] = entry(
         "`auto` is a GPU where one is usable; judged where the blocks will run, not where the command is typed", "auto"
     )
-    blocks: Annotated[Blocks | Auto, reads(_or_auto(three(whole, "three whole numbers >= 1")))] = entry(
+    blocks: Annotated[Blocks | Auto, reads(word_or("auto", three(whole, "three whole numbers >= 1")))] = entry(
         "at most 1024 in all. `auto`: slabs in z, one per GPU or, on a cluster that is given, per worker; one on the"
         " CPU of this machine",
         "auto",

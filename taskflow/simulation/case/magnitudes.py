@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from taskflow.flow import StaggeredGrid
-from taskflow.flow.forcing.stratification import buoyancy_frequency
+from taskflow.flow.forcing.driving import buoyancy_frequency
 from taskflow.simulation.case.boundaries import Boundaries, Boundary
 from taskflow.simulation.case.control import Time
 from taskflow.simulation.case.grid import AXES, GridTable, narrowest

@@ -13,7 +13,7 @@ from taskflow.flow.grid import Counts, Vector
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.measures.spectra.spectra import COSPECTRUM, Spectra, forward_rows, lines_along
 from taskflow.flow.measures.statistics import SHARE
-from taskflow.flow.poisson.transform import forward_in_place
+from taskflow.flow.poisson.spectrum import forward_in_place
 from taskflow.runtime.regions import Box, Partition
 from taskflow.runtime.tasks import Foreign, Launch, ReadWrite, Roles, Scalar, lines, task
 

@@ -25,7 +25,7 @@ import numpy as np
 from taskflow.flow.boundaries.boundary import Value, impose
 from taskflow.flow.grid import StaggeredGrid
 from taskflow.flow.kernels import KERNELS
-from taskflow.flow.poisson.transform import transfer
+from taskflow.flow.poisson.spectrum import transfer
 from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region, Triple, cuts, triple
 from taskflow.runtime.tasks import Axis, Foreign, Launch, Read, ReadWrite, Roles, Write, facing, lines, task
 

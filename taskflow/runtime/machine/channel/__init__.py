@@ -13,22 +13,3 @@ from taskflow.runtime.machine.channel.select import (
     within_reach,
 )
 from taskflow.runtime.machine.channel.stop import Stop
-
-__all__ = [
-    "PREFERENCE",
-    "Address",
-    "BlockReducer",
-    "Channel",
-    "Deadline",
-    "Gather",
-    "Home",
-    "Pending",
-    "Router",
-    "Stop",
-    "channel_problem",
-    "check_request",
-    "choose",
-    "partners",
-    "segment_bytes",
-    "within_reach",
-]

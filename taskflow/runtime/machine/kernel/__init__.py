@@ -6,17 +6,3 @@ from taskflow.runtime.machine.kernel.kernel import compile_together, compiled, k
 from taskflow.runtime.machine.kernel.layout import Layout
 from taskflow.runtime.machine.kernel.pieces import bind_pieces
 from taskflow.runtime.machine.kernel.texts import listable
-
-__all__ = [
-    "KernelError",
-    "Layout",
-    "bind_pieces",
-    "compile_together",
-    "compiled",
-    "copier",
-    "copiers",
-    "copy_bandwidth",
-    "kernel_of",
-    "listable",
-    "partial_bytes",
-]

@@ -17,7 +17,7 @@ from taskflow.simulation.case.method import Method
 from taskflow.simulation.case.problems import Problem, present, wrong
 from taskflow.simulation.case.table import NonNegative, Positive, Table, Text, Truth, Vector, entry, reads
 from taskflow.simulation.schedule import Every
-from taskflow.simulation.values import positive
+from taskflow.simulation.values import positive, word_or
 
 NAME = "artificial-compressibility"
 OUTER_PATIENCE = 200  # outer iterations
@@ -49,35 +49,25 @@ class Damping(Table):
     fourth: NonNegative = entry("their coefficient", 1 / 64)
 
 
-def _number_or_auto(value: object) -> Any:
-    if value == "auto":
-        return value
-    try:
-        return positive(value)
-    except BadInput:
-        raise BadInput('give a number > 0, or "auto"') from None
+def _table_or(table: type[Table], kind: Callable[[object], Any], remedy: str) -> Callable[[object], Any]:
+    def read(value: object) -> Any:
+        if isinstance(value, Mapping):
+            return table(**value)
+        if isinstance(value, table):
+            return value
+        try:
+            return kind(value)
+        except BadInput:
+            raise BadInput(remedy) from None
+
+    return read
 
 
-def _compressibility(value: object) -> Any:
-    if isinstance(value, Mapping):
-        return LocalCompressibility(**value)
-    if isinstance(value, LocalCompressibility):
-        return value
-    try:
-        return _number_or_auto(value)
-    except BadInput:
-        raise BadInput('give a number > 0, a velocity squared, "auto", or { local = true }') from None
-
-
-def _cfl(value: object) -> Any:
-    if isinstance(value, Mapping):
-        return CflRamp(**value)
-    if isinstance(value, CflRamp):
-        return value
-    try:
-        return positive(value)
-    except BadInput:
-        raise BadInput("give a number > 0, or of implicit marching a table, as { start = 5.0 }") from None
+_number_or_auto = word_or("auto", positive, 'give a number > 0, or "auto"')
+_compressibility = _table_or(
+    LocalCompressibility, _number_or_auto, 'give a number > 0, a velocity squared, "auto", or { local = true }'
+)
+_cfl = _table_or(CflRamp, positive, "give a number > 0, or of implicit marching a table, as { start = 5.0 }")
 
 
 class CompressibilityMethod(Method):
