@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from taskflow.errors import BadInput
-from taskflow.flow.grid.curvilinear import cell_volumes
 from taskflow.flow.model import VELOCITY
 from taskflow.output import Checkpoint, StoreLayout
 from taskflow.runtime.regions import difference
@@ -183,14 +182,14 @@ class Origin:
         if self.checkpoint is not None or charts is None:
             return {}
         places, parts = self._centres, dict[str, list[np.ndarray]]()
-        sizes = [cell_volumes((x, y, z)) for x, y, z in self.sim.domain.chart_vertices]
+        vertices = [np.stack(x) for x in self.sim.domain.chart_vertices]
         for name in ("p", *self.sim.system.initial):
             try:
                 if not self.has(name):
                     formula = self.sim.system.initial.get(name)
                     parts |= {name: [np.broadcast_to(formula(*x), x[0].shape) for x in places]} if formula else {}
                 else:
-                    parts[name] = charts.values(name) if self.kept else charts.at(name, places, sizes)
+                    parts[name] = charts.values(name) if self.kept else charts.over(name, vertices)
             except BadInput as error:
                 raise BadInput(f"initial.source: {self.state.where}: {error}") from None
         return parts

@@ -127,8 +127,8 @@ def test_a_flow_in_three_dimensions_is_of_order_2():
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize(("n", "implicit"), [(8, False), (32, True)])
 def test_steps_of_real_time_are_of_order_2(n, implicit):
-    """V3: what changes where steps are halved, in the velocity and in the pressure. Measured at 32^3: 2.09 and 2.05 from
-    the longest steps, then 2.02 and 2.02.
+    """V3: what changes where steps are halved, in the velocity and in the pressure. Measured at 32^3: 2.09 and 2.05
+    from the longest steps, then 2.02 and 2.02.
     """
     states = [ethier_steinman_decays(n, steps, implicit=implicit) for steps in (8, 16, 32, 64)]
     changes = [[np.sqrt(((one[q] - other[q]) ** 2).mean()) for q in "up"] for one, other in pairwise(states)]
