@@ -182,7 +182,7 @@ class Origin:
         if self.checkpoint is not None or charts is None:
             return {}
         places, parts = self._centres, dict[str, list[np.ndarray]]()
-        vertices = [np.stack(x) for x in self.sim.domain.chart_vertices]
+        vertices = [np.asarray(x) for x in self.sim.domain.chart_vertices]
         for name in ("p", *self.sim.system.initial):
             try:
                 if not self.has(name):

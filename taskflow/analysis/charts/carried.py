@@ -100,7 +100,8 @@ class ChartsSource:
         """Values and bounds [3, cell] in the cells of a chart, means over `count` points along each direction."""
         along = [max(count, 1) if n > 2 else 1 for n in vertices.shape[1:]]
         points = [*product(*((np.arange(n) + 0.5) / n for n in along))]
-        return sum(np.stack(self._sampled(linear, [_inside(vertices, point)])) for point in points) / len(points)
+        sampled = (np.stack(self._sampled(linear, [_inside(vertices, point)])) for point in points)
+        return np.asarray(reduce(np.add, sampled) / len(points))
 
     def _sampled(
         self, linear: tuple[np.ndarray, ...], places: Sequence[np.ndarray]
