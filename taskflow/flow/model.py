@@ -90,6 +90,12 @@ class Model(Protocol):
         """The program for a state whose initial fields were written anew, as they are, once `start` has run."""
         yield from self.renew(f)
 
+    def summed(self, f: Roles) -> Iterator[Launch | Repeat]:
+        """The program for fields that follow from others, and were written once `start` has run: those others are
+        changed such that the sums of these stay.
+        """
+        yield from ()
+
     def scalars(self, dt: float, ratio: float) -> dict[str, float]:
         """The numbers that `step` reads, for a step of dt, `ratio` times as long as the last one (0: at first)."""
         return {"dt": dt}

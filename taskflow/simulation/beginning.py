@@ -26,8 +26,8 @@ class Beginning:
     cautioned: bool = False
 
     def take_over(self, shard: Shard) -> float:
-        """Have a state that is taken from elsewhere to the bit, once the program of the start, which projects the
-        velocity, has run; the length of the step before, 0 where there is none.
+        """Have a state that is taken from elsewhere to the bit, or sums of it, once the program of the start, which
+        projects the velocity, has run; the length of the step before, 0 where there is none.
         """
         initial = self.initial
         if initial.checkpoint is not None:
@@ -36,4 +36,7 @@ class Beginning:
         if initial.kept:
             initial.fill(shard)
             shard.run(self.spec.model.taken)
+        elif initial.sums:
+            initial.fill(shard, initial.sums)
+            shard.run(self.spec.model.summed)
         return 0.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -38,7 +38,8 @@ class Located(Protocol):
 class InitialFields:
     """The fields at time 0, by name: an expression or shapes, or None where the values are kept in the store `saved`;
     and a noise that is added to the velocity. `grid` says where cells are. A `checkpoint` of another run takes the
-    place of all of them; `kept`: the projection leaves the velocity as it is.
+    place of all of them; `kept`: the projection leaves the velocity as it is. `sums`: the fields that follow from
+    others, of which the sums are kept.
     """
 
     grid: Located
@@ -47,11 +48,12 @@ class InitialFields:
     noise: RandomVelocity | None = None
     checkpoint: Checkpoint | None = None
     kept: bool = False
+    sums: tuple[str, ...] = ()
 
-    def fill(self, shard: Shard) -> None:
-        """Write this block's cells of every field."""
+    def fill(self, shard: Shard, names: Iterable[str] | None = None) -> None:
+        """Write this block's cells of every field, or of some."""
         waves, xp = self.noise.drawn() if self.noise else None, shard.device.xp
-        for name in self.profiles:
+        for name in self.profiles if names is None else names:
             added = waves if name in VELOCITY else None
 
             def filled(name: str = name, added: Any = added) -> Iterator[tuple[Box, dict[str, np.ndarray]]]:

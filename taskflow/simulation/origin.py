@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from taskflow.errors import BadInput
-from taskflow.flow.grid.curvilinear import cell_volumes
 from taskflow.flow.model import VELOCITY
 from taskflow.output import Checkpoint, StoreLayout
 from taskflow.runtime.regions import difference
@@ -159,8 +158,7 @@ class Origin:
         sources: dict[str, Any] = dict(self.sim.system.initial)
         needed = {*VELOCITY, *(name for other, name in self.sim.system.implied.items() if self.has(other))}
         names = [name for name in (*VELOCITY, *sources) if self.has(name) or name in needed]
-        if self.kept and self.has("p"):
-            names.append("p")
+        names += ["p"] if self.kept and self.has("p") else self.sums
         for name in dict.fromkeys(names):
             sources[name] = field = RemappedField(self.state, name, layout)
             try:
@@ -168,6 +166,13 @@ class Origin:
             except BadInput as error:
                 raise BadInput(f"initial.source: {error}") from None
         return sources
+
+    @property
+    def sums(self) -> tuple[str, ...]:
+        """The fields that follow from others, of which the sums are kept on another grid."""
+        if self.checkpoint is not None or self._on_charts or self.kept:
+            return ()
+        return tuple(name for name, other in self.sim.system.implied.items() if self.has(name) and self.has(other))
 
     def parts(self) -> dict[str, list[np.ndarray]]:
         """The values [k, j, i] of all initial fields on every chart, those that the source lacks by their formulas;
@@ -177,14 +182,14 @@ class Origin:
         if self.checkpoint is not None or charts is None:
             return {}
         places, parts = self._centres, dict[str, list[np.ndarray]]()
-        sizes = [cell_volumes((x, y, z)) for x, y, z in self.sim.domain.chart_vertices]
+        vertices = [np.asarray(x) for x in self.sim.domain.chart_vertices]
         for name in ("p", *self.sim.system.initial):
             try:
                 if not self.has(name):
                     formula = self.sim.system.initial.get(name)
                     parts |= {name: [np.broadcast_to(formula(*x), x[0].shape) for x in places]} if formula else {}
                 else:
-                    parts[name] = charts.values(name) if self.kept else charts.at(name, places, sizes)
+                    parts[name] = charts.values(name) if self.kept else charts.over(name, vertices)
             except BadInput as error:
                 raise BadInput(f"initial.source: {self.state.where}: {error}") from None
         return parts
@@ -193,9 +198,10 @@ class Origin:
         """The initial fields of a run that begins here."""
         if self.checkpoint is not None:
             return replace(initial, checkpoint=self.checkpoint)
-        more = {"p": None} if (self.kept or self._on_charts) and self.has("p") else {}
+        more = {"p": None} if (self.kept or self._on_charts) and self.has("p") else dict.fromkeys(self.sums)
         kept = self.kept and not self._on_charts  # where nothing that starts a run changes it
-        return replace(initial, profiles={**dict.fromkeys(initial.profiles), **more}, kept=kept)
+        profiles = {**dict.fromkeys(initial.profiles), **more}
+        return replace(initial, profiles=profiles, kept=kept, sums=self.sums)
 
     @property
     def described(self) -> str:

@@ -225,14 +225,15 @@ def test_carried_over_fields_are_linear_and_stay_within_bounds(tmp_path, name):
     places = [middle(chart.vertices) for chart in finer.charts]
     source.covers(places)
     known = np.concatenate([part.ravel() for part in source.values("p")])
-    sizes = [volumes(chart.vertices) for chart in finer.charts]
+    new = [chart.vertices for chart in finer.charts]
+    sizes = [volumes(x) for x in new]
     own = np.concatenate([volumes(x).ravel() for x in vertices])
     for field in "pu":
         kept = np.average(np.concatenate([part.ravel() for part in source.values(field)]), weights=own)
-        parts = zip(source.at(field, places, sizes), sizes, strict=True)
+        parts = zip(source.over(field, new), sizes, strict=True)
         integral = sum((part * size).sum() for part, size in parts)
         assert integral / sum(size.sum() for size in sizes) == pytest.approx(kept, rel=1e-13)
-    for p, u in zip(source.at("p", places, sizes), source.at("u", places, sizes), strict=True):
+    for p, u in zip(source.over("p", new), source.over("u", new), strict=True):
         assert p.min() >= known.min()
         assert p.max() <= known.max()
         assert u.min() >= 0.0
@@ -251,6 +252,17 @@ def test_integrals_are_kept_where_cells_are_halved(tmp_path):
         k, j, i = values.shape
         np.testing.assert_allclose(part.reshape(k, 2, j, 2, i, 2).mean(axis=(1, 3, 5)), values, rtol=1e-13)
         assert abs(part - np.repeat(np.repeat(np.repeat(values, 2, 0), 2, 1), 2, 2)).max() > 0.1
+
+
+def test_integrals_are_kept_where_cells_are_joined(tmp_path):
+    """Two by two along each direction, of numbers at random."""
+    rng, keys = np.random.default_rng(0), {"lengths": (1.0, 2.0, 1.5), "charts": (2, 1, 1)}
+    finer = shape("box", {"cells": (16, 10, 8), **keys}).grid()
+    source = source_on(tmp_path, finer, p=lambda x, *_: rng.random(x.shape))
+    coarser = [chart.vertices for chart in shape("box", {"cells": (8, 5, 4), **keys}).grid().charts]
+    for part, values in zip(source.over("p", coarser), source.values("p"), strict=True):
+        k, j, i = part.shape
+        np.testing.assert_allclose(part, values.reshape(k, 2, j, 2, i, 2).mean(axis=(1, 3, 5)), rtol=1e-13)
 
 
 def test_a_hole_in_the_source_is_not_covered(tmp_path):

@@ -302,6 +302,7 @@ def test_two_phases_begin_with_any_state(tmp_path, blocks):
     inside, beyond = (ds["phi"].sel(x_c=0.3, y_c=0.2, method="nearest") > 0 for ds in (before, finer))
     assert float(beyond.mean()) == pytest.approx(float(inside.mean()), abs=1 / 28)
     phi = finer["phi"].coarsen(x_c=2, y_c=2, z_c=2).mean().values
+    assert float(finer["f"].mean()) == pytest.approx(float(before["f"].mean()), abs=1e-10)
     near = abs(before["phi"].values) < 0.05
     np.testing.assert_allclose(phi[near], before["phi"].values[near], atol=0.005)  # a tenth of a spacing
     fields = before[["u", "v", "w", "f"]]

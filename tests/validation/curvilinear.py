@@ -9,6 +9,9 @@ import numpy as np
 from taskflow.flow.models.artificial_compressibility.dual_time import DualTime
 from taskflow.flow.models.artificial_compressibility.equations import Heat
 from taskflow.flow.models.artificial_compressibility.forces import Force, Forces
+from taskflow.flow.models.artificial_compressibility.implicit.gmres import Gmres
+from taskflow.flow.models.artificial_compressibility.implicit.march import Ramp
+from taskflow.flow.models.artificial_compressibility.implicit.model import ImplicitCompressibility
 from taskflow.flow.models.artificial_compressibility.method import Method
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.flow.models.artificial_compressibility.sides import Condition, Side
@@ -209,8 +212,8 @@ def ethier_steinman(n: int, viscosity: float = 0.1, steady: float = 1e-6) -> Err
 
 
 def ethier_steinman_decays(
-    n: int, steps: int, end: float = 0.4, viscosity: float = 0.6, device: Device | None = None
-) -> Marched:
+    n: int, steps: int, end: float = 0.4, viscosity: float = 0.6, *, implicit: bool = False
+) -> Marched:  # fmt: skip
     """The flow itself, which decays, with exact velocities on all sides at the end of each step of real time."""
     flow = EthierSteinman(n)
     chart, centres = flow.chart, flow.chart.centres
@@ -222,11 +225,13 @@ def ethier_steinman_decays(
         shard.write({name: q[owned.slices(chart.around.lo)] for name, q in sides.items()}, owned)
 
     begun = dict(zip("uvw", flow.velocity(*centres), strict=True)) | {"p": flow.pressure(*centres)}
-    real, method = DualTime(1e-5, 3000, length=1.0), Method(compressibility=40.0, march="rk5")
-    equations = model(chart, viscosity, flow.sides, 1.5, real=real, method=method)
+    about: dict[str, Any] = {"real": DualTime(1e-5, 3000, length=1.0), "method": Method(40.0, march="rk5")}
+    if implicit:
+        about |= {"kind": ImplicitCompressibility, "solver": Gmres(tolerance=0.01), "ramp": Ramp(1e6, 1e6)}
+    equations = model(chart, viscosity, flow.sides, 1.5, **about)
     times = end * np.arange(1, steps + 1) / steps
     constants = velocities(chart, flow.velocity)
-    return run(equations, chart, begun, times, before=before, constants=constants, device=device)[-1]
+    return run(equations, chart, begun, times, before=before, constants=constants, threads=2)[-1]
 
 
 class Nusselt(NamedTuple):

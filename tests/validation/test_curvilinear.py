@@ -123,16 +123,16 @@ def test_a_flow_in_three_dimensions_is_of_order_2():
     assert orders([one.pressure for one in results], [8, 16])[0] > 1.8
 
 
-@pytest.mark.parametrize("n", [
-    pytest.param(8, marks=slow), pytest.param(32, marks=[*slow, pytest.mark.gpu]),
-])  # fmt: skip
-def test_steps_of_real_time_are_of_order_2(n):
-    """V3: what changes where steps are halved, in the velocity and in the pressure."""
-    device = gpu() if n == 32 else None
-    states = [ethier_steinman_decays(n, steps, device=device) for steps in (8, 16, 32, 64)]
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize(("n", "implicit"), [(8, False), (32, True)])
+def test_steps_of_real_time_are_of_order_2(n, implicit):
+    """V3: what changes where steps are halved, in the velocity and in the pressure. Measured at 32^3: 2.09 and 2.05
+    from the longest steps, then 2.02 and 2.02.
+    """
+    states = [ethier_steinman_decays(n, steps, implicit=implicit) for steps in (8, 16, 32, 64)]
     changes = [[np.sqrt(((one[q] - other[q]) ** 2).mean()) for q in "up"] for one, other in pairwise(states)]
     rates = [np.log2(np.array(coarse) / fine) for coarse, fine in pairwise(changes)]
-    print(f"{n}^3: orders of u and p {rates}")
     assert rates[-1][0] == pytest.approx(2.0, abs=0.1)
     assert rates[-1][1] > 1.8
 

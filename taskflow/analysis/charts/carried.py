@@ -3,12 +3,13 @@
 In the nearest cell a field is linear, with the differences to its neighbours on the chart, less steep where it would
 leave their range (T. J. Barth, D. C. Jespersen 1989, AIAA 89-0366): so none overshoots, linear fields are exact and
 others of second order. A cell beside a side or a seam has no neighbour there: across it the field does not change in
-that cell, and is of first order. What the mean over the volume lacks is then added within these ranges, where the new
-grid fills the same volume.
+that cell, and is of first order. In wider cells it is the mean at several points. What the mean over the volume lacks
+is then added within these ranges, where the new grid fills the same volume.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from functools import cached_property, reduce
 from itertools import product
@@ -26,6 +27,7 @@ from taskflow.output.charts.reading import charts
 POINTS = 1 << 20  # that are looked for in one go
 SLACK = 1e-9  # of an extent: the rounding of places
 ALIKE = 0.01  # of a volume: by so much those of two grids of a domain may differ
+MOST = 4  # points along each direction of a cell
 ENDS = (slice(None, -1), slice(1, None))  # of cells between vertices
 SHIFTS = (slice(None, -2), slice(1, -1), slice(2, None))  # of arrays with a layer around
 
@@ -77,25 +79,42 @@ class ChartsSource:
                     " of it"
                 )
 
-    def at(
-        self, name: str, places: Sequence[np.ndarray], sizes: Sequence[np.ndarray] | None = None
-    ) -> list[np.ndarray]:  # fmt: skip
-        """Return a field at places [xyz, ...], one array for each. With the `sizes` of cells there, its mean over their
-        volume is that of the source, where both fill as much, to 1 %, and the range of what is near allows it.
+    def at(self, name: str, places: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Return a field at places [xyz, ...], one array for each."""
+        return _split(self._sampled(self._linear(name), places)[0], [x.shape[1:] for x in places])
+
+    def over(self, name: str, vertices: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Return a field [k, j, i] on charts of these vertices: in each cell its mean at the middles of equal parts, as
+        many along a direction as the source has cells there, `MOST` at most. Its mean over the volume is that of the
+        source, where both fill as much, to 1 %, and the range of what is near allows it.
         """
-        value, slopes, low, high = self._linear(name)
+        sizes = [volumes(x) for x in vertices]
+        wider = np.concatenate([size.ravel() for size in sizes]).mean() / self._sizes.mean()
+        count = min(math.ceil(wider ** (1 / (2 if self._thin else 3)) - ALIKE), MOST)
+        linear = self._linear(name)
+        values, low, high = np.concatenate([self._means(linear, x, count) for x in vertices], axis=1)
+        weights = np.concatenate([size.ravel() for size in sizes])
+        return _split(self._with_mean(linear[0], values, weights, (low, high)), [size.shape for size in sizes])
+
+    def _means(self, linear: tuple[np.ndarray, ...], vertices: np.ndarray, count: int) -> np.ndarray:
+        """Values and bounds [3, cell] in the cells of a chart, means over `count` points along each direction."""
+        along = [max(count, 1) if n > 2 else 1 for n in vertices.shape[1:]]
+        points = [*product(*((np.arange(n) + 0.5) / n for n in along))]
+        sampled = (np.stack(self._sampled(linear, [_inside(vertices, point)])) for point in points)
+        return np.asarray(reduce(np.add, sampled) / len(points))
+
+    def _sampled(
+        self, linear: tuple[np.ndarray, ...], places: Sequence[np.ndarray]
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+        """The values of a field at places, and the bounds there."""
+        value, slopes, low, high = linear
         parts, nearest = [], []
         for some, cells in self._cells(places):
-            linear = value[cells] + ((some - self._centres[cells]) * slopes[cells]).sum(axis=1)
-            parts.append(np.clip(linear, low[cells], high[cells]))
+            inside = value[cells] + ((some - self._centres[cells]) * slopes[cells]).sum(axis=1)
+            parts.append(np.clip(inside, low[cells], high[cells]))
             nearest.append(cells)
-        values = np.concatenate(parts)
-        if sizes is not None:
-            cells, weights = np.concatenate(nearest), np.concatenate([size.ravel() for size in sizes])
-            values = self._with_mean(value, values, weights, (low[cells], high[cells]))
-        ends = np.cumsum([x[0].size for x in places])
-        split = np.split(values, ends[:-1])
-        return [part.reshape(x.shape[1:]) for part, x in zip(split, places, strict=True)]
+        near = np.concatenate(nearest)
+        return np.concatenate(parts), low[near], high[near]
 
     def _with_mean(
         self, source: np.ndarray, values: np.ndarray, sizes: np.ndarray, bounds: tuple[np.ndarray, np.ndarray]
@@ -165,6 +184,20 @@ class ChartsSource:
 def _share(size: np.ndarray, room: np.ndarray) -> np.ndarray:
     """Return the share of changes of this size with which they are no larger than the room for them."""
     return np.minimum(1.0, np.divide(room, size, out=np.ones_like(size), where=size > 0))
+
+
+def _inside(vertices: np.ndarray, shares: Sequence[float]) -> np.ndarray:
+    """Return the points [xyz, k, j, i] of cells at these shares of their extent along k, j and i."""
+    for axis, share in enumerate(shares, start=1):
+        low, high = (np.moveaxis(np.moveaxis(vertices, axis, 0)[end], 0, axis) for end in ENDS)
+        vertices = (1 - share) * low + share * high
+    return vertices
+
+
+def _split(values: np.ndarray, shapes: Sequence[tuple[int, ...]]) -> list[np.ndarray]:
+    """Return the parts of an array, one behind the other, of these shapes."""
+    parts = np.split(values, np.cumsum([math.prod(shape) for shape in shapes])[:-1])
+    return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
 
 
 def _reach(places: Sequence[np.ndarray], n: int) -> tuple[float, float]:

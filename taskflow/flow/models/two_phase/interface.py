@@ -35,6 +35,10 @@ class InterfaceMethod(Protocol):
     def shares(self, f: Roles) -> Iterator[Launch]:
         """f of its own fields as they are, without ghost values beyond the domain."""
 
+    def summed(self, f: Roles) -> Iterator[Launch]:
+        """f of its own fields, moved such that its sum is that of the f that is there, without ghost values likewise.
+        """
+
     def advance(self, f: Roles) -> Iterator[Launch]:
         """Carries the interface over a step by u + 0.1 ratio (u - u_old), and leaves f_new, likewise."""
 

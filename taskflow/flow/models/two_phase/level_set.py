@@ -203,6 +203,12 @@ class LevelSet:
         yield volume_fraction(f.phi, f.f, over=self._box, band=self.band)
         yield exact_total(f.f, self._solid(f), over=self._box, total=f.scalar("kept"), bound=1.0)
 
+    def summed(self, f: Roles) -> Iterator[Launch]:
+        """See `InterfaceMethod`: phi is shifted, twice, for a shift that is no small part of the width."""
+        yield exact_total(f.f, self._solid(f), over=self._box, total=f.scalar("kept"), bound=1.0)
+        for _ in range(2):
+            yield from self._shifted(f, f.f)
+
     def advance(self, f: Roles) -> Iterator[Launch]:
         """See `InterfaceMethod`."""
         velocity, before = (f.u, f.v, f.w), (f.u_old, f.v_old, f.w_old)
@@ -219,11 +225,7 @@ class LevelSet:
         if not self.conserve:
             yield volume_fraction(f.phi, f.f_new, over=self._box, band=self.band)
             return
-        where: dict[str, Any] = {"over": self._box, "band": self.band}
-        kept, one, two = (f.scalar(name) for name in ("kept", "volume", "volume_shifted"))
-        yield volume_of(f.phi, self._solid(f), volume=one, **where)
-        yield volume_of_shifted(f.phi, self._solid(f), volume=two, first=one, kept=kept, **where)
-        yield shift_level_set(f.phi, f.f_new, first=one, second=two, kept=kept, **where)
+        yield from self._shifted(f, f.f_new)
 
     def curvature(self, f: Roles) -> Iterator[Launch]:
         """See `InterfaceMethod`: kappa at the foot of each cell on the interface."""
@@ -247,6 +249,14 @@ class LevelSet:
 
     def _solid(self, f: Roles) -> str | None:
         return f.solid if self.bodies else None
+
+    def _shifted(self, f: Roles, shares: str) -> Iterator[Launch]:
+        """phi with the sum that is `kept`, and its shares."""
+        where: dict[str, Any] = {"over": self._box, "band": self.band}
+        kept, one, two = (f.scalar(name) for name in ("kept", "volume", "volume_shifted"))
+        yield volume_of(f.phi, self._solid(f), volume=one, **where)
+        yield volume_of_shifted(f.phi, self._solid(f), volume=two, first=one, kept=kept, **where)
+        yield shift_level_set(f.phi, shares, first=one, second=two, kept=kept, **where)
 
     def _extended(self, f: Roles) -> Iterator[Launch]:
         """The level set in bodies."""

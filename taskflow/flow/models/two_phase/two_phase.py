@@ -141,6 +141,12 @@ class TwoPhase(FlowModel):
         yield from self.begin_shares(f)
         yield from self.renew(f)
 
+    def summed(self, f: Roles) -> Iterator[Launch | Repeat]:
+        """See `Model`: the interface is moved such that the volume of phase 1 is that of the shares."""
+        yield from self.interface.summed(f)
+        yield from self.begin_shares(f)
+        yield from self.limits(f)
+
     def begin_shares(self, f: Roles) -> Iterator[Launch]:
         """Ghost values of the shares, and the curvature for who looks at it: a step finds its own."""
         yield from self.share_ghosts(f.f)

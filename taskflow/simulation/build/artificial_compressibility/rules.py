@@ -149,8 +149,8 @@ def _speed_is_known(
 ) -> Iterator[Problem]:  # fmt: skip
     if method.reference_speed != "auto" or (isinstance(method.compressibility, float) and time.steady is not None):
         return
-    if any(_starts_by_formulas(initial)) or not any(name in charts.sides for name in boundaries.sides):
-        return
+    if any(_starts_by_formulas(initial)) or not charts.sides.keys() <= boundaries.sides.keys():
+        return  # who misses a side says it
     try:
         speed = reference_speed(charts, boundaries, initial, heat, body)
     except BadInput:
