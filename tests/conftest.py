@@ -31,7 +31,7 @@ def usable_gpus() -> tuple[int, str]:
 
 @pytest.fixture(scope="session", autouse=True)
 def small_copies() -> Iterator[None]:
-    """Runs and checks of cases in this process time a copy of a mebibyte, not of hundreds, which takes a second each."""
+    """Runs and checks of cases in this process time a copy of a mebibyte, not of hundreds, half a second of each."""
     from taskflow.runtime.machine import copy_bandwidth
 
     with pytest.MonkeyPatch.context() as patch:
