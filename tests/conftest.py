@@ -2,7 +2,10 @@
 
 import gc
 import os
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
+from functools import partial
+from importlib.util import find_spec
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -24,6 +27,17 @@ def usable_gpus() -> tuple[int, str]:
     import cupy
 
     return cupy.cuda.runtime.getDeviceCount(), ""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def small_copies() -> Iterator[None]:
+    """Runs and checks of cases in this process time a copy of a mebibyte, not of hundreds, half a second of each."""
+    from taskflow.runtime.machine import copy_bandwidth
+
+    with pytest.MonkeyPatch.context() as patch:
+        for user in ("job", "estimate") if find_spec("taskflow.simulation") else ():
+            patch.setattr(f"taskflow.simulation.{user}.copy_bandwidth", partial(copy_bandwidth, mebibytes=1))
+        yield
 
 
 def pytest_collection_finish() -> None:

@@ -64,6 +64,7 @@ class Reader:
         (programs / "python").chmod(0o700)
         os.chdir(self.folder)
         paths = [str(programs), str(Path(sys.executable).parent), os.environ["PATH"]]
+        os.environ.setdefault("XDG_CACHE_HOME", str(Path.home() / ".cache"))  # each text is compiled once
         os.environ |= {"PATH": os.pathsep.join(paths), "HOME": str(self.folder), "MPLBACKEND": "Agg"}
         sys.modules["__main__"] = self.session
 

@@ -11,7 +11,7 @@ def device(request: pytest.FixtureRequest) -> dict:
     return {} if request.param == "cpu" else {"device": opened(request.param)}
 
 
-@pytest.fixture(params=["f4", "f8"])
+@pytest.fixture(params=[pytest.param("f4", marks=pytest.mark.slow), "f8"])
 def real(request: pytest.FixtureRequest) -> str:
-    """The precision of all fields."""
+    """The precision of all fields: double alone where time is short, as each text is compiled for either."""
     return request.param

@@ -56,6 +56,12 @@ STENCILS = [
 SWEEPS = {jacobi: 1, jacobi_twice: 2}
 
 
+@pytest.fixture(params=["f4", "f8"])
+def real(request: pytest.FixtureRequest) -> str:
+    """The precision of all fields: either, always, of these kernels, in which every flow is computed."""
+    return request.param
+
+
 def constants(task: Task, hand: ByHand) -> dict[str, object]:
     known = {
         "grid": hand.staggered.constants, "fluid": FLUID, "buoyancy": BUOYANCY, "transport": TRANSPORT,

@@ -28,12 +28,6 @@ OWNERS, STICK = ("owner_x", "owner_y", "owner_z"), ("stick_x", "stick_y", "stick
 COVER = ("cover_x", "cover_y", "cover_z")
 
 
-@pytest.fixture(params=[pytest.param("f4", marks=pytest.mark.slow), "f8"])
-def real(request: pytest.FixtureRequest) -> str:
-    """Of double precision alone where time is short: texts are compiled for each."""
-    return request.param
-
-
 class Bodies:
     """Random fields over a stretched grid and random solid cells; the reference's operators, in all cells."""
 

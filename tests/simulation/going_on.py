@@ -79,7 +79,7 @@ def go(
     controls = [Until(step=last, dies=kill is not None) for _ in setup.partition.blocks]
     at_once = patch.object(Writer, "submit", _submit_and_wait) if kill else nullcontext()
     try:
-        with at_once, patch("taskflow.simulation.job.copy_bandwidth", lambda _: 1.0):
+        with at_once:
             here = device or cpu(1)
             run_threads(setup.partition, lambda shard: job(shard, controls[shard.block]), here, Mapper("none"))
     except Killed:

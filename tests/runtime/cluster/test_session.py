@@ -471,6 +471,7 @@ for where in [{"scheduler_file": sys.argv[1]}] if len(sys.argv) > 1 else [{}, {"
 """
 
 
+@pytest.mark.slow
 def test_one_script_here_in_two_processes_and_on_a_cluster(tmp_path):
     """What it declares itself works in other processes, which do not run it again, and the bits are the same."""
     script, file = tmp_path / "script.py", tmp_path / "scheduler.json"
