@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from functools import partial
@@ -15,6 +16,9 @@ from hypothesis import HealthCheck, settings
 for name, most in (("taskflow", 40), ("thorough", 200)):
     settings.register_profile(name, deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=most)
 settings.load_profile("taskflow")
+
+# A shell that begins the tests in its background lets them ignore Ctrl-C, and all that they begin.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def usable_gpus() -> tuple[int, str]:

@@ -21,9 +21,7 @@ class Shell:
     """Gives commands as processes that lead a group of their own, as a terminal does. They have to end themselves."""
 
     limit = 100.0  # seconds, on a busy machine
-    # a shell that begins the tests in its background lets them ignore Ctrl-C, and all that they begin
-    ctrl_c = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
-    command = (sys.executable, "-c", f"{ctrl_c}; from taskflow.cli import main; main()")
+    command = (sys.executable, "-c", "from taskflow.cli import main; main()")
 
     def begin(self, *words: object, **options: Any) -> subprocess.Popen[str]:
         """A command that goes on."""
