@@ -74,7 +74,16 @@ from taskflow.runtime.tasks.stencil import (
     offsets,
     star,
 )
-from taskflow.runtime.tasks.sweep import TILE, Direction, Ordering, PlacedSweep, Sweep, sweeps
+from taskflow.runtime.tasks.sweep import (
+    TILE,
+    Direction,
+    Ordering,
+    PlacedSweep,
+    SingleSweep,
+    Sweep,
+    WholeSweep,
+    sweeps,
+)
 from taskflow.runtime.tasks.task import Launch, Task
 from taskflow.runtime.tasks.traffic import Traffic, moved, traffic, visited
 
@@ -129,6 +138,7 @@ __all__ = [
     "Scalar",
     "Send",
     "Settled",
+    "SingleSweep",
     "Stencil",
     "Stretch",
     "Sweep",
@@ -140,6 +150,7 @@ __all__ = [
     "Valid",
     "Variant",
     "View",
+    "WholeSweep",
     "Write",
     "analyse",
     "anywhere",

@@ -1,19 +1,14 @@
-// The two triangular solves with the factors of invert.cu, and what is done with these before: they are put where solves read them.
+// The two triangular solves with the factors of invert.cu.
 #define ROWS 4
+#ifdef WHOLE
+#define BX 288
+#else
 #define BX 256
+#endif
 #define BY 1
 #include "cell.h"
 #include "factors.h"
 #include "sweep_rows.h"
-
-// The first cell, numbered so, whose inverse is none
-TASK keep_inverse(Range range, InValuesOf<16, Real_pivot> pivot, OutPrivate<16, Real_inverse> inverse, Partial cell) {
-  reduce_cells(range, cell, MIN, CELL(c) {
-    for (int n = 0; n < 16; n += 4) inverse.store_four(c, n, {pivot(c, n), pivot(c, n + 1), pivot(c, n + 2), pivot(c, n + 3)});
-    const double number = (double(c.k) * 1048576 + c.j) * 1048576 + c.i;
-    return magnitude(real(pivot(c, 0))) < real(INFINITE) ? INFINITE : number;
-  });
-}
 
 #if !defined(GPU) && !defined(double) && defined(__has_builtin)  // nor where numbers are counted, see counted.h
 #if __has_builtin(__builtin_shufflevector)
@@ -84,7 +79,7 @@ struct Triangle {
     times(a.inverse, all, product);
     for (int r = 0; r < OWN; ++r) values[r] = ODD ? old[r] + product[r] : product[r];
   }
-  INLINE real value(Index cell, int n) const { return x[n][cell]; }
+  INLINE real value(Index cell, int n) const { return one_of(n, x)[cell]; }
   INLINE void store(const SweptCell& c, int row, const real (&values)[OWN]) const {
     for (int r = 0; r < OWN; ++r) one_of(row + r, x)[c] = values[r];
   }

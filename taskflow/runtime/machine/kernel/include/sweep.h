@@ -11,7 +11,8 @@
 //   }
 //
 // Every schedule in which a point comes after those that are earlier gives the same bits. A CPU goes through the tiles cell by
-// cell; its threads share them. On a GPU each tile is a thread block's, which does the cells of one i + j + k at a time.
+// cell; its threads share them. On a GPU each tile is a thread block's, which does the cells of one i + j + k at a time; of tiles
+// that are SINGLE cells a thread has one; a WHOLE chart, which is one tile, is shared by many thread blocks (sweep_whole.h).
 //
 // What a cell reads that no other cell of the sweep writes may be loaded ahead, while the cells before it are done:
 //
@@ -20,6 +21,9 @@
 // The cells of a launch lie in tiles of so many cells, counted from `first`: all of them, or those of a colour (0 or 1, else -1).
 struct Sweep {
   int first[3], last[3], tile[3], colour;
+  unsigned* passed;            // of a WHOLE one on a GPU: words by which thread blocks pass it on, zero before and after;
+  volatile unsigned* alarm;    // where the host hears that one of them waited in vain,
+  unsigned long long patience;  // for so many ns
 };
 
 struct Up {
@@ -97,15 +101,60 @@ struct TileColumn {
   INLINE TileColumn(const TileCells<D>& cells, int y, int z) : all(cells), y(y), z(z) {}
   INLINE TileColumn(const TileCells<D>& cells, int number) : TileColumn(cells, number % cells.ny, number / cells.ny) {}
   INLINE int x(int step) const { return (D::way > 0 ? step : all.steps - 1 - step) - y - z; }
+  INLINE bool has(int x) const { return x >= 0 && x < all.nx; }
   INLINE SweptCell cell(int x) const {
     const int i = all.tile.lo[0] + x;
     return {{i, j, k, i + offset}, sides | earlier_along<D>(all.tile, 0, i), outside | outside_along(all.tile, 0, i)};
   }
 };
 
+#ifdef SINGLE
+// A row along x has so many cells of a launch, or one more: every one, or every other one from the first on.
+FN int spread(const Sweep& s) { return s.colour < 0 ? 1 : 2; }
+FN int first_single(const Range& r, const Sweep& s, int j, int k) {
+  return r.lo[0] + (s.colour < 0 ? 0 : (r.lo[0] - s.first[0] + j - s.first[1] + k - s.first[2] + s.colour) & 1);
+}
+template <class D>
+FN SweptCell single_cell(const Range& r, const Sweep& s, int i, int j, int k) {
+  const int at[3] = {i, j, k};
+  unsigned sides = 0;
+  for (int a = 0; a < 3 && s.colour == (D::way > 0 ? 1 : 0); ++a)
+    sides |= ((at[a] > s.first[a] ? 1u : 0u) | (at[a] + 1 < s.last[a] ? 2u : 0u)) << (2 * a);
+  return {{i, j, k, i + j * r.y + k * r.z}, sides, sides};
+}
+#endif
+
 struct Alone {};  // nothing is loaded ahead
 
 #ifdef GPU
+#ifdef SINGLE
+// The cell of a thread, or of threads together, with this number among so many in a thread block; false where there is none.
+template <class D>
+FN bool cell_of_thread(const Range& r, const Sweep& s, int mine, int many, SweptCell& c) {
+  const int across = (r.hi[0] - r.lo[0] + spread(s) - 1) / spread(s), number = int(BLOCK(r).x) * many + mine;
+  const int j = r.lo[1] + number / across, k = r.lo[2] + int(BLOCK(r).z);
+  const int i = first_single(r, s, j, k) + number % across * spread(s);
+  c = single_cell<D>(r, s, i, j, k);
+  return i < r.hi[0] && j < r.hi[1];
+}
+template <class D, class L, class F>
+FN void sweep_cells(const Range& r, const Sweep& s, D, L load, F f) {
+  SweptCell c;
+  if (cell_of_thread<D>(r, s, int(threadIdx.x), int(blockDim.x), c)) f(c, load(c));
+}
+#elif defined(WHOLE)
+#include "sweep_whole.h"
+
+template <class D, class L, class F>
+FN void sweep_cells(const Range& r, const Sweep& s, D, L load, F f) {
+  decltype(load(SweptCell())) ahead{};
+  sweep_whole<D>(r, s, 1, [&](const TileColumn<D>& column, int, int, int x) {
+    const auto now = ahead;
+    if (column.has(x + D::way)) ahead = load(column.cell(x + D::way));
+    if (column.has(x)) f(column.cell(x), now);
+  });
+}
+#else
 // A thread block has a tile of the range, or none; of those in a row along x with two colours it has every other one.
 FN bool tile_of_block(const Range& r, const Sweep& s, int way, TileOf& t) {
   int number[3] = {int(BLOCK(r).x), int(BLOCK(r).y) + first_tile(r, s, 1), int(BLOCK(r).z) + first_tile(r, s, 2)};
@@ -168,6 +217,7 @@ FN void sweep_cells(const Range& r, const Sweep& s, D, L load, F f) {
   else
     sweep_one(all, mine, [](const SweptCell&) {}, load, [=](const SweptCell& c, int, const auto& ahead) { f(c, ahead); });
 }
+#endif
 template <class D, class F>
 FN void sweep_cells(const Range& r, const Sweep& s, D way, F f) {
   sweep_cells(r, s, way, [](const SweptCell&) { return Alone(); }, [=](const SweptCell& c, Alone) { f(c); });
@@ -204,6 +254,22 @@ FN void sweep_tile(const TileCells<D>& all, F f) {
 }
 #endif
 
+#ifdef SINGLE
+// Threads share rows along x.
+template <class D, class F>
+FN void sweep_cells(const Range& r, const Sweep& s, D, F f) {
+  const Index rows = size(r, 1), count = rows * size(r, 2);
+  share(r, count, [=](Index first, Index last, bool) {
+    for (Index n = first; n < last; ++n) {
+      const Index at = shuffled(n, count);
+      const int j = r.lo[1] + int(at % rows), k = r.lo[2] + int(at / rows), begin = first_single(r, s, j, k);
+      const int cells = begin < r.hi[0] ? (r.hi[0] - begin + spread(s) - 1) / spread(s) : 0;
+      delay(j + 7 * k);
+      for (int m = 0; m < cells; ++m) f(single_cell<D>(r, s, begin + spread(s) * int(shuffled(m, cells)), j, k));
+    }
+  });
+}
+#else
 // Threads share the rows of tiles along x.
 template <class D, class F>
 FN void sweep_cells(const Range& r, const Sweep& s, D, F f) {
@@ -225,6 +291,7 @@ FN void sweep_cells(const Range& r, const Sweep& s, D, F f) {
     }
   });
 }
+#endif
 template <class D, class L, class F>
 FN void sweep_cells(const Range& r, const Sweep& s, D way, L load, F f) {
   sweep_cells(r, s, way, [=](const SweptCell& c) { f(c, load(c)); });

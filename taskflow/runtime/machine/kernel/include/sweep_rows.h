@@ -22,6 +22,8 @@ constexpr int OWN = 1, ROOM = 512;  // rows of a thread; cells of a tile whose v
 constexpr int OWN = ROWS;
 #endif
 
+static_assert(OWN == ROWS || 32 % ROWS == 0, "a warp has whole cells");
+
 // The sums of all rows of a cell, from those of a thread
 FN void gather(const real (&own)[OWN], real (&all)[ROWS]) {
 #ifdef GPU
@@ -79,9 +81,63 @@ FN void share_cells(const TileCells<D>& all, int threads, int mine, F f) {
   }
 }
 
+#ifdef SINGLE
 template <class D, class T>
 FN void sweep_rows(const Range& r, const Sweep& s, D, const T& t) {
-  static_assert(32 % ROWS == 0, "a warp has whole cells");
+  SweptCell c;
+  if (cell_of_thread<D>(r, s, int(threadIdx.x) / ROWS, int(blockDim.x) / ROWS, c)) sweep_row<D>(r, t, c, int(threadIdx.x) % ROWS);
+}
+#elif defined(WHOLE)
+// What a thread loads of a cell before its step: at the edge of a bundle, what those before it have left in memory, too
+template <class T>
+struct Loaded {
+  typename T::Ahead ahead;
+  real sums[OWN], old[OWN], edge[2][OWN];
+};
+
+template <class D, class T>
+FN void sweep_rows(const Range& r, const Sweep& s, D, const T& t) {
+  constexpr int ahead_by = 3, low = D::way < 0 ? 1 : 0;
+  __shared__ Unknowns kept[2][MOST_COLUMNS];  // of the last step and of this one
+  const int row = int(threadIdx.x) % ROWS;
+  Loaded<T> next = {};
+  sweep_whole<D>(r, s, ROWS, [&](const TileColumn<D>& column, int mine, int step, int x) {
+    const int before[3] = {mine, mine - D::way, mine - D::way * column.all.ny};
+    const bool edges[2] = {column.y == (low ? column.all.ny - 1 : 0), column.z == (low ? column.all.nz - 1 : 0)};
+    const auto bound = [&](int axis) { return column.sides >> (2 * axis + low) & 1; };
+    const Loaded<T> now = next;
+    if (column.has(x + D::way)) {
+      const SweptCell c = column.cell(x + D::way);
+      next.ahead = t.ahead(c, row);
+      t.begin(c, row, next.sums, next.old);
+#pragma unroll
+      for (int a = 1; a < 3; ++a)
+        if (edges[a - 1] && bound(a)) next.edge[a - 1][0] = t.value(c + beyond(r, 2 * a + low), row);
+    }
+    if (column.has(x + ahead_by * D::way)) t.fetch(column.cell(x + ahead_by * D::way), row);
+    if (!column.has(x)) return;
+    const SweptCell c = column.cell(x);
+    real sums[OWN] = {now.sums[0]}, all[ROWS], values[OWN];
+#pragma unroll
+    for (int a = 0; a < 3; ++a) {
+      if (!(c.sides >> (2 * a + low) & 1)) continue;
+      real z[ROWS];
+      if (a > 0 && edges[a - 1]) {
+        gather(now.edge[a - 1], z);
+      } else {
+        for (int n = 0; n < ROWS; ++n) z[n] = kept[(step + 1) & 1][before[a]].of[n];
+      }
+      t.bring(now.ahead, 2 * a + low, z, sums);
+    }
+    gather(sums, all);
+    t.end(now.ahead, all, now.old, values);
+    kept[step & 1][mine].of[row] = values[0];
+    t.store(c, row, values);
+  });
+}
+#else
+template <class D, class T>
+FN void sweep_rows(const Range& r, const Sweep& s, D, const T& t) {
   __shared__ Unknowns sums[ROOM], olds[ROOM];  // sums become values
   TileOf tile;
   if (!tile_of_block(r, s, D::way, tile)) return;
@@ -131,6 +187,7 @@ FN void sweep_rows(const Range& r, const Sweep& s, D, const T& t) {
     t.store(c, row, value);
   });
 }
+#endif
 #else
 template <class D, class T>
 FN void sweep_rows(const Range& r, const Sweep& s, D way, const T& t) {
