@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
-from typing import Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 from taskflow.runtime.regions import Box, Region, Triple, triple
 
@@ -31,6 +31,7 @@ class Sweep:
     tile: Triple | None = TILE
     colour: Literal[0, 1] | None = None
     within: Literal["chart", "piece"] = "chart"
+    defines: ClassVar[tuple[str, ...]] = ()  # in the kernel text, see sweep.h
 
     def __post_init__(self) -> None:
         if self.tile is not None and (len(self.tile) != 3 or min(self.tile) < 1):
@@ -55,13 +56,13 @@ class Sweep:
 class SingleSweep(Sweep):
     """A sweep whose tiles are single cells."""
 
-    defines = ("SINGLE",)  # in the kernel text, see sweep.h
+    defines: ClassVar[tuple[str, ...]] = ("SINGLE",)
 
 
 class WholeSweep(Sweep):
     """A sweep of one tile."""
 
-    defines = ("WHOLE",)
+    defines: ClassVar[tuple[str, ...]] = ("WHOLE",)
 
 
 class ShuffledSweep(Sweep):

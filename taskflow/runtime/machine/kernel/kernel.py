@@ -125,8 +125,8 @@ class Kernel(ABC):
         keep: list[Array] = [*arrays]
         for name in self.task.keywords:
             if isinstance(constant := constants.get(name), PlacedSweep):
-                sweep, words = self._sweep(constant)
-                values.append(sweep)
+                value, words = self._sweep(constant)
+                values.append(value)
                 keep += words
                 continue
             if name in self.task.constants:

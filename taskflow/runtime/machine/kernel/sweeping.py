@@ -18,7 +18,7 @@ SWEEP = np.dtype(
 )
 COLUMNS = 64  # of cells that a thread block sweeps at once, at most: a tile has as many
 WIDE = 8  # of them beside each other along y, where there are several along z
-WORDS = 8  # of a bundle, and as many besides, see sweep_whole.h
+WORDS, TICKET = 8, 0  # words of a bundle, and as many besides, of which the ticket is one, see sweep_whole.h
 PATIENCE = 20.0  # seconds that a thread block waits for another one
 
 
