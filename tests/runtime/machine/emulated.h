@@ -129,8 +129,8 @@ inline Value exchanged(unsigned mask, Value value, unsigned from) {
 
 inline void __syncthreads() { emulation::meet(emulation::block, emulation::alive); }
 template <class Value>
-inline Value __shfl_sync(unsigned mask, Value value, int lane) {
-  return emulation::exchanged(mask, value, lane);
+inline Value __shfl_sync(unsigned mask, Value value, int lane, int width = 32) {
+  return emulation::exchanged(mask, value, emulation::current % 32 / width * width + lane);
 }
 template <class Value>
 inline Value __shfl_down_sync(unsigned mask, Value value, unsigned n) {

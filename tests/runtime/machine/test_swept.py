@@ -6,9 +6,9 @@ import pytest
 from taskflow.errors import RunFailed
 from taskflow.runtime.machine import Mapper, run_threads
 from taskflow.runtime.machine.device import cpu
-from taskflow.runtime.machine.kernel import sweeping
-from taskflow.runtime.regions import ROTATIONS, Field, Partition, charted, divided
-from taskflow.runtime.tasks import Read, Sweep, Swept, task
+from taskflow.runtime.machine.kernel import KernelError, sweeping
+from taskflow.runtime.regions import ROTATIONS, Box, Field, Partition, charted, divided
+from taskflow.runtime.tasks import PlacedSweep, Read, Sweep, Swept, sweeps, task
 from tests.runtime.machine.devices import one_gpu
 
 from ..regions.turned import turned
@@ -79,6 +79,20 @@ def test_a_sweep_that_cannot_go_on_is_told(monkeypatch):
     monkeypatch.setattr(sweeping, "PATIENCE", 0.05)
     with pytest.raises(RunFailed, match=r"a sweep did not end: its thread block \d+ waited in vain"):
         solved(COLUMNS_OF_48, (1, 1, 1), "hyperplanes", (8, 8, 8), device=device, passes=1)
+
+
+@pytest.mark.parametrize(("cells", "threads", "rows", "bundle"), [
+    ((9, 7, 5), 512, 1, (9, 8, 8)),
+    ((9, 7, 5), 256, 4, (9, 8, 7)),
+    ((9, 7, 1), 256, 4, (9, 56, 1)),
+    ((9, 7, 5), 64, 1, (9, 8, 4)),
+])  # fmt: skip
+def test_a_bundle_of_columns_is_what_a_thread_block_has_room_for(cells, threads, rows, bundle):
+    (sweep,) = sweeps("hyperplanes", "up")
+    placed = PlacedSweep(sweep, "up", Box.of(cells))
+    assert sweeping.bundle(placed, threads, rows) == bundle
+    with pytest.raises(KernelError, match="needs thread blocks of 64 threads: #define BX 64"):
+        sweeping.bundle(placed, 63, 1)
 
 
 ATLASES = {

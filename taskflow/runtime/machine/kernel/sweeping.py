@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from taskflow.runtime.machine.device import Array, Device
+from taskflow.runtime.machine.kernel.agreement import KernelError
 from taskflow.runtime.machine.kernel.call import WARP
 from taskflow.runtime.regions import Box, Triple
 from taskflow.runtime.tasks import PlacedSweep, SingleSweep, WholeSweep
@@ -45,10 +46,14 @@ def passed_on(placed: PlacedSweep, threads: int, rows: int, device: Device) -> t
 
 
 def bundle(placed: PlacedSweep, threads: int, rows: int) -> Triple:
-    """The cells along x, y and z that a thread block does of a sweep through a whole chart: columns along x, for which
-    a warp leaves it room.
+    """The cells along x, y and z that a thread block does of a sweep through a whole chart: columns along x, of whole
+    warps, beside the warp that passes it on. Raises KernelError where there is no room for both.
     """
-    columns, (x, _, z) = min(COLUMNS, (threads - WARP) // rows), placed.tile
+    unit, (x, _, z) = max(WIDE, WARP // rows), placed.tile
+    columns = min(COLUMNS, (threads - WARP) // rows // unit * unit)
+    if columns < unit:
+        needed = WARP + unit * rows
+        raise KernelError(f"a sweep through a whole chart needs thread blocks of {needed} threads: #define BX {needed}")
     wide = columns if z == 1 else WIDE
     return x, wide, columns // wide
 

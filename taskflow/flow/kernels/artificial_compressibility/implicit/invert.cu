@@ -4,7 +4,11 @@
 #define ROWS 4
 #define BX 256
 #define BY 1
+#ifdef SINGLE
+#define RESIDENT 4
+#else
 #define RESIDENT 2
+#endif
 #include "cell.h"
 #include "../pace.h"
 #include "../viscous.h"

@@ -89,19 +89,25 @@ template <class All>
 FN void invert_tile(const Range& r, const Sweep& s, const All& all) {
   SweptCell c;
   const bool present = cell_of_thread<Up>(r, s, int(threadIdx.x) / ROWS, COLUMNS, c);
+  if (!__any_sync(0xffffffffu, present)) return;
   if (!present) c = single_cell<Up>(r, s, r.lo[0], r.lo[1], r.lo[2]);
-  if (__any_sync(0xffffffffu, present)) all.whole(c, int(threadIdx.x) % ROWS, present);
+  const int first = int(threadIdx.x) % ROWS;
+  if (s.colour >= 0) return all.whole(c, first, present);
+  const Columns inverted = inverse(all.begun(c, first), first);  // no registers for neighbours: none is earlier
+  if (present) all.store(c, first, inverted);
 }
 #elif defined(WHOLE)
 template <class All>
 FN void invert_tile(const Range& r, const Sweep& s, const All& all) {
   __shared__ Kept inverses[2][COLUMNS], backs[COLUMNS][3];
   const Shelf shelf = {inverses, backs};
-  Columns begun;
-  sweep_whole<Up>(r, s, ROWS, [&](const TileColumn<Up>& column, int mine, int step, int x) {
-    if (!__any_sync(0xffffffffu, column.has(x) || column.has(x + 1))) return;
-    const ColumnOf<All> own = {all, shelf, column, mine, int(threadIdx.x) % ROWS};
-    own.step(step, x, begun, column.y == 0, column.z == 0);
+  const int first = int(threadIdx.x) % ROWS;
+  sweep_whole<Up>(r, s, ROWS, [&](const TileColumn<Up>& column, int mine) {
+    return [&, mine, begun = Columns()](int step, int x, auto) mutable {
+      if (!__any_sync(0xffffffffu, column.has(x) || column.has(x + 1))) return;
+      const ColumnOf<All> own = {all, shelf, column, mine, first};
+      own.step(step, x, begun, column.y == 0, column.z == 0);
+    };
   });
 }
 #else

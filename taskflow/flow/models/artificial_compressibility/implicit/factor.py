@@ -36,7 +36,7 @@ def invert(
     """
 
 
-@task(kernel=TEXTS / "keep.cu")
+@task(kernel=TEXT)
 def keep_inverse(pivot: Read.any * PIVOT, inverse: Write.private * PIVOT, *, cell: Reduce[min]) -> None:
     """inverse = pivot, which solves read from one piece of memory; cell = i + ROW (j + ROW k) of the first cell where D
     is singular, infinite where none is.

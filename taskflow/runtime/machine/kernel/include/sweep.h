@@ -108,53 +108,43 @@ struct TileColumn {
   }
 };
 
-#ifdef SINGLE
-// A row along x has so many cells of a launch, or one more: every one, or every other one from the first on.
-FN int spread(const Sweep& s) { return s.colour < 0 ? 1 : 2; }
-FN int first_single(const Range& r, const Sweep& s, int j, int k) {
-  return r.lo[0] + (s.colour < 0 ? 0 : (r.lo[0] - s.first[0] + j - s.first[1] + k - s.first[2] + s.colour) & 1);
-}
-template <class D>
-FN SweptCell single_cell(const Range& r, const Sweep& s, int i, int j, int k) {
-  const int at[3] = {i, j, k};
-  unsigned sides = 0;
-  for (int a = 0; a < 3 && s.colour == (D::way > 0 ? 1 : 0); ++a)
-    sides |= ((at[a] > s.first[a] ? 1u : 0u) | (at[a] + 1 < s.last[a] ? 2u : 0u)) << (2 * a);
-  return {{i, j, k, i + j * r.y + k * r.z}, sides, sides};
-}
-#endif
-
 struct Alone {};  // nothing is loaded ahead
 
-#ifdef GPU
+// Whether a step is even, as compilers know it; and where a thread without a column is along x: near none of its cells
+template <int N>
+struct Parity {
+  static constexpr int of = N;
+};
+constexpr int NO_COLUMN = -99;
+
+#ifndef GPU
+#ifdef SHUFFLED  // debug mode: other orders that are allowed
+FN Index shuffled(Index n, Index count) { return count - 1 - n; }
+FN void delay(unsigned number) {
+  for (volatile unsigned n = (number * 2654435761u) >> 20; n; n = n - 1) {}
+}
+#else
+FN Index shuffled(Index n, Index) { return n; }
+FN void delay(unsigned) {}
+#endif
+#endif
+
 #ifdef SINGLE
-// The cell of a thread, or of threads together, with this number among so many in a thread block; false where there is none.
-template <class D>
-FN bool cell_of_thread(const Range& r, const Sweep& s, int mine, int many, SweptCell& c) {
-  const int across = (r.hi[0] - r.lo[0] + spread(s) - 1) / spread(s), number = int(BLOCK(r).x) * many + mine;
-  const int j = r.lo[1] + number / across, k = r.lo[2] + int(BLOCK(r).z);
-  const int i = first_single(r, s, j, k) + number % across * spread(s);
-  c = single_cell<D>(r, s, i, j, k);
-  return i < r.hi[0] && j < r.hi[1];
-}
-template <class D, class L, class F>
-FN void sweep_cells(const Range& r, const Sweep& s, D, L load, F f) {
-  SweptCell c;
-  if (cell_of_thread<D>(r, s, int(threadIdx.x), int(blockDim.x), c)) f(c, load(c));
-}
-#elif defined(WHOLE)
+#include "sweep_single.h"
+#elif defined(WHOLE) && defined(GPU)
 #include "sweep_whole.h"
 
 template <class D, class L, class F>
 FN void sweep_cells(const Range& r, const Sweep& s, D, L load, F f) {
-  decltype(load(SweptCell())) ahead{};
-  sweep_whole<D>(r, s, 1, [&](const TileColumn<D>& column, int, int, int x) {
-    const auto now = ahead;
-    if (column.has(x + D::way)) ahead = load(column.cell(x + D::way));
-    if (column.has(x)) f(column.cell(x), now);
+  sweep_whole<D>(r, s, 1, [&](const TileColumn<D>& column, int) {
+    return [&, ahead = decltype(load(SweptCell())){}](int, int x, auto) mutable {
+      const auto now = ahead;
+      if (column.has(x + D::way)) ahead = load(column.cell(x + D::way));
+      if (column.has(x)) f(column.cell(x), now);
+    };
   });
 }
-#else
+#elif defined(GPU)
 // A thread block has a tile of the range, or none; of those in a row along x with two colours it has every other one.
 FN bool tile_of_block(const Range& r, const Sweep& s, int way, TileOf& t) {
   int number[3] = {int(BLOCK(r).x), int(BLOCK(r).y) + first_tile(r, s, 1), int(BLOCK(r).z) + first_tile(r, s, 2)};
@@ -178,28 +168,20 @@ FN void sweep_many(const TileCells<D>& all, int threads, int mine, F f) {
   }
 }
 
-// A thread has one, or none, and loads what the next cell of it needs before it does one: f(cell, number in the tile, loaded). What
-// a cell some cells away needs it only asks for.
-template <class D, class P, class L, class F>
-FN void sweep_one(const TileCells<D>& all, int mine, P fetch, L load, F f) {
-  constexpr int ahead_by = 3;
+// A thread has one, or none, and loads what the next cell of it needs before it does one: f(cell, loaded)
+template <class D, class L, class F>
+FN void sweep_one(const TileCells<D>& all, int mine, L load, F f) {
   const bool idle = mine >= all.columns || all.nx == 0;
   const TileColumn<D> column(all, idle ? 0 : mine);
-  const int first = D::way > 0 || idle ? 0 : all.nx - 1;
-  const auto ask = [&](int x) {
-    if (!idle && x >= 0 && x < all.nx) fetch(column.cell(x));
-  };
-  for (int n = 1; n < ahead_by; ++n) ask(first + n * D::way);
-  SweptCell next = column.cell(first);
+  SweptCell next = column.cell(D::way > 0 || idle ? 0 : all.nx - 1);
   auto ahead = idle ? decltype(load(next)){} : load(next);
   for (int step = 0; step < all.steps; ++step) {
-    const int x = idle ? -1 : column.x(step);
-    if (x >= 0 && x < all.nx) {
+    const int x = column.x(step);
+    if (!idle && column.has(x)) {
       const SweptCell c = next;
       const auto now = ahead;
-      if (x + D::way >= 0 && x + D::way < all.nx) next = column.cell(x + D::way), ahead = load(next);
-      ask(x + ahead_by * D::way);
-      f(c, mine * all.nx + x, now);
+      if (column.has(x + D::way)) next = column.cell(x + D::way), ahead = load(next);
+      f(c, now);
     }
     __syncthreads();
   }
@@ -215,16 +197,11 @@ FN void sweep_cells(const Range& r, const Sweep& s, D, L load, F f) {
   if (all.columns > threads)
     sweep_many(all, threads, mine, [=](const SweptCell& c) { f(c, load(c)); });
   else
-    sweep_one(all, mine, [](const SweptCell&) {}, load, [=](const SweptCell& c, int, const auto& ahead) { f(c, ahead); });
-}
-#endif
-template <class D, class F>
-FN void sweep_cells(const Range& r, const Sweep& s, D way, F f) {
-  sweep_cells(r, s, way, [](const SweptCell&) { return Alone(); }, [=](const SweptCell& c, Alone) { f(c); });
+    sweep_one(all, mine, load, f);
 }
 #else
 #ifdef SHUFFLED
-// Debug mode: other orders that are allowed. Cells with one i + j + k come after each other, as on a GPU, the last first.
+// Cells with one i + j + k come after each other, as on a GPU, the last first.
 template <class D, class F>
 FN void sweep_tile(const TileCells<D>& all, F f) {
   for (int step = 0; step < all.steps; ++step) {
@@ -235,13 +212,7 @@ FN void sweep_tile(const TileCells<D>& all, F f) {
     }
   }
 }
-FN Index shuffled(Index n, Index count) { return count - 1 - n; }
-FN void delay(unsigned number) {
-  for (volatile unsigned n = (number * 2654435761u) >> 20; n; n = n - 1) {}
-}
 #else
-FN Index shuffled(Index n, Index) { return n; }
-FN void delay(unsigned) {}
 template <class D, class F>
 FN void sweep_tile(const TileCells<D>& all, F f) {
   const auto at = [](int n, int count) { return D::way > 0 ? n : count - 1 - n; };
@@ -254,22 +225,6 @@ FN void sweep_tile(const TileCells<D>& all, F f) {
 }
 #endif
 
-#ifdef SINGLE
-// Threads share rows along x.
-template <class D, class F>
-FN void sweep_cells(const Range& r, const Sweep& s, D, F f) {
-  const Index rows = size(r, 1), count = rows * size(r, 2);
-  share(r, count, [=](Index first, Index last, bool) {
-    for (Index n = first; n < last; ++n) {
-      const Index at = shuffled(n, count);
-      const int j = r.lo[1] + int(at % rows), k = r.lo[2] + int(at / rows), begin = first_single(r, s, j, k);
-      const int cells = begin < r.hi[0] ? (r.hi[0] - begin + spread(s) - 1) / spread(s) : 0;
-      delay(j + 7 * k);
-      for (int m = 0; m < cells; ++m) f(single_cell<D>(r, s, begin + spread(s) * int(shuffled(m, cells)), j, k));
-    }
-  });
-}
-#else
 // Threads share the rows of tiles along x.
 template <class D, class F>
 FN void sweep_cells(const Range& r, const Sweep& s, D, F f) {
@@ -292,6 +247,13 @@ FN void sweep_cells(const Range& r, const Sweep& s, D, F f) {
   });
 }
 #endif
+
+#ifdef GPU
+template <class D, class F>
+FN void sweep_cells(const Range& r, const Sweep& s, D way, F f) {
+  sweep_cells(r, s, way, [](const SweptCell&) { return Alone(); }, [=](const SweptCell& c, Alone) { f(c); });
+}
+#else
 template <class D, class L, class F>
 FN void sweep_cells(const Range& r, const Sweep& s, D way, L load, F f) {
   sweep_cells(r, s, way, [=](const SweptCell& c) { f(c, load(c)); });

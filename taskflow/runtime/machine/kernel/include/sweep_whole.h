@@ -6,10 +6,11 @@
 // Thread blocks take bundles by ticket, in the order of their diagonals: one waits only for bundles of lower tickets, which are
 // being done or are done. So it ends with whatever number of thread blocks a GPU does at once.
 //
-// sweep_whole<D>(range, sweep, threads of a column, f): in each step f(column, number, step, x) by all threads, also those for
-// which the column has no cell x, or that have no column: then it has neither x nor the one behind it.
+// sweep_whole<D>(range, sweep, threads of a column, begin): begin(column, number) gives what a thread does in each step:
+// (step, x, Parity), also where the column has no cell x, or the thread no column: then it has none near x. Odd and even steps are
+// apart in the machine code, so that what one step leaves to the next need not be moved.
 constexpr int MOST_COLUMNS = 64;  // of a bundle
-constexpr unsigned STRETCH = 8;  // steps that are told together
+constexpr unsigned STRETCH = 4;  // steps that are told together
 constexpr unsigned ALL = 1u << 30;
 constexpr int TICKET = 0, LEFT = 1, DONE = 8;  // words; DONE for each bundle, in a sector of memory of its own
 
@@ -23,6 +24,7 @@ FN unsigned long long nanoseconds() {
   asm volatile("mov.u64 %0, %globaltimer;" : "=l"(ns));
   return ns;
 }
+FN void fence() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
 FN void meet(int threads) { asm volatile("bar.sync 1, %0;" ::"r"(threads) : "memory"); }
 
 // Bundles across y or z
@@ -50,12 +52,12 @@ FN void pass_on(const Sweep& s, Handed& handed, volatile unsigned* done, const B
   while (told < steps) {
     const unsigned here = handed.done, far = may < steps ? before.may(steps) : may;
     if (here > told) {
-      __threadfence();
+      fence();
       *done = here == steps ? ALL : here;
       told = here;
     }
     if (far > may) {
-      __threadfence();
+      fence();
       handed.may = may = far;
       since = nanoseconds();
     } else if (may < steps && nanoseconds() - since > s.patience) {
@@ -91,8 +93,8 @@ FN void linger(unsigned number) { __nanosleep((number * 2654435761u) >> 20); }
 FN void linger(unsigned) {}
 #endif
 
-template <class D, class F>
-FN void sweep_whole(const Range& r, const Sweep& s, int width, F f) {
+template <class D, class B>
+FN void sweep_whole(const Range& r, const Sweep& s, int width, B begin) {
   __shared__ Handed handed;
   const int across = bundles(s, 1), down = bundles(s, 2);
   const unsigned count = across * down;
@@ -128,18 +130,23 @@ FN void sweep_whole(const Range& r, const Sweep& s, int width, F f) {
   }
   const bool idle = mine >= all.columns;
   const TileColumn<D> column(all, idle ? 0 : mine);
-  for (int step = -1; step < all.steps; ++step) {
+  auto work = begin(column, mine);
+  const auto one = [&](int step, auto parity) {
     if (unsigned(step + 1) % STRETCH == 0) {
       linger(ticket + step);
       const unsigned may = step + 1 + STRETCH, need = may < unsigned(all.steps) ? may : unsigned(all.steps);
       while (handed.may < need) __nanosleep(20);
       __threadfence_block();
     }
-    f(column, mine, step, idle ? -2 : column.x(step));
+    work(step, idle ? NO_COLUMN : column.x(step), parity);
     meet(threads);
     if (threadIdx.x == 0 && (unsigned(step + 1) % STRETCH == 0 || step + 1 == all.steps)) {
       __threadfence_block();
       handed.done = step + 1;
     }
+  };
+  for (int step = -1; step < all.steps; step += 2) {
+    one(step, Parity<1>());
+    if (step + 1 < all.steps) one(step + 1, Parity<0>());
   }
 }
