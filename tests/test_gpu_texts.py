@@ -89,8 +89,12 @@ def test_kernels_of_implicit_marching_compile_for_gpus(tables, precision):
     assert [message for text in texts_of(flow) if (message := messages(text))] == []
 
 
-def test_factors_and_solves_compile_for_gpus():
-    job = Factors(Charts((8, 8, 8)), "tiles", "single")
+@pytest.mark.parametrize(
+    "ordering",
+    ["tiles", pytest.param("hyperplanes", marks=pytest.mark.slow), pytest.param("colours", marks=pytest.mark.slow)],
+)
+def test_factors_and_solves_compile_for_gpus(ordering):
+    job = Factors(Charts((8, 8, 8)), ordering, "single")
     parts = Roles.of(tuple(job.partition.fields))
     tasks = {launch.task for program in (job.invert, job.model.precondition) for launch in program(parts)}
     assert {task.base.name for task in tasks} == {"invert", "keep_inverse", "forward", "backward"}
@@ -152,9 +156,11 @@ def test_kernels_of_expressions_compile_for_gpus(precision):
 @pytest.mark.parametrize("precision", ["f4", "f8"])
 def test_sweeps_and_fields_in_a_precision_of_their_own_compile_for_gpus(precision):
     over, solve = Box.of((8, 8, 8)), sweeping.forward
-    launch = solve("a", "b", "x", over=over, sweep=sweeps("tiles", "up")[0])
+    orderings = "tiles", "hyperplanes", "jacobi"
+    usual = [solve("a", "b", "x", over=over, sweep=sweeps(ordering, "up")[0]) for ordering in orderings]
+    swept = [launch.task for each in usual for launch in (each, each.shuffled())]
     stored = test_stored.apply.precise({"f": "f4", "d": "f4", "e": "f4"})
-    for task in (launch.task, launch.shuffled().task, sweeping.backward, test_stored.factorise, stored):
+    for task in (*swept, sweeping.backward, test_stored.factorise, stored):
         assert messages(cuda_text(task, np.dtype(precision))) == "", task.name
 
 

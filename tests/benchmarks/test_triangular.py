@@ -69,7 +69,7 @@ def test_plain_sums_are_those_of_numpy(device):
 
 @pytest.mark.gpu(emulated=True)
 @pytest.mark.parametrize("precision", ["single", "double"])
-@pytest.mark.parametrize("ordering", ["tiles", "hyperplanes"])
+@pytest.mark.parametrize("ordering", ["tiles", "hyperplanes", "jacobi", "colours"])
 def test_solves_on_a_gpu_have_the_bits_of_a_cpu(ordering, precision):
     factors = Factors(Charts((19, 11, 9), 2), ordering, precision)
 

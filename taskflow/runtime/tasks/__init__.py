@@ -75,7 +75,16 @@ from taskflow.runtime.tasks.stencil import (
     offsets,
     star,
 )
-from taskflow.runtime.tasks.sweep import TILE, Direction, Ordering, PlacedSweep, Sweep, sweeps
+from taskflow.runtime.tasks.sweep import (
+    TILE,
+    Direction,
+    Ordering,
+    PlacedSweep,
+    SingleSweep,
+    Sweep,
+    WholeSweep,
+    sweeps,
+)
 from taskflow.runtime.tasks.task import Launch, Task
 from taskflow.runtime.tasks.traffic import Traffic, moved, traffic, visited
 
@@ -130,6 +139,7 @@ __all__ = [
     "Scalar",
     "Send",
     "SettledPass",
+    "SingleSweep",
     "Stencil",
     "Stretch",
     "Sweep",
@@ -141,6 +151,7 @@ __all__ = [
     "Valid",
     "Variant",
     "View",
+    "WholeSweep",
     "Write",
     "analyse",
     "anywhere",

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
-from typing import Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 from taskflow.runtime.regions import Box, Region, Triple, triple
 
@@ -31,6 +31,7 @@ class Sweep:
     tile: Triple | None = TILE
     colour: Literal[0, 1] | None = None
     within: Literal["chart", "piece"] = "chart"
+    defines: ClassVar[tuple[str, ...]] = ()  # in the kernel text, see sweep.h
 
     def __post_init__(self) -> None:
         if self.tile is not None and (len(self.tile) != 3 or min(self.tile) < 1):
@@ -47,10 +48,46 @@ class Sweep:
         return piece if self.within == "piece" else next(chart for chart in region.charts if piece in chart)
 
 
-class ShuffledSweep(Sweep):
-    """A sweep whose tiles, and the cells in them, come in another order of those that it allows, with delays."""
+    def shuffled(self) -> Sweep:
+        """The same, with tiles, and cells in them, in another order of those that it allows, and with delays."""
+        return SHUFFLED[type(self)](self.tile, self.colour, self.within)
 
-    defines = ("SHUFFLED",)  # in the kernel text, see sweep.h
+
+class SingleSweep(Sweep):
+    """A sweep whose tiles are single cells."""
+
+    defines: ClassVar[tuple[str, ...]] = ("SINGLE",)
+
+
+class WholeSweep(Sweep):
+    """A sweep of one tile."""
+
+    defines: ClassVar[tuple[str, ...]] = ("WHOLE",)
+
+
+class ShuffledSweep(Sweep):
+    """A sweep in another order."""
+
+    defines = ("SHUFFLED",)
+
+
+class ShuffledSingleSweep(SingleSweep):
+    """The same of single cells."""
+
+    defines = ("SINGLE", "SHUFFLED")
+
+
+class ShuffledWholeSweep(WholeSweep):
+    """The same of one tile."""
+
+    defines = ("WHOLE", "SHUFFLED")
+
+
+SHUFFLED: dict[type[Sweep], type[Sweep]] = {
+    Sweep: ShuffledSweep,
+    SingleSweep: ShuffledSingleSweep,
+    WholeSweep: ShuffledWholeSweep,
+}
 
 
 def sweeps(ordering: Ordering, direction: Direction, tile: Triple = TILE) -> tuple[Sweep, ...]:
@@ -68,10 +105,10 @@ def sweeps(ordering: Ordering, direction: Direction, tile: Triple = TILE) -> tup
     colours: tuple[Literal[0, 1], ...] = (0, 1) if direction == "up" else (1, 0)
     ways: dict[str, tuple[Sweep, ...]] = {
         "tiles": tuple(Sweep(tile, colour) for colour in colours),
-        "colours": tuple(Sweep(CELL, colour) for colour in colours),
-        "hyperplanes": (Sweep(None),),
-        "blocks": (Sweep(None, within="piece"),),
-        "jacobi": (Sweep(CELL),),
+        "colours": tuple(SingleSweep(CELL, colour) for colour in colours),
+        "hyperplanes": (WholeSweep(None),),
+        "blocks": (WholeSweep(None, within="piece"),),
+        "jacobi": (SingleSweep(CELL),),
     }
     if ordering not in ways:
         raise ValueError(f"ordering {ordering!r} is none of {', '.join(ways)}")

@@ -17,7 +17,7 @@ from taskflow.runtime.tasks.numbers import Operator
 from taskflow.runtime.tasks.privilege import Precision, Privilege
 from taskflow.runtime.tasks.signature import PLAIN, Argument, Signature, Variant
 from taskflow.runtime.tasks.stencil import Stencil
-from taskflow.runtime.tasks.sweep import Direction, ShuffledSweep, Sweep
+from taskflow.runtime.tasks.sweep import Direction, Sweep
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,8 +216,9 @@ class Launch:
             raise ValueError(f"{self} is no sweep")
         name, _, sweep = self.swept
         base, variant = self.task.derived or (self.task, PLAIN)
-        task = base.of(replace(variant, classes=variant.classes | {(Sweep, ShuffledSweep)}))
-        other = ShuffledSweep(sweep.tile, sweep.colour, sweep.within)
+        other = sweep.shuffled()
+        classes = {(declared, kind) for declared, kind in variant.classes if declared is not Sweep}
+        task = base.of(replace(variant, classes=frozenset(classes | {(Sweep, type(other))})))
         return replace(self, task=task, values=tuple((n, other if n == name else value) for n, value in self.values))
 
     @cached_property

@@ -34,6 +34,9 @@ EMULATE = "TASKFLOW_TESTS_EMULATE"  # set by the option, for all processes of te
 INSTRUCTIONS = {  # of a GPU, and C++ for what they leave; Newton's steps end where they would from an approximation
     r'asm volatile\("prefetch[^;]*;".*?\);': ";",
     r'asm volatile\("" : "\+l".*?\);': ";",
+    r'asm volatile\("fence.*?\);': ";",
+    r'asm volatile\("bar\.sync 1.*?\);': "emulation::meet(emulation::part, threads);",
+    r'asm volatile\("mov\.u64 %0, %globaltimer.*?\);': "ns = emulation::nanoseconds();",
     r'asm volatile\("cp\.async\.ca.*?\);': "emulation::begin_copy(held_memory + place / sizeof(real), from);",
     r'asm volatile\("cp\.async\.wait.*?\);': "emulation::end_copies();",
     r"extern __shared__ real (\w+)\[\];": r"static real \1[1 << 16];",

@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <ucontext.h>
 
 #include <memory>
@@ -42,7 +43,7 @@ struct Meeting {  // of some threads: how many have come, and how often all of t
 static std::vector<Fiber> fibers;
 static jmp_buf scheduler;
 static unsigned current, alive;
-static Meeting block, lanes[1024];
+static Meeting block, part, lanes[1024];
 static unsigned long long slots[1024];
 static void (*kernel)(void**);
 static void** arguments;
@@ -63,6 +64,11 @@ inline void meet(Meeting& meeting, unsigned expected) {
   }
   while (meeting.times == before) give_way();
 }
+inline unsigned long long nanoseconds() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1000000000ull + now.tv_nsec;
+}
 inline void run_fiber() {  // a thread of a block, then one of the next
   for (;;) {
     kernel(arguments);
@@ -82,7 +88,7 @@ inline void resume(Fiber& fiber) {
   setcontext(&context);
 }
 inline void run_block(unsigned threads, bool backward) {
-  alive = threads, block = {};
+  alive = threads, block = part = {};
   for (unsigned n = 0; n < threads; ++n) {
     fibers[n].done = false, fibers[n].copies.clear(), lanes[n] = {};
     fibers[n].index = {n % blockDim.x, n / blockDim.x % blockDim.y, n / (blockDim.x * blockDim.y)};
@@ -123,8 +129,8 @@ inline Value exchanged(unsigned mask, Value value, unsigned from) {
 
 inline void __syncthreads() { emulation::meet(emulation::block, emulation::alive); }
 template <class Value>
-inline Value __shfl_sync(unsigned mask, Value value, int lane) {
-  return emulation::exchanged(mask, value, lane);
+inline Value __shfl_sync(unsigned mask, Value value, int lane, int width = 32) {
+  return emulation::exchanged(mask, value, emulation::current % 32 / width * width + lane);
 }
 template <class Value>
 inline Value __shfl_down_sync(unsigned mask, Value value, unsigned n) {
@@ -142,6 +148,8 @@ inline bool __any_sync(unsigned mask, bool here) { return !__all_sync(mask, !her
 template <class Value>
 inline unsigned __cvta_generic_to_shared(Value*) { return 0; }
 inline void __threadfence() {}
+inline void __threadfence_system() {}
+inline void __nanosleep(unsigned) { emulation::give_way(); }
 inline void __threadfence_block() {}
 inline unsigned atomicAdd(unsigned* number, unsigned more) {
   const unsigned before = *number;

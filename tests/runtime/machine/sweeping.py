@@ -99,18 +99,23 @@ def started(shape):
     return {name: 1 + random.random(shape[::-1]) for name in "abx"}
 
 
-def solved(cells, blocks, ordering, tile, threads=1, debug=False, change=lambda each: each, device=None, **tasks):
-    """x after two solves on some blocks of a box, of which each launch may be changed."""
+def solved(
+    cells, blocks, ordering, tile, threads=1, debug=False, change=lambda each: each, device=None, passes=2, **tasks
+):
+    """x after two solves, or some, on some blocks of a box, of which each launch may be changed."""
     space = region(cells, [Field(name) for name in "abx"])
     partition = Partition(space, blocks, multiple=tile)
     start, solve = started(cells), program(space.cells, ordering, tile, **tasks)
     whole = np.empty_like(start["x"])
 
+    def changed(f):
+        return map(change, solve(f))
+
     def job(shard):
         mine = shard.cells.slices((0, 0, 0))
         shard.write({name: np.ascontiguousarray(array[mine]) for name, array in start.items()})
-        for _ in range(2):
-            shard.run(lambda f: map(change, solve(f)))
+        for _ in range(passes):
+            shard.run(changed)
         whole[mine] = shard.read("x")
 
     run_threads(partition, job, device or cpu(threads), Mapper("none", debug=debug))

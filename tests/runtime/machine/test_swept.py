@@ -6,8 +6,9 @@ import pytest
 from taskflow.errors import RunFailed
 from taskflow.runtime.machine import Mapper, run_threads
 from taskflow.runtime.machine.device import cpu
-from taskflow.runtime.regions import ROTATIONS, Field, Partition, charted, divided
-from taskflow.runtime.tasks import Read, Sweep, Swept, task
+from taskflow.runtime.machine.kernel import KernelError, sweeping
+from taskflow.runtime.regions import ROTATIONS, Box, Field, Partition, charted, divided
+from taskflow.runtime.tasks import PlacedSweep, Read, Sweep, Swept, sweeps, task
 from tests.runtime.machine.devices import one_gpu
 
 from ..regions.turned import turned
@@ -49,6 +50,51 @@ def test_a_gpu_has_the_bits_of_a_cpu(ordering, changed):
     np.testing.assert_array_equal(solved(cells, blocks, ordering, tile, device=one_gpu(), change=change), host)
 
 
+COLUMNS_OF_48 = (5, 48, 64)  # which thread blocks of a GPU take 8 x 8 at a time
+
+
+@pytest.mark.gpu
+def test_a_thousand_sweeps_through_a_chart_end():
+    """S9 of the specification: thread blocks pass it on, and none waits for what is not begun."""
+    few, many = (
+        solved(COLUMNS_OF_48, (1, 1, 1), "hyperplanes", (8, 8, 8), device=device, passes=500)
+        for device in (cpu(2), one_gpu())
+    )
+    np.testing.assert_array_equal(many, few)
+
+
+@pytest.mark.gpu(emulated=True)
+def test_a_sweep_that_cannot_go_on_is_told(monkeypatch):
+    """The first thread block is left out."""
+    device = one_gpu()
+    usual = device.allocate
+
+    def begun(shape, dtype):
+        array = usual(shape, dtype)
+        if dtype == "u4" and len(array) > sweeping.WORDS:
+            array[sweeping.TICKET] = 1
+        return array
+
+    monkeypatch.setattr(device, "allocate", begun)
+    monkeypatch.setattr(sweeping, "PATIENCE", 0.05)
+    with pytest.raises(RunFailed, match=r"a sweep did not end: its thread block \d+ waited in vain"):
+        solved(COLUMNS_OF_48, (1, 1, 1), "hyperplanes", (8, 8, 8), device=device, passes=1)
+
+
+@pytest.mark.parametrize(("cells", "threads", "rows", "bundle"), [
+    ((9, 7, 5), 512, 1, (9, 8, 8)),
+    ((9, 7, 5), 256, 4, (9, 8, 7)),
+    ((9, 7, 1), 256, 4, (9, 56, 1)),
+    ((9, 7, 5), 64, 1, (9, 8, 4)),
+])  # fmt: skip
+def test_a_bundle_of_columns_is_what_a_thread_block_has_room_for(cells, threads, rows, bundle):
+    (sweep,) = sweeps("hyperplanes", "up")
+    placed = PlacedSweep(sweep, "up", Box.of(cells))
+    assert sweeping.bundle(placed, threads, rows) == bundle
+    with pytest.raises(KernelError, match="needs thread blocks of 64 threads: #define BX 64"):
+        sweeping.bundle(placed, 63, 1)
+
+
 ATLASES = {
     "two": lambda: turned((13, 7, 6), ((8,), (), ()), [ROTATIONS[n] for n in (0, 13)]),
     "four": lambda: turned((9, 10, 5), ((5,), (6,), ()), [ROTATIONS[n] for n in (3, 0, 17, 22)], (False, False, True)),
@@ -85,7 +131,7 @@ def cells_of(box, space, arrays):
     return np.ascontiguousarray(arrays[n][box.slices(space.charts[n].lo)])
 
 
-@pytest.mark.parametrize("ordering", ["tiles", "hyperplanes"])
+@pytest.mark.parametrize("ordering", ["tiles", "hyperplanes", "colours"])
 @pytest.mark.parametrize("threads", [1, 3])
 def test_delays_and_other_orders_that_are_allowed_change_no_bit(ordering, threads):
     """S9 of the specification: tiles late and early, and the cells of a tile by i + j + k."""

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Literal, Protocol
 import numpy as np
 
 from taskflow.errors import BadArgument
-from taskflow.runtime.machine.device.memory import Arena, HostCopier
+from taskflow.runtime.machine.device.memory import Alarm, Arena, HostCopier
 
 Array = Any  # numpy.ndarray or cupy.ndarray
 Kind = Literal["cpu", "gpu"]
@@ -41,6 +41,7 @@ class Device(ABC):
     xp: Any
     name: str
     threads: int
+    alarm: Alarm
 
     @abstractmethod
     def allocate(self, shape: tuple[int, ...], dtype: np.dtype | str) -> Array:
@@ -80,7 +81,7 @@ class Cpu(Device):
 
     def __init__(self, threads: int) -> None:
         self.xp, self.threads, self.name = np, threads, processor_name()
-        self._allocated = 0
+        self._allocated, self.alarm = 0, Alarm(np.zeros(1, np.uint32))
 
     def allocate(self, shape: tuple[int, ...], dtype: np.dtype | str) -> Array:
         """A C-ordered array of zeros.
@@ -123,6 +124,7 @@ class Gpu(Device):
         self.xp, self.ordinal = cupy, ordinal
         self.activate()
         self.name = cupy.cuda.runtime.getDeviceProperties(ordinal)["name"].decode()
+        self.alarm = Alarm(np.frombuffer(cupy.cuda.alloc_pinned_memory(4), np.uint32, 1))
 
     def activate(self) -> None:
         self.xp.cuda.Device(self.ordinal).use()

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 from taskflow.errors import RunFailed
 from taskflow.runtime.machine.device.device import Device
 from taskflow.runtime.machine.device.driver import demand, library, reached
+from taskflow.runtime.machine.device.memory import Alarm
 
 INVALIDATED = 901  # CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
 ATTEMPTS = 10
@@ -41,6 +42,9 @@ class Lane:
     asynchronous = False
     stream: Any = None
 
+    def __init__(self, alarm: Alarm) -> None:
+        self._alarm = alarm
+
     def activate(self) -> None:
         """From now on array operations of this thread go to this lane."""
 
@@ -64,8 +68,10 @@ class Lane:
         """Wait until everything enqueued is done."""
 
     def reached(self) -> Callable[[], bool]:
-        """Tells whether everything is done that has been enqueued by now. Raises Lost where it never will be."""
-        return lambda: True
+        """Tells whether everything is done that has been enqueued by now. Raises Lost where it never will be, and
+        RunFailed where a kernel has raised the alarm.
+        """
+        return self._alarm.check
 
 
 class StreamLane(Lane):
@@ -73,7 +79,8 @@ class StreamLane(Lane):
 
     asynchronous = True
 
-    def __init__(self, cupy: Any, urgent: bool) -> None:
+    def __init__(self, cupy: Any, alarm: Alarm, urgent: bool) -> None:
+        super().__init__(alarm)
         self._cupy = cupy
         priority = -5 if urgent else 0  # CUDA clamps it to the device's range
         self.stream = cupy.cuda.Stream(non_blocking=True, priority=priority)
@@ -105,15 +112,15 @@ class StreamLane(Lane):
     def reached(self) -> Callable[[], bool]:
         event = self._cupy.cuda.Event(disable_timing=True)
         self.stream.record(event)
-        return partial(reached, event)
+        return lambda: reached(event) and self._alarm.check()
 
 
 def lanes(device: Device) -> tuple[Lane, Lane]:
     """The lanes of a block: for computation, and for what other blocks wait for. A CPU has one."""
     if device.kind == "cpu":
-        host = Lane()
+        host = Lane(device.alarm)
         return host, host
-    return StreamLane(device.xp, urgent=False), StreamLane(device.xp, urgent=True)
+    return StreamLane(device.xp, device.alarm, urgent=False), StreamLane(device.xp, device.alarm, urgent=True)
 
 
 def captured(lane: Lane, calls: Sequence[Callable[[], None]]) -> Callable[[], None]:

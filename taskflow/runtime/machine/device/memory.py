@@ -1,4 +1,6 @@
-"""Memory of a GPU: one allocation that other processes can open, and the way from there to the host's memory."""
+"""Memory of a GPU: one allocation that other processes can open, the way from there to the host's memory, and a word
+back.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from taskflow.errors import Lost
+from taskflow.errors import Lost, RunFailed
 from taskflow.runtime.machine.device.driver import gpu_lost
 
 ALIGN = 512  # bytes; arrays begin at multiples
@@ -57,6 +59,26 @@ class Arena:
         if getattr(self, "pointer", 0):
             with suppress(Exception):  # the interpreter, and with it the driver, may be coming to its end
                 self._free(self.pointer)
+
+
+class Alarm:
+    """A word of the host that kernels write where they have waited in vain."""
+
+    def __init__(self, word: np.ndarray) -> None:
+        self._word = word
+        word[:] = 0
+
+    @property
+    def pointer(self) -> int:
+        """The address of the word, on the device, too."""
+        return int(self._word.ctypes.data)
+
+    def check(self) -> bool:
+        """True. Raises RunFailed where the word has been written since."""
+        if number := int(self._word[0]):
+            self._word[0] = 0
+            raise RunFailed(f"a sweep did not end: its thread block {number} waited in vain for those before it")
+        return True
 
 
 def view(cupy: Any, pointer: int, shape: tuple[int, ...], dtype: np.dtype | str, owner: object, device: int) -> Any:

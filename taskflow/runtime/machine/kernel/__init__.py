@@ -2,7 +2,8 @@
 
 from taskflow.runtime.machine.kernel.agreement import KernelError
 from taskflow.runtime.machine.kernel.copying import copier, copiers, copy_bandwidth
-from taskflow.runtime.machine.kernel.kernel import compile_together, compiled, kernel_of, partial_bytes
+from taskflow.runtime.machine.kernel.kernel import compile_together, compiled, kernel_of
 from taskflow.runtime.machine.kernel.layout import Layout
+from taskflow.runtime.machine.kernel.partials import partial_bytes
 from taskflow.runtime.machine.kernel.pieces import bind_pieces
 from taskflow.runtime.machine.kernel.texts import listable

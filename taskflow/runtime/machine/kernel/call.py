@@ -17,7 +17,7 @@ import numpy as np
 from taskflow.runtime.machine.device import Array, Device, Lane
 from taskflow.runtime.machine.device.driver import launch
 from taskflow.runtime.regions import Box, Triple, triple
-from taskflow.runtime.tasks import LookupTable, PlacedSweep
+from taskflow.runtime.tasks import LookupTable
 
 # struct Range of cell.h
 RANGE = np.dtype(
@@ -29,8 +29,7 @@ RANGE = np.dtype(
 PARTIAL = np.dtype([(name, np.uint64) for name in ("result", "parts", "ticket", "before")], align=True)
 # structs Foreign and ValuesOf of cell.h
 STRIDED = np.dtype([("field", np.uint64), ("y", np.int64), ("z", np.int64)], align=True)
-# struct Sweep of sweep.h
-SWEEP = np.dtype([(name, np.intc, 3) for name in ("first", "last", "tile")] + [("colour", np.intc)], align=True)
+BX, BY = 128, 4  # the largest thread blocks of a kernel that defines none of its own
 WARP = 32
 SHORT = 8  # cells of a column that a kernel has in any case, as in visit_cuda.h
 ENOUGH = 512  # thread blocks that give all of a GPU something to do
@@ -46,14 +45,6 @@ def range_of(box: Box, shape: tuple[int, ...], threads: int, march: int = 0) -> 
     memory = np.zeros((), RANGE)
     memory["lo"], memory["hi"], memory["threads"], memory["march"] = box.lo, box.hi, threads, march
     memory["y"], memory["z"] = shape[2], shape[1] * shape[2]
-    return memory
-
-
-def sweep_of(placed: PlacedSweep) -> np.ndarray:
-    """The struct Sweep."""
-    memory, colour = np.zeros((), SWEEP), placed.sweep.colour
-    memory["first"], memory["last"], memory["tile"] = placed.within.lo, placed.within.hi, placed.tile
-    memory["colour"] = -1 if colour is None else colour
     return memory
 
 
@@ -138,12 +129,6 @@ def tiled_shape(cells: Triple, tile: Triple, threads: Triple) -> tuple[Triple, T
     """(blocks, threads per block) that visit a box of so many cells in tiles, one per thread block."""
     x, y, z = (max(1, -(-n // size)) for n, size in zip(cells, tile, strict=True))
     return (x, y, z), threads
-
-
-def swept_shape(box: Box, placed: PlacedSweep, threads: int) -> tuple[Triple, Triple]:
-    """(blocks, threads per block) that sweep a box: a thread block per tile, of a row of tiles with colours per two."""
-    x, y, z = (len(along) for along in placed.numbers(box))
-    return (x if placed.sweep.colour is None else -(-x // 2), y, z), (threads, 1, 1)
 
 
 def _power(n: int) -> int:

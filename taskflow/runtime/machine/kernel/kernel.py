@@ -16,6 +16,8 @@ import numpy as np
 from taskflow.runtime.machine.device import Array, Device, Lane
 from taskflow.runtime.machine.kernel import compile_cuda, compile_host
 from taskflow.runtime.machine.kernel.call import (
+    BX,
+    BY,
     PARTIAL,
     Value,
     address,
@@ -24,22 +26,19 @@ from taskflow.runtime.machine.kernel.call import (
     host_call,
     range_of,
     strided_field,
-    sweep_of,
-    swept_shape,
     table_address,
     tiled_shape,
 )
 from taskflow.runtime.machine.kernel.layout import Layout
 from taskflow.runtime.machine.kernel.march import march
+from taskflow.runtime.machine.kernel.partials import host_parts
+from taskflow.runtime.machine.kernel.sweeping import passed_on, sweep_of, swept_shape
 from taskflow.runtime.machine.kernel.text import defined, explained, packed
 from taskflow.runtime.machine.kernel.texts import cuda_text, symbol, text_for, text_with_thunk
 from taskflow.runtime.regions import Box, Triple
 from taskflow.runtime.tasks import PlacedSweep, Task
 
-BUNDLE = 16  # rows that a reduction on a CPU folds into one part, as in visit_host.h
-BX, BY = 128, 4  # the largest thread blocks of a kernel that defines none of its own
 COMPILERS = 16  # at once, at most
-COLUMNS = 64  # of cells that a thread block sweeps at once, at most: a tile has as many
 Made = tuple[Task, np.dtype, str, bool]  # a task in a precision, for a kind of device, and whether for lists of pieces
 Tile = Triple | PlacedSweep | None  # what a thread block does of a launch: so many cells, or a tile of a sweep
 _lock = threading.RLock()
@@ -126,7 +125,9 @@ class Kernel(ABC):
         keep: list[Array] = [*arrays]
         for name in self.task.keywords:
             if isinstance(constant := constants.get(name), PlacedSweep):
-                values.append(sweep_of(constant))
+                value, words = self._sweep(constant)
+                values.append(value)
+                keep += words
                 continue
             if name in self.task.constants:
                 table = partial(table_address, real=self.real, device=self.device)
@@ -151,6 +152,10 @@ class Kernel(ABC):
         or cut into a `middle` and edges.
         """
         return None
+
+    def _sweep(self, placed: PlacedSweep) -> tuple[Value, list[Array]]:
+        """Return the struct of a sweep, and what it leads to."""
+        return sweep_of(placed), []
 
     def _memory(self, result: Array, parts: int) -> tuple[Array, Array, Array]:
         """Return the memory of a number that is reduced: the result, its parts, and the ticket."""
@@ -185,7 +190,7 @@ class HostKernel(Kernel):
     """A kernel in a shared library that the host compiler made."""
 
     def _parts(self, box: Box, tile: Triple | None) -> int:
-        return _host_parts(box)
+        return host_parts(box)
 
     def _call(self, arguments: Arguments, lane: Lane | None) -> Callable[[], None]:
         library = compile_host.library(text_with_thunk(self.task, self.real))
@@ -216,11 +221,16 @@ class CudaKernel(Kernel):
         text = cuda_text(self.task, self.real)
         x, y = self.threads(text)
         if isinstance(tile, PlacedSweep):
-            return swept_shape(box, tile, min(COLUMNS * defined(text, "ROWS", 1), x * y))
+            return swept_shape(box, tile, x * y, defined(text, "ROWS", 1))
         if tile:
             return tiled_shape(box.shape, tile, (x, y, 1))
         least = defined(text, "NARROWEST", 1)
         return cuda_shape(box.shape, defined(text, "UZ", 1), x, x * y, whole=self.task.whole, narrowest=least)
+
+    def _sweep(self, placed: PlacedSweep) -> tuple[Value, list[Array]]:
+        text = cuda_text(self.task, self.real)
+        x, y = self.threads(text)
+        return passed_on(placed, x * y, defined(text, "ROWS", 1), self.device)
 
     def threads(self, text: str) -> tuple[int, int]:
         """The largest thread blocks of a text, along x and y."""
@@ -281,19 +291,6 @@ def _make(device: Device, made: Made) -> None:
     device.activate()
     with explained(made[0]):
         (compile_host.library if device.kind == "cpu" else compile_cuda.module)(text_for(*made))
-
-
-def partial_bytes(box: Box, device: str) -> int:
-    """Bytes in which a reduction over a box keeps what it folds at its end; on a GPU those of a kernel that defines no
-    shape of its own.
-    """
-    parts = _host_parts(box) if device == "cpu" else int(np.prod(cuda_shape(box.shape, 1, BX, BX * BY)[0]))
-    return 8 * parts + 4  # and the count of those that are there
-
-
-def _host_parts(box: Box) -> int:
-    _, ny, nz = box.shape
-    return max(1, -(-ny * nz // BUNDLE))
 
 
 def _nothing() -> None:

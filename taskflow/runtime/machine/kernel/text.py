@@ -184,7 +184,8 @@ def _chosen(tasks: Iterable[Task], constants: Collection[type]) -> Iterator[str]
     """The macros that classes of members of constants ask for, where a launch has another one than was declared."""
     variants = (task.derived[1] for task in tasks if task.derived)
     classes = {kind for variant in variants for _, kind in variant.classes}
-    for macro in sorted({macro for kind in classes.difference(constants) for macro in _defines(kind)}):
+    others = (kind for kind in classes.difference(constants) if not issubclass(kind, Sweep))
+    for macro in sorted({macro for kind in others for macro in _defines(kind)}):
         yield f"#define {macro}\n"
 
 
@@ -222,9 +223,15 @@ def _optional(tasks: Iterable[Task]) -> Iterator[str]:
 
 
 def _present(tasks: Sequence[Task]) -> list[str]:
-    """The optional parameters that are there: settings with which a text begins may depend on them."""
+    """The macros of optional parameters that are there: settings with which a text begins may depend on them."""
     optional = {part for task in tasks for name in task.optional for part in task.parameters.get(name, (name,))}
-    return sorted(optional.intersection(name for task in tasks for _, name in parameters(task)))
+    return sorted(f"HAS_{name}" for task in tasks for _, name in parameters(task) if name in optional)
+
+
+def _ways(tasks: Iterable[Task]) -> list[str]:
+    """The macros of classes of sweeps: settings may depend on them."""
+    constants = {kind for task in tasks for kind in task.constants.values() if kind not in SCALARS}
+    return sorted({macro for kind in constants if issubclass(kind, Sweep) for macro in _defines(kind)})
 
 
 def complete(task: Task, real: np.dtype, linkage: str, *, alone: bool = False) -> str:
@@ -240,7 +247,7 @@ def complete(task: Task, real: np.dtype, linkage: str, *, alone: bool = False) -
     for other in tasks:
         check_signature(other, parameters(other))
     declared = declarations(tasks, real, linkage, together)
-    settings = "".join(f"#define HAS_{name}\n" for name in _present(tasks))
+    settings = "".join(f"#define {name}\n" for name in (*_present(tasks), *_ways(together)))
     text = settings + expanded(task.kernel, real, {"declared.h": declared}, together[0].name)
     for other in apart:
         text = without(text, other)

@@ -4,7 +4,11 @@
 #define ROWS 4
 #define BX 256
 #define BY 1
+#ifdef SINGLE
+#define RESIDENT 4
+#else
 #define RESIDENT 2
+#endif
 #include "cell.h"
 #include "../pace.h"
 #include "../viscous.h"
@@ -77,10 +81,16 @@ struct Elimination {
         for (int l = 0; l < 4; ++l) d.of[r][n] -= row[l] * m.of[l][n];
     }
   }
+  // D(there)^-1 of the neighbour beyond a side, from memory
+  template <int SIDE>
+  INLINE auto beyond(const Cell& c) const {
+    constexpr int x = along(SIDE, 0), y = along(SIDE, 1), z = along(SIDE, 2);
+    const Pivot& there = pivot;
+    return [c, there](int r, int l) __attribute__((always_inline)) { return real(there(c, 4 * r + l, x, y, z)); };
+  }
   template <int SIDE>
   INLINE void take(Columns& d, const Cell& c, int first) const {
-    constexpr int x = along(SIDE, 0), y = along(SIDE, 1), z = along(SIDE, 2);
-    take<SIDE>(d, c, back<SIDE>(c, first), [&](int r, int l) __attribute__((always_inline)) { return real(pivot(c, 4 * r + l, x, y, z)); });
+    take<SIDE>(d, c, back<SIDE>(c, first), beyond<SIDE>(c));
   }
   // A cell of which nothing is kept or loaded ahead; threads that have none come along
   INLINE void whole(const SweptCell& c, int first, bool present = true) const {

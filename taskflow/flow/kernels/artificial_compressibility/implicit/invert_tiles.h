@@ -1,6 +1,6 @@
-// The factorisation on a GPU: a thread block has a tile, four threads have a column of its cells along x. Each of three works out
-// what one of the neighbours before the next cell is bound by, and keeps it in shared memory, as it does with the inverse of the
-// last cell: the cells of a step need no others.
+// The factorisation on a GPU: a thread block has a tile, or a bundle of a whole chart; four threads have a column of its cells along
+// x. Each of three works out what one of the neighbours before the next cell is bound by, and keeps it in shared memory, as it does
+// with the inverse of the last cell: the cells of a step need no others, but at the edges of a bundle.
 constexpr int COLUMNS = BX / ROWS;
 
 struct Kept {
@@ -34,6 +34,83 @@ FN Block low_back(const All& all, int axis, const Cell& c) {
                  compressible(all.b, all.numbers, c, beyond), low_sweep(all.swept, axis, c));
 }
 
+// What a thread block keeps: inverses of the last step and of this one, and what the next cells are bound by
+struct Shelf {
+  Kept (*inverses)[COLUMNS], (*backs)[3];
+};
+
+// What the threads of a column do in it
+template <class All>
+struct ColumnOf {
+  const All& all;
+  const Shelf& shelf;
+  const TileColumn<Up>& column;
+  const int mine, first;
+
+  INLINE static bool inside(const SweptCell& c, int axis) { return (c.sides & ~c.outside) >> (2 * axis) & 1; }
+  INLINE void work_out(const SweptCell& c) const {
+    if (first == 3 || !inside(c, first)) return;
+    const Block m = low_back(all, first, c);
+    for (int n = 0; n < 16; ++n) shelf.backs[mine][first].row[n / 4][n % 4] = m.of[n];
+  }
+  // A cell x, where the column has it, and what its next one needs; `begun` is of the first and becomes that of the second. Inverses
+  // beyond an edge are in memory. Whole warps come, as their threads exchange numbers.
+  INLINE void step(int step, int x, Columns& begun, bool edge_y, bool edge_z) const {
+    const int before[3] = {mine, mine - 1, mine - column.all.ny};
+    const bool edges[3] = {false, edge_y, edge_z}, present = column.has(x);
+    const SweptCell c = column.cell(present ? x : 0);
+    Columns d = begun, back[3];
+    for (int n = 0; n < 12; ++n) back[n / 4].of[n % 4][0] = shelf.backs[mine][n / 4].row[n % 4][first];
+    __syncwarp();
+    if (column.has(x + 1)) {
+      const SweptCell next = column.cell(x + 1);
+      begun = all.begun(next, first), work_out(next);
+    }
+    each_side([&](auto side) {
+      if constexpr (side.number % 2 == 0) {
+        constexpr int axis = side.number / 2;
+        if (!present || !inside(c, axis)) return;
+        const Kept& neighbour = shelf.inverses[(step + 1) & 1][before[axis]];
+        if (edges[axis])
+          all.template take<side.number>(d, c, back[axis], all.template beyond<side.number>(c));
+        else
+          all.template take<side.number>(d, c, back[axis], [&](int row, int n) { return neighbour.row[row][n]; });
+      }
+    });
+    const Columns inverted = inverse(d, first);
+    if (!present) return;
+    for (int row = 0; row < 4; ++row) shelf.inverses[step & 1][mine].row[row][first] = real(Real_pivot(inverted.of[row][0]));
+    all.store(c, first, inverted);
+  }
+};
+
+#ifdef SINGLE
+template <class All>
+FN void invert_tile(const Range& r, const Sweep& s, const All& all) {
+  SweptCell c;
+  const bool present = cell_of_thread<Up>(r, s, int(threadIdx.x) / ROWS, COLUMNS, c);
+  if (!__any_sync(0xffffffffu, present)) return;
+  if (!present) c = single_cell<Up>(r, s, r.lo[0], r.lo[1], r.lo[2]);
+  const int first = int(threadIdx.x) % ROWS;
+  if (s.colour >= 0) return all.whole(c, first, present);
+  const Columns inverted = inverse(all.begun(c, first), first);  // no registers for neighbours: none is earlier
+  if (present) all.store(c, first, inverted);
+}
+#elif defined(WHOLE)
+template <class All>
+FN void invert_tile(const Range& r, const Sweep& s, const All& all) {
+  __shared__ Kept inverses[2][COLUMNS], backs[COLUMNS][3];
+  const Shelf shelf = {inverses, backs};
+  const int first = int(threadIdx.x) % ROWS;
+  sweep_whole<Up>(r, s, ROWS, [&](const TileColumn<Up>& column, int mine) {
+    return [&, mine, begun = Columns()](int step, int x, auto) mutable {
+      if (!__any_sync(0xffffffffu, column.has(x) || column.has(x + 1))) return;
+      const ColumnOf<All> own = {all, shelf, column, mine, first};
+      own.step(step, x, begun, column.y == 0, column.z == 0);
+    };
+  });
+}
+#else
 // What the neighbours in other tiles take, side by side: a cell may have several
 template <class All>
 FN void take_outside(const TileCells<Up>& cells, int mine, int first, const All& all) {
@@ -83,40 +160,16 @@ FN void invert_tile(const Range& r, const Sweep& s, const All& all) {
   take_outside(cells, mine, first, all);
   if (int(threadIdx.x) / 32 * 32 >= ROWS * cells.columns) return;  // a warp without a column
   const TileColumn<Up> column(cells, idle ? 0 : mine);
-  const int before[3] = {mine, mine - 1, mine - cells.ny};
-  const auto inside = [](const SweptCell& c, int axis) { return (c.sides & ~c.outside) >> (2 * axis) & 1; };
-  const auto work_out = [&](const SweptCell& c) {
-    if (first == 3 || !inside(c, first)) return;
-    const Block m = low_back(all, first, c);
-    for (int n = 0; n < 16; ++n) backs[mine][first].row[n / 4][n % 4] = m.of[n];
-  };
-  SweptCell next = column.cell(0);
-  Columns begun = all.begun(next, first);
-  if (!idle) work_out(next);
+  const Shelf shelf = {kept, backs};
+  const ColumnOf<All> own = {all, shelf, column, mine, first};
+  Columns begun = all.begun(column.cell(0), first);
+  if (!idle) own.work_out(column.cell(0));
   __syncwarp();
   for (int step = 0; step < cells.steps; ++step) {
-    const int x = idle ? -1 : column.x(step);
-    const bool present = x >= 0 && x < cells.nx;
-    if (__any_sync(0xffffffffu, present)) {  // whole warps go on, as their threads exchange numbers
-      const SweptCell c = next;
-      Columns d = begun, back[3];
-      for (int n = 0; n < 12; ++n) back[n / 4].of[n % 4][0] = backs[mine][n / 4].row[n % 4][first];
-      __syncwarp();
-      if (present && x + 1 < cells.nx) next = column.cell(x + 1), begun = all.begun(next, first), work_out(next);
-      each_side([&](auto side) {
-        if constexpr (side.number % 2 == 0) {
-          constexpr int axis = side.number / 2;
-          if (!present || !inside(c, axis)) return;
-          const Kept& neighbour = kept[(step + 1) & 1][before[axis]];
-          all.template take<side.number>(d, c, back[axis], [&](int row, int n) { return neighbour.row[row][n]; });
-        }
-      });
-      const Columns inverted = inverse(d, first);
-      if (present) {
-        for (int row = 0; row < 4; ++row) kept[step & 1][mine].row[row][first] = real(Real_pivot(inverted.of[row][0]));
-        all.store(c, first, inverted);
-      }
-    }
+    const int x = column.x(step);
+    const bool present = !idle && column.has(x);
+    if (__any_sync(0xffffffffu, present)) own.step(step, present ? x : -2, begun, false, false);
     __syncthreads();
   }
 }
+#endif

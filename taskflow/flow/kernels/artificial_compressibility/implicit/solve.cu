@@ -2,6 +2,11 @@
 #define ROWS 4
 #define BX 256
 #define BY 1
+#ifdef WHOLE
+#define RESIDENT 2
+#else
+#define RESIDENT (sizeof(Real_coupling) == 4 ? 3 : 2)
+#endif
 #include "cell.h"
 #include "factors.h"
 #include "sweep_rows.h"
@@ -50,28 +55,34 @@ struct Triangle {
   Inverse inverse;
   In right[4];
   InOut x[4];
+  In own_right[OWN];
+  InOut own_x[OWN];
   using Four = decltype(coupling.four(Cell(), 0));
   struct Ahead {
     Four block[3][OWN], inverse[OWN];
   };
   // Each of four threads asks for one of the blocks
-  INLINE void fetch(const SweptCell& c, int row) const {
-    if (row == 3)
-      inverse.fetch_four(c, 0);
-    else
-      coupling.fetch_four(c, block_of(2 * row + ODD));
+  INLINE const void* place(const SweptCell& c, int row) const {
+    const void *of_pivot = inverse.place(c, 0), *of_side = coupling.place(c, block_of(2 * (row < 3 ? row : 0) + ODD));
+    return row == 3 ? of_pivot : of_side;
   }
-  INLINE Ahead ahead(const SweptCell& c, int row) const {
+  INLINE void fetch(const SweptCell& c, int row) const { ::fetch(place(c, row)); }
+  INLINE Triangle of_row(int row) const {
+    Triangle t = *this;
+    for (int r = 0; r < OWN; ++r) t.own_right[r] = one_of(row + r, right), t.own_x[r] = one_of(row + r, x);
+    return t;
+  }
+  INLINE Ahead ahead(const SweptCell& c, int row, unsigned sides) const {
     Ahead a;
 #pragma unroll
     for (int m = 0; m < 3; ++m)
-      if ((c.sides & ~c.outside) >> (2 * m + ODD) & 1)
+      if (sides >> (2 * m + ODD) & 1)
         for (int r = 0; r < OWN; ++r) a.block[m][r] = coupling.four(c, block_of(2 * m + ODD) + 4 * (row + r));
     for (int r = 0; r < OWN; ++r) a.inverse[r] = inverse.four(c, 4 * (row + r));
     return a;
   }
-  INLINE void begin(const SweptCell& c, int row, real (&sums)[OWN], real (&old)[OWN]) const {
-    for (int r = 0; r < OWN; ++r) sums[r] = ODD ? real(0) : one_of(row + r, right)[c], old[r] = ODD ? one_of(row + r, x)[c] : real(0);
+  INLINE void begin(const SweptCell& c, real (&sums)[OWN], real (&old)[OWN]) const {
+    for (int r = 0; r < OWN; ++r) sums[r] = ODD ? real(0) : own_right[r][c], old[r] = ODD ? own_x[r][c] : real(0);
   }
   INLINE void bring(const SweptCell& c, int row, int side, const real (&z)[4], real (&sums)[OWN]) const {
     Four block[OWN];
@@ -85,8 +96,37 @@ struct Triangle {
     for (int r = 0; r < OWN; ++r) values[r] = ODD ? old[r] + product[r] : product[r];
   }
   INLINE real value(Index cell, int n) const { return x[n][cell]; }
-  INLINE void store(const SweptCell& c, int row, const real (&values)[OWN]) const {
-    for (int r = 0; r < OWN; ++r) one_of(row + r, x)[c] = values[r];
+#ifdef GPU
+  // A thread's way through a column: what it loads of a cell is a step of memory from that of the cell before.
+  struct Way {
+    static constexpr int step = ODD ? -1 : 1;
+    decltype(Coupling::field) coupling;
+    decltype(Inverse::field) inverse;
+    In right;
+    InOut x;
+    const char* far;
+    int far_step;
+    INLINE void go_on() { coupling += step * Coupling::VALUES, inverse += step * Inverse::VALUES, right += step, x += step, far += far_step; }
+    INLINE void load(unsigned sides, Ahead& a) const {
+#pragma unroll
+      for (int m = 0; m < 3; ++m)
+        if (sides >> (2 * m + ODD) & 1) a.block[m][0] = Coupling::four(coupling + block_of(2 * m + ODD));
+      a.inverse[0] = Inverse::four(inverse);
+    }
+    INLINE void begin(real& sum, real& old) const { sum = ODD ? real(0) : *right, old = ODD ? *x : real(0); }
+    INLINE real beyond(Index cells) const { return x[cells]; }
+    INLINE void fetch() const { ::fetch(far); }
+    INLINE void store_before(real value) const { x[-step] = value; }
+  };
+  // From a cell on, with what is fetched so many cells ahead
+  INLINE Way way(const SweptCell& c, int row, int ahead_by) const {
+    const int far_step = Way::step * int(row == 3 ? Inverse::VALUES * sizeof(*inverse.field) : Coupling::VALUES * sizeof(*coupling.field));
+    const char* far = static_cast<const char*>(place(c, row)) + ahead_by * far_step;
+    return {coupling.place(c, 4 * row), inverse.place(c, 4 * row), own_right[0] + Index(c), own_x[0] + Index(c), far, far_step};
+  }
+#endif
+  INLINE void store(const SweptCell& c, const real (&values)[OWN]) const {
+    for (int r = 0; r < OWN; ++r) own_x[r][c] = values[r];
   }
 
 private:
@@ -103,7 +143,7 @@ private:
 };
 template <int ODD, class Coupling, class Inverse>
 FN Triangle<ODD, Coupling, Inverse> triangle(const Coupling& coupling, const Inverse& inverse, In p_r, In u_r, In v_r, In w_r, InOut p, InOut u, InOut v, InOut w) {
-  return {coupling, inverse, {p_r, u_r, v_r, w_r}, {p, u, v, w}};
+  return {coupling, inverse, {p_r, u_r, v_r, w_r}, {p, u, v, w}, {}, {}};
 }
 
 TASK forward(Range range, In p_r, In u_r, In v_r, In w_r, InPrivate<96, Real_coupling> coupling, InPrivate<16, Real_inverse> inverse, InOut p, InOut u, InOut v, InOut w,

@@ -42,17 +42,22 @@ struct StoredValuesOf : ValuesOf<N, Number> {
     return held(ValuesOf<N, Number>::operator()(c, n, x, y, z));
   }
 };
+FN void fetch([[maybe_unused]] const void* at) {
+#ifdef GPU
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(at));
+#endif
+}
 // A private field: the N values of a cell lie behind each other. `q(c, n)` is value n of a cell, `q(c)` the only one.
 // `q.four(c, n)` reads four of them at once, where N and n are multiples of 4, and `q.store_four(c, n, four)` writes them: on a GPU
-// these are one or two loads or stores. `q.fetch_four(c, n)` asks a GPU to bring near the line of memory in which they lie.
+// these are one or two loads or stores. `q.place(c, n)` is where they lie, `fetch` of it asks a GPU to bring that line of memory near.
 template <int N, class Number>
 struct PrivateOf {
   Number* __restrict__ field;
   Index y, z;
   INLINE auto operator()(const Cell& c, int n = 0) const { return held(field[at(c, n)]); }
-  INLINE auto four(const Cell& c, int n) const {
+  INLINE auto four(const Cell& c, int n) const { return four(place(c, n)); }
+  INLINE static auto four(const Number* from) {
     static_assert(FOURS, "fours are of floats or doubles, of which there are a multiple of 4");
-    const Number* from = field + at(c, n);
 #ifdef GPU
     return *reinterpret_cast<const Four*>(from);
 #else
@@ -69,11 +74,8 @@ struct PrivateOf {
 #endif
   }
 
-  INLINE void fetch_four(const Cell& c, int n) const {
-#ifdef GPU
-    asm volatile("prefetch.global.L2 [%0];" ::"l"(field + at(c, n)));
-#endif
-  }
+  INLINE Number* place(const Cell& c, int n) const { return field + at(c, n); }
+  static constexpr int VALUES = N;
 
 private:
   using Plain = decltype(Number() + Number());

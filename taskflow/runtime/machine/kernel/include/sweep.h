@@ -11,7 +11,8 @@
 //   }
 //
 // Every schedule in which a point comes after those that are earlier gives the same bits. A CPU goes through the tiles cell by
-// cell; its threads share them. On a GPU each tile is a thread block's, which does the cells of one i + j + k at a time.
+// cell; its threads share them. On a GPU each tile is a thread block's, which does the cells of one i + j + k at a time; of tiles
+// that are SINGLE cells a thread has one; a WHOLE chart, which is one tile, is shared by many thread blocks (sweep_whole.h).
 //
 // What a cell reads that no other cell of the sweep writes may be loaded ahead, while the cells before it are done:
 //
@@ -20,6 +21,9 @@
 // The cells of a launch lie in tiles of so many cells, counted from `first`: all of them, or those of a colour (0 or 1, else -1).
 struct Sweep {
   int first[3], last[3], tile[3], colour;
+  unsigned* passed;            // of a WHOLE one on a GPU: words by which thread blocks pass it on, zero before and after;
+  volatile unsigned* alarm;    // where the host hears that one of them waited in vain,
+  unsigned long long patience;  // for so many ns
 };
 
 struct Up {
@@ -97,6 +101,7 @@ struct TileColumn {
   INLINE TileColumn(const TileCells<D>& cells, int y, int z) : all(cells), y(y), z(z) {}
   INLINE TileColumn(const TileCells<D>& cells, int number) : TileColumn(cells, number % cells.ny, number / cells.ny) {}
   INLINE int x(int step) const { return (D::way > 0 ? step : all.steps - 1 - step) - y - z; }
+  INLINE bool has(int x) const { return x >= 0 && x < all.nx; }
   INLINE SweptCell cell(int x) const {
     const int i = all.tile.lo[0] + x;
     return {{i, j, k, i + offset}, sides | earlier_along<D>(all.tile, 0, i), outside | outside_along(all.tile, 0, i)};
@@ -105,7 +110,41 @@ struct TileColumn {
 
 struct Alone {};  // nothing is loaded ahead
 
-#ifdef GPU
+// Whether a step is even, as compilers know it; and where a thread without a column is along x: near none of its cells
+template <int N>
+struct Parity {
+  static constexpr int of = N;
+};
+constexpr int NO_COLUMN = -99;
+
+#ifndef GPU
+#ifdef SHUFFLED  // debug mode: other orders that are allowed
+FN Index shuffled(Index n, Index count) { return count - 1 - n; }
+FN void delay(unsigned number) {
+  for (volatile unsigned n = (number * 2654435761u) >> 20; n; n = n - 1) {}
+}
+#else
+FN Index shuffled(Index n, Index) { return n; }
+FN void delay(unsigned) {}
+#endif
+#endif
+
+#ifdef SINGLE
+#include "sweep_single.h"
+#elif defined(WHOLE) && defined(GPU)
+#include "sweep_whole.h"
+
+template <class D, class L, class F>
+FN void sweep_cells(const Range& r, const Sweep& s, D, L load, F f) {
+  sweep_whole<D>(r, s, 1, [&](const TileColumn<D>& column, int) {
+    return [&, ahead = decltype(load(SweptCell())){}](int, int x, auto) mutable {
+      const auto now = ahead;
+      if (column.has(x + D::way)) ahead = load(column.cell(x + D::way));
+      if (column.has(x)) f(column.cell(x), now);
+    };
+  });
+}
+#elif defined(GPU)
 // A thread block has a tile of the range, or none; of those in a row along x with two colours it has every other one.
 FN bool tile_of_block(const Range& r, const Sweep& s, int way, TileOf& t) {
   int number[3] = {int(BLOCK(r).x), int(BLOCK(r).y) + first_tile(r, s, 1), int(BLOCK(r).z) + first_tile(r, s, 2)};
@@ -129,28 +168,20 @@ FN void sweep_many(const TileCells<D>& all, int threads, int mine, F f) {
   }
 }
 
-// A thread has one, or none, and loads what the next cell of it needs before it does one: f(cell, number in the tile, loaded). What
-// a cell some cells away needs it only asks for.
-template <class D, class P, class L, class F>
-FN void sweep_one(const TileCells<D>& all, int mine, P fetch, L load, F f) {
-  constexpr int ahead_by = 3;
+// A thread has one, or none, and loads what the next cell of it needs before it does one: f(cell, loaded)
+template <class D, class L, class F>
+FN void sweep_one(const TileCells<D>& all, int mine, L load, F f) {
   const bool idle = mine >= all.columns || all.nx == 0;
   const TileColumn<D> column(all, idle ? 0 : mine);
-  const int first = D::way > 0 || idle ? 0 : all.nx - 1;
-  const auto ask = [&](int x) {
-    if (!idle && x >= 0 && x < all.nx) fetch(column.cell(x));
-  };
-  for (int n = 1; n < ahead_by; ++n) ask(first + n * D::way);
-  SweptCell next = column.cell(first);
+  SweptCell next = column.cell(D::way > 0 || idle ? 0 : all.nx - 1);
   auto ahead = idle ? decltype(load(next)){} : load(next);
   for (int step = 0; step < all.steps; ++step) {
-    const int x = idle ? -1 : column.x(step);
-    if (x >= 0 && x < all.nx) {
+    const int x = column.x(step);
+    if (!idle && column.has(x)) {
       const SweptCell c = next;
       const auto now = ahead;
-      if (x + D::way >= 0 && x + D::way < all.nx) next = column.cell(x + D::way), ahead = load(next);
-      ask(x + ahead_by * D::way);
-      f(c, mine * all.nx + x, now);
+      if (column.has(x + D::way)) next = column.cell(x + D::way), ahead = load(next);
+      f(c, now);
     }
     __syncthreads();
   }
@@ -166,15 +197,11 @@ FN void sweep_cells(const Range& r, const Sweep& s, D, L load, F f) {
   if (all.columns > threads)
     sweep_many(all, threads, mine, [=](const SweptCell& c) { f(c, load(c)); });
   else
-    sweep_one(all, mine, [](const SweptCell&) {}, load, [=](const SweptCell& c, int, const auto& ahead) { f(c, ahead); });
-}
-template <class D, class F>
-FN void sweep_cells(const Range& r, const Sweep& s, D way, F f) {
-  sweep_cells(r, s, way, [](const SweptCell&) { return Alone(); }, [=](const SweptCell& c, Alone) { f(c); });
+    sweep_one(all, mine, load, f);
 }
 #else
 #ifdef SHUFFLED
-// Debug mode: other orders that are allowed. Cells with one i + j + k come after each other, as on a GPU, the last first.
+// Cells with one i + j + k come after each other, as on a GPU, the last first.
 template <class D, class F>
 FN void sweep_tile(const TileCells<D>& all, F f) {
   for (int step = 0; step < all.steps; ++step) {
@@ -185,13 +212,7 @@ FN void sweep_tile(const TileCells<D>& all, F f) {
     }
   }
 }
-FN Index shuffled(Index n, Index count) { return count - 1 - n; }
-FN void delay(unsigned number) {
-  for (volatile unsigned n = (number * 2654435761u) >> 20; n; n = n - 1) {}
-}
 #else
-FN Index shuffled(Index n, Index) { return n; }
-FN void delay(unsigned) {}
 template <class D, class F>
 FN void sweep_tile(const TileCells<D>& all, F f) {
   const auto at = [](int n, int count) { return D::way > 0 ? n : count - 1 - n; };
@@ -225,6 +246,14 @@ FN void sweep_cells(const Range& r, const Sweep& s, D, F f) {
     }
   });
 }
+#endif
+
+#ifdef GPU
+template <class D, class F>
+FN void sweep_cells(const Range& r, const Sweep& s, D way, F f) {
+  sweep_cells(r, s, way, [](const SweptCell&) { return Alone(); }, [=](const SweptCell& c, Alone) { f(c); });
+}
+#else
 template <class D, class L, class F>
 FN void sweep_cells(const Range& r, const Sweep& s, D way, L load, F f) {
   sweep_cells(r, s, way, [=](const SweptCell& c) { f(c, load(c)); });

@@ -4,15 +4,19 @@
 // a tile in its shared memory; a CPU does all rows of a cell at once. A thread has OWN rows, from `row` on. What has to be known:
 //
 //   struct Solve {
+//     INLINE Solve of_row(row) const;                          // what knows where the rows of a thread are
 //     INLINE void fetch(c, row) const;                         // asks for what will be loaded
 //     struct Ahead {...};                                      // what is loaded before it is needed
-//     INLINE Ahead ahead(c, row) const;                        // ... of a cell: for earlier neighbours in the same tile, too
-//     INLINE void begin(c, row, sums, old) const;              // sums before neighbours bring anything, and values before the sweep
+//     INLINE Ahead ahead(c, row, sides) const;                 // ... of a cell: for these neighbours, too
+//     INLINE void begin(c, sums, old) const;                   // sums before neighbours bring anything, and values before the sweep
 //     INLINE void bring(c, row, side, z, sums) const;          // takes what the neighbour beyond a side brings, whose values are z
 //     INLINE void bring(ahead, side, z, sums) const;           // the same, from what was loaded
 //     INLINE void end(ahead, all, old, values) const;          // the values, from the sums of all rows
 //     INLINE real value(index, n) const;                       // of a cell that is done
-//     INLINE void store(c, row, values) const;
+//     struct Way {...};                                        // on a GPU: a thread's way through a column, from a cell on, that knows
+//     INLINE Way way(c, row, ahead_by) const;                  //   load(sides, ahead), begin(sum, old), beyond(distance) of a cell
+//                                                              //   that is done, fetch(), store_before(value) there, and go_on()
+//     INLINE void store(c, values) const;
 //   };
 //
 // The neighbours in other tiles come first, in the order of sides, then those in the same tile.
@@ -22,14 +26,23 @@ constexpr int OWN = 1, ROOM = 512;  // rows of a thread; cells of a tile whose v
 constexpr int OWN = ROWS;
 #endif
 
-// The sums of all rows of a cell, from those of a thread
-FN void gather(const real (&own)[OWN], real (&all)[ROWS]) {
+static_assert(OWN == ROWS || 32 % ROWS == 0, "a warp has whole cells");
+
+// The sums of all rows of a cell, from those of a thread, to which all threads of `these` come
+FN void gather(const real (&own)[OWN], real (&all)[ROWS], [[maybe_unused]] unsigned these) {
 #ifdef GPU
-  const unsigned first = threadIdx.x % 32 / ROWS * ROWS, these = ((1u << ROWS) - 1) << first;
 #pragma unroll
-  for (int n = 0; n < ROWS; ++n) all[n] = __shfl_sync(these, own[0], first + n);
+  for (int n = 0; n < ROWS; ++n) all[n] = __shfl_sync(these, own[0], n, ROWS);
 #else
   for (int n = 0; n < ROWS; ++n) all[n] = own[n];
+#endif
+}
+// Those that have the rows of one cell
+FN unsigned together() {
+#ifdef GPU
+  return ((1u << ROWS) - 1) << (threadIdx.x % 32 / ROWS * ROWS);
+#else
+  return 1;
 #endif
 }
 
@@ -41,11 +54,11 @@ FN void bring_from_memory(const Range& r, const T& t, const SweptCell& c, int ro
   t.bring(c, row, side, z, sums);
 }
 
-// A cell of which nothing is kept or loaded ahead
+// A cell of which nothing is kept or loaded ahead, by `these` threads, of which some may only come along
 template <class D, class T>
-FN void sweep_row(const Range& r, const T& t, const SweptCell& c, int row) {
+FN void sweep_row(const Range& r, const T& t, const SweptCell& c, int row, unsigned these, bool present = true) {
   real sums[OWN], old[OWN], all[ROWS], values[OWN];
-  t.begin(c, row, sums, old);
+  t.begin(c, sums, old);
   if (c.outside) {
 #pragma unroll
     for (int side = 0; side < 6; ++side)
@@ -56,9 +69,9 @@ FN void sweep_row(const Range& r, const T& t, const SweptCell& c, int row) {
     const int side = 2 * axis + (D::way < 0);
     if ((c.sides & ~c.outside) >> side & 1) bring_from_memory(r, t, c, row, side, sums);
   }
-  gather(sums, all);
-  t.end(t.ahead(c, row), all, old, values);
-  t.store(c, row, values);
+  gather(sums, all, these);
+  t.end(t.ahead(c, row, 0), all, old, values);
+  if (present) t.store(c, values);
 }
 
 #ifdef GPU
@@ -79,21 +92,108 @@ FN void share_cells(const TileCells<D>& all, int threads, int mine, F f) {
   }
 }
 
+// A row of a cell, from what was loaded of it and the values of those neighbours before it that are `bound`. Whole warps come, so
+// that nothing branches.
+template <class D, class T>
+FN real row_of_cell(const T& t, const typename T::Ahead& ahead, real sum, real old, unsigned bound, const Unknowns* const (&before)[3]) {
+  real sums[OWN] = {sum}, all[ROWS], values[OWN];
+  const real olds[OWN] = {old};
+#pragma unroll
+  for (int a = 0; a < 3; ++a) {
+    const int side = 2 * a + (D::way < 0);
+    const Unknowns z = *before[a];
+    real with[OWN] = {sums[0]};
+    t.bring(ahead, side, z.of, with);
+    sums[0] = bound >> side & 1 ? with[0] : sums[0];
+  }
+  gather(sums, all, 0xffffffffu);
+  t.end(ahead, all, olds, values);
+  return values[0];
+}
+
+// Two of a kind, by numbers that compilers know: in registers
+template <class L>
+struct Two {
+  L even = {}, odd = {};
+  template <int N>
+  INLINE L& get() {
+    if constexpr (N == 0) return even;
+    else return odd;
+  }
+};
+
+#ifdef SINGLE
+template <class D, class T>
+FN void sweep_rows(const Range& r, const Sweep& s, D, const T& all) {
+  SweptCell c;
+  const int row = int(threadIdx.x) % ROWS;
+  const bool present = cell_of_thread<D>(r, s, int(threadIdx.x) / ROWS, int(blockDim.x) / ROWS, c);
+  if (!__any_sync(0xffffffffu, present)) return;
+  if (!present) c = single_cell<D>(r, s, r.lo[0], r.lo[1], r.lo[2]);
+  sweep_row<D>(r, all.of_row(row), c, row, 0xffffffffu, present);
+}
+#elif defined(WHOLE)
+// What a thread loads of a cell before its step: at the edges of a bundle, what those before it have left in memory, too
+template <class T>
+struct Loaded {
+  typename T::Ahead ahead;
+  real sum, old, edge[2];
+};
+
 template <class D, class T>
 FN void sweep_rows(const Range& r, const Sweep& s, D, const T& t) {
-  static_assert(32 % ROWS == 0, "a warp has whole cells");
+  constexpr int ahead_by = 3, low = D::way < 0 ? 1 : 0;
+  __shared__ Unknowns kept[2][3 * MOST_COLUMNS];  // of even and of odd steps: of columns, and of those before edges
+  const int row = int(threadIdx.x) % ROWS;
+  sweep_whole<D>(r, s, ROWS, [&](const TileColumn<D>& column, int mine) {
+    const TileCells<D>& all = column.all;
+    const bool edges[2] = {column.y == (low ? all.ny - 1 : 0), column.z == (low ? all.nz - 1 : 0)};
+    const int y = edges[0] ? MOST_COLUMNS + mine : mine - D::way, z = edges[1] ? 2 * MOST_COLUMNS + mine : mine - D::way * all.ny;
+    const bool outer[2] = {edges[0] && column.sides >> (2 + low) & 1, edges[1] && column.sides >> (4 + low) & 1};
+    const int first = column.x(-1) + D::way, start = low ? all.nx - 1 : 0;
+    return [=, &column, loaded = Two<Loaded<T>>(), way = t.of_row(row).way(column.cell(first), row, ahead_by - 1)](int, int x, auto parity) mutable {
+      constexpr int P = decltype(parity)::of;
+      const bool present = column.has(x), coming = column.has(x + D::way);
+      if (__any_sync(0xffffffffu, present || coming)) {
+        const Loaded<T>& now = loaded.template get<P>();
+        Loaded<T>& next = loaded.template get<1 - P>();
+        if (coming) {
+          way.load(0x3f, next.ahead), way.begin(next.sum, next.old);
+          if (outer[0]) next.edge[0] = way.beyond(beyond(r, 2 + low));
+          if (outer[1]) next.edge[1] = way.beyond(beyond(r, 4 + low));
+        }
+        if (column.has(x + ahead_by * D::way)) way.fetch();
+        if (edges[0]) kept[1 - P][MOST_COLUMNS + mine].of[row] = now.edge[0];
+        if (edges[1]) kept[1 - P][2 * MOST_COLUMNS + mine].of[row] = now.edge[1];
+        __syncwarp();
+        const unsigned sides = (column.sides & ~3u) | (x == start ? 0u : 1u << low);
+        const Unknowns* const before[3] = {&kept[1 - P][mine], &kept[1 - P][y], &kept[1 - P][z]};
+        const real value = row_of_cell<D>(t, now.ahead, now.sum, now.old, sides, before);
+        if (present) {
+          kept[P][mine].of[row] = value;
+          way.store_before(value);
+        }
+      }
+      way.go_on();
+    };
+  });
+}
+#else
+template <class D, class T>
+FN void sweep_rows(const Range& r, const Sweep& s, D, const T& whole) {
   __shared__ Unknowns sums[ROOM], olds[ROOM];  // sums become values
   TileOf tile;
   if (!tile_of_block(r, s, D::way, tile)) return;
   const TileCells<D> all{r, tile};
   const int threads = int(blockDim.x) / ROWS, mine = int(threadIdx.x) / ROWS, row = int(threadIdx.x) % ROWS;
-  bool whole = all.columns <= threads && 0 < all.count && all.count <= ROOM;
-  for (int a = 0; a < 3; ++a) whole = whole && tile.lo[a] == tile.low[a] && tile.hi[a] == tile.high[a];
-  if (!whole) return sweep_many(all, threads, mine, [&](const SweptCell& c) { sweep_row<D>(r, t, c, row); });
+  const T t = whole.of_row(row);
+  bool fits = all.columns <= threads && 0 < all.count && all.count <= ROOM;
+  for (int a = 0; a < 3; ++a) fits = fits && tile.lo[a] == tile.low[a] && tile.hi[a] == tile.high[a];
+  if (!fits) return sweep_many(all, threads, mine, [&](const SweptCell& c) { sweep_row<D>(r, t, c, row, together()); });
 
   share_cells(all, threads, mine, [&](const SweptCell& c, int n) {
     real sum[OWN], old[OWN];
-    t.begin(c, row, sum, old);
+    t.begin(c, sum, old);
     sums[n].of[row] = sum[0], olds[n].of[row] = old[0];
   });
   __syncthreads();
@@ -111,29 +211,46 @@ FN void sweep_rows(const Range& r, const Sweep& s, D, const T& t) {
     }
     __syncthreads();
   }
-  const int steps[3] = {1, all.nx, all.nx * all.ny};
-  const auto fetch = [&](const SweptCell& c) { t.fetch(c, row); };
-  const auto load = [&](const SweptCell& c) { return t.ahead(c, row); };
-  sweep_one(all, mine, fetch, load, [&](const SweptCell& c, int n, const typename T::Ahead& ahead) {
-    real sum[OWN] = {sums[n].of[row]}, gathered[ROWS], value[OWN];
-    const real old[OWN] = {olds[n].of[row]};
-#pragma unroll
-    for (int a = 0; a < 3; ++a) {
-      const int side = 2 * a + (D::way < 0);
-      if ((c.sides & ~c.outside) >> side & 1) t.bring(ahead, side, sums[n - D::way * steps[a]].of, sum);
+  constexpr int ahead_by = 3, low = D::way < 0 ? 1 : 0;
+  const bool idle = mine >= all.columns;
+  const TileColumn<D> column(all, idle ? 0 : mine);
+  const int start = low ? all.nx - 1 : 0, steps[3] = {1, all.nx, all.nx * all.ny};
+  const unsigned across = column.sides & ~column.outside;  // neighbours in the tile, but along x
+  for (int n = 0; n < ahead_by; ++n)
+    if (!idle && column.has(start + n * D::way)) t.fetch(column.cell(start + n * D::way), row);
+  Two<typename T::Ahead> loaded;
+  auto way = t.way(column.cell(column.x(-1) + D::way), row, ahead_by - 1);
+  const auto one = [&](int step, auto parity) {
+    constexpr int P = decltype(parity)::of;
+    const int x = idle ? NO_COLUMN : column.x(step), n = mine * all.nx + x;
+    const bool present = column.has(x), coming = column.has(x + D::way);
+    if (__any_sync(0xffffffffu, present || coming)) {
+      const unsigned along = 1u << low, bound = across | (x == start ? 0 : along);
+      if (coming) way.load(across | (x + D::way == start ? 0 : along), loaded.template get<1 - P>());
+      if (column.has(x + ahead_by * D::way)) way.fetch();
+      const Unknowns* before[3];
+      for (int a = 0; a < 3; ++a) before[a] = present && bound >> (2 * a + low) & 1 ? sums + n - D::way * steps[a] : sums;
+      const Unknowns &sum = sums[present ? n : 0], &old = olds[present ? n : 0];
+      const real value = row_of_cell<D>(t, loaded.template get<P>(), sum.of[row], old.of[row], bound, before);
+      if (present) sums[n].of[row] = value;
     }
-    gather(sum, gathered);
-    t.end(ahead, gathered, old, value);
-    sums[n].of[row] = value[0];
-  });
+    way.go_on();
+    __syncthreads();
+  };
+  for (int step = -1; step < all.steps; step += 2) {
+    one(step, Parity<1>());
+    if (step + 1 < all.steps) one(step + 1, Parity<0>());
+  }
   share_cells(all, threads, mine, [&](const SweptCell& c, int n) {
     const real value[OWN] = {sums[n].of[row]};
-    t.store(c, row, value);
+    t.store(c, value);
   });
 }
+#endif
 #else
 template <class D, class T>
-FN void sweep_rows(const Range& r, const Sweep& s, D way, const T& t) {
-  sweep_cells(r, s, way, [=](const SweptCell& c) { sweep_row<D>(r, t, c, 0); });
+FN void sweep_rows(const Range& r, const Sweep& s, D way, const T& whole) {
+  const T t = whole.of_row(0);
+  sweep_cells(r, s, way, [=](const SweptCell& c) { sweep_row<D>(r, t, c, 0, together()); });
 }
 #endif

@@ -1,0 +1,47 @@
+// Sweeps whose tiles are single cells: all cells of a launch are independent.
+
+// A row along x has so many cells of a launch, or one more: every one, or every other one from the first on.
+FN int spread(const Sweep& s) { return s.colour < 0 ? 1 : 2; }
+FN int first_single(const Range& r, const Sweep& s, int j, int k) {
+  return r.lo[0] + (s.colour < 0 ? 0 : (r.lo[0] - s.first[0] + j - s.first[1] + k - s.first[2] + s.colour) & 1);
+}
+template <class D>
+FN SweptCell single_cell(const Range& r, const Sweep& s, int i, int j, int k) {
+  const int at[3] = {i, j, k};
+  unsigned sides = 0;
+  for (int a = 0; a < 3 && s.colour == (D::way > 0 ? 1 : 0); ++a)
+    sides |= ((at[a] > s.first[a] ? 1u : 0u) | (at[a] + 1 < s.last[a] ? 2u : 0u)) << (2 * a);
+  return {{i, j, k, i + j * r.y + k * r.z}, sides, sides};
+}
+
+#ifdef GPU
+// The cell of a thread, or of threads together, with this number among so many in a thread block; false where there is none.
+template <class D>
+FN bool cell_of_thread(const Range& r, const Sweep& s, int mine, int many, SweptCell& c) {
+  const int across = (r.hi[0] - r.lo[0] + spread(s) - 1) / spread(s), number = int(BLOCK(r).x) * many + mine;
+  const int j = r.lo[1] + number / across, k = r.lo[2] + int(BLOCK(r).z);
+  const int i = first_single(r, s, j, k) + number % across * spread(s);
+  c = single_cell<D>(r, s, i, j, k);
+  return i < r.hi[0] && j < r.hi[1];
+}
+template <class D, class L, class F>
+FN void sweep_cells(const Range& r, const Sweep& s, D, L load, F f) {
+  SweptCell c;
+  if (cell_of_thread<D>(r, s, int(threadIdx.x), int(blockDim.x), c)) f(c, load(c));
+}
+#else
+// Threads share rows along x.
+template <class D, class F>
+FN void sweep_cells(const Range& r, const Sweep& s, D, F f) {
+  const Index rows = size(r, 1), count = rows * size(r, 2);
+  share(r, count, [=](Index first, Index last, bool) {
+    for (Index n = first; n < last; ++n) {
+      const Index at = shuffled(n, count);
+      const int j = r.lo[1] + int(at % rows), k = r.lo[2] + int(at / rows), begin = first_single(r, s, j, k);
+      const int cells = begin < r.hi[0] ? (r.hi[0] - begin + spread(s) - 1) / spread(s) : 0;
+      delay(j + 7 * k);
+      for (int m = 0; m < cells; ++m) f(single_cell<D>(r, s, begin + spread(s) * int(shuffled(m, cells)), j, k));
+    }
+  });
+}
+#endif
