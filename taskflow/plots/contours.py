@@ -26,6 +26,9 @@ from taskflow.text import literal
 
 SIDE = 6.4  # inches along the longer side
 ALONG = 120  # places for streamlines along the longer side
+FINE = 20_000  # triangles
+# Of a triangle: behind its corners come the middles of its edges
+QUARTERS = np.array([[0, 3, 5], [3, 1, 4], [5, 4, 2], [3, 4, 5]])
 SPEED = "speed"
 COMPUTED = {SPEED: speed, "Q": second_invariant}
 STATISTICS = "statistics"  # a group of the store
@@ -88,7 +91,8 @@ def draw_charts(
     words = label(first[field], first[field].attrs["long_name"])
     bottom = 0.0 if field == SPEED else None
     colours = look.colours(values[seen] if seen.any() else values, words, bottom=bottom)
-    colours.bar(axes, axes.tripcolor(triangles, colours.shown(values), shading="gouraud", **colours.keywords))
+    smooth, smooth_values = _finer(triangles, colours.shown(values))
+    colours.bar(axes, axes.tripcolor(smooth, smooth_values, shading="gouraud", **colours.keywords))
     if field == SPEED and lines:
         _streamlines(axes, triangles, [mesh.at_points(record, VELOCITY["xyz".index(a)]) for a in mesh.plane], window)
     for _, line in outlines(record, mesh.plane) if flat else ():
@@ -133,6 +137,21 @@ def _figure(window: Window, look: Look) -> tuple[Figure, Axes]:
     axes.set_xlim(*window[:2])
     axes.set_ylim(*window[2:])
     return figure, axes
+
+
+def _finer(triangles: Triangulation, values: np.ndarray) -> tuple[Triangulation, np.ndarray]:
+    """Return triangles that are cut into four until there are `FINE`, and values that are linear in each: within a
+    triangle matplotlib mixes the colours of its corners, which are not on the map between them.
+    """
+    corners, parts = triangles.triangles, np.stack([triangles.x, triangles.y, values])[:, triangles.triangles]
+    while len(corners) < FINE:
+        both = np.concatenate([parts, (parts + np.roll(parts, -1, axis=2)) / 2], axis=2)
+        parts = both[..., QUARTERS].reshape(3, -1, 3)
+        corners = np.arange(parts[0].size).reshape(-1, 3)
+    if corners is triangles.triangles:
+        return triangles, values
+    x, y, finer = parts.reshape(3, -1)
+    return Triangulation(x, y, corners), finer
 
 
 def _in(points: np.ndarray, window: Window) -> np.ndarray:

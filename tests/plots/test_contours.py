@@ -5,6 +5,7 @@ import json
 import matplotlib.image
 import numpy as np
 import pytest
+from matplotlib.tri import Triangulation
 
 from taskflow.analysis.charts.cut import cut_mesh, cut_plane
 from taskflow.analysis.charts.flat import flat_mesh, outlines
@@ -12,7 +13,7 @@ from taskflow.errors import BadInput
 from taskflow.geometry.grids import shape
 from taskflow.output import tree
 from taskflow.plots.charts import plot_series
-from taskflow.plots.contours import plot_charts, plot_side
+from taskflow.plots.contours import FINE, _finer, plot_charts, plot_side
 from tests.output.on_charts import GRIDS, filled, grid_of
 
 FLAT = {"cells": (8, 12, 1), "lengths": (2.0, 1.0, 0.1), "charts": (2, 2, 1), "turned": True, "seed": 3}
@@ -113,3 +114,16 @@ def test_residuals_of_each_equation(tmp_path):
     lines = [json.dumps({"step": n, "time": 0.0, **some}) for n, some in enumerate(residuals)]
     (tmp_path / "log.jsonl").write_text("\n".join(lines) + "\n")
     assert matplotlib.image.imread(plot_series(tmp_path))[..., :3].std() > 0.02
+
+
+def test_large_triangles_are_cut_until_colours_are_those_of_the_map():
+    """Values are linear in each, and the area stays; small ones are as they were."""
+    triangles = Triangulation([0.0, 1.0, 1.0, 0.0], [0.0, 0.0, 2.0, 2.0], [[0, 1, 2], [0, 2, 3]])
+    finer, values = _finer(triangles, np.array([1.0, 3.0, 2.0, 0.0]))
+    assert FINE <= len(finer.triangles) < 4 * FINE
+    np.testing.assert_allclose(values, 1 + 2 * finer.x - finer.y / 2, atol=1e-14)
+    x, y = finer.x[finer.triangles], finer.y[finer.triangles]
+    areas = (x[:, 1] - x[:, 0]) * (y[:, 2] - y[:, 0]) - (x[:, 2] - x[:, 0]) * (y[:, 1] - y[:, 0])
+    assert (areas > 0).all()
+    assert areas.sum() / 2 == pytest.approx(2.0)
+    assert _finer(finer, values)[0] is finer

@@ -108,15 +108,16 @@ class DrivenRun:
                 self._recorded.clear()
         return Run(self.directory, self._directory.report())
 
-    def _advance(self, until: float | None = None, steps: int | None = None, wall: float | None = None) -> None:
-        call = "run(...)" if steps is None or until is not None or wall is not None else f"step({steps})"
+    def _advance(
+        self, call: str, until: float | None = None, steps: int | None = None, wall: float | None = None
+    ) -> None:  # fmt: skip
         self._check_going(call)
         try:
             step = math.inf if steps is None else self.iteration + whole(steps)
             end = math.inf if until is None else number(until)
             seconds = math.inf if wall is None else positive(wall)
         except BadInput as error:
-            raise BadInput(f"{call} with until={until!r}, steps={steps!r}, wall={wall!r}: {error}") from None
+            raise BadInput(f"{call}: {error}") from None
         target, self._halted, self._reason = Pause(step, end, seconds).begun(), False, ""
         with self._call(call):
             while not (self._over or self._halted or target.reached(self._tick) or target.late):

@@ -88,13 +88,15 @@ class Simulation(DrivenRun):
         """Do n steps, or fewer where the case ends before. Raises BadInput where n is no whole number from 1, or the
         run is over; Interrupted after Ctrl-C: the simulation pauses then after a step, and can go on.
         """
-        self._advance(steps=n)
+        self._advance(f"step({n!r})", steps=n)
 
     def run(self, until: float | None = None, steps: int | None = None, wall: float | None = None) -> None:
         """Go on to the end of the case, or to the first step that reaches the time `until`, or by so many `steps`, or
         for so many seconds of the `wall` clock, whichever comes first. No step is cut for it. Raises as `step` does.
         """
-        self._advance(until=until, steps=steps, wall=wall)
+        limits = {"until": until, "steps": steps, "wall": wall}
+        told = ", ".join(f"{name}={limit!r}" for name, limit in limits.items() if limit is not None)
+        self._advance(f"run({told})", until, steps, wall)
 
     def stop(self) -> None:
         """Let `run` or `step`, from one of whose callbacks this is called, return after the callbacks of this step."""
