@@ -76,8 +76,8 @@ def closure(vertices: np.ndarray) -> np.ndarray:
     return np.asarray(total / sum(np.sqrt((s**2).sum(axis=0)) for pair in low_high for s in pair))
 
 
-def thickness(vertices: np.ndarray) -> np.ndarray:
-    """Return the volume [k, j, i] of cells over the largest of their low faces."""
+def thickness(vertices: np.ndarray, directions: int = 3) -> np.ndarray:
+    """Return the volume [k, j, i] of cells over the largest of their low faces across the first directions."""
     i, j, k = areas(vertices)
     squares = [(low**2).sum(axis=0) for low in (i[..., :-1], j[..., :-1, :], k[:, :-1])]
-    return np.asarray(volumes(vertices) / np.sqrt(np.max(squares, axis=0)))
+    return np.asarray(volumes(vertices) / np.sqrt(np.max(squares[:directions], axis=0)))

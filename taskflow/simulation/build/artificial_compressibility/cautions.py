@@ -28,13 +28,13 @@ def _too_long(system: CompressibilitySystem) -> Iterator[str]:
     """Waves grow in a fluid at rest: in the thinnest cells, or in the thickest, which take no step of their own where
     all take the least.
     """
-    model, method = system.model, system.model.method
-    sizes = np.concatenate([thickness(chart.vertices).ravel() for chart in system.grid.charts])
+    model, method, dims = system.model, system.model.method, 2 if system.model.planar else 3
+    sizes = np.concatenate([thickness(chart.vertices, dims).ravel() for chart in system.grid.charts])
     sound = math.sqrt(method.least_compressibility(system.speed))
     bounds = {}
     for size in {float(sizes.min()), float((sizes.min if method.global_steps else sizes.max)())}:
         friction, spread = (q / (sound * size) for q in (model.fluid.viscosity, model.numbers.spread))
-        bounds[longest(method, 2 if model.planar else 3, friction, spread)] = size
+        bounds[longest(method, dims, friction, spread)] = size
     least = min(bounds)
     if least < method.courant:
         usual = replace(method, cfl=None).courant

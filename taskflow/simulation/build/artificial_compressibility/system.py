@@ -204,7 +204,8 @@ class CompressibilitySystem(System):
         case, accept = self.sim.case, self.sim.case.own.stall == "accept"
         if self.model.real:
             return InnerCriterion(self.model, self.domain)
-        thinnest = min(float(thickness(chart.vertices).min()) for chart in self.grid.charts)
+        dims = 2 if self._planar else 3
+        thinnest = min(float(thickness(chart.vertices, dims).min()) for chart in self.grid.charts)
         every, patience = case.own.looks(case.monitor.every)
         return ResidualCriterion(self.model, case.table("time").steady, every, accept, thinnest, patience)
 
