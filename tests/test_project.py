@@ -181,3 +181,12 @@ def test_rooms_say_what_they_know():
     texts = {path.parent.name: ast.get_docstring(ast.parse(path.read_text())) or "" for path in rooms}
     silent = {room for room, text in texts.items() if not re.search(r"\bknows?\b", text, re.I)}
     assert silent <= {"kernels", "reference"}, silent
+
+
+def test_docstrings_begin_with_words_of_their_own():
+    """Sentences or terms: no fragment that begins with "What" or "Of"."""
+    for path in sorted((ROOT / "taskflow").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+                text = ast.get_docstring(node) or ""
+                assert not re.match(r"(What|Of)\b", text), f"{path.relative_to(ROOT)}: {text.splitlines()[0]}"

@@ -1,4 +1,4 @@
-"""What steps of all flows have in common: the solver of their pressure, whether they fit, and what their time tells."""
+"""Common parts of steps of all flows: the solver of their pressure, whether they fit, and what their time tells."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the benchmarks of implicit marching aim at, and what L. Luo et al. (2014) took."""
+"""The goals of the benchmarks of implicit marching, and what L. Luo et al. (2014) took."""
 
 from __future__ import annotations
 

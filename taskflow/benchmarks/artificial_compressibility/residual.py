@@ -126,7 +126,7 @@ def bytes_per_cell(launch: Launch, partition: Partition) -> int:
 
 
 def cases(size: int) -> tuple[Stages, ...]:
-    """What is measured, for so many cells along each axis."""
+    """Return what is measured, for so many cells along each axis."""
     return (
         Stages("Euler, heat, uniform", EULER, size, warm=True),
         Stages("Runge-Kutta, uniform", Method(), size),

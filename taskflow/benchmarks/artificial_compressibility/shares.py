@@ -1,4 +1,4 @@
-"""What each part of an outer iteration takes, by a profile, and the bytes that it must move, by counted launches."""
+"""The shares of the parts of an outer iteration, by a profile, and the bytes that it must move, by counted launches."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ def on_blocks(row: Result) -> str:
 
 
 def swept(row: Result) -> str:
-    """What was timed, and the ordering, where it has one."""
+    """Say what was timed, and the ordering, where it has one."""
     return ", ".join(filter(None, (row["name"], row["name"] != "assembly" and row["ordering"])))
 
 

@@ -35,7 +35,7 @@ class Tally:
         return replace(trace, calls=[lambda: self._replays.update([trace.graph]), *trace.calls])
 
     def launched(self, partition: Partition) -> Launched:
-        """What the replays launched; edges are parts of a launch."""
+        """Return what the replays launched; edges are parts of a launch."""
         launched = Launched()
         for graph, times in self._replays.items():
             for node in graph.nodes:

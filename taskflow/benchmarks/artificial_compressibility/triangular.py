@@ -27,7 +27,7 @@ CHARTS = {"cpu": tuple(map(Charts, SMALL)), "gpu": (*map(Charts, (*SMALL, *LARGE
 
 @dataclass(frozen=True)
 class Sweeping:
-    """What is measured: the orderings, the precisions of factors, the cells of a tile, and whether cuSPARSE is, too."""
+    """Measured are the orderings, the precisions of factors, the cells of a tile, and whether cuSPARSE is, too."""
 
     orderings: Sequence[Ordering] = ("tiles", "hyperplanes", "jacobi")
     precisions: Sequence[Literal["single", "double"]] = ("single", "double")
@@ -68,7 +68,7 @@ def measure_triangular(charts: Sequence[Charts], sweeping: Sweeping, requested: 
 
 
 def _run(job: Factors | KrylovSums, device: Device, here: Place) -> list[Timing]:
-    """What a job finds. Raises BadInput where the memory is not enough."""
+    """Return what a job finds. Raises BadInput where the memory is not enough."""
     need = job.partition.nbytes(0) + BESIDE[device.kind]
     if problem := shortage([need], [here], device.kind):
         cells = "x".join(map(str, job.charts.cells))
@@ -94,7 +94,7 @@ def _row(charts: Charts, ordering: str | None, precision: str, timing: Timing) -
 
 
 def _beside(charts: Charts, sweeping: Sweeping, rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """What cuSPARSE takes for factors and solves of these rows, whose bytes are counted alike."""
+    """Return what cuSPARSE takes for factors and solves of these rows, whose bytes are counted alike."""
     counted = {(row["name"], row["precision"]): row["bytes_per_cell"] for row in rows}
     return [
         _row(charts, "cuSPARSE", precision, (name, seconds, samples, counted[name, precision]))

@@ -1,4 +1,4 @@
-"""What W. Xue and C. J. Roy (2020) measured of a box shared by two P100, their tables 3 and 4, and what was aimed at
+"""Results of W. Xue and C. J. Roy (2020) for a box shared by two P100, their tables 3 and 4, and what was aimed at
 for two GPUs.
 """
 
@@ -50,7 +50,7 @@ def _row(kind: str, cut: str, name: str, blocks: int, tabulated: tuple[float, fl
 
 
 def goals(rows: Sequence[Row]) -> Iterator[dict[str, Any]]:
-    """What was aimed at on two GPUs, as far as rows have been measured: the goal in words, the `value`, whether it is
+    """Yield what was aimed at on two GPUs, where rows have been measured: the goal in words, the `value`, whether it is
     `met`. Of several overlaps and halos the best counts.
     """
     strong, weak, charts = (_best(rows, kind) for kind in ("strong", "weak", "charts"))

@@ -1,4 +1,4 @@
-"""What the benchmark of two phases aims at, and what results reach of it."""
+"""The goals of the benchmark of two phases, and what results reach of it."""
 
 from __future__ import annotations
 

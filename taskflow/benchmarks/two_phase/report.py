@@ -28,7 +28,7 @@ SMALL = 0.01  # share of a step that a task has to take to be listed
 
 
 def bubble_goals(results: Sequence[Result]) -> ReportTable:
-    """What was aimed at, and what was reached."""
+    """Return what was aimed at, and what was reached."""
     table = ReportTable("what", "goal", "machine", order=lambda row: list(GOALS).index(row[0]))
     for result, name, value in reached(results):
         goal = GOALS[name]

@@ -1,4 +1,4 @@
-"""What each task takes of a step of the bubble, by a profile of its first steps: figure 5 of the seed."""
+"""The shares of tasks in a step of the bubble, by a profile of its first steps: figure 5 of the seed."""
 
 from __future__ import annotations
 

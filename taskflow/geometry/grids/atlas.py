@@ -1,4 +1,4 @@
-"""What the runtime is told of a grid: its charts in one index space, and how they go on into each other."""
+"""A grid as the runtime knows it: its charts in one index space, and how they go on into each other."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ class _Ghosts:
         return self._at(chart, here) if layer < 1 else result[:, *here.slices(region.lo)]
 
     def _part(self, chart: int, patch: Patch, here: Box, beyond: Ends) -> Box:
-        """What of a layer lies across a patch: also beyond its end, where that is the end of the chart."""
+        """Return what of a layer lies across a patch: also beyond its end, where that is the end of the chart."""
         lo, hi = list(here.lo), list(here.hi)
         ends = dict(beyond)
         for axis in patch.along:

@@ -93,7 +93,7 @@ class Seam:
 
     @property
     def turn(self) -> Turn:
-        """What takes cells of the one chart, also those beyond the seam, to those of the other."""
+        """The map from cells of the one chart, also those beyond the seam, to those of the other."""
         shift = [0, 0, 0]
         for a, axis in enumerate(self.axes):
             b, source, target = abs(axis) - 1, self.one.cells, self.other.cells

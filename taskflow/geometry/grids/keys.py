@@ -1,4 +1,4 @@
-"""What the shapes of grids are given: keys with their kinds, defaults and meanings, and how they are read."""
+"""The keys that shapes of grids have, with their kinds, defaults and meanings, and how they are read."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MEMORY = 300  # bytes for a cell while a grid is made: measured 130 to 282
 
 @dataclass(frozen=True)
 class Kind:
-    """What values a key takes, in `words` and as a JSON `schema`. `read` returns one, or raises TypeError or
+    """The values that a key takes, in `words` and as a JSON `schema`. `read` returns one, or raises TypeError or
     ValueError.
     """
 
@@ -201,7 +201,7 @@ class Shape(ABC):
         return cls(**values)
 
     def problems(self) -> Iterator[BadArgument]:
-        """What is wrong with keys that are sound by themselves."""
+        """Yield what is wrong with keys that are sound by themselves."""
         yield from ()
 
     @abstractmethod

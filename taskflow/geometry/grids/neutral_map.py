@@ -49,7 +49,7 @@ class Line:
 
 
 class _Wrong(Exception):
-    """What is wrong with an entry, with the remedy."""
+    """An entry that is wrong: why, with the remedy."""
 
 
 def read_map(path: Path, charts: Sequence[Chart]) -> tuple[list[Seam], Boundaries]:

@@ -24,7 +24,7 @@ GIVE = "give a PLOT3D grid of blocks in three dimensions, as text or binary"
 
 @dataclass(frozen=True)
 class Layout:
-    """What a header says: how many vertices blocks have along i, j and k, and where the numbers begin."""
+    """The contents of a header: how many vertices blocks have along i, j and k, and where the numbers begin."""
 
     dims: tuple[Triple, ...]
     start: int
@@ -193,7 +193,7 @@ def _unmarked(path: Path, data: bytes) -> list[np.ndarray]:
 
 
 def _layouts(head: np.ndarray, size: int, order: str) -> Iterator[Layout]:
-    """What the numbers at the beginning may mean: several blocks, or one; `size` is that of each of them."""
+    """Yield what the numbers at the beginning may mean: several blocks, or one; `size` is that of each of them."""
     count = _count(head)
     if count and head.size >= 1 + 3 * count and (dims := _dims(head[1 : 1 + 3 * count], 3)):
         yield Layout(tuple(triple(d) for d in dims), (1 + 3 * count) * size, order)

@@ -1,4 +1,4 @@
-"""What is wrong with a grid: all of it at once."""
+"""The problems of a grid: all of them at once."""
 
 from __future__ import annotations
 

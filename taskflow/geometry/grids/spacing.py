@@ -38,7 +38,7 @@ def geometric(cells: int, ratio: float) -> np.ndarray:
 
 
 def with_first(family: Callable[[int, float], np.ndarray], cells: int, first: float) -> np.ndarray:
-    """Of a family, the places whose first cell is so wide: at most 1 / cells. The parameter is found by bisection."""
+    """Return the places of a family whose first cell is so wide: at most 1 / cells. Bisection finds the parameter."""
     low, high = (1.0, 2.0) if family is geometric else (0.0, 1.0)
     if first >= family(cells, low)[1]:
         return equal(cells)

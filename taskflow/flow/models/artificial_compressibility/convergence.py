@@ -61,7 +61,7 @@ class Convergence:
         )
 
     def fallen(self) -> dict[str, float]:
-        """What is left of each residual, of its largest value so far; 0 of one that has never been above rounding."""
+        """The rest of each residual, of its largest value so far; 0 of one that has never been above rounding."""
         counting = self._counting
         return {n: value / self.largest[n] if n in counting else 0.0 for n, value in self.norms.items()}
 

@@ -140,7 +140,7 @@ class DualTime:
         return all(not left > 1 for left in self.left(model, scalars).values())
 
     def left(self, model: ArtificialCompressibility, scalars: Mapping[str, float]) -> dict[str, float]:
-        """Of momentum, what is carried, and continuity, how many times what it may be the residual is."""
+        """Return, for momentum, what is carried, and continuity, how many times what it may be the residual is."""
         pace = model.speed / self.length
         rates = model.speed * (scalars[CHANGE] + scalars["rate"])
 

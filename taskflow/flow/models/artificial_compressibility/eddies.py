@@ -93,10 +93,10 @@ def _of_width(kind: Smagorinsky | Wale) -> Task:
 
 
 def fields(turbulence: Turbulence | None) -> tuple[str, ...]:
-    """What a model has besides: nu_t."""
+    """The fields that a model has besides: nu_t."""
     return ("nu_t",) if turbulence else ()
 
 
 def constants(turbulence: Turbulence | None) -> tuple[str, ...]:
-    """What no program writes: the filter of models that have one."""
+    """The fields that no program writes: the filter of models that have one."""
     return (FILTER,) if turbulence and not isinstance(turbulence.model, Vreman) else ()

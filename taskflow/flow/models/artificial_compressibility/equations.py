@@ -27,7 +27,7 @@ DIFFUSING = ("u", "v", "w", "T", "u_d", "v_d", "w_d", "T_d")
 
 
 def _reads(pressure: Stencil, rest: Stencil, beside: Stencil) -> Stencils:
-    """What a residual reads of the pressure, of all that diffuses, and of what says where faces are; its derivative, of
+    """Return how a residual reads the pressure, all that diffuses, and what says where faces are; its derivative reads
     the direction, too.
     """
     pressures, places = dict.fromkeys(("p", "p_d"), pressure), dict.fromkeys(("sides", "metrics"), beside)

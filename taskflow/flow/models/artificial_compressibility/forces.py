@@ -1,4 +1,4 @@
-"""What passes sides: forces on them, moments, heat and mass, from the very fluxes of a stage, with the same bits for
+"""Fluxes through sides: forces on them, moments, heat and mass, from the very fluxes of a stage, with the same bits for
 any blocks.
 """
 
@@ -108,7 +108,7 @@ class Forces:
                 yield mass_through_side(flow, f.sides, metrics, mass=mass, **where)
 
     def of(self, scalars: Mapping[str, float], side: Side) -> Force:
-        """What acts on a side."""
+        """Return what acts on a side."""
         names = [f"{side.name}.{face}" for face in side.layers]
         total = np.sum([reduced(scalars, f"{name}.force") for name in names], axis=0)
         mass = sum(reduced(scalars, f"{name}.mass")[0] for name in names)

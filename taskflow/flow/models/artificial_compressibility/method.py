@@ -103,7 +103,7 @@ class Method:
 
     @property
     def remedy(self) -> str:
-        """What to change where the march diverges."""
+        """Say what to change where the march diverges."""
         smaller = f"give a smaller method.cfl (now {self.courant:g})"
         if self.flux != "central":
             return f'{smaller}, or begin with method.reconstruction = "first"'

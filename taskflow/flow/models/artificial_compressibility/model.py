@@ -80,12 +80,12 @@ class ArtificialCompressibility(Model):
 
     @property
     def flow(self) -> tuple[str, ...]:
-        """What a stage changes at once: p, u, v, w and T."""
+        """The fields that a stage changes at once: p, u, v, w and T."""
         return (*STATE, "T") if self.heat else STATE
 
     @property
     def state(self) -> tuple[str, ...]:
-        """What steps change: the flow and passive scalars."""
+        """The fields that steps change: the flow and passive scalars."""
         return (*self.flow, *(scalar.name for scalar in self.passive))
 
     @property
@@ -154,7 +154,7 @@ class ArtificialCompressibility(Model):
         yield from self.real.step(self, f) if self.real else self.pseudo_step(f)
 
     def begin_march(self, f: Roles) -> Iterator[Launch | Repeat | Derive]:
-        """What pseudo-time begins with in a step of real time."""
+        """Do what pseudo-time begins with in a step of real time."""
         yield from ()
 
     def pseudo_step(self, f: Roles) -> Iterator[Launch | Repeat | Derive]:
@@ -191,11 +191,11 @@ class ArtificialCompressibility(Model):
 
     @property
     def remedy(self) -> str:
-        """What to change where the march diverges."""
+        """Say what to change where the march diverges."""
         return self.method.remedy
 
     def progress(self, scalars: Mapping[str, float]) -> dict[str, float]:
-        """What the log says of a step."""
+        """Return what the log says of a step."""
         return {"cfl": self.method.courant}
 
     @property
@@ -231,7 +231,7 @@ class ArtificialCompressibility(Model):
         return {NAMES[name]: norm(self, scalars, name) for name in self.flow}
 
     def pace(self, f: Roles) -> Iterator[Launch]:
-        """What steps need that are the same everywhere, or a compressibility that is not."""
+        """Compute what steps need that are the same everywhere, or a compressibility that is not."""
         if self.method.local:
             yield from self.compressibility(f)
         if self.method.global_steps:
@@ -262,7 +262,7 @@ class ArtificialCompressibility(Model):
         yield from ghosts_of_flow(self, f, self.sides, self.of(f, STATE, age), f[f"T{age}"] if self.heat else None)
 
     def place(self, f: Roles) -> tuple[str, str | None, str | None, str | None, str | None, tuple[str, ...] | None]:
-        """What a residual reads besides the state: sides, metrics, what faces sweep, compressibility, eddy viscosity
+        """The other fields that a residual reads: sides, metrics, what faces sweep, compressibility, eddy viscosity
         and force, in real time with what the levels before add.
         """
         given = (f.f_x, f.f_y, f.f_z) if self.body_force else None
@@ -271,7 +271,7 @@ class ArtificialCompressibility(Model):
         return f.sides, metrics, swept, f.b if self.method.local else None, f.nu_t if self.turbulence else None, force
 
     def past(self, f: Roles, name: str | None) -> str | None:
-        """What the levels before add to T or a scalar."""
+        """The field that the levels before add to T or a scalar."""
         return f[f"past_{name}"] if self.real and name in self.state else None
 
     def change(self, f: Roles) -> str | None:

@@ -1,4 +1,4 @@
-"""What lies beyond the sides of charts: ghost values of the layer next to them, and the kinds of fluxes there.
+"""Cells beyond the sides of charts: ghost values of the layer next to them, and the kinds of fluxes there.
 
 Fluxes through a side follow from the two cells inside and the ghost cell (`SIDES`): nothing else is read, so that the
 second layer of ghost cells is for other charts and blocks alone.
@@ -33,7 +33,7 @@ TEXTS = KERNELS / "artificial_compressibility"
 TWO_INSIDE = facing(n=(1, 2))
 Kind = Literal["wall", "inflow", "slip", "outflow", "far-field"]
 SIDES: Mapping[Kind, int] = MappingProxyType({"wall": 1, "slip": 1, "inflow": 2, "outflow": 3, "far-field": 4})
-"""What the field `sides` holds in the ghost cells of each kind; 0 in all other cells."""
+"""The values of the field `sides` in the ghost cells of each kind; 0 in all other cells."""
 REST = (0.0, 0.0, 0.0)
 
 

@@ -174,7 +174,7 @@ class NavierStokes(FlowModel):
                     yield from self.obstacles.settle(f, quantity, next_, now, names["dt"], WHOLE)
 
     def implicit_diffusion(self, f: Roles, along: ImplicitDiffusion, n: int) -> Iterator[Launch]:
-        """What diffuses along the implicit direction in stage n, in u_new, v_new, w_new, T_new and passive scalars."""
+        """Diffusion along the implicit direction in stage n, of u_new, v_new, w_new, T_new and passive scalars."""
         dt = self.scheme.names[n]["dt"]
         if self.fluid.viscosity > 0:
             yield from along.begin(f, dt)

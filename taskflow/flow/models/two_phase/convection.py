@@ -85,8 +85,8 @@ MASS_FLUXES = MassFluxes()
 
 @dataclass(frozen=True)
 class VelocityForm:
-    """Of the velocity alone, where densities differ by a factor of 10 at most: by WENO5, as the seed has it, or as one
-    fluid carries it.
+    """Convection of the velocity alone, where densities differ by a factor of 10 at most: by WENO5, as the seed has it,
+    or as one fluid carries it.
     """
 
     advection: Advection

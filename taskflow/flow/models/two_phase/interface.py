@@ -1,4 +1,4 @@
-"""What the equations of two phases ask of a method that follows the interface between them."""
+"""The method that follows the interface between two phases, as their equations ask for it."""
 
 from __future__ import annotations
 
@@ -51,4 +51,4 @@ class InterfaceMethod(Protocol):
         """
 
     def numbers(self, scalars: Mapping[str, float]) -> dict[str, float]:
-        """What it adds to a line of the log, from the scalars of the last step."""
+        """Return what it adds to a line of the log, from the scalars of the last step."""

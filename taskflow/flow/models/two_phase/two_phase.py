@@ -232,12 +232,12 @@ class TwoPhase(FlowModel):
 
     @property
     def carried(self) -> Spreads:
-        """What of passive scalars diffuses most."""
+        """Return what of passive scalars diffuses most."""
         of_each = ((q.bounded, q.diffusivity) for q in self.passive)
         return Spreads.of(0.0, of_each, self.grid.inverse_spacing_squared)
 
     def spreads(self, scalars: Mapping[str, float]) -> Spreads:
-        """What friction changes most on a face, and what diffuses most."""
+        """Return what friction changes most on a face, and what diffuses most."""
         return self.carried.beside(scalars["friction"])
 
     def step_limit(self, fixed: float | None, cfl: float, diffusion: float) -> StepLimit:

@@ -1,4 +1,4 @@
-"""What a case on charts may not mean: sides that nearly coincide, steps of pseudo-time that are too long."""
+"""Doubts of a case on charts: sides that nearly coincide, steps of pseudo-time that are too long."""
 
 from __future__ import annotations
 

@@ -222,13 +222,13 @@ class Gmres:
         return {**empty, **self._small.begun(scalars), **begun}
 
     def forcing(self, fallen: float) -> float:
-        """What is to be left of equations whose right-hand side is `fallen` times that of those before: without a
+        """The rest of equations whose right-hand side is `fallen` times that of those before: without a
         tolerance that of S. C. Eisenstat and H. F. Walker (1996, SIAM J. Sci. Comput. 17, 16), by its square.
         """
         return self.tolerance or max(TIGHTEST, min(LOOSEST, SHARE * fallen**2))
 
     def left(self, scalars: Scalars) -> float:
-        """What was left of the last equations, of their right-hand side."""
+        """Return how much was left of the last equations, of their right-hand side."""
         return scalars["left"] / scalars["begun"] if scalars["begun"] > 0 else 0.0
 
     def _rotated(self, depth: int, scalars: Scalars) -> dict[str, float]:

@@ -27,7 +27,7 @@ CHANGED = Components(p=ReadWrite, u=ReadWrite, v=ReadWrite, w=ReadWrite)
 
 @dataclass(frozen=True)
 class Weights:
-    """Of p^2 and T^2 in the square of a length; those of velocities are 1."""
+    """The weights of p^2 and T^2 in the square of a length; those of velocities are 1."""
 
     pressure: float
     heat: float

@@ -26,20 +26,20 @@ def orthogonal(scalars: Scalars) -> bool:
 
 @dataclass(frozen=True)
 class LeastSquares:
-    """Of so many `vectors`. The scalar `place` is the number of columns that there are, `left` what they leave."""
+    """For so many `vectors`. The scalar `place` is the number of columns that there are, `left` what they leave."""
 
     vectors: int
 
     @property
     def memory(self) -> tuple[str, ...]:
-        """What a cycle remembers: the triangular matrix by columns, rotations, the rotated right-hand side."""
+        """The memory of a cycle: the triangular matrix by columns, rotations, the rotated right-hand side."""
         m = self.vectors
         small = (f"{name}.{n}" for name, count in (("c", m), ("s", m), ("e", m + 1)) for n in range(count))
         return ("place", "count", "scale", "left", *(f"t.{n}" for n in range(m * (m + 1) // 2)), *small)
 
     @property
     def column(self) -> tuple[str, ...]:
-        """What a new vector has along all others, the square of its length before, and of what is left of it."""
+        """The products of a new vector with all others, the square of its length before, and of what is left of it."""
         return ("whole", "rest", *(f"column.{n}" for n in range(self.vectors)))
 
     def begun(self, scalars: Scalars) -> dict[str, float]:

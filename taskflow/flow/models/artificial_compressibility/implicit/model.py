@@ -96,12 +96,12 @@ class ImplicitCompressibility(ArtificialCompressibility):
 
     @property
     def remedy(self) -> str:
-        """What to change where the march diverges."""
+        """Say what to change where the march diverges."""
         first = "" if self.method.flux == "central" else ', or begin with method.reconstruction = "first"'
         return f"give a smaller method.cfl.start (now {self.ramp.start:g}){first}"
 
     def progress(self, scalars: Scalars) -> dict[str, float]:
-        """What the log says of an outer iteration: its CFL number, the iterations of its linear equations and what
+        """The part of an outer iteration in the log: its CFL number, the iterations of its linear equations and what
         they left, the share of the update that was taken, and the updates refused so far.
         """
         mine = OwnedScalars(OWNER, scalars)
@@ -195,7 +195,7 @@ class ImplicitCompressibility(ArtificialCompressibility):
             )  # fmt: skip
 
     def left_of_heat(self, f: Roles) -> Iterator[Launch]:
-        """What an update leaves of the equation of T, with the matrix of first order; momentum gets its lift."""
+        """The rest of the equation of T after an update, with the matrix of first order; momentum gets its lift."""
         if self.heat:
             yield scalar.value_left(f.carry, f.T_r, f.T_x, f.T_new, over=self.cells)
             yield from self._lift(f, f.T_x)
@@ -214,7 +214,7 @@ class ImplicitCompressibility(ArtificialCompressibility):
         return CHANGE if self.real else None
 
     def _where(self, f: Roles) -> dict[str, Any]:
-        """What the operator of the linear equations and its matrix have in common."""
+        """The arguments that the operator of the linear equations and its matrix share."""
         rates = {"slowness": f.scalar("slowness"), "rate": self.change(f)}
         return {"over": self.cells, **rates, "numbers": self.numbers}
 

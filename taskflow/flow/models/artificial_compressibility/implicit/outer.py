@@ -1,4 +1,4 @@
-"""What an outer iteration does beside its linear equations."""
+"""The work of an outer iteration beside its linear equations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the flow carries, in the linear equations: the matrix of first order of a scalar, and its factors.
+"""Scalars in the linear equations: the matrix of first order of a scalar, and its factors.
 
     (V / dtau + V rate) q + sum over faces of (mass q_upwind - diffusivity |S|^2 / V dq) - q times the mass that leaves
 
