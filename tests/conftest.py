@@ -80,16 +80,16 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    wanted = {item: 2 if item.get_closest_marker("multigpu") else 1
+    expected = {item: 2 if item.get_closest_marker("multigpu") else 1
               for item in items if item.get_closest_marker("gpu") or item.get_closest_marker("multigpu")}
     if config.getoption("--emulate"):
-        wanted = {item: number for item, number in wanted.items() if not emulates(item)}
-    if not wanted:
+        expected = {item: number for item, number in expected.items() if not emulates(item)}
+    if not expected:
         return
-    found, problem = usable_gpus()
-    for item, number in wanted.items():
-        if found < number:
-            item.add_marker(pytest.mark.skip(reason=problem or f"needs {number} GPUs, found {found}"))
+    result, problem = usable_gpus()
+    for item, number in expected.items():
+        if result < number:
+            item.add_marker(pytest.mark.skip(reason=problem or f"needs {number} GPUs, found {result}"))
 
 
 def emulates(item: pytest.Item) -> bool:

@@ -129,12 +129,12 @@ def flags(setup: Simulation, box: Box | None = None) -> dict[str, np.ndarray]:
     assert setup.masks is not None
     cells = box or setup.grid.box
     kinds = {**setup.model.flags, **dict.fromkeys(setup.model.surfaces, "f8")}
-    found = {name: np.zeros(cells.shape[::-1], kinds[name]) for name in setup.masks.roles}
+    result = {name: np.zeros(cells.shape[::-1], kinds[name]) for name in setup.masks.roles}
     for part, values in setup.masks.parts(cells):
-        for name, each in values.items():
-            assert each.dtype == kinds[name]
-            found[name][part.slices(cells.lo)] = each
-    return found
+        for name, item in values.items():
+            assert item.dtype == kinds[name]
+            result[name][part.slices(cells.lo)] = item
+    return result
 
 
 def _run(
@@ -176,10 +176,10 @@ def _run(
 
 
 def _numbers(monitor: Monitor, shard: Shard, tick: Tick) -> dict[str, float]:
-    found = {**shard.scalars, "time": tick.time, "step": tick.step}
-    found["change"] = monitor.change(found, tick.dt)
-    found["energy"] /= shard.region.cells.volume
-    return found
+    result = {**shard.scalars, "time": tick.time, "step": tick.step}
+    result["change"] = monitor.change(result, tick.dt)
+    result["energy"] /= shard.region.cells.volume
+    return result
 
 
 def plane_heat_flux(
@@ -208,15 +208,15 @@ def norms(error: np.ndarray) -> tuple[float, float]:
     return float(np.sqrt(np.mean(error**2))), float(np.abs(error).max())
 
 
-def interpolate(places: np.ndarray, values: np.ndarray, wanted: np.ndarray, points: int = 4) -> np.ndarray:
+def interpolate(places: np.ndarray, values: np.ndarray, expected: np.ndarray, points: int = 4) -> np.ndarray:
     """Values at wanted places, by the polynomial through the nearest points: of a higher order than the solution."""
-    found = []
-    for place in np.atleast_1d(wanted):
+    result = []
+    for place in np.atleast_1d(expected):
         first = int(np.clip(np.searchsorted(places, place) - points // 2, 0, len(places) - points))
         near = slice(first, first + points)
         scale = places[near] - place
-        found.append(np.linalg.solve(np.vander(scale / np.ptp(scale)), values[near])[-1])
-    return np.array(found)
+        result.append(np.linalg.solve(np.vander(scale / np.ptp(scale)), values[near])[-1])
+    return np.array(result)
 
 
 def extremum(places: np.ndarray, values: np.ndarray, sign: int) -> tuple[float, float]:

@@ -107,8 +107,8 @@ def test_a_budget_with_eddies_has_the_bits_of_a_cpu(bodies, tmp_path):
 @pytest.mark.parametrize("blocks", [(1, 1, 1), (1, 1, 2), (2, 1, 2)])
 def test_spectra_are_those_on_a_cpu(blocks, precision, tmp_path):
     """But for the rounding of another library's transforms."""
-    each = {"every": {"steps": 1}, "fields": ["u", "w", "T"], "pairs": [["u", "T"]]}
-    tables = ({"name": name, "along": name, **each} for name in (*"xyz", "all"))
+    item = {"every": {"steps": 1}, "fields": ["u", "w", "T"], "pairs": [["u", "T"]]}
+    tables = ({"name": name, "along": name, **item} for name in (*"xyz", "all"))
     case = turning(*tables, machine={"precision": precision})
     go(case, tmp_path / "host", blocks)
     go(case, tmp_path / "device", blocks, device=gpu())
@@ -125,8 +125,8 @@ def test_spectra_are_those_on_a_cpu(blocks, precision, tmp_path):
 @pytest.mark.parametrize("blocks", [(1, 1, 2), (2, 1, 2), (1, 3, 1)])
 def test_blocks_do_not_change_a_bit_of_spectra(blocks, precision, tmp_path):
     """cuFFT transforms a row alike, whatever is beside it, where its length has small factors."""
-    each = {"fields": ["u", "T"], "pairs": [["u", "w"], ["w", "T"]], "every": {"steps": 1}}
-    tables = ({"name": name, "along": name, **each} for name in (*"xyz", "all"))
+    item = {"fields": ["u", "T"], "pairs": [["u", "w"], ["w", "T"]], "every": {"steps": 1}}
+    tables = ({"name": name, "along": name, **item} for name in (*"xyz", "all"))
     grid = {"cells": [64, 48, 60], "lengths": [1.0, 0.7, 1.3]}
     case = turning(*tables, grid=grid, pressure={"iterations": 4}, time={"steps": 2}, machine={"precision": precision})
     go(case, tmp_path / "one", device=gpu())
@@ -205,8 +205,8 @@ def test_tasks_with_python_bodies_run_on_arrays_of_the_gpu():
         owned = partition.owned[shard.block]
         return owned, {role: shard.read(role, owned) for role in NAMES}, dict(shard.scalars)
 
-    for owned, fields, found in run_threads(partition, job, gpu()):
-        assert found["largest"] == pytest.approx(scalars["largest"], rel=1e-13)
+    for owned, fields, result in run_threads(partition, job, gpu()):
+        assert result["largest"] == pytest.approx(scalars["largest"], rel=1e-13)
         for role, values in fields.items():
             np.testing.assert_allclose(values, expected[role][owned.slices(origin)], rtol=1e-12, err_msg=role)
 
@@ -233,11 +233,11 @@ def test_reductions_on_large_fields_are_of_this_step():
         yield largest(f.a, over=space.cells, value="value")
 
     def job(shard):
-        found = []
+        result = []
         for _ in range(10):
             shard.run(program)
-            found.append(shard.scalars["value"])
-        return found
+            result.append(shard.scalars["value"])
+        return result
 
     assert run_threads(Partition(space, (1, 1, 1)), job, gpu())[0] == list(range(1, 11))
 
@@ -302,9 +302,9 @@ def test_charts_of_one_process_are_on_two_gpus(tmp_path):
 def test_accelerators_are_those_of_cupy():
     import cupy
 
-    found = accelerators()
-    assert len(found) == cupy.cuda.runtime.getDeviceCount()
-    for gpu_found in found:
+    result = accelerators()
+    assert len(result) == cupy.cuda.runtime.getDeviceCount()
+    for gpu_found in result:
         with cupy.cuda.Device(gpu_found.ordinal):
             free, memory = cupy.cuda.runtime.memGetInfo()
         assert gpu_found.memory == pytest.approx(memory, rel=0.02)

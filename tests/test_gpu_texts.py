@@ -158,7 +158,7 @@ def test_sweeps_and_fields_in_a_precision_of_their_own_compile_for_gpus(precisio
     over, solve = Box.of((8, 8, 8)), sweeping.forward
     orderings = "tiles", "hyperplanes", "jacobi"
     usual = [solve("a", "b", "x", over=over, sweep=sweeps(ordering, "up")[0]) for ordering in orderings]
-    swept = [launch.task for each in usual for launch in (each, each.shuffled())]
+    swept = [launch.task for item in usual for launch in (item, item.shuffled())]
     stored = test_stored.apply.precise({"f": "f4", "d": "f4", "e": "f4"})
     for task in (*swept, sweeping.backward, test_stored.factorise, stored):
         assert messages(cuda_text(task, np.dtype(precision))) == "", task.name

@@ -127,7 +127,7 @@ def opened(name: str, scheme: str, precision: str, cycles: bool) -> Case:
     ("stream", "ab2", "double", (1, 1, 3), "full"), ("stream", "rk3", "single", (2, 1, 1), "comm"),
     ("rising", "ab2", "double", (2, 1, 2), "full"), ("draught", "ab2", "double", (2, 1, 1), "none"),
     ("waterfall", "ab2", "double", (2, 1, 2), "full"), ("waterfall", "rk3", "single", (2, 2, 1), "comm"),
-    *(pytest.param(*each, marks=pytest.mark.slow) for each in (
+    *(pytest.param(*item, marks=pytest.mark.slow) for item in (
         ("stream", "rk3", "double", (2, 2, 2), "comm"), ("stream", "ab2", "double", (11, 1, 1), "full"),
         ("rising", "rk3", "double", (1, 3, 2), "none"), ("draught", "ab2", "double", (2, 2, 2), "full"),
         ("draught", "rk3", "double", (1, 1, 3), "comm"), ("draught by cycles", "ab2", "double", (2, 2, 2), "full"),
@@ -199,7 +199,7 @@ def shallow(cells: tuple[int, int, int], thin: str) -> dict:
     ((8, 1, 6), (2, 1, 3), "periodic"), ((6, 3, 4), (2, 3, 1), "periodic"), ((8, 6, 1), (3, 2, 1), "periodic"),
     ((8, 6, 1), (3, 2, 1), "slip"), ((1, 1, 9), (1, 1, 4), "slip"), ((5, 1, 1), (5, 1, 1), "periodic"),
     ((1, 1, 1), (1, 1, 1), "slip"), ((1, 1, 1), (1, 1, 1), "periodic"),
-    *(pytest.param(*each, marks=pytest.mark.slow) for each in (
+    *(pytest.param(*item, marks=pytest.mark.slow) for item in (
         ((2, 7, 6), (2, 1, 3), "periodic"), ((3, 7, 4), (3, 1, 4), "periodic"),
         ((8, 2, 6), (2, 2, 2), "slip"), ((8, 6, 2), (1, 2, 2), "periodic"),
         ((1, 7, 6), (1, 2, 3), "slip"), ((4, 4, 4), (1, 2, 4), "periodic"),

@@ -169,9 +169,9 @@ def test_no_task_has_more_than_twelve_parameters():
     """Several fields that are one argument count as one."""
     modules = (path for path in (ROOT / "taskflow").rglob("*.py") if "runtime.tasks" in path.read_text())
     names = (".".join(path.relative_to(ROOT).with_suffix("").parts) for path in modules)
-    tasks = {each for name in names for each in vars(importlib.import_module(name)).values() if isinstance(each, Task)}
+    tasks = {item for name in names for item in vars(importlib.import_module(name)).values() if isinstance(item, Task)}
     assert len(tasks) > 100
-    trains = {f"{each.name}: {n}" for each in tasks if (n := len(each.parameters) + len(each.keywords)) > 12}
+    trains = {f"{item.name}: {n}" for item in tasks if (n := len(item.parameters) + len(item.keywords)) > 12}
     assert not trains
 
 

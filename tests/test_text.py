@@ -40,7 +40,7 @@ def test_a_picture_shows_dollars():
 
 
 def harmless(*texts: str) -> bool:
-    return not any(each in text for text in texts for each in "\x1b\x07\x9b\u202e\u2069")
+    return not any(item in text for text in texts for item in "\x1b\x07\x9b\u202e\u2069")
 
 
 def test_errors_quote_nothing_raw():

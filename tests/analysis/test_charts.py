@@ -107,9 +107,9 @@ def test_every_centre_lies_in_its_cell(name, tmp_path):
     for number, chart in enumerate(grid.charts):
         centres = middle(chart.vertices).reshape(3, -1).T
         chosen = rng.choice(len(centres), 5, replace=False)
-        found = records.flow.at(centres[chosen])
-        assert (found.chart == number).all()
-        np.testing.assert_allclose(found.p.isel(time=0), centres[chosen].sum(axis=1), rtol=1e-14)
+        result = records.flow.at(centres[chosen])
+        assert (result.chart == number).all()
+        np.testing.assert_allclose(result.p.isel(time=0), centres[chosen].sum(axis=1), rtol=1e-14)
         one = records.flow.at(centres[chosen[0]])
         assert (int(one.k), int(one.j), int(one.i)) == np.unravel_index(chosen[0], middle(chart.vertices).shape[1:])
 
@@ -165,7 +165,7 @@ def test_vtk_reads_what_was_written(annulus, tmp_path, monkeypatch):
     monkeypatch.setattr("taskflow.output.appended.SLAB", 200)
     collection = ElementTree.parse(export_charts(annulus, tmp_path / "vtk", "fields")).getroot()
     listed = collection.findall("Collection/DataSet")
-    assert [float(each.attrib["timestep"]) for each in listed] == [0.0, 1.0]
+    assert [float(item.attrib["timestep"]) for item in listed] == [0.0, 1.0]
     reader = vtk.vtkXMLMultiBlockDataReader()
     reader.SetFileName(str(tmp_path / "vtk" / listed[1].attrib["file"]))
     reader.Update()
@@ -179,17 +179,17 @@ def test_vtk_reads_what_was_written(annulus, tmp_path, monkeypatch):
 
     for number in range(4):
         block, chart = charts.GetBlock(number), annulus[f"charts/{number}"]
-        found, points = arrays(block), vtk_to_numpy(block.GetPoints().GetData())
+        result, points = arrays(block), vtk_to_numpy(block.GetPoints().GetData())
         np.testing.assert_array_equal(points, np.stack([chart[axis].values.ravel() for axis in "xyz"], axis=1))
         velocity = np.stack([chart[name][1].values.ravel() for name in "uvw"], axis=1)
-        np.testing.assert_array_equal(found["velocity"], velocity)
-        np.testing.assert_array_equal(found["p"], chart["p"][1].values.ravel())
-        assert set(found) == {"velocity", "p"}
+        np.testing.assert_array_equal(result["velocity"], velocity)
+        np.testing.assert_array_equal(result["p"], chart["p"][1].values.ravel())
+        assert set(result) == {"velocity", "p"}
     names = [sides.GetMetaData(n).Get(vtk.vtkCompositeDataSet.NAME()) for n in range(sides.GetNumberOfBlocks())]
     inner, side = sides.GetBlock(names.index("inner")), annulus.flow.side("inner").isel(time=1)
-    found = [arrays(inner.GetBlock(n)) for n in range(4)]
-    np.testing.assert_array_equal(np.concatenate([each["p"] for each in found]), side.p_face)
-    np.testing.assert_array_equal(np.concatenate([each["shear"] for each in found])[:, 1], side.shear_y)
+    result = [arrays(inner.GetBlock(n)) for n in range(4)]
+    np.testing.assert_array_equal(np.concatenate([item["p"] for item in result]), side.p_face)
+    np.testing.assert_array_equal(np.concatenate([item["shear"] for item in result])[:, 1], side.shear_y)
     sizes = [inner.GetBlock(n).GetNumberOfCells() for n in range(4)]
     assert sizes == [8] * 4
     size = vtk.vtkCellSizeFilter()

@@ -50,9 +50,9 @@ def test_derivatives_go_round_periodic_directions(tmp_path):
             tmp_path / str(cells), PERIODIC, (cells, cells, 1), (2 * np.pi, 2 * np.pi, 1.0),
             u=lambda x, y, z: -np.cos(x) * np.sin(y), v=lambda x, y, z: np.sin(x) * np.cos(y), w=lambda x, y, z: 0 * z,
         )  # fmt: skip
-        found = ds.flow.vorticity()["vorticity_z"].isel(time=0, z_c=0)
+        result = ds.flow.vorticity()["vorticity_z"].isel(time=0, z_c=0)
         expected = 2 * np.cos(ds.x_c) * np.cos(ds.y_c)
-        errors.append(float(np.abs(found - expected).max()))
+        errors.append(float(np.abs(result - expected).max()))
     assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.05)
 
 
@@ -71,10 +71,10 @@ def test_derivatives_are_one_sided_at_bodies(edges, upwards, tmp_path):
 
     ds = stored(tmp_path, edges=edges, solid=solid, u=shear, v=lambda x, y, z: 0 * x, w=lambda x, y, z: 0 * x)
     vorticity, q = ds.flow.vorticity().load(), ds.flow.q_criterion().load()
-    for found, expected in ((vorticity.vorticity_y, 3.0), (vorticity.vorticity_z, 0.0), (q, 0.0)):
-        assert found.dims == ("time", "z_c", "y_c", "x_c")
-        np.testing.assert_array_equal(found.isnull()[0], solid == 1)
-        np.testing.assert_allclose(found.where(ds.solid == 0).to_numpy()[0][solid == 0], expected, rtol=0, atol=1e-12)
+    for result, expected in ((vorticity.vorticity_y, 3.0), (vorticity.vorticity_z, 0.0), (q, 0.0)):
+        assert result.dims == ("time", "z_c", "y_c", "x_c")
+        np.testing.assert_array_equal(result.isnull()[0], solid == 1)
+        np.testing.assert_allclose(result.where(ds.solid == 0).to_numpy()[0][solid == 0], expected, rtol=0, atol=1e-12)
 
 
 @pytest.mark.slow
@@ -91,13 +91,13 @@ def test_between_bodies_and_ends_derivatives_have_what_is_there(tmp_path):
     for name, periodic in (("walls", WALLS), ("round", (True, False, False))):
         rest = {"u": lambda x, y, z: 0 * x, "w": lambda x, y, z: 0 * x}
         ds = stored(tmp_path / name, periodic, solid=solid, v=v, **rest)
-        found = ds.flow.vorticity().vorticity_z.load()[0, 0, 0]  # dv/dx
+        result = ds.flow.vorticity().vorticity_z.load()[0, 0, 0]  # dv/dx
         x, h = ds.x_c.values, 0.25
-        assert found.isnull().values.tolist() == [False, True, False, True, False, False]
-        assert found[2] == pytest.approx(0.0, abs=1e-14)
-        assert found[4] == pytest.approx((x[5] + x[4]) / (2 * h))
+        assert result.isnull().values.tolist() == [False, True, False, True, False, False]
+        assert result[2] == pytest.approx(0.0, abs=1e-14)
+        assert result[4] == pytest.approx((x[5] + x[4]) / (2 * h))
         first = (-x[0] - x[0]) / h if name == "walls" else (-x[0] - x[5]) / (2 * h)
-        assert found[0] == pytest.approx(first)
+        assert result[0] == pytest.approx(first)
 
 
 @pytest.mark.slow
@@ -109,10 +109,10 @@ def test_all_is_lazy_and_cut_into_pieces(tmp_path, monkeypatch):
 
     with dask.config.set({"array.chunk-size": "800B"}):
         pieces = [flow.velocity(), flow.vorticity(), flow.q_criterion(), flow.plane("y")]
-        for each, expected in zip(pieces, whole, strict=True):
-            fields = each.data_vars.values() if isinstance(each, xr.Dataset) else [each]
+        for item, expected in zip(pieces, whole, strict=True):
+            fields = item.data_vars.values() if isinstance(item, xr.Dataset) else [item]
             assert all(len(field.chunks[1]) > 1 for field in fields)
-            xr.testing.assert_allclose(each, expected, rtol=0, atol=1e-14)
+            xr.testing.assert_allclose(item, expected, rtol=0, atol=1e-14)
 
 
 def test_a_plane_lies_between_the_values_on_both_sides(tmp_path):
@@ -123,10 +123,10 @@ def test_a_plane_lies_between_the_values_on_both_sides(tmp_path):
     expected = ds.x_c - 0.13 + 2 * ds.z_c
     np.testing.assert_allclose(ds.p[0], expected.transpose("z_c", "x_c"), rtol=0, atol=1e-13)
     stretched = stored(tmp_path / "stretched", edges=STRETCHED, **linear(matrix)).flow
-    found = stretched.plane("z=1.5").load()
+    result = stretched.plane("z=1.5").load()
     for name, row in zip("uvw", matrix, strict=True):
-        expected = row[0] * found.x_c + row[1] * found.y_c + row[2] * 1.5
-        np.testing.assert_allclose(found[name][0], expected.transpose("y_c", "x_c"), rtol=0, atol=1e-13)
+        expected = row[0] * result.x_c + row[1] * result.y_c + row[2] * 1.5
+        np.testing.assert_allclose(result[name][0], expected.transpose("y_c", "x_c"), rtol=0, atol=1e-13)
     assert stretched.streamlines("y").axes[0].collections
     np.testing.assert_allclose(ds.v[0], (-0.2 * ds.x_c + 0.5 * 0.13 + 1.1 * ds.z_c).transpose("z_c", "x_c"),
                                rtol=0, atol=1e-13)  # fmt: skip

@@ -69,8 +69,8 @@ def test_its_terms_are_of_second_order():
     for name, exact in {**EXACT, **EXACT_EDDIES}.items():
         errors = []
         for ds in (made(24, eddies=True), made(48, eddies=True)):
-            found = ds.flow.kinetic_energy_budget("z")[name].isel(time=0)
-            errors.append(float((np.abs(found - exact(ds.z_c.values)) * np.diff(ds.z_f)).sum()) / 2)
+            result = ds.flow.kinetic_energy_budget("z")[name].isel(time=0)
+            errors.append(float((np.abs(result - exact(ds.z_c.values)) * np.diff(ds.z_f)).sum()) / 2)
         assert errors[1] < 0.01, name
         assert errors[0] < 1e-12 or np.log2(errors[0] / errors[1]) > 1.8, name
 
@@ -94,7 +94,7 @@ def test_what_differs_within_planes_counts_as_fluctuations():
     steps = xr.DataArray([1.0, -1.0], dims="x_c")
     ds = made(20, eddies=True)
     ds["mean_u"], ds["mean_eddy_stress_xz"] = ds.mean_u + steps, ds.mean_eddy_stress_xz + 0.3 * steps
-    with_steps, without = (each.flow.kinetic_energy_budget("z") for each in (ds, made(20, eddies=True)))
+    with_steps, without = (item.flow.kinetic_energy_budget("z") for item in (ds, made(20, eddies=True)))
     np.testing.assert_allclose(with_steps.eddy_dissipation, without.eddy_dissipation)
     carried = (with_steps.eddy_transport - without.eddy_transport).values[0]  # 0.3, everywhere but at the walls
     np.testing.assert_allclose(carried * np.diff(ds.z_f), [0.3, *[0.0] * 18, -0.3], atol=1e-14)

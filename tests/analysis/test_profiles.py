@@ -69,6 +69,6 @@ def test_comparison_with_a_table(warm, tmp_path):
     """As `taskflow plot --profiles` compares."""
     (tmp_path / "table.csv").write_text("y,u\n0.3,0.1\n0.9,0.2\n")
     table = tmp_path / "table.csv"
-    found = dataset(warm / "fields.zarr").flow.compare(table, "y")
-    assert found == compare_profiles(warm, [table], "y")[table]
-    assert found > 0
+    result = dataset(warm / "fields.zarr").flow.compare(table, "y")
+    assert result == compare_profiles(warm, [table], "y")[table]
+    assert result > 0

@@ -14,9 +14,9 @@ def test_spectra_have_the_energy_of_the_waves(tmp_path):
         numbers = np.random.default_rng(3).standard_normal((2, 3, cells))
         ds = stored(tmp_path / f"{cells}", PERIODIC, (cells, 3, 2), (2.0, 1.0, 1.0), u=lambda x, y, z, q=numbers: q,
                     v=lambda x, y, z: 3 * np.sin(2 * np.pi * x))  # fmt: skip
-        found = ds.flow.spectrum("u", "x").isel(time=0)
+        result = ds.flow.spectrum("u", "x").isel(time=0)
         step = 2 * np.pi / 2.0
-        assert float(found.sum() * step) == pytest.approx(numbers.var(axis=-1).mean(), rel=1e-12)
+        assert float(result.sum() * step) == pytest.approx(numbers.var(axis=-1).mean(), rel=1e-12)
         wave = ds.flow.spectrum("v", "x").isel(time=0)
         np.testing.assert_allclose(wave * step, np.where(np.isclose(wave.k, 2 * np.pi), 4.5, 0.0), rtol=0, atol=1e-12)
 
@@ -24,6 +24,6 @@ def test_spectra_have_the_energy_of_the_waves(tmp_path):
 def test_the_energy_spectrum_adds_up(tmp_path):
     numbers = np.random.default_rng(4).standard_normal((3, 4, 5, 6))
     fields = {name: lambda x, y, z, q=q: q - q.mean() for name, q in zip("uvw", numbers, strict=True)}
-    found = stored(tmp_path, PERIODIC, (6, 5, 4), (1.0, 2.0, 1.0), **fields).isel(time=0).flow.energy_spectrum()
-    assert found.k[0].item() == pytest.approx(np.pi)
-    assert float(found.sum() * np.pi) == pytest.approx(0.5 * numbers.var(axis=(1, 2, 3)).sum(), rel=1e-12)
+    result = stored(tmp_path, PERIODIC, (6, 5, 4), (1.0, 2.0, 1.0), **fields).isel(time=0).flow.energy_spectrum()
+    assert result.k[0].item() == pytest.approx(np.pi)
+    assert float(result.sum() * np.pi) == pytest.approx(0.5 * numbers.var(axis=(1, 2, 3)).sum(), rel=1e-12)

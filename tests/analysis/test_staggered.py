@@ -33,9 +33,9 @@ z_max = {type = "wall"}
 both = pytest.mark.parametrize("edges", [EVEN, UNEVEN], ids=["even", "uneven"])
 
 
-def close(found: xr.DataArray, expected: xr.DataArray, within: float = 1e-12) -> None:
+def assert_close(result: xr.DataArray, expected: xr.DataArray, within: float = 1e-12) -> None:
     """That both are alike, with what is NaN."""
-    one, other = xr.broadcast(found.squeeze("time", drop=True), expected)
+    one, other = xr.broadcast(result.squeeze("time", drop=True), expected)
     np.testing.assert_allclose(one.transpose(*other.dims), other, rtol=0, atol=within)
 
 
@@ -77,16 +77,16 @@ def test_linear_functions_are_exact_wherever_there_is_a_value(edges, tmp_path):
     for axis, slope in zip("xyz", (1.0, -2.0, 3.0), strict=True):
         face = f"{axis}_f"
         place = {other: ds[f"{other}_{'f' if other == axis else 'c'}"] for other in "xyz"}
-        close(grid.interp(ds.p, axis.upper()), inside(place["x"] - 2 * place["y"] + 3 * place["z"], face))
-        close(grid.derivative(ds.p, axis.upper()), inside(xr.full_like(ds[face], slope), face))
+        assert_close(grid.interp(ds.p, axis.upper()), inside(place["x"] - 2 * place["y"] + 3 * place["z"], face))
+        assert_close(grid.derivative(ds.p, axis.upper()), inside(xr.full_like(ds[face], slope), face))
     for number, (name, axis) in enumerate(zip("uvw", "XYZ", strict=True)):
         a, b, c = matrix[number]
-        close(grid.interp(ds[name], axis), a * ds.x_c + b * ds.y_c + c * ds.z_c)
-        close(grid.derivative(ds[name], axis), xr.full_like(ds.x_c, matrix[number][number]))
+        assert_close(grid.interp(ds[name], axis), a * ds.x_c + b * ds.y_c + c * ds.z_c)
+        assert_close(grid.derivative(ds[name], axis), xr.full_like(ds.x_c, matrix[number][number]))
     corner = grid.interp(ds.p, ["X", "Z"])
-    close(corner, inside(inside(ds.x_f - 2 * ds.y_c + 3 * ds.z_f, "x_f"), "z_f"))
+    assert_close(corner, inside(inside(ds.x_f - 2 * ds.y_c + 3 * ds.z_f, "x_f"), "z_f"))
     shear = grid.derivative(ds.u, "Z") - grid.derivative(ds.w, "X")
-    close(shear, inside(inside(0 * ds.x_f + 0 * ds.y_c + 0 * ds.z_f - 1.3, "x_f"), "z_f"))
+    assert_close(shear, inside(inside(0 * ds.x_f + 0 * ds.y_c + 0 * ds.z_f - 1.3, "x_f"), "z_f"))
 
 
 @both
@@ -94,14 +94,14 @@ def test_integrals_are_exact_and_begin_at_the_low_end(edges, tmp_path):
     ds = stored(tmp_path, edges=edges, p=lambda x, y, z: 2 + 3 * z, w=lambda x, y, z: 2 + 3 * z)
     grid, top, z = ds.flow.grid(), 2.1, ds.z_f
     whole = 2 * top + 1.5 * top**2
-    close(grid.integrate(ds.p, "Z"), xr.DataArray(whole))
-    close(grid.integrate(ds.w, "Z"), xr.DataArray(whole))  # the trapezoidal rule
-    close(grid.average(ds.p, ["X", "Y", "Z"]), xr.DataArray(whole / top))
-    close(grid.average(ds.w, "Z"), xr.DataArray(whole / top))
-    close(grid.integrate(ds.p, ["X", "Y", "Z"]), xr.DataArray(whole * LENGTHS[0] * LENGTHS[1]))
-    close(grid.cumint(ds.p, "Z"), 2 * z + 1.5 * z**2)
-    close(grid.cumint(ds.p, "Z", reverse=True), whole - 2 * z - 1.5 * z**2)
-    close(grid.cumint(xr.ones_like(ds.w), "Z"), ds.z_c)
+    assert_close(grid.integrate(ds.p, "Z"), xr.DataArray(whole))
+    assert_close(grid.integrate(ds.w, "Z"), xr.DataArray(whole))  # the trapezoidal rule
+    assert_close(grid.average(ds.p, ["X", "Y", "Z"]), xr.DataArray(whole / top))
+    assert_close(grid.average(ds.w, "Z"), xr.DataArray(whole / top))
+    assert_close(grid.integrate(ds.p, ["X", "Y", "Z"]), xr.DataArray(whole * LENGTHS[0] * LENGTHS[1]))
+    assert_close(grid.cumint(ds.p, "Z"), 2 * z + 1.5 * z**2)
+    assert_close(grid.cumint(ds.p, "Z", reverse=True), whole - 2 * z - 1.5 * z**2)
+    assert_close(grid.cumint(xr.ones_like(ds.w), "Z"), ds.z_c)
 
 
 def test_round_periodic_directions_operators_go_on(tmp_path):
@@ -111,12 +111,12 @@ def test_round_periodic_directions_operators_go_on(tmp_path):
                 p=lambda x, y, z: x + 0 * y, u=lambda x, y, z: 0 * x + 1)  # fmt: skip
     grid = ds.flow.grid()
     assert dict(grid.axes["X"].coords) == {"center": "x_c", "left": "x_f"}
-    close(grid.derivative(ds.p, "X"), xr.DataArray([-0.75 / 0.25, 1.0, 1.0, 1.0], dims="x_f"))
+    assert_close(grid.derivative(ds.p, "X"), xr.DataArray([-0.75 / 0.25, 1.0, 1.0, 1.0], dims="x_f"))
     weights = (0.2 * 0.85 + 0.3 * 0.1) / 0.5  # the face at 0 is twice as far from 0.1 - 0.1 as from 0.85 - 1
-    close(grid.interp(ds.p, "X"), xr.DataArray([weights, 0.2, 0.6, 0.7], dims="x_f"))
-    close(grid.cumint(ds.p, "X"), ds.x_f**2 / 2)
-    close(grid.interp(ds.u, "X"), xr.ones_like(ds.x_c))
-    close(grid.integrate(ds.u, "X"), xr.DataArray(1.0))
+    assert_close(grid.interp(ds.p, "X"), xr.DataArray([weights, 0.2, 0.6, 0.7], dims="x_f"))
+    assert_close(grid.cumint(ds.p, "X"), ds.x_f**2 / 2)
+    assert_close(grid.interp(ds.u, "X"), xr.ones_like(ds.x_c))
+    assert_close(grid.integrate(ds.u, "X"), xr.DataArray(1.0))
     with pytest.raises(BadInput, match=r"axis = 'X': sums begin at a face; give values in centres"):
         grid.cumint(ds.u, "X")
 
@@ -135,7 +135,7 @@ def test_a_value_given_beyond_the_end_is_one_on_the_wall(edges, tmp_path):
         np.testing.assert_allclose(0.1 * outward, ds.flow.wall_shear(face).shear_x, rtol=1e-12)
     within = slope.isel(z_f=slice(1, -1))
     middle = (ds.z_c[1:].values + ds.z_c[:-1].values) / 2  # a difference is exact there for a parabola
-    close(within, xr.DataArray(2.1 - 2 * middle, dims="z_f"))
+    assert_close(within, xr.DataArray(2.1 - 2 * middle, dims="z_f"))
     for name in ("u", "T"):
         assert grid.derivative(ds.u.rename(name), "Z").isel(z_f=[0, -1]).isnull().all()
 
@@ -164,9 +164,9 @@ def test_errors_are_of_second_order(tmp_path):
             (grid.cumint(ds.p, "Z"), wave * 3 * (np.exp(ds.z_f / 3) - 1)),
             (grid.cumint(np.cos(ds.x_c) * xr.ones_like(ds.p), "X"), np.sin(ds.x_f)),
         ]
-        for found, expected in pairs:
-            assert int(found.isnull().sum()) == int(xr.broadcast(found, expected)[1].isnull().sum())
-        errors.append([float(abs(found - expected).max()) for found, expected in pairs])
+        for result, expected in pairs:
+            assert int(result.isnull().sum()) == int(xr.broadcast(result, expected)[1].isnull().sum())
+        errors.append([float(abs(result - expected).max()) for result, expected in pairs])
     coarse, middle, fine = np.array(errors)
     rounding = fine < 1e-12
     assert np.log2(middle / np.where(rounding, middle / 4, fine)).min() > 1.9
@@ -178,8 +178,8 @@ def test_selections_that_keep_their_faces_have_a_grid(tmp_path):
                 p=lambda x, y, z: x + z, u=lambda x, y, z: x)  # fmt: skip
     part = ds.isel(x_c=slice(2, 5), x_f=slice(2, 6))
     grid = part.flow.grid()
-    close(grid.derivative(part.p, "X"), inside(xr.ones_like(part.x_f), "x_f"))
-    close(grid.integrate(part.u, "X"), ((part.x_f[-1] ** 2 - part.x_f[0] ** 2) / 2))
+    assert_close(grid.derivative(part.p, "X"), inside(xr.ones_like(part.x_f), "x_f"))
+    assert_close(grid.integrate(part.u, "X"), ((part.x_f[-1] ** 2 - part.x_f[0] ** 2) / 2))
     assert set(ds.isel(y_c=1).flow.grid().axes) == {"X", "Z"}
     layer = ds.isel(z_c=[3], z_f=[3]).flow.grid()
     assert dict(layer.axes["Z"].coords) == {"center": "z_c"}
@@ -220,19 +220,19 @@ def test_others_find_the_metrics_of_the_store(periodic, tmp_path):
     padding = {axis: "periodic" if closed else "extend" for axis, closed in zip("XYZ", periodic, strict=True)}
     plain = xgcm.Grid(ds, metrics=metrics, padding=padding)
     for axis in "XYZ":
-        found, expected = ours.derivative(ds.p, axis), plain.derivative(ds.p, axis)
-        np.testing.assert_allclose(found, expected.where(found.notnull()), rtol=1e-12)
+        result, expected = ours.derivative(ds.p, axis), plain.derivative(ds.p, axis)
+        np.testing.assert_allclose(result, expected.where(result.notnull()), rtol=1e-12)
         np.testing.assert_allclose(ours.integrate(ds.u, axis), plain.integrate(ds.u, axis), rtol=1e-12)
-        found, expected = (grid.interp(ds.p, axis, metric_weighted=axis) for grid in (ours, plain))
-        np.testing.assert_allclose(found, expected.where(found.notnull()), rtol=1e-12)
+        result, expected = (grid.interp(ds.p, axis, metric_weighted=axis) for grid in (ours, plain))
+        np.testing.assert_allclose(result, expected.where(result.notnull()), rtol=1e-12)
 
 
 def test_values_keep_name_type_attributes_and_pieces(tmp_path):
     ds = stored(tmp_path, p=lambda x, y, z: x + z)
-    found = ds.flow.grid().interp(ds.p.astype("f4").chunk(y_c=2), "Z")
-    assert (found.name, found.dtype, found.dims) == ("p", np.dtype("f4"), ("time", "z_f", "y_c", "x_c"))
-    assert found.attrs == ds.p.attrs
-    assert found.chunks[2] == (2, 2, 1)
+    result = ds.flow.grid().interp(ds.p.astype("f4").chunk(y_c=2), "Z")
+    assert (result.name, result.dtype, result.dims) == ("p", np.dtype("f4"), ("time", "z_f", "y_c", "x_c"))
+    assert result.attrs == ds.p.attrs
+    assert result.chunks[2] == (2, 2, 1)
 
 
 def test_without_xgcm_the_remedy_is_told(monkeypatch, tmp_path):

@@ -15,8 +15,8 @@ def test_walls_have_no_shear_where_bodies_stand_on_them(tmp_path):
     case = '[fluid]\nviscosity = 0.1\n[heat]\n[boundaries.z_min]\ntype = "wall"\ntemperature = 1.0\n'
     case += '[boundaries.z_max]\ntype = "wall"\ntemperature = 0.0\n'
     ds = stored(tmp_path, case=case, solid=solid, T=lambda x, y, z: 1 - z / 2.1, **linear(np.eye(3)[[2, 0, 1]]))
-    for found in (ds.flow.wall_shear("z_min").shear_x, ds.flow.nusselt("z_min")):
-        np.testing.assert_array_equal(found.isnull()[0], solid[0] == 1)
+    for result in (ds.flow.wall_shear("z_min").shear_x, ds.flow.nusselt("z_min")):
+        np.testing.assert_array_equal(result.isnull()[0], solid[0] == 1)
     np.testing.assert_allclose(ds.flow.wall_shear("z_min").shear_x[0].to_numpy()[solid[0] == 0], 0.1)
     np.testing.assert_allclose(ds.flow.nusselt("z_min")[0].to_numpy()[solid[0] == 0], 1.0)
     assert ds.flow.nusselt("z_max").notnull().all()
@@ -24,10 +24,10 @@ def test_walls_have_no_shear_where_bodies_stand_on_them(tmp_path):
 
 @pytest.mark.parametrize("face", ["z_min", "z_max"])
 def test_nusselt_numbers_are_those_of_the_log(face, warm):
-    found = dataset(warm / "fields.zarr").flow.nusselt(face)
-    assert found.dims == ("time", "y_c", "x_c")
+    result = dataset(warm / "fields.zarr").flow.nusselt(face)
+    assert result.dims == ("time", "y_c", "x_c")
     log = read_log(warm / "log.jsonl")[-1]
-    assert float(found[-1].mean()) == pytest.approx(log[f"nusselt_{face}"], rel=1e-12)
+    assert float(result[-1].mean()) == pytest.approx(log[f"nusselt_{face}"], rel=1e-12)
 
 
 def test_shear_is_that_of_the_equations(warm):

@@ -21,12 +21,12 @@ def brief(monkeypatch):
 def test_the_file_has_what_the_table_shows(give, here):
     result = give("bench", "channels", "--sizes", "8,70000", "--seconds", 0.01, "-o", "bench.json")
     assert (result.exit_code, result.stderr) == (0, "")
-    found = json.loads((here / "bench.json").read_text())
-    assert {"taskflow", "python", "processor", "threads", "command", "host", "copy_bandwidth"} <= set(found)
-    assert (found["blocks"], found["sizes"]) == (2, [8, 70000])
-    assert [row["name"] for row in found["results"]] == list(PREFERENCE)
+    actual = json.loads((here / "bench.json").read_text())
+    assert {"taskflow", "python", "processor", "threads", "command", "host", "copy_bandwidth"} <= set(actual)
+    assert (actual["blocks"], actual["sizes"]) == (2, [8, 70000])
+    assert [row["name"] for row in actual["results"]] == list(PREFERENCE)
     lines = [line.split() for line in result.stdout.splitlines()]
-    for row in found["results"]:
+    for row in actual["results"]:
         if row["problem"] is not None:
             assert f"{row['name']}: {row['problem']}" in result.stdout
             continue

@@ -115,9 +115,9 @@ def test_fields_of_other_regions():
     """Levels and lines: the launches of a pass in order, each counted by hand."""
     partition = levels.partition((32, 8, 6), (2, 2, 1), (True, False, False))
     launches, _ = record(levels.Levels(partition), Roles.of(tuple(partition.fields)))
-    found = {launch.task.name: operations(launch, partition) for launch in launches}
+    result = {launch.task.name: operations(launch, partition) for launch in launches}
     by_hand = {"red": 4, "restrict": 1, "gather": 0, "smooth": 5, "prolong": 3, "line": 6, "scale": 1, "spread": 2}
-    assert found == by_hand
+    assert result == by_hand
 
 
 SWEEP = """
@@ -143,6 +143,6 @@ def test_sweeps_count_in_the_cells_that_they_do():
     cells = box.region.cells
     (alone,) = sweeps("jacobi", "up")
     assert operations(solve("f", "b", "x", over=cells, sweep=alone), box) == 2
-    first, second = (solve("f", "b", "x", over=cells, sweep=each) for each in sweeps("tiles", "up", (4, 4, 4)))
+    first, second = (solve("f", "b", "x", over=cells, sweep=item) for item in sweeps("tiles", "up", (4, 4, 4)))
     assert operations(first, box) == 2 + 2 * 3 * 3 / 4  # each tile has a lower neighbour in it in 3 of 4 layers
     assert operations(second, box) == 2 + 2 * 3 * 3 / 4 + 2 * (2 * 2 - 1) / 2 / 4  # and those across x, at both ends

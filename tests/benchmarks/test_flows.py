@@ -47,12 +47,12 @@ def test_fields_are_written_in_pieces_as_the_case_has_them(monkeypatch, name, pi
     monkeypatch.setattr(flows, "PIECE", piece)
 
     def job(shard):
-        found = []
+        result = []
         for filled in (fields, InitialVelocity(setup.grid, velocity_of(name, setup.grid.cells))):
             shard.write({component: np.full(shard.cells.shape[::-1], np.nan) for component in "uvw"})
             filled.fill(shard)
-            found.append([shard.read(component) for component in "uvw"])
-        return shard.cells, *found
+            result.append([shard.read(component) for component in "uvw"])
+        return shard.cells, *result
 
     for cells, one, other in run_threads(setup.partition, job, open_device(device)):
         np.testing.assert_array_equal(one, [fields.values(component, cells) for component in "uvw"])
@@ -61,10 +61,10 @@ def test_fields_are_written_in_pieces_as_the_case_has_them(monkeypatch, name, pi
 
 def test_the_cost_of_a_step():
     setup = Simulation(Flow("taylor-green", FOUR).of((8, 8, 8), "single"), (1, 1, 2))
-    found = cost(setup, setup.model.step, {})
-    assert found.nbytes == setup.step_cost.nbytes({})
+    result = cost(setup, setup.model.step, {})
+    assert result.nbytes == setup.step_cost.nbytes({})
     known = {launch.task: operations(launch, setup.partition) for launch in setup.step_cost.launches}
-    assert found.operations == sum(known[launch.task] * launch.over.volume for launch in setup.step_cost.launches)
+    assert result.operations == sum(known[launch.task] * launch.over.volume for launch in setup.step_cost.launches)
 
 
 def test_rounds_count_as_often_as_they_are_done():
@@ -76,10 +76,10 @@ def test_rounds_count_as_often_as_they_are_done():
         yield repeat(setup.monitor, 100, until=lambda scalars: True, count="rounds")
         yield repeat(model.limits, 7)
 
-    each = {name: cost(setup, program, {}) for name, program in (("limits", model.limits), ("monitor", setup.monitor))}
-    found = cost(setup, loops, {"rounds": 2.5})
-    assert found.nbytes == 8 * each["limits"].nbytes + 2.5 * each["monitor"].nbytes
-    assert found.operations == pytest.approx(8 * each["limits"].operations + 2.5 * each["monitor"].operations)
+    item = {name: cost(setup, program, {}) for name, program in (("limits", model.limits), ("monitor", setup.monitor))}
+    result = cost(setup, loops, {"rounds": 2.5})
+    assert result.nbytes == 8 * item["limits"].nbytes + 2.5 * item["monitor"].nbytes
+    assert result.operations == pytest.approx(8 * item["limits"].operations + 2.5 * item["monitor"].operations)
 
 
 def test_names_of_methods_are_those_of_the_command():

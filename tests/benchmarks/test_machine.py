@@ -23,18 +23,18 @@ def measured(give, here):
     def call(*words):
         result = give("bench", *words, "--device", "cpu", "-o", "bench.json")
         assert (result.exit_code, result.stderr) == (0, "")
-        found = json.loads((here / "bench.json").read_text())
-        assert set(found) >= ABOUT
-        return result.stdout, found
+        actual = json.loads((here / "bench.json").read_text())
+        assert set(actual) >= ABOUT
+        return result.stdout, actual
 
     return call
 
 
 def test_kernels(measured):
-    told, found = measured("kernels", "--cells", 12, "--precision", "single")
+    told, result = measured("kernels", "--cells", 12, "--precision", "single")
     assert "12^3 cells in single precision" in told
-    assert found["copy_bandwidth"] == 2e10
-    results = {line["name"]: line for line in found["results"]}
+    assert result["copy_bandwidth"] == 2e10
+    results = {line["name"]: line for line in result["results"]}
     assert list(results) == [
         "Jacobi sweep, bare kernel", "Jacobi sweep", "momentum", "divergence", "correction", "whole step",
         "residual_of", "smooth_colours_from_zero", "restrict_residual", "correct_by_coarse", "relax",
@@ -52,20 +52,20 @@ def test_kernels(measured):
 
 
 def test_kernels_of_large_eddy_simulation(measured):
-    _, found = measured("kernels", "--cells", 8, "--set", "turbulence.model=wale")
-    results = {line["name"]: line for line in found["results"]}
+    _, result = measured("kernels", "--cells", 8, "--set", "turbulence.model=wale")
+    results = {line["name"]: line for line in result["results"]}
     assert results["momentum"]["bytes"] == (4 + 6 + 3) * 8 * 8**3
     assert results["eddy viscosity"]["bytes"] == (3 + 1) * 8 * 8**3
 
 
 @pytest.mark.slow
 def test_sweep(measured):
-    told, found = measured(
+    told, result = measured(
         "sweep", "--blocks", "2x1x1", "--cells", "8x6x4", "--workers", 1, "--overlap", "full,none", "--seconds", 0.01,
         "--precision", "single",
     )  # fmt: skip
     assert "8 x 6 x 4 cells per block" in told
-    rows = {(row["name"], row["workers"]): row for row in found["results"]}
+    rows = {(row["name"], row["workers"]): row for row in result["results"]}
     both = [(name, workers) for workers in (2, 1) for name in ("no exchange", "none", "full")]
     assert list(rows) == [("one block", 1), *both]
     for (name, workers), row in rows.items():
@@ -73,7 +73,7 @@ def test_sweep(measured):
         assert row["samples"] >= 5
         assert row["blocks"] == (1 if name == "one block" else 2)
         assert row["cells_per_second_per_block"] == pytest.approx(8 * 6 * 4 / row["seconds"])
-        assert row["efficiency"] == pytest.approx(found["results"][0]["seconds"] / row["seconds"])
+        assert row["efficiency"] == pytest.approx(result["results"][0]["seconds"] / row["seconds"])
         moved = 3 * 4 * 8 * 6 * 4 * row["blocks"]
         assert row["share_of_copy"] == pytest.approx(moved / row["seconds"] / row["copy_bandwidth"])
         assert row["host_seconds"] is None
@@ -84,12 +84,12 @@ def test_sweep(measured):
 
 @pytest.mark.slow
 def test_scaling(measured, here):
-    told, found = measured(
+    told, result = measured(
         "scaling", "--shapes", "strong,1d", "--counts", "2", "--scale", 64, "--overlap", "none", "--seconds", 0.01,
         "--picture", "scaling.svg",
     )  # fmt: skip
     assert (here / "scaling.svg").read_text().startswith("<?xml")
-    rows = {(row["shape"], row["blocks"]): row for row in found["results"]}
+    rows = {(row["shape"], row["blocks"]): row for row in result["results"]}
     assert list(rows) == [("1d", 1), ("1d", 2), ("strong", 1), ("strong", 2)]
     assert [row["workers"] for row in rows.values()] == [1, 2, 1, 2]
     for (shape, count), row in rows.items():
@@ -105,8 +105,8 @@ def test_scaling(measured, here):
 
 @pytest.mark.slow
 def test_runtime(measured):
-    told, found = measured("runtime", "--seconds", 0.05)
-    rows = {row["name"]: row for row in found["results"]}
+    told, result = measured("runtime", "--seconds", 0.05)
+    rows = {row["name"]: row for row in result["results"]}
     assert list(rows) == [
         "operation, one by one", "calls of a pass, one by one", "trace hit rate", "analysis and recording",
         "actor calls", "actor calls, steps running", "Dask messages",
@@ -152,9 +152,9 @@ def test_a_sweep_on_a_gpu(give, here):
     words = ["sweep", "--cells", "64x64x64", "--seconds", 0.1, "--device", "gpu", "-o", "bench.json"]
     result = give("bench", *words)
     assert (result.exit_code, result.stderr) == (0, "")
-    found = json.loads((here / "bench.json").read_text())
-    assert found["gpu"] in result.stdout
-    [row] = found["results"]
+    actual = json.loads((here / "bench.json").read_text())
+    assert actual["gpu"] in result.stdout
+    [row] = actual["results"]
     assert 0 < row["host_seconds"] < 1e-3
     assert row["calls"] < 0.1 < 1 <= row["operations"]
 

@@ -26,12 +26,12 @@ def measured(give, here):
 @pytest.mark.slow
 def test_scaling(measured, here):
     words = ["cavity", "--shapes", "2d,strong", "--counts", "2", "--scale", 32, "--overlap", "none,full"]
-    told, found = measured(*words, "--price", 2.5, "--picture", "cavity.svg")
+    told, result = measured(*words, "--price", 2.5, "--picture", "cavity.svg")
     assert (here / "cavity.svg").read_text().startswith("<?xml")
     assert "30 jacobi iterations, double precision" in told
     assert "2d (the papers: 4.9 TFLOPS on 256 GPUs)\n" in told
     assert "\nstrong\n" in told
-    rows = {(row["shape"], row["blocks"], row["name"]): row for row in found["results"]}
+    rows = {(row["shape"], row["blocks"], row["name"]): row for row in result["results"]}
     ways = [(1, "none"), (2, "none"), (2, "full")]
     assert list(rows) == [(shape, *way) for shape in ("2d", "strong") for way in ways]
     assert rows["2d", 2, "full"]["cells"] == [32, 2, 64]
@@ -53,29 +53,29 @@ def test_scaling(measured, here):
 
 
 def test_energy_has_a_column_where_it_is_known(measured, capsys, tmp_path):
-    def shown(found, columns):
+    def shown(result, columns):
         """The last columns of the heading and of the row."""
-        tables.show_cavity(found)
+        tables.show_cavity(result)
         pairs = pairwise(capsys.readouterr().out.splitlines())
         return [line.split()[-columns:] for line in next(pair for pair in pairs if "of copy" in pair[0])]
 
-    _, found = measured("cavity", "--shapes", "2d", "--counts", "1", "--scale", 32, "--overlap", "none")
-    [row] = found["results"]
+    _, result = measured("cavity", "--shapes", "2d", "--counts", "1", "--scale", 32, "--overlap", "none")
+    [row] = result["results"]
     row |= {"joules_per_cell": 7.5e-8, "flops": 5e9, "operations_per_cell": 450.0}
-    assert shown(found, 3) == [["GFLOPS", "nJ", "GFLOPS/W"], ["5.00", "75.0", "6.00"]]
+    assert shown(result, 3) == [["GFLOPS", "nJ", "GFLOPS/W"], ["5.00", "75.0", "6.00"]]
     row |= {"flops": None, "operations_per_cell": None}
-    assert shown(found, 2) == [["speedup", "nJ"], ["1.00", "75.0"]]
-    assert tables.draw_cavity(found, tmp_path / "energy.svg").stat().st_size > 1000
+    assert shown(result, 2) == [["speedup", "nJ"], ["1.00", "75.0"]]
+    assert tables.draw_cavity(result, tmp_path / "energy.svg").stat().st_size > 1000
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", ["cavity", "taylor-green"])
 def test_a_step(measured, case):
     words = ["step", "--case", case, "--cells", "16x8x12", "--blocks", "1x2x1", "--overlap", "none,comm"]
-    told, found = measured(*words, "--precision", "single", "--iterations", 4)
+    told, result = measured(*words, "--precision", "single", "--iterations", 4)
     assert f"Steps of {case}, 16 x 8 x 12 cells, 4 jacobi iterations, single precision" in told
-    assert [row["name"] for row in found["results"]] == ["none", "comm"]
-    for row in found["results"]:
+    assert [row["name"] for row in result["results"]] == ["none", "comm"]
+    for row in result["results"]:
         assert row["iterations"] == 4
         assert row["divergence"] > 0
         assert 0 < row["residual"] < 1
@@ -92,26 +92,27 @@ def test_what_an_iteration_costs(measured):
 
 
 def test_another_value_of_the_case(measured):
-    _, found = measured("step", "--cells", 8, "--iterations", 2, "--set", "time.scheme=rk3")
+    _, result = measured("step", "--cells", 8, "--iterations", 2, "--set", "time.scheme=rk3")
     _, plain = measured("step", "--cells", 8, "--iterations", 2)
-    assert found["settings"] == ["time.scheme=rk3"]
-    assert found["results"][0]["operations_per_cell"] > 2 * plain["results"][0]["operations_per_cell"]
+    assert result["settings"] == ["time.scheme=rk3"]
+    assert result["results"][0]["operations_per_cell"] > 2 * plain["results"][0]["operations_per_cell"]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("solver", "words", "left"), [("fft", [], 1e-12), ("multigrid", ["--tolerance", 1e-6], 1e-6)])
 def test_other_solvers(measured, solver, words, left):
-    told, found = measured("step", "--cells", "16x8x12", "--blocks", 2, "--overlap", "full", "--solver", solver, *words)
-    [row] = found["results"]
+    words = ("--overlap", "full", "--solver", solver, *words)
+    told, result = measured("step", "--cells", "16x8x12", "--blocks", 2, *words)
+    [row] = result["results"]
     assert row["residual"] <= left
     assert row["iterations"] == 1 if solver == "fft" else row["iterations"] > 1
     assert ("operations that cannot be told" in told) == (row["flops"] is None) == (solver == "fft")
 
 
 def test_a_step_to_a_tolerance(measured):
-    told, found = measured("step", "--case", "taylor-green", "--cells", "16", "--tolerance", 1e-2)
+    told, result = measured("step", "--case", "taylor-green", "--cells", "16", "--tolerance", 1e-2)
     assert "jacobi to 0.01" in told
-    [row] = found["results"]
+    [row] = result["results"]
     assert row["residual"] <= 1e-2
     rounds, word = row["rounds"]["rounds"], 8
     sweeps = row["iterations"] / rounds  # of a round, after which the residual is looked at
@@ -121,10 +122,10 @@ def test_a_step_to_a_tolerance(measured):
 
 @pytest.mark.slow
 def test_memory(measured):
-    told, found = measured("cavity", "--study", "memory", "--counts", "2,4", "--precision", "single")
+    told, result = measured("cavity", "--study", "memory", "--counts", "2,4", "--precision", "single")
     assert "1 block " in told
-    assert [row["blocks"] for row in found["memory"]] == [1, 2, 4]
-    for row in found["memory"]:
+    assert [row["blocks"] for row in result["memory"]] == [1, 2, 4]
+    for row in result["memory"]:
         x, y, z = row["cells"]
         assert (x, y) == (z, 64)
         assert x * y * z * row["bytes_per_cell"] < row["free"]
@@ -136,8 +137,8 @@ def test_memory(measured):
 def test_the_largest_is_run(measured, monkeypatch):
     monkeypatch.setattr(memory, "LARGEST", 64)
     words = ["cavity", "--study", "memory", "--largest", "--counts", 2, "--overlap", "full", "--iterations", 2]
-    told, found = measured(*words)
-    [row] = found["results"]
+    told, result = measured(*words)
+    [row] = result["results"]
     assert (row["blocks"], row["cells"]) == (2, [64, 64, 64])
     assert "Steps of cavity, 64 x 64 x 64 cells, 2 jacobi iterations" in told
 
@@ -145,13 +146,13 @@ def test_the_largest_is_run(measured, monkeypatch):
 @pytest.mark.slow
 def test_pressure_solvers(measured, here):
     words = ["cavity", "--study", "pressure", "--sizes", "9", "--methods", "all", "--counts", 2, "--decades", 2]
-    told, found = measured(*words, "--overlap", "none", "--picture", "pressure.svg")
+    told, result = measured(*words, "--overlap", "none", "--picture", "pressure.svg")
     assert (here / "pressure.svg").read_text().startswith("<?xml")
     assert "9 x 9 x 9 cells" in told
     for method in METHODS:
         assert f"{method}, 2 blocks" in told
         alone, together = (
-            [row for row in found["results"] if (row["method"], row["blocks"]) == (method, blocks)] for blocks in (1, 2)
+            [row for row in result["results"] if (row["method"], row["blocks"]) == (method, count)] for count in (1, 2)
         )
         assert [len(alone), len(together)] == ([1, 1] if method == "fft" else [2, 2])
         for rows in (alone, together):
@@ -186,9 +187,9 @@ def test_a_step_on_a_gpu(give, here):
     words = ["step", "--cells", "64", "--seconds", 1, "--device", "gpu", "-o", "bench.json"]
     result = give("bench", *words)
     assert (result.exit_code, result.stderr) == (0, "")
-    found = json.loads((here / "bench.json").read_text())
-    [row] = found["results"]
-    assert found["gpu"] in result.stdout
+    actual = json.loads((here / "bench.json").read_text())
+    [row] = actual["results"]
+    assert actual["gpu"] in result.stdout
     assert row["joules_per_cell"] is None or 1e-9 < row["joules_per_cell"] < 1e-5
 
 

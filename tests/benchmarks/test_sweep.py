@@ -33,9 +33,9 @@ def swept(kind, precision, blocks, cells=(6, 5, 4), sweeps=5, overlap="none", bl
 
     shape = partition.region.cells.shape[::-1]
     p, d, after = (np.zeros(shape, partition.region.fields["p"].dtype) for _ in range(3))
-    for cells, before, found in run_threads(partition, job, open_device(kind, 1), Mapper(overlap)):
+    for cells, before, result in run_threads(partition, job, open_device(kind, 1), Mapper(overlap)):
         where = cells.slices((0, 0, 0))
-        p[where], d[where], after[where] = before["p"], before["d"], found
+        p[where], d[where], after[where] = before["p"], before["d"], result
     return p, d, after
 
 
@@ -123,8 +123,8 @@ def test_more_blocks_than_gpus_are_refused(monkeypatch):
 def test_what_is_made_of_the_times():
     times = {"one block": 10.0, "no exchange": 12.0, "none": 20.0, "comm": 16.0, "full": 12.0}
     rows = [{"name": name, "workers": 2, "seconds": seconds, "spread": 0.1} for name, seconds in times.items()]
-    found = {row["name"]: (row["efficiency"], row["hidden"]) for row in compared(rows)}
-    assert found == {"one block": (1.0, None), "no exchange": (10 / 12, None), "none": (0.5, None),
+    result = {row["name"]: (row["efficiency"], row["hidden"]) for row in compared(rows)}
+    assert result == {"one block": (1.0, None), "no exchange": (10 / 12, None), "none": (0.5, None),
                      "comm": (10 / 16, 0.5), "full": (10 / 12, 1.0)}  # fmt: skip
 
 
@@ -151,13 +151,13 @@ def test_dask_sends_nothing_during_steps(cluster, channel):
         group.connect()
         group.start([Steps(program, 0.5)] * 2)
         assert cause(group.status(60.0)) is None
-        found = group.results()
-    assert found[0]["passes"] == found[1]["passes"] > 1
-    for each in found:
+        result = group.results()
+    assert result[0]["passes"] == result[1]["passes"] > 1
+    for item in result:
         if channel == "auto":
-            assert each["messages"] == {}
+            assert item["messages"] == {}
         else:
-            assert each["messages"]["actor_execute"] >= 4 * each["passes"]
+            assert item["messages"]["actor_execute"] >= 4 * item["passes"]
 
 
 def test_counting_ends():

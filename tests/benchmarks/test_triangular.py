@@ -63,8 +63,8 @@ def test_plain_sums_are_those_of_numpy(device):
 
     ((plain, values),) = run_threads(sums.partition, job, opened(device))
     weights = np.tile([2.5, 1, 1, 1], 2)
-    wanted = sum(weight * np.sum(value**2) for weight, value in zip(weights, values, strict=True))
-    assert plain == pytest.approx(wanted, rel=1e-13)
+    expected = sum(weight * np.sum(value**2) for weight, value in zip(weights, values, strict=True))
+    assert plain == pytest.approx(expected, rel=1e-13)
 
 
 @pytest.mark.gpu(emulated=True)

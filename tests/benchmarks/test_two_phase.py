@@ -59,12 +59,12 @@ def test_blocks_are_halves():
 @pytest.mark.slow
 def test_a_step(measured):
     words = "--cells", "16x16x24", "--blocks", 2, "--overlap", "none,full", "--watts", 50, "--price", 2
-    told, found = measured(*words)
+    told, result = measured(*words)
     assert "The first 2 steps of a bubble, 16 x 16 x 24 cells, multigrid to 1e-06, double precision" in told
     assert "energy per cell and step at 50 W" in told
-    assert found["benchmark"] == "two-phase step"
-    assert [row["name"] for row in found["results"]] == ["none", "full"]
-    for row in found["results"]:
+    assert result["benchmark"] == "two-phase step"
+    assert [row["name"] for row in result["results"]] == ["none", "full"]
+    for row in result["results"]:
         assert row["samples"] == 2
         assert len(row["iterations_of_steps"]) == 2
         assert 1 <= row["iterations"] == sum(row["iterations_of_steps"]) / 2
@@ -75,69 +75,69 @@ def test_a_step(measured):
         whole = row["initialisation_seconds"] + 2 * row["seconds"]
         assert row["joules_per_cell"] == pytest.approx(50 * whole / 2 / (16 * 16 * 24))
         assert row["cells_per_dollar"] == pytest.approx(row["cells_per_second_per_block"] * 3600 / 2)
-    [line] = lines("bubble_steps", found)
+    [line] = lines("bubble_steps", result)
     assert (line["cells"], line["blocks"], line["pressure"]) == ("16 x 16 x 24", "2", "multigrid to 1e-06")
-    assert "No results." in report.TABLES["bubble_machines"]([found]).markdown()  # several blocks
+    assert "No results." in report.TABLES["bubble_machines"]([result]).markdown()  # several blocks
 
 
 @pytest.mark.slow
 def test_values_of_the_case(measured):
     words = "--cells", 16, "--precision", "single", "--tolerance", 1e-3
-    told, found = measured(*words, "--set", "two_phase.surface_tension=0")
+    told, result = measured(*words, "--set", "two_phase.surface_tension=0")
     _, plain = measured(*words)
     assert "multigrid to 0.001, two_phase.surface_tension=0, single precision" in told
-    assert found["settings"] == ["two_phase.surface_tension=0"]
-    [row], [other] = found["results"], plain["results"]
+    assert result["settings"] == ["two_phase.surface_tension=0"]
+    [row], [other] = result["results"], plain["results"]
     assert row["rest_bytes_per_cell"] < other["rest_bytes_per_cell"]
     assert row["joules_per_cell"] is None
     assert row["residual"] <= 1e-3
-    first, second = lines("bubble_steps", found, plain)
+    first, second = lines("bubble_steps", result, plain)
     assert (first["changed"], second["changed"]) == ("", "`two_phase.surface_tension=0`")
-    assert "No results." in report.TABLES["bubble_energy"]([found]).markdown()
+    assert "No results." in report.TABLES["bubble_energy"]([result]).markdown()
 
 
 @pytest.mark.slow
 def test_machines_goals_and_energy(measured):
     """As if the few cells were those of the paper, on a GPU: rates are of the cells that are told."""
-    _, found = measured("--cells", "8x8x4", "--watts", 4)
-    [row] = found["results"]
+    _, result = measured("--cells", "8x8x4", "--watts", 4)
+    [row] = result["results"]
     row |= {"cells": [256, 256, 128], "seconds": 0.01, "steps": 20, "cells_per_second_per_block": 838860800.0}
     row |= {"joules_per_cell": 1e-7, "initialisation_seconds": 0.5}
-    assert lines("bubble_machines", found)[0]["of the six-core Xeon"] == "15,300 x"
-    [energy] = lines("bubble_energy", found)
+    assert lines("bubble_machines", result)[0]["of the six-core Xeon"] == "15,300 x"
+    [energy] = lines("bubble_energy", result)
     assert (energy["J"], energy["nJ per cell-step"], energy["energy"]) == ("16.8", "100", "4 W, stated")
-    assert "No results." in report.TABLES["bubble_goals"]([found]).markdown()
-    found["gpu"] = "NVIDIA H200"
-    [goal] = lines("bubble_goals", found)
+    assert "No results." in report.TABLES["bubble_goals"]([result]).markdown()
+    result["gpu"] = "NVIDIA H200"
+    [goal] = lines("bubble_goals", result)
     assert (goal["what"], goal["goal"], goal["reached"], goal["met"]) == (
         "256 x 256 x 128: 20 steps", "at most 0.35 s", "0.2 s", "yes",
     )  # fmt: skip
     row["cells"] = [512, 512, 512]
-    assert [line["what"] for line in lines("bubble_goals", found)] == [*list(GOALS)[:2], "512^3: memory per cell"]
-    assert lines("bubble_machines", found)[0]["peak: TB/s"] == "4.8"
+    assert [line["what"] for line in lines("bubble_goals", result)] == [*list(GOALS)[:2], "512^3: memory per cell"]
+    assert lines("bubble_machines", result)[0]["peak: TB/s"] == "4.8"
 
 
 @pytest.mark.slow
 def test_ways_to_carry_momentum(measured):
     """The velocity form is refused at the ratio of air and water, so its row has another."""
-    told, found = measured("--cells", 16, "--schemes", "all", "--watts", 4)
-    assert [row["scheme"] for row in found["results"]] == ["koren", "weno5"]
+    told, result = measured("--cells", 16, "--schemes", "all", "--watts", 4)
+    assert [row["scheme"] for row in result["results"]] == ["koren", "weno5"]
     assert "weno5: fluid.scheme=weno5, two_phase.density=[998,99.8]" in told
     own = "`fluid.scheme=weno5`, `two_phase.density=[998,99.8]`"
-    assert [line["changed"] for line in lines("bubble_steps", found)] == ["", own]
-    assert [line["changed"] for line in lines("bubble_energy", found)] == ["", own]
-    assert len(lines("bubble_machines", found)) == 1  # that of the paper's case
+    assert [line["changed"] for line in lines("bubble_steps", result)] == ["", own]
+    assert [line["changed"] for line in lines("bubble_energy", result)] == ["", own]
+    assert len(lines("bubble_machines", result)) == 1  # that of the paper's case
 
 
 @pytest.mark.slow
 def test_sizes(measured, here):
-    told, found = measured("--study", "sizes", "--sizes", "16,8", "--price", 1, "--picture", "sizes.svg")
-    assert [row["cells"] for row in found["results"]] == [[8, 8, 8], [16, 16, 16]]
+    told, result = measured("--study", "sizes", "--sizes", "16,8", "--price", 1, "--picture", "sizes.svg")
+    assert [row["cells"] for row in result["results"]] == [[8, 8, 8], [16, 16, 16]]
     assert (here / "sizes.svg").read_text().startswith("<?xml")
     assert "1 x 16x16x16" in told
-    assert [line["cells"] for line in lines("bubble_sizes", found)] == ["8 x 8 x 8", "16 x 16 x 16"]
-    found |= {"gpu": "NVIDIA H200", "settings": ["pressure.precision=single"]}
-    [goal] = lines("bubble_goals", found)
+    assert [line["cells"] for line in lines("bubble_sizes", result)] == ["8 x 8 x 8", "16 x 16 x 16"]
+    result |= {"gpu": "NVIDIA H200", "settings": ["pressure.precision=single"]}
+    [goal] = lines("bubble_goals", result)
     assert (goal["goal"], goal["reached"], goal["met"]) == ("at least 768^3", "16^3", "no")
 
 
@@ -163,34 +163,34 @@ def test_sizes_that_fit(monkeypatch):
 @pytest.mark.slow
 def test_pressure(measured, here):
     words = "--study", "pressure", "--cells", 16, "--methods", "multigrid,mixed", "--picture", "pressure.svg"
-    told, found = measured(*words)
+    told, result = measured(*words)
     assert (here / "pressure.svg").read_text().startswith("<?xml")
     assert "Solvers for the pressure of a bubble, 16 x 16 x 16 cells, to 1e-06, double precision" in told
-    assert found["refused"] == {}
-    full, mixed = found["results"]
+    assert result["refused"] == {}
+    full, mixed = result["results"]
     assert [full["method"], mixed["method"]] == ["multigrid", "mixed"]
     assert mixed["bytes_per_cell"] / mixed["iterations"] < full["bytes_per_cell"] / full["iterations"]
     for row in (full, mixed):
         assert row["solve_iterations"] >= row["iterations_of_steps"][-1]  # from p = 0, and not from the last p
         assert row["solve_seconds"] > 0
-    assert [line["method"] for line in lines("bubble_pressure", found)] == ["multigrid", "mixed"]
+    assert [line["method"] for line in lines("bubble_pressure", result)] == ["multigrid", "mixed"]
 
 
 @pytest.mark.slow
 def test_methods_that_a_case_refuses_are_left_out(measured):
     words = "--study", "pressure", "--cells", 8, "--methods", "multigrid,mixed", "--precision", "single"
-    told, found = measured(*words, "--tolerance", 1e-3, "--set", "pressure.precision=double")
-    assert [row["method"] for row in found["results"]] == ["mixed"]
-    assert "pressure.precision" in found["refused"]["multigrid"]
+    told, result = measured(*words, "--tolerance", 1e-3, "--set", "pressure.precision=double")
+    assert [row["method"] for row in result["results"]] == ["mixed"]
+    assert "pressure.precision" in result["refused"]["multigrid"]
     assert "\n  multigrid  pressure.precision" in told
 
 
 @pytest.mark.slow
 def test_shares(measured, here):
     words = "--study", "shares", "--cells", 16, "--steps", 8, "--picture", "shares.svg"
-    told, found = measured(*words)
+    told, result = measured(*words)
     assert (here / "shares.svg").read_text().startswith("<?xml")
-    [row] = found["results"]
+    [row] = result["results"]
     assert list(row["parts"]) == ["interface", "pressure", "momentum", "rest"]
     assert sum(row["parts"].values()) == pytest.approx(1)
     of = {task["name"]: task for task in row["tasks"]}
@@ -201,32 +201,32 @@ def test_shares(measured, here):
     assert {of[name]["part"] for name in ("momentum_of_phases_x", "divergence", "inverse_density")} == {"momentum"}
     assert of["advect_level_set"]["launches"] == 3
     assert "  advect_level_set " in told
-    [line] = lines("bubble_parts", found)
+    [line] = lines("bubble_parts", result)
     assert line["solver"] == "multigrid to 1e-06, double"
-    assert {line["task"] for line in lines("bubble_tasks", found)} <= of.keys()
+    assert {line["task"] for line in lines("bubble_tasks", result)} <= of.keys()
 
 
 @pytest.mark.slow
 def test_scaling(measured, here):
     words = "--study", "scaling", "--shapes", "weak-128,strong-256", "--scale", 16, "--counts", 2, "--overlap", "none"
-    told, found = measured(*words, "--picture", "scaling.svg")
+    told, result = measured(*words, "--picture", "scaling.svg")
     assert (here / "scaling.svg").read_text().startswith("<?xml")
-    rows = {(row["shape"], row["blocks"]): row for row in found["results"]}
+    rows = {(row["shape"], row["blocks"]): row for row in result["results"]}
     assert [(*key, row["cells"]) for key, row in rows.items()] == [
         ("weak-128", 1, [16, 16, 8]), ("weak-128", 2, [16, 16, 16]),
         ("strong-256", 1, [16, 16, 16]), ("strong-256", 2, [16, 16, 16]),
     ]  # fmt: skip
     for (shape, blocks), row in rows.items():
         alone = rows[shape, 1]
-        each = row["cells_per_second_per_block"] / alone["cells_per_second_per_block"]
-        assert row["efficiency"] == pytest.approx(each)
-        assert row["speedup"] == pytest.approx(each * blocks)
+        item = row["cells_per_second_per_block"] / alone["cells_per_second_per_block"]
+        assert row["efficiency"] == pytest.approx(item)
+        assert row["speedup"] == pytest.approx(item * blocks)
     assert rows["weak-128", 2]["iterations_of_steps"] == rows["strong-256", 1]["iterations_of_steps"]
     assert "\nstrong-256\n" in told
-    growth = [(line["growth"], line["blocks"], line["overlap"]) for line in lines("bubble_scaling", found)]
+    growth = [(line["growth"], line["blocks"], line["overlap"]) for line in lines("bubble_scaling", result)]
     assert growth == [("strong", "1", ""), ("strong", "2", "none"), ("weak", "1", ""), ("weak", "2", "none")]
-    found["gpu"] = "NVIDIA H200"
-    goals = [line["what"] for line in lines("bubble_goals", found)]
+    result["gpu"] = "NVIDIA H200"
+    goals = [line["what"] for line in lines("bubble_goals", result)]
     assert goals == ["two GPUs, 256 x 256 x 128 each", "two GPUs share 256^3: speedup"]
 
 
@@ -255,9 +255,9 @@ def test_studies_on_a_gpu(give, here, study):
     words = "--study", study, "--cells", 64, "--seconds", 1, "--device", "gpu"
     result = give("bench", "two-phase", *words, "-o", "bench.json")
     assert (result.exit_code, result.stderr) == (0, "")
-    found = json.loads((here / "bench.json").read_text())
-    row = found["results"][-1]
-    assert found["gpu"] in result.stdout
+    actual = json.loads((here / "bench.json").read_text())
+    row = actual["results"][-1]
+    assert actual["gpu"] in result.stdout
     assert row["joules_per_cell"] is None or 1e-9 < row["joules_per_cell"] < 1e-4
     assert study != "shares" or sum(row["parts"].values()) == pytest.approx(1)
 

@@ -96,10 +96,10 @@ def _check(folder: Path) -> None:
 if __name__ == "__main__":
     with Path(sys.argv[3]).open("a", encoding="utf-8") as log:
         begun, bad = time.monotonic(), 0
-        for each in campaign(int(sys.argv[1]), int(sys.argv[2])):
-            bad += bool(each["wrong"])
-            if each["wrong"]:
-                print(json.dumps(each), file=log, flush=True)
-            if int(str(each["number"])) % 50 == 49:
-                print(f"{each['number']} cases, {bad} wrong, {time.monotonic() - begun:.0f} s", file=sys.stderr,
+        for item in campaign(int(sys.argv[1]), int(sys.argv[2])):
+            bad += bool(item["wrong"])
+            if item["wrong"]:
+                print(json.dumps(item), file=log, flush=True)
+            if int(str(item["number"])) % 50 == 49:
+                print(f"{item['number']} cases, {bad} wrong, {time.monotonic() - begun:.0f} s", file=sys.stderr,
                 flush=True)

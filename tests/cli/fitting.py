@@ -26,18 +26,18 @@ def fitted(tables: dict[str, Any], chance: random.Random) -> None:
     node, inside = _schema(), tables
     while True:
         keys = node["properties"]
-        [key] = chance.choices([*keys], [_leaves(each) for each in keys.values()])
-        found = _resolved(keys[key], chance)
-        deeper = "properties" in found and isinstance(inside.get(key), dict) and chance.random() < 0.8
-        if not deeper and found.get("type") == "array" and isinstance(inside.get(key), list) and inside[key]:
-            item, last = _resolved(found.get("items", {}), chance), inside[key][-1]
+        [key] = chance.choices([*keys], [_leaves(one) for one in keys.values()])
+        result = _resolved(keys[key], chance)
+        deeper = "properties" in result and isinstance(inside.get(key), dict) and chance.random() < 0.8
+        if not deeper and result.get("type") == "array" and isinstance(inside.get(key), list) and inside[key]:
+            item, last = _resolved(result.get("items", {}), chance), inside[key][-1]
             if "properties" in item and isinstance(last, dict) and chance.random() < 0.5:
                 node, inside = item, last
                 continue
         if not deeper:
             inside[key] = _value(keys[key], chance)
             return
-        node, inside = found, inside[key]
+        node, inside = result, inside[key]
 
 
 def _leaves(node: dict[str, Any]) -> int:
@@ -59,27 +59,27 @@ def _resolved(node: dict[str, Any], chance: random.Random) -> dict[str, Any]:
         if "$ref" in node:
             node = _schema()["$defs"][node["$ref"].rpartition("/")[2]]
         elif "anyOf" in node:
-            node = chance.choice([each for each in node["anyOf"] if each.get("type") != "null"])
+            node = chance.choice([item for item in node["anyOf"] if item.get("type") != "null"])
         else:
             return node
 
 
 def _value(node: dict[str, Any], chance: random.Random) -> Any:
-    found = _resolved(node, chance)
-    if "properties" in found:
-        needed = found.get("required", ())
+    result = _resolved(node, chance)
+    if "properties" in result:
+        needed = result.get("required", ())
         some = chance.choice([0.1, 0.3])
         return {
-            key: _value(each, chance) for key, each in found["properties"].items() if key in needed or
+            key: _value(item, chance) for key, item in result["properties"].items() if key in needed or
             chance.random() < some
         }  # fmt: skip
-    if "const" in found or "enum" in found:
-        return chance.choice(found.get("enum", [found.get("const")]))
-    kind = found.get("type", "string")
+    if "const" in result or "enum" in result:
+        return chance.choice(result.get("enum", [result.get("const")]))
+    kind = result.get("type", "string")
     kind = chance.choice(kind) if isinstance(kind, list) else kind
     if kind == "array":
-        items = found.get("prefixItems") or [found.get("items", {})] * chance.choice([1, 1, 2, 3])
-        return [_value(each, chance) for each in items]
+        items = result.get("prefixItems") or [result.get("items", {})] * chance.choice([1, 1, 2, 3])
+        return [_value(item, chance) for item in items]
     if kind == "object":
         return {}
     return chance.choice({"number": NUMBERS, "integer": WHOLE, "boolean": (True, False)}.get(kind, WORDS))

@@ -50,15 +50,15 @@ class Tab:
 
     def value(self, script):
         """What a piece of JavaScript gives."""
-        found = self("evaluate", expression=script, returnByValue=True)
-        assert "exceptionDetails" not in found, found
-        return found["result"].get("value")
+        result = self("evaluate", expression=script, returnByValue=True)
+        assert "exceptionDetails" not in result, result
+        return result["result"].get("value")
 
-    def wait(self, script, wanted):
+    def wait(self, script, expected):
         """Wait until a piece of JavaScript gives what is wanted."""
         end = time.monotonic() + LIMIT
-        while (found := self.value(script)) != wanted:
-            assert time.monotonic() < end, (script, found, self.problems)
+        while (result := self.value(script)) != expected:
+            assert time.monotonic() < end, (script, result, self.problems)
             time.sleep(0.1)
 
     def text(self, name):
@@ -84,11 +84,11 @@ def browser(tmp_path):
     def open_page(address):
         import urllib.request
 
-        found = next(match for said in process.stderr if (match := re.search(r"ws://([^/]+)/", said)))
+        result = next(match for said in process.stderr if (match := re.search(r"ws://([^/]+)/", said)))
         reader.append(threading.Thread(target=process.stderr.read))
         reader[0].start()
-        with urllib.request.urlopen(f"http://{found[1]}/json/list", timeout=LIMIT) as answer:
-            pages = [each for each in json.load(answer) if each["type"] == "page"]
+        with urllib.request.urlopen(f"http://{result[1]}/json/list", timeout=LIMIT) as answer:
+            pages = [item for item in json.load(answer) if item["type"] == "page"]
         tabs.append(Tab(pages[0]["webSocketDebuggerUrl"]))
         tabs[0]("navigate", "Page", url=address)
         return tabs[0]

@@ -126,12 +126,12 @@ def test_the_messages_of_many_blocks_are_counted_in_a_moment(here, monkeypatch):
 
 
 def test_messages_are_those_of_the_graph(here):
-    found = estimate(Case.load("cavity.toml", ["machine.blocks=[1,1,2]", "pressure.iterations=7"]))
-    assert found.processes == len(found.places) == 2
-    between = found.sim.step_cost.analysed(split=False).messages
-    assert [sent.messages for sent in found.sim.step_cost.traffic] == [between[0, 1], between[1, 0]]
-    assert found.seconds_per_step > found.sim.step_cost.nbytes({}) / found.bandwidth > 0
-    assert found.memory == Needs(found.sim, found.places, found.device).blocks
+    result = estimate(Case.load("cavity.toml", ["machine.blocks=[1,1,2]", "pressure.iterations=7"]))
+    assert result.processes == len(result.places) == 2
+    between = result.sim.step_cost.analysed(split=False).messages
+    assert [sent.messages for sent in result.sim.step_cost.traffic] == [between[0, 1], between[1, 0]]
+    assert result.seconds_per_step > result.sim.step_cost.nbytes({}) / result.bandwidth > 0
+    assert result.memory == Needs(result.sim, result.places, result.device).blocks
 
 
 @pytest.mark.parametrize(("settings", "words"), [

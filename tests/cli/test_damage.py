@@ -16,8 +16,8 @@ def contents(path):
     """Whatever is in the store, and the steps of the log."""
     files = [file for file in sorted((path / "fields.zarr").rglob("*")) if file.is_file()]
     lines = (path / "log.jsonl").read_text().splitlines()
-    found = {str(file.relative_to(path)): file.read_bytes() for file in files if file.parent != path / "fields.zarr"}
-    return found, [line.split('"wall"')[0] for line in lines]
+    result = {str(file.relative_to(path)): file.read_bytes() for file in files if file.parent != path / "fields.zarr"}
+    return result, [line.split('"wall"')[0] for line in lines]
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pytest
 
 import taskflow as tf
 from taskflow.runtime.cluster import embedded
-from tests.cli.test_resume import check_same, steps
+from tests.cli.test_resume import assert_same_run, steps
 
 pytestmark = pytest.mark.timeout(900)
 ENDS = 300.0  # seconds that a run may take, with what it recovers from, on a machine that others use too
@@ -28,17 +28,17 @@ def workers(running):
     """The processes of the blocks."""
     try:
         children = psutil.Process(running.pid).children(recursive=True)
-        return [each for each in children if "spawn_main" in " ".join(each.cmdline())]
+        return [item for item in children if "spawn_main" in " ".join(item.cmdline())]
     except psutil.Error:
         return []
 
 
 def strike(running, known, chance, how=signal.SIGKILL):
     """Kill one of the workers, as `kill -9` does; whether there was one."""
-    there = [each for each in workers(running) if each.pid not in known]
-    if not there or running.poll() is not None:
+    present = [item for item in workers(running) if item.pid not in known]
+    if not present or running.poll() is not None:
         return False
-    victim = chance.choice(there)
+    victim = chance.choice(present)
     known.add(victim.pid)
     victim.send_signal(how)
     return True
@@ -80,7 +80,7 @@ def test_a_lost_worker_is_replaced_and_the_run_goes_on(how, shell, here, undistu
     assert err.startswith("Warning: block ")
     assert f"the run goes on from step {restarts[0]['step']}\n" in err
     assert "Finished at time" in out
-    check_same(here / "cavity", undisturbed(120, 2))
+    assert_same_run(here / "cavity", undisturbed(120, 2))
 
 
 @pytest.mark.slow
@@ -99,7 +99,7 @@ def test_killed_at_random_moments(shell, here, undisturbed, report_of):
         assert code == 0, err
         assert "Traceback" not in err
         assert len(report_of(here / "cavity").get("restarts", [])) <= len(known)
-        check_same(here / "cavity", whole)
+        assert_same_run(here / "cavity", whole)
         struck += len(known)
 
 
@@ -120,7 +120,7 @@ def test_killed_while_a_checkpoint_is_written(seed, shell, here, undisturbed):
         time.sleep(1)
     code, _, err = shell.end(running, 600)
     assert code == 0, err
-    check_same(here / "cavity", undisturbed(400, 4))
+    assert_same_run(here / "cavity", undisturbed(400, 4))
 
 
 @pytest.mark.slow
@@ -138,7 +138,7 @@ def test_without_restarts_a_loss_ends_the_run(shell, here, report_of, give):
     last = steps(here)[-1] + 20
     assert give("run", *words(last, 2), "--resume", "--quiet").exit_code == 0
     assert give("run", *words(last, 2), "-o", "whole", "--quiet").exit_code == 0
-    check_same(here / "cavity", here / "whole")
+    assert_same_run(here / "cavity", here / "whole")
 
 
 @pytest.mark.slow
@@ -154,7 +154,7 @@ def test_the_client_alone_is_killed(shell, here, give):
     assert not any(orphan.is_running() for orphan in orphans)
     running.communicate()
     assert give("run", *words(last, 2), "-o", "whole", "--quiet").exit_code == 0
-    check_same(here / "cavity", here / "whole")
+    assert_same_run(here / "cavity", here / "whole")
 
 
 @pytest.mark.parametrize("seconds", [0.2, *(pytest.param(s, marks=pytest.mark.slow) for s in (0.7, 1.5, 2.5, 4.0))])

@@ -49,12 +49,12 @@ def on_small_disk(here):
         (here / "inside.py").write_text(INSIDE)
         text = MOUNTED.format(size=size, python=sys.executable)
         extra = {"WORDS": json.dumps(words), **({"RESUME": json.dumps(resume)} if resume else {})}
-        found = subprocess.run(
+        result = subprocess.run(
             ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", text],
             capture_output=True, text=True, env=os.environ | extra, timeout=280, check=False,
         )  # fmt: skip
-        assert found.returncode == 0, found.stderr
-        return json.loads(found.stdout)
+        assert result.returncode == 0, result.stderr
+        return json.loads(result.stdout)
 
     if shutil.which("unshare") is None or subprocess.run(
         ["unshare", "--user", "--map-root-user", "--mount", "mount", "-t", "tmpfs", "none", "/mnt"],
@@ -66,41 +66,41 @@ def on_small_disk(here):
 
 @pytest.mark.parametrize("blocks", [1, 2])
 def test_during_output(blocks, on_small_disk):
-    found = on_small_disk(
+    result = on_small_disk(
         700, "--set", "output.every={steps=1}", "--set", "time.steps=4000", "--set", f"machine.blocks=[1,1,{blocks}]"
     )
-    assert found["code"] == 1
-    assert found["said"].startswith("Error: ")
-    assert "No space left on device" in found["said"]
-    assert len(found["said"].splitlines()) == 1
-    assert found["snapshots"] > 5
-    assert found["first"]
-    assert found["whole"]
-    assert found["hidden"] == found["partial"] == []
+    assert result["code"] == 1
+    assert result["said"].startswith("Error: ")
+    assert "No space left on device" in result["said"]
+    assert len(result["said"].splitlines()) == 1
+    assert result["snapshots"] > 5
+    assert result["first"]
+    assert result["whole"]
+    assert result["hidden"] == result["partial"] == []
 
 
 def test_during_a_checkpoint(on_small_disk):
     """The newest whole one is there, and no draft; with room again the run goes on from it."""
-    found = on_small_disk(
+    result = on_small_disk(
         1500, "--set", "checkpoint.every={steps=3}", "--set", "checkpoint.keep=1000", "--set", "time.steps=400",
         resume=["--resume", "--set", "checkpoint.keep=2"],
     )  # fmt: skip
-    assert found["code"] == 1
-    assert "checkpoint of step" in found["said"]
-    assert "No space left on device" in found["said"]
-    assert found["step"] >= 30
-    assert found["damaged"] == found["hidden"] == []
-    assert found["snapshots"] >= 1
-    assert found["whole"]
-    assert found["again"] == [0, "", "end"]
+    assert result["code"] == 1
+    assert "checkpoint of step" in result["said"]
+    assert "No space left on device" in result["said"]
+    assert result["step"] >= 30
+    assert result["damaged"] == result["hidden"] == []
+    assert result["snapshots"] >= 1
+    assert result["whole"]
+    assert result["again"] == [0, "", "end"]
 
 
 def test_by_the_log(on_small_disk):
-    found = on_small_disk(
+    result = on_small_disk(
         150, "--set", "monitor.every={steps=1}", "--set", "checkpoint.keep=0", "--set", "time.steps=40000",
         "--set", 'output.fields=["u"]',
     )  # fmt: skip
-    assert found["code"] == 1
-    assert "log.jsonl: No space left on device" in found["said"]
-    assert found["lines"] > 20
-    assert found["whole"]
+    assert result["code"] == 1
+    assert "log.jsonl: No space left on device" in result["said"]
+    assert result["lines"] > 20
+    assert result["whole"]

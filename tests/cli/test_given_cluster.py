@@ -12,7 +12,7 @@ import psutil
 import pytest
 from distributed import Client
 
-from tests.cli.test_resume import check_same, steps
+from tests.cli.test_resume import assert_same_run, steps
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 LIMIT = 400.0  # seconds for what takes some, on a machine that others use too
@@ -45,10 +45,10 @@ class Cluster:
 
     def computing(self, worker):
         """The process that computes."""
-        found = psutil.Process(worker.pid)
+        result = psutil.Process(worker.pid)
         if not self.nannies:
-            return found
-        return next(each for each in found.children(recursive=True) if "spawn_main" in " ".join(each.cmdline()))
+            return result
+        return next(item for item in result.children(recursive=True) if "spawn_main" in " ".join(item.cmdline()))
 
 
 def end(process):
@@ -108,7 +108,7 @@ def test_a_lost_worker_is_replaced_or_done_without(how, nannies, begun, shell, h
     report = report_of(here / "cavity")
     assert len(report["restarts"]) == 1
     assert len({place["worker"] for place in report["hardware"]}) == (WORKERS if nannies else WORKERS - 1)
-    check_same(here / "cavity", whole())
+    assert_same_run(here / "cavity", whole())
 
 
 def test_a_worker_that_is_killed_with_its_nanny_is_done_without(begun, shell, here, whole, report_of):
@@ -119,7 +119,7 @@ def test_a_worker_that_is_killed_with_its_nanny_is_done_without(begun, shell, he
     code, _, err = shell.end(running, LIMIT)
     assert code == 0, err
     assert len({place["worker"] for place in report_of(here / "cavity")["hardware"]}) == WORKERS - 1
-    check_same(here / "cavity", whole())
+    assert_same_run(here / "cavity", whole())
 
 
 @pytest.mark.parametrize("what", ["scheduler", "workers"])
@@ -137,4 +137,4 @@ def test_without_a_scheduler_or_any_worker_the_run_ends_and_another_cluster_goes
     _, again = begun("--resume", nannies=False)
     code, _, err = shell.end(again, LIMIT)
     assert code == 0, err
-    check_same(here / "cavity", whole())
+    assert_same_run(here / "cavity", whole())

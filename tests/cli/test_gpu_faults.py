@@ -20,7 +20,7 @@ from taskflow.simulation.job import RunLoop
 from tests.cli.test_resume import steps
 from tests.integration.test_direct import block_group, relaxed
 from tests.runtime.cluster.waiting import until_ended
-from tests.simulation.going_on import check_same
+from tests.simulation.going_on import assert_same_run
 
 pytestmark = [pytest.mark.gpu, pytest.mark.slow, pytest.mark.timeout(120)]
 DEVICE, CELLS = "gpu", 192
@@ -72,9 +72,9 @@ def kernel(text, *arguments):
     """A launch on the stream on which the block computes."""
     import cupy
 
-    found = cupy.RawKernel(f'extern "C" __global__ void fault(unsigned long long address) {{ {text} }}', "fault")
-    found.compile()
-    return partial(found, (1,), (1,), arguments)
+    result = cupy.RawKernel(f'extern "C" __global__ void fault(unsigned long long address) {{ {text} }}', "fault")
+    result.compile()
+    return partial(result, (1,), (1,), arguments)
 
 
 def illegal_address():
@@ -162,9 +162,9 @@ def cluster():
 def whole(cluster, tmp_path_factory):
     """The directory of a run that nothing has disturbed."""
     begun = time.perf_counter()
-    found = tf.run(case(), tmp_path_factory.mktemp("whole") / "run", cluster)
-    print(f"undisturbed: loop {found.report['loop_seconds']:.2f} s, all {time.perf_counter() - begun:.2f} s")
-    return found.directory
+    result = tf.run(case(), tmp_path_factory.mktemp("whole") / "run", cluster)
+    print(f"undisturbed: loop {result.report['loop_seconds']:.2f} s, all {time.perf_counter() - begun:.2f} s")
+    return result.directory
 
 
 @pytest.fixture
@@ -197,12 +197,12 @@ def struck(monkeypatch, tmp_path):
     return run
 
 
-def check_gone_on(found, whole, rel=0.0):
+def assert_gone_on(result, whole, rel=0.0):
     """From the last checkpoint, and to the end of a run that nothing has disturbed."""
-    (restart,) = found.report["restarts"]
+    (restart,) = result.report["restarts"]
     assert restart["step"] in (40, 60)
-    assert found.report["device"] == DEVICE
-    check_same(found.directory, whole, rel)
+    assert result.report["device"] == DEVICE
+    assert_same_run(result.directory, whole, rel)
 
 
 WORDS = {
@@ -216,10 +216,10 @@ def test_of_two_processes_one_is_replaced(fault, cluster, whole, struck):
     """They see each other's memory."""
     before = set(cluster.scheduler_info(n_workers=-1)["workers"])
     with pytest.warns(UserWarning, match=WORDS[fault]):
-        found = struck(fault, cluster)
-    check_gone_on(found, whole)
-    assert found.report["channels"] == ["peer"]
-    after = {place["worker"] for place in found.report["hardware"]}
+        result = struck(fault, cluster)
+    assert_gone_on(result, whole)
+    assert result.report["channels"] == ["peer"]
+    after = {place["worker"] for place in result.report["hardware"]}
     assert len(before & after) == len(after - before) == 1
 
 
@@ -250,7 +250,7 @@ def test_after_a_failure_nobody_keeps_the_memory_of_a_neighbour(cluster):
         if gone < again - block / 4:
             time.sleep(1.0)
             gone = free_on(cluster)
-    print("free, in blocks:", *(f"{each / block:.2f}" for each in (first, again, gone)))
+    print("free, in blocks:", *(f"{item / block:.2f}" for item in (first, again, gone)))
     assert again > first - block / 4
     assert gone > again - block / 4
 
@@ -259,8 +259,8 @@ def test_a_cluster_of_its_own_is_begun_again(whole, struck, capfd):
     """By dask-cuda; both blocks live in one process, which ends without a word."""
     words = r"block \d: .*(LaunchFailure|LAUNCH_FAILED|IllegalInstruction|ILLEGAL_INSTRUCTION).*; the run goes on from"
     with pytest.warns(UserWarning, match=words):
-        found = struck(trap, workers=1)
-    check_gone_on(found, whole, rel=1e-12)
+        result = struck(trap, workers=1)
+    assert_gone_on(result, whole, rel=1e-12)
     err = capfd.readouterr().err
     assert "Traceback" not in err, err
     assert "Exception ignored" not in err, err
@@ -272,11 +272,11 @@ def test_memory_that_is_gone_when_a_checkpoint_needs_some_ends_the_run_with_its_
         struck(out_of_memory, workers=1)
     print(failed.value)
     assert failed.value.exit_code == 1
-    with tf.Run.open(tmp_path / "cavity").dataset() as left, tf.Run.open(whole).dataset() as wanted:
-        np.testing.assert_array_equal(left.u.values, wanted.u.values[: len(left.time)])
+    with tf.Run.open(tmp_path / "cavity").dataset() as left, tf.Run.open(whole).dataset() as expected:
+        np.testing.assert_array_equal(left.u.values, expected.u.values[: len(left.time)])
         assert len(left.time) == 2
-    found = tf.run(case(workers=1), tmp_path / "cavity", resume=True)
-    check_same(found.directory, whole, 1e-12)
+    result = tf.run(case(workers=1), tmp_path / "cavity", resume=True)
+    assert_same_run(result.directory, whole, 1e-12)
 
 
 def test_too_little_memory_at_the_start_is_bad_input(shell, tmp_path, refused):

@@ -26,10 +26,10 @@ def test_a_run_ends_after_the_step_with_its_state_written(shell, here, give, rep
     report, log = report_of(here / "cavity"), read_log(here / "cavity" / "log.jsonl")
     assert report["ended"] == "interrupted"
     assert report["steps"] == log[-1]["step"]
-    with dataset(here / "cavity" / "fields.zarr") as found:
-        assert found.sizes["time"] == report["snapshots"] >= 2
-        assert float(found.time[-1]) == report["time"] == log[-1]["time"]
-        assert np.isfinite(found.u.values).all()
+    with dataset(here / "cavity" / "fields.zarr") as result:
+        assert result.sizes["time"] == report["snapshots"] >= 2
+        assert float(result.time[-1]) == report["time"] == log[-1]["time"]
+        assert np.isfinite(result.u.values).all()
     assert "interrupted at time" in give("info", "cavity").stdout
 
 
@@ -45,8 +45,8 @@ def test_a_second_one_ends_it_at_once(shell, here, give, report_of):
     assert report_of(here / "cavity")["ended"] in ("failed", "interrupted")
     assert not (here / "cavity" / "lock").exists()
     assert give("info", "cavity").exit_code == 0
-    with dataset(here / "cavity" / "fields.zarr") as found:
-        assert np.isfinite(found.time.values).all()
+    with dataset(here / "cavity" / "fields.zarr") as result:
+        assert np.isfinite(result.time.values).all()
 
 
 @pytest.mark.parametrize("seconds", [1.0, 2.0])

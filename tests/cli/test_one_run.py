@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from taskflow.cli.app import app
 from taskflow.output import read_log
 from tests.cases import text
-from tests.cli.test_resume import check_same, steps, words
+from tests.cli.test_resume import assert_same_run, steps, words
 from tests.locks import ALIVE, ELSEWHERE, GONE, write_lock
 
 ENDLESS = words(1_000_000)
@@ -84,7 +84,7 @@ def test_of_two_at_the_same_moment_one_runs(shell, here, give, how, alone):
     asked = [*words(2000), "-o", "two", *HOW[how]]
     for _ in range(3):  # on a busy machine one may have ended before the other begins
         both = [shell.begin("run", *asked, "--quiet") for _ in range(2)]
-        ended = sorted(shell.end(each) for each in both)
+        ended = sorted(shell.end(item) for item in both)
         if how == "plain" and "two exists" in ended[1][2]:
             shutil.rmtree(here / "two")
         else:
@@ -93,7 +93,7 @@ def test_of_two_at_the_same_moment_one_runs(shell, here, give, how, alone):
     assert ended[0][2] == ""
     assert "computes a run there" in ended[1][2]
     assert not [path.name for path in (here / "two").iterdir() if path.name.startswith((".", "lock"))]
-    check_same(here / "two", alone)
+    assert_same_run(here / "two", alone)
 
 
 def test_what_a_killed_run_leaves_is_no_obstacle(shell, here, give, report_of):
@@ -221,10 +221,10 @@ def apart():
         return begun[-1]
 
     yield begin
-    for each in begun:
-        if each.poll() is None:
-            os.killpg(each.pid, signal.SIGKILL)
-        each.communicate()
+    for item in begun:
+        if item.poll() is None:
+            os.killpg(item.pid, signal.SIGKILL)
+        item.communicate()
 
 
 @pytest.mark.slow
@@ -259,4 +259,4 @@ def test_a_run_that_stood_still_and_was_taken_over_ends(shell, here, give, apart
     again = give("run", *words(last, blocks), "--resume", "--quiet")
     assert again.exit_code == 0, again.stderr
     assert give("run", *words(last, blocks), "-o", "whole", "--quiet").exit_code == 0
-    check_same(here / "cavity", here / "whole")
+    assert_same_run(here / "cavity", here / "whole")

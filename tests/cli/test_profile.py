@@ -18,8 +18,8 @@ def test_the_summary(give, here):
     for text in ("  jacobi  ", "  all  ", "  overlap    0% of ", " us per call", "% of the time: ", "/profile.json"):
         assert text in told
     assert told.index("In short") < told.index("Finished at time")
-    found = json.loads((here / "cavity" / "report.json").read_text())["profile"]
-    assert (found["after"], found["steps"]) == (3, 12)
+    actual = json.loads((here / "cavity" / "report.json").read_text())["profile"]
+    assert (actual["after"], actual["steps"]) == (3, 12)
     assert json.loads((here / "cavity" / "profile.json").read_text())["traceEvents"]
 
 

@@ -15,11 +15,11 @@ TRY_AGAIN = 75
 ROWS = ["--set", "output.every={steps=50}", "--set", 'output.fields=["u"]', "--set", "checkpoint.every={steps=20}"]
 
 
-def check_same(path, other):
-    with dataset(path / "fields.zarr") as found, dataset(other / "fields.zarr") as wanted:
-        np.testing.assert_array_equal(found.time.values, wanted.time.values)
-        np.testing.assert_array_equal(found.u.values, wanted.u.values)
-    logs = [[(line["step"], line["divergence"]) for line in read_log(each / "log.jsonl")] for each in (path, other)]
+def assert_same_run(path, other):
+    with dataset(path / "fields.zarr") as result, dataset(other / "fields.zarr") as expected:
+        np.testing.assert_array_equal(result.time.values, expected.time.values)
+        np.testing.assert_array_equal(result.u.values, expected.u.values)
+    logs = [[(line["step"], line["divergence"]) for line in read_log(item / "log.jsonl")] for item in (path, other)]
     assert logs[0] == logs[1]
 
 
@@ -49,7 +49,7 @@ def test_sigterm_is_exit_code_75_and_the_run_goes_on(shell, here, give, report_o
     first = next(line for line in again.stdout.splitlines() if line.startswith("step "))
     assert int(first.split()[1]) > reached
     assert give("run", *words(steps, blocks), "-o", "whole", "--quiet").exit_code == 0
-    check_same(here / "cavity", here / "whole")
+    assert_same_run(here / "cavity", here / "whole")
 
 
 @pytest.mark.slow
@@ -73,7 +73,7 @@ def test_killed_at_any_moment(shell, here, give, times):
     again = give("run", *words(last), "--resume", "--quiet")
     assert again.exit_code == 0, again.stderr
     assert give("run", *words(last), "-o", "whole", "--quiet").exit_code == 0
-    check_same(here / "cavity", here / "whole")
+    assert_same_run(here / "cavity", here / "whole")
 
 
 def steps(here):

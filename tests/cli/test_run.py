@@ -52,10 +52,10 @@ def test_a_diverging_run_says_when_and_what_to_change(shell, here, report_of):
     assert report["reason"] in error
     assert [f"Warning: {words}" for words in report["warnings"]] == warnings
     assert 'Warning: time.diffusion = 5: time.scheme = "ab2" is stable up to 0.25' in warnings[0]
-    with dataset(here / "cavity" / "fields.zarr") as found:
-        assert len(found.time) > 1
-        assert float(found.time[1]) == pytest.approx(0.1)
-        assert bool((abs(found.isel(time=-1).u) < 1e30).all())
+    with dataset(here / "cavity" / "fields.zarr") as result:
+        assert len(result.time) > 1
+        assert float(result.time[1]) == pytest.approx(0.1)
+        assert bool((abs(result.isel(time=-1).u) < 1e30).all())
 
 
 def test_a_diverging_fixed_step(give, here):

@@ -65,8 +65,8 @@ def terminal(shell):
         return opened[-1]
 
     yield begin
-    for each in opened:
-        each.close()
+    for item in opened:
+        item.close()
 
 
 def test_a_run_is_shown_while_it_goes_on_and_its_report_after_it(terminal, here):

@@ -47,16 +47,16 @@ def test_a_log_is_read_on_and_after_a_cut_anew(tmp_path):
     log = tmp_path / "log.jsonl"
     log.write_text(line(0) + line(1, residual=None) + '{"step": 2')
     tail = Tail(log)
-    assert [each["step"] for each in tail.look()] == [0, 1]
+    assert [item["step"] for item in tail.look()] == [0, 1]
     assert np.isnan(tail.look()[1]["residual"])
     log.write_text(line(0) + line(1) + line(2))
-    assert [each["step"] for each in tail.look()] == [0, 1, 2]
+    assert [item["step"] for item in tail.look()] == [0, 1, 2]
     log.write_text(line(0) + line(1))  # the run went on from step 1
-    assert [each["step"] for each in tail.look()] == [0, 1]
+    assert [item["step"] for item in tail.look()] == [0, 1]
     log.write_text(line(0) + line(1) + line(2, dt=0.12345))
     tail.look()
     log.write_text(line(0) + line(1, time=0.100000001) + line(2) + line(3) + line(4))  # cut, and grown beyond that
-    assert [each["step"] for each in tail.look()] == [0, 1, 2, 3, 4]
+    assert [item["step"] for item in tail.look()] == [0, 1, 2, 3, 4]
 
 
 def test_a_finished_run(give, run_directory):
@@ -129,30 +129,30 @@ def test_the_page_needs_nothing_from_elsewhere(page):
 
 
 def test_the_run_as_the_page_sees_it(page, going_on):
-    found = json.loads(ask(page, "run")[1])
-    assert found["heading"] == "A small cavity: 16 x 2 x 16 cells, to 40 steps"
-    assert found["state"].startswith("running: process")
-    assert (found["share"], found["over"], found["last"]["step"]) == (0.5, False, 20)
-    assert found["rate"] == "5.12 kcell/s"
-    assert found["left"] == "0:00:02 left"
-    assert found["curves"]["kinetic_energy"] == [0.25] * 6
-    assert found["curves"]["dt"] == [None, *[0.1] * 5], "there is no step before the first"
-    assert found["times"] == dataset(going_on() / "fields.zarr")["time"].values.tolist()
-    assert found["fields"] == ["speed", "p", "u", "v", "w"]
+    result = json.loads(ask(page, "run")[1])
+    assert result["heading"] == "A small cavity: 16 x 2 x 16 cells, to 40 steps"
+    assert result["state"].startswith("running: process")
+    assert (result["share"], result["over"], result["last"]["step"]) == (0.5, False, 20)
+    assert result["rate"] == "5.12 kcell/s"
+    assert result["left"] == "0:00:02 left"
+    assert result["curves"]["kinetic_energy"] == [0.25] * 6
+    assert result["curves"]["dt"] == [None, *[0.1] * 5], "there is no step before the first"
+    assert result["times"] == dataset(going_on() / "fields.zarr")["time"].values.tolist()
+    assert result["fields"] == ["speed", "p", "u", "v", "w"]
     going_on(
         line(24, residual=None), ended="failed", reason="no more", restarts=[{"step": 4, "reason": "a worker died"}]
     )
-    found = json.loads(ask(page, "run")[1])
-    assert (found["over"], found["reason"], found["restarts"]) == (True, "no more", ["from step 4: a worker died"])
-    assert found["curves"]["residual"][-1] is None
+    result = json.loads(ask(page, "run")[1])
+    assert (result["over"], result["reason"], result["restarts"]) == (True, "no more", ["from step 4: a worker died"])
+    assert result["curves"]["residual"][-1] is None
 
 
 def test_a_slice(page, going_on):
-    found = json.loads(ask(page, "slice?field=w&plane=y&snapshot=-1")[1])
-    values = np.frombuffer(b64decode(found["values"]), "<f4").reshape(found["shape"])
+    result = json.loads(ask(page, "slice?field=w&plane=y&snapshot=-1")[1])
+    values = np.frombuffer(b64decode(result["values"]), "<f4").reshape(result["shape"])
     w = dataset(going_on() / "fields.zarr")["w"].isel(time=-1).values
     np.testing.assert_allclose(values, w[:, :, :].mean(axis=1)[:-1] / 2 + w.mean(axis=1)[1:] / 2, atol=1e-7)
-    assert found["extents"] == [[0, 1], [0, 1]]
+    assert result["extents"] == [[0, 1], [0, 1]]
 
 
 @pytest.mark.parametrize(
@@ -166,9 +166,9 @@ def test_a_slice(page, going_on):
     ],
 )
 def test_what_there_is_no_answer_to(page, path, status, words):
-    found = ask(page, path)
-    assert found[0] == status
-    assert words in json.loads(found[1])["error"]
+    result = ask(page, path)
+    assert result[0] == status
+    assert words in json.loads(result[1])["error"]
 
 
 def test_a_page_from_elsewhere_cannot_ask(page):

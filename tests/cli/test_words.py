@@ -33,14 +33,14 @@ def meter(cells=1000):
 
 
 def test_a_meter_judges_by_the_last_seconds():
-    found = meter()
-    assert (found.speed, found.left, found.share) == ("", "", 0.0)
+    result = meter()
+    assert (result.speed, result.left, result.share) == ("", "", 0.0)
     for second in range(101):  # 10 steps a second, then, from second 50 on, 20
         step = 10 * second + 10 * max(0, second - 50)
-        found.take(float(second), step, step / 200.0)
-    assert found.speed == "20.0 kcell/s"
-    assert found.share == pytest.approx(0.75)
-    assert found.left == "0:00:25 left"
+        result.take(float(second), step, step / 200.0)
+    assert result.speed == "20.0 kcell/s"
+    assert result.share == pytest.approx(0.75)
+    assert result.left == "0:00:25 left"
 
 
 def test_lines_of_a_log_that_is_being_written(tmp_path, capsys, monkeypatch):

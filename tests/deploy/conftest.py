@@ -140,7 +140,7 @@ def configure(folder: Path) -> None:
     key.chmod(0o400)
     with ExitStack() as stack:
         sockets = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(1 + NODES)]
-        ports = [each.getsockname()[1] for each in sockets]
+        ports = [item.getsockname()[1] for item in sockets]
     (folder / "gres.conf").write_text(GPUS.format(last=NODES - 1))
     (folder / "slurm.conf").write_text(
         CONFIGURATION.format(

@@ -61,8 +61,8 @@ class Hosts:
             try:
                 process.communicate(timeout=60)
             except subprocess.TimeoutExpired:
-                for each in [*psutil.Process(process.pid).children(recursive=True), process]:
-                    each.kill()
+                for item in [*psutil.Process(process.pid).children(recursive=True), process]:
+                    item.kill()
                 process.communicate()
 
     def cut(self) -> None:
@@ -91,11 +91,11 @@ def hosts() -> Iterator[Hosts]:
         yield Hosts(names, wires)
 
 
-def check_same(found: Path, file: Path, *settings: str) -> None:
+def assert_same_run(result: Path, file: Path, *settings: str) -> None:
     """A run has left what the same one in one process leaves."""
     case = taskflow.Case.load(file, ["machine.blocks=[1,1,2]", "machine.workers=1", *settings])
-    alone = taskflow.run(case, found.with_name("alone")).directory
-    with dataset(found / "fields.zarr") as two, dataset(alone / "fields.zarr") as one:
+    alone = taskflow.run(case, result.with_name("alone")).directory
+    with dataset(result / "fields.zarr") as two, dataset(alone / "fields.zarr") as one:
         for name in ("time", "u", "v", "w", "p"):
             np.testing.assert_array_equal(two[name].values, one[name].values)
 
@@ -112,7 +112,7 @@ def test_ucx_carries_halos_between_hosts(hosts, small_cavity, tmp_path):
     assert report["channels"] == ["ucx"]
     addresses = {place["worker"].split("//")[1].rpartition(":")[0] for place in report["hardware"]}
     assert addresses == {address.partition("/")[0] for address in HOSTS.values()}
-    check_same(tmp_path / "two", tmp_path / "cavity.toml")
+    assert_same_run(tmp_path / "two", tmp_path / "cavity.toml")
 
 
 @pytest.mark.parametrize(("channel", "steps"), [("ucx", 1500), ("actor", 200)])
@@ -143,4 +143,4 @@ def test_a_host_that_vanishes_is_missed_in_seconds_and_done_without(channel, ste
     report = json.loads((tmp_path / "two" / "report.json").read_text())
     assert len(report["restarts"]) == 1
     assert {place["worker"].split("//")[1].rpartition(":")[0] for place in report["hardware"]} == {FIRST}
-    check_same(tmp_path / "two", tmp_path / "cavity.toml")
+    assert_same_run(tmp_path / "two", tmp_path / "cavity.toml")

@@ -136,18 +136,18 @@ def test_a_cluster_over_ssh(tmp_path, ssh):
 def test_conda_environments_have_what_the_package_asks_for(cuda):
     """Every requirement with the same version; conda's packages do not have CUDA in their names."""
     project = tomllib.loads((DEPLOY.parent / "pyproject.toml").read_text())["project"]
-    wanted = [*project["dependencies"], *project["optional-dependencies"][f"cuda{cuda}"]]
+    expected = [*project["dependencies"], *project["optional-dependencies"][f"cuda{cuda}"]]
     file = DEPLOY / "conda" / f"cuda{cuda}.yaml"
     environment = yaml.safe_load(file.read_text())
     assert environment["channels"] == ["rapidsai", "conda-forge"]
     *specs, pip = environment["dependencies"]
     assert (file.parent / pip["pip"][0].removeprefix("-e ")).resolve() == DEPLOY.parent  # pip begins in its folder
-    found = [re.fullmatch(r"([a-z0-9][a-z0-9-]*)((=|>=)\d+(\.\d+)*)?", spec) for spec in specs]
-    assert all(found), specs
-    listed = {each[1]: each[0] for each in found}
+    result = [re.fullmatch(r"([a-z0-9][a-z0-9-]*)((=|>=)\d+(\.\d+)*)?", spec) for spec in specs]
+    assert all(result), specs
+    listed = {item[1]: item[0] for item in result}
     assert len(listed) == len(specs)
     assert Version(listed["python"].partition("=")[2]) in SpecifierSet(project["requires-python"])
-    for requirement in wanted:
+    for requirement in expected:
         name = re.sub(r"-cuda\d+x|-cu\d+", "", re.match(r"[\w-]+", requirement)[0])
         if name in ("dask", "distributed", "cloudpickle"):  # dask-cuda pins them
             continue

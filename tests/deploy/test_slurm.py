@@ -34,24 +34,24 @@ def undisturbed(small_cavity, tmp_path_factory) -> Path:
     return taskflow.run(taskflow.Case.load(folder / "cavity.toml", settings), folder / "cavity").directory
 
 
-def same(directory: Path, other: Path) -> None:
+def assert_same_run(directory: Path, other: Path) -> None:
     """Both runs have written the same."""
-    with dataset(directory / "fields.zarr") as found, dataset(other / "fields.zarr") as wanted:
+    with dataset(directory / "fields.zarr") as result, dataset(other / "fields.zarr") as expected:
         for name in ("time", "u", "v", "w", "p"):
-            np.testing.assert_array_equal(found[name].values, wanted[name].values)
+            np.testing.assert_array_equal(result[name].values, expected[name].values)
     assert [line["step"] for line in read_log(directory / "log.jsonl")] == list(range(0, STEPS + 1, 20))
 
 
 def begun(slurm, job: str, case: Path, what: str = "log.jsonl") -> None:
     """Wait until the run of a job has done its first steps, and written something."""
-    log, wanted = case.with_suffix("") / "log.jsonl", case.with_suffix("")
-    slurm.until(job, lambda _: log.exists() and log.read_bytes().count(b"\n") > 3 and any(wanted.glob(what)))
+    log, expected = case.with_suffix("") / "log.jsonl", case.with_suffix("")
+    slurm.until(job, lambda _: log.exists() and log.read_bytes().count(b"\n") > 3 and any(expected.glob(what)))
 
 
 def test_a_run_on_two_nodes(slurm, case, undisturbed):
     job = slurm.submit(*NODES, SCRIPT, case)
     assert slurm.ended(job)["ExitCode"] == "0:0", slurm.log(job)
-    same(case.with_suffix(""), undisturbed)
+    assert_same_run(case.with_suffix(""), undisturbed)
     assert "2 workers (cpu) on node[0-1]" in slurm.log(job)
     assert "Traceback" not in slurm.log(job)
     assert not list(slurm.folder.glob(".taskflow-*"))
@@ -92,7 +92,7 @@ def test_before_its_time_is_over_the_run_saves_its_state_and_the_job_is_queued_a
     assert "stopped by SIGTERM" in slurm.log(job)
     assert slurm.ended(job)["ExitCode"] == "0:0", slurm.log(job)
     assert slurm.log(job).count("attempt 2") == 1
-    same(case.with_suffix(""), undisturbed)
+    assert_same_run(case.with_suffix(""), undisturbed)
 
 
 def test_a_run_that_lost_a_node_goes_on_when_the_node_is_back(slurm, case, undisturbed):
@@ -102,7 +102,7 @@ def test_a_run_that_lost_a_node_goes_on_when_the_node_is_back(slurm, case, undis
     slurm.until(job, lambda state: state["Restarts"] == "1")
     slurm.ask("scontrol", "update", "nodename=node1", "state=resume")
     assert slurm.ended(job)["ExitCode"] == "0:0", slurm.log(job)
-    same(case.with_suffix(""), undisturbed)
+    assert_same_run(case.with_suffix(""), undisturbed)
 
 
 def test_a_run_that_is_stopped_for_good_is_not_queued_again(slurm, case):
@@ -127,7 +127,7 @@ def test_a_run_that_submits_its_own_jobs(slurm, case, undisturbed):
     code, out, err = slurm.run("taskflow", "run", case, "--slurm", "workers=2,time=10")
     assert (code, err) == (0, "")
     assert "SLURM: " in out
-    same(case.with_suffix(""), undisturbed)
+    assert_same_run(case.with_suffix(""), undisturbed)
     assert slurm.ask("squeue", "--noheader") == ""
     assert not list(slurm.folder.glob(".taskflow-slurm-*"))
 

@@ -34,20 +34,20 @@ class Fence:
 def fences(page: Path) -> list[Fence]:
     """All blocks of a page in their order; ValueError where one is told what nobody understands."""
     lines = iter(enumerate(page.read_text(encoding="utf-8").splitlines(), 1))
-    found: list[Fence] = []
+    result: list[Fence] = []
     told: list[tuple[str, str]] = []
     for number, line in lines:
         mark = line.strip()
         if mark.startswith("```"):
             inside = takewhile(lambda numbered: numbered[1].strip() != "```", lines)
             text = textwrap.dedent("".join(f"{row}\n" for _, row in inside))
-            found.append(Fence(f"{page.name}:{number}", number, mark.strip("`"), text, tuple(told)))
+            result.append(Fence(f"{page.name}:{number}", number, mark.strip("`"), text, tuple(told)))
             told = []
         elif mark.startswith(COMMENT):
             told.append(_told(mark, f"{page.name}:{number}"))
         elif told:
             raise ValueError(f"{page.name}:{number}: a comment for tests stands directly before a block")
-    return found
+    return result
 
 
 def _told(comment: str, place: str) -> tuple[str, str]:

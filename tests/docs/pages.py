@@ -15,8 +15,8 @@ from tests.docs.reader import ROOT
 
 def pages(*places: str) -> list[str]:
     """Those of some files and folders that have something to execute."""
-    found = [page for place in places for page in sorted((ROOT / place).glob("*.md")) or [ROOT / place]]
-    blocks = {page.relative_to(ROOT).as_posix(): fences(page) for page in found}
+    result = [page for place in places for page in sorted((ROOT / place).glob("*.md")) or [ROOT / place]]
+    blocks = {page.relative_to(ROOT).as_posix(): fences(page) for page in result}
     return [page for page, told in blocks.items() if any(fence.language in ("sh", "python") for fence in told)]
 
 

@@ -105,9 +105,9 @@ class ByHand:
     def values(self, name: str, box: Box | None = None) -> np.ndarray:
         return self.fields[name][(self.box if box is None else box).slices(self.memory.lo)]
 
-    def assert_agrees(self, name: str, wanted: np.ndarray, box: Box | None = None) -> None:
-        scale = max(1.0, float(abs(wanted).max()))
-        np.testing.assert_allclose(self.values(name, box), wanted, rtol=0, atol=self.tolerance * scale, err_msg=name)
+    def assert_agrees(self, name: str, expected: np.ndarray, box: Box | None = None) -> None:
+        scale = max(1.0, float(abs(expected).max()))
+        np.testing.assert_allclose(self.values(name, box), expected, rtol=0, atol=self.tolerance * scale, err_msg=name)
 
 
 SORTS = ("pressure", "friction", "moment")
@@ -123,13 +123,13 @@ def variant(task: Task, without: str = "", turned: str | None = None) -> Task:
 def momentum_with(*, eddies: bool = False, warm: bool = False, bodies: bool = False) -> Task:
     """The momentum equation of such a flow."""
     without = {"nu_t": eddies, "T buoyancy": warm, "faces": bodies, "edges": eddies and bodies}
-    return variant(momentum, " ".join(names for names, there in without.items() if not there))
+    return variant(momentum, " ".join(names for names, present in without.items() if not present))
 
 
 def scalar_with(task: Task, *, eddies: bool = False, bodies: bool = False) -> Task:
     """The transport of a scalar in such a flow."""
     without = {"nu_t prandtl": eddies, "q_faces": bodies}
-    return variant(task, " ".join(names for names, there in without.items() if not there))
+    return variant(task, " ".join(names for names, present in without.items() if not present))
 
 
 def surrounded(cells: np.ndarray, walls: tuple[bool, bool, bool]) -> np.ndarray:

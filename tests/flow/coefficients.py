@@ -15,7 +15,7 @@ Faces = Sequence[tuple[str, str]]
 
 def on_faces(b: Callable, cells: Sequence[int], faces: Faces) -> list[np.ndarray]:
     """b(x, y, z) in a unit cube, on the faces of its cells."""
-    found = []
+    result = []
     for axis in range(3):
         places = [np.arange(n + 1) / n if a == axis else (np.arange(n) + 0.5) / n for a, n in enumerate(cells)]
         x, y, z = np.meshgrid(*places, indexing="ij")
@@ -24,21 +24,21 @@ def on_faces(b: Callable, cells: Sequence[int], faces: Faces) -> list[np.ndarray
             values = np.moveaxis(values, axis, 0)
             values[-1] = values[0]
             values = np.moveaxis(values, 0, axis)
-        found.append(np.ascontiguousarray(values.T))
-    return found
+        result.append(np.ascontiguousarray(values.T))
+    return result
 
 
 def between(solid: np.ndarray, faces: Faces) -> list[np.ndarray]:
     """1 on faces between two fluid cells, or between one and the domain's end, and 0 on those of solid ones."""
-    found = []
+    result = []
     for axis in range(3):
         fluid = np.moveaxis(~solid, 2 - axis, 0)
         ends = fluid[:1], fluid[-1:]
         if faces[axis][0] == "periodic":
             ends = 2 * (ends[0] & ends[1],)
         values = np.concatenate([ends[0], fluid[1:] & fluid[:-1], ends[1]])
-        found.append(np.ascontiguousarray(np.moveaxis(values, 0, 2 - axis), float))
-    return found
+        result.append(np.ascontiguousarray(np.moveaxis(values, 0, 2 - axis), float))
+    return result
 
 
 def boxes(cells: Sequence[int], count: int, seed: int = 0, thin: bool = False) -> np.ndarray:
@@ -76,10 +76,10 @@ def operator(b: Sequence[np.ndarray], spacing: Sequence[float], faces: Faces) ->
 
 def parts(matrix: sparse.csr_matrix) -> tuple[np.ndarray, int]:
     """To which part of the fluid each cell belongs, -1 for cells without an open face; and how many parts there are."""
-    _, found = connected_components(matrix, directed=False)
+    _, actual = connected_components(matrix, directed=False)
     sought = matrix.diagonal() < 0
-    names, numbers = np.unique(found[sought], return_inverse=True)
-    result = np.full(len(found), -1)
+    names, numbers = np.unique(actual[sought], return_inverse=True)
+    result = np.full(len(actual), -1)
     result[sought] = numbers
     return result, len(names)
 

@@ -95,8 +95,8 @@ def on_blocks(
         mine = shard.cells.slices((0, 0, 0))
         shard.write({"p": start[mine].astype(real), "rhs": rhs[mine].astype(real)})
         owned = shard.partition.owned[shard.block]
-        for axis, (role, given) in enumerate(zip(COEFFICIENTS, b, strict=bool(b))):
-            values = nowhere_on_walls(given, axis, domain)
+        for axis, (role, inputs) in enumerate(zip(COEFFICIENTS, b, strict=bool(b))):
+            values = nowhere_on_walls(inputs, axis, domain)
             faces = owned & Box.of(domain.cells).expand((0, 0, 0), triple(int(a == axis) for a in range(3)))
             shard.write({role: values[faces.slices((0, 0, 0))].astype(real)}, faces)
         told = job(shard)
@@ -109,11 +109,11 @@ def on_blocks(
 
 def nowhere_on_walls(b: np.ndarray, axis: int, domain: Domain) -> np.ndarray:
     """b on the faces across an axis, and NaN, which does not matter there, on walls."""
-    found = np.moveaxis(b.copy(), 2 - axis, 0)
+    result = np.moveaxis(b.copy(), 2 - axis, 0)
     for end, kind in zip((0, -1), domain.faces[axis], strict=True):
         if kind == "wall":
-            found[end] = np.nan
-    return np.moveaxis(found, 0, 2 - axis)
+            result[end] = np.nan
+    return np.moveaxis(result, 0, 2 - axis)
 
 
 def one_cycle(cycle: Cycle) -> Callable[[Any], Any]:
@@ -142,11 +142,11 @@ def factor(domain: Domain, cycle: Cycle, first: int = 4, last: int = 9) -> float
     """By how much a cycle multiplies the residual, in the mean of some: what it does to the slowest modes."""
 
     def job(shard: Shard) -> Sequence[float]:
-        program, found = one_cycle(cycle), []
+        program, result = one_cycle(cycle), []
         for _ in range(last):
             shard.run(program)
-            found.append(np.sqrt(shard.scalars["residual"]))
-        return found
+            result.append(np.sqrt(shard.scalars["residual"]))
+        return result
 
     norms = on_blocks(domain, cycle, job, domain.noise()).told[0]
     return float((norms[last - 1] / norms[first - 1]) ** (1 / (last - first)))

@@ -151,10 +151,10 @@ def test_the_residual_of_a_step_of_real_time(device):
     made, (scheme, planar) = hand("f8", device, uniform=False), ("third", True)
     made.scalars["rate"] = 3.7
     out, _ = expected(made, scheme, (*STATE, "T"), planar=planar)
-    given = numbers(scheme, uniform=False, planar=planar)
+    values = numbers(scheme, uniform=False, planar=planar)
     made.run(residual(
         STATE, NEW, ("T", "T_new"), "source", "sides", "metrics", None, None, None, FORCE,
-        over=made.box, rate="rate", numbers=replace(given, lift=(0.0, 0.0, 0.0)),
+        over=made.box, rate="rate", numbers=replace(values, lift=(0.0, 0.0, 0.0)),
     ))  # fmt: skip
     volume = reference.at(geometry(made)[1])
     push = {name: one + made.values(f) for name, one, f in zip("uvw", (0.1, 0.2, -0.3), FORCE, strict=True)}

@@ -53,11 +53,11 @@ def test_both_stages_with_eddies(device):
     constants = {"transport": TRANSPORT, "grid": hand.staggered.constants}
     laminar = ByHand(hand.cells, ghost=2, fields=dict(hand.fields), **device)
     (q, euler, nu_t), h = hand.shifted("q", "q_euler", "nu_t"), hand.staggered.spacing
-    for task, of, share, found in ((bounded.bounded_euler, q, 1.0, "q_new"), (bounded.bounded_heun, euler, 0.5, "q")):
+    for task, of, share, result in ((bounded.bounded_euler, q, 1.0, "q_new"), (bounded.bounded_heun, euler, 0.5, "q")):
         laminar.run(laminar.launch(scalar_with(task), constants))
         hand.run(hand.launch(scalar_with(task, eddies=True), {**constants, "prandtl": 0.7}))
         more = share * DT * by_numpy.conduction(of, nu_t, h, 0.0, 0.7)
-        hand.assert_agrees(found, laminar.values(found) + more)
+        hand.assert_agrees(result, laminar.values(result) + more)
 
 
 @pytest.mark.slow
@@ -73,7 +73,7 @@ def test_eddies_conduct_nothing_into_bodies(device):
     grid, h = hand.staggered, hand.staggered.spacing
     (q, euler), inside = hand.shifted("q", "q_euler"), numbers[1:-1, 1:-1, 1:-1]
     diffusive = Transport(TRANSPORT.diffusivity + 0.3 / 0.5, TRANSPORT.source)
-    for task, of, share, found in ((bounded.bounded_euler, q, 1.0, "q_new"), (bounded.bounded_heun, euler, 0.5, "q")):
+    for task, of, share, result in ((bounded.bounded_euler, q, 1.0, "q_new"), (bounded.bounded_heun, euler, 0.5, "q")):
         constants, eddies = {"grid": grid.constants}, {"transport": TRANSPORT, "prandtl": 0.5}
         one.run(one.launch(scalar_with(task, bodies=True), {**constants, "transport": diffusive}))
         hand.run(hand.launch(scalar_with(task, eddies=True, bodies=True), {**constants, **eddies}))
@@ -82,7 +82,7 @@ def test_eddies_conduct_nothing_into_bodies(device):
             body = np.roll(numbers, -side, 2 - axis)[1:-1, 1:-1, 1:-1] & ~inside
             less += np.where(body, 2 * 0.6 * (of(side, axis) - of()) / h[axis] ** 2, 0)
         assert abs(less).max() > 1
-        hand.assert_agrees(found, one.values(found) - share * DT * less)
+        hand.assert_agrees(result, one.values(result) - share * DT * less)
 
 
 @pytest.mark.parametrize("task", [EULER, HEUN], ids=lambda task: task.name)

@@ -47,9 +47,9 @@ CELLS = (7, 5, 6)
 SHEAR = np.array([[1.0, 0.4, -0.2], [0.1, 0.8, 0.3], [0.2, -0.1, 1.3]])
 
 
-def turbulent(given: Numbers) -> TurbulentNumbers:
+def turbulent(inputs: Numbers) -> TurbulentNumbers:
     """The same numbers with eddies; friction is twice as fast across faces then."""
-    values = {one.name: getattr(given, one.name) for one in fields(Numbers) if one.init}
+    values = {one.name: getattr(inputs, one.name) for one in fields(Numbers) if one.init}
     return TurbulentNumbers(**{**values, "spread": 0.06}, share=1 / PRANDTL)
 
 
@@ -64,12 +64,12 @@ def with_eddies(made: ByHand, name: str, *, planar=False) -> None:
     """nu_t by a kernel."""
     kind, around = MODELS[name], eddies.AroundInPlane() if planar else eddies.Around()
     made.fields["filter_square"] = (np.cbrt(geometry(made)[1]) ** 2).astype(made.real)
-    given = eddies.Eddies(kind.constant if name == "vreman" else kind.constant**2, around)
+    values = eddies.Eddies(kind.constant if name == "vreman" else kind.constant**2, around)
     which = {"smagorinsky": eddies.smagorinsky_on_charts, "wale": eddies.wale_on_charts}
     if name == "vreman":
-        made.run(eddies.vreman_on_charts(VELOCITY, "metrics", "nu_t", over=made.box, eddies=given))
+        made.run(eddies.vreman_on_charts(VELOCITY, "metrics", "nu_t", over=made.box, eddies=values))
     else:
-        made.run(which[name](VELOCITY, "metrics", "filter_square", "nu_t", over=made.box, eddies=given))
+        made.run(which[name](VELOCITY, "metrics", "filter_square", "nu_t", over=made.box, eddies=values))
 
 
 def modelled(name: str, g, d, volumes):
@@ -106,8 +106,8 @@ def test_linear_flows_have_their_very_gradient_on_any_parallelepipeds(name, devi
     with_eddies(made, name)
     shape = (3, 3, *made.box.shape[::-1])
     whole, d = (np.broadcast_to(m[..., None, None, None], shape) for m in (g, g @ SHEAR * h))
-    wanted = modelled(name, whole, d, np.linalg.det(SHEAR) * np.prod(h))
-    np.testing.assert_allclose(made.values("nu_t"), wanted, rtol=1e-11)
+    expected = modelled(name, whole, d, np.linalg.det(SHEAR) * np.prod(h))
+    np.testing.assert_allclose(made.values("nu_t"), expected, rtol=1e-11)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -154,26 +154,26 @@ def test_the_residual_and_a_stage_with_eddies(device):
     """With heat: the whole stress of what varies, eddy diffusion, and steps that know of both."""
     made, fraction, step = eddying("f8", device), 0.3, 0.9
     made.scalars["step"] = step
-    given = turbulent(numbers("third", uniform=False, fraction=fraction))
-    given = replace(given, force=(0.0,) * 3, lift=(0.0,) * 3)
+    values = turbulent(numbers("third", uniform=False, fraction=fraction))
+    values = replace(values, force=(0.0,) * 3, lift=(0.0,) * 3)
     how = Discretisation(0.03, 1.3, "third", 0.02, prandtl=PRANDTL)
     (areas, volumes), nu_t = geometry(made), made.fields["nu_t"]
     q = {name: made.fields[name] for name in (*STATE, "T")}
     out = reference.residual(q, made.fields["sides"], areas, volumes, how, nu_t=nu_t)
     where = "sides", "metrics", None, None, "nu_t", None
-    made.run(residual(STATE, NEW, ("T", "T_new"), None, *where, over=made.box, rate=None, numbers=given))
+    made.run(residual(STATE, NEW, ("T", "T_new"), None, *where, over=made.box, rate=None, numbers=values))
     for name in (*STATE, "T"):
         made.assert_agrees(f"{name}_new", out[name] / reference.at(volumes))
     begun = np.stack([made.fields[name] for name in BEGUN[1:]])
     b = np.full_like(volumes, 1.3)
     dt = reference.step_per_volume(begun, areas, volumes, b, 0.06, how, nu_t=nu_t)
     flow = (*STATE, *BEGUN, *NEW, "sides")
-    made.run(stage(flow, HEAT, None, *where[1:], None, over=made.box, step="step", rate=None, numbers=given))
+    made.run(stage(flow, HEAT, None, *where[1:], None, over=made.box, step="step", rate=None, numbers=values))
     for name in (*STATE, "T"):
         rate = fraction * step * dt * out[name] * (1.3 if name == "p" else 1.0)
         made.assert_agrees(f"{name}_new", made.values(f"{name}_0") - rate)
     made.run(measures.least_step(
-        BEGUN[1:], "metrics", None, "nu_t", over=made.box, dtau="least", numbers=given
+        BEGUN[1:], "metrics", None, "nu_t", over=made.box, dtau="least", numbers=values
     ))  # fmt: skip
     assert made.scalars["least"] == pytest.approx((dt * reference.at(volumes)).min(), rel=1e-12)
 
@@ -208,16 +208,16 @@ def test_friction_of_what_varies_is_that_of_the_whole_stress(device):
         filled(made, waves, vertices)
         middles = centres(np.stack(vertices))
         made.fields["sides"][...] = 0
-        given = replace(turbulent(numbers("third", uniform=False, cells=(n,) * 3)), viscosity=0.0, force=(0.0,) * 3)
-        found = []
+        values = replace(turbulent(numbers("third", uniform=False, cells=(n,) * 3)), viscosity=0.0, force=(0.0,) * 3)
+        result = []
         for nu in (varying(*middles), 0 * middles[0]):
             made.fields["nu_t"] = np.ascontiguousarray(nu)
             where = "sides", "metrics", None, None, "nu_t", None
-            made.run(residual(STATE, NEW, None, None, *where, over=made.box, rate=None, numbers=given))
-            found.append(np.stack([made.values(name) for name in NEW[1:]]))
+            made.run(residual(STATE, NEW, None, None, *where, over=made.box, rate=None, numbers=values))
+            result.append(np.stack([made.values(name) for name in NEW[1:]]))
         inner = tuple(slice(LAYERS, -LAYERS) for _ in range(3))
-        wanted = diverging(*(q[inner] for q in middles))
-        errors.append(np.sqrt(((found[1] - found[0] - wanted) ** 2).mean() / (wanted**2).mean()))
+        expected = diverging(*(q[inner] for q in middles))
+        errors.append(np.sqrt(((result[1] - result[0] - expected) ** 2).mean() / (expected**2).mean()))
     assert errors[1] < 0.03
     assert np.log2(errors[0] / errors[1]) > 1.8
 
@@ -228,7 +228,7 @@ def test_the_derivative_with_eddies(device):
     made = eddying("f8", device)
     made.fill((*DIRECTION, "T_d", *OUT, "T_out"), seed=11)
     made.scalars["slowness"] = 0.3
-    given = turbulent(numbers("limited", uniform=False))
+    values = turbulent(numbers("limited", uniform=False))
     how = Discretisation(0.03, 1.3, "limited", 0.02, prandtl=PRANDTL)
     (areas, volumes), nu_t, state = geometry(made), made.fields["nu_t"], (*STATE, "T")
     out = {}
@@ -239,14 +239,14 @@ def test_the_derivative_with_eddies(device):
     pace = 0.3 / reference.step_per_volume(velocity, areas, volumes, b, 0.06, how, nu_t=nu_t)
     made.run(derivative(
         STATE, DIRECTION, OUT, ("T", "T_d", "T_out"), "sides", "metrics", None, None, "nu_t",
-        over=made.box, slowness="slowness", rate=None, numbers=given,
+        over=made.box, slowness="slowness", rate=None, numbers=values,
     ))  # fmt: skip
     lift = dict(zip("uvw", (0.4, 0.1, -0.2), strict=True))
     for name in state:
-        wanted = (out[1][name] - out[-1][name]) / (2 * EPS)
-        wanted += pace / (1.3 if name == "p" else 1) * made.values(f"{name}_d")
-        wanted -= lift.get(name, 0.0) * reference.at(volumes) * made.values("T_d")
-        assert np.abs(made.values(f"{name}_out") - wanted).max() < 1e-6 * np.abs(wanted).max(), name
+        expected = (out[1][name] - out[-1][name]) / (2 * EPS)
+        expected += pace / (1.3 if name == "p" else 1) * made.values(f"{name}_d")
+        expected -= lift.get(name, 0.0) * reference.at(volumes) * made.values("T_d")
+        assert np.abs(made.values(f"{name}_out") - expected).max() < 1e-6 * np.abs(expected).max(), name
 
 
 @pytest.mark.slow
@@ -260,10 +260,10 @@ def test_the_matrices_with_eddies(device):
     made.fields |= {"factor": np.ones((z, y, x)), "inverse": np.zeros((z, y, x))}
     made.fields |= {"zero": np.zeros((z, y, x)), "out": np.zeros((z, y, x))}
     made.scalars["slowness"] = 0.3
-    given = turbulent(numbers("third", uniform=False))
+    inputs = turbulent(numbers("third", uniform=False))
     how = Discretisation(0.03, 1.3, diffusivity=0.02, prandtl=PRANDTL)
     (areas, volumes), nu_t = geometry(made), made.fields["nu_t"]
-    rate = {"over": made.box, "slowness": "slowness", "rate": None, "numbers": given}
+    rate = {"over": made.box, "slowness": "slowness", "rate": None, "numbers": inputs}
     where = "sides", "metrics", None, None, "nu_t"
     made.run(matrix(STATE, "coupling", "pivot", None, *where, **rate))
     q, d = (np.stack([made.fields[n] for n in names]) for names in (STATE, BEGUN))
@@ -271,7 +271,7 @@ def test_the_matrices_with_eddies(device):
     one, other = (first_order(q + s * EPS * d, q, sides, areas, volumes, how, nu_t=nu_t) for s in (1, -1))
     velocity, b = q[1:], np.full_like(volumes, 1.3)
     pace = 0.3 / reference.step_per_volume(velocity, areas, volumes, b, 0.06, how, nu_t=nu_t)
-    wanted = (one - other) / (2 * EPS) + pace * reference.at(d) / np.array([1.3, 1, 1, 1])[:, None, None, None]
+    expected = (one - other) / (2 * EPS) + pace * reference.at(d) / np.array([1.3, 1, 1, 1])[:, None, None, None]
     inner = tuple(slice(LAYERS, -LAYERS) for _ in range(3))
     blocks = np.moveaxis(made.fields["coupling"][inner[0], inner[1], :, inner[2]], 2, 0)
     total = np.einsum("rc...,c...->r...", _blocks(made.fields["pivot"], inner), reference.at(d))
@@ -279,7 +279,7 @@ def test_the_matrices_with_eddies(device):
         beyond = reference.at(d, (1 if side % 2 else -1, side // 2))
         block = blocks[place(side) : place(side) + PIVOT].reshape(4, 4, *beyond.shape[1:])
         total += np.einsum("rc...,c...->r...", block, beyond)
-    assert np.abs(total - wanted).max() < 1e-7 * np.abs(wanted).max()
+    assert np.abs(total - expected).max() < 1e-7 * np.abs(expected).max()
     made.run(
         scalar_matrix(VELOCITY, "factor", "carry", "inverse", *where, **rate),
         value_left("carry", "zero", "T", "out", over=made.box),
@@ -317,19 +317,19 @@ def test_forces_on_walls_are_what_the_fluid_loses():
     """The sum of all that leaves cells is what passes the walls, with the whole stress."""
     chart, about = box_with_lid()
     model = ArtificialCompressibility(**about)
-    forces, found = Forces(model, model.sides, {}), {}
+    forces, result = Forces(model, model.sides, {}), {}
 
     def after(shard):
         shard.run(lambda f: residuals(model, f))
         shard.run(forces.measure)
-        found["lost"] = [float((shard.read(f"{name}_new") * chart.volumes).sum()) for name in VELOCITY]
-        found["walls"] = sum(forces.of(shard.scalars, side).force for side in model.sides)
-        found["nu_t"] = shard.read("nu_t")
+        result["lost"] = [float((shard.read(f"{name}_new") * chart.volumes).sum()) for name in VELOCITY]
+        result["walls"] = sum(forces.of(shard.scalars, side).force for side in model.sides)
+        result["nu_t"] = shard.read("nu_t")
 
     widths = {"filter_square": np.cbrt(chart.metrics[:, :, 9]) ** 2}
     march(model, chart, started(chart), steps=0, constants=widths, job_after=after)
-    assert found["nu_t"].min() > 1e-3
-    np.testing.assert_allclose(found["lost"], found["walls"], rtol=0, atol=1e-12)
+    assert result["nu_t"].min() > 1e-3
+    np.testing.assert_allclose(result["lost"], result["walls"], rtol=0, atol=1e-12)
 
 
 @pytest.mark.slow

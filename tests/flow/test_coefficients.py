@@ -72,9 +72,9 @@ def test_the_solution_is_that_of_the_matrix(faces, name):
     b = coefficients(domain, name)
     matrix, rhs = problem(domain, b)
     for kind in KINDS:
-        found = solve(domain, kind(domain.cycle(variable=True, gathered=500), tolerance(1e-9, 120)), rhs, b=b)
-        assert relative_residual(matrix, found.p, rhs) <= 1.001e-9
-        assert found.scalars["norm"] == pytest.approx((rhs**2).sum())
+        result = solve(domain, kind(domain.cycle(variable=True, gathered=500), tolerance(1e-9, 120)), rhs, b=b)
+        assert relative_residual(matrix, result.p, rhs) <= 1.001e-9
+        assert result.scalars["norm"] == pytest.approx((rhs**2).sum())
 
 
 FLAT = Domain((8, 4, 5), (1, 1, 4), PERIODIC)
@@ -168,9 +168,9 @@ def iterations(domain: Domain, b: list[np.ndarray], relative: float, **options) 
     """Of conjugate gradients; that they reach the tolerance is looked at with the matrix."""
     matrix, rhs = problem(domain, b)
     solver = ConjugateGradients(domain.cycle(variable=True, **options), tolerance(relative))
-    found = solve(domain, solver, rhs, b=b)
-    assert relative_residual(matrix, found.p, rhs) <= 1.01 * relative
-    return solver.taken(found.scalars)
+    result = solve(domain, solver, rhs, b=b)
+    assert relative_residual(matrix, result.p, rhs) <= 1.01 * relative
+    return solver.taken(result.scalars)
 
 
 @pytest.mark.parametrize("n", [24, 25, *(pytest.param(n, marks=pytest.mark.slow) for n in (63, 64))])
@@ -194,11 +194,11 @@ def test_obstacles(faces):
     assert count >= 2
     rhs.ravel()[part < 0] = 7.0
     solver = ConjugateGradients(domain.cycle(variable=True, gathered=500), tolerance(1e-8, 30))
-    found = solve(domain, solver, rhs, b=b)
-    np.testing.assert_array_equal(found.p.ravel()[part < 0], 0)
+    result = solve(domain, solver, rhs, b=b)
+    np.testing.assert_array_equal(result.p.ravel()[part < 0], 0)
     np.testing.assert_array_equal(matrix[:, part < 0].data, 0)
     rhs.ravel()[part < 0] = 0.0
-    assert relative_residual(matrix, found.p, rhs) <= 1.001e-8
+    assert relative_residual(matrix, result.p, rhs) <= 1.001e-8
 
 
 def test_coefficients_that_change_are_prepared_again():
@@ -233,8 +233,8 @@ def test_rounding_in_each_of_several_parts_does_no_harm(kind):
     assert count == 3
     for n in range(count):
         rhs.ravel()[part == n] += (n - 1) * 1e-13
-    found = solve(domain, kind(domain.cycle(variable=True), tolerance(1e-10, 80)), rhs, b=b)
-    assert relative_residual(matrix, found.p, rhs) <= 1.01e-10
+    result = solve(domain, kind(domain.cycle(variable=True), tolerance(1e-10, 80)), rhs, b=b)
+    assert relative_residual(matrix, result.p, rhs) <= 1.01e-10
 
 
 @pytest.mark.parametrize("faces", [WALLS, PERIODIC])
@@ -289,9 +289,9 @@ def test_single_precision(kind):
     domain = cube(18, MIXED)
     b = coefficients(domain, "drop")
     matrix, rhs = problem(domain, b)
-    found = solve(domain, kind(domain.cycle(variable=True), tolerance(1e-5)), rhs, b=b, real="f4")
-    assert found.p.dtype == "f4"
-    assert relative_residual(matrix, found.p.astype("f8"), rhs) <= 1.1e-5
+    result = solve(domain, kind(domain.cycle(variable=True), tolerance(1e-5)), rhs, b=b, real="f4")
+    assert result.p.dtype == "f4"
+    assert relative_residual(matrix, result.p.astype("f8"), rhs) <= 1.1e-5
 
 
 @pytest.mark.parametrize("faces", [MIXED, *(pytest.param(faces, marks=pytest.mark.slow) for faces in FACES[:2])])
@@ -304,9 +304,9 @@ def test_cells_two_by_two_by_two_are_corrected_like_all_others(faces, monkeypatc
         launched.append(over)
         return correct_by_coarse_variable(p, z, b, over=over, mesh=mesh, fine=fine, transfer=transfer(fine, mesh))
 
-    found = solve(domain, solver, rhs, b=b).p
+    result = solve(domain, solver, rhs, b=b).p
     monkeypatch.setattr("taskflow.flow.poisson.multigrid.transfer.correct_by_pairs_variable", like_others)
-    np.testing.assert_array_equal(solve(domain, solver, rhs, b=b).p, found)
+    np.testing.assert_array_equal(solve(domain, solver, rhs, b=b).p, result)
     assert domain.operator(variable=True).box in launched
 
 

@@ -29,9 +29,9 @@ def test_an_expression_in_cells(real, device):
     hand.scalars["time"] = 1.7
     named = {name: hand.shifted(f"field_{name}")[0] for name in fields}
     values = {name: (named[name]() + named[name](1, axis)) / 2 for axis, name in enumerate(VELOCITY)}
-    wanted = expression(*grid.points("c", grid.box), 1.7, {**values, "p": named["p"]()})
+    expected = expression(*grid.points("c", grid.box), 1.7, {**values, "p": named["p"]()})
     hand.run(hand.launch(task, {"grid": grid.constants}))
-    hand.assert_agrees("value", wanted)
+    hand.assert_agrees("value", expected)
 
 
 def test_q_in_cells(device):

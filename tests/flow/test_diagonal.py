@@ -47,11 +47,11 @@ def test_it_is_the_method_of_books_in_as_many_iterations(faces, device):
     matrix, rhs = operator(b, domain.spacing, faces), domain.noise()
     expected, rounds = by_hand(matrix, rhs, 1e-8)
     solver = ConjugateGradients.by_diagonal(domain.operator(variable=True), tolerance(1e-8, 400))
-    found = solve(domain, solver, rhs, b=b, **({"device": gpu()} if device else {}))
-    assert abs(solver.taken(found.scalars) - rounds) <= 2
-    assert np.linalg.norm(rhs.ravel() - matrix @ found.p.ravel()) <= 1.001e-8 * np.linalg.norm(rhs)
+    result = solve(domain, solver, rhs, b=b, **({"device": gpu()} if device else {}))
+    assert abs(solver.taken(result.scalars) - rounds) <= 2
+    assert np.linalg.norm(rhs.ravel() - matrix @ result.p.ravel()) <= 1.001e-8 * np.linalg.norm(rhs)
     if domain.outflow:  # else there is a constant
-        np.testing.assert_allclose(found.p, expected, rtol=0, atol=1e-6 * abs(expected).max())
+        np.testing.assert_allclose(result.p, expected, rtol=0, atol=1e-6 * abs(expected).max())
 
 
 @pytest.mark.parametrize("faces", [WALLS, MIXED])
@@ -71,9 +71,9 @@ def test_one_fluid_has_it_too():
     domain = Domain((9, 8, 7))
     solver = ConjugateGradients.by_diagonal(domain.operator(), tolerance(1e-9, 200))
     rhs = domain.noise()
-    found = solve(domain, solver, rhs, blocks=(1, 1, 2))
+    result = solve(domain, solver, rhs, blocks=(1, 1, 2))
     multigrid = solve(domain, ConjugateGradients(domain.cycle(), tolerance(1e-9)), rhs).p
-    np.testing.assert_allclose(found.p - found.p.mean(), multigrid - multigrid.mean(), rtol=0, atol=1e-6)
+    np.testing.assert_allclose(result.p - result.p.mean(), multigrid - multigrid.mean(), rtol=0, atol=1e-6)
     with pytest.raises(NotConverged, match="3 iterations did not reduce"):
         solve(domain, ConjugateGradients.by_diagonal(domain.operator(), tolerance(1e-9, 3)), rhs)
 
@@ -95,9 +95,9 @@ def test_a_coefficient_that_is_the_same_everywhere(blocks, real, least, device):
     b, rhs = on_faces(lambda x, y, z: 0.25 + 0 * x, domain.cells, domain.faces), domain.noise()
     solver = UniformCoefficient(FFT(domain.grid, blocks), domain.operator(variable=True), 4.0)
     where = {"blocks": blocks, "real": real, **({"device": gpu()} if device else {})}
-    found = solve(domain, solver, rhs, b=b, **where)
-    left = rhs.ravel() - operator(b, domain.spacing, domain.faces) @ found.p.ravel().astype("f8")
+    result = solve(domain, solver, rhs, b=b, **where)
+    left = rhs.ravel() - operator(b, domain.spacing, domain.faces) @ result.p.ravel().astype("f8")
     assert np.linalg.norm(left) <= least * np.linalg.norm(rhs)
     plain = solve(domain, FFT(domain.grid, blocks), rhs, **where).p
-    np.testing.assert_array_equal(found.p, np.array(4.0, real) * plain)
-    assert solver.taken(found.scalars) == 1
+    np.testing.assert_array_equal(result.p, np.array(4.0, real) * plain)
+    assert solver.taken(result.scalars) == 1

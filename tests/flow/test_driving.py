@@ -99,15 +99,15 @@ def test_a_sum_has_the_same_bits_in_any_order(speed, device):
     hand = ByHand((41, 23, 12), **device).fill(["q"])
     hand.fields["q"] *= 10.0 ** random.uniform(-9, 0, hand.fields["q"].shape)
     hand.scalars["rate"] = speed
-    inside, found = hand.box.slices(hand.memory.lo), []
+    inside, result = hand.box.slices(hand.memory.lo), []
     values = hand.fields["q"][inside].copy()
     for order in (np.arange(values.size), random.permutation(values.size)):
         hand.fields["q"][inside] = values.ravel()[order].reshape(values.shape)
         where = {"grid": hand.staggered.constants, "axis": 2, "layer": False}
         hand.run(exact_sum("q", over=hand.box, total="total", bound="rate", scale=1.0, **where))
-        found.append([hand.scalars[f"total.0.{part}"] for part in ("total", "rest", "last")])
-    assert found[0] == found[1]
-    assert sum(found[0]) == pytest.approx(math.fsum(values.ravel()), rel=1e-15)
+        result.append([hand.scalars[f"total.0.{part}"] for part in ("total", "rest", "last")])
+    assert result[0] == result[1]
+    assert sum(result[0]) == pytest.approx(math.fsum(values.ravel()), rel=1e-15)
 
 
 @pytest.mark.parametrize("task", CORIOLIS + STRATIFY, ids=lambda task: task.name)
@@ -123,7 +123,7 @@ def test_a_task_reads_exactly_what_it_declares(task):
         hand.run(hand.launch(task, constants, over=cell))
         return np.array([hand.values(name, cell) for name, access in task.fields.items() if access.writes])
 
-    wanted, poisoned = results(clean.fields), {}
+    expected, poisoned = results(clean.fields), {}
     for name, privilege in task.fields.items():
         poisoned[name] = np.full_like(clean.fields[name], np.nan)
         for read in privilege.stencil.around(cell):
@@ -132,8 +132,8 @@ def test_a_task_reads_exactly_what_it_declares(task):
             for z, y, x in product(*(range(lo, hi) for lo, hi in zip(read.lo[::-1], read.hi[::-1], strict=True))):
                 changed = clean.fields[name].copy()
                 changed[Box((x, y, z), (x + 1, y + 1, z + 1)).slices(clean.memory.lo)] += 1.0
-                assert (results({**clean.fields, name: changed}) != wanted).any(), (name, x, y, z)
-    np.testing.assert_array_equal(results(poisoned), wanted)
+                assert (results({**clean.fields, name: changed}) != expected).any(), (name, x, y, z)
+    np.testing.assert_array_equal(results(poisoned), expected)
 
 
 @pytest.mark.parametrize("walls", [(False, False, False), (True, False, True), (True, True, True)])
@@ -183,7 +183,7 @@ def turned(velocity: np.ndarray, angle: float) -> np.ndarray:
 def test_inertial_oscillation(scheme):
     """A uniform flow turns with -2 rotation; its error, that of its energy too, has the order of the scheme."""
     start, end = np.array([1.0, 0.2, -0.3]), 2.0
-    wanted = turned(start, -2 * np.linalg.norm(ROTATION) * end)
+    expected = turned(start, -2 * np.linalg.norm(ROTATION) * end)
     errors, energies = [], []
     for steps in (40, 80):
         flow = compute(
@@ -193,9 +193,9 @@ def test_inertial_oscillation(scheme):
                 time={"end": end, "step": end / steps, "scheme": scheme},
             )
         )
-        found = np.array([flow[name].mean() for name in VELOCITY])
-        errors.append(float(np.linalg.norm(found - wanted)))
-        energies.append(abs(float(found @ found - start @ start)))
+        result = np.array([flow[name].mean() for name in VELOCITY])
+        errors.append(float(np.linalg.norm(result - expected)))
+        energies.append(abs(float(result @ result - start @ start)))
     assert orders(errors, (1, 2))[0] == pytest.approx(SCHEMES[scheme], abs=0.15)
     assert orders(energies, (1, 2))[0] > SCHEMES[scheme] - 0.15
 

@@ -63,15 +63,15 @@ def test_weights_differentiate_parabolas_exactly(ratio):
         assert np.dot(c, times**power) / dt == pytest.approx(power, abs=1e-13)
 
 
-@pytest.mark.parametrize("given", [False, True])
-def test_levels_take_turns(given, device):
+@pytest.mark.parametrize("values", [False, True])
+def test_levels_take_turns(values, device):
     made = ByHand((7, 5, 6), real="f8", ghost=2, **device).fill(["q", "old", "past", "given"], seed=2)
     made.scalars |= {"ratio": 0.7, "now": 3.0, "before": -0.4}
     q, old, force = (made.values(name).copy() for name in ("q", "old", "given"))
     made.run(dual_time.next_level(
-        "q", "old", "past", "given" if given else None, over=made.box, ratio="ratio", now="now", before="before"
+        "q", "old", "past", "given" if values else None, over=made.box, ratio="ratio", now="now", before="before"
     ))  # fmt: skip
-    made.assert_agrees("past", 3.0 * q - 0.4 * old + (force if given else 0.0))
+    made.assert_agrees("past", 3.0 * q - 0.4 * old + (force if values else 0.0))
     made.assert_agrees("q", q + 0.7 * (q - old))
     made.assert_agrees("old", q)
 

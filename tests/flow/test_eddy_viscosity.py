@@ -77,11 +77,11 @@ def test_eddy_viscosity(name, walls, cells, real, device):
     velocity, h, model = hand.shifted(*VELOCITY), hand.staggered.spacing, MODELS[name]
     find(hand, model)
     g = by_numpy.gradient(velocity, h)
-    wanted = getattr(by_numpy, "smagorinsky" if name == "damped" else name)(g, h, model.constant)
+    expected = getattr(by_numpy, "smagorinsky" if name == "damped" else name)(g, h, model.constant)
     if name == "damped" and any(walls):
-        wanted = wanted * damping(hand) ** 2
-    assert wanted.max() > 0
-    np.testing.assert_allclose(hand.values("nu_t"), wanted, rtol=0, atol=hand.tolerance * wanted.max())
+        expected = expected * damping(hand) ** 2
+    assert expected.max() > 0
+    np.testing.assert_allclose(hand.values("nu_t"), expected, rtol=0, atol=hand.tolerance * expected.max())
     assert hand.scalars["eddy"] == hand.values("nu_t").max()
     assert hand.scalars["rate"] == pytest.approx(reference.advective_rate(velocity, h).max(), rel=hand.tolerance)
 
@@ -142,8 +142,8 @@ def test_eddies_grow_with_the_gradient(scale):
             scaled.fields[q] *= np.float32(scale)
         find(hand, MODELS[name])
         find(scaled, MODELS[name])
-        wanted = scale * hand.values("nu_t").astype("f8")
-        np.testing.assert_allclose(scaled.values("nu_t"), wanted, rtol=1e-4, err_msg=name)
+        expected = scale * hand.values("nu_t").astype("f8")
+        np.testing.assert_allclose(scaled.values("nu_t"), expected, rtol=1e-4, err_msg=name)
 
 
 @dataclass
@@ -202,8 +202,8 @@ def test_momentum(warm, walls, cells, real, device):
             H += reference.buoyancy(T, a, BUOYANCY.expansion, BUOYANCY.reference, BUOYANCY.gravity)
         index = np.arange(cells[a]).reshape([-1 if n == 2 - a else 1 for n in range(3)])
         on_wall = np.broadcast_to(walls[a] & (index == 0), cells[::-1])
-        wanted = reference.step(velocity[a], H, old[a], DT, RATIO)
-        hand.assert_agrees(f"{name}_new", np.where(on_wall, velocity[a](), wanted))
+        expected = reference.step(velocity[a], H, old[a], DT, RATIO)
+        hand.assert_agrees(f"{name}_new", np.where(on_wall, velocity[a](), expected))
         hand.assert_agrees(f"h_{name}", np.where(on_wall, 0.0, H))
 
 
@@ -288,7 +288,7 @@ def errors_of_waves(n: int) -> list[float]:
     waves, cells = Waves(), (n, 3 * n // 2, 5 * n // 4)
     tasks = momentum_with(eddies=True), scalar_with(transport, eddies=True)
     hand = Box2Pi(cells, (False,) * 3).fill([name for task in tasks for name in task.fields])
-    grid, found = hand.staggered, []
+    grid, result = hand.staggered, []
     for n_field, (name, place) in enumerate([("u", "fx"), ("v", "fy"), ("w", "fz"), ("q", "c"), ("nu_t", "c")]):
         hand.fields[name] = waves.value(n_field, list(grid.points(place, hand.memory)))
     constants = {"grid": grid.constants}
@@ -297,10 +297,10 @@ def errors_of_waves(n: int) -> list[float]:
     hand.run(hand.launch(scalar_with(transport, eddies=True), {**constants, **carried}))
     for a, name in enumerate("uvw"):
         x = list(grid.points("f" + "xyz"[a], hand.box))
-        found.append(abs(hand.values(f"h_{name}") + waves.convection(a, x) - waves.friction(a, x, 0.2)).max())
+        result.append(abs(hand.values(f"h_{name}") + waves.convection(a, x) - waves.friction(a, x, 0.2)).max())
     x = list(grid.points("c", hand.box))
     exact = waves.conduction(x, 0.1, PRANDTL) - waves.convection(3, x)
-    return [*found, abs(hand.values("h_q") - exact).max()]
+    return [*result, abs(hand.values("h_q") - exact).max()]
 
 
 @dataclass

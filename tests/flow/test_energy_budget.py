@@ -55,7 +55,7 @@ def at_steps(walls: tuple, real: str, names: list[str], **device: object) -> tup
 def at_surfaces(walls: tuple, real: str, names: list[str], **device: object) -> tuple[ByHand, Masks, Callable]:
     """Beside immersed bodies."""
     hand, bodies = immersed.prepared(walls, real, names, **device)
-    return hand, [each > 0 for each in bodies], lambda *_: np.False_
+    return hand, [item > 0 for item in bodies], lambda *_: np.False_
 
 
 def departures(hand: ByHand) -> list[np.ndarray]:
@@ -102,16 +102,16 @@ DISSIPATION = {"flagged": variant(dissipation, "stick cover"), "immersed": dissi
 @pytest.mark.parametrize("kind", DISSIPATION)
 def test_dissipation(kind, walls, real, device):
     hand, closed, buried = prepared(kind, walls, real, ["rate"], **device)
-    wanted = (1 - SHARE) * (hand.values("rate") + SHARE * NU * squares(hand, closed, buried))
+    expected = (1 - SHARE) * (hand.values("rate") + SHARE * NU * squares(hand, closed, buried))
     hand.run(hand.launch(DISSIPATION[kind], {"grid": hand.staggered.constants, "viscosity": NU}))
-    hand.assert_agrees("rate", wanted)
+    hand.assert_agrees("rate", expected)
 
 
 def lost(hand: ByHand, task, constants: list[dict], **fields: list[np.ndarray]) -> float:
     """What kinetic energy a momentum equation takes with the first constants, or fields, more than with the second."""
     moved = []
     for n in range(2):
-        hand.fields |= {name: given[n] for name, given in fields.items()}
+        hand.fields |= {name: values[n] for name, values in fields.items()}
         hand.run(hand.launch(task, constants[n]))
         moved.append([hand.values(f"{name}_new").astype("f8") for name in VELOCITY])
         hand.fields |= {f"h_{name}": np.zeros_like(hand.fields[name]) for name in VELOCITY}
@@ -129,7 +129,7 @@ def test_dissipation_is_what_friction_takes(kind, device):
     hand.fields |= {name: np.zeros_like(hand.fields[name]) for name in (*MEANS, "rate", *others)}
     grid = {"grid": hand.staggered.constants}
     hand.run(hand.launch(DISSIPATION[kind], {**grid, "viscosity": NU}))
-    found = hand.values("rate").sum() / (SHARE * (1 - SHARE))
+    result = hand.values("rate").sum() / (SHARE * (1 - SHARE))
     taken = lost(hand, task, [{**grid, "fluid": Fluid(nu)} for nu in (NU, 0.0)])
     if kind == "immersed":
         metrics = Metrics(hand.staggered)
@@ -137,7 +137,7 @@ def test_dissipation_is_what_friction_takes(kind, device):
             q, stick, cover = (hand.fields[name] for name in names)
             surfaces = (stick + cover * (stick + spread(metrics, axis))) * q - brought(metrics, cover * q, axis)
             taken += NU * inner(q * surfaces).sum()
-    assert found == pytest.approx(taken, rel=1e-12)
+    assert result == pytest.approx(taken, rel=1e-12)
     assert taken > 1.0
 
 
@@ -173,19 +173,19 @@ def test_eddies(walls, real, device):
         stress[a, b] = stress[b, a] = sum(inner(beside(edge, *corner)) for corner in corners) / 4
         work = work + sum(inner(beside(edge * strain, *corner)) for corner in corners) / 4
     apart = [
-        inner(each + beside(each, n, 1)) / 2 - hand.values(mean)
-        for n, (each, mean) in enumerate(zip(q, MEANS, strict=True))
+        inner(item + beside(item, n, 1)) / 2 - hand.values(mean)
+        for n, (item, mean) in enumerate(zip(q, MEANS, strict=True))
     ]
-    names, wanted = {tuple(sorted(("xyz".index(s[0]), "xyz".index(s[1])))): s for s in STRESSES}, {}
+    names, expected = {tuple(sorted(("xyz".index(s[0]), "xyz".index(s[1])))): s for s in STRESSES}, {}
     change = {pair: stress[pair] - hand.values(name) for pair, name in names.items()}
     for pair, name in names.items():
-        wanted[name] = hand.values(name) + SHARE * change[pair]
+        expected[name] = hand.values(name) + SHARE * change[pair]
     for n in range(3):
         carried = sum(apart[m] * change[min(m, n), max(m, n)] for m in range(3))
-        wanted[f"flux_{'xyz'[n]}"] = (1 - SHARE) * (hand.values(f"flux_{'xyz'[n]}") + SHARE * carried)
-    wanted["rate"] = hand.values("rate") + SHARE * (work - hand.values("rate"))
+        expected[f"flux_{'xyz'[n]}"] = (1 - SHARE) * (hand.values(f"flux_{'xyz'[n]}") + SHARE * carried)
+    expected["rate"] = hand.values("rate") + SHARE * (work - hand.values("rate"))
     hand.run(hand.launch(eddy_budget, {"grid": hand.staggered.constants}))
-    for name, values in wanted.items():
+    for name, values in expected.items():
         hand.assert_agrees(name, values)
 
 
@@ -196,9 +196,9 @@ def test_eddies_take_what_the_flow_loses(device):
     hand.fields |= {name: np.zeros_like(hand.fields[name]) for name in (*others, *EDDIES)}
     grid = {"grid": hand.staggered.constants}
     hand.run(hand.launch(eddy_budget, grid))
-    found = hand.values("rate").sum() / SHARE
+    result = hand.values("rate").sum() / SHARE
     nu_t = hand.fields["nu_t"]
     task = momentum_with(eddies=True, bodies=True)
     taken = lost(hand, task, [{**grid, "fluid": Fluid(NU)}] * 2, nu_t=[nu_t, np.zeros_like(nu_t)])
-    assert found == pytest.approx(taken, rel=1e-12)
+    assert result == pytest.approx(taken, rel=1e-12)
     assert taken > 1.0

@@ -18,8 +18,8 @@ from tests.flow.test_stretched import staggered, volumes
 
 def matrix(on):
     """[cell, what it has of each cell's right-hand side]"""
-    n, found = on.box.volume, inverse(on)
-    return np.array(found.rows.values).reshape(n, n)
+    n, result = on.box.volume, inverse(on)
+    return np.array(result.rows.values).reshape(n, n)
 
 
 @pytest.mark.parametrize("faces", MIXES, ids=lambda faces: "-".join(low[0] + high[0] for low, high in faces))
@@ -48,19 +48,19 @@ def test_a_level_of_few_cells_takes_one_cycle(real):
     domain = Domain((8, 6, 5), faces=MIXED)
     rhs = domain.noise().astype(real).astype("f8")
     solver = Multigrid(domain.cycle(exact=240), tolerance(1e-12 if real == "f8" else 2e-6))
-    found = solve(domain, solver, rhs, real=real)
-    assert found.scalars["rounds"] == 1
+    result = solve(domain, solver, rhs, real=real)
+    assert result.scalars["rounds"] == 1
     p = (matrix(mesh(domain.grid, domain.outflow)) @ rhs.ravel()).reshape(rhs.shape)
-    np.testing.assert_allclose(found.p, p, rtol=0, atol=(1e-12 if real == "f8" else 1e-5) * abs(p).max())
+    np.testing.assert_allclose(result.p, p, rtol=0, atol=(1e-12 if real == "f8" else 1e-5) * abs(p).max())
 
 
 @pytest.mark.parametrize("cells", [(9, 8, 10), (2, 1, 1)])  # of the first more terms than are summed up together
 def test_of_any_size(cells):
     domain = Domain(cells, faces=MIXED)
     rhs = domain.noise()
-    found = solve(domain, Multigrid(domain.cycle(exact=720), Tolerance(0.0, 1)), rhs)
+    result = solve(domain, Multigrid(domain.cycle(exact=720), Tolerance(0.0, 1)), rhs)
     p = (matrix(mesh(domain.grid, domain.outflow)) @ rhs.ravel()).reshape(rhs.shape)
-    np.testing.assert_allclose(found.p, p, rtol=0, atol=1e-13 * abs(p).max())
+    np.testing.assert_allclose(result.p, p, rtol=0, atol=1e-13 * abs(p).max())
 
 
 @pytest.mark.gpu
@@ -79,12 +79,12 @@ def test_a_gpu_gives_the_same_bits(cells, real):
 def test_blocks_and_where_levels_live_change_no_bit(faces, device):
     domain = Domain((18, 12, 21), faces=faces)
     rhs, where = domain.noise(), {"device": gpu()} if device == "gpu" else {}
-    found = [
+    result = [
         solve(domain, Multigrid(domain.cycle(exact=60, gathered=gathered), Tolerance(0.0, 2)), rhs, blocks=blocks, **on)
         for gathered, blocks, on in [(0, (1, 1, 1), {}), (0, (1, 2, 2), where), (700, (1, 1, 3), where)]
     ]
-    for other in found[1:]:
-        np.testing.assert_array_equal(other.p, found[0].p)
+    for other in result[1:]:
+        np.testing.assert_array_equal(other.p, result[0].p)
 
 
 @pytest.mark.parametrize("shape", ["V", "W", "F"])
@@ -94,7 +94,7 @@ def test_iterations_are_as_few_as_down_to_one_cell(shape):
         solve(domain, ConjugateGradients(domain.cycle(exact=n, shape=shape), tolerance(1e-9)), domain.noise()).scalars
         for n in (1, 8, 256)
     ]
-    assert max(each["rounds"] for each in taken) <= taken[0]["rounds"]
+    assert max(item["rounds"] for item in taken) <= taken[0]["rounds"]
 
 
 def test_the_first_level_of_so_few_cells_is_the_last_and_on_every_block():

@@ -22,8 +22,8 @@ ENDS = ["pp", "ww", "00", "w0", "0w"]  # of a direction: periodic, walls, p = 0
 
 def solver(cells, ends, blocks=(1, 1, 1), spacing=SPACING):
     """For the two ends of each direction."""
-    walls, given = ([tuple(end[n] == kind for end in ends) for n in (0, 1)] for kind in "w0")
-    return FFT(Grid(cells, spacing, *walls), blocks, *given)
+    walls, values = ([tuple(end[n] == kind for end in ends) for n in (0, 1)] for kind in "w0")
+    return FFT(Grid(cells, spacing, *walls), blocks, *values)
 
 
 def partition(fft, dtype="f8"):

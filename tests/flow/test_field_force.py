@@ -51,7 +51,7 @@ def brought(q: Shifted, of: str, at: str, grid: StaggeredGrid) -> np.ndarray:
 
 def grid_of(cells: tuple[int, int, int], walls: tuple[bool, bool, bool], *, stretched: bool) -> StaggeredGrid:
     x, y, z = (not wall for wall in walls)
-    sides = tuple(edges(*each) if stretched else None for each in zip(cells, ORIGIN, LENGTHS, strict=True))
+    sides = tuple(edges(*item) if stretched else None for item in zip(cells, ORIGIN, LENGTHS, strict=True))
     return StaggeredGrid(cells, LENGTHS, ORIGIN, (x, y, z), sides)
 
 
@@ -178,7 +178,7 @@ def test_a_manufactured_solution_in_space_and_time_is_of_second_order(scheme):
             x, _, z = flow.points(name)
             errors[name].append(abs(flow[name] - amplitude * function(x, z)).max())
     assert all(fine < 0.01 for _, fine in errors.values())
-    assert all(orders(each, [16, 32])[0] > 1.8 for each in errors.values()), errors
+    assert all(orders(item, [16, 32])[0] > 1.8 for item in errors.values()), errors
 
 
 def windy(**tables) -> Case:

@@ -19,12 +19,12 @@ def test_heavy_particles_have_the_bits_of_the_reference(device):
     velocity, places, none = velocities(staggered, "f8"), random_places(staggered), np.full((COUNT, 3), np.nan)
     steps = [(0.11, 0.0), (0.07, 0.07 / 0.11), (0.4, 4.0)]
     here = one_gpu() if device == "gpu" else cpu(2)
-    *found, _, _ = by_kernel(staggered, velocity, (places, none, none), steps, here, inertia=HEAVY)
+    *result, _, _ = by_kernel(staggered, velocity, (places, none, none), steps, here, inertia=HEAVY)
     state = places, none, none
     for dt, ratio in steps:
         weights = dt * (1 + ratio / 2), dt * (ratio / 2), -math.expm1(-dt / HEAVY.time)
         state = fallen(directions(staggered), velocity, state, weights, HEAVY.time, HEAVY.settling)
-    for one, other in zip(found, state, strict=True):
+    for one, other in zip(result, state, strict=True):
         np.testing.assert_array_equal(one, other)
 
 

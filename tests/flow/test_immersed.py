@@ -34,18 +34,18 @@ def near(values: np.ndarray, axis: int = 0, by: int = 0) -> np.ndarray:
 
 def walls_of(walls: tuple[bool, bool, bool]) -> list[np.ndarray]:
     """Which low faces of the cells, and of one layer around them, lie on walls."""
-    found = []
+    result = []
     for axis, wall in enumerate(walls):
         index = np.arange(-1, CELLS[axis] + 1).reshape([-1 if n == 2 - axis else 1 for n in range(3)])
         on = wall & ((index == 0) | (index == CELLS[axis]))
-        found.append(np.broadcast_to(on, [n + 2 for n in CELLS[::-1]]))
-    return found
+        result.append(np.broadcast_to(on, [n + 2 for n in CELLS[::-1]]))
+    return result
 
 
 def solid_bits(bodies: list[np.ndarray], walls: tuple[bool, bool, bool]) -> np.ndarray:
     """Of the cells, from which body has each of the faces across x, y and z."""
-    closed = [each > 0 for each in bodies]
-    beside = [cuts.near(surrounded(surrounded(each[1:-1, 1:-1, 1:-1], walls), walls)) for each in closed]
+    closed = [item > 0 for item in bodies]
+    beside = [cuts.near(surrounded(surrounded(item[1:-1, 1:-1, 1:-1], walls), walls)) for item in closed]
     return cuts.solid_bits(closed, walls_of(walls), np.any(beside, axis=0))
 
 
@@ -54,17 +54,17 @@ def prepared(walls: tuple[bool, bool, bool], real: str, names: list[str], **opti
     hand = ByHand(CELLS, walls, real, **options).fill(names)
     bodies = [scattered(walls, seed) for seed in range(3)]
     flags = {"solid": solid_bits(bodies, walls)}
-    flags |= {name: cuts.owners(each) for name, each in zip(OWNERS, bodies, strict=True)}
+    flags |= {name: cuts.owners(item) for name, item in zip(OWNERS, bodies, strict=True)}
     for name in names:
         if name in flags:
             hand.fields[name] = np.zeros(hand.memory.shape[::-1], flags[name].dtype)
             hand.fields[name][hand.box.slices(hand.memory.lo)] = flags[name]
         elif name in (*STICK, "bond_T"):
             hand.fields[name] = np.abs(hand.fields[name]) * 50
-    for name, each in zip((*STICK, *COVER), (*bodies, *bodies), strict=True):
+    for name, item in zip((*STICK, *COVER), (*bodies, *bodies), strict=True):
         if name in names:
             hand.fields[name] = np.abs(hand.fields[name])
-            hand.fields[name][hand.box.slices(hand.memory.lo)][~beside(each)] = 0
+            hand.fields[name][hand.box.slices(hand.memory.lo)][~beside(item)] = 0
             exchange(hand, name)
     return hand, bodies
 
@@ -95,11 +95,11 @@ def test_flags(walls):
     shut = ~np.any(open_, axis=0)
     assert shut.any()
     assert ((bits & 64 > 0) == shut).all()
-    touched = [(near(each) > 0) | beside(each) for each in bodies]
+    touched = [(near(item) > 0) | beside(item) for item in bodies]
     once = surrounded(np.any(touched, axis=0), walls)
     assert ((bits & 128 > 0) == np.any([near(once), *(near(once, *step) for step in STEPS)], axis=0)).all()
     held = scattered(walls, 5) == 2
-    kinds = cuts.heat_bits([each > 0 for each in bodies], shut, held)
+    kinds = cuts.heat_bits([item > 0 for item in bodies], shut, held)
     for n, (axis, side) in enumerate(STEPS):
         insulated = (faces[n] | near(held, axis, side)) & ~(near(held) | shut)
         assert ((kinds >> 2 * n & 3 == 1) == insulated).all()
@@ -126,16 +126,16 @@ def test_edges(walls):
 def test_velocity(walls, real, device):
     """Closed faces stand still, cut ones feel the surface, and others that these are cut."""
     hand, bodies = prepared(walls, real, [*VELOCITY, *NEW, "p", "solid", *STICK, *COVER], **device)
-    metrics, wanted = Metrics(hand.staggered), {}
+    metrics, expected = Metrics(hand.staggered), {}
     for axis, (old, new, body) in enumerate(zip(VELOCITY, NEW, bodies, strict=True)):
         surface = doubles(hand, old, STICK[axis], COVER[axis])
         kept, added = adhered(metrics, *surface, axis, DT * FLUID.viscosity)
         [q, p] = doubles(hand, new, "p")
-        found = near(kept * q + added + (1 - kept) * DT * metrics.gradient(p, axis))
-        wanted[new] = np.where(on_wall(hand, axis), near(q), np.where(near(body) > 0, 0, found))
+        result = near(kept * q + added + (1 - kept) * DT * metrics.gradient(p, axis))
+        expected[new] = np.where(on_wall(hand, axis), near(q), np.where(near(body) > 0, 0, result))
     constants = {"grid": hand.staggered.constants, "viscosity": FLUID.viscosity}
     hand.run(hand.launch(adherence.apply_wall_friction, constants))
-    for name, values in wanted.items():
+    for name, values in expected.items():
         hand.assert_agrees(name, values)
 
 
@@ -143,9 +143,9 @@ def test_heat(real, device):
     hand, _ = prepared(WALLS[0], real, ["T", "bond_T", "warm_T"], **device)
     hand.fields["bond_T"][::2] = 0
     T, bond, step = hand.values("T"), hand.values("bond_T"), DT * HEAT.diffusivity
-    wanted = np.where(bond > 0, (T + step * hand.values("warm_T")) / (1 + step * bond), T)
+    expected = np.where(bond > 0, (T + step * hand.values("warm_T")) / (1 + step * bond), T)
     hand.run(hand.launch(adherence.wall_heat_flux, {"diffusivity": HEAT.diffusivity}))
-    hand.assert_agrees("T", wanted)
+    hand.assert_agrees("T", expected)
 
 
 @pytest.mark.fast("f8-*")
@@ -186,7 +186,7 @@ def test_forces_of_eddies(walls, real, device):
     names = [*VELOCITY, "p", "nu_t", "h_u", "h_v", "h_w", *NEW, "solid", *STICK, *COVER, *OWNERS]
     hand, bodies = prepared(walls, real, names, **device)
     inside = hand.box.slices(hand.memory.lo)
-    for name, values in (("faces", 0), ("edges", cuts.edge_bits([each > 0 for each in bodies]))):
+    for name, values in (("faces", 0), ("edges", cuts.edge_bits([item > 0 for item in bodies]))):
         hand.fields[name] = np.zeros(hand.memory.shape[::-1], "u2")
         hand.fields[name][inside] = values
     for axis, (name, body) in enumerate(zip(VELOCITY, bodies, strict=True)):
@@ -201,10 +201,10 @@ def test_forces_of_eddies(walls, real, device):
             carried = hand.values(f"h_{VELOCITY[axis]}")
             carried = carried + FLUID.viscosity * near(brought(Metrics(grid), cover * q, axis))
             lost = FLUID.viscosity * hand.values(STICK[axis]) * near((1 + cover) * q)
-            each = np.where(near(bodies[axis]) > 0, carried, lost).astype("f8")
+            item = np.where(near(bodies[axis]) > 0, carried, lost).astype("f8")
             mine = (cuts.owners(bodies[axis]) == number) & ~on_wall(hand, axis)
-            wanted = grid.volume * each[mine].sum()
-            assert hand.scalars[FORCES[f"friction_{name}"]] == pytest.approx(wanted, abs=hand.tolerance)
+            expected = grid.volume * item[mine].sum()
+            assert hand.scalars[FORCES[f"friction_{name}"]] == pytest.approx(expected, abs=hand.tolerance)
 
 
 @pytest.mark.parametrize("without", ["q_old stick cover viscosity", ""], ids=["stairs", "immersed"])
@@ -223,14 +223,14 @@ def test_what_is_missing_of_a_mean(axis, without, real, device):
         kept, added = adhered(metrics, *surface, axis, DT * FLUID.viscosity)
     projected = near(kept * (new - DT * metrics.gradient(p, axis)) + added)
     lack, gain = (0.7 - projected)[open_].sum(), near(kept)[open_].sum()
-    wanted = np.where(open_, hand.values("q") + lack / gain, hand.values("q"))
+    expected = np.where(open_, hand.values("q") + lack / gain, hand.values("q"))
     known = {"grid": grid.constants, "viscosity": FLUID.viscosity, "number": axis}
     known["bulk"] = bulk_velocity.BulkVelocityTarget.along(axis, 0.7, grid.constants)
-    for each in (task, bulk_velocity.apply_uniform_force):
-        hand.run(hand.launch(each, {name: known[name] for name in each.constants}))
+    for item in (task, bulk_velocity.apply_uniform_force):
+        hand.run(hand.launch(item, {name: known[name] for name in item.constants}))
     for total, value in zip(reduced(hand.scalars, "missing"), (lack, gain), strict=True):
         assert total == pytest.approx(value, abs=hand.tolerance * open_.sum())
-    hand.assert_agrees("q", wanted)
+    hand.assert_agrees("q", expected)
 
 
 @pytest.mark.parametrize("bounded", [False, True])
@@ -251,25 +251,25 @@ def test_heat_from_bodies(walls, bounded, real, device):
         heat = HEAT
         carried = -reference.transport_tendency(T, velocity, hand.staggered.spacing, 0.0)
     conducted = HEAT.diffusivity * (hand.values("warm_T") - hand.values("bond_T") * T())
-    each = np.where(near(bodies[0]) > 0, carried, conducted).astype("f8")
+    item = np.where(near(bodies[0]) > 0, carried, conducted).astype("f8")
     for number in (1, 2):
         constants = {"grid": hand.staggered.constants, "transport": heat, "number": number}
         hand.run(hand.launch(forces.heat_from_immersed_body, constants))
-        wanted = hand.staggered.volume * each[cuts.owners(bodies[0]) == number].sum()
-        assert hand.scalars["flux"] == pytest.approx(wanted, abs=10 * hand.tolerance)
+        expected = hand.staggered.volume * item[cuts.owners(bodies[0]) == number].sum()
+        assert hand.scalars["flux"] == pytest.approx(expected, abs=10 * hand.tolerance)
 
 
-@pytest.mark.parametrize(("corners", "bottom", "top", "west", "east", "wanted"), [
+@pytest.mark.parametrize(("corners", "bottom", "top", "west", "east", "expected"), [
     ("", 0, 0, 0, 0, 0), ("low", 0.4, 0, 0.5, 0, 0.1), ("low right", 1, 0, 0.3, 0.5, 0.4),
     ("low left", 0.2, 0.4, 1, 0, 0.3), ("low high", 0.4, 0.5, 0.5, 0.6, 0.25),
     ("right left", 0.4, 0.5, 0.5, 0.6, 0.245), ("right left high", 0.8, 1, 0.5, 1, 0.95),
     ("low right left high", 1, 1, 1, 1, 1),
 ])  # fmt: skip
-def test_covered_share(corners, bottom, top, west, east, wanted):
+def test_covered_share(corners, bottom, top, west, east, expected):
     """Of one face across z: triangles and quadrilaterals."""
     inside, edges = np.zeros((3, 4, 4), bool), [np.zeros((3, 4, 4)) for _ in range(3)]
     for name, (j, i) in {"low": (1, 1), "right": (1, 2), "left": (2, 1), "high": (2, 2)}.items():
         inside[1, j, i] = name in corners.split()
     edges[0][1, 1, 1], edges[0][1, 2, 1], edges[1][1, 1, 1], edges[1][1, 1, 2] = bottom, top, west, east
     face = tuple(np.array([0]) for _ in range(3))
-    assert cuts.covered_share(inside, edges, 2, face) == pytest.approx([wanted])
+    assert cuts.covered_share(inside, edges, 2, face) == pytest.approx([expected])

@@ -24,7 +24,7 @@ from taskflow.simulation.case import Case
 from taskflow.simulation.restart import changes
 from tests.flow.test_stretched import uneven
 from tests.flows import Flow, compute, orders
-from tests.simulation.going_on import check_same, go
+from tests.simulation.going_on import assert_same_run, go
 
 CELLS = (7, 11, 6)
 NU, DT = 0.7, 0.3
@@ -135,13 +135,13 @@ def test_the_change_is_that_of_a_dense_solve(axis, stretch):
                 slopes = np.diff(q, axis=0) / ((widths[1:] + widths[:-1]) / 2)[:, None, None]
                 curved += np.diff(slopes, axis=0) / widths[1:-1, None, None]
         change = np.linalg.solve(np.eye(len(L)) - a * L, (a * curved).reshape(len(L), -1)).reshape(curved.shape)
-        found = [
+        result = [
             np.moveaxis(advance(grid, axis, old, new, on_faces, factors, blocks), 2 - axis, 0)[first - 1 :]
             for blocks in ((1, 1, 1), (1, 1, 3), (2, 2, 1))
         ]
-        np.testing.assert_allclose(found[0], lines[1][inside] + change, rtol=0, atol=1e-12)
-        for cut in found[1:]:
-            np.testing.assert_array_equal(cut, found[0])
+        np.testing.assert_allclose(result[0], lines[1][inside] + change, rtol=0, atol=1e-12)
+        for cut in result[1:]:
+            np.testing.assert_array_equal(cut, result[0])
 
 
 @pytest.mark.parametrize("scheme", [ADAMS_BASHFORTH, RUNGE_KUTTA])
@@ -202,7 +202,7 @@ def test_a_run_that_is_resumed_goes_on_to_the_bit(tmp_path, scheme):
     go(case, tmp_path / "whole")
     go(case, tmp_path / "run", kill=5)
     go(case, tmp_path / "run", resume=True)
-    check_same(tmp_path / "run", tmp_path / "whole")
+    assert_same_run(tmp_path / "run", tmp_path / "whole")
 
 
 def test_a_run_does_not_go_on_with_another_direction():

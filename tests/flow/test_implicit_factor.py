@@ -59,10 +59,10 @@ def blocks_of(coupling, pivot) -> Blocks:
         i, j, k = cell
         blocks[cell, cell] = pivot[k, j, :, i].reshape(4, 4)
         for side in range(6):
-            there = list(cell)
-            there[side // 2] += 1 if side % 2 else -1
-            if 0 <= there[side // 2] < CELLS[side // 2]:
-                blocks[cell, tuple(there)] = coupling[k, j, place(side) : place(side) + 16, i].reshape(4, 4)
+            present = list(cell)
+            present[side // 2] += 1 if side % 2 else -1
+            if 0 <= present[side // 2] < CELLS[side // 2]:
+                blocks[cell, tuple(present)] = coupling[k, j, place(side) : place(side) + 16, i].reshape(4, 4)
     return blocks
 
 
@@ -71,9 +71,9 @@ def test_the_factors_are_those_of_a_dense_ilu(ordering):
     v, out = factors_of_a_flow(ordering)
     order = order_of(ordering)
     factors = factorised(blocks_of(out["coupling"], out["pivot"]), order)
-    wanted = solved(factors, order, {(i, j, k): v[:, k, j, i] for i, j, k in order})
-    largest = max(np.abs(values).max() for values in wanted.values())
-    assert max(np.abs(out["z"][:, k, j, i] - z).max() for (i, j, k), z in wanted.items()) < 1e-13 * largest
+    expected = solved(factors, order, {(i, j, k): v[:, k, j, i] for i, j, k in order})
+    largest = max(np.abs(values).max() for values in expected.values())
+    assert max(np.abs(out["z"][:, k, j, i] - z).max() for (i, j, k), z in expected.items()) < 1e-13 * largest
 
 
 @pytest.mark.slow

@@ -67,8 +67,8 @@ def test_the_matrix_is_the_derivative_of_the_residual_of_first_order(uniform, pl
     how = Discretisation(0.03, 1.3, planar=planar)
     q = np.stack([made.fields[name] for name in STATE])
     sides = made.fields["sides"]
-    given = q.copy()
-    q = mirrored(q, sides, given)
+    values = q.copy()
+    q = mirrored(q, sides, values)
     made.fields |= dict(zip(STATE, q, strict=True))
     made.run(matrix(
         STATE, "coupling", "pivot", None, "sides", None if uniform else "metrics", "swept" if moves else None, None,
@@ -82,19 +82,19 @@ def test_the_matrix_is_the_derivative_of_the_residual_of_first_order(uniform, pl
         picked = tuple(slice(LAYERS + first, -LAYERS, 3) for first in reversed(colour))
         for sign, state in zip((1, -1), moved, strict=True):
             state[(column, *picked)] += sign * EPS
-        one, other = (first_order(mirrored(s, sides, given), q, sides, areas, volumes, how, swept) for s in moved)
+        one, other = (first_order(mirrored(s, sides, values), q, sides, areas, volumes, how, swept) for s in moved)
         difference = (one - other) / (2 * EPS)
         for cell in product(*(range(n) for n in CELLS)):
             for side in (None, *range(6)):
-                there = list(cell)
+                present = list(cell)
                 if side is not None:
-                    there[side // 2] += 1 if side % 2 else -1
-                if any(not 0 <= t < n or t % 3 != c for t, n, c in zip(there, CELLS, colour, strict=True)):
+                    present[side // 2] += 1 if side % 2 else -1
+                if any(not 0 <= t < n or t % 3 != c for t, n, c in zip(present, CELLS, colour, strict=True)):
                     continue
                 if planar and side in (4, 5):
                     continue
-                found = difference[:, cell[2], cell[1], cell[0]].copy()
+                result = difference[:, cell[2], cell[1], cell[0]].copy()
                 if side is None:
-                    found[column] += pace[cell[2], cell[1], cell[0]] / (1.3 if column == 0 else 1.0)
-                worst = max(worst, np.abs(block(made, cell, side)[:, column] - found).max())
+                    result[column] += pace[cell[2], cell[1], cell[0]] / (1.3 if column == 0 else 1.0)
+                worst = max(worst, np.abs(block(made, cell, side)[:, column] - result).max())
     assert worst < 1e-8 * largest

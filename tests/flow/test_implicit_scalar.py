@@ -108,14 +108,14 @@ def test_the_factors_of_a_scalar_are_those_of_a_dense_ilu(ordering):
         values = out["carry"][k, j, :, i]
         blocks[(i, j, k), (i, j, k)] = values[6:].reshape(1, 1)
         for side in range(6):
-            there = [i, j, k]
-            there[side // 2] += 1 if side % 2 else -1
-            if 0 <= there[side // 2] < CELLS[side // 2]:
-                blocks[(i, j, k), tuple(there)] = values[side].reshape(1, 1)
+            present = [i, j, k]
+            present[side // 2] += 1 if side % 2 else -1
+            if 0 <= present[side // 2] < CELLS[side // 2]:
+                blocks[(i, j, k), tuple(present)] = values[side].reshape(1, 1)
     order = order_of(ordering)
-    wanted = solved(factorised(blocks, order), order, {(i, j, k): v[k, j, i : i + 1] for i, j, k in order})
-    largest = max(abs(value[0]) for value in wanted.values())
-    assert max(abs(out["z"][k, j, i] - z[0]) for (i, j, k), z in wanted.items()) < 1e-13 * largest
+    expected = solved(factorised(blocks, order), order, {(i, j, k): v[k, j, i : i + 1] for i, j, k in order})
+    largest = max(abs(value[0]) for value in expected.values())
+    assert max(abs(out["z"][k, j, i] - z[0]) for (i, j, k), z in expected.items()) < 1e-13 * largest
 
 
 @pytest.mark.parametrize(

@@ -23,8 +23,8 @@ def area(n: int, formula: str, value: float, blocks=(1, 1, 1), *, stretched: boo
         machine={"device": "cpu", "threads": 1},
     )  # fmt: skip
     surface = Isosurface(Simulation(case, (1, 1, 1)).grid, ValueSurface("T", value))
-    (found,) = surface.numbers(compute(case, blocks, after=surface).scalars)
-    return found
+    (result,) = surface.numbers(compute(case, blocks, after=surface).scalars)
+    return result
 
 
 @pytest.mark.parametrize(("formula", "stretched", "exact"), [

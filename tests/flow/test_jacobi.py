@@ -56,9 +56,9 @@ def solved(solver, grid, rhs, blocks=(1, 1, 1), real="f8", guess=0.0, solves=1, 
         p[mine.slices((0, 0, 0))] = shard.read("p")
         return solver.taken(shard.scalars), dict(shard.scalars)
 
-    found = run_threads(partition, job, device or cpu(1))
-    assert all(each == found[0] for each in found)
-    return p, *found[0]
+    result = run_threads(partition, job, device or cpu(1))
+    assert all(item == result[0] for item in result)
+    return p, *result[0]
 
 
 def residual(p, rhs, grid):
@@ -80,7 +80,7 @@ def test_two_solvers_in_one_program_have_scalars_of_their_own():
             yield from owned("fine", fine.solve)(f)
 
         def taken(self, scalars):
-            return [each.taken(OwnedScalars(name, scalars)) for name, each in (("rough", rough), ("fine", fine))]
+            return [item.taken(OwnedScalars(name, scalars)) for name, item in (("rough", rough), ("fine", fine))]
 
     p, taken, scalars = solved(Both(Operator(grid.constants), Tolerance(1.0, 1)), grid, rhs)
     alone, total, _ = solved(fine, grid, rhs)
@@ -219,11 +219,11 @@ def test_two_sweeps_in_one_pass_to_a_tolerance(most):
     grid, rhs = grid_of(CELLS, (True, False, True)), solvable(CELLS)
     relative = 1e-6 if most > 14 else 0.9
     tolerance = Tolerance(relative, most)
-    wanted, found = (
+    expected, result = (
         solved(ConvergedJacobi(Operator(grid.constants), tolerance, blocked), grid, rhs) for blocked in (False, True)
     )
-    np.testing.assert_array_equal(found[0], wanted[0])
-    assert found[1] == wanted[1]
+    np.testing.assert_array_equal(result[0], expected[0])
+    assert result[1] == expected[1]
 
 
 def test_operations_of_two_sweeps_in_one_pass_are_those_of_two():

@@ -99,8 +99,8 @@ def test_momentum(cells, walls, warm, real, device):
         if warm:
             [T] = hand.shifted("T")
             H += reference.buoyancy(T, a, BUOYANCY.expansion, BUOYANCY.reference, BUOYANCY.gravity)
-        wanted = reference.step(velocity[a], H, old[a], DT, RATIO)
-        hand.assert_agrees(f"{VELOCITY[a]}_new", np.where(on_wall(hand, a), velocity[a](), wanted))
+        expected = reference.step(velocity[a], H, old[a], DT, RATIO)
+        hand.assert_agrees(f"{VELOCITY[a]}_new", np.where(on_wall(hand, a), velocity[a](), expected))
         hand.assert_agrees(TENDENCIES[a], np.where(on_wall(hand, a), 0.0, H))
 
 
@@ -189,15 +189,15 @@ def test_two_sweeps_have_the_same_bits_however_far_thread_blocks_march(planes, r
     device, cells = gpu(), (70, 30, 40)
     values = np.random.default_rng(0).random((3, 44, 34, 74)).astype(real)
     layout, grid = Layout((-2, -2, -2), values[0].shape), StaggeredGrid(cells, (1.0, 1.0, 1.0)).constants
-    found, slabs = [], [Box((0, 0, low), (70, 30, low + 8)) for low in range(0, 40, 8)]
+    result, slabs = [], [Box((0, 0, low), (70, 30, low + 8)) for low in range(0, 40, 8)]
     for tile, pieces in ((None, [Box.of(cells)]), ((62, 14, planes), [Box.of(cells)]), ((62, 14, planes), slabs)):
-        arrays = [device.xp.asarray(each) for each in values]
+        arrays = [device.xp.asarray(item) for item in values]
         for box in pieces:
             kernel = compiled(jacobi_twice, real, device)
             kernel.bind(box, layout, arrays, {"grid": grid}, {}, tile=tile)()
-        found.append(device.to_host(arrays[2]))
-    for other in found[1:]:
-        np.testing.assert_array_equal(other, found[0])
+        result.append(device.to_host(arrays[2]))
+    for other in result[1:]:
+        np.testing.assert_array_equal(other, result[0])
 
 
 @pytest.mark.parametrize("cells", [(7, 5, 6), (1, 1, 1), (2, 2, 4), (130, 30, 67)])  # the last one in many tiles
@@ -252,14 +252,14 @@ def test_a_task_reads_exactly_what_it_declares(task):
         hand.run(hand.launch(task, constants(task, hand), over=cell))
         return np.array([hand.values(name, cell) for name in written])
 
-    wanted = results(dict(clean.fields))
+    expected = results(dict(clean.fields))
     poisoned = {}
     for name, privilege in task.fields.items():
         poisoned[name] = np.full_like(clean.fields[name], np.nan)
         for read in privilege.stencil.around(cell) if privilege.reads else []:
             where = read.slices(clean.memory.lo)
             poisoned[name][where] = clean.fields[name][where]
-    np.testing.assert_array_equal(results(poisoned), wanted)
+    np.testing.assert_array_equal(results(poisoned), expected)
 
     for name, privilege in task.fields.items():
         for z, y, x in product(range(1, 6), repeat=3):
@@ -270,7 +270,7 @@ def test_a_task_reads_exactly_what_it_declares(task):
             if privilege.reads and any(one in box for box in privilege.stencil.around(cell)):
                 changed = {**clean.fields, name: clean.fields[name].copy()}
                 changed[name][one.slices(clean.memory.lo)] += 1.0
-                assert (results(changed) != wanted).any(), f"{name} is not needed at {(x - 3, y - 3, z - 3)}"
+                assert (results(changed) != expected).any(), f"{name} is not needed at {(x - 3, y - 3, z - 3)}"
 
 
 @pytest.mark.parametrize("cells", CELLS)
@@ -284,14 +284,14 @@ def test_the_rate_and_what_the_monitor_measures(cells, real, device):
     change = max(
         abs(q() - old()).max() for q, old in zip(velocity, hand.shifted("u_old", "v_old", "w_old"), strict=True)
     )
-    wanted = {
+    expected = {
         "divergence": abs(reference.divergence(velocity, h)).max(),
         "rate": reference.advective_rate(velocity, h).max(),
         "energy": reference.kinetic_energy(velocity).sum(),
         "speed": reference.largest_speed(velocity).max(),
         "change": change,
     }
-    for name, value in wanted.items():
+    for name, value in expected.items():
         assert hand.scalars[name] == pytest.approx(value, rel=hand.tolerance), name
 
 
@@ -332,11 +332,11 @@ def test_heat_flux_through_planes_and_walls(axis, real, device):
     for plane in range(n + 1):
         faces = hand.box.layer(axis, 0, plane, plane + 1)
         T, q = hand.shifted("T", normal, box=faces)
-        wanted = reference.heat_flux(T, q, axis, h, 0.07).sum()
+        expected = reference.heat_flux(T, q, axis, h, 0.07).sum()
         hand.run(plane_heat_flux("T", normal, "flux", axis, plane, grid, 0.07))
-        assert hand.scalars["flux"] == pytest.approx(wanted, rel=hand.tolerance * 10)
+        assert hand.scalars["flux"] == pytest.approx(expected, rel=hand.tolerance * 10)
         for end, at, sign in (("min", 0, 1.0), ("max", n, -1.0)):
             if plane == at:
                 face = f"{'xyz'[axis]}_{end}"
                 hand.run(monitor.wall_heat_flux("T", normal, None, face, grid, flux="wall", diffusivity=0.07))
-                assert hand.scalars["wall"] == pytest.approx(sign * wanted, rel=hand.tolerance * 10)
+                assert hand.scalars["wall"] == pytest.approx(sign * expected, rel=hand.tolerance * 10)

@@ -22,8 +22,8 @@ MOST = 7  # iterations to 1e-6
 def iterations(domain: Domain, **options) -> int:
     where = {name: options.pop(name) for name in ("blocks", "real") if name in options}
     solver = ConjugateGradients(domain.cycle(**options), tolerance())
-    found = solve(domain, solver, domain.noise(), **where)
-    return solver.taken(found.scalars)
+    result = solve(domain, solver, domain.noise(), **where)
+    return solver.taken(result.scalars)
 
 
 @pytest.mark.parametrize("faces", MIXES, ids=lambda faces: "-".join(low[0] + high[0] for low, high in faces))
@@ -84,12 +84,12 @@ def test_levels_of_single_precision_keep_a_tolerance_of_double(faces, gathered, 
     rhs = domain.noise()
     for kind in (ConjugateGradients, Multigrid):
         double, single = (
-            kind(domain.cycle(gathered=gathered, single=each), tolerance(1e-10)) for each in (False, True)
+            kind(domain.cycle(gathered=gathered, single=item), tolerance(1e-10)) for item in (False, True)
         )
-        found = solve(domain, single, rhs, blocks=blocks)
-        left = rhs - laplacian(found.p, domain.spacing, domain.faces)
+        result = solve(domain, single, rhs, blocks=blocks)
+        left = rhs - laplacian(result.p, domain.spacing, domain.faces)
         assert np.linalg.norm(left) <= 1.01e-10 * np.linalg.norm(rhs)
-        assert found.scalars["rounds"] <= solve(domain, double, rhs).scalars["rounds"] + 1
+        assert result.scalars["rounds"] <= solve(domain, double, rhs).scalars["rounds"] + 1
 
 
 def test_levels_of_single_precision_are_for_double():
@@ -115,8 +115,8 @@ def test_a_gpu_takes_the_same_iterations(blocks, faces):
 def test_a_solution_is_as_good_as_its_tolerance_says(faces, real, relative):
     domain = Domain((24, 20, 22), faces=faces)
     rhs = domain.noise().astype(real).astype("f8")
-    found = solve(domain, ConjugateGradients(domain.cycle(), tolerance(relative)), rhs, real=real)
-    left = rhs - laplacian(found.p.astype("f8"), domain.spacing, domain.faces)
+    result = solve(domain, ConjugateGradients(domain.cycle(), tolerance(relative)), rhs, real=real)
+    left = rhs - laplacian(result.p.astype("f8"), domain.spacing, domain.faces)
     assert np.linalg.norm(left) <= relative * np.linalg.norm(rhs) * 1.5
 
 
@@ -163,9 +163,9 @@ def test_the_first_iteration_goes_as_far_along_a_cycle_as_is_best(faces, single,
     z = solve(domain, Multigrid(cycle, Tolerance(0.0, 1)), rhs).p
     best = (rhs * z).sum() / (z * laplacian(z, domain.spacing, domain.faces)).sum()
     solver = ConjugateGradients(cycle, Tolerance(0.0, 1))
-    found = solve(domain, solver, rhs, blocks=(1, 1, 2), **where)
-    np.testing.assert_allclose(found.p, best * z, rtol=0, atol=1e-12 * abs(z).max())
-    assert solver.taken(found.scalars) == 1
+    result = solve(domain, solver, rhs, blocks=(1, 1, 2), **where)
+    np.testing.assert_allclose(result.p, best * z, rtol=0, atol=1e-12 * abs(z).max())
+    assert solver.taken(result.scalars) == 1
 
 
 def test_one_iteration_may_be_all_and_not_enough():
@@ -176,5 +176,5 @@ def test_one_iteration_may_be_all_and_not_enough():
 
 def test_nothing_to_solve_for_leaves_the_guess():
     domain = Domain((8, 8, 8))
-    found = solve(domain, ConjugateGradients(domain.cycle(), tolerance()), np.zeros((8, 8, 8)))
-    np.testing.assert_array_equal(found.p, 0)
+    result = solve(domain, ConjugateGradients(domain.cycle(), tolerance()), np.zeros((8, 8, 8)))
+    np.testing.assert_array_equal(result.p, 0)

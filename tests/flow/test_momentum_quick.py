@@ -25,7 +25,7 @@ def test_momentum(eddies, warm, walls, cells, real, device):
     task = momentum_with(eddies=eddies, warm=warm)
     hand = ByHand(cells, walls, real, ghost=2, **device).fill(task.fields)
     velocity, h, old = hand.shifted(*VELOCITY), hand.staggered.spacing, hand.shifted("h_u", "h_v", "h_w")
-    wanted = []
+    expected = []
     for a in range(3):
         H = quick.advection(velocity, a, h, cells, hand.walls) + FLUID.force[a]
         if eddies:
@@ -36,10 +36,10 @@ def test_momentum(eddies, warm, walls, cells, real, device):
         if warm:
             T = hand.shifted("T")[0]
             H = H + reference.buoyancy(T, a, BUOYANCY.expansion, BUOYANCY.reference, BUOYANCY.gravity)
-        wanted.append(H)
+        expected.append(H)
     more = {"buoyancy": BUOYANCY} if warm else {}
     hand.run(hand.launch(task, {"grid": hand.staggered.constants, "fluid": FLUID, **more}))
-    for a, (name, H) in enumerate(zip(VELOCITY, wanted, strict=True)):
+    for a, (name, H) in enumerate(zip(VELOCITY, expected, strict=True)):
         index = np.arange(cells[a]).reshape([-1 if n == 2 - a else 1 for n in range(3)])
         on_wall = np.broadcast_to(walls[a] & (index == 0), cells[::-1])
         hand.assert_agrees(f"h_{name}", np.where(on_wall, 0.0, H))
@@ -52,13 +52,13 @@ class Renamed(Quick):
 
 
 def test_the_scheme_does_not_depend_on_the_name_of_a_class():
-    found = []
+    result = []
     for kind in (Quick, Renamed):
         hand = ByHand((5, 6, 7), ghost=2).fill(momentum_with().fields)
         fluid = Fluid(0.03, advection=kind())
         hand.run(hand.launch(momentum_with(), {"grid": hand.staggered.constants, "fluid": fluid}))
-        found.append(np.array([hand.values(f"h_{name}") for name in VELOCITY]))
-    np.testing.assert_array_equal(*found)
+        result.append(np.array([hand.values(f"h_{name}") for name in VELOCITY]))
+    np.testing.assert_array_equal(*result)
 
 
 @pytest.mark.parametrize("speed", [0.7, -0.7])
@@ -75,9 +75,9 @@ def test_a_wave_in_a_uniform_flow(along, speed):
     way = np.sign(speed)
     symbol = way * (3 * np.exp(1j * way * theta) + 3 - 7 * np.exp(-1j * way * theta) + np.exp(-2j * way * theta)) / 8
     assert (speed * symbol).real > 0
-    wanted = -speed / h * symbol * np.exp(1j * theta * np.arange(16))
-    found = np.moveaxis(hand.values(f"h_{VELOCITY[across]}"), 2 - along, -1)
-    np.testing.assert_allclose(found, np.broadcast_to(wanted.real, found.shape), rtol=0, atol=1e-12)
+    expected = -speed / h * symbol * np.exp(1j * theta * np.arange(16))
+    result = np.moveaxis(hand.values(f"h_{VELOCITY[across]}"), 2 - along, -1)
+    np.testing.assert_allclose(result, np.broadcast_to(expected.real, result.shape), rtol=0, atol=1e-12)
 
 
 def test_nothing_is_lost():
@@ -101,13 +101,13 @@ def test_of_order_2():
             hand.fields[name] = waves.value(number, list(hand.staggered.points(place, hand.memory)))
         constants = {"grid": hand.staggered.constants, "fluid": Fluid(0.2, advection=QUICK)}
         hand.run(hand.launch(momentum_with(eddies=True), constants))
-        found = []
+        result = []
         for a, name in enumerate("uvw"):
             x = list(hand.staggered.points("f" + "xyz"[a], hand.box))
-            found.append(abs(hand.values(f"h_{name}") + waves.convection(a, x) - waves.friction(a, x, 0.2)).max())
-        errors.append(found)
-    for each in zip(*errors, strict=True):
-        assert orders(each, cells)[1] == pytest.approx(2.0, abs=0.15)
+            result.append(abs(hand.values(f"h_{name}") + waves.convection(a, x) - waves.friction(a, x, 0.2)).max())
+        errors.append(result)
+    for item in zip(*errors, strict=True):
+        assert orders(item, cells)[1] == pytest.approx(2.0, abs=0.15)
 
 
 def test_blocks_do_not_change_a_bit():

@@ -52,33 +52,33 @@ def moving_bodies(walls: tuple[bool, bool, bool], real: str, **device: object) -
 def test_velocity(walls, real, device):
     """Closed faces have the velocity of the body, open ones what surfaces make of it; new ones a step of Euler's."""
     hand, now, before = moving_bodies(walls, real, **device)
-    metrics, wanted = Metrics(hand.staggered), {}
+    metrics, expected = Metrics(hand.staggered), {}
     for axis, (q, q_new, h) in enumerate(zip(VELOCITY, NEW, TENDENCY, strict=True)):
         old, new, rate, p, cover, body = doubles(hand, q, q_new, h, "p", BEFORE[axis], BEFORE[3 + axis])
         surface = doubles(hand, BODY[axis], STICK[axis], COVER[axis])
         predicted = new.copy()
         predicted[1:-1, 1:-1, 1:-1] = np.where(near(before[axis]) > 0, near(old + DT * rate), near(new))
         slope = DT * metrics.gradient(p, axis)
-        found = near(moved(metrics, predicted, cover * (old - body), surface, axis, DT * FLUID.viscosity, slope))
-        found = np.where(near(now[axis]) > 0, near(surface[0]), found)
-        wanted[q_new] = np.where(on_wall(hand, axis), near(new), found)
-        wanted[PUSH[axis]] = (near(new) - wanted[q_new]) / DT
+        result = near(moved(metrics, predicted, cover * (old - body), surface, axis, DT * FLUID.viscosity, slope))
+        result = np.where(near(now[axis]) > 0, near(surface[0]), result)
+        expected[q_new] = np.where(on_wall(hand, axis), near(new), result)
+        expected[PUSH[axis]] = (near(new) - expected[q_new]) / DT
     beside_any = ((hand.values("solid") | hand.values("solid_before")) & cuts.BESIDE) > 0
     assert beside_any.all()  # bodies are everywhere here
     hand.run(hand.launch(moving.move_with_bodies, {"grid": hand.staggered.constants, "viscosity": FLUID.viscosity}))
-    for name, values in wanted.items():
+    for name, values in expected.items():
         scale = 1 / DT if name in PUSH else 1.0
         np.testing.assert_allclose(hand.values(name), values, rtol=0, atol=hand.tolerance * scale * 10, err_msg=name)
 
 
 def test_closed_faces_follow(real, device):
     hand, now, _ = moving_bodies(WALLS[0], real, **device)
-    wanted = {
+    expected = {
         name: np.where((near(body) > 0) & ~on_wall(hand, axis), hand.values(BODY[axis]), hand.values(name))
         for axis, (name, body) in enumerate(zip(VELOCITY, now, strict=True))
     }
     hand.run(hand.launch(moving.follow_bodies, {"grid": hand.staggered.constants}))
-    for name, values in wanted.items():
+    for name, values in expected.items():
         hand.assert_agrees(name, values)
 
 
@@ -94,10 +94,10 @@ def test_cells_that_become_fluid_have_the_pressure_of_those_beside(walls, real, 
     mean = np.where(count > 0, total / np.maximum(count, 1), hand.values("p"))
     became = near(was) & ~((hand.values("solid") & ITSELF) > 0)
     assert became.any()
-    wanted = np.where(became, mean, hand.values("p"))
+    expected = np.where(became, mean, hand.values("p"))
     hand.fields["mean"] = hand.fields["rhs"]
     hand.run(hand.launch(moving.pressure_beside, {}), hand.launch(moving.fill_pressure, {}))
-    hand.assert_agrees("p", wanted)
+    hand.assert_agrees("p", expected)
 
 
 @pytest.mark.parametrize("walls", WALLS)

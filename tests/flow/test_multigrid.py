@@ -55,22 +55,22 @@ def cycled(domain: Domain, cycle: Cycle, rhs: np.ndarray, **where) -> np.ndarray
 @pytest.mark.parametrize("domain", DOMAINS, ids=lambda domain: "x".join(map(str, domain.cells)))
 def test_a_cycle_is_that_of_the_reference(domain, options, real):
     cycle, rhs = domain.cycle(**options), domain.noise().astype(real)
-    wanted = reference(domain, cycle).cycle(rhs.astype("f8"))
-    found = cycled(domain, cycle, rhs, real=real)
-    scale = abs(wanted).max() + 1e-300
-    np.testing.assert_allclose(found / scale, wanted / scale, rtol=0, atol=300 * np.finfo(real).eps)
+    expected = reference(domain, cycle).cycle(rhs.astype("f8"))
+    result = cycled(domain, cycle, rhs, real=real)
+    scale = abs(expected).max() + 1e-300
+    np.testing.assert_allclose(result / scale, expected / scale, rtol=0, atol=300 * np.finfo(real).eps)
 
 
 @pytest.mark.parametrize("domain", DOMAINS[:5], ids=lambda domain: "x".join(map(str, domain.cells)))
 def test_the_residual_of_an_iterate_is_that_of_the_reference(domain):
     cycle, rhs, p = domain.cycle(), domain.noise(), domain.noise(1)
-    found = on_blocks(domain, cycle, lambda shard: shard.run(one_cycle(cycle)), rhs, p=p)
+    result = on_blocks(domain, cycle, lambda shard: shard.run(one_cycle(cycle)), rhs, p=p)
     left = rhs - laplacian(p, domain.spacing, domain.faces)
-    assert found.scalars["old"] == pytest.approx((left**2).sum())
-    assert found.scalars["norm"] == pytest.approx((rhs**2).sum())
-    np.testing.assert_allclose(found.p, p + reference(domain, cycle).cycle(left), rtol=0, atol=1e-10)
-    left = rhs - laplacian(found.p, domain.spacing, domain.faces)
-    assert found.scalars["residual"] == pytest.approx((left**2).sum())
+    assert result.scalars["old"] == pytest.approx((left**2).sum())
+    assert result.scalars["norm"] == pytest.approx((rhs**2).sum())
+    np.testing.assert_allclose(result.p, p + reference(domain, cycle).cycle(left), rtol=0, atol=1e-10)
+    left = rhs - laplacian(result.p, domain.spacing, domain.faces)
+    assert result.scalars["residual"] == pytest.approx((left**2).sum())
 
 
 @pytest.mark.parametrize(
@@ -133,8 +133,8 @@ def test_warps_away_from_faces_change_no_bit(real, faces, smoother):
 def test_where_levels_live_changes_no_bit():
     domain = Domain((20, 18, 16))
     rhs = domain.noise()
-    here, there = (cycled(domain, domain.cycle(gathered=n), rhs, blocks=(1, 2, 2)) for n in (0, 1000))
-    np.testing.assert_array_equal(here, there)
+    here, present = (cycled(domain, domain.cycle(gathered=n), rhs, blocks=(1, 2, 2)) for n in (0, 1000))
+    np.testing.assert_array_equal(here, present)
 
 
 def test_levels_keep_cells_as_cubic_as_they_can():
@@ -202,11 +202,11 @@ def test_convergence_does_not_depend_on_the_number_of_cells(n):
 def test_a_solution_is_as_good_as_its_tolerance_says(faces):
     domain = Domain((24, 20, 22), faces=faces)
     rhs = domain.noise()
-    found = solve(domain, Multigrid(domain.cycle(), tolerance(1e-9)), rhs, blocks=(1, 2, 1))
-    left = rhs - laplacian(found.p, domain.spacing, domain.faces)
+    result = solve(domain, Multigrid(domain.cycle(), tolerance(1e-9)), rhs, blocks=(1, 2, 1))
+    left = rhs - laplacian(result.p, domain.spacing, domain.faces)
     assert np.linalg.norm(left) <= 1.001e-9 * np.linalg.norm(rhs)
-    assert found.scalars["residual"] == pytest.approx((left**2).sum(), rel=1e-3)
-    assert 7 <= found.scalars["rounds"] <= 11
+    assert result.scalars["residual"] == pytest.approx((left**2).sum(), rel=1e-3)
+    assert 7 <= result.scalars["rounds"] <= 11
 
 
 def test_a_good_guess_takes_fewer_cycles():
@@ -225,8 +225,8 @@ def test_what_does_not_converge_says_so():
 
 def test_nothing_to_solve_for_leaves_the_guess():
     domain = Domain((8, 8, 8))
-    found = solve(domain, Multigrid(domain.cycle(), tolerance()), np.zeros((8, 8, 8)))
-    np.testing.assert_array_equal(found.p, 0)
+    result = solve(domain, Multigrid(domain.cycle(), tolerance()), np.zeros((8, 8, 8)))
+    np.testing.assert_array_equal(result.p, 0)
 
 
 @pytest.mark.parametrize("options", [{"before": 0}, {"after": -1}, {"depth": 0}, {"coarsest": 0}])

@@ -292,8 +292,8 @@ def general(axes: str, mirrored: str = "", steps: int = 12) -> Case:
     sign = {name: -1.0 if name in mirrored else 1.0 for name in "abc"}
 
     def own(*points: np.ndarray) -> list[np.ndarray]:
-        found = dict(zip(axes, points, strict=True))
-        return [lengths[name] - found[name] if name in mirrored else found[name] for name in "abc"]
+        result = dict(zip(axes, points, strict=True))
+        return [lengths[name] - result[name] if name in mirrored else result[name] for name in "abc"]
 
     def component(name: str, *points: np.ndarray) -> np.ndarray:
         a, b, c = own(*points)
@@ -330,7 +330,7 @@ def in_own_axes(axes: str, mirrored: str = "") -> dict[str, np.ndarray]:
     """The fields of `general` as [c, b, a] in coordinates of its own; velocities without those on boundaries, p without
     its mean.
     """
-    flow, found = compute(general(axes, mirrored)), {}
+    flow, result = compute(general(axes, mirrored)), {}
     for role, name in {"a": "uvw"[axes.index("a")], "b": "uvw"[axes.index("b")], "c": "uvw"[axes.index("c")],
                        "p": "p", "T": "T"}.items():  # fmt: skip
         array = flow[name].transpose([2 - axes.index(n) for n in "cba"])
@@ -341,8 +341,8 @@ def in_own_axes(axes: str, mirrored: str = "") -> dict[str, np.ndarray]:
             else:
                 array = array[tuple(slice(1, None) if n == along else slice(None) for n in range(3))]
         array = array[tuple(slice(None, None, -1 if n in mirrored else 1) for n in "cba")]
-        found[role] = -array if role in mirrored else array - array.mean() if role == "p" else array
-    return found
+        result[role] = -array if role in mirrored else array - array.mean() if role == "p" else array
+    return result
 
 
 @pytest.fixture(scope="module")

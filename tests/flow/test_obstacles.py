@@ -140,7 +140,7 @@ def test_momentum(walls, warm, real, device):
     solid, grid = numbers > 0, hand.staggered
     shifted = hand.shifted(*VELOCITY)
     old, T = hand.shifted("h_u", "h_v", "h_w"), hand.shifted("T")[0] if warm else None
-    wanted = []
+    expected = []
     for axis, q in enumerate(shifted):
         H = reference.momentum_tendency(shifted, axis, grid.spacing, FLUID.viscosity) + FLUID.force[axis]
         for along in (a for a in range(3) if a != axis):
@@ -149,10 +149,10 @@ def test_momentum(walls, warm, real, device):
         if T is not None:
             H = H + reference.buoyancy(T, axis, BUOYANCY.expansion, BUOYANCY.reference, BUOYANCY.gravity)
         still = closed(solid, axis) | on_wall(hand, axis)
-        wanted.append((np.where(still, 0, H), np.where(still, q(), reference.step(q, H, old[axis], DT, RATIO))))
+        expected.append((np.where(still, 0, H), np.where(still, q(), reference.step(q, H, old[axis], DT, RATIO))))
     constants = {"grid": grid.constants, "fluid": FLUID, **({"buoyancy": BUOYANCY} if warm else {})}
     hand.run(hand.launch(task, constants))
-    for name, (H, velocity) in zip(VELOCITY, wanted, strict=True):
+    for name, (H, velocity) in zip(VELOCITY, expected, strict=True):
         hand.assert_agrees(f"h_{name}", H)
         hand.assert_agrees(f"{name}_new", velocity)
 
@@ -168,9 +168,9 @@ def test_heat(walls, real, device):
     for axis, side in STEPS:
         behind, flux = near(numbers, axis, side), HEAT.diffusivity * (T(side, axis) - T()) / h[axis] ** 2
         H = H + flux * np.where(behind == 1, -1, np.where(behind == 2, 1, 0))
-    wanted = np.where(near(numbers) > 0, T(), reference.step(T, H, old, DT, RATIO))
+    expected = np.where(near(numbers) > 0, T(), reference.step(T, H, old, DT, RATIO))
     hand.run(hand.launch(task, {"grid": hand.staggered.constants, "transport": HEAT}))
-    hand.assert_agrees("q_new", wanted)
+    hand.assert_agrees("q_new", expected)
 
 
 @pytest.mark.parametrize("walls", WALLS)
@@ -180,17 +180,17 @@ def test_projection(walls, real, device):
     for task in (correct, projection.stop, projection.force):
         hand, numbers = prepared(walls, real, names, **device)
         hand.fill(VELOCITY, seed=1)
-        p, grid, wanted = hand.shifted("p")[0], hand.staggered, {}
+        p, grid, expected = hand.shifted("p")[0], hand.staggered, {}
         for axis, name in enumerate(VELOCITY):
             u, shut, wall = hand.values(name).copy(), closed(numbers > 0, axis), on_wall(hand, axis)
             gradient = DT * (p() - p(-1, axis)) / grid.spacing[axis]
-            wanted[name] = {
+            expected[name] = {
                 "correct": np.where(shut | wall, u, u - gradient),
                 "stop": np.where(shut, 0, u),
                 "force": np.where(shut & ~wall, gradient, u),
             }[task.name]
         hand.run(hand.launch(task, {"grid": grid.constants} if "grid" in task.constants else {}))
-        for name, values in wanted.items():
+        for name, values in expected.items():
             hand.assert_agrees(name, values)
 
 
@@ -215,9 +215,9 @@ def test_jacobi(walls, real, device):
     for task, share in ((relaxation.jacobi, 1.0), (relaxation.jacobi_half, 0.5)):
         hand.run(hand.launch(task, {"grid": grid}))
         hand.assert_agrees("p_new", p() + share * change)
-    wanted = ((hand.values("rhs") - MEAN - laplacian(p, numbers, hand))[near(numbers) == 0].astype("f8") ** 2).sum()
+    expected = ((hand.values("rhs") - MEAN - laplacian(p, numbers, hand))[near(numbers) == 0].astype("f8") ** 2).sum()
     hand.run(hand.launch(residual_square, {"grid": grid}))
-    assert hand.scalars["residual"] == pytest.approx(wanted, rel=hand.tolerance)
+    assert hand.scalars["residual"] == pytest.approx(expected, rel=hand.tolerance)
 
 
 def few_bodies(cells: tuple[int, int, int], near: Box) -> np.ndarray:
@@ -264,11 +264,11 @@ def test_the_force_on_bodies_is_what_the_fluid_loses(walls, real, device):
     hand, numbers = prepared(walls, real, [*VELOCITY, "p", "solid", "faces", "owner_x", "owner_y", "owner_z"], **device)
     solid, grid, volume = numbers > 0, hand.staggered, hand.staggered.volume
     velocity, p = hand.shifted(*VELOCITY), hand.shifted("p")[0]
-    found = {}
+    result = {}
     for number in (1, 2):
         target = forces.ForceTarget(number, (0.1, 0.2, 0.3))
         hand.run(hand.launch(task, {"grid": grid.constants, "fluid": FLUID, "target": target}))
-        found[number] = dict(hand.scalars)
+        result[number] = dict(hand.scalars)
     for axis, name in enumerate("xyz"):
         q = velocity[axis]
         H = reference.momentum_tendency(velocity, axis, grid.spacing, FLUID.viscosity)
@@ -281,15 +281,15 @@ def test_the_force_on_bodies_is_what_the_fluid_loses(walls, real, device):
         for number in (1, 2):
             mine = shut & (owner == number)
             for kind, values in (("friction", H), ("pressure", push)):
-                wanted = volume * values[mine].sum(dtype="f8")
-                assert found[number][FORCES[f"{kind}_{name}"]] == pytest.approx(wanted, abs=hand.tolerance)
+                expected = volume * values[mine].sum(dtype="f8")
+                assert result[number][FORCES[f"{kind}_{name}"]] == pytest.approx(expected, abs=hand.tolerance)
         if not any(walls):
             slowed = reference.momentum_tendency(velocity, axis, grid.spacing, FLUID.viscosity)
             for along, by in product((a for a in range(3) if a != axis), (-1, 1)):
                 slowed = slowed - FLUID.viscosity * buried(solid, axis, along, by) * q() / grid.spacing[along] ** 2
             lost = -volume * slowed[~closed(solid, axis)].sum(dtype="f8")
-            given = sum(found[number][FORCES[f"friction_{name}"]] for number in (1, 2))
-            assert given == pytest.approx(lost, abs=hand.tolerance)
+            inputs = sum(result[number][FORCES[f"friction_{name}"]] for number in (1, 2))
+            assert inputs == pytest.approx(lost, abs=hand.tolerance)
 
 
 def test_the_moment_of_a_pressure():
@@ -321,16 +321,16 @@ def test_heat_of_a_body(real, device):
     """2 diffusivity (T_body - T) / h on every face between it and the fluid."""
     names = ["T", "solid", "owner_x", "owner_y", "owner_z"]
     hand, numbers = prepared((True, False, True), real, names, **device)
-    T, h, wanted = hand.shifted("T")[0], hand.staggered.spacing, 0.0
+    T, h, expected = hand.shifted("T")[0], hand.staggered.spacing, 0.0
     for axis, side in STEPS:
         index = np.arange(hand.cells[axis]).reshape([-1 if n == 2 - axis else 1 for n in range(3)])
         wall = hand.walls[axis] & (index == (0 if side < 0 else hand.cells[axis] - 1))
         face = (near(numbers) == 2) & (near(numbers, axis, side) == 0) & ~wall
         area = hand.staggered.volume / h[axis]
-        wanted += (2 * HEAT.diffusivity * area / h[axis] * (T() - T(side, axis))[face]).sum(dtype="f8")
+        expected += (2 * HEAT.diffusivity * area / h[axis] * (T() - T(side, axis))[face]).sum(dtype="f8")
     constants = {"grid": hand.staggered.constants, "transport": HEAT, "number": 2}
     hand.run(hand.launch(forces.heat_from_body, constants))
-    assert hand.scalars["flux"] == pytest.approx(wanted, rel=20 * hand.tolerance)
+    assert hand.scalars["flux"] == pytest.approx(expected, rel=20 * hand.tolerance)
 
 
 def test_kernels_give_the_same_bits_however_they_are_cut(real):

@@ -71,8 +71,8 @@ def test_poiseuille_flow_passes_through(outflow, backward, scheme):
     speed = f"6*z*(1-z) + {1.5 / n**2}"
     flow = compute(channel("x", "z", outflow, speed, backward=backward, time={"steps": 30, "scheme": scheme}))
     z = flow.points("u")[2]
-    wanted = (-1 if backward else 1) * (6 * z * (1 - z) + 1.5 / n**2)
-    np.testing.assert_allclose(flow["u"], np.broadcast_to(wanted, flow["u"].shape), atol=1e-13)
+    expected = (-1 if backward else 1) * (6 * z * (1 - z) + 1.5 / n**2)
+    np.testing.assert_allclose(flow["u"], np.broadcast_to(expected, flow["u"].shape), atol=1e-13)
     assert np.abs(flow["w"]).max() < 1e-13
     gradient = np.diff(flow["p"], axis=2) / flow.setup.grid.spacing[0]
     np.testing.assert_allclose(gradient, (1 if backward else -1) * 12 * 0.2, atol=1e-10)
@@ -88,9 +88,9 @@ def test_all_directions_are_alike(along, across, outflow):
     for backward in (False, True):
         flow = compute(channel(along, across, outflow, speed, backward=backward))
         a, b = "xyz".index(along), "xyz".index(across)
-        found = np.moveaxis(flow.padded["uvw"[a]], (2 - b, 2 - a), (0, 1))[1:-1, 1:, 0]
+        result = np.moveaxis(flow.padded["uvw"[a]], (2 - b, 2 - a), (0, 1))[1:-1, 1:, 0]
         expected = one.padded["u"][1:-1, 0, 1:]
-        np.testing.assert_allclose(-found[:, ::-1] if backward else found, expected, atol=1e-12)
+        np.testing.assert_allclose(-result[:, ::-1] if backward else result, expected, atol=1e-12)
 
 
 @pytest.mark.fast("advected", "pressure")
@@ -153,7 +153,7 @@ def test_sums_of_what_leaves_do_not_depend_on_their_order():
     hand.scalars["sum_bound"] = 2.0**-20
     grid = hand.staggered.constants
     face = on_face("y_min", grid)
-    found = set()
+    result = set()
     for turned in (False, True):
         for threads in (1, 2, 3):
             if turned:
@@ -164,9 +164,9 @@ def test_sums_of_what_leaves_do_not_depend_on_their_order():
                 ),
                 threads=threads,
             )
-            found.add(tuple(hand.scalars[f"total.0.{part}"] for part in ("total", "rest", "last")))
-    assert len(found) == 1
-    assert sum(found.pop()) == pytest.approx(math.fsum(hand.values("q", face).ravel()), abs=1e-12)
+            result.add(tuple(hand.scalars[f"total.0.{part}"] for part in ("total", "rest", "last")))
+    assert len(result) == 1
+    assert sum(result.pop()) == pytest.approx(math.fsum(hand.values("q", face).ravel()), abs=1e-12)
 
 
 def test_a_balance_gives_the_mean():
@@ -212,8 +212,8 @@ def test_what_enters_follows_time_and_place(scheme):
     y, z = grid.coordinates("c", 1)[None, :], grid.coordinates("c", 2)[:, None]
     low, high = flow.padded["u"][1:-1, :, :2].transpose(2, 0, 1)
     np.testing.assert_allclose(high, np.broadcast_to(1 + 0.2 * z * t, high.shape), rtol=1e-13)
-    wanted = {"v": 0.1 * np.sin(y - 0.1), "w": 0.3 * (z - 0.1) + t, "T": x + y + z * t}
-    for name, values in wanted.items():
+    expected = {"v": 0.1 * np.sin(y - 0.1), "w": 0.3 * (z - 0.1) + t, "T": x + y + z * t}
+    for name, values in expected.items():
         low, high = flow.padded[name][1:-1, :, :2].transpose(2, 0, 1)
         inside = np.s_[1:] if name == "w" else np.s_[:]  # the lowest w is on the boundary below
         np.testing.assert_allclose(

@@ -56,8 +56,8 @@ def assert_driven(hand: ByHand, face: str, speed: float) -> None:
     P = old + min(1, way / width) * (p_inner - sign * width / 2 * H - old)
     P *= max(0, 1 - way / outlet(face, grid).reach) if way > 0 else 0
     ByHand.assert_agrees(hand, h, P[(slice(None),) * (2 - axis) + (None,)], beyond(face, grid, edges=False))
-    wanted = layer(before[q], hand, axis, at) - sign * 2 * DT / width * P
-    ByHand.assert_agrees(hand, f"{q}_new", wanted[(slice(None),) * (2 - axis) + (None,)], on_face(face, grid))
+    expected = layer(before[q], hand, axis, at) - sign * 2 * DT / width * P
+    ByHand.assert_agrees(hand, f"{q}_new", expected[(slice(None),) * (2 - axis) + (None,)], on_face(face, grid))
 
 
 def test_the_pressure_decays_over_half_the_width_of_the_side():
@@ -135,8 +135,8 @@ def step(length: float, outflow) -> Case:
 def test_a_short_channel_behind_a_step():
     """Beside one that is three times as long: what ends it does not matter to 0.4 %; with the others it does, to 1."""
     long = compute(step(9.0, "outflow"))["u"][..., :48]
-    found = {}
+    result = {}
     for name, outflow in (("convective", "outflow"), ("pressure", BY_PRESSURE), ("advected", ADVECTED)):
-        found[name] = norms(compute(step(3.0, outflow))["u"] - long)[0] / norms(long)[0]
-    assert found["advected"] < 4e-3
-    assert min(found["convective"], found["pressure"]) > 1e-2
+        result[name] = norms(compute(step(3.0, outflow))["u"] - long)[0] / norms(long)[0]
+    assert result["advected"] < 4e-3
+    assert min(result["convective"], result["pressure"]) > 1e-2

@@ -45,7 +45,7 @@ def directions(staggered: StaggeredGrid) -> list[Direction]:
     """The grid as the reference has it; to the bit as kernels, which know of three faces beyond the ends."""
     faces = [staggered.coordinates("corner", axis, -3, n + 4)[2:-2] for axis, n in enumerate(staggered.cells)]
     even = (h if uniform else None for h, uniform in zip(staggered.spacing, staggered.uniform, strict=True))
-    return [Direction(*each) for each in zip(faces, even, staggered.periodic, strict=True)]
+    return [Direction(*item) for item in zip(faces, even, staggered.periodic, strict=True)]
 
 
 def velocities(staggered: StaggeredGrid, dtype: str) -> list[np.ndarray]:
@@ -105,11 +105,11 @@ def test_kernels_have_the_bits_of_the_reference(periodic, edges, dtype, device):
     before[::7] = np.nan
     steps = [(0.11, 0.8), (0.07, 0.07 / 0.11), (0.4, 4.0)]
     here = one_gpu() if device == "gpu" else cpu(2)
-    found, last, sampled, numbers = by_kernel(staggered, velocity, (places, before), steps, here)
+    result, last, sampled, numbers = by_kernel(staggered, velocity, (places, before), steps, here)
     exact = [q.astype("f8") for q in velocity]
     for dt, ratio in steps:
         places, before = carried(directions(staggered), exact, places, before, dt, ratio)
-    np.testing.assert_array_equal(found, places)
+    np.testing.assert_array_equal(result, places)
     np.testing.assert_array_equal(last, before)
     np.testing.assert_array_equal(sampled, linear(directions(staggered), exact[0], 0, places))
     assert (numbers == 1).all()
@@ -138,7 +138,7 @@ def test_bodies_are_in_the_way(periodic, edges, device):
     before = np.full(places.shape, np.nan)
     steps = [(0.11, 0.0), (0.07, 0.07 / 0.11), (0.3, 3.0), *[(0.2, 1.0)] * 20]
     here = one_gpu() if device == "gpu" else cpu(2)
-    found, last, *_ = by_kernel(staggered, velocity, (places, before), steps, here, solid=solid)
+    result, last, *_ = by_kernel(staggered, velocity, (places, before), steps, here, solid=solid)
     straight = places
     for dt, ratio in steps:
         places, before = carried(directions(staggered), velocity, places, before, dt, ratio, solid)
@@ -146,7 +146,7 @@ def test_bodies_are_in_the_way(periodic, edges, device):
     for dt, ratio in steps[:1]:
         straight, _ = carried(directions(staggered), velocity, straight, np.full(places.shape, np.nan), dt, ratio)
     assert not free(straight).all()  # without the rule some would be inside
-    np.testing.assert_array_equal(found, places)
+    np.testing.assert_array_equal(result, places)
     np.testing.assert_array_equal(last, before)
 
 
@@ -181,8 +181,8 @@ def test_particles_end_beyond_open_sides_and_where_the_flow_is_no_number():
     places = np.array([[1.9, 0.2, 0.5], [1.4, 0.2, 0.5], [0.5, -0.19, 0.5]])
     sides = {"x_min": Wall(), "x_max": ConvectiveOutflow()}
     states = places, np.full((3, 3), np.nan)
-    found, _, sampled, numbers = by_kernel(staggered, velocity, states, [(0.5, 0.0)], cpu(1), sides)
-    np.testing.assert_array_equal(found, [[np.nan] * 3, [1.4 + 0.5 * 0.4, 0.2, 0.5], [np.nan] * 3])
+    result, _, sampled, numbers = by_kernel(staggered, velocity, states, [(0.5, 0.0)], cpu(1), sides)
+    np.testing.assert_array_equal(result, [[np.nan] * 3, [1.4 + 0.5 * 0.4, 0.2, 0.5], [np.nan] * 3])
     assert numbers.tolist() == [0, 1, 0]
     np.testing.assert_allclose(sampled, [np.nan, 0.4, np.nan], rtol=1e-15)
 
@@ -259,6 +259,6 @@ def test_kernels_compile_for_gpus(precision):
             fields = (("x", "before"), "n", own, tuple("uvw"), solid)
             tasks += carry(*fields, **numbers, **heavy).task, carry_between(*fields, **between, **heavy).task
     for task in tasks:
-        free = (name for name, each in task.fields.items() if each.foreign and each.precision == "any")
+        free = (name for name, item in task.fields.items() if item.foreign and item.precision == "any")
         foreign = {name: "f4" for name in free if precision == "f4"}
         assert messages(cuda_text(task.precise(foreign), np.dtype("f8"))) == "", task.name

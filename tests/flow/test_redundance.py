@@ -22,16 +22,16 @@ def travelling(domain: Domain, solver: Solver, blocks: tuple[int, int, int] = SL
     """The fields of each exchange of an iteration, once iterations repeat themselves."""
     part = on(domain, solver, blocks, "f8")
     start, body = [], []
-    for each in solver.solve(Roles.of(tuple(part.fields))):
-        if isinstance(each, Repeat):
-            body = list(each.body(Roles.of(tuple(part.fields))))
+    for item in solver.solve(Roles.of(tuple(part.fields))):
+        if isinstance(item, Repeat):
+            body = list(item.body(Roles.of(tuple(part.fields))))
         else:
-            start.append(each)
+            start.append(item)
     valid = exchange(start, part, following=body).valid
     for _ in range(2):
-        found = exchange(body, part, following=body, valid=valid)
-        valid = found.valid
-    moments = ([m for m in moment if m.source != m.target] for _, moment in sorted(found.messages.items()))
+        result = exchange(body, part, following=body, valid=valid)
+        valid = result.valid
+    moments = ([m for m in moment if m.source != m.target] for _, moment in sorted(result.messages.items()))
     return [{name for message in moment for name, _ in message.copies} for moment in moments if moment]
 
 
@@ -43,16 +43,16 @@ def large(**options) -> Cycle:
 @pytest.mark.parametrize("kind", [ConjugateGradients, Multigrid])
 @pytest.mark.parametrize("options", [{}, {"before": 2, "after": 2}, {"smoother": WeightedJacobi()}], ids=str)
 def test_an_iteration_exchanges_right_hand_sides_and_nothing_else(kind, options):
-    found = travelling(Domain((256, 256, 1024)), kind(large(redundant=ANY, **options), tolerance()))
-    assert found == [{"level1_rhs"}, {"level2_rhs"}, {"level3_part"}, {"level0_rhs"}]
+    result = travelling(Domain((256, 256, 1024)), kind(large(redundant=ANY, **options), tolerance()))
+    assert result == [{"level1_rhs"}, {"level2_rhs"}, {"level3_part"}, {"level0_rhs"}]
 
 
 @pytest.mark.parametrize("options", [{}, {"smoother": WeightedJacobi(), "before": 2}], ids=str)
 def test_nor_right_hand_sides_where_the_finer_level_is_smoothed_on_few_more_cells(options):
-    found = travelling(
+    result = travelling(
         Domain((256, 256, 1024)), ConjugateGradients(large(redundant=1 << 21, blocks=SLABS, **options), tolerance())
     )
-    assert found == [{"level1_rhs"}, {"level3_part"}, {"level0_rhs"}]
+    assert result == [{"level1_rhs"}, {"level3_part"}, {"level0_rhs"}]
 
 
 @pytest.mark.parametrize(
@@ -77,21 +77,21 @@ def test_across_the_seam_right_hand_sides_are_received():
 
 
 def test_an_iteration_that_computes_nothing_twice_waits_for_every_relaxation():
-    found = travelling(Domain((256, 256, 1024)), ConjugateGradients(large(), tolerance()))
-    assert len(found) == 16
-    assert not any({"p", "direction"} & fields for fields in found)  # their ghost cells follow from those of the cycle
+    result = travelling(Domain((256, 256, 1024)), ConjugateGradients(large(), tolerance()))
+    assert len(result) == 16
+    assert not any({"p", "direction"} & fields for fields in result)  # their ghost cells follow from those of the cycle
 
 
 def test_levels_of_which_too_much_would_be_computed_twice_are_exchanged():
     solver = Multigrid(large(redundant=200_000), tolerance())  # the finest: two times four planes of 256 x 256 cells
     finest, *coarser = on(Domain((256, 256, 1024)), solver, SLABS, "f8").beside
     assert finest.redundant == 0
-    assert [each.redundant for each in coarser[:2]] == [6, 7]
+    assert [item.redundant for item in coarser[:2]] == [6, 7]
 
 
 def test_levels_on_narrow_blocks_are_exchanged():
     solver = Multigrid(Domain((8, 8, 16)).cycle(gathered=60, redundant=ANY), tolerance())
-    assert [each.redundant for each in on(Domain((8, 8, 16)), solver, SLABS, "f8").beside[:2]] == [0, 0]
+    assert [item.redundant for item in on(Domain((8, 8, 16)), solver, SLABS, "f8").beside[:2]] == [0, 0]
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_levels_on_narrow_blocks_are_exchanged():
 def test_what_is_computed_twice_changes_no_bit(domain, blocks, options):
     rhs = domain.noise()
     once, twice = (Multigrid(domain.cycle(gathered=60, redundant=n, **options), tolerance(0, 3)) for n in (0, ANY))
-    assert any(each.redundant for each in on(domain, twice, blocks, "f8").beside)
+    assert any(item.redundant for item in on(domain, twice, blocks, "f8").beside)
     alone, cut = solve(domain, once, rhs), solve(domain, twice, rhs, blocks=blocks, debug=True)
     np.testing.assert_array_equal(cut.p, alone.p)
 
@@ -151,13 +151,13 @@ def test_gpus_that_see_each_other_change_no_bit(kind, overlap):
 def assert_rounds(kind, overlap, devices):
     """Blocks that compute ghost cells, and restrict to some, beside blocks that receive all, and then compute."""
     domain, blocks = Domain((40, 6, 72)), (1, 1, 2)
-    rhs, found = domain.noise(), []
+    rhs, result = domain.noise(), []
     for redundant, way in ((0, "none"), (ANY, overlap)):
         solver = kind(domain.cycle(gathered=300, redundant=redundant, blocks=blocks), tolerance(1e-5))
-        found.append(solve(domain, solver, rhs, blocks=blocks, overlap=way, device=devices))
+        result.append(solve(domain, solver, rhs, blocks=blocks, overlap=way, device=devices))
     assert any(level.layers.restricted for level in solver.cycle.levels)
-    assert found[1].scalars["rounds"] > 2
-    np.testing.assert_array_equal(found[1].p, found[0].p)
+    assert result[1].scalars["rounds"] > 2
+    np.testing.assert_array_equal(result[1].p, result[0].p)
 
 
 def test_coefficients_on_faces_are_there_beside_ghost_cells():

@@ -90,8 +90,8 @@ def test_what_sources_and_fluxes_give_is_there(scheme, time):
         ],
     ))  # fmt: skip
     volume, area, passed = 0.5 * 0.1 * 2.0, 0.5 * 0.1, flow.tick.time
-    wanted = passed * (0.7 * volume + (0.3 - 0.1) * area + 2.0 - 0.5 + 0.25)
-    assert flow.setup.monitor.integrals(flow.scalars)["integral_c"] == pytest.approx(wanted, rel=1e-13)
+    expected = passed * (0.7 * volume + (0.3 - 0.1) * area + 2.0 - 0.5 + 0.25)
+    assert flow.setup.monitor.integrals(flow.scalars)["integral_c"] == pytest.approx(expected, rel=1e-13)
 
 
 def test_a_point_is_its_own_middle():

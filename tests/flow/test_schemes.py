@@ -106,10 +106,10 @@ def test_the_pressure_belongs_to_the_middle_of_the_last_stage():
     end, short, middle, late = 1.2, 1e-3, [], []
     for steps in (10, 20, 40):
         dt = end / steps
-        found = pressure(*[dt] * steps)
+        result = pressure(*[dt] * steps)
         for when, errors in ((end - dt / 6, middle), (end, late)):
             before = when - 5 / 6 * short
-            errors.append(np.abs(found - pressure(*[before / 80] * 80, short)).max())
+            errors.append(np.abs(result - pressure(*[before / 80] * 80, short)).max())
     assert orders(middle, [1, 2, 4])[-1:] == [pytest.approx(2.0, abs=0.25)]
     assert orders(late, [1, 2, 4])[-1:] == [pytest.approx(1.0, abs=0.25)]
 

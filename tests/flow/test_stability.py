@@ -19,8 +19,8 @@ SOME = np.random.default_rng(3).uniform(-2, 2, (200, 2)) @ np.array([1, 1j])
 
 
 def test_adams_bashforth_has_the_roots_of_its_polynomial():
-    wanted = [max(abs(np.roots([1, -(1 + 1.5 * z), 0.5 * z]))) for z in SOME]
-    np.testing.assert_allclose(amplification(ADAMS_BASHFORTH, SOME), wanted, rtol=1e-12)
+    expected = [max(abs(np.roots([1, -(1 + 1.5 * z), 0.5 * z]))) for z in SOME]
+    np.testing.assert_allclose(amplification(ADAMS_BASHFORTH, SOME), expected, rtol=1e-12)
 
 
 def test_runge_kutta_has_its_polynomial():
@@ -46,10 +46,10 @@ def test_the_worst_of_all_waves_and_directions(scheme, upwind, cfl, diffusion):
     across = (3 * carrying + 3 - 7 / carrying + 1 / carrying**2) / 8 if upwind else (carrying - 1 / carrying) / 2
     weights = np.array([GRID.inverse_spacing_squared_along(axis) for axis in range(3)]) / GRID.inverse_spacing_squared
     z = -diffusion * 4 * (np.sin(angles / 2) ** 2 @ weights) - cfl * (parts * across).sum(axis=1)
-    found = max(float(amplification(scheme, z).max()) - 1, 0.0)
+    result = max(float(amplification(scheme, z).max()) - 1, 0.0)
     bound = growth(scheme, GRID, cfl, diffusion, upwind=upwind)
-    assert found <= bound + 2e-3
-    assert found >= 0.8 * bound - 1e-3
+    assert result <= bound + 2e-3
+    assert result >= 0.8 * bound - 1e-3
 
 
 @pytest.mark.parametrize(("scheme", "cfl", "diffusion"), [(ADAMS_BASHFORTH, 0.5, 0.2), (RUNGE_KUTTA, 1.2, 0.4)])

@@ -61,12 +61,12 @@ def test_everything_that_moves_is_watched():
 
 
 def test_ranges():
-    found = {
+    result = {
         "rate": 3.0, "speed": 0.5, "changed_u": 0.1, "changed_T": 0.2, "highest_T": 301.0, "lowest_T": 299.0,
         "changed_dye": 0.0, "highest_dye": 1.0, "lowest_dye": 1.0 - 8 * EPS,
     }  # fmt: skip
-    assert box().motions(found, 0.1, EPS) == {"velocity": (0.1, 0.5), "T": (0.2, 2.0), "dye": (0.0, 0.0)}
-    still = {**found, "rate": 1e-15, "speed": 1e-16}
+    assert box().motions(result, 0.1, EPS) == {"velocity": (0.1, 0.5), "T": (0.2, 2.0), "dye": (0.0, 0.0)}
+    still = {**result, "rate": 1e-15, "speed": 1e-16}
     assert box().motions(still, 0.1, EPS)["velocity"].range == 0
     assert box().motions(still, 10.0, EPS)["velocity"].range > 0
 

@@ -66,8 +66,8 @@ def right_hand_side(grid, ends, dtype="f8"):
 
 def solved(grid, ends, rhs, blocks=(1, 1, 1), mapper=PLAIN):
     """p by FFT from rhs [z, y, x]."""
-    given = ([end[n] == "0" for end in ends] for n in (0, 1))
-    return by(FFT(grid.constants, blocks, *(tuple(g) for g in given)), grid, rhs, blocks, mapper)[0]
+    values = ([end[n] == "0" for end in ends] for n in (0, 1))
+    return by(FFT(grid.constants, blocks, *(tuple(g) for g in values)), grid, rhs, blocks, mapper)[0]
 
 
 def by(solver, grid, rhs, blocks=(1, 1, 1), mapper=PLAIN):
@@ -146,10 +146,10 @@ class Uneven(ByHand):
     def inside(self, q):
         return q[self.box.slices(self.memory.lo)]
 
-    def assert_agrees(self, name, wanted):
+    def assert_agrees(self, name, expected):
         """Whether a field is what it should be, in all cells; on walls the velocity was not changed."""
-        found = self.inside(self.fields[name])
-        assert abs(found - wanted).max() <= self.tolerance * abs(wanted).max()
+        result = self.inside(self.fields[name])
+        assert abs(result - expected).max() <= self.tolerance * abs(expected).max()
 
 
 WALLED = [(True, True, True), (False, True, False), (False, False, False)]
@@ -203,11 +203,11 @@ def test_scalars_and_pressure(cells, walls, real):
     hand.assert_agrees("rhs", hand.inside(metrics.divergence(hand.velocity)) / DT)
 
     p = hand.fields["p"].astype("f8")
-    wanted = [q - DT * metrics.gradient(p, a) for a, q in enumerate(hand.velocity)]
+    expected = [q - DT * metrics.gradient(p, a) for a, q in enumerate(hand.velocity)]
     on_wall = [hand.inside(q).copy() for q in hand.velocity]
     hand.run(correct(VELOCITY, "p", None, **step))
     for a, wall in enumerate(walls):
-        corrected, first = hand.inside(wanted[a]).copy(), [slice(None)] * 3
+        corrected, first = hand.inside(expected[a]).copy(), [slice(None)] * 3
         first[2 - a] = slice(0, int(wall))
         corrected[tuple(first)] = on_wall[a][tuple(first)]
         hand.assert_agrees(VELOCITY[a], corrected)
@@ -342,9 +342,9 @@ def test_levels_of_equal_cells_are_those_of_a_uniform_grid():
     rhs = right_hand_side(plain, ends)
     operators = (Operator(grid.constants, ("z_max",)) for grid in (plain, tabled))
     solvers = [Multigrid(Cycle(operator), Tolerance(1e-3, 20)) for operator in operators]
-    wanted, found = (by(solver, grid, rhs) for solver, grid in zip(solvers, (plain, tabled), strict=True))
-    assert found[1]["rounds"] == wanted[1]["rounds"]
-    assert abs(found[0] - wanted[0]).max() < 1e-13 * abs(wanted[0]).max()
+    expected, result = (by(solver, grid, rhs) for solver, grid in zip(solvers, (plain, tabled), strict=True))
+    assert result[1]["rounds"] == expected[1]["rounds"]
+    assert abs(result[0] - expected[0]).max() < 1e-13 * abs(expected[0]).max()
 
 
 def test_coarser_levels_fill_the_same_domain():

@@ -51,13 +51,13 @@ class Bodies:
         known = {"grid": self.hand.staggered.constants, "fluid": FLUID, "transport": HEAT, **constants}
         self.hand.run(self.hand.launch(task, {name: known[name] for name in task.constants}))
 
-    def assert_agrees(self, name, wanted):
-        self.hand.assert_agrees(name, wanted)
+    def assert_agrees(self, name, expected):
+        self.hand.assert_agrees(name, expected)
 
     def volume(self, axis=None):
         """Of cells, or around low faces across an axis."""
-        each = [self.metrics.D[a] if a == axis else self.metrics.W[a] for a in range(3)]
-        return self.inside(each[0] * each[1] * each[2])
+        item = [self.metrics.D[a] if a == axis else self.metrics.W[a] for a in range(3)]
+        return self.inside(item[0] * item[1] * item[2])
 
     def stopped(self, axis):
         """What buried neighbours take of the Laplacian more than those with 0: the fluid stands still half a cell away,
@@ -86,29 +86,29 @@ class Bodies:
 def test_momentum(walls, real, device):
     task = momentum_with(bodies=True)
     made = Bodies(walls, real, list(task.fields), **device)
-    before, wanted = [made.inside(made[name]) for name in OLD], []
+    before, expected = [made.inside(made[name]) for name in OLD], []
     for a, q in enumerate(made.velocity):
         H = made.inside(made.metrics.momentum(made.velocity, a, FLUID.viscosity) + FLUID.force[a])
         H = H - FLUID.viscosity * made.stopped(a)
         still, here = closed(made.solid, a) | on_wall(made.hand, a), made.inside(q)
         moved = here + DT * ((1 + RATIO / 2) * H - RATIO / 2 * before[a])
-        wanted.append((np.where(still, 0, H), np.where(still, here, moved)))
+        expected.append((np.where(still, 0, H), np.where(still, here, moved)))
     made.run(task)
-    for a, (H, moved) in enumerate(wanted):
+    for a, (H, moved) in enumerate(expected):
         made.assert_agrees(OLD[a], H)
         made.assert_agrees(NEW[a], moved)
 
 
 def conducted(made: Bodies, name: str) -> list[np.ndarray]:
     """What diffuses into cells through each of their six faces, over the diffusivity: body 2 is half a cell away."""
-    T, found = made[name], []
+    T, result = made[name], []
     for axis, side in STEPS:
         W, D = made.metrics.W[axis], made.metrics.D[axis]
         fluid, body = 1 / (W * (D if side < 0 else shift(D, axis))), 2 / W**2
         behind = near(made.numbers, axis, side)
         weight = np.where(behind == 0, made.inside(fluid), np.where(behind == 2, made.inside(body), 0))
-        found.append(weight * made.inside(shift(T, axis, side) - T))
-    return found
+        result.append(weight * made.inside(shift(T, axis, side) - T))
+    return result
 
 
 @pytest.mark.parametrize("walls", WALLS)
@@ -118,37 +118,37 @@ def test_heat(walls, real, device):
     old, T = made.inside(made["h_q"]), made.inside(made["q"])
     H = made.inside(made.metrics.transport(made["q"], made.velocity, 0.0)) + HEAT.source
     H = H + HEAT.diffusivity * sum(conducted(made, "q"))
-    wanted = np.where(near(made.numbers) > 0, T, T + DT * ((1 + RATIO / 2) * H - RATIO / 2 * old))
+    expected = np.where(near(made.numbers) > 0, T, T + DT * ((1 + RATIO / 2) * H - RATIO / 2 * old))
     made.run(task)
-    made.assert_agrees("q_new", wanted)
+    made.assert_agrees("q_new", expected)
 
 
 @pytest.mark.parametrize("walls", WALLS)
 def test_heat_of_a_body(walls, real, device):
     made = Bodies(walls, real, ["T", "solid", *OWNERS], **device)
-    wanted = 0.0
+    expected = 0.0
     for (axis, side), into in zip(STEPS, conducted(made, "T"), strict=True):
         index = np.arange(made.hand.cells[axis]).reshape([-1 if n == 2 - axis else 1 for n in range(3)])
         beyond = made.hand.walls[axis] & (index == (0 if side < 0 else made.hand.cells[axis] - 1))
         from_body = (near(made.numbers) == 0) & (near(made.numbers, axis, side) == 2) & ~beyond
-        wanted += HEAT.diffusivity * (made.volume() * into)[from_body].sum()
+        expected += HEAT.diffusivity * (made.volume() * into)[from_body].sum()
     made.run(forces.heat_from_body, number=2)
-    assert made.hand.scalars["flux"] == pytest.approx(wanted, rel=50 * made.hand.tolerance)
+    assert made.hand.scalars["flux"] == pytest.approx(expected, rel=50 * made.hand.tolerance)
 
 
 @pytest.mark.parametrize("walls", WALLS)
 def test_projection(walls, real, device):
     for task in (correct, projection.force):
         made = Bodies(walls, real, [*VELOCITY, "p", "solid"], **device)
-        wanted = []
+        expected = []
         for a, q in enumerate(made.velocity):
             here, push = made.inside(q), DT * made.inside(made.metrics.gradient(made["p"], a))
             shut, wall = closed(made.solid, a), on_wall(made.hand, a)
             moved = here - push if task is correct else push
             kept = shut | wall if task is correct else ~shut | wall
-            wanted.append(np.where(kept, here, moved))
+            expected.append(np.where(kept, here, moved))
         made.run(task)
-        for name, values in zip(VELOCITY, wanted, strict=True):
+        for name, values in zip(VELOCITY, expected, strict=True):
             made.assert_agrees(name, values)
 
 
@@ -167,18 +167,18 @@ def test_pressure(walls, real, device):
     left = total - made.inside(made["rhs"])
     made.run(jacobi)
     made.assert_agrees("p_new", made.inside(p) + left / diagonal)
-    wanted = (made.volume() * ((left + MEAN) ** 2))[near(made.numbers) == 0].sum() / made.hand.staggered.volume
+    expected = (made.volume() * ((left + MEAN) ** 2))[near(made.numbers) == 0].sum() / made.hand.staggered.volume
     made.run(residual_square)
-    assert made.hand.scalars["residual"] == pytest.approx(wanted, rel=made.hand.tolerance)
+    assert made.hand.scalars["residual"] == pytest.approx(expected, rel=made.hand.tolerance)
 
 
 @pytest.mark.parametrize("walls", WALLS)
 def test_the_force_on_bodies_is_what_the_fluid_loses(walls, real, device):
     made = Bodies(walls, real, [*VELOCITY, "p", "solid", "faces", *OWNERS], **device)
-    found = {}
+    result = {}
     for number in (1, 2):
         made.run(variant(forces.force_on_body, "nu_t"), target=forces.ForceTarget(number, (0.1, 0.2, 0.3)))
-        found[number] = dict(made.hand.scalars)
+        result[number] = dict(made.hand.scalars)
     p = made["p"]
     for a, name in enumerate("xyz"):
         H = made.inside(made.metrics.momentum(made.velocity, a, FLUID.viscosity))
@@ -190,12 +190,12 @@ def test_the_force_on_bodies_is_what_the_fluid_loses(walls, real, device):
         for number in (1, 2):
             mine = shut & (owner == number) & ~on_wall(made.hand, a)
             for kind, values in (("friction", brought), ("pressure", push)):
-                wanted = (made.volume(a) * values)[mine].sum()
-                assert found[number][FORCES[f"{kind}_{name}"]] == pytest.approx(wanted, abs=made.hand.tolerance)
+                expected = (made.volume(a) * values)[mine].sum()
+                assert result[number][FORCES[f"{kind}_{name}"]] == pytest.approx(expected, abs=made.hand.tolerance)
         if not any(walls):
             kept = made.volume(a) * (H - FLUID.viscosity * made.stopped(a))
-            given = sum(found[number][FORCES[f"friction_{name}"]] for number in (1, 2))
-            assert given == pytest.approx(-kept[~shut].sum(), abs=made.hand.tolerance)
+            inputs = sum(result[number][FORCES[f"friction_{name}"]] for number in (1, 2))
+            assert inputs == pytest.approx(-kept[~shut].sum(), abs=made.hand.tolerance)
 
 
 def test_the_moment_of_a_pressure(device):
@@ -214,8 +214,8 @@ def test_the_moment_of_a_pressure(device):
     lift = z.ravel()[1] - z.ravel()[4]
     areas = wide_x[None, 2:5] * wide_y[1:4, None]
     x, y = grid.coordinates("c", 0)[None, 2:5] - about[0], grid.coordinates("c", 1)[1:4, None] - about[1]
-    wanted = {"pressure_z": lift * areas.sum(), "moment_x": lift * (areas * y).sum()}
-    for name, value in {**wanted, "moment_y": -lift * (areas * x).sum(), "pressure_x": 0, "moment_z": 0}.items():
+    expected = {"pressure_z": lift * areas.sum(), "moment_x": lift * (areas * y).sum()}
+    for name, value in {**expected, "moment_y": -lift * (areas * x).sum(), "pressure_x": 0, "moment_z": 0}.items():
         assert made.hand.scalars[FORCES[name]] == pytest.approx(value, abs=1e-12), name
 
 
@@ -240,10 +240,10 @@ def test_eddies_see_walls_half_a_cell_away(walls, real, device):
     Sd = (squared + squared.swapaxes(0, 1)) / 2 - np.eye(3)[:, :, None, None, None] * np.einsum("ii...", squared) / 3
     a, b = (S**2).sum((0, 1)), (Sd**2).sum((0, 1))
     with np.errstate(invalid="ignore"):  # 0 / 0 in bodies
-        wanted = (0.6**2 * made.volume() ** (2 / 3)) * b**1.5 / (a**2.5 + b**1.25)
+        expected = (0.6**2 * made.volume() ** (2 / 3)) * b**1.5 / (a**2.5 + b**1.25)
     grid = made.hand.staggered.constants
     made.hand.run(*eddy_viscosity(Roles(nu_t="nu_t"), VELOCITY, "solid", Turbulence(Wale(0.6)), {}, grid, 0.01))
-    made.assert_agrees("nu_t", np.where(near(made.solid), 0, wanted))
+    made.assert_agrees("nu_t", np.where(near(made.solid), 0, expected))
 
 
 class Immersed(Bodies):
@@ -263,7 +263,7 @@ class Immersed(Bodies):
 def test_immersed_bodies(walls, real, device):
     """Friction at cut faces, and what the scheme brings to closed ones, on the true volumes around faces."""
     made = Immersed(walls, real, [*VELOCITY, *NEW, "p", "solid", *STICK, *COVER, *OWNERS], **device)
-    p, velocity, wanted = made["p"], made.velocity, []
+    p, velocity, expected = made["p"], made.velocity, []
     for number in (1, 2):
         target = forces.ForceTarget(number, (0.1, 0.2, 0.3))
         made.run(variant(forces.force_on_immersed_body, "nu_t edges"), target=target)
@@ -280,9 +280,9 @@ def test_immersed_bodies(walls, real, device):
                 assert made.hand.scalars[FORCES[f"{kind}_{name}"]] == pytest.approx(force, abs=made.hand.tolerance)
     for a, q in enumerate(velocity):
         kept, added = adhered(made.metrics, q, made[STICK[a]], made[COVER[a]], a, DT * FLUID.viscosity)
-        found = kept * made[NEW[a]] + added + (1 - kept) * DT * made.metrics.gradient(p, a)
-        found = np.where(near(made.faces[a]) > 0, 0, made.inside(found))
-        wanted.append(np.where(on_wall(made.hand, a), made.inside(made[NEW[a]]), found))
+        result = kept * made[NEW[a]] + added + (1 - kept) * DT * made.metrics.gradient(p, a)
+        result = np.where(near(made.faces[a]) > 0, 0, made.inside(result))
+        expected.append(np.where(on_wall(made.hand, a), made.inside(made[NEW[a]]), result))
     made.run(adherence.apply_wall_friction, viscosity=FLUID.viscosity)
-    for name, values in zip(NEW, wanted, strict=True):
+    for name, values in zip(NEW, expected, strict=True):
         made.assert_agrees(name, values)

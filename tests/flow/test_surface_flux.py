@@ -46,23 +46,23 @@ def expected(case: Case, side: FaceLayer, viscosity: np.ndarray) -> dict[str, fl
     fields = {name: flow.padded[name] for name in ("u", "v", "w", "p", "T")}
     velocity, dx = [fields[name] for name in "uvw"], grid.spacing
     area, q = side.outward * np.prod(dx) / dx[a], velocity[a]
-    found = {"volume_flux": q}
+    result = {"volume_flux": q}
     for b in range(3):
         r = velocity[b]
         if b == a:
             mean, stretching = (q + shifted(q, a)) / 2, (shifted(q, a) - q) / dx[a]
             cell = mean**2 + fields["p"] - 2 * viscosity * stretching
-            found[f"momentum_flux_{'xyz'[b]}"] = (cell + shifted(cell, a, -1)) / 2
+            result[f"momentum_flux_{'xyz'[b]}"] = (cell + shifted(cell, a, -1)) / 2
         else:
             speed, value = (q + shifted(q, b, -1)) / 2, (r + shifted(r, a, -1)) / 2
             shear = (r - shifted(r, a, -1)) / dx[a] + (q - shifted(q, b, -1)) / dx[b]
             edge = speed * value - viscosity * shear
             if not grid.periodic[b]:  # nothing is looked for on its ends
                 np.moveaxis(edge, 2 - b, 0)[[1, grid.cells[b] + 1]] = 0
-            found[f"momentum_flux_{'xyz'[b]}"] = (edge + shifted(edge, b)) / 2
+            result[f"momentum_flux_{'xyz'[b]}"] = (edge + shifted(edge, b)) / 2
     T, before = fields["T"], shifted(fields["T"], a, -1)
-    found["flux_T"] = q * (T + before) / 2 - 0.02 * (T - before) / dx[a]
-    return {name: area * values[cells].sum() for name, values in found.items()}
+    result["flux_T"] = q * (T + before) / 2 - 0.02 * (T - before) / dx[a]
+    return {name: area * values[cells].sum() for name, values in result.items()}
 
 
 @pytest.mark.parametrize("side", [
@@ -71,9 +71,9 @@ def expected(case: Case, side: FaceLayer, viscosity: np.ndarray) -> dict[str, fl
 ])  # fmt: skip
 def test_it_is_what_numpy_finds(side):
     case = stirred()
-    wanted = expected(case, side, 0.01)
+    desired = expected(case, side, 0.01)
     for name, value in measured(case, side).items():
-        assert value == pytest.approx(wanted[name], rel=1e-12, abs=1e-14), name
+        assert value == pytest.approx(desired[name], rel=1e-12, abs=1e-14), name
 
 
 # ------------------------------------------------------------------------------------------------------------- balances
@@ -107,7 +107,7 @@ def carried(eddies: bool) -> tuple[Task, Task]:
 
 def leaving(hand: ByHand, box: Box, tasks, constants: dict, names: tuple[str, ...]) -> dict[str, float]:
     """The fluxes through the sides of a box, outward."""
-    found, grid = dict.fromkeys(names, 0.0), hand.staggered.constants
+    result, grid = dict.fromkeys(names, 0.0), hand.staggered.constants
     for axis in range(3):
         for end, sign in ((0, -1), (1, 1)):
             high = end == 1 and box.hi[axis] == hand.cells[axis]
@@ -115,8 +115,8 @@ def leaving(hand: ByHand, box: Box, tasks, constants: dict, names: tuple[str, ..
             for task in tasks:
                 hand.run(hand.launch(task, {"grid": grid, "axis": axis, "high": high, **constants}, over))
             for name, value in zip(names, reduced(hand.scalars, "flux"), strict=False):
-                found[name] += sign * hand.staggered.area(axis) * value
-    return found
+                result[name] += sign * hand.staggered.area(axis) * value
+    return result
 
 
 def volumes(hand: ByHand) -> np.ndarray:
@@ -144,10 +144,10 @@ def test_a_volume_gains_the_momentum_that_passes_its_sides(advection, eddies, st
         H[0] = 0  # what is given on boundaries stays
         gained[axis] = volumes(hand) * np.moveaxis((H + np.concatenate([H[1:], 0 * H[:1]])) / 2, 0, 2 - a)
     for box in BOXES:
-        found = leaving(hand, box, flowing(eddies), {"fluid": fluid}, FLOWING)
-        for axis, each in gained.items():
-            there = each[box.slices((0, 0, 0))]
-            assert abs(there.sum() + found[axis]) < 1e-13 * abs(there).sum(), (box, axis)
+        result = leaving(hand, box, flowing(eddies), {"fluid": fluid}, FLOWING)
+        for axis, item in gained.items():
+            present = item[box.slices((0, 0, 0))]
+            assert abs(present.sum() + result[axis]) < 1e-13 * abs(present).sum(), (box, axis)
 
 
 @pytest.mark.slow
@@ -165,9 +165,9 @@ def test_a_volume_gains_the_scalar_that_passes_its_sides(bounded, eddies, stretc
         hand.run(hand.launch(scalar_with(transport, eddies=eddies), {"grid": grid, "transport": about, **more}))
         gained = volumes(hand) * hand.values("h_q")
     for box in BOXES:
-        found = leaving(hand, box, carried(eddies), {"diffusion": diffusion, **more}, CARRIED)["c"]
-        there = gained[box.slices((0, 0, 0))]
-        assert abs(there.sum() + found) < 1e-12 * abs(there).sum(), box
+        result = leaving(hand, box, carried(eddies), {"diffusion": diffusion, **more}, CARRIED)["c"]
+        present = gained[box.slices((0, 0, 0))]
+        assert abs(present.sum() + result) < 1e-12 * abs(present).sum(), box
 
 
 def test_where_profiles_are_linear_all_schemes_carry_the_same():
@@ -177,14 +177,14 @@ def test_where_profiles_are_linear_all_schemes_carry_the_same():
     for n, name in enumerate("uvw"):
         hand.fields[f"{name}_sides"] = hand.fields[name] = 1 + n + 0.1 * x - 0.2 * y + 0.3 * z
     hand.fields["c"] = 2 + 0.3 * x + 0.1 * y - 0.4 * z
-    inside, found = Box((1, 1, 1), (5, 4, 6)), []
+    inside, result = Box((1, 1, 1), (5, 4, 6)), []
     for advection, diffusion in ((CENTRAL, Diffusion(0.02)), (QUICK, BoundedDiffusion(0.02))):
         fluid = Fluid(0.03, advection=advection)
         flow = leaving(hand, inside, flowing(False), {"fluid": fluid}, FLOWING)
         scalar = leaving(hand, inside, carried(False), {"diffusion": diffusion}, CARRIED)
-        found.append([*flow.values(), *scalar.values()])
-    np.testing.assert_allclose(*found, rtol=1e-12)
-    np.testing.assert_array_less(1e-3, np.abs(found[0]))
+        result.append([*flow.values(), *scalar.values()])
+    np.testing.assert_allclose(*result, rtol=1e-12)
+    np.testing.assert_array_less(1e-3, np.abs(result[0]))
 
 
 @pytest.mark.parametrize("precision", ["double", pytest.param("single", marks=pytest.mark.slow)])
@@ -200,9 +200,9 @@ def test_the_bits_do_not_depend_on_the_blocks_with_all_schemes(side):
     """Nor on what memory held before, where the domain ends, too."""
     scalar = {"name": "smoke", "diffusivity": 0.01, "initial": "x", "scheme": "koren"}
     case = stirred(fluid={"viscosity": 0.01, "scheme": "quick"}, turbulence={"model": "wale"}, scalars=[scalar])
-    found = measured(case, side, garbage=np.nan)
-    assert np.isfinite([*found.values()]).all()
-    assert measured(case, side, (2, 1, 3), garbage=0.5) == found
+    result = measured(case, side, garbage=np.nan)
+    assert np.isfinite([*result.values()]).all()
+    assert measured(case, side, (2, 1, 3), garbage=0.5) == result
 
 
 def couette(**changes) -> Case:
@@ -225,20 +225,20 @@ def couette(**changes) -> Case:
 @pytest.mark.parametrize("plane", [0, 3, 8])
 def test_shear_and_conduction_are_the_same_at_all_heights(plane):
     """Where the domain ends, too: momentum -viscosity du/dz and heat -diffusivity dT/dz per area."""
-    found = measured(couette(), FaceLayer(Box((0, 0, plane), (4, 4, plane + 1)), 2))
-    assert found["momentum_flux_x"] == pytest.approx(-0.1, rel=1e-11)
-    assert found["flux_T"] == pytest.approx(-0.3, rel=1e-11)
-    assert found["volume_flux"] == 0.0
+    result = measured(couette(), FaceLayer(Box((0, 0, plane), (4, 4, plane + 1)), 2))
+    assert result["momentum_flux_x"] == pytest.approx(-0.1, rel=1e-11)
+    assert result["flux_T"] == pytest.approx(-0.3, rel=1e-11)
+    assert result["volume_flux"] == 0.0
 
 
 def test_eddies_carry_momentum_and_heat():
     """nu_t = (C d)^2 |du/dz| everywhere, as the shear is 1."""
     eddies = {"model": "smagorinsky", "constant": 0.2, "damping": "none", "prandtl": 0.5}
     uniform = {"cells": [4, 4, 8], "lengths": [1.0, 1.0, 1.0]}
-    found = measured(couette(turbulence=eddies, grid=uniform), FaceLayer(Box((0, 0, 3), (4, 4, 4)), 2))
+    result = measured(couette(turbulence=eddies, grid=uniform), FaceLayer(Box((0, 0, 3), (4, 4, 4)), 2))
     nu_t = 0.2**2 * (1 / 4 / 4 / 8) ** (2 / 3)
-    assert found["momentum_flux_x"] == pytest.approx(-0.1 - nu_t, rel=1e-9)
-    assert found["flux_T"] == pytest.approx(-0.3 - nu_t / 0.5, rel=1e-9)
+    assert result["momentum_flux_x"] == pytest.approx(-0.1 - nu_t, rel=1e-9)
+    assert result["flux_T"] == pytest.approx(-0.3 - nu_t / 0.5, rel=1e-9)
 
 
 def test_an_inflow_beside_walls_reads_no_cell_that_nothing_fills():

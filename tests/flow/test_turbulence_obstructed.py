@@ -44,7 +44,7 @@ def stress(hand: ByHand, solid: np.ndarray, axis: int, viscosity: float) -> np.n
 def test_momentum(walls, warm, real, device):
     task = momentum_with(eddies=True, warm=warm, bodies=True)
     hand, numbers = prepared(walls, real, list(task.fields), **device)
-    solid, grid, wanted = numbers > 0, hand.staggered, []
+    solid, grid, expected = numbers > 0, hand.staggered, []
     velocity, old = hand.shifted(*VELOCITY), hand.shifted("h_u", "h_v", "h_w")
     for axis, q in enumerate(velocity):
         H = reference.momentum_tendency(velocity, axis, grid.spacing, 0.0) + FLUID.force[axis]
@@ -53,9 +53,9 @@ def test_momentum(walls, warm, real, device):
             T = hand.shifted("T")[0]
             H = H + reference.buoyancy(T, axis, BUOYANCY.expansion, BUOYANCY.reference, BUOYANCY.gravity)
         still = closed(solid, axis) | on_wall(hand, axis)
-        wanted.append((np.where(still, 0, H), np.where(still, q(), reference.step(q, H, old[axis], DT, RATIO))))
+        expected.append((np.where(still, 0, H), np.where(still, q(), reference.step(q, H, old[axis], DT, RATIO))))
     hand.run(hand.launch(task, {"grid": grid.constants, "fluid": FLUID, **({"buoyancy": BUOYANCY} if warm else {})}))
-    for name, (H, moved) in zip(VELOCITY, wanted, strict=True):
+    for name, (H, moved) in zip(VELOCITY, expected, strict=True):
         hand.assert_agrees(f"h_{name}", H)
         hand.assert_agrees(f"{name}_new", moved)
 
@@ -74,12 +74,12 @@ def test_eddy_viscosity(name, walls, real, device):
             low = np.where(near(numbers, j, -1) > 0, -middle, low)
             g[i, j] = (np.where(near(numbers, j, 1) > 0, -middle, high) - low) / (2 * h[j])
     with np.errstate(invalid="ignore"):  # 0 / 0 in bodies
-        wanted = np.where(near(numbers) > 0, 0, getattr(by_numpy, name)(g, h, model.constant))
+        expected = np.where(near(numbers) > 0, 0, getattr(by_numpy, name)(g, h, model.constant))
     grid = hand.staggered.constants
     hand.run(*eddy_viscosity(Roles(nu_t="nu_t"), VELOCITY, "solid", Turbulence(model), {}, grid, 0.01))
-    found, scale = hand.values("nu_t"), wanted.max() ** 2
+    result, scale = hand.values("nu_t"), expected.max() ** 2
     # squares, as near 0 the reference of Vreman's loses half the digits
-    np.testing.assert_allclose(found.astype("f8") ** 2, wanted**2, rtol=0, atol=2 * hand.tolerance * scale)
+    np.testing.assert_allclose(result.astype("f8") ** 2, expected**2, rtol=0, atol=2 * hand.tolerance * scale)
     assert hand.scalars["eddy"] == hand.values("nu_t").max()
 
 
@@ -95,9 +95,9 @@ def test_heat(walls, real, device):
         behind, eddies = near(numbers, axis, side), (nu_t() + nu_t(side, axis)) / 2 / PRANDTL
         weight = np.where(behind == 0, HEAT.diffusivity + eddies, np.where(behind == 2, 2 * HEAT.diffusivity, 0))
         H = H + weight * (T(side, axis) - T()) / h[axis] ** 2
-    wanted = np.where(near(numbers) > 0, T(), reference.step(T, H, old, DT, RATIO))
+    expected = np.where(near(numbers) > 0, T(), reference.step(T, H, old, DT, RATIO))
     hand.run(hand.launch(task, {"grid": hand.staggered.constants, "transport": HEAT, "prandtl": PRANDTL}))
-    hand.assert_agrees("q_new", wanted)
+    hand.assert_agrees("q_new", expected)
 
 
 def test_the_force_on_bodies_is_what_the_fluid_loses(real, device):
@@ -107,16 +107,16 @@ def test_the_force_on_bodies_is_what_the_fluid_loses(real, device):
     hand.fields["nu_t"] = np.where(numbers > 0, 0, abs(hand.fields["nu_t"])).astype(real)
     inner = hand.values("nu_t").copy()
     hand.fields["nu_t"] = np.ascontiguousarray(np.pad(inner, 1, mode="wrap"))
-    given = np.zeros(3)
+    values = np.zeros(3)
     for number in (1, 2):
         target = forces.ForceTarget(number, (0.0,) * 3)
         constants = {"grid": hand.staggered.constants, "fluid": Fluid(0.0), "target": target}
-        found = []
+        result = []
         for task in (forces.force_on_body, variant(forces.force_on_body, "nu_t")):
             hand.run(hand.launch(task, constants))
-            found.append(np.array([hand.scalars[FORCES[f"friction_{axis}"]] for axis in "xyz"]))
-        given += found[0] - found[1]
+            result.append(np.array([hand.scalars[FORCES[f"friction_{axis}"]] for axis in "xyz"]))
+        values += result[0] - result[1]
     for axis in range(3):
         taken = stress(hand, numbers > 0, axis, 0.0)[~closed(numbers > 0, axis)].sum()
-        assert given[axis] == pytest.approx(-hand.staggered.volume * taken, abs=hand.tolerance)
-        assert abs(given[axis]) > 0.1
+        assert values[axis] == pytest.approx(-hand.staggered.volume * taken, abs=hand.tolerance)
+        assert abs(values[axis]) > 0.1

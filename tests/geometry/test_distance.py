@@ -91,15 +91,15 @@ def test_distances_to_triangles_are_those_of_the_nearest_of_many_points_in_them(
     weights = np.stack([1 - a - b, a, b], axis=1)
     within = np.einsum("wc,tcx->twx", weights, triangles)
     nearest = np.linalg.norm(within - points[:, None], axis=2).min(axis=1)
-    found = np.sqrt(square_distance(points.T, triangles.transpose(1, 2, 0)))
-    np.testing.assert_allclose(found, nearest, atol=0.03)
-    assert (found <= nearest + 1e-12).all()  # no point within is nearer
+    result = np.sqrt(square_distance(points.T, triangles.transpose(1, 2, 0)))
+    np.testing.assert_allclose(result, nearest, atol=0.03)
+    assert (result <= nearest + 1e-12).all()  # no point within is nearer
 
 
 def test_the_distance_to_a_box_of_triangles_is_that_to_a_box_as_far_as_it_reaches():
     surface = ClosedSurface(box_of_triangles(BOX.low, BOX.high))
-    found = SurfaceDistance(surface, 0.4).distance(*POINTS)
-    np.testing.assert_allclose(found, np.clip(BOX.distance(*POINTS), -0.4, 0.4), atol=1e-12)
+    result = SurfaceDistance(surface, 0.4).distance(*POINTS)
+    np.testing.assert_allclose(result, np.clip(BOX.distance(*POINTS), -0.4, 0.4), atol=1e-12)
     assert SurfaceDistance(surface, 0.4).distance(*(np.array([1e30]) for _ in range(3))) == [-0.4]
     at = np.linspace(-1.5, 1.5, 25)  # with points on faces, edges and diagonals
     lattice = np.stack(np.meshgrid(at, at, at), axis=-1).reshape(-1, 3)
@@ -115,9 +115,9 @@ def test_parts_of_a_surface_that_overlap_are_one_body_and_those_inside_out_are_h
     triangles[3] = triangles[3][:, ::-1]
     expected = Composition(((parts[0], True), (parts[1], True), (hole, False), (core, True)), -9.0)(*POINTS)
     for order in ([0, 1, 2, 3], [3, 2, 0, 1]):
-        found = SurfaceDistance(ClosedSurface(np.concatenate([triangles[n] for n in order])), 0.5)
-        np.testing.assert_allclose(found.distance(*POINTS), np.clip(expected, -0.5, 0.5), atol=1e-12)
-        turned = SurfaceDistance(ClosedSurface(found.surface.triangles[:, ::-1]), 0.5)
+        result = SurfaceDistance(ClosedSurface(np.concatenate([triangles[n] for n in order])), 0.5)
+        np.testing.assert_allclose(result.distance(*POINTS), np.clip(expected, -0.5, 0.5), atol=1e-12)
+        turned = SurfaceDistance(ClosedSurface(result.surface.triangles[:, ::-1]), 0.5)
         np.testing.assert_allclose(turned.distance(*POINTS), np.clip(expected, -0.5, 0.5), atol=1e-12)
     apart = np.concatenate([triangles[0], triangles[2][:, ::-1] + [5, 0, 0]])  # bodies side by side: no hole
     assert SurfaceDistance(ClosedSurface(apart), 0.5).distance(*np.array([[4.5], [0.0], [0.0]])) > 0

@@ -30,8 +30,8 @@ def test_a_cube_of_triangles_is_a_box(tmp_path, suffix, n):
     path = tmp_path / f"cube{suffix}"
     cube(path)
     x, y, z = lattice(n), lattice(n + 1), lattice(n + 2)
-    found = read_surface(path, 1.0, (0.0, 0.0, 0.0)).inside(x, y, z)
-    np.testing.assert_array_equal(found, Cuboid((0.0, 0.0, 0.0), (1.0, 1.0, 1.0)).inside(x, y, z))
+    result = read_surface(path, 1.0, (0.0, 0.0, 0.0)).inside(x, y, z)
+    np.testing.assert_array_equal(result, Cuboid((0.0, 0.0, 0.0), (1.0, 1.0, 1.0)).inside(x, y, z))
 
 
 def test_corners_beyond_all_numbers_are_told_of(tmp_path):
@@ -56,10 +56,10 @@ def test_random_points_in_a_turned_body():
     at = np.linspace(-1.5, 1.5, 41) + 0.001
     points = np.stack(np.meshgrid(at, at, at, indexing="ij"), axis=-1) @ turn[:3, :3]
     distance = np.hypot(np.hypot(points[..., 0], points[..., 1]) - 1.0, points[..., 2]) - 0.4
-    found = surface.inside(at, at, at).transpose(2, 1, 0)
+    result = surface.inside(at, at, at).transpose(2, 1, 0)
     sure = np.abs(distance) > 2e-3
     assert sure.mean() > 0.95
-    np.testing.assert_array_equal(found[sure], distance[sure] < 0)
+    np.testing.assert_array_equal(result[sure], distance[sure] < 0)
 
 
 @pytest.mark.parametrize(("axis", "step"), [(0, 0.1), (1, -0.1), (2, 0.1)])
@@ -72,11 +72,11 @@ def test_where_a_way_enters_a_surface(axis, step):
     outside, ends_inside = (np.linalg.norm(points, axis=1) > radius), np.linalg.norm(ends, axis=1) < radius
     chosen = points[outside & ends_inside]
     assert len(chosen) > 20
-    found, wanted = (shape.entry(chosen, axis, step) for shape in (facets, Sphere((0, 0, 0), radius)))
-    np.testing.assert_allclose(found, wanted, rtol=0, atol=0.05)
+    result, expected = (shape.entry(chosen, axis, step) for shape in (facets, Sphere((0, 0, 0), radius)))
+    np.testing.assert_allclose(result, expected, rtol=0, atol=0.05)
     off = [chosen[:, n] for n in range(3) if n != axis]
     distance = np.abs(chosen[:, axis]) - np.sqrt(radius**2 - off[0] ** 2 - off[1] ** 2)
-    np.testing.assert_allclose(wanted, distance / 0.1, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(expected, distance / 0.1, rtol=0, atol=1e-12)
     assert (Sphere((0, 0, 0), radius).entry(points[outside & ~ends_inside], axis, step) == 1).all()
     assert (Sphere((0, 0, 0), radius).entry(points[~outside & ends_inside], axis, step) == 0).all()
 
@@ -85,9 +85,9 @@ def test_bodies_that_overlap_are_one(tmp_path):
     """As cities have them: each house closed, walls within walls; facing inwards or outwards."""
     houses, at = [((0, 0, 0), (1, 1, 1)), ((0.5, 0.5, 0), (1.4, 1.2, 0.7))], lattice(31)
     triangles = np.concatenate([np.array(trimesh.creation.box(bounds=house).triangles) for house in houses])
-    wanted = np.any([Cuboid(*house).inside(at, at, at) for house in houses], axis=0)
-    np.testing.assert_array_equal(ClosedSurface(triangles).inside(at, at, at), wanted)
-    np.testing.assert_array_equal(ClosedSurface(triangles[:, ::-1]).inside(at, at, at), wanted)
+    expected = np.any([Cuboid(*house).inside(at, at, at) for house in houses], axis=0)
+    np.testing.assert_array_equal(ClosedSurface(triangles).inside(at, at, at), expected)
+    np.testing.assert_array_equal(ClosedSurface(triangles[:, ::-1]).inside(at, at, at), expected)
 
 
 def test_a_surface_with_a_hole_is_refused_with_its_place(tmp_path):
@@ -139,21 +139,21 @@ def hill(request, tmp_path):
 
 def test_heights_of_all_formats(hill):
     """Between the points of a map bilinear, so that a plane is met exactly."""
-    found = read_heights(hill, EXTENT, None, nearest=False)
+    result = read_heights(hill, EXTENT, None, nearest=False)
     x, y, z = np.linspace(0.3, 3.7, 23), np.linspace(-0.85, 0.85, 19), np.linspace(0.0, 1.0, 50)
-    np.testing.assert_array_equal(found.inside(x, y, z), z[:, None, None] < plane(x, y) + 0 * x)
-    (x0, y0, _), (x1, y1, top) = found.bounds
+    np.testing.assert_array_equal(result.inside(x, y, z), z[:, None, None] < plane(x, y) + 0 * x)
+    (x0, y0, _), (x1, y1, top) = result.bounds
     assert (x0, x1, y0, y1) == pytest.approx(EXTENT)
     assert top == pytest.approx(plane(np.array([3.75]), np.array([0.9]))[0, 0])
-    assert not found.inside(np.array([-0.01, 4.01]), y, np.array([-9.0])).any(), "there is no ground beyond the map"
+    assert not result.inside(np.array([-0.01, 4.01]), y, np.array([-9.0])).any(), "there is no ground beyond the map"
 
 
 def test_nearest_heights_are_steps(tmp_path):
     np.save(tmp_path / "city.npy", np.array([[0.0, 1.0], [2.0, 0.0]]))
     city = read_heights(tmp_path / "city.npy", (0.0, 2.0, 0.0, 2.0), None, nearest=True)
     x = np.array([0.1, 0.9, 1.1, 1.9])
-    found = city.inside(x, x, np.array([0.5])).astype(int)[0].tolist()
-    assert found == [[0, 0, 1, 1], [0, 0, 1, 1], [1, 1, 0, 0], [1, 1, 0, 0]]
+    result = city.inside(x, x, np.array([0.5])).astype(int)[0].tolist()
+    assert result == [[0, 0, 1, 1], [0, 0, 1, 1], [1, 1, 0, 0], [1, 1, 0, 0]]
 
 
 @pytest.mark.parametrize(("values", "message"), [

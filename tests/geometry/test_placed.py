@@ -34,17 +34,17 @@ def box(low: tuple, high: tuple) -> ClosedSurface:
      Cuboid((-0.31, -0.5, -0.22), (0.33, 0.42, 0.17))),
 ])  # fmt: skip
 def test_as_if_made_there(shape, place, same):
-    there = placed(shape, place)
-    np.testing.assert_allclose(there.bounds, same.bounds, atol=1e-14)
+    present = placed(shape, place)
+    np.testing.assert_allclose(present.bounds, same.bounds, atol=1e-14)
     inside = same.inside(X, Y, Z)
     assert 30 < inside.sum() < inside.size / 2
-    np.testing.assert_array_equal(there.inside(X, Y, Z), inside)
+    np.testing.assert_array_equal(present.inside(X, Y, Z), inside)
     points = np.array([[x, y, z] for x in (-0.9, -0.7) for y in Y[::3] for z in Z[::4]])
-    np.testing.assert_allclose(there.entry(points, 0, 1.0), same.entry(points, 0, 1.0), atol=1e-12)
+    np.testing.assert_allclose(present.entry(points, 0, 1.0), same.entry(points, 0, 1.0), atol=1e-12)
 
 
 def test_images():
-    there = placed(Sphere((0, 0, 0), 0.3), Pose((0.9, 0, 0)), ((0.0, 0.0, 0.0), (-2.0, 0.0, 0.0)))
+    present = placed(Sphere((0, 0, 0), 0.3), Pose((0.9, 0, 0)), ((0.0, 0.0, 0.0), (-2.0, 0.0, 0.0)))
     both = [Sphere((x, 0, 0), 0.3).inside(X, Y, Z) for x in (0.9, -1.1)]
-    np.testing.assert_array_equal(there.inside(X, Y, Z), both[0] | both[1])
-    assert there.bounds[0][0] == pytest.approx(-1.4)
+    np.testing.assert_array_equal(present.inside(X, Y, Z), both[0] | both[1])
+    assert present.bounds[0][0] == pytest.approx(-1.4)

@@ -15,6 +15,6 @@ def test_checkpoints(tmp_path):
         state = None if block else {"time": 0.0}
         checkpoints.write(3, block, [("a", half, values[half.slices((0, 0, 0))])], state)
     checkpoints.commit(3, 1)
-    found = np.zeros_like(values)
-    Checkpoint.load(next(iter(checkpoints.paths()))).fill("a", found, cells)
-    np.testing.assert_array_equal(found, values)
+    result = np.zeros_like(values)
+    Checkpoint.load(next(iter(checkpoints.paths()))).fill("a", result, cells)
+    np.testing.assert_array_equal(result, values)

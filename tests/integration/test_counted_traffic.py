@@ -48,8 +48,8 @@ def test_a_step_sends_what_was_counted(boundaries, blocks, overlap):
         shard.run(setup.model.step, dt=1e-3, ratio=1.0)
         return len(counting.sent), sum(counting.sent)
 
-    found = run_threads(setup.partition, job, cpu(1), Mapper(overlap))
-    assert found == [(sent.messages, sent.nbytes) for sent in setup.step_cost.traffic]
+    result = run_threads(setup.partition, job, cpu(1), Mapper(overlap))
+    assert result == [(sent.messages, sent.nbytes) for sent in setup.step_cost.traffic]
     assert sum(setup.step_cost.traffic, Traffic()).messages > 0
 
 

@@ -81,10 +81,10 @@ def test_two_processes_have_the_bits_of_one_block(cluster, sides, overlap, graph
         statuses = until_ended(team)
         assert cause(statuses) is None, cause(statuses)
         results = team.results()
-    for box, (found, numbers, kinds) in zip(made.partition.blocks, results, strict=True):
+    for box, (result, numbers, kinds) in zip(made.partition.blocks, results, strict=True):
         assert {"await", "signal", "pack"} <= kinds
         assert not kinds & {"send", "receive", "free"}
-        for name, values in found.items():
+        for name, values in result.items():
             np.testing.assert_array_equal(values, fields[name][box.slices((0, 0, 0))], err_msg=name)
         assert numbers == results[0][1]  # folded on the devices: the same bits
         for name, value in numbers.items():

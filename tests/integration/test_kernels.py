@@ -29,10 +29,10 @@ ONE = Partition(Region(CELLS, FieldSpace(Field(name) for name in "abuvw")), (1, 
 
 def test_who_walks_whole_lines_has_them_alone():
     """However few there are: two threads on one line would spoil each other's values."""
-    walking = [each for each in vars(elimination).values() if isinstance(each, Task)]
+    walking = [item for item in vars(elimination).values() if isinstance(item, Task)]
     assert len(walking) == 16
-    for each in walking:
-        assert kernel.CudaKernel(each, np.dtype("f8"), None).shape(Box.of((16, 8, 600)))[0][2] == 1, each.name
+    for item in walking:
+        assert kernel.CudaKernel(item, np.dtype("f8"), None).shape(Box.of((16, 8, 600)))[0][2] == 1, item.name
 
 
 
@@ -82,6 +82,6 @@ def test_several_blocks_compute_at_once_in_threads_of_one_process():
         thread.start()
     for thread in threads:
         thread.join()
-    for expected, found in zip(alone, together, strict=True):
-        np.testing.assert_array_equal(expected, found)
+    for expected, result in zip(alone, together, strict=True):
+        np.testing.assert_array_equal(expected, result)
 

@@ -47,13 +47,13 @@ def test_a_flow(blocks, overlap, graphs):
         for p in timeline.passes:
             assert p.start <= p.issued <= p.end
             assert all(span.start >= p.start - slack for span in p.spans)
-    found = summarise(timelines)
-    assert sum(found["shares"].values()) == pytest.approx(1)
-    assert found["shares"]["compute"] > 0
-    assert 0 < found["critical_path"]["share"] < 1.05
-    assert (found["overlap"]["fraction"] is None) == (blocks == (1, 1, 1))
+    result = summarise(timelines)
+    assert sum(result["shares"].values()) == pytest.approx(1)
+    assert result["shares"]["compute"] > 0
+    assert 0 < result["critical_path"]["share"] < 1.05
+    assert (result["overlap"]["fraction"] is None) == (blocks == (1, 1, 1))
     if graphs and blocks == (1, 1, 1):
-        assert found["host"]["calls_per_pass"] < 10
+        assert result["host"]["calls_per_pass"] < 10
     events = [event for event in chrome(timelines)["traceEvents"] if event["ph"] != "M"]
     assert [event["ts"] for event in events] == sorted(event["ts"] for event in events)
 

@@ -24,6 +24,6 @@ def test_variants_travel_by_the_name_of_their_task():
     turned = mirror.of(Variant(orientation="y_max"))
     message = pickle.dumps(turned)
     assert pickle.loads(message) is turned
-    there = "import pickle, sys; print(pickle.load(sys.stdin.buffer).name)"
-    done = subprocess.run([sys.executable, "-c", there], input=message, capture_output=True, timeout=120, check=True)
+    present = "import pickle, sys; print(pickle.load(sys.stdin.buffer).name)"
+    done = subprocess.run([sys.executable, "-c", present], input=message, capture_output=True, timeout=120, check=True)
     assert done.stdout.decode().strip() == "mirror_y_max"

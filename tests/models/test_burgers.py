@@ -21,7 +21,7 @@ from taskflow.simulation.case.schema import schema
 from tests.docs.fences import fences
 from tests.models import burgers
 from tests.models.burgers import BurgersSystem
-from tests.simulation.going_on import check_same, contents, found, go, steps
+from tests.simulation.going_on import assert_same_run, contents, found, go, steps
 
 ROOT = Path(__file__).resolve().parents[2]
 WAVE = "sin(2 * pi * (x + y + z))"
@@ -178,11 +178,11 @@ def test_blocks_and_a_kill_make_no_difference(tmp_path):
     case = Case(**tables())
     go(case, tmp_path / "one")
     go(case, tmp_path / "four", (2, 1, 2))
-    check_same(tmp_path / "four", tmp_path / "one")
+    assert_same_run(tmp_path / "four", tmp_path / "one")
     go(case, tmp_path / "killed", (2, 1, 2), kill=23)
     assert steps(tmp_path / "killed") == [20, 10]
     go(case, tmp_path / "killed", (2, 1, 2), resume=True)
-    check_same(tmp_path / "killed", tmp_path / "one")
+    assert_same_run(tmp_path / "killed", tmp_path / "one")
     assert [line["peak"] for line in contents(tmp_path / "one")[1]] == pytest.approx(sorted(
         (line["peak"] for line in contents(tmp_path / "one")[1]), reverse=True))  # fmt: skip
 
@@ -283,7 +283,7 @@ def test_an_installed_package_is_checked_run_killed_and_gone_on_with(installed, 
     ended(installed("run", "case.toml", *many, "-o", "killed", "--resume", "--set", f"time.steps={last}"))
     ended(installed("run", "case.toml", "--quiet", "-o", "alone", "--set", f"time.steps={last}",
                     "--set", "machine.blocks=[1,1,1]"))  # fmt: skip
-    check_same(tmp_path / "killed", tmp_path / "alone")
+    assert_same_run(tmp_path / "killed", tmp_path / "alone")
     assert contents(tmp_path / "whole")[1] == contents(tmp_path / "alone")[1][:9]
 
 

@@ -31,12 +31,12 @@ from taskflow.runtime.regions import Box
 from tests.output.on_charts import grid_of, layout_of, middle, value, write, written
 
 
-def holds(path, layout, records) -> None:
+def assert_holds(path, layout, records) -> None:
     """Assert that a store has all values of records."""
-    found = tree(path)
-    assert found.sizes["time"] == records
+    result = tree(path)
+    assert result.sizes["time"] == records
     for chart, cells in enumerate(layout.cells):
-        ds = found[f"charts/{chart}"]
+        ds = result[f"charts/{chart}"]
         for field in layout.fields:
             assert ds[field].dims == ("time", "k", "j", "i")
             assert ds[field].dtype == layout.dtype
@@ -52,18 +52,18 @@ def test_every_value_lies_where_it_belongs(name, blocks, cuts, tmp_path):
     layout = layout_of(grid, blocks, cuts, slots=1)
     path = written(tmp_path / "fields.zarr", layout)
     assert has_charts(path)
-    holds(path, layout, 3)
+    assert_holds(path, layout, 3)
     for number, chart in enumerate(grid.charts):
         ds = tree(path)[f"charts/{number}"]
         for axis, at_vertices, at_centres in zip("xyz", chart.vertices, middle(chart.vertices), strict=True):
             np.testing.assert_array_equal(ds[axis], at_vertices)
             np.testing.assert_allclose(ds[f"{axis}_c"], at_centres, rtol=1e-14, atol=1e-15)
             assert {axis, f"{axis}_c", "time"} <= set(ds.coords)
-    found, expected = (
+    result, expected = (
         {name: {(patch.chart, patch.side, patch.cells) for patch in some} for name, some in sides.items()}
         for sides in (patches(tree(path)), grid.sides)
     )
-    assert found == expected
+    assert result == expected
 
 
 @pytest.mark.slow
@@ -73,7 +73,7 @@ def test_any_pieces_write_the_same_and_any_others_go_on(tmp_path_factory, blocks
     path, grid = tmp_path_factory.mktemp("store") / "fields.zarr", grid_of("box")
     layout = layout_of(grid, blocks, {1: cuts}, fields={"p": layout_of(grid).fields["p"]}, slots=2)
     written(path, layout, (0.0, 0.5))
-    holds(path, layout, 2)
+    assert_holds(path, layout, 2)
     fixed, after = sum_of_group(path, ""), layout_of(grid, other, fields=layout.fields, slots=2)
     reshard_charts(path, [after])
     assert sum_of_group(path, "") == fixed
@@ -82,7 +82,7 @@ def test_any_pieces_write_the_same_and_any_others_go_on(tmp_path_factory, blocks
     write(path, after, 2)
     store.commit(2, 1.0)
     store.finish()
-    holds(path, after, 3)
+    assert_holds(path, after, 3)
 
 
 @pytest.mark.parametrize("opened", [
@@ -91,11 +91,11 @@ def test_any_pieces_write_the_same_and_any_others_go_on(tmp_path_factory, blocks
     tree,
 ])  # fmt: skip
 def test_every_way_of_opening_is_without_warning_and_equal(tmp_path, opened):  # pytest turns warnings into errors
-    with opened(written(tmp_path / "fields.zarr", layout_of(grid_of("annulus"), 2))) as found:
+    with opened(written(tmp_path / "fields.zarr", layout_of(grid_of("annulus"), 2))) as result:
         sizes = {"time": 3, "k": 1, "j": 8, "i": 8, "k_vertex": 2, "j_vertex": 9, "i_vertex": 9}
-        assert [dict(found[f"charts/{n}"].sizes) for n in range(4)] == [sizes] * 4
-        assert found.attrs["title"] == "A test"
-        assert bool(found["charts/3"].to_dataset().load().notnull().all().to_array().all())
+        assert [dict(result[f"charts/{n}"].sizes) for n in range(4)] == [sizes] * 4
+        assert result.attrs["title"] == "A test"
+        assert bool(result["charts/3"].to_dataset().load().notnull().all().to_array().all())
 
 
 def test_a_chart_opens_alone(tmp_path):
@@ -124,7 +124,7 @@ def test_what_was_written_behind_a_checkpoint_is_cut(tmp_path):
     path = written(tmp_path / "fields.zarr", layout)
     store = Store(path)
     store.cut(1)
-    holds(path, layout, 1)
+    assert_holds(path, layout, 1)
     other = layout_of(grid_of("box"), 2)
     reshard_charts(path, [other])
     store = Store(path)
@@ -132,7 +132,7 @@ def test_what_was_written_behind_a_checkpoint_is_cut(tmp_path):
     write(path, other, 1)
     store.commit(1, 0.75)
     store.finish()
-    holds(path, other, 2)
+    assert_holds(path, other, 2)
     assert tree(path).time.values.tolist() == [0.0, 0.75]
 
 

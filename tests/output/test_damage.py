@@ -200,13 +200,13 @@ def test_no_two_write_one_draft(tmp_path):
         one.write_text("one")
         other.write_text("other")
         assert len({one, other, path}) == 3
-    assert [each.name for each in tmp_path.iterdir()] == ["a"]
+    assert [item.name for item in tmp_path.iterdir()] == ["a"]
 
 
 def test_the_bytes_of_a_chunk_do_not_depend_on_the_room(monkeypatch):
     """Values that hardly pack, in memory that has room for more."""
     codec = Blosc("lz4", 5, Blosc.SHUFFLE)
     values = np.random.default_rng(0).standard_normal(72).astype("f4")
-    found = [bytes(pack(codec, values, np.empty(size, np.uint8))) for size in (values.nbytes + 16, 10 * values.nbytes)]
-    assert found[0] == found[1] == codec.encode(values)
+    result = [bytes(pack(codec, values, np.empty(size, np.uint8))) for size in (values.nbytes + 16, 10 * values.nbytes)]
+    assert result[0] == result[1] == codec.encode(values)
     assert Buffers().take(values.nbytes).size == values.nbytes + 16

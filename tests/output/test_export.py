@@ -29,7 +29,7 @@ def read(path: Path) -> tuple[dict[str, np.ndarray], list[np.ndarray]]:
     shape = [n - 1 for n in grid.GetDimensions()][::-1]
     data = grid.GetCellData()
     arrays = {data.GetArrayName(n): vtk_to_numpy(data.GetArray(n)).copy() for n in range(data.GetNumberOfArrays())}
-    places = [vtk_to_numpy(each).copy() for each in
+    places = [vtk_to_numpy(item).copy() for item in
               (grid.GetXCoordinates(), grid.GetYCoordinates(), grid.GetZCoordinates())]  # fmt: skip
     return {name: values.reshape(*shape, -1) for name, values in arrays.items()}, places
 
@@ -43,18 +43,18 @@ def test_vtk_reads_what_was_written(written, periodic, tmp_path, monkeypatch):
     monkeypatch.setattr("taskflow.output.export.SLAB", 500)
     collection = ElementTree.parse(export_vtk(ds, tmp_path / "vtk", "fields")).getroot()
     listed = collection.findall("Collection/DataSet")
-    assert [float(each.attrib["timestep"]) for each in listed] == ds.time.values.tolist()
+    assert [float(item.attrib["timestep"]) for item in listed] == ds.time.values.tolist()
     velocity = ds.flow.velocity().load()
-    for n, each in enumerate(listed):
-        file = each.attrib["file"]
+    for n, item in enumerate(listed):
+        file = item.attrib["file"]
         assert (tmp_path / "vtk" / file).read_bytes() == (tmp_path / "whole" / file).read_bytes()
         arrays, places = read(tmp_path / "vtk" / file)
         assert set(arrays) == {"velocity", "p", "T"}
         for component, name in enumerate("uvw"):
             np.testing.assert_array_equal(arrays["velocity"][..., component], velocity[name][n])
         np.testing.assert_array_equal(arrays["p"][..., 0], ds.p[n])
-        for axis, found, (low, length) in zip("xyz", places, ((0.0, 2.0), (-1.0, 1.5), (0.5, 1.0)), strict=True):
-            np.testing.assert_allclose(found, low + length * np.linspace(0, 1, ds.sizes[f"{axis}_c"] + 1), rtol=1e-14)
+        for axis, result, (low, length) in zip("xyz", places, ((0.0, 2.0), (-1.0, 1.5), (0.5, 1.0)), strict=True):
+            np.testing.assert_allclose(result, low + length * np.linspace(0, 1, ds.sizes[f"{axis}_c"] + 1), rtol=1e-14)
 
 
 def test_vtk_reads_particles_as_points(tmp_path):
@@ -67,19 +67,19 @@ def test_vtk_reads_particles_as_points(tmp_path):
     places = {"time": time, "particle": number, "x": x, "y": 2 * x, "z": 3 * x}
     ds = xr.Dataset(sampled, places, {"featureType": "trajectory"})
     listed = ElementTree.parse(export_vtk(ds, tmp_path, "dye")).getroot().findall("Collection/DataSet")
-    assert [float(each.attrib["timestep"]) for each in listed] == time
-    for n, each in enumerate(listed):
+    assert [float(item.attrib["timestep"]) for item in listed] == time
+    for n, item in enumerate(listed):
         reader = vtk.vtkXMLPolyDataReader()
-        reader.SetFileName(str(tmp_path / each.attrib["file"]))
+        reader.SetFileName(str(tmp_path / item.attrib["file"]))
         reader.Update()
-        points, there = reader.GetOutput(), np.isfinite(x.values[n])
+        points, present = reader.GetOutput(), np.isfinite(x.values[n])
         data = points.GetPointData()
-        assert points.GetNumberOfVerts() == there.sum()
-        found = vtk_to_numpy(points.GetPoints().GetData())
-        np.testing.assert_allclose(found, np.outer(x.values[n][there], (1, 2, 3)), rtol=1e-15)
-        np.testing.assert_array_equal(vtk_to_numpy(data.GetArray("particle")), number[there])
-        np.testing.assert_array_equal(vtk_to_numpy(data.GetArray("T")), sampled["T"].values[n][there])
-        assert vtk_to_numpy(data.GetArray("velocity")).shape == (there.sum(), 3)
+        assert points.GetNumberOfVerts() == present.sum()
+        result = vtk_to_numpy(points.GetPoints().GetData())
+        np.testing.assert_allclose(result, np.outer(x.values[n][present], (1, 2, 3)), rtol=1e-15)
+        np.testing.assert_array_equal(vtk_to_numpy(data.GetArray("particle")), number[present])
+        np.testing.assert_array_equal(vtk_to_numpy(data.GetArray("T")), sampled["T"].values[n][present])
+        assert vtk_to_numpy(data.GetArray("velocity")).shape == (present.sum(), 3)
 
 
 def test_groups_of_a_run(tmp_path):
@@ -95,7 +95,7 @@ def test_groups_of_a_run(tmp_path):
         path = export_vtk(ds, tmp_path / "vtk", group)
         arrays, places = read(path.with_name(f"{group}_000000.vtr"))
         np.testing.assert_array_equal(arrays[name][..., 0], ds[name][0])
-        assert [len(each) - 1 for each in places] == [ds.sizes[f"{axis}_c"] for axis in "xyz"]
+        assert [len(item) - 1 for item in places] == [ds.sizes[f"{axis}_c"] for axis in "xyz"]
     with pytest.raises(BadInput, match="no fields on cells"):
         export_vtk(dataset(store, "here"), tmp_path / "vtk", "here")
 
@@ -103,8 +103,8 @@ def test_groups_of_a_run(tmp_path):
 def test_netcdf_has_all_of_the_store(written, tmp_path):
     pytest.importorskip("h5py")
     ds = dataset(written(layout_of(periodic=(False, True, False))))
-    with xr.open_dataset(export_netcdf(ds, tmp_path / "new" / "fields.nc"), engine="h5netcdf") as found:
-        xr.testing.assert_identical(found.load(), ds.load())
+    with xr.open_dataset(export_netcdf(ds, tmp_path / "new" / "fields.nc"), engine="h5netcdf") as result:
+        xr.testing.assert_identical(result.load(), ds.load())
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["fields.nc"]
 
 

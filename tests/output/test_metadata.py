@@ -74,6 +74,6 @@ def test_statistics_have_words_and_units_of_their_fields():
 def test_attributes_are_numbers_and_text_as_netcdf_wants_them(tmp_path):
     attributes = {"threads": np.int64(2), "where": tmp_path, "rate": np.nan, "blocks": (1, 1, 2), "versions": {"a": 1}}
     create(tmp_path / "s", layout_of(), attributes)
-    found = dataset(tmp_path / "s").attrs
+    result = dataset(tmp_path / "s").attrs
     expected = {"threads": 2, "where": str(tmp_path), "rate": "null", "blocks": "[1, 1, 2]", "versions": '{"a": 1}'}
-    assert found == {"Conventions": found["Conventions"], **expected}
+    assert result == {"Conventions": result["Conventions"], **expected}

@@ -129,10 +129,10 @@ def test_shards_are_those_that_zarr_writes(written, monkeypatch, blocks, compres
     assert group["p"].shards == (1, *(n // blocks[axis] for n, axis in zip((10, 6, 8), (2, 1, 0), strict=True)))
     sizes = _sizes(path)
     for name in layout.fields:
-        found = group[name][0]
-        np.testing.assert_array_equal(found, value(name, 0, whole(layout, name)))
-        np.testing.assert_array_equal(group[name][0, 1:4, 2, -3:], found[1:4, 2, -3:])
-        group[name][0] = found
+        result = group[name][0]
+        np.testing.assert_array_equal(result, value(name, 0, whole(layout, name)))
+        np.testing.assert_array_equal(group[name][0, 1:4, 2, -3:], result[1:4, 2, -3:])
+        group[name][0] = result
     assert _sizes(path) == sizes
 
 
@@ -384,12 +384,12 @@ def test_rounded_values_keep_their_relative_error(tmp_path, precision, error):
     store = create(tmp_path / "s", layout, WRITTEN)
     BlockStore(tmp_path / "s", Box.of(layout.cells)).write(0, {"p": numbers})
     store.commit(0, 0.0)
-    found = dataset(tmp_path / "s").p
-    bound = found.attrs["relative_error"]
+    result = dataset(tmp_path / "s").p
+    bound = result.attrs["relative_error"]
     assert bound <= error
-    np.testing.assert_array_equal(found[0, 0, 0, :5], numbers[0, 0, :5])
+    np.testing.assert_array_equal(result[0, 0, 0, :5], numbers[0, 0, :5])
     finite = np.isfinite(numbers)
-    exact, rounded = (values[finite].astype("f8") for values in (numbers, found[0].values))
+    exact, rounded = (values[finite].astype("f8") for values in (numbers, result[0].values))
     errors = np.abs(rounded - exact)
     assert (errors <= bound * np.abs(exact)).all()
     assert errors.max() > 0

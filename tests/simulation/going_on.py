@@ -114,15 +114,15 @@ def contents(path: Path) -> tuple[dict[str, np.ndarray], list[dict[str, Any]]]:
     return fields, [{k: v for k, v in line.items() if k != "wall"} for line in read_log(path / "log.jsonl")]
 
 
-def check_same(path: Path, other: Path, rel: float = 0.0) -> None:
+def assert_same_run(path: Path, other: Path, rel: float = 0.0) -> None:
     """Two runs have left the same snapshots, to the bit, and the same log; sums in it may differ by `rel`."""
     (fields, log), (expected, lines) = contents(path), contents(other)
     assert fields.keys() == expected.keys()
     for name, values in expected.items():
         np.testing.assert_array_equal(fields[name], values, err_msg=name)
     assert [line["step"] for line in log] == [line["step"] for line in lines]
-    for line, wanted in zip(log, lines, strict=True):
-        for key, value in wanted.items():
+    for line, desired in zip(log, lines, strict=True):
+        for key, value in desired.items():
             if isinstance(value, Mapping):  # sums over the surface of bodies
                 assert line[key] == value or rel
             else:

@@ -7,7 +7,7 @@ import pytest
 
 from taskflow.errors import BadInput
 from taskflow.simulation.run import run
-from tests.simulation.going_on import check_same, go
+from tests.simulation.going_on import assert_same_run, go
 from tests.simulation.test_restart import stirred
 
 AGAIN = "run: the run ended before its first checkpoint; it begins again"
@@ -19,7 +19,7 @@ def said(path, ended):
 
 
 def contents(path):
-    return {str(each): each.read_bytes() for each in path.rglob("*") if each.is_file()}
+    return {str(item): item.read_bytes() for item in path.rglob("*") if item.is_file()}
 
 
 @pytest.mark.parametrize("ended", [
@@ -32,11 +32,11 @@ def test_with_checkpoints_that_were_to_come(tmp_path, ended):
     if ended:
         said(path, ended)
     with pytest.warns(UserWarning, match=AGAIN):
-        found = run(case, path, resume=True)
-    assert "resumed" not in found.report
+        result = run(case, path, resume=True)
+    assert "resumed" not in result.report
     go(case, tmp_path / "whole")
-    check_same(path, tmp_path / "whole")
-    assert not [each.name for each in path.iterdir() if each.name.startswith((".", "lock"))]
+    assert_same_run(path, tmp_path / "whole")
+    assert not [item.name for item in path.iterdir() if item.name.startswith((".", "lock"))]
 
 
 def test_a_draft_of_a_checkpoint_is_none(tmp_path):
@@ -69,19 +69,19 @@ def test_what_one_would_miss_stays(tmp_path, why):
     (before, now, ended), path = REFUSED[why], tmp_path / "run"
     go(stirred(**SOON, **before), path, kill=3)
     said(path, ended)
-    there = contents(path)
+    present = contents(path)
     with pytest.raises(BadInput, match=r"it has no checkpoint to go on from; begin again .--force"):
         run(stirred(**SOON, **(before | now)), path, resume=True)
-    assert contents(path) == there
+    assert contents(path) == present
 
 
 def test_another_case_is_refused(tmp_path):
     path = tmp_path / "run"
     go(stirred(**SOON), path, kill=3)
-    there = contents(path)
+    present = contents(path)
     with pytest.raises(BadInput, match=r"fluid.viscosity = 0.5; it was 0.01 when this run began"):
         run(stirred(**SOON, fluid__viscosity=0.5), path, resume=True)
-    assert contents(path) == there
+    assert contents(path) == present
 
 
 def test_a_damaged_checkpoint_is_not_none(tmp_path):

@@ -42,15 +42,15 @@ def channel(along: str, across: str, *, bodies: bool, pressure: dict, **tables) 
     boundaries = {axis: "periodic" for axis in "xyz" if axis != across}
     heat = {"diffusivity": 0.1, "expansion": 0.7, "source": 0.2}
     walls = {f"{across}_{end}": {"type": "wall", "temperature": T} for end, T in (("min", 1.0), ("max", 0.0))}
-    found = slabs(across) if bodies else []
-    for body, T in zip(found, (1.0, 0.0), strict=False):
+    result = slabs(across) if bodies else []
+    for body, T in zip(result, (1.0, 0.0), strict=False):
         body["temperature"] = T
     wave = {"x": "x", "y": "y", "z": "z"}[along]
     stirring = [f"0.3*cos(2*pi*{wave}/{6 * H})" if axis != across else "0" for axis in "xyz"]
     return Case(
         grid={"cells": cells, "lengths": [n * H for n in cells]}, boundaries=boundaries | walls,
         body={"force": vector(**{along: 0.3, across: 0.1}), "gravity": vector(**{across: -2.0})}, heat=heat,
-        initial={"velocity": stirring}, time={"steps": 12}, pressure=pressure, obstacles=found,
+        initial={"velocity": stirring}, time={"steps": 12}, pressure=pressure, obstacles=result,
         **{"fluid": {"viscosity": 0.1}, **tables},
     )  # fmt: skip
 
@@ -76,10 +76,10 @@ def test_a_channel_between_two_bodies_is_one_between_two_walls(along, across, pr
     if tables:
         assert walls["nu_t"].max() > 1e-4
     for name in (*VELOCITY, "p", "T", *(["nu_t"] if tables else [])):
-        found = inner[name].take(range(2, 10), axis=2 - "xyz".index(across))
+        result = inner[name].take(range(2, 10), axis=2 - "xyz".index(across))
         if name == "p":
-            found = found - found.mean() + walls[name].mean()
-        np.testing.assert_allclose(found, walls[name], rtol=0, atol=1e-10, err_msg=name)
+            result = result - result.mean() + walls[name].mean()
+        np.testing.assert_allclose(result, walls[name], rtol=0, atol=1e-10, err_msg=name)
 
 
 @pytest.mark.parametrize("across", "xyz")
@@ -94,13 +94,13 @@ def test_forces_balance_in_a_steady_channel(across):
         obstacles=[{**body, "temperature": T} for body, T in zip(slabs(across), (1.0, 0.0), strict=True)],
     )  # fmt: skip
     flow = compute(case)
-    found = followed(flow)
+    result = followed(flow)
     n, volume = "xyz".index(along), flow.setup.grid.volume
-    assert sum(body["force"][n] for body in found.values()) == pytest.approx(0.3 * volume * 8 * 4, rel=1e-10)
-    assert found["low"]["force"][n] == pytest.approx(found["high"]["force"][n], rel=1e-10)
+    assert sum(body["force"][n] for body in result.values()) == pytest.approx(0.3 * volume * 8 * 4, rel=1e-10)
+    assert result["low"]["force"][n] == pytest.approx(result["high"]["force"][n], rel=1e-10)
     area = 4 * H * H
-    assert found["low"]["heat_flux"] == pytest.approx(0.5 * 1.0 / (8 * H) * area, rel=1e-10)
-    assert found["high"]["heat_flux"] == pytest.approx(-found["low"]["heat_flux"], rel=1e-10)
+    assert result["low"]["heat_flux"] == pytest.approx(0.5 * 1.0 / (8 * H) * area, rel=1e-10)
+    assert result["high"]["heat_flux"] == pytest.approx(-result["low"]["heat_flux"], rel=1e-10)
 
 
 def obstructed(pressure: dict, **changes) -> Case:
@@ -135,7 +135,7 @@ def bits(one: Flow, other: Flow) -> None:
         np.testing.assert_array_equal(one[name], other[name], err_msg=name)
 
 
-def same_on_blocks(case: Case) -> None:
+def assert_same_on_blocks(case: Case) -> None:
     """Neither blocks nor overlap change a bit of the fields, nor more than the last ones of what is summed up."""
     whole = compute(case)
     assert whole.scalars["speed"] > 0.01
@@ -160,7 +160,7 @@ SPACED = {"x": {"faces": [0, 0.1, 0.22, 0.36, 0.5, 0.62, 0.72, 0.86, 1]}}
 
 
 @pytest.mark.parametrize(("treatment", "scheme", "stretching"), [
-    ("flagged", "ab2", None), ("immersed", "ab2", None), *(pytest.param(*each, marks=pytest.mark.slow) for each in
+    ("flagged", "ab2", None), ("immersed", "ab2", None), *(pytest.param(*item, marks=pytest.mark.slow) for item in
     [("flagged", "rk3", None), ("flagged", "ab2", SPACED), ("immersed", "ab2", SPACED), ("immersed", "rk3", None)]),
 ])  # fmt: skip
 def test_a_bulk_velocity_around_bodies(treatment, scheme, stretching):
@@ -207,7 +207,7 @@ def test_eddies_around_bodies_have_the_same_bits_on_any_blocks(treatment):
 @pytest.mark.parametrize("scheme", ["ab2", pytest.param("rk3", marks=pytest.mark.slow)])
 def test_blocks_and_overlap_do_not_change_a_bit(scheme):
     """Bodies cut by the sides of blocks included."""
-    same_on_blocks(obstructed({"iterations": 4}, time={"steps": 3, "scheme": scheme}))
+    assert_same_on_blocks(obstructed({"iterations": 4}, time={"steps": 3, "scheme": scheme}))
 
 
 @pytest.mark.slow
@@ -255,15 +255,15 @@ def test_bodies_and_walls_take_what_drives_the_flow():
         {"type": "sphere", "centre": [1.2, 0.5, 0.9], "radius": 0.25, "name": "ball"},
     ], initial={"velocity": ["0.5+0.3*sin(2*pi*z)", "0.2*cos(2*pi*x/1.6)", "0.1"]})  # fmt: skip
     flow = compute(case)
-    found, grid = followed(flow), flow.setup.grid
+    result, grid = followed(flow), flow.setup.grid
     solid = flow.setup.bodies.solids.mask(grid.box)
     for axis, name in enumerate("uv"):
         open_ = ~(solid | np.roll(solid, 1, axis=2 - axis))
         gain = (flow[name] - flow[f"{name}_new"])[open_].sum() * grid.volume / 1e-7
         friction = 2 * 0.02 / grid.spacing[2] * flow[name][0].sum() * grid.area(2)  # of the wall below
-        bodies = sum(body["force"][axis] for body in found.values())
-        given = case.body.force[axis] * open_.sum() * grid.volume
-        assert gain == pytest.approx(given - friction - bodies, rel=1e-4), name
+        bodies = sum(body["force"][axis] for body in result.values())
+        values = case.body.force[axis] * open_.sum() * grid.volume
+        assert gain == pytest.approx(values - friction - bodies, rel=1e-4), name
 
 
 def test_flow_past_a_symmetric_body_stays_symmetric():
@@ -278,9 +278,9 @@ def test_flow_past_a_symmetric_body_stays_symmetric():
     np.testing.assert_allclose(u, u[:, ::-1], rtol=0, atol=1e-13)
     np.testing.assert_allclose(u, u[::-1], rtol=0, atol=1e-13)
     np.testing.assert_allclose(u, u.swapaxes(0, 1), rtol=0, atol=1e-13)
-    found = followed(flow)["ball"]
-    np.testing.assert_allclose(found["force"][1:], 0, atol=1e-13)
-    np.testing.assert_allclose(found["moment"], 0, atol=1e-13)
+    result = followed(flow)["ball"]
+    np.testing.assert_allclose(result["force"][1:], 0, atol=1e-13)
+    np.testing.assert_allclose(result["moment"], 0, atol=1e-13)
 
 
 @pytest.mark.fast("poiseuille*")
@@ -298,11 +298,11 @@ def test_bodies_between_cells_are_of_first_order(flow):
             time={"end": 0.7, "scheme": "rk3", "diffusion": 0.55}, pressure={"iterations": 1},
             obstacles=[box([-1, -1, -1], [2, 2, floor])],
         )  # fmt: skip
-        found = compute(case)
-        z = found.points("u")[2].ravel()
+        result = compute(case)
+        z = result.points("u")[2].ravel()
         height = 1 - floor
         exact = (z - floor) / height if flow == "couette" else 4 * (z - floor) * (1 - z)
-        errors.append(float(np.abs(found["u"].ravel() - exact)[z > floor + 1 / n].max()))
+        errors.append(float(np.abs(result["u"].ravel() - exact)[z > floor + 1 / n].max()))
     assert all(0.85 < order < 1.25 for order in orders(errors, sizes)[1:]), errors
 
 
@@ -383,10 +383,10 @@ def test_volumes_approach_those_of_the_bodies(body, volume, surface):
     for n in (8, 16, 32, 64):
         grid = {"cells": [n] * 3, "lengths": [1.0] * 3}
         case = obstructed(DIRECT, grid=grid, obstacles=[{**body, "name": "body"}], heat=None)
-        found = survey(Simulation(case, (1, 1, 1)).bodies)
-        assert found.parts[0].volume == pytest.approx(found.parts[0].cells / n**3)
-        assert found.fluid == pytest.approx(1 - found.all.volume)
-        assert abs(found.all.volume - volume) < surface / n / 2
+        result = survey(Simulation(case, (1, 1, 1)).bodies)
+        assert result.parts[0].volume == pytest.approx(result.parts[0].cells / n**3)
+        assert result.fluid == pytest.approx(1 - result.all.volume)
+        assert abs(result.all.volume - volume) < surface / n / 2
 
 
 def test_flags_of_parts_are_those_of_the_whole():
@@ -409,9 +409,9 @@ def gaps(*bodies: dict) -> Survey:
 def test_gaps_are_counted_in_cells():
     """Between bodies, to walls, through periodic sides; within one body, too."""
     one, two = box([1, 0, 2], [4, 8, 5], name="one"), box([9, 0, 2], [11, 8, 4], name="two")
-    found = gaps(one, two)
-    assert [part.gap for part in found.parts] == [2, 2]  # to the floor
-    assert found.all.gap == 2
+    result = gaps(one, two)
+    assert [part.gap for part in result.parts] == [2, 2]  # to the floor
+    assert result.all.gap == 2
     assert [part.gap for part in gaps({**one, "low": [1, 0, 0]}, {**two, "low": [9, 0, 0]}).parts] == [3, 4]
     u = gaps(box([2, 0, 0], [4, 8, 8], name="u"), box([5, 0, 0], [7, 8, 8], name="u"))
     assert u.parts[0].gap == 1
@@ -451,7 +451,7 @@ def test_a_named_body_beyond_the_domain_has_no_cells_in_it(far, side):
     body = {"type": "sphere", "name": "far", "centre": [side * far, 0.5, 0.5], "radius": 0.1}
     bodies = Simulation(obstructed(DIRECT, obstacles=[body], heat=None), (1, 1, 1)).bodies
     assert not bodies.solids.boxes[0]
-    assert [found.name for found in bodies.followed] == ["far"]
+    assert [result.name for result in bodies.followed] == ["far"]
 
 
 def test_a_body_that_a_later_one_hides_is_no_mistake():

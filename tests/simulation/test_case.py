@@ -74,13 +74,13 @@ def test_heat(heated):
 
 def test_turbulence(heated):
     """Defaults are written out; a case with a model has its viscosity among the fields."""
-    found = {}
+    result = {}
     for model in ("smagorinsky", "wale", "vreman"):
         case = Case(**heated(turbulence={"model": model}, output=...))
         assert case.output_fields == ("u", "v", "w", "p", "T", "nu_t")
-        found[model] = tomllib.loads(case.to_toml())["turbulence"]
+        result[model] = tomllib.loads(case.to_toml())["turbulence"]
         assert Case(**tomllib.loads(case.to_toml())) == case
-    assert found == {
+    assert result == {
         "smagorinsky": {"model": "smagorinsky", "constant": 0.17, "prandtl": 0.85, "damping": "van-driest"},
         "wale": {"model": "wale", "constant": 0.5, "prandtl": 0.85},
         "vreman": {"model": "vreman", "constant": 0.07, "prandtl": 0.85},

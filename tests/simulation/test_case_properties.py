@@ -103,14 +103,14 @@ triples = st.tuples(*[st.floats(-1e9, 1e9)] * 3)
 @st.composite
 def placed(draw):
     """Cells, lengths and an origin: so many cells at most that the narrowest is wider than the gap between numbers."""
-    found = []
+    result = []
     for _ in "xyz":
         length, start = draw(sizes), draw(st.floats(-1e9, 1e9))
         apart = np.spacing(max(abs(start), abs(start + length)))
         most = min(2**31 - 1, int(length / apart / 3))
         assume(most >= 2)  # a domain that is there, in double precision
-        found.append((draw(st.integers(2, min(1024, most)) | st.integers(2, most)), length, start))
-    cells, lengths, origin = zip(*found, strict=True)
+        result.append((draw(st.integers(2, min(1024, most)) | st.integers(2, most)), length, start))
+    cells, lengths, origin = zip(*result, strict=True)
     widths = [length / n for n, length in zip(cells, lengths, strict=True)]
     assume(min(widths) / max(widths) > np.finfo(float).eps)
     return {"cells": cells, "lengths": lengths, "origin": origin}

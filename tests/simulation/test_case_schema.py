@@ -32,13 +32,13 @@ def test_examples_pass(path):
 
 def test_tables_in_the_docs_pass():
     """Whatever is missing there, what is given is right."""
-    found = 0
+    result = 0
     for page in PAGES:
         for block in re.findall(r"^```toml\n(.*?)^```", page.read_text(), re.S | re.M):
             wrong = [problem for problem in problems(block) if "is a required property" not in problem]
             assert wrong == [], page
-            found += 1
-    assert found > 10
+            result += 1
+    assert result > 10
 
 
 def test_a_case_as_it_is_written_passes():
@@ -73,8 +73,8 @@ def test_what_is_wrong_is_seen(line, instead):
 ])  # fmt: skip
 def test_the_fluid_of_two_phases_has_a_scheme_alone(fluid, passes):
     text = (ROOT / "examples" / "rising_bubble.toml").read_text()
-    found = [error.message for error in VALIDATOR.iter_errors({**tomllib.loads(text), "fluid": fluid})]
-    assert (found == []) == passes
+    result = [error.message for error in VALIDATOR.iter_errors({**tomllib.loads(text), "fluid": fluid})]
+    assert (result == []) == passes
     if passes:
         assert problems(Case(**{**tomllib.loads(text), "fluid": fluid}).to_toml()) == []
 
@@ -95,7 +95,7 @@ def test_what_is_wrong_on_charts_is_seen(change):
 
 
 def test_every_key_says_what_it_means_without_links():
-    tables = [table for each in schema()["$defs"].values() for table in (each, *each.get("anyOf", ()))]
+    tables = [table for item in schema()["$defs"].values() for table in (item, *item.get("anyOf", ()))]
     keys = [(key, about) for table in tables for key, about in table.get("properties", {}).items()]
     keys += schema()["properties"].items()
     for key, about in keys:
@@ -106,17 +106,17 @@ def test_every_key_says_what_it_means_without_links():
 
 
 def test_every_key_is_in_it():
-    found = schema()
+    result = schema()
 
     def tables(node):
         """What may stand here: tables, or those in a list."""
         if "$ref" in node:
-            return tables(found["$defs"][node["$ref"].rpartition("/")[2]])
+            return tables(result["$defs"][node["$ref"].rpartition("/")[2]])
         inner = [*node.get("anyOf", ()), *([node["items"]] if "items" in node else ())]
-        return [node] if "properties" in node else [table for each in inner for table in tables(each)]
+        return [node] if "properties" in node else [table for item in inner for table in tables(item)]
 
     for path in Case.paths():
-        here = [found]
+        here = [result]
         for key in path:
             here = [table["properties"][key] for node in here for table in tables(node) if key in table["properties"]]
         assert here, path

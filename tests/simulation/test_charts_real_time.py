@@ -20,7 +20,7 @@ from taskflow.simulation.restart import newest_restart
 from tests.flow.charts import distorted, lattice
 from tests.simulation.going_on import go
 from tests.simulation.on_charts import CYLINDER, LID, TURNED, case, changed
-from tests.simulation.test_charts_run import check_same, contents
+from tests.simulation.test_charts_run import assert_same_run, contents
 
 EVERY = {"output__every": {"steps": 2}, "monitor__every": {"steps": 1}}
 SHEDDING = changed(
@@ -41,17 +41,17 @@ SLIDING = changed(
 )  # fmt: skip
 
 
-def check_blocks_and_a_break(folder, tables, cuts) -> None:
+def assert_blocks_and_a_break(folder, tables, cuts) -> None:
     """A run has the same bits whole, on blocks of charts that are cut, and gone on with on other blocks."""
     tables = changed(tables, method__inner={"iterations": 10})  # too few: bits are to be the same all the way
     go(case(tables), folder / "whole")
     go(case(tables, machine__cuts=cuts), folder / "cut", (1, 1, 3))
-    check_same(folder / "cut", folder / "whole")
+    assert_same_run(folder / "cut", folder / "whole")
     saved, broken = case(tables, checkpoint__every={"steps": 2}), folder / "broken"
     go(saved, broken, (1, 1, 2), kill=3)
     assert newest_restart(broken, saved)[0].tick.step == 2
     go(saved, broken, (1, 1, 1), resume=True)
-    check_same(broken, folder / "whole")
+    assert_same_run(broken, folder / "whole")
 
 
 @pytest.mark.slow
@@ -64,7 +64,7 @@ def check_blocks_and_a_break(folder, tables, cuts) -> None:
     (changed(WARM, method__march="implicit", grid__cells=[10, 12, 6]), {"2": [1, 2, 1]}),
 ])  # fmt: skip
 def test_real_time_has_the_same_bits_for_any_blocks_and_goes_on_after_a_break(tmp_path, tables, cuts):
-    check_blocks_and_a_break(tmp_path, tables, cuts)
+    assert_blocks_and_a_break(tmp_path, tables, cuts)
 
 
 def test_checkpoints_hold_two_levels():
@@ -220,15 +220,15 @@ def test_a_uniform_stream_stays_as_it_is_on_a_grid_that_moves(march, tmp_path):
     )  # fmt: skip
     go(moving, tmp_path / "run")
     fields, _ = contents(tmp_path / "run")
-    found = tree(tmp_path / "run" / "fields.zarr").load()
+    result = tree(tmp_path / "run" / "fields.zarr").load()
     for n, chart in enumerate(Simulation(moving, (1, 1, 1)).system.grid.charts):
-        for time in found.time.values:
+        for time in result.time.values:
             places = moving.motion.moved(chart.vertices, float(time))
-            stored = found[f"charts/{n}"].to_dataset().sel(time=time)
+            stored = result[f"charts/{n}"].to_dataset().sel(time=time)
             np.testing.assert_array_equal(np.stack([stored[axis] for axis in "xyz"]), places)
-    export_charts(found, tmp_path / "vtk", "fields")
-    grids = [(tmp_path / "vtk" / f"fields_{n:06}" / "chart_0.vts").read_bytes() for n in range(found.sizes["time"])]
-    assert len(set(grids)) == found.sizes["time"] == 4  # points of each time
+    export_charts(result, tmp_path / "vtk", "fields")
+    grids = [(tmp_path / "vtk" / f"fields_{n:06}" / "chart_0.vts").read_bytes() for n in range(result.sizes["time"])]
+    assert len(set(grids)) == result.sizes["time"] == 4  # points of each time
     for number, (name, value) in product((0, 1), {"p": 0.0, "u": 1.0, "v": 0.3, "w": 0.0}.items()):
         assert abs(fields[f"{number}/{name}"] - value).max() < 1e-12
 

@@ -19,14 +19,14 @@ SAVED = {"checkpoint__every": {"steps": 4}}
 
 def contents(path):
     """All snapshots and their places by their names, and the log without what the clock on the wall says."""
-    found = tree(path / "fields.zarr").load()
-    fields = {f"{n}/{name}": ds[name].values for n, ds in found["charts"].children.items() for name in ds.variables}
-    return {"time": found.time.values, **fields}, [
+    result = tree(path / "fields.zarr").load()
+    fields = {f"{n}/{name}": ds[name].values for n, ds in result["charts"].children.items() for name in ds.variables}
+    return {"time": result.time.values, **fields}, [
         {key: value for key, value in line.items() if key != "wall"} for line in read_log(path / "log.jsonl")
     ]
 
 
-def check_same(path, other):
+def assert_same_run(path, other):
     """Two runs have left the same snapshots and numbers, to the bit."""
     (fields, log), (expected, lines) = contents(path), contents(other)
     assert fields.keys() == expected.keys()
@@ -43,12 +43,12 @@ def check_same(path, other):
 def test_runs_have_the_same_bits_for_any_blocks_and_go_on_after_a_break(tmp_path, tables, cuts):
     go(case(tables), tmp_path / "whole")
     go(case(tables, machine__cuts=cuts), tmp_path / "cut", (1, 1, 3))
-    check_same(tmp_path / "cut", tmp_path / "whole")
+    assert_same_run(tmp_path / "cut", tmp_path / "whole")
     broken = tmp_path / "broken"
     go(case(tables, **SAVED), broken, (1, 1, 2), kill=9)
     assert newest_restart(broken, case(tables, **SAVED))[0].tick.step == 8
     go(case(tables, **SAVED), broken, (1, 1, 1), resume=True)
-    check_same(broken, tmp_path / "whole")
+    assert_same_run(broken, tmp_path / "whole")
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_a_steady_state_ends_the_run(tmp_path):
     assert told["step"] > 12
     go(full, tmp_path / "broken", kill=told["step"] - 1)
     go(full, tmp_path / "broken", (1, 1, 2), resume=True)
-    check_same(tmp_path / "broken", tmp_path / "whole")
+    assert_same_run(tmp_path / "broken", tmp_path / "whole")
     restart, _ = newest_restart(tmp_path / "whole", full)
     assert restart.tick.finished
 
@@ -119,11 +119,11 @@ def test_the_log_has_forces_and_the_store_sides(tmp_path):
     lid = line["bodies"]["z_max"]
     assert lid["force"][0] < 0  # friction holds it back
     assert lid["pressure_force"][:2] == [0.0, 0.0]
-    found = tree(tmp_path / "run" / "fields.zarr")
-    assert found.attrs["viscosity"] == 0.02
-    assert found.attrs["boundary_x_min"] == "wall"
-    assert found.sizes["time"] == 4
-    sides = json.loads(found["charts/0"].attrs["sides"])
+    result = tree(tmp_path / "run" / "fields.zarr")
+    assert result.attrs["viscosity"] == 0.02
+    assert result.attrs["boundary_x_min"] == "wall"
+    assert result.sizes["time"] == 4
+    sides = json.loads(result["charts/0"].attrs["sides"])
     assert "x_min" in sides
     assert "x_max" not in sides
 

@@ -20,20 +20,20 @@ AVERAGED = changed(SLIDING, time__step=None, time__cfl=0.8, **EACH)
 
 def statistics(path):
     """All averages by the number of the chart and their names, and what is said of their samples."""
-    found = tree(path / "fields.zarr", "statistics").load()
-    fields = {f"{n}/{name}": ds[name].values for n, ds in charts(found) for name in ds.data_vars}
-    return fields | {name: found[name].values for name in ("time", "since", "samples")}
+    result = tree(path / "fields.zarr", "statistics").load()
+    fields = {f"{n}/{name}": ds[name].values for n, ds in charts(result) for name in ds.data_vars}
+    return fields | {name: result[name].values for name in ("time", "since", "samples")}
 
 
 def weighted(path, name, other=None):
     """The mean of a field in the last cells of a chart over the snapshots, or a covariance, by NumPy."""
-    found = tree(path / "fields.zarr")["charts/1"]
+    result = tree(path / "fields.zarr")["charts/1"]
     weights = np.diff(tree(path / "fields.zarr").time.values)
-    q = found[name].values[1:]
+    q = result[name].values[1:]
     departing = q - np.average(q, axis=0, weights=weights)
     if other is None:
         return np.average(q, axis=0, weights=weights)
-    r = found[other].values[1:]
+    r = result[other].values[1:]
     return np.average(departing * (r - np.average(r, axis=0, weights=weights)), axis=0, weights=weights)
 
 

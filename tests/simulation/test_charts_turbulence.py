@@ -15,7 +15,7 @@ from taskflow.output.charts.reading import charts
 from taskflow.simulation.build.simulation import Simulation
 from tests.simulation.going_on import go
 from tests.simulation.on_charts import case, changed
-from tests.simulation.test_charts_real_time import PITCHING, SLIDING, WARM, check_blocks_and_a_break
+from tests.simulation.test_charts_real_time import PITCHING, SLIDING, WARM, assert_blocks_and_a_break
 
 WALE, SMAGORINSKY, VREMAN = (
     {"turbulence": {"model": "wale"}},
@@ -47,8 +47,8 @@ def test_snapshots_and_log_have_the_eddy_viscosity(tmp_path):
     values = np.moveaxis(metrics(tuple(first[axis].values for axis in "xyz")), 2, 0)
     areas, volumes = values[:9].reshape(3, 3, *values.shape[1:]), values[9]
     g = by_numpy.gradient(np.stack([first[n].values for n in "uvw"]), areas, volumes, Discretisation(0.05, 1.0))
-    wanted = by_numpy.smagorinsky(g, inner(volumes), 0.3)
-    np.testing.assert_allclose(inner(first["nu_t"].values), wanted, rtol=1e-10)
+    expected = by_numpy.smagorinsky(g, inner(volumes), 0.3)
+    np.testing.assert_allclose(inner(first["nu_t"].values), expected, rtol=1e-10)
     assert first["nu_t"].attrs["long_name"] == "eddy viscosity"
     logged = [line["eddy_viscosity"] for line in read_log(path / "log.jsonl")]
     assert logged == [pytest.approx(float(chart["nu_t"].isel(time=n).max()), rel=1e-12) for n in range(2)]
@@ -64,7 +64,7 @@ def test_snapshots_and_log_have_the_eddy_viscosity(tmp_path):
     (changed(WARM, **SMAGORINSKY, method__march="implicit", grid__cells=[10, 12, 6]), {"2": [1, 2, 1]}),
 ])  # fmt: skip
 def test_eddies_have_the_same_bits_for_any_blocks_and_go_on_after_a_break(tmp_path, tables, cuts):
-    check_blocks_and_a_break(tmp_path, changed(tables, statistics={"every": {"steps": 1}}), cuts)
+    assert_blocks_and_a_break(tmp_path, changed(tables, statistics={"every": {"steps": 1}}), cuts)
     whole = tree(tmp_path / "whole" / "fields.zarr")["charts/0"]
     assert float(whole["nu_t"].max()) > 0
 

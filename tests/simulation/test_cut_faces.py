@@ -43,16 +43,16 @@ class Faces:
 
     @classmethod
     def across(cls, axis: int, setup: Simulation) -> Faces:
-        grid, found = setup.grid, flags(setup)
-        x, y, z = (each[:, 0] for each in np.broadcast_arrays(*grid.points(("fx", "fy", "fz")[axis], grid.box)))
+        grid, result = setup.grid, flags(setup)
+        x, y, z = (item[:, 0] for item in np.broadcast_arrays(*grid.points(("fx", "fy", "fz")[axis], grid.box)))
         h, exact = grid.spacing[0], swirl(x, y, z, axis)
         half = (0.0, h / 2) if axis == 0 else (h / 2, 0.0)
         ends = [(x + side * half[0], z + side * half[1]) for side in (-1, 1)]
         low, high = (stream(*end) for end in ends)
         mean = (low - high) / h if axis == 0 else (high - low) / h
         in_fluid = [np.hypot(x - X0, z - Z0) < RADIUS for x, z in ends]
-        closed = found["solid"][:, 0] & (ITSELF | 1 << 2 * axis) > 0
-        stick, cover = (found[f"{name}_{'xyz'[axis]}"][:, 0] for name in ("stick", "cover"))
+        closed = result["solid"][:, 0] & (ITSELF | 1 << 2 * axis) > 0
+        stick, cover = (result[f"{name}_{'xyz'[axis]}"][:, 0] for name in ("stick", "cover"))
         share = 1 / (1 + cover)
         return cls(~closed, share, stick, exact, np.where(in_fluid[0] != in_fluid[1], share * exact - mean, 0.0))
 
@@ -61,7 +61,7 @@ class Faces:
         """Those of both directions, in one row."""
         both = [cls.across(axis, setup) for axis in (0, 2)]
         names = ("open", "share", "stick", "exact", "excess")
-        return cls(*(np.concatenate([getattr(each, name).ravel() for each in both]) for name in names))
+        return cls(*(np.concatenate([getattr(item, name).ravel() for item in both]) for name in names))
 
 
 def creeping(n: int, *, corrected: bool) -> tuple[float, float]:
@@ -81,8 +81,8 @@ def creeping(n: int, *, corrected: bool) -> tuple[float, float]:
     system = sparse.bmat([[friction, inner[cells].T], [flux, None]], format="csc")
     source = divergence[cells] @ faces.excess * corrected
     exact = faces.exact[faces.open]
-    found = spsolve(system, np.concatenate([-(WAVE**2) * exact, source]))[: exact.size]
-    errors = np.abs(found - exact)
+    result = spsolve(system, np.concatenate([-(WAVE**2) * exact, source]))[: exact.size]
+    errors = np.abs(result - exact)
     return float(errors.mean()), float(errors.max())
 
 
@@ -90,9 +90,9 @@ def creeping(n: int, *, corrected: bool) -> tuple[float, float]:
 def test_fluxes_through_cut_faces_are_what_the_order_falls_by():
     """With exact ones it is 2, everywhere; as they are the largest error is of first order, and in the end the mean."""
     sizes = (24, 48, 96, 192)
-    mean, largest = (orders(each, sizes) for each in zip(*(creeping(n, corrected=False) for n in sizes), strict=True))
+    mean, largest = (orders(item, sizes) for item in zip(*(creeping(n, corrected=False) for n in sizes), strict=True))
     assert mean[0] > 1.9
     assert mean[-1] < 1.4
     assert np.mean(largest) < 1.3
-    for each in zip(*(creeping(n, corrected=True) for n in sizes), strict=True):
-        assert min(orders(each, sizes)) > 1.95
+    for item in zip(*(creeping(n, corrected=True) for n in sizes), strict=True):
+        assert min(orders(item, sizes)) > 1.95

@@ -36,7 +36,7 @@ def test_the_flux_of_energy_is_a_third_moment(whole, series):
     departures = {name: in_centres(snapshots, name) for name in "uvw"}
     for name, values in departures.items():
         departures[name] = values - np.average(values, axis=0, weights=weights)
-    half = sum(each**2 for each in departures.values()) / 2
+    half = sum(item**2 for item in departures.values()) / 2
     for axis, name in zip("xyz", "uvw", strict=True):
         flux = np.average(half * departures[name], axis=0, weights=weights)
         np.testing.assert_allclose(found(whole)[f"mean_energy_flux_{axis}"][-1], flux, rtol=0, atol=1e-14)

@@ -17,7 +17,7 @@ from taskflow.simulation.case import Case
 from taskflow.simulation.estimate import estimate
 from taskflow.simulation.records.fields import SNAPSHOTS, STATISTICS
 from taskflow.simulation.restart import _groups, changes
-from tests.simulation.going_on import check_same, found, go
+from tests.simulation.going_on import assert_same_run, found, go
 from tests.simulation.test_restart import stirred
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -49,7 +49,7 @@ def centred(ds: xr.Dataset, name: str) -> np.ndarray:
     for axis, dim in enumerate(ds[name].dims):
         if str(dim).endswith("_f"):
             high = np.roll(values, -1, axis) if str(dim).startswith("y") else values
-            low, high = (np.moveaxis(each, axis, 0) for each in (values, high))
+            low, high = (np.moveaxis(item, axis, 0) for item in (values, high))
             mean = (low + high) / 2 if str(dim).startswith("y") else (low[:-1] + low[1:]) / 2
             values = np.moveaxis(mean, 0, axis)
     return values
@@ -77,9 +77,9 @@ def test_q_is_that_of_the_snapshots(whole):
     """Inside; beside boundaries the run has the values beyond them, and a snapshot has not."""
     ds = found(whole)
     inside = {"x_c": slice(1, -1), "z_c": slice(1, -1)}
-    wanted = q_criterion(ds).isel(inside)
-    assert float(abs(wanted).max()) > 1
-    np.testing.assert_allclose(ds.Q.isel(inside), wanted, rtol=0, atol=1e-12)
+    expected = q_criterion(ds).isel(inside)
+    assert float(abs(expected).max()) > 1
+    np.testing.assert_allclose(ds.Q.isel(inside), expected, rtol=0, atol=1e-12)
 
 
 @pytest.mark.slow
@@ -100,8 +100,8 @@ def test_probes_planes_and_the_log_have_them(whole):
     ds = found(whole)
     probe, layer = found(whole, "here"), found(whole, "layer")
     for name in ("flux", "ww"):
-        wanted = ds[name][::3].interp(x_c=0.31, y_c=0.36, z_c=0.4)
-        np.testing.assert_allclose(probe[name][:, 0], wanted, rtol=0, atol=1e-14)
+        expected = ds[name][::3].interp(x_c=0.31, y_c=0.36, z_c=0.4)
+        np.testing.assert_allclose(probe[name][:, 0], expected, rtol=0, atol=1e-14)
     for name in ("ww", "Q"):
         np.testing.assert_array_equal(layer[name][:, 0], ds[name][::3, 5])
     volumes = ds.dx * ds.dy * ds.dz
@@ -123,7 +123,7 @@ def test_the_bits_depend_neither_on_blocks_nor_on_what_broke_off(blocks, stopped
     if stopped:
         go(case, path, **stopped)
     go(case, path, blocks, resume=bool(stopped))
-    check_same(path, whole, 1e-12)
+    assert_same_run(path, whole, 1e-12)
     for group in ("here", "layer", "statistics"):
         xr.testing.assert_identical(found(path, group).drop_attrs(), found(whole, group).drop_attrs())
 

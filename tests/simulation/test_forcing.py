@@ -100,8 +100,8 @@ def test_nothing_is_said_of_fields_of_another_run(tmp_path):
     force = {"on": "u", "expression": "-100*(u - 1)/u"}
     system = Simulation(case(force, initial={"source": str(tmp_path)}), (1, 1, 1)).system
     assert system.cautions == ()
-    for each in initial_forces(system.sim.case, system.sim.grid):
-        each.check()
+    for item in initial_forces(system.sim.case, system.sim.grid):
+        item.check()
 
 
 def test_a_condition_keeps_away_from_what_is_not_finite():

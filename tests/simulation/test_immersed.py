@@ -17,10 +17,10 @@ from tests.flows import VELOCITY, Flow, compute, flags, orders
 from tests.simulation.test_bodies import (
     DIRECT,
     PERIODIC,
+    assert_same_on_blocks,
     box,
     followed,
     obstructed,
-    same_on_blocks,
     slabs,
     through,
     vector,
@@ -69,9 +69,9 @@ def floor(n: int, **grid: object) -> float:
         time={"end": 0.7, "scheme": "rk3", "diffusion": 0.55}, pressure={"iterations": 1},
         obstacles=[box([-1, -1, -1], [2, 2, height])], bodies=IMMERSED,
     )  # fmt: skip
-    found = compute(case)
-    z = found.points("u")[2].ravel()
-    return float(np.abs(in_centres(found, "u").ravel() - 4 * (z - height) * (1 - z))[z > height].max())
+    result = compute(case)
+    z = result.points("u")[2].ravel()
+    return float(np.abs(in_centres(result, "u").ravel() - 4 * (z - height) * (1 - z))[z > height].max())
 
 
 def test_poiseuille_flow_over_a_floor_between_cells():
@@ -131,9 +131,9 @@ def test_fluid_that_turns_in_a_pot(scheme):
 def test_fluid_that_turns_in_a_pot_on_finer_grids():
     """1.88 from 24 to 48 cells, 1.58 from 48 to 96: fluxes, see `test_cut_faces`."""
     sizes = (24, 48, 96)
-    found = [swirling(n, "immersed") for n in sizes]
-    assert np.mean(orders([error for error, _ in found], sizes)) > 1.7
-    assert abs(found[-1][1]) < 1e-3
+    result = [swirling(n, "immersed") for n in sizes]
+    assert np.mean(orders([error for error, _ in result], sizes)) > 1.7
+    assert abs(result[-1][1]) < 1e-3
 
 
 @pytest.mark.slow
@@ -152,8 +152,8 @@ def test_a_round_pipe_with_a_temperature():
         left = np.broadcast_to(0.25 - (y - 0.57) ** 2 - (z - 0.54) ** 2 + 0 * x, flow["u"].shape)
         u, T = np.abs(in_centres(flow, "u") - left / 2)[left > 0], np.abs(flow["T"] - 2 - 0.15 * left)[left > 0]
         errors.append((u.max(), T.max()))
-    for found in zip(*errors, strict=True):
-        assert np.mean(orders(found, sizes)) > 2, errors
+    for result in zip(*errors, strict=True):
+        assert np.mean(orders(result, sizes)) > 2, errors
 
 
 # ------------------------------------------------------------------------------------------------- what must not change
@@ -162,7 +162,7 @@ def test_a_round_pipe_with_a_temperature():
 @pytest.mark.parametrize("tables", [{}, pytest.param(QUICK, marks=pytest.mark.slow, id="quick")])
 def test_blocks_and_overlap_do_not_change_a_bit(tables):
     """Bodies cut by the sides of blocks, and surfaces next to them, included."""
-    same_on_blocks(immersed({"iterations": 4}, time={"steps": 3}, **tables))
+    assert_same_on_blocks(immersed({"iterations": 4}, time={"steps": 3}, **tables))
 
 
 CORNER = Box((11, 0, 8), (12, 1, 9))  # where no body is near
@@ -181,19 +181,19 @@ def test_what_is_known_of_parts_is_that_of_the_whole():
 def test_distances_of_a_ball():
     """1 / share - 1 from where the formula of the sphere has its surface."""
     setup = Simulation(immersed(DIRECT), (1, 1, 1))
-    grid, found = setup.grid, flags(setup)["stick_x"]
+    grid, result = setup.grid, flags(setup)["stick_x"]
     x, y, z = grid.points("fx", grid.box)
     off = np.sqrt((x - 0.8) ** 2 + (y - 0.5) ** 2 + (z - 0.6) ** 2)
     k, j, i = 4, 3, int(np.flatnonzero(off[4, 3] < 0.31)[0]) - 1
-    wanted = 0.0
+    expected = 0.0
     for axis, at, centre in ((0, x[0, 0, i], 0.8), (1, y[0, j, 0], 0.5), (2, z[k, 0, 0], 0.6)):
         other = off[k, j, i] ** 2 - (at - centre) ** 2
         if other < 0.31**2:
             share = (abs(at - centre) - np.sqrt(0.31**2 - other)) / grid.spacing[axis]
             if share < 1:
-                wanted += (1 / share - 1) / grid.spacing[axis] ** 2
-    assert wanted > 0
-    assert found[k, j, i] == pytest.approx(wanted, rel=1e-9)
+                expected += (1 / share - 1) / grid.spacing[axis] ** 2
+    assert expected > 0
+    assert result[k, j, i] == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("pressure", [
@@ -227,14 +227,14 @@ def test_bodies_and_walls_take_what_drives_the_flow(tables):
     ], initial={"velocity": ["0.5+0.3*sin(2*pi*z)", "0.2*cos(2*pi*x/1.6)", "0.1"]})  # fmt: skip
     flow = compute(case)
     assert "turbulence" not in tables or flow["nu_t"].max() > 0.002
-    found, grid = followed(flow), flow.setup.grid
+    result, grid = followed(flow), flow.setup.grid
     for axis, name in enumerate("uv"):
         open_ = ~closed(flow, axis)
         gain = (in_centres(flow, name) - in_centres(flow, f"{name}_new"))[open_].sum() * grid.volume / 1e-8
         friction = 2 * 0.02 / grid.spacing[2] * flow[name][0].sum() * grid.area(2)  # of the wall below
-        bodies = sum(body["force"][axis] for body in found.values())
-        given = case.body.force[axis] * open_.sum() * grid.volume
-        assert gain == pytest.approx(given - friction - bodies, rel=1e-3), name
+        bodies = sum(body["force"][axis] for body in result.values())
+        values = case.body.force[axis] * open_.sum() * grid.volume
+        assert gain == pytest.approx(values - friction - bodies, rel=1e-3), name
 
 
 @pytest.mark.parametrize("across", [pytest.param("x", marks=pytest.mark.slow),
@@ -252,25 +252,25 @@ def test_forces_and_heat_balance_in_a_steady_channel(across):
         pressure={"iterations": 1}, obstacles=bodies, bodies=IMMERSED,
     )  # fmt: skip
     flow = compute(case)
-    found, axis = followed(flow), "xyz".index(along)
+    result, axis = followed(flow), "xyz".index(along)
     driven = 0.3 * flow.setup.grid.volume * (~closed(flow, axis)).sum()
-    assert sum(body["force"][axis] for body in found.values()) == pytest.approx(driven, rel=1e-9)
+    assert sum(body["force"][axis] for body in result.values()) == pytest.approx(driven, rel=1e-9)
     flux = 0.5 / (8.5 * h) * 4 * h * h  # conduction over the true width
-    assert found["low"]["heat_flux"] == pytest.approx(flux, rel=1e-9)
-    assert found["high"]["heat_flux"] == pytest.approx(-flux, rel=1e-9)
+    assert result["low"]["heat_flux"] == pytest.approx(flux, rel=1e-9)
+    assert result["high"]["heat_flux"] == pytest.approx(-flux, rel=1e-9)
 
 
 def between(bodies: bool) -> Flow:
     """A steady channel with eddies and heat: eight cells between walls, or between bodies that end on faces."""
     cells, h, warm = 12 if bodies else 8, 0.125, {"type": "wall", "temperature": 1.0}
-    found = [{**body, "temperature": T} for body, T in zip(slabs("z"), (1.0, 0.0), strict=True)]
-    found[0]["high"][2] += 1e-12  # a face on the surface is closed
+    result = [{**body, "temperature": T} for body, T in zip(slabs("z"), (1.0, 0.0), strict=True)]
+    result[0]["high"][2] += 1e-12  # a face on the surface is closed
     case = Case(
         grid={"cells": [1, 1, cells], "lengths": [0.3, 0.2, cells * h]}, fluid={"viscosity": 0.05},
         boundaries={"x": "periodic", "y": "periodic", "z_min": warm, "z_max": {"type": "wall", "temperature": 0.0}},
         heat={"diffusivity": 0.05}, body={"force": [0.3, 0, 0]}, time={"end": 60.0, "scheme": "rk3", "diffusion": 0.4},
         turbulence={"model": "smagorinsky", "damping": "none"}, pressure={"iterations": 1},
-        obstacles=found if bodies else [], **({"bodies": IMMERSED} if bodies else {}),
+        obstacles=result if bodies else [], **({"bodies": IMMERSED} if bodies else {}),
     )  # fmt: skip
     return compute(case)
 
@@ -280,9 +280,9 @@ def test_eddies_meet_a_surface_as_they_meet_a_wall():
     assert walls["nu_t"].max() > 0.002
     for name in ("u", "T", "nu_t"):
         np.testing.assert_allclose(bodies[name][2:10], walls[name], rtol=0, atol=1e-8, err_msg=name)
-    found = followed(bodies)
-    assert sum(body["force"][0] for body in found.values()) == pytest.approx(0.3 * 0.3 * 0.2 * 1.0, rel=1e-8)
-    assert found["low"]["heat_flux"] == pytest.approx(-found["high"]["heat_flux"], rel=1e-8)
+    result = followed(bodies)
+    assert sum(body["force"][0] for body in result.values()) == pytest.approx(0.3 * 0.3 * 0.2 * 1.0, rel=1e-8)
+    assert result["low"]["heat_flux"] == pytest.approx(-result["high"]["heat_flux"], rel=1e-8)
 
 
 @pytest.mark.parametrize(
@@ -294,9 +294,9 @@ def test_eddies_meet_a_surface_as_they_meet_a_wall():
 ], ids=["multigrid", "fft", "jacobi"])  # fmt: skip
 def test_what_comes_in_leaves_around_a_body(outflow, pressure):
     def case(pressure: dict) -> Case:
-        found = through(outflow, pressure)
-        body = found.obstacles[0].model_copy(update={"low": (0.53, 0.27, -1.0), "high": (0.95, 0.7, 0.46)})
-        return Case(**{**dict(found), "obstacles": [body], "bodies": IMMERSED})
+        result = through(outflow, pressure)
+        body = result.obstacles[0].model_copy(update={"low": (0.53, 0.27, -1.0), "high": (0.95, 0.7, 0.46)})
+        return Case(**{**dict(result), "obstacles": [body], "bodies": IMMERSED})
 
     flow = compute(case(pressure), (2, 1, 1))
     assert flow.scalars["divergence"] < 1e-8
@@ -352,21 +352,21 @@ def test_open_shares(inside, stretching):
         obstacles=[{"type": "implicit", "inside": inside}],
     )  # fmt: skip
     setup = Simulation(case, (1, 1, 1))
-    grid, found = setup.grid, flags(setup)
+    grid, result = setup.grid, flags(setup)
     shape, at = setup.bodies.solids.shapes[0], (np.arange(64) + 0.5) / 64 - 0.5
     for axis, name in enumerate("xyz"):
         places = grid.points(("fx", "fy", "fz")[axis], grid.box)
         fine = [
-            each.ravel() if n == axis else (each.ravel()[:, None] + at * grid.widths(n)[:, None]).ravel()
-            for n, each in enumerate(places)
+            item.ravel() if n == axis else (item.ravel()[:, None] + at * grid.widths(n)[:, None]).ravel()
+            for n, item in enumerate(places)
         ]
         open_ = ~shape.inside(*fine)
-        for n in (2 - each for each in range(3) if each != axis):
+        for n in (2 - item for item in range(3) if item != axis):
             open_ = np.add.reduceat(open_, np.arange(0, open_.shape[n], 64), axis=n) / 64
-        cut = found[f"stick_{name}"] > 0
+        cut = result[f"stick_{name}"] > 0
         assert cut.any()
-        np.testing.assert_allclose(1 / (1 + found[f"cover_{name}"])[cut], open_[cut], rtol=0, atol=0.03)
-        assert not found[f"cover_{name}"][~cut].any()
+        np.testing.assert_allclose(1 / (1 + result[f"cover_{name}"])[cut], open_[cut], rtol=0, atol=0.03)
+        assert not result[f"cover_{name}"][~cut].any()
 
 
 def test_shares_have_a_least():

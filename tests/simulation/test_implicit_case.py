@@ -9,7 +9,7 @@ from taskflow.simulation.restart import newest_restart
 from tests.simulation.going_on import go
 from tests.simulation.on_charts import CYLINDER, LID, TURNED, case, changed
 from tests.simulation.test_charts_case import problems
-from tests.simulation.test_charts_run import SAVED, check_same, contents
+from tests.simulation.test_charts_run import SAVED, assert_same_run, contents
 
 IMPLICIT = {"method__march": "implicit"}
 
@@ -73,12 +73,12 @@ def test_real_time_has_longer_steps_of_pseudo_time_and_two_levels():
 def test_runs_have_the_same_bits_for_any_blocks_and_go_on_after_a_break(tmp_path, tables, cuts):
     go(case(tables, **IMPLICIT), tmp_path / "whole")
     go(case(tables, **IMPLICIT, machine__cuts=cuts), tmp_path / "cut", (1, 1, 2))
-    check_same(tmp_path / "cut", tmp_path / "whole")
+    assert_same_run(tmp_path / "cut", tmp_path / "whole")
     broken = tmp_path / "broken"
     go(case(tables, **IMPLICIT, **SAVED), broken, (1, 1, 2), kill=9)
     assert newest_restart(broken, case(tables, **IMPLICIT, **SAVED))[0].tick.step == 8
     go(case(tables, **IMPLICIT, **SAVED), broken, (1, 1, 1), resume=True)
-    check_same(broken, tmp_path / "whole")
+    assert_same_run(broken, tmp_path / "whole")
     line = contents(tmp_path / "whole")[1][-1]
     assert {"cfl", "linear", "left", "share", "refused"} <= set(line)
 

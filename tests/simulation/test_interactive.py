@@ -15,7 +15,7 @@ from taskflow.simulation.interactive.callbacks import Callback, Callbacks
 from taskflow.simulation.pause import Pause
 from taskflow.simulation.schedule import Tick
 from tests.simulation import two_phases
-from tests.simulation.going_on import check_same, steps
+from tests.simulation.going_on import assert_same_run, steps
 from tests.simulation.on_charts import CYLINDER, LID, TURNED
 from tests.simulation.on_charts import case as on_charts
 from tests.simulation.test_restart import stirred
@@ -58,7 +58,7 @@ def test_steps_are_those_of_a_run(client, whole, tmp_path):
             simulation.step(2)
     assert calls == [4, 8]
     assert simulation.close().report["ended"] == "end"
-    check_same(tmp_path / "run", whole)
+    assert_same_run(tmp_path / "run", whole)
 
 
 def test_closed_early_and_resumed(client, whole, tmp_path):
@@ -77,7 +77,7 @@ def test_closed_early_and_resumed(client, whole, tmp_path):
         assert simulation.iteration == 6
     with tf.Simulation(stirred(), client, tmp_path / "run", resume=True) as simulation:
         simulation.run()
-    check_same(tmp_path / "run", whole)
+    assert_same_run(tmp_path / "run", whole)
 
 
 @pytest.mark.slow
@@ -87,7 +87,7 @@ def test_closed_at_once(client, whole, tmp_path):
         pass
     assert steps(tmp_path / "run") == [0]
     tf.run(stirred(), tmp_path / "run", client, resume=True)
-    check_same(tmp_path / "run", whole)
+    assert_same_run(tmp_path / "run", whole)
 
 
 @pytest.mark.slow
@@ -156,22 +156,22 @@ def test_ctrl_c_pauses(client, tmp_path):
         assert simulation.iteration == reached + 2
 
 
-@pytest.mark.fast("given0-*", "given2-*")
-@pytest.mark.parametrize(("given", "match"), [
+@pytest.mark.fast("values0-*", "values2-*")
+@pytest.mark.parametrize(("values", "match"), [
     ({"steps": 0}, "steps=0.*whole number"), ({"wall": -1.0}, "wall=-1.0"), ({"until": "soon"}, "until='soon'"),
     ({"steps": 1.5}, "steps=1.5"),
 ])  # fmt: skip
-def test_bad_ways_to_go_on(given, match, client, tmp_path):
+def test_bad_ways_to_go_on(values, match, client, tmp_path):
     with tf.Simulation(stirred(), client, tmp_path / "run") as simulation, pytest.raises(BadInput, match=match):
-        simulation.run(**given)
+        simulation.run(**values)
 
 
-@pytest.mark.parametrize(("given", "match"), [
+@pytest.mark.parametrize(("values", "match"), [
     ({}, "give one of steps, time and wall"), ({"steps": 1, "time": 2.0}, "give one of"), ({"steps": 0}, "steps"),
     ({"time": -1.0}, "time"), ({"wall": 0.0}, "wall"),
 ])  # fmt: skip
-def test_bad_intervals(given, match):
-    arguments = {"steps": None, "time": None, "wall": None} | given
+def test_bad_intervals(values, match):
+    arguments = {"steps": None, "time": None, "wall": None} | values
     with pytest.raises(BadInput, match=match):
         Callback.of(print, Tick(), **arguments)
     with pytest.raises(BadInput, match="give a function"):
@@ -234,10 +234,10 @@ def test_fields_on_charts(client, tmp_path):
         simulation.step()
     stored = tf.Run.open(tmp_path / "run").dataset().isel(time=1)
     for chart in ("charts/0", "charts/1"):
-        found, expected = velocity[chart]["u"], stored[chart]["u"]
-        assert np.array_equal(found, expected)
-        assert found.attrs.items() <= expected.attrs.items()
-        assert np.array_equal(found["x_c"], expected["x_c"])
+        result, expected = velocity[chart]["u"], stored[chart]["u"]
+        assert np.array_equal(result, expected)
+        assert result.attrs.items() <= expected.attrs.items()
+        assert np.array_equal(result["x_c"], expected["x_c"])
 
 
 @pytest.mark.slow
@@ -258,19 +258,19 @@ def test_recorded_arrays(client, tmp_path):
         with pytest.raises(BadInput, match="letters, digits"):
             simulation.record("my energy", 1.0)
     run = simulation.close()
-    with run.dataset("profile") as found, run.dataset() as ds:
-        assert found["profile"].dims == ("time", "z_c")
-        assert found["z_c"].equals(ds["z_c"])
-        assert found.sizes["time"] == 4
-        profile = found["profile"].load()
+    with run.dataset("profile") as result, run.dataset() as ds:
+        assert result["profile"].dims == ("time", "z_c")
+        assert result["z_c"].equals(ds["z_c"])
+        assert result.sizes["time"] == 4
+        profile = result["profile"].load()
     with tf.Simulation(stirred(time={"steps": 10}), client, tmp_path / "run", resume=True) as simulation:
         simulation.step()
         simulation.record("profile", simulation["u"].mean(["x_f", "y_c"]))
         with pytest.raises(BadInput, match="there is one of time"):
             simulation.record("profile", simulation["u"].mean(["x_f", "y_c"]))
-    with run.dataset("profile") as found:
-        assert found.sizes["time"] == 5
-        assert found["profile"][:4].equals(profile)
+    with run.dataset("profile") as result:
+        assert result.sizes["time"] == 5
+        assert result["profile"][:4].equals(profile)
 
 
 def double(block):
@@ -298,7 +298,7 @@ def test_fields_in_place(client, tmp_path):
             assert places == pytest.approx(0.875)
             simulation.step(2)
         directories.append(tmp_path / f"run{blocks}")
-    check_same(*directories, rel=1e-12)
+    assert_same_run(*directories, rel=1e-12)
     stored = tf.Run.open(directories[0]).dataset()["u"].isel(time=2, x_f=slice(1, 8))
     np.testing.assert_array_equal(stored, 2 * before[..., 1:8])
 
@@ -330,7 +330,7 @@ def test_ghost_cells_in_place(client, tmp_path, blocks):
                 simulation.on_blocks(smoothed, ["u", "T"], ghosts=True)
             wall = simulation.on_blocks(lambda block: float(block["w"][0, 1:-1, 1:-1].sum()), ["w"], ghosts=True)
             assert np.isfinite(wall)
-    check_same(tmp_path / "one", tmp_path / "cut", rel=1e-12)
+    assert_same_run(tmp_path / "one", tmp_path / "cut", rel=1e-12)
 
 
 def towards_neighbours(block):
@@ -429,14 +429,14 @@ def test_a_controller_acts_on_a_resumed_run_as_on_one_without_a_break(client, tm
 def test_bad_work_on_blocks(client, tmp_path):
     """A function that fails leaves a simulation that goes on."""
     with tf.Simulation(stirred(machine__blocks=[1, 1, 2]), client, tmp_path / "run") as simulation:
-        for given, match in (
+        for values, match in (
             ({"fields": ["mu"]}, r"fields=\['mu'\].*give a list of names among u, v, w, p, T"),
             ({"fields": ["p"], "writes": ["p"]}, r"writes=\['p'\].*among u, v, w, T"),
             ({"fields": ["u"], "writes": ["v"]}, r"name them in fields"), ({"fields": "u"}, "give a list"),
             ({"fields": ["u"], "reduce": "mean"}, "reduce='mean'.*sum, min, max"),
         ):  # fmt: skip
             with pytest.raises(BadInput, match=match):
-                simulation.on_blocks(double, **given)
+                simulation.on_blocks(double, **values)
         with pytest.raises(RunFailed, match=r"on_blocks: block 0: ValueError: .*read-only"):
             simulation.on_blocks(double, ["u"])
         with pytest.raises(RunFailed, match=r"block 1: KeyError: .*w was not declared"):

@@ -48,7 +48,7 @@ def test_it_is_taken_once_and_leaves_nothing(tmp_path, told):
             with pytest.raises(BadInput, match=rf"process {os.getpid()} on .* since .*taskflow unlock .*where"):
                 take(path, told)
         claim.check()
-        assert [each.name for each in path.iterdir()] == ["lock"]
+        assert [item.name for item in path.iterdir()] == ["lock"]
     assert list(tmp_path.iterdir()) == []
     take(path, told)
     assert told == []
@@ -305,7 +305,7 @@ def test_a_claim_that_is_lost(tmp_path, told):
 
 
 def tree(path):
-    return {str(each): each.read_bytes() for each in path.rglob("*") if each.is_file()}
+    return {str(item): item.read_bytes() for item in path.rglob("*") if item.is_file()}
 
 
 def settled(path):
@@ -350,10 +350,10 @@ def test_what_a_run_leaves(tmp_path, told):
 
     run(stirred(time__steps=400), path, progress=again)
     assert refused
-    assert not any(each.name.startswith((".", "lock")) for each in path.iterdir())
+    assert not any(item.name.startswith((".", "lock")) for item in path.iterdir())
     with pytest.raises(RunFailed, match="diverged"), pytest.warns(UserWarning, match=r"time\.step = 2 is longer than"):
         run(stirred(time={"steps": 400, "step": 2.0}), tmp_path / "wild")
-    assert not any(each.name.startswith((".", "lock")) for each in (tmp_path / "wild").iterdir())
+    assert not any(item.name.startswith((".", "lock")) for item in (tmp_path / "wild").iterdir())
     with pytest.raises(BadInput, match="not finite"):
         run(stirred(initial={"velocity": ["1/x", 0, 0]}), tmp_path / "none")
     with suppress(KeyboardInterrupt):

@@ -58,8 +58,8 @@ def test_blocks_hold_what_was_counted(boundaries, shape, overlap):
         all_passes(setup, shard)
         return shard.memory
 
-    found = run_threads(setup.partition, job, devices, Mapper(overlap))
-    for device, memory, need in zip(devices, found, needs, strict=True):
+    result = run_threads(setup.partition, job, devices, Mapper(overlap))
+    for device, memory, need in zip(devices, result, needs, strict=True):
         assert memory["fields"] == need.fields
         assert memory["buffers"] == need.buffers
         assert memory["board"] == need.board == 0
@@ -69,7 +69,7 @@ def test_blocks_hold_what_was_counted(boundaries, shape, overlap):
 def test_the_state_that_a_steady_one_is_compared_with_is_counted_too():
     plain = stirred(BOUNDARIES["box"])
     case = plain.model_copy(update={"time": Time(**{**plain.time.written(), "steady": 1e-3})})
-    setups = [Simulation(each, (2, 1, 2)) for each in (plain, case)]
+    setups = [Simulation(item, (2, 1, 2)) for item in (plain, case)]
     free, needs = (Needs(setup, [HERE] * 4, "cpu").blocks for setup in setups)
     devices = [Counting(1) for _ in needs]
     run_threads(setups[1].partition, lambda shard: all_passes(setups[1], shard), devices, Mapper("none"))
@@ -97,8 +97,8 @@ def test_regions_and_rounds_of_solvers_are_counted_too(solver):
         all_passes(setup, shard)
         return shard.memory["buffers"]
 
-    found = run_threads(setup.partition, job, devices, Mapper("comm"))
-    for device, buffers, need in zip(devices, found, needs, strict=True):
+    result = run_threads(setup.partition, job, devices, Mapper("comm"))
+    for device, buffers, need in zip(devices, result, needs, strict=True):
         assert buffers == need.buffers
         folds = need.total - need.output - device.nbytes  # of states that rounds could lead to, and did not
         assert 0 <= folds < 600
@@ -244,16 +244,16 @@ def test_steps_on_a_gpu_allocate_nothing(blocks, graphs):
     def job(shard):
         all_passes(setup, shard)
         steps(shard, 3)
-        found = [used()]
+        result = [used()]
         for _ in range(40):
             steps(shard, 8)  # of 0.3 MB, where the driver gives 2 MB at a time
-            found.append(used())
-        return found
+            result.append(used())
+        return result
 
     gc.collect()  # what earlier tests left would be given back amid the steps
-    for found in run_threads(setup.partition, job, device, Mapper("full", graphs=graphs)):
-        assert len({(in_use, held) for in_use, held, _ in found}) == 1
-        assert any(after == before for before, after in pairwise(found))
+    for result in run_threads(setup.partition, job, device, Mapper("full", graphs=graphs)):
+        assert len({(in_use, held) for in_use, held, _ in result}) == 1
+        assert any(after == before for before, after in pairwise(result))
 
 
 @pytest.mark.gpu

@@ -15,7 +15,7 @@ from taskflow.simulation.bodies.paths import Surroundings
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
 from tests.flows import VELOCITY, Flow, Lengths, compute
-from tests.simulation.going_on import check_same, go
+from tests.simulation.going_on import assert_same_run, go
 
 IMMERSED = {"treatment": "immersed"}
 DIRECT = {"solver": "multigrid", "tolerance": 1e-11}
@@ -133,7 +133,7 @@ def test_going_on_from_a_checkpoint_to_the_bit(pressure, blocks, other, tmp_path
     go(case, tmp_path / "whole", blocks)
     go(case, tmp_path / "run", blocks, kill=4)
     go(case, tmp_path / "run", other, resume=True)
-    check_same(tmp_path / "run", tmp_path / "whole", rel=0.0 if blocks == other else 1e-9)
+    assert_same_run(tmp_path / "run", tmp_path / "whole", rel=0.0 if blocks == other else 1e-9)
     with dataset(tmp_path / "run" / "fields.zarr") as store:
         assert store["solid"].dims[0] == "time"
         for n, time in enumerate(store["time"].values.tolist()):

@@ -10,7 +10,7 @@ import pytest
 from taskflow.flow.bodies.flags import HOLDS, STORED
 from taskflow.simulation.case import Case
 from tests.flows import VELOCITY, Flow, compute
-from tests.simulation.going_on import check_same, go
+from tests.simulation.going_on import assert_same_run, go
 from tests.simulation.test_moving_bodies import BALL, BAR, DIRECT, DROP, PERIODIC, STILL, stirred
 
 HOT, COLD = {**BALL, "temperature": 1.0}, {**BAR, "temperature": -0.5}
@@ -105,4 +105,4 @@ def test_going_on_from_a_checkpoint_to_the_bit(scheme, tmp_path):
     go(case, tmp_path / "whole")
     go(case, tmp_path / "run", kill=4)
     go(case, tmp_path / "run", (1, 1, 2), resume=True)
-    check_same(tmp_path / "run", tmp_path / "whole", rel=1e-9)
+    assert_same_run(tmp_path / "run", tmp_path / "whole", rel=1e-9)

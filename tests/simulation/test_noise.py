@@ -66,8 +66,8 @@ def test_every_wave_has_the_energy_of_the_spectrum(spectrum, peak, most):
     inside = (k > 0) & (k <= most)
     x = k[inside] / peak
     shape = x**4 * np.exp(-2 * x**2) if spectrum == "passot-pouquet" else x**4 / (1 + 2.4 * x**2) ** (17 / 6)
-    found = energy[inside] / (shape / k[inside] ** 2)
-    np.testing.assert_allclose(found, found.mean(), rtol=1e-8)
+    result = energy[inside] / (shape / k[inside] ** 2)
+    np.testing.assert_allclose(result, result.mean(), rtol=1e-8)
     assert energy[~inside].max() < 1e-30
 
 
@@ -81,8 +81,8 @@ def test_the_spectrum_between_walls():
     energy = (cosine @ u[:, 0] @ sine.T) ** 2 + (sine @ w[:, 0] @ cosine.T) ** 2
     k = np.hypot(number[:, None], number)
     inside = k <= 4 * peak
-    found = energy[inside] / (k**3 * np.exp(-2 * (k / peak) ** 2))[inside]
-    np.testing.assert_allclose(found, found.mean(), rtol=1e-8)
+    result = energy[inside] / (k**3 * np.exp(-2 * (k / peak) ** 2))[inside]
+    np.testing.assert_allclose(result, result.mean(), rtol=1e-8)
 
 
 def test_the_seed_says_which():
@@ -127,9 +127,9 @@ def test_a_noise_is_added_to_the_initial_velocity():
     flow = compute(case(velocity=[1.0, "z", 0.0]), clock=Lengths(()))  # no steps
     waves = noise(flow.setup.case, flow.setup.grid).drawn()
     for axis, name in enumerate(VELOCITY):
-        given = [1.0, flow.points("v")[2], 0.0][axis]
-        wanted = given + waves.values(axis, flow.setup.grid.box)
-        np.testing.assert_allclose(flow[name], wanted, rtol=0, atol=1e-13)  # what the projection leaves
+        values = [1.0, flow.points("v")[2], 0.0][axis]
+        expected = values + waves.values(axis, flow.setup.grid.box)
+        np.testing.assert_allclose(flow[name], expected, rtol=0, atol=1e-13)  # what the projection leaves
     without = Simulation(case(noise=None, velocity=[1.0, "z", 0.0]), (1, 1, 1))
     assert flow.setup.system.advective_rate > without.system.advective_rate
 

@@ -339,8 +339,9 @@ def test_charts_begin_with_any_state(tmp_path, blocks):
         np.testing.assert_array_equal(origin.parts()["T"][1], state("first", 1, -1)["T"])
     grid = {"cells": [20, 16, 12], "lengths": [1.0, 1.0, 1.0], "charts": [1, 2, 1]}
     go(on_charts(LID, initial={"source": source}, grid=grid, **other), tmp_path / "finer", (1, 1, blocks))
-    there, here = state("finer", 0, 0), state("first", 0, -1)
-    coarse = there["u"].values[:, :, :10].reshape(6, 2, 4, 2, 5, 2).mean(axis=(1, 3, 5))  # its half of the first chart
+    present, here = state("finer", 0, 0), state("first", 0, -1)
+    first = present["u"].values[:, :, :10]  # its half of the first chart
+    coarse = first.reshape(6, 2, 4, 2, 5, 2).mean(axis=(1, 3, 5))
     np.testing.assert_allclose(coarse[:, :4], here["u"].values[:, :4], atol=2e-3)
     for changes, message in (
         ({"initial": {"source": whole["charts/0"]}}, "the tree has no charts"),

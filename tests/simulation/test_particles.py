@@ -56,12 +56,12 @@ def whole(tmp_path_factory):
     return path
 
 
-def same(path, whole) -> None:
+def assert_same(path, whole) -> None:
     for group in ("dye", "plume", "sand"):
         xr.testing.assert_identical(found(path, group).drop_attrs(), found(whole, group).drop_attrs())
 
 
-@pytest.mark.parametrize(("given", "words"), [
+@pytest.mark.parametrize(("values", "words"), [
     ({"points": POINTS}, "particles[1].name: missing"),
     ({"name": "p", "points": POINTS}, 'particles[1].name = "p": something in the store has this name'),
     ({"name": "d"}, "particles[1].points: missing; give a list of points, or a box"),
@@ -71,7 +71,7 @@ def same(path, whole) -> None:
     ({"name": "d", "points": POINTS, "count": 3}, "particles[1].count = 3: it is of a box"),
     ({"name": "d", "box": [[0, 0, 0], [1, 1, 1]], "count": 3}, "particles[1].box"),
     ({"name": "d", "box": DYE["box"]}, "particles[1].count: missing; give count, or lattice"),
-    ({"name": "d", "box": DYE["box"], "count": 1, "lattice": [1, 1, 1]}, "count is given as well"),
+    ({"name": "d", "box": DYE["box"], "count": 1, "lattice": [1, 1, 1]}, "count is values as well"),
     ({"name": "d", "box": DYE["box"], "lattice": [1, 0, 1]}, "particles[1].lattice"),
     ({"name": "d", "box": DYE["box"], "count": 0}, "particles[1].count = 0"),
     ({"name": "d", "box": DYE["box"], "lattice": [2048, 2048, 1024]}, "these are 4294967296 particles; give at most"),
@@ -85,9 +85,9 @@ def same(path, whole) -> None:
     ({"name": "d", "points": POINTS, "fields": ["dust"]}, 'this case has no field "dust"'),
     ({"name": "d", "points": POINTS, "radius": 1}, "particles[1].radius"),
 ])  # fmt: skip
-def test_what_is_wrong_is_told_with_its_key(given, words):
+def test_what_is_wrong_is_told_with_its_key(values, words):
     with pytest.raises(BadInput) as caught:
-        case({"every": {"steps": 1}, **given})
+        case({"every": {"steps": 1}, **values})
     assert words in str(caught.value)
     assert "particles[1]" in str(caught.value)
 
@@ -148,9 +148,9 @@ def test_steps_are_those_of_adams_bashforth_with_the_velocities_recorded(whole):
 
 def test_particles_are_released_over_and_over_again(whole):
     ds = found(whole, "plume")
-    there = ds.x.notnull().values.reshape(ds.sizes["time"], 3, 3).all(axis=2)
-    np.testing.assert_array_equal(there, [[PLUME["start"] + 0.03 * n <= t for n in range(3)] for t in ds.time.values])
-    assert there[-1].all()
+    present = ds.x.notnull().values.reshape(ds.sizes["time"], 3, 3).all(axis=2)
+    np.testing.assert_array_equal(present, [[PLUME["start"] + 0.03 * n <= t for n in range(3)] for t in ds.time.values])
+    assert present[-1].all()
     assert (ds["T"].notnull() == ds.x.notnull()).all()
 
 
@@ -173,15 +173,15 @@ def test_what_is_sampled_is_what_probes_find(tmp_path):
     probe = {"name": "here", "points": POINTS, "every": {"steps": 100}, "fields": ["T", "p"]}
     particles = {"name": "there", "points": POINTS, "every": {"steps": 100}, "fields": ["T", "p"]}
     go(case(particles, probes=[probe], time={"steps": 1}), tmp_path / "run")
-    here, there = (found(tmp_path / "run", group) for group in ("here", "there"))
+    here, present = (found(tmp_path / "run", group) for group in ("here", "there"))
     for name in ("T", "p"):
-        np.testing.assert_allclose(there[name][0], here[name][0], rtol=0, atol=1e-14)
+        np.testing.assert_allclose(present[name][0], here[name][0], rtol=0, atol=1e-14)
 
 
 @pytest.mark.parametrize("blocks", [(1, 1, 2), pytest.param((2, 2, 1), marks=pytest.mark.slow)])
 def test_the_bits_do_not_depend_on_blocks(blocks, whole, tmp_path):
     go(case(DYE, PLUME, SAND), tmp_path / "run", blocks)
-    same(tmp_path / "run", whole)
+    assert_same(tmp_path / "run", whole)
 
 
 ENTERS = {"type": "inflow", "velocity": ["1 + 0.3*z", "0.1*cos(9*y)", "0.2*x"], "temperature": "z"}
@@ -198,7 +198,7 @@ def test_nor_do_they_in_other_flows(changes, tmp_path):
     """All leave through an outflow in time."""
     for n, blocks in enumerate(((1, 1, 1), (2, 1, 2))):
         go(case(DYE, PLUME, SAND, **changes), tmp_path / str(n), blocks)
-    same(tmp_path / "1", tmp_path / "0")
+    assert_same(tmp_path / "1", tmp_path / "0")
     assert found(tmp_path / "0", "dye").x[-1].isnull().all() == ("boundaries" in changes)
 
 
@@ -209,7 +209,7 @@ def test_nor_do_they_in_other_flows(changes, tmp_path):
 def test_a_run_that_goes_on_has_the_same_trajectories(before, after, broken, whole, tmp_path):
     go(case(DYE, PLUME, SAND), tmp_path / "run", before, **broken)
     go(case(DYE, PLUME, SAND), tmp_path / "run", after, resume=True)
-    same(tmp_path / "run", whole)
+    assert_same(tmp_path / "run", whole)
 
 
 @pytest.mark.slow
@@ -239,7 +239,7 @@ def test_the_order_in_memory_changes_no_bit(blocks, whole, tmp_path, monkeypatch
     monkeypatch.setattr("taskflow.simulation.particles.MANY", 1)
     monkeypatch.setattr("taskflow.simulation.particles.OFTEN", 2)
     go(case(DYE, PLUME, SAND), tmp_path / "run", blocks)
-    same(tmp_path / "run", whole)
+    assert_same(tmp_path / "run", whole)
 
 
 @pytest.mark.slow
@@ -263,11 +263,11 @@ def test_bodies_are_in_the_way(tmp_path, blocks):
         one, other = (found(tmp_path / name, group).drop_attrs() for name in ("run", "whole"))
         xr.testing.assert_identical(one, other)
         places = np.stack([other[axis].values.reshape(-1) for axis in "xyz"], axis=1)
-        there = ~np.isnan(places[:, 0])
-        begun = there.reshape(other["x"].shape)[0]
+        present = ~np.isnan(places[:, 0])
+        begun = present.reshape(other["x"].shape)[0]
         assert 0 < begun.sum() < begun.size
-        assert (there.reshape(other["x"].shape) == begun).all()  # all that began are still there
-        assert not solid[tuple(extent.numbers(places[there]).T[::-1])].any()
+        assert (present.reshape(other["x"].shape) == begun).all()  # all that began are still there
+        assert not solid[tuple(extent.numbers(places[present]).T[::-1])].any()
 
 
 def test_steps_in_which_particles_pass_several_faces_are_told():
@@ -301,8 +301,8 @@ def test_a_run_without_any_has_the_programs_that_it_had():
 
 
 def test_a_case_with_particles_is_written_and_read_again():
-    there = case(DYE, PLUME, SAND)
-    assert tf.Case(**there.model_dump()) == tf.Case(**tomllib.loads(there.to_toml())) == there
+    present = case(DYE, PLUME, SAND)
+    assert tf.Case(**present.model_dump()) == tf.Case(**tomllib.loads(present.to_toml())) == present
 
 
 @pytest.mark.slow
@@ -349,7 +349,7 @@ def test_trajectories_on_a_gpu_have_the_bits_of_a_cpu(blocks, precision, tmp_pat
     tables = {"machine": {"precision": precision}}
     go(case(DYE, PLUME, SAND, **tables), tmp_path / "host")
     go(case(DYE, PLUME, SAND, **tables), tmp_path / "device", blocks, device=one_gpu())
-    same(tmp_path / "device", tmp_path / "host")
+    assert_same(tmp_path / "device", tmp_path / "host")
 
 
 def seconds(case: tf.Case, device: Device, steps: int) -> float:

@@ -21,7 +21,7 @@ from taskflow.simulation.directory import RunDirectory
 from taskflow.simulation.pictures import DrawingProcess
 from taskflow.simulation.records.records import PictureRecording
 from tests.simulation import two_phases
-from tests.simulation.going_on import check_same, found, go
+from tests.simulation.going_on import assert_same_run, found, go
 from tests.simulation.on_charts import LID
 
 SLICE = {"name": "middle", "y": 0.5}
@@ -94,7 +94,7 @@ def left(path):
     return {(state.name, state.step): state.fields(orders[state.name]) for state in states}
 
 
-def check_same_fields(one, other):
+def assert_same_fields(one, other):
     """To the bit, and every value is there."""
     assert one.keys() == other.keys()
     for key, (about, fields) in one.items():
@@ -112,13 +112,13 @@ def test_what_blocks_leave_is_the_field_whatever_the_blocks(tmp_path):
     go(box(), tmp_path / "without")
     for path, blocks in ((plain, (1, 1, 1)), (cut, (1, 2, 2))):
         go(box(*pictures), path, blocks)
-        check_same(path, tmp_path / "without", rel=1e-12 if path == cut else 0.0)
+        assert_same_run(path, tmp_path / "without", rel=1e-12 if path == cut else 0.0)
     states, last = left(plain), found(plain).isel(time=-1)
     assert sorted(states) == [("middle", 0), ("middle", 2), ("middle", 4), ("vortices", 0), ("vortices", 4)]
     np.testing.assert_array_equal(states["vortices", 4][1]["T"][0], last["T"].values)
     u = last.flow.velocity()["u"].transpose("z_c", "y_c", "x_c").values
     np.testing.assert_allclose(states["middle", 4][1]["centre_u"][0], u[:, 4:5], atol=1e-7)
-    check_same_fields(states, left(cut))
+    assert_same_fields(states, left(cut))
 
 
 @pytest.mark.slow
@@ -135,7 +135,7 @@ def test_what_blocks_leave_of_charts_is_the_field_whatever_the_blocks(tmp_path):
     for role, of_charts in fields.items():
         for values, (_, chart) in zip(of_charts, charts(last), strict=True):
             np.testing.assert_array_equal(values, chart[role].values.astype("f4"))
-    check_same_fields(left(plain), left(cut))
+    assert_same_fields(left(plain), left(cut))
 
 
 @pytest.mark.gpu
@@ -143,7 +143,7 @@ def test_a_gpu_leaves_the_same(tmp_path):
     case = box({**SLICE, "every": {"steps": 2}}, {**SURFACE, "field": "w", "every": {"steps": 4}})
     go(case, tmp_path / "host")
     go(case, tmp_path / "device", (1, 1, 2), device=gpu())
-    check_same_fields(left(tmp_path / "host"), left(tmp_path / "device"))
+    assert_same_fields(left(tmp_path / "host"), left(tmp_path / "device"))
 
 
 def test_a_picture_is_drawn_of_whole_states_alone(tmp_path):

@@ -38,27 +38,27 @@ def seats(where):
 
 
 def test_a_process_per_gpu_is_the_default():
-    given = case(device="gpu")
-    assert processes(given.machine, CELLS, 4) == 4
+    values = case(device="gpu")
+    assert processes(values.machine, CELLS, 4) == 4
     places = pinned(4)
     assert slabs(places, "gpu", embedded=True) == 4
-    blocks = cut(given.machine, CELLS, 4)
+    blocks = cut(values.machine, CELLS, 4)
     assert blocks == (1, 1, 4)
-    assert seats(placed(given.machine, blocks, places, embedded=True)) == [(n, 0, f"gpu-{n}") for n in range(4)]
+    assert seats(placed(values.machine, blocks, places, embedded=True)) == [(n, 0, f"gpu-{n}") for n in range(4)]
 
 
 def test_one_process_holds_a_block_on_each_gpu():
-    given = case(device="gpu", workers=1, blocks=[1, 1, 4])
-    assert processes(given.machine, CELLS, 4) == 1
-    where = placed(given.machine, cut(given.machine, CELLS, 1), pinned(1), embedded=True)
+    values = case(device="gpu", workers=1, blocks=[1, 1, 4])
+    assert processes(values.machine, CELLS, 4) == 1
+    where = placed(values.machine, cut(values.machine, CELLS, 1), pinned(1), embedded=True)
     assert seats(where) == [(0, n, f"gpu-{n}") for n in range(4)]
 
 
 def test_one_process_gets_a_slab_per_gpu_where_the_blocks_are_auto():
-    given = case(device="gpu", workers=1)
-    assert cut(given.machine, CELLS, slabs(pinned(1), "gpu", embedded=True)) == (1, 1, 4)
-    assert cut(given.machine, CELLS, slabs(pinned(1), "cpu", embedded=True)) == (1, 1, 1)
-    assert cut(given.machine, CELLS, slabs(pinned(1), "gpu", embedded=False)) == (1, 1, 1)
+    values = case(device="gpu", workers=1)
+    assert cut(values.machine, CELLS, slabs(pinned(1), "gpu", embedded=True)) == (1, 1, 4)
+    assert cut(values.machine, CELLS, slabs(pinned(1), "cpu", embedded=True)) == (1, 1, 1)
+    assert cut(values.machine, CELLS, slabs(pinned(1), "gpu", embedded=False)) == (1, 1, 1)
 
 
 def test_slabs_lie_where_there_is_room_for_them():

@@ -24,7 +24,7 @@ from taskflow.simulation.case import Case
 from taskflow.simulation.estimate import estimate
 from tests.flows import VELOCITY, Flow, compute
 from tests.runtime.machine.devices import DEVICES, opened
-from tests.simulation.going_on import check_same, go
+from tests.simulation.going_on import assert_same_run, go
 from tests.simulation.test_moving_bodies import DIRECT, DROP, PERIODIC, STILL, forces
 from tests.simulation.test_moving_heat import COLD, HOT, heat_flux, heated
 
@@ -69,7 +69,7 @@ def geometry(setup: Simulation, moving: Moving, time: float, device: Device) -> 
     return run_threads(setup.partition, filled, device, Mapper("none"))[0]
 
 
-def check_placement(case: Case, kind: str = "cpu", rtol: float = 1e-9) -> None:
+def assert_placement(case: Case, kind: str = "cpu", rtol: float = 1e-9) -> None:
     """Kernels find what NumPy does. Bodies own faces that are farther away, and those between two of them, which both
     are beside, otherwise.
     """
@@ -99,7 +99,7 @@ def test_kernels_find_what_numpy_does(stretched, kind):
     faces = {"z": {"faces": (1.6 * np.append(0, np.cumsum(widths)) / widths.sum()).tolist()}}
     lengths = {"lengths": [2.0, 1.2, 1.6]}
     grid = {"cells": [20, 12, 18], **lengths, "stretching": faces} if stretched else {"cells": [20, 12, 16], **lengths}
-    check_placement(placed(grid=grid), kind)
+    assert_placement(placed(grid=grid), kind)
 
 
 @pytest.mark.slow
@@ -107,7 +107,7 @@ def test_kernels_find_what_numpy_does(stretched, kind):
     (ROD, {}), (SUNK, {}), (ENDLESS, {}), (FAR, {"boundaries": PERIODIC}),
 ], ids=["alone", "in a wall", "endless", "far from its pivot"])  # fmt: skip
 def test_kernels_find_single_bodies(body, changes):
-    check_placement(placed(obstacles=[body], **changes))
+    assert_placement(placed(obstacles=[body], **changes))
 
 
 @pytest.mark.slow
@@ -117,7 +117,7 @@ def test_kernels_find_bodies_in_single_precision(start):
     ball = {**HOT, "centre": [start + 1.024, 0.624, 0.5]}  # no centre is less than 0.006 spacings away from it
     grid = {"cells": [20, 12, 16], "lengths": [2.0, 1.2, 1.6], "origin": [start, 0, 0]}
     machine = {"device": "cpu", "threads": 1, "precision": "single"}
-    check_placement(placed(obstacles=[ball], grid=grid, machine=machine), rtol=1e-4)
+    assert_placement(placed(obstacles=[ball], grid=grid, machine=machine), rtol=1e-4)
 
 
 @pytest.mark.slow
@@ -145,7 +145,7 @@ def test_going_on_from_a_checkpoint_to_the_bit(tmp_path):
     go(case, tmp_path / "whole")
     go(case, tmp_path / "run", kill=4)
     go(case, tmp_path / "run", (1, 1, 2), resume=True)
-    check_same(tmp_path / "run", tmp_path / "whole", rel=1e-9)
+    assert_same_run(tmp_path / "run", tmp_path / "whole", rel=1e-9)
 
 
 @pytest.mark.slow

@@ -37,8 +37,8 @@ def test_corners_are_exact_for_what_is_linear():
         made = corners(grid, location, points)
         places = [grid.coordinates(location, axis)[made.cells[..., axis]] for axis in range(3)]
         np.testing.assert_allclose(made.weights.sum(axis=1), 1.0, rtol=1e-14)
-        for axis, each in enumerate(places):
-            np.testing.assert_allclose((made.weights * each).sum(axis=1), points[:, axis], rtol=0, atol=1e-14)
+        for axis, item in enumerate(places):
+            np.testing.assert_allclose((made.weights * item).sum(axis=1), points[:, axis], rtol=0, atol=1e-14)
     beyond = corners(grid, "c", np.array([[0.1, -1.0, 1.5]]))
     assert (beyond.cells[0] * (beyond.weights[0] > 0)[:, None]).sum(axis=0).tolist() == [0, 0, 2]
 
@@ -88,7 +88,7 @@ def test_planes_are_layers_of_snapshots(whole):
     xr.testing.assert_identical(across_x["T"].drop_attrs(), snapshots["T"].isel(x_c=[7]).drop_attrs())
 
 
-def same(path, whole) -> None:
+def assert_same(path, whole) -> None:
     """Whether all groups have the same records, to the bit."""
     for group in ("three", "line", "across-z", "across-x"):
         xr.testing.assert_identical(found(path, group).drop_attrs(), found(whole, group).drop_attrs())
@@ -104,7 +104,7 @@ def test_the_bits_depend_neither_on_blocks_nor_on_what_broke_off(blocks, stopped
     if stopped:
         go(case, tmp_path / "run", **stopped)
     go(case, tmp_path / "run", blocks, resume=bool(stopped))
-    same(tmp_path / "run", whole)
+    assert_same(tmp_path / "run", whole)
 
 
 def test_many_records_are_written_at_once(tmp_path, monkeypatch):

@@ -100,20 +100,20 @@ def test_every_message_has_an_arrow(profiled):
 
 def test_numbers_fit_each_other(profiled):
     overlap, run, _ = profiled
-    found = run.report["profile"]
-    assert set(found["passes"]) <= {"step", "monitor"}
-    assert 3 <= found["passes"]["step"] <= 7  # eight, without the first pass in each state
-    assert sum(found["shares"].values()) == pytest.approx(1)
-    assert all(0 <= share < 1 for share in found["shares"].values())
-    phases = found["phases"].values()
-    assert sum(sum(phase.values()) for phase in phases) == pytest.approx(1 - found["shares"]["rest"])
-    assert {"jacobi", "momentum", "correct"} <= set(found["phases"])
-    assert 0 < found["host"]["call_microseconds"] < 1000
-    critical = found["critical_path"]
+    result = run.report["profile"]
+    assert set(result["passes"]) <= {"step", "monitor"}
+    assert 3 <= result["passes"]["step"] <= 7  # eight, without the first pass in each state
+    assert sum(result["shares"].values()) == pytest.approx(1)
+    assert all(0 <= share < 1 for share in result["shares"].values())
+    phases = result["phases"].values()
+    assert sum(sum(phase.values()) for phase in phases) == pytest.approx(1 - result["shares"]["rest"])
+    assert {"jacobi", "momentum", "correct"} <= set(result["phases"])
+    assert 0 < result["host"]["call_microseconds"] < 1000
+    critical = result["critical_path"]
     assert sum(critical["operations"].values()) == pytest.approx(1)
     assert 0 < critical["share"] <= 1 + 1e-9
-    exchange = found["overlap"]
-    assert exchange["hidden_seconds"] <= exchange["exchange_seconds"] < found["seconds"]
+    exchange = result["overlap"]
+    assert exchange["hidden_seconds"] <= exchange["exchange_seconds"] < result["seconds"]
     assert (exchange["fraction"] == 0) if overlap == "none" else (exchange["fraction"] > 0)
 
 
@@ -122,10 +122,10 @@ def test_the_time_is_that_of_the_wall(profiled):
     _, run, trace = profiled
     passes = [e for e in trace["traceEvents"] if e.get("cat") == "pass" and not e["args"]["first of its graph"]]
     within = sum(event["dur"] for event in passes) * 1e-6 / 2
-    found = run.report["profile"]
-    assert len(passes) == 2 * sum(found["passes"].values())
-    assert within <= found["seconds"] <= run.report["loop_seconds"]
-    inside = sum(share for name, share in found["shares"].items() if name != "rest") * found["seconds"]
+    result = run.report["profile"]
+    assert len(passes) == 2 * sum(result["passes"].values())
+    assert within <= result["seconds"] <= run.report["loop_seconds"]
+    inside = sum(share for name, share in result["shares"].items() if name != "rest") * result["seconds"]
     assert inside <= within * (1 + 1e-6)
 
 

@@ -11,7 +11,7 @@ from taskflow.runtime.machine import Status
 from taskflow.simulation.job import RunLoop
 from taskflow.simulation.recovery import Recovery
 from taskflow.simulation.run import run
-from tests.simulation.going_on import check_same
+from tests.simulation.going_on import assert_same_run
 from tests.simulation.test_restart import stirred
 
 
@@ -73,13 +73,13 @@ def test_on_a_cluster_that_is_given_the_nanny_brings_a_worker_back(tmp_path):
     with embedded(2, gpu=False) as client:
         before = set(client.scheduler_info(n_workers=-1)["workers"])
         with pytest.warns(UserWarning, match=r"block \d on worker .* the run goes on from step"):
-            found = run(case, tmp_path / "run", client, progress=strike)
-        after = {place["worker"] for place in found.report["hardware"]}
+            result = run(case, tmp_path / "run", client, progress=strike)
+        after = {place["worker"] for place in result.report["hardware"]}
         run(case, tmp_path / "whole", client)
     assert struck
     assert len(before & after) == len(after - before) == 1
-    assert len(found.report["restarts"]) == 1
-    check_same(tmp_path / "run", tmp_path / "whole")
+    assert len(result.report["restarts"]) == 1
+    assert_same_run(tmp_path / "run", tmp_path / "whole")
 
 
 @pytest.mark.slow
@@ -99,7 +99,7 @@ def test_a_block_that_hangs_is_missed_by_its_neighbours_and_the_run_goes_on(tmp_
     monkeypatch.setattr(RunLoop, "_agreed", hang)
     words = r"message \d+ from block 1 to block 0 .* after 10 s; the run goes on from step \d"
     with pytest.warns(UserWarning, match=words):
-        found = run(case, tmp_path / "run")
-    assert [restart["step"] in (2, 4) for restart in found.report["restarts"]] == [True]
+        result = run(case, tmp_path / "run")
+    assert [restart["step"] in (2, 4) for restart in result.report["restarts"]] == [True]
     run(case, tmp_path / "whole")
-    check_same(tmp_path / "run", tmp_path / "whole")
+    assert_same_run(tmp_path / "run", tmp_path / "whole")

@@ -33,7 +33,7 @@ def write(path, files):
 
 def read(path):
     """What is there besides the lock."""
-    files = {str(each.relative_to(path)): each.read_text() for each in path.rglob("*") if each.is_file()}
+    files = {str(item.relative_to(path)): item.read_text() for item in path.rglob("*") if item.is_file()}
     return {name: text for name, text in files.items() if name != "lock"}
 
 
@@ -86,10 +86,10 @@ def test_killed_at_any_moment(tmp_path, before, state):
                 with suppress(Killed):
                     settle(path)
             settle(path)
-            found = read(path)
+            result = read(path)
             allowed = [before] + [NEW] * (not before) + [NEW | STATE] * state
-            assert found in allowed
-            ends.add(allowed.index(found))
+            assert result in allowed
+            ends.add(allowed.index(result))
             assert not any((path / name).exists() for name in STAGES)
             if not other.died:
                 break
@@ -162,8 +162,8 @@ def test_an_earlier_attempt_of_the_same_run_is_not_kept(tmp_path):
 # -------------------------------------------------------------------------------------------------- real runs
 
 def snapshots(path):
-    with dataset(path / "fields.zarr") as found:
-        return found.u.values.copy()
+    with dataset(path / "fields.zarr") as result:
+        return result.u.values.copy()
 
 
 FAILS = {"pressure": {"solver": "jacobi", "tolerance": 1e-12, "max_iterations": 2}}
@@ -208,4 +208,4 @@ def test_a_link_to_a_directory_stays_one(tmp_path):
 
 
 def tree(path):
-    return {str(each): each.read_bytes() for each in path.rglob("*") if each.is_file()}
+    return {str(item): item.read_bytes() for item in path.rglob("*") if item.is_file()}

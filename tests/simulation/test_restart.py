@@ -22,7 +22,7 @@ from taskflow.runtime.regions import Box
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
 from taskflow.simulation.checkpoints import CheckpointPolicy, CheckpointWriter
-from tests.simulation.going_on import Killed, check_same, contents, go, steps
+from tests.simulation.going_on import Killed, assert_same_run, contents, go, steps
 
 BOX = {
     "x_min": "wall", "x_max": {"type": "wall", "velocity": [0.0, 0.5, 0.2], "temperature": 1.0}, "y": "periodic",
@@ -84,7 +84,7 @@ def test_with_eddies(tmp_path):
     go(case, tmp_path / "whole")
     go(case, tmp_path / "run", kill=6)
     go(case, tmp_path / "run", resume=True)
-    check_same(tmp_path / "run", tmp_path / "whole")
+    assert_same_run(tmp_path / "run", tmp_path / "whole")
 
 
 @pytest.mark.parametrize(("solver", "scheme"), [
@@ -99,7 +99,7 @@ def test_to_the_bit_on_the_same_blocks(solver, scheme, whole, tmp_path):
     go(case, tmp_path / "run", blocks, kill=6)
     assert steps(tmp_path / "run") == [4]
     go(case, tmp_path / "run", blocks, resume=True)
-    check_same(tmp_path / "run", whole(solver, scheme, blocks))
+    assert_same_run(tmp_path / "run", whole(solver, scheme, blocks))
     assert steps(tmp_path / "run") == [9, 8]
 
 
@@ -139,7 +139,7 @@ def test_whatever_a_model_carries_is_saved(model, scheme, tmp_path):
     go(case, tmp_path / "whole", blocks)
     go(case, tmp_path / "run", blocks, kill=6)
     go(case, tmp_path / "run", blocks, resume=True)
-    check_same(tmp_path / "run", tmp_path / "whole")
+    assert_same_run(tmp_path / "run", tmp_path / "whole")
 
 
 @pytest.mark.parametrize(("before", "after"), [
@@ -150,7 +150,7 @@ def test_to_the_bit_on_other_blocks(before, after, whole, tmp_path):
     """Snapshots of before are cut anew where the blocks do not fit. Sums in the log are the same up to their order."""
     go(stirred(), tmp_path / "run", before, kill=7)
     go(stirred(), tmp_path / "run", after, resume=True)
-    check_same(tmp_path / "run", whole(), rel=1e-12)
+    assert_same_run(tmp_path / "run", whole(), rel=1e-12)
 
 
 @pytest.mark.slow
@@ -174,7 +174,7 @@ def test_what_is_written_because_of_a_stop_does_not_stay(step, whole, tmp_path):
     assert told["records"][""].records[-1]["time"] == told["time"]
     assert steps(tmp_path / "run")[0] == step + 1
     go(case, tmp_path / "run", resume=True)
-    check_same(tmp_path / "run", whole())
+    assert_same_run(tmp_path / "run", whole())
 
 
 @pytest.mark.slow
@@ -184,7 +184,7 @@ def test_many_times(whole, tmp_path):
     for step, blocks in ((4, (1, 1, 2)), (5, (2, 1, 1)), (8, (1, 1, 1))):
         go(case, tmp_path / "run", blocks, kill=step, resume=True)
     go(case, tmp_path / "run", resume=True)
-    check_same(tmp_path / "run", whole(), rel=1e-12)
+    assert_same_run(tmp_path / "run", whole(), rel=1e-12)
 
 
 def test_to_a_later_end(tmp_path):
@@ -192,7 +192,7 @@ def test_to_a_later_end(tmp_path):
     go(stirred(**both), tmp_path / "whole")
     go(stirred(**both, time__steps=6), tmp_path / "run")
     go(stirred(**both), tmp_path / "run", resume=True)
-    check_same(tmp_path / "run", tmp_path / "whole")
+    assert_same_run(tmp_path / "run", tmp_path / "whole")
     assert "steps = 9" in (tmp_path / "run" / "case.toml").read_text()
 
 
@@ -203,17 +203,17 @@ def test_the_clock_on_the_wall(tmp_path):
 
 def test_in_simulation_time_no_step_is_cut(tmp_path, whole):
     go(stirred(checkpoint={"every": 0.11, "keep": 100}), tmp_path / "run")
-    check_same(tmp_path / "run", whole())
+    assert_same_run(tmp_path / "run", whole())
     assert 2 <= len(steps(tmp_path / "run")) < 9
 
 
-@pytest.mark.parametrize(("given", "kept"), [
+@pytest.mark.parametrize(("values", "kept"), [
     ({"keep": 0}, []), ({}, [9]),
     ({"every": {"steps": 4}, "keep": 1}, [9]), ({"every": {"steps": 4}, "keep": 3}, [9, 8, 4]),
 ])  # fmt: skip
-def test_the_newest_stay(given, kept, tmp_path):
+def test_the_newest_stay(values, kept, tmp_path):
     """One is written at the end in any case, unless none is to be kept."""
-    go(stirred(checkpoint=given), tmp_path / "run")
+    go(stirred(checkpoint=values), tmp_path / "run")
     assert steps(tmp_path / "run") == kept
     assert len(list((tmp_path / "run").glob("checkpoints/.*"))) == 0
 
@@ -244,8 +244,8 @@ def test_damage_is_recognised_and_named(file, damage, broken):
     DAMAGES[damage](last / file)
     with pytest.raises(Damaged, match=file):
         Checkpoint.load(last)
-    found, skipped = newest(Checkpoints(broken / "checkpoints", ""))
-    assert found.step == 8
+    result, skipped = newest(Checkpoints(broken / "checkpoints", ""))
+    assert result.step == 8
     assert [file in reason for reason in skipped] == [True]
 
 
@@ -277,7 +277,7 @@ def test_damage_to_any_file_of_many_blocks(tmp_path):
 def test_damage_is_gone_around(broken, whole):
     flip(broken / "checkpoints" / "step-000000009" / "block-00000.bin", 0.5)
     go(stirred(), broken, resume=True)
-    check_same(broken, whole())
+    assert_same_run(broken, whole())
     assert steps(broken) == [9, 8]
     assert newest(Checkpoints(broken / "checkpoints", ""))[1] == []
 
@@ -331,7 +331,7 @@ def test_what_a_kill_amid_a_checkpoint_leaves_is_none(tmp_path, whole, monkeypat
         patched.setattr(Path, "rename", lambda path, to: None if "step-000000008" in str(to) else rename(path, to))
         go(stirred(), tmp_path / "other", (1, 1, 2), kill=9)
     go(stirred(), tmp_path / "other", (1, 1, 2), resume=True)
-    check_same(tmp_path / "other", whole(blocks=(1, 1, 2)))
+    assert_same_run(tmp_path / "other", whole(blocks=(1, 1, 2)))
     assert all(not path.name.startswith(".") for path in (tmp_path / "other" / "checkpoints").iterdir())
 
 
@@ -363,8 +363,8 @@ def test_whoever_commits_may_die_at_any_moment(name, tmp_path, monkeypatch):
                 break
         folder.commit(8, 2)
         folder.commit(8, 2)
-        found, values = Checkpoint.load(folder.path / "step-000000008"), np.zeros((3, 2, 2))
-        found.fill("u", values, Box.of((2, 2, 3)))
+        result, values = Checkpoint.load(folder.path / "step-000000008"), np.zeros((3, 2, 2))
+        result.fill("u", values, Box.of((2, 2, 3)))
         assert values[:, 0, 0].tolist() == [1, 2, 3]
     assert deaths > 1
 
@@ -390,7 +390,7 @@ def test_a_full_disk(when, tmp_path, whole, monkeypatch):
             go(stirred(), tmp_path / "run", (1, 1, 2))
     assert [path.name for path in (tmp_path / "run" / "checkpoints").iterdir()] == ["step-000000004"]
     go(stirred(), tmp_path / "run", (1, 1, 2), resume=True)
-    check_same(tmp_path / "run", whole(blocks=(1, 1, 2)))
+    assert_same_run(tmp_path / "run", whole(blocks=(1, 1, 2)))
 
 
 def test_a_slow_disk_is_no_lost_block(tmp_path, monkeypatch):
@@ -418,9 +418,9 @@ def test_a_state_that_is_not_finite_is_no_checkpoint(tmp_path):
     case = stirred(time={"steps": 400, "step": 2.0}, checkpoint={"every": {"steps": 1}}, monitor__every={"steps": 300})
     with pytest.raises(RunFailed, match="diverged"):
         go(case, tmp_path / "run")
-    found, _ = newest(Checkpoints(tmp_path / "run" / "checkpoints", ""))
+    result, _ = newest(Checkpoints(tmp_path / "run" / "checkpoints", ""))
     values = np.zeros((9, 5, 8))
-    found.fill("u", values, Simulation(case, (1, 1, 1)).grid.box)
+    result.fill("u", values, Simulation(case, (1, 1, 1)).grid.box)
     assert np.isfinite(values).all()
 
 
@@ -461,8 +461,8 @@ def test_the_state_is_what_a_step_reads_and_does_not_make():
     """With FFT the last pressure is not read; nobody reads what a buffer held in the cells of the grid."""
     for solver in SOLVERS:
         setup = Simulation(stirred(solver, boundaries=dict.fromkeys("xyz", "periodic")), (1, 1, 2))
-        wanted = {"u", "v", "w", "T", "h_u", "h_v", "h_w", "h_T"} | ({"p"} if solver != "fft" else set())
-        assert setup.carried == dict.fromkeys(wanted, (setup.grid.box,))
+        expected = {"u", "v", "w", "T", "h_u", "h_v", "h_w", "h_T"} | ({"p"} if solver != "fft" else set())
+        assert setup.carried == dict.fromkeys(expected, (setup.grid.box,))
 
 
 def test_a_manifest_is_json_that_names_every_file(broken):

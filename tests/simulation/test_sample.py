@@ -45,9 +45,9 @@ def test_what_is_looked_at_is_as_if_all_were(cells, blocks, periodic, solver, mo
     assert [sent[block] for block in looked.blocks] == [all_sent[block] for block in looked.blocks]
     assert [needs[block] for block in looked.blocks] == [all_needs[block] for block in looked.blocks]
     assert [need.fields for need in needs] == [need.fields for need in all_needs]
-    most, most_of_all = (max(need.total for need in each) for each in (needs, all_needs))
+    most, most_of_all = (max(need.total for need in item) for item in (needs, all_needs))
     assert most == pytest.approx(most_of_all, rel=0.03)
-    messages, every_message = (sum(each, Traffic()).messages for each in (sent, all_sent))
+    messages, every_message = (sum(item, Traffic()).messages for item in (sent, all_sent))
     assert messages == pytest.approx(every_message, rel=0.02 if blocks[0] == 1 else 0.35)
 
 

@@ -48,11 +48,11 @@ def vortices(time, viscosity=0.0, **changes) -> Case:
 
 def largest(path, role: str, setup: Simulation) -> float:
     """In the newest checkpoint."""
-    found, skipped = newest(Checkpoints(path / "checkpoints", ""))
-    assert found is not None
+    result, skipped = newest(Checkpoints(path / "checkpoints", ""))
+    assert result is not None
     assert not skipped
     values = np.zeros(setup.grid.box.shape[::-1])
-    found.fill(role, values, setup.grid.box)
+    result.fill(role, values, setup.grid.box)
     return float(np.abs(values).max())
 
 
@@ -83,9 +83,9 @@ def test_a_run_that_diverges_says_where(tmp_path, blocks):
         location = setup.model.fields[field]
         assert float(place) == pytest.approx(setup.grid.coordinates(location, axis)[cell[axis]], abs=1e-5)
     assert abs(float(told[4])) > 10
-    found, _ = newest(Checkpoints(tmp_path / "run" / "checkpoints", ""))
-    assert found is not None
-    assert found.step == step - 1
+    result, _ = newest(Checkpoints(tmp_path / "run" / "checkpoints", ""))
+    assert result is not None
+    assert result.step == step - 1
     assert all(largest(tmp_path / "run", role, setup) < SANE for role in "uvw")
 
 
@@ -122,20 +122,20 @@ def test_extremes(device):
     setup = Simulation(cavity(), (1, 1, 2))
 
     def job(shard):
-        values, found = np.zeros(shard.cells.shape[::-1]), []
+        values, result = np.zeros(shard.cells.shape[::-1]), []
         for cell, value in (((1, 2, 3), -5.0), ((3, 2, 0), 5.5), ((2, 1, 1), np.inf), ((1, 1, 1), np.nan)):
             values[cell] = value
             shard.write({"u": values})
-            found.append(shard.extreme("u"))
-        return found
+            result.append(shard.extreme("u"))
+        return result
 
-    for block, found in enumerate(run_threads(setup.partition, job, device(), Mapper("none"))):
+    for block, result in enumerate(run_threads(setup.partition, job, device(), Mapper("none"))):
         k = 4 * block
-        assert found[0] == ((3, 2, k + 1), -5.0)
-        assert found[1] == ((0, 2, k + 3), 5.5)
-        assert found[2] == ((1, 1, k + 2), np.inf)
-        assert found[3][0] == (1, 1, k + 1)
-        assert np.isnan(found[3][1])
+        assert result[0] == ((3, 2, k + 1), -5.0)
+        assert result[1] == ((0, 2, k + 3), 5.5)
+        assert result[2] == ((1, 1, k + 2), np.inf)
+        assert result[3][0] == (1, 1, k + 1)
+        assert np.isnan(result[3][1])
 
 
 # ------------------------------------------------------------------------------------------------ what to change
@@ -163,12 +163,12 @@ def test_scales():
     heat = {"diffusivity": 0.1, "expansion": 0.2, "reference": 1.0, "source": 0.25}
     dye = {"name": "dye", "diffusivity": 0.1, "sources": [{"point": [2.5, 0.2, -0.5], "rate": 0.01}]}
     case = cavity(boundaries=walls, heat=heat, scalars=[dye], body={"gravity": [0, 0, -5]})
-    found = Simulation(case, (1, 1, 1)).system.scales
-    assert found.speed == Scale(1.0)
-    assert found.lift == pytest.approx(1.0)
-    assert found.carried["T"] == Scale(3.0, 0.25 + 6 * 0.5 / 0.125)
-    assert found.carried["dye"].gain == pytest.approx(0.01 * 8 * 6 * 8)
-    assert found.driven
+    result = Simulation(case, (1, 1, 1)).system.scales
+    assert result.speed == Scale(1.0)
+    assert result.lift == pytest.approx(1.0)
+    assert result.carried["T"] == Scale(3.0, 0.25 + 6 * 0.5 / 0.125)
+    assert result.carried["dye"].gain == pytest.approx(0.01 * 8 * 6 * 8)
+    assert result.driven
     assert not Simulation(cavity(boundaries=STILL), (1, 1, 1)).system.scales.driven
     pushed = Simulation(cavity(boundaries=EVERYWHERE, body={"force": [3.0, 0.0, 4.0]}), (1, 1, 1)).system.scales
     assert pushed.speed == Scale(0.0, 5.0)
@@ -202,7 +202,7 @@ def test_what_a_case_explains_is_sane(changes, tmp_path):
     (vortices({"steps": 60}), False), (vortices({"steps": 60, "cfl": 1.5, "scheme": "rk3"}), False),
     pytest.param(vortices({"steps": 400}, 0.3), False, marks=pytest.mark.slow),  # down to rounding
     (vortices({"steps": 60}, 1e-4, pressure={"iterations": 1}), True),
-], ids=lambda each: str(each) if isinstance(each, bool) else "")  # fmt: skip
+], ids=lambda item: str(item) if isinstance(item, bool) else "")  # fmt: skip
 def test_energy_that_nothing_gives(case, grows, tmp_path):
     told = go(case, tmp_path / "run").get("warnings", ())
     energy = [words for words in told if "the kinetic energy has grown from" in words]
@@ -214,9 +214,9 @@ def test_energy_that_nothing_gives(case, grows, tmp_path):
 
 def test_energy_is_judged_by_the_least():
     sanity = Sanity(SimpleNamespace(driven=False), Simulation(cavity(), (1, 1, 1)).domain, None, lambda _: "do this")
-    found = [sanity.grows(Tick(n, 0.1 * n), energy) for n, energy in enumerate((1.0, 0.5, 0.504, 0.506, 0.9))]
-    assert [words is not None for words in found] == [False, False, False, True, False]
-    assert "at step 3, time 0.3, the kinetic energy has grown from 0.5 to 0.506" in str(found[3])
+    result = [sanity.grows(Tick(n, 0.1 * n), energy) for n, energy in enumerate((1.0, 0.5, 0.504, 0.506, 0.9))]
+    assert [words is not None for words in result] == [False, False, False, True, False]
+    assert "at step 3, time 0.3, the kinetic energy has grown from 0.5 to 0.506" in str(result[3])
 
 
 def test_steps_that_are_short_for_capillary_waves_alone_are_told_once():

@@ -118,8 +118,8 @@ def test_a_run_tells_of_them(cavity, tmp_path):
     run = tf.run(Case(**tables), tmp_path / "run")
     lines = [json.loads(line) for line in (tmp_path / "run" / "log.jsonl").read_text().splitlines()]
     volume = 0.25
-    wanted = [volume / 2 + 0.5 * line["time"] for line in lines]
-    np.testing.assert_allclose([line["integral_smoke"] for line in lines], wanted, rtol=1e-12)
+    expected = [volume / 2 + 0.5 * line["time"] for line in lines]
+    np.testing.assert_allclose([line["integral_smoke"] for line in lines], expected, rtol=1e-12)
     smoke = run.dataset()["smoke"]
     assert smoke.dims == ("time", "z_c", "y_c", "x_c")
     assert smoke.isel(time=0).mean() == pytest.approx(0.5)

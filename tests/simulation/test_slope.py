@@ -29,10 +29,10 @@ STILL = Expression(0.0, timed=True)
 ])  # fmt: skip
 def test_derivatives_are_exact(source, slope):
     expression = of_time(source)
-    found = dual(expression, TIMES)
-    np.testing.assert_allclose(found.slope * np.ones(TIMES.size), slope(TIMES), rtol=2e-14, atol=2e-14)
+    result = dual(expression, TIMES)
+    np.testing.assert_allclose(result.slope * np.ones(TIMES.size), slope(TIMES), rtol=2e-14, atol=2e-14)
     values = [float(expression(0.0, 0.0, 0.0, t)) for t in TIMES]
-    np.testing.assert_allclose(found.value * np.ones(TIMES.size), values, rtol=1e-15)
+    np.testing.assert_allclose(result.value * np.ones(TIMES.size), values, rtol=1e-15)
 
 
 @pytest.mark.parametrize(("source", "words"), [

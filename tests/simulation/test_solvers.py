@@ -54,7 +54,7 @@ def test_single_precision_has_a_tolerance_that_it_can_reach(cavity):
 @pytest.mark.parametrize(("device", "twice"), [("cpu", False), ("gpu", True)])
 def test_gpus_compute_ghost_cells_of_levels_for_which_they_would_wait(cavity, device, twice):
     case = Case(**cavity(pressure={"solver": "multigrid", "amalgamate": 9}, grid__cells=[8, 8, 32]))
-    assert any(each.redundant for each in Simulation(case, (1, 1, 2), device=device).partition.beside) == twice
+    assert any(item.redundant for item in Simulation(case, (1, 1, 2), device=device).partition.beside) == twice
 
 
 def test_options_of_multigrid(cavity):
@@ -65,7 +65,7 @@ def test_options_of_multigrid(cavity):
     assert type(cycle().smoother) is not type(cycle(smoother="jacobi").smoother)
     wide, few = cycle(amalgamate=64), cycle(levels=2)
     assert [level.whole for level in wide.levels] == [level.mesh.box.volume <= 64 for level in wide.levels]
-    assert [each.levels[-1].mesh.box.volume for each in (cycle(), wide, cycle(amalgamate=9))] == [128, 16, 4]
+    assert [item.levels[-1].mesh.box.volume for item in (cycle(), wide, cycle(amalgamate=9))] == [128, 16, 4]
     assert few.levels == cycle().levels[:2]
     assert [cycle().single, cycle(precision="single").single, cycle(precision="double").single] == [False, True, False]
 

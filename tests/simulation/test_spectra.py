@@ -14,7 +14,7 @@ from taskflow.runtime.proof import Hardware, prove
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
 from taskflow.simulation.memory import Needs
-from tests.simulation.going_on import check_same, found, go
+from tests.simulation.going_on import assert_same_run, found, go
 from tests.simulation.test_restart import BOX, stirred
 
 EACH = {"every": {"steps": 1}, "write": {"steps": 1}}
@@ -126,16 +126,16 @@ def test_cospectra_are_those_of_the_snapshots(boundaries, along, tmp_path):
     numbers = np.abs(np.fft.fftfreq(cells, 1 / cells)).astype(int)
     for one, other in PAIRS:
         a, b = (in_centres(snapshots, name) for name in (one, other))
-        c, d = (np.fft.fft(np.moveaxis(each.values, each.dims.index(dim), -1)) / cells for each in (a, b))
+        c, d = (np.fft.fft(np.moveaxis(item.values, item.dims.index(dim), -1)) / cells for item in (a, b))
         positive = np.fft.fftfreq(cells) > 0
-        dims = [each for each in a.dims if each != dim]
+        dims = [item for item in a.dims if item != dim]
         cospectrum, quadrature = ds[f"cospectrum_{one}_{other}"], ds[f"quadrature_{one}_{other}"]
         both = [np.stack([(c.conj() * d)[..., numbers == n].real.sum(-1) for n in range(1, cells // 2 + 1)], -1)]
         both.append(np.zeros_like(both[0]))
         both[1][..., : positive.sum()] = -2 * (c.conj() * d)[..., positive].imag
         for mine, exact in zip((cospectrum, quadrature), both, strict=True):
-            wanted = xr.DataArray(exact * length / (2 * np.pi), dims=[*dims, "k"])
-            np.testing.assert_allclose(mine, low_faces(wanted, mine), rtol=1e-9, atol=1e-15)
+            expected = xr.DataArray(exact * length / (2 * np.pi), dims=[*dims, "k"])
+            np.testing.assert_allclose(mine, low_faces(expected, mine), rtol=1e-9, atol=1e-15)
         covariance = (a * b).mean(dim) - a.mean(dim) * b.mean(dim)
         summed = cospectrum.sum("k") * 2 * np.pi / length
         np.testing.assert_allclose(summed, low_faces(covariance, summed), rtol=1e-9, atol=1e-15)
@@ -163,13 +163,13 @@ def test_cospectra_over_shells_sum_to_covariances(tmp_path):
     assert "quadrature_T_p" not in ds
     cells, lengths = (9, 5, 8), (1.3, 0.7, 1.0)
     waves = [2 * np.pi / length * np.fft.fftfreq(n, 1 / n) for n, length in zip(cells, lengths, strict=True)]
-    size = np.sqrt(sum(np.square(each) for each in np.meshgrid(*waves, indexing="ij")))
+    size = np.sqrt(sum(np.square(item) for item in np.meshgrid(*waves, indexing="ij")))
     width = 2 * np.pi / 1.3
     shells = np.rint(size / width).astype(int).ravel()
     for one, other in (("T", "p"), ("u", "w")):
         a, b = (in_centres(snapshots, name).values for name in (one, other))
         for n in range(3):
-            c, d = (np.fft.fftn(each[n], norm="forward").ravel() for each in (a, b))
+            c, d = (np.fft.fftn(item[n], norm="forward").ravel() for item in (a, b))
             exact = np.bincount(shells, weights=(c.conj() * d).real)[1:] / width
             np.testing.assert_allclose(ds[f"cospectrum_{one}_{other}"][n], exact, rtol=1e-9, atol=1e-15)
             covariance = (a[n] * b[n]).mean() - a[n].mean() * b[n].mean()
@@ -183,12 +183,12 @@ MANY = [pytest.param(blocks, marks=pytest.mark.slow) for blocks in ((1, 1, 2), (
 @pytest.mark.parametrize("blocks", [(2, 1, 2), *MANY])
 def test_blocks_do_not_change_a_bit(blocks, tmp_path):
     """On slabs, some of which have no plane, and on other blocks, which send their cells there."""
-    each = {"fields": ["u", "T"], "pairs": [["u", "w"], ["w", "T"]], "every": {"steps": 1}}
-    tables = [{"name": name, "along": name, **each} for name in (*"xyz", "all")]
+    item = {"fields": ["u", "T"], "pairs": [["u", "w"], ["w", "T"]], "every": {"steps": 1}}
+    tables = [{"name": name, "along": name, **item} for name in (*"xyz", "all")]
     case = turning(*tables, pressure={"iterations": 4}, time={"steps": 2})
     go(case, tmp_path / "one")
     go(case, tmp_path / "cut", blocks)
-    check_same(tmp_path / "cut", tmp_path / "one", rel=1e-12)
+    assert_same_run(tmp_path / "cut", tmp_path / "one", rel=1e-12)
     for name in (*"xyz", "all"):
         xr.testing.assert_identical(found(tmp_path / "cut", name), found(tmp_path / "one", name))
 
@@ -201,10 +201,10 @@ def test_records_are_means_over_the_samples_since_the_last_one(tmp_path):
     np.testing.assert_array_equal(ds.since, [0.1, times[4]])
     np.testing.assert_array_equal(ds.time, [times[4], times[8]])
     np.testing.assert_array_equal(ds.samples, [2, 2])
-    each = by_numpy(snapshots, "p", "y")
+    item = by_numpy(snapshots, "p", "y")
     for n, (since, first) in enumerate(((0.1, 2), (times[4], 6))):
         weights = np.diff([since, times[first], times[first + 2]])
-        mean = np.average(each.isel(time=[first, first + 2]), axis=0, weights=weights)
+        mean = np.average(item.isel(time=[first, first + 2]), axis=0, weights=weights)
         np.testing.assert_allclose(ds.spectrum_p[n], mean, **CLOSE)
     over_time = ds.flow.over_time()
     weights = ds.time - ds.since
@@ -226,7 +226,7 @@ def test_what_they_are_is_told(tmp_path):
 def test_they_do_not_change_the_flow(tmp_path):
     go(turning(ALL, {"name": "z", "along": "z", **EACH}), tmp_path / "one", (1, 1, 2))
     go(turning(), tmp_path / "other", (1, 1, 2))
-    check_same(tmp_path / "one", tmp_path / "other")
+    assert_same_run(tmp_path / "one", tmp_path / "other")
 
 
 @pytest.mark.slow
@@ -312,14 +312,14 @@ def test_the_mean_is_of_recorded_spectra(tmp_path):
 
 def test_what_they_need_is_counted():
     """To the byte, with what blocks send that are not slabs."""
-    each = {"fields": ["u", "T"], "pairs": [["u", "T"]]}
-    tables = ({"name": name, "along": name, **each} for name in ("y", "all"))
+    item = {"fields": ["u", "T"], "pairs": [["u", "T"]]}
+    tables = ({"name": name, "along": name, **item} for name in ("y", "all"))
     setup = Simulation(turning(*tables, pressure={"iterations": 2}), (2, 1, 2))
     needs = Needs(setup, [look("this process")] * 4, "cpu").blocks
 
     def job(shard):
         shard.run(setup.model.start, dt=1.0)
-        for program in (setup.monitor, *(each.begin for each in setup.averaged.values())):
+        for program in (setup.monitor, *(item.begin for item in setup.averaged.values())):
             shard.run(program)
         for _ in range(3):
             shard.run(setup.model.step, **setup.model.scalars(1e-3, 1.0))
@@ -336,11 +336,11 @@ def test_what_they_need_is_counted():
 @pytest.mark.parametrize("gpu", [False, True])
 def test_what_the_runtime_records_is_proved(gpu):
     """Samples between steps, where cells go to slabs and back."""
-    each = {"fields": ["u"], "pairs": [["u", "T"]]}
-    tables = ({"name": name, "along": name, **each} for name in ("y", "all"))
+    item = {"fields": ["u"], "pairs": [["u", "T"]]}
+    tables = ({"name": name, "along": name, **item} for name in ("y", "all"))
     setup = Simulation(turning(*tables, pressure={"iterations": 2}), (1, 2, 1))
     averaged = setup.averaged.values()
-    model, samples = setup.model, {each.sample: ("share",) for each in averaged}
+    model, samples = setup.model, {item.sample: ("share",) for item in averaged}
     programs = {model.step: tuple(model.scalars(1.0, 1.0)), **samples}
-    start = {model.start: ("dt",), **{each.begin: () for each in averaged}}
+    start = {model.start: ("dt",), **{item.begin: () for item in averaged}}
     prove(setup.partition, programs, Mapper("none"), Hardware(gpu, (0, 0) if gpu else None), start=start).hold()

@@ -48,9 +48,9 @@ def test_nothing_is_said_of_what_is_stable(time):
     ({"cfl": 5, "diffusion": 5}, {"fluid": {"viscosity": 0.02}}, ["time.diffusion = 5", "time.cfl = 5"]),
 ], ids=str)  # fmt: skip
 def test_what_is_said_before_a_run(time, changes, words):
-    found = "\n".join(told(time, **changes))
+    result = "\n".join(told(time, **changes))
     for word in words:
-        assert word in found
+        assert word in result
 
 
 def test_a_viscosity_too_small_for_a_number():

@@ -12,7 +12,7 @@ from taskflow.runtime.machine import Mapper
 from taskflow.runtime.proof import Hardware, prove
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
-from tests.simulation.going_on import check_same, go
+from tests.simulation.going_on import assert_same_run, go
 from tests.simulation.test_restart import stirred
 
 ALL = ["u", "v", "w", "p", "T"]
@@ -76,7 +76,7 @@ def test_what_they_are_is_told(tmp_path):
 def test_they_do_not_change_the_flow(tmp_path):
     go(stirred(), tmp_path / "one")
     go(averaged(output=stirred().output), tmp_path / "other")
-    check_same(tmp_path / "one", tmp_path / "other")
+    assert_same_run(tmp_path / "one", tmp_path / "other")
 
 
 @pytest.mark.slow
@@ -169,7 +169,7 @@ def test_profiles_are_over_time_and_planes(tmp_path):
         steps = snapshots.isel(time=slice(1, None)).load()
         weights = np.repeat(np.diff(snapshots.time)[:, None], 40, axis=1)
         values = {name: np.moveaxis(in_centres(steps, name), 1, 0).reshape(9, -1) for name in ("u", "w")}
-    mean = {name: np.average(each, axis=1, weights=weights.ravel()) for name, each in values.items()}
+    mean = {name: np.average(item, axis=1, weights=weights.ravel()) for name, item in values.items()}
     assert ds.mean_u.dims == ("z_c",)
     np.testing.assert_allclose(ds.mean_u, mean["u"], rtol=0, atol=1e-13)
     both = (values["u"] - mean["u"][:, None]) * (values["w"] - mean["w"][:, None])

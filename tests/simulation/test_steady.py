@@ -17,7 +17,7 @@ from taskflow.simulation.estimate import estimate
 from taskflow.simulation.schedule import Every, Tick
 from taskflow.simulation.steady import SteadyCriterion, SteadyWatch
 from tests.flows import compute
-from tests.simulation.going_on import check_same, go
+from tests.simulation.going_on import assert_same_run, go
 
 WALLS = {"z_min": "wall", "z_max": "wall", "y": "periodic"}
 
@@ -50,12 +50,12 @@ def stream(**changes) -> Case:
 # ------------------------------------------------------------------------------------------------------- the case
 
 def test_a_number_is_a_rate():
-    wanted = {"rate": 1e-3, "every": {"steps": 10}}
-    assert cavity().time.steady == cavity(time={"end": 20.0, "steady": wanted}).time.steady
-    assert cavity().written()["time"]["steady"] == wanted
+    expected = {"rate": 1e-3, "every": {"steps": 10}}
+    assert cavity().time.steady == cavity(time={"end": 20.0, "steady": expected}).time.steady
+    assert cavity().written()["time"]["steady"] == expected
 
 
-@pytest.mark.parametrize(("given", "told"), [
+@pytest.mark.parametrize(("values", "told"), [
     (-1, "time.steady = -1: give a number > 0, a rate, or a table with rate, over and every"),
     ("soon", 'time.steady = "soon": give a number > 0, a rate'),
     ({"over": 1.0}, "time.steady.rate: missing; give the largest relative change per unit time"),
@@ -63,9 +63,9 @@ def test_a_number_is_a_rate():
     ({"rate": 1, "over": 1.0, "every": 2.0}, "time.steady.over = 1.0: it is looked at less often than that"),
     ({"rate": 1, "every": {"minutes": 1}}, "time.steady.every = { minutes = 1 }: minutes are for checkpoints"),
 ])  # fmt: skip
-def test_what_is_refused(given, told):
+def test_what_is_refused(values, told):
     with pytest.raises(BadInput) as refused:
-        cavity(time={"end": 1.0, "steady": given})
+        cavity(time={"end": 1.0, "steady": values})
     assert str(refused.value).startswith(told)
 
 
@@ -114,8 +114,8 @@ def test_it_has_its_own_interval_and_a_while():
     assert flow.tick.step % 7 == 0
     assert flow.tick == compute(stream(monitor={"every": {"steps": 3}})).tick
     longer = {"rate": 0.01, "over": 0.5, "every": {"steps": 7}}
-    found = compute(stream(time={**stream().time.written(), "steady": longer})).tick.time - flow.tick.time
-    assert 0.15 < found < 0.5
+    result = compute(stream(time={**stream().time.written(), "steady": longer})).tick.time - flow.tick.time
+    assert 0.15 < result < 0.5
     default = compute(stream(time={**stream().time.written(), "steady": 0.01}))
     assert default.steady
 
@@ -244,9 +244,9 @@ def test_to_the_bit_when_it_goes_on(tmp_path, blocks):
     assert set(whole["rates"]) == {"velocity", "dye"}
     assert 0 < max(whole["rates"].values()) < 0.01
     go(case, tmp_path / "run", blocks, kill=whole["step"] - 12)
-    found = go(case, tmp_path / "run", blocks, resume=True)
-    assert (found["step"], found["ended"], found["rates"]) == (whole["step"], "steady", whole["rates"])
-    check_same(tmp_path / "run", tmp_path / "whole")
+    result = go(case, tmp_path / "run", blocks, resume=True)
+    assert (result["step"], result["ended"], result["rates"]) == (whole["step"], "steady", whole["rates"])
+    assert_same_run(tmp_path / "run", tmp_path / "whole")
     assert read_log(tmp_path / "run" / "log.jsonl")[-1]["step"] == whole["step"]
     with dataset(tmp_path / "run" / "fields.zarr") as ds:
         assert float(ds.time[-1]) == whole["time"]
@@ -259,9 +259,9 @@ def test_asked_to_stop_at_the_step_at_which_it_ends(tmp_path):
     end = go(case, tmp_path / "whole")["step"]
     for stop in (end - 1, end - 7):
         go(case, tmp_path / f"{stop}", stop=stop)
-        found = go(case, tmp_path / f"{stop}", resume=True)
-        assert (found["step"], found["ended"]) == (end, "steady")
-        check_same(tmp_path / f"{stop}", tmp_path / "whole")
+        result = go(case, tmp_path / f"{stop}", resume=True)
+        assert (result["step"], result["ended"]) == (end, "steady")
+        assert_same_run(tmp_path / f"{stop}", tmp_path / "whole")
 
 
 @pytest.mark.slow

@@ -16,16 +16,16 @@ def rows(setup, rounds):
 def test_a_step_of_fixed_sweeps(cavity, precision, real):
     case = Case(**cavity(machine={"precision": precision}, pressure={"iterations": 9}))
     setup = Simulation(case, (1, 1, 2))
-    found, cells = rows(setup, {}), setup.grid.box.volume
-    values = {name: row.nbytes / real / cells for name, row in found.items() if name != LAYERS}
+    result, cells = rows(setup, {}), setup.grid.box.volume
+    values = {name: row.nbytes / real / cells for name, row in result.items() if name != LAYERS}
     assert values == {
         "momentum": 12, "divergence": 4, "jacobi": 8 * 3, "jacobi_half": 3, "correct": 7, "advective_rate": 3,
     }  # fmt: skip
-    assert (found["jacobi"].launches, found["jacobi"].reads, found["jacobi"].writes) == (8, ("p", "rhs"), ("p_new",))
-    assert found["correct"].reads == ("u", "v", "w", "p")
-    assert list(found)[-1] == LAYERS
-    assert 0 < found[LAYERS].nbytes / real / cells < 1.5
-    assert sum(row.nbytes for row in found.values()) == setup.step_cost.nbytes({})
+    assert (result["jacobi"].launches, result["jacobi"].reads, result["jacobi"].writes) == (8, ("p", "rhs"), ("p_new",))
+    assert result["correct"].reads == ("u", "v", "w", "p")
+    assert list(result)[-1] == LAYERS
+    assert 0 < result[LAYERS].nbytes / real / cells < 1.5
+    assert sum(row.nbytes for row in result.values()) == setup.step_cost.nbytes({})
     assert setup.step_cost.nbytes({}) == setup.step_cost.bytes_of(settled(setup.model.step, setup.partition).launches)
     assert setup.step_cost.counted == ()
 
@@ -36,9 +36,9 @@ def test_rounds_count_as_often_as_they_are_done(cavity):
     three, none = rows(setup, {"rounds": 3}), rows(setup, {"rounds": 0})
     assert (three["jacobi"].launches, three["jacobi_half"].launches, three["residual_square"].launches) == (45, 3, 3)
     assert three["rhs_sums"].launches == none["rhs_sums"].launches == 1
-    each = (16 * 3 + 2) * 8 * setup.grid.box.volume
-    assert setup.step_cost.nbytes({"rounds": 3}) - setup.step_cost.nbytes({"rounds": 0}) == 3 * each
-    assert setup.step_cost.nbytes({"rounds": 2.5}) == setup.step_cost.nbytes({"rounds": 0}) + 2.5 * each
+    item = (16 * 3 + 2) * 8 * setup.grid.box.volume
+    assert setup.step_cost.nbytes({"rounds": 3}) - setup.step_cost.nbytes({"rounds": 0}) == 3 * item
+    assert setup.step_cost.nbytes({"rounds": 2.5}) == setup.step_cost.nbytes({"rounds": 0}) + 2.5 * item
 
 
 def test_runge_kutta_does_all_three_times(cavity):

@@ -19,7 +19,7 @@ from taskflow.output.checkpoint import MANIFEST, manifest, sealed
 from taskflow.output.damage import Damaged
 from taskflow.simulation.case import Case
 from taskflow.simulation.restart import check_state, newest_restart, usable
-from tests.simulation.going_on import check_same, go, steps
+from tests.simulation.going_on import assert_same_run, go, steps
 
 RECORDED = {
     "probes": [{"name": "wake", "points": [[0.2, 0.3, 0.4], [0.5, 0.3, 0.6]], "every": {"steps": 1}}],
@@ -101,11 +101,11 @@ DAMAGES = {
 def test_the_run_goes_back_to_before_the_damage(file, step, damage, broken, whole):
     """And leaves the store of one that nothing has disturbed."""
     DAMAGES[damage](broken / "fields.zarr" / file)
-    found, skipped = usable(broken, recorded(), contents=True)
-    assert (found.step, len(skipped)) == (step, [9, 8, 4].index(step))
+    result, skipped = usable(broken, recorded(), contents=True)
+    assert (result.step, len(skipped)) == (step, [9, 8, 4].index(step))
     assert all(f"{broken / 'fields.zarr' / file}: " in reason for reason in skipped)
     go(recorded(), broken, resume=True)
-    check_same(broken, whole())
+    assert_same_run(broken, whole())
     assert stored(broken) == stored(whole())
     assert steps(broken) == [9, 8, 4]
 
@@ -115,8 +115,8 @@ def test_the_run_goes_back_to_before_the_damage(file, step, damage, broken, whol
 def test_every_kind_of_damage_is_seen(damage, broken):
     file = broken / "fields.zarr" / "v" / "c" / "3" / "0" / "0" / "0"
     DAMAGES[damage](file)
-    found, skipped = usable(broken, recorded(), contents=True)
-    assert (found.step, [f"{file}: " in reason for reason in skipped]) == (8, [True])
+    result, skipped = usable(broken, recorded(), contents=True)
+    assert (result.step, [f"{file}: " in reason for reason in skipped]) == (8, [True])
 
 
 @pytest.mark.slow
@@ -140,10 +140,10 @@ def test_a_log_that_is_damaged(broken, whole):
     assert len(lines) == 6  # of steps 0, 2, 4, 6, 8 and 9
     lines[3] = lines[3].replace('"step": 6', '"step": 7')
     path.write_text("".join(lines))
-    found, skipped = usable(broken, recorded(), contents=True)
-    assert (found.step, [f"{path}: " in reason for reason in skipped]) == (4, [True, True])
+    result, skipped = usable(broken, recorded(), contents=True)
+    assert (result.step, [f"{path}: " in reason for reason in skipped]) == (4, [True, True])
     go(recorded(), broken, resume=True)
-    check_same(broken, whole())
+    assert_same_run(broken, whole())
 
 
 @pytest.mark.slow
@@ -193,7 +193,7 @@ def test_on_other_blocks_nothing_seems_damaged(whole, tmp_path):
     assert steps(tmp_path / "run") == [4]
     assert usable(tmp_path / "run", recorded(), contents=True)[0].step == 4
     go(recorded(), tmp_path / "run", resume=True)
-    check_same(tmp_path / "run", whole(), rel=1e-12)
+    assert_same_run(tmp_path / "run", whole(), rel=1e-12)
 
 
 @pytest.mark.slow
@@ -373,9 +373,9 @@ def test_any_manifest_is_a_checkpoint_or_damaged(seed, broken):
         for _ in range(chance.choice([1, 1, 2, 5])):
             mutated(copy, chance)
         (path / MANIFEST).write_bytes(sealed(copy))
-        found, skipped = usable(broken, case, contents=False)
-        assert (found is None) == bool(skipped)
-        assert found is None or found.boxes("u")
+        result, skipped = usable(broken, case, contents=False)
+        assert (result is None) == bool(skipped)
+        assert result is None or result.boxes("u")
 
 
 def test_another_case_is_refused_before_the_store_is_read(broken, monkeypatch):

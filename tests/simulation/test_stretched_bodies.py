@@ -9,7 +9,16 @@ from taskflow.simulation.bodies import survey
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
 from tests.flows import VELOCITY, Flow, compute, flags, orders
-from tests.simulation.test_bodies import DIRECT, PERIODIC, box, followed, obstructed, same_on_blocks, slabs, vector
+from tests.simulation.test_bodies import (
+    DIRECT,
+    PERIODIC,
+    assert_same_on_blocks,
+    box,
+    followed,
+    obstructed,
+    slabs,
+    vector,
+)
 from tests.simulation.test_immersed import QUICK, floor, immersed, in_centres
 
 TREATMENTS = ["flagged", "immersed"]
@@ -23,8 +32,8 @@ def uneven(n: int, length: float, seed: int = 5) -> list[float]:
 
 def stretched(case: Case, axes: str) -> Case:
     """The case with cells of other widths along some axes."""
-    each = zip("xyz", case.grid.cells, case.grid.lengths, strict=True)
-    spacing = {axis: {"faces": uneven(n, length)} for axis, n, length in each if axis in axes}
+    item = zip("xyz", case.grid.cells, case.grid.lengths, strict=True)
+    spacing = {axis: {"faces": uneven(n, length)} for axis, n, length in item if axis in axes}
     return Case(**{**dict(case), "grid": {**dict(case.grid), "stretching": spacing}})
 
 
@@ -37,7 +46,7 @@ def test_a_channel_between_two_bodies_is_one_between_two_walls(along, across, ta
     """To the tolerance of the pressure. The cells of the channel differ in width, those of the bodies from all."""
     inner = np.array(uneven(8, 1.0))
     spaced = {True: [0.0, 0.1, 0.24, *(0.24 + inner[1:]).tolist(), 1.41, 1.5], False: inner.tolist()}
-    found = []
+    result = []
     for solid in (True, False):
         edges = np.array(spaced[solid])
         widths, low = np.diff(edges), 2 * solid
@@ -62,8 +71,8 @@ def test_a_channel_between_two_bodies_is_one_between_two_walls(along, across, ta
         )  # fmt: skip
         flow = compute(case)
         names = [*VELOCITY, "T", *(["nu_t"] if "turbulence" in tables else [])]
-        found.append({name: flow[name].take(range(low, low + 8), axis=2 - n) for name in names})
-    bodies, walls = found
+        result.append({name: flow[name].take(range(low, low + 8), axis=2 - n) for name in names})
+    bodies, walls = result
     assert np.abs(walls["uvw"["xyz".index(along)]]).max() > 0.1
     for name, values in walls.items():
         assert abs(values).max() > 1e-5
@@ -80,7 +89,7 @@ EDDIES = {"turbulence": {"model": "wale"}, "body": {"gravity": [0, 0, -1], "bulk
 ])  # fmt: skip
 def test_blocks_and_overlap_do_not_change_a_bit(make, tables):
     """Bodies cut by the sides of blocks included."""
-    same_on_blocks(stretched(make({"iterations": 4}, time={"steps": 3}, **tables), "xyz"))
+    assert_same_on_blocks(stretched(make({"iterations": 4}, time={"steps": 3}, **tables), "xyz"))
 
 
 def closed(flow: Flow, axis: int) -> np.ndarray:
@@ -112,16 +121,16 @@ def test_bodies_and_walls_take_what_drives_the_flow(treatment, tables):
         {"type": "sphere", "centre": [1.2, 0.5, 0.9], "radius": 0.25, "name": "ball"},
     ], initial={"velocity": ["0.5+0.3*sin(2*pi*z)", "0.2*cos(2*pi*x/1.6)", "0.1"]})  # fmt: skip
     flow = compute(stretched(case, "xyz"))
-    found, grid = followed(flow), flow.setup.grid
+    result, grid = followed(flow), flow.setup.grid
     assert flow.scalars["divergence"] < 1e-9
     for axis, name in enumerate("uv"):
         shut, volumes = closed(flow, axis), around_faces(flow, axis)
         assert not flow[name][shut].any()
         gain = ((in_centres(flow, name) - in_centres(flow, f"{name}_new")) * volumes)[~shut].sum() / 1e-8
         friction = 2 * 0.02 / grid.widths(2)[0] ** 2 * (flow[name] * volumes)[0].sum()  # of the wall below
-        bodies = sum(body["force"][axis] for body in found.values())
-        given = case.body.force[axis] * volumes[~shut].sum()
-        assert gain == pytest.approx(given - friction - bodies, rel=1e-3), name
+        bodies = sum(body["force"][axis] for body in result.values())
+        values = case.body.force[axis] * volumes[~shut].sum()
+        assert gain == pytest.approx(values - friction - bodies, rel=1e-3), name
 
 
 @pytest.mark.slow
@@ -139,12 +148,12 @@ def test_forces_and_heat_balance_in_a_steady_channel(treatment, scheme):
         bodies={"treatment": treatment},
     )  # fmt: skip
     flow = compute(case)
-    found = followed(flow)
+    result = followed(flow)
     driven = 0.3 * around_faces(flow, 0)[~closed(flow, 0)].sum()
-    assert sum(body["force"][0] for body in found.values()) == pytest.approx(driven, rel=1e-9)
+    assert sum(body["force"][0] for body in result.values()) == pytest.approx(driven, rel=1e-9)
     flux = 0.5 / (high - low) * 0.25**2  # conduction over the true width
-    assert found["low"]["heat_flux"] == pytest.approx(flux, rel=1e-9)
-    assert found["high"]["heat_flux"] == pytest.approx(-flux, rel=1e-9)
+    assert result["low"]["heat_flux"] == pytest.approx(flux, rel=1e-9)
+    assert result["high"]["heat_flux"] == pytest.approx(-flux, rel=1e-9)
 
 
 @pytest.mark.slow
@@ -174,10 +183,10 @@ def test_poiseuille_flow_over_a_floor_between_cells_is_of_second_order():
 def test_volumes_are_those_of_cells():
     body = {"type": "box", "low": [0.3, 0.2, 0.25], "high": [1.1, 0.8, 0.9], "name": "body"}
     case = stretched(obstructed(DIRECT, obstacles=[body], heat=None), "xz")
-    found, grid = survey(Simulation(case, (1, 1, 1)).bodies), case.staggered
+    result, grid = survey(Simulation(case, (1, 1, 1)).bodies), case.staggered
     inside = [(low < (c := grid.coordinates("c", a))) & (c < high)
               for a, (low, high) in enumerate(zip(body["low"], body["high"], strict=True))]  # fmt: skip
-    wanted = np.prod([grid.widths(a)[mask].sum() for a, mask in enumerate(inside)])
-    assert found.parts[0].volume == found.all.volume == pytest.approx(wanted, rel=1e-12)
-    assert found.parts[0].cells == np.prod([mask.sum() for mask in inside])
-    assert found.fluid == pytest.approx(1 - wanted / np.prod(grid.lengths))
+    expected = np.prod([grid.widths(a)[mask].sum() for a, mask in enumerate(inside)])
+    assert result.parts[0].volume == result.all.volume == pytest.approx(expected, rel=1e-12)
+    assert result.parts[0].cells == np.prod([mask.sum() for mask in inside])
+    assert result.fluid == pytest.approx(1 - expected / np.prod(grid.lengths))

@@ -19,7 +19,7 @@ from taskflow.simulation.inflow import largest_on_wall
 from taskflow.simulation.interactive.setting import settings
 from tests.flows import compute
 from tests.simulation import two_phases
-from tests.simulation.going_on import check_same, go
+from tests.simulation.going_on import assert_same_run, go
 
 FIELDS = ("u", "v", "w", "T", "dye", "smoke")
 
@@ -71,12 +71,12 @@ def test_expressions_that_are_constant_are_numbers(scheme):
     """Ghost values of walls with a velocity or temperature to the bit; fluxes and forces round otherwise."""
     expected = compute(moved(**NUMBERS, time__scheme=scheme))
     some = {name: same_text(NUMBERS[name]) for name in ("lid", "side", "hot", "dye")}
-    found = compute(moved(**{**NUMBERS, **some}, time__scheme=scheme))
+    result = compute(moved(**{**NUMBERS, **some}, time__scheme=scheme))
     for name in FIELDS:
-        np.testing.assert_array_equal(found[name], expected[name], err_msg=name)
-    found = compute(moved(**{name: same_text(value) for name, value in NUMBERS.items()}, time__scheme=scheme))
+        np.testing.assert_array_equal(result[name], expected[name], err_msg=name)
+    result = compute(moved(**{name: same_text(value) for name, value in NUMBERS.items()}, time__scheme=scheme))
     for name in FIELDS:
-        np.testing.assert_allclose(found[name], expected[name], rtol=1e-12, atol=1e-14, err_msg=name)
+        np.testing.assert_allclose(result[name], expected[name], rtol=1e-12, atol=1e-14, err_msg=name)
 
 
 PLACED = {"lid": "sin(6*x)*cos(40*t) + y", "hot": "z + t*y", "side": "0.3*z"}
@@ -88,9 +88,9 @@ PLACED = {"lid": "sin(6*x)*cos(40*t) + y", "hot": "z + t*y", "side": "0.3*z"}
 @pytest.mark.parametrize("blocks", [(2, 1, 1), (2, 2, 3)])
 def test_blocks_change_nothing(scheme, blocks, walls):
     case = moved(**{**MOVING, **walls}, time__scheme=scheme)
-    expected, found = compute(case), compute(case, blocks)
+    expected, result = compute(case), compute(case, blocks)
     for name in FIELDS[:5]:  # koren's blocks are two cells wide
-        np.testing.assert_array_equal(found[name], expected[name], err_msg=name)
+        np.testing.assert_array_equal(result[name], expected[name], err_msg=name)
 
 
 @pytest.mark.slow
@@ -101,7 +101,7 @@ def test_a_run_that_is_resumed_goes_on_to_the_bit(tmp_path, scheme, walls):
     go(case, tmp_path / "whole")
     go(case, tmp_path / "run", kill=5)
     go(case, tmp_path / "run", resume=True)
-    check_same(tmp_path / "run", tmp_path / "whole")
+    assert_same_run(tmp_path / "run", tmp_path / "whole")
 
 
 def test_tables_and_functions_are_values_of_the_time(tmp_path):
@@ -114,8 +114,8 @@ def test_tables_and_functions_are_values_of_the_time(tmp_path):
     function = moved(**{**NUMBERS, "lid": lambda t: scale * min(t, 0.03) - 50 * max(t - 0.03, 0.0)})
     for case in (table, function):
         assert Case(**case.model_dump()) == case
-    found, expected = compute(function), compute(table)
-    np.testing.assert_allclose(found["u"], expected["u"], atol=1e-13)
+    result, expected = compute(function), compute(table)
+    np.testing.assert_allclose(result["u"], expected["u"], atol=1e-13)
     travelled = pickle.loads(pickle.dumps(TimeFunction(lambda t: scale * t)))
     assert travelled.at(0.5) == 50.0
     text = table.to_toml().replace(str(tmp_path / "lid.csv"), "lid.csv")
@@ -182,9 +182,9 @@ def test_inflows_have_tables_and_functions(tmp_path):
     expected = compute(made("0.5 + t", "z + t"))
     function = made(str(tmp_path / "in.csv"), lambda x, y, z, t: z + t)
     for case in (function, made(lambda x, y, z, t: offset + t, "z + t")):
-        found = compute(case)
+        result = compute(case)
         for name in ("u", "w", "T"):
-            np.testing.assert_allclose(found[name], expected[name], rtol=1e-12, atol=1e-13, err_msg=name)
+            np.testing.assert_allclose(result[name], expected[name], rtol=1e-12, atol=1e-13, err_msg=name)
     run = tf.run(function.replace(**{"machine.blocks": [2, 1, 1]}), output=tmp_path / "run")
     np.testing.assert_allclose(run.dataset()["T"][-1], expected["T"], rtol=1e-9, atol=1e-9)
 
@@ -194,9 +194,9 @@ def test_fields_on_walls_that_are_constant_are_numbers():
     """But for rounding in corners, where what lies beyond two walls is of no account."""
     expected = compute(moved(**NUMBERS))
     some = {name: f"{NUMBERS[name]} + 0*x*y*z" for name in ("lid", "side", "hot")}
-    found = compute(moved(**{**NUMBERS, **some}))
+    result = compute(moved(**{**NUMBERS, **some}))
     for name in FIELDS:
-        np.testing.assert_allclose(found[name], expected[name], rtol=1e-12, atol=1e-14, err_msg=name)
+        np.testing.assert_allclose(result[name], expected[name], rtol=1e-12, atol=1e-14, err_msg=name)
 
 
 def test_two_phases_have_no_fields_on_walls():
@@ -235,9 +235,9 @@ def test_values_are_set_between_steps(tmp_path):
     resumed = tf.run(case, output=tmp_path / "part", resume=True)
     plain = compute(case)
     for name in ("u", "T"):
-        found, expected = (run.dataset()[name].isel(time=-1).values for run in (resumed, whole))
-        np.testing.assert_array_equal(found, expected)
-        assert abs(found[tuple(slice(n) for n in plain[name].shape)] - plain[name]).max() > 1e-3
+        result, expected = (run.dataset()[name].isel(time=-1).values for run in (resumed, whole))
+        np.testing.assert_array_equal(result, expected)
+        assert abs(result[tuple(slice(n) for n in plain[name].shape)] - plain[name]).max() > 1e-3
 
 
 def test_fields_on_walls_are_not_set():

@@ -191,7 +191,7 @@ def test_a_stop_changes_no_bit_and_no_force(tmp_path, whole):
     parts = tf.run(jet(precision, machine={"blocks": [2, 1, 2]}), tmp_path / "parts", resume=True)
     for expected, computed in zip(stored(run), stored(parts), strict=True):
         xr.testing.assert_identical(expected, computed)
-    lines, again = ({line["step"]: line for line in read_log(each.directory / LOG)} for each in (run, parts))
+    lines, again = ({line["step"]: line for line in read_log(item.directory / LOG)} for item in (run, parts))
     for step, line in lines.items():
         for name, body in line["bodies"].items():
             expected = pytest.approx(body["force"], rel=1e-9, abs=1e-12)

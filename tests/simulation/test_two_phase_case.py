@@ -139,8 +139,8 @@ def test_runs_on_blocks_give_the_same_bits_and_go_on_after_a_stop(tmp_path, tabl
     tf.run(case(time={"steps": 3}, **tables), tmp_path / "parts")
     parts = tf.run(case(machine={"blocks": [2, 1, 2]}, **tables), tmp_path / "parts", resume=True).directory
     for group in ("", "drop"):
-        expected, found = (dataset(run / STORE, group).drop_attrs() for run in (whole, parts))
-        xr.testing.assert_identical(expected, found)
+        expected, result = (dataset(run / STORE, group).drop_attrs() for run in (whole, parts))
+        xr.testing.assert_identical(expected, result)
     snapshots, series = dataset(whole / STORE), dataset(whole / STORE, "drop")
     assert snapshots["p"].attrs["long_name"] == "pressure"
     assert snapshots["f"].attrs["long_name"] == "volume fraction of phase 1"

@@ -65,10 +65,10 @@ def test_flows_agree_whatever_solves(tmp_path, phases, solvers):
     multigrid = dataset(run("multigrid", [1, 1, 1]).directory / STORE)
     for solver in solvers:
         other = run(solver, [1, 2, 2])
-        found = dataset(other.directory / STORE)
+        result = dataset(other.directory / STORE)
         for name in ("u", "v", "w", "f", "phi"):
-            np.testing.assert_allclose(found[name], multigrid[name], rtol=0, atol=1e-9, err_msg=name)
-        p, expected = (flow["p"] - flow["p"].mean(("x_c", "y_c", "z_c")) for flow in (found, multigrid))
+            np.testing.assert_allclose(result[name], multigrid[name], rtol=0, atol=1e-9, err_msg=name)
+        p, expected = (flow["p"] - flow["p"].mean(("x_c", "y_c", "z_c")) for flow in (result, multigrid))
         np.testing.assert_allclose(p, expected, rtol=0, atol=1e-7 * float(abs(expected).max()))
         last = read_log(other.directory / LOG)[-1]
         assert last["residual"] <= 1e-11

@@ -49,12 +49,12 @@ def test_one_of_initial_and_shapes_is_given():
 def test_a_file_of_heights_is_beside_the_case_and_has_to_be_there(tmp_path):
     text = shaped({"type": "heights", "file": "ground.npy", "phase": 1}).to_toml()
     (tmp_path / "case.toml").write_text(text)
-    found = tf.Case.load(tmp_path / "case.toml")
-    assert found.own.shapes[0].file == str(tmp_path / "ground.npy")
+    result = tf.Case.load(tmp_path / "case.toml")
+    assert result.own.shapes[0].file == str(tmp_path / "ground.npy")
     with pytest.raises(tf.BadInput, match=r"two_phase.shapes\[1\]: .*ground.npy"):
-        tf.run(found, tmp_path / "run")
+        tf.run(result, tmp_path / "run")
     np.save(tmp_path / "ground.npy", np.full((2, 2), 0.2))
-    snapshot = dataset(tf.run(found, tmp_path / "run").directory / STORE).isel(time=0)
+    snapshot = dataset(tf.run(result, tmp_path / "run").directory / STORE).isel(time=0)
     assert float(snapshot["f"].mean()) == pytest.approx(0.2 / 0.7, abs=1e-3)
 
 
@@ -104,10 +104,10 @@ def test_a_ball_of_triangles_is_a_ball(tmp_path):
     trimesh.creation.icosphere(4, 1.0).export(tmp_path / "ball.stl")
     placed = {"scale": SPHERE["radius"], "shift": SPHERE["centre"]}
     shape = {"type": "surface", "file": str(tmp_path / "ball.stl"), "phase": 1, **placed}
-    runs = [tf.run(shaped(each), tmp_path / each["type"]).directory for each in (shape, SPHERE)]
-    found, expected = (dataset(run / STORE)["f"].isel(time=0) for run in runs)
-    np.testing.assert_allclose(found, expected, atol=1e-2)
-    assert float(found.mean()) == pytest.approx(float(expected.mean()), rel=4e-3)
+    runs = [tf.run(shaped(item), tmp_path / item["type"]).directory for item in (shape, SPHERE)]
+    result, expected = (dataset(run / STORE)["f"].isel(time=0) for run in runs)
+    np.testing.assert_allclose(result, expected, atol=1e-2)
+    assert float(result.mean()) == pytest.approx(float(expected.mean()), rel=4e-3)
 
 
 @pytest.mark.slow
@@ -135,16 +135,16 @@ def ball(x, y, z):
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("given", [
+@pytest.mark.parametrize("values", [
     {"initial": ball},
     {"shapes": [{"type": "implicit", "inside": lambda x, y, z: -ball(x, y, z), "phase": 1}]},
 ])  # fmt: skip
-def test_functions_are_computed_once_and_their_values_kept(tmp_path, given):
-    functional = {"initial": None, **given}
+def test_functions_are_computed_once_and_their_values_kept(tmp_path, values):
+    functional = {"initial": None, **values}
     whole = tf.run(case(), tmp_path / "whole").directory
     tf.run(case(two_phase=functional, time={"steps": 3}, machine={"blocks": [1, 2, 2]}), tmp_path / "parts")
     assert (tmp_path / "parts" / INITIAL).is_dir()
     rest = case(two_phase=functional, machine={"blocks": [2, 1, 1]})
     parts = tf.run(rest, tmp_path / "parts", resume=True).directory
-    expected, found = (dataset(run / STORE).drop_attrs() for run in (whole, parts))
-    xr.testing.assert_allclose(expected, found, rtol=1e-9, atol=1e-11)
+    expected, result = (dataset(run / STORE).drop_attrs() for run in (whole, parts))
+    xr.testing.assert_allclose(expected, result, rtol=1e-9, atol=1e-11)

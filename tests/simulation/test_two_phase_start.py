@@ -40,17 +40,17 @@ BALL = "0.25 - sqrt((x - 0.5)**2 + (y - 0.5)**2 + (z - 0.5)**2)"
     (f"maximum(0.1 - z, {BALL} - 0.1)", (64, 64, 64), (1, 1, 1), 0.1 + 4 / 3 * math.pi * 0.15**3, 0.15 * 64),
 ])  # fmt: skip
 def test_shares_and_the_smallest_radius(phi, cells, lengths, share, radius):
-    found = initial_phases(Expression(phi), StaggeredGrid(cells, lengths, periodic=(False,) * 3))
-    assert found.both
-    assert found.share == pytest.approx(share, rel=0.01)
-    assert found.radius == pytest.approx(radius, rel=0.02) or found.radius > 1e9
+    result = initial_phases(Expression(phi), StaggeredGrid(cells, lengths, periodic=(False,) * 3))
+    assert result.both
+    assert result.share == pytest.approx(share, rel=0.01)
+    assert result.radius == pytest.approx(radius, rel=0.02) or result.radius > 1e9
 
 
 def test_a_saddle_is_as_round_as_its_sharper_curvature():
     """A torus of radii 0.3 and 0.1."""
     torus = Expression("0.1 - sqrt((sqrt((x - 0.5)**2 + (y - 0.5)**2) - 0.3)**2 + (z - 0.5)**2)")
-    found = initial_phases(torus, StaggeredGrid((64, 64, 64), (1, 1, 1), periodic=(False,) * 3))
-    assert found.radius == pytest.approx(6.4, rel=0.03)
+    result = initial_phases(torus, StaggeredGrid((64, 64, 64), (1, 1, 1), periodic=(False,) * 3))
+    assert result.radius == pytest.approx(6.4, rel=0.03)
 
 
 @pytest.mark.parametrize("phases", [
@@ -143,8 +143,8 @@ def test_blocks_hold_what_was_counted(shape, pressure):
                 shard.run(sim.monitor)
         return shard.memory
 
-    found = run_threads(sim.partition, job, devices, Mapper("comm"))
-    for device, memory, need in zip(devices, found, needs, strict=True):
+    result = run_threads(sim.partition, job, devices, Mapper("comm"))
+    for device, memory, need in zip(devices, result, needs, strict=True):
         assert memory["fields"] == need.fields
         # a ring that has more than the usual number of buffers, so that blocks cannot wait in a circle, counts as usual
         assert 0 <= memory["buffers"] - need.buffers <= 0.01 * need.total

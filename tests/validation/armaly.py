@@ -51,10 +51,10 @@ def main(first: str, path: str = "") -> None:
         Path(path).write_text(case(int(first)).to_toml(), encoding="utf-8")
         return
     expected = measured()[1]
-    for found in computed(Path(first)):
-        middle, places = float(found[0]), found.sel(y_c=[5, 10, 15], method="nearest").values.round(3)
-        print(f"t = {float(found['time']):.1f}: {middle:.4f} in the middle, {middle / expected - 1:+.1%} of {expected};"
-              f" {places} at y = 5, 10, 15")  # fmt: skip
+    for result in computed(Path(first)):
+        middle, places = float(result[0]), result.sel(y_c=[5, 10, 15], method="nearest").values.round(3)
+        print(f"t = {float(result['time']):.1f}: {middle:.4f} in the middle, {middle / expected - 1:+.1%}"
+              f" of {expected}; {places} at y = 5, 10, 15")  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -52,8 +52,8 @@ class Profiles:
     @property
     def extrema(self) -> dict[str, float]:
         """The smallest u, and the largest and smallest v."""
-        wanted = {"u_min": (self.u, -1), "v_max": (self.v, 1), "v_min": (self.v, -1)}
-        return {name: extremum(self.places[1:-1], q[1:-1], sign)[1] for name, (q, sign) in wanted.items()}
+        expected = {"u_min": (self.u, -1), "v_max": (self.v, 1), "v_min": (self.v, -1)}
+        return {name: extremum(self.places[1:-1], q[1:-1], sign)[1] for name, (q, sign) in expected.items()}
 
     def difference(self, Re: int, quantity: str) -> float:
         """Largest difference to the table of Ghia, Ghia & Shin (1982), over its rows in use."""

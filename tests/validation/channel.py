@@ -64,42 +64,42 @@ def moser() -> Profiles:
     return Profiles(*(columns[name] for name in names), -columns["uv"], 1 - columns["y"])
 
 
-def errors(found: Profiles, known: Profiles, beyond: float = 5.0) -> dict[str, float]:
+def errors(result: Profiles, known: Profiles, beyond: float = 5.0) -> dict[str, float]:
     """The largest differences where y+ exceeds 5: of U relative to its value there, of the others to their largest.
 
     That of the total stress is to 1 - y, relative to the stress on the wall.
     """
-    outer = found.y_plus > beyond
-    place = found.y_plus[outer]
+    outer = result.y_plus > beyond
+    place = result.y_plus[outer]
 
     def apart(name: str) -> np.ndarray:
-        return getattr(found, name)[outer] - np.interp(place, known.y_plus, getattr(known, name))
+        return getattr(result, name)[outer] - np.interp(place, known.y_plus, getattr(known, name))
 
     relative = {"U": float(np.abs(apart("U") / np.interp(place, known.y_plus, known.U)).max())}
     peaks = {name: float(np.abs(apart(name)).max() / getattr(known, name).max())
              for name in ("u_rms", "v_rms", "w_rms", "uv")}  # fmt: skip
-    return {**relative, **peaks, "total": float(np.abs(found.total - (1 - found.y))[outer].max())}
+    return {**relative, **peaks, "total": float(np.abs(result.total - (1 - result.y))[outer].max())}
 
 
 def main(directory: Path, picture: Path) -> None:
     """Print the table and the differences, and draw both."""
-    found, known = measured(directory), moser()
+    result, known = measured(directory), moser()
     names = ("y_plus", "U", "u_rms", "v_rms", "w_rms", "uv", "total")
     print("".join(f"{name:>9}" for name in names))
-    for row in zip(*(getattr(found, name) for name in names), strict=True):
+    for row in zip(*(getattr(result, name) for name in names), strict=True):
         print("".join(f"{value:9.3f}" for value in row))
-    print("largest differences for y+ > 5:", {name: f"{error:.2%}" for name, error in errors(found, known).items()})
-    draw(found, known, picture)
+    print("largest differences for y+ > 5:", {name: f"{error:.2%}" for name, error in errors(result, known).items()})
+    draw(result, known, picture)
     print("picture", picture)
 
 
-def draw(found: Profiles, known: Profiles, picture: Path) -> None:
+def draw(result: Profiles, known: Profiles, picture: Path) -> None:
     """Mean velocity, deviations and stresses, over those of the direct simulation."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(11, 3.6), layout="constrained")
     mean, deviations, stresses = figure.subplots(1, 3)
-    for profile, style in ((known, "k."), (found, "-")):
+    for profile, style in ((known, "k."), (result, "-")):
         mean.semilogx(profile.y_plus[profile.y_plus > 0], profile.U[profile.y_plus > 0], style)
         for name in ("u_rms", "v_rms", "w_rms"):
             deviations.plot(profile.y_plus, getattr(profile, name), style, label=name if style == "-" else None)

@@ -49,12 +49,12 @@ def centre_lines(flow: Flow) -> Profiles:
 
 def differences(profiles: Profiles) -> dict[str, float]:
     """The largest ones to the table, of u on the vertical centre line and of v, upwards, on the horizontal one."""
-    found = {}
+    result = {}
     for quantity, place in (("u", "y"), ("v", "x")):
         rows = table(DATA / f"albensoeder_kuhlmann2005_re1000_{quantity}.csv")
         places, values = np.array([(float(row[place]), float(row[f"{quantity}_cube"])) for row in rows]).T
-        found[quantity] = profiles.apart(quantity, places, values)
-    return found
+        result[quantity] = profiles.apart(quantity, places, values)
+    return result
 
 
 def extrema() -> dict[str, float]:

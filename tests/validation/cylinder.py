@@ -49,8 +49,8 @@ class Forces:
     @classmethod
     def of(cls, flow: Flow, Um: float) -> Forces:
         """From the log; Um is the largest speed of the inflow."""
-        found = (flow.setup.model.obstacles.measured(line)["cylinder"]["force"] for line in flow.history)
-        forces = 2 * np.array(list(found)) / ((2 * Um / 3) ** 2 * DIAMETER**2)  # a cylinder as long as its diameter
+        result = (flow.setup.model.obstacles.measured(line)["cylinder"]["force"] for line in flow.history)
+        forces = 2 * np.array(list(result)) / ((2 * Um / 3) ** 2 * DIAMETER**2)  # a cylinder as long as its diameter
         return cls(np.array([line["time"] for line in flow.history]), forces[:, 0], forces[:, 2])
 
     def since(self, time: float) -> Forces:

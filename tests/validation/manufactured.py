@@ -135,8 +135,8 @@ def smallest_eigenvalue(domain: Domain) -> float:
     """Of minus the Laplacian, beside the 0 of a constant."""
     axes = [eigenvalues(*kinds, n, h) for kinds, n, h in zip(domain.faces, domain.cells, domain.spacing, strict=True)]
     if domain.outflow:
-        return float(sum(each[0] for each in axes))
-    return float(min(each[1] for each in axes if len(each) > 1))
+        return float(sum(item[0] for item in axes))
+    return float(min(item[1] for item in axes if len(item) > 1))
 
 
 def rounding(p: np.ndarray, rhs: np.ndarray, domain: Domain, real: str) -> float:

@@ -111,8 +111,8 @@ def duetsch() -> np.ndarray:
 def against_duetsch(rows: np.ndarray, period: int) -> tuple[float, float]:
     """The largest and the mean square difference over one period, over the peak."""
     phase, force = duetsch().T
-    found = np.interp((phase % 1.0 + period) * PERIOD, rows[:, 0], rows[:, 1])
-    difference = (found - force) / np.abs(force).max()
+    result = np.interp((phase % 1.0 + period) * PERIOD, rows[:, 0], rows[:, 1])
+    difference = (result - force) / np.abs(force).max()
     return float(np.abs(difference).max()), float(np.sqrt(np.mean(difference**2)))
 
 
@@ -158,5 +158,5 @@ def balances(flow: Flow) -> tuple[np.ndarray, np.ndarray]:
 def torques(cells: int) -> list[float]:
     """Those on the shaft and the hole at the end, over the exact one."""
     flow = compute(turned(cells))
-    found = flow.setup.model.obstacles.measured(flow.scalars)
-    return [abs(found[name]["moment"][1]) / DEPTH / TORQUE for name in ("shaft", "hole")]
+    result = flow.setup.model.obstacles.measured(flow.scalars)
+    return [abs(result[name]["moment"][1]) / DEPTH / TORQUE for name in ("shaft", "hole")]

@@ -70,7 +70,7 @@ def periods(run: tf.Run, since: float) -> list[Coefficients]:
 
 def mean(several: Sequence[Coefficients]) -> Coefficients:
     """Of periods that follow each other."""
-    *_, drag, lift, swing, _ = np.mean([astuple(each) for each in several], axis=0)
+    *_, drag, lift, swing, _ = np.mean([astuple(item) for item in several], axis=0)
     start, end = several[0].start, several[-1].end
     return Coefficients(start, end, drag, lift, swing, len(several) / (end - start))
 
@@ -85,11 +85,11 @@ def main(directory: str, since: str = "inf") -> None:
     """Print the coefficients and the difference of the drag."""
     run = tf.Run.open(directory)
     several = periods(run, float(since)) if since != "inf" else []
-    for each in several:
-        print(each)
-    found = mean(several) if several else measured(run)
+    for item in several:
+        print(item)
+    result = mean(several) if several else measured(run)
     Re = round(1 / tf.Case.load(Path(directory) / "case.toml").fluid.viscosity)
-    print(f"Re = {Re}, {found}; drag of others {known(Re):.3f}, difference {found.drag / known(Re) - 1:+.1%}")
+    print(f"Re = {Re}, {result}; drag of others {known(Re):.3f}, difference {result.drag / known(Re) - 1:+.1%}")
 
 
 if __name__ == "__main__":

@@ -49,7 +49,7 @@ def grid(per_diameter: int) -> dict[str, Any]:
     places = {axis: faces(axis, per_diameter).tolist() for axis in ENDS}
     ends = ENDS.values()
     return {
-        "cells": [len(each) - 1 for each in places.values()], "origin": [low for low, _ in ends],
+        "cells": [len(item) - 1 for item in places.values()], "origin": [low for low, _ in ends],
         "lengths": [high - low for low, high in ends], "stretching": {a: {"faces": p} for a, p in places.items()},
     }  # fmt: skip
 

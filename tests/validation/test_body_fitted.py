@@ -241,7 +241,7 @@ def test_the_steady_flow_of_ethier_and_steinman_on_turned_charts(tmp_path):
 def test_that_flow_on_fine_grids(tmp_path):
     """V2. Measured: order 2.07 of u and 2.04 of p, from 16^3 to 32^3 2.10 and 2.08."""
     cases = [ethier_steinman(n, steps=80, method=IMPLICIT) for n in (32, 64)]
-    _assert_second_order([flows.solved(each, tmp_path / f"{n}") for n, each in enumerate(cases)])
+    _assert_second_order([flows.solved(item, tmp_path / f"{n}") for n, item in enumerate(cases)])
 
 
 def _assert_second_order(runs) -> None:

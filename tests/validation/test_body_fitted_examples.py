@@ -45,9 +45,9 @@ def creeping(inner: float, outer: float, apart: float, order: int = 24) -> dict[
 
     x, y = np.cos(angle), np.sin(angle)
     both = np.concatenate([velocities(inner * x, inner * y), velocities(apart + outer * x, outer * y)])
-    given = np.repeat([0.0, 1.0, 0.0, 0.0], angle.size)
-    terms, *_ = np.linalg.lstsq(both, given, rcond=1e-15)
-    assert np.abs(both @ terms - given).max() < 1e-9
+    values = np.repeat([0.0, 1.0, 0.0, 0.0], angle.size)
+    terms, *_ = np.linalg.lstsq(both, values, rcond=1e-15)
+    assert np.abs(both @ terms - values).max() < 1e-9
     return {"torque": -4 * np.pi * float(terms[0]), "force": 4 * np.pi * float(terms[1])}
 
 

@@ -31,11 +31,11 @@ def assert_as_ghia(profiles: Profiles, Re: int, tolerances: tuple[float, float])
 
 @pytest.mark.slow
 def test_extrema_at_re_100_are_of_order_2():
-    found = {n: errors(Profiles.of(compute(cavity(n, 100, 40, steady=1e-6))), marchi()) for n in (32, 64)}
-    print(found)
+    result = {n: errors(Profiles.of(compute(cavity(n, 100, 40, steady=1e-6))), marchi()) for n in (32, 64)}
+    print(result)
     for name in ("u_min", "v_max", "v_min"):
-        assert orders([found[32][name], found[64][name]], [32, 64]) == pytest.approx([2.0], abs=0.15), name
-        assert found[64][name] < 0.006  # measured 0.0058, 0.0055, 0.0031
+        assert orders([result[32][name], result[64][name]], [32, 64]) == pytest.approx([2.0], abs=0.15), name
+        assert result[64][name] < 0.006  # measured 0.0058, 0.0055, 0.0031
 
 
 @pytest.mark.slow
@@ -84,9 +84,9 @@ def test_128_cells(Re):
     profiles = Profiles.of(flow)
     assert_as_ghia(profiles, Re, GHIA[Re])
     if Re == 100:
-        found = errors(profiles, marchi())
-        print(profiles.extrema, found)
-        assert max(found.values()) < 0.002
+        result = errors(profiles, marchi())
+        print(profiles.extrema, result)
+        assert max(result.values()) < 0.002
 
 
 @pytest.mark.slow
@@ -97,19 +97,19 @@ def test_re_1000():
     Gates: what a textbook MAC / Adams-Bashforth code has, and order 2; the limit is that of Botella & Peyret. At t = 80
     the extrema are still 0.01 % from those of the steady state.
     """
-    found, allowed = {}, {64: 0.058, 128: 0.016, 256: 0.004}
+    result, allowed = {}, {64: 0.058, 128: 0.016, 256: 0.004}
     for n in allowed:
         flow = compute(cavity(n, 1000, 130, steady=2e-6))
         profiles, divergence = Profiles.of(flow), at(flow, 60.0)["divergence"]
-        found[n] = errors(profiles, BOTELLA_PEYRET_1000)
-        print(f"{n}^2: {flow.tick.step} steps to t = {flow.tick.time:.1f}; {profiles.extrema}; errors {found[n]};")
+        result[n] = errors(profiles, BOTELLA_PEYRET_1000)
+        print(f"{n}^2: {flow.tick.step} steps to t = {flow.tick.time:.1f}; {profiles.extrema}; errors {result[n]};")
         print(f"largest divergence at t = 60: {divergence:.2e}, at the end {flow.history[-1]['divergence']:.2e}")
         assert divergence < 1e-6
         if n >= 128:
             assert_as_ghia(profiles, 1000, GHIA[1000])
     for name in ("u_min", "v_max", "v_min"):
-        observed = orders([errors[name] for errors in found.values()], list(found))
+        observed = orders([errors[name] for errors in result.values()], list(result))
         print(name, [f"{order:.3f}" for order in observed])
         assert observed == pytest.approx([2.0, 2.0], abs=0.15), name
         for n, most in allowed.items():
-            assert found[n][name] < most, (n, name)
+            assert result[n][name] < most, (n, name)

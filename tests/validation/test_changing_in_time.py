@@ -60,8 +60,8 @@ class Oscillation:
 
     def error(self, n: int, step: float, scheme: str, axis: int = 2) -> float:
         """The largest error at the end."""
-        found, time = self.values(n, step, scheme, axis)
-        return float(abs(found - self.exact((np.arange(n) + 0.5) / n, time)).max())
+        result, time = self.values(n, step, scheme, axis)
+        return float(abs(result - self.exact((np.arange(n) + 0.5) / n, time)).max())
 
 
 def unit(across: str, along: str, value: str | float) -> list:
@@ -141,8 +141,8 @@ def test_a_frame_that_turns_in_time(axis, scheme, order):
             time={"end": 1.0, "step": 1 / steps, "scheme": scheme}, machine={"device": "cpu", "threads": 1},
         ))  # fmt: skip
         r, s = ("uvw"[(axis + n) % 3] for n in (1, 2))  # right-handed
-        found = flow[r].mean() + 1j * flow[s].mean()
-        errors.append(abs(found - (1 + 1j) * np.exp(-2j * (0.8 + np.sin(3) / 3))))
+        result = flow[r].mean() + 1j * flow[s].mean()
+        errors.append(abs(result - (1 + 1j) * np.exp(-2j * (0.8 + np.sin(3) / 3))))
         np.testing.assert_allclose(flow["uvw"[axis]], 1.0, atol=1e-14)
     print(axis, scheme, errors, orders(errors))
     assert orders(errors)[-1] == pytest.approx(order, abs=0.15), errors
@@ -174,9 +174,9 @@ def test_what_is_released_in_time(kept, scheme):
 @pytest.mark.parametrize("axis", [0, 1])
 @pytest.mark.parametrize("flow", FLOWS)
 def test_all_directions_are_alike(flow, axis):
-    found, _ = FLOWS[flow].values(16, 0.004, "ab2", axis)
+    result, _ = FLOWS[flow].values(16, 0.004, "ab2", axis)
     expected, _ = FLOWS[flow].values(16, 0.004, "ab2")
-    np.testing.assert_allclose(found, expected, atol=1e-12)
+    np.testing.assert_allclose(result, expected, atol=1e-12)
 
 
 def waves(n: int, steps: int, scheme: str, axis: int, implicit: bool = False) -> float:
@@ -261,5 +261,5 @@ def test_a_tide(scheme, order):
 @pytest.mark.slow
 @pytest.mark.parametrize(("axis", "pressure"), [(1, "auto"), (2, "auto"), (0, "multigrid"), (0, "jacobi")])
 def test_a_tide_along_all_directions_by_all_solvers(axis, pressure):
-    found, expected = tide(8, 40, "ab2", axis, pressure)[0], tide(8, 40, "ab2")[0]
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
+    result, expected = tide(8, 40, "ab2", axis, pressure)[0], tide(8, 40, "ab2")[0]
+    np.testing.assert_allclose(result, expected, rtol=0, atol=1e-9)

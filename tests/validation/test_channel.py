@@ -22,10 +22,10 @@ def test_few_cells(tmp_path, path, cells, allowed):
     """With the eddies of a model on uniform cells, and with none on stretched ones; a short time is averaged over."""
     short = [f"grid.cells={cells}", "time.end=6", "statistics.start=3", "machine.device=cpu"]
     run = tf.run(tf.Case.load(path, short), tmp_path / "channel")
-    found = errors(measured(run.directory), moser())
-    print(found)
-    assert found["U"] < allowed
-    assert found["u_rms"] < 0.25
+    result = errors(measured(run.directory), moser())
+    print(result)
+    assert result["U"] < allowed
+    assert result["u_rms"] < 0.25
     main(run.directory, tmp_path / "picture.png")
     assert (tmp_path / "picture.png").stat().st_size > 10_000
 
@@ -34,10 +34,10 @@ def test_differences_are_those_of_the_place():
     """On stretched cells, the last of which is not at the middle of the channel; a stress 2 % too large by a part."""
     known = moser()
     y = np.tanh(np.linspace(0.02, 0.98, 30)) / np.tanh(1)
-    found = Profiles(*(np.interp(y, known.y, getattr(known, each.name)) for each in fields(known)))
-    assert max(errors(found, known).values()) < 0.01
-    assert errors(found, known)["total"] < 1e-12
-    assert errors(replace(found, total=found.total + 0.02 * (y > 0.7)), known)["total"] == pytest.approx(0.02)
+    result = Profiles(*(np.interp(y, known.y, getattr(known, item.name)) for item in fields(known)))
+    assert max(errors(result, known).values()) < 0.01
+    assert errors(result, known)["total"] < 1e-12
+    assert errors(replace(result, total=result.total + 0.02 * (y > 0.7)), known)["total"] == pytest.approx(0.02)
 
 
 def test_the_resolved_channel_is_resolved():

@@ -16,11 +16,11 @@ ALLOWED = {64: 0.026, 96: 0.012, 128: 0.007}
 def assert_as_albensoeder(n: int, device: Device | None = None) -> None:
     flow = compute(cube(n), device=device, threads=2)
     profiles = centre_lines(flow)
-    found = differences(profiles)
-    print(f"{n}^3: {flow.tick.step} steps to t = {flow.tick.time:.1f}; largest differences {found};")
+    result = differences(profiles)
+    print(f"{n}^3: {flow.tick.step} steps to t = {flow.tick.time:.1f}; largest differences {result};")
     print(f"{profiles.extrema}, errors {errors(profiles, extrema())}")
     assert flow.steady
-    assert max(found.values()) < ALLOWED[n]
+    assert max(result.values()) < ALLOWED[n]
 
 
 @pytest.mark.parametrize("pressure", [
@@ -33,11 +33,11 @@ def test_the_steady_flow_is_that_of_any_solver(pressure):
     """Where nothing changes any more the last pressure is the solution. Changes of 1e-9 per unit of time decay within
     less than 10 units.
     """
-    exact, found = (compute(cube(12, 400.0, 1e-9, solver)) for solver in (DIRECT, pressure))
-    for flow in (exact, found):
+    exact, result = (compute(cube(12, 400.0, 1e-9, solver)) for solver in (DIRECT, pressure))
+    for flow in (exact, result):
         assert flow.steady
     for name in VELOCITY:
-        np.testing.assert_allclose(found[name], exact[name], rtol=0, atol=1e-8, err_msg=name)
+        np.testing.assert_allclose(result[name], exact[name], rtol=0, atol=1e-8, err_msg=name)
     assert exact.history[-1]["divergence"] < 1e-13
 
 

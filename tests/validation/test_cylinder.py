@@ -72,15 +72,15 @@ def assert_pulse(cells: int, allowed: float, device: Device | None = None, treat
     known = reference("pulse")
     flow, forces = computed("pulse", cells, device=device, treatment=treatment)
     top, lifted = int(np.argmax(forces.drag)), int(np.argmax(forces.lift))
-    found = {
+    result = {
         "Cd_max": forces.drag[top], "t_Cd_max": forces.time[top], "Cl_max": forces.lift[lifted],
         "t_Cl_max": forces.time[lifted], "dp_t8": pressure_difference(flow),
     }  # fmt: skip
-    shown = ", ".join(f"{name} {value:.4f} ({known[name]:.4f})" for name, value in found.items())
+    shown = ", ".join(f"{name} {value:.4f} ({known[name]:.4f})" for name, value in result.items())
     St = 0.1 * forces.since(4.5).frequency
     print(f"2D-3, {treatment}, {cells} cells: {flow.tick.step} steps, {shown}, St {St:.4f}")
-    assert found["Cd_max"] == pytest.approx(known["Cd_max"], rel=allowed)
-    assert found["t_Cd_max"] == pytest.approx(known["t_Cd_max"], abs=0.02)
+    assert result["Cd_max"] == pytest.approx(known["Cd_max"], rel=allowed)
+    assert result["t_Cd_max"] == pytest.approx(known["t_Cd_max"], abs=0.02)
 
 
 @pytest.mark.slow

@@ -45,11 +45,11 @@ def test_sphere_is_dragged_along_and_nowhere_else():
 def test_stirrer():
     """The paddle drags the fluid along, against a torque; that on the pot is less while it comes into motion."""
     flow = short("stirrer", "grid.cells=[36, 1, 36]", "time.end=0.6")
-    found = flow.setup.model.obstacles.measured(flow.scalars)
+    result = flow.setup.model.obstacles.measured(flow.scalars)
     line = flow.setup.measures.line(flow.scalars, flow.tick, 0.0)["bodies"]
     assert line["paddle"]["moment"][1] < -0.001
     assert abs(line["pot"]["moment"][1]) < 0.1 * abs(line["paddle"]["moment"][1])
-    assert found["pot"] == line["pot"]
+    assert result["pot"] == line["pot"]
     x, z = flow.points("u")[0], flow.points("u")[2]
     beside = (np.abs(x) < 0.2) & (z > 0.2) & (z < 0.6)
     assert flow["u"][np.broadcast_to(beside, flow["u"].shape)].min() > 0

@@ -73,8 +73,8 @@ def test_compare_with_ghia(tmp_path):
     assert str(run.directory / "profiles.png") in done.stdout
 
     text = (run.directory / "case.toml").read_text()
-    for there, wanted in (("viscosity = 0.01", "viscosity = 0.011"), ("1.0, 0.0, 0.0", "2.0, 0.0, 0.0")):
-        changed = text.replace(there, wanted)
+    for present, expected in (("viscosity = 0.01", "viscosity = 0.011"), ("1.0, 0.0, 0.0", "2.0, 0.0, 0.0")):
+        changed = text.replace(present, expected)
         assert changed != text
         (run.directory / "case.toml").write_text(changed)
         refused = script("compare_with_ghia.py", run.directory)

@@ -29,9 +29,9 @@ def values(flow: str, cells: int, steps: int, scheme: str, axis: int = 2) -> tup
     }
     ended = compute(case.replace(**changes))
     field = "T" if about.field == "T" else "uvw"[(axis + 1) % 3]
-    found = np.moveaxis(ended[field], 2 - axis, 0)[:, 0, 0]
+    result = np.moveaxis(ended[field], 2 - axis, 0)[:, 0, 0]
     places = ended.setup.grid.coordinates("c", axis, 0, cells)
-    return found, float(abs(found - about.exact(places, 0.5)).max())
+    return result, float(abs(result - about.exact(places, 0.5)).max())
 
 
 @pytest.mark.slow
@@ -57,8 +57,8 @@ def test_order_in_space(flow):
 @pytest.mark.slow
 @pytest.mark.parametrize("axis", [0, 1])
 def test_all_directions_are_alike(axis):
-    found, expected = (values("stokes", 16, 20, "ab2", a)[0] for a in (axis, 2))
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+    result, expected = (values("stokes", 16, 20, "ab2", a)[0] for a in (axis, 2))
+    np.testing.assert_allclose(result, expected, rtol=0, atol=1e-12)
 
 
 @pytest.mark.slow
@@ -70,7 +70,7 @@ def test_convection_alone_bounds_the_steps_of_a_channel(tmp_path):
         "statistics": None,
     })  # fmt: skip
     both = case, case.replace(**{"time.implicit": None})
-    limits = [Simulation(each, (1, 1, 1), device="cpu").clock.limit for each in both]
+    limits = [Simulation(item, (1, 1, 1), device="cpu").clock.limit for item in both]
     run = tf.run(case, tmp_path / "channel")
     lines = [line for line in run.log() if line["step"]]
     dt, energy = (np.array([line[name] for line in lines]) for name in ("dt", "kinetic_energy"))

@@ -9,7 +9,7 @@ import pytest
 
 from taskflow.runtime.machine.device import Device, gpu
 from tests.flows import VELOCITY, compute
-from tests.simulation.going_on import check_same, go
+from tests.simulation.going_on import assert_same_run, go
 from tests.validation.moving_bodies import (
     against_duetsch,
     balances,
@@ -39,9 +39,9 @@ def test_what_moves_and_what_stands_still_are_alike():
 def test_torque_of_a_turning_shaft():
     """Within 2 % with 12 and 24 cells across the hole. The error changes its sign from grid to grid."""
     for cells in (12, 24):
-        found = np.array(torques(cells))
-        print(cells, found - 1)
-        assert np.abs(found - 1).max() < 0.02
+        result = np.array(torques(cells))
+        print(cells, result - 1)
+        assert np.abs(result - 1).max() < 0.02
 
 
 @pytest.mark.slow
@@ -95,4 +95,4 @@ def test_they_are_the_same_on_any_blocks_and_after_a_kill(tmp_path):
     go(case, tmp_path / "whole")
     go(case, tmp_path / "run", kill=4)
     go(case, tmp_path / "run", (2, 1, 2), resume=True)
-    check_same(tmp_path / "run", tmp_path / "whole", rel=1e-9)
+    assert_same_run(tmp_path / "run", tmp_path / "whole", rel=1e-9)

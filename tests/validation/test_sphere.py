@@ -27,10 +27,10 @@ class Swinging:
 
 def test_periods():
     several = periods(Swinging(), 10.0)
-    assert [each.start * 0.136 for each in several] == pytest.approx([2, 3, 4], rel=2e-3)
-    found = mean(several)
-    assert (found.drag, found.lift, found.swing) == pytest.approx((0.66, 0.07, 0.016), rel=1e-3)
-    assert found.strouhal == pytest.approx(0.136, rel=1e-4)
+    assert [item.start * 0.136 for item in several] == pytest.approx([2, 3, 4], rel=2e-3)
+    result = mean(several)
+    assert (result.drag, result.lift, result.swing) == pytest.approx((0.66, 0.07, 0.016), rel=1e-3)
+    assert result.strouhal == pytest.approx(0.136, rel=1e-4)
     assert not periods(Swinging(), 50.0)
 
 
@@ -39,10 +39,10 @@ def test_periods():
 def test_drag(tmp_path):
     """8 cells per diameter, 5 diameters wide: 12 % too much."""
     short = ["grid.cells=[64, 40, 40]", "time.end=10", "machine.device=cpu"]
-    found = measured(tf.run(tf.Case.load(EXAMPLE, short), tmp_path / "sphere"))
-    print(found)
-    assert found.drag == pytest.approx(known(100), rel=0.15)
-    assert found.lift < 1e-6
+    result = measured(tf.run(tf.Case.load(EXAMPLE, short), tmp_path / "sphere"))
+    print(result)
+    assert result.drag == pytest.approx(known(100), rel=0.15)
+    assert result.lift < 1e-6
 
 
 @pytest.mark.slow
@@ -50,7 +50,7 @@ def test_drag(tmp_path):
 def test_drag_on_a_stretched_grid(tmp_path):
     """8 cells per diameter, 15 diameters wide, immersed: 116,000 cells and 3.9 % too much."""
     short = {"time": case(8, "immersed").time.model_copy(update={"end": 15.0})}
-    found = measured(tf.run(case(8, "immersed").model_copy(update=short), tmp_path / "sphere"))
-    print(found)
-    assert found.drag == pytest.approx(known(100), rel=0.05)
-    assert found.lift < 1e-4
+    result = measured(tf.run(case(8, "immersed").model_copy(update=short), tmp_path / "sphere"))
+    print(result)
+    assert result.drag == pytest.approx(known(100), rel=0.05)
+    assert result.lift < 1e-4

@@ -55,17 +55,17 @@ def pressure_errors(flow: Flow, exact: Exact, time: float) -> tuple[float, float
 
 def assert_orders(exact: Exact, flows: dict[int, Flow]) -> dict[str, list[float]]:
     """Order 2 of velocity and of the pressure at the time that it belongs to, in both norms."""
-    cells, found = list(flows), {}
+    cells, result = list(flows), {}
     errors = [velocity_errors(flow, exact) for flow in flows.values()]
     pressures = [pressure_errors(flow, exact, middle(flow)) for flow in flows.values()]
     for norm, name in enumerate(("L2", "max")):
         for q in errors[0]:
-            found[f"{q} {name}"] = orders([error[q][norm] for error in errors], cells)
-        found[f"p {name}"] = orders([error[norm] for error in pressures], cells)
-    print(cells, {name: [f"{order:.3f}" for order in values] for name, values in found.items()})
-    for name, values in found.items():
+            result[f"{q} {name}"] = orders([error[q][norm] for error in errors], cells)
+        result[f"p {name}"] = orders([error[norm] for error in pressures], cells)
+    print(cells, {name: [f"{order:.3f}" for order in values] for name, values in result.items()})
+    for name, values in result.items():
         assert values == pytest.approx([2.0] * len(values), abs=ORDER), name
-    return found
+    return result
 
 
 @pytest.mark.slow
@@ -122,9 +122,9 @@ def test_order_in_time(solver, scheme):
     def flow(steps: int, scheme: str) -> Flow:
         return compute(periodic_case(exact, (8, 1, 12), steps, 1.0, Numerics(pressure, scheme)))
 
-    found, finest = [flow(steps, scheme) for steps in (20, 40)], flow(200, "rk3")
+    result, finest = [flow(steps, scheme) for steps in (20, 40)], flow(200, "rk3")
     for q in ("u", "w"):
-        observed = orders([norms(each[q] - finest[q])[0] for each in found], [20, 40])
+        observed = orders([norms(item[q] - finest[q])[0] for item in result], [20, 40])
         assert observed == pytest.approx([SCHEMES[scheme]], abs=ORDER), q
 
 

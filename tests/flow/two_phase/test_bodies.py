@@ -68,10 +68,10 @@ def test_a_level_set_goes_on_into_bodies(walls, real, device):
     hand, _ = by_hand(("phi", "phi_new", "solid"), walls, real, device, mirrored=("phi",))
     phi, solid = hand.shifted("phi", "solid")
     solid = type(solid)(solid.array & 64, solid.box, solid.origin)
-    wanted = reference.extended(phi, solid, CELLS, walls)
+    expected = reference.extended(phi, solid, CELLS, walls)
     blind(hand, "phi")
     hand.run(hand.launch(ls.extend_into_bodies, {"grid": hand.staggered.constants}))
-    hand.assert_agrees("phi_new", wanted)
+    hand.assert_agrees("phi_new", expected)
     fluid = solid() == 0
     np.testing.assert_array_equal(hand.values("phi_new")[fluid], hand.values("phi")[fluid])
 
@@ -161,16 +161,16 @@ def test_sums_over_the_fluid(bodies, real, device):
     half_square = sum(q() ** 2 + q(1, a) ** 2 for a, q in enumerate(velocity)) / 4
     rho, height = reference.density(f, PHASES), -sum(g * place for g, place in zip(PHASES.gravity, x, strict=True))
     hand.run(hand.launch(task_with(energy_of_phases, bodies=bodies), {"grid": grid.constants, "phases": PHASES}))
-    wanted = [(rho * number)[fluid].sum() for number in (half_square, height)]
-    assert reduced(hand.scalars, "energy") == pytest.approx(wanted, rel=hand.tolerance)
+    expected = [(rho * number)[fluid].sum() for number in (half_square, height)]
+    assert reduced(hand.scalars, "energy") == pytest.approx(expected, rel=hand.tolerance)
 
     hand.scalars["speed"] = 2.0
     means = [(q() + q(1, a)) / 2 for a, q in enumerate(velocity)]
     for phase, share in ((1, f), (2, 1 - f)):
         constants = {"grid": grid.constants, "phase": phase}
         hand.run(hand.launch(task_with(phase_sums, bodies=bodies), constants))
-        wanted = [(share * number)[fluid].sum() for number in (1.0, *x, *means, half_square)]
-        assert reduced(hand.scalars, "sums") == pytest.approx(wanted, abs=20 * hand.tolerance)
+        expected = [(share * number)[fluid].sum() for number in (1.0, *x, *means, half_square)]
+        assert reduced(hand.scalars, "sums") == pytest.approx(expected, abs=20 * hand.tolerance)
 
 
 @BODIES
@@ -183,8 +183,8 @@ def test_where_a_phase_ends(bodies, axis, sign, phase, real, device):
     share = type(hand.shifted("f")[0])(f if phase == 1 else 1 - f, hand.box, hand.memory.lo)
     index = np.arange(n).reshape([-1 if d == 2 - axis else 1 for d in range(3)]) + np.zeros(CELLS[::-1])
     stops = (index == (n - 1 if by > 0 else 0)) | (near(numbers, axis, by) > 0)
-    here, there = share(), share(by, axis)
-    part = np.where(stops, 0.5, np.where(there < 0.5, (here - 0.5) / (here - there), 0.0))
+    here, present = share(), share(by, axis)
+    part = np.where(stops, 0.5, np.where(present < 0.5, (here - 0.5) / (here - present), 0.0))
     ends = np.where((here > 0.5) & (near(numbers) == 0), sign * h * (index + 0.5) + h * part, -np.inf)
     hand.run(hand.launch(task, {"grid": hand.staggered.constants, "phase": phase, "sign": sign}))
     assert hand.scalars["end"] == pytest.approx(ends.max(), abs=hand.tolerance)
@@ -240,10 +240,10 @@ def test_the_correction_where_the_pressure_is_zero(face, varies, real, device):
     hand, _ = by_hand(("q", "p", "b"), (True,) * 3, real, device)
     axis, high = frame(face)
     q, p, b = layer(hand, "q", face, high).copy(), layer(hand, "p", face, 0), layer(hand, "b", face, high)
-    wanted = q + (1 if high else -1) * DT * (b if varies else 1) * p / (spacing(CELLS)[axis] / 2)
+    expected = q + (1 if high else -1) * DT * (b if varies else 1) * p / (spacing(CELLS)[axis] / 2)
     about, over = opening(face, hand.staggered.constants), on_face(face, hand.staggered.constants)
     hand.run(hand.launch(variant(correct_outlet, "" if varies else "b", face), {"opening": about}, over))
-    np.testing.assert_allclose(layer(hand, "q", face, high), wanted, rtol=0, atol=10 * hand.tolerance)
+    np.testing.assert_allclose(layer(hand, "q", face, high), expected, rtol=0, atol=10 * hand.tolerance)
 
 
 @pytest.mark.parametrize("walls", WALLS)

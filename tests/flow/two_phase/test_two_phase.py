@@ -67,10 +67,10 @@ def test_a_stage_of_transport(cells, walls, real, device):
     band, stage = Band(0.5, 0.6, 1.0, 1.0, 10.0, 0.02, 1.0), STAGES[1]
     phi = hand.fields["phi"].astype("f8")
     euler = reference.advected(phi.astype(real), centred(hand), h, DT, band.weno)
-    wanted = stage.begun * hand.values("phi_begun") + stage.now * euler
+    expected = stage.begun * hand.values("phi_begun") + stage.now * euler
     blind(hand, "phi")
     hand.run(hand.launch(ls.advect_level_set, {"grid": grid, "band": band, "stage": stage}))
-    hand.assert_agrees("phi_new", wanted)
+    hand.assert_agrees("phi_new", expected)
 
 
 @RANDOM
@@ -80,10 +80,10 @@ def test_a_stage_of_reinitialisation(cells, walls, real, device):
     band, stage = Band(0.5, 0.6, 1.0, 1.0, 10.0, 0.02, 1.0), STAGES[2]
     d, phi = hand.fields["d"], hand.fields["phi"]
     euler = reference.nearer_to_distance(d, phi, h, band.tau, band.weno)
-    wanted = stage.begun * hand.values("phi") + stage.now * euler
+    expected = stage.begun * hand.values("phi") + stage.now * euler
     blind(hand, "d", "phi")
     hand.run(hand.launch(ls.reinitialise, {"grid": grid, "band": band, "stage": stage}))
-    hand.assert_agrees("d_new", wanted)
+    hand.assert_agrees("d_new", expected)
 
 
 @RANDOM
@@ -137,8 +137,8 @@ def test_mass_fluxes(cells, walls, real, device):
     for axis, (name, old, mass) in enumerate(zip(VELOCITY, OLD, MASS, strict=True)):
         u, before = hand.shifted(name, old)
         speed = u() + 0.1 * RATIO * (u() - before())
-        wanted = reference.mass_flux(f, speed, axis, (PHASES.density_1, PHASES.density_2), cells[axis], walls[axis])
-        hand.assert_agrees(mass, wanted)
+        expected = reference.mass_flux(f, speed, axis, (PHASES.density_1, PHASES.density_2), cells[axis], walls[axis])
+        hand.assert_agrees(mass, expected)
 
 
 @pytest.mark.parametrize(("cells", "walls"), [*RANDOM.args[1], ((70, 9, 9), (True,) * 3)])  # a warp is far from walls
@@ -171,8 +171,8 @@ def test_the_bound_of_friction(place, real, device):
     z, y, x = np.indices(hand.memory.shape[::-1])
     hand.fields["f"] = np.clip(place + 0.3 * (x + 0.5 * y - 2 * z), 0, 1).astype(real)
     hand.run(hand.launch(mo.friction_rate, {"grid": hand.staggered.constants, "phases": PHASES}))
-    wanted = reference.friction_rate(hand.shifted("f")[0], spacing(hand.cells), PHASES)
-    assert hand.scalars["friction"] == pytest.approx(wanted, rel=hand.tolerance)
+    expected = reference.friction_rate(hand.shifted("f")[0], spacing(hand.cells), PHASES)
+    assert hand.scalars["friction"] == pytest.approx(expected, rel=hand.tolerance)
 
 
 def circle(x0, z0, radius):

@@ -93,9 +93,9 @@ def test_a_file_of_points_is_the_section(tmp_path, backwards):
     points = naca()[:, ::-1] if backwards else naca()
     path = written(tmp_path / "wing.dat", 3 * points + np.array([[0.7], [0.3]]))
     for name in ("upper", "lower"):
-        (expected, _), (found, _) = (getattr(section(text), name).at(SHARES) for text in ("0015", str(path)))
-        np.testing.assert_allclose(found, expected, atol=2e-5)
-        np.testing.assert_allclose(found[:, -1], (1, 0), atol=1e-8)
+        (expected, _), (result, _) = (getattr(section(text), name).at(SHARES) for text in ("0015", str(path)))
+        np.testing.assert_allclose(result, expected, atol=2e-5)
+        np.testing.assert_allclose(result[:, -1], (1, 0), atol=1e-8)
     one, other = (shape("c-grid", {**KEYS, "section": text}).grid() for text in ("0015", str(path)))
     for chart, again in zip(one.charts, other.charts, strict=True):
         np.testing.assert_allclose(chart.vertices, again.vertices, atol=5e-3)

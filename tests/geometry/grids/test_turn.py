@@ -36,10 +36,10 @@ def test_the_vertices_of_a_cell_become_those_of_its_image(turn, low):
 @given(TURNS, SIZE)
 def test_values_of_images_come_in_the_order_of_cells(turn, size):
     box = Box.of(size)
-    there = turn(box)
-    values = np.zeros((3, *reversed(there.shape)), int)
-    for cell in cells(there):
-        values[:, cell[2] - there.lo[2], cell[1] - there.lo[1], cell[0] - there.lo[0]] = cell
+    present = turn(box)
+    values = np.zeros((3, *reversed(present.shape)), int)
+    for cell in cells(present):
+        values[:, cell[2] - present.lo[2], cell[1] - present.lo[1], cell[0] - present.lo[0]] = cell
     turned = oriented(turn, values)
     for cell in cells(box):
         assert tuple(turned[:, cell[2], cell[1], cell[0]]) == image(turn, cell)

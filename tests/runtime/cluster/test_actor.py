@@ -163,7 +163,7 @@ def test_the_cause_is_the_block_that_failed_and_not_the_one_that_missed_it(clust
 def shards():
     """How many blocks a process has in memory."""
     gc.collect()
-    return sum(isinstance(found, Shard) for found in gc.get_objects())
+    return sum(isinstance(result, Shard) for result in gc.get_objects())
 
 
 def test_blocks_that_failed_keep_no_fields(cluster: Client):
@@ -209,9 +209,9 @@ def test_what_a_lost_gpu_costs_and_what_would_happen_again(error, lost, words, m
     raised = CudaError(error) if isinstance(error, int) else error
     with embedded(1, gpu=False) as client, block_group(client, Fails(region((6, 4, 9)), raised)) as group:
         statuses = until_failed(group)
-    found = cause(statuses)
-    assert words in str(found)
-    assert isinstance(found, Lost) == lost
+    result = cause(statuses)
+    assert words in str(result)
+    assert isinstance(result, Lost) == lost
     assert isinstance(statuses[0].error, Aborted)
     assert (group.blamed(statuses) == set(group.workers)) == lost
 
@@ -326,8 +326,8 @@ def test_blocks_whose_client_is_gone_give_up(cluster: Client):
 def at_work():
     """Blocks of this process that compute."""
     frames = [sys._current_frames().get(thread.ident) for thread in threading.enumerate()]
-    names = [[frame.f_code.co_qualname for frame, _ in traceback.walk_stack(each)] for each in frames if each]
-    return sum("BlockActor._run" in each for each in names)
+    names = [[frame.f_code.co_qualname for frame, _ in traceback.walk_stack(item)] for item in frames if item]
+    return sum("BlockActor._run" in item for item in names)
 
 
 def actors(dask_worker):

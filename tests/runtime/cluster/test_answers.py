@@ -33,9 +33,9 @@ def test_all_are_waited_for_together():
 
 
 def test_an_answer_that_is_there_is_not_waited_for():
-    there, silent = Call(0), Call(10**9)
-    await_all([there, silent], 2 * block_group.SLICE)
-    assert (there.asked, silent.asked) == (0, 2)
+    present, silent = Call(0), Call(10**9)
+    await_all([present, silent], 2 * block_group.SLICE)
+    assert (present.asked, silent.asked) == (0, 2)
 
 
 @pytest.mark.parametrize("waits", [3, 5])

@@ -39,9 +39,9 @@ def bent():
     runs against y of the first with its x.
     """
     one, other = tf.Box.of((4, 4, 4)), tf.Box.of((4, 4, 4)).shift((10, 0, 0))
-    there = tf.Turn((2, -1, 3), (13, -4, 0))
+    present = tf.Turn((2, -1, 3), (13, -4, 0))
     ahead, back = one.layer(0, 1, -1, 0), other.layer(1, 0, -1, 0)
-    return tf.Atlas((one, other), (tf.Seam(0, ahead, there), tf.Seam(1, back, there.inverse)), ghost=1)
+    return tf.Atlas((one, other), (tf.Seam(0, ahead, present), tf.Seam(1, back, present.inverse)), ghost=1)
 
 
 BAR = tf.charted(bent(), [tf.Field("T"), tf.Field("T_new"), tf.Field("k", constant=True)])

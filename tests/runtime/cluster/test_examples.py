@@ -36,8 +36,8 @@ def example(name: str) -> ModuleType:
 
 @pytest.fixture(scope="module")
 def client():
-    with embedded(1, gpu=False) as found:
-        yield found
+    with embedded(1, gpu=False) as result:
+        yield result
 
 
 # ---------------------------------------------------------------------------------------------------------------- heat
@@ -45,14 +45,14 @@ def client():
 
 def test_heat_decays_as_it_should(client, monkeypatch, capsys):
     """Second order: with d fixed, time steps shrink as the square of the spacing. `main` prints what is exact."""
-    heat, there = example("heat3d"), tf.distribute
-    monkeypatch.setattr(heat.tf, "distribute", lambda box, scheduler_file: there(box, client=client, **CPU))
+    heat, present = example("heat3d"), tf.distribute
+    monkeypatch.setattr(heat.tf, "distribute", lambda box, scheduler_file: present(box, client=client, **CPU))
     errors = []
     for n in (16, 24, 32):
         heat.main(n, steps=n * n // 8)
-        found, exact = map(float, re.findall(r"(0\.\d+) of its height, exactly (0\.\d+)", capsys.readouterr().out)[0])
+        result, exact = map(float, re.findall(r"(0\.\d+) of its height, exactly (0\.\d+)", capsys.readouterr().out)[0])
         assert 0.1 < exact < 0.2
-        errors.append((n, abs(found - exact)))
+        errors.append((n, abs(result - exact)))
     orders = [log(e / f) / log(m / n) for (n, e), (m, f) in pairwise(errors)]
     assert orders == pytest.approx([2, 2], abs=0.1)
 
@@ -96,8 +96,8 @@ def test_gray_scott_conserves_what_only_changes_its_name(client):
 
 
 def test_gray_scott_draws_its_picture(client, monkeypatch, tmp_path):
-    gray, there = example("gray_scott"), tf.distribute
-    monkeypatch.setattr(gray.tf, "distribute", lambda box, scheduler_file: there(box, client=client, **CPU))
+    gray, present = example("gray_scott"), tf.distribute
+    monkeypatch.setattr(gray.tf, "distribute", lambda box, scheduler_file: present(box, client=client, **CPU))
     gray.main(20, tmp_path / "pattern.png")
     assert (tmp_path / "pattern.png").stat().st_size > 10_000
 
@@ -158,11 +158,11 @@ def test_the_same_bits_on_any_blocks(client, shape):
 @pytest.mark.gpu
 def test_the_same_bits_on_a_gpu(client):
     gray, wave = example("gray_scott"), example("wave8")
-    here, there = (gray.solve(30, plane(), gray.Reaction(), client=client, device=d) for d in ("cpu", "gpu"))
-    assert [q.tobytes() for q in here] == [q.tobytes() for q in there]
+    here, present = (gray.solve(30, plane(), gray.Reaction(), client=client, device=d) for d in ("cpu", "gpu"))
+    assert [q.tobytes() for q in here] == [q.tobytes() for q in present]
     for dtype in ("f4", "f8"):
-        here, there = (wave.solve(20, 0.01, 20, dtype, client=client, device=d)[0] for d in ("cpu", "gpu"))
-        assert here == there
+        here, present = (wave.solve(20, 0.01, 20, dtype, client=client, device=d)[0] for d in ("cpu", "gpu"))
+        assert here == present
 
 
 @pytest.mark.multigpu
@@ -175,5 +175,5 @@ def test_a_script_uses_all_gpus_of_the_machine():
     assert done.returncode == 0, done.stderr
     assert f"<1x1x{len(accelerators())} blocks of" in done.stdout
     assert "on gpu" in done.stdout
-    found, exact = map(float, re.findall(r"(0\.\d+) of its height, exactly (0\.\d+)", done.stdout)[0])
-    assert found == pytest.approx(exact, rel=2e-3)
+    result, exact = map(float, re.findall(r"(0\.\d+) of its height, exactly (0\.\d+)", done.stdout)[0])
+    assert result == pytest.approx(exact, rel=2e-3)

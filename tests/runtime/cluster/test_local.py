@@ -49,9 +49,9 @@ def test_a_worker_that_cannot_begin_on_its_gpu(monkeypatch):
             self.scale(n_workers)
             self.sync(self._correct_state)
 
-    found = types.ModuleType("dask_cuda")
-    found.LocalCUDACluster = LocalCUDACluster
-    monkeypatch.setitem(sys.modules, "dask_cuda", found)
+    result = types.ModuleType("dask_cuda")
+    result.LocalCUDACluster = LocalCUDACluster
+    monkeypatch.setitem(sys.modules, "dask_cuda", result)
     begin = time.monotonic()
     with pytest.raises(tf.RunFailed, match=r"did not begin .*no context on this GPU"), embedded(2, gpu=True):
         pass
@@ -65,12 +65,12 @@ def test_processes_with_gpus_are_as_closed_as_others(monkeypatch):
 
     class LocalCUDACluster(LocalCluster):
         def __init__(self, device_memory_limit, protocol, local_directory, preload, **options):
-            given = {"protocol": protocol, "local_directory": local_directory, "preload": [*preload, "this"]}
-            super().__init__(**given, **options)
+            values = {"protocol": protocol, "local_directory": local_directory, "preload": [*preload, "this"]}
+            super().__init__(**values, **options)
 
-    found = types.ModuleType("dask_cuda")
-    found.LocalCUDACluster = LocalCUDACluster
-    monkeypatch.setitem(sys.modules, "dask_cuda", found)
+    result = types.ModuleType("dask_cuda")
+    result.LocalCUDACluster = LocalCUDACluster
+    monkeypatch.setitem(sys.modules, "dask_cuda", result)
     with embedded(1, gpu=True) as client:
         workers = client.scheduler_info()["workers"]
         assert all(address.startswith("tls://127.0.0.1:") for address in (client.scheduler.address, *workers))

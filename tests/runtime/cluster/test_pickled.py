@@ -22,14 +22,14 @@ def test_the_same_content_is_one_function():
 
 
 def test_threads_share_it_too():
-    found = []
-    threads = [threading.Thread(target=lambda: found.append(Pickled.of(made(7)).shared())) for _ in range(4)]
+    result = []
+    threads = [threading.Thread(target=lambda: result.append(Pickled.of(made(7)).shared())) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(timeout=10)
-    assert len({id(function) for function in found}) == 1
-    assert len(found) == 4
+    assert len({id(function) for function in result}) == 1
+    assert len(result) == 4
 
 
 def test_a_value_of_ones_own():

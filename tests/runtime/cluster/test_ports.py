@@ -56,12 +56,12 @@ for folder in folders:
 def listening():
     """Where this process and those that it began do, by address, with the socket's owner."""
     here = psutil.Process()
-    found = {}
+    result = {}
     for process in (here, *here.children(recursive=True)):
-        for each in process.net_connections("inet"):
-            if each.status == psutil.CONN_LISTEN or (each.type == socket.SOCK_DGRAM and not each.raddr):
-                found[each.laddr] = process.pid
-    return found
+        for item in process.net_connections("inet"):
+            if item.status == psutil.CONN_LISTEN or (item.type == socket.SOCK_DGRAM and not item.raddr):
+                result[item.laddr] = process.pid
+    return result
 
 
 def doors():
@@ -83,10 +83,10 @@ def answer(address, *said, wrap=None):
             with connection:
                 for words in said:
                     connection.sendall(words)
-                found = b""
+                result = b""
                 while more := connection.recv(4096):
-                    found += more
-                return found
+                    result += more
+                return result
         except TimeoutError:
             return b""
         except OSError:  # hung up; or the certificate was refused
@@ -165,8 +165,8 @@ def page(port, **headers):
     """The status that the page of the scheduler has for a browser which says this."""
     request = urllib.request.Request(f"http://127.0.0.1:{port}/health", headers=headers)
     try:
-        with urllib.request.urlopen(request, timeout=20) as found:
-            return found.status
+        with urllib.request.urlopen(request, timeout=20) as result:
+            return result.status
     except urllib.error.HTTPError as error:
         with error:
             return error.code

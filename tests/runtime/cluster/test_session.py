@@ -94,14 +94,14 @@ def blurred(a: np.ndarray, times: int, weight: float) -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def client():
-    with embedded(2, gpu=False) as found:
-        yield found
+    with embedded(2, gpu=False) as result:
+        yield result
 
 
 @pytest.fixture
 def blocks(client):
-    with tf.distribute(BOX, client=client, **CPU) as found:
-        yield found
+    with tf.distribute(BOX, client=client, **CPU) as result:
+        yield result
 
 
 # ----------------------------------------------------------------------------------------------------- what comes back
@@ -137,10 +137,10 @@ def test_fields_take_numbers_functions_and_arrays(client, blocks):
 def test_functions_are_evaluated_some_planes_at_a_time(monkeypatch):
     monkeypatch.setattr("taskflow.runtime.cluster.jobs.AT_ONCE", 8 * 8 * 3)
     met = []
-    found = evaluated(lambda i, j, k: met.append(k.size) or index(i, j, k), BOX.bounds, tf.Field("a", "f4"))
+    result = evaluated(lambda i, j, k: met.append(k.size) or index(i, j, k), BOX.bounds, tf.Field("a", "f4"))
     assert met == [3, 3, 3, 1]
-    assert found.dtype == "f4"
-    np.testing.assert_array_equal(found, index(*np.ogrid[:8, -1:7, :10]).transpose(2, 1, 0))
+    assert result.dtype == "f4"
+    np.testing.assert_array_equal(result, index(*np.ogrid[:8, -1:7, :10]).transpose(2, 1, 0))
 
 
 def test_boundary_layers_are_filled_too(blocks):
@@ -218,13 +218,13 @@ def test_a_function_is_called_on_every_block(blocks):
 
 
 def test_the_same_bits_on_blocks_of_every_shape(client):
-    found = set()
+    result = set()
     for shape in ((1, 1, 1), (1, 1, 2), (2, 3, 1), (2, 1, 2)):
         with tf.distribute(BOX, client=client, blocks=shape, **CPU) as blocks:
             blocks.fill(a=lambda i, j, k: np.sin(1.0 * i * j + k))
             blocks.run(step, times=9, weight=0.1)
-            found.add(hashlib.sha256(blocks.read("a").tobytes()).hexdigest())
-    assert len(found) == 1
+            result.add(hashlib.sha256(blocks.read("a").tobytes()).hexdigest())
+    assert len(result) == 1
 
 
 def listen(dask_worker):
@@ -243,7 +243,7 @@ def silence(dask_worker):
 @pytest.mark.parametrize("workers", [1, 2])
 def test_gpus_do_one_job_after_another(client, workers):
     """What blocks see of each other's memory outlives a job; the bits are those of the CPU."""
-    found = []
+    result = []
     for where in ({"client": client, **CPU}, {"device": "gpu", "blocks": (1, 1, 2), "workers": workers}):
         with tf.distribute(BOX, **where) as blocks:
             blocks.fill(a=lambda i, j, k: np.sin(1.0 * i * j + k))
@@ -251,8 +251,8 @@ def test_gpus_do_one_job_after_another(client, workers):
             middle = blocks.read("a")
             blocks.fill(b=0)
             blocks.run(step, times=200)
-            found.append((middle.tobytes(), blocks.read("a").tobytes()))
-    assert found[0] == found[1]
+            result.append((middle.tobytes(), blocks.read("a").tobytes()))
+    assert result[0] == result[1]
 
 
 def test_steps_send_no_message_through_dask(client, blocks):
@@ -270,10 +270,10 @@ def test_steps_send_no_message_through_dask(client, blocks):
 
 def test_a_profile_and_a_picture(blocks, tmp_path):
     blocks.fill(a=index)
-    found = blocks.profile(step, times=6, path=tmp_path / "profile.json", weight=0.1)
-    assert found["blocks"] == 2
-    assert found["passes"]["step"] >= 6
-    assert 0 < found["shares"]["compute"] < 1
+    result = blocks.profile(step, times=6, path=tmp_path / "profile.json", weight=0.1)
+    assert result["blocks"] == 2
+    assert result["passes"]["step"] >= 6
+    assert 0 < result["shares"]["compute"] < 1
     assert (tmp_path / "profile.json").stat().st_size > 1000
     blocks.draw(step, tmp_path / "step.png")
     assert (tmp_path / "step.png").stat().st_size > 10_000
@@ -506,13 +506,13 @@ def test_a_program_on_several_regions(blocks):
 
     values = np.random.default_rng(5).random(cells[::-1])
     region = tf.region(cells, ["a"])
-    with tf.distribute(region, blocks=blocks, workers=1, arrange=arrange, **CPU) as found:
-        found.fill(a=values)
-        found.run(program)
-        np.testing.assert_allclose(found.read("a"), values - values.mean(axis=0), rtol=0, atol=1e-15)
-        np.testing.assert_allclose(found.read("q")[0], values.sum(axis=0), rtol=1e-15)
-        found.fill(q=lambda i, j, k: 10 * j + i + k)
-        assert found.read("q")[0, 7, 3] == 73
+    with tf.distribute(region, blocks=blocks, workers=1, arrange=arrange, **CPU) as result:
+        result.fill(a=values)
+        result.run(program)
+        np.testing.assert_allclose(result.read("a"), values - values.mean(axis=0), rtol=0, atol=1e-15)
+        np.testing.assert_allclose(result.read("q")[0], values.sum(axis=0), rtol=1e-15)
+        result.fill(q=lambda i, j, k: 10 * j + i + k)
+        assert result.read("q")[0, 7, 3] == 73
 
 
 def test_what_is_arranged_is_the_same_region():

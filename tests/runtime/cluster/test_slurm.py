@@ -9,9 +9,9 @@ from taskflow.runtime.cluster.slurm import _cluster, submitted
 
 
 def test_as_many_jobs_as_hold_what_is_asked_for():
-    wanted = Slurm.of("gpus=16, per-node=4,time=2:00:00,partition=short,interface=ib0,cores=8")
-    assert wanted == Slurm(16, True, 4, 8, "ib0", (("time", "2:00:00"), ("partition", "short")))
-    assert wanted.jobs == 4
+    expected = Slurm.of("gpus=16, per-node=4,time=2:00:00,partition=short,interface=ib0,cores=8")
+    assert expected == Slurm(16, True, 4, 8, "ib0", (("time", "2:00:00"), ("partition", "short")))
+    assert expected.jobs == 4
     assert Slurm.of("workers=3").jobs == 3
 
 
@@ -49,7 +49,7 @@ def test_a_job_with_gpus(tmp_path):
         assert cluster.scheduler_address.startswith("tls://")
     directives = {line.removeprefix("#SBATCH ") for line in script.splitlines() if line.startswith("#SBATCH")}
     assert {"--nodes=1", "--qos=high", "--gpus-per-node=4", "--cpus-per-task=8", "-n 1"} <= directives
-    assert not [each for each in directives if each.startswith(("--mem", "-t"))]
+    assert not [item for item in directives if item.startswith(("--mem", "-t"))]
     command = script.splitlines()[-1]
     for words in (
         "-m dask cuda worker tls://",

@@ -62,10 +62,10 @@ def mortal():
 
 @pytest.fixture
 def heartbeats():
-    found = Heartbeats()
-    found.bound = 1.0
-    yield found
-    found.close()
+    result = Heartbeats()
+    result.bound = 1.0
+    yield result
+    result.close()
 
 
 def watched(heartbeats, seconds):

@@ -33,13 +33,13 @@ def test_ports(adapters, tmp_path):
 def test_a_port_that_ucx_leaves_aside(adapters, monkeypatch):
     monkeypatch.delenv("UCX_TLS", raising=False)
     monkeypatch.delenv("UCX_NET_DEVICES", raising=False)
-    found = ports(adapters)
-    assert unused_ports(found, ["tcp/ib0", "rc_mlx5/mlx5_0:1", "ud_mlx5/mlx5_2:1"]) is None
-    assert unused_ports(found, ["tcp/ib0", "rc_mlx5/mlx5_0:1"]).startswith(
+    result = ports(adapters)
+    assert unused_ports(result, ["tcp/ib0", "rc_mlx5/mlx5_0:1", "ud_mlx5/mlx5_2:1"]) is None
+    assert unused_ports(result, ["tcp/ib0", "rc_mlx5/mlx5_0:1"]).startswith(
         "UCX does not use mlx5_2:1: this UCX was built without"
     )
     monkeypatch.setenv("UCX_TLS", "tcp")
-    assert "mlx5_0:1, mlx5_2:1: UCX_TLS=tcp may forbid it" in unused_ports(found, ["tcp/ib0"])
+    assert "mlx5_0:1, mlx5_2:1: UCX_TLS=tcp may forbid it" in unused_ports(result, ["tcp/ib0"])
 
 
 @pytest.mark.skipif(ucx_problem() is not None, reason="ucxx is not installed")

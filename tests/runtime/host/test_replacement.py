@@ -28,13 +28,13 @@ class Cluster:
 
 @pytest.fixture
 def mend(monkeypatch):
-    def call(cluster, *lost, wanted=3):
+    def call(cluster, *lost, expected=3):
         def sleep(_):
             cluster.now += 1
 
         monkeypatch.setattr(workers, "known_workers", Cluster.workers)
         monkeypatch.setattr(workers, "time", SimpleNamespace(sleep=sleep, monotonic=lambda: cluster.now))
-        return remaining_workers(cluster, lost, wanted)
+        return remaining_workers(cluster, lost, expected)
 
     return call
 

@@ -125,7 +125,7 @@ class Levels:
     """The program on a partition."""
 
     def __init__(self, of: Partition) -> None:
-        self.fine, self.coarse, _, self.plane = (each.region.cells for each in (of, *of.beside))
+        self.fine, self.coarse, _, self.plane = (item.region.cells for item in (of, *of.beside))
         self.inner = Box.of(self.fine.shape)
 
     def __call__(self, f: Roles) -> Iterator[Launch]:

@@ -62,9 +62,9 @@ def program(over, ordering, tile, tasks=(forward, backward)):
     """A forward and a backward solve."""
 
     def steps(f):
-        for direction, each in zip(("up", "down"), tasks, strict=True):
+        for direction, item in zip(("up", "down"), tasks, strict=True):
             for sweep in sweeps(ordering, direction, tile):
-                yield each(f.a, f.b, f.x, over=over, sweep=sweep)
+                yield item(f.a, f.b, f.x, over=over, sweep=sweep)
 
     return steps
 
@@ -100,7 +100,7 @@ def started(shape):
 
 
 def solved(
-    cells, blocks, ordering, tile, threads=1, debug=False, change=lambda each: each, device=None, passes=2, **tasks
+    cells, blocks, ordering, tile, threads=1, debug=False, change=lambda item: item, device=None, passes=2, **tasks
 ):
     """x after two solves, or some, on some blocks of a box, of which each launch may be changed."""
     space = region(cells, [Field(name) for name in "abx"])

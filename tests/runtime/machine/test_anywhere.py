@@ -64,11 +64,11 @@ def test_points_read_what_is_around_them_wherever_they_are(blocks, device):
         shard.run(passes)
         return places, shard.read("total").ravel()
 
-    for places, found in run_threads(partition, job, opened(device, 1), Mapper("none")):
+    for places, result in run_threads(partition, job, opened(device, 1), Mapper("none")):
         x, y, z = places.T
         nx, ny, nz = CELLS
         before, behind = (values[(z + n) % nz, (y + n) % ny, (x + n) % nx] + 2 for n in (-1, 1))
-        np.testing.assert_array_equal(found, before + 10 * behind)
+        np.testing.assert_array_equal(result, before + 10 * behind)
 
 
 def test_what_they_read_is_proved_and_counted():

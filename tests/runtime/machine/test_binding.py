@@ -75,7 +75,7 @@ def bound(monkeypatch):
 def test_sweeps_are_bound_once_for_each_of_two_fields(bound, overlap):
     """Messages, too, for each buffer of a ring; and other traces of the same find most of it bound."""
     kernels, copies = bound
-    found = []
+    result = []
     for numbers in ((12,), (96,), (48, 96, 12)):
         kernels.clear()
         copies.clear()
@@ -84,9 +84,9 @@ def test_sweeps_are_bound_once_for_each_of_two_fields(bound, overlap):
             expected = 0.625 * (expected + np.roll(expected, -1, axis=0))
         np.testing.assert_array_equal(run(*(sweeps(n, 0.625) for n in numbers), overlap=overlap), expected)
         assert len(kernels) == 2 * len(set(kernels))
-        found.append(len(copies))
-    assert found[0] == found[1]
-    assert found[2] < 2 * found[0]
+        result.append(len(copies))
+    assert result[0] == result[1]
+    assert result[2] < 2 * result[0]
 
 
 def test_factors_that_are_worked_out_anew_are_the_same_ones(bound):

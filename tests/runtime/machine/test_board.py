@@ -46,8 +46,8 @@ def test_both_ends_agree_where_packed_cells_are(ends):
         sent = [place for place, _ in source.copies(message)]
         got = [place for _, place in target.unpack(message)]
         assert len(sent) == len(got) == 3
-        for (here, shape, dtype), (there, *same) in zip(sent, got, strict=True):
-            assert (here - WHERE[0], [shape, dtype]) == (there - WHERE[1], same)
+        for (here, shape, dtype), (present, *same) in zip(sent, got, strict=True):
+            assert (here - WHERE[0], [shape, dtype]) == (present - WHERE[1], same)
 
 
 def test_packed_cells_begin_where_their_numbers_may_and_lie_apart(ends):

@@ -15,33 +15,33 @@ DEVICE = SimpleNamespace(allocate=lambda shape, dtype: None, pointer=lambda arra
 
 def cells(*shape, dtype="f8"):
     """What looks like cells of a field on a GPU."""
-    found = np.broadcast_to(np.zeros(1, dtype), shape)
-    size = found.dtype.itemsize
+    result = np.broadcast_to(np.zeros(1, dtype), shape)
+    size = result.dtype.itemsize
     strides = (size * shape[1] * shape[2], size * shape[2], size)
     return SimpleNamespace(
-        ndim=3, shape=shape, size=found.size, dtype=found.dtype, strides=strides, data=SimpleNamespace(ptr=64)
+        ndim=3, shape=shape, size=result.size, dtype=result.dtype, strides=strides, data=SimpleNamespace(ptr=64)
     )
 
 
 @pytest.fixture
 def launched(monkeypatch):
     """(kernel, thread blocks, bytes of arguments) of every launch."""
-    found = []
+    result = []
 
     def launch(kernel, grid, block, values, stream, keep):
-        found.append((kernel, int(np.prod(grid)), sum(np.asarray(value).nbytes for value in values)))
+        result.append((kernel, int(np.prod(grid)), sum(np.asarray(value).nbytes for value in values)))
         return lambda: None
 
     module = SimpleNamespace(get_function=lambda name: SimpleNamespace(kernel=name))
     monkeypatch.setattr(flags, "launch", launch)
     monkeypatch.setattr(flags.compile_cuda, "module", lambda text: module)
-    return found
+    return result
 
 
 def copied(*shapes, claims=1, dtype="f8", **how):
-    pairs, wanted = [(cells(*shape, dtype=dtype), cells(*shape, dtype=dtype)) for shape in shapes], [Flag(3, 4)]
+    pairs, expected = [(cells(*shape, dtype=dtype), cells(*shape, dtype=dtype)) for shape in shapes], [Flag(3, 4)]
     lane, watch = SimpleNamespace(stream=None), np.zeros((), WATCH)
-    return flags.copy_and_post([Flag(1, 2)] * claims, watch, pairs, wanted, DEVICE, lane, **how)
+    return flags.copy_and_post([Flag(1, 2)] * claims, watch, pairs, expected, DEVICE, lane, **how)
 
 
 def test_a_small_copy_waits_itself(launched):

@@ -63,10 +63,10 @@ def ran(program):
 @pytest.mark.parametrize("depth", [1, 2, 4])
 def test_a_ring_is_as_deep_as_it_has_to_be(monkeypatch, depth):
     monkeypatch.setattr(deadlock, "DEPTH", depth)
-    for found, t in ran(sent_ahead):
-        assert found == FIELDS
+    for result, t in ran(sent_ahead):
+        assert result == FIELDS
         assert t.any()
-    assert {found for found, _ in ran(back_and_forth)} == {depth}
+    assert {result for result, _ in ran(back_and_forth)} == {depth}
 
 
 @pytest.mark.fast("1-*-comm", "4-*-full", "1-*-cpu")

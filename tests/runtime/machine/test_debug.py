@@ -34,8 +34,8 @@ def fields(space, shape, mapper, steps=3, device=None, program=Everything):
             shard.instances.array(name)[...] = shard.device.xp.asarray(start[name][shard.instances.box.slices(origin)])
         for _ in range(steps):
             shard.run(program, dt=0.5)
-        found = {role: shard.read(role, partition.owned[shard.block]) for role in NAMES}
-        return found, shard.traces, shard.instances.arrays
+        result = {role: shard.read(role, partition.owned[shard.block]) for role in NAMES}
+        return result, shard.traces, shard.instances.arrays
 
     return run_threads(partition, job, device or cpu(1), mapper, Limits(message=20))
 
@@ -110,9 +110,9 @@ def test_ghost_cells_of_the_last_sweep_are_not_those_of_this_one():
     partition = Partition(space, (1, 1, 2))
     launches = [sweep(star(1))("a", "b", over=space.cells), sweep(star(1))("b", "a", over=space.cells)]
     graph = analyse(launches, partition, blocks=[0], poisoned=True).graph
-    found = [(node.launch.task is poison, *node.launch.fields) for node in graph.nodes if hasattr(node, "launch")]
-    at = [n for n, node in enumerate(found) if node[0] and node[1] == "a"]
-    assert found.index((False, "a", "b")) < max(at) < len(found) - 1
+    result = [(node.launch.task is poison, *node.launch.fields) for node in graph.nodes if hasattr(node, "launch")]
+    at = [n for n, node in enumerate(result) if node[0] and node[1] == "a"]
+    assert result.index((False, "a", "b")) < max(at) < len(result) - 1
 
 
 # ---------------------------------------------------------------------------------------------------------- agreement

@@ -70,8 +70,8 @@ def run(space, shape, mapper, kind, steps):
         for step in range(steps):
             shard.run(programs[step % 2], **given(step))
         owned = partition.owned[shard.block]
-        found = {role: shard.read(role, owned) for role in space.fields}
-        return owned, found, dict(shard.scalars)
+        result = {role: shard.read(role, owned) for role in space.fields}
+        return owned, result, dict(shard.scalars)
 
     return run_threads(partition, job, lazy.LazyCpu(1), mapper, Limits(message=20))
 
@@ -82,10 +82,10 @@ def same(space, shape, mapper, kind=Everything):
     expected, scalars = oracle(space, kind, steps)
     origin, total = space.cells.grow(space.ghost).lo, scalars.pop("total", 0.0)
     return all(
-        found.pop("total", 0.0) == pytest.approx(total, rel=1e-13)
-        and found == scalars
+        result.pop("total", 0.0) == pytest.approx(total, rel=1e-13)
+        and result == scalars
         and all(np.array_equal(values, expected[role][owned.slices(origin)]) for role, values in fields.items())
-        for owned, fields, found in run(space, shape, mapper, kind, steps)
+        for owned, fields, result in run(space, shape, mapper, kind, steps)
     )
 
 

@@ -73,11 +73,11 @@ def test_random_programs(data, partition, overlap, narrow, seed):
 
 def different(monkeypatch, width, kind=Sweeps, **options):
     """In how many of some orders there are other bits."""
-    found = 0
+    result = 0
     for seed in range(8):
         install(monkeypatch, seed, **options)
-        found += not same(region((width, 4, 9)), (1, 1, 3), Mapper("full"), kind)
-    return found
+        result += not same(region((width, 4, 9)), (1, 1, 3), Mapper("full"), kind)
+    return result
 
 
 @pytest.mark.parametrize("width", [4, 10])

@@ -195,10 +195,10 @@ def test_one_text_serves_constants_of_derived_classes_which_may_hold_tables(real
     more = tuple(LookupTable(-1, (10.0 * n, 1.0)) for n in range(3))
     curve, box = Curve(2.0, LookupTable(3, (5.0, 7.0)), more), Box((3, 0, 0), (5, 1, 1))
     layout = Layout((3, 0, 0), (1, 1, 2))
-    for slope, wanted in ((Slope(2.0), [6.0, 8.0]), (curve, [30.0, 34.0]), (Slope(3.0), [9.0, 12.0])):
+    for slope, expected in ((Slope(2.0), [6.0, 8.0]), (curve, [30.0, 34.0]), (Slope(3.0), [9.0, 12.0])):
         q, launch = device.allocate(layout.shape, real), drawn("q", over=box, slope=slope)
         compiled(launch.task, real, device).bind(box, layout, [q], launch.constants, {})()
-        assert np.array(device.to_host(q)).ravel().tolist() == wanted
+        assert np.array(device.to_host(q)).ravel().tolist() == expected
     assert drawn("q", over=box, slope=curve).task is pickle.loads(pickle.dumps(drawn("q", over=box, slope=curve).task))
 
 
@@ -263,13 +263,13 @@ def streamed(p: Read, q: Write, *, stream: Stream) -> None: ...
 @pytest.mark.parametrize("real", ["f4", "f8"])
 def test_a_member_without_members_is_a_choice_that_the_text_is_compiled_for(real, device):
     box, layout = Box((0, 0, 0), (2, 1, 1)), Layout((-1, 0, 0), (1, 1, 3))
-    for scheme, wanted in ((Scheme(), [4.0, 6.0]), (Upwind(), [2.0, 4.0]), (Scheme(), [4.0, 6.0])):
+    for scheme, expected in ((Scheme(), [4.0, 6.0]), (Upwind(), [2.0, 4.0]), (Scheme(), [4.0, 6.0])):
         launch = streamed("p", "q", over=box, stream=Stream(scheme, 2.0))
         p, q = (device.xp.asarray(np.array([[row]], real)) for row in ([1, 2, 3], [0, 0, 0]))
         arrays = [device.allocate(layout.shape, real) for _ in range(2)]
         arrays[0][...], arrays[1][...] = p, q
         compiled(launch.task, real, device).bind(box, layout, arrays, launch.constants, {})()
-        assert np.array(device.to_host(arrays[1])).ravel().tolist() == [0.0, *wanted]
+        assert np.array(device.to_host(arrays[1])).ravel().tolist() == [0.0, *expected]
         assert launch.stencils["p"] == (offsets(x=(-1, -1)) if type(scheme) is Upwind else offsets())
         assert pickle.loads(pickle.dumps(launch.task)) is launch.task
     assert struct_dtype(Stream, np.dtype(real)).names == ("speed",)
@@ -320,9 +320,9 @@ def test_optional_fields_and_constants_present_and_absent(slope, shut, sides, re
     kernel = compiled(launch.task, real, device)
     kernel.bind(box, layout, arrays, launch.constants, {}, {"top": top})()
     values = [n + (10 * n + 100 * (n + 2) if sides else 0) for n in (1, 2, 3)]
-    wanted = [(slope.rate if slope else 1) * value for value in values]
-    wanted[1] = -1 if shut else wanted[1]
-    assert np.array(device.to_host(arrays[-1])).ravel().tolist() == [0, *wanted, 0]
+    expected = [(slope.rate if slope else 1) * value for value in values]
+    expected[1] = -1 if shut else expected[1]
+    assert np.array(device.to_host(arrays[-1])).ravel().tolist() == [0, *expected, 0]
     assert float(device.to_host(top)[0]) == 3
 
 
@@ -653,13 +653,13 @@ def test_a_copy_held_on_a_gpu(monkeypatch, spare, cells):
     monkeypatch.setattr("taskflow.runtime.machine.device.device.SPARE", spare)
     device = open_device("gpu")
     array = device.xp.arange(np.prod(cells), dtype="f8").reshape(cells)
-    wanted = device.to_host(array)[1:, :, 2:-1]
+    expected = device.to_host(array)[1:, :, 2:-1]
     held = [device.hold(array[1:, :, 2:-1]) for _ in range(3)]
     array[...] = -1.0
     with ThreadPoolExecutor() as threads:
-        for found in threads.map(lambda fetch: fetch(), held):
-            np.testing.assert_array_equal(found, wanted)
-    np.testing.assert_array_equal(wanted.ravel()[:3], np.arange(3) + cells[1] * cells[2] + 2)
+        for result in threads.map(lambda fetch: fetch(), held):
+            np.testing.assert_array_equal(result, expected)
+    np.testing.assert_array_equal(expected.ravel()[:3], np.arange(3) + cells[1] * cells[2] + 2)
 
 
 @pytest.mark.gpu
@@ -700,8 +700,8 @@ def test_in_place_tasks_write_their_own_cells(device, tmp_path):
     q = device.allocate((3, 3, 300), "f4")
     q[...] = 1.5
     compiled(twice, "f4", device).bind(Box((1, 0, 2), (290, 3, 3)), Layout((0, 0, 0), (3, 3, 300)), [q], {}, {})()
-    found = np.array(device.to_host(q))
-    assert found.sum() == 1.5 * found.size + 1.5 * 289 * 3
+    result = np.array(device.to_host(q))
+    assert result.sum() == 1.5 * result.size + 1.5 * 289 * 3
 
 
 def test_an_error_in_a_text_given_as_a_string_shows_its_line(device):
@@ -782,8 +782,8 @@ def test_roots_reciprocals_and_fused_sums_are_rounded_correctly(real, device):
     arrays[0][...] = device.xp.asarray(np.minimum(a, 1) ** 2)
     compiled(roots, real, device).bind(Box.of((64, 64, 16)), layout, arrays, {}, {})()
     small = np.array(device.to_host(arrays[0]))
-    wanted = np.where(small < 2.0**-100, 0, np.sqrt(small)) if real == "f4" else np.sqrt(small)
-    np.testing.assert_array_equal(np.array(device.to_host(arrays[1])), wanted.astype(real))
+    expected = np.where(small < 2.0**-100, 0, np.sqrt(small)) if real == "f4" else np.sqrt(small)
+    np.testing.assert_array_equal(np.array(device.to_host(arrays[1])), expected.astype(real))
 
 
 FRAMED = """
@@ -821,11 +821,11 @@ def test_a_text_is_turned_to_a_face(face, device):
         return values[box.shift(tuple(cells if n == along else 0 for n in range(3))).slices(memory.lo)]
 
     r, s = (n for n in range(3) if n != axis)
-    wanted = moved(p, axis, -1 if high else 1) + 100 * moved(p, r, 1) + 10000 * moved(p, s, 1)
-    wanted += 1000000 * moved(g, axis, 0 if high else 1)
-    found, number = (np.array(device.to_host(array))[box.slices(memory.lo)] for array in arrays[2:])
-    np.testing.assert_array_equal(found, wanted)
-    indices = np.indices(found.shape)[::-1]
+    expected = moved(p, axis, -1 if high else 1) + 100 * moved(p, r, 1) + 10000 * moved(p, s, 1)
+    expected += 1000000 * moved(g, axis, 0 if high else 1)
+    result, number = (np.array(device.to_host(array))[box.slices(memory.lo)] for array in arrays[2:])
+    np.testing.assert_array_equal(result, expected)
+    indices = np.indices(result.shape)[::-1]
     np.testing.assert_array_equal(number, indices[axis] + 10 * indices[r] + 100 * indices[s] + (1000 if high else 0))
 
 

@@ -50,8 +50,8 @@ def on_blocks(cells, blocks, periodic, overlap="none", device=None, debug=False)
 @pytest.mark.parametrize("periodic", PERIODIC)
 @pytest.mark.parametrize("cells", [(6, 4, 8), (5, 7, 9)])
 def test_one_block_does_what_is_written(cells, periodic):
-    start, found = on_blocks(cells, (1, 1, 1), periodic)
-    np.testing.assert_array_equal(found, reference(start, periodic, PASSES))
+    start, result = on_blocks(cells, (1, 1, 1), periodic)
+    np.testing.assert_array_equal(result, reference(start, periodic, PASSES))
 
 
 @pytest.mark.fast(
@@ -112,7 +112,7 @@ def test_a_replicated_launch_gathers_and_its_readers_find_everything_at_home():
     launches, _ = record(Levels(where), Roles.of(tuple(where.fields)))
     messages = [m for moment in exchange(launches, where).messages.values() for m in moment if m.source != m.target]
     moved = dict.fromkeys(where.fields, 0)
-    for name, copy in (each for message in messages for each in message.copies):
+    for name, copy in (item for message in messages for item in message.copies):
         moved[name] += copy.source_box.volume
     assert moved["c"] == 2 * 4 * 4 * 2  # either half to the other block
     assert moved["r"] == moved["s"] == moved["q"] == 0
@@ -161,9 +161,9 @@ def test_what_all_blocks_have_is_reduced_once(blocks):
         shard.run(totals(cells))
         return dict(shard.scalars)
 
-    wanted = {f"{kind} of {name}": cells.volume for name in "rc" for kind in ("sum", "kernel's sum")}
-    for found in run_threads(where, job, cpu(1)):
-        assert found == wanted | {"top of r": 1, "top of c": 1}
+    expected = {f"{kind} of {name}": cells.volume for name in "rc" for kind in ("sum", "kernel's sum")}
+    for result in run_threads(where, job, cpu(1)):
+        assert result == expected | {"top of r": 1, "top of c": 1}
 
 
 def test_what_all_blocks_have_is_reduced_once_in_any_order_of_the_graph():

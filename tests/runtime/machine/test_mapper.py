@@ -19,9 +19,9 @@ def lanes(launches, direct, overlap="full"):
 
 @pytest.mark.parametrize("direct", [True, False])
 def test_what_a_launch_that_is_cut_exchanges_is_urgent(direct):
-    found = lanes([jacobi("p", "rhs", "q", over=CELLS), jacobi("q", "rhs", "p", over=CELLS)], direct)
-    assert {(kind, part) for kind, part, urgent in found if not urgent} == {(Compute, "middle"), (Compute, "whole")}
-    assert {kind for kind, _, urgent in found if urgent} == {Grant, Claim, Compute, Send, Receive}
+    result = lanes([jacobi("p", "rhs", "q", over=CELLS), jacobi("q", "rhs", "p", over=CELLS)], direct)
+    assert {(kind, part) for kind, part, urgent in result if not urgent} == {(Compute, "middle"), (Compute, "whole")}
+    assert {kind for kind, _, urgent in result if urgent} == {Grant, Claim, Compute, Send, Receive}
 
 
 def test_what_a_launch_that_stays_whole_is_granted_and_receives_stands_in_line():
@@ -32,15 +32,15 @@ def test_what_a_launch_that_stays_whole_is_granted_and_receives_stands_in_line()
 
 def test_what_the_edge_of_the_next_launch_waits_for_is_urgent():
     launches = [adjust("p", over=CELLS, s="s"), jacobi("p", "rhs", "q", over=CELLS)]
-    found = lanes(launches, True)
-    assert {kind for kind, _, urgent in found if urgent} == {Claim, Send, Receive, Compute}
-    assert (Compute, "edge", True) in found
+    result = lanes(launches, True)
+    assert {kind for kind, _, urgent in result if urgent} == {Claim, Send, Receive, Compute}
+    assert (Compute, "edge", True) in result
 
 
 @pytest.mark.parametrize("overlap", ["none", "comm"])
 def test_with_one_stream_nothing_is_urgent(overlap):
-    found = lanes([jacobi("p", "rhs", "q", over=CELLS), jacobi("q", "rhs", "p", over=CELLS)], True, overlap)
-    assert not any(urgent for *_, urgent in found)
+    result = lanes([jacobi("p", "rhs", "q", over=CELLS), jacobi("q", "rhs", "p", over=CELLS)], True, overlap)
+    assert not any(urgent for *_, urgent in result)
 
 
 @pytest.mark.parametrize(("overlap", "lane"), [("comm", 0), ("full", 1)])
@@ -65,13 +65,13 @@ def test_a_message_goes_out_before_the_middle_and_before_edges_that_wait_for_oth
 
 @pytest.mark.parametrize(("overlap", "hidden"), [("none", False), ("comm", False), ("full", True)])
 def test_a_copy_is_hidden_where_a_middle_goes_on_on_the_other_lane(monkeypatch, overlap, hidden):
-    found, nothing = [], [lambda: None]
-    monkeypatch.setattr(_Near, "send", lambda self, *_, hidden: found.append(hidden) or nothing)
+    result, nothing = [], [lambda: None]
+    monkeypatch.setattr(_Near, "send", lambda self, *_, hidden: result.append(hidden) or nothing)
     launches, part = [fill("q", over=CELLS), jacobi("q", "r", "rhs", over=CELLS)], partition((1, 1, 2))
     graph = analyse(launches, part, blocks=[0], split=Mapper(overlap).cuts(launches))
     template(graph, part, Mapper(overlap), Hardware(True, (0, 0)))
-    assert found
-    assert set(found) == {hidden}
+    assert result
+    assert set(result) == {hidden}
 
 
 @pytest.mark.parametrize("overlap", ["none", "comm", "full"])

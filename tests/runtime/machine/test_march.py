@@ -45,8 +45,8 @@ def test_no_march_that_is_not_too_long_ends_earlier(box):
     length = march(tiles, planes, room)
     assert min(SHORTEST, planes) <= length <= min(LONGEST, planes)
     others = np.linspace(min(SHORTEST, planes), min(LONGEST, planes), 12).astype(int).tolist()
-    found = [end(marches(tiles, planes, each), room) for each in (length, *others)]
-    assert found[0] == min(found)
+    result = [end(marches(tiles, planes, item), room) for item in (length, *others)]
+    assert result[0] == min(result)
 
 
 @given(boxes, st.sampled_from((0, 1, 2)))

@@ -90,9 +90,9 @@ def test_what_the_host_does_parts_all_lanes():
 
 def test_a_node_counts_once_and_its_items_all():
     listing = Script().join("pack", count=2).join("pack", count=2).listing
-    found = listing.operations()
-    assert [op.nodes for op in found] == [(0, 1)] * 2, "two launches for four items, both of all nodes"
-    assert [item for op in found for item in op.call()] == ["pack0.0", "pack0.1", "pack1.0", "pack1.1"]
+    result = listing.operations()
+    assert [op.nodes for op in result] == [(0, 1)] * 2, "two launches for four items, both of all nodes"
+    assert [item for op in result for item in op.call()] == ["pack0.0", "pack0.1", "pack1.0", "pack1.1"]
 
 
 @given(
@@ -112,9 +112,9 @@ def test_no_order_that_counts_is_lost(steps):
     script = Script()
     for what, kind, lane in steps:
         getattr(script, what)(kind, lane)
-    found = [(n, place) for place, (_, nodes) in enumerate(script.listed()) for n in nodes]
-    assert sorted({n for n, _ in found}) == list(range(len(steps)))
-    place = dict(found)
+    result = [(n, place) for place, (_, nodes) in enumerate(script.listed()) for n in nodes]
+    assert sorted({n for n, _ in result}) == list(range(len(steps)))
+    place = dict(result)
     for b, (_, later, lane) in enumerate(steps):
         for a, (_, earlier, other) in enumerate(steps[:b]):
             if None in (lane, other) or lane == other:

@@ -45,13 +45,13 @@ TASK less_mean(Range range, InOut q, ExactIn64<2> moments, In64Of<3> found, real
 @task(kernel=TEXT)
 def sums(q: Read, *, total: Reduce[sum], twice: Reduce[sum], squares: Reduce[sum]) -> None: ...
 @task(kernel=TEXT)
-def under_one_name(q: Read, *, found: Reduce[sum, 3]) -> None: ...
+def under_one_name(q: Read, *, result: Reduce[sum, 3]) -> None: ...
 @task(kernel=TEXT)
 def exact(q: Read, *, moments: Reduce["exact sum", 2], bound: Scalar) -> None: ...
 @task(kernel=TEXT)
 def most(q: Read, *, powers: Reduce["exact sum", 10]) -> None: ...
 @task(kernel=TEXT)
-def less_mean(q: ReadWrite, *, moments: Scalar["exact sum", 2], found: Scalar["sum", 3], cells: float) -> None: ...
+def less_mean(q: ReadWrite, *, moments: Scalar["exact sum", 2], result: Scalar["sum", 3], cells: float) -> None: ...
 
 
 @task
@@ -71,14 +71,14 @@ def test_several_sums_are_folded_at_once(real, device):
         layout = Layout((0, 0, 0), cells[::-1])
         values = np.arange(np.prod(cells), dtype=real).reshape(cells[::-1]) % 101  # sums are exact
         total = values.sum(dtype="f8")
-        wanted = {"total": total, "twice": 2 * total, "squares": (values**2).sum(dtype="f8")}
+        expected = {"total": total, "twice": 2 * total, "squares": (values**2).sum(dtype="f8")}
         q = device.allocate(layout.shape, real)
         q[...] = device.xp.asarray(values)
-        found = {name: device.allocate((1,), "f8") for name in ("total", "twice", "squares")}
-        call = compiled(sums, real, device).bind(Box.of(cells), layout, [q], {}, {}, found)
+        result = {name: device.allocate((1,), "f8") for name in ("total", "twice", "squares")}
+        call = compiled(sums, real, device).bind(Box.of(cells), layout, [q], {}, {}, result)
         for _ in range(2):
             call()
-            assert {name: float(each[0]) for name, each in found.items()} == wanted
+            assert {name: float(item[0]) for name, item in result.items()} == expected
 
 
 # ------------------------------------------------------------------------------------------------------- under one name
@@ -87,22 +87,22 @@ CELLS = (19, 14, 11)
 BLOCKS = [(1, 1, 1), (2, 1, 1), (1, 3, 1), (2, 1, 2)]
 
 
-def on_blocks(device, blocks, q, *launches, **given):
+def on_blocks(device, blocks, q, *launches, **inputs):
     """The scalars and q after tasks on so many blocks: each launch is a task with its keywords."""
     box = region(CELLS, ["q"], dtype=q.dtype.str[1:])
     partition = Partition(box, blocks)
 
     def job(shard):
         shard.write({"q": q[partition.blocks[shard.block].slices((0, 0, 0))]})
-        shard.run(lambda f: (task(f.q, over=box.cells, **values) for task, values in launches), **given)
+        shard.run(lambda f: (task(f.q, over=box.cells, **values) for task, values in launches), **inputs)
         return dict(shard.scalars), shard.read("q")
 
-    found = run_threads(partition, job, device)
-    assert all(scalars == found[0][0] for scalars, _ in found)
+    result = run_threads(partition, job, device)
+    assert all(scalars == result[0][0] for scalars, _ in result)
     whole = np.empty_like(q)
-    for block, (_, part) in zip(partition.blocks, found, strict=True):
+    for block, (_, part) in zip(partition.blocks, result, strict=True):
         whole[block.slices((0, 0, 0))] = part
-    return found[0][0], whole
+    return result[0][0], whole
 
 
 def uneven(real):
@@ -126,7 +126,7 @@ def test_numbers_under_one_name_are_those_under_several(real, device):
 @pytest.mark.parametrize("real", ["f4", "f8"])
 def test_exact_sums_have_the_same_bits_on_any_blocks_and_in_python(real, device):
     """And so has what another task makes of them."""
-    q, found, fields = uneven(real), [], []
+    q, result, fields = uneven(real), [], []
     after = (
         (under_one_name, {"found": "found"}),
         (less_mean, {"moments": "m", "found": "found", "cells": float(q.size)}),
@@ -134,9 +134,9 @@ def test_exact_sums_have_the_same_bits_on_any_blocks_and_in_python(real, device)
     for blocks in BLOCKS:
         for way in (exact, exact_in_python):
             scalars, new = on_blocks(device, blocks, q, (way, {"moments": "m", "bound": "b"}), *after, b=1.0)
-            found.append([scalars[name] for name in exact.numbers["moments"].of("m")])
+            result.append([scalars[name] for name in exact.numbers["moments"].of("m")])
             fields.append(new)
-    assert all(parts == found[0] for parts in found)
+    assert all(parts == result[0] for parts in result)
     assert all((new == fields[0]).all() for new in fields)
     first, second = reduced(scalars, "m")
     wide = q.astype("f8")
@@ -146,12 +146,12 @@ def test_exact_sums_have_the_same_bits_on_any_blocks_and_in_python(real, device)
 
 
 def test_as_many_exact_sums_as_a_task_can_have(device):
-    q, found = np.random.default_rng(5).uniform(-1.3, 1.3, CELLS[::-1]), []
+    q, result = np.random.default_rng(5).uniform(-1.3, 1.3, CELLS[::-1]), []
     for blocks in BLOCKS[::3]:
         scalars, _ = on_blocks(device, blocks, q, (most, {"powers": "p"}))
-        found.append(reduced(scalars, "p"))
-    assert found[0] == found[1]
-    assert found[0] == pytest.approx([math.fsum((q ** (n + 1)).flat) for n in range(10)], rel=1e-14)
+        result.append(reduced(scalars, "p"))
+    assert result[0] == result[1]
+    assert result[0] == pytest.approx([math.fsum((q ** (n + 1)).flat) for n in range(10)], rel=1e-14)
 
 
 @pytest.mark.parametrize(

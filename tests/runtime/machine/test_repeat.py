@@ -64,12 +64,12 @@ def on_blocks(shape, job, mapper=COMM):
     return run_threads(partition, main, cpu(1), mapper), fields
 
 
-def check(results, fields, expected):
+def assert_results(results, fields, expected):
     memory, scalars = expected
     inside = SPACE.bounds.slices(SPACE.cells.grow(SPACE.ghost).lo)
     for role in NAMES:
         np.testing.assert_array_equal(fields[role][inside], memory[role][inside], err_msg=role)
-    assert [found["top"] for _, found in results] == [scalars["top"]] * len(results)
+    assert [result["top"] for _, result in results] == [scalars["top"]] * len(results)
 
 
 def tops(body, count):
@@ -88,7 +88,7 @@ def test_a_repetition_has_the_bits_of_what_is_repeated(shape, body, overlap):
         for _ in range(2):
             shard.run(program, factor=0.5)
 
-    check(*on_blocks(shape, job, Mapper(overlap)), unrolled(body, 10))
+    assert_results(*on_blocks(shape, job, Mapper(overlap)), unrolled(body, 10))
 
 
 @BLOCKS
@@ -116,7 +116,7 @@ def test_between_other_launches_and_in_each_other(shape):
         for _ in range(3):
             shard.run(program, factor=0.5)
 
-    check(*on_blocks(shape, job), unrolled(flat, 3))
+    assert_results(*on_blocks(shape, job), unrolled(flat, 3))
 
 
 @pytest.mark.fast("1-shape0", "2-shape2", "3-shape1")
@@ -139,7 +139,7 @@ def test_until_is_asked_about_the_numbers_of_one_round_before(shape, every):
         return asked
 
     results, fields = on_blocks(shape, job)
-    check(results, fields, unrolled(there_and_back, 3 * every))
+    assert_results(results, fields, unrolled(there_and_back, 3 * every))
     for asked, _ in results:
         assert asked == [(known[every - 1], 0.5), (known[2 * every - 1], 0.5)]
 
@@ -155,7 +155,7 @@ def test_what_is_never_enough_is_done_as_often_as_it_may_be(times, every, questi
         return asked
 
     results, fields = on_blocks((1, 1, 2), job)
-    check(results, fields, unrolled(there_and_back, times))
+    assert_results(results, fields, unrolled(there_and_back, times))
     known = tops(there_and_back, times)
     for asked, _ in results:
         assert asked == known[every - 1 :: every][:questions]
@@ -181,7 +181,7 @@ def test_without_lag_it_stops_with_the_round_that_was_enough_and_says_how_many_p
         return asked
 
     results, fields = on_blocks(shape, job)
-    check(results, fields, unrolled(there_and_back, 2 * every))
+    assert_results(results, fields, unrolled(there_and_back, 2 * every))
     for asked, _ in results:
         assert asked == known[every - 1 : 2 * every : every]
 
@@ -208,8 +208,8 @@ def test_further_passes_are_asked_about_before_the_first(shape, enough_after):
         return asked, shard.scalars["passes"]
 
     results, fields = on_blocks(shape, job)
-    check(results, fields, unrolled(there_and_back, enough_after))
-    assert [found for found, _ in results] == [(known[:enough_after], enough_after - 1)] * len(results)
+    assert_results(results, fields, unrolled(there_and_back, enough_after))
+    assert [result for result, _ in results] == [(known[:enough_after], enough_after - 1)] * len(results)
 
 
 @pytest.mark.parametrize(("times", "asked"), [(0, 1), (2, 3)])
@@ -229,8 +229,8 @@ def test_further_passes_that_were_not_enough_are_an_error_with_what_was_before(t
         return str(caught.value)
 
     results, fields = on_blocks((1, 1, 2), job)
-    check(results, fields, unrolled(there_and_back, times + 1))
-    assert {found for found, _ in results} == {str(tops(there_and_back, asked))}
+    assert_results(results, fields, unrolled(there_and_back, times + 1))
+    assert {result for result, _ in results} == {str(tops(there_and_back, asked))}
 
 
 def test_no_further_pass_may_be_wanted():
@@ -243,8 +243,8 @@ def test_no_further_pass_may_be_wanted():
         return shard.scalars["passes"]
 
     results, fields = on_blocks((1, 1, 2), job)
-    check(results, fields, unrolled(there_and_back, 1))
-    assert [found for found, _ in results] == [0, 0]
+    assert_results(results, fields, unrolled(there_and_back, 1))
+    assert [result for result, _ in results] == [0, 0]
 
 
 @pytest.mark.parametrize("lag", [True, False])
@@ -256,8 +256,8 @@ def test_passes_are_counted_where_it_was_never_enough_and_nobody_is_asked_in_vai
         return asked, shard.scalars["passes"]
 
     results, fields = on_blocks((1, 1, 2), job)
-    check(results, fields, unrolled(there_and_back, 4))
-    assert [found for found, _ in results] == [(tops(there_and_back, 3), 4)] * 2
+    assert_results(results, fields, unrolled(there_and_back, 4))
+    assert [result for result, _ in results] == [(tops(there_and_back, 3), 4)] * 2
 
 
 @task
@@ -283,7 +283,7 @@ def test_tasks_read_the_count():
     memory, scalars = noise(SPACE), {"factor": 0.5, "three": 3.0}
     serial.run_program(SPACE, memory, record(flat, Roles.of(NAMES))[0], scalars)
     results, fields = on_blocks((1, 1, 2), job)
-    check(results, fields, (memory, scalars))
+    assert_results(results, fields, (memory, scalars))
 
 
 @BLOCKS
@@ -307,8 +307,8 @@ def test_what_was_not_enough_is_an_error_of_all_blocks(shape):
         return str(caught.value)
 
     results, fields = on_blocks(shape, job)
-    check(results, fields, unrolled(there_and_back, 6))
-    assert {found for found, _ in results} == {f"{[known[1], known[3]]} after 4"}
+    assert_results(results, fields, unrolled(there_and_back, 6))
+    assert {result for result, _ in results} == {f"{[known[1], known[3]]} after 4"}
 
 
 def test_each_repetition_asks_about_its_own_rounds():
@@ -327,7 +327,7 @@ def test_each_repetition_asks_about_its_own_rounds():
         return outer, inner
 
     results, fields = on_blocks((1, 1, 2), job)
-    check(results, fields, unrolled(there_and_back, 9))
+    assert_results(results, fields, unrolled(there_and_back, 9))
     known = tops(there_and_back, 9)
     for (outer, inner), _ in results:
         assert outer == [known[2], known[5]]
@@ -361,8 +361,8 @@ def test_blocks_without_cells_decide_as_all_others(shape):
         return shard._state, len(shard._states._valid), shard.trying
 
     results, fields = on_blocks(shape, job, Mapper("auto"))
-    check(results, fields, unrolled(flat, 1))
-    assert len({found for found, _ in results}) == 1
+    assert_results(results, fields, unrolled(flat, 1))
+    assert len({result for result, _ in results}) == 1
 
 
 def test_roles_that_are_changed_between_passes_do_not_change_what_passes_do():
@@ -383,4 +383,4 @@ def test_roles_that_are_changed_between_passes_do_not_change_what_passes_do():
             yield from there_and_back(f)
             f.swap("p", "w")
 
-    check(*on_blocks((1, 1, 2), job), unrolled(flat, 2))
+    assert_results(*on_blocks((1, 1, 2), job), unrolled(flat, 2))

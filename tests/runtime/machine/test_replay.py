@@ -38,7 +38,7 @@ def lanes(monkeypatch):
     return (Paper("plain", done), Paper("urgent", done)), done
 
 
-def made(done, *wanted):
+def made(done, *expected):
     """Operations from (what, lane) or (what, lane, fixed); what the host does is told by its name."""
 
     def act(what, direct):
@@ -50,12 +50,12 @@ def made(done, *wanted):
         Operation(
             partial(act, what, lane is None or not fixed), "record" if what == "record" else "compute", (), lane, fixed
         )
-        for what, lane, fixed in ((*each, True)[:3] for each in wanted)
+        for what, lane, fixed in ((*item, True)[:3] for item in expected)
     ]
 
 
-def replayed(lanes, done, *wanted):
-    for call in traces.calls(made(done, *wanted), lanes, graphs=True):
+def replayed(lanes, done, *expected):
+    for call in traces.calls(made(done, *expected), lanes, graphs=True):
         call()
     return done
 
@@ -67,12 +67,12 @@ def test_a_pass_that_never_waits_is_one_graph(lanes):
 
 def test_before_the_host_does_something_all_is_enqueued(lanes):
     both, done = lanes
-    found = replayed(both, done, ("a", 0), ("x", 1), ("b", 0), ("y", 1), ("host", None), ("c", 0), ("d", 0))
-    assert found[2:-2] == [("plain", ["a", "b"]), ("urgent", ["x", "y"]), "host", ("plain", ["c", "d"])]
+    result = replayed(both, done, ("a", 0), ("x", 1), ("b", 0), ("y", 1), ("host", None), ("c", 0), ("d", 0))
+    assert result[2:-2] == [("plain", ["a", "b"]), ("urgent", ["x", "y"]), "host", ("plain", ["c", "d"])]
 
 
 def test_before_a_launch_that_may_wait_on_the_host_both_lanes_are_enqueued(lanes):
     """A body in Python reads numbers that other blocks fold: they may wait for what this one has on its urgent lane."""
     both, done = lanes
-    found = replayed(both, done, ("x", 1), ("y", 1), ("body", 0, False), ("a", 0), ("b", 0))
-    assert found[2:-2] == [("urgent", ["x", "y"]), "body", ("plain", ["a", "b"])]
+    result = replayed(both, done, ("x", 1), ("y", 1), ("body", 0, False), ("a", 0), ("b", 0))
+    assert result[2:-2] == [("urgent", ["x", "y"]), "body", ("plain", ["a", "b"])]

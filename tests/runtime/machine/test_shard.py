@@ -51,9 +51,9 @@ def test_blocks_agree_with_the_oracle(shape, overlap, periodic):
     space = region((6, 4, 9), periodic)
     expected, scalars = oracle(space)
     origin = space.cells.grow(space.ghost).lo
-    for owned, fields, found in on_blocks(space, shape, overlap):
-        assert found["largest"] == scalars["largest"]
-        assert found["total"] == pytest.approx(scalars["total"], rel=1e-13)
+    for owned, fields, result in on_blocks(space, shape, overlap):
+        assert result["largest"] == scalars["largest"]
+        assert result["total"] == pytest.approx(scalars["total"], rel=1e-13)
         for role, values in fields.items():
             np.testing.assert_array_equal(values, expected[role][owned.slices(origin)], err_msg=role)
 
@@ -97,7 +97,7 @@ def test_parts_of_fields_are_written_as_often_as_a_block_likes():
     def job(shard):
         here, ones = shard.cells, np.ones((1, 1, 1))
         layers = [here.layer(2, 0, n, n + 1) & here for n in range(1 + 2 * shard.block)]
-        parts = [(here, {"p": 0 * ones, "b": 3 * ones}), *((each, {"p": (2 + shard.block) * ones}) for each in layers)]
+        parts = [(here, {"p": 0 * ones, "b": 3 * ones}), *((item, {"p": (2 + shard.block) * ones}) for item in layers)]
         shard.write_parts(["p", "b"], parts)
         shard.run(lambda f: iter([relax_once(f, space)]))
         return shard.read("p"), shard.read("b")

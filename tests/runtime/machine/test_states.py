@@ -18,26 +18,26 @@ class Blocks:
         def gather(row):
             self._rows[block] = np.array(row)
             self._barrier.wait()
-            found = np.stack(self._rows)
+            result = np.stack(self._rows)
             self._barrier.wait()
-            return found
+            return result
 
         return gather
 
 
 def together(count, job):
     """What `job(states, block)` returns on every block."""
-    blocks, found = Blocks(count), [None] * count
+    blocks, result = Blocks(count), [None] * count
 
     def main(block):
-        found[block] = job(GhostStates(blocks.gather(block)), block)
+        result[block] = job(GhostStates(blocks.gather(block)), block)
 
     threads = [threading.Thread(target=main, args=(block,)) for block in range(count)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(20)
-    return found
+    return result
 
 
 def valid(*widths):
@@ -48,13 +48,13 @@ def valid(*widths):
 def test_a_state_that_one_block_tells_from_another_is_another_on_all():
     """Block 0 sees the same twice; block 1 does not, and later sees again what it saw first."""
     views = ([valid(1), valid(1), valid(1), valid(1)], [valid(2), valid(3), valid(2), valid(3)])
-    found = together(2, lambda states, block: [states.number(view) for view in views[block]])
-    assert found == [[1, 2, 1, 2]] * 2
+    result = together(2, lambda states, block: [states.number(view) for view in views[block]])
+    assert result == [[1, 2, 1, 2]] * 2
 
 
 def test_the_first_state_has_no_valid_cell():
-    found = together(3, lambda states, block: [states.number({}), states.valid(0), states.number(valid(1))])
-    assert found == [[0, {}, 1]] * 3
+    result = together(3, lambda states, block: [states.number({}), states.valid(0), states.number(valid(1))])
+    assert result == [[0, {}, 1]] * 3
     views = ({}, valid(1), {})
     assert together(3, lambda states, block: states.number(views[block])) == [1, 1, 1]
 

@@ -110,8 +110,8 @@ def test_a_private_field_has_no_ghost_cells_and_its_values_lie_behind_each_other
     assert MemoryCount(partition, "cpu", []).of(0).fields == partition.nbytes(0)
 
 
-@pytest.mark.parametrize("each", [twice, twice_in_numpy])
-def test_a_private_field_of_charts_keeps_its_values(each):
+@pytest.mark.parametrize("item", [twice, twice_in_numpy])
+def test_a_private_field_of_charts_keeps_its_values(item):
     space = charted(turned((6, 4, 3), ((3,), (), ()), [ROTATIONS[0], ROTATIONS[7]])[0], fields("f4"))
     partition = pieces(space, 2)
 
@@ -119,7 +119,7 @@ def test_a_private_field_of_charts_keeps_its_values(each):
         mine = partition.cells_of(shard.block)
         shard.write_parts(["g"], [(box, {"g": np.full(box.shape[::-1], 3.0)}) for box in mine])
         for _ in range(3):
-            shard.run(lambda r: [each(r.g, r.a, over=space.charts)])
+            shard.run(lambda r: [item(r.g, r.a, over=space.charts)])
         return [np.unique(shard.read("a", box)).tolist() for box in mine]
 
     assert run_threads(partition, job, cpu(1)) == [[[24.0]], [[24.0]]]

@@ -107,22 +107,22 @@ ATLASES = {
 def test_nothing_is_earlier_across_a_seam(name, blocks, cuts, ordering):
     """Each chart is solved as if it were alone, in its own directions, however charts are cut."""
     atlas, tile = ATLASES[name]()[0], (4, 4, 4)
-    space = charted(atlas, [Field(each) for each in "abx"])
+    space = charted(atlas, [Field(item) for item in "abx"])
     partition = Partition(space, (1, 1, blocks), pieces=divided(atlas, blocks, cuts, tile))
     start = [started(chart.shape) for chart in space.charts]
 
     def job(shard):
         mine = partition.cells_of(shard.block)
         for name in "abx":
-            values = [each[name] for each in start]
+            values = [item[name] for item in start]
             shard.write_parts([name], [(box, {name: cells_of(box, space, values)}) for box in mine])
         for _ in range(2):
             shard.run(program(space.charts, ordering, tile))
         return [(box, shard.read("x", box)) for box in mine]
 
     expect = [expected(chart.shape, ordering, tile) for chart in space.charts]
-    for box, found in (pair for block in run_threads(partition, job, cpu(2), Mapper(debug=True)) for pair in block):
-        np.testing.assert_array_equal(found, cells_of(box, space, expect))
+    for box, result in (pair for block in run_threads(partition, job, cpu(2), Mapper(debug=True)) for pair in block):
+        np.testing.assert_array_equal(result, cells_of(box, space, expect))
 
 
 def cells_of(box, space, arrays):

@@ -101,9 +101,9 @@ def test_in_place(kind, values):
     nx = values.shape[2]
     spectrum = device.allocate((*values.shape[:2], width(nx)), values.dtype)
     spectrum[..., :nx] = device.xp.asarray(values)
-    there = forward_in_place(device, lane, spectrum, cells=nx)
+    present = forward_in_place(device, lane, spectrum, cells=nx)
     back = inverse_in_place(device, lane, spectrum, cells=nx)
-    done(device, lane, there)
+    done(device, lane, present)
     error = np.abs(modes(device.to_host(spectrum)) - dft(values)).max()
     assert error < rounding(values) * np.sqrt(values[0].size)
     done(device, lane, back)

@@ -102,8 +102,8 @@ def solved(partition, mixed, steps=3, mapper=UNCUT):
 @pytest.mark.parametrize("blocks", [(1, 1, 1), (2, 1, 2), (1, 3, 1)])
 @pytest.mark.parametrize("mapper", [UNCUT, Mapper("full"), Mapper("full", debug=True)], ids=str)
 def test_kernels_and_halos(mapper, blocks, dtype):
-    found = solved(Partition(where(dtype), blocks), mix, mapper=mapper)
-    np.testing.assert_array_equal(found, expected(dtype, 3))
+    result = solved(Partition(where(dtype), blocks), mix, mapper=mapper)
+    np.testing.assert_array_equal(result, expected(dtype, 3))
 
 
 def test_python_bodies():
@@ -117,8 +117,8 @@ def test_the_serial_oracle_knows_several_values():
         memory[name][inside] = start(where().fields[name])
     launch = mix_in_python("a", "b", "a_new", over=Box.of(CELLS))
     serial.run_program(where(), memory, [launch], {})
-    found = memory["a_new"][inside] * np.arange(1, N + 1)[:, None]
-    np.testing.assert_allclose(found, expected("f8", 1), rtol=1e-13)
+    result = memory["a_new"][inside] * np.arange(1, N + 1)[:, None]
+    np.testing.assert_allclose(result, expected("f8", 1), rtol=1e-13)
 
 
 @pytest.mark.parametrize("near", [None, (0, 0)], ids=["messages", "memory of the other"])

@@ -157,6 +157,6 @@ def test_a_gpu_compiles_those_together_that_leave_out_the_same(of, absent, toget
 
 def test_settings_of_a_text_may_depend_on_what_is_there():
     plain = second.of(Variant(absent=frozenset({"a", "c"})))
-    text, shorter = (complete(each, np.dtype("f8"), "", alone=True) for each in (second, plain))
+    text, shorter = (complete(item, np.dtype("f8"), "", alone=True) for item in (second, plain))
     assert text.startswith("#define HAS_a\n#define HAS_c\n")
     assert "HAS_" not in shorter

@@ -59,17 +59,17 @@ def closure(count, arrows):
     return before
 
 
-def check(graph, drawing):
+def assert_drawn(graph, drawing):
     """A drawing of everything: the order of the graph, by as few arrows as possible."""
     arrows = {*drawing.waits, *drawing.messages}
-    wanted = closure(len(graph.nodes), {(m, n) for n, waits in enumerate(graph.waits) for m in waits})
+    expected = closure(len(graph.nodes), {(m, n) for n, waits in enumerate(graph.waits) for m in waits})
     assert [box.block for box in drawing.boxes] == [node.block for node in graph.nodes]
-    assert closure(len(drawing.boxes), arrows) == wanted
+    assert closure(len(drawing.boxes), arrows) == expected
     for a, b in arrows:
-        assert not any(a in wanted[m] for m in wanted[b])
+        assert not any(a in expected[m] for m in expected[b])
 
 
-def check_places(drawing):
+def assert_places(drawing):
     layout = lay_out(drawing)
     assert len(set(layout.places)) == len(layout.places)
     for a, b in (*drawing.waits, *drawing.messages):
@@ -86,10 +86,10 @@ def check_places(drawing):
 @given(st.data())
 def test_any_graph(data):
     part = data.draw(partitions())
-    (found,) = analysed(part, recorded([data.draw(scripts(part.region))]), "first")
-    check(found.graph, draw(found.graph, everything=True))
+    (result,) = analysed(part, recorded([data.draw(scripts(part.region))]), "first")
+    assert_drawn(result.graph, draw(result.graph, everything=True))
     for everything in (True, False):
-        check_places(draw(found.graph, everything=everything))
+        assert_places(draw(result.graph, everything=everything))
 
 
 def test_messages_are_told_apart():
@@ -114,7 +114,7 @@ def test_repetitions_are_drawn_once(blocks, extra):
     assert {re.sub(r"\d+", "N", label) for label in folds} == {f"{words}: N more like this"}
     assert all(36 <= int(re.search(r"\d+", label)[0]) <= 39 for label in folds)
     assert sum(box.look == "folded" for box in long.boxes) == blocks[0] * blocks[2]
-    check_places(long)
+    assert_places(long)
     assert bool(long.ties) == (blocks != (1, 1, 1))
 
 
@@ -124,7 +124,7 @@ def test_a_few_repetitions_are_drawn():
 
 def test_everything_is_drawn_on_request():
     graph = sweeps(12)
-    check(graph, draw(graph, everything=True))
+    assert_drawn(graph, draw(graph, everything=True))
 
 
 def test_text():
@@ -139,10 +139,10 @@ def test_text():
         (n, box.label, COLOURS[box.look]) for n, box in sorted(enumerate(drawing.boxes), key=lambda it: it[1].block)
     ]
     arrows = re.findall(r"^  n(\d+) -> n(\d+)(?: \[(.*)\])?;$", dot, re.M)
-    found = {kind: {(int(a), int(b)) for a, b, looks in arrows if test(looks)} for kind, test in {
+    result = {kind: {(int(a), int(b)) for a, b, looks in arrows if test(looks)} for kind, test in {
         "waits": lambda looks: not looks, "messages": lambda looks: looks and "both" not in looks,
         "ties": lambda looks: "both" in looks}.items()}  # fmt: skip
-    assert found == {name: set(getattr(drawing, name)) for name in ("waits", "messages", "ties")}
+    assert result == {name: set(getattr(drawing, name)) for name in ("waits", "messages", "ties")}
     assert set(re.findall(r"legend_(\w+)", dot)) == set(drawing.looks)
 
 

@@ -25,11 +25,11 @@ def test_stamps_are_in_order_and_on_the_hosts_clock():
     before = time.perf_counter_ns()
     for _ in range(100):
         stamps.stamp()
-    found = np.array(stamps.read()) + offset.add
+    result = np.array(stamps.read()) + offset.add
     after = time.perf_counter_ns()
-    assert len(found) == 100
-    assert (np.diff(found) >= 0).all()
-    assert before - offset.accuracy <= found[0] <= found[-1] <= after + offset.accuracy
+    assert len(result) == 100
+    assert (np.diff(result) >= 0).all()
+    assert before - offset.accuracy <= result[0] <= result[-1] <= after + offset.accuracy
 
 
 def test_tasks_with_python_bodies():

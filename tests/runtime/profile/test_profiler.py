@@ -47,9 +47,9 @@ def test_results_are_the_same(overlap):
         steps(shard, 10)
         return {name: shard.read(name) for name in NAMES}
 
-    for found, expected in zip(on_blocks(marked, overlap), on_blocks(bare, overlap), strict=True):
+    for result, expected in zip(on_blocks(marked, overlap), on_blocks(bare, overlap), strict=True):
         for name in NAMES:
-            np.testing.assert_array_equal(found[name], expected[name])
+            np.testing.assert_array_equal(result[name], expected[name])
 
 
 def test_every_operation_is_seen_in_order_and_in_time():

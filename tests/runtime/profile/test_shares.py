@@ -13,7 +13,7 @@ INTERVALS = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)))
 
 @given(INTERVALS, INTERVALS)
 def test_intervals_are_sets_of_moments(one, other):
-    first, second = ({m for a, b in found for m in range(a, b)} for found in (one, other))
+    first, second = ({m for a, b in result for m in range(a, b)} for result in (one, other))
     both = common(union(one), union(other))
     assert {m for a, b in union(one) for m in range(a, b)} == first
     assert {m for a, b in both for m in range(a, b)} == first & second
@@ -34,9 +34,9 @@ def on_a_host():
 
 
 def test_one_thing_after_the_other():
-    found, whole = shares(timeline(GRAPH, on_a_host()))
+    result, whole = shares(timeline(GRAPH, on_a_host()))
     assert whole == 100
-    assert found == {
+    assert result == {
         ("relax", "compute"): 50,
         ("relax", "copy"): 6 + 5 + 3,
         ("relax", "communication"): 2 + 4 + 8,
@@ -46,7 +46,7 @@ def test_one_thing_after_the_other():
 
 def test_what_is_hidden_does_not_count():
     """Packing and a wait beside a middle: only what reaches out of it is seen; so is a host that waits."""
-    found, whole = shares(
+    result, whole = shares(
         timeline(
             GRAPH,
             replay(
@@ -56,7 +56,7 @@ def test_what_is_hidden_does_not_count():
         )
     )  # fmt: skip
     assert whole == 90
-    assert found == {
+    assert result == {
         ("relax", "communication"): 5 + 5,  # before the computing, and after it until the unpacking begins
         ("relax", "compute"): 50,
         ("relax", "copy"): 10,
@@ -70,8 +70,8 @@ def test_the_first_pass_of_a_graph_is_not_counted():
     third = replay(host(1015, 1025, "compute", 0), start=1015)
     again = replay(host(9000, 9010, "compute", 0), start=9000, fresh=True)
     last = replay(host(9020, 9040, "compute", 0), start=9020)
-    found, whole = shares(timeline(GRAPH, first, second, third, again, last))
-    assert found == {("relax", "compute"): 40}
+    result, whole = shares(timeline(GRAPH, first, second, third, again, last))
+    assert result == {("relax", "compute"): 40}
     assert whole == 25 + 20  # with the 5 between two passes, without what comes before, between and in fresh ones
 
 
@@ -82,11 +82,11 @@ def test_moments_are_counted_once(drawn):
     claims = [(host(a, a + n, kinds[category]), (str(i), category)) for i, (a, n, category) in enumerate(drawn)]
     expected = {}
     for moment in range(40):
-        there = [(CATEGORIES.index(share[1]), span.start, share) for span, share in claims
+        present = [(CATEGORIES.index(share[1]), span.start, share) for span, share in claims
                  if span.start <= moment < span.end]  # fmt: skip
-        if there:
-            rank = min(there)[:2]
-            assert rank[0] == min(found[0] for found in there)
+        if present:
+            rank = min(present)[:2]
+            assert rank[0] == min(result[0] for result in present)
             category = CATEGORIES[rank[0]]
             expected[category] = expected.get(category, 0) + 1
     totals = {}
@@ -96,15 +96,15 @@ def test_moments_are_counted_once(drawn):
 
 
 def test_a_summary_adds_up():
-    found = summarise([timeline(GRAPH, on_a_host(), block=b) for b in (0, 1)])
-    assert found["passes"] == {"step": 1}
-    assert found["seconds"] == pytest.approx(100e-9)
-    assert found["shares"] == pytest.approx({"compute": 0.65, "copy": 0.14, "communication": 0.14, "rest": 0.07})
-    assert list(found["phases"]) == ["relax", "update"]
-    assert sum(sum(phase.values()) for phase in found["phases"].values()) == pytest.approx(0.93)
-    assert found["overlap"]["fraction"] == 0.0
-    assert found["overlap"]["exchange_seconds"] == pytest.approx(28e-9)
-    assert found["host"] == {"calls_per_pass": 8, "call_microseconds": pytest.approx(7 / 8 * 1e-3)}
+    result = summarise([timeline(GRAPH, on_a_host(), block=b) for b in (0, 1)])
+    assert result["passes"] == {"step": 1}
+    assert result["seconds"] == pytest.approx(100e-9)
+    assert result["shares"] == pytest.approx({"compute": 0.65, "copy": 0.14, "communication": 0.14, "rest": 0.07})
+    assert list(result["phases"]) == ["relax", "update"]
+    assert sum(sum(phase.values()) for phase in result["phases"].values()) == pytest.approx(0.93)
+    assert result["overlap"]["fraction"] == 0.0
+    assert result["overlap"]["exchange_seconds"] == pytest.approx(28e-9)
+    assert result["host"] == {"calls_per_pass": 8, "call_microseconds": pytest.approx(7 / 8 * 1e-3)}
 
 
 def test_a_profile_without_a_typical_pass_is_empty():
@@ -115,5 +115,5 @@ def test_a_profile_without_a_typical_pass_is_empty():
 def test_what_a_call_costs_the_host():
     """Ten calls in 90 ns, of which it waited 60; what the device does meanwhile, and afterwards, is not the host's."""
     spans = [plain(5, 180, "compute", 0), host(20, 80, "receive", 3)]
-    found = summarise([timeline(GRAPH, replay(*spans, issued=90, calls=10))])
-    assert found["host"] == {"calls_per_pass": 10, "call_microseconds": pytest.approx(3e-3)}
+    result = summarise([timeline(GRAPH, replay(*spans, issued=90, calls=10))])
+    assert result["host"] == {"calls_per_pass": 10, "call_microseconds": pytest.approx(3e-3)}

@@ -152,8 +152,8 @@ def test_edges_of_three_and_five_charts_have_ghost_cells_of_their_own():
         atlas = around(edge)
         chart = atlas.charts[0]
         corner = chart.layer(0, 0, -2, 0).layer(1, 0, -2, 0)
-        there = [box for box, _ in images(atlas)[0] if box.meets(corner)]
-        assert sum((box & corner).volume for box in there) == images_there * chart.shape[2]
+        present = [box for box, _ in images(atlas)[0] if box.meets(corner)]
+        assert sum((box & corner).volume for box in present) == images_there * chart.shape[2]
         assert any(corner in box for box in atlas.own[0]) == (not images_there)
 
 
@@ -286,8 +286,8 @@ def test_wrong_copies_are_found(monkeypatch, blocks, way, change, text):
         return copies[:-1] if change is None else [*copies[:-1], change(copies[-1])]
 
     monkeypatch.setattr(Partition, "sources", sources)
-    found = faults(partition, way)
-    assert any(re.search(text, fault) for fault in found)
+    result = faults(partition, way)
+    assert any(re.search(text, fault) for fault in result)
 
 
 def test_a_constant_field_that_travels_is_found():
@@ -298,8 +298,8 @@ def test_a_constant_field_that_travels_is_found():
     mapper, hardware = means("full", "direct", partition)
     passes = recorded(partition, Rounds(wrong), mapper, hardware)[:2]  # later ones find it where it has to be
     assert not examine(partition, passes, hardware).faults
-    found = examine(pieces(right, 2), passes, hardware).faults
-    assert any("writes what is constant" in fault for fault in found)
+    result = examine(pieces(right, 2), passes, hardware).faults
+    assert any("writes what is constant" in fault for fault in result)
 
 
 def test_a_piece_that_another_task_overwrites_is_found():
@@ -318,5 +318,5 @@ def test_a_piece_that_another_task_overwrites_is_found():
         (lambda node: replace(node, piece=1 - node.piece), "is not in the memory of block 0"),
         (lambda node: replace(node, box=node.box.layer(1, 0, 0, 1)), "finds another version than the program means"),
     ]:
-        found = examine(partition, [passes[0], changed(passes[1], change)], hardware).faults
-        assert any(text in fault for fault in found)
+        result = examine(partition, [passes[0], changed(passes[1], change)], hardware).faults
+        assert any(text in fault for fault in result)

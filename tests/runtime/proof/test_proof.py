@@ -358,18 +358,18 @@ class Shared(Inboxes):
     """Two messages of block 0 have the same room."""
 
     def rooms(self, messages):
-        found = super().rooms(messages)
-        first, second = sorted((m for m in found if m.source == 0), key=lambda m: m.number)[:2]
-        found[second] = dict(zip(found[second], found[first].values(), strict=True))
-        return found
+        result = super().rooms(messages)
+        first, second = sorted((m for m in result if m.source == 0), key=lambda m: m.number)[:2]
+        result[second] = dict(zip(result[second], result[first].values(), strict=True))
+        return result
 
 
 class Heaped(Inboxes):
     """All copies of a message have the same room."""
 
     def rooms(self, messages):
-        found = super().rooms(messages)
-        return {m: dict.fromkeys(parts, next(iter(parts.values()))) for m, parts in found.items()}
+        result = super().rooms(messages)
+        return {m: dict.fromkeys(parts, next(iter(parts.values()))) for m, parts in result.items()}
 
 
 @pytest.mark.parametrize(("inboxes", "fault"), [(Shared, "not ordered"), (Heaped, "twice")])

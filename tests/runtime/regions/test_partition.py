@@ -146,12 +146,12 @@ def bloated_blocks(part, width):
 def test_bloat_ends_at_walls_and_reaches_over_periodic_faces(part, width):
     bounds, periodic = part.region.bounds, part.region.periodic
     for block, bloated in zip(part.blocks, bloated_blocks(part, width), strict=True):
-        wanted = {
+        expected = {
             c
             for c in cells(block.grow(width))
             if all(periodic[a] or bounds.lo[a] <= c[a] < bounds.hi[a] for a in range(3))
         }
-        assert cells(bloated) == wanted
+        assert cells(bloated) == expected
 
 
 # --------------------------------------------------------------------------------------------------------------- halos

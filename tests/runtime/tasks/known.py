@@ -69,9 +69,9 @@ def whole(part):
 
 def moved(analysis):
     """Every message: its source and target, and the cells of each field in it, which are in one piece."""
-    found = []
+    result = []
     for node in analysis.graph.of(Send):
         boxes = {name: copy.source_box for name, copy in node.message.copies}
         assert len(boxes) == len(node.message.copies)
-        found.append((node.message.source, node.message.target, boxes))
-    return found
+        result.append((node.message.source, node.message.target, boxes))
+    return result

@@ -24,10 +24,10 @@ def reach(stencil):
 
 def blend(view, stencil):
     """A mean of the neighbours with weights that are all different: any wrong one changes the bits."""
-    found = reach(stencil)
-    total = sum(range(1, len(found) + 1))
-    result = view[found[0]] * (0.9 / total)
-    for n, offset in enumerate(found[1:], 2):
+    actual = reach(stencil)
+    total = sum(range(1, len(actual) + 1))
+    result = view[actual[0]] * (0.9 / total)
+    for n, offset in enumerate(actual[1:], 2):
         result = result + view[offset] * (0.9 * n / total)
     return result
 
@@ -200,8 +200,8 @@ def ranges(draw, region):
 @st.composite
 def calls(draw, region):
     """A launch that is possible on the region."""
-    wanted = stencils(region.ghost)
-    first, second = draw(wanted), draw(wanted)
+    expected = stencils(region.ghost)
+    first, second = draw(expected), draw(expected)
     over = draw(ranges(region))
     over = readable(readable(over, first, region), second, region) or region.cells
     p, q, r = draw(st.permutations(FIELDS))

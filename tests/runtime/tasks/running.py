@@ -45,12 +45,12 @@ def analysed(partition, steps, following, **options):
     """The analysis of each step with what the last one left valid. `following` says what each step believes to come
     next: "next" (the truth), "none", or "first" (the first step again).
     """
-    valid, found = None, []
+    valid, result = None, []
     for n, launches in enumerate(steps):
         after = {"next": steps[n + 1] if n + 1 < len(steps) else (), "none": (), "first": steps[0]}[following]
-        found.append(analyse(launches, partition, valid=valid, following=after, **options))
-        valid = found[-1].valid
-    return found
+        result.append(analyse(launches, partition, valid=valid, following=after, **options))
+        valid = result[-1].valid
+    return result
 
 
 def scattered(partition, memory):
@@ -64,7 +64,7 @@ def scattered(partition, memory):
     return parts
 
 
-def check_bits(partition, steps, analyses, priorities, direct=False):
+def assert_bits(partition, steps, analyses, priorities, direct=False):
     """Graphs executed in any order leave the bits of the program in one memory, whether sends are buffered or fill the
     ghost cells of the other block themselves.
     """
@@ -86,11 +86,11 @@ def check_versions(partition, steps, analyses, priorities, direct=False):
     versions = Versions(partition, direct)
     for launches, analysis, priority in zip(steps, analyses, priorities, strict=True):
         versions.run(launches, analysis.graph, analysis.graph.order(priority))
-        versions.check_valid(analysis.valid)
-    versions.check_owned()
+        versions.assert_valid(analysis.valid)
+    versions.assert_owned()
 
 
-def check_conflicts(partition, analyses):
+def assert_conflicts(partition, analyses):
     """No two nodes that interfere are free to change places."""
     for analysis in analyses:
         assert not unordered(analysis.graph, conflicts(analysis.graph, partition))

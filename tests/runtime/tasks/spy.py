@@ -194,8 +194,8 @@ class Versions:
         assert not post, "a message was sent that nobody received"
 
     def _fill(self, message, values):
-        for (name, c), found in zip(message.copies, values, strict=True):
-            self.arrays[message.target][name][c.target_box.slices(self.frames[message.target].lo)] = found
+        for (name, c), result in zip(message.copies, values, strict=True):
+            self.arrays[message.target][name][c.target_box.slices(self.frames[message.target].lo)] = result
 
     def _meant(self, launches):
         """Per launch: its number, and the versions of fields and scalars that it finds."""
@@ -219,10 +219,10 @@ class Versions:
         for name, privilege in requirements:
             for offset in reach(privilege.stencil) if privilege.reads else ():
                 cells = node.box.shift(offset)
-                found = arrays[name][cells.slices(frame.lo)]
-                wanted = self._at(fields[name], cells)
-                if not np.array_equal(found, wanted):
-                    raise Stale(f"block {node.block}: {node} at {offset} finds {name} =\n{found}\nnot\n{wanted}")
+                result = arrays[name][cells.slices(frame.lo)]
+                expected = self._at(fields[name], cells)
+                if not np.array_equal(result, expected):
+                    raise Stale(f"block {node.block}: {node} at {offset} finds {name} =\n{result}\nnot\n{expected}")
         for name, privilege in requirements:
             if privilege.writes:
                 arrays[name][node.box.slices(frame.lo)] = number
@@ -236,7 +236,7 @@ class Versions:
             index.append(row % region.cells.shape[a] if region.periodic[a] else row)
         return truth[np.ix_(*index)]
 
-    def check_owned(self):
+    def assert_owned(self):
         """Every cell has the version that the program gave it last, and every scalar too, on every block."""
         for arrays, frame, owned, scalars in zip(
             self.arrays, self.frames, self.partition.owned, self.scalars, strict=True
@@ -245,7 +245,7 @@ class Versions:
                 assert np.array_equal(array[owned.slices(frame.lo)], self._at(self.truth[name], owned))
             assert all(scalars[name] == version for name, version in self.known.items())
 
-    def check_valid(self, valid):
+    def assert_valid(self, valid):
         """The ghost cells that an analysis calls valid hold the present version, and each is named once."""
         for (block, name), boxes in valid.items():
             frame = self.frames[block]
@@ -253,7 +253,7 @@ class Versions:
             for box in boxes:
                 assert box in frame
                 seen[box.slices(frame.lo)] += 1
-                found = self.arrays[block][name][box.slices(frame.lo)]
-                assert np.array_equal(found, self._at(self.truth[name], box))
+                result = self.arrays[block][name][box.slices(frame.lo)]
+                assert np.array_equal(result, self._at(self.truth[name], box))
             assert seen.max(initial=0) <= 1
             assert not seen[(self.partition.owned[block] & frame).slices(frame.lo)].any()

@@ -89,7 +89,7 @@ def both(periodic, at, rotations):
     return memory, scalars, region, charts
 
 
-def check_cells(region, charts, memory, expected):
+def assert_cells(region, charts, memory, expected):
     first = region.cells.grow(region.ghost).lo
     for part, turn in charts:
         values = seen(expected["p"][part.shift((2, 2, 2)).slices((0, 0, 0))], turn.axes)
@@ -117,7 +117,7 @@ def test_turned_charts_have_the_bits_of_the_box(periodic, at, seed):
     memory, mine = serial.allocate(region), {}
     started(region, memory, charts)
     serial.run_program(region, memory, launches, mine)
-    check_cells(region, charts, memory, expected)
+    assert_cells(region, charts, memory, expected)
     assert mine == scalars
     for blocks, cuts in ((1, None), (2, None), (3, None), (2, {0: (1, 2, 1), len(charts) - 1: (2, 1, 1)})):
         partition = pieces(region, blocks, cuts)
@@ -125,11 +125,12 @@ def test_turned_charts_have_the_bits_of_the_box(periodic, at, seed):
             begun = serial.allocate(region)
             started(region, begun, charts)
             memories, copies = serial.scatter(partition, begun), [{} for _ in range(blocks)]
-            found = analyse(launches, partition, split=seed > 0, poisoned=poisoned)
-            serial.run_graph(found.graph, found.graph.order(orders(seed)), partition, memories, copies, direct=seed > 1)
-            check_cells(region, charts, serial.gather(partition, memories), expected)
+            result = analyse(launches, partition, split=seed > 0, poisoned=poisoned)
+            order = result.graph.order(orders(seed))
+            serial.run_graph(result.graph, order, partition, memories, copies, direct=seed > 1)
+            assert_cells(region, charts, serial.gather(partition, memories), expected)
             assert copies == [scalars] * blocks
-            assert max(found.messages.values(), default=0) <= 3  # one for each field and moment, whatever the seams
+            assert max(result.messages.values(), default=0) <= 3  # one for each field and moment, whatever the seams
 
 
 @pytest.mark.parametrize("turn", ROTATIONS, ids=lambda turn: "".join(map("{:+d}".format, turn.axes)))
@@ -138,7 +139,7 @@ def test_every_rotation(turn):
     memory = serial.allocate(region)
     started(region, memory, charts)
     serial.run_program(region, memory, program(FIELDS, region.charts, region.own), {})
-    check_cells(region, charts, memory, expected)
+    assert_cells(region, charts, memory, expected)
 
 
 def test_a_chart_with_a_seam_onto_itself_is_a_periodic_box():
@@ -148,21 +149,21 @@ def test_a_chart_with_a_seam_onto_itself_is_a_periodic_box():
     memory, mine = serial.allocate(region), {}
     started(region, memory, charts)
     serial.run_program(region, memory, program(FIELDS, region.charts, region.own), mine)
-    check_cells(region, charts, memory, expected)
+    assert_cells(region, charts, memory, expected)
     assert mine == scalars
 
 
 def test_seams_that_cannot_be_are_refused():
     one, other = Box.of((4, 4, 4)), Box.of((4, 4, 4)).shift((20, 0, 0))
     beyond, back = one.layer(0, 1, -2, 0), other.layer(0, 0, -2, 0)
-    there, home = Turn(STRAIGHT, (16, 0, 0)), Turn(STRAIGHT, (-16, 0, 0))
-    good = (Seam(0, beyond, there), Seam(1, back, home))
+    present, home = Turn(STRAIGHT, (16, 0, 0)), Turn(STRAIGHT, (-16, 0, 0))
+    good = (Seam(0, beyond, present), Seam(1, back, home))
     Atlas((one, other), good)
     for charts, seams, message in [
         ((one, other.shift((-14, 0, 0))), (), "move them apart"),
         ((one, other), good[:1], "has no inverse"),
         ((one, other), (*good, good[0]), "two seams have the cells"),
-        ((one, other), (Seam(0, one, there),), "is not 2 layers beyond a side"),
+        ((one, other), (Seam(0, one, present),), "is not 2 layers beyond a side"),
         ((one, other), (Seam(0, beyond, Turn((-1, 2, 3), (25, 0, 0))),), "is a reflection"),
         ((), (), "needs charts"),
     ]:
@@ -187,8 +188,8 @@ def test_a_constant_field_is_never_exchanged_and_never_written():
     atlas, _ = turned((6, 4, 4), ((3,), (), ()), [Turn(), ROTATIONS[5]])
     region = charted(atlas, [Field("p", constant=True), Field("q")])
     partition = pieces(region, 2)
-    found = analyse([around("p", "q", over=region.charts)], partition, poisoned=True)
-    assert not found.messages
+    result = analyse([around("p", "q", over=region.charts)], partition, poisoned=True)
+    assert not result.messages
     with pytest.raises(BadInput, match="writes 'p', which is constant"):
         analyse([written("p", over=region.charts)], partition)
 

@@ -127,8 +127,8 @@ def test_run_body_passes_every_parameter_and_returns_every_result():
     arrays = {"p": numbers(), "q": np.zeros((6, 6, 6))}
     launch = statistics("p", "q", over=BOX, dt="step", factor=2.0, total="sum", low="least", high="most")
     node = Compute(0, launch, BOX, "whole", Partition(region(BOX.hi, ["p", "q"]), (1, 1, 1)), 0, BOX)
-    found = run_body(node, arrays, {"p": ORIGIN, "q": ORIGIN}, {"step": -0.5, "other": 1.0})
+    result = run_body(node, arrays, {"p": ORIGIN, "q": ORIGIN}, {"step": -0.5, "other": 1.0})
     here = numbers()[BOX.slices(ORIGIN)]
     assert np.array_equal(arrays["q"][BOX.slices(ORIGIN)], -here)
     assert np.count_nonzero(arrays["q"]) == BOX.volume
-    assert found == {"sum": here.sum(), "least": -here.max(), "most": here.max()}
+    assert result == {"sum": here.sum(), "least": -here.max(), "most": here.max()}

@@ -48,13 +48,13 @@ def test_the_geometry_of_a_sweep_is_worked_out_once(monkeypatch):
         monkeypatch.setattr(Box, name, counted(getattr(Box, name)))
     part = partition((2, 2, 2), (8, 8, 8), (False, True, False))
     assert part.neighbours  # they are found once per partition
-    found = []
+    result = []
     for sweeps in (8, 16, 64):
         calls.clear()
         analyse(list(long_program(sweeps, part.region.cells)), part)
-        found.append(dict(calls))
-    assert found[0] == found[1] == found[2]
-    assert found[0].keys() == {"meets", "subtract"}
+        result.append(dict(calls))
+    assert result[0] == result[1] == result[2]
+    assert result[0].keys() == {"meets", "subtract"}
 
 
 @pytest.mark.fast("blocks0-*")
@@ -69,7 +69,7 @@ def test_three_hundred_launches_are_analysed_in_a_moment(blocks, limit):
 def test_the_long_program_is_right():
     part = partition((2, 1, 2), (4, 3, 5), (False, True, False))
     launches = list(long_program(4, part.region.cells))
-    found = analyse(launches, part)
-    assert not unordered(found.graph, conflicts(found.graph, part))
+    result = analyse(launches, part)
+    assert not unordered(result.graph, conflicts(result.graph, part))
     for seed in range(5):
-        check_versions(part, [launches], [found], [orders(seed)])
+        check_versions(part, [launches], [result], [orders(seed)])

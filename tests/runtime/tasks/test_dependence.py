@@ -35,10 +35,10 @@ def test_reads_do_not_wait_for_reads():
 
 
 def test_a_write_waits_for_all_readers():
-    found = waits(
+    result = waits(
         duplicate("p", "q", over=CELLS), duplicate("p", "r", over=CELLS), fill("p", over=CELLS), fill("p", over=CELLS)
     )
-    assert found == [set(), set(), {0, 1}, {2}]
+    assert result == [set(), set(), {0, 1}, {2}]
 
 
 def test_other_cells_and_other_fields_are_independent():
@@ -48,28 +48,28 @@ def test_other_cells_and_other_fields_are_independent():
 
 def test_a_neighbour_counts_where_the_stencil_reaches_it():
     below, layer, beside = Box((0, 0, 0), (4, 4, 2)), Box((0, 0, 2), (4, 4, 3)), Box((0, 0, 3), (4, 4, 4))
-    found = waits(
+    result = waits(
         fill("p", over=layer), above("p", "q", over=below), fill("p", over=beside), above("p", "r", over=below)
     )
-    assert found == [set(), {0}, set(), {0}]
+    assert result == [set(), {0}, set(), {0}]
 
 
 def test_edges_that_others_imply_are_left_out():
-    found = waits(
+    result = waits(
         fill("p", over=CELLS), duplicate("p", "q", over=CELLS), jacobi("p", "q", "r", over=CELLS), fill("p", over=CELLS)
     )
-    assert found == [set(), {0}, {1}, {2}]
+    assert result == [set(), {0}, {1}, {2}]
 
 
 def test_a_write_to_some_cells_keeps_earlier_writes_of_the_others():
     low = Box((0, 0, 0), (4, 4, 1))
-    found = waits(
+    result = waits(
         fill("p", over=CELLS), fill("p", over=low), duplicate("p", "q", over=low), duplicate("p", "r", over=CELLS)
     )
-    assert found == [set(), {0}, {1}, {1}]
+    assert result == [set(), {0}, {1}, {1}]
     high = Box((0, 0, 1), (4, 4, 4))
-    found = waits(fill("p", over=CELLS), fill("p", over=low), duplicate("p", "q", over=high))
-    assert found == [set(), {0}, {0}]
+    result = waits(fill("p", over=CELLS), fill("p", over=low), duplicate("p", "q", over=high))
+    assert result == [set(), {0}, {0}]
 
 
 def test_scalars_wait_for_their_reduction():

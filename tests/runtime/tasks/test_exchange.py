@@ -15,17 +15,17 @@ from .palette import sweep
 
 def test_two_slabs_send_each_other_one_plane_of_the_one_field_that_is_read_beside():
     part = partition((1, 1, 2), (4, 5, 6))
-    found = analyse([jacobi("p", "rhs", "q", over=whole(part))], part)
-    assert moved(found) == [(0, 1, {"p": Box((0, 0, 2), (4, 5, 3))}), (1, 0, {"p": Box((0, 0, 3), (4, 5, 4))})]
-    assert found.messages == {(0, 1): 1, (1, 0): 1}
+    result = analyse([jacobi("p", "rhs", "q", over=whole(part))], part)
+    assert moved(result) == [(0, 1, {"p": Box((0, 0, 2), (4, 5, 3))}), (1, 0, {"p": Box((0, 0, 3), (4, 5, 4))})]
+    assert result.messages == {(0, 1): 1, (1, 0): 1}
 
 
 def test_a_star_needs_faces_only():
     part = partition((2, 2, 2), (4, 6, 8))
-    found = analyse([jacobi("p", "rhs", "q", over=whole(part))], part)
+    result = analyse([jacobi("p", "rhs", "q", over=whole(part))], part)
     faces = {1: (1, 3, 4), 2: (2, 1, 4), 4: (2, 3, 1)}  # blocks differ by 1 along x, by 2 along y, by 4 along z
-    assert len(moved(found)) == 24
-    for source, target, boxes in moved(found):
+    assert len(moved(result)) == 24
+    for source, target, boxes in moved(result):
         assert boxes.keys() == {"p"}
         assert boxes["p"].shape == faces[source ^ target]
         assert boxes["p"] in part.blocks[source]
@@ -33,10 +33,10 @@ def test_a_star_needs_faces_only():
 
 def test_a_box_needs_edges_and_corners_too():
     part = partition((2, 2, 2), (4, 6, 8))
-    found = analyse([sweep(box(1))("p", "q", over=whole(part))], part)
-    assert found.messages == dict.fromkeys(permutations(range(8), 2), 1)
+    result = analyse([sweep(box(1))("p", "q", over=whole(part))], part)
+    assert result.messages == dict.fromkeys(permutations(range(8), 2), 1)
     ghosts = {block: set() for block in range(8)}
-    for node in found.graph.of(Send):
+    for node in result.graph.of(Send):
         for _, copy in node.message.copies:
             assert copy.source_box in part.owned[node.block]
             assert ghosts[copy.target].isdisjoint(cells(copy.target_box))
@@ -47,14 +47,14 @@ def test_a_box_needs_edges_and_corners_too():
 
 def test_only_the_high_side():
     part = partition((1, 1, 3), (4, 4, 6))
-    found = analyse([sweep(offsets(z=(0, 1)))("p", "q", over=whole(part))], part)
-    assert moved(found) == [(1, 0, {"p": Box((0, 0, 2), (4, 4, 3))}), (2, 1, {"p": Box((0, 0, 4), (4, 4, 5))})]
+    result = analyse([sweep(offsets(z=(0, 1)))("p", "q", over=whole(part))], part)
+    assert moved(result) == [(1, 0, {"p": Box((0, 0, 2), (4, 4, 3))}), (2, 1, {"p": Box((0, 0, 4), (4, 4, 5))})]
 
 
 def test_only_the_diagonal():
     part = partition((2, 1, 2), (4, 4, 4))
-    found = analyse([sweep(offsets(x=(1, 1), z=(-1, -1)))("p", "q", over=Box((0, 0, 1), (3, 4, 4)))], part)
-    assert moved(found) == [
+    result = analyse([sweep(offsets(x=(1, 1), z=(-1, -1)))("p", "q", over=Box((0, 0, 1), (3, 4, 4)))], part)
+    assert moved(result) == [
         (0, 2, {"p": Box((1, 0, 1), (2, 4, 2))}),  # the rest of the layer below
         (1, 0, {"p": Box((2, 0, 0), (3, 4, 1))}),  # beside: seen from one layer higher
         (1, 2, {"p": Box((2, 0, 1), (3, 4, 2))}),  # the diagonal itself
@@ -65,15 +65,15 @@ def test_only_the_diagonal():
 
 def test_only_where_it_is_launched():
     part = partition((1, 1, 2), (4, 4, 6))
-    found = analyse([jacobi("p", "rhs", "q", over=Box((1, 2, 1), (3, 3, 6)))], part)
-    assert moved(found) == [(0, 1, {"p": Box((1, 2, 2), (3, 3, 3))}), (1, 0, {"p": Box((1, 2, 3), (3, 3, 4))})]
+    result = analyse([jacobi("p", "rhs", "q", over=Box((1, 2, 1), (3, 3, 6)))], part)
+    assert moved(result) == [(0, 1, {"p": Box((1, 2, 2), (3, 3, 3))}), (1, 0, {"p": Box((1, 2, 3), (3, 3, 4))})]
     assert not moved(analyse([jacobi("p", "rhs", "q", over=Box((0, 0, 0), (4, 4, 2)))], part))
 
 
 def test_one_message_per_neighbour_and_moment_with_all_fields_in_their_widths():
     part = partition((1, 1, 2), (4, 4, 8), ghost=2)
-    found = analyse([both("p", "q", "r", over=whole(part))], part)
-    assert moved(found) == [
+    result = analyse([both("p", "q", "r", over=whole(part))], part)
+    assert moved(result) == [
         (0, 1, {"p": Box((0, 0, 3), (4, 4, 4)), "q": Box((0, 0, 2), (4, 4, 4))}),
         (1, 0, {"p": Box((0, 0, 4), (4, 4, 5)), "q": Box((0, 0, 4), (4, 4, 6))}),
     ]
@@ -81,17 +81,17 @@ def test_one_message_per_neighbour_and_moment_with_all_fields_in_their_widths():
 
 def test_periodic_slabs_are_neighbours_on_both_sides():
     part = partition((1, 1, 2), (4, 4, 6), (False, False, True))
-    found = analyse([jacobi("p", "rhs", "q", over=whole(part))], part)
-    planes = [(n.block, {copy.target_box.lo[2] for _, copy in n.message.copies}) for n in found.graph.of(Send)]
+    result = analyse([jacobi("p", "rhs", "q", over=whole(part))], part)
+    planes = [(n.block, {copy.target_box.lo[2] for _, copy in n.message.copies}) for n in result.graph.of(Send)]
     assert planes == [(0, {2, 6}), (1, {-1, 3})]
-    assert found.messages == {(0, 1): 1, (1, 0): 1}
+    assert result.messages == {(0, 1): 1, (1, 0): 1}
 
 
 def test_a_block_alone_refreshes_its_own_ghosts():
     part = partition((1, 1, 1), (4, 4, 1), (False, False, True))
-    found = analyse([jacobi("p", "rhs", "q", over=whole(part))], part)
-    assert not moved(found)
-    (refresh,) = found.graph.of(Refresh)
+    result = analyse([jacobi("p", "rhs", "q", over=whole(part))], part)
+    assert not moved(result)
+    (refresh,) = result.graph.of(Refresh)
     plane = whole(part)
     assert {(name, copy.source_box, copy.target_box) for name, copy in refresh.copies} == {
         ("p", plane, plane.shift((0, 0, -1))),
@@ -101,9 +101,9 @@ def test_a_block_alone_refreshes_its_own_ghosts():
 
 def test_points_and_writes_need_nothing():
     part = partition((2, 2, 2), (4, 4, 4), (True, True, True))
-    found = analyse([sweep(star(0))("p", "q", over=whole(part)), fill("p", over=whole(part))], part)
-    assert not moved(found)
-    assert found.messages == {}
+    result = analyse([sweep(star(0))("p", "q", over=whole(part)), fill("p", over=whole(part))], part)
+    assert not moved(result)
+    assert result.messages == {}
 
 
 # ----------------------------------------------------------------------------------------------------------------- when
@@ -131,20 +131,20 @@ def test_nor_does_one_of_the_next_step():
     part = partition((1, 1, 2), (4, 4, 4))
     over = whole(part)
     beside, reader = fill("p", over=Box((-1, 0, 0), (0, 4, 4))), sweep(offsets(z=(0, 1)))("p", "q", over=over)
-    found = analyse([fill("p", over=over)], part, following=[beside, reader], split=False)
-    assert [name for name in positions(found, 1) if "send" in name] == ["send p to 0"]
-    assert found.valid[0, "p"]
+    result = analyse([fill("p", over=over)], part, following=[beside, reader], split=False)
+    assert [name for name in positions(result, 1) if "send" in name] == ["send p to 0"]
+    assert result.valid[0, "p"]
 
 
 def test_copies_begin_when_the_last_of_their_fields_is_written():
     part = partition((1, 1, 2), (4, 4, 4))
     over = whole(part)
-    found = analyse(
+    result = analyse(
         [fill("q", over=over), fill("p", over=over), fill("r", over=over), jacobi("p", "q", "rhs", over=over)],
         part,
         split=False,
     )
-    assert positions(found, 0) == [
+    assert positions(result, 0) == [
         "fill(q) whole",
         "grant p to 1",
         "claim p of 1",
@@ -170,8 +170,8 @@ def test_nothing_is_sent_twice_while_it_is_valid():
 def test_a_wider_reader_gets_the_layers_that_are_missing_in_the_same_message():
     part = partition((1, 1, 2), (4, 4, 8), ghost=2)
     over = whole(part)
-    found = analyse([jacobi("p", "rhs", "q", over=over), sweep(star(2))("p", "r", over=over)], part)
-    (first, second) = found.graph.of(Send)
+    result = analyse([jacobi("p", "rhs", "q", over=over), sweep(star(2))("p", "r", over=over)], part)
+    (first, second) = result.graph.of(Send)
     assert [copy.source_box for _, copy in first.message.copies] == [
         Box((0, 0, 3), (4, 4, 4)),
         Box((0, 0, 2), (4, 4, 3)),
@@ -185,16 +185,16 @@ def test_a_wider_reader_gets_the_layers_that_are_missing_in_the_same_message():
 def test_what_was_written_again_is_sent_again():
     part = partition((1, 1, 2), (4, 4, 4))
     over = whole(part)
-    found = analyse(
+    result = analyse(
         [jacobi("p", "rhs", "q", over=over), fill("p", over=over), jacobi("p", "rhs", "q", over=over)], part
     )
-    assert [(source, node.message.number) for node in found.graph.of(Send) for source in [node.message.source]] == [
+    assert [(source, node.message.number) for node in result.graph.of(Send) for source in [node.message.source]] == [
         (0, 0),
         (0, 1),
         (1, 0),
         (1, 1),
     ]
-    assert found.messages == {(0, 1): 2, (1, 0): 2}
+    assert result.messages == {(0, 1): 2, (1, 0): 2}
 
 
 def test_a_write_somewhere_else_leaves_ghosts_valid():
@@ -213,15 +213,15 @@ def test_after_a_write_to_a_boundary_layer_only_its_cells_travel():
         fill("p", over=layer),
         beside("p", "q", over=both),
     ]
-    found = analyse(step, part)
-    assert moved(found) == [(0, 1, {"p": Box((1, 0, -1), (2, 4, 4))}), (0, 1, {"p": Box((1, 0, -1), (2, 4, 0))})]
+    result = analyse(step, part)
+    assert moved(result) == [(0, 1, {"p": Box((1, 0, -1), (2, 4, 4))}), (0, 1, {"p": Box((1, 0, -1), (2, 4, 0))})]
 
 
 def test_boundary_layers_of_a_neighbour_travel_like_any_cells():
     part = partition((1, 1, 2), (4, 4, 4))
     layer = part.region.bounds.layer(0, 0, 0, 1)
-    found = analyse([sweep(offsets(z=(0, 1)))("p", "q", over=layer & whole(part).expand((1, 0, 0), (0, 0, 0)))], part)
-    assert moved(found) == [(1, 0, {"p": Box((-1, 0, 2), (0, 4, 3))})]
+    result = analyse([sweep(offsets(z=(0, 1)))("p", "q", over=layer & whole(part).expand((1, 0, 0), (0, 0, 0)))], part)
+    assert moved(result) == [(1, 0, {"p": Box((-1, 0, 2), (0, 4, 3))})]
 
 
 # ------------------------------------------------------------------------------------------------- ghost cells computed
@@ -249,14 +249,14 @@ def inner(boxes, part):
 
 def test_a_deep_exchange_serves_several_sweeps():
     part = deep(2)
-    found = analyse(sweeps_on(part, 2, 1, 0), part, split=False)
-    sent = [node.message for node in found.graph.of(Send) if node.block == 0]
+    result = analyse(sweeps_on(part, 2, 1, 0), part, split=False)
+    sent = [node.message for node in result.graph.of(Send) if node.block == 0]
     for field, layers in (("p", 3), ("rhs", 2)):
         boxes = [copy.source_box for message in sent for name, copy in message.copies if name == field]
         travel = set().union(*map(cells, inner(boxes, part)))
         assert travel == cells(Box((0, 0, 6 - layers), (4, 4, 6)))
-    assert [node.box.hi[2] for node in found.graph.of(Compute) if node.block == 0] == [8, 7, 6]
-    again = analyse(sweeps_on(part, 2, 1, 0), part, split=False, valid=found.valid)
+    assert [node.box.hi[2] for node in result.graph.of(Compute) if node.block == 0] == [8, 7, 6]
+    again = analyse(sweeps_on(part, 2, 1, 0), part, split=False, valid=result.valid)
     assert again.messages == {(0, 1): 1, (1, 0): 1}
 
 
@@ -268,7 +268,7 @@ def test_what_a_launch_computes_stays_valid_until_its_owner_writes_again():
 
 
 def test_no_more_ghost_cells_are_computed_than_the_partition_says():
-    found = analyse(sweeps_on(deep(1), 2, 1, 0), deep(1), split=False)
-    assert [node.box.hi[2] for node in found.graph.of(Compute) if node.block == 0] == [7, 7, 6]
-    again = analyse(sweeps_on(deep(1), 2, 1, 0), deep(1), split=False, valid=found.valid)
+    result = analyse(sweeps_on(deep(1), 2, 1, 0), deep(1), split=False)
+    assert [node.box.hi[2] for node in result.graph.of(Compute) if node.block == 0] == [7, 7, 6]
+    again = analyse(sweeps_on(deep(1), 2, 1, 0), deep(1), split=False, valid=result.valid)
     assert again.messages == {(0, 1): 2, (1, 0): 2}  # the second sweep lacks a layer of q

@@ -130,17 +130,17 @@ def test_a_message_counts_its_values(graph):
 @given(st.data())
 def test_every_order_is_topological(data):
     part = data.draw(partitions())
-    (found,) = analysed(part, recorded([data.draw(scripts(part.region))]), "first")
+    (result,) = analysed(part, recorded([data.draw(scripts(part.region))]), "first")
     for seed in range(6):
-        assert follows(found.graph, found.graph.order(orders(seed)))
+        assert follows(result.graph, result.graph.order(orders(seed)))
 
 
 @settings(max_examples=settings.default.max_examples // 2)
 @given(st.data())
 def test_accesses_are_the_cells_that_a_node_touches(data):
     part = data.draw(partitions())
-    (found,) = analysed(part, recorded([data.draw(scripts(part.region))]), "first")
-    for node in found.graph.nodes:
+    (result,) = analysed(part, recorded([data.draw(scripts(part.region))]), "first")
+    for node in result.graph.nodes:
         frame = part.blocks[node.block].grow(part.region.ghost)
         named = ({}, {})
         for (name, _), box, privilege in node.accesses():
@@ -159,8 +159,8 @@ def test_accesses_are_the_cells_that_a_node_touches(data):
 @given(st.data())
 def test_no_edge_within_a_block_is_implied_by_others(data):
     part = data.draw(partitions())
-    (found,) = analysed(part, recorded([data.draw(scripts(part.region))]), "first", blocks=[0])
-    before = ancestors(found.graph)
-    for node, waits in zip(found.graph.nodes, found.graph.waits, strict=True):
+    (result,) = analysed(part, recorded([data.draw(scripts(part.region))]), "first", blocks=[0])
+    before = ancestors(result.graph)
+    for node, waits in zip(result.graph.nodes, result.graph.waits, strict=True):
         if not isinstance(node, AllReduce):  # which waits for all shares, those of its own block among them
             assert not any(before[k] >> m & 1 for m in waits for k in waits)

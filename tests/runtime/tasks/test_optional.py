@@ -55,12 +55,12 @@ def advance(
         c, d = tracer
         rise = rise + c[0, 2, 0] * d[...]
     u_new[...] = rise * dt * (1.0 if factor is None else factor) - (0.0 if drag is None else drag.coefficient) * n
-    v_new[...] = v_new[...] + sum(each is None for each in (rho, tracer, drag, factor))
+    v_new[...] = v_new[...] + sum(item is None for item in (rho, tracer, drag, factor))
 
 
 def launched(rho="rho", tracer=("c", "d"), **constants):
-    given = {"drag": Drag(0.5), "factor": 2.0, "n": 3} | constants
-    return advance(("u", "v"), rho, tracer, ("p", "q"), over=OVER, dt="dt", **given)
+    values = {"drag": Drag(0.5), "factor": 2.0, "n": 3} | constants
+    return advance(("u", "v"), rho, tracer, ("p", "q"), over=OVER, dt="dt", **values)
 
 
 def test_a_task_knows_what_may_be_left_out():
@@ -226,9 +226,9 @@ def gather(p: Read, q: Write): ...
 
 def test_siblings_of_a_variant_leave_out_the_same():
     alone = spread("p", None, "q", over=OVER).task
-    assert [each.name for each in siblings(alone)] == ["gather", "spread"]
+    assert [item.name for item in siblings(alone)] == ["gather", "spread"]
     assert siblings(alone)[1] is alone
-    assert all("s" not in each.fields for each in siblings(alone))
+    assert all("s" not in item.fields for item in siblings(alone))
 
 
 SENDER = """

@@ -61,11 +61,11 @@ def test_a_stencil_is_turned_with_its_task(orientation):
     step = moves(orientation)
     box = {"n": (0, 2), "r": (-1, 0), "s": (1, 1)}
     turned = facing(**box).turned(orientation)
-    wanted = {
+    expected = {
         tuple(sum(count * step[name][a] for name, count in zip("nrs", counts, strict=True)) for a in range(3))
         for counts in product(*(range(first, last + 1) for first, last in box.values()))
     }
-    assert {offset for offset in product(range(-3, 4), repeat=3) if offset in turned} == wanted
+    assert {offset for offset in product(range(-3, 4), repeat=3) if offset in turned} == expected
 
 
 @pytest.mark.parametrize("face", FACES)

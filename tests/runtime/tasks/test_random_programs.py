@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from .palette import partitions, scripts
-from .running import analysed, check_bits, check_conflicts, check_versions, orders, recorded
+from .running import analysed, assert_bits, assert_conflicts, check_versions, orders, recorded
 
 
 def tiles():
@@ -35,7 +35,7 @@ def runs(draw):
 @settings(max_examples=150)
 @given(runs(), st.booleans())
 def test_any_order_of_the_graph_has_the_bits_of_the_program(run, direct):
-    check_bits(*run, direct)
+    assert_bits(*run, direct)
 
 
 @settings(max_examples=settings.default.max_examples // 2)
@@ -49,4 +49,4 @@ def test_every_read_finds_the_latest_write_of_its_owner(run, direct):
 @given(runs())
 def test_nodes_that_interfere_are_ordered(run):
     partition, _, analyses, _ = run
-    check_conflicts(partition, analyses)
+    assert_conflicts(partition, analyses)

@@ -38,9 +38,9 @@ class Ratio:
 
     def places(self, cells, axis, offset):
         """The cells of the other region beside those that correspond, or the last ones that there are."""
-        found = np.arange(cells.lo[axis], cells.hi[axis]) * self.own[axis] // self.there.scale[axis] + offset
+        result = np.arange(cells.lo[axis], cells.hi[axis]) * self.own[axis] // self.there.scale[axis] + offset
         bounds = self.there.bounds
-        return found if self.there.periodic[axis] else np.clip(found, bounds.lo[axis], bounds.hi[axis] - 1)
+        return result if self.there.periodic[axis] else np.clip(result, bounds.lo[axis], bounds.hi[axis] - 1)
 
 
 @task
@@ -101,18 +101,18 @@ def partition(draw):
     scale = tuple(draw(st.integers(1, 3)) for _ in range(3))
     sizes = (cells, tuple(-(-n // s) for n, s in zip(cells, scale, strict=True)), cells)
     fine, coarse, other = (
-        Region(Box.of(size), FieldSpace(map(Field, names)), periodic, scale=each)
-        for size, names, each in zip(sizes, FIELDS, ((1, 1, 1), scale, (1, 1, 1)), strict=True)
+        Region(Box.of(size), FieldSpace(map(Field, names)), periodic, scale=item)
+        for size, names, item in zip(sizes, FIELDS, ((1, 1, 1), scale, (1, 1, 1)), strict=True)
     )
-    reach = [(each.cells.grow(3),) * count for each in (fine, coarse, other)]
+    reach = [(item.cells.grow(3),) * count for item in (fine, coarse, other)]
     at = tuple(tuple(-(-cut // s) for cut in cuts) for cuts, s in zip(Partition(fine, blocks).cuts, scale, strict=True))
     fits = all(len(set(cuts)) == len(cuts) for cuts in at) and draw(st.booleans())
     same = Partition(coarse, blocks, at, reach=reach[1]) if fits else Partition(coarse, blocks, None, True, reach[1])
     axis = draw(st.integers(0, 2))
     cut = tuple(count if n == axis else 1 for n in range(3))
     apart = Partition(other, cut, replicated=cells[axis] < count, reach=reach[2])
-    found = [Partition(fine, blocks, reach=reach[0]), same, apart]
-    first, *others = (replace(each, redundant=draw(st.integers(0, min(2, each.narrowest)))) for each in found)
+    result = [Partition(fine, blocks, reach=reach[0]), same, apart]
+    first, *others = (replace(item, redundant=draw(st.integers(0, min(2, item.narrowest)))) for item in result)
     return replace(first, beside=tuple(others))
 
 
@@ -126,7 +126,7 @@ def launch(draw, where):
     over = draw(st.sampled_from([region.cells, Box(lo, hi)]))
     f = draw(st.sampled_from([name for name in where.fields if name != q]))
     ratio = Ratio(region.scale, where.homes[f].region)
-    found = draw(
+    result = draw(
         st.sampled_from(
             [
                 around(f, here, q, over=over, ratio=ratio),
@@ -139,7 +139,7 @@ def launch(draw, where):
             ]
         )
     )
-    return found if found.task.reductions or found.coloured else found.with_ghosts(draw(st.integers(0, 2)))
+    return result if result.task.reductions or result.coloured else result.with_ghosts(draw(st.integers(0, 2)))
 
 
 @st.composite
@@ -155,21 +155,21 @@ def runs(draw):
 @given(runs(), st.integers(0, 1000), st.booleans())
 def test_any_order_of_the_graph_has_the_bits_of_the_program(run, seed, direct):
     where, launches, how = run
-    regions = [each.region for each in (where, *where.beside)]
+    regions = [item.region for item in (where, *where.beside)]
     rng = np.random.default_rng(seed)
     memory = {n: rng.random(r.cells.grow(1).shape[::-1]) for r in regions for n in r.fields}
     memories, scalars = serial.scatter(where, memory), [{"cells": 3.0} for _ in range(len(where))]
-    wanted, numbers = memory, {"cells": 3.0}
+    expected, numbers = memory, {"cells": 3.0}
     valid = {}
     for _ in range(2):
-        found = analyse(launches, where, following=launches, valid=valid, **how)
-        serial.run_graph(found.graph, found.graph.order(orders(seed)), where, memories, scalars, direct=direct)
-        serial.run_program(regions[0], wanted, launches, numbers, regions[1:])
-        valid = found.valid
+        result = analyse(launches, where, following=launches, valid=valid, **how)
+        serial.run_graph(result.graph, result.graph.order(orders(seed)), where, memories, scalars, direct=direct)
+        serial.run_program(regions[0], expected, launches, numbers, regions[1:])
+        valid = result.valid
     assert scalars == [numbers] * len(where)
     for share in memories:
         for (name, piece), array in share.items():
             home = where.homes[name]
             owned, first = home.owned[piece], home.region.cells.grow(1).lo
-            there = wanted[name][owned.slices(first)]
-            np.testing.assert_array_equal(array[owned.slices(home.memory[piece].lo)], there)
+            present = expected[name][owned.slices(first)]
+            np.testing.assert_array_equal(array[owned.slices(home.memory[piece].lo)], present)

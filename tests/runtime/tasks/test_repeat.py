@@ -44,10 +44,10 @@ def test_stretches_lie_between_repetitions():
         yield duplicate(roles.r, roles.q, over=OVER)
 
     parts, after = plan(program, ROLES)
-    there, back = ("p", "q"), ("q", "p")
+    present, back = ("p", "q"), ("q", "p")
     assert [shape(part) for part in parts] == [
-        [[("r", "p")], [there, back]],  # followed by what is repeated
-        (3, [[[there, back], [there, back]]]),  # by itself
+        [[("r", "p")], [present, back]],  # followed by what is repeated
+        (3, [[[present, back], [present, back]]]),  # by itself
         [[("p", "r"), ("r", "q")], [("r", "p")]],  # by the next pass
     ]
     assert after.key() == ROLES.key()
@@ -80,10 +80,10 @@ def test_repetitions_in_repetitions_and_roles_that_change():
         yield repeat(outer, 5)
 
     parts, after = plan(program, ROLES)
-    there, back = ("p", "q"), ("q", "p")  # after the sweep p is played by the field q
+    present, back = ("p", "q"), ("q", "p")  # after the sweep p is played by the field q
     assert [shape(part) for part in parts] == [
-        [[there], [back, there]],
-        (5, [(2, [[[back, there], [back, there]]]), [[("p", "r")], [back, there]]]),
+        [[present], [back, present]],
+        (5, [(2, [[[back, present], [back, present]]]), [[("p", "r")], [back, present]]]),
     ]
     assert after.key() == (("p", "q"), ("q", "p"), ("r", "r"))
     assert ROLES.key() == (("p", "p"), ("q", "q"), ("r", "r"))

@@ -73,6 +73,6 @@ def test_tasks_of_a_script_work_elsewhere():
     device, box = cpu(1), Box.of((4, 3, 2))
     a, b = (device.allocate(box.shape[::-1], "f4") for _ in "ab")
     a[...] = 3
-    for each, constants, expected in ((scale, {"f": factor}, 6.0), (shift, {"by": 0.5}, 3.5)):
-        compiled(each, "f4", device).bind(box, Layout(box.lo, b.shape), [a, b], constants, {})()
+    for item, constants, expected in ((scale, {"f": factor}, 6.0), (shift, {"by": 0.5}, 3.5)):
+        compiled(item, "f4", device).bind(box, Layout(box.lo, b.shape), [a, b], constants, {})()
         assert (b == expected).all()

@@ -120,8 +120,8 @@ def test_where_what_travels_is_computed_in_one_piece_what_waits_for_it_is_cut():
 
 
 def test_what_arrives_before_all_launches_is_waited_for_by_the_edge():
-    found = parts(analyse(sweeps(1), partition((1, 1, 2))).graph, 0)
-    assert found == [("edge", Box((0, 0, 1), (4, 4, 2))), ("middle", Box((0, 0, 0), (4, 4, 1)))]
+    result = parts(analyse(sweeps(1), partition((1, 1, 2))).graph, 0)
+    assert result == [("edge", Box((0, 0, 1), (4, 4, 2))), ("middle", Box((0, 0, 0), (4, 4, 1)))]
 
 
 def test_where_what_waits_first_reduces_nothing_is_cut():
@@ -138,15 +138,15 @@ def test_only_the_last_writer_of_what_travels_is_cut():
 def test_both_writers_are_cut_where_each_wrote_some_of_what_travels():
     west = Box((0, 0, 0), (2, 4, 4))
     launches = [fill("p", over=CELLS), fill("p", over=west), jacobi("p", "rhs", "q", over=CELLS)]
-    found = parts(analyse(launches, partition((1, 1, 2))).graph, 0)
-    assert [part for part, _ in found] == ["edge", "middle", "edge", "middle", "whole"]
+    result = parts(analyse(launches, partition((1, 1, 2))).graph, 0)
+    assert [part for part, _ in result] == ["edge", "middle", "edge", "middle", "whole"]
 
 
 def test_the_middle_keeps_what_it_can():
     """Of the ways to cut a layer off, the one that leaves most: a cut across one cell leaves nothing."""
     launches = [jacobi("p", "rhs", "q", over=Box.of((8, 1, 8))), jacobi("q", "rhs", "p", over=Box.of((8, 1, 8)))]
-    found = parts(analyse(launches, partition((1, 1, 2), (8, 1, 8), (False, True, False))).graph, 0)
-    assert found[:2] == [("edge", Box((0, 0, 3), (8, 1, 4))), ("middle", Box((0, 0, 0), (8, 1, 3)))]
+    result = parts(analyse(launches, partition((1, 1, 2), (8, 1, 8), (False, True, False))).graph, 0)
+    assert result[:2] == [("edge", Box((0, 0, 3), (8, 1, 4))), ("middle", Box((0, 0, 0), (8, 1, 3)))]
 
 
 def test_edges_and_middle_are_the_launch_and_all_that_travels_is_in_the_edges():

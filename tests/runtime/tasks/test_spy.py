@@ -8,7 +8,7 @@ from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
 from taskflow.runtime.tasks import AllReduce, Claim, Grant, Send, TaskGraph, box, offsets, star
 
 from .palette import FIELDS, correct, measure, mix, relax, scaled, sweep
-from .running import analysed, check_bits, check_versions, recorded
+from .running import analysed, assert_bits, check_versions, recorded
 from .spy import ancestors, conflicts, needed_edges, unordered
 
 
@@ -130,7 +130,7 @@ def test_an_order_that_a_missing_edge_allows_has_other_bits(run):
     assert all(noticed(check_versions, run, *less) for less in lacking.values())
     silent = Grant | Claim
     moving = [less for edge, less in lacking.items() if not any(isinstance(graph.nodes[n], silent) for n in edge)]
-    assert sum(noticed(check_bits, run, *less) for less in moving) > 0.8 * len(moving) > 10
+    assert sum(noticed(assert_bits, run, *less) for less in moving) > 0.8 * len(moving) > 10
 
 
 def test_a_missing_copy_is_noticed(run):

@@ -18,9 +18,9 @@ def test_a_point_is_the_cell_itself():
 
 @pytest.mark.parametrize("width", [1, 2])
 def test_a_star_has_no_edges_and_no_corners(width):
-    found = reach(star(width))
-    assert len(found) == 1 + 6 * width
-    assert all(sum(n != 0 for n in offset) <= 1 for offset in found)
+    result = reach(star(width))
+    assert len(result) == 1 + 6 * width
+    assert all(sum(n != 0 for n in offset) <= 1 for offset in result)
     assert star(width).width == width
 
 
@@ -57,10 +57,10 @@ def test_offsets_inside_others_are_left_out():
 
 @given(stencils(2), boxes())
 def test_around_holds_every_cell_that_is_read(stencil, over):
-    wanted = {
+    expected = {
         tuple(a + n for a, n in zip(cell, offset, strict=True)) for cell in cells(over) for offset in reach(stencil)
     }
-    assert together(stencil.around(over)) == wanted
+    assert together(stencil.around(over)) == expected
 
 
 @given(stencils(2))

@@ -29,27 +29,27 @@ def test_what_the_next_step_reads_travels_in_this_one():
     part = partition((1, 1, 2), (4, 4, 4))
     first, roles = record(ping_pong(1), Roles.of(("p", "q")))
     second, _ = record(ping_pong(1), roles)
-    found = analyse(first, part, following=second)
-    assert [list(boxes) for _, _, boxes in moved(found)] == [["p"], ["q"], ["p"], ["q"]]
-    assert found.valid[0, "q"] == (Box((0, 0, 2), (4, 4, 3)),)
-    after = analyse(second, part, valid=found.valid)
+    result = analyse(first, part, following=second)
+    assert [list(boxes) for _, _, boxes in moved(result)] == [["p"], ["q"], ["p"], ["q"]]
+    assert result.valid[0, "q"] == (Box((0, 0, 2), (4, 4, 3)),)
+    after = analyse(second, part, valid=result.valid)
     assert not moved(after)
-    assert not moved(analyse(second, part, valid=found.valid, split=False))
+    assert not moved(analyse(second, part, valid=result.valid, split=False))
 
 
 def test_without_a_following_step_nothing_travels_ahead():
     part = partition((1, 1, 2), (4, 4, 4))
-    found = analyse([fill("p", over=whole(part))], part)
-    assert not moved(found)
-    assert not found.valid.get((0, "p"))
+    result = analyse([fill("p", over=whole(part))], part)
+    assert not moved(result)
+    assert not result.valid.get((0, "p"))
 
 
 def test_what_the_next_step_writes_before_it_reads_does_not_travel_ahead():
     part = partition((1, 1, 2), (4, 4, 4))
     over = whole(part)
-    found = analyse([fill("p", over=over)], part, following=[fill("p", over=over), jacobi("p", "rhs", "q", over=over)])
-    assert not moved(found)
-    assert not found.valid.get((0, "p"))
+    result = analyse([fill("p", over=over)], part, following=[fill("p", over=over), jacobi("p", "rhs", "q", over=over)])
+    assert not moved(result)
+    assert not result.valid.get((0, "p"))
 
 
 def test_what_waits_for_another_field_of_the_next_step_does_not_travel_ahead():
@@ -63,15 +63,15 @@ def test_what_waits_for_another_field_of_the_next_step_does_not_travel_ahead():
 def test_in_a_loop_a_sweep_costs_one_exchange():
     part = partition((1, 1, 2), (4, 4, 4))
     steps = recorded([ping_pong(3)] * 3, ("p", "q"))
-    assert [len(moved(found)) for found in analysed(part, steps, "next")] == [8, 6, 4]
+    assert [len(moved(result)) for result in analysed(part, steps, "next")] == [8, 6, 4]
 
 
 def test_ghosts_that_are_valid_at_the_start_are_believed():
     part = partition((1, 1, 2), (4, 4, 4))
     plane = Box((0, 0, 2), (4, 4, 3))
-    found = analyse([jacobi("p", "rhs", "q", over=whole(part))], part, valid={(0, "p"): (plane,)})
-    assert [(source, target) for source, target, _ in moved(found)] == [(0, 1)]
-    assert found.valid[0, "p"] == (plane,)
+    result = analyse([jacobi("p", "rhs", "q", over=whole(part))], part, valid={(0, "p"): (plane,)})
+    assert [(source, target) for source, target, _ in moved(result)] == [(0, 1)]
+    assert result.valid[0, "p"] == (plane,)
 
 
 @settings(max_examples=settings.default.max_examples // 2)
@@ -128,10 +128,10 @@ def test_a_block_alone_finds_its_part_of_the_whole(data):
 @given(st.data())
 def test_messages_are_counted_and_numbered(data):
     part = data.draw(partitions())
-    for found in analysed(part, recorded([data.draw(scripts(part.region))] * 2), "next"):
-        sent = [node.message for node in found.graph.of(Send)]
+    for result in analysed(part, recorded([data.draw(scripts(part.region))] * 2), "next"):
+        sent = [node.message for node in result.graph.of(Send)]
         count = Counter((message.source, message.target) for message in sent)
-        assert count == {pair: n for pair, n in found.messages.items() if pair[0] != pair[1]}
+        assert count == {pair: n for pair, n in result.messages.items() if pair[0] != pair[1]}
         for pair, total in count.items():
             numbers = sorted(m.number for m in sent if (m.source, m.target) == pair)
             assert numbers == list(range(total))

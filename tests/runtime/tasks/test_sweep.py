@@ -73,8 +73,8 @@ def test_any_order_of_the_graph_has_the_bits_of_one_memory(seed, direct):
         serial.run_graph(analysis.graph, order, partition, parts, [{}] * 4, direct=direct)
         valid = analysis.valid
     inside = where.cells.slices(where.cells.grow(1).lo)
-    found = serial.gather(partition, parts)["x"][inside]
-    np.testing.assert_array_equal(found, expected(where.cells.shape, "tiles", TILE))
+    result = serial.gather(partition, parts)["x"][inside]
+    np.testing.assert_array_equal(result, expected(where.cells.shape, "tiles", TILE))
 
 
 def test_only_the_second_colour_has_its_ghost_cells_exchanged():
@@ -91,12 +91,12 @@ def test_a_launch_counts_the_cells_that_it_does():
     partition = Partition(where, (1, 1, 1))
     cells = where.cells.volume
     one, other = sweeps("tiles", "up", TILE)
-    first, second = (forward_in_numpy("a", "b", "x", over=where.cells, sweep=each) for each in (one, other))
+    first, second = (forward_in_numpy("a", "b", "x", over=where.cells, sweep=item) for item in (one, other))
     done = visited(first, partition), visited(second, partition)
     assert sum(done) == cells
     assert done[0] == sum((i // 2 + j // 3 + k // 2) % 2 == 0 for i in range(5) for j in range(6) for k in range(5))
     assert moved(first, partition) == done[0] * 4 * 8
-    (whole,) = (forward_in_numpy("a", "b", "x", over=where.cells, sweep=each) for each in sweeps("jacobi", "up"))
+    (whole,) = (forward_in_numpy("a", "b", "x", over=where.cells, sweep=item) for item in sweeps("jacobi", "up"))
     assert visited(whole, partition) == cells
 
 
@@ -123,8 +123,8 @@ def test_a_body_that_reads_what_is_not_earlier_is_told():
         x[...] = b[...] + x[at]
 
     where = space()
-    for each in (greedy, diagonal):
-        launch = each("b", "x", over=where.cells, sweep=Sweep(TILE, 0))
+    for item in (greedy, diagonal):
+        launch = item("b", "x", over=where.cells, sweep=Sweep(TILE, 0))
         with pytest.raises(PermissionError, match=r"\(0, 0, 0\) at the offset .*, where the sweep has not been"):
             serial.run_program(where, memory(where), [launch], {})
 

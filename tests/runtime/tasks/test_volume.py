@@ -9,8 +9,8 @@ def test_levels_and_lines():
     partition = levels.partition((8, 6, 4), (1, 2, 2), (True, False, False))
     launches, _ = record(levels.Levels(partition), Roles.of(tuple(partition.fields)))
     fine, coarse, plane = 8 * 6 * 4, 4 * 3 * 2, 8 * 6
-    found = {launch.task.name: (visited(launch, partition), moved(launch, partition)) for launch in launches}
-    assert found == {
+    result = {launch.task.name: (visited(launch, partition), moved(launch, partition)) for launch in launches}
+    assert result == {
         "red": (fine, 8 * 2 * fine),
         "restrict": (coarse, 8 * (fine + coarse)),
         "gather": (4 * coarse, 8 * 4 * 2 * coarse),

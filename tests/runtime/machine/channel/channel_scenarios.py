@@ -28,7 +28,7 @@ def peers(channel: Channel, blocks: int) -> list[int]:
     return [block for block in range(blocks) if block != channel.block]
 
 
-def check(channel: Channel, peer: int, sequence: int, buffer: np.ndarray) -> None:
+def assert_filled(channel: Channel, peer: int, sequence: int, buffer: np.ndarray) -> None:
     expected = content(peer, channel.block, sequence, buffer.size)
     assert np.array_equal(buffer, expected), f"message {sequence} from {peer}"
 
@@ -46,7 +46,7 @@ def every_size(channel: Channel, blocks: int) -> None:
         for outbox in outboxes.values():
             outbox[:] = 255
         for peer, inbox in inboxes.items():
-            check(channel, peer, sequence, inbox)
+            assert_filled(channel, peer, sequence, inbox)
 
 
 def sends_waited_first(channel: Channel, blocks: int) -> None:
@@ -58,7 +58,7 @@ def sends_waited_first(channel: Channel, blocks: int) -> None:
         for pending in (*going, *coming):
             pending.wait(soon())
         for peer, inbox in inboxes.items():
-            check(channel, peer, sequence, inbox)
+            assert_filled(channel, peer, sequence, inbox)
 
 
 def out_of_order(channel: Channel, blocks: int) -> None:
@@ -75,7 +75,7 @@ def out_of_order(channel: Channel, blocks: int) -> None:
         coming = {sequence: channel.receive(0, sequence, inboxes[sequence]) for sequence in order}
         for sequence in reversed(range(6)):
             coming[sequence].wait(soon())
-            check(channel, 0, sequence, inboxes[sequence])
+            assert_filled(channel, 0, sequence, inboxes[sequence])
 
 
 def late_receiver(channel: Channel, blocks: int) -> None:
@@ -89,7 +89,7 @@ def late_receiver(channel: Channel, blocks: int) -> None:
             time.sleep(0.2)
             buffer[:] = 0
             channel.receive(0, sequence, buffer).wait(soon())
-            check(channel, 0, sequence, buffer)
+            assert_filled(channel, 0, sequence, buffer)
 
 
 def many(channel: Channel, blocks: int) -> None:
@@ -102,7 +102,7 @@ def many(channel: Channel, blocks: int) -> None:
         for message in pending:
             message.wait(soon())
         for n in range(25):
-            check(channel, peer, first + n, inboxes[n])
+            assert_filled(channel, peer, first + n, inboxes[n])
 
 
 def shuffled(channel: Channel, blocks: int) -> None:
@@ -120,7 +120,7 @@ def shuffled(channel: Channel, blocks: int) -> None:
         for n in mine.permutation(len(pending)):
             pending[n].wait(soon())
         for sequence, inbox in inboxes.items():
-            check(channel, peer, sequence, inbox)
+            assert_filled(channel, peer, sequence, inbox)
 
 
 def lifeline(channel: Channel, blocks: int) -> str:
@@ -290,4 +290,4 @@ def shared_progress(channel: Channel, blocks: int) -> None:
         large = channel.receive(1, 0, inbox)
         channel.receive(2, 0, word).wait(soon())
         large.wait(soon())
-        check(channel, 1, 0, inbox)
+        assert_filled(channel, 1, 0, inbox)
