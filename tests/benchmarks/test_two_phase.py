@@ -196,7 +196,7 @@ def test_shares(measured, here):
     of = {task["name"]: task for task in row["tasks"]}
     assert sum(task["bytes_per_cell"] for task in of.values()) == pytest.approx(row["bytes_per_cell"])
     assert sum(task["launches"] for task in of.values()) == pytest.approx(row["launches"])
-    parts = {"advect_level_set": "interface", "curvature": "interface", "relax": "pressure"}
+    parts = {"advect_level_set": "interface", "curvature_at_foot": "interface", "relax": "pressure"}
     assert {name: of[name]["part"] for name in parts} == parts
     assert {of[name]["part"] for name in ("momentum_of_phases_x", "divergence", "inverse_density")} == {"momentum"}
     assert of["advect_level_set"]["launches"] == 3

@@ -71,7 +71,7 @@ def assert_same(path, whole) -> None:
     ({"name": "d", "points": POINTS, "count": 3}, "particles[1].count = 3: it is of a box"),
     ({"name": "d", "box": [[0, 0, 0], [1, 1, 1]], "count": 3}, "particles[1].box"),
     ({"name": "d", "box": DYE["box"]}, "particles[1].count: missing; give count, or lattice"),
-    ({"name": "d", "box": DYE["box"], "count": 1, "lattice": [1, 1, 1]}, "count is values as well"),
+    ({"name": "d", "box": DYE["box"], "count": 1, "lattice": [1, 1, 1]}, "count is given as well"),
     ({"name": "d", "box": DYE["box"], "lattice": [1, 0, 1]}, "particles[1].lattice"),
     ({"name": "d", "box": DYE["box"], "count": 0}, "particles[1].count = 0"),
     ({"name": "d", "box": DYE["box"], "lattice": [2048, 2048, 1024]}, "these are 4294967296 particles; give at most"),

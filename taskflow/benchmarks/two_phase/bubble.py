@@ -143,12 +143,10 @@ class Rise:
         """Do everything until the best way to overlap is known, and the states that programs meet have been analysed:
         those of the second time are those of all later ones.
         """
-        times, trying = 0, True
-        while trying or times < 2:
-            times, trying = times + 1, False
+        for _ in range(2):
             self.begin(shard)
-            for _ in self.steps(shard):
-                trying = trying or shard.trying
+            while max(shard.trying for _ in self.steps(shard)):
+                pass  # steps go on from where they are: to begin again takes as long as many of them
 
 
 @dataclass(frozen=True)

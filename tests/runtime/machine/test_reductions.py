@@ -20,8 +20,8 @@ TEXT = """
 TASK sums(Range range, In q, Partial total, Partial twice, Partial squares) {
   sum_cells(range, {total, twice, squares}, CELL(c) { return Sums<3>{{q[c], 2 * q[c], q[c] * q[c]}}; });
 }
-TASK under_one_name(Range range, In q, PartialOf<3> found) {
-  sum_cells(range, found.of, CELL(c) { return Sums<3>{{q[c], 2 * q[c], q[c] * q[c]}}; });
+TASK under_one_name(Range range, In q, PartialOf<3> result) {
+  sum_cells(range, result.of, CELL(c) { return Sums<3>{{q[c], 2 * q[c], q[c] * q[c]}}; });
 }
 TASK exact(Range range, In q, ExactPartial<2> moments, In64 bound) {
   const Sums<2> bounds{{*bound, *bound * *bound}};
@@ -35,8 +35,8 @@ TASK most(Range range, In q, ExactPartial<10> powers) {
     return found;
   });
 }
-TASK less_mean(Range range, InOut q, ExactIn64<2> moments, In64Of<3> found, real cells) {
-  const double mean = moments[0] / cells, twice = found[1] / found[0];
+TASK less_mean(Range range, InOut q, ExactIn64<2> moments, In64Of<3> result, real cells) {
+  const double mean = moments[0] / cells, twice = result[1] / result[0];
   for_cells(range, CELL(c) { q[c] = real(twice * (q[c] - mean)); });
 }
 """
@@ -115,12 +115,12 @@ def uneven(real):
 @pytest.mark.parametrize("real", ["f4", "f8"])
 def test_numbers_under_one_name_are_those_under_several(real, device):
     q = uneven(real)
-    apart = {"total": "found.0", "twice": "found.1", "squares": "found.2"}
+    apart = {"total": "result.0", "twice": "result.1", "squares": "result.2"}
     for blocks in BLOCKS[:2]:
-        one, _ = on_blocks(device, blocks, q, (under_one_name, {"found": "found"}))
+        one, _ = on_blocks(device, blocks, q, (under_one_name, {"result": "result"}))
         other, _ = on_blocks(device, blocks, q, (sums, apart))
         assert one == other
-        assert reduced(one, "found") == tuple(one[f"found.{n}"] for n in range(3))
+        assert reduced(one, "result") == tuple(one[f"result.{n}"] for n in range(3))
 
 
 @pytest.mark.parametrize("real", ["f4", "f8"])
@@ -128,8 +128,8 @@ def test_exact_sums_have_the_same_bits_on_any_blocks_and_in_python(real, device)
     """And so has what another task makes of them."""
     q, result, fields = uneven(real), [], []
     after = (
-        (under_one_name, {"found": "found"}),
-        (less_mean, {"moments": "m", "found": "found", "cells": float(q.size)}),
+        (under_one_name, {"result": "result"}),
+        (less_mean, {"moments": "m", "result": "result", "cells": float(q.size)}),
     )
     for blocks in BLOCKS:
         for way in (exact, exact_in_python):

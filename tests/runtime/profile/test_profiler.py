@@ -109,7 +109,8 @@ class Written:
 @pytest.fixture
 def device(monkeypatch):
     """A device with two streams that do at once what is enqueued."""
-    monkeypatch.setattr("taskflow.runtime.machine.shard.lanes", lambda device: (Enqueuing(), Enqueuing()))
+    lanes = "taskflow.runtime.machine.shard.lanes"
+    monkeypatch.setattr(lanes, lambda device: (Enqueuing(device.alarm), Enqueuing(device.alarm)))
     monkeypatch.setattr("taskflow.runtime.profile.profiler.Stamps", Written)
     monkeypatch.setattr(
         "taskflow.runtime.machine.trace.traces.calls", lambda operations, lanes, graphs: [op.call for op in operations]
