@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from taskflow.flow.grid.curvilinear import Vertices, metrics, reflected
+from taskflow.flow.grid.curvilinear import Vertices, metrics
 from taskflow.flow.models.artificial_compressibility.convergence import Convergence
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.flow.models.artificial_compressibility.sides import SIDES, Patch
@@ -20,6 +20,19 @@ from taskflow.runtime.tasks import frame
 
 LAYERS = 2
 Mapped = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]
+
+
+def reflected(vertices: Vertices, axis: int, side: int) -> Vertices:
+    """The vertices with one more layer beyond a side (0: low, 1: high) of an axis, 2 x_0 - x_1."""
+
+    def grown(q: np.ndarray) -> np.ndarray:
+        along = np.moveaxis(q, 2 - axis, 0)
+        beyond = 2 * along[-side] - along[-2 if side else 1]
+        both = [along, beyond[None]] if side else [beyond[None], along]
+        return np.moveaxis(np.concatenate(both), 0, 2 - axis)
+
+    x, y, z = (grown(q) for q in vertices)
+    return x, y, z
 
 
 def lattice(cells: tuple[int, int, int], layers: int = 0) -> Vertices:

@@ -65,19 +65,6 @@ def metrics(vertices: Vertices) -> np.ndarray:
     return np.moveaxis(np.concatenate([*areas, volumes[None]]), 0, 2).copy()
 
 
-def reflected(vertices: Vertices, axis: int, side: int) -> Vertices:
-    """The vertices with one more layer beyond a side (0: low, 1: high) of an axis, 2 x_0 - x_1."""
-
-    def grown(q: np.ndarray) -> np.ndarray:
-        along = np.moveaxis(q, 2 - axis, 0)
-        beyond = 2 * along[-side] - along[-2 if side else 1]
-        both = [along, beyond[None]] if side else [beyond[None], along]
-        return np.moveaxis(np.concatenate(both), 0, 2 - axis)
-
-    x, y, z = (grown(q) for q in vertices)
-    return x, y, z
-
-
 def _unit(axis: int) -> Steps:
     return int(axis == 0), int(axis == 1), int(axis == 2)
 
