@@ -131,7 +131,8 @@ class PointRecording(SeriesRecording):
 
     def __init__(self, place: GroupPlace, probe: ProbeSeries) -> None:
         super().__init__(place, probe.series)
-        self._corners = [probe.corners(location, probe.points) for location in probe.locations]
+        around = {location: probe.corners(location, probe.points) for location in set(probe.locations)}
+        self._corners = [around[location] for location in probe.locations]
         self._mine = [self._parts(around.cells.reshape(-1, 3)) for around in self._corners]
 
     def _parts(self, cells: np.ndarray) -> list[tuple[int, np.ndarray, np.ndarray]]:

@@ -160,11 +160,8 @@ class ChartDomain(Domain):
 
     def corners(self, location: Location, points: np.ndarray) -> Corners:
         """The cell in which each point lies, by itself, as `ds.flow.at` has it: each point has to lie in one."""
-        cells = [
-            (first[0] + i, first[1] + j, first[2] + k)
-            for chart, k, j, i in filter(None, cells_of(self.grid, tuple(map(tuple, points.tolist()))))
-            for first in [self.first[chart]]
-        ]
+        places = cells_of(self.grid, tuple((x, y, z) for x, y, z in points.tolist()))
+        cells = [np.add(self.first[chart], (i, j, k)) for chart, k, j, i in filter(None, places)]
         return Corners(np.array(cells)[:, None], np.ones((len(cells), 1)))
 
     def place(self, location: Location, cell: Triple, block: int) -> str:

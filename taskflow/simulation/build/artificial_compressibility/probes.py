@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -14,11 +14,17 @@ from taskflow.simulation.case.motion import GridMotion
 from taskflow.simulation.case.probes import TAKEN, Probes, names_differ
 from taskflow.simulation.case.problems import Problem, numbered, wrong
 
+Places = tuple[tuple[float, float, float], ...]
 
-@lru_cache(maxsize=16)
-def cells_of(grid: Grid, points: tuple[tuple[float, ...], ...]) -> list[Cell | None]:
+_known: WeakKeyDictionary[Grid, dict[Places, list[Cell | None]]] = WeakKeyDictionary()  # as long as the grid is
+
+
+def cells_of(grid: Grid, points: Places) -> list[Cell | None]:
     """Chart, k, j and i of the cell in which each of some points lies; None of a point in none."""
-    return cells_around(((n, chart.vertices) for n, chart in enumerate(grid.charts)), np.array(points))
+    cells = _known.setdefault(grid, {})
+    if points not in cells:
+        cells[points] = cells_around(((n, chart.vertices) for n, chart in enumerate(grid.charts)), np.array(points))
+    return cells[points]
 
 
 def points_lie_in_cells(charts: Grid, motion: GridMotion | None, probes: Probes) -> Iterator[Problem]:
