@@ -45,7 +45,7 @@ class Domain(ABC):
 
     @property
     def time(self) -> str:
-        """What the time of a record is, in words."""
+        """The time of a record, in words."""
         return "time"
 
     def placed(self, time: float) -> dict[str, float]:

@@ -140,7 +140,7 @@ class ChartDomain(Domain):
 
     @property
     def time(self) -> str:
-        """What the time of a record is, in words."""
+        """The time of a record, in words."""
         return "steps of pseudo-time" if self.steady else "time"
 
     def placed(self, time: float) -> dict[str, float]:
