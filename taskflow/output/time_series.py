@@ -29,7 +29,8 @@ class TimeSeries:
 
     `places` are coordinates, each with its attributes: along the dimension of its name, or else along the first one.
     `staggered` has the dimensions of fields that have others, of the same sizes; `columns` are the names of numbers
-    that come with each record, with their attributes. `batch` is how many records are best written at once.
+    that come with each record, with their attributes; `time` says in words what the time of a record is. `batch` is how
+    many records are best written at once.
     """
 
     group: str
@@ -40,6 +41,7 @@ class TimeSeries:
     about: Attributes = field(default_factory=dict)
     staggered: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     columns: Mapping[str, Attributes] = field(default_factory=dict)
+    time: str = "time"
 
     def dims_of(self, field: str) -> tuple[str, ...]:
         """Return the dimensions of a field, beside time."""
@@ -68,7 +70,11 @@ class TimeSeries:
 
 
 def at_points(
-    group: str, points: np.ndarray, fields: Mapping[str, FieldMetadata], precision: Literal["single", "double"]
+    group: str,
+    points: np.ndarray,
+    fields: Mapping[str, FieldMetadata],
+    precision: Literal["single", "double"],
+    time: str = "time",
 ) -> TimeSeries:
     """Describe the group of the values of `fields` at `points` [point, axis]."""
     described = {
@@ -76,7 +82,7 @@ def at_points(
         for name, field in fields.items()
     }
     places = {axis: (points[:, n], _place(axis, "point")) for n, axis in enumerate("xyz")}
-    return TimeSeries(group, described, ("point",), places, precision, {"featureType": "timeSeries"})
+    return TimeSeries(group, described, ("point",), places, precision, {"featureType": "timeSeries"}, time=time)
 
 
 def of_particles(
@@ -171,7 +177,7 @@ def create_time_series(path: str | Path, series: TimeSeries, attributes: Mapping
     group = zarr.create_group(str(path), path=series.group, zarr_format=3, attributes=about)
     for name, (values, described) in series.places.items():
         add_array(group, name, values.shape, (series.along(name),), described)[:] = values
-    for name, described in {"time": TIME, **series.columns}.items():
+    for name, described in {"time": {**TIME, "long_name": series.time}, **series.columns}.items():
         add_column(group, name, 0, described)
     for name, described in series.fields.items():
         shape, dims = series.shape, ("time", *series.dims_of(name))

@@ -52,7 +52,7 @@ class Run:
         return cls(path, report)
 
     def dataset(self, group: str = "") -> Any:
-        """The snapshots, or the records in another group of the store, as lazy arrays: an xarray Dataset, or, of a run
+        """The snapshots, or the records in another group of the store, as lazy arrays: an xarray Dataset, or, of fields
         on charts, a DataTree with a child for each chart. Raises BadInput where there are none, or files are damaged;
         so does reading of values later, with the name of the file.
         """

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 import xarray as xr
 
@@ -10,6 +12,8 @@ from taskflow.output.charts.reading import charts
 from taskflow.output.metadata import UNITS
 
 STEPS, ENOUGH = 20, 1e-10  # of Newton's method; the error that ends it, over the size of a cell
+GROUP = 8  # cells along each direction of a group in which points are looked for
+Cell = tuple[int, int, int, int]  # chart, k, j, i
 
 
 def vertices_of(chart: xr.Dataset) -> np.ndarray:
@@ -67,43 +71,73 @@ def _centres(chart: xr.Dataset) -> dict[str, xr.DataArray]:
     return {f"{axis}_c": chart[f"{axis}_c"] for axis in "xyz"}
 
 
-def cells_at(records: xr.DataTree, points: np.ndarray) -> list[tuple[int, int, int, int]]:
-    """Return chart, k, j and i of the cell in which each of the points [n, xyz] lies: trilinear between its vertices;
-    of several, as on a face, the first. Raises BadInput where a point lies in none.
-    """
-    cells: list[tuple[int, int, int, int] | None] = [None] * len(points)
-    low, high = np.full(3, np.inf), np.full(3, -np.inf)
-    for number, chart in charts(records):
-        x = vertices_of(chart)
-        ends = _reach(x, np.minimum), _reach(x, np.maximum)
-        low, high = np.minimum(low, x.min(axis=(1, 2, 3))), np.maximum(high, x.max(axis=(1, 2, 3)))
-        for n, point in enumerate(points):
-            if cells[n] is None and (place := _cell(x, ends, point)):
-                cells[n] = (number, *place)
+def cells_at(records: xr.DataTree, points: np.ndarray) -> list[Cell]:
+    """Return the cells that `cells_around` finds in a tree. Raises BadInput where a point lies in none."""
+    cells = cells_around(((number, vertices_of(chart)) for number, chart in charts(records)), points)
     for point, cell in zip(points, cells, strict=True):
         if cell is None:
-            raise BadInput(
-                f"point = {point.tolist()}: it lies in no cell; the charts reach from {low.tolist()} to {high.tolist()}"
-            )
+            low, high = reach(vertices_of(chart) for _, chart in charts(records))
+            raise BadInput(f"point = {point.tolist()}: it lies in no cell; the charts reach from {low} to {high}")
     return [cell for cell in cells if cell is not None]
 
 
-def _reach(x: np.ndarray, extreme: np.ufunc) -> np.ndarray:
+def cells_around(parts: Iterable[tuple[int, np.ndarray]], points: np.ndarray) -> list[Cell | None]:
+    """Return chart, k, j and i of the cell in which each of the points [n, xyz] lies: trilinear between its vertices;
+    of several, as on a face, the first; None where a point lies in none. `parts` are charts by number and vertices.
+    """
+    cells: list[Cell | None] = [None] * len(points)
+    for number, x in parts:
+        chart = _Boxes(x)
+        for n, point in enumerate(points):
+            if cells[n] is None and (place := chart.cell(point)):
+                cells[n] = (number, *place)
+    return cells
+
+
+def reach(parts: Iterable[np.ndarray]) -> tuple[list[float], list[float]]:
+    """Return the least and the largest coordinates of the vertices of charts."""
+    ends = [(x.min(axis=(1, 2, 3)), x.max(axis=(1, 2, 3))) for x in parts]
+    return np.min([low for low, _ in ends], axis=0).tolist(), np.max([high for _, high in ends], axis=0).tolist()
+
+
+class _Boxes:
+    """The cells of a chart, with boxes around each, and around groups of them, so that few are looked at."""
+
+    def __init__(self, x: np.ndarray) -> None:
+        low, high = _around_cells(x, np.minimum), _around_cells(x, np.maximum)
+        margin = 1e-9 * (high - low).max(axis=0)
+        self._x, self._low, self._high = x, low - margin, high + margin
+        self._groups = _around_groups(self._low, np.minimum), _around_groups(self._high, np.maximum)
+
+    def cell(self, point: np.ndarray) -> tuple[int, int, int] | None:
+        """Return k, j, i of the first cell with a point in it."""
+        cells = list[list[int]]()
+        for first in GROUP * np.argwhere(_between(*self._groups, point)):
+            part = (slice(None), *(slice(n, n + GROUP) for n in first))
+            cells += (first + np.argwhere(_between(self._low[part], self._high[part], point))).tolist()
+        for k, j, i in sorted(cells):
+            if _within(self._x[:, k : k + 2, j : j + 2, i : i + 2], point):
+                return k, j, i
+        return None
+
+
+def _between(low: np.ndarray, high: np.ndarray, point: np.ndarray) -> np.ndarray:
+    at = point[:, None, None, None]
+    return np.asarray(((low <= at) & (at <= high)).all(axis=0))
+
+
+def _around_cells(x: np.ndarray, extreme: np.ufunc) -> np.ndarray:
     """Return the least or largest coordinates [xyz, k, j, i] of the vertices of each cell."""
     for axis in (1, 2, 3):
         x = extreme(np.delete(x, -1, axis), np.delete(x, 0, axis))
     return x
 
 
-def _cell(x: np.ndarray, ends: tuple[np.ndarray, np.ndarray], point: np.ndarray) -> tuple[int, int, int] | None:
-    """Return k, j, i of the first cell with a point in it, among those whose `ends` it lies between."""
-    low, high = ends
-    margin = 1e-9 * (high - low).max(axis=0)
-    at = point[:, None, None, None]
-    for k, j, i in np.argwhere(((low - margin <= at) & (at <= high + margin)).all(axis=0)):
-        if _within(x[:, k : k + 2, j : j + 2, i : i + 2], point):
-            return int(k), int(j), int(i)
-    return None
+def _around_groups(ends: np.ndarray, extreme: np.ufunc) -> np.ndarray:
+    """Return the least or largest coordinates [xyz, k, j, i] of each group of cells."""
+    for axis in (1, 2, 3):
+        ends = extreme.reduceat(ends, range(0, ends.shape[axis], GROUP), axis)
+    return ends
 
 
 def _within(corners: np.ndarray, point: np.ndarray) -> bool:

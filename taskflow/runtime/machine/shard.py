@@ -244,13 +244,13 @@ class Shard:
         self.synchronize()
         return self.device.hold(self._view(role, box))
 
-    def pick(self, role: str, cells: np.ndarray) -> np.ndarray:
-        """A host copy of the values of a field, by role, in single cells of the indices [cell, axis]."""
+    def pick(self, role: str, cells: np.ndarray, piece: int | None = None) -> np.ndarray:
+        """A host copy of the values of a field, by role, in the cells [cell, axis] of a piece, by default the first."""
         self.synchronize()
         name, xp = self.roles[role], self.device.xp
-        first = self.instances.boxes[name, self.instances.first[name]].lo
-        x, y, z = (xp.asarray(cells[:, a] - first[a]) for a in range(3))
-        return np.array(self.device.to_host(self.instances.array(name)[z, y, ..., x]))
+        place = name, self.instances.first[name] if piece is None else piece
+        x, y, z = (xp.asarray(cells[:, a] - self.instances.boxes[place].lo[a]) for a in range(3))
+        return np.array(self.device.to_host(self.instances.arrays[place][z, y, ..., x]))
 
     def extreme(self, role: str) -> tuple[Triple, float]:
         """The first cell of this block with a value that is not finite, or else that with the largest magnitude; and

@@ -14,6 +14,7 @@ from taskflow.output import FieldMetadata, RecordsLayout, StoreLayout, starts_of
 from taskflow.runtime.regions import Box, FieldSpace, Location, Partition, Region, Triple
 from taskflow.simulation.case import Output
 from taskflow.simulation.case.grid import width_ratios
+from taskflow.simulation.records.series import Corners, corners
 
 SMOOTH = 1.2  # the largest ratio of neighbouring widths with which differences are as good as of second order
 Points = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -42,6 +43,11 @@ class Domain(ABC):
         """The vertices [xyz, k, j, i] of every chart at the beginning: none of a box."""
         return []
 
+    @property
+    def time(self) -> str:
+        """The time of a record, in words."""
+        return "time"
+
     def placed(self, time: float) -> dict[str, float]:
         """The numbers that say where the cells of a record are at a time: none of cells that stay."""
         return {}
@@ -67,6 +73,10 @@ class Domain(ABC):
         """x, y, z of the values at a location in the cells of a box, at a time: arrays that broadcast to the shape
         [z, y, x].
         """
+
+    @abstractmethod
+    def corners(self, location: Location, points: np.ndarray) -> Corners:
+        """The cells whose values at a location make the values at `points` [point, axis] of the domain."""
 
     @abstractmethod
     def place(self, location: Location, cell: Triple, block: int) -> str:
@@ -124,6 +134,10 @@ class BoxDomain(Domain):
     def points(self, location: Location, box: Box, time: float = 0.0) -> Points:
         """x, y, z of the values at a location in the cells of a box."""
         return self.grid.points(location, box)
+
+    def corners(self, location: Location, points: np.ndarray) -> Corners:
+        """Those around each point: values are linear between them."""
+        return corners(self.grid, location, points)
 
     def place(self, location: Location, cell: Triple, block: int) -> str:
         """A cell by its numbers, its block and its coordinates."""

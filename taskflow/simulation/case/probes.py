@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -184,10 +184,14 @@ def _names_differ(
     spectra: Spectra,
     particles: Particles,
 ) -> Iterator[Problem]:
-    taken = {*TAKEN, *recordable}
     groups = numbered(
         probes=probes, planes=planes, surfaces=surfaces, isosurfaces=isosurfaces, spectra=spectra, particles=particles
     )
+    yield from names_differ({*TAKEN, *recordable}, groups)
+
+
+def names_differ(taken: set[str], groups: Iterable[tuple[Key, Any]]) -> Iterator[Problem]:
+    """Problems with groups whose names others have, or the store."""
     for key, group in groups:
         if group.name in taken:
             yield wrong((*key, "name"), group.name, "something in the store has this name; give another one")

@@ -1,14 +1,14 @@
-"""Records of numbers in time, on one block: values at points, linear between the eight places around each at which a
-field has values, and integrals over surfaces.
+"""Records of numbers in time, on one block: values at points, on Cartesian grids linear between the eight places around
+each at which a field has values, and integrals over surfaces.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from taskflow.simulation.case import Case, Probe, SurfaceTable
 from taskflow.simulation.particles import Cloud
 from taskflow.simulation.records.fields import GroupPlace, Recording
 from taskflow.simulation.schedule import Every
+
+if TYPE_CHECKING:
+    from taskflow.simulation.build.domain import Domain
 
 Side = tuple[np.ndarray, np.ndarray]  # cells, and their weights
 
@@ -102,41 +105,51 @@ class SeriesRecording(Recording):
 
 @dataclass(frozen=True, eq=False)
 class ProbeSeries:
-    """A group of points [point, axis] of a grid, and which fields are recorded there, each with its location, how
-    often.
+    """A group of points [point, axis], and which fields are recorded there, each with its location, how often.
+    `corners` finds the cells around points for a field at a location.
     """
 
     series: TimeSeries
     points: np.ndarray
     locations: tuple[Location, ...]
     every: Every
-    grid: StaggeredGrid
+    corners: Callable[[Location, np.ndarray], Corners]
 
     @classmethod
-    def of(cls, case: Case, probe: Probe, metadata: Mapping[str, FieldMetadata], grid: StaggeredGrid) -> ProbeSeries:
+    def of(cls, case: Case, probe: Probe, metadata: Mapping[str, FieldMetadata], domain: Domain) -> ProbeSeries:
         """The series of the points of a table; `metadata` is that of all fields by name."""
         names, points = probe.fields or case.fields, np.array(probe.places)
-        series = at_points(probe.name, points, {name: metadata[name] for name in names}, case.output.precision)
-        return cls(series, points, tuple(metadata[name].location for name in names), probe.every, grid)
+        fields, locations = {name: metadata[name] for name in names}, tuple(metadata[name].location for name in names)
+        series = at_points(probe.name, points, fields, case.output.precision, domain.time)
+        return cls(series, points, locations, probe.every, domain.corners)
 
 
 class PointRecording(SeriesRecording):
-    """Values at points, linear between the cells around each. Whoever has one of these passes its value on: exactly, so
-    that the bits do not depend on the blocks.
+    """Values at points, weighted sums over the cells around each. Whoever has one of these passes its value on:
+    exactly, so that the bits do not depend on the blocks.
     """
 
     def __init__(self, place: GroupPlace, probe: ProbeSeries) -> None:
         super().__init__(place, probe.series)
-        self._corners = [corners(probe.grid, location, probe.points) for location in probe.locations]
-        owned = place.shard.partition.owned[place.shard.block]
-        cells = [around.cells.reshape(-1, 3) for around in self._corners]
-        self._mine = [np.all((cell >= owned.lo) & (cell < owned.hi), axis=1) for cell in cells]
-        self._cells = [cell[mine] for cell, mine in zip(cells, self._mine, strict=True)]
+        around = {location: probe.corners(location, probe.points) for location in set(probe.locations)}
+        self._corners = [around[location] for location in probe.locations]
+        self._mine = [self._parts(around.cells.reshape(-1, 3)) for around in self._corners]
+
+    def _parts(self, cells: np.ndarray) -> list[tuple[int, np.ndarray, np.ndarray]]:
+        """The pieces of this block that own some of the cells, with the places of these in the list, and these."""
+        partition, parts = self.shard.partition, []
+        for piece in partition.pieces_of(self.shard.block):
+            own = [np.all((cells >= box.lo) & (cells < box.hi), axis=1) for box in partition.own[piece]]
+            mine = np.flatnonzero(np.any(own, axis=0))
+            if mine.size:
+                parts.append((piece, mine, cells[mine]))
+        return parts
 
     def _measure(self) -> np.ndarray:
         values = np.zeros((len(self._corners), self._corners[0].weights.size))
-        for row, name, mine, cells in zip(values, self._series.fields, self._mine, self._cells, strict=True):
-            row[mine] = self.shard.pick(name, cells)
+        for row, name, parts in zip(values, self._series.fields, self._mine, strict=True):
+            for piece, mine, cells in parts:
+                row[mine] = self.shard.pick(name, cells, piece)
         total = self.shard.allreduce(values.ravel(), "sum").reshape(values.shape)
         shape = self._corners[0].weights.shape
         weighted = [row.reshape(shape) * around.weights for row, around in zip(total, self._corners, strict=True)]

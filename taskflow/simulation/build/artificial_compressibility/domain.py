@@ -14,10 +14,12 @@ from taskflow.geometry.grids.outline import flat
 from taskflow.output import ChartsLayout, FieldMetadata, SidePatch, pieces_of
 from taskflow.output.moving import COLUMNS, pose
 from taskflow.runtime.regions import Atlas, Box, FieldSpace, Location, Partition, Region, Triple, divided, triple
+from taskflow.simulation.build.artificial_compressibility.probes import cells_of
 from taskflow.simulation.build.domain import Domain, Points
 from taskflow.simulation.case import Output
 from taskflow.simulation.case.charts.grid import ChartGrid
 from taskflow.simulation.case.motion import GridMotion
+from taskflow.simulation.records.series import Corners
 
 GHOST = 2  # layers
 LISTED = 8  # charts and blocks that are listed; of more the first
@@ -136,6 +138,11 @@ class ChartDomain(Domain):
         """Points [xyz, ...] of the grid at rest, where they are at a time."""
         return self.motion.moved(points, time) if self.motion else points
 
+    @property
+    def time(self) -> str:
+        """The time of a record, in words."""
+        return "steps of pseudo-time" if self.steady else "time"
+
     def placed(self, time: float) -> dict[str, float]:
         """The numbers of R and b, where the grid moves."""
         return pose(*self.motion.pose(time)) if self.motion else {}
@@ -150,6 +157,12 @@ class ChartDomain(Domain):
         """x, y, z of the centres of the cells of a box: the means of their corners."""
         x, y, z = centres(self.moved(self.at_rest(box), time))
         return x, y, z
+
+    def corners(self, location: Location, points: np.ndarray) -> Corners:
+        """The cell in which each point lies, by itself, as `ds.flow.at` has it: each point has to lie in one."""
+        places = cells_of(self.grid, tuple((x, y, z) for x, y, z in points.tolist()))
+        cells = [np.add(self.first[chart], (i, j, k)) for chart, k, j, i in filter(None, places)]
+        return Corners(np.array(cells)[:, None], np.ones((len(cells), 1)))
 
     def place(self, location: Location, cell: Triple, block: int) -> str:
         """A cell by its chart and its numbers there, from 1, and its centre."""
@@ -177,7 +190,7 @@ class ChartDomain(Domain):
             relative_error=output.relative_error,
             slots=slots,
             columns=COLUMNS if self.motion else {},
-            time="steps of pseudo-time" if self.steady else "time",
+            time=self.time,
         )
 
     def around(self, name: str) -> tuple[np.ndarray, np.ndarray]:

@@ -12,6 +12,7 @@ from taskflow.analysis.charts.flat import thin_along
 from taskflow.errors import BadInput
 from taskflow.geometry.grids import Grid, faces
 from taskflow.geometry.grids.outline import flat
+from taskflow.simulation.build.artificial_compressibility.probes import groups_differ, points_lie_in_cells
 from taskflow.simulation.build.artificial_compressibility.tables import CompressibilityMethod
 from taskflow.simulation.build.artificial_compressibility.time import ChartTime
 from taskflow.simulation.case.charts.forcing import ChartForcing
@@ -24,6 +25,7 @@ from taskflow.simulation.case.method import keys_are_read
 from taskflow.simulation.case.motion import GridMotion
 from taskflow.simulation.case.physics import Heat, TurbulenceTable, heat_is_on
 from taskflow.simulation.case.pictures import Pictures
+from taskflow.simulation.case.probes import Probes
 from taskflow.simulation.case.problems import Problem, numbered, wrong
 from taskflow.simulation.case.statistics import StatisticsTable
 from taskflow.simulation.case.table import Table, written
@@ -35,7 +37,7 @@ TABLES: Mapping[str, str] = {
     "obstacles": "bodies are sides of body-fitted grids; leave it out",
     "bodies": "bodies are sides of body-fitted grids; leave it out",
     "pressure": "the pressure is marched with the velocity, by no solver of its own; leave it out",
-    "probes": LATER, "planes": LATER,
+    "planes": LATER,
     "surfaces": CARTESIAN, "isosurfaces": CARTESIAN, "spectra": CARTESIAN,
 }  # fmt: skip
 """Tables that others have, each with its remedy."""
@@ -50,12 +52,14 @@ def refused(tables: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def _intervals_are_steps(
-    time: ChartTime, output: Output, monitor: MonitorTable, checkpoint: CheckpointTable, pictures: Pictures
+    time: ChartTime, output: Output, monitor: MonitorTable, checkpoint: CheckpointTable, pictures: Pictures,
+    probes: Probes,
 ) -> Iterator[Problem]:
     if time.steady is None:
         return
     tables = {("output",): output, ("monitor",): monitor, ("checkpoint",): checkpoint}
-    for key, every in ((key, table.every) for key, table in (*tables.items(), *numbered(pictures=pictures))):
+    recorded = *tables.items(), *numbered(pictures=pictures, probes=probes)
+    for key, every in ((key, table.every) for key, table in recorded):
         if isinstance(every, Every) and every.time is not None:
             yield wrong((*key, "every"), every.written(), "a steady run counts steps; give { steps = n }")
 
@@ -273,4 +277,5 @@ CompressibilityMethod.rules = (
     keys_are_read, heat_is_on, _intervals_are_steps, _residual_can_be_reached, _keys_of_real_time,
     _averages_are_of_real_time, _eddies_are_followed, _motion_is_possible,
     _pressure_level_is_free, _pressure_point_is_inside, _speed_is_known, _pictures_cut_the_grid,
+    points_lie_in_cells, groups_differ,
 )  # fmt: skip

@@ -20,7 +20,7 @@ from taskflow.simulation.case.obstacles import BodyTreatment, Obstacles
 from taskflow.simulation.case.particles import Particles
 from taskflow.simulation.case.physics import FluidTable, Forcing
 from taskflow.simulation.case.pressure import PressureTable
-from taskflow.simulation.case.probes import OFTEN, TAKEN, GroupName, Isosurfaces, Planes, Probes, named
+from taskflow.simulation.case.probes import OFTEN, TAKEN, GroupName, Isosurfaces, Planes, Probes, named, names_differ
 from taskflow.simulation.case.problems import Problem, exclusive, missing, numbered, present, wrong
 from taskflow.simulation.case.scalars import Corners, Scalars
 from taskflow.simulation.case.statistics import Spectra
@@ -165,10 +165,7 @@ def _phases_have_names(
 ) -> Iterator[Problem]:
     known = [group for _, group in numbered(probes=probes, planes=planes, isosurfaces=isosurfaces, spectra=spectra)]
     taken = {*TAKEN, *FIELDS, *(group.name for group in known)}
-    for key, table in numbered(phases=tables.get("phases", ())):
-        if table.name in taken:
-            yield wrong((*key, "name"), table.name, "something in the store has this name; give another one")
-        taken.add(table.name)
+    yield from names_differ(taken, numbered(phases=tables.get("phases", ())))
 
 
 def _boxes_are_inside(tables: Mapping[str, Any], grid: GridTable) -> Iterator[Problem]:
