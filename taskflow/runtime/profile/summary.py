@@ -165,10 +165,12 @@ def _phase(graph: Sequence[Vertex], span: Span) -> str:
 
 
 def overlap(timeline: Timeline) -> tuple[int, int]:
-    """Return the nanoseconds of exchanges in the typical passes of a block, and how many of them were hidden."""
+    """Return the nanoseconds in which exchanges went on in the typical passes of a block, one or several at a time, and
+    how many of them were hidden.
+    """
     computing = union((s.start, s.end) for p in timeline.passes for s in p.spans if s.kind in COMPUTE)
-    windows = [window for p in timeline.typical for window in exchanges(p, timeline.graphs[p.graph])]
-    return length(windows), sum(length(common([window], computing)) for window in windows)
+    windows = union(window for p in timeline.typical for window in exchanges(p, timeline.graphs[p.graph]))
+    return length(windows), length(common(windows, computing))
 
 
 def exchanges(p: Replay, graph: Sequence[Vertex]) -> list[Interval]:
