@@ -168,7 +168,8 @@ def test_tables_hold_the_arguments_of_every_piece(monkeypatch):
     placed = [PlacedSweep(sweep, "up", box) for box in boxes]
     kernel = kernel_of(task, "f8", device)
     pieces = [kernel.arguments(box, layout, arrays, {"sweep": p}, {}) for box, p in zip(boxes, placed, strict=True)]
-    rows, _ = piece_table.piece_rows(task, np.dtype("f8"), device, [piece.values for piece in pieces], grids)
+    dtype = piece_table.piece_dtype(task, np.dtype("f8"))
+    rows, _ = piece_table.piece_rows(dtype, device, [piece.values for piece in pieces], grids)
     assert rows["range"]["lo"].tolist() == [[0, 0, 0], [4, 3, 5]]
     assert rows["range"]["blocks"].tolist() == [[1, 2, 3]] * 2
     assert rows["of_2"].tolist() == [arrays[2].ctypes.data + 8 * 111] * 2  # as if it began at the cell (0, 0, 0)
@@ -177,7 +178,8 @@ def test_tables_hold_the_arguments_of_every_piece(monkeypatch):
 
     kernel, numbers = kernel_of(moments, "f8", device), {name: np.zeros(1) for name in moments.reductions}
     pieces = [kernel.arguments(box, layout, arrays[:1], {}, {}, numbers, further=True) for box in boxes]
-    rows, (values, _) = piece_table.piece_rows(moments, np.dtype("f8"), device, [p.values for p in pieces], grids)
+    dtype = piece_table.piece_dtype(moments, np.dtype("f8"))
+    rows, (values, _) = piece_table.piece_rows(dtype, device, [p.values for p in pieces], grids)
     assert rows["of_1"]["piece"].tolist() == [[0] * 6, [1] * 6]
     assert (rows["of_1"]["values"] == values.ctypes.data + 16 * np.arange(6)).all()
     assert (rows["of_1"]["before"] == rows["of_1"]["result"]).all()

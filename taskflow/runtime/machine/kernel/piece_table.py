@@ -40,9 +40,10 @@ _tables: WeakKeyDictionary[Device, dict[tuple[Triple, ...], Array]] = WeakKeyDic
 
 
 @cache
-def piece_dtype(task: Task, real: np.dtype) -> np.dtype:
-    """The memory of a piece: its range, and its arguments `of_0`, `of_1` and so on."""
-    arguments = [(f"of_{n}", *_member(task, real, kind, name)) for n, (kind, name) in enumerate(parameters(task))]
+def piece_dtype(task: Task, real: np.dtype, common: tuple[int, ...] = ()) -> np.dtype:
+    """The memory of a piece: its range, and its arguments `of_0`, `of_1` and so on, without those of these numbers."""
+    kinds = [(n, *kind) for n, kind in enumerate(parameters(task)) if n not in common]
+    arguments = [(f"of_{n}", *_member(task, real, kind, name)) for n, kind, name in kinds]
     return np.dtype([("range", PLACED_RANGE, ()), *arguments], align=True)
 
 
@@ -60,20 +61,23 @@ def _member(task: Task, real: np.dtype, kind: str, name: str) -> tuple[np.dtype,
 
 
 def piece_rows(
-    task: Task, real: np.dtype, device: Device, pieces: Sequence[Sequence[Value]], grids: Sequence[Triple]
+    dtype: np.dtype, device: Device, pieces: Sequence[Sequence[Value]], grids: Sequence[Triple]
 ) -> tuple[Array, list[Array]]:
-    """The table of pieces with such arguments and so many thread blocks, and the memory in which they are folded."""
-    memory, rows = list[Array](), np.zeros(len(pieces), piece_dtype(task, real))
+    """The table of pieces, of a `piece_dtype`, with such arguments and so many thread blocks, and the memory in which
+    they are folded.
+    """
+    memory, rows = list[Array](), np.zeros(len(pieces), dtype)
     for row, values, grid in zip(rows, pieces, grids, strict=True):
         spread, *arguments = map(np.asarray, values)
         _fill(row["range"], spread)
         row["range"]["blocks"] = grid
-        for n, argument in enumerate(arguments):
-            kind = row.dtype[f"of_{n}"]
-            if kind.base == PLACED_PARTIAL:
-                _fill(row[f"of_{n}"], argument)
+        for name, argument in ((f"of_{n}", argument) for n, argument in enumerate(arguments)):
+            if name not in (dtype.names or ()):
+                continue
+            if dtype[name].base == PLACED_PARTIAL:
+                _fill(row[name], argument)
             else:  # of a struct of an address the first member
-                row[f"of_{n}"] = argument["field"] if kind == np.uint64 and argument.dtype == STRIDED else argument
+                row[name] = argument["field"] if dtype[name] == np.uint64 and argument.dtype == STRIDED else argument
     for name in rows.dtype.names or ():
         if rows.dtype[name].base == PLACED_PARTIAL:
             memory += _folded(device, rows[name])

@@ -8,37 +8,45 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import accumulate, groupby
 
 import numpy as np
 
 from taskflow.runtime.machine.device import Lane
 from taskflow.runtime.machine.kernel import compile_host
-from taskflow.runtime.machine.kernel.call import address, cuda_shapes, pointers
+from taskflow.runtime.machine.kernel.call import Value, address, cuda_shapes, pointers
 from taskflow.runtime.machine.kernel.kernel import Arguments, CudaKernel, Kernel, compile_together
-from taskflow.runtime.machine.kernel.piece_table import piece_rows, thread_blocks
+from taskflow.runtime.machine.kernel.piece_table import piece_dtype, piece_rows, thread_blocks
 from taskflow.runtime.machine.kernel.text import defined
-from taskflow.runtime.machine.kernel.texts import cuda_text, symbol, text_for
+from taskflow.runtime.machine.kernel.texts import common, cuda_text, symbol, text_for
 from taskflow.runtime.regions import Triple
 from taskflow.runtime.tasks import PlacedSweep
 
 
 def bind_pieces(kernel: Kernel, listed: Sequence[Arguments], lane: Lane | None) -> Callable[[], None]:
     """An operation that does a task with all of these arguments, in their order where it reduces: on a GPU one launch
-    on `lane`, or, where it reduces, one for each run of pieces that have thread blocks of one shape.
+    on `lane`, or several: pieces have alike what a launch has once and, where it reduces, the shape of thread blocks.
     """
     compile_together([(kernel.task, kernel.real, True)], kernel.device)
     pieces = [arguments for arguments in listed if not arguments.idle]
     if not isinstance(kernel, CudaKernel):
         return _host_call(kernel, pieces)
-    if not kernel.task.reductions:
-        return _cuda_call(kernel, pieces, *_shapes(kernel, pieces), lane)
-    shapes, calls = [kernel.shape(piece.box, piece.tile) for piece in pieces], list[Callable[[], None]]()
-    for threads, run in groupby(range(len(pieces)), lambda n: shapes[n][1]):
-        numbers = list(run)
-        grids = [shapes[n][0] for n in numbers]
-        calls.append(_cuda_call(kernel, [pieces[n] for n in numbers], grids, threads, lane))
+    alike = partial(_alike, kernel)
+    runs = groupby(pieces if kernel.task.reductions else sorted(pieces, key=alike), alike)
+    calls = [_cuda_call(kernel, list(run), lane) for _, run in runs]
     return calls[0] if len(calls) == 1 else lambda: _in_turn(calls)
+
+
+def _alike(kernel: CudaKernel, piece: Arguments) -> tuple[Triple, bytes]:
+    """Equal for pieces that one launch can do."""
+    threads = kernel.shape(piece.box, piece.tile)[1] if kernel.task.reductions else (0, 0, 0)
+    return threads, b"".join(np.asarray(value).tobytes() for value in _common(kernel, piece))
+
+
+def _common(kernel: Kernel, piece: Arguments) -> list[Value]:
+    """The arguments of a piece that a launch has once."""
+    return [piece.values[1 + n] for n in common(kernel.task, kernel.real)]
 
 
 def _in_turn(calls: Sequence[Callable[[], None]]) -> None:
@@ -47,8 +55,10 @@ def _in_turn(calls: Sequence[Callable[[], None]]) -> None:
 
 
 def _shapes(kernel: CudaKernel, pieces: Sequence[Arguments]) -> tuple[list[Triple], Triple]:
-    """The thread blocks of each piece, and the threads of each block: all pieces together keep a GPU busy."""
-    if any(isinstance(piece.tile, PlacedSweep) for piece in pieces):
+    """The thread blocks of each piece, and the threads of each block: all pieces together keep a GPU busy, but where
+    memory for the parts of a sum has been made for those that a piece has by itself.
+    """
+    if kernel.task.reductions or any(isinstance(piece.tile, PlacedSweep) for piece in pieces):
         grids, threads = zip(*(kernel.shape(piece.box, piece.tile) for piece in pieces), strict=True)
         return list(grids), threads[0]
     text = cuda_text(kernel.task, kernel.real)
@@ -72,12 +82,12 @@ def _host_call(kernel: Kernel, pieces: Sequence[Arguments]) -> Callable[[], None
     return call
 
 
-def _cuda_call(
-    kernel: CudaKernel, pieces: Sequence[Arguments], grids: Sequence[Triple], threads: Triple, lane: Lane | None
-) -> Callable[[], None]:
+def _cuda_call(kernel: CudaKernel, pieces: Sequence[Arguments], lane: Lane | None) -> Callable[[], None]:
+    grids, threads = _shapes(kernel, pieces)
     device, blocks = kernel.device, thread_blocks(kernel.device, tuple(grids))
-    rows, memory = piece_rows(kernel.task, kernel.real, device, [piece.values for piece in pieces], grids)
+    dtype = piece_dtype(kernel.task, kernel.real, common(kernel.task, kernel.real))
+    rows, memory = piece_rows(dtype, device, [piece.values for piece in pieces], grids)
     shape = (sum(map(math.prod, grids)), 1, 1), threads
-    places = [address(device.pointer(array)) for array in (rows, blocks)]
+    values = [*(address(device.pointer(array)) for array in (rows, blocks)), *_common(kernel, pieces[0])]
     keep = memory, rows, blocks, [piece.keep for piece in pieces]
-    return kernel.launch(shape, places, lane, keep, listed=True)
+    return kernel.launch(shape, values, lane, keep, listed=True)

@@ -16,9 +16,10 @@ from taskflow.runtime.machine.kernel.call import thunk
 from taskflow.runtime.machine.kernel.parameters import parameters
 from taskflow.runtime.machine.kernel.piece_table import piece_dtype
 from taskflow.runtime.machine.kernel.text import INCLUDE, complete, defined
-from taskflow.runtime.tasks import Task
+from taskflow.runtime.tasks import Sweep, Task
 
 LISTED, BLOCK = "#define LISTED\n", re.compile("blockIdx|gridDim")
+CROWDED = re.compile(r"^\s*#\s*define\s+RESIDENT\b", re.MULTILINE)  # texts whose threads have few registers
 
 
 def text_for(task: Task, real: np.dtype, kind: str, listed: bool) -> str:
@@ -74,20 +75,31 @@ def host_pieces(task: Task, real: np.dtype) -> str:
 @cache
 def cuda_pieces(task: Task, real: np.dtype) -> str:
     """Make the text of lists for NVRTC."""
-    kinds = [kind for kind, _ in parameters(task)]
-    members = "".join(f"  {kind} of_{n};\n" for n, kind in enumerate(kinds))
-    taken = "".join(f", {_taken(kind, f'piece.of_{n}')}" for n, kind in enumerate(kinds))
+    kinds, alike = [kind for kind, _ in parameters(task)], common(task, real)
+    members = "".join(f"  {kind} of_{n};\n" for n, kind in enumerate(kinds) if n not in alike)
+    taken = "".join(f", of_{n}" if n in alike else f", {_taken(k, f'piece.of_{n}')}" for n, k in enumerate(kinds))
     return (
         f"{LISTED}{complete(task, real, 'FN', alone=True)}"
         f"struct PieceArguments {{\n  Range range;\n{members}}};\n"
-        f'static_assert(sizeof(PieceArguments) == {piece_dtype(task, real).itemsize}, "layout");\n'
+        f'static_assert(sizeof(PieceArguments) == {piece_dtype(task, real, alike).itemsize}, "layout");\n'
         f"KERNEL {symbol(task, True)}(const PieceArguments* __restrict__ pieces,"
-        " const PlacedBlock* __restrict__ blocks) {\n"
+        f" const PlacedBlock* __restrict__ blocks{''.join(f', {kinds[n]} of_{n}' for n in alike)}) {{\n"
         "  const PlacedBlock block = blocks[blockIdx.x];\n"
         "  const PieceArguments& piece = pieces[block.piece];\n"
         "  const Range range = placed(piece.range, block);\n"
         f"  {task.symbol}(range{taken});\n}}\n"
     )
+
+
+@cache
+def common(task: Task, real: np.dtype) -> tuple[int, ...]:
+    """The numbers of the parameters that are the same for all pieces of a launch: constants, where threads have few
+    registers. A launch has them in memory that instructions read by themselves; from a table they come to registers.
+    """
+    if not CROWDED.search(complete(task, real, "FN", alone=True)):
+        return ()
+    constants = {name for name, kind in task.constants.items() if not issubclass(kind, Sweep)}
+    return tuple(n for n, (_, name) in enumerate(parameters(task)) if name in constants)
 
 
 def _taken(kind: str, name: str) -> str:
