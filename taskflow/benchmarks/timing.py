@@ -110,8 +110,9 @@ class PassJob:
         """The passes of a sample, and how many of these there are to be: the same on all blocks, because they decide on
         numbers of all of them.
         """
-        self._sample(shard, 3)  # the states that a program meets are analysed; the last one stays
-        while shard.trying:
+        analysed = -1
+        while shard.trying or len(shard.traces) != analysed:  # a state that comes back is followed by known ones
+            analysed = len(shard.traces)
             self._sample(shard, 1)
         once = self._sample(shard, 1) * self.units
         calls = max(1, math.ceil(PASSES * min(1.0, self.seconds) / once))
