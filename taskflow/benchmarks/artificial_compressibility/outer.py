@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from taskflow.benchmarks.artificial_compressibility.goals import of_outer
-from taskflow.benchmarks.artificial_compressibility.march import SPEED, Flow, March
+from taskflow.benchmarks.artificial_compressibility.march import SPEED, ImplicitFlow, March
 from taskflow.benchmarks.artificial_compressibility.shares import OuterProfile, shares
 from taskflow.benchmarks.steps import needed
 from taskflow.benchmarks.team import Request, Team, open_team
@@ -38,7 +38,7 @@ class OuterTiming:
         """Double where none is asked for."""
         return self.conditions.precision or "double"
 
-    def measure(self, flow: Flow, cells: Triple, blocks: int, overlap: Overlap) -> dict[str, Any]:
+    def measure(self, flow: ImplicitFlow, cells: Triple, blocks: int, overlap: Overlap) -> dict[str, Any]:
         """A row of a table. Raises BadInput where there is no such case, or the memory is not enough."""
         case = flow.of(cells, self.precision, self.conditions.channel)
         setup = Simulation(case, (1, 1, blocks), device=self.team.device)
@@ -67,7 +67,7 @@ class OuterTiming:
 
 def measure_outer(
     device: str,
-    flows: Sequence[Flow],
+    flows: Sequence[ImplicitFlow],
     cells: Triple | None,
     counts: Sequence[int],
     iterations: int,

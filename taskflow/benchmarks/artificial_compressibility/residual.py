@@ -105,7 +105,7 @@ def skewed(count: int, size: int) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Measurement:
+class ResidualJob:
     """The job of the one block."""
 
     stages: Stages
@@ -148,7 +148,7 @@ def measure_residual(cells: int | None, requested: str) -> dict[str, Any]:
     opened = open_device("gpu" if device == "gpu" else "cpu", here.cores)
     before, rows = copy_bandwidth(opened), []
     for stages, (precision, dtype) in product(cases(size), PRECISIONS.items()):
-        seconds, samples, nbytes = run_threads(stages.partition(dtype), Measurement(stages), opened)[0]
+        seconds, samples, nbytes = run_threads(stages.partition(dtype), ResidualJob(stages), opened)[0]
         rate = size**3 / seconds
         row: dict[str, Any] = {"name": stages.name, "precision": precision, "seconds": seconds, "samples": samples}
         rows.append({**row, "bytes": nbytes, "bytes_per_cell": nbytes / size**3, "cells_per_second": rate})

@@ -9,7 +9,7 @@ from itertools import product
 from typing import Any
 
 from taskflow.benchmarks.projection.flows import Flow, InitialVelocity, velocity_of
-from taskflow.benchmarks.projection.step import Begin
+from taskflow.benchmarks.projection.step import WarmUp
 from taskflow.benchmarks.scaling import Growth
 from taskflow.benchmarks.steps import Pressure, Solve, check_memory
 from taskflow.benchmarks.team import Request, open_team
@@ -71,7 +71,7 @@ class Solved(Simulation):
 class Series:
     """The job of a block: one step, whose equation is then solved again and again, to each tolerance in turn."""
 
-    begin: Begin
+    begin: WarmUp
     solves: Sequence[Solve]
     seconds: float
 
@@ -120,7 +120,7 @@ def _measured(timing: PassTiming, method: str, setups: Sequence[Solved]) -> list
     first = setups[0]
     cells = first.case.grid.cells
     dt = first.clock.limit.longest(first.system.advective_rate)
-    begin = Begin(first.model, InitialVelocity(first.grid, velocity_of("cavity", cells)), dt, 0)
+    begin = WarmUp(first.model, InitialVelocity(first.grid, velocity_of("cavity", cells)), dt, 0)
     job = Series(begin, [Solve(setup.model) for setup in setups], timing.conditions.seconds)
     reports, transports = timing.run(first.partition, job, timing.conditions.overlaps[0])
     return [

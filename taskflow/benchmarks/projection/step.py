@@ -33,7 +33,7 @@ PAPERS = {"1d": 8.5e12, "2d": 4.9e12, "3d": 2.4e12}
 
 
 @dataclass(frozen=True)
-class Begin:
+class WarmUp:
     """Fills the fields of a block and takes the first steps."""
 
     model: NavierStokes
@@ -92,7 +92,7 @@ class StepTiming:
         check_memory(self.team, setup)
         dt = setup.clock.limit.longest(setup.system.advective_rate)
         model = Projection.of(setup).model
-        begin = Begin(model, InitialVelocity(setup.grid, velocity_of(flow.case, cells)), dt, flow.warm)
+        begin = WarmUp(model, InitialVelocity(setup.grid, velocity_of(flow.case, cells)), dt, flow.warm)
         scalars = model.scalars(dt, 1.0)
         job = PassJob(begin, model.step, End(model), 1, scalars, self.conditions.seconds)
         row, reports = PassTiming(self.team, self.conditions).measure(name, setup.partition, job, overlap)

@@ -22,7 +22,7 @@ from taskflow.simulation.step_cost import often
 
 
 @dataclass(frozen=True)
-class ProfileJob:
+class BubbleProfileJob:
     """The job of a block: a profile of the first steps, once everything has been done before."""
 
     rise: Rise
@@ -55,7 +55,7 @@ def measure_shares(
         for overlap in conditions.apart(blocks):
             row = timing.measure(overlap, whole, blocks, overlap)
             setup = timing.setup(whole, blocks)
-            job = ProfileJob(Rise.of(setup))
+            job = BubbleProfileJob(Rise.of(setup))
             timelines, _ = PassTiming(team, conditions).run(setup.partition, job, overlap)
             summary = summarise(timelines)
             if not summary["passes"]:
