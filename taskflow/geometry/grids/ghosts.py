@@ -6,7 +6,7 @@ from itertools import combinations, product
 
 import numpy as np
 
-from taskflow.geometry.grids.grid import SIDES, Grid, Patch, Seam
+from taskflow.geometry.grids.grid import SIDES, GridSeam, MultiBlockGrid, Patch
 from taskflow.geometry.grids.turn import oriented, vertices
 from taskflow.runtime.regions import Box, triple
 
@@ -15,7 +15,7 @@ ALIKE = 1e-6  # of the distance from the edge: ghost vertices by different ways 
 Ends = tuple[tuple[int, int], ...]  # directions, each with its end
 
 
-def ghosted(grid: Grid, depth: int = 2) -> list[np.ndarray]:
+def ghosted(grid: MultiBlockGrid, depth: int = 2) -> list[np.ndarray]:
     """Return the vertices [xyz, k, j, i] of each chart with `depth` layers of ghost vertices on every side.
 
     Through a seam they are those of the other chart, moved back by its translation; beyond a side x_g = 2 x_0 - x_n,
@@ -27,13 +27,13 @@ def ghosted(grid: Grid, depth: int = 2) -> list[np.ndarray]:
 
 
 class _Ghosts:
-    def __init__(self, grid: Grid, depth: int) -> None:
+    def __init__(self, grid: MultiBlockGrid, depth: int) -> None:
         self.grid, self.depth = grid, depth
         self.vertices = []
         for chart in grid.charts:
             width = ((0, 0), *(((depth, depth),) * 3))
             self.vertices.append(np.pad(chart.vertices, width, constant_values=np.nan))
-        self.seams: dict[tuple[int, str], list[Seam]] = {}
+        self.seams: dict[tuple[int, str], list[GridSeam]] = {}
         for seam in grid.joins():
             self.seams.setdefault((seam.one.chart, seam.one.side), []).append(seam)
         self.patches: dict[tuple[int, str], list[Patch]] = {}

@@ -11,7 +11,7 @@ import numpy as np
 
 from taskflow.errors import BadInput
 from taskflow.flow.models.artificial_compressibility.sides import Condition, Edge, Kind, Patch, Side, outward
-from taskflow.geometry.grids import Border, Grid, borders, faces
+from taskflow.geometry.grids import Border, MultiBlockGrid, borders, faces
 from taskflow.runtime.regions import Atlas, Box, difference, triple
 from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain
 from taskflow.simulation.build.artificial_compressibility.inlet import parabolic
@@ -32,7 +32,7 @@ def patch_of(border: Border) -> Patch:
     return Patch(FACES[2 * border.axis + border.end], border.inside)
 
 
-def sides_of(case: Case, grid: Grid, ghost: int, *, planar: bool) -> tuple[Side, ...]:
+def sides_of(case: Case, grid: MultiBlockGrid, ghost: int, *, planar: bool) -> tuple[Side, ...]:
     """The sides of a grid, in its order, with what a case says of them. Of a `planar` grid those across k are left out:
     nothing is read there.
     """
@@ -96,7 +96,7 @@ def velocities(
         yield border, np.expand_dims(velocity, 3 - border.axis)
 
 
-def more_edges(grid: Grid, mapped: Atlas, *, planar: bool) -> tuple[Edge, ...]:
+def more_edges(grid: MultiBlockGrid, mapped: Atlas, *, planar: bool) -> tuple[Edge, ...]:
     """Edges beyond two faces of a chart that neither two sides meet at nor other cells are beyond: where a seam ends at
     a side in another way than it goes on there, and where other than four charts meet. Across k a `planar` grid has
     none.

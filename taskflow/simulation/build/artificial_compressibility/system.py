@@ -17,7 +17,7 @@ from taskflow.flow.models.artificial_compressibility.equations import Passive
 from taskflow.flow.models.artificial_compressibility.forces import Forces
 from taskflow.flow.models.artificial_compressibility.method import Method
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
-from taskflow.geometry.grids import Grid, thickness, volumes
+from taskflow.geometry.grids import MultiBlockGrid, thickness, volumes
 from taskflow.geometry.grids.outline import flat
 from taskflow.output import FieldMetadata
 from taskflow.runtime.regions import Field
@@ -101,7 +101,7 @@ class CompressibilitySystem(System):
         return ChartDomain(case.table("grid"), cuts, case.time.steady is not None, case.motion, case.own.multiple)
 
     @property
-    def grid(self) -> Grid:
+    def grid(self) -> MultiBlockGrid:
         """Vertices, seams and sides."""
         return self.domain.grid
 
