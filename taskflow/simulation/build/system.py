@@ -16,7 +16,7 @@ from taskflow.flow.measures.isosurface import Isosurface, ValueSurface
 from taskflow.flow.measures.steadiness import Steadiness
 from taskflow.flow.model import Model
 from taskflow.flow.stability import NO_EDDIES
-from taskflow.flow.time.schemes import ADAMS_BASHFORTH, Spreads
+from taskflow.flow.time.schemes import ADAMS_BASHFORTH, DiffusiveRates
 from taskflow.output import FieldMetadata
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Field
@@ -201,7 +201,7 @@ class System(SystemType, ABC):
         return 0.0
 
     @property
-    def spreads(self) -> Spreads:
+    def spreads(self) -> DiffusiveRates:
         """The rates of diffusion at the start that its model measures, about; none where its `step_limit` knows all."""
         return NO_EDDIES
 

@@ -44,7 +44,7 @@ from taskflow.flow.operators.rates import advective_rate, exact_total
 from taskflow.flow.poisson import Operator, Solver
 from taskflow.flow.scalars.quantity import Mixing
 from taskflow.flow.stability import StepLimit
-from taskflow.flow.time.schemes import Spreads
+from taskflow.flow.time.schemes import DiffusiveRates
 from taskflow.runtime.regions import Location, Partition
 from taskflow.runtime.tasks import Launch, Repeat, Roles
 
@@ -231,12 +231,12 @@ class TwoPhase(FlowModel):
             yield from self.interface.failures(f)
 
     @property
-    def carried(self) -> Spreads:
+    def carried(self) -> DiffusiveRates:
         """Return what of passive scalars diffuses most."""
         of_each = ((q.bounded, q.diffusivity) for q in self.passive)
-        return Spreads.of(0.0, of_each, self.grid.inverse_spacing_squared)
+        return DiffusiveRates.of(0.0, of_each, self.grid.inverse_spacing_squared)
 
-    def spreads(self, scalars: Mapping[str, float]) -> Spreads:
+    def spreads(self, scalars: Mapping[str, float]) -> DiffusiveRates:
         """Return what friction changes most on a face, and what diffuses most."""
         return self.carried.beside(scalars["friction"])
 

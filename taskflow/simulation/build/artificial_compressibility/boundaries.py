@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from taskflow.errors import BadInput
-from taskflow.flow.models.artificial_compressibility.sides import Condition, Edge, Kind, Patch, Side, outward
+from taskflow.flow.models.artificial_compressibility.sides import BoundaryPatch, Condition, Edge, Kind, Side, outward
 from taskflow.geometry.grids import Border, MultiBlockGrid, borders, faces
 from taskflow.runtime.regions import Atlas, Box, difference, triple
 from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain
@@ -27,9 +27,9 @@ FACES = tuple(f"{axis}_{end}" for axis in "xyz" for end in ("min", "max"))
 BEGINNING = Moment()
 
 
-def patch_of(border: Border) -> Patch:
+def patch_of(border: Border) -> BoundaryPatch:
     """The cells inside of a patch, and the face that they lie at."""
-    return Patch(FACES[2 * border.axis + border.end], border.inside)
+    return BoundaryPatch(FACES[2 * border.axis + border.end], border.inside)
 
 
 def sides_of(case: Case, grid: MultiBlockGrid, ghost: int, *, planar: bool) -> tuple[Side, ...]:

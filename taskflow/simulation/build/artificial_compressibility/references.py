@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from taskflow.flow.models.artificial_compressibility.equations import Heat
+from taskflow.flow.models.artificial_compressibility.equations import HeatTransport
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.flow.operators.momentum import Buoyancy
 from taskflow.geometry.grids import MultiBlockGrid
@@ -30,13 +30,13 @@ def range_of_temperatures(case: Case, grid: MultiBlockGrid, initial: Initial) ->
     return warmth(grid, case.table("boundaries"), initial, case.heat) or 1.0
 
 
-def heat_of(case: Case, grid: MultiBlockGrid) -> Heat | None:
+def heat_of(case: Case, grid: MultiBlockGrid) -> HeatTransport | None:
     """The heat of the table [heat]: what it spreads by, what lift it gives, and how much temperatures differ."""
     warm = case.heat
     if warm is None:
         return None
     differ = range_of_temperatures(case, grid, case.initial)
-    return Heat(warm.diffusivity, Buoyancy(warm.expansion, warm.reference, case.body.gravity), differ)
+    return HeatTransport(warm.diffusivity, Buoyancy(warm.expansion, warm.reference, case.body.gravity), differ)
 
 
 def scales(case: Case, model: ArtificialCompressibility) -> Scales:

@@ -15,7 +15,7 @@ from taskflow.flow import Fluid
 from taskflow.flow.model import VELOCITY
 from taskflow.flow.models.artificial_compressibility.equations import Passive
 from taskflow.flow.models.artificial_compressibility.forces import Forces
-from taskflow.flow.models.artificial_compressibility.method import Method
+from taskflow.flow.models.artificial_compressibility.method import MethodOptions
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.geometry.grids import MultiBlockGrid, thickness, volumes
 from taskflow.geometry.grids.outline import flat
@@ -139,11 +139,11 @@ class CompressibilitySystem(System):
         )
 
     @property
-    def _method(self) -> Method:
+    def _method(self) -> MethodOptions:
         table: CompressibilityMethod = self.sim.case.own
         b, damping = table.compressibility, table.damping
         local = None if isinstance(b, float | str) else b.factor * self.speed**2
-        return Method(
+        return MethodOptions(
             compressibility=b if isinstance(b, float) else local,
             local=local is not None,
             flux=table.flux,
