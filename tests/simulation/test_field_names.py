@@ -3,7 +3,7 @@
 import pytest
 
 from taskflow.errors import BadInput
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.scalars import scalar_name
 from tests.simulation.on_charts import CYLINDER, LID
@@ -44,7 +44,7 @@ CHARTS = {
 def free(case: Case, blocks: tuple[int, int, int] = (1, 1, 1)) -> set[str]:
     """The fields of a case, but for its scalars, whose names a scalar may have."""
     own = {"dye", "smoke"}
-    return {name for name in Simulation(case, blocks).partition.homes if name not in own and _is_free(name)}
+    return {name for name in SimulationSetup(case, blocks).partition.homes if name not in own and _is_free(name)}
 
 
 def _is_free(name: str) -> bool:

@@ -11,7 +11,7 @@ from scipy.special import j0, j1
 from taskflow.errors import BadInput
 from taskflow.flow.bodies import cuts
 from taskflow.runtime.regions import Box
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
 from tests.flows import VELOCITY, Flow, compute, flags, orders
 from tests.simulation.test_bodies import (
@@ -169,7 +169,7 @@ CORNER = Box((11, 0, 8), (12, 1, 9))  # where no body is near
 
 
 def test_what_is_known_of_parts_is_that_of_the_whole():
-    setup = Simulation(immersed(DIRECT), (1, 1, 1))
+    setup = SimulationSetup(immersed(DIRECT), (1, 1, 1))
     whole = flags(setup)
     assert set(whole) == {"solid", "T_faces", "owner_x", "owner_y", "owner_z", "owner_T", "bond_T", "warm_T",
                           "stick_x", "stick_y", "stick_z", "cover_x", "cover_y", "cover_z"}  # fmt: skip
@@ -180,7 +180,7 @@ def test_what_is_known_of_parts_is_that_of_the_whole():
 
 def test_distances_of_a_ball():
     """1 / share - 1 from where the formula of the sphere has its surface."""
-    setup = Simulation(immersed(DIRECT), (1, 1, 1))
+    setup = SimulationSetup(immersed(DIRECT), (1, 1, 1))
     grid, result = setup.grid, flags(setup)["stick_x"]
     x, y, z = grid.points("fx", grid.box)
     off = np.sqrt((x - 0.8) ** 2 + (y - 0.5) ** 2 + (z - 0.6) ** 2)
@@ -351,7 +351,7 @@ def test_open_shares(inside, stretching):
         boundaries={f"{axis}_{end}": "wall" for axis in "xyz" for end in ("min", "max")}, bodies=IMMERSED,
         obstacles=[{"type": "implicit", "inside": inside}],
     )  # fmt: skip
-    setup = Simulation(case, (1, 1, 1))
+    setup = SimulationSetup(case, (1, 1, 1))
     grid, result = setup.grid, flags(setup)
     shape, at = setup.bodies.solids.shapes[0], (np.arange(64) + 0.5) / 64 - 0.5
     for axis, name in enumerate("xyz"):

@@ -17,7 +17,7 @@ from taskflow.runtime.machine import Shard
 from taskflow.runtime.machine.channel import channel_problem
 from taskflow.runtime.machine.mapper import Overlap
 from taskflow.runtime.regions import Triple, triple
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
 
 Kind = Literal["strong", "weak", "charts"]
@@ -121,11 +121,11 @@ class MarchTiming:
         channel = "local" if len(self.team.places) == 1 else "ucx"
         return replace(self, conditions=replace(self.conditions, channel=channel))
 
-    def prepared(self, box: HeatedBox, blocks: int) -> Simulation:
+    def prepared(self, box: HeatedBox, blocks: int) -> SimulationSetup:
         """A box on so many devices: its grid takes long. Raises BadInput where there is no such case."""
-        return Simulation(box.case(self.precision), (1, 1, blocks), device=self.team.device)
+        return SimulationSetup(box.case(self.precision), (1, 1, blocks), device=self.team.device)
 
-    def measure(self, name: str, setup: Simulation, overlap: Overlap) -> dict[str, Any]:
+    def measure(self, name: str, setup: SimulationSetup, overlap: Overlap) -> dict[str, Any]:
         """A row of a table."""
         model = setup.model
         begin = FluidAtRest(setup.system.constants, model.start)

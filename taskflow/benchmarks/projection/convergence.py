@@ -29,7 +29,7 @@ from taskflow.flow.poisson import (
 from taskflow.runtime.machine import Control, Shard
 from taskflow.runtime.regions import Triple
 from taskflow.simulation.build.projection import Projection
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 
 SWEEPS = 4  # on the last level of a truncated cycle, as in the papers
 PLANES = 2  # of a block on that level
@@ -56,7 +56,7 @@ class Comparison:
 
 
 @dataclass(frozen=True, eq=False)
-class Solved(Simulation):
+class Solved(SimulationSetup):
     """A case whose pressure is solved for by another solver than its own."""
 
     pressure: Solver
@@ -102,7 +102,7 @@ def measure_convergence(
         sizes = comparison.sizes or SIZES[team.device]
         for size, count, method in product(sizes, counts, comparison.methods):
             case = Flow("cavity", Pressure()).of((size, size, size), precision, conditions.channel)
-            grid, blocks = Simulation(case, (1, 1, count)).grid.constants, (1, 1, count)
+            grid, blocks = SimulationSetup(case, (1, 1, count)).grid.constants, (1, 1, count)
             solvers = METHODS[method](grid, blocks, comparison.tolerances)
             setups = [Solved(case, blocks, solver, device=team.device) for solver in solvers]
             check_memory(team, setups[0])

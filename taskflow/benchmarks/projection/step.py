@@ -22,7 +22,7 @@ from taskflow.runtime.machine.mapper import Overlap
 from taskflow.runtime.regions import Triple, triple
 from taskflow.runtime.tasks import counts, plan
 from taskflow.simulation.build.projection import Projection
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 
 COUNTED = 5  # steps over which iterations are averaged, where they vary
 STATE = ("iterations", "rounds", "divergence", "residual", "kinetic_energy")  # what `End` tells
@@ -88,7 +88,7 @@ class StepTiming:
         """
         flow = self.flow
         case = flow.of(cells, self.precision, self.conditions.channel)
-        setup = Simulation(case, blocks, device=self.team.device)
+        setup = SimulationSetup(case, blocks, device=self.team.device)
         check_memory(self.team, setup)
         dt = setup.clock.limit.longest(setup.system.advective_rate)
         model = Projection.of(setup).model

@@ -17,7 +17,7 @@ from taskflow.runtime.machine import Control, Shard
 from taskflow.runtime.profile import Timeline, profiled, summarise
 from taskflow.runtime.regions import Triple
 from taskflow.runtime.tasks import Program, Roles, plan
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.step_cost import often
 
 
@@ -64,7 +64,7 @@ def measure_shares(
         return {**described(timing, rows), "results": rows}
 
 
-def _shares(setup: Simulation, summary: Mapping[str, Any], rounds: Mapping[str, float]) -> dict[str, Any]:
+def _shares(setup: SimulationSetup, summary: Mapping[str, Any], rounds: Mapping[str, float]) -> dict[str, Any]:
     """The tasks of a step, longest first: `share` of the time, what of it is computing, the part that each belongs to,
     its launches and bytes per cell in a step; the shares of the parts, and of all kinds of operations.
     """

@@ -38,7 +38,7 @@ from taskflow.simulation.schedule import Clock, Tick
 from taskflow.simulation.steady import Settled, SteadyCriterion
 
 if TYPE_CHECKING:
-    from taskflow.simulation.build.simulation import Simulation
+    from taskflow.simulation.build.simulation import SimulationSetup
 
 
 class Constants(Protocol):
@@ -91,7 +91,7 @@ class System(SystemType, ABC):
     equations without bodies, inflows and noise.
     """
 
-    sim: Simulation
+    sim: SimulationSetup
 
     accepts: ClassVar[frozenset[str]] = frozenset()
     lists: ClassVar[Mapping[str, type[Table]]] = {}  # the tables that it reads under [[name]]
