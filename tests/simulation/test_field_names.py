@@ -74,7 +74,7 @@ def test_names_of_fields_on_charts_are_refused(kind):
             on_charts(tables, **{**more, "scalars": [{**DYE, "name": name}]})
 
 
-@pytest.mark.parametrize("name", ["spectrum", "rhs_blocks", "through", "dx", "stick_x", "solid_other", "statistics"])
+@pytest.mark.parametrize("name", ["spectrum", "rhs_blocks", "through", "dx", "friction_x", "solid_other", "statistics"])
 def test_an_expression_with_the_name_of_a_field_is_refused(name):
     with pytest.raises(BadInput) as caught:
         stirred(output={"fields": [f"{name} = u"]})

@@ -81,7 +81,7 @@ def assert_placement(case: Case, kind: str = "cpu", rtol: float = 1e-9) -> None:
         for role, values in numpy.items():
             placed = kernels[role]
             if role in OWNERS:
-                mine = np.abs(numpy[f"stick_{role[-1]}"]) + np.abs(numpy[OWNERS[role]]) > 0
+                mine = np.abs(numpy[f"friction_{role[-1]}"]) + np.abs(numpy[OWNERS[role]]) > 0
                 assert (placed[mine] > 0).all()
                 assert (placed == values)[mine].mean() > 0.99
                 continue

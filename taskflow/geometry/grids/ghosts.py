@@ -113,20 +113,20 @@ class _Ghosts:
 
     def _extrapolated(self, chart: int, region: Box, beyond: Ends) -> tuple[np.ndarray, np.ndarray]:
         """Ghost vertices from those beyond fewer sides, and how far the nearest of these is from edge or corner."""
-        corner = self._at(chart, self._held(chart, region, beyond))
+        corner = self._at(chart, self._on_sides(chart, region, beyond))
         total, scale = np.zeros((3, *reversed(region.shape))), np.full(tuple(reversed(region.shape)), np.inf)
         for count in range(len(beyond)):
             for fewer in combinations(beyond, count):
-                held = tuple(pair for pair in beyond if pair not in fewer)
-                values = self._at(chart, self._held(chart, region, held))
+                sides = tuple(pair for pair in beyond if pair not in fewer)
+                values = self._at(chart, self._on_sides(chart, region, sides))
                 total = total + (1 if (len(beyond) - count) % 2 else -1) * values
                 if count == 1:
                     scale = np.minimum(scale, np.sqrt(((values - corner) ** 2).sum(axis=0)))
         return total, scale
 
-    def _held(self, chart: int, region: Box, held: Ends) -> Box:
+    def _on_sides(self, chart: int, region: Box, sides: Ends) -> Box:
         """The region moved onto sides: one vertex thick across them."""
-        for axis, end in held:
+        for axis, end in sides:
             at = self.grid.charts[chart].cells[axis] if end else 0
             lo, hi = list(region.lo), list(region.hi)
             lo[axis], hi[axis] = at, at + 1

@@ -184,18 +184,18 @@ class TwoPhase(FlowModel):
         yield from self.convection.predict(f, self, self.phases)
 
     @property
-    def unheld(self) -> list[str]:
-        """The periodic directions along which weight acts and nothing holds the fluid: no wall, body or open side."""
-        held = self.obstacles or any(not isinstance(side, Slip) for side in self.boundaries.values())
+    def unsupported(self) -> list[str]:
+        """The periodic directions along which weight acts and nothing carries the fluid: no wall, body or open side."""
+        supported = self.obstacles or any(not isinstance(side, Slip) for side in self.boundaries.values())
         around = zip("xyz", self.staggered.periodic, self.phases.gravity, strict=True)
-        return [] if held else [axis for axis, periodic, g in around if periodic and g]
+        return [] if supported else [axis for axis, periodic, g in around if periodic and g]
 
     def balance_weight(self, f: Roles) -> Iterator[Launch]:
-        """Takes the mean weight off the predicted velocity along the directions that are `unheld`."""
+        """Takes the mean weight off the predicted velocity along the directions that are `unsupported`."""
         box, total = self.staggered.box, f.scalar("share_new")
-        if self.unheld:
+        if self.unsupported:
             yield exact_total(f.f_new, None, over=box, total=total, bound=1.0)
-        for axis in self.unheld:
+        for axis in self.unsupported:
             q, number = f[f"{'uvw'['xyz'.index(axis)]}_new"], {"part": 1 / box.volume, "phases": self.phases}
             yield take_off_mean_weight(q, f.f_new, along=axis, over=box, total=total, dt="dt", **number)
 
