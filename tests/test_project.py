@@ -190,3 +190,13 @@ def test_docstrings_begin_with_words_of_their_own():
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
                 text = ast.get_docstring(node) or ""
                 assert not re.match(r"(What|Of)\b", text), f"{path.relative_to(ROOT)}: {text.splitlines()[0]}"
+
+
+def test_public_class_names_are_unique():
+    """A name says which class is meant, in a traceback as in a page."""
+    places: dict[str, list[str]] = {}
+    for path in sorted((ROOT / "taskflow").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, []).append(f"{path.relative_to(ROOT)}:{node.lineno}")
+    assert {name: where for name, where in places.items() if len(where) > 1} == {}
