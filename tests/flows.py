@@ -21,7 +21,7 @@ from taskflow.runtime.machine.threads import run_threads
 from taskflow.runtime.regions import Box, Location, Triple
 from taskflow.runtime.tasks import Launch, Program
 from taskflow.simulation.bodies import Movement
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
 from taskflow.simulation.initial import InitialFields
 from taskflow.simulation.schedule import Clock, Tick
@@ -39,7 +39,7 @@ class Flow:
     of the last monitor, and of `after`. `history` has the monitor's at each of its ticks.
     """
 
-    setup: Simulation
+    setup: SimulationSetup
     padded: dict[str, np.ndarray]
     scalars: dict[str, float]
     tick: Tick
@@ -82,7 +82,7 @@ def compute(
     `device` is the CPU with so many threads if not given. `clock` leads the run in place of the case's own.
     `planned` is the kind of device that the case is set up for, by default the one it runs on.
     """
-    setup = Simulation(case, blocks, device=planned or (device.kind if device else "cpu"))
+    setup = SimulationSetup(case, blocks, device=planned or (device.kind if device else "cpu"))
     job = partial(_run, setup, after, garbage, clock or setup.clock)
     shares = run_threads(setup.partition, job, device or cpu(threads), Mapper(overlap))
     bounds = setup.partition.region.bounds
@@ -124,7 +124,7 @@ class _Share:
     history: list[dict[str, float]]
 
 
-def flags(setup: Simulation, box: Box | None = None) -> dict[str, np.ndarray]:
+def flags(setup: SimulationSetup, box: Box | None = None) -> dict[str, np.ndarray]:
     """What is known of bodies in the cells of a box, by default all, by role."""
     assert setup.masks is not None
     cells = box or setup.grid.box
@@ -138,7 +138,7 @@ def flags(setup: Simulation, box: Box | None = None) -> dict[str, np.ndarray]:
 
 
 def _run(
-    setup: Simulation, after: Program | None, garbage: float | None, clock: Clock | Lengths, shard: Shard
+    setup: SimulationSetup, after: Program | None, garbage: float | None, clock: Clock | Lengths, shard: Shard
 ) -> _Share:
     """The run loop of simulation.job without output."""
     model = setup.model

@@ -17,7 +17,7 @@ from taskflow.runtime.machine.kernel.compile_cuda import OPTIONS
 from taskflow.runtime.machine.kernel.texts import cuda_pieces, cuda_text, listable
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Derive, Launch, Part, Roles, Stretch, plan, sweeps
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.memory import Needs
 from tests.flow.test_field_force import SOURCE, windy
 from tests.flow.test_implicit_diffusion import warm
@@ -61,7 +61,7 @@ def texts(path: Path, precision: str) -> set[str]:
 
 def texts_of(case: tf.Case) -> set[str]:
     """The texts of all programs of a case."""
-    sim = Simulation(case, (1, 1, 1), device="gpu")
+    sim = SimulationSetup(case, (1, 1, 1), device="gpu")
     parts = Roles.of(tuple(sim.partition.fields))
     tasks = {launch.task for program in Needs(sim, [], "gpu").then for launch in launches(plan(program, parts)[0])}
     real = np.dtype(sim.dtype)

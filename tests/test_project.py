@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -145,6 +146,19 @@ def blocks(page: Path, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(), re.S | re.M)
 
 
+@cache
+def documented() -> list[tuple[str, str, str]]:
+    """The modules, classes and functions of the package: where each is, the name if it is a class, its docstring."""
+    items = []
+    for path in sorted((ROOT / "taskflow").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+                name = node.name if isinstance(node, ast.ClassDef) else ""
+                place = f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 1)}"
+                items.append((place, name, ast.get_docstring(node) or ""))
+    return items
+
+
 def pages() -> list[Path]:
     return [ROOT / "README.md", ROOT / "deploy" / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
@@ -185,8 +199,14 @@ def test_rooms_say_what_they_know():
 
 def test_docstrings_begin_with_words_of_their_own():
     """Sentences or terms: no fragment that begins with "What" or "Of"."""
-    for path in sorted((ROOT / "taskflow").rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
-                text = ast.get_docstring(node) or ""
-                assert not re.match(r"(What|Of)\b", text), f"{path.relative_to(ROOT)}: {text.splitlines()[0]}"
+    for place, _, text in documented():
+        assert not re.match(r"(What|Of)\b", text), f"{place}: {text.splitlines()[0]}"
+
+
+def test_public_class_names_are_unique():
+    """A name says which class is meant, in a traceback as in a page."""
+    places: dict[str, list[str]] = {}
+    for place, name, _ in documented():
+        if name and not name.startswith("_"):
+            places.setdefault(name, []).append(place)
+    assert {name: where for name, where in places.items() if len(where) > 1} == {}

@@ -29,7 +29,7 @@ from taskflow.runtime.machine.kernel.texts import text_with_thunk
 from taskflow.runtime.regions import Box, Partition, hull, triple
 from taskflow.runtime.tasks import Launch, PlacedSweep, Privilege, Program, Roles, Task, plan, visited
 from taskflow.runtime.tasks.reading import Way, reading
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.step_cost import often
 
 REAL = np.dtype("f8")
@@ -48,7 +48,7 @@ class Cost:
     operations: float | None
 
 
-def cost(setup: Simulation, program: Program, rounds: Mapping[str, float]) -> Cost:
+def cost(setup: SimulationSetup, program: Program, rounds: Mapping[str, float]) -> Cost:
     """The cost of a pass on all blocks together. `rounds` has the repetitions of each loop that ends by a test, by the
     name of the scalar that counts them.
     """

@@ -15,7 +15,7 @@ from taskflow.flow.models.two_phase.two_phase import TwoPhase
 from taskflow.flow.poisson import relative_residual
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.tasks import Launch, Repeat, Roles
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.memory import Needs
 
 HOUR = 3600.0
@@ -58,20 +58,20 @@ class Solve:
         return {"iterations": taken, "residual": relative_residual(shard.scalars)}
 
 
-def check_memory(team: Team, setup: Simulation) -> None:
+def check_memory(team: Team, setup: SimulationSetup) -> None:
     """Raises BadInput where the memory is not enough: for the blocks, and the copies measured beside them."""
     asked = f"{' x '.join(map(str, setup.case.grid.cells))} cells"
     team.check_memory(needed(team, setup) + BESIDE[team.device], len(setup.partition), asked)
 
 
-def needed(team: Team, setup: Simulation) -> int:
+def needed(team: Team, setup: SimulationSetup) -> int:
     """The bytes of the largest block, without what a run writes."""
     blocks = Needs(setup, team.spread(len(setup.partition)), team.device).blocks
     return max(memory.total - memory.output for memory in blocks)
 
 
 def costs(
-    setup: Simulation, row: Mapping[str, Any], rounds: Mapping[str, float], price: float | None
+    setup: SimulationSetup, row: Mapping[str, Any], rounds: Mapping[str, float], price: float | None
 ) -> dict[str, Any]:
     """The rates that follow from the time of a step, in its row, and from its bytes, operations and messages. `rounds`
     as in `cost`; `price` is that of a device-hour.

@@ -11,7 +11,7 @@ from taskflow.flow.measures.spectra import Spectra
 from taskflow.flow.measures.statistics import Statistics
 from taskflow.runtime.tasks import Roles, Traffic, record
 from taskflow.simulation.bodies import BodyPart, Survey
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
 from taskflow.simulation.estimate import ROUNDS, Estimate, estimate
 from taskflow.simulation.records.statistics import TimeAverages
@@ -162,7 +162,7 @@ def _output(costs: Estimate) -> str:
     return f"{several(count, 'snapshot')}, at most {size(count * snapshot)}: {fields}"
 
 
-def _averaged(sim: Simulation) -> Iterator[tuple[TimeAverages[Statistics | Spectra], str]]:
+def _averaged(sim: SimulationSetup) -> Iterator[tuple[TimeAverages[Statistics | Spectra], str]]:
     """All that is averaged over time, and what that is in words."""
     if sim.averages:
         yield sim.averages, "statistics"

@@ -19,7 +19,7 @@ from taskflow.flow.grid import Grid, StaggeredGrid
 from taskflow.flow.operators.momentum import CENTRAL, Buoyancy, Fluid
 from taskflow.flow.scalars.quantity import Quantity
 from taskflow.flow.stability import Stability, StepLimit, Transported
-from taskflow.flow.time.schemes import ADAMS_BASHFORTH, Scheme, Spreads
+from taskflow.flow.time.schemes import ADAMS_BASHFORTH, DiffusiveRates, TimeScheme
 from taskflow.flow.turbulence.eddy_viscosity import Turbulence
 from taskflow.runtime.regions import Field, Location, Partition
 from taskflow.runtime.tasks import Derive, Launch, Repeat, Roles
@@ -115,9 +115,9 @@ class Model(Protocol):
         """The scalar rate; 0 where the length of steps does not follow from it."""
         return scalars["rate"]
 
-    def spreads(self, scalars: Mapping[str, float]) -> Spreads:
+    def spreads(self, scalars: Mapping[str, float]) -> DiffusiveRates:
         """Return what diffuses now beyond the constants in the `step_limit`, from the scalars of a step."""
-        return Spreads()
+        return DiffusiveRates()
 
     def step_limit(self, fixed: float | None, cfl: float, diffusion: float) -> StepLimit:
         """The longest steps: of one `fixed` length, or up to these CFL and diffusion numbers."""
@@ -143,7 +143,7 @@ class FlowModel(Model):
     _: KW_ONLY
     heat: Quantity | None = None
     buoyancy: Buoyancy | None = None
-    scheme: Scheme = ADAMS_BASHFORTH
+    scheme: TimeScheme = ADAMS_BASHFORTH
     driving: Driving = NO_DRIVING
     forces: tuple[FieldForce, ...] = ()
     varying: bool = False
@@ -205,7 +205,7 @@ class FlowModel(Model):
         """The times at which the stages of a step begin and end, where forces depend on them."""
         return moments(self.forces, self.scheme.endings, self.scheme.ends, time, dt)
 
-    def spreads(self, scalars: Mapping[str, float]) -> Spreads:
+    def spreads(self, scalars: Mapping[str, float]) -> DiffusiveRates:
         """The largest of viscosity and diffusivities, with what eddies add to them, times 1/dx^2 + 1/dy^2 + 1/dz^2, and
         that of bounded quantities alone: both bound the next step. What is implicit along a direction counts without
         it.
@@ -214,7 +214,7 @@ class FlowModel(Model):
         once, axis = self.grid.inverse_spacing_squared, self.fluid.implicit.axis
         left = self.grid.explicit_spacings(axis) / once
         carried = [(q.bounded, q.diffusivity * (1.0 if q.bounded else left) + eddy * part) for q in self.quantities]
-        return Spreads.of(self.fluid.viscosity * left + eddy, carried, once)
+        return DiffusiveRates.of(self.fluid.viscosity * left + eddy, carried, once)
 
     @property
     def frequency(self) -> float:

@@ -22,10 +22,10 @@ import numpy as np
 from taskflow.errors import BadInput
 from taskflow.flow.grid import Grid
 from taskflow.flow.scalars.transport import CROSSINGS, SPREADINGS
-from taskflow.flow.time.schemes import ADAMS_BASHFORTH, Scheme, Spreads
+from taskflow.flow.time.schemes import ADAMS_BASHFORTH, DiffusiveRates, TimeScheme
 
 ROUNDING = 1e-9
-NO_EDDIES = Spreads()
+NO_EDDIES = DiffusiveRates()
 FASTER = 0.1  # share by which the velocity may grow in a step with bounded quantities
 LEVELS = 8  # diffusion numbers that are tried
 DEEPEST = 40  # halvings in the search for the longest step
@@ -40,7 +40,7 @@ SYMBOLS = {
 BEYOND = 1e9  # every explicit scheme lets waves grow that change so much in a step; their squares are numbers still
 
 
-def amplification(scheme: Scheme, z: np.ndarray) -> np.ndarray:
+def amplification(scheme: TimeScheme, z: np.ndarray) -> np.ndarray:
     """Return the factors by which waves grow in a step of a scheme, for dt times their eigenvalues: the spectral radius
     of the matrix that takes the value and the last tendency through the step. Steps are equally long.
     """
@@ -56,7 +56,7 @@ def amplification(scheme: Scheme, z: np.ndarray) -> np.ndarray:
 
 
 def growth(
-    scheme: Scheme, grid: Grid, cfl: float, diffusion: float, *, upwind: bool = False, implicit: int | None = None
+    scheme: TimeScheme, grid: Grid, cfl: float, diffusion: float, *, upwind: bool = False, implicit: int | None = None
 ) -> float:
     """Return the share by which the fastest wave grows in a step, 0 where none grows, for speeds up to the number `cfl`
     and this diffusion number, by central differences or biased upwind; `implicit` is the direction of such diffusion.
@@ -66,7 +66,7 @@ def growth(
 
 
 def stable(
-    scheme: Scheme, grid: Grid, cfl: float, diffusion: float, *, upwind: bool = False, implicit: int | None = None
+    scheme: TimeScheme, grid: Grid, cfl: float, diffusion: float, *, upwind: bool = False, implicit: int | None = None
 ) -> bool:
     """Return whether no wave grows, or none by more than without viscosity, as far as the scheme tolerates that."""
     for z in _waves(grid, cfl, diffusion, upwind, implicit):
@@ -91,7 +91,7 @@ def _waves(grid: Grid, cfl: float, diffusion: float, upwind: bool, implicit: int
 
 
 def longest(
-    scheme: Scheme, grid: Grid, cfl: float, diffusion: float, *, upwind: bool = False, implicit: int | None = None
+    scheme: TimeScheme, grid: Grid, cfl: float, diffusion: float, *, upwind: bool = False, implicit: int | None = None
 ) -> float:
     """The share of a step with these numbers that is stable, 1 at most, to ten digits or so."""
     if stable(scheme, grid, cfl, diffusion, upwind=upwind, implicit=implicit):
@@ -128,20 +128,20 @@ class StepLimit:
     cfl: float = 0.5
     diffusion: float = 0.2
     spread: float = 0.0
-    scheme: Scheme = ADAMS_BASHFORTH
+    scheme: TimeScheme = ADAMS_BASHFORTH
     frequency: float = 0.0
     bounded: float | None = None
     longest_step: float = math.inf
     fall: float = 0.0
     damping: float | None = None
 
-    def longest(self, advection: float, eddies: Spreads = NO_EDDIES) -> float:
+    def longest(self, advection: float, eddies: DiffusiveRates = NO_EDDIES) -> float:
         """Length of the step, with eddies. `BadInput` if nothing moves and nothing diffuses, so that no length can be
         found.
         """
         return shortest(self.bounds(advection, eddies))
 
-    def bounds(self, advection: float, eddies: Spreads = NO_EDDIES) -> dict[str, float]:
+    def bounds(self, advection: float, eddies: DiffusiveRates = NO_EDDIES) -> dict[str, float]:
         """The longest step that each bound allows, by the key of [time] that sets it, by "scalars" for quantities with
         bounds of their own, and by "cfl and diffusion" for what both may do together; the fixed one alone, where there
         is one.
@@ -192,7 +192,7 @@ class Stability:
     along which its diffusion is. Picklable.
     """
 
-    scheme: Scheme
+    scheme: TimeScheme
     grid: Grid
     carried: tuple[Transported, ...]
     limit: StepLimit

@@ -30,7 +30,7 @@ from taskflow.runtime.host import Heartbeats, Place, choose_device, look_at, rem
 from taskflow.runtime.machine import Job, Limits, Mapper, Plan
 from taskflow.runtime.profile import Timeline
 from taskflow.simulation import remedies
-from taskflow.simulation.build.simulation import Simulation, blocks_of
+from taskflow.simulation.build.simulation import SimulationSetup, blocks_of
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.pictures import check_libraries
 from taskflow.simulation.checkpoints import CheckpointPolicy
@@ -113,7 +113,7 @@ class Attempt:
         places = _places(cluster, recovery, request.workers, embedded=local)
         deployment = recovery.deployment = recovery.deployment or _deployment(case, places, embedded=local)
         where = placed(case.machine, deployment.blocks, places, embedded=local)
-        sim = self.sim = Simulation(case, deployment.blocks, device=deployment.device)
+        sim = self.sim = SimulationSetup(case, deployment.blocks, device=deployment.device)
         Needs(sim, where, sim.device).check()
         count_steps(sim)  # more than anybody would wait for are refused
         check_libraries(case.pictures)
@@ -263,7 +263,7 @@ def _deployment(case: Case, places: list[Place], *, embedded: bool) -> Deploymen
     return Deployment(blocks, device, len(places))
 
 
-def _plan(sim: Simulation, directory: RunDirectory, where: list[Place]) -> Plan:
+def _plan(sim: SimulationSetup, directory: RunDirectory, where: list[Place]) -> Plan:
     machine = sim.case.machine
     return Plan(
         run=f"{directory.path.name}-{uuid.uuid4().hex[:8]}",

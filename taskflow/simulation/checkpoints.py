@@ -16,7 +16,7 @@ from taskflow.output import CHECKPOINTS, Checkpoint, Checkpoints, Guard, Writer,
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Cells
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 
 Counts = Mapping[str, int]  # of records, by group of the store
 Values = tuple[str, Box, np.ndarray]  # a role, cells, and values of these
@@ -40,7 +40,7 @@ class CheckpointPolicy:
     added: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, sim: Simulation, directory: Path, run: str, guard: Guard = unguarded) -> CheckpointPolicy:
+    def of(cls, sim: SimulationSetup, directory: Path, run: str, guard: Guard = unguarded) -> CheckpointPolicy:
         """The policy of a case. `run` ends in the name that no other run has, behind a hyphen."""
         table = sim.case.checkpoint
         minutes = table.every.minutes if table.every else None

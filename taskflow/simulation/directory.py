@@ -46,7 +46,7 @@ from taskflow.output import (
 )
 from taskflow.runtime.host import run_on_workers
 from taskflow.runtime.regions import Box
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.checkpoints import CheckpointPolicy, finish
 from taskflow.simulation.initial import COMPUTED, InitialFields
 from taskflow.simulation.lock import Lock, refusal
@@ -124,7 +124,7 @@ class RunDirectory:
         except (OSError, BadInput):  # no store, or none that anything can read
             return False
 
-    def create(self, sim: Simulation, *, force: bool, again: bool = False) -> None:
+    def create(self, sim: SimulationSetup, *, force: bool, again: bool = False) -> None:
         """Make the directory with the case, an empty store and the values of initial fields given as functions. What
         was there before goes when the run has written its first state, see `replacing`; or at once where this run has
         been there itself, and begins `again`.
@@ -153,7 +153,7 @@ class RunDirectory:
         except OSError as error:
             raise self._unwritable(error) from error
 
-    def reopen(self, sim: Simulation, restart: RestartPoint, policy: CheckpointPolicy) -> RestartPoint:
+    def reopen(self, sim: SimulationSetup, restart: RestartPoint, policy: CheckpointPolicy) -> RestartPoint:
         """Cut what the run has written back to the checkpoint with which it goes on, and make it fit these blocks.
 
         Raises BadInput where that fails.
@@ -174,7 +174,7 @@ class RunDirectory:
             raise self._unwritable(error) from error
         return replace(restart, times=times)
 
-    def _cut(self, path: Path, group: Group, restart: RestartPoint, sim: Simulation) -> tuple[float, ...]:
+    def _cut(self, path: Path, group: Group, restart: RestartPoint, sim: SimulationSetup) -> tuple[float, ...]:
         """Cut a group of the store back to the records of a checkpoint, whose times are returned; one that does not go
         on begins anew.
         """
@@ -204,7 +204,7 @@ class RunDirectory:
                 f" choose a directory that all machines share ({OUTPUT})"
             )
 
-    def initial(self, sim: Simulation, *, begins: bool = True) -> InitialFields:
+    def initial(self, sim: SimulationSetup, *, begins: bool = True) -> InitialFields:
         """The initial fields as blocks need them; those of a run that `begins` may be of elsewhere."""
         system = sim.system
         fields = {name: p if isinstance(p, COMPUTED) else None for name, p in system.initial.items()}
@@ -248,7 +248,7 @@ class RunDirectory:
         reason = getattr(error, "strerror", None) or error
         return BadInput(f"{self.path}: cannot be written ({reason}); choose another directory ({OUTPUT})")
 
-    def _layouts(self, sim: Simulation) -> tuple[RecordsLayout, ...]:
+    def _layouts(self, sim: SimulationSetup) -> tuple[RecordsLayout, ...]:
         """The layouts of all groups of the store, that of the snapshots first."""
         case, metadata = sim.case, sim.system.metadata
         fields, slots = {name: metadata[name] for name in case.output_fields}, sim.clock.snapshots() or SLOTS
@@ -281,14 +281,14 @@ def _create(path: Path, group: Group, about: dict[str, Any], solid: Mask | None 
         create(path, group, about, solid)
 
 
-def _reshard(path: Path, layouts: Sequence[RecordsLayout], sim: Simulation) -> None:
+def _reshard(path: Path, layouts: Sequence[RecordsLayout], sim: SimulationSetup) -> None:
     """Make the groups of the store fit the blocks."""
     reshard_charts(path, [layout for layout in layouts if isinstance(layout, ChartsLayout)])
     if boxes := [layout for layout in layouts if isinstance(layout, StoreLayout)]:
         reshard(path, boxes, sim.partition.blocks, sim.bodies.mask if sim.case.obstacles else None)
 
 
-def _about(sim: Simulation) -> dict[str, Any]:
+def _about(sim: SimulationSetup) -> dict[str, Any]:
     """The attributes of every group of the store."""
     return {"title": sim.case.title, "case": sim.case.to_toml(), **sim.system.attributes}
 

@@ -17,7 +17,7 @@ from taskflow.runtime.machine.channel import segment_bytes
 from taskflow.runtime.machine.device import open_device
 from taskflow.runtime.tasks import TaskGraph
 from taskflow.simulation.bodies.placing import poses
-from taskflow.simulation.build.simulation import Simulation, blocks_of
+from taskflow.simulation.build.simulation import SimulationSetup, blocks_of
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.pictures import check_libraries
 from taskflow.simulation.memory import Memory, Needs
@@ -51,7 +51,7 @@ class Estimate:
     bandwidth: float
 
     @property
-    def sim(self) -> Simulation:
+    def sim(self) -> SimulationSetup:
         """The case made concrete."""
         return self.needs.sim
 
@@ -152,7 +152,7 @@ def estimate(case: Case) -> Estimate:
     device = choose_device(case.machine.device, [here])
     gpus = len(here.gpus) if device == "gpu" else None
     places = [replace(here, worker=f"process {n}") for n in range(processes(case.machine, case.grid.room, gpus))]
-    sim = Simulation(case, blocks_of(case, slabs(places, device, embedded=True)), device=device)
+    sim = SimulationSetup(case, blocks_of(case, slabs(places, device, embedded=True)), device=device)
     where = placed(case.machine, sim.blocks, places, embedded=True)
     needs = Needs(sim, where, device)
     needs.check()
@@ -172,12 +172,12 @@ def _bandwidth(device: str, places: list[Place], threads: int) -> float:
 
 def step_graph(case: Case) -> TaskGraph:
     """The graph of a step in the long run: of the blocks that the case gives, or of one."""
-    sim = Simulation(case, blocks_of(case, 1))
+    sim = SimulationSetup(case, blocks_of(case, 1))
     mapper = Mapper(case.machine.overlap).decide(sim.partition)
     return sim.step_cost.analysed(split=mapper.split).graph
 
 
-def count_steps(sim: Simulation) -> StepCount:
+def count_steps(sim: SimulationSetup) -> StepCount:
     """The steps of a run whose flow is as fast as its walls, its inflows and its initial velocity, or else as diffusion
     allows.
 

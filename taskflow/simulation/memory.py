@@ -14,7 +14,7 @@ from taskflow.runtime.host import Place
 from taskflow.runtime.machine.needs import BlockMemory, MemoryCount, Passes
 from taskflow.runtime.tasks import Program
 from taskflow.simulation.build.pictures import pictures_of
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.particles import MANY
 
 SINGLE = 4  # bytes of a number in a picture
@@ -36,7 +36,7 @@ class Memory(BlockMemory):
 class Needs:
     """The memory that the blocks of a case need at their places, on a CPU or a GPU (`device`)."""
 
-    sim: Simulation
+    sim: SimulationSetup
     placed: Sequence[Place]
     device: str
 

@@ -26,7 +26,7 @@ from taskflow.simulation.restart import changes, check_state
 if TYPE_CHECKING:
     from taskflow.analysis.charts.carried import ChartsSource
     from taskflow.output import SavedState
-    from taskflow.simulation.build.simulation import Simulation
+    from taskflow.simulation.build.simulation import SimulationSetup
 
 SAME = ("grid", "boundaries", "obstacles", "bodies", "method")  # tables with which a velocity keeps without divergence
 
@@ -35,11 +35,11 @@ SAME = ("grid", "boundaries", "obstacles", "bodies", "method")  # tables with wh
 class Origin:
     """The `state` from which a run begins."""
 
-    sim: Simulation
+    sim: SimulationSetup
     state: SavedState
 
     @classmethod
-    def of(cls, sim: Simulation) -> Origin | None:
+    def of(cls, sim: SimulationSetup) -> Origin | None:
         """That which a case names, if it does. Raises BadInput where it cannot be read, or is none for the case."""
         table = sim.case.initial
         if table.source is None:
@@ -219,7 +219,7 @@ def _flow(case: Mapping[str, Any]) -> dict[str, Any]:
     return {**tables, "scalars": scalars} if scalars else tables
 
 
-def evaluated(sim: Simulation, snapshots: StoreLayout) -> dict[str, Any]:
+def evaluated(sim: SimulationSetup, snapshots: StoreLayout) -> dict[str, Any]:
     """Return what is found once, before blocks begin: functions and arrays, or all fields if some are of elsewhere."""
     if (origin := sim.system.origin) is not None:
         fields = {name: sim.system.metadata[name] for name in sim.case.fields}
@@ -227,11 +227,11 @@ def evaluated(sim: Simulation, snapshots: StoreLayout) -> dict[str, Any]:
     return _given(sim)
 
 
-def carried_over(sim: Simulation) -> dict[str, list[np.ndarray]]:
+def carried_over(sim: SimulationSetup) -> dict[str, list[np.ndarray]]:
     """The initial fields on charts that are of elsewhere, by name."""
     return sim.system.origin.parts() if sim.system.origin is not None else {}
 
 
-def _given(sim: Simulation) -> dict[str, Any]:
+def _given(sim: SimulationSetup) -> dict[str, Any]:
     """The initial fields that are given as functions and arrays, by name."""
     return {name: p for name, p in sim.system.initial.items() if not isinstance(p, COMPUTED)}

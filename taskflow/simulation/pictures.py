@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import taskflow
 from taskflow.output.pictures import begin_pictures, end_pictures
 from taskflow.simulation.build.pictures import orders_of
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ PATIENCE = 600.0  # seconds for what is left to be drawn when the run has ended
 LINES = 2  # of what the process says, in a warning
 
 
-def begin_drawing(directory: Path, sim: Simulation) -> None:
+def begin_drawing(directory: Path, sim: SimulationSetup) -> None:
     """Have a place in a run directory for what is to be drawn, if anything is. Raises OSError."""
     if sim.case.pictures:
         begin_pictures(directory, orders_of(sim.case, sim.domain, sim.partition, sim.system.metadata))

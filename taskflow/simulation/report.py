@@ -10,7 +10,7 @@ from taskflow.errors import TaskflowError
 from taskflow.output.log import OF
 from taskflow.runtime.host import Place
 from taskflow.runtime.machine import Plan
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.lock import Owner
 from taskflow.simulation.provenance import provenance
 from taskflow.simulation.records.fields import SNAPSHOTS
@@ -19,7 +19,7 @@ LOGGED = ("dt", "cfl", "divergence", "residual", "kinetic_energy", "bodies", "in
 
 
 def opening(
-    sim: Simulation, plan: Plan, placed: Sequence[Place], channels: Sequence[Mapping[int, str]]
+    sim: SimulationSetup, plan: Plan, placed: Sequence[Place], channels: Sequence[Mapping[int, str]]
 ) -> dict[str, Any]:
     """The report before the first step. `ended` is "running"; `leader` is the process that will say otherwise."""
     case = sim.case
@@ -59,7 +59,7 @@ def broken(about: Mapping[str, Any], failure: TaskflowError) -> dict[str, Any]:
     return {**about, "ended": "failed", "reason": str(failure), **notes}
 
 
-def summary(about: Mapping[str, Any], sim: Simulation, blocks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def summary(about: Mapping[str, Any], sim: SimulationSetup, blocks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The report of a run that came to an end: its beginning, and what its blocks told last.
 
     `t_eff` is what a step must move through memory (as `taskflow check` counts it) over the time of the step loop, in

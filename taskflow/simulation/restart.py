@@ -20,7 +20,7 @@ from taskflow.simulation.remedies import AGAIN, OUTPUT
 from taskflow.simulation.schedule import Tick
 
 if TYPE_CHECKING:
-    from taskflow.simulation.build.simulation import Simulation
+    from taskflow.simulation.build.simulation import SimulationSetup
 
 FOLLOWED = ("probes", "planes", "surfaces", "isosurfaces", "phases", "spectra")  # tables of groups of the store
 SINGLE = ("time", "output", "machine", "statistics")
@@ -165,7 +165,7 @@ class RestartPoint:
         settling = state.get("settling") if alike else None
         return cls(checkpoint, replace(tick, finished=over), kept, averages, settling)
 
-    def check(self, sim: Simulation) -> None:
+    def check(self, sim: SimulationSetup) -> None:
         """Raises BadInput where it does not say what the state is on these blocks."""
         try:  # what the length of the next step is made of
             sim.model.spreads(self.checkpoint.state["scalars"]), sim.model.rate(self.checkpoint.state["scalars"])

@@ -19,7 +19,7 @@ from taskflow.flow.time.schemes import ADAMS_BASHFORTH
 from taskflow.runtime.machine import Shard
 from taskflow.simulation.build.domain import Domain
 from taskflow.simulation.build.scales import Scale, Scales
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.build.spec import BlockSpec
 from taskflow.simulation.case import SCHEMES
 from taskflow.simulation.inflow import FINEST
@@ -257,7 +257,7 @@ def beyond(stability: Stability, dt: float, share: float, cfl: float, diffusion:
     )
 
 
-def cautions(sim: Simulation) -> Iterator[str]:
+def cautions(sim: SimulationSetup) -> Iterator[str]:
     """Warnings of steps that are too long at the speed of walls, inflows and initial velocity."""
     stability, rate, fixed = sim.stability, sim.system.advective_rate, sim.clock.limit.fixed
     where = "at the speed of walls, inflows and initial velocity"

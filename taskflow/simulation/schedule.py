@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from taskflow.errors import BadInput, RunFailed
 from taskflow.flow.stability import NO_EDDIES, StepLimit, shortest
-from taskflow.flow.time.schemes import Spreads
+from taskflow.flow.time.schemes import DiffusiveRates
 from taskflow.simulation.values import positive, whole
 
 MEETS = 1e-9  # two moments this close, as a fraction of the interval between events, are one
@@ -139,7 +139,7 @@ class Clock:
         """The initial state: written and logged."""
         return Tick()
 
-    def advance(self, now: Tick, advection: float, eddies: Spreads = NO_EDDIES) -> Tick:
+    def advance(self, now: Tick, advection: float, eddies: DiffusiveRates = NO_EDDIES) -> Tick:
         """The tick to which the step from `now` leads; `advection` = max(|u|/dx + |v|/dy + |w|/dz) at `now`, `eddies`
         as in `StepLimit`.
 

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from taskflow.benchmarks.artificial_compressibility.goals import of_outer
-from taskflow.benchmarks.artificial_compressibility.march import Flow
+from taskflow.benchmarks.artificial_compressibility.march import ImplicitFlow
 from taskflow.benchmarks.artificial_compressibility.shares import used
-from taskflow.benchmarks.artificial_compressibility.ssspnt import Box
+from taskflow.benchmarks.artificial_compressibility.ssspnt import HeatedBox
 
 PARTS = (
     "matrix", "factors", "solves", "derivative", "sums", "vectors", "residual", "update", "ghosts", "messages", "rest",
@@ -58,8 +58,8 @@ def test_of_vectors_those_count_that_are_there():
 
 @pytest.mark.parametrize("precision", ["single", "double"])
 def test_there_are_cases_in_both_precisions(precision):
-    assert Box((8, 8, 8)).case(precision).machine.precision == precision
-    case = Flow("channel", "gmres", "hyperplanes").of((48, 8, 8), precision)
+    assert HeatedBox((8, 8, 8)).case(precision).machine.precision == precision
+    case = ImplicitFlow("channel", "gmres", "hyperplanes").of((48, 8, 8), precision)
     assert (case.machine.precision, case.own.linear.ordering) == (precision, "hyperplanes")
 
 

@@ -8,7 +8,7 @@ import pytest
 from taskflow import BadInput
 from taskflow.benchmarks import team
 from taskflow.benchmarks.machine import jacobi
-from taskflow.benchmarks.machine.runtime import Steps
+from taskflow.benchmarks.machine.runtime import CountMessagesJob
 from taskflow.benchmarks.machine.sweep import compared
 from taskflow.benchmarks.scaling import Size
 from taskflow.runtime.cluster import BlockGroup, cause, embedded
@@ -149,7 +149,7 @@ def test_dask_sends_nothing_during_steps(cluster, channel):
     program = jacobi.Sweeps(partition.region.cells, 4)
     with BlockGroup(cluster, plan, [place.worker for place in survey(cluster, embedded=True)]) as group:
         group.connect()
-        group.start([Steps(program, 0.5)] * 2)
+        group.start([CountMessagesJob(program, 0.5)] * 2)
         assert cause(group.status(60.0)) is None
         result = group.results()
     assert result[0]["passes"] == result[1]["passes"] > 1

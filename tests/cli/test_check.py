@@ -10,7 +10,7 @@ from taskflow.runtime.host import look
 from taskflow.runtime.host.accelerators import Accelerator
 from taskflow.runtime.machine.channel import channel_problem
 from taskflow.runtime.proof import Proof
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.estimate import count_steps, estimate
 from taskflow.simulation.memory import Needs
 from tests.speed import seconds
@@ -109,7 +109,7 @@ AT_REST = 'boundaries.z_max="wall"'
     (["time.end=10", AT_REST, 'initial.velocity=["2*z", 0, 0]'], 620, "CFL 0.5"),
 ])
 def test_steps(here, settings, count, basis):
-    steps = count_steps(Simulation(Case.load("cavity.toml", settings), (1, 1, 1)))
+    steps = count_steps(SimulationSetup(Case.load("cavity.toml", settings), (1, 1, 1)))
     assert steps.count == pytest.approx(count, abs=1)
     assert basis in steps.basis
 
@@ -120,7 +120,7 @@ def test_the_messages_of_many_blocks_are_counted_in_a_moment(here, monkeypatch):
 
     monkeypatch.delattr(room, "analyse")
     case = Case.load("cavity.toml", ["grid.cells=[64,64,64]", "machine.blocks=[4,4,4]"])
-    setup = Simulation(case, (4, 4, 4))
+    setup = SimulationSetup(case, (4, 4, 4))
     assert seconds(lambda: setup.step_cost.traffic) < 1.5
     assert sum(sent.messages for sent in setup.step_cost.traffic) > 64 * 3 * 30
 

@@ -11,7 +11,7 @@ import numpy as np
 from taskflow.flow.grid.curvilinear import Vertices, metrics
 from taskflow.flow.models.artificial_compressibility.convergence import Convergence
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
-from taskflow.flow.models.artificial_compressibility.sides import SIDES, Patch
+from taskflow.flow.models.artificial_compressibility.sides import SIDES, BoundaryPatch
 from taskflow.runtime.machine.device import Device, cpu
 from taskflow.runtime.machine.shard import Shard
 from taskflow.runtime.machine.threads import run_threads
@@ -102,10 +102,10 @@ class Chart:
         """The faces that are sides."""
         return [f"{axis}_{end}" for axis in "xyz" if axis not in self.periodic for end in ("min", "max")]
 
-    def patch(self, face: str) -> Patch:
+    def patch(self, face: str) -> BoundaryPatch:
         """A whole side."""
         axis, high = frame(face)
-        return Patch(face, self.box.layer(axis, int(high), 0, 1))
+        return BoundaryPatch(face, self.box.layer(axis, int(high), 0, 1))
 
     @property
     def around(self) -> Box:

@@ -12,8 +12,8 @@ from taskflow.errors import BadInput, RunFailed
 from taskflow.flow.grid.curvilinear import cell_volumes, face_areas, metrics
 from taskflow.flow.models.artificial_compressibility import equations as eq
 from taskflow.flow.models.artificial_compressibility.convergence import Convergence
-from taskflow.flow.models.artificial_compressibility.equations import Heat, Passive
-from taskflow.flow.models.artificial_compressibility.method import Method
+from taskflow.flow.models.artificial_compressibility.equations import HeatTransport, Passive
+from taskflow.flow.models.artificial_compressibility.method import MethodOptions
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.flow.models.artificial_compressibility.sides import Condition, Side
 from taskflow.flow.models.artificial_compressibility.stage import residual, stage
@@ -193,7 +193,7 @@ def flat(x, y, z):
 def lid(chart: Chart, **options) -> ArtificialCompressibility:
     """A cavity on a planar chart, with a lid at y_max."""
     lid = Condition((1.0, 0.0, 0.0))
-    method = Method(**options)
+    method = MethodOptions(**options)
     return ArtificialCompressibility(
         (chart.box,), Fluid(0.05), sides_of(chart, y_max=lid), 1.0, planar=True, method=method,
         largest_volume=float(chart.volumes.max()),
@@ -251,7 +251,7 @@ def _corners(q, weights) -> np.ndarray:
 )
 def test_options_that_do_not_go_together_are_refused(options, words):
     with pytest.raises(BadInput, match=words):
-        Method(**options)
+        MethodOptions(**options)
 
 
 @pytest.mark.slow
@@ -261,7 +261,7 @@ def test_a_passive_scalar_is_carried_as_heat_is():
     warm, cold = (Condition((float(t), 0.0, 0.0), warm=True, temperature=t) for t in (1.0, 0.0))
     held = {"y_max": warm, "y_min": cold}
     sides = tuple(replace(side, scalars={"c": side.condition}) for side in sides_of(chart, **held))
-    passive = replace(lid(chart), sides=sides, heat=Heat(0.03), passive=(Passive("c", 0.03),))
+    passive = replace(lid(chart), sides=sides, heat=HeatTransport(0.03), passive=(Passive("c", 0.03),))
     flow = march(passive, chart, {"p": 0.0, "u": 0.0, "v": 0.0, "w": 0.0, "T": 0.5, "c": 0.5}, steps=40)
     np.testing.assert_allclose(flow["c"], flow["T"], rtol=0, atol=1e-13)
     assert flow["T"].max() > 0.8
@@ -276,7 +276,7 @@ def test_temperatures_may_be_far_from_zero(march_by):
     for level in (0.0, 300.0):
         warm, cold = (Condition((float(t), 0.0, 0.0), warm=True, temperature=level + 4 * t) for t in (1, -1))
         sides = sides_of(chart, y_max=warm, y_min=cold)
-        heat = Heat(0.03, Buoyancy(0.5, level, (0.0, -1.0, 0.0)))
+        heat = HeatTransport(0.03, Buoyancy(0.5, level, (0.0, -1.0, 0.0)))
         model = replace(lid(chart, march=march_by), sides=sides, heat=heat, passive=(Passive("c", 0.03),))
         flows.append(march(model, chart, {"p": 0.0, "u": 0.0, "v": 0.0, "w": 0.0, "T": level, "c": 7.0}, steps=40))
     low, high = flows

@@ -21,7 +21,7 @@ from taskflow.flow.models.artificial_compressibility.implicit.march import Ramp
 from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, PIVOT, matrix, place
 from taskflow.flow.models.artificial_compressibility.implicit.model import ImplicitCompressibility
 from taskflow.flow.models.artificial_compressibility.implicit.scalar import CARRY, scalar_matrix, value_left
-from taskflow.flow.models.artificial_compressibility.method import Method
+from taskflow.flow.models.artificial_compressibility.method import MethodOptions
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.flow.models.artificial_compressibility.residuals import residuals
 from taskflow.flow.models.artificial_compressibility.sides import Condition, Side
@@ -340,7 +340,7 @@ def test_steps_marched_implicitly_are_those_marched_explicitly():
     widths = {"filter_square": np.cbrt(chart.metrics[:, :, 9]) ** 2}
     about |= {"real": DualTime(1e-9, 20000, 1.0)}
     first = ArtificialCompressibility(**about)
-    steps = Method(global_steps=True, march="rk3")
+    steps = MethodOptions(global_steps=True, march="rk3")
     others = [ArtificialCompressibility(**about, method=steps), ImplicitCompressibility(
         **about, solver=Gmres(tolerance=0.01), ramp=Ramp(1e4, 1e4), tile=(2, 2, 2)
     )]  # fmt: skip

@@ -14,7 +14,7 @@ from taskflow.flow.operators.rates import exact_sum
 from taskflow.flow.reference import Shifted
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Roles, reduced
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
 from tests.flow.byhand import DT, RATIO, ByHand, variant
 from tests.flows import compute, norms, orders
@@ -341,7 +341,7 @@ def test_oscillations_bound_the_step():
         body={"gravity": [0.0, 0.0, -9.0], "rotation": [0.0, 0.6, 0.8]},
         initial={"velocity": [0.5, 0.0, 0.0]},
     )
-    assert Simulation(driven, (1, 1, 1)).clock.limit.longest(0.0) == pytest.approx(0.5 / (2 + 3))
+    assert SimulationSetup(driven, (1, 1, 1)).clock.limit.longest(0.0) == pytest.approx(0.5 / (2 + 3))
     assert compute(driven).tick.dt == pytest.approx(0.5 / (0.5 / 0.25 + 2 + 3))
 
 

@@ -10,11 +10,11 @@ import pytest
 
 from taskflow.flow.models.artificial_compressibility import dual_time
 from taskflow.flow.models.artificial_compressibility.dual_time import LOOKS, DualTime, weights
-from taskflow.flow.models.artificial_compressibility.equations import Heat, Passive
+from taskflow.flow.models.artificial_compressibility.equations import HeatTransport, Passive
 from taskflow.flow.models.artificial_compressibility.implicit.gmres import Gmres
 from taskflow.flow.models.artificial_compressibility.implicit.march import Ramp
 from taskflow.flow.models.artificial_compressibility.implicit.model import ImplicitCompressibility
-from taskflow.flow.models.artificial_compressibility.method import Method
+from taskflow.flow.models.artificial_compressibility.method import MethodOptions
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.flow.models.artificial_compressibility.sides import Condition, Side
 from taskflow.flow.operators.momentum import Fluid
@@ -41,7 +41,7 @@ def taylor_green(chart: Chart, t: float) -> dict[str, np.ndarray]:
 
 def vortices(chart: Chart, *, tolerance: float = 1e-3, **more) -> ArtificialCompressibility:
     return ArtificialCompressibility(
-        (chart.box,), Fluid(VISCOSITY), (), SPEED, planar=True, method=Method(compressibility=10.0, march="rk5"),
+        (chart.box,), Fluid(VISCOSITY), (), SPEED, planar=True, method=MethodOptions(compressibility=10.0, march="rk5"),
         largest_volume=float(chart.volumes.max()), real=DualTime(tolerance, 2000, 2 * np.pi), **more,
     )  # fmt: skip
 
@@ -161,8 +161,8 @@ def test_heat_and_scalars_have_rates_of_change_of_their_own(kind):
 
     how = {"ramp": Ramp(1e4, 1e4)} if kind is ImplicitCompressibility else {}
     model = kind(
-        (chart.box,), Fluid(0.05), (), 1.0, planar=True, largest_volume=float(chart.volumes.max()), heat=Heat(kappa),
-        passive=(Passive("dye", spread),), real=DualTime(1e-4, 2000, 2 * np.pi), **how,
+        (chart.box,), Fluid(0.05), (), 1.0, planar=True, largest_volume=float(chart.volumes.max()),
+        heat=HeatTransport(kappa), passive=(Passive("dye", spread),), real=DualTime(1e-4, 2000, 2 * np.pi), **how,
     )  # fmt: skip
     begun = {"p": 0.0, "u": 1.0, "v": 0.0, "w": 0.0, "T": wave(0.0, kappa), "dye": wave(0.0, spread)}
     errors = {"T": [], "dye": []}

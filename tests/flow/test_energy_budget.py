@@ -18,8 +18,8 @@ from tests.flow.byhand import DT, RATIO, ByHand, momentum_with, variant
 from tests.flow.test_obstacles import VELOCITY, WALLS, exchange
 
 NU, SHARE = 0.03, 0.25
-MEANS, STICK = ("mean_u", "mean_v", "mean_w"), ("stick_x", "stick_y", "stick_z")
-COVER = ("cover_x", "cover_y", "cover_z")
+MEANS, FRICTION = ("mean_u", "mean_v", "mean_w"), ("friction_x", "friction_y", "friction_z")
+BLOCKAGE = ("blockage_x", "blockage_y", "blockage_z")
 Masks = list[np.ndarray]  # of low faces across x, y and z that are closed, [z, y, x] with one layer around
 
 
@@ -42,14 +42,14 @@ def still(hand: ByHand, closed: Masks, names: tuple[str, ...]) -> None:
 
 
 def at_steps(walls: tuple, real: str, names: list[str], **device: object) -> tuple[ByHand, Masks, Callable]:
-    """Beside flagged bodies: the fields, closed faces, and what buried neighbours add along an axis on either side."""
+    """Beside flagged bodies: the fields, closed faces, and what solid neighbours add along an axis on either side."""
     hand, numbers = flagged.prepared(walls, real, names, **device)
     solid = numbers > 0
 
-    def buried(axis: int, along: int, by: int) -> np.ndarray:
+    def solid_face(axis: int, along: int, by: int) -> np.ndarray:
         return beside(solid, along, by) & beside(solid, along, by, axis, -1)
 
-    return hand, [solid | beside(solid, axis, -1) for axis in range(3)], buried
+    return hand, [solid | beside(solid, axis, -1) for axis in range(3)], solid_face
 
 
 def at_surfaces(walls: tuple, real: str, names: list[str], **device: object) -> tuple[ByHand, Masks, Callable]:
@@ -62,20 +62,20 @@ def departures(hand: ByHand) -> list[np.ndarray]:
     return [hand.fields[q].astype("f8") - hand.fields[mean] for q, mean in zip(VELOCITY, MEANS, strict=True)]
 
 
-def squares(hand: ByHand, closed: Masks, buried: Callable) -> np.ndarray:
+def squares(hand: ByHand, closed: Masks, solid_face: Callable) -> np.ndarray:
     """(du'_i/dx_j)^2 in cells as differences of faces have it, all of it where one of them is closed; one of each two
     factors is that of the velocity in the centres of faces.
     """
     h, total = hand.staggered.spacing, 0.0
     for axis, q in enumerate(departures(hand)):
-        immersed = STICK[axis] in hand.fields
-        r = (1 + hand.fields[COVER[axis]].astype("f8")) * q if immersed else q
+        immersed = FRICTION[axis] in hand.fields
+        r = (1 + hand.fields[BLOCKAGE[axis]].astype("f8")) * q if immersed else q
         total = total + inner((beside(q, axis, 1) - q) * (beside(r, axis, 1) - r)) / h[axis] ** 2
-        face = hand.fields[STICK[axis]] * q * r if immersed else np.zeros_like(q)
+        face = hand.fields[FRICTION[axis]] * q * r if immersed else np.zeros_like(q)
         for along in (n for n in range(3) if n != axis):
             for by in (-1, 1):
                 square = (q - beside(q, along, by)) * (r - beside(r, along, by)) / h[along] ** 2
-                whole = square * (1 + buried(axis, along, by))
+                whole = square * (1 + solid_face(axis, along, by))
                 face = face + np.where(beside(closed[axis], along, by), whole, square / 2)
         face = np.where(closed[axis], 0, face)
         total = total + inner(face + beside(face, axis, 1)) / 2
@@ -84,25 +84,25 @@ def squares(hand: ByHand, closed: Masks, buried: Callable) -> np.ndarray:
 
 def prepared(kind: str, walls: tuple, real: str, more: list[str], **device: object) -> tuple[ByHand, Masks, Callable]:
     """Random velocities, 0 on closed faces, with their means."""
-    names = [*VELOCITY, *MEANS, "solid", *more, *((*STICK, *COVER) if kind == "immersed" else ())]
-    hand, closed, buried = (at_surfaces if kind == "immersed" else at_steps)(walls, real, names, **device)
+    names = [*VELOCITY, *MEANS, "solid", *more, *((*FRICTION, *BLOCKAGE) if kind == "immersed" else ())]
+    hand, closed, solid_face = (at_surfaces if kind == "immersed" else at_steps)(walls, real, names, **device)
     still(hand, closed, VELOCITY)
     still(hand, closed, MEANS)
-    for name in ("solid", *more, *STICK, *COVER):
+    for name in ("solid", *more, *FRICTION, *BLOCKAGE):
         if name in hand.fields:
             exchange(hand, name)
     hand.scalars["share"] = SHARE
-    return hand, closed, buried
+    return hand, closed, solid_face
 
 
-DISSIPATION = {"flagged": variant(dissipation, "stick cover"), "immersed": dissipation}
+DISSIPATION = {"flagged": variant(dissipation, "friction blockage"), "immersed": dissipation}
 
 
 @pytest.mark.parametrize("walls", WALLS)
 @pytest.mark.parametrize("kind", DISSIPATION)
 def test_dissipation(kind, walls, real, device):
-    hand, closed, buried = prepared(kind, walls, real, ["rate"], **device)
-    expected = (1 - SHARE) * (hand.values("rate") + SHARE * NU * squares(hand, closed, buried))
+    hand, closed, solid_face = prepared(kind, walls, real, ["rate"], **device)
+    expected = (1 - SHARE) * (hand.values("rate") + SHARE * NU * squares(hand, closed, solid_face))
     hand.run(hand.launch(DISSIPATION[kind], {"grid": hand.staggered.constants, "viscosity": NU}))
     hand.assert_agrees("rate", expected)
 
@@ -133,10 +133,10 @@ def test_dissipation_is_what_friction_takes(kind, device):
     taken = lost(hand, task, [{**grid, "fluid": Fluid(nu)} for nu in (NU, 0.0)])
     if kind == "immersed":
         metrics = Metrics(hand.staggered)
-        for axis, names in enumerate(zip(VELOCITY, STICK, COVER, strict=True)):
-            q, stick, cover = (hand.fields[name] for name in names)
-            surfaces = (stick + cover * (stick + spread(metrics, axis))) * q - brought(metrics, cover * q, axis)
-            taken += NU * inner(q * surfaces).sum()
+        for axis, names in enumerate(zip(VELOCITY, FRICTION, BLOCKAGE, strict=True)):
+            q, friction, blockage = (hand.fields[name] for name in names)
+            surfaces = (friction + blockage * (friction + spread(metrics, axis))) * q
+            taken += NU * inner(q * (surfaces - brought(metrics, blockage * q, axis))).sum()
     assert result == pytest.approx(taken, rel=1e-12)
     assert taken > 1.0
 

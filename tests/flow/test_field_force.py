@@ -11,7 +11,7 @@ from taskflow.flow import StaggeredGrid
 from taskflow.flow.forcing.field_force import FACE, forced
 from taskflow.flow.reference import Shifted
 from taskflow.runtime.tasks import Roles, record
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
 from taskflow.simulation.field_expression import FieldExpression
 from tests.flow.byhand import DT, LENGTHS, RATIO, ByHand, variant
@@ -221,7 +221,7 @@ def test_blocks(blocks, scheme, overlap, treatment):
 def test_other_tasks_are_those_of_a_flow_without_forces():
     """All others are launched as often, on the same fields."""
     def launches(case: Case) -> list[str]:
-        sim = Simulation(case, (1, 1, 1))
+        sim = SimulationSetup(case, (1, 1, 1))
         return [str(launch) for launch in record(sim.model.step, Roles.of(tuple(sim.partition.fields)))[0]]
 
     with_forces = launches(windy())

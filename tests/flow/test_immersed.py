@@ -17,7 +17,7 @@ CELLS = (7, 5, 6)
 FLUID, HEAT = Fluid(0.03), Transport(0.07, 0.0)
 WALLS = [(True, True, True), (False, False, False), (True, False, True)]
 VELOCITY, NEW, OWNERS = ("u", "v", "w"), ("u_new", "v_new", "w_new"), ("owner_x", "owner_y", "owner_z")
-STICK, COVER = ("stick_x", "stick_y", "stick_z"), ("cover_x", "cover_y", "cover_z")
+FRICTION, BLOCKAGE = ("friction_x", "friction_y", "friction_z"), ("blockage_x", "blockage_y", "blockage_z")
 STEPS = [(axis, side) for axis in range(3) for side in (-1, 1)]
 
 
@@ -59,9 +59,9 @@ def prepared(walls: tuple[bool, bool, bool], real: str, names: list[str], **opti
         if name in flags:
             hand.fields[name] = np.zeros(hand.memory.shape[::-1], flags[name].dtype)
             hand.fields[name][hand.box.slices(hand.memory.lo)] = flags[name]
-        elif name in (*STICK, "bond_T"):
+        elif name in (*FRICTION, "conductance_T"):
             hand.fields[name] = np.abs(hand.fields[name]) * 50
-    for name, item in zip((*STICK, *COVER), (*bodies, *bodies), strict=True):
+    for name, item in zip((*FRICTION, *BLOCKAGE), (*bodies, *bodies), strict=True):
         if name in names:
             hand.fields[name] = np.abs(hand.fields[name])
             hand.fields[name][hand.box.slices(hand.memory.lo)][~beside(item)] = 0
@@ -125,10 +125,10 @@ def test_edges(walls):
 @pytest.mark.parametrize("walls", WALLS)
 def test_velocity(walls, real, device):
     """Closed faces stand still, cut ones feel the surface, and others that these are cut."""
-    hand, bodies = prepared(walls, real, [*VELOCITY, *NEW, "p", "solid", *STICK, *COVER], **device)
+    hand, bodies = prepared(walls, real, [*VELOCITY, *NEW, "p", "solid", *FRICTION, *BLOCKAGE], **device)
     metrics, expected = Metrics(hand.staggered), {}
     for axis, (old, new, body) in enumerate(zip(VELOCITY, NEW, bodies, strict=True)):
-        surface = doubles(hand, old, STICK[axis], COVER[axis])
+        surface = doubles(hand, old, FRICTION[axis], BLOCKAGE[axis])
         kept, added = adhered(metrics, *surface, axis, DT * FLUID.viscosity)
         [q, p] = doubles(hand, new, "p")
         result = near(kept * q + added + (1 - kept) * DT * metrics.gradient(p, axis))
@@ -140,10 +140,10 @@ def test_velocity(walls, real, device):
 
 
 def test_heat(real, device):
-    hand, _ = prepared(WALLS[0], real, ["T", "bond_T", "warm_T"], **device)
-    hand.fields["bond_T"][::2] = 0
-    T, bond, step = hand.values("T"), hand.values("bond_T"), DT * HEAT.diffusivity
-    expected = np.where(bond > 0, (T + step * hand.values("warm_T")) / (1 + step * bond), T)
+    hand, _ = prepared(WALLS[0], real, ["T", "conductance_T", "warm_T"], **device)
+    hand.fields["conductance_T"][::2] = 0
+    T, conductance, step = hand.values("T"), hand.values("conductance_T"), DT * HEAT.diffusivity
+    expected = np.where(conductance > 0, (T + step * hand.values("warm_T")) / (1 + step * conductance), T)
     hand.run(hand.launch(adherence.wall_heat_flux, {"diffusivity": HEAT.diffusivity}))
     hand.assert_agrees("T", expected)
 
@@ -152,7 +152,7 @@ def test_heat(real, device):
 @pytest.mark.parametrize("walls", WALLS)
 def test_forces(walls, real, device):
     """What the scheme brings to closed faces, and friction at cut ones; nothing at faces on walls."""
-    hand, bodies = prepared(walls, real, [*VELOCITY, "p", "solid", *STICK, *COVER, *OWNERS], **device)
+    hand, bodies = prepared(walls, real, [*VELOCITY, "p", "solid", *FRICTION, *BLOCKAGE, *OWNERS], **device)
     for axis, (name, body) in enumerate(zip(VELOCITY, bodies, strict=True)):
         hand.fields[name][hand.box.slices(hand.memory.lo)][(near(body) > 0) & ~on_wall(hand, axis)] = 0
     velocity, p, grid = hand.shifted(*VELOCITY), hand.shifted("p")[0], hand.staggered
@@ -162,11 +162,11 @@ def test_forces(walls, real, device):
         hand.run(hand.launch(variant(forces.force_on_immersed_body, "nu_t edges"), constants))
         moment, places = np.zeros(3), [grid.coordinates("c", axis) - about[axis] for axis in range(3)]
         for axis, name in enumerate("xyz"):
-            q, cover = doubles(hand, VELOCITY[axis], COVER[axis])
+            q, blockage = doubles(hand, VELOCITY[axis], BLOCKAGE[axis])
             tendency = reference.momentum_tendency(velocity, axis, grid.spacing, FLUID.viscosity)
-            tendency += FLUID.viscosity * near(brought(Metrics(grid), cover * q, axis))
+            tendency += FLUID.viscosity * near(brought(Metrics(grid), blockage * q, axis))
             closed = near(bodies[axis]) > 0
-            lost = FLUID.viscosity * hand.values(STICK[axis]) * near((1 + cover) * q)
+            lost = FLUID.viscosity * hand.values(FRICTION[axis]) * near((1 + blockage) * q)
             push = np.where(closed, (p(-1, axis) - p()) / grid.spacing[axis], 0)
             mine = (cuts.owners(bodies[axis]) == number) & ~on_wall(hand, axis)
             for kind, values in (("friction", np.where(closed, tendency, lost)), ("pressure", push)):
@@ -183,7 +183,7 @@ def test_forces(walls, real, device):
 @pytest.mark.parametrize("walls", WALLS)
 def test_forces_of_eddies(walls, real, device):
     """What the momentum equation with eddies brings to closed faces."""
-    names = [*VELOCITY, "p", "nu_t", "h_u", "h_v", "h_w", *NEW, "solid", *STICK, *COVER, *OWNERS]
+    names = [*VELOCITY, "p", "nu_t", "h_u", "h_v", "h_w", *NEW, "solid", *FRICTION, *BLOCKAGE, *OWNERS]
     hand, bodies = prepared(walls, real, names, **device)
     inside = hand.box.slices(hand.memory.lo)
     for name, values in (("faces", 0), ("edges", cuts.edge_bits([item > 0 for item in bodies]))):
@@ -197,29 +197,29 @@ def test_forces_of_eddies(walls, real, device):
         constants = {"grid": grid.constants, "fluid": FLUID, "target": forces.ForceTarget(number, (0.1, 0.2, 0.3))}
         hand.run(hand.launch(forces.force_on_immersed_body, constants))
         for axis, name in enumerate("xyz"):
-            q, cover = doubles(hand, VELOCITY[axis], COVER[axis])
+            q, blockage = doubles(hand, VELOCITY[axis], BLOCKAGE[axis])
             carried = hand.values(f"h_{VELOCITY[axis]}")
-            carried = carried + FLUID.viscosity * near(brought(Metrics(grid), cover * q, axis))
-            lost = FLUID.viscosity * hand.values(STICK[axis]) * near((1 + cover) * q)
+            carried = carried + FLUID.viscosity * near(brought(Metrics(grid), blockage * q, axis))
+            lost = FLUID.viscosity * hand.values(FRICTION[axis]) * near((1 + blockage) * q)
             item = np.where(near(bodies[axis]) > 0, carried, lost).astype("f8")
             mine = (cuts.owners(bodies[axis]) == number) & ~on_wall(hand, axis)
             expected = grid.volume * item[mine].sum()
             assert hand.scalars[FORCES[f"friction_{name}"]] == pytest.approx(expected, abs=hand.tolerance)
 
 
-@pytest.mark.parametrize("without", ["q_old stick cover viscosity", ""], ids=["stairs", "immersed"])
+@pytest.mark.parametrize("without", ["q_old friction blockage viscosity", ""], ids=["stairs", "immersed"])
 @pytest.mark.parametrize("axis", range(3))
 def test_what_is_missing_of_a_mean(axis, without, real, device):
     """And what is added where faces are open."""
     q, task = VELOCITY[axis], variant(bulk_velocity.bulk_velocity_deficit, without)
-    hand, bodies = prepared(WALLS[1], real, [*VELOCITY, *NEW, "p", "solid", *STICK, *COVER], **device)
-    roles = {"q": NEW[axis], "q_old": q, "stick": STICK[axis], "cover": COVER[axis]}
+    hand, bodies = prepared(WALLS[1], real, [*VELOCITY, *NEW, "p", "solid", *FRICTION, *BLOCKAGE], **device)
+    roles = {"q": NEW[axis], "q_old": q, "friction": FRICTION[axis], "blockage": BLOCKAGE[axis]}
     hand.fields |= {role: hand.fields[name] for role, name in roles.items()}
     hand.scalars["rate"] = 10.0
     open_, grid = near(bodies[axis]) == 0, hand.staggered
-    metrics, [new, p, *surface] = Metrics(grid), doubles(hand, "q", "p", "q_old", "stick", "cover")
+    metrics, [new, p, *surface] = Metrics(grid), doubles(hand, "q", "p", "q_old", "friction", "blockage")
     kept, added = np.ones(new.shape), np.zeros(new.shape)
-    if "stick" in task.fields:
+    if "friction" in task.fields:
         kept, added = adhered(metrics, *surface, axis, DT * FLUID.viscosity)
     projected = near(kept * (new - DT * metrics.gradient(p, axis)) + added)
     lack, gain = (0.7 - projected)[open_].sum(), near(kept)[open_].sum()
@@ -237,7 +237,7 @@ def test_what_is_missing_of_a_mean(axis, without, real, device):
 @pytest.mark.parametrize("walls", WALLS)
 def test_heat_from_bodies(walls, bounded, real, device):
     """What the flow carries out of cells that are held is what the scheme carries."""
-    names = ["T", *VELOCITY, "T_faces", "owner_T", "bond_T", "warm_T"]
+    names = ["T", *VELOCITY, "T_faces", "owner_T", "conductance_T", "warm_T"]
     hand, bodies = prepared(walls, real, names, ghost=1 + bounded, **device)
     inside = hand.box.slices(hand.memory.lo)
     for name, values in (("T_faces", np.where(near(bodies[0]) > 0, 1 << 12, 5)), ("owner_T", cuts.owners(bodies[0]))):
@@ -250,7 +250,7 @@ def test_heat_from_bodies(walls, bounded, real, device):
     else:
         heat = HEAT
         carried = -reference.transport_tendency(T, velocity, hand.staggered.spacing, 0.0)
-    conducted = HEAT.diffusivity * (hand.values("warm_T") - hand.values("bond_T") * T())
+    conducted = HEAT.diffusivity * (hand.values("warm_T") - hand.values("conductance_T") * T())
     item = np.where(near(bodies[0]) > 0, carried, conducted).astype("f8")
     for number in (1, 2):
         constants = {"grid": hand.staggered.constants, "transport": heat, "number": number}

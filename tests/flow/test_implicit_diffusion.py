@@ -19,7 +19,7 @@ from taskflow.flow.time.schemes import ADAMS_BASHFORTH, RUNGE_KUTTA
 from taskflow.runtime.machine import Mapper, run_threads
 from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
 from taskflow.simulation.restart import changes
 from tests.flow.test_stretched import uneven
@@ -171,13 +171,13 @@ def test_what_is_implicit_does_not_bound_the_step():
               "grid": {"cells": [4, 4, 32], "lengths": [1.0, 1.0, 1.0],
                        "stretching": {"z": {"tanh": 2.0}}},
               "time": {"end": 1.0}, "scalars": [], "heat": None, "body": {}, "initial": {}}  # fmt: skip
-    explicit, implicit = (Simulation(warm(None, **{**tables, "time": time}), (1, 1, 1), device="cpu") for time in (
+    explicit, implicit = (SimulationSetup(warm(None, **{**tables, "time": time}), (1, 1, 1), device="cpu") for time in (
         {"end": 1.0}, {"end": 1.0, "implicit": ["z"]},
     ))  # fmt: skip
     spread = implicit.clock.limit.spread
     assert spread == pytest.approx(0.05 * 2 * 16)
     assert explicit.clock.limit.spread > 50 * spread
-    bounded = Simulation(warm("z"), (1, 1, 1), device="cpu").clock.limit.bounded
+    bounded = SimulationSetup(warm("z"), (1, 1, 1), device="cpu").clock.limit.bounded
     assert bounded == pytest.approx(0.01 * (64 + 39.0625 + 49))  # as without it
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from taskflow.flow.boundaries.boundary import Value, impose
-from taskflow.flow.models.artificial_compressibility.equations import Heat, Passive
+from taskflow.flow.models.artificial_compressibility.equations import HeatTransport, Passive
 from taskflow.flow.models.artificial_compressibility.implicit.correction import Correction
 from taskflow.flow.models.artificial_compressibility.implicit.gmres import Gmres
 from taskflow.flow.models.artificial_compressibility.implicit.model import ImplicitCompressibility
@@ -77,7 +77,7 @@ def warm(chart: Chart, kind=ImplicitCompressibility, **more) -> ArtificialCompre
     )  # fmt: skip
     return kind(
         flow.cells, Fluid(0.02), sides, 1.0, planar=flow.planar, largest_volume=flow.largest_volume,
-        heat=Heat(0.03, Buoyancy(2.0, 0.3, (0.2, -1.0, 0.0))), passive=(Passive("dye", 0.02),), **more,
+        heat=HeatTransport(0.03, Buoyancy(2.0, 0.3, (0.2, -1.0, 0.0))), passive=(Passive("dye", 0.02),), **more,
     )  # fmt: skip
 
 

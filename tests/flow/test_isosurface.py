@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from taskflow.flow.measures.isosurface import Isosurface, ValueSurface
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
 from tests.flows import compute
 
@@ -22,7 +22,7 @@ def area(n: int, formula: str, value: float, blocks=(1, 1, 1), *, stretched: boo
         initial={"temperature": formula}, time={"steps": 1, "step": 1e-9},
         machine={"device": "cpu", "threads": 1},
     )  # fmt: skip
-    surface = Isosurface(Simulation(case, (1, 1, 1)).grid, ValueSurface("T", value))
+    surface = Isosurface(SimulationSetup(case, (1, 1, 1)).grid, ValueSurface("T", value))
     (result,) = surface.numbers(compute(case, blocks, after=surface).scalars)
     return result
 

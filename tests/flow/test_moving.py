@@ -11,11 +11,11 @@ from taskflow.flow.reference.stretched import Metrics
 from taskflow.flow.reference.surfaces import moved
 from tests.flow.byhand import DT, FORCES, ByHand
 from tests.flow.test_immersed import (
-    COVER,
+    BLOCKAGE,
     FLUID,
+    FRICTION,
     NEW,
     OWNERS,
-    STICK,
     VELOCITY,
     WALLS,
     beside,
@@ -29,12 +29,12 @@ from tests.flow.test_immersed import (
 from tests.flow.test_obstacles import exchange
 
 TENDENCY, BODY, PUSH = ("h_u", "h_v", "h_w"), ("body_x", "body_y", "body_z"), ("push_x", "push_y", "push_z")
-BEFORE = [f"{name}_before" for name in (*COVER, *BODY)]
+BEFORE = [f"{name}_before" for name in (*BLOCKAGE, *BODY)]
 
 
 def moving_bodies(walls: tuple[bool, bool, bool], real: str, **device: object) -> tuple[ByHand, list, list]:
     """Random fields; the bodies that have faces now, and before."""
-    names = [*VELOCITY, *TENDENCY, *NEW, *PUSH, "p", "rhs", "solid", *STICK, *COVER, *BODY, *BEFORE, *OWNERS]
+    names = [*VELOCITY, *TENDENCY, *NEW, *PUSH, "p", "rhs", "solid", *FRICTION, *BLOCKAGE, *BODY, *BEFORE, *OWNERS]
     hand, now = prepared(walls, real, names, **device)
     before = [scattered(walls, seed + 10) for seed in range(3)]
     inside = hand.box.slices(hand.memory.lo)
@@ -54,12 +54,12 @@ def test_velocity(walls, real, device):
     hand, now, before = moving_bodies(walls, real, **device)
     metrics, expected = Metrics(hand.staggered), {}
     for axis, (q, q_new, h) in enumerate(zip(VELOCITY, NEW, TENDENCY, strict=True)):
-        old, new, rate, p, cover, body = doubles(hand, q, q_new, h, "p", BEFORE[axis], BEFORE[3 + axis])
-        surface = doubles(hand, BODY[axis], STICK[axis], COVER[axis])
+        old, new, rate, p, blockage, body = doubles(hand, q, q_new, h, "p", BEFORE[axis], BEFORE[3 + axis])
+        surface = doubles(hand, BODY[axis], FRICTION[axis], BLOCKAGE[axis])
         predicted = new.copy()
         predicted[1:-1, 1:-1, 1:-1] = np.where(near(before[axis]) > 0, near(old + DT * rate), near(new))
         slope = DT * metrics.gradient(p, axis)
-        result = near(moved(metrics, predicted, cover * (old - body), surface, axis, DT * FLUID.viscosity, slope))
+        result = near(moved(metrics, predicted, blockage * (old - body), surface, axis, DT * FLUID.viscosity, slope))
         result = np.where(near(now[axis]) > 0, near(surface[0]), result)
         expected[q_new] = np.where(on_wall(hand, axis), near(new), result)
         expected[PUSH[axis]] = (near(new) - expected[q_new]) / DT

@@ -14,7 +14,7 @@ from tests.flow.test_obstacles import exchange
 
 def carried(walls: tuple[bool, bool, bool], real: str, names: list[str], **device: object) -> tuple[ByHand, np.ndarray]:
     """Random fields, and flags of random cells and faces in bodies, which `q_faces` and `T_faces` have; those flags."""
-    hand, _ = prepared(walls, real, [*names, "bond_T"], **device)
+    hand, _ = prepared(walls, real, [*names, "conductance_T"], **device)
     bodies = [scattered(walls, seed, 0.2) for seed in range(3)]
     shut, held = (solid_bits(bodies, walls) & 64) > 0, scattered(walls, 5) == 2
     flags = np.zeros(hand.memory.shape[::-1], "u2")
@@ -73,10 +73,11 @@ def test_insides_have_what_is_theirs(task, q, own, flag, real, device):
 def test_heat_of_bodies(begins, real, device):
     """Cells that bodies hold have their temperature, and what that took is added to what bodies gave before, or not."""
     hand, flags = carried(WALLS[1], real, ["T", "warm_T", "push_T"], **device)
-    hand.fields["bond_T"][::2] = 0
-    T, bond, warm, before = (hand.values(name).astype("f8") for name in ("T", "bond_T", "warm_T", "push_T"))
+    hand.fields["conductance_T"][::2] = 0
+    names = "T", "conductance_T", "warm_T", "push_T"
+    T, conductance, warm, before = (hand.values(name).astype("f8") for name in names)
     drawn = DT * HEAT.diffusivity
-    conducted = np.where(bond > 0, (T + drawn * warm) / (1 + drawn * bond), T)
+    conducted = np.where(conductance > 0, (T + drawn * warm) / (1 + drawn * conductance), T)
     expected = np.where(near(flags) & HOLDS, warm, conducted)
     gained = 0.5 * (expected - T) / DT + (0 if begins else before)
     constants = {"diffusivity": HEAT.diffusivity, "counts": 0.5, "begins": int(begins)}

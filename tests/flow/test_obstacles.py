@@ -45,7 +45,7 @@ def closed(solid: np.ndarray, axis: int) -> np.ndarray:
     return near(solid) | near(solid, axis, -1)
 
 
-def buried(solid: np.ndarray, axis: int, along: int, by: int) -> np.ndarray:
+def solid_face(solid: np.ndarray, axis: int, along: int, by: int) -> np.ndarray:
     """Whether the low face across an axis, one step along another one, lies between two solid cells."""
     return near(solid, along, by) & near(solid, along, by, axis, -1)
 
@@ -117,7 +117,7 @@ def test_flags(walls):
         assert ((faces >> (12 + axis) & 1 > 0) == closed(solid, axis)).all()
         for place, along in enumerate(a for a in range(3) if a != axis):
             for high, by in enumerate((-1, 1)):
-                seen = buried(solid, axis, along, by) & ~closed(solid, axis)
+                seen = solid_face(solid, axis, along, by) & ~closed(solid, axis)
                 assert ((faces >> (4 * axis + 2 * place + high) & 1 > 0) == seen).all()
                 assert ((edges >> (4 * axis + 2 * place + high) & 1 > 0) == touched(solid, axis, along, by)).all()
 
@@ -145,7 +145,7 @@ def test_momentum(walls, warm, real, device):
         H = reference.momentum_tendency(shifted, axis, grid.spacing, FLUID.viscosity) + FLUID.force[axis]
         for along in (a for a in range(3) if a != axis):
             for by in (-1, 1):  # 0 is stored where minus the own velocity is meant
-                H = H - FLUID.viscosity * buried(solid, axis, along, by) * q() / grid.spacing[along] ** 2
+                H = H - FLUID.viscosity * solid_face(solid, axis, along, by) * q() / grid.spacing[along] ** 2
         if T is not None:
             H = H + reference.buoyancy(T, axis, BUOYANCY.expansion, BUOYANCY.reference, BUOYANCY.gravity)
         still = closed(solid, axis) | on_wall(hand, axis)
@@ -273,7 +273,7 @@ def test_the_force_on_bodies_is_what_the_fluid_loses(walls, real, device):
         q = velocity[axis]
         H = reference.momentum_tendency(velocity, axis, grid.spacing, FLUID.viscosity)
         for along, by in product((a for a in range(3) if a != axis), (-1, 1)):
-            shown = np.where(buried(solid, axis, along, 0), q(by, along), 0)  # of a buried face half as far away
+            shown = np.where(solid_face(solid, axis, along, 0), q(by, along), 0)  # of a solid face half as far away
             H = H + FLUID.viscosity * shown / grid.spacing[along] ** 2
         shut, before, behind = closed(solid, axis) & ~on_wall(hand, axis), near(solid, axis, -1), near(solid)
         push = (np.where(before, 0, p(-1, axis)) - np.where(behind, 0, p())) / grid.spacing[axis]
@@ -286,7 +286,7 @@ def test_the_force_on_bodies_is_what_the_fluid_loses(walls, real, device):
         if not any(walls):
             slowed = reference.momentum_tendency(velocity, axis, grid.spacing, FLUID.viscosity)
             for along, by in product((a for a in range(3) if a != axis), (-1, 1)):
-                slowed = slowed - FLUID.viscosity * buried(solid, axis, along, by) * q() / grid.spacing[along] ** 2
+                slowed = slowed - FLUID.viscosity * solid_face(solid, axis, along, by) * q() / grid.spacing[along] ** 2
             lost = -volume * slowed[~closed(solid, axis)].sum(dtype="f8")
             inputs = sum(result[number][FORCES[f"friction_{name}"]] for number in (1, 2))
             assert inputs == pytest.approx(lost, abs=hand.tolerance)

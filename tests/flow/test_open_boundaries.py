@@ -14,7 +14,7 @@ from taskflow.flow.boundaries.outflow import QUANTA, balance, opening
 from taskflow.flow.grid import on_face
 from taskflow.flow.operators.rates import exact_sum
 from taskflow.runtime.tasks import Roles
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
 from tests.flow.byhand import ByHand
 from tests.flows import Flow, compute, norms, orders
@@ -316,8 +316,8 @@ def test_a_closed_flow_has_no_launch_for_openings():
     """Nor regions."""
     case = channel("x", "z", "outflow", "1", initial={})
     sides = {"x_min": "wall", "x_max": "wall", "y": "periodic", "z_min": "wall", "z_max": "wall"}
-    closed = Simulation(Case(**{**dict(case), "boundaries": sides}), (1, 1, 1))
-    both = (closed, Simulation(case, (1, 1, 1)))
+    closed = SimulationSetup(Case(**{**dict(case), "boundaries": sides}), (1, 1, 1))
+    both = (closed, SimulationSetup(case, (1, 1, 1)))
     count = [Counter(launch.task.name for launch in setup.step_cost.launches) for setup in both]
     wall = {"impose": 4, "mirror_two_x_min": 1, "mirror_two_x_max": 1, "mirror_two_z_min": 1, "mirror_two_z_max": 1}
     kernels = dict.fromkeys(("momentum", "divergence", "correct", "advective_rate"), 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from taskflow.flow.time.schemes import ADAMS_BASHFORTH, RUNGE_KUTTA, Scheme
+from taskflow.flow.time.schemes import ADAMS_BASHFORTH, RUNGE_KUTTA, TimeScheme
 from taskflow.simulation.case import Case
 from tests.flows import VELOCITY, Flow, Lengths, compute, orders
 
@@ -13,7 +13,7 @@ PERIODIC = {"x": "periodic", "y": "periodic", "z": "periodic"}
 TAU = 2 * np.pi
 
 
-def integrate(scheme: Scheme, tendency, start: complex, end: float, steps: int) -> complex:
+def integrate(scheme: TimeScheme, tendency, start: complex, end: float, steps: int) -> complex:
     """dq/dt = tendency(q), as the kernels advance a field."""
     q, old, dt = start, 0.0, end / steps
     for step in range(steps):
@@ -33,7 +33,7 @@ def test_order_for_an_equation_of_one_number(scheme, order):
     assert orders(errors, [1, 2, 4, 8])[-1] == pytest.approx(order, abs=0.1)
 
 
-def grows(scheme: Scheme, z: complex) -> float:
+def grows(scheme: TimeScheme, z: complex) -> float:
     """What 400 steps make of dq/dt = z q with a step of 1, after 200 in which what is not stable comes to the fore."""
     early, late = (abs(integrate(scheme, lambda q: z * q, 1.0, n, n)) for n in (200, 600))
     return late / early if early > 0 else 0.0

@@ -19,13 +19,13 @@ from taskflow.flow.turbulence.eddy_viscosity import Turbulence, Wale, eddy_visco
 from taskflow.runtime.tasks import Roles
 from tests.flow import test_immersed, test_obstacles
 from tests.flow.byhand import DT, FORCES, MEAN, RATIO, momentum_with, scalar_with, variant
-from tests.flow.test_obstacles import FLAGS, STEPS, VELOCITY, WALLS, buried, closed, near, on_wall
+from tests.flow.test_obstacles import FLAGS, STEPS, VELOCITY, WALLS, closed, near, on_wall, solid_face
 from tests.flow.test_stretched import Uneven
 
 FLUID, HEAT = Fluid(0.03, (0.3, -0.2, 0.1)), Transport(0.07, 0.6)
 OLD, NEW = ("h_u", "h_v", "h_w"), ("u_new", "v_new", "w_new")
-OWNERS, STICK = ("owner_x", "owner_y", "owner_z"), ("stick_x", "stick_y", "stick_z")
-COVER = ("cover_x", "cover_y", "cover_z")
+OWNERS, FRICTION = ("owner_x", "owner_y", "owner_z"), ("friction_x", "friction_y", "friction_z")
+BLOCKAGE = ("blockage_x", "blockage_y", "blockage_z")
 
 
 class Bodies:
@@ -60,7 +60,7 @@ class Bodies:
         return self.inside(item[0] * item[1] * item[2])
 
     def stopped(self, axis):
-        """What buried neighbours take of the Laplacian more than those with 0: the fluid stands still half a cell away,
+        """What solid neighbours take of the Laplacian more than those with 0: the fluid stands still half a cell away,
         -2 q / width^2.
         """
         q, W, D = self.velocity[axis], self.metrics.W, self.metrics.D
@@ -68,17 +68,17 @@ class Bodies:
         for b, by in product((b for b in range(3) if b != axis), (-1, 1)):
             distance = D[b] if by < 0 else shift(D[b], b)
             surplus = self.inside((2 / W[b] - 1 / distance) / W[b])
-            total += np.where(buried(self.solid, axis, b, by), surplus * self.inside(q), 0)
+            total += np.where(solid_face(self.solid, axis, b, by), surplus * self.inside(q), 0)
         return total
 
     def drawn(self, axis):
-        """The same as it comes to buried faces from the fluid beside them."""
+        """The same as it comes to solid faces from the fluid beside them."""
         q, W, D = self.velocity[axis], self.metrics.W, self.metrics.D
         total = np.zeros_like(self.inside(q))
         for b, by in product((b for b in range(3) if b != axis), (-1, 1)):
             distance = D[b] if by < 0 else shift(D[b], b)
             surplus = self.inside((2 / shift(W[b], b, by) - 1 / distance) / W[b])
-            total += np.where(buried(self.solid, axis, b, 0), surplus * self.inside(shift(q, b, by)), 0)
+            total += np.where(solid_face(self.solid, axis, b, 0), surplus * self.inside(shift(q, b, by)), 0)
         return total
 
 
@@ -262,24 +262,24 @@ class Immersed(Bodies):
 @pytest.mark.parametrize("walls", WALLS)
 def test_immersed_bodies(walls, real, device):
     """Friction at cut faces, and what the scheme brings to closed ones, on the true volumes around faces."""
-    made = Immersed(walls, real, [*VELOCITY, *NEW, "p", "solid", *STICK, *COVER, *OWNERS], **device)
+    made = Immersed(walls, real, [*VELOCITY, *NEW, "p", "solid", *FRICTION, *BLOCKAGE, *OWNERS], **device)
     p, velocity, expected = made["p"], made.velocity, []
     for number in (1, 2):
         target = forces.ForceTarget(number, (0.1, 0.2, 0.3))
         made.run(variant(forces.force_on_immersed_body, "nu_t edges"), target=target)
         for a, name in enumerate("xyz"):
             shut = near(made.faces[a]) > 0
-            missing = made[COVER[a]] * velocity[a]
+            missing = made[BLOCKAGE[a]] * velocity[a]
             carried = made.metrics.momentum(velocity, a, FLUID.viscosity)
             reached = made.inside(carried + FLUID.viscosity * brought(made.metrics, missing, a))
-            lost = FLUID.viscosity * made.inside(made[STICK[a]] * (velocity[a] + missing))
+            lost = FLUID.viscosity * made.inside(made[FRICTION[a]] * (velocity[a] + missing))
             push = np.where(shut, made.inside(-made.metrics.gradient(p, a)), 0)
             mine = (cuts.owners(made.faces[a]) == number) & ~on_wall(made.hand, a)
             for kind, values in (("friction", np.where(shut, reached, lost)), ("pressure", push)):
                 force = (made.volume(a) * values)[mine].sum()
                 assert made.hand.scalars[FORCES[f"{kind}_{name}"]] == pytest.approx(force, abs=made.hand.tolerance)
     for a, q in enumerate(velocity):
-        kept, added = adhered(made.metrics, q, made[STICK[a]], made[COVER[a]], a, DT * FLUID.viscosity)
+        kept, added = adhered(made.metrics, q, made[FRICTION[a]], made[BLOCKAGE[a]], a, DT * FLUID.viscosity)
         result = kept * made[NEW[a]] + added + (1 - kept) * DT * made.metrics.gradient(p, a)
         result = np.where(near(made.faces[a]) > 0, 0, made.inside(result))
         expected.append(np.where(on_wall(made.hand, a), made.inside(made[NEW[a]]), result))

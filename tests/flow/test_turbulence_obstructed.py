@@ -12,7 +12,7 @@ from taskflow.flow.scalars.transport import transport
 from taskflow.flow.turbulence.eddy_viscosity import eddy_viscosity
 from taskflow.runtime.tasks import Roles
 from tests.flow.byhand import DT, FORCES, RATIO, ByHand, momentum_with, scalar_with, variant
-from tests.flow.test_obstacles import STEPS, VELOCITY, WALLS, buried, closed, near, on_wall, prepared, touched
+from tests.flow.test_obstacles import STEPS, VELOCITY, WALLS, closed, near, on_wall, prepared, solid_face, touched
 
 FLUID = Fluid(0.03, (0.3, -0.2, 0.1))
 BUOYANCY = Buoyancy(1.3, 0.4, (0.5, -9.81, 2.0))
@@ -22,7 +22,7 @@ MODELS = {"smagorinsky": Smagorinsky(0.2, damped=False), "wale": Wale(0.6), "vre
 
 def stress(hand: ByHand, solid: np.ndarray, axis: int, viscosity: float) -> np.ndarray:
     """div(nu (grad u + grad u^T)) of a component, nu_t being 0 on edges that touch a body. Half a cell away from a face
-    the fluid stands still where the next one is buried.
+    the fluid stands still where the next one is solid.
     """
     velocity, (nu_t,), h = hand.shifted(*VELOCITY), hand.shifted("nu_t"), hand.staggered.spacing
     q = velocity[axis]
@@ -35,7 +35,7 @@ def stress(hand: ByHand, solid: np.ndarray, axis: int, viscosity: float) -> np.n
             nu = viscosity + np.where(touched(solid, axis, along, by), 0, sum(cells) / 4)
             shear = (q(n, along) - q(n - 1, along)) / h[along] + (r(n, along) - r(n, along, -1, axis)) / h[axis]
             total += by * nu * shear / h[along]
-            total -= viscosity * buried(solid, axis, along, by) * q() / h[along] ** 2
+            total -= viscosity * solid_face(solid, axis, along, by) * q() / h[along] ** 2
     return total
 
 

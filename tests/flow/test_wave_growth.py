@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from taskflow.flow.models.artificial_compressibility.method import Method
+from taskflow.flow.models.artificial_compressibility.method import MethodOptions
 from taskflow.flow.models.artificial_compressibility.stability import growth, longest
 
 B = 2.5  # compressibility, with reference speed 1
@@ -13,7 +13,7 @@ PHASES = np.concatenate([-np.linspace(0, np.pi, 9)[1:], np.linspace(0, np.pi, 9)
 SPEEDS = [(0.0, 0.0), (0.3, 0.0), (1.0, 0.0), (0.5, 0.5), (1.0, 0.2), (2.0, 1.0)]
 
 
-def worst(method: Method, *viscosities: float) -> float:
+def worst(method: MethodOptions, *viscosities: float) -> float:
     return max(growth(method, PHASES, u, B, viscosity) for u in SPEEDS for viscosity in viscosities)
 
 
@@ -24,20 +24,20 @@ def worst(method: Method, *viscosities: float) -> float:
 ], ids=lambda keys: "-".join(keys.values()))  # fmt: skip
 def test_no_wave_grows(march, scheme):
     """Without friction, with some, and with much."""
-    assert worst(Method(march=march, **scheme), 0.0, 0.1, 1.0, 100.0) < 1 + 1e-9
+    assert worst(MethodOptions(march=march, **scheme), 0.0, 0.1, 1.0, 100.0) < 1 + 1e-9
 
 
 def test_what_bore_too_long_steps():
     """Of what is shorter now than of the march: at its usual number waves grow."""
     for march, reconstruction in (("rk4", "second"), ("rk5", "second"), ("rk4", "first")):
-        method = Method(march=march, reconstruction=reconstruction)
-        assert worst(Method(march=march, reconstruction=reconstruction, cfl=method.stages.cfl), 0.0) > 1.1
+        method = MethodOptions(march=march, reconstruction=reconstruction)
+        assert worst(MethodOptions(march=march, reconstruction=reconstruction, cfl=method.stages.cfl), 0.0) > 1.1
 
 
 @pytest.mark.parametrize("reconstruction", ["third", "second", "first"])
 def test_three_stages_need_friction(reconstruction):
     """a_2 = 0.4, not 1/2, makes long waves grow by 0.1 (CFL phase)^2: friction has to damp them."""
-    method = Method(march="rk3", reconstruction=reconstruction)
+    method = MethodOptions(march="rk3", reconstruction=reconstruction)
     assert worst(method, 0.3, 1.0, 100.0) < 1 + 1e-9
     if reconstruction != "first":
         assert 1 < worst(method, 0.0) < 1.1
@@ -50,7 +50,7 @@ def test_euler_steps_bear_central_fluxes_as_far_as_friction_damps_them():
         size = 2 * c + 8 * viscosity
         most = viscosity / c**2 * size
         for factor, grows in ((0.9, False), (5.0, True)):
-            method = Method(march="euler", flux="central", damping="pressure", cfl=factor * most)
+            method = MethodOptions(march="euler", flux="central", damping="pressure", cfl=factor * most)
             result = max(growth(method, PHASES, u, B, viscosity) for u in SPEEDS[:3])
             assert (result > 1 + 1e-9) is grows
 
@@ -64,13 +64,13 @@ def test_euler_steps_bear_central_fluxes_as_far_as_friction_damps_them():
 ])  # fmt: skip
 def test_the_longest_steps_of_a_fluid_at_rest(keys, friction, most):
     """In two dimensions. Of single stages with central fluxes it is 2 r (1 + 4 r), with r = viscosity / (c h)."""
-    assert longest(Method(cfl=9.0, **keys), 2, friction, friction) == pytest.approx(most, rel=0.02)
-    shorter = Method(cfl=0.9 * most, **keys)
+    assert longest(MethodOptions(cfl=9.0, **keys), 2, friction, friction) == pytest.approx(most, rel=0.02)
+    shorter = MethodOptions(cfl=0.9 * most, **keys)
     assert longest(shorter, 2, friction, friction) == shorter.courant
 
 
 @pytest.mark.parametrize("keys", [{}, {"march": "rk5"}, {"reconstruction": "second"}, {"flux": "central"}], ids=str)
 def test_what_is_stable_in_three_dimensions(keys):
     """No less than in two, where steps are 2/3 as long in the direction of a wave."""
-    flat, solid = (longest(Method(cfl=9.0, **keys), dims, 0.0, 0.0) for dims in (2, 3))
+    flat, solid = (longest(MethodOptions(cfl=9.0, **keys), dims, 0.0, 0.0) for dims in (2, 3))
     assert flat <= solid <= 1.5 * flat

@@ -5,7 +5,7 @@ import pytest
 from taskflow.runtime.machine import Mapper, run_threads
 from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.tasks import Traffic
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
 
 WALLS = {f"{axis}_{side}": "wall" for axis in "xyz" for side in ("min", "max")}
@@ -38,7 +38,7 @@ def test_a_step_sends_what_was_counted(boundaries, blocks, overlap):
         pressure={"iterations": 5},
         time={"steps": 1},
     )
-    setup = Simulation(case, blocks)
+    setup = SimulationSetup(case, blocks)
 
     def job(shard):
         shard.run(setup.model.start, dt=1.0)
@@ -70,5 +70,5 @@ def test_a_step_of_the_cavity(slabs, iterations, precision):
     plane = nx * ny
     up = Traffic(iterations + 1, size * ((iterations + 3) * plane + nx + ny), iterations + 1)
     down = Traffic(iterations + 3, size * ((iterations + 4) * plane + nx + ny), iterations + 3)
-    assert Simulation(case, (1, 1, slabs)).step_cost.traffic == [up, *[up + down] * (slabs - 2), down]
+    assert SimulationSetup(case, (1, 1, slabs)).step_cost.traffic == [up, *[up + down] * (slabs - 2), down]
 

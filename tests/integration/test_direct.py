@@ -20,7 +20,7 @@ from taskflow.runtime.machine import Limits, Mapper, Plan, run_threads
 from taskflow.runtime.machine.device import gpu
 from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
 from taskflow.runtime.tasks import Read, Reduce, Write, repeat, task
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from tests.runtime.cluster.waiting import until_ended
 from tests.runtime.machine.programs import NAMES, Everything, noise, region
 from tests.runtime.machine.test_shard import oracle
@@ -73,9 +73,9 @@ class Flow:
 def test_two_processes_have_the_bits_of_one_block(cluster, sides, overlap, graphs):
     case = flow(sides)
     steps = 60 if overlap == "auto" else 4
-    alone = Simulation(case, (1, 1, 1))
+    alone = SimulationSetup(case, (1, 1, 1))
     fields, scalars, _ = run_threads(alone.partition, Flow(alone.model, steps), gpu())[0]
-    made = Simulation(case, (1, 1, 2))
+    made = SimulationSetup(case, (1, 1, 2))
     with block_group(cluster, made.partition, overlap=overlap, graphs=graphs) as team:
         team.start([Flow(made.model, steps)] * 2)
         statuses = until_ended(team)
@@ -152,7 +152,7 @@ def begun(team, steps=30, seconds=60.0):
 
 
 def test_a_block_that_is_told_to_give_up_does_so_at_once(cluster):
-    made = Simulation(flow("walls"), (1, 1, 2))
+    made = SimulationSetup(flow("walls"), (1, 1, 2))
     with block_group(cluster, made.partition) as team:
         team.start([Endless(made.model)] * 2)
         begun(team)
@@ -166,7 +166,7 @@ def test_a_block_that_is_told_to_give_up_does_so_at_once(cluster):
 
 def test_a_wait_on_the_device_has_a_limit(cluster):
     """A block that no longer takes part is named, with the message that did not come."""
-    made = Simulation(flow("walls"), (1, 1, 2))
+    made = SimulationSetup(flow("walls"), (1, 1, 2))
     with block_group(cluster, made.partition, message=3.0) as team:
         team.start([Endless(made.model, silent=1)] * 2)
         deadline = time.monotonic() + 40.0
@@ -183,7 +183,7 @@ def test_the_death_of_a_neighbour_ends_the_run_with_its_name():
     from distributed import Client, LocalCluster
 
     options = {"n_workers": 2, "threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": ":0"}
-    made = Simulation(flow("walls"), (1, 1, 2))
+    made = SimulationSetup(flow("walls"), (1, 1, 2))
     with LocalCluster(**options, protocol="tcp") as lent, Client(lent, direct_to_workers=True) as client:
         with block_group(client, made.partition) as team:
             team.start([Endless(made.model)] * 2)

@@ -6,7 +6,7 @@ import pytest
 from taskflow.runtime.machine import Mapper, run_threads
 from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.machine.trace import wavefront
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
 
 WALLS = {
@@ -31,7 +31,7 @@ def setup(boundaries, blocks):
         pressure={"iterations": 9},
         time={"steps": 1},
     )
-    return Simulation(case, blocks)
+    return SimulationSetup(case, blocks)
 
 
 

@@ -10,7 +10,7 @@ from taskflow.flow import NavierStokes
 from taskflow.flow.poisson import FFT
 from taskflow.output import LOG, STORE, dataset, read_log
 from taskflow.simulation.build.flow import FlowSystem
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import method
 from taskflow.simulation.case.table import Table, Whole, entry
 
@@ -67,7 +67,7 @@ def known(monkeypatch):
 
 
 def test_it_has_what_a_case_gives_a_flow():
-    sim = Simulation(Case(**CASE, stopping={"times": 4}), (1, 1, 2))
+    sim = SimulationSetup(Case(**CASE, stopping={"times": 4}), (1, 1, 2))
     assert type(sim.system) is Forced
     assert sim.measures.finite == ("kinetic_energy", "divergence", "integral_smoke")
     assert [label for label, _ in sim.system.described()] == ["model"]

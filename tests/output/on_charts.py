@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from taskflow.geometry.grids import Grid, shape
+from taskflow.geometry.grids import MultiBlockGrid, shape
 from taskflow.geometry.grids.atlas import atlas
 from taskflow.output import ChartsBlockStore, ChartsLayout, FieldMetadata, Piece, SidePatch, create_charts, pieces_of
 from taskflow.runtime.regions.pieces import divided
@@ -22,11 +22,11 @@ GRIDS = {
 }
 
 
-def grid_of(name: str) -> Grid:
+def grid_of(name: str) -> MultiBlockGrid:
     return shape(name, GRIDS[name]).grid()
 
 
-def layout_of(grid: Grid, blocks: int = 1, cuts=None, **rest) -> ChartsLayout:
+def layout_of(grid: MultiBlockGrid, blocks: int = 1, cuts=None, **rest) -> ChartsLayout:
     """A layout whose blocks have the pieces that the runtime deals out."""
     region = atlas(grid)
     sides = {
@@ -64,7 +64,7 @@ def written(path: Path, layout: ChartsLayout, times=(0.0, 0.5, 1.0), about=None)
     return path
 
 
-def filled(path: Path, grid: Grid, functions, about=None, times=(0.0,)) -> Path:
+def filled(path: Path, grid: MultiBlockGrid, functions, about=None, times=(0.0,)) -> Path:
     """A store with fields that are functions of the centres of cells x, y, z."""
     layout = layout_of(grid, fields={name: METADATA.get(name, FieldMetadata(name)) for name in functions})
     store = create_charts(path, layout, {"title": "A test", **(about or {})})

@@ -20,7 +20,7 @@ from taskflow.runtime.machine.device import Device, cpu
 from taskflow.runtime.machine.mapper import Mapper
 from taskflow.runtime.machine.threads import run_threads
 from taskflow.runtime.regions import Triple
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
 from taskflow.simulation.checkpoints import CheckpointPolicy
 from taskflow.simulation.directory import RunDirectory
@@ -65,7 +65,7 @@ def go(
     wrote by then is on the disk, so that the tests know where it goes on. No bandwidth is measured. All blocks are on
     one `device`, by default a core of the CPU.
     """
-    setup, directory = Simulation(case, blocks, device=device.kind if device else "cpu"), RunDirectory(path)
+    setup, directory = SimulationSetup(case, blocks, device=device.kind if device else "cpu"), RunDirectory(path)
     keeping = CheckpointPolicy.of(setup, path, uuid.uuid4().hex)
     going_on = None
     if resume:

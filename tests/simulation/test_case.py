@@ -12,7 +12,7 @@ from pydantic import ValidationError
 import taskflow
 from taskflow.errors import BadInput
 from taskflow.flow.stability import StepLimit
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import FACES, Boundaries, Boundary, Case, FluidTable, GridTable, Time
 from taskflow.simulation.expression import Expression
 from taskflow.simulation.schedule import Clock, Every
@@ -54,7 +54,7 @@ def test_derived_values(cavity):
     assert case.boundary("z_max").velocity == (1, 0, 0)
     assert case.boundary("z_min").velocity == case.boundary("y_min").velocity == (0, 0, 0)
     limit = StepLimit(None, 0.5, 0.2, 1e-2 * 3 * 256)
-    assert Simulation(case, (1, 1, 1)).clock == Clock(limit, 1.0, None, None, Every(steps=10))
+    assert SimulationSetup(case, (1, 1, 1)).clock == Clock(limit, 1.0, None, None, Every(steps=10))
 
 
 def test_heat(heated):
@@ -68,7 +68,7 @@ def test_heat(heated):
         "x_min": (1.0, None), "x_max": (None, -1.0), "y_min": insulated, "y_max": insulated, "z_min": insulated,
         "z_max": insulated,
     }
-    assert Simulation(case, (1, 1, 1)).clock.limit.spread == 1.0 * (64 + 1 + 64)
+    assert SimulationSetup(case, (1, 1, 1)).clock.limit.spread == 1.0 * (64 + 1 + 64)
     assert Case(**heated(output=...)).output_fields == ("u", "v", "w", "p", "T")
 
 

@@ -11,7 +11,7 @@ from taskflow.flow.models.artificial_compressibility.forces import Force, Forces
 from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.machine.shard import Shard
 from taskflow.runtime.machine.threads import run_threads
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
 from taskflow.simulation.initial import InitialFields
 from tests.simulation.on_charts import CYLINDER, case
@@ -40,7 +40,7 @@ PIPE = {
 
 def through_sides(flow: Case, steps: int) -> dict[str, Force]:
     """What passes the sides of a case after so many outer iterations."""
-    setup = Simulation(flow, (1, 1, 1))
+    setup = SimulationSetup(flow, (1, 1, 1))
     model = setup.model
     forces = Forces(model, model.sides, {})
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from taskflow.errors import BadInput
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
 from tests.simulation.on_charts import CYLINDER, LID, TURNED, case
 
@@ -226,7 +226,7 @@ def test_blocks_find_pieces():
     """Item 19: no piece is thinner than the layers of ghost cells."""
     from taskflow.simulation.remedies import as_keys
 
-    setup = Simulation(case(machine__blocks=100), (1, 1, 100))
+    setup = SimulationSetup(case(machine__blocks=100), (1, 1, 100))
     with pytest.raises(BadInput, match=r"machine.blocks = 100: 2 charts make pieces for \d+ blocks at most; use 1 to"):
         with as_keys():
             _ = setup.partition
@@ -245,13 +245,13 @@ def test_scalars_are_given_on_sides_by_their_names():
     ]
     full = case(scalars=[{"name": "dye", "diffusivity": 0.1, "initial": "x", "boundaries": {"body": {"flux": 1}}}])
     assert Case(**tomllib.loads(full.to_toml())) == full
-    sides = {side.name: side.scalars["dye"] for side in Simulation(full, (1, 1, 1)).model.sides}
+    sides = {side.name: side.scalars["dye"] for side in SimulationSetup(full, (1, 1, 1)).model.sides}
     assert (sides["body"].flux, sides["body"].warm, sides["far"].warm) == (1.0, False, True)
 
 
 def test_formulas_are_tried_on_every_chart():
     """Item 21: a value that is no number, on some chart alone."""
-    setup = Simulation(case(initial={"velocity": ["where(y < 0 - 4, log(0 - 1), 1)", 0, 0]}), (1, 1, 1))
+    setup = SimulationSetup(case(initial={"velocity": ["where(y < 0 - 4, log(0 - 1), 1)", 0, 0]}), (1, 1, 1))
     message = r"initial.velocity: on chart \d the expression .* is not finite at x = "
     with pytest.raises(BadInput, match=message):
         assert setup.system.speed
@@ -260,7 +260,7 @@ def test_formulas_are_tried_on_every_chart():
 
 
 def test_what_the_case_says_reaches_the_model():
-    setup = Simulation(case(LID), (1, 1, 1))
+    setup = SimulationSetup(case(LID), (1, 1, 1))
     model = setup.model
     assert model.spacing == pytest.approx((0.1, 0.125, 1 / 6))
     assert (model.method.local, model.method.global_steps, model.method.courant) == (True, True, 0.4)
@@ -268,14 +268,14 @@ def test_what_the_case_says_reaches_the_model():
     assert [side.name for side in model.sides if side.varying] == ["z_max"]
     assert model.sides[0].condition.warm == (model.sides[0].name == "x_min")
     assert "smaller method.cfl (now 0.4) or method.reference_speed, or another march" in setup.system.remedy
-    assert not Simulation(case(TURNED), (1, 1, 1)).model.spacing
-    assert Simulation(case(), (1, 1, 1)).model.planar
+    assert not SimulationSetup(case(TURNED), (1, 1, 1)).model.spacing
+    assert SimulationSetup(case(), (1, 1, 1)).model.planar
 
 
 def test_what_helps_a_creeping_flow():
     """b is told that makes sound as fast as friction in the thinnest cells, where the present one is far below."""
-    assert not Simulation(case(), (1, 1, 1)).system.settled.creeping
-    creeping = Simulation(case(LID, fluid__viscosity=50.0), (1, 1, 1)).system.settled.creeping
+    assert not SimulationSetup(case(), (1, 1, 1)).system.settled.creeping
+    creeping = SimulationSetup(case(LID, fluid__viscosity=50.0), (1, 1, 1)).system.settled.creeping
     assert creeping.endswith("give a larger method.compressibility (now 1), up to 2.5e+05")  # (50 / 0.1)^2
 
 
@@ -286,7 +286,7 @@ def test_what_helps_a_creeping_flow():
     (LID, {"fluid__viscosity": 2e-4, "heat__diffusivity": 2e-4}, ("0.4 by default: it is stable", "give less, or another method.march")),
 ])  # fmt: skip
 def test_steps_of_pseudo_time_that_are_too_long_are_told_of(tables, changes, words):
-    told = Simulation(case(tables, **changes), (1, 1, 1)).system.cautions
+    told = SimulationSetup(case(tables, **changes), (1, 1, 1)).system.cautions
     assert len(told) == (words is not None)
     for line in told:
         assert line.startswith(f"method.cfl = {words[0]}")

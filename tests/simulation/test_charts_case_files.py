@@ -6,7 +6,7 @@ import pytest
 from taskflow.geometry.grids import SIDES, read_grid, shape, write_grid
 from taskflow.geometry.grids.section import section
 from taskflow.geometry.grids.write import write_plot3d
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.table import document
 from tests.simulation.on_charts import CYLINDER, case, changed
@@ -67,7 +67,7 @@ def test_sides_that_nearly_coincide_are_told_of(tmp_path):
     assert sum(near in line for line in told) == 2
     assert not any("at rest" in line for line in told)
     sides = {f"{side}_{chart}": FAR for side in SIDES for chart in (1, 2)}
-    (caution,) = Simulation(case(grid=grid, boundaries=sides), (1, 1, 1)).system.cautions
+    (caution,) = SimulationSetup(case(grid=grid, boundaries=sides), (1, 1, 1)).system.cautions
     assert caution.startswith(f"grid.file: {near}")
     mapped = write_grid(tmp_path / "mapped.xyz", read_grid(tmp_path / "two.xyz"))
     assert mapped == tmp_path / "mapped.nmf"

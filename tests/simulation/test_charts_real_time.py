@@ -14,7 +14,7 @@ from taskflow.flow.grid.curvilinear import cell_volumes, swept_volumes
 from taskflow.output import read_log, tree
 from taskflow.simulation.build.artificial_compressibility.domain import centres
 from taskflow.simulation.build.artificial_compressibility.moving import Moment
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
 from taskflow.simulation.restart import newest_restart
 from tests.flow.charts import distorted, lattice
@@ -69,14 +69,14 @@ def test_real_time_has_the_same_bits_for_any_blocks_and_goes_on_after_a_break(tm
 
 def test_checkpoints_hold_two_levels():
     """And no more: what they add to a step is found anew."""
-    setup = Simulation(case(SHEDDING, method__march="rk4"), (1, 1, 2))
+    setup = SimulationSetup(case(SHEDDING, method__march="rk4"), (1, 1, 2))
     levels = {name for name in setup.carried if setup.carried[name]}
     assert levels == {name for q in "puvw" for name in (q, f"old_{q}")}
 
 
 def test_a_case_in_real_time_is_read_back_as_it_was_written():
     full = case(WARM, method__inner={"tolerance": 1e-2})
-    assert Simulation(full, (1, 1, 1)).model.real.iterations == 1000
+    assert SimulationSetup(full, (1, 1, 1)).model.real.iterations == 1000
     assert Case(**tomllib.loads(full.to_toml())) == full
 
 
@@ -151,10 +151,10 @@ def test_sides_that_change_in_time_are_tried_beforehand():
     velocity = ["-y*sqrt(0.5 - t)", "x*sqrt(0.5 - t)", 0.0]
     tables = changed(SHEDDING, boundaries__body={"type": "wall", "velocity": velocity})
     with pytest.raises(BadInput, match=r"boundaries.body.velocity: .* is not finite"):
-        Simulation(case(tables), (1, 1, 1)).system.check()
+        SimulationSetup(case(tables), (1, 1, 1)).system.check()
     through = changed(SHEDDING, boundaries__body={"type": "wall", "velocity": ["t", 0.0, 0.0]})
     with pytest.raises(BadInput, match=r"boundaries.body.velocity: at t = 0.1 a wall moves in its own plane only"):
-        Simulation(case(through), (1, 1, 1)).system.check()
+        SimulationSetup(case(through), (1, 1, 1)).system.check()
     sides = {
         "x_min": {"type": "inflow", "velocity": ["1 + t", 0.0, 0.0]},
         "x_max": {"type": "inflow", "velocity": [1.0, 0.0, 0.0]},
@@ -162,11 +162,11 @@ def test_sides_that_change_in_time_are_tried_beforehand():
     }  # fmt: skip
     grid = {"cells": [6, 5, 4], "lengths": [1.0, 1.0, 1.0]}
     with pytest.raises(BadInput, match=r"boundaries: at t = 0.1 0.1 per time enters through x_min, x_max"):
-        Simulation(case(SHEDDING, grid=grid, boundaries=sides), (1, 1, 1)).system.check()
+        SimulationSetup(case(SHEDDING, grid=grid, boundaries=sides), (1, 1, 1)).system.check()
 
 
 def test_velocities_of_sides_are_those_of_the_end_of_a_step():
-    constants = Simulation(case(SHEDDING), (1, 1, 1)).system.constants
+    constants = SimulationSetup(case(SHEDDING), (1, 1, 1)).system.constants
     box = constants.domain.atlas.charts[0].grow(2)
     at_rest, later = (constants.velocities(box, Moment(time)) for time in (0.0, 0.5))
     assert not any(np.any(values) for values in at_rest.values())
@@ -176,7 +176,7 @@ def test_velocities_of_sides_are_those_of_the_end_of_a_step():
 
 def test_a_force_by_formulas_is_that_of_the_end_of_a_step_where_cells_are_then():
     pushed = case(PITCHING, body={"force": ["x*t", 1.0, "where(x*x + y*y < 0.2, 1/z - 1/z, 0)"]})
-    system = Simulation(pushed, (1, 1, 1)).system
+    system = SimulationSetup(pushed, (1, 1, 1)).system
     constants, chart = system.constants, system.domain.atlas.charts[0]
     assert set(constants.changing) > {"f_x", "f_y", "f_z"}
     force = constants.values(chart.grow(2), Moment(0.5, 0.1), ["f_x", "f_y", "f_z"])
@@ -186,7 +186,7 @@ def test_a_force_by_formulas_is_that_of_the_end_of_a_step_where_cells_are_then()
     assert np.all(force["f_y"][inside] == 1.0)
     assert sum(np.count_nonzero(part) for part in force.values()) == 2 * x.size  # none beyond the chart
     with pytest.raises(BadInput, match=r"body.force: .* is not finite"):
-        Simulation(case(SHEDDING, body={"force": ["1/(0.5 - t)", 0, 0]}), (1, 1, 1)).system.check()
+        SimulationSetup(case(SHEDDING, body={"force": ["1/(0.5 - t)", 0, 0]}), (1, 1, 1)).system.check()
 
 
 @pytest.mark.slow
@@ -221,7 +221,7 @@ def test_a_uniform_stream_stays_as_it_is_on_a_grid_that_moves(march, tmp_path):
     go(moving, tmp_path / "run")
     fields, _ = contents(tmp_path / "run")
     result = tree(tmp_path / "run" / "fields.zarr").load()
-    for n, chart in enumerate(Simulation(moving, (1, 1, 1)).system.grid.charts):
+    for n, chart in enumerate(SimulationSetup(moving, (1, 1, 1)).system.grid.charts):
         for time in result.time.values:
             places = moving.motion.moved(chart.vertices, float(time))
             stored = result[f"charts/{n}"].to_dataset().sel(time=time)
@@ -259,6 +259,6 @@ def test_what_faces_sweep_is_the_change_of_volumes():
 
 def test_motions_that_jump_or_are_not_finite_are_told():
     with pytest.raises(BadInput, match=r"motion.angle.z: 'where\(t > 0.31, 0.1, 0\)' jumps at t = 0.31"):
-        Simulation(case(PITCHING, motion={"angle": {"z": "where(t > 0.31, 0.1, 0)"}}), (1, 1, 1)).system.check()
+        SimulationSetup(case(PITCHING, motion={"angle": {"z": "where(t > 0.31, 0.1, 0)"}}), (1, 1, 1)).system.check()
     with pytest.raises(BadInput, match=r"motion.displacement.x: .* is not finite"):
-        Simulation(case(PITCHING, motion={"displacement": ["sqrt(0.3 - t)", 0, 0]}), (1, 1, 1)).system.check()
+        SimulationSetup(case(PITCHING, motion={"displacement": ["sqrt(0.3 - t)", 0, 0]}), (1, 1, 1)).system.check()

@@ -8,7 +8,7 @@ import pytest
 from taskflow.errors import RunFailed
 from taskflow.geometry.grids import SHAPES, shape
 from taskflow.output import read_log, tree
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.restart import newest_restart
 from tests.geometry.grids.test_shapes import SMALL
 from tests.simulation.going_on import go
@@ -142,14 +142,14 @@ def test_steps_are_proved(tables, blocks):
 
 def test_checkpoints_hold_the_state_alone():
     """No constant, and of ages only what the next step reads."""
-    setup = Simulation(case(), (1, 1, 2))
+    setup = SimulationSetup(case(), (1, 1, 2))
     assert set(setup.carried) == {"p", "u", "v", "w"}
     assert setup.partition.region.count == 160
     assert [sum(box.volume for box in setup.partition.cells_of(block)) for block in (0, 1)] == [80, 80]
 
 
 def test_stencils_and_shares_are_told():
-    setup = Simulation(case(LID), (1, 1, 2))
+    setup = SimulationSetup(case(LID), (1, 1, 2))
     depths = setup.step_cost.depths
     assert [depths[name] for name in ("p", "u", "v", "w", "T")] == [2, 1, 1, 1, 1]
     assert list(setup.domain.shares(setup.partition)) == [

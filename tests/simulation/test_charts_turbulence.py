@@ -12,7 +12,7 @@ from taskflow.flow.reference import charts_turbulence as by_numpy
 from taskflow.flow.reference.artificial_compressibility import LAYERS, Discretisation
 from taskflow.output import read_log, tree
 from taskflow.output.charts.reading import charts
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from tests.simulation.going_on import go
 from tests.simulation.on_charts import case, changed
 from tests.simulation.test_charts_real_time import PITCHING, SLIDING, WARM, assert_blocks_and_a_break
@@ -52,7 +52,7 @@ def test_snapshots_and_log_have_the_eddy_viscosity(tmp_path):
     assert first["nu_t"].attrs["long_name"] == "eddy viscosity"
     logged = [line["eddy_viscosity"] for line in read_log(path / "log.jsonl")]
     assert logged == [pytest.approx(float(chart["nu_t"].isel(time=n).max()), rel=1e-12) for n in range(2)]
-    details = dict(Simulation(case(tables), (1, 1, 1)).system.details())
+    details = dict(SimulationSetup(case(tables), (1, 1, 1)).system.details())
     assert details["eddies"] == "Smagorinsky, constant 0.3"
 
 

@@ -16,7 +16,7 @@ from scipy.sparse.linalg import spsolve
 from scipy.special import j0
 
 from taskflow.flow.bodies.flags import ITSELF
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from tests.flows import flags, orders
 from tests.simulation.test_immersed import RADIUS, WAVE, X0, Z0, pot, swirl
 
@@ -37,12 +37,12 @@ class Faces:
 
     open: np.ndarray
     share: np.ndarray
-    stick: np.ndarray
+    friction: np.ndarray
     exact: np.ndarray
     excess: np.ndarray
 
     @classmethod
-    def across(cls, axis: int, setup: Simulation) -> Faces:
+    def across(cls, axis: int, setup: SimulationSetup) -> Faces:
         grid, result = setup.grid, flags(setup)
         x, y, z = (item[:, 0] for item in np.broadcast_arrays(*grid.points(("fx", "fy", "fz")[axis], grid.box)))
         h, exact = grid.spacing[0], swirl(x, y, z, axis)
@@ -52,15 +52,15 @@ class Faces:
         mean = (low - high) / h if axis == 0 else (high - low) / h
         in_fluid = [np.hypot(x - X0, z - Z0) < RADIUS for x, z in ends]
         closed = result["solid"][:, 0] & (ITSELF | 1 << 2 * axis) > 0
-        stick, cover = (result[f"{name}_{'xyz'[axis]}"][:, 0] for name in ("stick", "cover"))
-        share = 1 / (1 + cover)
-        return cls(~closed, share, stick, exact, np.where(in_fluid[0] != in_fluid[1], share * exact - mean, 0.0))
+        friction, blockage = (result[f"{name}_{'xyz'[axis]}"][:, 0] for name in ("friction", "blockage"))
+        share = 1 / (1 + blockage)
+        return cls(~closed, share, friction, exact, np.where(in_fluid[0] != in_fluid[1], share * exact - mean, 0.0))
 
     @classmethod
-    def of(cls, setup: Simulation) -> Faces:
+    def of(cls, setup: SimulationSetup) -> Faces:
         """Those of both directions, in one row."""
         both = [cls.across(axis, setup) for axis in (0, 2)]
-        names = ("open", "share", "stick", "exact", "excess")
+        names = ("open", "share", "friction", "exact", "excess")
         return cls(*(np.concatenate([getattr(item, name).ravel() for item in both]) for name in names))
 
 
@@ -68,12 +68,12 @@ def creeping(n: int, *, corrected: bool) -> tuple[float, float]:
     """A force that keeps the fluid in the pot turning: the mean and the largest error of the velocity. `corrected`: the
     divergence of a cell is that of the exact fluxes through cut faces.
     """
-    setup = Simulation(pot(n), (1, 1, 1))
+    setup = SimulationSetup(pot(n), (1, 1, 1))
     faces, one = Faces.of(setup), sparse.identity(n)
     step = (sparse.diags([1.0, 1.0], [1, 1 - n], shape=(n, n)) - one) / setup.grid.spacing[0]  # walls are closed faces
     rises = [sparse.kron(one, step), sparse.kron(step, one)]
     laplacian = sparse.block_diag([-sum(rise @ rise.T for rise in rises)] * 2)
-    friction = (laplacian - sparse.diags(faces.stick)).tocsr()[faces.open][:, faces.open]
+    friction = (laplacian - sparse.diags(faces.friction)).tocsr()[faces.open][:, faces.open]
     divergence = sparse.hstack(rises).tocsr()
     inner = divergence[:, faces.open]
     cells = np.flatnonzero(abs(inner).sum(axis=1))[1:]  # with an open face; in one of them the pressure is 0

@@ -12,7 +12,7 @@ import xarray as xr
 from taskflow.analysis.derived import q_criterion
 from taskflow.errors import BadInput
 from taskflow.output import read_log
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
 from taskflow.simulation.estimate import estimate
 from taskflow.simulation.records.fields import SNAPSHOTS, STATISTICS
@@ -178,13 +178,13 @@ def test_a_scalar_called_q_is_that_field():
     dye = [{"name": "Q", "diffusivity": 0.1}]
     case = stirred(scalars=dye, output={"fields": ["Q"]}, obstacles=BODY)
     assert case.output.fields == ("Q",)
-    assert Simulation(case, (1, 1, 1)).system.computed is None
+    assert SimulationSetup(case, (1, 1, 1)).system.computed is None
     with pytest.raises(BadInput) as caught:
         stirred(scalars=dye, monitor={"fields": ["Q"]})
     assert str(caught.value) == (
         'monitor.fields = "Q": the log has means of [[expressions]]; add "Q_c = Q"'
     )
-    logged = Simulation(stirred(scalars=dye, monitor={"fields": ["Q_c = Q"]}), (1, 1, 1)).measures.derived
+    logged = SimulationSetup(stirred(scalars=dye, monitor={"fields": ["Q_c = Q"]}), (1, 1, 1)).measures.derived
     assert logged.names == ("Q_c",)
 
 
@@ -270,8 +270,8 @@ def test_what_is_given_inline_is_a_table_of_expressions():
 
 
 def test_what_is_recorded_nowhere_is_not_computed():
-    assert Simulation(stirred(expressions=[FLUX]), (1, 1, 1)).system.computed is None
+    assert SimulationSetup(stirred(expressions=[FLUX]), (1, 1, 1)).system.computed is None
     assert stirred(expressions=[FLUX]).output.fields == ("u", "p")
-    some = Simulation(stirred(expressions=[FLUX], monitor__fields=["flux"]), (1, 1, 1))
+    some = SimulationSetup(stirred(expressions=[FLUX], monitor__fields=["flux"]), (1, 1, 1))
     assert some.system.computed.names == ("flux",)
     assert "flux" in some.partition.region.fields

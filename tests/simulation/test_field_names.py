@@ -3,7 +3,7 @@
 import pytest
 
 from taskflow.errors import BadInput
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.scalars import scalar_name
 from tests.simulation.on_charts import CYLINDER, LID
@@ -44,7 +44,7 @@ CHARTS = {
 def free(case: Case, blocks: tuple[int, int, int] = (1, 1, 1)) -> set[str]:
     """The fields of a case, but for its scalars, whose names a scalar may have."""
     own = {"dye", "smoke"}
-    return {name for name in Simulation(case, blocks).partition.homes if name not in own and _is_free(name)}
+    return {name for name in SimulationSetup(case, blocks).partition.homes if name not in own and _is_free(name)}
 
 
 def _is_free(name: str) -> bool:
@@ -74,7 +74,7 @@ def test_names_of_fields_on_charts_are_refused(kind):
             on_charts(tables, **{**more, "scalars": [{**DYE, "name": name}]})
 
 
-@pytest.mark.parametrize("name", ["spectrum", "rhs_blocks", "through", "dx", "stick_x", "solid_other", "statistics"])
+@pytest.mark.parametrize("name", ["spectrum", "rhs_blocks", "through", "dx", "friction_x", "solid_other", "statistics"])
 def test_an_expression_with_the_name_of_a_field_is_refused(name):
     with pytest.raises(BadInput) as caught:
         stirred(output={"fields": [f"{name} = u"]})

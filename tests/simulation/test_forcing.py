@@ -12,7 +12,7 @@ import xarray as xr
 import taskflow as tf
 from taskflow.errors import BadInput
 from taskflow.simulation.build.forcing import initial_forces
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.estimate import estimate
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -87,7 +87,7 @@ def test_another_model_does_not_read_it():
     ("exp(1000*x)", "x = "),
 ])  # fmt: skip
 def test_what_is_not_finite_at_the_start_is_refused(expression, where):
-    sim = Simulation(case({"on": "u", "expression": expression}), (1, 1, 1))
+    sim = SimulationSetup(case({"on": "u", "expression": expression}), (1, 1, 1))
     with pytest.raises(BadInput) as caught:
         sim.system.check()
     assert str(caught.value).startswith(f'forcing[1].expression = "{expression}": at time ')
@@ -98,15 +98,15 @@ def test_what_is_not_finite_at_the_start_is_refused(expression, where):
 def test_nothing_is_said_of_fields_of_another_run(tmp_path):
     """They are not 0, as those are that no case gives."""
     force = {"on": "u", "expression": "-100*(u - 1)/u"}
-    system = Simulation(case(force, initial={"source": str(tmp_path)}), (1, 1, 1)).system
+    system = SimulationSetup(case(force, initial={"source": str(tmp_path)}), (1, 1, 1)).system
     assert system.cautions == ()
     for item in initial_forces(system.sim.case, system.sim.grid):
         item.check()
 
 
 def test_a_condition_keeps_away_from_what_is_not_finite():
-    Simulation(case({"on": "w", "expression": "1/(z - 0.5)", "where": "z != 0.5"}), (1, 1, 1)).system.check()
-    Simulation(case({"on": "w", "expression": "1/z"}), (1, 1, 1)).system.check()  # no force acts on the wall
+    SimulationSetup(case({"on": "w", "expression": "1/(z - 0.5)", "where": "z != 0.5"}), (1, 1, 1)).system.check()
+    SimulationSetup(case({"on": "w", "expression": "1/z"}), (1, 1, 1)).system.check()  # no force acts on the wall
 
 
 @pytest.mark.parametrize(("rate", "scheme", "told"), [
@@ -115,7 +115,7 @@ def test_a_condition_keeps_away_from_what_is_not_finite():
 def test_a_relaxation_that_steps_cannot_follow_is_told(rate, scheme, told):
     time = {"steps": 6, "step": 0.02, "scheme": scheme}
     force = {"on": "u", "expression": f"-{rate}*(u - 1) + sin(v)"}
-    cautions = Simulation(case(force, time=time), (1, 1, 1)).system.cautions
+    cautions = SimulationSetup(case(force, time=time), (1, 1, 1)).system.cautions
     assert bool(cautions) == told
     if told:
         assert cautions[0].startswith(f'forcing[1].expression = "{force["expression"]}"')
@@ -124,7 +124,7 @@ def test_a_relaxation_that_steps_cannot_follow_is_told(rate, scheme, told):
 
 def test_check_says_it():
     force = {"on": "T", "expression": "-80*(T - z)", "where": "z > 0.5", "box": [[0, 0, 0], [1, 1, 1]]}
-    system = Simulation(case(force, **WARM), (1, 1, 1)).system
+    system = SimulationSetup(case(force, **WARM), (1, 1, 1)).system
     told = [*system.details(), *(("warning", caution) for caution in system.cautions)]
     assert ("forcing", "T: -80*(T - z) in the box [[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]] where z > 0.5") in told
     for words in ("relaxes T at a rate of 80", "'T - z' is of unlike things, temperature and length"):
@@ -132,7 +132,7 @@ def test_check_says_it():
 
 
 def test_a_model_with_forces_goes_to_other_processes():
-    sim = Simulation(case({"on": "u", "expression": "-t*u*dust"}), (1, 1, 1))
+    sim = SimulationSetup(case({"on": "u", "expression": "-t*u*dust"}), (1, 1, 1))
     again = pickle.loads(pickle.dumps(sim.spec)).model
     assert again.forces == sim.model.forces
     assert again.moments(1.0, 0.5) == {"begins": 1.0, "ends": 1.5}

@@ -11,7 +11,7 @@ from scipy.special import j0, j1
 from taskflow.errors import BadInput
 from taskflow.flow.bodies import cuts
 from taskflow.runtime.regions import Box
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
 from tests.flows import VELOCITY, Flow, compute, flags, orders
 from tests.simulation.test_bodies import (
@@ -54,7 +54,7 @@ def closed(flow: Flow, axis: int) -> np.ndarray:
 def in_centres(flow: Flow, name: str) -> np.ndarray:
     """The velocity in the centres of faces: on cut ones what is stored is its share of the open area."""
     axis = "xyz"["uvw".index(name[0])]
-    return flow[name] * (1 + flags(flow.setup).get(f"cover_{axis}", 0.0))
+    return flow[name] * (1 + flags(flow.setup).get(f"blockage_{axis}", 0.0))
 
 
 # ------------------------------------------------------------------------------------------------------------- order
@@ -169,10 +169,12 @@ CORNER = Box((11, 0, 8), (12, 1, 9))  # where no body is near
 
 
 def test_what_is_known_of_parts_is_that_of_the_whole():
-    setup = Simulation(immersed(DIRECT), (1, 1, 1))
+    setup = SimulationSetup(immersed(DIRECT), (1, 1, 1))
     whole = flags(setup)
-    assert set(whole) == {"solid", "T_faces", "owner_x", "owner_y", "owner_z", "owner_T", "bond_T", "warm_T",
-                          "stick_x", "stick_y", "stick_z", "cover_x", "cover_y", "cover_z"}  # fmt: skip
+    assert set(whole) == {
+        "solid", "T_faces", "owner_x", "owner_y", "owner_z", "owner_T", "conductance_T", "warm_T",
+        "friction_x", "friction_y", "friction_z", "blockage_x", "blockage_y", "blockage_z",
+    }  # fmt: skip
     for part in (Box((0, 0, 0), (3, 8, 9)), Box((9, 3, 2), (12, 7, 5)), Box((4, 4, 4), (10, 5, 6)), CORNER):
         for name, values in flags(setup, part).items():
             np.testing.assert_array_equal(values, whole[name][part.slices((0, 0, 0))], err_msg=name)
@@ -180,8 +182,8 @@ def test_what_is_known_of_parts_is_that_of_the_whole():
 
 def test_distances_of_a_ball():
     """1 / share - 1 from where the formula of the sphere has its surface."""
-    setup = Simulation(immersed(DIRECT), (1, 1, 1))
-    grid, result = setup.grid, flags(setup)["stick_x"]
+    setup = SimulationSetup(immersed(DIRECT), (1, 1, 1))
+    grid, result = setup.grid, flags(setup)["friction_x"]
     x, y, z = grid.points("fx", grid.box)
     off = np.sqrt((x - 0.8) ** 2 + (y - 0.5) ** 2 + (z - 0.6) ** 2)
     k, j, i = 4, 3, int(np.flatnonzero(off[4, 3] < 0.31)[0]) - 1
@@ -351,7 +353,7 @@ def test_open_shares(inside, stretching):
         boundaries={f"{axis}_{end}": "wall" for axis in "xyz" for end in ("min", "max")}, bodies=IMMERSED,
         obstacles=[{"type": "implicit", "inside": inside}],
     )  # fmt: skip
-    setup = Simulation(case, (1, 1, 1))
+    setup = SimulationSetup(case, (1, 1, 1))
     grid, result = setup.grid, flags(setup)
     shape, at = setup.bodies.solids.shapes[0], (np.arange(64) + 0.5) / 64 - 0.5
     for axis, name in enumerate("xyz"):
@@ -363,14 +365,14 @@ def test_open_shares(inside, stretching):
         open_ = ~shape.inside(*fine)
         for n in (2 - item for item in range(3) if item != axis):
             open_ = np.add.reduceat(open_, np.arange(0, open_.shape[n], 64), axis=n) / 64
-        cut = result[f"stick_{name}"] > 0
+        cut = result[f"friction_{name}"] > 0
         assert cut.any()
-        np.testing.assert_allclose(1 / (1 + result[f"cover_{name}"])[cut], open_[cut], rtol=0, atol=0.03)
-        assert not result[f"cover_{name}"][~cut].any()
+        np.testing.assert_allclose(1 / (1 + result[f"blockage_{name}"])[cut], open_[cut], rtol=0, atol=0.03)
+        assert not result[f"blockage_{name}"][~cut].any()
 
 
 def test_shares_have_a_least():
-    assert cuts.cover(np.array([0.0, 0.5, 1.0])) == pytest.approx([3.0, 1.0, 0.0])
+    assert cuts.blockage(np.array([0.0, 0.5, 1.0])) == pytest.approx([3.0, 1.0, 0.0])
     step, extent = np.array([0.1, 0.05]), np.array([0.1, 0.2])
-    assert cuts.bond(np.array([0.0, 0.5]), step, extent) == pytest.approx([1e8, 200.0])
-    assert cuts.stick(np.array([1.0, 0.5]), step, extent) == pytest.approx([0.0, 100.0])
+    assert cuts.conductance(np.array([0.0, 0.5]), step, extent) == pytest.approx([1e8, 200.0])
+    assert cuts.friction(np.array([1.0, 0.5]), step, extent) == pytest.approx([0.0, 100.0])

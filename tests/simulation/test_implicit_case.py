@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.restart import newest_restart
 from tests.simulation.going_on import go
 from tests.simulation.on_charts import CYLINDER, LID, TURNED, case, changed
@@ -43,21 +43,21 @@ def test_what_is_wrong_is_told_with_its_remedy(tables, changes, line):
 
 def test_a_step_and_what_a_checkpoint_holds():
     """Matrix and factors follow from the state: it alone is carried."""
-    sim = Simulation(case(**IMPLICIT), (1, 1, 1))
+    sim = SimulationSetup(case(**IMPLICIT), (1, 1, 1))
     assert set(sim.carried) == {"p", "u", "v", "w"}
     text = " ".join(" ".join(line) for line in sim.system.described())
     assert "implicit with CFL 5 to 1e+06, GMRES(40), to 0.02 to 0.2 of the residual, at most 120 products, til" in text
     assert sim.domain.multiple == (8, 8, 8)
-    jacobi = Simulation(case(**IMPLICIT, method__linear={"ordering": "jacobi", "solver": "correction"}), (1, 1, 1))
+    jacobi = SimulationSetup(case(**IMPLICIT, method__linear={"ordering": "jacobi", "solver": "correction"}), (1, 1, 1))
     assert jacobi.domain.multiple == (1, 1, 1)
-    blocks = Simulation(case(**IMPLICIT, method__linear={"ordering": "blocks"}), (1, 1, 2))
+    blocks = SimulationSetup(case(**IMPLICIT, method__linear={"ordering": "blocks"}), (1, 1, 2))
     assert "blocks, on which bits depend" in " ".join(" ".join(line) for line in blocks.system.described())
     assert blocks.domain.multiple == (1, 1, 1)
     assert {field.name for field in jacobi.model.several("f8")} == {"coupling", "pivot", "inverse", "own"}
 
 
 def test_real_time_has_longer_steps_of_pseudo_time_and_two_levels():
-    sim = Simulation(case(**IMPLICIT, time={"steps": 4, "step": 0.1}, output__every={"steps": 2}), (1, 1, 1))
+    sim = SimulationSetup(case(**IMPLICIT, time={"steps": 4, "step": 0.1}, output__every={"steps": 2}), (1, 1, 1))
     assert set(sim.carried) == {"p", "u", "v", "w", "old_u", "old_v", "old_w", "old_p"}
     text = " ".join(" ".join(line) for line in sim.system.described())
     assert "implicit with CFL 1e+06 to 1e+06, GMRES(40), to 0.01" in text

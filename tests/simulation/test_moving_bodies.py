@@ -12,7 +12,7 @@ from taskflow.flow.bodies.moving import BODY
 from taskflow.output import dataset
 from taskflow.runtime.regions import Box
 from taskflow.simulation.bodies.paths import Surroundings
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
 from tests.flows import VELOCITY, Flow, Lengths, compute
 from tests.simulation.going_on import assert_same_run, go
@@ -137,13 +137,13 @@ def test_going_on_from_a_checkpoint_to_the_bit(pressure, blocks, other, tmp_path
     with dataset(tmp_path / "run" / "fields.zarr") as store:
         assert store["solid"].dims[0] == "time"
         for n, time in enumerate(store["time"].values.tolist()):
-            mask = Simulation(case, (1, 1, 1)).bodies.moving.solids(time).mask(Box.of((20, 12, 16)))
+            mask = SimulationSetup(case, (1, 1, 1)).bodies.moving.solids(time).mask(Box.of((20, 12, 16)))
             np.testing.assert_array_equal(store["solid"].values[n], mask)
 
 
 def refused(error: type[Exception] = BadInput, **changes) -> str:
     with pytest.raises(error) as caught:
-        Simulation(stirred(**changes), (1, 1, 1)).system.check()
+        SimulationSetup(stirred(**changes), (1, 1, 1)).system.check()
     return str(caught.value)
 
 
@@ -202,11 +202,11 @@ def test_ways_that_cannot_be_gone(changes, words):
 def test_a_step_that_is_too_long_is_made_shorter_or_refused():
     """With time.cfl the surface moves half a spacing at most, however slow the flow is."""
     fast = told(displacement=["0.5*(1 - cos(9*t))", 0, 0])
-    clock = Simulation(stirred(obstacles=fast, time={"end": 1.0, "cfl": 0.5}), (1, 1, 1)).clock
+    clock = SimulationSetup(stirred(obstacles=fast, time={"end": 1.0, "cfl": 0.5}), (1, 1, 1)).clock
     tick = clock.advance(clock.start(), 0.0)
     moving = clock.motion
     assert 0.2 < moving.spacings(0.0, tick.dt) <= 0.5
-    fixed = Simulation(stirred(obstacles=fast, time={"steps": 9, "step": 0.1}), (1, 1, 1)).clock
+    fixed = SimulationSetup(stirred(obstacles=fast, time={"steps": 9, "step": 0.1}), (1, 1, 1)).clock
     with pytest.raises(RunFailed, match=r"more than half a spacing in time.step = 0.1; give one of 0.05"):
         fixed.advance(fixed.start(), 0.0)
 
@@ -217,14 +217,14 @@ def test_a_step_that_is_too_long_is_made_shorter_or_refused():
 def test_a_way_that_was_not_seen_ends_the_run(way, end, now):
     """It has moments of the whole run. Without a known end all cells are looked at."""
     quick = {"obstacles": told(displacement=[way, 0, 0]), "grid": {"cells": [40, 8, 16], "lengths": [4.0, 0.8, 1.6]}}
-    ways = Simulation(stirred(**quick, time={"end": end, "cfl": 0.4}), (1, 1, 1)).ways
+    ways = SimulationSetup(stirred(**quick, time={"end": end, "cfl": 0.4}), (1, 1, 1)).ways
     ways.follow(0.0)
     for failure in (None, RunFailed("it diverged")):  # a body in the way is why
         with pytest.raises(RunFailed, match=rf'obstacles\[1\].motion: at time {now:g} "ball" .* give .* time.steps'):
             _fail(ways, now, failure)
     with pytest.raises(Lost, match="a worker"):
         _fail(ways, now, Lost("a worker"))
-    Simulation(stirred(**quick, time={"steps": 9, "cfl": 0.4}), (1, 1, 1)).ways.follow(now)
+    SimulationSetup(stirred(**quick, time={"steps": 9, "cfl": 0.4}), (1, 1, 1)).ways.follow(now)
 
 
 def _fail(ways: Surroundings, time: float, failure: RunFailed | None) -> None:

@@ -12,7 +12,7 @@ from taskflow.flow import StaggeredGrid
 from taskflow.runtime.machine.device import cpu, gpu
 from taskflow.runtime.machine.threads import run_threads
 from taskflow.runtime.regions import Box
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
 from taskflow.simulation.initial import InitialFields, initial_profiles, noise
 from taskflow.simulation.noise import SPECTRA, RandomVelocity
@@ -130,7 +130,7 @@ def test_a_noise_is_added_to_the_initial_velocity():
         values = [1.0, flow.points("v")[2], 0.0][axis]
         expected = values + waves.values(axis, flow.setup.grid.box)
         np.testing.assert_allclose(flow[name], expected, rtol=0, atol=1e-13)  # what the projection leaves
-    without = Simulation(case(noise=None, velocity=[1.0, "z", 0.0]), (1, 1, 1))
+    without = SimulationSetup(case(noise=None, velocity=[1.0, "z", 0.0]), (1, 1, 1))
     assert flow.setup.system.advective_rate > without.system.advective_rate
 
 
@@ -138,7 +138,7 @@ def test_a_noise_is_added_to_the_initial_velocity():
 def test_any_blocks_have_the_same_bits(blocks, monkeypatch):
     """In as many pieces as it takes."""
     monkeypatch.setattr("taskflow.simulation.initial.WAVES", 100)
-    setup = Simulation(case(), blocks)
+    setup = SimulationSetup(case(), blocks)
     fields = InitialFields(setup.grid, initial_profiles(setup.case), Path(), noise(setup.case, setup.grid))
 
     def job(shard):

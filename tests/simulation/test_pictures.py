@@ -15,7 +15,7 @@ from taskflow.output.charts.reading import charts, tree
 from taskflow.output.pictures import PICTURES, drawable, listed, undrawn, write_part
 from taskflow.plots.in_situ import Pictures
 from taskflow.runtime.machine.device import gpu
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case.pictures import check_libraries
 from taskflow.simulation.directory import RunDirectory
 from taskflow.simulation.pictures import DrawingProcess
@@ -150,7 +150,7 @@ def test_a_picture_is_drawn_of_whole_states_alone(tmp_path):
     """And its parts are gone then; one that cannot be drawn does not keep others from it."""
     path = tmp_path / "run"
     case = box({**SLICE, "size": [320, 240]}, {**SLICE, "name": "other", "field": "T", "log": True})
-    RunDirectory(path).create(Simulation(case, (1, 1, 2)), force=False)
+    RunDirectory(path).create(SimulationSetup(case, (1, 1, 2)), force=False)
     layer = np.ones((4, 1, 8))
     about, row = {"time": 0.25}, 3  # the number of the layer
     write_part(path, "middle", 7, 0, about, [((0, row, 0), {"speed": layer})])

@@ -9,7 +9,7 @@ from taskflow.errors import BadInput
 from taskflow.output.moving import pose
 from taskflow.output.pictures import PICTURES, write_part
 from taskflow.plots.in_situ import Pictures
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.directory import RunDirectory
 from tests.simulation.on_charts import CYLINDER, LID, TURNED, case, changed
 from tests.simulation.test_pictures import SLICE, SURFACE
@@ -44,7 +44,7 @@ def test_a_grid_thin_along_another_axis_is_drawn_across_it():
 
 def begun(path, case):
     """The pictures of a run of one block that has not made a step."""
-    RunDirectory(path).create(Simulation(case, (1, 1, 1)), force=False)
+    RunDirectory(path).create(SimulationSetup(case, (1, 1, 1)), force=False)
     return Pictures(path)
 
 

@@ -9,7 +9,7 @@ from taskflow.runtime.cluster import BlockGroup, cut, embedded, placed, processe
 from taskflow.runtime.host import look, survey
 from taskflow.runtime.host.accelerators import Accelerator
 from taskflow.runtime.machine import Mapper, Plan, actor
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.memory import Needs
 from taskflow.simulation.remedies import as_keys
 
@@ -95,7 +95,7 @@ def test_blocks_without_gpus():
 
 
 def test_memory_is_that_of_each_gpu():
-    setup = Simulation(case(device="gpu", blocks=[1, 1, 4]), (1, 1, 4))
+    setup = SimulationSetup(case(device="gpu", blocks=[1, 1, 4]), (1, 1, 4))
     need = Needs(setup, spread(4, pinned(1)), "gpu").blocks[0].total
     tight = [
         replace(place, gpus=tuple(replace(gpu, free=int(1.5 * need)) for gpu in place.gpus)) for place in pinned(1)
@@ -110,7 +110,7 @@ def test_memory_is_that_of_each_gpu():
 def test_a_block_opens_the_gpu_that_it_was_given(monkeypatch, ordinals, expected):
     opened = []
     monkeypatch.setattr(actor, "open_device", lambda kind, threads, ordinal: opened.append(ordinal))
-    partition = Simulation(case(), (1, 1, 2)).partition
+    partition = SimulationSetup(case(), (1, 1, 2)).partition
     plan = Plan("test-ordinals", partition, "gpu", 1, "local", Mapper(), ordinals=ordinals)
     with embedded(1, gpu=False) as client, BlockGroup(client, plan, [survey(client, embedded=True)[0].worker]) as group:
         group.connect()

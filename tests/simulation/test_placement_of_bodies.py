@@ -19,7 +19,7 @@ from taskflow.runtime.machine.shard import Shard
 from taskflow.runtime.machine.threads import run_threads
 from taskflow.simulation.bodies import Movement, Moving
 from taskflow.simulation.bodies.placing import poses
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
 from taskflow.simulation.estimate import estimate
 from tests.flows import VELOCITY, Flow, compute
@@ -59,7 +59,7 @@ def whole() -> Flow:
     return compute(placed())
 
 
-def geometry(setup: Simulation, moving: Moving, time: float, device: Device) -> dict[str, np.ndarray]:
+def geometry(setup: SimulationSetup, moving: Moving, time: float, device: Device) -> dict[str, np.ndarray]:
     """The fields of the geometry of a time, by role."""
 
     def filled(shard: Shard) -> dict[str, np.ndarray]:
@@ -73,7 +73,7 @@ def assert_placement(case: Case, kind: str = "cpu", rtol: float = 1e-9) -> None:
     """Kernels find what NumPy does. Bodies own faces that are farther away, and those between two of them, which both
     are beside, otherwise.
     """
-    setup = Simulation(case, (1, 1, 1), device="cpu" if kind == "cpu" else "gpu")
+    setup = SimulationSetup(case, (1, 1, 1), device="cpu" if kind == "cpu" else "gpu")
     device, moving = cpu(1) if kind == "cpu" else opened(kind), setup.moving
     assert moving.placement is not None
     for time in (0.0, 0.37):
@@ -81,7 +81,7 @@ def assert_placement(case: Case, kind: str = "cpu", rtol: float = 1e-9) -> None:
         for role, values in numpy.items():
             placed = kernels[role]
             if role in OWNERS:
-                mine = np.abs(numpy[f"stick_{role[-1]}"]) + np.abs(numpy[OWNERS[role]]) > 0
+                mine = np.abs(numpy[f"friction_{role[-1]}"]) + np.abs(numpy[OWNERS[role]]) > 0
                 assert (placed[mine] > 0).all()
                 assert (placed == values)[mine].mean() > 0.99
                 continue
@@ -162,7 +162,7 @@ def test_numbers_are_as_many_as_kernels_know():
     texts = [(TEXT.parent / name).read_text() for name in ("shapes.h", TEXT.name)]
     assert f"constexpr int NUMBERS = {SHAPE}, POSE = {POSE};" in texts[0]
     assert {int(count) for text in texts for count in re.findall(r"In64Of<(\d+)>", text)} == {MOST_SHAPES * POSE}
-    moving = Simulation(placed(), (1, 1, 1)).moving
+    moving = SimulationSetup(placed(), (1, 1, 1)).moving
     shapes = moving.placement.shapes
     assert (len(shapes.shapes.values), len(poses(moving, 0.0))) == (SHAPE * shapes.count, MOST_SHAPES * POSE)
 
@@ -173,5 +173,5 @@ def test_other_shapes_are_left_to_numpy():
     """
     wide, round_ = {**ROD, "length": 1.3}, {**ENDLESS, "axis": "z", "radius": 0.62, "motion": SUNK["motion"]}
     for body in (DROP, STILL, wide, round_):
-        assert Simulation(placed(obstacles=[HOT, body]), (1, 1, 1)).moving.placement is None
-    assert Simulation(placed(), (1, 1, 1)).moving.placement is not None
+        assert SimulationSetup(placed(obstacles=[HOT, body]), (1, 1, 1)).moving.placement is None
+    assert SimulationSetup(placed(), (1, 1, 1)).moving.placement is not None

@@ -19,7 +19,7 @@ from taskflow.output.checkpoint import Damaged
 from taskflow.runtime.machine import Limits, Mapper, run_threads
 from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.regions import Box
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
 from taskflow.simulation.checkpoints import CheckpointPolicy, CheckpointWriter
 from tests.simulation.going_on import Killed, assert_same_run, contents, go, steps
@@ -395,7 +395,7 @@ def test_a_full_disk(when, tmp_path, whole, monkeypatch):
 
 def test_a_slow_disk_is_no_lost_block(tmp_path, monkeypatch):
     """One block waits for it, and the others for that block: longer than for a message."""
-    write, setup = Checkpoints.write, Simulation(stirred(), (1, 1, 2))
+    write, setup = Checkpoints.write, SimulationSetup(stirred(), (1, 1, 2))
     keeping = CheckpointPolicy.of(setup, tmp_path, "run-1")
 
     def slow(checkpoints, step, block, *more):
@@ -420,7 +420,7 @@ def test_a_state_that_is_not_finite_is_no_checkpoint(tmp_path):
         go(case, tmp_path / "run")
     result, _ = newest(Checkpoints(tmp_path / "run" / "checkpoints", ""))
     values = np.zeros((9, 5, 8))
-    result.fill("u", values, Simulation(case, (1, 1, 1)).grid.box)
+    result.fill("u", values, SimulationSetup(case, (1, 1, 1)).grid.box)
     assert np.isfinite(values).all()
 
 
@@ -460,7 +460,7 @@ def test_what_may_change(broken):
 def test_the_state_is_what_a_step_reads_and_does_not_make():
     """With FFT the last pressure is not read; nobody reads what a buffer held in the cells of the grid."""
     for solver in SOLVERS:
-        setup = Simulation(stirred(solver, boundaries=dict.fromkeys("xyz", "periodic")), (1, 1, 2))
+        setup = SimulationSetup(stirred(solver, boundaries=dict.fromkeys("xyz", "periodic")), (1, 1, 2))
         expected = {"u", "v", "w", "T", "h_u", "h_v", "h_w", "h_T"} | ({"p"} if solver != "fft" else set())
         assert setup.carried == dict.fromkeys(expected, (setup.grid.box,))
 

@@ -13,7 +13,7 @@ from taskflow.output import Checkpoints, newest
 from taskflow.runtime.machine import Mapper, run_threads
 from taskflow.runtime.machine.device import cpu, gpu
 from taskflow.simulation.build.scales import Scale
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
 from taskflow.simulation.sanity import SANE, SHORT_STEPS, Diagnosis, Sanity, WaveWatch
 from taskflow.simulation.schedule import Tick
@@ -46,7 +46,7 @@ def vortices(time, viscosity=0.0, **changes) -> Case:
     return cavity(**{**tables, "time": time, **changes, "monitor": {"every": {"steps": 5}}, "checkpoint": {}})
 
 
-def largest(path, role: str, setup: Simulation) -> float:
+def largest(path, role: str, setup: SimulationSetup) -> float:
     """In the newest checkpoint."""
     result, skipped = newest(Checkpoints(path / "checkpoints", ""))
     assert result is not None
@@ -67,7 +67,7 @@ def test_a_run_that_diverges_on_a_gpu(tmp_path):
 
 @pytest.mark.parametrize("blocks", [(1, 1, 1), (1, 1, 2)])
 def test_a_run_that_diverges_says_where(tmp_path, blocks):
-    setup = Simulation(cavity(), blocks)
+    setup = SimulationSetup(cavity(), blocks)
     with pytest.raises(RunFailed) as failed:
         go(cavity(), tmp_path / "run", blocks)
     told = re.fullmatch(
@@ -96,7 +96,7 @@ def test_a_temperature_that_diverges_alone(tmp_path):
     case = cavity(boundaries=walls, heat=heat, time={"steps": 60, "step": 0.02}, monitor={"every": {"steps": 10**6}})
     with pytest.raises(RunFailed, match=r"step \d+, time .*, T is \S+ \(the case explains 2\) in cell .* of block 0"):
         go(case, tmp_path / "run")
-    assert largest(tmp_path / "run", "T", Simulation(case, (1, 1, 1))) <= 2 * SANE
+    assert largest(tmp_path / "run", "T", SimulationSetup(case, (1, 1, 1))) <= 2 * SANE
 
 
 def test_a_number_that_is_none(tmp_path, monkeypatch):
@@ -119,7 +119,7 @@ def test_a_number_that_is_none(tmp_path, monkeypatch):
 @pytest.mark.parametrize("device", [cpu, pytest.param(gpu, marks=pytest.mark.gpu)])
 def test_extremes(device):
     """The first value that is not finite, or else the largest, in the cells of the domain."""
-    setup = Simulation(cavity(), (1, 1, 2))
+    setup = SimulationSetup(cavity(), (1, 1, 2))
 
     def job(shard):
         values, result = np.zeros(shard.cells.shape[::-1]), []
@@ -149,7 +149,7 @@ def test_extremes(device):
     ({"time": {"end": 1.0, "cfl": 3.0, "scheme": "rk3"}}, 0.0, "smaller time.cfl (now 3), or more cells"),
 ])  # fmt: skip
 def test_the_remedy_fits(changes, residual, told):
-    blame, tick = Diagnosis(Simulation(cavity(**changes), (1, 1, 1)).spec), Tick(9, 1.0, 0.02)
+    blame, tick = Diagnosis(SimulationSetup(cavity(**changes), (1, 1, 1)).spec), Tick(9, 1.0, 0.02)
     if blame.watch is not None:
         blame.watch.look(Tick(9, 1.0, 0.25), 24.0, 0.0)
     blame.note({"residual": residual})
@@ -163,14 +163,14 @@ def test_scales():
     heat = {"diffusivity": 0.1, "expansion": 0.2, "reference": 1.0, "source": 0.25}
     dye = {"name": "dye", "diffusivity": 0.1, "sources": [{"point": [2.5, 0.2, -0.5], "rate": 0.01}]}
     case = cavity(boundaries=walls, heat=heat, scalars=[dye], body={"gravity": [0, 0, -5]})
-    result = Simulation(case, (1, 1, 1)).system.scales
+    result = SimulationSetup(case, (1, 1, 1)).system.scales
     assert result.speed == Scale(1.0)
     assert result.lift == pytest.approx(1.0)
     assert result.carried["T"] == Scale(3.0, 0.25 + 6 * 0.5 / 0.125)
     assert result.carried["dye"].gain == pytest.approx(0.01 * 8 * 6 * 8)
     assert result.driven
-    assert not Simulation(cavity(boundaries=STILL), (1, 1, 1)).system.scales.driven
-    pushed = Simulation(cavity(boundaries=EVERYWHERE, body={"force": [3.0, 0.0, 4.0]}), (1, 1, 1)).system.scales
+    assert not SimulationSetup(cavity(boundaries=STILL), (1, 1, 1)).system.scales.driven
+    pushed = SimulationSetup(cavity(boundaries=EVERYWHERE, body={"force": [3.0, 0.0, 4.0]}), (1, 1, 1)).system.scales
     assert pushed.speed == Scale(0.0, 5.0)
     assert pushed.driven
 
@@ -213,7 +213,8 @@ def test_energy_that_nothing_gives(case, grows, tmp_path):
 
 
 def test_energy_is_judged_by_the_least():
-    sanity = Sanity(SimpleNamespace(driven=False), Simulation(cavity(), (1, 1, 1)).domain, None, lambda _: "do this")
+    domain = SimulationSetup(cavity(), (1, 1, 1)).domain
+    sanity = Sanity(SimpleNamespace(driven=False), domain, None, lambda _: "do this")
     result = [sanity.grows(Tick(n, 0.1 * n), energy) for n, energy in enumerate((1.0, 0.5, 0.504, 0.506, 0.9))]
     assert [words is not None for words in result] == [False, False, False, True, False]
     assert "at step 3, time 0.3, the kinetic energy has grown from 0.5 to 0.506" in str(result[3])

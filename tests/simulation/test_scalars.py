@@ -8,7 +8,7 @@ import pytest
 import taskflow as tf
 from taskflow.errors import BadInput
 from taskflow.flow.stability import StepLimit
-from taskflow.flow.time.schemes import ADAMS_BASHFORTH, RUNGE_KUTTA, Spreads
+from taskflow.flow.time.schemes import ADAMS_BASHFORTH, RUNGE_KUTTA, DiffusiveRates
 from taskflow.simulation.case import Case
 
 SMOKE = {"name": "smoke", "diffusivity": 0.1}
@@ -107,7 +107,8 @@ def test_steps_are_short_enough_for_bounds(scheme, stage):
     assert limit.longest(4.0) == pytest.approx(0.9 / (stage * (2 * 4.0 + 3 * 1.5)))
     assert StepLimit(cfl=0.1, diffusion=10.0, spread=2.0, scheme=scheme, bounded=1.5).longest(4.0) == 0.1 / 4.0
     assert StepLimit(fixed=7.0, bounded=1.5).longest(4.0) == 7.0
-    assert limit.longest(4.0, Spreads(5.0, 4.5)) == pytest.approx(0.9 / (stage * (2 * 4.0 + 3 * 4.5)))  # with eddies
+    eddies = DiffusiveRates(5.0, 4.5)
+    assert limit.longest(4.0, eddies) == pytest.approx(0.9 / (stage * (2 * 4.0 + 3 * 4.5)))
 
 
 def test_a_run_tells_of_them(cavity, tmp_path):

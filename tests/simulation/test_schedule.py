@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from taskflow.errors import BadInput, RunFailed
 from taskflow.flow.stability import StepLimit
-from taskflow.flow.time.schemes import RUNGE_KUTTA, Spreads
+from taskflow.flow.time.schemes import RUNGE_KUTTA, DiffusiveRates
 from taskflow.simulation.schedule import Clock, Every, Tick
 
 
@@ -79,16 +79,17 @@ def test_the_longest_step_obeys_both_limits():
     assert limit.longest(100.0) == 0.5 / 100.0
     assert limit.longest(1.0) == 0.2 / 4.0
     assert limit.longest(0.0) == 0.2 / 4.0
-    assert limit.longest(1.0, Spreads(8.0)) == 0.2 / 8.0  # with eddies
-    assert limit.longest(1.0, Spreads(3.0)) == 0.2 / 4.0
+    assert limit.longest(1.0, DiffusiveRates(8.0)) == 0.2 / 8.0  # with eddies
+    assert limit.longest(1.0, DiffusiveRates(3.0)) == 0.2 / 4.0
     assert StepLimit(fixed=0.1, spread=1e9).longest(1e9) == 0.1
 
 
 def test_a_tick_says_which_bound_set_its_step():
     limit = StepLimit(cfl=0.5, diffusion=0.2, longest_step=0.02)
     clock = Clock(limit, end=1.0)
-    assert limit.bounds(10.0, Spreads(4.0)) == {"cfl": 0.05, "diffusion": 0.05, "capillary": 0.02, "scalars": math.inf}
-    told = [clock.advance(Tick(), *rates).limit for rates in ((100.0,), (1.0, Spreads(40.0)), (1.0,))]
+    bounds = {"cfl": 0.05, "diffusion": 0.05, "capillary": 0.02, "scalars": math.inf}
+    assert limit.bounds(10.0, DiffusiveRates(4.0)) == bounds
+    told = [clock.advance(Tick(), *rates).limit for rates in ((100.0,), (1.0, DiffusiveRates(40.0)), (1.0,))]
     assert told == ["cfl", "diffusion", "capillary"]
     assert clock.advance(Tick(step=9, time=0.99, dt=0.02), 1.0).limit == "end"
     fixed = Clock(StepLimit(fixed=0.3), end=1.0)

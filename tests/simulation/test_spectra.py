@@ -11,7 +11,7 @@ from taskflow.runtime.host import look
 from taskflow.runtime.machine import Mapper, run_threads
 from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.proof import Hardware, prove
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
 from taskflow.simulation.memory import Needs
 from tests.simulation.going_on import assert_same_run, found, go
@@ -314,7 +314,7 @@ def test_what_they_need_is_counted():
     """To the byte, with what blocks send that are not slabs."""
     item = {"fields": ["u", "T"], "pairs": [["u", "T"]]}
     tables = ({"name": name, "along": name, **item} for name in ("y", "all"))
-    setup = Simulation(turning(*tables, pressure={"iterations": 2}), (2, 1, 2))
+    setup = SimulationSetup(turning(*tables, pressure={"iterations": 2}), (2, 1, 2))
     needs = Needs(setup, [look("this process")] * 4, "cpu").blocks
 
     def job(shard):
@@ -338,7 +338,7 @@ def test_what_the_runtime_records_is_proved(gpu):
     """Samples between steps, where cells go to slabs and back."""
     item = {"fields": ["u"], "pairs": [["u", "T"]]}
     tables = ({"name": name, "along": name, **item} for name in ("y", "all"))
-    setup = Simulation(turning(*tables, pressure={"iterations": 2}), (1, 2, 1))
+    setup = SimulationSetup(turning(*tables, pressure={"iterations": 2}), (1, 2, 1))
     averaged = setup.averaged.values()
     model, samples = setup.model, {item.sample: ("share",) for item in averaged}
     programs = {model.step: tuple(model.scalars(1.0, 1.0)), **samples}

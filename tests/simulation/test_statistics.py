@@ -10,7 +10,7 @@ from taskflow.errors import BadInput
 from taskflow.output import dataset
 from taskflow.runtime.machine import Mapper
 from taskflow.runtime.proof import Hardware, prove
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
 from tests.simulation.going_on import assert_same_run, go
 from tests.simulation.test_restart import stirred
@@ -154,7 +154,7 @@ def test_covariances_of_one_name_are_refused():
 @pytest.mark.parametrize("gpu", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_what_the_runtime_records_is_proved(gpu):
     """Samples between steps and monitors, in whatever order."""
-    setup = Simulation(averaged(), (1, 1, 2))
+    setup = SimulationSetup(averaged(), (1, 1, 2))
     model, statistics = setup.model, setup.averages.statistics
     programs = {model.step: tuple(model.scalars(1.0, 1.0)), setup.monitor: (), statistics.sample: ("share",)}
     start = {model.start: ("dt",), statistics.begin: ()}

@@ -3,7 +3,7 @@
 import pytest
 
 from taskflow.runtime.tasks import Loop, Stretch, repeat, settled
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
 from taskflow.simulation.step_cost import LAYERS, often, table
 
@@ -15,7 +15,7 @@ def rows(setup, rounds):
 @pytest.mark.parametrize(("precision", "real"), [("single", 4), ("double", 8)])
 def test_a_step_of_fixed_sweeps(cavity, precision, real):
     case = Case(**cavity(machine={"precision": precision}, pressure={"iterations": 9}))
-    setup = Simulation(case, (1, 1, 2))
+    setup = SimulationSetup(case, (1, 1, 2))
     result, cells = rows(setup, {}), setup.grid.box.volume
     values = {name: row.nbytes / real / cells for name, row in result.items() if name != LAYERS}
     assert values == {
@@ -31,7 +31,7 @@ def test_a_step_of_fixed_sweeps(cavity, precision, real):
 
 
 def test_rounds_count_as_often_as_they_are_done(cavity):
-    setup = Simulation(Case(**cavity(pressure={"solver": "jacobi", "tolerance": 1e-3})), (1, 1, 2))
+    setup = SimulationSetup(Case(**cavity(pressure={"solver": "jacobi", "tolerance": 1e-3})), (1, 1, 2))
     assert setup.step_cost.counted == ("rounds",)
     three, none = rows(setup, {"rounds": 3}), rows(setup, {"rounds": 0})
     assert (three["jacobi"].launches, three["jacobi_half"].launches, three["residual_square"].launches) == (45, 3, 3)
@@ -43,13 +43,13 @@ def test_rounds_count_as_often_as_they_are_done(cavity):
 
 def test_runge_kutta_does_all_three_times(cavity):
     cases = (Case(**cavity(time__scheme=scheme, pressure={"iterations": 30})) for scheme in ("ab2", "rk3"))
-    one, three = (Simulation(case, (1, 1, 1)) for case in cases)
+    one, three = (SimulationSetup(case, (1, 1, 1)) for case in cases)
     rate = rows(one, {})["advective_rate"].nbytes
     assert three.step_cost.nbytes({}) - rate == 3 * (one.step_cost.nbytes({}) - rate)
 
 
 def test_repetitions_in_repetitions(cavity):
-    setup = Simulation(Case(**cavity()), (1, 1, 1))
+    setup = SimulationSetup(Case(**cavity()), (1, 1, 1))
     inner = repeat(lambda f: iter(()), 4, count="inner")
     body = Loop(inner, (Stretch(setup.step_cost.launches, ()),))
     outer = Loop(repeat(lambda f: iter(()), 3), (body, body))

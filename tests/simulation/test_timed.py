@@ -9,7 +9,7 @@ import pytest
 import taskflow as tf
 from taskflow.errors import BadInput
 from taskflow.flow.grid import StaggeredGrid
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.build.system import System
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.timed import TimeFunction, TimeTable, at_time
@@ -158,7 +158,7 @@ def test_bad_input_is_told(tmp_path, changes, message):
     files = {"SHORT": str(tmp_path / "short.csv"), "BROKEN": str(tmp_path / "broken.csv")}
     changes = {key: files.get(value, value) if isinstance(value, str) else value for key, value in changes.items()}
     with pytest.raises(BadInput, match=message):
-        Simulation(moved(**{**NUMBERS, **changes}), (1, 1, 1)).system.check()
+        SimulationSetup(moved(**{**NUMBERS, **changes}), (1, 1, 1)).system.check()
 
 
 def test_models_that_know_nothing_of_it_say_so():
@@ -242,14 +242,14 @@ def test_values_are_set_between_steps(tmp_path):
 
 def test_fields_on_walls_are_not_set():
     case = moved(**{**NUMBERS, "lid": "sin(t)*x"})
-    known = Simulation(case, (1, 1, 1)).system.timed.keys
+    known = SimulationSetup(case, (1, 1, 1)).system.timed.keys
     with pytest.raises(BadInput, match=r"it is a field of x, y and z on faces.*give an expression of t alone"):
         settings("boundaries.z_max.velocity", [1.0, 0.0, 0.0], case, known, 0.0)
 
 
 def test_components_that_are_constant_stay_what_they_are():
     case = moved(**{**NUMBERS, "force": "sin(t)"})
-    known = Simulation(case, (1, 1, 1)).system.timed.keys
+    known = SimulationSetup(case, (1, 1, 1)).system.timed.keys
     with pytest.raises(BadInput, match=r"component 1 does not change in time; give 0.1 for it"):
         settings("body.force", [0.0, "2*t", 0.5], case, known, 0.0)
     assert settings("body.force", [0.1, 1.0, 0.5], case, known, 0.0) == {"body.force[2]": 1.0, "body.force[3]": 0.5}
@@ -258,7 +258,7 @@ def test_components_that_are_constant_stay_what_they_are():
 @pytest.mark.parametrize(("function", "error"), [(lambda t: 1 / t, "ZeroDivisionError"), (lambda: 1.0, "TypeError")])
 def test_functions_that_fail_are_told_of(function, error):
     with pytest.raises(BadInput, match=f"the function .* failed at time 0 with {error}"):
-        Simulation(moved(**{**NUMBERS, "force": function}), (1, 1, 1)).system.check()
+        SimulationSetup(moved(**{**NUMBERS, "force": function}), (1, 1, 1)).system.check()
     with pytest.raises(BadInput, match=r"failed at time 0 with TypeError.*it takes x, y, z and the time"):
         TimeFunction(function)(np.zeros(3), 0.0, 0.0)
 

@@ -8,7 +8,7 @@ import pytest
 import taskflow as tf
 from taskflow.flow.poisson import ConjugateGradients, ConvergedJacobi, Multigrid, UniformCoefficient
 from taskflow.output import LOG, STORE, dataset, read_log
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from tests.simulation.two_phases import case
 
 EQUAL = {"density": [2.0, 2.0]}
@@ -31,7 +31,7 @@ PLAIN = "densities are equal, and each direction is periodic or between walls or
     ({}, EQUAL, Multigrid, "multigrid, 3 iterations per solve"),
 ], ids=str)  # fmt: skip
 def test_which_solver_it_is(pressure, phases, kind, words):
-    sim = Simulation(case(pressure=pressure, two_phase=phases), (1, 1, 1))
+    sim = SimulationSetup(case(pressure=pressure, two_phase=phases), (1, 1, 1))
     assert type(sim.model.pressure) is kind
     assert dict(line for line in sim.system.described() if line[0])["pressure"] == words
     assert tf.Case(**sim.case.written()) == sim.case

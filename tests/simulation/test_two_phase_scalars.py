@@ -9,7 +9,7 @@ import xarray as xr
 import taskflow as tf
 from taskflow.flow.scalars.quantity import Quantity, Transport
 from taskflow.output import LOG, STORE, dataset, read_log
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.build.two_phase.tables import OWN
 from taskflow.simulation.case.scalars import TAKEN
 from taskflow.simulation.estimate import estimate
@@ -51,7 +51,7 @@ def test_runs_on_blocks_give_the_same_bits_and_go_on_after_a_stop(tmp_path):
 
 
 def test_its_step_is_one_that_keeps_bounds():
-    quick = Simulation(case(scalars=[{**DYE, "diffusivity": 5.0}]), (1, 1, 1))
+    quick = SimulationSetup(case(scalars=[{**DYE, "diffusivity": 5.0}]), (1, 1, 1))
     limit, spread = quick.clock.limit, 5.0 * quick.model.grid.inverse_spacing_squared
     assert quick.model.spreads({"friction": 1.0}) == (spread, spread)
     assert limit.longest(0.0, quick.system.spreads) == pytest.approx(0.2 / spread)
@@ -70,7 +70,7 @@ def test_bad_input_is_told(scalar, words):
 
 
 def test_no_scalar_has_the_name_of_another_field():
-    full = Simulation(case(obstacles=[BALL], scalars=[DYE]), (1, 1, 1)).model
+    full = SimulationSetup(case(obstacles=[BALL], scalars=[DYE]), (1, 1, 1)).model
     own = Quantity("dye", Transport(0.0)).fields
     free = {name for name in (*full.fields, *full.flags) if name not in own and name not in TAKEN}
     hidden = ("_new", "_faces")

@@ -16,7 +16,7 @@ from taskflow.flow.operators.phases import Phases
 from taskflow.output import LOG, read_log
 from taskflow.runtime.host import look
 from taskflow.runtime.machine import Mapper, run_threads
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.build.two_phase.start import friction, initial_phases
 from taskflow.simulation.estimate import estimate
 from taskflow.simulation.expression import Expression
@@ -70,7 +70,7 @@ def test_the_first_step_is_as_long_as_was_said(tmp_path):
     for name, tables in {"friction": {"two_phase": {"viscosity": [2.0, 0.2], "viscosity_mean": "arithmetic"}},
                          "waves": {"two_phase": {"surface_tension": 30.0}}}.items():  # fmt: skip
         drop = case(**tables)
-        words = dict(Simulation(drop, (1, 1, 1)).system.described())["first step"]
+        words = dict(SimulationSetup(drop, (1, 1, 1)).system.described())["first step"]
         length, bound = float(words.split()[1].strip(",")), words.split()[3].removeprefix("time.").strip(";")
         line = read_log(tf.run(drop, tmp_path / name).directory / LOG)[1]
         assert line["limit"] == bound == {"friction": "diffusion", "waves": "capillary"}[name]
@@ -103,7 +103,7 @@ def test_check_says_what_the_phases_are():
 ])  # fmt: skip
 def test_one_sign_is_a_warning(phases, words, tmp_path):
     drop = case(two_phase=phases, time={"steps": 1})
-    assert Simulation(drop, (1, 1, 1)).system.cautions == words
+    assert SimulationSetup(drop, (1, 1, 1)).system.cautions == words
     if words:
         assert ("warning", *words) in list(describe(estimate(drop)))
 
@@ -118,7 +118,7 @@ def test_a_run_warns_of_one_sign_and_does_it(tmp_path):
 
 def test_what_is_not_finite_is_told_before_a_run():
     with pytest.raises(tf.BadInput, match=r"two_phase.initial: the expression 'log\(x - 0.3\)' is not finite at x ="):
-        Simulation(case(two_phase={"initial": "log(x - 0.3)"}), (1, 1, 1)).system.check()
+        SimulationSetup(case(two_phase={"initial": "log(x - 0.3)"}), (1, 1, 1)).system.check()
 
 
 @pytest.mark.slow
@@ -129,7 +129,7 @@ def test_what_is_not_finite_is_told_before_a_run():
 @pytest.mark.parametrize("shape", [(1, 1, 1), (2, 1, 2)])
 def test_blocks_hold_what_was_counted(shape, pressure):
     same = {"density": [2.0, 2.0]} if pressure.get("solver") == "auto" else {}
-    sim = Simulation(case(pressure=pressure, two_phase=same, phases=[]), shape)
+    sim = SimulationSetup(case(pressure=pressure, two_phase=same, phases=[]), shape)
     needs = Needs(sim, [HERE] * len(sim.partition), "cpu").blocks
     devices = [Counting(1) for _ in needs]
 

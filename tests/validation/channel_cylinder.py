@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 import taskflow as tf
-from taskflow.geometry.grids import Grid, spacing, write_grid
+from taskflow.geometry.grids import MultiBlockGrid, spacing, write_grid
 from taskflow.geometry.grids.assembled import Part, assembled
 from taskflow.simulation.run import Run
 from tests.validation.body_fitted import solved
@@ -27,7 +27,7 @@ class Coefficients(NamedTuple):
     pressure: float
 
 
-def channel(n: int) -> Grid:
+def channel(n: int) -> MultiBlockGrid:
     """n cells along each quarter of the cylinder and n outwards, and 2n x n in the rest of the channel.
 
     Lines around the cylinder are circles near it and become the walls, the inlet and a line across: with a from 0 to 1

@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from taskflow.flow.models.artificial_compressibility.dual_time import DualTime
-from taskflow.flow.models.artificial_compressibility.equations import Heat
+from taskflow.flow.models.artificial_compressibility.equations import HeatTransport
 from taskflow.flow.models.artificial_compressibility.forces import Force, Forces
 from taskflow.flow.models.artificial_compressibility.implicit.gmres import Gmres
 from taskflow.flow.models.artificial_compressibility.implicit.march import Ramp
 from taskflow.flow.models.artificial_compressibility.implicit.model import ImplicitCompressibility
-from taskflow.flow.models.artificial_compressibility.method import Method
+from taskflow.flow.models.artificial_compressibility.method import MethodOptions
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.flow.models.artificial_compressibility.sides import Condition, Side
 from taskflow.flow.operators.momentum import Buoyancy, Fluid
@@ -55,7 +55,7 @@ def skewed_cavity(
     angle = np.deg2rad(degrees)
     chart = Chart((n, n, 1), lambda x, y, z: (x + y * np.cos(angle), y * np.sin(angle), z), "z")
     sides = walls(chart, y_max=Condition((1.0, 0.0, 0.0)))
-    flow = model(chart, 1 / Re, sides, 1.0, kind, method=Method(**method))
+    flow = model(chart, 1 / Re, sides, 1.0, kind, method=MethodOptions(**method))
     return chart, march(flow, chart, REST, steps=400 * n * n, steady=steady, every=every)
 
 
@@ -225,7 +225,7 @@ def ethier_steinman_decays(
         shard.write({name: q[owned.slices(chart.around.lo)] for name, q in sides.items()}, owned)
 
     begun = dict(zip("uvw", flow.velocity(*centres), strict=True)) | {"p": flow.pressure(*centres)}
-    about: dict[str, Any] = {"real": DualTime(1e-5, 3000, length=1.0), "method": Method(40.0, march="rk5")}
+    about: dict[str, Any] = {"real": DualTime(1e-5, 3000, length=1.0), "method": MethodOptions(40.0, march="rk5")}
     if implicit:
         about |= {"kind": ImplicitCompressibility, "solver": Gmres(tolerance=0.01), "ramp": Ramp(1e6, 1e6)}
     equations = model(chart, viscosity, flow.sides, 1.5, **about)
@@ -258,10 +258,9 @@ def heated(
     hot, cold = (Condition(warm=True, temperature=value) for value in (1.0, 0.0))
     viscosity, diffusivity = (0.71 / Ra) ** 0.5, (0.71 * Ra) ** -0.5
     sides = walls(chart, x_min=hot, x_max=cold)
-    heat = Heat(diffusivity, Buoyancy(1.0, 0.5, (0.0, -1.0, 0.0)))
-    flow = kind(
-        (chart.box,), Fluid(viscosity), sides, 0.3, spacing=spacing, planar=planar, heat=heat, method=Method(**method)
-    )
+    heat = HeatTransport(diffusivity, Buoyancy(1.0, 0.5, (0.0, -1.0, 0.0)))
+    how = {"heat": heat, "method": MethodOptions(**method)}
+    flow = kind((chart.box,), Fluid(viscosity), sides, 0.3, spacing=spacing, planar=planar, **how)
     forces = Forces(flow, sides, {})
     about = {"steps": 100000, "steady": steady, "every": every, "after": forces.measure, "threads": 2, "device": device}
     end = march(flow, chart, {**REST, "T": 0.5}, **about)

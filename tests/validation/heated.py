@@ -9,7 +9,7 @@ import numpy as np
 
 from taskflow.runtime.machine.device import Device
 from taskflow.runtime.tasks import Launch, Roles
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
 from tests.flows import DATA, Flow, compute, extremum, plane_heat_flux
 from tests.validation.cavity import table
@@ -45,7 +45,7 @@ def _case(cells: list[int], Ra: float, sides: dict, time: dict, pressure: dict) 
 
 def compute_fluxes(case: Case, device: Device | None = None) -> Flow:
     """The flow, with the heat flux through plane i across x as scalar plane_i: i = 0, n/2 and n, the hot wall first."""
-    setup = Simulation(case, (1, 1, 1))
+    setup = SimulationSetup(case, (1, 1, 1))
     n = case.grid.cells[0]
 
     def fluxes(f: Roles) -> Iterator[Launch]:

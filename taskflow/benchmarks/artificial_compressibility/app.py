@@ -109,11 +109,11 @@ def triangular(
     """
     from taskflow.benchmarks.artificial_compressibility.factors import Charts
     from taskflow.benchmarks.artificial_compressibility.tables import show_triangular
-    from taskflow.benchmarks.artificial_compressibility.triangular import Sweeping, measure_triangular
+    from taskflow.benchmarks.artificial_compressibility.triangular import TriangularSolves, measure_triangular
     from taskflow.benchmarks.tables import present
 
     known, precisions = chosen("--orderings", orderings, ORDERINGS), chosen("--factors", factors, PRECISIONS)
-    sweeping = Sweeping(known, precisions, triple("--tile", tile), cusparse)
+    sweeping = TriangularSolves(known, precisions, triple("--tile", tile), cusparse)
     if charts > 1 and not cells:
         raise BadInput(f"--charts {charts}: give --cells, too, the size of a chart")
     sizes = [Charts(cells_of(size.strip()), charts) for size in cells.split(",")] if cells else []
@@ -142,13 +142,13 @@ def outer(
 
     From the first state, with the shares of their parts: matrix, factors, solves, products, sums and messages.
     """
-    from taskflow.benchmarks.artificial_compressibility.march import Flow
+    from taskflow.benchmarks.artificial_compressibility.march import ImplicitFlow
     from taskflow.benchmarks.artificial_compressibility.outer import measure_outer
     from taskflow.benchmarks.artificial_compressibility.tables import show_outer
     from taskflow.benchmarks.tables import present
 
     names, whole = chosen("--solvers", solvers, SOLVERS), cells_of(cells) if cells else None
-    flows = [Flow(case, solver, ordering, tuple(settings)) for solver in names]
+    flows = [ImplicitFlow(case, solver, ordering, tuple(settings)) for solver in names]
     conditions, blocks = timing.conditions(overlap), ascending(counts)
     measure = partial(measure_outer, timing.device, flows, whole, blocks, iterations, conditions)
     present("outer", measure, show_outer, timing.output)

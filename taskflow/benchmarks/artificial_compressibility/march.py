@@ -35,7 +35,7 @@ REYNOLDS, DISTORTION = 100.0, 0.05
 
 
 @dataclass(frozen=True)
-class Flow:
+class ImplicitFlow:
     """A flow by name: the `solver` of its linear equations, the ordering of their preconditioner, and other `settings`
     of the case (`table.key=VALUE`).
     """

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from taskflow.benchmarks.artificial_compressibility.goals import of_outer
-from taskflow.benchmarks.artificial_compressibility.march import SPEED, Flow, March
+from taskflow.benchmarks.artificial_compressibility.march import SPEED, ImplicitFlow, March
 from taskflow.benchmarks.artificial_compressibility.shares import OuterProfile, shares
 from taskflow.benchmarks.steps import needed
 from taskflow.benchmarks.team import Request, Team, open_team
@@ -17,7 +17,7 @@ from taskflow.flow.models.artificial_compressibility.implicit.model import Impli
 from taskflow.runtime.machine.mapper import Overlap
 from taskflow.runtime.regions import Triple
 from taskflow.simulation.build.artificial_compressibility.constants import ChartConstants
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 
 CELLS: Mapping[str, Mapping[str, Triple]] = {
     "cavity": {"cpu": (32, 32, 32), "gpu": (128, 128, 128)},
@@ -38,10 +38,10 @@ class OuterTiming:
         """Double where none is asked for."""
         return self.conditions.precision or "double"
 
-    def measure(self, flow: Flow, cells: Triple, blocks: int, overlap: Overlap) -> dict[str, Any]:
+    def measure(self, flow: ImplicitFlow, cells: Triple, blocks: int, overlap: Overlap) -> dict[str, Any]:
         """A row of a table. Raises BadInput where there is no such case, or the memory is not enough."""
         case = flow.of(cells, self.precision, self.conditions.channel)
-        setup = Simulation(case, (1, 1, blocks), device=self.team.device)
+        setup = SimulationSetup(case, (1, 1, blocks), device=self.team.device)
         asked = f"{' x '.join(map(str, cells))} cells"
         self.team.check_memory(needed(self.team, setup) + BESIDE[self.team.device], blocks, asked)
         model, constants = setup.model, setup.system.constants
@@ -67,7 +67,7 @@ class OuterTiming:
 
 def measure_outer(
     device: str,
-    flows: Sequence[Flow],
+    flows: Sequence[ImplicitFlow],
     cells: Triple | None,
     counts: Sequence[int],
     iterations: int,

@@ -14,8 +14,8 @@ import numpy as np
 from taskflow.benchmarks.timing import about, moving, timed
 from taskflow.errors import BadInput
 from taskflow.flow.grid.curvilinear import metrics
-from taskflow.flow.models.artificial_compressibility.equations import Heat
-from taskflow.flow.models.artificial_compressibility.method import Method
+from taskflow.flow.models.artificial_compressibility.equations import HeatTransport
+from taskflow.flow.models.artificial_compressibility.method import MethodOptions
 from taskflow.flow.models.artificial_compressibility.model import STATE, ArtificialCompressibility
 from taskflow.flow.models.artificial_compressibility.sides import SIDES
 from taskflow.flow.models.artificial_compressibility.stage import stage
@@ -29,7 +29,7 @@ from taskflow.runtime.tasks import Launch, Roles, record
 CELLS = {"cpu": 128, "gpu": 256}
 ALONG = 4  # charts along each axis, where there are many
 GHOST = 2
-EULER = Method(flux="central", damping="pressure", march="euler")
+EULER = MethodOptions(flux="central", damping="pressure", march="euler")
 PRECISIONS = {"double": "f8", "single": "f4"}
 
 
@@ -40,7 +40,7 @@ class Stages:
     """
 
     name: str
-    method: Method
+    method: MethodOptions
     size: int
     warm: bool = False
     skewed: bool = False
@@ -58,7 +58,7 @@ class Stages:
     def model(self) -> ArtificialCompressibility:
         """The model, without sides: no program of it runs."""
         spacing = None if self.skewed else (1 / self.size,) * 3
-        heat = Heat(0.01) if self.warm else None
+        heat = HeatTransport(0.01) if self.warm else None
         fluid, method = Fluid(0.01), self.method
         return ArtificialCompressibility(self.boxes[:1], fluid, (), 1.0, method=method, heat=heat, spacing=spacing)
 
@@ -105,7 +105,7 @@ def skewed(count: int, size: int) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Measurement:
+class ResidualJob:
     """The job of the one block."""
 
     stages: Stages
@@ -129,9 +129,9 @@ def cases(size: int) -> tuple[Stages, ...]:
     """Return what is measured, for so many cells along each axis."""
     return (
         Stages("Euler, heat, uniform", EULER, size, warm=True),
-        Stages("Runge-Kutta, uniform", Method(), size),
-        Stages("Runge-Kutta, skewed", Method(), size, skewed=True),
-        Stages("Runge-Kutta, skewed, 64 charts", Method(), size, skewed=True, charts=ALONG),
+        Stages("Runge-Kutta, uniform", MethodOptions(), size),
+        Stages("Runge-Kutta, skewed", MethodOptions(), size, skewed=True),
+        Stages("Runge-Kutta, skewed, 64 charts", MethodOptions(), size, skewed=True, charts=ALONG),
     )
 
 
@@ -148,7 +148,7 @@ def measure_residual(cells: int | None, requested: str) -> dict[str, Any]:
     opened = open_device("gpu" if device == "gpu" else "cpu", here.cores)
     before, rows = copy_bandwidth(opened), []
     for stages, (precision, dtype) in product(cases(size), PRECISIONS.items()):
-        seconds, samples, nbytes = run_threads(stages.partition(dtype), Measurement(stages), opened)[0]
+        seconds, samples, nbytes = run_threads(stages.partition(dtype), ResidualJob(stages), opened)[0]
         rate = size**3 / seconds
         row: dict[str, Any] = {"name": stages.name, "precision": precision, "seconds": seconds, "samples": samples}
         rows.append({**row, "bytes": nbytes, "bytes_per_cell": nbytes / size**3, "cells_per_second": rate})

@@ -17,7 +17,7 @@ from taskflow.runtime.machine import Shard
 from taskflow.runtime.machine.channel import channel_problem
 from taskflow.runtime.machine.mapper import Overlap
 from taskflow.runtime.regions import Triple, triple
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
 
 Kind = Literal["strong", "weak", "charts"]
@@ -31,7 +31,7 @@ DISTORTION = 0.05  # of these, so that they have metrics, and of the one chart t
 
 
 @dataclass(frozen=True)
-class Box:
+class HeatedBox:
     """A box of so many cells, heated at one side and cooled at the other: Xue & Roy's method, five variables. It is cut
     into so many pieces along x, y and z. Cells are uniform, or distorted; several charts are turned at random.
     """
@@ -62,7 +62,7 @@ class Box:
 
 
 @dataclass(frozen=True)
-class Begin:
+class FluidAtRest:
     """Fill the fields that no program writes, and the ghost cells of a fluid at rest."""
 
     constants: Any
@@ -87,18 +87,19 @@ class Sharing:
     cuts: Sequence[str] = tuple(CUTS)
     halos: Sequence[Halos] = ("direct", "packed")
 
-    def boxes(self, cells: Triple) -> Iterator[tuple[Kind, str, Box]]:
+    def boxes(self, cells: Triple) -> Iterator[tuple[Kind, str, HeatedBox]]:
         """Each with its kind and its cut, or the number of its charts."""
         for kind in self.kinds:
             if kind == "charts":
-                yield kind, "1", Box(cells, cuts=CUTS["z"], distortion=DISTORTION)
-                yield kind, str(CHARTS[0] * CHARTS[1] * CHARTS[2]), Box(cells, charts=CHARTS, distortion=DISTORTION)
+                count = CHARTS[0] * CHARTS[1] * CHARTS[2]
+                yield kind, "1", HeatedBox(cells, cuts=CUTS["z"], distortion=DISTORTION)
+                yield kind, str(count), HeatedBox(cells, charts=CHARTS, distortion=DISTORTION)
                 continue
             for cut in self.cuts:
                 pieces = CUTS[cut]
                 twice = pieces if pieces.count(1) == 2 else CUTS["z"]  # pieces are dealt out along z
                 grown = triple(n * m for n, m in zip(cells, twice, strict=True))
-                yield kind, cut, Box(grown if kind == "weak" else cells, cuts=pieces)
+                yield kind, cut, HeatedBox(grown if kind == "weak" else cells, cuts=pieces)
 
 
 @dataclass(frozen=True)
@@ -120,14 +121,14 @@ class MarchTiming:
         channel = "local" if len(self.team.places) == 1 else "ucx"
         return replace(self, conditions=replace(self.conditions, channel=channel))
 
-    def prepared(self, box: Box, blocks: int) -> Simulation:
+    def prepared(self, box: HeatedBox, blocks: int) -> SimulationSetup:
         """A box on so many devices: its grid takes long. Raises BadInput where there is no such case."""
-        return Simulation(box.case(self.precision), (1, 1, blocks), device=self.team.device)
+        return SimulationSetup(box.case(self.precision), (1, 1, blocks), device=self.team.device)
 
-    def measure(self, name: str, setup: Simulation, overlap: Overlap) -> dict[str, Any]:
+    def measure(self, name: str, setup: SimulationSetup, overlap: Overlap) -> dict[str, Any]:
         """A row of a table."""
         model = setup.model
-        begin = Begin(setup.system.constants, model.start)
+        begin = FluidAtRest(setup.system.constants, model.start)
         job = PassJob(begin, model.step, _nothing, 1, model.scalars(1.0, 1.0), self.conditions.seconds)
         row, _ = PassTiming(self.team, self.conditions).measure(name, setup.partition, job, overlap)
         nbytes, count = setup.step_cost.nbytes({}), setup.partition.region.count
@@ -155,7 +156,7 @@ def measure_ssspnt(
         for kind, cut, box in sharing.boxes(size):
             bent = box.distortion
             if bent not in alone:
-                row = timing.measure("one", timing.prepared(Box(size, distortion=bent), 1), "none")
+                row = timing.measure("one", timing.prepared(HeatedBox(size, distortion=bent), 1), "none")
                 alone[bent] = {**row, "kind": kind if bent else "-", "cut": "1" if bent else "-", "halos": "-"}
                 rows.append(alone[bent])
             setup = timing.prepared(box, 2)

@@ -26,7 +26,7 @@ CHARTS = {"cpu": tuple(map(Charts, SMALL)), "gpu": (*map(Charts, (*SMALL, *LARGE
 
 
 @dataclass(frozen=True)
-class Sweeping:
+class TriangularSolves:
     """Measured are the orderings, the precisions of factors, the cells of a tile, and whether cuSPARSE is, too."""
 
     orderings: Sequence[Ordering] = ("tiles", "hyperplanes", "jacobi")
@@ -41,7 +41,7 @@ class Sweeping:
                 yield Factors(charts, ordering, precision, self.tile, ordering == self.orderings[0])
 
 
-def measure_triangular(charts: Sequence[Charts], sweeping: Sweeping, requested: str) -> dict[str, Any]:
+def measure_triangular(charts: Sequence[Charts], sweeping: TriangularSolves, requested: str) -> dict[str, Any]:
     """Medians on these charts, by default on some that suit the device, with the copy bandwidth measured before and
     after, and the paper's seconds for its block. Vectors are in double precision.
 
@@ -93,7 +93,7 @@ def _row(charts: Charts, ordering: str | None, precision: str, timing: Timing) -
     }
 
 
-def _beside(charts: Charts, sweeping: Sweeping, rows: Sequence[Row]) -> list[dict[str, Any]]:
+def _beside(charts: Charts, sweeping: TriangularSolves, rows: Sequence[Row]) -> list[dict[str, Any]]:
     """Return what cuSPARSE takes for factors and solves of these rows, whose bytes are counted alike."""
     counted = {(row["name"], row["precision"]): row["bytes_per_cell"] for row in rows}
     return [

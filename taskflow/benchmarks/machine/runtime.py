@@ -123,7 +123,7 @@ def _recording() -> Iterator[dict[str, Any]]:
 
 
 @dataclass(frozen=True)
-class Steps:
+class CountMessagesJob:
     """The job of a block: passes until it is told to stop, or for so many seconds; the messages that Dask sent."""
 
     program: jacobi.Sweeps
@@ -148,13 +148,13 @@ def _control(team: Team, blocks: Triple, seconds: float) -> Iterator[dict[str, A
     with _connected(team, partition) as group:
         how = f"status() of {count} blocks, nothing running: median of {CALLS}"
         yield _row("actor calls", 1e3 * _latency(group.status), "ms", how)
-        group.start([Steps(program, 60.0)] * count)
+        group.start([CountMessagesJob(program, 60.0)] * count)
         time.sleep(0.2)
         yield _row("actor calls, steps running", 1e3 * _latency(group.status), "ms", how.replace("nothing", "steps"))
         group.stop()
         _results(group)
     with _connected(team, partition) as group:
-        group.start([Steps(program, seconds)] * count)
+        group.start([CountMessagesJob(program, seconds)] * count)
         reports = _results(group)
     passes, messages = reports[0]["passes"], sum(sum(report["messages"].values()) for report in reports)
     how = f"sent by Dask in {passes} passes of {count} blocks, heartbeats apart"

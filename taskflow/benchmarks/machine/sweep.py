@@ -35,7 +35,7 @@ def measure_sweep(
     for count in ("auto",) if workers is None or workers >= prod(blocks) else ("auto", workers):
         with open_team(Request(device, blocks, count)) as team:
             cells, precision = size.of(blocks, team.device), conditions.precision or PRECISION[team.device]
-            sweeping = Sweeping(team, conditions, precision, blocked)
+            sweeping = SweepTiming(team, conditions, precision, blocked)
             if not rows:
                 rows.append(sweeping.measure("one block", cells, (1, 1, 1), "none"))
             if prod(blocks) > 1:
@@ -63,13 +63,13 @@ def measure_scaling(
     counts = growth.counted(device)
     with open_team(Request(device, (1, 1, max(counts)), workers or "auto")) as team:
         precision = conditions.precision or PRECISION[team.device]
-        sweeping = Sweeping(team, conditions, precision, blocked)
+        sweeping = SweepTiming(team, conditions, precision, blocked)
         rows = scaled(growth, counts, team.device, conditions, sweeping.measure)
     return {**describe(team, precision, rows), "blocked": blocked, "results": rows}
 
 
 @dataclass(frozen=True)
-class Sweeping:
+class SweepTiming:
     """Measures sweeps on the processes of a team; where they are `blocked`, two of them in a pass over memory."""
 
     team: Team

@@ -9,7 +9,7 @@ from itertools import product
 from typing import Any
 
 from taskflow.benchmarks.projection.flows import Flow, InitialVelocity, velocity_of
-from taskflow.benchmarks.projection.step import Begin
+from taskflow.benchmarks.projection.step import WarmUp
 from taskflow.benchmarks.scaling import Growth
 from taskflow.benchmarks.steps import Pressure, Solve, check_memory
 from taskflow.benchmarks.team import Request, open_team
@@ -29,7 +29,7 @@ from taskflow.flow.poisson import (
 from taskflow.runtime.machine import Control, Shard
 from taskflow.runtime.regions import Triple
 from taskflow.simulation.build.projection import Projection
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 
 SWEEPS = 4  # on the last level of a truncated cycle, as in the papers
 PLANES = 2  # of a block on that level
@@ -56,7 +56,7 @@ class Comparison:
 
 
 @dataclass(frozen=True, eq=False)
-class Solved(Simulation):
+class Solved(SimulationSetup):
     """A case whose pressure is solved for by another solver than its own."""
 
     pressure: Solver
@@ -71,7 +71,7 @@ class Solved(Simulation):
 class Series:
     """The job of a block: one step, whose equation is then solved again and again, to each tolerance in turn."""
 
-    begin: Begin
+    begin: WarmUp
     solves: Sequence[Solve]
     seconds: float
 
@@ -102,7 +102,7 @@ def measure_convergence(
         sizes = comparison.sizes or SIZES[team.device]
         for size, count, method in product(sizes, counts, comparison.methods):
             case = Flow("cavity", Pressure()).of((size, size, size), precision, conditions.channel)
-            grid, blocks = Simulation(case, (1, 1, count)).grid.constants, (1, 1, count)
+            grid, blocks = SimulationSetup(case, (1, 1, count)).grid.constants, (1, 1, count)
             solvers = METHODS[method](grid, blocks, comparison.tolerances)
             setups = [Solved(case, blocks, solver, device=team.device) for solver in solvers]
             check_memory(team, setups[0])
@@ -120,7 +120,7 @@ def _measured(timing: PassTiming, method: str, setups: Sequence[Solved]) -> list
     first = setups[0]
     cells = first.case.grid.cells
     dt = first.clock.limit.longest(first.system.advective_rate)
-    begin = Begin(first.model, InitialVelocity(first.grid, velocity_of("cavity", cells)), dt, 0)
+    begin = WarmUp(first.model, InitialVelocity(first.grid, velocity_of("cavity", cells)), dt, 0)
     job = Series(begin, [Solve(setup.model) for setup in setups], timing.conditions.seconds)
     reports, transports = timing.run(first.partition, job, timing.conditions.overlaps[0])
     return [

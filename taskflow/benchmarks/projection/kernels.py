@@ -22,7 +22,7 @@ from taskflow.runtime.machine.device import Device, open_device
 from taskflow.runtime.machine.kernel import Layout, compiled
 from taskflow.runtime.tasks import Launch, Program, Roles, record
 from taskflow.simulation.build.projection import Projection
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.memory import Needs
 
 CELLS = {"cpu": 256, "gpu": 512}
@@ -55,7 +55,7 @@ def measure_kernels(
     size, real = cells or CELLS[device], precision or PRECISION[device]
     slow = f"fluid.viscosity={0.1 / size}"  # within the limits of the time step that is measured
     flows = (Flow("cavity", Pressure(solver), settings=(slow, *settings)) for solver in ("jacobi", "multigrid"))
-    setup, other = (Simulation(flow.of((size, size, size), real), (1, 1, 1), device=device) for flow in flows)
+    setup, other = (SimulationSetup(flow.of((size, size, size), real), (1, 1, 1), device=device) for flow in flows)
     for one in (setup, other):
         Needs(one, [here], device).check()
     opened = open_device("gpu" if device == "gpu" else "cpu", here.cores)
@@ -100,7 +100,7 @@ class KernelTiming:
 class Measurement:
     """The job of the one block. The step comes first, so that kernels meet the numbers of a flow."""
 
-    setup: Simulation
+    setup: SimulationSetup
     device: Device
 
     def __call__(self, shard: Shard) -> list[KernelTiming]:
@@ -139,7 +139,7 @@ class Solving:
     it computes is of no matter; scalars of 1 keep it finite.
     """
 
-    setup: Simulation
+    setup: SimulationSetup
 
     def __call__(self, shard: Shard) -> list[KernelTiming]:
         """Measure everything."""

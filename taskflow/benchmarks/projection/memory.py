@@ -15,7 +15,7 @@ from taskflow.errors import BadInput
 from taskflow.runtime.cluster import shortage, spread
 from taskflow.runtime.host import Place, choose_device, look
 from taskflow.runtime.regions import Triple
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.memory import Memory, Needs
 
 HEIGHT = 64
@@ -94,7 +94,8 @@ class Fitting:
 
     def _memory(self, cells: Triple) -> list[Memory]:
         case = self.flow.of(cells, self.precision, self.channel)
-        return Needs(Simulation(case, (1, 1, len(self.places)), device=self.device), self.places, self.device).blocks
+        setup = SimulationSetup(case, (1, 1, len(self.places)), device=self.device)
+        return Needs(setup, self.places, self.device).blocks
 
 
 def _cavity(n: int) -> Triple:

@@ -22,7 +22,7 @@ from taskflow.runtime.machine.mapper import Overlap
 from taskflow.runtime.regions import Triple, triple
 from taskflow.runtime.tasks import counts, plan
 from taskflow.simulation.build.projection import Projection
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 
 COUNTED = 5  # steps over which iterations are averaged, where they vary
 STATE = ("iterations", "rounds", "divergence", "residual", "kinetic_energy")  # what `End` tells
@@ -33,7 +33,7 @@ PAPERS = {"1d": 8.5e12, "2d": 4.9e12, "3d": 2.4e12}
 
 
 @dataclass(frozen=True)
-class Begin:
+class WarmUp:
     """Fills the fields of a block and takes the first steps."""
 
     model: NavierStokes
@@ -88,11 +88,11 @@ class StepTiming:
         """
         flow = self.flow
         case = flow.of(cells, self.precision, self.conditions.channel)
-        setup = Simulation(case, blocks, device=self.team.device)
+        setup = SimulationSetup(case, blocks, device=self.team.device)
         check_memory(self.team, setup)
         dt = setup.clock.limit.longest(setup.system.advective_rate)
         model = Projection.of(setup).model
-        begin = Begin(model, InitialVelocity(setup.grid, velocity_of(flow.case, cells)), dt, flow.warm)
+        begin = WarmUp(model, InitialVelocity(setup.grid, velocity_of(flow.case, cells)), dt, flow.warm)
         scalars = model.scalars(dt, 1.0)
         job = PassJob(begin, model.step, End(model), 1, scalars, self.conditions.seconds)
         row, reports = PassTiming(self.team, self.conditions).measure(name, setup.partition, job, overlap)

@@ -20,7 +20,7 @@ from taskflow.flow.poisson import Solver, relative_residual
 from taskflow.runtime.machine import Control, Shard
 from taskflow.runtime.regions import Location, Partition, Triple
 from taskflow.runtime.tasks import Launch, Program, Repeat, Roles, counts, plan
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.source import override
 from taskflow.simulation.expression import Expression
@@ -115,7 +115,7 @@ class Rise:
     monitor: Program
 
     @classmethod
-    def of(cls, setup: Simulation) -> Rise:
+    def of(cls, setup: SimulationSetup) -> Rise:
         """Those of a case whose initial fields are formulas."""
         assert isinstance(setup.model, TwoPhase)
         fields = {name: p if isinstance(p, Expression) else None for name, p in setup.system.initial.items()}
@@ -161,7 +161,7 @@ class RiseJob:
     solve: Solve | None = None
 
     @classmethod
-    def of(cls, setup: Simulation, seconds: float, *, solved: bool = False) -> RiseJob:
+    def of(cls, setup: SimulationSetup, seconds: float, *, solved: bool = False) -> RiseJob:
         """That of a case, for at least so many seconds; the solution of an equation is timed where it is to be."""
         rise = Rise.of(setup)
         rest = replace(rise.model, pressure=Unsolved(rise.model.pressure))

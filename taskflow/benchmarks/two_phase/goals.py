@@ -14,7 +14,7 @@ SINGLE = "pressure.precision=single"
 
 
 @dataclass(frozen=True)
-class Goal:
+class BubbleGoal:
     """A bound on a number that is written so; `least`: it is to be at least that."""
 
     bound: float
@@ -34,20 +34,20 @@ SCALED = {
     "strong-256": "two GPUs share 256^3: speedup",
     "strong-512": "two GPUs share 512^3: speedup",
 }
-GOALS: Mapping[str, Goal] = {
-    STEP: Goal(0.7, share),
-    REST: Goal(57, lambda ms: f"{digits(ms)} ms", least=False),
-    LOOP: Goal(0.35, lambda seconds: f"{digits(seconds)} s", least=False),
-    CG: Goal(5, digits),
-    CORES: Goal(0.5, share),
-    MEMORY: Goal(305, "{:.0f} B".format, least=False),
-    MEMORY_SINGLE: Goal(285, "{:.0f} B".format, least=False),
-    LARGEST: Goal(768, "{:.0f}^3".format),
-    SCALED["weak-128"]: Goal(0.8, share),
-    SCALED["weak-256"]: Goal(0.92, share),
-    SCALED["weak-512"]: Goal(0.96, share),
-    SCALED["strong-256"]: Goal(1.5, digits),
-    SCALED["strong-512"]: Goal(1.85, digits),
+GOALS: Mapping[str, BubbleGoal] = {
+    STEP: BubbleGoal(0.7, share),
+    REST: BubbleGoal(57, lambda ms: f"{digits(ms)} ms", least=False),
+    LOOP: BubbleGoal(0.35, lambda seconds: f"{digits(seconds)} s", least=False),
+    CG: BubbleGoal(5, digits),
+    CORES: BubbleGoal(0.5, share),
+    MEMORY: BubbleGoal(305, "{:.0f} B".format, least=False),
+    MEMORY_SINGLE: BubbleGoal(285, "{:.0f} B".format, least=False),
+    LARGEST: BubbleGoal(768, "{:.0f}^3".format),
+    SCALED["weak-128"]: BubbleGoal(0.8, share),
+    SCALED["weak-256"]: BubbleGoal(0.92, share),
+    SCALED["weak-512"]: BubbleGoal(0.96, share),
+    SCALED["strong-256"]: BubbleGoal(1.5, digits),
+    SCALED["strong-512"]: BubbleGoal(1.85, digits),
 }
 
 

@@ -16,7 +16,7 @@ from taskflow.runtime.regions import Triple
 
 
 @dataclass(frozen=True)
-class Method:
+class PressureMethod:
     """A solver in the words of a case, with other settings of it."""
 
     solver: str
@@ -28,10 +28,10 @@ class Method:
         return replace(bubble, pressure=pressure, settings=(*bubble.settings, *self.settings))
 
 
-METHODS: Mapping[str, Method] = {
-    "cg": Method("cg", ("pressure.max_iterations=100000",)),
-    "multigrid": Method("multigrid"),
-    "mixed": Method("multigrid", ("pressure.precision=single",)),
+METHODS: Mapping[str, PressureMethod] = {
+    "cg": PressureMethod("cg", ("pressure.max_iterations=100000",)),
+    "multigrid": PressureMethod("multigrid"),
+    "mixed": PressureMethod("multigrid", ("pressure.precision=single",)),
 }
 
 

@@ -17,12 +17,12 @@ from taskflow.runtime.machine import Control, Shard
 from taskflow.runtime.profile import Timeline, profiled, summarise
 from taskflow.runtime.regions import Triple
 from taskflow.runtime.tasks import Program, Roles, plan
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.step_cost import often
 
 
 @dataclass(frozen=True)
-class ProfileJob:
+class BubbleProfileJob:
     """The job of a block: a profile of the first steps, once everything has been done before."""
 
     rise: Rise
@@ -55,7 +55,7 @@ def measure_shares(
         for overlap in conditions.apart(blocks):
             row = timing.measure(overlap, whole, blocks, overlap)
             setup = timing.setup(whole, blocks)
-            job = ProfileJob(Rise.of(setup))
+            job = BubbleProfileJob(Rise.of(setup))
             timelines, _ = PassTiming(team, conditions).run(setup.partition, job, overlap)
             summary = summarise(timelines)
             if not summary["passes"]:
@@ -64,7 +64,7 @@ def measure_shares(
         return {**described(timing, rows), "results": rows}
 
 
-def _shares(setup: Simulation, summary: Mapping[str, Any], rounds: Mapping[str, float]) -> dict[str, Any]:
+def _shares(setup: SimulationSetup, summary: Mapping[str, Any], rounds: Mapping[str, float]) -> dict[str, Any]:
     """The tasks of a step, longest first: `share` of the time, what of it is computing, the part that each belongs to,
     its launches and bytes per cell in a step; the shares of the parts, and of all kinds of operations.
     """

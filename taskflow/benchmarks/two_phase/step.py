@@ -18,7 +18,7 @@ from taskflow.errors import BadInput, RunFailed
 from taskflow.flow.models.two_phase.two_phase import TwoPhase
 from taskflow.runtime.machine.mapper import Overlap
 from taskflow.runtime.regions import Triple, triple
-from taskflow.simulation.build.simulation import Simulation
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.step_cost import LAYERS, StepCost, often, table
 
 SIZES = {"cpu": (32, 48, 64, 96, 128), "gpu": (32, 64, 96, 128, 192, 256, 384, 512, 640, 768, 896, 1024)}  # of cubes
@@ -49,10 +49,10 @@ class BubbleTiming:
         """Double, as the seed's, where none is asked for."""
         return self.conditions.precision or "double"
 
-    def setup(self, cells: Triple, blocks: Triple) -> Simulation:
+    def setup(self, cells: Triple, blocks: Triple) -> SimulationSetup:
         """The case on so many cells in all. Raises BadInput where there is none such."""
         case = self.bubble.of(cells, self.precision, self.conditions.channel)
-        return Simulation(case, blocks, device=self.team.device)
+        return SimulationSetup(case, blocks, device=self.team.device)
 
     def measure(
         self, name: str, cells: Triple, blocks: Triple, overlap: Overlap, *, solved: bool = False
@@ -100,7 +100,7 @@ class BubbleTiming:
         self.team.check_memory(need, prod(blocks), f"{n} x {n} x {n} cells")
 
 
-def _rest(setup: Simulation, rest: TwoPhase, row: dict[str, Any], state: dict[str, Any]) -> dict[str, Any]:
+def _rest(setup: SimulationSetup, rest: TwoPhase, row: dict[str, Any], state: dict[str, Any]) -> dict[str, Any]:
     """The launches of a step in all, and without the solution for the pressure, where those that fill boundary layers
     stand for themselves; and the rates of that part.
     """

@@ -8,7 +8,17 @@ from pathlib import Path
 from taskflow.cli.exit_codes import refuse, writing
 from taskflow.cli.format import say, several, tell, times
 from taskflow.errors import BadArgument
-from taskflow.geometry.grids import CGNS, BadGrid, Grid, gaps, map_beside, quality, read_grid, shape, write_grid
+from taskflow.geometry.grids import (
+    CGNS,
+    BadGrid,
+    MultiBlockGrid,
+    gaps,
+    map_beside,
+    quality,
+    read_grid,
+    shape,
+    write_grid,
+)
 from taskflow.geometry.grids.outline import flat, outlines
 
 CHARTS = 8  # that are listed; of more the first
@@ -36,7 +46,7 @@ def _called(problem: Exception) -> str:
     return problem.called("SHAPE" if problem.parameter == "shape" else f"grid.{problem.parameter}")
 
 
-def _write(path: Path, grid: Grid, *, text: bool) -> None:
+def _write(path: Path, grid: MultiBlockGrid, *, text: bool) -> None:
     itself = path.suffix.lower() == CGNS  # has seams and sides in it
     for file in (path,) if itself else (path, path.with_suffix(".nmf")):
         if file.exists():
@@ -51,7 +61,7 @@ def _write(path: Path, grid: Grid, *, text: bool) -> None:
     tell(f"{written} written: {several(len(grid.charts), 'chart')}, {several(grid.cells, 'cell')}")
 
 
-def load(path: Path, neutral_map: Path | None) -> Grid:
+def load(path: Path, neutral_map: Path | None) -> MultiBlockGrid:
     """The grid of a file, with its map where there is one. Raises BadInput with all that is wrong."""
     return read_grid(path, neutral_map or map_beside(path))
 
@@ -67,7 +77,7 @@ def check_grid(path: Path, neutral_map: Path | None) -> None:
     say(f"{path}: the grid is valid", _described(grid, neutral_map or map_beside(path)))
 
 
-def _described(grid: Grid, neutral_map: Path | None) -> Iterator[tuple[str, str]]:
+def _described(grid: MultiBlockGrid, neutral_map: Path | None) -> Iterator[tuple[str, str]]:
     """Label and text of each line; with a map, narrow gaps are meant to be there."""
     for number, chart in enumerate(grid.charts[:CHARTS], start=1):
         yield "charts" if number == 1 else "", f"{number}: {times(chart.cells)} cells"

@@ -40,14 +40,14 @@ class BulkVelocityTarget:
 
 @task(kernel=KERNEL)
 def bulk_velocity_deficit(
-    q: Read, q_old: Read[1] | None, p: Read[BESIDE], solid: ReadByte, stick: Read | None, cover: Read[1] | None,
+    q: Read, q_old: Read[1] | None, p: Read[BESIDE], solid: ReadByte, friction: Read | None, blockage: Read[1] | None,
     *, missing: Reduce["exact sum", 2], rate: Scalar, dt: Scalar, grid: Grid, bulk: BulkVelocityTarget,
     viscosity: float | None,
 ) -> None:  # fmt: skip
     """missing = sum over open faces of mean - (q - dt dp/dx), x being the axis, and of 1. `rate` is that of this
     velocity or of one before.
 
-    With immersed bodies, by `stick` and `cover`, of mean - kept (q - dt dp/dx) - added, and of kept, as in
+    With immersed bodies, by `friction` and `blockage`, of mean - kept (q - dt dp/dx) - added, and of kept, as in
     `apply_wall_friction`; q_old is the velocity before the step.
     """
 

@@ -18,7 +18,7 @@ Faces = tuple[np.ndarray, ...]
 
 BESIDE = 128  # the bit of a cell with a low face two steps from a closed one or less: cut, or beside one that is cut
 LEAST = 1e-6  # of a spacing: a surface closer than that is taken to be so far away
-LEAST_OPEN = 0.25  # of a face with an open centre, which a gap between bodies may leave less of: bounds `cover`
+LEAST_OPEN = 0.25  # of a face with an open centre, which a gap between bodies may leave less of: bounds `blockage`
 
 
 def cut(inside: np.ndarray, axis: int, side: int) -> np.ndarray:
@@ -26,19 +26,19 @@ def cut(inside: np.ndarray, axis: int, side: int) -> np.ndarray:
     return ~moved(inside) & moved(inside, (axis, side))
 
 
-def bond(share: np.ndarray, step: np.ndarray, extent: np.ndarray) -> np.ndarray:
+def conductance(share: np.ndarray, step: np.ndarray, extent: np.ndarray) -> np.ndarray:
     """1 / (share step extent): what a value at a surface, this `share` of the `step` to the next point away, weighs in
     the Laplacian in a volume of this `extent`.
     """
     return 1 / (np.maximum(share, LEAST) * step * extent)
 
 
-def stick(share: np.ndarray, step: np.ndarray, extent: np.ndarray) -> np.ndarray:
+def friction(share: np.ndarray, step: np.ndarray, extent: np.ndarray) -> np.ndarray:
     """(1 / share - 1) / (step extent): what it weighs more than it would a whole step away."""
-    return bond(share, step, extent) - 1 / (step * extent)
+    return conductance(share, step, extent) - 1 / (step * extent)
 
 
-def cover(open_share: np.ndarray) -> np.ndarray:
+def blockage(open_share: np.ndarray) -> np.ndarray:
     """1 / open_share - 1: what is missing of the velocity in the centre of a face, over that which is stored."""
     return 1 / np.maximum(open_share, LEAST_OPEN) - 1
 
@@ -98,7 +98,7 @@ def solid_bits(closed: Sequence[np.ndarray], on_wall: Sequence[np.ndarray], besi
 
 
 def face_bits(closed: Sequence[np.ndarray]) -> np.ndarray:
-    """Bits of the low faces of cells that are closed; nothing is said of their neighbours, which `stick` knows."""
+    """Bits of the low faces of cells that are closed; nothing is said of their neighbours, which `friction` knows."""
     bits = np.zeros(moved(closed[0]).shape, np.uint16)
     for axis, face in enumerate(closed):
         bits |= np.where(moved(face), np.uint16(CLOSED << axis), np.uint16(0))
@@ -120,24 +120,25 @@ def edge_bits(closed: Sequence[np.ndarray]) -> np.ndarray:
     return bits
 
 
-def heat_bits(closed: Sequence[np.ndarray], shut: np.ndarray, held: np.ndarray) -> np.ndarray:
-    """INSULATED for faces that are closed, or behind which a cell is `held` at a temperature of its own: what comes
-    from there is added later. KEEPS of cells that are held, or `shut`, without an open face.
+def heat_bits(closed: Sequence[np.ndarray], shut: np.ndarray, isothermal: np.ndarray) -> np.ndarray:
+    """INSULATED for faces that are closed, or behind which a cell is `isothermal`, with a temperature of its own: what
+    comes from there is added later. KEEPS of isothermal cells, and of those that are `shut`, without an open face.
     """
-    inside = moved(held) | shut
+    inside = moved(isothermal) | shut
     bits = np.zeros(inside.shape, np.uint16)
     for n, (face, (axis, side)) in enumerate(zip(closed_faces(closed), NEIGHBOURS, strict=True)):
-        through = face | moved(held, (axis, side))
+        through = face | moved(isothermal, (axis, side))
         bits |= np.where(through, np.uint16(INSULATED), np.uint16(0)) << np.uint16(2 * n)
     return np.where(inside, np.uint16(KEEPS), bits)
 
 
-def moving_heat_bits(closed: Sequence[np.ndarray], shut: np.ndarray, held: np.ndarray) -> np.ndarray:
+def moving_heat_bits(closed: Sequence[np.ndarray], shut: np.ndarray, isothermal: np.ndarray) -> np.ndarray:
     """`heat_bits` beside bodies that move: all faces of a cell inside are INSULATED, and it HOLDS a temperature, or is
     STORED.
     """
-    bits, around = heat_bits(closed, shut, held), np.uint16(sum(INSULATED << 2 * n for n in range(len(NEIGHBOURS))))
-    inside = np.where(moved(held), np.uint16(HOLDS), np.uint16(STORED)) | around
+    bits = heat_bits(closed, shut, isothermal)
+    around = np.uint16(sum(INSULATED << 2 * n for n in range(len(NEIGHBOURS))))
+    inside = np.where(moved(isothermal), np.uint16(HOLDS), np.uint16(STORED)) | around
     return np.where(bits & KEEPS, inside, bits).astype(np.uint16)
 
 

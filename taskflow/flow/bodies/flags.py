@@ -13,7 +13,7 @@ import numpy as np
 NEIGHBOURS = tuple((axis, side) for axis in range(3) for side in (-1, 1))  # west, east, south, north, below, above
 ITSELF = 64  # the bit of a cell that is solid; bit n is that of its neighbour n
 CLOSED = 1 << 12  # nothing crosses the low face across x; y and z follow
-INSULATED, HELD = 1, 2  # what heat meets behind a face: nothing, or a body whose temperature is given
+INSULATED, ISOTHERMAL = 1, 2  # what heat meets behind a face: nothing, or a body whose temperature is given
 KEEPS = 1 << 12  # a solid cell keeps its temperature
 STORED, HOLDS = 1 << 13, 1 << 14  # where bodies move: a cell without an open face, or with the temperature of a body
 
@@ -28,7 +28,7 @@ def solid_bits(solid: np.ndarray) -> np.ndarray:
 
 def face_bits(solid: np.ndarray) -> np.ndarray:
     """Return, of the low faces of a cell across x, y, z, in four bits each, which neighbours in its own plane are
-    buried, between two solid cells: along the first of the other two axes the lower and the higher one, then along the
+    solid, between two solid cells: along the first of the other two axes the lower and the higher one, then along the
     second. CLOSED, moved on by the number of the axis, where it is one of a solid cell; then nothing else is said.
     """
     bits = np.zeros(moved(solid).shape, np.uint16)
@@ -37,8 +37,8 @@ def face_bits(solid: np.ndarray) -> np.ndarray:
         state = np.zeros(bits.shape, np.uint16)
         for place, along in enumerate(other for other in range(3) if other != axis):
             for high, side in enumerate((-1, 1)):
-                buried = moved(solid, (along, side)) & moved(solid, (along, side), (axis, -1))
-                state |= buried.astype(np.uint16) << np.uint16(4 * axis + 2 * place + high)
+                solid_face = moved(solid, (along, side)) & moved(solid, (along, side), (axis, -1))
+                state |= solid_face.astype(np.uint16) << np.uint16(4 * axis + 2 * place + high)
         bits |= np.where(closed, np.uint16(CLOSED << axis), state)
     return bits
 
@@ -57,14 +57,14 @@ def edge_bits(solid: np.ndarray) -> np.ndarray:
     return bits
 
 
-def heat_bits(solid: np.ndarray, held: np.ndarray) -> np.ndarray:
-    """Bits of what heat meets behind the six faces of a cell, two each: 0, INSULATED, or HELD. `held` is the mask of
-    solid cells whose temperature is given. Of a solid cell only KEEPS.
+def heat_bits(solid: np.ndarray, isothermal: np.ndarray) -> np.ndarray:
+    """Bits of what heat meets behind the six faces of a cell, two each: 0, INSULATED, or ISOTHERMAL. `isothermal` is
+    the mask of solid cells whose temperature is given. Of a solid cell only KEEPS.
     """
     inside = moved(solid)
     bits = np.zeros(inside.shape, np.uint16)
     for n, (axis, side) in enumerate(NEIGHBOURS):
-        behind = np.where(moved(held, (axis, side)), np.uint16(HELD), np.uint16(INSULATED))
+        behind = np.where(moved(isothermal, (axis, side)), np.uint16(ISOTHERMAL), np.uint16(INSULATED))
         bits |= np.where(moved(solid, (axis, side)), behind, np.uint16(0)) << np.uint16(2 * n)
     return np.where(inside, np.uint16(KEEPS), bits)
 

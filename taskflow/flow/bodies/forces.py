@@ -35,8 +35,8 @@ class BoundedTransport(Transport):
 
 VELOCITY = Components(u=Read[U], v=Read[V], w=Read[W])
 OWNERS = Components(owner_x=ReadByte, owner_y=ReadByte, owner_z=ReadByte)
-STICK = Components(stick_x=Read, stick_y=Read, stick_z=Read)
-COVER = Components(cover_x=Read[1], cover_y=Read[1], cover_z=Read[1])
+FRICTION = Components(friction_x=Read, friction_y=Read, friction_z=Read)
+BLOCKAGE = Components(blockage_x=Read[1], blockage_y=Read[1], blockage_z=Read[1])
 
 
 @task(kernel=KERNELS / "bodies" / "forces.cu")
@@ -66,20 +66,20 @@ def heat_from_body(
 @task(kernel=KERNELS / "bodies" / "forces_immersed.cu")
 def force_on_immersed_body(
     velocity: VELOCITY, p: Read[BESIDE], nu_t: Read[AROUND_EDGES] | None, edges: ReadShort | None, solid: ReadByte,
-    stick: STICK, cover: COVER, owners: OWNERS,
+    friction: FRICTION, blockage: BLOCKAGE, owners: OWNERS,
     *, forces: Reduce["sum", 9], grid: Grid, fluid: Fluid, target: ForceTarget,
 ) -> None:  # fmt: skip
     """`force_on_body` for an immersed one. pressure is that on its closed faces, friction what reaches them otherwise,
-    and viscosity stick (1 + cover) u, volume by volume, of its cut faces. On edges beside closed faces, by the flags in
-    `edges`, nu_t is 0.
+    and viscosity friction (1 + blockage) u, volume by volume, of its cut faces. On edges beside closed faces, by the
+    flags in `edges`, nu_t is 0.
     """
 
 
 @task(kernel=KERNELS / "bodies" / "heat_immersed.cu")
 def heat_from_immersed_body(
-    T: Read[1], velocity: FACE_VELOCITY, T_faces: ReadShort, owner_T: ReadByte, bond_T: Read, warm_T: Read,
+    T: Read[1], velocity: FACE_VELOCITY, T_faces: ReadShort, owner_T: ReadByte, conductance_T: Read, warm_T: Read,
     *, flux: Reduce["sum"], grid: Grid, transport: Transport, number: int,
 ) -> None:  # fmt: skip
-    """`heat_from_body` for an immersed one: volume times the sum of diffusivity (warm_T - bond_T T) over cells beside
-    it, and of what the flow carries out of cells in it, in the velocity that there is now.
+    """`heat_from_body` for an immersed one: volume times the sum of diffusivity (warm_T - conductance_T T) over cells
+    beside it, and of what the flow carries out of cells in it, in the velocity that there is now.
     """

@@ -22,28 +22,28 @@ from taskflow.flow.scalars.transport import Transport
 from taskflow.runtime.regions import Box, Location
 from taskflow.runtime.tasks import Launch, Roles
 
-STICK: dict[str, Location] = {"stick_x": "fx", "stick_y": "fy", "stick_z": "fz"}
-COVER: dict[str, Location] = {"cover_x": "fx", "cover_y": "fy", "cover_z": "fz"}
-BOND: dict[str, Location] = {"bond_T": "c", "warm_T": "c"}
+FRICTION: dict[str, Location] = {"friction_x": "fx", "friction_y": "fy", "friction_z": "fz"}
+BLOCKAGE: dict[str, Location] = {"blockage_x": "fx", "blockage_y": "fy", "blockage_z": "fz"}
+CONDUCTANCE: dict[str, Location] = {"conductance_T": "c", "warm_T": "c"}
 
 
 @dataclass(frozen=True)
 class ImmersedObstacles(Obstacles):
-    """`near` are the cells around all bodies, with those beside them; `held` if one has a temperature of its own."""
+    """`near` are the cells around all bodies, with those beside them; `isothermal` if one has its own temperature."""
 
     near: Box = field(kw_only=True)
-    held: bool = field(default=False, kw_only=True)
+    isothermal: bool = field(default=False, kw_only=True)
 
     def fields(self, *, heat: bool) -> dict[str, Location]:
         """See `Obstacles.fields`: `taskflow.flow.bodies.adherence` says what they hold."""
-        return {**STICK, **COVER, **(BOND if heat and self.held else {})}
+        return {**FRICTION, **BLOCKAGE, **(CONDUCTANCE if heat and self.isothermal else {})}
 
     def flags(self, *, heat: bool, scalars: bool = False, eddies: bool = False) -> dict[str, str]:
         """The fields of flags by role, each with its type; see `taskflow.flow.bodies.cuts`."""
         types = super().flags(heat=heat, scalars=scalars, eddies=eddies)
         if not eddies:
             del types["faces"]
-        return {**types, **({"owner_T": "u1"} if heat and self.held and self.bodies else {})}
+        return {**types, **({"owner_T": "u1"} if heat and self.isothermal and self.bodies else {})}
 
     def face_flags(self, f: Roles, *, eddies: bool) -> tuple[str | None, str | None]:
         """No fields, or with eddies those of the edges where friction is that of the viscosity alone."""
@@ -51,7 +51,7 @@ class ImmersedObstacles(Obstacles):
 
     def surfaces_across(self, f: Roles, number: int) -> tuple[str | None, str | None, str | None]:
         """See `Obstacles.surfaces_across`."""
-        return f["uvw"[number]], f[list(STICK)[number]], f[list(COVER)[number]]
+        return f["uvw"[number]], f[list(FRICTION)[number]], f[list(BLOCKAGE)[number]]
 
     def predicted(
         self, f: Roles, velocity: tuple[str, str, str], dt: str, grid: Grid, fluid: Fluid, *, driven: bool
@@ -62,8 +62,8 @@ class ImmersedObstacles(Obstacles):
 
     def wall_heat_flux(self, T: str, f: Roles, dt: str, diffusivity: float) -> Iterator[Launch]:
         """Conduction from bodies with a temperature of their own."""
-        if self.held:
-            yield wall_heat_flux(T, f.bond_T, f.warm_T, over=self.near, dt=dt, diffusivity=diffusivity)
+        if self.isothermal:
+            yield wall_heat_flux(T, f.conductance_T, f.warm_T, over=self.near, dt=dt, diffusivity=diffusivity)
 
     def force(self, f: Roles, forces: str, *, eddies: bool, **where: Any) -> Launch:
         """See `Obstacles.force`."""
@@ -74,9 +74,9 @@ class ImmersedObstacles(Obstacles):
     def heat(self, f: Roles, flux: str, *, bounded: bool, transport: Transport, **where: Any) -> Launch:
         """See `Obstacles.heat`."""
         carried = BoundedTransport(transport.diffusivity, transport.source) if bounded else transport
-        fields = f.T, (f.u, f.v, f.w), f.T_faces, f.owner_T, f.bond_T, f.warm_T
+        fields = f.T, (f.u, f.v, f.w), f.T_faces, f.owner_T, f.conductance_T, f.warm_T
         return heat_from_immersed_body(*fields, flux=flux, transport=carried, **where)
 
     def surfaces(self, f: Roles) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-        """The fields of the flags of bodies, and of the `stick` and `cover` of cut faces."""
-        return f.solid, tuple(f[name] for name in STICK), tuple(f[name] for name in COVER)
+        """The fields of the flags of bodies, and of the `friction` and `blockage` of cut faces."""
+        return f.solid, tuple(f[name] for name in FRICTION), tuple(f[name] for name in BLOCKAGE)

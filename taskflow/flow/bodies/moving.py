@@ -2,14 +2,14 @@
 
 All that `taskflow.flow.bodies.adherence` says holds for the velocity relative to a body: a closed face holds u_b, the
 difference towards a surface is (u_b - u) / (s h), and on a cut face q = o u + (1 - o) u_b is stored. With r = q - u_b
-and m = cover r, what is missing of the velocity in the centre of a face, both at the beginning of the step, a cut face
-has at its end
+and m = blockage r, what is missing of the velocity in the centre of a face, both at the beginning of the step, a cut
+face has at its end
 
     q = u_b + o / (1 + a) (u* + m + dt (viscosity Laplacian(m) - grad(p)) - u_b),
-    a = dt viscosity (stick + (1 - o) sum(1 / h^2 over neighbours)),
+    a = dt viscosity (friction + (1 - o) sum(1 / h^2 over neighbours)),
 
-u* being what the momentum equation predicts, and o, stick and u_b those at the end of the step: that of bodies at rest
-where nothing moves. A face that was closed and is open began the step with u_b, and makes one of Euler's.
+u* being what the momentum equation predicts, and o, friction and u_b those at the end of the step: that of bodies at
+rest where nothing moves. A face that was closed and is open began the step with u_b, and makes one of Euler's.
 
 On closed faces u_b is divergence-free cell by cell, to the last bit: along x it depends on y and z alone, and so on. So
 cells inside have nothing to solve for, and the equation of the pressure stays solvable.
@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from taskflow.flow.bodies.forces import OWNERS, ForceTarget
-from taskflow.flow.bodies.immersed import COVER, STICK, ImmersedObstacles
+from taskflow.flow.bodies.immersed import BLOCKAGE, FRICTION, ImmersedObstacles
 from taskflow.flow.bodies.moving_scalars import (
     Pass,
     exchange_heat,
@@ -63,13 +63,13 @@ PUSH: dict[str, Location] = {"push_x": "fx", "push_y": "fy", "push_z": "fz"}
 WARMED: dict[str, Location] = {"push_T": "c"}
 OTHER = "_other"
 FACES = ("T_faces", "scalar_faces")  # flags of cells, as the temperature and passive scalars meet them
-KEPT = ("solid", *COVER, *BODY, *FACES)  # the roles of which a step needs the geometry at its beginning, too
+KEPT = ("solid", *BLOCKAGE, *BODY, *FACES)  # the roles of which a step needs the geometry at its beginning, too
 SURFACE = Components(
-    stick_x=Read, stick_y=Read, stick_z=Read, cover_x=Read, cover_y=Read, cover_z=Read,
+    friction_x=Read, friction_y=Read, friction_z=Read, blockage_x=Read, blockage_y=Read, blockage_z=Read,
     body_x=Read, body_y=Read, body_z=Read,
 )  # fmt: skip
 SURFACE_BEFORE = Components(
-    cover_x_before=Read[1], cover_y_before=Read[1], cover_z_before=Read[1],
+    blockage_x_before=Read[1], blockage_y_before=Read[1], blockage_z_before=Read[1],
     body_x_before=Read[1], body_y_before=Read[1], body_z_before=Read[1],
 )  # fmt: skip
 MOVING = KERNELS / "bodies" / "moving.cu"
@@ -124,8 +124,8 @@ class MovingObstacles(ImmersedObstacles):
 
     def fields(self, *, heat: bool) -> dict[str, Location]:
         """See `ImmersedObstacles.fields`; `body_*` is u_b on closed faces and cut ones."""
-        fields, warmed = {**super().fields(heat=heat), **BODY}, WARMED if heat and self.held else {}
-        return {**fields, **{f"{role}{OTHER}": fields[role] for role in (*COVER, *BODY)}, **PUSH, **warmed}
+        fields, warmed = {**super().fields(heat=heat), **BODY}, WARMED if heat and self.isothermal else {}
+        return {**fields, **{f"{role}{OTHER}": fields[role] for role in (*BLOCKAGE, *BODY)}, **PUSH, **warmed}
 
     def flags(self, *, heat: bool, scalars: bool = False, eddies: bool = False) -> dict[str, str]:
         """See `ImmersedObstacles.flags`."""
@@ -136,7 +136,7 @@ class MovingObstacles(ImmersedObstacles):
         """u = u_b on closed faces, and what the solver has to know of them before it is first used."""
         body = tuple(f[role] for role in BODY)
         yield follow_bodies((f.u, f.v, f.w), f.solid, body, over=Box.of(grid.cells), grid=grid)
-        if self.held:
+        if self.isothermal:
             yield hold_temperature(f.T, f.T_faces, f.warm_T, over=self.near)
         yield from self._told(f, grid, pressure)
 
@@ -161,8 +161,8 @@ class MovingObstacles(ImmersedObstacles):
         before = f[f"solid{OTHER}"]
         yield pressure_beside(f.p, before, f.rhs, over=self.near)
         yield fill_pressure(f.p, f.rhs, f.solid, before, over=self.near)
-        surface = tuple(f[role] for role in (*STICK, *COVER, *BODY))
-        surface_before = tuple(f[f"{role}{OTHER}"] for role in (*COVER, *BODY))
+        surface = tuple(f[role] for role in (*FRICTION, *BLOCKAGE, *BODY))
+        surface_before = tuple(f[f"{role}{OTHER}"] for role in (*BLOCKAGE, *BODY))
         yield move_with_bodies(
             (f.u, f.v, f.w), (f.h_u, f.h_v, f.h_w), velocity, tuple(f[role] for role in PUSH), f.p, f.solid, before,
             surface, surface_before, over=self.near, dt=dt, grid=grid, viscosity=fluid.viscosity,
@@ -178,10 +178,10 @@ class MovingObstacles(ImmersedObstacles):
         """See `Obstacles.settle`."""
         faces = f[_faces(quantity)]
         yield keep_inside(new, old, faces, over=self.near)
-        if self.held and quantity.name == "T":
+        if self.isothermal and quantity.name == "T":
             constants = {"counts": part.counts, "begins": int(part.begins)}
             conducts = part.conducts * quantity.diffusivity
-            surface = faces, f.bond_T, f.warm_T
+            surface = faces, f.conductance_T, f.warm_T
             yield exchange_heat(new, f.push_T, *surface, over=self.near, dt=dt, diffusivity=conducts, **constants)
 
     def heat(self, f: Roles, flux: str, *, bounded: bool, transport: Transport, **where: Any) -> Launch:

@@ -64,11 +64,11 @@ def keep_inside(q: ReadWrite, q_before: Read, q_faces: ReadShort) -> None:
 
 @task(kernel=TEXT)
 def exchange_heat(
-    T: ReadWrite, push_T: ReadWrite, T_faces: ReadShort, bond_T: Read, warm_T: Read,
+    T: ReadWrite, push_T: ReadWrite, T_faces: ReadShort, conductance_T: Read, warm_T: Read,
     *, dt: Scalar, diffusivity: float, counts: float, begins: int,
 ) -> None:  # fmt: skip
-    """T becomes warm_T in cells that a body HOLDS, and (T + dt diffusivity warm_T) / (1 + dt diffusivity bond_T) in
-    those beside it. push_T = `counts` times that change / dt, added to what it was where this does not begin it.
+    """T becomes warm_T in cells that a body HOLDS, and (T + dt diffusivity warm_T) / (1 + dt diffusivity conductance_T)
+    in those beside it. push_T = `counts` times that change / dt, added to what it was where this does not begin it.
     """
 
 

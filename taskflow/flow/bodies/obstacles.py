@@ -93,9 +93,9 @@ class Obstacles:
     def keep(self, f: Roles, q: str, dt: str, grid: Grid, fluid: Fluid, bulk: BulkVelocityTarget) -> Iterator[Launch]:
         """Gives a predicted velocity the mean over open faces that it will have once it is projected."""
         over, missing = Box.of(grid.cells), f.scalar(missing_along(bulk.number, stage(dt)))
-        old, stick, cover = self.surfaces_across(f, bulk.number)
-        constants = {"grid": grid, "bulk": bulk, "viscosity": fluid.viscosity if stick else None}
-        fields = q, old, f.p, f.solid, stick, cover
+        old, friction, blockage = self.surfaces_across(f, bulk.number)
+        constants = {"grid": grid, "bulk": bulk, "viscosity": fluid.viscosity if friction else None}
+        fields = q, old, f.p, f.solid, friction, blockage
         yield bulk_velocity_deficit(*fields, over=over, missing=missing, rate=f.scalar("rate"), dt=dt, **constants)
         yield apply_uniform_force(q, f.solid, over=over, missing=missing, number=bulk.number)
 

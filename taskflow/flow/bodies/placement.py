@@ -68,7 +68,7 @@ class OneShape(BodyShapes):
 
 
 SURFACE = Components(
-    stick_x=Write, stick_y=Write, stick_z=Write, cover_x=Write, cover_y=Write, cover_z=Write,
+    friction_x=Write, friction_y=Write, friction_z=Write, blockage_x=Write, blockage_y=Write, blockage_z=Write,
     body_x=Write, body_y=Write, body_z=Write,
 )  # fmt: skip
 
@@ -81,17 +81,17 @@ def place_faces(
     solid: WRITE_BYTE, owners: OWNERS, surface: SURFACE, T_faces: WRITE_SHORT | None, scalar_faces: WRITE_SHORT | None,
     *, poses: NUMBERS, shapes: BodyShapes, viscosity: float,
 ) -> None:  # fmt: skip
-    """The flags of cells, where BESIDE is up to 3.5 widths from a body, `stick`, `cover` and the velocity of bodies on
-    their low faces, and the flags of cells as the temperature and passive scalars meet them. `owners` is the number of
-    the body that is nearest to a cell, of those less than 4.5 widths away, for its low faces; 0 for none. `poses` are
-    of each shape the place of its middle, the cosine and the sine of its turn, the velocity of its middle, and how fast
-    it turns.
+    """The flags of cells, where BESIDE is up to 3.5 widths from a body, `friction`, `blockage` and the velocity of
+    bodies on their low faces, and the flags of cells as the temperature and passive scalars meet them. `owners` is the
+    number of the body that is nearest to a cell, of those less than 4.5 widths away, for its low faces; 0 for none.
+    `poses` are of each shape the place of its middle, the cosine and the sine of its turn, the velocity of its middle,
+    and how fast it turns.
     """
 
 
 @task(kernel=TEXT)
 def place_heat(
-    bond_T: Write, warm_T: Write, owner_T: WRITE_BYTE,
+    conductance_T: Write, warm_T: Write, owner_T: WRITE_BYTE,
     *, poses: NUMBERS, shapes: BodyShapes, diffusivity: float,
 ) -> None:  # fmt: skip
     """Find what bodies with temperatures weigh in cells beside them, without and with these, whose a cell is, and in
@@ -119,11 +119,11 @@ class Placement:
         names = dict(self.other)
         at = {role: f[names.get(role, role)] for role in self.roles}
         known: dict[str, Any] = {"over": self.near, "poses": POSES, "shapes": self.shapes}
-        surface = tuple(at[f"{kind}_{axis}"] for kind in ("stick", "cover", "body") for axis in "xyz")
+        surface = tuple(at[f"{kind}_{axis}"] for kind in ("friction", "blockage", "body") for axis in "xyz")
         owners, flags = tuple(at[f"owner_{axis}"] for axis in "xyz"), (at.get("T_faces"), at.get("scalar_faces"))
         yield place_faces(at["solid"], owners, surface, *flags, viscosity=self.viscosity, **known)
-        if "bond_T" in at:
-            yield place_heat(at["bond_T"], at["warm_T"], at["owner_T"], diffusivity=self.diffusivity, **known)
+        if "conductance_T" in at:
+            yield place_heat(at["conductance_T"], at["warm_T"], at["owner_T"], diffusivity=self.diffusivity, **known)
 
 
 @dataclass(frozen=True, eq=False)

@@ -37,14 +37,14 @@ def inflow_partitions(
     with several `endings`, on the blocks of `main`.
     """
     partitions = []
-    for face, held in {**dict.fromkeys(inflows(boundaries), tuple(names)), **wall_fields(boundaries)}.items():
+    for face, prescribed in {**dict.fromkeys(inflows(boundaries), tuple(names)), **wall_fields(boundaries)}.items():
         axis, high = frame(face)
         blocks, cells = main.shape[axis], main.region.cells
         first = cells.hi[axis] - blocks + 1 if high else 0
         at = tuple(tuple(range(first, first + blocks + 1)) if a == axis else main.cuts[a] for a in range(3))
         box = Box(triple(cut[0] for cut in at), triple(cut[-1] for cut in at))
         dtype = main.region.fields["p"].dtype
-        fields = FieldSpace(Field(values(face, name, ending), dtype) for name in held for ending in endings)
+        fields = FieldSpace(Field(values(face, name, ending), dtype) for name in prescribed for ending in endings)
         partitions.append(Partition(Region(box, fields, ghost=0), main.shape, at=at))
     return tuple(partitions)
 
@@ -74,22 +74,23 @@ def inflow_ghosts(fields: Mapping[str, str], boundaries: Boundaries, grid: Grid,
 
 def wall_fields(boundaries: Boundaries) -> dict[str, tuple[str, ...]]:
     """By face the names, among u, v, w and T, of what depends on the place on a wall."""
-    held: dict[str, tuple[str, ...]] = {}
+    prescribed: dict[str, tuple[str, ...]] = {}
     for face in FACES:
         wall = boundaries.get(face)
         if isinstance(wall, Wall) and wall.fields:
             along = tuple(name for name in "uvw" if name != "uvw"[frame(face)[0]])
-            held[face] = (*(along if "velocity" in wall.fields else ()), *("T" if "temperature" in wall.fields else ""))
-    return held
+            velocity = along if "velocity" in wall.fields else ()
+            prescribed[face] = (*velocity, *("T" if "temperature" in wall.fields else ""))
+    return prescribed
 
 
 def wall_ghosts(fields: Mapping[str, str], boundaries: Boundaries, grid: Grid, ending: str) -> Iterator[Launch]:
     """Ghost values 2 values - inside of `fields`, given by the names u, v, w and T, beyond walls where they depend on
     the place. Needs the other ghosts before, for edges. One launch for each.
     """
-    for face, held in wall_fields(boundaries).items():
+    for face, prescribed in wall_fields(boundaries).items():
         for name, field in fields.items():
-            if name in held:
+            if name in prescribed:
                 yield reflect(field, values(face, name, ending), over=beyond(face, grid, edges=False), on=face)
 
 

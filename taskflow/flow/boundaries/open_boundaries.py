@@ -26,7 +26,7 @@ from taskflow.flow.boundaries.outflow import (
 )
 from taskflow.flow.grid import Grid
 from taskflow.flow.poisson import Operator
-from taskflow.flow.time.schemes import Scheme
+from taskflow.flow.time.schemes import TimeScheme
 from taskflow.runtime.regions import Partition
 from taskflow.runtime.tasks import Launch, Roles, frame
 
@@ -39,7 +39,7 @@ class OpenBoundaries:
 
     boundaries: Boundaries
     grid: Grid
-    scheme: Scheme
+    scheme: TimeScheme
     varying: bool = False
 
     @property

@@ -29,7 +29,7 @@ from taskflow.flow.grid import Grid, Vector
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.operators.momentum import Fluid
 from taskflow.flow.operators.rates import advective_rate, exact_sum
-from taskflow.flow.time.schemes import Scheme
+from taskflow.flow.time.schemes import TimeScheme
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Axis, Components, Launch, Read, ReadWrite, Roles, Scalar, facing, reduced, task
 
@@ -213,7 +213,7 @@ class Driving:
             else:
                 yield from enforce_bulk_velocity(f, q, mean, axis, over=setting.box, grid=setting.grid, stage=stage(dt))
 
-    def forces(self, scalars: Mapping[str, float], scheme: Scheme, dt: float, cells: int) -> dict[str, float]:
+    def forces(self, scalars: Mapping[str, float], scheme: TimeScheme, dt: float, cells: int) -> dict[str, float]:
         """force_x, ...: what kept the means in the last step, of length dt, per mass and as a mean over the step.
 
         NaN before the first step (dt = 0).

@@ -30,7 +30,7 @@ FN real squares(Departure p, Departure q, Departure r, Index c, Axis x, Axis y, 
          r.square_across(c, z, y);
 }
 
-// What a face whose neighbour is buried feels of it beyond its difference to the 0 there: see momentum.cu
+// What a face whose neighbour is solid feels of it beyond its difference to the 0 there: see momentum.cu
 struct Steps {
   INLINE bool shut(int bits, int face) const { return closed(bits, face); }
   INLINE real across(int bits, int face, Axis b, int side) const {
@@ -42,16 +42,16 @@ struct Steps {
 // What surfaces between the points of the grid take beyond that, on each face, and the velocity in its centre over that
 // which is stored: see bodies/adherence.cu
 struct Surfaces {
-  In stick[3], cover[3];
+  In friction[3], blockage[3];
   INLINE bool shut(int bits, int face) const { return (bits & 1 << face) != 0; }  // and not on a wall
   INLINE real across(int, int, Axis, int) const { return 0; }
-  INLINE real on_face(Index c, int axis) const { return stick[axis][c]; }
-  INLINE real whole(Index c, int axis) const { return 1 + cover[axis][c]; }
+  INLINE real on_face(Index c, int axis) const { return friction[axis][c]; }
+  INLINE real whole(Index c, int axis) const { return 1 + blockage[axis][c]; }
 };
 
 FN Steps bodies_of(InByte, None, None, None, None, None, None) { return {}; }
-FN Surfaces bodies_of(InByte, In stick_x, In stick_y, In stick_z, In cover_x, In cover_y, In cover_z) {
-  return {{stick_x, stick_y, stick_z}, {cover_x, cover_y, cover_z}};
+FN Surfaces bodies_of(InByte, In friction_x, In friction_y, In friction_z, In blockage_x, In blockage_y, In blockage_z) {
+  return {{friction_x, friction_y, friction_z}, {blockage_x, blockage_y, blockage_z}};
 }
 FN None bodies_of(None, None, None, None, None, None, None) { return {}; }
 
@@ -95,12 +95,12 @@ FN real squares(Departure p, Departure q, Departure r, Index c, Axis x, Axis y, 
 }
 
 // viscosity <(du'_i/dx_j)^2> with one more sample, whose means are those of before
-TASK dissipation(Range range, In u, In v, In w, In mean_u, In mean_v, In mean_w OPTIONAL(solid) OPTIONAL(stick_x)
-                 OPTIONAL(stick_y) OPTIONAL(stick_z) OPTIONAL(cover_x) OPTIONAL(cover_y) OPTIONAL(cover_z), InOut rate,
-                 In64 share, Grid grid, real viscosity) {
+TASK dissipation(Range range, In u, In v, In w, In mean_u, In mean_v, In mean_w OPTIONAL(solid) OPTIONAL(friction_x)
+                 OPTIONAL(friction_y) OPTIONAL(friction_z) OPTIONAL(blockage_x) OPTIONAL(blockage_y) OPTIONAL(blockage_z),
+                 InOut rate, In64 share, Grid grid, real viscosity) {
   STRIDES(range)
   const real a = real(*share), rest = real(1 - *share);
-  const auto bodies = bodies_of(solid, stick_x, stick_y, stick_z, cover_x, cover_y, cover_z);
+  const auto bodies = bodies_of(solid, friction_x, friction_y, friction_z, blockage_x, blockage_y, blockage_z);
   for_cells(range, CELL(c) {
     const Axis x = axis(grid, 0, c.i, X), y = axis(grid, 1, c.j, Y), z = axis(grid, 2, c.k, Z);
     const Departure p{u, mean_u}, q{v, mean_v}, r{w, mean_w};

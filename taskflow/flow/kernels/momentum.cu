@@ -23,15 +23,15 @@ FN real lift(const Buoyancy& buoyancy, In T, Index c, const Component& a) {
   return real(-0.5) * buoyancy.expansion * (before + behind) * buoyancy.gravity[a.number];
 }
 
-// What neighbours of a face along one direction that are buried, and hold 0, take of its Laplacian more than that: as they
+// What neighbours of a face along one direction that are solid, and hold 0, take of its Laplacian more than that: as they
 // stand for a wall half a cell away
-FN real sticking(int buried, Axis b) {
-  return (buried & 1 ? b.divergence_at_wall(0) : real(0)) + (buried & 2 ? b.divergence_at_wall(1) : real(0));
+FN real excess_at_walls(int walls, Axis b) {
+  return (walls & 1 ? b.divergence_at_wall(0) : real(0)) + (walls & 2 ? b.divergence_at_wall(1) : real(0));
 }
 FN None wall_friction(None, real, Index, const Component&, const Component&, const Component&) { return {}; }
 FN real wall_friction(int flags, real viscosity, Index c, const Component& a, const Component& b, const Component& d) {
-  const int buried = flags >> (4 * a.number);
-  return viscosity * ((sticking(buried, b.axis) + sticking(buried >> 2, d.axis)) * a.q[c]);
+  const int walls = flags >> (4 * a.number);
+  return viscosity * ((excess_at_walls(walls, b.axis) + excess_at_walls(walls >> 2, d.axis)) * a.q[c]);
 }
 
 // One component in one cell at the end of the step: what replaces H_old, and the velocity. A face that lies on a wall, or is

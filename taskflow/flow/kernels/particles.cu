@@ -172,7 +172,7 @@ TASK carry(Range range, InOutValues<3> position, InOutValues<3> before, InOut nu
 
 TASK carry_between(Range range, InOutValues<3> position, InOutValues<3> before, InOut number OPTIONAL(own), ForeignOf<Real_u> u,
                    ForeignOf<Real_v> v, ForeignOf<Real_w> w OPTIONAL(solid), In64 now, In64 then OPTIONAL(gain), Partial leaving,
-                   Extent extent, Blocks blocks OPTIONAL(inertia)) {
+                   Extent extent, Decomposition blocks OPTIONAL(inertia)) {
   const Weights weights = {*now, *then};
   reduce_cells(range, leaving, SUM, CELL(c) {
     if (number[c] > 0) carried(c, position, before, number, own, u, v, w, solid, weights, gain, extent, inertia);

@@ -66,18 +66,18 @@ def dissipation(
     velocity: GRADIENT_VELOCITY,
     mean: Components(mean_u=Read[GRADIENT_U], mean_v=Read[GRADIENT_V], mean_w=Read[GRADIENT_W]),
     solid: ReadByte[1] | None,
-    stick: Components(stick_x=Read[ACROSS_X], stick_y=Read[ACROSS_Y], stick_z=Read[ACROSS_Z]) | None,
-    cover: Components(cover_x=Read[GRADIENT_U], cover_y=Read[GRADIENT_V], cover_z=Read[GRADIENT_W]) | None,
+    friction: Components(friction_x=Read[ACROSS_X], friction_y=Read[ACROSS_Y], friction_z=Read[ACROSS_Z]) | None,
+    blockage: Components(blockage_x=Read[GRADIENT_U], blockage_y=Read[GRADIENT_V], blockage_z=Read[GRADIENT_W]) | None,
     rate: ReadWrite, *, share: Scalar, grid: Grid, viscosity: float,
 ) -> None:  # fmt: skip
     """rate = viscosity <(du'_i/dx_j)^2>, in cells, with a sample of this share; means, on faces, are those of before.
 
     Beside bodies, whose flags are in `solid`, a face that is open has, of the square of its difference to the next one
     along another direction, half, and the other half is that one's; where that one is closed it has all of it, and of
-    flagged bodies twice as much where that one is buried: half a cell away the fluid stands still. Of immersed bodies
-    it has stick u'^2 besides, and of each two factors u' in such a square one is that in the centre of the face,
-    (1 + cover) u' (`taskflow.flow.bodies.adherence`): the energy is that of u (1 + cover) u / 2. A cell has half of
-    what its two faces have. So over all cells dissipation adds up to what friction takes.
+    flagged bodies twice as much where that one is solid: half a cell away the fluid stands still. Of immersed bodies
+    it has friction u'^2 besides, and of each two factors u' in such a square one is that in the centre of the face,
+    (1 + blockage) u' (`taskflow.flow.bodies.adherence`): the energy is that of u (1 + blockage) u / 2. A cell has half
+    of what its two faces have. So over all cells dissipation adds up to what friction takes.
     """
 
 

@@ -122,7 +122,7 @@ class Extent:
 
 
 @dataclass(frozen=True)
-class Blocks:
+class Decomposition:
     """How the cells are cut into blocks: `shape` is how many there are, `before` how many come before the next one
     along x, y and z, and `cuts` are the cells at which they begin, and the last one ends.
     """
@@ -132,7 +132,7 @@ class Blocks:
     cuts: LookupTables
 
     @classmethod
-    def of(cls, partition: Partition) -> Blocks:
+    def of(cls, partition: Partition) -> Decomposition:
         """Those of a partition."""
         nx, ny, _ = partition.shape
         x, y, z = (LookupTable(0, tuple(map(float, cuts))) for cuts in partition.cuts)
@@ -162,7 +162,7 @@ def carry(
 @task(kernel=KERNELS / "particles.cu")
 def carry_between(
     way: WAY, number: ReadWrite, own: ReadWrite * 3 | None, velocity: ROAMING, solid: FLAGS | None,
-    *, now: Scalar, then: Scalar, gain: Scalar | None, leaving: Reduce[sum], extent: Extent, blocks: Blocks,
+    *, now: Scalar, then: Scalar, gain: Scalar | None, leaving: Reduce[sum], extent: Extent, blocks: Decomposition,
     inertia: Inertia | None,
 ) -> None:  # fmt: skip
     """`carry`, and number = -number where the particle has left the cells of its block; `leaving` is how many have."""
@@ -230,9 +230,9 @@ class ParticleFields:
         return f"{self.name}.leaving"
 
     @cached_property
-    def cut(self) -> Blocks:
+    def cut(self) -> Decomposition:
         """The blocks as kernels know them."""
-        return Blocks.of(self.blocks)
+        return Decomposition.of(self.blocks)
 
     @cached_property
     def partition(self) -> Partition:

@@ -1,7 +1,7 @@
 """Friction on the surfaces of immersed bodies, of one component of the velocity, on faces across its axis.
 
 Fields are arrays [z, y, x] of all cells and their ghost layers. What is computed in ghost layers means nothing. The
-scheme, `stick` and `cover` are those of `taskflow.flow.bodies.adherence`.
+scheme, `friction` and `blockage` are those of `taskflow.flow.bodies.adherence`.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ def spread(metrics: Metrics, axis: int) -> np.ndarray:
 
 
 def adhered(
-    metrics: Metrics, old: np.ndarray, stick: np.ndarray, cover: np.ndarray, axis: int, drag: float
+    metrics: Metrics, old: np.ndarray, friction: np.ndarray, blockage: np.ndarray, axis: int, drag: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """The factor `kept` and the term `added` that make of a predicted velocity u* the one with friction on surfaces,
     kept u* + added, `drag` being viscosity dt.
     """
-    share = 1 / (1 + cover)
-    left = 1 / (1 + drag * (stick + (1 - share) * spread(metrics, axis)))
-    return share * left, left * (share * drag * brought(metrics, cover * old, axis) + (1 - share) * old)
+    share = 1 / (1 + blockage)
+    left = 1 / (1 + drag * (friction + (1 - share) * spread(metrics, axis)))
+    return share * left, left * (share * drag * brought(metrics, blockage * old, axis) + (1 - share) * old)
 
 
 def moved(
@@ -54,10 +54,11 @@ def moved(
     axis: int, drag: float, slope: np.ndarray,
 ) -> np.ndarray:  # fmt: skip
     """The velocity on open faces beside bodies that move, from a predicted one, what was `missing` before the step, and
-    the velocity of the body, `stick` and `cover` that there are `now`; slope is dt times the gradient of the pressure.
+    the velocity of the body, `friction` and `blockage` that there are `now`; slope is dt times the gradient of the
+    pressure.
     """
-    body, stick, cover = now
-    share = 1 / (1 + cover)
-    left = 1 / (1 + drag * (stick + (1 - share) * spread(metrics, axis)))
+    body, friction, blockage = now
+    share = 1 / (1 + blockage)
+    left = 1 / (1 + drag * (friction + (1 - share) * spread(metrics, axis)))
     in_centre = predicted + missing + drag * brought(metrics, missing, axis)
     return body + share * left * (in_centre - slope - body) + slope

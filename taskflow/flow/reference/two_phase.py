@@ -18,7 +18,7 @@ from taskflow.runtime.regions import triple
 
 LAYERS = 3
 Flags = tuple[bool, bool, bool]
-Buried = Mapping[tuple[int, int], np.ndarray]
+SolidFaces = Mapping[tuple[int, int], np.ndarray]
 
 
 def surrounded(q: np.ndarray, walls: Flags) -> np.ndarray:
@@ -196,7 +196,7 @@ def outflow(
 
 
 def friction(
-    velocity: Sequence[Shifted], f: Shifted, a: int, h: Sequence[float], phases: Any, steep: Buried | None = None
+    velocity: Sequence[Shifted], f: Shifted, a: int, h: Sequence[float], phases: Any, steep: SolidFaces | None = None
 ) -> np.ndarray:
     """div(mu (grad u + grad u^T)) along the axis a, on its faces. Where `steep` has a mask by axis and side (0 or 1) a
     velocity falls to 0 within half a cell.
@@ -245,7 +245,7 @@ def tension(kappa: Shifted, f_new: Shifted, a: int, h: Sequence[float], phases: 
 def momentum(
     velocity: Sequence[Shifted], before: Sequence[Shifted], mass: Sequence[Shifted], f: Shifted, f_new: Shifted,
     kappa: Shifted, earlier: Sequence[Shifted], h: Sequence[float], dt: float, ratio: float, cells: Sequence[int],
-    walls: Flags, phases: Any, steep: Sequence[Buried] = ({}, {}, {}),
+    walls: Flags, phases: Any, steep: Sequence[SolidFaces] = ({}, {}, {}),
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:  # fmt: skip
     """The velocities without the pressure, and the friction, of all faces, as if none lay on a wall; `phases` has the
     densities and viscosities of both, the surface tension, gravity, and whether viscosities are arithmetic means.

@@ -13,14 +13,14 @@ from itertools import accumulate
 from typing import NamedTuple
 
 
-class Spreads(NamedTuple):
+class DiffusiveRates(NamedTuple):
     """diffusivity (1/dx^2 + 1/dy^2 + 1/dz^2), the largest of all that diffuses, and that of what is to stay bounded."""
 
     most: float = 0.0
     bounded: float = 0.0
 
     @classmethod
-    def of(cls, viscosity: float, carried: Iterable[tuple[bool, float]], once: float) -> Spreads:
+    def of(cls, viscosity: float, carried: Iterable[tuple[bool, float]], once: float) -> DiffusiveRates:
         """From a viscosity, for each quantity whether it is to stay bounded and its diffusivity, and `once`, 1/dx^2 +
         1/dy^2 + 1/dz^2.
         """
@@ -29,9 +29,9 @@ class Spreads(NamedTuple):
         most_bounded = max((diffusivity for bounded, diffusivity in quantities if bounded), default=0.0)
         return cls(most * once, most_bounded * once)
 
-    def beside(self, friction: float) -> Spreads:
+    def beside(self, friction: float) -> DiffusiveRates:
         """The same of a fluid in which friction changes so much."""
-        return Spreads(max(self.most, friction), self.bounded)
+        return DiffusiveRates(max(self.most, friction), self.bounded)
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Stage:
 
 
 @dataclass(frozen=True)
-class Scheme:
+class TimeScheme:
     """The stages of a step, and what is stable with central differences.
 
     `diffusion` is the largest dt viscosity (1/dx^2 + 1/dy^2 + 1/dz^2) where nothing is carried; `cfl` the largest dt
@@ -81,13 +81,13 @@ class Scheme:
         return values
 
 
-ADAMS_BASHFORTH = Scheme((Stage(1.0),), diffusion=0.25, cfl=0.0, tolerated=0.5)
+ADAMS_BASHFORTH = TimeScheme((Stage(1.0),), diffusion=0.25, cfl=0.0, tolerated=0.5)
 """Second order, for steps that vary; begun by a step of Euler's. One stage.
 
 Without viscosity the fastest waves grow by about cfl^4 / 4 per step: by 2.7 % where cfl is 0.5, which is tolerated.
 """
 
-RUNGE_KUTTA = Scheme((Stage(8 / 15, 0.0), Stage(2 / 15, 17 / 4), Stage(1 / 3, 5 / 2)), diffusion=0.62, cfl=1.73)
+RUNGE_KUTTA = TimeScheme((Stage(8 / 15, 0.0), Stage(2 / 15, 17 / 4), Stage(1 / 3, 5 / 2)), diffusion=0.62, cfl=1.73)
 """Third order, of Wray: weights 8/15; 5/12 and -17/60; 3/4 and -5/12 (Spalart, Moser & Rogers 1991, J. Comput. Phys.
 96, 297; Le & Moin 1991, J. Comput. Phys. 92, 369).
 

@@ -4,8 +4,8 @@ from taskflow.geometry.grids.atlas import Border, atlas, borders, places
 from taskflow.geometry.grids.faces import faces
 from taskflow.geometry.grids.gaps import Gap, gaps
 from taskflow.geometry.grids.ghosts import ghosted
-from taskflow.geometry.grids.grid import SIDES, Chart, Grid, Patch, Seam
-from taskflow.geometry.grids.keys import Key, Kind, Shape
+from taskflow.geometry.grids.grid import SIDES, Chart, GridSeam, MultiBlockGrid, Patch
+from taskflow.geometry.grids.keys import GridShape, Key, Kind
 from taskflow.geometry.grids.metrics import areas, closure, thickness, volumes
 from taskflow.geometry.grids.problems import BadGrid
 from taskflow.geometry.grids.quality import Extreme, Quality, quality
@@ -22,13 +22,13 @@ __all__ = [
     "Chart",
     "Extreme",
     "Gap",
-    "Grid",
+    "GridSeam",
+    "GridShape",
     "Key",
     "Kind",
+    "MultiBlockGrid",
     "Patch",
     "Quality",
-    "Seam",
-    "Shape",
     "areas",
     "atlas",
     "borders",

@@ -9,7 +9,7 @@ import numpy as np
 
 from taskflow.errors import BadInput
 from taskflow.geometry.grids.coincide import coincident
-from taskflow.geometry.grids.grid import SIDES, Chart, Grid, Patch, Seam, Vector
+from taskflow.geometry.grids.grid import SIDES, Chart, GridSeam, MultiBlockGrid, Patch, Vector
 from taskflow.geometry.grids.metrics import area, volumes
 from taskflow.geometry.grids.problems import all_right
 from taskflow.geometry.grids.turn import oriented
@@ -44,7 +44,7 @@ def turned(parts: Sequence[Part], seed: int) -> list[Part]:
     return [part.turned(ROTATIONS[random.integers(len(ROTATIONS))]) for part in parts]
 
 
-def assembled(parts: Sequence[Part], translations: Sequence[Vector] = ()) -> Grid:
+def assembled(parts: Sequence[Part], translations: Sequence[Vector] = ()) -> MultiBlockGrid:
     """The grid of these charts, joined where faces coincide or do so after a translation; faces that are left over
     make up sides, by the names of the parts: `side_chart` where those have none.
 
@@ -61,13 +61,15 @@ def assembled(parts: Sequence[Part], translations: Sequence[Vector] = ()) -> Gri
     return joined(charts, seams, {name: tuple(patches) for name, patches in sides.items()})
 
 
-def joined(charts: Sequence[Chart], seams: Sequence[Seam], sides: Mapping[str, tuple[Patch, ...]]) -> Grid:
+def joined(
+    charts: Sequence[Chart], seams: Sequence[GridSeam], sides: Mapping[str, tuple[Patch, ...]]
+) -> MultiBlockGrid:
     """The grid of charts, seams and sides that cover all faces once, with what is common made the same to the bit.
 
     Raises BadGrid with all seams whose vertices do not coincide, and charts with too few cells across them.
     """
     all_right([*mismatches(charts, seams), *thin(charts, seams)])
-    return Grid(*welded(charts, seams), dict(sides))
+    return MultiBlockGrid(*welded(charts, seams), dict(sides))
 
 
 def malformed(charts: Sequence[Chart]) -> Iterator[BadInput]:
@@ -112,7 +114,7 @@ def _negative(number: int, volume: np.ndarray) -> Iterator[BadInput]:
         )
 
 
-def thin(charts: Sequence[Chart], seams: Sequence[Seam]) -> Iterator[BadInput]:
+def thin(charts: Sequence[Chart], seams: Sequence[GridSeam]) -> Iterator[BadInput]:
     """Problems with charts that have too few cells across a direction with seams; one cell is a grid in two dimensions,
     joined to itself.
     """

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from taskflow.geometry.grids.grid import Grid, Patch, Seam
-from taskflow.runtime.regions import Atlas, Box, Triple, Turn, triple
-from taskflow.runtime.regions import Seam as Join
+from taskflow.geometry.grids.grid import GridSeam, MultiBlockGrid, Patch
+from taskflow.runtime.regions import Atlas, Box, Seam, Triple, Turn, triple
 
 GHOST = 2
 
@@ -24,7 +23,7 @@ class Border:
     beyond: Box
 
 
-def places(grid: Grid, ghost: int = GHOST) -> list[Triple]:
+def places(grid: MultiBlockGrid, ghost: int = GHOST) -> list[Triple]:
     """Where the first cells of charts lie in the index space of their atlas: one chart behind the other along x."""
     result, at = list[Triple](), 0
     for chart in grid.charts:
@@ -33,7 +32,7 @@ def places(grid: Grid, ghost: int = GHOST) -> list[Triple]:
     return result
 
 
-def atlas(grid: Grid, ghost: int = GHOST) -> Atlas:
+def atlas(grid: MultiBlockGrid, ghost: int = GHOST) -> Atlas:
     """The charts and seams of a grid as the runtime has them. Seams of a chart one cell thick with itself are left out:
     nothing changes along a direction of one cell.
     """
@@ -43,17 +42,17 @@ def atlas(grid: Grid, ghost: int = GHOST) -> Atlas:
     return Atlas(charts, tuple(_join(seam, first, ghost) for seam in joins), ghost)
 
 
-def _join(seam: Seam, first: list[Triple], ghost: int) -> Join:
+def _join(seam: GridSeam, first: list[Triple], ghost: int) -> Seam:
     here, beside = first[seam.one.chart], first[seam.other.chart]
     beyond = seam.one.cells.layer(seam.one.axis, seam.one.end, -ghost, 0).shift(here)
     shift = list(seam.turn.shift)
     for a, axis in enumerate(seam.axes):
         b = abs(axis) - 1
         shift[b] += beside[b] - here[a] if axis > 0 else beside[b] + here[a]
-    return Join(seam.one.chart, beyond, Turn(seam.axes, triple(shift)))
+    return Seam(seam.one.chart, beyond, Turn(seam.axes, triple(shift)))
 
 
-def borders(grid: Grid, ghost: int = GHOST) -> dict[str, tuple[Border, ...]]:
+def borders(grid: MultiBlockGrid, ghost: int = GHOST) -> dict[str, tuple[Border, ...]]:
     """The patches of each side of a grid, by its name."""
     first = places(grid, ghost)
     return {name: tuple(_border(patch, first, ghost) for patch in patches) for name, patches in grid.sides.items()}

@@ -12,7 +12,7 @@ import numpy as np
 from taskflow.errors import BadArgument
 from taskflow.geometry.grids import spacing
 from taskflow.geometry.grids.assembled import LEAST
-from taskflow.geometry.grids.grid import Grid
+from taskflow.geometry.grids.grid import MultiBlockGrid
 from taskflow.geometry.grids.keys import ANGLE, LENGTH, LENGTHS, STRENGTH, key, written
 from taskflow.geometry.grids.round import AXIAL, Ends
 
@@ -77,7 +77,7 @@ class Bifurcation(Ends):
         begin = (y - width * math.cos(self._half)) / math.sin(self._half)
         return (begin * math.cos(self._half) - width * math.sin(self._half), y), begin
 
-    def grid(self) -> Grid:
+    def grid(self) -> MultiBlockGrid:
         upper, lower = (self._charts(half) for half in (0, 1))
         below = [np.stack([x[::-1], 0.0 - y[::-1]]) for x, y in lower]
         names = [

@@ -12,7 +12,7 @@ import numpy as np
 
 from taskflow.errors import BadArgument
 from taskflow.geometry.grids.assembled import LEAST, Part, assembled, turned
-from taskflow.geometry.grids.grid import SIDES, Grid, Vector
+from taskflow.geometry.grids.grid import SIDES, MultiBlockGrid, Vector
 from taskflow.geometry.grids.keys import (
     ANGLE,
     AXES,
@@ -22,8 +22,8 @@ from taskflow.geometry.grids.keys import (
     NUMBERS,
     STRENGTHS,
     TRUTH,
+    GridShape,
     Kind,
-    Shape,
     key,
     number,
     written,
@@ -39,7 +39,7 @@ DISTORTION = Kind(
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Lattice(Shape):
+class _Lattice(GridShape):
     """Cells between planes: what upright and skewed boxes share."""
 
     counts: ClassVar[str] = "x, y, z"
@@ -87,7 +87,7 @@ class BoxGrid(_Lattice):
                 remedy = f"each needs {LEAST}: give at least {LEAST * count} cells along {'xyz'[n]}, or fewer charts"
                 yield BadArgument("charts", written(self.charts), f" of {written(self.cells)} cells", remedy)
 
-    def grid(self) -> Grid:
+    def grid(self) -> MultiBlockGrid:
         x = self._vertices()
         cuts = [
             [round(n * part / count) for part in range(count + 1)]
@@ -133,7 +133,7 @@ class SkewedBox(_Lattice):
 
     angle: float = key(ANGLE, "between the first and the second edge, in degrees", 45.0)
 
-    def grid(self) -> Grid:
+    def grid(self) -> MultiBlockGrid:
         p, q, r = self.places
         edges = self._edges()
         shape = (r.size, q.size, p.size)

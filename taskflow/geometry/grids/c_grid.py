@@ -13,7 +13,7 @@ import numpy as np
 from taskflow.errors import BadArgument, BadInput
 from taskflow.geometry.grids import spacing
 from taskflow.geometry.grids.assembled import LEAST
-from taskflow.geometry.grids.grid import Grid
+from taskflow.geometry.grids.grid import MultiBlockGrid
 from taskflow.geometry.grids.keys import LENGTH, SIZE, TEXT, key, written
 from taskflow.geometry.grids.problems import BadGrid
 from taskflow.geometry.grids.round import AXIAL, Ends, widest
@@ -94,7 +94,7 @@ class CGrid(Ends):
         ends = [surface.at(self._shares[-2:])[0] for surface in surfaces]
         return self.chord * max(float(np.hypot(*(end[:, 1] - end[:, 0]))) for end in ends)
 
-    def grid(self) -> Grid:
+    def grid(self) -> MultiBlockGrid:
         (above, over), (below, under) = (self._half(s) for s in (self._section.upper, self._section.lower))
         below[1], under[1] = 0.0 - below[1], 0.0 - under[1]
         around = np.concatenate([below[..., :0:-1], above], axis=2)

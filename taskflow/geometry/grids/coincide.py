@@ -9,7 +9,7 @@ import numpy as np
 
 from taskflow.errors import BadInput
 from taskflow.geometry.grids.cover import rectangles
-from taskflow.geometry.grids.grid import NOWHERE, SIDES, Chart, Patch, Seam, Vector
+from taskflow.geometry.grids.grid import NOWHERE, SIDES, Chart, GridSeam, Patch, Vector
 from taskflow.geometry.grids.problems import BadGrid
 from taskflow.runtime.regions import Box, Turn, triple
 
@@ -60,14 +60,14 @@ def _faces(chart: Chart, patch: Patch) -> tuple[np.ndarray, np.ndarray]:
     return cell, np.stack(points, axis=1)
 
 
-def coincident(charts: Sequence[Chart], translations: Sequence[Vector] = ()) -> tuple[list[Seam], list[Patch]]:
+def coincident(charts: Sequence[Chart], translations: Sequence[Vector] = ()) -> tuple[list[GridSeam], list[Patch]]:
     """Return seams of all faces that coincide, or do so after one of the translations, as few as may be, and patches of
     the faces that are left over.
 
     Raises BadGrid where three faces are in one place, or charts are joined left to right.
     """
     faces = Faces.of(charts, [Patch.whole(n, side, chart.cells) for n, chart in enumerate(charts) for side in SIDES])
-    rest, seams = np.arange(len(faces.chart)), list[Seam]()
+    rest, seams = np.arange(len(faces.chart)), list[GridSeam]()
     for translation in (NOWHERE, *translations):
         here = faces[rest]
         first, second, axes = _pairs(here, translation)
@@ -132,7 +132,7 @@ def _axes(faces: Faces, first: np.ndarray, second: np.ndarray, which: np.ndarray
 
 def _seams(
     faces: Faces, first: np.ndarray, second: np.ndarray, axes: np.ndarray, translation: Vector
-) -> Iterator[Seam]:
+) -> Iterator[GridSeam]:
     """Seams made of pairs of faces."""
     rows, target = np.arange(len(first))[:, None], np.abs(axes) - 1
     images = faces.cell[second][rows, target]  # [pair, direction of the one]: the place in the other along it
@@ -150,7 +150,9 @@ def _seams(
                 ends = sorted((axis // abs(axis) * at + by[a]) for at in (box.lo[a], box.hi[a] - 1))
                 lo[abs(axis) - 1], hi[abs(axis) - 1] = ends[0], ends[1] + 1
             one = Patch(chart, SIDES[side], box)
-            seam = Seam(one, Patch(other_chart, SIDES[other_side], Box(triple(lo), triple(hi))), signed, translation)
+            seam = GridSeam(
+                one, Patch(other_chart, SIDES[other_side], Box(triple(lo), triple(hi))), signed, translation
+            )
             yield min(seam, seam.reverse, key=lambda seam: (seam.one, seam.other))
 
 

@@ -11,8 +11,8 @@ import numpy as np
 from taskflow.errors import BadArgument
 from taskflow.geometry.grids import spacing
 from taskflow.geometry.grids.assembled import LEAST, Part, assembled
-from taskflow.geometry.grids.grid import Grid
-from taskflow.geometry.grids.keys import LENGTH, SIZE, Kind, Shape, key, number, one_of, written
+from taskflow.geometry.grids.grid import MultiBlockGrid
+from taskflow.geometry.grids.keys import LENGTH, SIZE, GridShape, Kind, key, number, one_of, written
 from taskflow.geometry.grids.pipe import CORE, butterfly
 from taskflow.geometry.grids.round import between, circle, widest
 
@@ -25,7 +25,7 @@ PLANE = {"j_min": "outer", "j_max": "inner", "k_min": "ends", "k_max": "ends"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class DuctBend(Shape):
+class DuctBend(GridShape):
     """A straight duct along x, a bend from x = 0 in the plane of x and y towards y, and a straight duct behind it:
     three charts, or fifteen, of five across a round section. In that the cells are counted along the side of the square
     in its middle, and from there to the wall. Half of the cells along the axis lie in the bend, a quarter before it and
@@ -60,7 +60,7 @@ class DuctBend(Shape):
         else:
             yield from widest(self.first, self.side, max(self.cells[1:]))
 
-    def grid(self) -> Grid:
+    def grid(self) -> MultiBlockGrid:
         parts = []
         for end, (axis, inwards) in zip(("i_min", "", "i_max"), self._axis(), strict=True):
             ends = {end: "inlet" if end == "i_min" else "outlet"} if end else {}

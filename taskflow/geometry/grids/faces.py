@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from taskflow.geometry.grids.grid import Grid, Patch
+from taskflow.geometry.grids.grid import MultiBlockGrid, Patch
 from taskflow.geometry.grids.metrics import area
 
 
-def faces(grid: Grid, patch: Patch) -> tuple[np.ndarray, np.ndarray]:
+def faces(grid: MultiBlockGrid, patch: Patch) -> tuple[np.ndarray, np.ndarray]:
     """Return the centres and the area vectors [xyz, n, m] of the faces of a patch, outwards; n and m run along the two
     directions in it, that of the higher index first.
     """

@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 
 from taskflow.geometry.grids.coincide import DIRECTION, Faces, close
-from taskflow.geometry.grids.grid import Chart, Grid
+from taskflow.geometry.grids.grid import Chart, MultiBlockGrid
 from taskflow.geometry.grids.metrics import area
 from taskflow.geometry.grids.weld import TOLERANCE
 
@@ -34,7 +34,7 @@ class Gap:
         )
 
 
-def gaps(grid: Grid) -> list[Gap]:
+def gaps(grid: MultiBlockGrid) -> list[Gap]:
     """Look for faces of sides with all corners closer to those of another face than a tenth of an edge, where the two
     look at each other and no cell lies between them, as in a thin slice. Faces with the same vertices are not joined on
     purpose, and no gap.

@@ -6,7 +6,7 @@ from itertools import combinations, product
 
 import numpy as np
 
-from taskflow.geometry.grids.grid import SIDES, Grid, Patch, Seam
+from taskflow.geometry.grids.grid import SIDES, GridSeam, MultiBlockGrid, Patch
 from taskflow.geometry.grids.turn import oriented, vertices
 from taskflow.runtime.regions import Box, triple
 
@@ -15,7 +15,7 @@ ALIKE = 1e-6  # of the distance from the edge: ghost vertices by different ways 
 Ends = tuple[tuple[int, int], ...]  # directions, each with its end
 
 
-def ghosted(grid: Grid, depth: int = 2) -> list[np.ndarray]:
+def ghosted(grid: MultiBlockGrid, depth: int = 2) -> list[np.ndarray]:
     """Return the vertices [xyz, k, j, i] of each chart with `depth` layers of ghost vertices on every side.
 
     Through a seam they are those of the other chart, moved back by its translation; beyond a side x_g = 2 x_0 - x_n,
@@ -27,13 +27,13 @@ def ghosted(grid: Grid, depth: int = 2) -> list[np.ndarray]:
 
 
 class _Ghosts:
-    def __init__(self, grid: Grid, depth: int) -> None:
+    def __init__(self, grid: MultiBlockGrid, depth: int) -> None:
         self.grid, self.depth = grid, depth
         self.vertices = []
         for chart in grid.charts:
             width = ((0, 0), *(((depth, depth),) * 3))
             self.vertices.append(np.pad(chart.vertices, width, constant_values=np.nan))
-        self.seams: dict[tuple[int, str], list[Seam]] = {}
+        self.seams: dict[tuple[int, str], list[GridSeam]] = {}
         for seam in grid.joins():
             self.seams.setdefault((seam.one.chart, seam.one.side), []).append(seam)
         self.patches: dict[tuple[int, str], list[Patch]] = {}
@@ -113,20 +113,20 @@ class _Ghosts:
 
     def _extrapolated(self, chart: int, region: Box, beyond: Ends) -> tuple[np.ndarray, np.ndarray]:
         """Ghost vertices from those beyond fewer sides, and how far the nearest of these is from edge or corner."""
-        corner = self._at(chart, self._held(chart, region, beyond))
+        corner = self._at(chart, self._on_sides(chart, region, beyond))
         total, scale = np.zeros((3, *reversed(region.shape))), np.full(tuple(reversed(region.shape)), np.inf)
         for count in range(len(beyond)):
             for fewer in combinations(beyond, count):
-                held = tuple(pair for pair in beyond if pair not in fewer)
-                values = self._at(chart, self._held(chart, region, held))
+                sides = tuple(pair for pair in beyond if pair not in fewer)
+                values = self._at(chart, self._on_sides(chart, region, sides))
                 total = total + (1 if (len(beyond) - count) % 2 else -1) * values
                 if count == 1:
                     scale = np.minimum(scale, np.sqrt(((values - corner) ** 2).sum(axis=0)))
         return total, scale
 
-    def _held(self, chart: int, region: Box, held: Ends) -> Box:
+    def _on_sides(self, chart: int, region: Box, sides: Ends) -> Box:
         """The region moved onto sides: one vertex thick across them."""
-        for axis, end in held:
+        for axis, end in sides:
             at = self.grid.charts[chart].cells[axis] if end else 0
             lo, hi = list(region.lo), list(region.hi)
             lo[axis], hi[axis] = at, at + 1

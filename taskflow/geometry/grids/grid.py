@@ -80,7 +80,7 @@ class Patch:
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Seam:
+class GridSeam:
     """Faces of `one` patch that are those of the `other`, of another chart or the same. Direction a of the first runs
     along direction |axes[a]| - 1 of the second, or against it where axes[a] < 0. A point at x on the first is at
     x + translation on the second.
@@ -104,23 +104,23 @@ class Seam:
         return Turn(self.axes, triple(shift))
 
     @property
-    def reverse(self) -> Seam:
+    def reverse(self) -> GridSeam:
         """The same faces, seen from the other side."""
         x, y, z = self.translation
-        return Seam(self.other, self.one, self.turn.inverse.axes, (0.0 - x, 0.0 - y, 0.0 - z))
+        return GridSeam(self.other, self.one, self.turn.inverse.axes, (0.0 - x, 0.0 - y, 0.0 - z))
 
     def __str__(self) -> str:
         return f"the seam of {self.one} with {self.other}"
 
 
 @dataclass(frozen=True, eq=False)
-class Grid:
+class MultiBlockGrid:
     """Charts that are joined by `seams`, each listed once, and bounded by `sides`: patches by name. Seams and sides
     cover every face of every side of a chart once, and what is joined has the same vertices to the bit.
     """
 
     charts: tuple[Chart, ...]
-    seams: tuple[Seam, ...]
+    seams: tuple[GridSeam, ...]
     sides: Mapping[str, tuple[Patch, ...]]
 
     @property
@@ -128,7 +128,7 @@ class Grid:
         """Number of all cells."""
         return sum(chart.box.volume for chart in self.charts)
 
-    def joins(self) -> Iterator[Seam]:
+    def joins(self) -> Iterator[GridSeam]:
         """All seams, from both sides."""
         for seam in self.seams:
             yield seam

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 
 from taskflow import files
 from taskflow.errors import BadArgument
-from taskflow.geometry.grids.grid import FARTHEST, Grid
+from taskflow.geometry.grids.grid import FARTHEST, MultiBlockGrid
 from taskflow.geometry.grids.problems import all_right
 
 MEMORY = 300  # bytes for a cell while a grid is made: measured 130 to 282
@@ -146,7 +146,7 @@ AXES = Kind('a list of "x", "y" and "z"', _axes, {"anyOf": [_LETTERS, {"enum": [
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shape(ABC):
+class GridShape(ABC):
     """A grid by formula. Making one whose keys cannot be obeyed raises BadGrid, with a problem per key."""
 
     shape: ClassVar[str]
@@ -205,7 +205,7 @@ class Shape(ABC):
         yield from ()
 
     @abstractmethod
-    def grid(self) -> Grid:
+    def grid(self) -> MultiBlockGrid:
         """The grid."""
 
     def at_least(self, axis: int, count: int, why: str) -> Iterator[BadArgument]:

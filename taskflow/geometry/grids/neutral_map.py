@@ -12,7 +12,7 @@ from pathlib import Path
 from taskflow import files
 from taskflow.errors import BadInput
 from taskflow.geometry.grids.cover import uncovered
-from taskflow.geometry.grids.grid import SIDES, Chart, Patch, Seam
+from taskflow.geometry.grids.grid import SIDES, Chart, GridSeam, Patch
 from taskflow.geometry.grids.periodic import translated
 from taskflow.geometry.grids.problems import BadGrid, all_right
 from taskflow.runtime.regions import Box, Triple, Turn, triple
@@ -40,7 +40,7 @@ Boundaries = dict[str, tuple[Patch, ...]]
 
 
 @dataclass(frozen=True)
-class Line:
+class MapLine:
     """A line that has something to say: its words, its number in the file, the name of a side in its comment."""
 
     number: int
@@ -52,7 +52,7 @@ class _Wrong(Exception):
     """An entry that is wrong: why, with the remedy."""
 
 
-def read_map(path: Path, charts: Sequence[Chart]) -> tuple[list[Seam], Boundaries]:
+def read_map(path: Path, charts: Sequence[Chart]) -> tuple[list[GridSeam], Boundaries]:
     """Return the seams and the sides in a neutral map of these charts. A seam whose vertices are a translation apart is
     periodic. Entries of other types than ONE_TO_ONE are sides, named by type and number, or by a comment `! side NAME`.
 
@@ -64,7 +64,7 @@ def read_map(path: Path, charts: Sequence[Chart]) -> tuple[list[Seam], Boundarie
         raise BadInput(f"{path}: {error}") from None
     lines = list(_lines(text))
     entries = _entries(path, lines, charts)
-    problems, seams, sides = list[BadInput](), list[Seam](), dict[str, list[Patch]]()
+    problems, seams, sides = list[BadInput](), list[GridSeam](), dict[str, list[Patch]]()
     counts = Counter[str]()
     for line in entries:
         try:
@@ -84,16 +84,16 @@ def read_map(path: Path, charts: Sequence[Chart]) -> tuple[list[Seam], Boundarie
     return sorted(seams), {name: tuple(patches) for name, patches in sides.items()}
 
 
-def _lines(text: str) -> Iterator[Line]:
+def _lines(text: str) -> Iterator[MapLine]:
     """Lines without comments, blank ones left out."""
     for number, line in enumerate(text.splitlines(), start=1):
         words = re.split(r"[#!]", line)[0].split()
         if words:
             name = NAMED.search(line)
-            yield Line(number, tuple(words), name[1] if name else None)
+            yield MapLine(number, tuple(words), name[1] if name else None)
 
 
-def _entries(path: Path, lines: list[Line], charts: Sequence[Chart]) -> list[Line]:
+def _entries(path: Path, lines: list[MapLine], charts: Sequence[Chart]) -> list[MapLine]:
     """The lines behind the table of blocks, which has to be that of the charts; raises BadGrid."""
     begin = next((n for n, line in enumerate(lines) if len(line.words) == 1 and line.words[0].isdecimal()), None)
     if begin is None:
@@ -109,7 +109,7 @@ def _entries(path: Path, lines: list[Line], charts: Sequence[Chart]) -> list[Lin
     return rest
 
 
-def _blocks(path: Path, lines: list[Line], charts: Sequence[Chart]) -> Iterator[BadInput]:
+def _blocks(path: Path, lines: list[MapLine], charts: Sequence[Chart]) -> Iterator[BadInput]:
     for number, chart in enumerate(charts, start=1):
         dims = [n + 1 for n in chart.cells]
         if number > len(lines):
@@ -121,7 +121,7 @@ def _blocks(path: Path, lines: list[Line], charts: Sequence[Chart]) -> Iterator[
             yield BadInput(f"{path}, line {line.number}: {said}; give '{number} {' '.join(map(str, dims))}'")
 
 
-def _side(kind: str, line: Line, charts: Sequence[Chart]) -> Patch:
+def _side(kind: str, line: MapLine, charts: Sequence[Chart]) -> Patch:
     word = kind.upper().replace("-", "_")
     if word in ABSENT:
         raise _Wrong(f"{kind}: {ABSENT[word]} not available in this version; join whole faces one to one")
@@ -171,7 +171,7 @@ def _numbering(face: int, ends: tuple[int, int, int, int], cells: Triple) -> str
     return "give ranges of vertices of that face, counted from 1"
 
 
-def _seam(line: Line, charts: Sequence[Chart]) -> Seam:
+def _seam(line: MapLine, charts: Sequence[Chart]) -> GridSeam:
     words = line.words
     if len(words) != 14:
         raise _Wrong(f"{len(words)} words; {JOINED} takes two times six numbers and TRUE or FALSE")
@@ -192,7 +192,7 @@ def _seam(line: Line, charts: Sequence[Chart]) -> Seam:
             raise _Wrong(f"{said}; give as many")
     if not Turn(triple(axes)).rotates:
         raise _Wrong("joins a right-handed chart to a left-handed one, a reflection; reverse a range, or an index")
-    seam = Seam(one, other, triple(axes))
+    seam = GridSeam(one, other, triple(axes))
     if (one.chart, one.side) == (other.chart, other.side) and one.cells.meets(other.cells):
         raise _Wrong("joins faces to themselves; give two patches without common faces")
     return min(seam, seam.reverse, key=lambda seam: (seam.one, seam.other))

@@ -6,17 +6,17 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from taskflow.geometry.grids.grid import Chart, Grid, Patch
+from taskflow.geometry.grids.grid import Chart, MultiBlockGrid, Patch
 
 Outline = tuple[str, str, np.ndarray]  # "seam", "side" or "chart"; its name; points [n, xyz], for a chart its middle
 
 
-def flat(grid: Grid) -> bool:
+def flat(grid: MultiBlockGrid) -> bool:
     """Whether it is one in two dimensions: all vertices lie in two planes across z."""
     return np.unique(np.concatenate([np.unique(chart.vertices[2]) for chart in grid.charts])).size == 2
 
 
-def outlines(grid: Grid) -> Iterator[Outline]:
+def outlines(grid: MultiBlockGrid) -> Iterator[Outline]:
     """The borders of all seams and sides, with names of sides, and numbers of charts in their middles. In two
     dimensions all of it lies in the lower plane, and sides in that plane are left out.
     """

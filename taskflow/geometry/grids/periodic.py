@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from taskflow.errors import BadInput
-from taskflow.geometry.grids.grid import Chart, Patch, Seam
+from taskflow.geometry.grids.grid import Chart, GridSeam, Patch
 from taskflow.geometry.grids.weld import both, tolerance
 from taskflow.runtime.regions import triple
 
 
-def translated(charts: Sequence[Chart], seam: Seam) -> Seam:
+def translated(charts: Sequence[Chart], seam: GridSeam) -> GridSeam:
     """The seam with the translation by which its vertices are apart, if it is one for all, and they are not less than
     half a cell apart, as those are that should coincide. Raises BadInput where it seems to be a rotation.
     """

@@ -12,8 +12,8 @@ import numpy as np
 from taskflow.errors import BadArgument
 from taskflow.geometry.grids import spacing
 from taskflow.geometry.grids.assembled import LEAST, Part, assembled
-from taskflow.geometry.grids.grid import Grid
-from taskflow.geometry.grids.keys import LENGTH, SHARE, SIZE, TRUTH, Shape, key
+from taskflow.geometry.grids.grid import MultiBlockGrid
+from taskflow.geometry.grids.keys import LENGTH, SHARE, SIZE, TRUTH, GridShape, key
 from taskflow.geometry.grids.round import widest
 
 BULGE = 0.7  # of the sides of the square: 0 are chords, 1 arcs; the rounder, the less do grid lines turn at seams
@@ -21,7 +21,7 @@ CORE = 0.6
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pipe(Shape):
+class Pipe(GridShape):
     """A pipe along z, as a butterfly: four singular edges run along it, where three charts meet."""
 
     shape: ClassVar[str] = "pipe"
@@ -45,7 +45,7 @@ class Pipe(Shape):
             yield from self.at_least(2, LEAST, "which is periodic, or 1")
         yield from widest(self.first, self.radius * (1 - self.core), self.cells[1])
 
-    def grid(self) -> Grid:
+    def grid(self) -> MultiBlockGrid:
         side, out, along = self.cells
         z = self.length * spacing.equal(along)[:, None, None]
         ends = {"k_min": "inlet", "k_max": "outlet"}

@@ -23,7 +23,7 @@ GIVE = "give a PLOT3D grid of blocks in three dimensions, as text or binary"
 
 
 @dataclass(frozen=True)
-class Layout:
+class Plot3DHeader:
     """The contents of a header: how many vertices blocks have along i, j and k, and where the numbers begin."""
 
     dims: tuple[Triple, ...]
@@ -151,7 +151,7 @@ def _records(path: Path, data: bytes, order: str) -> list[np.ndarray]:
     ]
 
 
-def _header(parts: Sequence[bytes], order: str) -> tuple[int, np.ndarray, list[Layout]]:
+def _header(parts: Sequence[bytes], order: str) -> tuple[int, np.ndarray, list[Plot3DHeader]]:
     """The records of the header, its numbers, and what these may mean."""
     count = 1 if len(parts[0]) != 4 else 2
     head = np.frombuffer(b"".join(parts[:count]), f"{order}i4")
@@ -192,13 +192,13 @@ def _unmarked(path: Path, data: bytes) -> list[np.ndarray]:
 # -------------------------------------------------------------------------------------------------------- layouts
 
 
-def _layouts(head: np.ndarray, size: int, order: str) -> Iterator[Layout]:
+def _layouts(head: np.ndarray, size: int, order: str) -> Iterator[Plot3DHeader]:
     """Yield what the numbers at the beginning may mean: several blocks, or one; `size` is that of each of them."""
     count = _count(head)
     if count and head.size >= 1 + 3 * count and (dims := _dims(head[1 : 1 + 3 * count], 3)):
-        yield Layout(tuple(triple(d) for d in dims), (1 + 3 * count) * size, order)
+        yield Plot3DHeader(tuple(triple(d) for d in dims), (1 + 3 * count) * size, order)
     if head.size >= 3 and (dims := _dims(head[:3], 3)):
-        yield Layout((triple(dims[0]),), 3 * size, order)
+        yield Plot3DHeader((triple(dims[0]),), 3 * size, order)
 
 
 def _count(head: np.ndarray) -> int:
@@ -211,7 +211,7 @@ def _dims(numbers: np.ndarray, each: int) -> list[list[int]]:
     return numbers.astype(int).reshape(-1, each).tolist() if whole.all() else []
 
 
-def _blocks(layout: Layout, numbers: np.ndarray) -> list[np.ndarray]:
+def _blocks(layout: Plot3DHeader, numbers: np.ndarray) -> list[np.ndarray]:
     blocks, at = [], 0
     for i, j, k in layout.dims:
         blocks.append(numbers[at : at + 3 * i * j * k].reshape(3, k, j, i))
@@ -219,7 +219,9 @@ def _blocks(layout: Layout, numbers: np.ndarray) -> list[np.ndarray]:
     return blocks
 
 
-def _refused(path: Path, layouts: Sequence[Layout], size: int, unit: int, what: str, *heads: np.ndarray) -> BadInput:
+def _refused(
+    path: Path, layouts: Sequence[Plot3DHeader], size: int, unit: int, what: str, *heads: np.ndarray
+) -> BadInput:
     """The error for a file whose length fits none of the layouts."""
     sizes = (1,) if unit == 1 else (8, 4)
     for layout in layouts:

@@ -9,7 +9,7 @@ from itertools import chain
 import numpy as np
 
 from taskflow.geometry.grids.ghosts import ghosted
-from taskflow.geometry.grids.grid import Grid
+from taskflow.geometry.grids.grid import MultiBlockGrid
 from taskflow.geometry.grids.metrics import closure, volumes
 from taskflow.geometry.grids.weld import Lattice
 from taskflow.runtime.regions import Triple, triple
@@ -46,7 +46,7 @@ class Quality:
     singular: dict[int, int]
 
 
-def quality(grid: Grid) -> Quality:
+def quality(grid: MultiBlockGrid) -> Quality:
     """Look at all cells of a grid."""
     points = [chart.vertices for chart in grid.charts]
     return Quality(
@@ -117,7 +117,7 @@ def _growth(vertices: np.ndarray) -> np.ndarray:
     return worst
 
 
-def singular(grid: Grid) -> dict[int, int]:
+def singular(grid: MultiBlockGrid) -> dict[int, int]:
     """The numbers of edges inside the grid around which other than four cells lie, by how many do."""
     lattice = Lattice(grid.charts, (0, 1, 2))
     pairs = [lattice.pairs(seam, axis) for seam in grid.seams for axis in seam.one.along]
@@ -144,7 +144,7 @@ def _lowest(first: np.ndarray, second: np.ndarray, count: int) -> np.ndarray:
             return label
 
 
-def _around(grid: Grid, lattice: Lattice, used: np.ndarray) -> np.ndarray:
+def _around(grid: MultiBlockGrid, lattice: Lattice, used: np.ndarray) -> np.ndarray:
     """How many cells of its own chart lie around each edge of these numbers."""
     result = np.zeros(used.size)
     for (chart, axis), first in lattice.first.items():
@@ -159,7 +159,7 @@ def _around(grid: Grid, lattice: Lattice, used: np.ndarray) -> np.ndarray:
     return result
 
 
-def _bounding(grid: Grid, lattice: Lattice) -> np.ndarray:
+def _bounding(grid: MultiBlockGrid, lattice: Lattice) -> np.ndarray:
     """The numbers of the edges on sides."""
     parts: list[np.ndarray] = []
     for patch in chain.from_iterable(grid.sides.values()):

@@ -9,14 +9,14 @@ from pathlib import Path
 from taskflow.errors import BadInput
 from taskflow.geometry.grids.assembled import Part, assembled, joined, malformed
 from taskflow.geometry.grids.cgns import read_cgns
-from taskflow.geometry.grids.grid import Chart, Grid
+from taskflow.geometry.grids.grid import Chart, MultiBlockGrid
 from taskflow.geometry.grids.neutral_map import read_map
 from taskflow.geometry.grids.plot3d import read_plot3d
 from taskflow.geometry.grids.problems import BadGrid, all_right
 from taskflow.geometry.grids.write import CGNS
 
 
-def read_grid(path: Path, neutral_map: Path | None = None, scale: float = 1.0) -> Grid:
+def read_grid(path: Path, neutral_map: Path | None = None, scale: float = 1.0) -> MultiBlockGrid:
     """Return the grid of a file, its lengths times `scale`. With the suffix `.cgns` it is one of CGNS, with seams and
     sides of its own. Else it is a PLOT3D file, with the seams and sides of a neutral map; without one seams are found
     from faces that coincide, and sides are called by side and chart: k_min_1.

@@ -12,15 +12,27 @@ import numpy as np
 from taskflow.errors import BadArgument
 from taskflow.geometry.grids import spacing
 from taskflow.geometry.grids.assembled import LEAST, Part, assembled
-from taskflow.geometry.grids.grid import Grid
-from taskflow.geometry.grids.keys import ANGLE, LENGTH, RADII, RATIO, SIZE, STRENGTH, TRUTH, WHOLE, Shape, key, written
+from taskflow.geometry.grids.grid import MultiBlockGrid
+from taskflow.geometry.grids.keys import (
+    ANGLE,
+    LENGTH,
+    RADII,
+    RATIO,
+    SIZE,
+    STRENGTH,
+    TRUTH,
+    WHOLE,
+    GridShape,
+    key,
+    written,
+)
 
 AXIAL = "length along z, from 0"
 INNER_OUTER = {"i_min": "inner", "i_max": "outer"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ends(Shape):
+class Ends(GridShape):
     """Sections, all alike along z."""
 
     periodic: bool = key(TRUTH, "join both ends along z; otherwise they are the side ends", False)
@@ -29,7 +41,9 @@ class Ends(Shape):
         if self.periodic and self.cells[2] > 1:
             yield from self.at_least(2, LEAST, "which is periodic, or 1")
 
-    def extended(self, sections: Sequence[tuple[np.ndarray, np.ndarray, Mapping[str, str]]], length: float) -> Grid:
+    def extended(
+        self, sections: Sequence[tuple[np.ndarray, np.ndarray, Mapping[str, str]]], length: float
+    ) -> MultiBlockGrid:
         """The grid of sections x, y [j, i], with the names of their sides across i and j, of this length along z."""
         z = length * spacing.equal(self.cells[2])[:, None, None]
         parts = [
@@ -94,7 +108,7 @@ class Annulus(Ends):
         least = max(LEAST * self.charts, 2 * LEAST)
         yield from self.at_least(1, least, f"{LEAST} for each chart and 8 in all")
 
-    def grid(self) -> Grid:
+    def grid(self) -> MultiBlockGrid:
         radii, around = between(self.radii, self.cells[0], self.first), self.cells[1]
         cuts = [round(around * part / self.charts) for part in range(self.charts + 1)]
         ranges = (np.arange(low, high + 1) / around for low, high in pairwise(cuts))
@@ -120,7 +134,7 @@ class Sector(Ends):
         yield from super().problems()
         yield from _radii(self.radii, self.first, self.cells[0])
 
-    def grid(self) -> Grid:
+    def grid(self) -> MultiBlockGrid:
         angles = self.angle / 360 * (spacing.both_ends(self.cells[1], self.stretching) - 0.5)
         names = {**INNER_OUTER, "j_min": "wall_low", "j_max": "wall_high"}
         return self.extended([(*ring(between(self.radii, self.cells[0], self.first), angles), names)], self.height)
@@ -152,7 +166,7 @@ class OGrid(Ends):
         if self.cells[0] < 2 * LEAST:
             yield from self.at_least(0, 2 * LEAST, f"{LEAST} for each of two charts")
 
-    def grid(self) -> Grid:
+    def grid(self) -> MultiBlockGrid:
         around, away = self.cells[:2]
         length = self.far - self.radius
         if self.first is not None:

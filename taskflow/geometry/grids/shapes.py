@@ -11,14 +11,14 @@ from taskflow.geometry.grids.bifurcation import Bifurcation
 from taskflow.geometry.grids.box import BoxGrid, SkewedBox
 from taskflow.geometry.grids.c_grid import CGrid
 from taskflow.geometry.grids.duct import DuctBend
-from taskflow.geometry.grids.keys import Shape
+from taskflow.geometry.grids.keys import GridShape
 from taskflow.geometry.grids.pipe import Pipe
 from taskflow.geometry.grids.problems import BadGrid
 from taskflow.geometry.grids.round import Annulus, OGrid, Sector
 from taskflow.geometry.grids.step import Step
 from taskflow.geometry.grids.wavy import WavyChannel
 
-SHAPES: dict[str, type[Shape]] = {
+SHAPES: dict[str, type[GridShape]] = {
     kind.shape: kind
     for kind in (
         BoxGrid, SkewedBox, Annulus, Sector, OGrid, CGrid, Pipe, DuctBend, Step, WavyChannel, Bifurcation,
@@ -26,7 +26,7 @@ SHAPES: dict[str, type[Shape]] = {
 }  # fmt: skip
 
 
-def shape(name: str, keys: Mapping[str, Any]) -> Shape:
+def shape(name: str, keys: Mapping[str, Any]) -> GridShape:
     """Return the shape of this name with these keys. Raises BadGrid with all that is wrong with them."""
     if name in SHAPES:
         return SHAPES[name].of(keys)

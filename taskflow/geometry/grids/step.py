@@ -11,7 +11,7 @@ import numpy as np
 from taskflow.errors import BadArgument
 from taskflow.geometry.grids import spacing
 from taskflow.geometry.grids.assembled import LEAST
-from taskflow.geometry.grids.grid import Grid
+from taskflow.geometry.grids.grid import MultiBlockGrid
 from taskflow.geometry.grids.keys import LENGTH, NOT_NEGATIVE, SIZE, STRENGTH, key, written
 from taskflow.geometry.grids.round import AXIAL, Ends, widest
 
@@ -58,7 +58,7 @@ class Step(Ends):
     def _before(self) -> int:
         return round(self.cells[0] * self.upstream / self.downstream)
 
-    def grid(self) -> Grid:
+    def grid(self) -> MultiBlockGrid:
         behind, cut = self._along(self.cells[0], self.downstream), self.cells[0] // NEAR
         below = self.height * (spacing.both_ends(self._below, self.clustering) - 1)
         above = self.channel * spacing.both_ends(self.cells[1] - self._below, self.clustering)

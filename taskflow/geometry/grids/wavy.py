@@ -11,7 +11,7 @@ import numpy as np
 from taskflow.errors import BadArgument
 from taskflow.geometry.grids import spacing
 from taskflow.geometry.grids.assembled import LEAST, Part, assembled
-from taskflow.geometry.grids.grid import Grid
+from taskflow.geometry.grids.grid import MultiBlockGrid
 from taskflow.geometry.grids.keys import LENGTH, NOT_NEGATIVE, STRENGTH, key, written
 from taskflow.geometry.grids.round import AXIAL, Ends, circle
 
@@ -38,7 +38,7 @@ class WavyChannel(Ends):
             remedy = f"give less than the height {self.height:g}, so that crests do not touch the upper wall"
             yield BadArgument("amplitude", written(self.amplitude), "", remedy)
 
-    def grid(self) -> Grid:
+    def grid(self) -> MultiBlockGrid:
         along, up = spacing.equal(self.cells[0]), spacing.both_ends(self.cells[1], self.clustering)
         low = self.amplitude * circle(along)[0]
         y = low + (self.height - low) * up[:, None]

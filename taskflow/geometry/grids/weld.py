@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from taskflow.errors import BadInput
-from taskflow.geometry.grids.grid import NOWHERE, Chart, Seam
+from taskflow.geometry.grids.grid import NOWHERE, Chart, GridSeam
 from taskflow.geometry.grids.turn import oriented, vertices
 from taskflow.runtime.regions import Box, triple
 
@@ -36,7 +36,7 @@ class Lattice:
         i, j, k = (np.arange(low, high) for low, high in zip(box.lo, box.hi, strict=True))
         return np.asarray(self.first[chart, axis] + (k[:, None, None] * nj + j[:, None]) * ni + i)
 
-    def pairs(self, seam: Seam, axis: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def pairs(self, seam: GridSeam, axis: int | None = None) -> tuple[np.ndarray, np.ndarray]:
         """The numbers of what is common to both sides of a seam: vertices, or edges along a direction of the one."""
         one, turn, b = seam.one.vertices, seam.turn, None
         other = vertices(turn, one)
@@ -59,7 +59,7 @@ def edges(points: np.ndarray) -> np.ndarray:
     return shortest
 
 
-def both(charts: Sequence[Chart], seam: Seam) -> tuple[np.ndarray, np.ndarray]:
+def both(charts: Sequence[Chart], seam: GridSeam) -> tuple[np.ndarray, np.ndarray]:
     """The vertices [xyz, k, j, i] of a seam by the one chart, and by the other, in the same order."""
     one = charts[seam.one.chart].at(seam.one.vertices)
     return one, oriented(seam.turn, charts[seam.other.chart].at(seam.other.vertices))
@@ -71,7 +71,7 @@ def tolerance(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     return np.maximum(TOLERANCE * np.minimum(edges(one), edges(other)), tiny)
 
 
-def mismatches(charts: Sequence[Chart], seams: Sequence[Seam]) -> Iterator[BadInput]:
+def mismatches(charts: Sequence[Chart], seams: Sequence[GridSeam]) -> Iterator[BadInput]:
     """Problems with seams whose vertices do not coincide: the largest distance, and where that is."""
     for seam in seams:
         one, other = both(charts, seam)
@@ -87,7 +87,7 @@ def mismatches(charts: Sequence[Chart], seams: Sequence[Seam]) -> Iterator[BadIn
             )
 
 
-def welded(charts: Sequence[Chart], seams: Sequence[Seam]) -> tuple[tuple[Chart, ...], tuple[Seam, ...]]:
+def welded(charts: Sequence[Chart], seams: Sequence[GridSeam]) -> tuple[tuple[Chart, ...], tuple[GridSeam, ...]]:
     """Charts and seams whose common vertices are the same to the bit: those of the chart with the lower number hold
     for all. On periodic seams, vertices and translations are rounded to `BITS` bits of the largest coordinate, so that
     the sum of both is exact, and differences between neighbours are the same on both sides.

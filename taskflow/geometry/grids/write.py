@@ -10,7 +10,7 @@ import numpy as np
 
 from taskflow.errors import BadInput
 from taskflow.geometry.grids.cgns import write_cgns
-from taskflow.geometry.grids.grid import Chart, Grid, Patch, Seam
+from taskflow.geometry.grids.grid import Chart, GridSeam, MultiBlockGrid, Patch
 from taskflow.geometry.grids.neutral_map import FACES, JOINED, SIDE
 
 CGNS = ".cgns"  # the suffix of files in that format
@@ -26,7 +26,7 @@ ENTRIES = """#
 """
 
 
-def write_grid(path: Path, grid: Grid, *, text: bool = False) -> Path | None:
+def write_grid(path: Path, grid: MultiBlockGrid, *, text: bool = False) -> Path | None:
     """Write a grid as a file of CGNS, where that is its suffix; else as a PLOT3D file, and its seams and sides beside
     it as a neutral map, whose path is returned.
     """
@@ -65,12 +65,12 @@ def write_plot3d(path: Path, charts: Sequence[Chart], *, text: bool = False) -> 
             file.write(mark)
 
 
-def write_map(path: Path, grid: Grid) -> None:
+def write_map(path: Path, grid: MultiBlockGrid) -> None:
     """Write the seams and sides of a grid as a neutral map. Raises OSError where the file cannot be written."""
     path.write_text("".join(_map(grid)), encoding="utf-8")
 
 
-def _map(grid: Grid) -> Iterator[str]:
+def _map(grid: MultiBlockGrid) -> Iterator[str]:
     yield f"{HEADER}{len(grid.charts)}\n"
     for number, chart in enumerate(grid.charts, start=1):
         i, j, k = (n + 1 for n in chart.cells)
@@ -93,7 +93,7 @@ def _numbers(patch: Patch, backwards: Sequence[int] = ()) -> str:
     return " ".join(map(str, (patch.chart + 1, number, *ranges)))
 
 
-def _seam(seam: Seam) -> str:
+def _seam(seam: GridSeam) -> str:
     first = next(along for side, along in FACES.values() if side == seam.one.side)
     other = next(along for side, along in FACES.values() if side == seam.other.side)
     swap = abs(seam.axes[first[0]]) - 1 != other[0]

@@ -27,7 +27,7 @@ class Instances:
         pieces = {name: home.pieces_of(block) for name, home in partition.homes.items()}
         self.first = {name: numbers[0] for name, numbers in pieces.items()}
         places = [(name, piece) for name in partition.fields for piece in pieces[name]]
-        self.boxes: dict[Place, Box] = {(name, n): partition.homes[name].held(name, n) for name, n in places}
+        self.boxes: dict[Place, Box] = {(name, n): partition.homes[name].allocated(name, n) for name, n in places}
         self.box = partition.memory[partition.pieces_of(block)[0]]
         leads = dict.fromkeys(places, 0)
         if device.kind == "gpu":

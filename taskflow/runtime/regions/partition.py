@@ -152,7 +152,7 @@ class Partition:
             return self.cells_of(block)
         return tuple(box for piece in self.pieces_of(block) for box in self.own[piece])
 
-    def held(self, name: str, piece: int) -> Box:
+    def allocated(self, name: str, piece: int) -> Box:
         """The cells that the array of a field of this region covers on a piece."""
         return (self.parts if self.region.fields[name].private else self.memory)[piece]
 
@@ -183,8 +183,8 @@ class Partition:
     def nbytes(self, block: int) -> int:
         """Bytes of the fields of all regions on a block."""
         homes = self.homes.items()
-        held = ((name, home.held(name, piece)) for name, home in homes for piece in home.pieces_of(block))
-        return sum(box.volume * self.fields[name].nbytes for name, box in held)
+        arrays = ((name, home.allocated(name, piece)) for name, home in homes for piece in home.pieces_of(block))
+        return sum(box.volume * self.fields[name].nbytes for name, box in arrays)
 
     def place(self, block: int) -> Triple:
         """Return how many blocks lie before this one along x, y and z."""

@@ -23,7 +23,7 @@ from taskflow.runtime.tasks.graph import (
     TaskGraph,
 )
 from taskflow.runtime.tasks.live_in import Cells, live_in, overwritten
-from taskflow.runtime.tasks.numbers import LookupTable, LookupTables, Numbers, reduced, tables
+from taskflow.runtime.tasks.numbers import LookupTable, LookupTables, ScalarArray, reduced, tables
 from taskflow.runtime.tasks.owners import OwnedScalars, owned
 from taskflow.runtime.tasks.pickling import siblings
 from taskflow.runtime.tasks.privilege import (
@@ -118,7 +118,6 @@ __all__ = [
     "Loop",
     "Message",
     "Node",
-    "Numbers",
     "Ordering",
     "Oriented",
     "OwnedScalars",
@@ -137,6 +136,7 @@ __all__ = [
     "Repeat",
     "Roles",
     "Scalar",
+    "ScalarArray",
     "Send",
     "SettledPass",
     "SingleSweep",

@@ -11,7 +11,7 @@ import numpy as np
 
 from taskflow.runtime.regions import Box, Triple, hull
 from taskflow.runtime.tasks.graph import Compute
-from taskflow.runtime.tasks.numbers import Numbers, Operator, cut
+from taskflow.runtime.tasks.numbers import Operator, ScalarArray, cut
 from taskflow.runtime.tasks.privilege import Privilege
 from taskflow.runtime.tasks.reading import reading
 from taskflow.runtime.tasks.sweep import Point
@@ -74,7 +74,7 @@ class Fold:
     magnitude.
     """
 
-    def __init__(self, operator: Operator, numbers: Numbers | None) -> None:
+    def __init__(self, operator: Operator, numbers: ScalarArray | None) -> None:
         self._operator, self._numbers = operator, numbers
         self.values = [IDENTITY[operator]] * (len(numbers.of("")) if numbers else 1)
 

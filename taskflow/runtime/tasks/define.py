@@ -11,7 +11,7 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, get_args, get_type_hints, overload
 
-from taskflow.runtime.tasks.numbers import Numbers, Operator
+from taskflow.runtime.tasks.numbers import Operator, ScalarArray
 from taskflow.runtime.tasks.privilege import Components, Privilege, Scalar
 from taskflow.runtime.tasks.stencil import Axis, Face
 from taskflow.runtime.tasks.sweep import Sweep
@@ -78,7 +78,7 @@ def _define(body: Callable[..., None], kernel: Path | str | None, library: str |
     keywords = {word: _without_none(kind)[0] for word, kind in keywords.items()}
     turns = [(word, kind) for word, kind in keywords.items() if kind in (Axis, Face)]
     reductions, scalars = _reductions(keywords), tuple(_scalars(keywords))
-    numbers = {word: kind for word, kind in keywords.items() if isinstance(kind, Numbers)}
+    numbers = {word: kind for word, kind in keywords.items() if isinstance(kind, ScalarArray)}
     others = {*reductions, *scalars, *numbers, *dict(turns)}
     constants = {word: kind for word, kind in keywords.items() if word not in others}
     for kind in filter(is_dataclass, constants.values()):  # names in its annotations mean something here alone
@@ -96,7 +96,7 @@ def _reductions(keywords: Mapping[str, Any]) -> dict[str, Operator]:
     """The operators of all numbers that a task reduces, one by one."""
     operators: dict[str, Operator] = {}
     for name, kind in keywords.items():
-        if isinstance(kind, Numbers) and kind.reduced:
+        if isinstance(kind, ScalarArray) and kind.reduced:
             operators |= dict.fromkeys(kind.of(name), kind.operator)
         elif isinstance(kind, Privilege) and kind.reduction:
             operators[name] = kind.reduction
@@ -106,7 +106,7 @@ def _reductions(keywords: Mapping[str, Any]) -> dict[str, Operator]:
 def _scalars(keywords: Mapping[str, Any]) -> Iterator[str]:
     """All numbers that a task takes, one by one."""
     for name, kind in keywords.items():
-        if isinstance(kind, Numbers) and not kind.reduced:
+        if isinstance(kind, ScalarArray) and not kind.reduced:
             yield from kind.of(name)
         elif kind is Scalar:
             yield name

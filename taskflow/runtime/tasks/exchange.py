@@ -94,9 +94,9 @@ def exchange(
         for name in launch.written:
             now[name] = now[name].written(launch.boxes, launch.ghosts)
             written.add(name, launch.boxes, n)
-    held = geometry.valid(after if following else now)
-    held.update({key: held.get(key, ()) + boxes for key, boxes in ahead.items()})
-    return Exchange(_messages(lacking, mine, geometry), held)
+    left = geometry.valid(after if following else now)
+    left.update({key: left.get(key, ()) + boxes for key, boxes in ahead.items()})
+    return Exchange(_messages(lacking, mine, geometry), left)
 
 
 def _check_partition(partition: Partition, blocks: Collection[int], valid: Valid) -> None:

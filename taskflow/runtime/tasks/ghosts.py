@@ -57,9 +57,9 @@ class GhostState:
     def read(self, reader: Reader) -> tuple[list[GhostGap], GhostState]:
         """Return the gaps of a reader, and the state after they have been filled."""
         if reader not in self._read:
-            lacks = [self.geometry.lacks(piece, reader, held) for piece, held in self.of_pieces()]
+            lacks = [self.geometry.lacks(piece, reader, valid) for piece, valid in self.of_pieces()]
             gaps = [GhostGap(piece, boxes) for piece, boxes in zip(self.geometry.pieces, lacks, strict=True) if boxes]
-            filled = tuple(held + boxes for held, boxes in zip(self.boxes, lacks, strict=True))
+            filled = tuple(valid + boxes for valid, boxes in zip(self.boxes, lacks, strict=True))
             self._read[reader] = gaps, self.geometry.state(filled)
         return self._read[reader]
 
@@ -70,8 +70,8 @@ class GhostState:
         if (over, ghosts) not in self._written:
             self._written[over, ghosts] = self.geometry.state(
                 tuple(
-                    (self.geometry.left(over, held) if held else ()) + self.geometry.redone(piece, over, ghosts)
-                    for piece, held in self.of_pieces()
+                    (self.geometry.left(over, valid) if valid else ()) + self.geometry.redone(piece, over, ghosts)
+                    for piece, valid in self.of_pieces()
                 )
             )
         return self._written[over, ghosts]
@@ -134,8 +134,8 @@ class Geometries:
 
     def valid(self, states: Mapping[str, GhostState]) -> Valid:
         """States as ghost cells by piece and field, where there are any."""
-        held = ((n, name, boxes) for name, state in states.items() for n, boxes in state.of_pieces())
-        return {(piece, name): boxes for piece, name, boxes in held if boxes}
+        ghosts = ((n, name, boxes) for name, state in states.items() for n, boxes in state.of_pieces())
+        return {(piece, name): boxes for piece, name, boxes in ghosts if boxes}
 
 
 class _Geometry:
@@ -155,13 +155,13 @@ class _Geometry:
             self._states[boxes] = GhostState(self, boxes)
         return self._states[boxes]
 
-    def lacks(self, piece: int, reader: Reader, held: tuple[Box, ...]) -> tuple[Box, ...]:
-        """The ghost cells of a piece that a reader reads there and that are not held."""
+    def lacks(self, piece: int, reader: Reader, valid: tuple[Box, ...]) -> tuple[Box, ...]:
+        """The ghost cells of a piece that a reader reads there and that are not valid."""
         own = self.partition.own[piece]
         lacking: list[Box] = []
         for box in reader.around(piece, self.partition):
             if box not in own[0]:
-                lacking += difference([box], [*own, *lacking, *held])
+                lacking += difference([box], [*own, *lacking, *valid])
         return joined(lacking) if reader.ghosts else tuple(lacking)
 
     def copies(self, gap: GhostGap) -> tuple[Copy, ...]:
@@ -186,10 +186,10 @@ class _Geometry:
             return ()
         return tuple(difference(common(over, self.partition.computed(piece, ghosts)), self.partition.own[piece]))
 
-    def left(self, over: tuple[Box, ...], held: Iterable[Box]) -> tuple[Box, ...]:
-        """The ghost cells held that are no copies of these cells."""
+    def left(self, over: tuple[Box, ...], valid: Iterable[Box]) -> tuple[Box, ...]:
+        """The valid ghost cells that are no copies of these cells."""
         region = self.partition.region
         inside = common(over, region.charts)
-        rest = (box for box in held if not any(box in cells for cells in inside))
+        rest = (box for box in valid if not any(box in cells for cells in inside))
         images = (image for box in rest for image in region.images(box))
         return tuple(turn(rest) for image, turn in images for rest in difference([image], over))

@@ -21,7 +21,7 @@ FIRST, NEXT = 2.0**36, 2.0**-21  # of the quanta: see exact.h
 
 
 @dataclass(frozen=True)
-class Numbers:
+class ScalarArray:
     """Annotation of a parameter that is `count` numbers under one name: `reduced` by the task, as `Reduce["max", 3]`
     or `Reduce["exact sum", 4]`, or read by it, as `Scalar["exact sum", 4]`.
     """
@@ -53,14 +53,14 @@ class Numbers:
         return tuple(_joined(*parts[n : n + 3]) for n in range(0, len(parts), 3)) if self.exact else tuple(parts)
 
 
-def several(word: Any, *, reduced: bool) -> Numbers | Operator | None:
+def several(word: Any, *, reduced: bool) -> ScalarArray | Operator | None:
     """Return what the brackets of `Reduce[...]` and `Scalar[...]` say: several numbers, one operator, or None."""
     name, count = word if isinstance(word, tuple) and len(word) == 2 else (word, None)
     if name == EXACT:
-        return Numbers("sum", 1 if count is None else count, True, reduced)
+        return ScalarArray("sum", 1 if count is None else count, True, reduced)
     for operator in OPERATORS:
         if operator in (name, getattr(name, "__name__", "")):
-            return operator if count is None else Numbers(operator, count, False, reduced)
+            return operator if count is None else ScalarArray(operator, count, False, reduced)
     return None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
-from taskflow.runtime.tasks.numbers import EXACT, OPERATORS, Numbers, Operator, several
+from taskflow.runtime.tasks.numbers import EXACT, OPERATORS, Operator, ScalarArray, several
 from taskflow.runtime.tasks.stencil import POINT, Oriented, Stencil, star
 from taskflow.runtime.tasks.sweep import Direction
 
@@ -131,7 +131,7 @@ class Reduction:
         folded = several(word, reduced=True)
         if folded is None:
             raise TypeError(f"Reduce[{word!r}]: the operators are {', '.join(OPERATORS)} and {EXACT}")
-        return folded if isinstance(folded, Numbers) else Privilege(reduction=folded)
+        return folded if isinstance(folded, ScalarArray) else Privilege(reduction=folded)
 
 
 class Scalar:
@@ -144,7 +144,7 @@ class Scalar:
     def __class_getitem__(cls, word: Any) -> Any:
         """Several numbers. Raises TypeError for what `Reduce` does not know either."""
         numbers = several(word, reduced=False)
-        if not isinstance(numbers, Numbers):
+        if not isinstance(numbers, ScalarArray):
             raise TypeError(f'Scalar[{word!r}]: say as for Reduce how many numbers it has, Scalar["max", 3]')
         return numbers
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, NamedTuple, cast
 
-from taskflow.runtime.tasks.numbers import Numbers, Operator
+from taskflow.runtime.tasks.numbers import Operator, ScalarArray
 from taskflow.runtime.tasks.privilege import Precision, Privilege
 from taskflow.runtime.tasks.stencil import Axis, Face
 
@@ -55,7 +55,7 @@ class Signature:
     reductions: dict[str, Operator]
     keywords: tuple[str, ...]
     parameters: dict[str, tuple[str, ...]]
-    numbers: dict[str, Numbers]
+    numbers: dict[str, ScalarArray]
     optional: frozenset[str]
     turns: tuple[str, type[Axis | Face]] | None
 

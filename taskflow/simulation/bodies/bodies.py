@@ -152,9 +152,9 @@ class Bodies:
         """The bodies as the model knows them; `forced` is how often a projection forces the velocity in them."""
         if not self._immersed:
             return Obstacles(self.followed, forced)
-        held = any(obstacle.temperature is not None for obstacle in self.case.obstacles)
+        isothermal = any(obstacle.temperature is not None for obstacle in self.case.obstacles)
         kind = MovingObstacles if self.moving else ImmersedObstacles
-        return kind(self.followed, forced, near=self.near, held=held)
+        return kind(self.followed, forced, near=self.near, isothermal=isothermal)
 
     @property
     def _immersed(self) -> bool:

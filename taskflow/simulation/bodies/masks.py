@@ -56,8 +56,8 @@ class Masks:
 
     def _warm_parts(self, shard: Shard) -> Iterator[Patch]:
         for part in self.solids.touched(shard.cells):
-            held = self._held(self.solids.numbers(part))
-            yield part, {"T": np.where(np.isfinite(held), held, shard.read("T", part))}
+            temperature = self._temperature(self.solids.numbers(part))
+            yield part, {"T": np.where(np.isfinite(temperature), temperature, shard.read("T", part))}
 
     def _of(self, numbers: np.ndarray) -> dict[str, np.ndarray]:
         solid = numbers != 0
@@ -65,8 +65,8 @@ class Masks:
         if "edges" in self.roles:
             masks["edges"] = flags.edge_bits(solid)
         if "T_faces" in self.roles:
-            held = np.isfinite(self._held(numbers))
-            masks["T_faces"] = flags.heat_bits(solid, held)
+            isothermal = np.isfinite(self._temperature(numbers))
+            masks["T_faces"] = flags.heat_bits(solid, isothermal)
         if "scalar_faces" in self.roles:
             masks["scalar_faces"] = flags.heat_bits(solid, np.zeros_like(solid))
         if "owner_x" in self.roles:
@@ -74,7 +74,7 @@ class Masks:
             masks |= {f"owner_{name}": flags.owners(bodies, axis) for axis, name in enumerate("xyz")}
         return masks
 
-    def _held(self, numbers: np.ndarray) -> np.ndarray:
+    def _temperature(self, numbers: np.ndarray) -> np.ndarray:
         """The temperature that shapes of these numbers have, or NaN."""
         return np.array([np.nan, *self.temperatures])[numbers]
 
@@ -129,23 +129,23 @@ class ImmersedMasks(Masks):
             masks |= {f"owner_{at[1]}": cuts.owners(self._bodies(numbers[at])) for at in FACES}
         shut = (masks["solid"] & ITSELF) > 0
         if self._warm:
-            masks["T_faces"] = self._heat_bits(closed, shut, np.isfinite(self._held(numbers["c"])))
+            masks["T_faces"] = self._heat_bits(closed, shut, np.isfinite(self._temperature(numbers["c"])))
         if "scalar_faces" in self.roles:
             masks["scalar_faces"] = self._heat_bits(closed, shut, np.zeros_like(closed[0]))
-        if "bond_T" in self.roles:
-            masks |= self._bonds(part, numbers["c"])
+        if "conductance_T" in self.roles:
+            masks |= self._conductances(part, numbers["c"])
         return {name: values for name, values in masks.items() if name in self.roles}
 
-    def _heat_bits(self, closed: list[np.ndarray], shut: np.ndarray, held: np.ndarray) -> np.ndarray:
+    def _heat_bits(self, closed: list[np.ndarray], shut: np.ndarray, isothermal: np.ndarray) -> np.ndarray:
         """The flags of cells as heat and scalars meet them."""
-        return cuts.heat_bits(closed, shut, held)
+        return cuts.heat_bits(closed, shut, isothermal)
 
     def _faces(self, part: Box, numbers: Numbers) -> dict[str, np.ndarray]:
-        """`cuts.stick` of each component, summed over neighbours inside, and `cuts.cover`, of faces that are cut."""
+        """`cuts.friction` of each component, summed over neighbours inside, and `cuts.blockage`, of cut faces."""
         inside: Numbers = {at: numbers[at] != 0 for at in (*FACES, "corner")}
         corners, shape = moved(inside["corner"]), part.shape[::-1]
         edges = [(corners & moved(inside["corner"], (axis, 1))).astype(float) for axis in range(3)]
-        stick, touched = np.zeros((3, *shape)), np.zeros((3, *shape), bool)
+        friction, touched = np.zeros((3, *shape)), np.zeros((3, *shape), bool)
         for axis, side in NEIGHBOURS:
             surfaces = self._surfaces(part, numbers, inside, axis, side)
             corner = surfaces.pop("corner")
@@ -153,35 +153,37 @@ class ImmersedMasks(Masks):
             begin = corner.where if side > 0 else corner.where - edges[axis].strides[2 - axis] // edges[axis].itemsize
             edges[axis].reshape(-1)[begin] = 1 - corner.share
             for n, (at, beside) in enumerate(surfaces.items()):
-                stick[n].reshape(-1)[beside.where] += self._stick(beside, part, numbers[at], at, (axis, side))
+                friction[n].reshape(-1)[beside.where] += self._friction(beside, part, numbers[at], at, (axis, side))
                 touched[n].reshape(-1)[beside.where] = True
         masks: dict[str, np.ndarray] = {}
         for axis, name in enumerate("xyz"):
-            faces, cover = np.unravel_index(np.flatnonzero(touched[axis]), shape), np.zeros(shape)
-            cover[faces] = cuts.cover(1 - cuts.covered_share(corners, edges, axis, faces))
-            masks |= {f"stick_{name}": stick[axis], f"cover_{name}": cover}
+            faces, blockage = np.unravel_index(np.flatnonzero(touched[axis]), shape), np.zeros(shape)
+            blockage[faces] = cuts.blockage(1 - cuts.covered_share(corners, edges, axis, faces))
+            masks |= {f"friction_{name}": friction[axis], f"blockage_{name}": blockage}
         return masks
 
-    def _stick(self, beside: Surfaces, part: Box, numbers: np.ndarray, at: Point, way: tuple[int, int]) -> np.ndarray:
-        """Return what surfaces that way (axis, side) from points, in the shapes `numbers`, add to their `stick`."""
-        return cuts.stick(beside.share, beside.step, beside.extent)
+    def _friction(
+        self, beside: Surfaces, part: Box, numbers: np.ndarray, at: Point, way: tuple[int, int]
+    ) -> np.ndarray:
+        """Return what surfaces that way (axis, side) from points, in the shapes `numbers`, add to their `friction`."""
+        return cuts.friction(beside.share, beside.step, beside.extent)
 
-    def _bonds(self, part: Box, numbers: np.ndarray) -> dict[str, np.ndarray]:
+    def _conductances(self, part: Box, numbers: np.ndarray) -> dict[str, np.ndarray]:
         """The weights of bodies with temperatures in cells beside them, with and without these; the owners."""
-        bond, warm = np.zeros(part.shape[::-1]), np.zeros(part.shape[::-1])
-        held = self._held(numbers)
-        inside = np.isfinite(held)
+        conductance, warm = np.zeros(part.shape[::-1]), np.zeros(part.shape[::-1])
+        temperature = self._temperature(numbers)
+        inside = np.isfinite(temperature)
         for axis, side in NEIGHBOURS:
             beside = self._surfaces(part, {"c": numbers}, {"c": inside}, axis, side)["c"]
-            bonds = self._bond(beside, part, numbers, (axis, side))
-            bond.reshape(-1)[beside.where] += bonds
-            warm.reshape(-1)[beside.where] += bonds * moved(held, (axis, side)).reshape(-1)[beside.where]
+            conductances = self._conductance(beside, part, numbers, (axis, side))
+            conductance.reshape(-1)[beside.where] += conductances
+            warm.reshape(-1)[beside.where] += conductances * moved(temperature, (axis, side)).reshape(-1)[beside.where]
         owners = cuts.owners(np.where(inside, self._bodies(numbers), np.uint8(0)))
-        return {"bond_T": bond, "warm_T": warm, "owner_T": owners}
+        return {"conductance_T": conductance, "warm_T": warm, "owner_T": owners}
 
-    def _bond(self, beside: Surfaces, part: Box, numbers: np.ndarray, way: tuple[int, int]) -> np.ndarray:
+    def _conductance(self, beside: Surfaces, part: Box, numbers: np.ndarray, way: tuple[int, int]) -> np.ndarray:
         """The weights of surfaces that way (axis, side) from cells, which lie in the shapes `numbers`."""
-        return cuts.bond(beside.share, beside.step, beside.extent)
+        return cuts.conductance(beside.share, beside.step, beside.extent)
 
     def _surfaces(self, part: Box, numbers: Numbers, inside: Numbers, axis: int, side: int) -> dict[Point, Surfaces]:
         """The surfaces to this side of points that are not `inside` while the next ones are, at each

@@ -180,27 +180,31 @@ class MovingMasks(ImmersedMasks):
             masks[f"owner_{at[1]}"] = owners
         return masks | self._velocities(part, wide)
 
-    def _stick(self, beside: Surfaces, part: Box, numbers: np.ndarray, at: Point, way: tuple[int, int]) -> np.ndarray:
-        """See `ImmersedMasks._stick`. A surface that comes near carries the velocity between it and a face along: at
+    def _friction(
+        self, beside: Surfaces, part: Box, numbers: np.ndarray, at: Point, way: tuple[int, int]
+    ) -> np.ndarray:
+        """See `ImmersedMasks._friction`. A surface that comes near carries the velocity between it and a face along: at
         the face it changes by the speed of the surface times (u_b - u) / (s h), of which convection knows what it
         would be at s = 1. The rest is an implicit friction, as that of viscosity.
         """
-        stick = super()._stick(beside, part, numbers, at, way)
-        return stick + self._carried(beside, part, numbers, at, way) / self.viscosity if self.viscosity else stick
+        friction = super()._friction(beside, part, numbers, at, way)
+        return friction + self._carried(beside, part, numbers, at, way) / self.viscosity if self.viscosity else friction
 
-    def _bond(self, beside: Surfaces, part: Box, numbers: np.ndarray, way: tuple[int, int]) -> np.ndarray:
-        """See `ImmersedMasks._bond`, and `_stick`."""
-        bond = super()._bond(beside, part, numbers, way)
-        return bond + self._carried(beside, part, numbers, "c", way) / self.diffusivity if self.diffusivity else bond
+    def _conductance(self, beside: Surfaces, part: Box, numbers: np.ndarray, way: tuple[int, int]) -> np.ndarray:
+        """See `ImmersedMasks._conductance`, and `_friction`."""
+        conductance = super()._conductance(beside, part, numbers, way)
+        if not self.diffusivity:
+            return conductance
+        return conductance + self._carried(beside, part, numbers, "c", way) / self.diffusivity
 
-    def _bonds(self, part: Box, numbers: np.ndarray) -> dict[str, np.ndarray]:
-        """See `ImmersedMasks._bonds`. Cells in bodies with a temperature have it in `warm_T`."""
-        masks, held = super()._bonds(part, numbers), self._held(moved(numbers))
-        return {**masks, "warm_T": np.where(np.isfinite(held), held, masks["warm_T"])}
+    def _conductances(self, part: Box, numbers: np.ndarray) -> dict[str, np.ndarray]:
+        """See `ImmersedMasks._conductances`. Cells in bodies with a temperature have it in `warm_T`."""
+        masks, temperature = super()._conductances(part, numbers), self._temperature(moved(numbers))
+        return {**masks, "warm_T": np.where(np.isfinite(temperature), temperature, masks["warm_T"])}
 
-    def _heat_bits(self, closed: list[np.ndarray], shut: np.ndarray, held: np.ndarray) -> np.ndarray:
+    def _heat_bits(self, closed: list[np.ndarray], shut: np.ndarray, isothermal: np.ndarray) -> np.ndarray:
         """See `ImmersedMasks._heat_bits`."""
-        return cuts.moving_heat_bits(closed, shut, held)
+        return cuts.moving_heat_bits(closed, shut, isothermal)
 
     def _carried(self, beside: Surfaces, part: Box, numbers: np.ndarray, at: Point, way: tuple[int, int]) -> np.ndarray:
         """The rate of what surfaces that come near carry along beyond convection, of points beside them."""

@@ -100,10 +100,11 @@ def _shapes(moving: Moving) -> BodyShapes:
         kind = 0 if isinstance(shape, Sphere) else 1 if isinstance(shape, Cylinder) else 2
         axis = shape.axis if isinstance(shape, Cylinder) else 0
         radius = shape.radius if isinstance(shape, Sphere | Cylinder) else 0.0
-        held = math.isfinite(temperature)
+        isothermal = math.isfinite(temperature)
         ends = (np.array(shape.bounds) - np.array(_middle(shape))).ravel().tolist()
         turns = motion.axis if motion else 2
-        numbers += [kind, axis, radius, *ends, turns, owner, held, temperature if held else 0.0, motion is not None]
+        heat = isothermal, temperature if isothermal else 0.0
+        numbers += [kind, axis, radius, *ends, turns, owner, *heat, motion is not None]
     rows = [(axis, -BEYOND, n + BEYOND) for axis, n in enumerate(grid.cells)]
     faces = _tables([grid.coordinates(FACES[row[0]], *row) - grid.origin[row[0]] for row in rows])
     centres = _tables([grid.coordinates("c", *row) - grid.origin[row[0]] for row in rows])

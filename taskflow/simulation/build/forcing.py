@@ -12,7 +12,7 @@ import numpy as np
 from taskflow.errors import BadInput
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.forcing.field_force import FACE, FieldForce
-from taskflow.flow.time.schemes import Scheme
+from taskflow.flow.time.schemes import TimeScheme
 from taskflow.runtime.regions import Location
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.forcing import ForcingTable, forced_fields
@@ -22,7 +22,7 @@ from taskflow.simulation.inflow import moments
 from taskflow.simulation.initial import few, initial_profiles
 
 SHARE = 1e-6  # of the size of what relaxes: the differences from which its rate is found
-SHORTEST = 4.0  # eigenvalue over diffusion number of the shortest waves, for which `Scheme.diffusion` is the limit
+SHORTEST = 4.0  # eigenvalue over diffusion number of the shortest waves, for which `TimeScheme.diffusion` is the limit
 
 
 def forces(case: Case, grid: StaggeredGrid) -> tuple[FieldForce, ...]:
@@ -101,7 +101,7 @@ class InitialForce:
         except BadInput:
             return 0.0  # beside the initial values it is no number
 
-    def caution(self, dt: float, scheme: Scheme) -> str | None:
+    def caution(self, dt: float, scheme: TimeScheme) -> str | None:
         """A warning where it relaxes what it acts on faster than steps of this length can follow."""
         most = SHORTEST * scheme.diffusion / dt
         if self.relaxation <= most:

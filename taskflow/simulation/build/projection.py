@@ -19,7 +19,7 @@ from taskflow.simulation.case import Case
 from taskflow.simulation.schedule import Tick
 
 if TYPE_CHECKING:
-    from taskflow.simulation.build.simulation import Simulation
+    from taskflow.simulation.build.simulation import SimulationSetup
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +43,7 @@ class Projection(FlowSystem):
     fewest: ClassVar[int] = 8  # the velocity, its next one or its tendency, pressure and its right-hand side
 
     @classmethod
-    def of(cls, sim: Simulation) -> Projection:
+    def of(cls, sim: SimulationSetup) -> Projection:
         """The system of a case, which is known to be this one."""
         assert isinstance(sim.system, cls)
         return sim.system

@@ -41,7 +41,7 @@ def blocks_of(case: Case, slabs: int) -> Triple:
 
 
 @dataclass(frozen=True, eq=False)
-class Simulation:
+class SimulationSetup:
     """A case on nx x ny x nz blocks, each on a "cpu" or a "gpu". Raises BadInput where they do not fit the grid."""
 
     case: Case

@@ -16,7 +16,7 @@ from taskflow.flow.measures.isosurface import Isosurface, ValueSurface
 from taskflow.flow.measures.steadiness import Steadiness
 from taskflow.flow.model import Model
 from taskflow.flow.stability import NO_EDDIES
-from taskflow.flow.time.schemes import ADAMS_BASHFORTH, Spreads
+from taskflow.flow.time.schemes import ADAMS_BASHFORTH, DiffusiveRates
 from taskflow.output import FieldMetadata
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Field
@@ -38,7 +38,7 @@ from taskflow.simulation.schedule import Clock, Tick
 from taskflow.simulation.steady import Settled, SteadyCriterion
 
 if TYPE_CHECKING:
-    from taskflow.simulation.build.simulation import Simulation
+    from taskflow.simulation.build.simulation import SimulationSetup
 
 
 class Constants(Protocol):
@@ -91,7 +91,7 @@ class System(SystemType, ABC):
     equations without bodies, inflows and noise.
     """
 
-    sim: Simulation
+    sim: SimulationSetup
 
     accepts: ClassVar[frozenset[str]] = frozenset()
     lists: ClassVar[Mapping[str, type[Table]]] = {}  # the tables that it reads under [[name]]
@@ -201,7 +201,7 @@ class System(SystemType, ABC):
         return 0.0
 
     @property
-    def spreads(self) -> Spreads:
+    def spreads(self) -> DiffusiveRates:
         """The rates of diffusion at the start that its model measures, about; none where its `step_limit` knows all."""
         return NO_EDDIES
 

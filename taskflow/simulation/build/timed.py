@@ -15,7 +15,7 @@ from taskflow.flow.boundaries.boundary import timed
 from taskflow.flow.forcing.driving import angular_velocity, body_force
 from taskflow.flow.grid import Vector
 from taskflow.flow.scalars.quantity import release_rate
-from taskflow.flow.time.schemes import Scheme
+from taskflow.flow.time.schemes import TimeScheme
 from taskflow.simulation.case.boundaries import Boundary
 from taskflow.simulation.case.physics import Forcing
 from taskflow.simulation.case.timed import Timed, Value, Values, at_time, changes, placed
@@ -72,7 +72,7 @@ class TimedNumbers:
     """All of a case; empty where nothing changes. `instead` are values that somebody has set, by key. Picklable."""
 
     numbers: tuple[TimedNumber, ...]
-    scheme: Scheme
+    scheme: TimeScheme
     instead: dict[str, Value] = field(default_factory=dict)
 
     def __bool__(self) -> bool:

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 TAKEN = (
     "u", "v", "w", "p", "T", "x", "y", "z", "rhs", "direction", "spectrum", "pivots", "planes", "rhs_blocks",
-    "carry_up", "carry_down", "through", "reach", "time", "grid", "statistics", "solid", "faces", "edges", "bond_T",
-    "warm_T", "push_T", "pencils", "cut_lines",
+    "carry_up", "carry_down", "through", "reach", "time", "grid", "statistics", "solid", "faces", "edges",
+    "conductance_T", "warm_T", "push_T", "pencils", "cut_lines",
 )  # fmt: skip
 """Names of what a model, a solver, a body or the store has, whatever the case and its blocks."""
-_SIDEWAYS = r"(?:b|body|cover|push|stick)_[xyz]$|d[xyz](?:_f)?$"  # fields of bodies, and sizes of cells
+_SIDEWAYS = r"(?:b|body|blockage|push|friction)_[xyz]$|d[xyz](?:_f)?$"  # fields of bodies, and sizes of cells
 _NAME = re.compile(
     rf"(?!(?:[hxyz]|nu|level\d+|owner|mean|cov|was|leaks)_|{_SIDEWAYS})[A-Za-z][A-Za-z0-9_]*(?<!_new)(?<!_faces)(?<!_other)"
 )
@@ -41,8 +41,8 @@ def scalar_name(value: object) -> str:
         raise BadInput(
             "give a name of letters, digits and underscores, other than"
             f" {', '.join(TAKEN)}, that neither begins with h_, x_, y_, z_, nu_, level0_, owner_, mean_, cov_, was_,"
-            " leaks_ nor ends with _new, _faces or _other, and is none of dx, dx_f, b_x, body_x, cover_x, push_x,"
-            " stick_x, nor one of these with y or z"
+            " leaks_ nor ends with _new, _faces or _other, and is none of dx, dx_f, b_x, body_x, blockage_x, push_x,"
+            " friction_x, nor one of these with y or z"
         )
     return name
 

@@ -14,7 +14,7 @@ from taskflow.output import STORE, RecordedArray, live
 from taskflow.runtime.cluster.jobs import Pickled
 from taskflow.runtime.machine import Control, Shard
 from taskflow.runtime.regions import Box
-from taskflow.simulation.build.simulation import Simulation as Setup
+from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.drive import CheckpointJob, Drive
 from taskflow.simulation.interactive.blocks import FOLDS, BlockFields, BlocksJob, answer
 from taskflow.simulation.interactive.callbacks import Callback
@@ -37,14 +37,14 @@ class DeriveJob:
             shard.run(computed, **computed.scalars(loop.now.time))
 
 
-def derived_names(setup: Setup) -> tuple[str, ...]:
+def derived_names(setup: SimulationSetup) -> tuple[str, ...]:
     """The expressions that this case records, and Q where it does."""
     computed = setup.system.computed
     return tuple(name for name in computed.names if name in setup.system.metadata) if computed else ()
 
 
 def present(
-    setup: Setup, names: Sequence[str], store: Path, time: float, read: Callable[[str, Box], np.ndarray]
+    setup: SimulationSetup, names: Sequence[str], store: Path, time: float, read: Callable[[str, Box], np.ndarray]
 ) -> xr.Dataset | xr.DataTree:  # fmt: skip
     """Some fields of the case at a time: `read` gives the values of a field in a box of the region's cells."""
     charts = setup.partition.region.charts

@@ -24,7 +24,7 @@ from taskflow.runtime.tasks import Task, frame, reduced
 from tests.flow.byhand import DT, FORCES, RATIO, ByHand, variant
 from tests.flow.byhand import surrounded as in_one_layer
 from tests.flow.phases import momentum_along
-from tests.flow.test_obstacles import FLAGS, WALLS, buried, closed, near, on_wall
+from tests.flow.test_obstacles import FLAGS, WALLS, closed, near, on_wall, solid_face
 from tests.flow.two_phase.test_two_phase import MASS, OLD, PHASES, VELOCITY, blind, spacing
 
 CELLS = (7, 5, 6)
@@ -210,7 +210,8 @@ def test_momentum_beside_bodies(walls, real, device):
         hand.fields[name] *= hand.fields[name].dtype.type(0.1)  # less leaves than there is
     solid, shifted = numbers > 0, {name: hand.shifted(name)[0] for name in names}
     steep = [
-        {(b, n): buried(solid, a, b, by) for b in range(3) if b != a for n, by in enumerate((-1, 1))} for a in range(3)
+        {(b, n): solid_face(solid, a, b, by) for b in range(3) if b != a for n, by in enumerate((-1, 1))}
+        for a in range(3)
     ]
     velocities, frictions = reference.momentum(
         *([shifted[name] for name in group] for group in (VELOCITY, OLD, MASS)), shifted["f"], shifted["f_new"],
@@ -283,7 +284,7 @@ def test_the_force_on_bodies(walls, real, device):
             assert hand.scalars[FORCES[f"moment_{name}"]] == pytest.approx(moment, abs=tolerance)
     if not any(walls):
         for a in range(3):
-            steep = {(b, n): buried(solid, a, b, by) for b in range(3) if b != a for n, by in enumerate((-1, 1))}
+            steep = {(b, n): solid_face(solid, a, b, by) for b in range(3) if b != a for n, by in enumerate((-1, 1))}
             stress = reference.friction(velocity, shifted["f"], a, h, PHASES, steep)
             gained = stress - reference.outflow(velocity[a], mass, a, h, CELLS, walls)[1]
             lost = -volume * gained[~closed(solid, a)].sum()

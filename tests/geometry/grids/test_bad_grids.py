@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from taskflow.geometry.grids import BadGrid, Chart, Grid, Patch, gaps, read_grid, shape, write_grid
+from taskflow.geometry.grids import BadGrid, Chart, MultiBlockGrid, Patch, gaps, read_grid, shape, write_grid
 from taskflow.geometry.grids.assembled import Part, assembled
 from taskflow.geometry.grids.write import write_plot3d
 
@@ -206,9 +206,9 @@ def test_sides_with_the_same_vertices_are_no_gap():
     first, second = parts()
     charts = tuple(Chart(block) for block in (first, second))
     sides = {name: (Patch.whole(n, side, charts[n].cells),) for name, n, side in BAFFLE}
-    assert gaps(Grid(charts, (), sides)) == []
+    assert gaps(MultiBlockGrid(charts, (), sides)) == []
     second[1, 2, 3, 0] += 0.02
-    (gap,) = gaps(Grid(charts, (), sides))
+    (gap,) = gaps(MultiBlockGrid(charts, (), sides))
     assert (gap.one, gap.other, gap.faces) == ("left", "right", 4)
 
 

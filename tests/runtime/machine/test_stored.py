@@ -100,7 +100,7 @@ def test_a_field_in_a_precision_of_its_own_is_computed_with_in_that_of_the_kerne
 def test_a_private_field_has_no_ghost_cells_and_its_values_lie_behind_each_other():
     space = region((6, 5, 4), fields("f4"))
     partition = Partition(space, (1, 1, 2))
-    assert partition.held("f", 1) == Box((0, 0, 2), (6, 5, 4))
+    assert partition.allocated("f", 1) == Box((0, 0, 2), (6, 5, 4))
     assert partition.nbytes(0) == 6 * 5 * 2 * (4 + 1) * 4 + 8 * 7 * 4 * (8 + 3 * 4)
 
     def job(shard):

@@ -15,11 +15,11 @@ FN real beside(real q, Index c, bool shut, const Surface& at, const Way& a, cons
 
 // u_new = 0 on closed faces; friction, and what is brought to cut ones and from these to others. Those on walls stay.
 TASK apply_wall_friction(Range range, In u, In v, In w, InOut u_new, InOut v_new, InOut w_new, In p, InByte solid,
-                         In stick_x, In stick_y, In stick_z, In cover_x, In cover_y, In cover_z, In64 dt, Grid grid,
-                         real viscosity) {
+                         In friction_x, In friction_y, In friction_z, In blockage_x, In blockage_y, In blockage_z, In64 dt,
+                         Grid grid, real viscosity) {
   STRIDES(range)
   const real step = real(*dt), drag = step * viscosity;
-  const Surface at_x{u, stick_x, cover_x}, at_y{v, stick_y, cover_y}, at_z{w, stick_z, cover_z};
+  const Surface at_x{u, friction_x, blockage_x}, at_y{v, friction_y, blockage_y}, at_z{w, friction_z, blockage_z};
   for_cells(range, CELL(c) {
     const int bits = solid[c];
     if (bits & BESIDE) {  // few are: what all others would load stays where it is
@@ -33,11 +33,11 @@ TASK apply_wall_friction(Range range, In u, In v, In w, InOut u_new, InOut v_new
   });
 }
 
-// T = (T + dt diffusivity warm) / (1 + dt diffusivity bond), where T is not held
-TASK wall_heat_flux(Range range, InOut T, In bond_T, In warm_T, In64 dt, real diffusivity) {
+// T = (T + dt diffusivity warm) / (1 + dt diffusivity conductance), where T is not given
+TASK wall_heat_flux(Range range, InOut T, In conductance_T, In warm_T, In64 dt, real diffusivity) {
   const real step = real(*dt) * diffusivity;
   for_cells(range, CELL(c) {
-    const real bond = bond_T[c];
-    if (bond > 0) T[c] = (T[c] + step * warm_T[c]) / (1 + step * bond);
+    const real conductance = conductance_T[c];
+    if (conductance > 0) T[c] = (T[c] + step * warm_T[c]) / (1 + step * conductance);
   });
 }

@@ -26,17 +26,17 @@ struct Slowed {
 };
 
 FN Stays surfaces(None, None, None, InByte, const Grid&, In64, None, int, Index, Index, Index) { return {}; }
-FN Slowed surfaces(In q_old, In stick, In cover, InByte solid, const Grid& grid, In64 dt, real viscosity, int number, Index X,
-                   Index Y, Index Z) {
-  return {{q_old, stick, cover}, solid, grid, real(*dt) * viscosity, number, {X, Y, Z}};
+FN Slowed surfaces(In q_old, In friction, In blockage, InByte solid, const Grid& grid, In64 dt, real viscosity, int number,
+                   Index X, Index Y, Index Z) {
+  return {{q_old, friction, blockage}, solid, grid, real(*dt) * viscosity, number, {X, Y, Z}};
 }
 
 // Sums over open faces of mean - (kept (q - dt dp/dx) + added), x being the direction of q, and of kept
-TASK bulk_velocity_deficit(Range range, In q OPTIONAL(q_old), In p, InByte solid OPTIONAL(stick) OPTIONAL(cover),
+TASK bulk_velocity_deficit(Range range, In q OPTIONAL(q_old), In p, InByte solid OPTIONAL(friction) OPTIONAL(blockage),
                            ExactPartial<2> missing, In64 rate, In64 dt, Grid grid, BulkVelocityTarget bulk OPTIONAL(viscosity)) {
   STRIDES(range)
   const int number = bulk.number;
-  const auto bodies = surfaces(q_old, stick, cover, solid, grid, dt, viscosity, number, X, Y, Z);
+  const auto bodies = surfaces(q_old, friction, blockage, solid, grid, dt, viscosity, number, X, Y, Z);
   const Index S = number == 0 ? X : number == 1 ? Y : Z;
   const double step = *dt, mean = bulk.mean, most = bulk.unevenness;
   const double fastest = *rate * bulk.crossing, aim = magnitude(bulk.mean);

@@ -9,9 +9,10 @@
 #include "push.h"
 
 // What comes to a closed face (low across a) from its neighbours along b, over viscosity: those in the fluid next to a
-// buried face are half their width from the body
-FN double drawn(In q, Index c, Axis b, bool buried) {
-  const double low = buried ? 2.0 * b.per_cell(-1) : double(b.per_face(0)), high = buried ? 2.0 * b.per_cell(1) : double(b.per_face(1));
+// face between two solid cells are half their width from the body
+FN double drawn(In q, Index c, Axis b, bool solid_face) {
+  const double low = solid_face ? 2.0 * b.per_cell(-1) : double(b.per_face(0));
+  const double high = solid_face ? 2.0 * b.per_cell(1) : double(b.per_face(1));
   return b.per_cell() * (low * q[c - b.step] + high * q[c + b.step]);
 }
 
@@ -37,9 +38,9 @@ FN Push push(const Component& u, const Component& v, const Component& w, In p, c
   const Axis a = u.axis;
   const In q = u.q;
   const Index A = a.step;
-  const bool buried = solid & solid_before;
+  const bool solid_face = solid & solid_before;
   const double along = a.per_face() * (a.per_cell(-1) * double(q[c - A]) + a.per_cell() * double(q[c + A]));
-  const double laplacian = along + drawn(q, c, v.axis, buried) + drawn(q, c, w.axis, buried);
+  const double laplacian = along + drawn(q, c, v.axis, solid_face) + drawn(q, c, w.axis, solid_face);
   const double before = solid_before ? 0.0 : double(p[c - A]), behind = solid ? 0.0 : double(p[c]);
   const double viscous = viscosity * laplacian + eddies.brought(q, c, a);
   return {a.per_face() * (before - behind), viscous - advection(convection, c, u, v, w)};

@@ -15,19 +15,19 @@ template <class Friction>
 FN Push push(const Component& u, const Component& v, const Component& w, In p, const Surface& at, const Way& a,
              const Way& b, const Way& d, const Cell& c, bool shut, const Convection& convection, const Friction& friction) {
   const double viscous = friction.at(c, u, v, w) + friction.viscosity * at.brought(c, a, b, d);
-  const double lost = friction.viscosity * double(at.stick[c]) * (double(u.q[c]) + at.missing(c));
+  const double lost = friction.viscosity * double(at.friction[c]) * (double(u.q[c]) + at.missing(c));
   const double brought = viscous - advection(convection, c, u, v, w);
   return {shut ? u.axis.per_face() * (double(p[c - u.axis.step]) - p[c]) : 0.0, shut ? brought : lost};
 }
 
 // forces = pressure and friction, sums at the faces that belong to a body, and their moment, the sum of (place - about) x force
-TASK force_on_immersed_body(Range range, In u, In v, In w, In p OPTIONAL(nu_t) OPTIONAL(edges), InByte solid, In stick_x,
-                            In stick_y, In stick_z, In cover_x, In cover_y, In cover_z, InByte owner_x, InByte owner_y,
-                            InByte owner_z, PartialOf<9> forces, Grid grid, Fluid fluid, ForceTarget target) {
+TASK force_on_immersed_body(Range range, In u, In v, In w, In p OPTIONAL(nu_t) OPTIONAL(edges), InByte solid, In friction_x,
+                            In friction_y, In friction_z, In blockage_x, In blockage_y, In blockage_z, InByte owner_x,
+                            InByte owner_y, InByte owner_z, PartialOf<9> forces, Grid grid, Fluid fluid, ForceTarget target) {
   STRIDES(range)
   const Convection convection(grid);
   const auto friction = stress(fluid.viscosity, nu_t, edges);
-  const Surface at_x{u, stick_x, cover_x}, at_y{v, stick_y, cover_y}, at_z{w, stick_z, cover_z};
+  const Surface at_x{u, friction_x, blockage_x}, at_y{v, friction_y, blockage_y}, at_z{w, friction_z, blockage_z};
   sum_cells(range, forces.of, CELL(c) {
     const Way x = way(grid, 0, c.i, X), y = way(grid, 1, c.j, Y), z = way(grid, 2, c.k, Z);
     const Component of_x{u, 0, x.axis}, of_y{v, 1, y.axis}, of_z{w, 2, z.axis};

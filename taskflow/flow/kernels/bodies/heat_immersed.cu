@@ -19,16 +19,16 @@ FN real out(In T, In q, Index c, int n, int number, const Grid& grid, Axis a) {
 #endif
 }
 
-// flux = volume times the sum over the cells that belong to a body of diffusivity (warm - bond T), or, of cells that are
-// held, of what the flow carries out of them
-TASK heat_from_immersed_body(Range range, In T, In u, In v, In w, InShort T_faces, InByte owner_T, In bond_T, In warm_T,
+// flux = volume times the sum over the cells that belong to a body of diffusivity (warm - conductance T), or, of cells whose
+// temperature is given, of what the flow carries out of them
+TASK heat_from_immersed_body(Range range, In T, In u, In v, In w, InShort T_faces, InByte owner_T, In conductance_T, In warm_T,
                              Partial flux, Grid grid, Transport transport, int number) {
   STRIDES(range)
   reduce_cells(range, flux, SUM, CELL(c) {
     const Axis x = axis(grid, 0, c.i, X), y = axis(grid, 1, c.j, Y), z = axis(grid, 2, c.k, Z);
     const double volume = double(width(grid, 0, c.i)) * width(grid, 1, c.j) * width(grid, 2, c.k);
     const double flow = double(out(T, u, c, c.i, 0, grid, x)) + out(T, v, c, c.j, 1, grid, y) + out(T, w, c, c.k, 2, grid, z);
-    const double conducted = transport.diffusivity * (double(warm_T[c]) - double(bond_T[c]) * T[c]);
+    const double conducted = transport.diffusivity * (double(warm_T[c]) - double(conductance_T[c]) * T[c]);
     return owner_T[c] == number ? volume * (T_faces[c] & KEEPS ? flow : conducted) : 0.0;
   });
 }

@@ -21,16 +21,16 @@ struct Face {
 };
 // The surface at the end of the step: the velocity of the body on the face, and what it does there
 struct Now {
-  real body, stick, cover;
+  real body, friction, blockage;
 };
 struct Moved {
   real velocity, push;
 };
 
-FN Moved moved(real q_new, Index c, const Face& face, const Before& before, const Now& now, const Way& a, const Way& b, const Way& d,
-               real step, real viscosity, real slope) {
-  const real drag = step * viscosity, open = 1 / (1 + now.cover), shut = 1 - open;
-  const real left = 1 / (1 + drag * (now.stick + shut * spread(a, b, d)));
+FN Moved moved(real q_new, Index c, const Face& face, const Before& before, const Now& now, const Way& a, const Way& b,
+               const Way& d, real step, real viscosity, real slope) {
+  const real drag = step * viscosity, open = 1 / (1 + now.blockage), shut = 1 - open;
+  const real left = 1 / (1 + drag * (now.friction + shut * spread(a, b, d)));
   const real predicted = face.closed_before ? face.q[c] + step * face.h[c] : q_new;  // a step of Euler's where fluid is new
   const real in_centre = predicted + before.missing(c) + drag * before.brought(c, a, b, d);
   const real q = face.closed ? now.body : now.body + (open * left) * (in_centre - slope - now.body) + slope;
@@ -39,14 +39,14 @@ FN Moved moved(real q_new, Index c, const Face& face, const Before& before, cons
 
 // u_new = u_b on closed faces, on others what surfaces make of it; push = what bodies take from the fluid, per time.
 TASK move_with_bodies(Range range, In u, In v, In w, In h_u, In h_v, In h_w, InOut u_new, InOut v_new, InOut w_new, Out push_x,
-                      Out push_y, Out push_z, In p, InByte solid, InByte solid_before, In stick_x, In stick_y, In stick_z,
-                      In cover_x, In cover_y, In cover_z, In body_x, In body_y, In body_z, In cover_x_before,
-                      In cover_y_before, In cover_z_before, In body_x_before, In body_y_before, In body_z_before, In64 dt,
-                      Grid grid, real viscosity) {
+                      Out push_y, Out push_z, In p, InByte solid, InByte solid_before, In friction_x, In friction_y,
+                      In friction_z, In blockage_x, In blockage_y, In blockage_z, In body_x, In body_y, In body_z,
+                      In blockage_x_before, In blockage_y_before, In blockage_z_before, In body_x_before, In body_y_before,
+                      In body_z_before, In64 dt, Grid grid, real viscosity) {
   STRIDES(range)
   const real step = real(*dt);
-  const Before at_x{{u, body_x_before}, stick_x, cover_x_before}, at_y{{v, body_y_before}, stick_y, cover_y_before};
-  const Before at_z{{w, body_z_before}, stick_z, cover_z_before};
+  const Before at_x{{u, body_x_before}, friction_x, blockage_x_before}, at_y{{v, body_y_before}, friction_y, blockage_y_before};
+  const Before at_z{{w, body_z_before}, friction_z, blockage_z_before};
   for_cells(range, CELL(c) {
     const int bits = solid[c], old = solid_before[c];
     real push[3] = {0, 0, 0};
@@ -57,8 +57,8 @@ TASK move_with_bodies(Range range, In u, In v, In w, In h_u, In h_v, In h_w, InO
       const real py = step * y.axis.per_face() * (here - p[c - Y]), pz = step * z.axis.per_face() * (here - p[c - Z]);
       const Face of_x{u, h_u, closed(old, 0), closed(bits, 0)}, of_y{v, h_v, closed(old, 2), closed(bits, 2)};
       const Face of_z{w, h_w, closed(old, 4), closed(bits, 4)};
-      const Now now_x{body_x[c], stick_x[c], cover_x[c]}, now_y{body_y[c], stick_y[c], cover_y[c]};
-      const Now now_z{body_z[c], stick_z[c], cover_z[c]};
+      const Now now_x{body_x[c], friction_x[c], blockage_x[c]}, now_y{body_y[c], friction_y[c], blockage_y[c]};
+      const Now now_z{body_z[c], friction_z[c], blockage_z[c]};
       if (!x.first) x_next = moved(x_next.velocity, c, of_x, at_x, now_x, x, y, z, step, viscosity, px);
       if (!y.first) y_next = moved(y_next.velocity, c, of_y, at_y, now_y, y, x, z, step, viscosity, py);
       if (!z.first) z_next = moved(z_next.velocity, c, of_z, at_z, now_z, z, x, y, step, viscosity, pz);

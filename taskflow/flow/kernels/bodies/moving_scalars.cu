@@ -37,12 +37,12 @@ TASK keep_inside(Range range, InOut q, In q_before, InShort q_faces) {
 }
 
 // T = that of the body in it, and beside it what it conducts; push gains a share of what that changes, per time
-TASK exchange_heat(Range range, InOut T, InOut push_T, InShort T_faces, In bond_T, In warm_T, In64 dt, real diffusivity,
+TASK exchange_heat(Range range, InOut T, InOut push_T, InShort T_faces, In conductance_T, In warm_T, In64 dt, real diffusivity,
                    real counts, int begins) {
   const real step = real(*dt), drawn = step * diffusivity;
   for_cells(range, CELL(c) {
-    const real old = T[c], bond = bond_T[c], warm = warm_T[c], before = push_T[c];
-    const real beside = bond > 0 ? (old + drawn * warm) / (1 + drawn * bond) : old;
+    const real old = T[c], conductance = conductance_T[c], warm = warm_T[c], before = push_T[c];
+    const real beside = conductance > 0 ? (old + drawn * warm) / (1 + drawn * conductance) : old;
     const real next = T_faces[c] & HOLDS ? warm : beside, gained = counts * ((next - old) / step);
     T[c] = next;
     push_T[c] = begins ? gained : before + gained;

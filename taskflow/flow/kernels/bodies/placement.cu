@@ -18,7 +18,7 @@ struct At {
 };
 
 struct FaceGeometry {
-  real stick, cover, body;
+  real friction, blockage, body;
 };
 
 // The share of the low face across an axis that lies in bodies, bounded by straight lines between its edges
@@ -54,7 +54,7 @@ FN FaceGeometry face(const Lattice& lattice, const At& c, int axis, int number, 
   const BodyShapes& g = lattice.g;
   const Place here = lattice.place(c.cell, axis);
   if (number) return {0, 0, real(speed(g, body(g, lattice.poses, number), here, axis))};
-  double stick = 0;
+  double friction = 0;
   int owner = 0;
   for (int n = 0; n < 6; ++n) {
     const int along = n / 2, side = n % 2 ? 1 : -1;
@@ -64,24 +64,24 @@ FN FaceGeometry face(const Lattice& lattice, const At& c, int axis, int number, 
     const double step = lattice.step(c.cell, axis, along, side), extent = lattice.extent(c.cell, axis, along);
     const double share = entry(g, lattice.poses, here, along, side * step);
     const double near = carried(speed(g, body(g, lattice.poses, other), here, along), side, share, step);
-    stick += weight(share, step, extent) - 1 / (step * extent) + (viscosity > 0 ? near / viscosity : 0.0);
+    friction += weight(share, step, extent) - 1 / (step * extent) + (viscosity > 0 ? near / viscosity : 0.0);
   }
   if (!owner) return {0, 0, 0};
   const double open = 1 - covered_share(lattice, c, axis);
-  const double cover = 1 / (open > LEAST_OPEN ? open : LEAST_OPEN) - 1;
-  return {real(stick), real(cover), real(speed(g, body(g, lattice.poses, owner), here, axis))};
+  const double blockage = 1 / (open > LEAST_OPEN ? open : LEAST_OPEN) - 1;
+  return {real(friction), real(blockage), real(speed(g, body(g, lattice.poses, owner), here, axis))};
 }
 
 // The flags of a cell by those of its faces, as a quantity meets them; of bodies with temperatures, where it is one
 FN int kinds(const Lattice& lattice, const At& c, int solid, bool heat) {
-  const auto held = [&](const At& at) {
+  const auto isothermal = [&](const At& at) {
     const int number = heat ? lattice.number(at.cell, CENTRE) : 0;
-    return number && body(lattice.g, lattice.poses, number).held();
+    return number && body(lattice.g, lattice.poses, number).isothermal();
   };
-  if (held(c)) return HOLDS | ALL_INSULATED;
+  if (isothermal(c)) return HOLDS | ALL_INSULATED;
   if (solid & ITSELF) return STORED | ALL_INSULATED;
   int bits = 0;
-  for (int n = 0; n < 6; ++n) bits |= (solid & 1 << n) || held(c.moved(n / 2, n % 2 ? 1 : -1)) ? 1 << 2 * n : 0;
+  for (int n = 0; n < 6; ++n) bits |= (solid & 1 << n) || isothermal(c.moved(n / 2, n % 2 ? 1 : -1)) ? 1 << 2 * n : 0;
   return bits;
 }
 FN void write_kinds(None, Index, const Lattice&, const At&, int, bool, bool) {}
@@ -90,9 +90,9 @@ FN void write_kinds(OutShort faces, Index c, const Lattice& lattice, const At& a
 }
 
 struct SurfaceOut {
-  Out stick[3], cover[3], body[3];
+  Out friction[3], blockage[3], body[3];
   INLINE void write(Index c, int axis, const FaceGeometry& of) const {
-    one(stick, axis)[c] = of.stick, one(cover, axis)[c] = of.cover, one(body, axis)[c] = of.body;
+    one(friction, axis)[c] = of.friction, one(blockage, axis)[c] = of.blockage, one(body, axis)[c] = of.body;
   }
 
 private:
@@ -106,11 +106,11 @@ FN void look_for_surfaces(const Lattice& lattice, const SurfaceOut& surface, con
 
 // The flags of cells, and of their low faces what surfaces do there. They belong to the nearest body. Few cells of a warp are beside
 // surfaces, which take long to look for: a GPU does so afterwards, and all threads of a block share the faces.
-TASK place_faces(Range range, OutByte solid, OutByte owner_x, OutByte owner_y, OutByte owner_z, Out stick_x, Out stick_y,
-                 Out stick_z, Out cover_x, Out cover_y, Out cover_z, Out body_x, Out body_y, Out body_z OPTIONAL(T_faces)
-                 OPTIONAL(scalar_faces), In64Of<54> poses, BodyShapes shapes, real viscosity) {
+TASK place_faces(Range range, OutByte solid, OutByte owner_x, OutByte owner_y, OutByte owner_z, Out friction_x, Out friction_y,
+                 Out friction_z, Out blockage_x, Out blockage_y, Out blockage_z, Out body_x, Out body_y, Out body_z
+                 OPTIONAL(T_faces) OPTIONAL(scalar_faces), In64Of<54> poses, BodyShapes shapes, real viscosity) {
   const Lattice lattice{shapes, poses};
-  const SurfaceOut surface{{stick_x, stick_y, stick_z}, {cover_x, cover_y, cover_z}, {body_x, body_y, body_z}};
+  const SurfaceOut surface{{friction_x, friction_y, friction_z}, {blockage_x, blockage_y, blockage_z}, {body_x, body_y, body_z}};
 #ifdef GPU
   __shared__ Cell beside[BX * BY];
   __shared__ unsigned count;
@@ -167,17 +167,18 @@ TASK place_faces(Range range, OutByte solid, OutByte owner_x, OutByte owner_y, O
 }
 
 // What bodies with temperatures weigh in cells beside them, with and without these, and whose a cell is
-TASK place_heat(Range range, Out bond_T, Out warm_T, OutByte owner_T, In64Of<54> poses, BodyShapes shapes, real diffusivity) {
+TASK place_heat(Range range, Out conductance_T, Out warm_T, OutByte owner_T, In64Of<54> poses, BodyShapes shapes,
+                real diffusivity) {
   const Lattice lattice{shapes, poses};
   for_cells(range, CELL(c) {
     const At at{{c.i, c.j, c.k}};
-    double bond = 0, warm = 0;
+    double conductance = 0, warm = 0;
     int owner = 0, nearest = 0;
     const Place here = lattice.place(at.cell, CENTRE);
     if (lattice.nearest(here, nearest) < 2 * lattice.widest(at.cell)) {
       const auto holder = [&](const At& cell) {
         const int number = lattice.number(cell.cell, CENTRE);
-        return number && body(shapes, poses, number).held() ? number : 0;
+        return number && body(shapes, poses, number).isothermal() ? number : 0;
       };
       const int own = holder(at);
       if (own) warm = body(shapes, poses, own).temperature(), owner = body(shapes, poses, own).owner();
@@ -192,9 +193,9 @@ TASK place_heat(Range range, Out bond_T, Out warm_T, OutByte owner_T, In64Of<54>
         const double near = carried(speed(shapes, b, here, along), side, share, step);
         const double weighs = weight(share, step, lattice.extent(at.cell, CENTRE, along)) +
                               (diffusivity > 0 ? near / diffusivity : 0.0);
-        bond += weighs, warm += weighs * b.temperature();
+        conductance += weighs, warm += weighs * b.temperature();
       }
     }
-    bond_T[c] = real(bond), warm_T[c] = real(warm), owner_T[c] = (unsigned char)owner;
+    conductance_T[c] = real(conductance), warm_T[c] = real(warm), owner_T[c] = (unsigned char)owner;
   });
 }

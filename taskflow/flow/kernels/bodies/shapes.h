@@ -32,7 +32,7 @@ struct Body {
   INLINE double high(int n) const { return own[6 + n]; }
   INLINE int turn() const { return int(own[9]); }
   INLINE int owner() const { return int(own[10]); }
-  INLINE bool held() const { return own[11] != 0; }
+  INLINE bool isothermal() const { return own[11] != 0; }
   INLINE real temperature() const { return own[12]; }
   INLINE bool moves() const { return own[13] != 0; }
   INLINE double pose(int n) const { return poses[first + n]; }

@@ -12,14 +12,14 @@ FN Way way(const Grid& grid, int number, int n, Index step) {
   return {axis(grid, number, n, step), n == grid.first[number], n == grid.last[number]};
 }
 
-// Velocities q as they are stored on faces that are cut, relative to that of the body: `cover` (1 / open share - 1) times q is
-// what is missing there of that in their centres. Q is an array, or what is read like one.
+// Velocities q as they are stored on faces that are cut, relative to that of the body: `blockage` (1 / open share - 1) times q
+// is what is missing there of that in their centres. Q is an array, or what is read like one.
 template <class Q>
 struct SurfaceIn {
   Q q;
-  In stick, cover;
+  In friction, blockage;
 
-  INLINE real missing(Index c) const { return cover[c] * q[c]; }
+  INLINE real missing(Index c) const { return blockage[c] * q[c]; }
 
   // What of that viscosity brings to a face from its neighbours, over viscosity; through walls nothing comes.
   INLINE real along(Index c, const Way& a) const {
@@ -54,7 +54,7 @@ struct Adhered {
 
 // On an open face; drag = dt viscosity, `at.q` are the velocities before the step.
 FN Adhered adhered(Index c, const Surface& at, const Way& a, const Way& b, const Way& d, real drag) {
-  const real open = 1 / (1 + at.cover[c]), shut = 1 - open;
-  const real left = 1 / (1 + drag * (at.stick[c] + shut * spread(a, b, d))), kept = open * left;
+  const real open = 1 / (1 + at.blockage[c]), shut = 1 - open;
+  const real left = 1 / (1 + drag * (at.friction[c] + shut * spread(a, b, d))), kept = open * left;
   return {kept, kept * (drag * at.brought(c, a, b, d)) + left * shut * at.q[c]};
 }

@@ -26,6 +26,6 @@ FN real passing(In q, Index c, int n, const Direction& d, real per_face, const D
   const bool ends = either(forward, n == d.first + 1, n == d.last);
   const real inner = up + real(0.5) * limited(up - beyond, down - up, ends);
   const real value = entering ? real(0.5) * (low + high) : leaving ? up : inner;
-  const real across = kind == 0 ? by.between(c - S, c) : real(kind & HELD) * by.diffusivity;
+  const real across = kind == 0 ? by.between(c - S, c) : real(kind & ISOTHERMAL) * by.diffusivity;
   return speed * value - across * per_face * (high - low);
 }

@@ -37,7 +37,7 @@ FN Flow flow(In q, In u, Index c, Axis a, const Diffusivity& by, None) {
 // Beside bodies: what diffuses through the low (0) or the high face (1), over `divergence_in_cell`. Behind it is fluid, to
 // which `across` is the diffusivity, or a body: insulated, or with a value on the face, half a cell from the centre.
 FN real through(int kind, real here, real other, real across, real diffusivity, Axis a, int n) {
-  const real weight = kind == 0 ? a.gradient_on_face(n) * across : a.gradient_at_wall() * (real(kind & HELD) * diffusivity);
+  const real weight = kind == 0 ? a.gradient_on_face(n) * across : a.gradient_at_wall() * (real(kind & ISOTHERMAL) * diffusivity);
   return weight * (other - here);
 }
 template <class Diffusivity>

@@ -15,8 +15,8 @@ FN Push push(const Cell& c, const Carried& a, const Carried& b, const Carried& d
   const double fall = 0.5 * friction.phases.gravity[a.now.number] / x.per_face();
   const auto pressure = [&](Index at, double sign) { return p[at] + sign * fall * density(friction.phases, friction.f[at]); };
   const double before = solid_before ? 0.0 : pressure(c - x.step, 1), behind = solid ? 0.0 : pressure(c, -1);
-  const int buried = solid & solid_before ? 15 : 0;  // then all neighbours in the fluid are half a cell away
-  const double viscous = friction.at(c, a.now, b.now, d.now, buried);
+  const int walls = solid & solid_before ? 15 : 0;  // then all neighbours in the fluid are half a cell away
+  const double viscous = friction.at(c, a.now, b.now, d.now, walls);
   return {x.per_face() * (before - behind), viscous - double(outflow(Middle{0}, c, a, b, d).momentum)};
 }
 

@@ -7,9 +7,9 @@ FN real edge_viscosity(const Phases& phases, In f, Index at, Index A, Index B) {
   return viscosity(phases, real(0.25) * ((f[at] + f[at - (A + B)]) + (f[at - A] + f[at - B])));
 }
 
-// A neighbour of a face that is buried in a body, and holds 0, stands for a wall half a cell away
+// A neighbour of a face that is solid, inside a body, and holds 0, stands for a wall half a cell away
 FN real steepened(None, int) { return 1; }
-FN real steepened(int buried, int n) { return buried >> n & 1 ? 2 : 1; }
+FN real steepened(int walls, int n) { return walls >> n & 1 ? 2 : 1; }
 
 // div(mu (grad u + grad u^T)), with mu of the share f in cells
 struct Friction {
@@ -20,16 +20,16 @@ struct Friction {
     const Index A = a.axis.step, at = c + n * A;
     return viscosity(phases, f[at - A]) * (a.axis.per_cell(n - 1) * (a.q[at] - a.q[at - A]));
   }
-  template <class Buried>
-  INLINE real across(Index c, const Component& a, const Component& b, int n, Buried buried) const {
+  template <class Walls>
+  INLINE real across(Index c, const Component& a, const Component& b, int n, Walls walls) const {
     const Index A = a.axis.step, B = b.axis.step, at = c + n * B;
-    const real change = steepened(buried, n) * (a.q[at] - a.q[at - B]);
+    const real change = steepened(walls, n) * (a.q[at] - a.q[at - B]);
     return edge_viscosity(phases, f, at, A, B) * (b.axis.per_face(n) * change + a.axis.per_face() * (b.q[at] - b.q[at - A]));
   }
-  template <class Buried>
-  INLINE real at(Index c, const Component& a, const Component& b, const Component& d, Buried buried) const {
+  template <class Walls>
+  INLINE real at(Index c, const Component& a, const Component& b, const Component& d, Walls walls) const {
     return 2 * a.axis.per_face() * (along(c, a, 1) - along(c, a, 0)) +
-           b.axis.per_cell() * (across(c, a, b, 1, buried) - across(c, a, b, 0, buried)) +
-           d.axis.per_cell() * (across(c, a, d, 1, buried >> 2) - across(c, a, d, 0, buried >> 2));
+           b.axis.per_cell() * (across(c, a, b, 1, walls) - across(c, a, b, 0, walls)) +
+           d.axis.per_cell() * (across(c, a, d, 1, walls >> 2) - across(c, a, d, 0, walls >> 2));
   }
 };

@@ -35,7 +35,7 @@ def _reads(pressure: Stencil, rest: Stencil, beside: Stencil) -> Stencils:
 
 
 @dataclass(frozen=True)
-class Heat:
+class HeatTransport:
     """The diffusivity of the temperature, what lift it gives, and how much temperatures `differ`, about."""
 
     diffusivity: float

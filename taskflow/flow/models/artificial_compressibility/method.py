@@ -16,7 +16,7 @@ Damping = Literal["jst", "pressure"]
 Marching = Literal["euler", "rk3", "rk4", "rk5"]
 
 
-class March(NamedTuple):
+class MultistageScheme(NamedTuple):
     """The shares of a step that the stages take, each from the state at its beginning; the weights of what friction and
     scheme add in a stage (0: what they added before); the usual CFL number, but for that of `SHORTER`.
     """
@@ -32,10 +32,10 @@ class March(NamedTuple):
 
 
 MARCHES = {
-    "euler": March((1.0,), (1.0,), 0.4),
-    "rk3": March((0.1481, 0.4, 1.0), (1.0,) * 3, 1.2),
-    "rk4": March((1 / 4, 1 / 3, 1 / 2, 1.0), (1.0,) * 4, 1.5),
-    "rk5": March((1 / 4, 1 / 6, 3 / 8, 1 / 2, 1.0), (1.0, 0.0, 0.56, 0.0, 0.44), 2.5),
+    "euler": MultistageScheme((1.0,), (1.0,), 0.4),
+    "rk3": MultistageScheme((0.1481, 0.4, 1.0), (1.0,) * 3, 1.2),
+    "rk4": MultistageScheme((1 / 4, 1 / 3, 1 / 2, 1.0), (1.0,) * 4, 1.5),
+    "rk5": MultistageScheme((1 / 4, 1 / 6, 3 / 8, 1 / 2, 1.0), (1.0, 0.0, 0.56, 0.0, 0.44), 2.5),
 }
 """L. Martinelli (1987), A. Jameson; rk5 has the dissipation of its first, third and fifth stage."""
 SHORTER: Mapping[Reconstruction, Mapping[Marching, float]] = {
@@ -46,7 +46,7 @@ UPWIND = {"third": eq.Scheme(), "second": eq.SecondScheme(), "first": eq.FirstSc
 
 
 @dataclass(frozen=True)
-class Method:
+class MethodOptions:
     """How the equations are solved. `compressibility`: b, a velocity squared, by default 2.5 times the square of the
     reference speed; with `local` it is max(|u|^2, `compressibility`), by default the square of that speed. `fourth`:
     coefficient of fourth differences, with central fluxes. `cfl`: by default that of the march. `pressure_cell`: where
@@ -89,7 +89,7 @@ class Method:
         return eq.LimitedScheme() if self.limiter != "none" else UPWIND[self.reconstruction]
 
     @property
-    def stages(self) -> March:
+    def stages(self) -> MultistageScheme:
         """The march."""
         return MARCHES[self.march]
 
@@ -120,5 +120,5 @@ class Method:
         return self.compressibility if self.compressibility is not None else max(factor * speed**2, 1e-6)
 
 
-UPWIND_METHOD = Method()
+UPWIND_METHOD = MethodOptions()
 """Third order upwind, four stages."""

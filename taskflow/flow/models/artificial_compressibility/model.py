@@ -19,9 +19,9 @@ from taskflow.flow.grid import Vector
 from taskflow.flow.model import Model
 from taskflow.flow.models.artificial_compressibility import eddies, measures
 from taskflow.flow.models.artificial_compressibility.dual_time import CHANGE, DualTime
-from taskflow.flow.models.artificial_compressibility.equations import Heat, Numbers, Passive
+from taskflow.flow.models.artificial_compressibility.equations import HeatTransport, Numbers, Passive
 from taskflow.flow.models.artificial_compressibility.ghosts import ghosts_of_flow, ghosts_of_scalar
-from taskflow.flow.models.artificial_compressibility.method import UPWIND_METHOD, Method
+from taskflow.flow.models.artificial_compressibility.method import UPWIND_METHOD, MethodOptions
 from taskflow.flow.models.artificial_compressibility.numbers import numbers_of
 from taskflow.flow.models.artificial_compressibility.pressure_level import shifted
 from taskflow.flow.models.artificial_compressibility.residuals import norm, residuals
@@ -60,8 +60,8 @@ class ArtificialCompressibility(Model):
     sides: tuple[Side, ...]
     speed: float
     _: KW_ONLY
-    method: Method = UPWIND_METHOD
-    heat: Heat | None = None
+    method: MethodOptions = UPWIND_METHOD
+    heat: HeatTransport | None = None
     passive: tuple[Passive, ...] = ()
     spacing: Vector | None = None
     largest_volume: float = 1.0
@@ -209,7 +209,7 @@ class ArtificialCompressibility(Model):
 
     def step_limit(self, fixed: float | None, cfl: float, diffusion: float) -> StepLimit:
         """Steps of real time, of one length or up to a CFL number of u; or steps of pseudo-time, each of them one:
-        how far each cell goes, `Method.courant` says.
+        how far each cell goes, `MethodOptions.courant` says.
         """
         return StepLimit(fixed=fixed, cfl=cfl) if self.real else StepLimit(fixed=1.0)
 

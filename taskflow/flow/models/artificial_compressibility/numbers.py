@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from taskflow.flow.models.artificial_compressibility.equations import (
     REACHES,
     GlobalSteps,
-    Heat,
+    HeatTransport,
     Numbers,
     Steps,
     TurbulentNumbers,
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def numbers_of(model: ArtificialCompressibility) -> Numbers:
     """Those of a stage that takes the whole step."""
     method, fluid, turbulence = model.method, model.fluid, model.turbulence
-    heat = model.heat or Heat(0.0)
+    heat = model.heat or HeatTransport(0.0)
     lift = [-heat.buoyancy.expansion * g for g in heat.buoyancy.gravity] if heat.buoyancy else [0.0] * 3
     dx, dy, dz = model.spacing or (1.0, 1.0, 1.0)
     damped = method.flux == "central" and method.damping == "pressure"

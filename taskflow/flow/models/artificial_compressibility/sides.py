@@ -61,7 +61,7 @@ class Condition:
 
 
 @dataclass(frozen=True)
-class Patch:
+class BoundaryPatch:
     """Part of a side: the `cells` of one layer inside, along a face ("x_min" to "z_max") of their chart."""
 
     face: str
@@ -82,7 +82,7 @@ class Side:
 
     name: str
     kind: Kind
-    patches: tuple[Patch, ...]
+    patches: tuple[BoundaryPatch, ...]
     condition: Condition = Condition()
     varying: bool = False
     scalars: Mapping[str, Condition] = field(default_factory=dict)
@@ -235,7 +235,7 @@ def outward(face: str) -> tuple[int, int, int]:
     return triple((1 if high else -1) * (a == axis) for a in range(3))
 
 
-def edges(patches: Iterable[Patch]) -> tuple[Edge, ...]:
+def edges(patches: Iterable[BoundaryPatch]) -> tuple[Edge, ...]:
     """The edges where patches meet, in the order of their axes."""
     met: dict[tuple[str, str], list[Box]] = {}
     for pair in combinations(patches, 2):

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from taskflow.flow.models.artificial_compressibility.method import Method
+from taskflow.flow.models.artificial_compressibility.method import MethodOptions
 
 ROUNDING = 1e-9
 KAPPA = {"third": 1 / 3, "second": -1.0}
@@ -15,7 +15,7 @@ LONG = np.pi * np.array([-1 / 16, 1 / 16])
 HALVINGS = 12
 
 
-def through(method: Method, phase: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def through(method: MethodOptions, phase: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Differences of fluxes of a wave: of the mean of both sides of faces, and what the scheme adds to it."""
     e = np.exp(1j * phase)
     if method.flux == "central":
@@ -28,7 +28,12 @@ def through(method: Method, phase: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def growth(
-    method: Method, phases: np.ndarray, u: tuple[float, ...], b: float, viscosity: float, spread: float | None = None
+    method: MethodOptions,
+    phases: np.ndarray,
+    u: tuple[float, ...],
+    b: float,
+    viscosity: float,
+    spread: float | None = None,
 ) -> float:
     """Return the largest factor in a step of any wave of these phases along each direction, in a stream u on cells of
     size 1. `spread`: the largest of viscosity and diffusivities, which steps follow.
@@ -58,7 +63,7 @@ def growth(
     return float(abs(np.linalg.eigvals(state)).max())
 
 
-def longest(method: Method, dims: int, viscosity: float, spread: float) -> float:
+def longest(method: MethodOptions, dims: int, viscosity: float, spread: float) -> float:
     """Return the largest CFL number, at most that of the method, with which no short wave grows in a fluid at rest,
     and with single stages no longer one; viscosity and `spread` are over the speed of sound and the size of a cell.
 

@@ -44,7 +44,7 @@ from taskflow.flow.operators.rates import advective_rate, exact_total
 from taskflow.flow.poisson import Operator, Solver
 from taskflow.flow.scalars.quantity import Mixing
 from taskflow.flow.stability import StepLimit
-from taskflow.flow.time.schemes import Spreads
+from taskflow.flow.time.schemes import DiffusiveRates
 from taskflow.runtime.regions import Location, Partition
 from taskflow.runtime.tasks import Launch, Repeat, Roles
 
@@ -184,18 +184,18 @@ class TwoPhase(FlowModel):
         yield from self.convection.predict(f, self, self.phases)
 
     @property
-    def unheld(self) -> list[str]:
-        """The periodic directions along which weight acts and nothing holds the fluid: no wall, body or open side."""
-        held = self.obstacles or any(not isinstance(side, Slip) for side in self.boundaries.values())
+    def unsupported(self) -> list[str]:
+        """The periodic directions along which weight acts and nothing carries the fluid: no wall, body or open side."""
+        supported = self.obstacles or any(not isinstance(side, Slip) for side in self.boundaries.values())
         around = zip("xyz", self.staggered.periodic, self.phases.gravity, strict=True)
-        return [] if held else [axis for axis, periodic, g in around if periodic and g]
+        return [] if supported else [axis for axis, periodic, g in around if periodic and g]
 
     def balance_weight(self, f: Roles) -> Iterator[Launch]:
-        """Takes the mean weight off the predicted velocity along the directions that are `unheld`."""
+        """Takes the mean weight off the predicted velocity along the directions that are `unsupported`."""
         box, total = self.staggered.box, f.scalar("share_new")
-        if self.unheld:
+        if self.unsupported:
             yield exact_total(f.f_new, None, over=box, total=total, bound=1.0)
-        for axis in self.unheld:
+        for axis in self.unsupported:
             q, number = f[f"{'uvw'['xyz'.index(axis)]}_new"], {"part": 1 / box.volume, "phases": self.phases}
             yield take_off_mean_weight(q, f.f_new, along=axis, over=box, total=total, dt="dt", **number)
 
@@ -231,12 +231,12 @@ class TwoPhase(FlowModel):
             yield from self.interface.failures(f)
 
     @property
-    def carried(self) -> Spreads:
+    def carried(self) -> DiffusiveRates:
         """Return what of passive scalars diffuses most."""
         of_each = ((q.bounded, q.diffusivity) for q in self.passive)
-        return Spreads.of(0.0, of_each, self.grid.inverse_spacing_squared)
+        return DiffusiveRates.of(0.0, of_each, self.grid.inverse_spacing_squared)
 
-    def spreads(self, scalars: Mapping[str, float]) -> Spreads:
+    def spreads(self, scalars: Mapping[str, float]) -> DiffusiveRates:
         """Return what friction changes most on a face, and what diffuses most."""
         return self.carried.beside(scalars["friction"])
 

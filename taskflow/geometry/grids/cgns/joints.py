@@ -10,7 +10,7 @@ import numpy as np
 from taskflow.errors import BadInput
 from taskflow.geometry.grids.cgns.nodes import Node
 from taskflow.geometry.grids.cgns.ranges import patch_of
-from taskflow.geometry.grids.grid import Patch, Seam
+from taskflow.geometry.grids.grid import GridSeam, Patch
 from taskflow.runtime.regions import Triple, Turn, triple
 
 ONE_TO_ONE, TRANSFORM = "GridConnectivity1to1_t", '"int[IndexDimension]"'
@@ -19,7 +19,7 @@ ABSENT = {"Abutting": "patched seams are", "Overset": "overset grids are"}
 REFLECTED = "joins a right-handed chart to a left-handed one, a reflection; reverse an index of one"
 
 
-def seam(node: Node, chart: int, names: Mapping[str, int], cells: Sequence[Triple]) -> tuple[Seam, bool]:
+def seam(node: Node, chart: int, names: Mapping[str, int], cells: Sequence[Triple]) -> tuple[GridSeam, bool]:
     """The seam of a node of connectivity of a zone, and whether it is periodic. Raises BadInput where it is none."""
     if node.label != ONE_TO_ONE:
         kind = node.child("GridConnectivityType_t")
@@ -45,7 +45,7 @@ def seam(node: Node, chart: int, names: Mapping[str, int], cells: Sequence[Tripl
             raise BadInput(f"{said}, by the transform; give as many, in its direction")
     if (one.chart, one.side) == (other.chart, other.side) and one.cells.meets(other.cells):
         raise BadInput("joins faces to themselves; give two ranges without common faces")
-    made = Seam(one, other, axes)
+    made = GridSeam(one, other, axes)
     return min(made, made.reverse, key=lambda seam: (seam.one, seam.other)), _periodic(node)
 
 

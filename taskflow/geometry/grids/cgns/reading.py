@@ -16,7 +16,7 @@ from taskflow.geometry.grids.cgns.nodes import GIVE, Node, tree
 from taskflow.geometry.grids.cgns.ranges import patch_of
 from taskflow.geometry.grids.coincide import coincident
 from taskflow.geometry.grids.cover import uncovered
-from taskflow.geometry.grids.grid import FARTHEST, Chart, Grid, Patch, Seam
+from taskflow.geometry.grids.grid import FARTHEST, Chart, GridSeam, MultiBlockGrid, Patch
 from taskflow.geometry.grids.periodic import translated
 from taskflow.geometry.grids.problems import all_right
 from taskflow.runtime.regions import Triple, triple
@@ -33,7 +33,7 @@ class Zone:
     cells: Triple
 
 
-def read_cgns(path: Path, scale: float) -> Grid:
+def read_cgns(path: Path, scale: float) -> MultiBlockGrid:
     """Return the grid of a file, its lengths times `scale`. Boundary conditions are sides by the names of their
     families, or by their own ones. Where no zone has connectivity, seams are found from faces that coincide, and
     without boundary conditions as well, sides are called by side and chart: k_min_1.
@@ -115,7 +115,7 @@ def _coordinates(zone: Zone) -> np.ndarray:
     return result
 
 
-def _seams(zones: Sequence[Zone], charts: Sequence[Chart], problems: list[BadInput]) -> Iterator[Seam]:
+def _seams(zones: Sequence[Zone], charts: Sequence[Chart], problems: list[BadInput]) -> Iterator[GridSeam]:
     names = {zone.node.name: n for n, zone in enumerate(zones)}
     for n, zone in enumerate(zones):
         for holder in zone.node.children("ZoneGridConnectivity_t"):

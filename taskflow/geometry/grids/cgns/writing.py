@@ -12,14 +12,14 @@ from taskflow.errors import BadInput
 from taskflow.geometry.grids.cgns.joints import ONE_TO_ONE, TRANSFORM
 from taskflow.geometry.grids.cgns.nodes import LONGEST, added, library, root
 from taskflow.geometry.grids.cgns.reading import COORDINATES
-from taskflow.geometry.grids.grid import Chart, Grid, Patch, Seam
+from taskflow.geometry.grids.grid import Chart, GridSeam, MultiBlockGrid, Patch
 from taskflow.runtime.regions import Box
 
 VERSION = 3.3  # of the format: what is written has been in it since then
 BASE = "Base"
 
 
-def write_cgns(path: Path, grid: Grid) -> None:
+def write_cgns(path: Path, grid: MultiBlockGrid) -> None:
     """Write a grid in double precision: a zone for each chart, seams as connectivity one to one from both sides, sides
     as families. What is read back is the same to the bit.
 
@@ -56,7 +56,7 @@ def _zone(base: Any, name: str, chart: Chart) -> Any:
     return zone
 
 
-def _joint(holder: Any, name: str, seam: Seam, donor: str) -> None:
+def _joint(holder: Any, name: str, seam: GridSeam, donor: str) -> None:
     node = added(holder, name, ONE_TO_ONE, donor)
     begin, end = _ends(seam.one.vertices)
     low, high = _ends(seam.other.vertices)
@@ -80,7 +80,7 @@ def _ends(vertices: Box) -> tuple[list[int], list[int]]:
     return [n + 1 for n in vertices.lo], list(vertices.hi)
 
 
-def _of(grid: Grid, chart: int) -> Iterator[tuple[str, Patch]]:
+def _of(grid: MultiBlockGrid, chart: int) -> Iterator[tuple[str, Patch]]:
     """The patches of sides on a chart."""
     for name, patches in grid.sides.items():
         yield from ((name, patch) for patch in patches if patch.chart == chart)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import is_dataclass
 
-from taskflow.runtime.tasks import Numbers, Privilege, Task
+from taskflow.runtime.tasks import Privilege, ScalarArray, Task
 
 SCALARS = {float: "real", int: "int", bool: "int"}  # constants that are plain numbers
 
@@ -49,7 +49,7 @@ def _way(privilege: Privilege) -> str:
     return {(True, False): "In", (False, True): "Out", (True, True): "InOut"}[privilege.reads, privilege.writes]
 
 
-def _numbers_kind(numbers: Numbers) -> str:
+def _numbers_kind(numbers: ScalarArray) -> str:
     kinds = ("ExactPartial", "PartialOf") if numbers.reduced else ("ExactIn64", "In64Of")
     return f"{kinds[0 if numbers.exact else 1]}<{numbers.count}>"
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from taskflow.errors import BadInput
-from taskflow.flow.models.artificial_compressibility.sides import Condition, Edge, Kind, Patch, Side, outward
-from taskflow.geometry.grids import Border, Grid, borders, faces
+from taskflow.flow.models.artificial_compressibility.sides import BoundaryPatch, Condition, Edge, Kind, Side, outward
+from taskflow.geometry.grids import Border, MultiBlockGrid, borders, faces
 from taskflow.runtime.regions import Atlas, Box, difference, triple
 from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain
 from taskflow.simulation.build.artificial_compressibility.inlet import parabolic
@@ -27,12 +27,12 @@ FACES = tuple(f"{axis}_{end}" for axis in "xyz" for end in ("min", "max"))
 BEGINNING = Moment()
 
 
-def patch_of(border: Border) -> Patch:
+def patch_of(border: Border) -> BoundaryPatch:
     """The cells inside of a patch, and the face that they lie at."""
-    return Patch(FACES[2 * border.axis + border.end], border.inside)
+    return BoundaryPatch(FACES[2 * border.axis + border.end], border.inside)
 
 
-def sides_of(case: Case, grid: Grid, ghost: int, *, planar: bool) -> tuple[Side, ...]:
+def sides_of(case: Case, grid: MultiBlockGrid, ghost: int, *, planar: bool) -> tuple[Side, ...]:
     """The sides of a grid, in its order, with what a case says of them. Of a `planar` grid those across k are left out:
     nothing is read there.
     """
@@ -96,7 +96,7 @@ def velocities(
         yield border, np.expand_dims(velocity, 3 - border.axis)
 
 
-def more_edges(grid: Grid, mapped: Atlas, *, planar: bool) -> tuple[Edge, ...]:
+def more_edges(grid: MultiBlockGrid, mapped: Atlas, *, planar: bool) -> tuple[Edge, ...]:
     """Edges beyond two faces of a chart that neither two sides meet at nor other cells are beyond: where a seam ends at
     a side in another way than it goes on there, and where other than four charts meet. Across k a `planar` grid has
     none.

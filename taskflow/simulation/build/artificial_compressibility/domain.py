@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from taskflow.geometry.grids import Grid, atlas, ghosted, places
+from taskflow.geometry.grids import MultiBlockGrid, atlas, ghosted, places
 from taskflow.geometry.grids.outline import flat
 from taskflow.output import ChartsLayout, FieldMetadata, SidePatch, pieces_of
 from taskflow.output.moving import COLUMNS, pose
@@ -44,7 +44,7 @@ class ChartDomain(Domain):
         return {name: getattr(self, name) for name in names}
 
     @property
-    def grid(self) -> Grid:
+    def grid(self) -> MultiBlockGrid:
         """The vertices, seams and sides."""
         return self.table.grid()
 
@@ -201,7 +201,7 @@ class ChartDomain(Domain):
 
 
 @lru_cache(maxsize=1)
-def _ghosted(grid: Grid) -> list[np.ndarray]:
+def _ghosted(grid: MultiBlockGrid) -> list[np.ndarray]:
     """The vertices of all charts with their ghost layers; of the last grid, as one process has blocks of one."""
     return ghosted(grid, GHOST)
 

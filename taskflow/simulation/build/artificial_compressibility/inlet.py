@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from taskflow.errors import BadInput
-from taskflow.geometry.grids import Grid, Patch, faces
+from taskflow.geometry.grids import MultiBlockGrid, Patch, faces
 
 FLAT = 1e-6  # of the size of a side: how far from a plane, a rectangle or a circle its vertices may lie
 
 
-def parabolic(grid: Grid, patches: Sequence[Patch], mean: np.ndarray) -> list[np.ndarray]:
+def parabolic(grid: MultiBlockGrid, patches: Sequence[Patch], mean: np.ndarray) -> list[np.ndarray]:
     """The velocities [xyz, ...] in the faces of each patch of a side, whose mean over it is `mean` to rounding.
 
     Over a circle of radius R they are 2 (1 - r^2 / R^2) of it, over a rectangle 3/2 (1 - s^2) along each direction in
@@ -33,7 +33,7 @@ def parabolic(grid: Grid, patches: Sequence[Patch], mean: np.ndarray) -> list[np
     return [mean[:, None, None] * (scale * share) for share in shares]
 
 
-def _wide(grid: Grid, patches: Sequence[Patch]) -> np.ndarray:
+def _wide(grid: MultiBlockGrid, patches: Sequence[Patch]) -> np.ndarray:
     """The directions [n, xyz], of length one, in which a side is more than a cell wide: of its first patch."""
     patch = patches[0]
     x = grid.charts[patch.chart].at(patch.vertices).squeeze(3 - patch.axis)

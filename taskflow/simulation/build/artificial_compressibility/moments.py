@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from taskflow.errors import BadInput
-from taskflow.geometry.grids import Grid, faces
+from taskflow.geometry.grids import MultiBlockGrid, faces
 from taskflow.simulation.build.artificial_compressibility.boundaries import velocities
 from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain, centres
 from taskflow.simulation.build.artificial_compressibility.moving import Moment
@@ -38,7 +38,7 @@ def sides_fit(case: Case, domain: ChartDomain) -> None:
                 raise BadInput(f"boundaries: at t = {time:g} {what}, and all other sides are closed; give an outflow")
 
 
-def _in_plane(name: str, side: ChartSide, grid: Grid, time: float) -> None:
+def _in_plane(name: str, side: ChartSide, grid: MultiBlockGrid, time: float) -> None:
     fastest, outwards = 0.0, 0.0
     for patch in grid.sides[name]:
         (x, y, z), areas = faces(grid, patch)

@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from taskflow.analysis.charts.metrics import Cell, cells_around, reach
-from taskflow.geometry.grids import Grid
+from taskflow.geometry.grids import MultiBlockGrid
 from taskflow.output.groups import CHARTS
 from taskflow.simulation.case.motion import GridMotion
 from taskflow.simulation.case.probes import TAKEN, Probes, names_differ
@@ -16,10 +16,10 @@ from taskflow.simulation.case.problems import Problem, numbered, wrong
 
 Places = tuple[tuple[float, float, float], ...]
 
-_known: WeakKeyDictionary[Grid, dict[Places, list[Cell | None]]] = WeakKeyDictionary()  # as long as the grid is
+_known: WeakKeyDictionary[MultiBlockGrid, dict[Places, list[Cell | None]]] = WeakKeyDictionary()  # while the grid lives
 
 
-def cells_of(grid: Grid, points: Places) -> list[Cell | None]:
+def cells_of(grid: MultiBlockGrid, points: Places) -> list[Cell | None]:
     """Chart, k, j and i of the cell in which each of some points lies; None of a point in none."""
     cells = _known.setdefault(grid, {})
     if points not in cells:
@@ -27,7 +27,7 @@ def cells_of(grid: Grid, points: Places) -> list[Cell | None]:
     return cells[points]
 
 
-def points_lie_in_cells(charts: Grid, motion: GridMotion | None, probes: Probes) -> Iterator[Problem]:
+def points_lie_in_cells(charts: MultiBlockGrid, motion: GridMotion | None, probes: Probes) -> Iterator[Problem]:
     for table, probe in numbered(probes=probes):
         if motion is not None:
             remedy = "points that stay while the grid moves are not available in this version; leave it out, or motion"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from taskflow.flow.models.artificial_compressibility.equations import Heat
+from taskflow.flow.models.artificial_compressibility.equations import HeatTransport
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.flow.operators.momentum import Buoyancy
-from taskflow.geometry.grids import Grid
+from taskflow.geometry.grids import MultiBlockGrid
 from taskflow.simulation.build.artificial_compressibility.rules import reference_speed, warmth
 from taskflow.simulation.build.scales import Scale, Scales
 from taskflow.simulation.case import Case
@@ -17,26 +17,26 @@ from taskflow.simulation.case.initial import Initial
 RANGE = "the range of temperatures on sides and in initial.temperature"
 
 
-def speed(case: Case, grid: Grid, speed_of_case: float | str, initial: Initial) -> float:
+def speed(case: Case, grid: MultiBlockGrid, speed_of_case: float | str, initial: Initial) -> float:
     """The reference speed; "auto" follows from sides and an initial state."""
     if speed_of_case != "auto":
         return float(speed_of_case)
     return reference_speed(grid, case.table("boundaries"), initial, case.heat, case.table("body"))
 
 
-def range_of_temperatures(case: Case, grid: Grid, initial: Initial) -> float:
+def range_of_temperatures(case: Case, grid: MultiBlockGrid, initial: Initial) -> float:
     """How much temperatures differ, with heat: by 1 where sides and an initial state say nothing of it."""
     assert case.heat is not None
     return warmth(grid, case.table("boundaries"), initial, case.heat) or 1.0
 
 
-def heat_of(case: Case, grid: Grid) -> Heat | None:
+def heat_of(case: Case, grid: MultiBlockGrid) -> HeatTransport | None:
     """The heat of the table [heat]: what it spreads by, what lift it gives, and how much temperatures differ."""
     warm = case.heat
     if warm is None:
         return None
     differ = range_of_temperatures(case, grid, case.initial)
-    return Heat(warm.diffusivity, Buoyancy(warm.expansion, warm.reference, case.body.gravity), differ)
+    return HeatTransport(warm.diffusivity, Buoyancy(warm.expansion, warm.reference, case.body.gravity), differ)
 
 
 def scales(case: Case, model: ArtificialCompressibility) -> Scales:
@@ -50,7 +50,7 @@ def scales(case: Case, model: ArtificialCompressibility) -> Scales:
     return Scales(("u", "v", "w"), Scale(model.speed), 0.0, carried, driven=True)
 
 
-def resolved(case: Case, grid: Grid, tables: Mapping[str, Any]) -> Mapping[str, Any]:
+def resolved(case: Case, grid: MultiBlockGrid, tables: Mapping[str, Any]) -> Mapping[str, Any]:
     """The tables of a case like this one, as in its file, with both as numbers; those of other equations as they are.
     """
     begun, method = tables.get("initial", {}), tables.get("method", {})

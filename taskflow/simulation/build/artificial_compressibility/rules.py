@@ -10,7 +10,7 @@ import numpy as np
 
 from taskflow.analysis.charts.flat import thin_along
 from taskflow.errors import BadInput
-from taskflow.geometry.grids import Grid, faces
+from taskflow.geometry.grids import MultiBlockGrid, faces
 from taskflow.geometry.grids.outline import flat
 from taskflow.simulation.build.artificial_compressibility.probes import groups_differ, points_lie_in_cells
 from taskflow.simulation.build.artificial_compressibility.tables import CompressibilityMethod
@@ -104,7 +104,7 @@ def _eddies_are_followed(time: ChartTime, turbulence: TurbulenceTable | None) ->
 
 
 def _motion_is_possible(
-    motion: GridMotion | None, time: ChartTime, charts: Grid, boundaries: ChartSides, machine: ChartMachine
+    motion: GridMotion | None, time: ChartTime, charts: MultiBlockGrid, boundaries: ChartSides, machine: ChartMachine
 ) -> Iterator[Problem]:
     yield from _needs_real_time("motion", motion, time, "a grid moves in real time")
     if motion is None:
@@ -137,7 +137,7 @@ def _pressure_level_is_free(method: CompressibilityMethod, boundaries: ChartSide
             return
 
 
-def _pressure_point_is_inside(method: CompressibilityMethod, charts: Grid) -> Iterator[Problem]:
+def _pressure_point_is_inside(method: CompressibilityMethod, charts: MultiBlockGrid) -> Iterator[Problem]:
     if method.pressure_at is None:
         return
     low = np.min([chart.vertices.min(axis=(1, 2, 3)) for chart in charts.charts], axis=0)
@@ -148,7 +148,7 @@ def _pressure_point_is_inside(method: CompressibilityMethod, charts: Grid) -> It
 
 
 def _speed_is_known(
-    method: CompressibilityMethod, charts: Grid, boundaries: ChartSides, initial: Initial, heat: Heat | None,
+    method: CompressibilityMethod, charts: MultiBlockGrid, boundaries: ChartSides, initial: Initial, heat: Heat | None,
     body: ChartForcing, time: ChartTime,
 ) -> Iterator[Problem]:  # fmt: skip
     if method.reference_speed != "auto" or (isinstance(method.compressibility, float) and time.steady is not None):
@@ -165,7 +165,7 @@ def _speed_is_known(
 
 
 def reference_speed(
-    charts: Grid, boundaries: ChartSides, initial: Initial, heat: Heat | None, body: ChartForcing
+    charts: MultiBlockGrid, boundaries: ChartSides, initial: Initial, heat: Heat | None, body: ChartForcing
 ) -> float:  # fmt: skip
     """The largest speed that is given on a side, or at some points of the initial state; that of free convection,
     root(expansion gravity dT L), where it is larger; 0 where everything is at rest. Raises BadInput where a formula is
@@ -185,7 +185,7 @@ def reference_speed(
 
 
 def free_convection(
-    charts: Grid, boundaries: ChartSides, initial: Initial, heat: Heat | None, body: ChartForcing
+    charts: MultiBlockGrid, boundaries: ChartSides, initial: Initial, heat: Heat | None, body: ChartForcing
 ) -> float:  # fmt: skip
     """root(|expansion| |gravity| dT L), dT the range of the temperatures that are given and L the grid's extent along
     gravity.
@@ -199,7 +199,7 @@ def free_convection(
     return math.sqrt(abs(heat.expansion) * size * warmth(charts, boundaries, initial, heat) * height)
 
 
-def warmth(charts: Grid, boundaries: ChartSides, initial: Initial, heat: Heat) -> float:
+def warmth(charts: MultiBlockGrid, boundaries: ChartSides, initial: Initial, heat: Heat) -> float:
     """The range of the temperatures that are given, the reference among them. Raises BadInput where a formula is not
     finite.
     """
@@ -212,7 +212,7 @@ def warmth(charts: Grid, boundaries: ChartSides, initial: Initial, heat: Heat) -
     return max(values) - min(values)
 
 
-def _begun(charts: Grid, name: str, formulas: Sequence[Any]) -> Iterator[list[np.ndarray]]:
+def _begun(charts: MultiBlockGrid, name: str, formulas: Sequence[Any]) -> Iterator[list[np.ndarray]]:
     """The values of formulas of [initial] at some points of each chart. Raises BadInput where one is not finite."""
     for number, chart in enumerate(charts.charts, start=1):
         x = _some(chart.vertices)
@@ -238,7 +238,7 @@ def _starts_by_formulas(initial: Initial) -> Iterator[Problem]:
                 yield wrong(("initial", name), value.source, FORMULA)
 
 
-def _pictures_cut_the_grid(charts: Grid, pictures: Pictures) -> Iterator[Problem]:
+def _pictures_cut_the_grid(charts: MultiBlockGrid, pictures: Pictures) -> Iterator[Problem]:
     thin = thin_along([chart.vertices for chart in charts.charts])
     normal = None if thin is None else thin[0]
     for key, picture in numbered(pictures=pictures):
@@ -257,7 +257,7 @@ def _pictures_cut_the_grid(charts: Grid, pictures: Pictures) -> Iterator[Problem
             yield wrong((*key, axis), at, f"beyond the grid, where {reach}; give a place in it")
 
 
-def _thin_charts_are_flat(charts: Grid) -> Iterator[Problem]:
+def _thin_charts_are_flat(charts: MultiBlockGrid) -> Iterator[Problem]:
     """A chart one cell thick that is joined to itself is one of two dimensions: its third one is left out."""
     sides = {(patch.chart, patch.axis) for patches in charts.sides.values() for patch in patches}
     planar = flat(charts) and all(chart.cells[2] == 1 for chart in charts.charts)

@@ -15,9 +15,9 @@ from taskflow.flow import Fluid
 from taskflow.flow.model import VELOCITY
 from taskflow.flow.models.artificial_compressibility.equations import Passive
 from taskflow.flow.models.artificial_compressibility.forces import Forces
-from taskflow.flow.models.artificial_compressibility.method import Method
+from taskflow.flow.models.artificial_compressibility.method import MethodOptions
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
-from taskflow.geometry.grids import Grid, thickness, volumes
+from taskflow.geometry.grids import MultiBlockGrid, thickness, volumes
 from taskflow.geometry.grids.outline import flat
 from taskflow.output import FieldMetadata
 from taskflow.runtime.regions import Field
@@ -101,7 +101,7 @@ class CompressibilitySystem(System):
         return ChartDomain(case.table("grid"), cuts, case.time.steady is not None, case.motion, case.own.multiple)
 
     @property
-    def grid(self) -> Grid:
+    def grid(self) -> MultiBlockGrid:
         """Vertices, seams and sides."""
         return self.domain.grid
 
@@ -139,11 +139,11 @@ class CompressibilitySystem(System):
         )
 
     @property
-    def _method(self) -> Method:
+    def _method(self) -> MethodOptions:
         table: CompressibilityMethod = self.sim.case.own
         b, damping = table.compressibility, table.damping
         local = None if isinstance(b, float | str) else b.factor * self.speed**2
-        return Method(
+        return MethodOptions(
             compressibility=b if isinstance(b, float) else local,
             local=local is not None,
             flux=table.flux,

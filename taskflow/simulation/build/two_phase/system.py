@@ -18,7 +18,7 @@ from taskflow.flow.models.two_phase.level_set import LevelSet
 from taskflow.flow.models.two_phase.two_phase import TwoPhase
 from taskflow.flow.operators.phases import Phases
 from taskflow.flow.poisson import Operator, relative_residual
-from taskflow.flow.time.schemes import Spreads
+from taskflow.flow.time.schemes import DiffusiveRates
 from taskflow.geometry import Composition
 from taskflow.output import FieldMetadata, of_phase
 from taskflow.runtime.regions import Box
@@ -241,7 +241,7 @@ class TwoPhaseSystem(FlowSystem):
             raise BadInput(f"two_phase.{key}: {error}") from None
 
     @property
-    def spreads(self) -> Spreads:
+    def spreads(self) -> DiffusiveRates:
         """Return what friction changes on faces beside the interface, about, and what diffuses most."""
         spacing = self.sim.grid.spacing
         return self.model.carried.beside(friction(self.phases, spacing, self.sim.case.own.thickness * max(spacing)))

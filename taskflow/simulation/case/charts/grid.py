@@ -12,7 +12,19 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, WithJsonSchema, model_validator
 
 from taskflow.errors import BadArgument, BadInput
-from taskflow.geometry.grids import CGNS, SHAPES, BadGrid, Gap, Grid, Patch, Shape, gaps, map_beside, read_grid, shape
+from taskflow.geometry.grids import (
+    CGNS,
+    SHAPES,
+    BadGrid,
+    Gap,
+    GridShape,
+    MultiBlockGrid,
+    Patch,
+    gaps,
+    map_beside,
+    read_grid,
+    shape,
+)
 from taskflow.runtime.regions import Triple
 from taskflow.simulation.case.problems import Key, Problem, present, shown, wrong
 from taskflow.simulation.case.table import Positive, Table, Text, entry, reads, written
@@ -109,7 +121,7 @@ class ChartGrid(Table):
             del values["scale"]
         return {**values, "sides": dict(self.sides)} if self.sides else values
 
-    def grid(self) -> Grid:
+    def grid(self) -> MultiBlockGrid:
         """The grid. Raises BadInput, or BadGrid with all that is wrong with it."""
         values = tuple((name, value) for name, value in self if value is not None and name != "sides")
         return _renamed(_made(values, tuple(_stamp(path) for path in self.files)), self.sides)
@@ -150,7 +162,7 @@ class ChartGrid(Table):
         return (path, beside) if beside else (path,)
 
 
-def _shape(values: Mapping[str, Any]) -> Shape:
+def _shape(values: Mapping[str, Any]) -> GridShape:
     keys = {name: value for name, value in values.items() if name not in ChartGrid.model_fields}
     return shape(values.get("shape") or PLAIN, keys)
 
@@ -183,7 +195,7 @@ def _stamp(path: Path) -> tuple[int, int]:
 
 
 @lru_cache(maxsize=2)
-def _made(values: tuple[tuple[str, Any], ...], stamps: tuple[tuple[int, int], ...]) -> Grid:
+def _made(values: tuple[tuple[str, Any], ...], stamps: tuple[tuple[int, int], ...]) -> MultiBlockGrid:
     """The grid of these keys, and of files with these times and sizes."""
     keys = dict(values)
     if "file" not in keys:
@@ -194,7 +206,7 @@ def _made(values: tuple[tuple[str, Any], ...], stamps: tuple[tuple[int, int], ..
 
 
 @lru_cache(maxsize=2)
-def _renamed(grid: Grid, names: tuple[tuple[str, str], ...]) -> Grid:
+def _renamed(grid: MultiBlockGrid, names: tuple[tuple[str, str], ...]) -> MultiBlockGrid:
     """The grid with other names of sides."""
     sides: dict[str, tuple[Patch, ...]] = {}
     for name, patches in grid.sides.items():
@@ -203,7 +215,7 @@ def _renamed(grid: Grid, names: tuple[tuple[str, str], ...]) -> Grid:
     return replace(grid, sides=sides) if names else grid
 
 
-def made(table: ChartGrid) -> Grid | None:
+def made(table: ChartGrid) -> MultiBlockGrid | None:
     """The grid, where it can be made."""
     return None if any(grid_can_be_made(table)) else table.grid()
 
@@ -224,7 +236,7 @@ def grid_can_be_made(grid: ChartGrid) -> Iterator[Problem]:
             yield wrong(("grid", "sides", old), new, f"the grid has no such side; {known_sides(old, whole)}")
 
 
-def known_sides(name: str, grid: Grid) -> str:
+def known_sides(name: str, grid: MultiBlockGrid) -> str:
     """The side of a grid that was probably meant, or all that it has."""
     close = get_close_matches(name, grid.sides, n=1)
     return f"did you mean {shown(close[0])}?" if close else f"it has {', '.join(grid.sides)}"

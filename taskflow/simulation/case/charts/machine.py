@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, WithJsonSchema
 
 from taskflow.errors import BadInput
-from taskflow.geometry.grids import Grid
+from taskflow.geometry.grids import MultiBlockGrid
 from taskflow.runtime.regions import Triple
 from taskflow.simulation.case.machine import MOST_BLOCKS, Blocks, Machine
 from taskflow.simulation.case.problems import Problem, wrong
@@ -73,7 +73,7 @@ class ChartMachine(Machine):
         return {int(name) - 1: pieces for name, pieces in self.cuts.items()}
 
 
-def _cuts_are_of_charts(charts: Grid, machine: ChartMachine) -> Iterator[Problem]:
+def _cuts_are_of_charts(charts: MultiBlockGrid, machine: ChartMachine) -> Iterator[Problem]:
     for name, pieces in machine.cuts.items():
         key = ("machine", "cuts", name)
         if not name.isdecimal() or not 1 <= int(name) <= len(charts.charts):
@@ -84,7 +84,7 @@ def _cuts_are_of_charts(charts: Grid, machine: ChartMachine) -> Iterator[Problem
             yield wrong(key, pieces, f"it has {cells[0]} x {cells[1]} x {cells[2]} cells; give at most as many pieces")
 
 
-def _blocks_have_cells(charts: Grid, machine: ChartMachine) -> Iterator[Problem]:
+def _blocks_have_cells(charts: MultiBlockGrid, machine: ChartMachine) -> Iterator[Problem]:
     if machine.blocks == "auto":
         return
     count = machine.blocks[2]

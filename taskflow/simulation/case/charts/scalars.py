@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import ConfigDict, Field, field_validator
 
-from taskflow.geometry.grids import Grid
+from taskflow.geometry.grids import MultiBlockGrid
 from taskflow.simulation.case.charts.grid import known_sides
 from taskflow.simulation.case.charts.sides import LATER, ChartSides
 from taskflow.simulation.case.initial import Function, Profile, profile
@@ -77,7 +77,7 @@ def scalars_have_names(scalars: tuple[ChartScalar, ...]) -> Iterator[Problem]:
 
 
 def scalars_have_sides(
-    charts: Grid, boundaries: ChartSides, scalars: tuple[ChartScalar, ...]
+    charts: MultiBlockGrid, boundaries: ChartSides, scalars: tuple[ChartScalar, ...]
 ) -> Iterator[Problem]:  # fmt: skip
     """Yield a problem for each condition of a scalar on a side that takes none."""
     for key, scalar in numbered(scalars=scalars):

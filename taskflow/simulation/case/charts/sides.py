@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import ConfigDict, Field, model_validator
 
 from taskflow.errors import BadInput
-from taskflow.geometry.grids import Grid, faces, gaps
+from taskflow.geometry.grids import MultiBlockGrid, faces, gaps
 from taskflow.simulation.case.boundaries import heat_of_wall
 from taskflow.simulation.case.charts.grid import known_sides
 from taskflow.simulation.case.initial import VectorExpression, vector_expression
@@ -182,7 +182,7 @@ class ChartSides(Table):
         return {name: side.written() for name, side in self.sides.items()}
 
 
-def sides_match(charts: Grid, boundaries: ChartSides) -> Iterator[Problem]:
+def sides_match(charts: MultiBlockGrid, boundaries: ChartSides) -> Iterator[Problem]:
     """Every side of the grid has a boundary, and every boundary is of a side."""
     for name, side in boundaries.sides.items():
         if name not in charts.sides:
@@ -194,7 +194,7 @@ def sides_match(charts: Grid, boundaries: ChartSides) -> Iterator[Problem]:
         yield missing(name, f"the grid has this side; {GIVE_TYPE}{about}").within(["boundaries"])
 
 
-def _sides_have_room(charts: Grid, boundaries: ChartSides) -> Iterator[Problem]:
+def _sides_have_room(charts: MultiBlockGrid, boundaries: ChartSides) -> Iterator[Problem]:
     for name, side in _both(charts, boundaries):
         thin = [patch for patch in charts.sides[name] if charts.charts[patch.chart].cells[patch.axis] == 1]
         if thin and side.type in ("wall", "inflow", "outflow"):
@@ -203,7 +203,7 @@ def _sides_have_room(charts: Grid, boundaries: ChartSides) -> Iterator[Problem]:
             yield wrong(("boundaries", name), side.written(), remedy)
 
 
-def _walls_move_in_their_planes(charts: Grid, boundaries: ChartSides) -> Iterator[Problem]:
+def _walls_move_in_their_planes(charts: MultiBlockGrid, boundaries: ChartSides) -> Iterator[Problem]:
     for name, side in _both(charts, boundaries):
         if side.type != "wall" or side.velocity == (0.0, 0.0, 0.0):
             continue
@@ -223,7 +223,7 @@ def _walls_move_in_their_planes(charts: Grid, boundaries: ChartSides) -> Iterato
             yield wrong(("boundaries", name, "velocity"), written(side.velocity), remedy)
 
 
-def fluxes(charts: Grid, boundaries: ChartSides, t: float = 0.0) -> dict[str, float]:
+def fluxes(charts: MultiBlockGrid, boundaries: ChartSides, t: float = 0.0) -> dict[str, float]:
     """Return what leaves through each inflow per time, at a time: negative where fluid enters. Raises BadInput where a
     formula is not finite.
     """
@@ -237,7 +237,7 @@ def fluxes(charts: Grid, boundaries: ChartSides, t: float = 0.0) -> dict[str, fl
     return result
 
 
-def _closed_sides_balance(charts: Grid, boundaries: ChartSides) -> Iterator[Problem]:
+def _closed_sides_balance(charts: MultiBlockGrid, boundaries: ChartSides) -> Iterator[Problem]:
     if any(side.type in ("outflow", "far-field") for side in boundaries.sides.values()):
         return
     try:
@@ -255,7 +255,7 @@ def _closed_sides_balance(charts: Grid, boundaries: ChartSides) -> Iterator[Prob
         )
 
 
-def _both(charts: Grid, boundaries: ChartSides) -> Iterator[tuple[str, ChartSide]]:
+def _both(charts: MultiBlockGrid, boundaries: ChartSides) -> Iterator[tuple[str, ChartSide]]:
     """The sides that the grid has."""
     return ((name, side) for name, side in boundaries.sides.items() if name in charts.sides)
 
