@@ -162,7 +162,7 @@ def test_air_in_a_heated_cube():
 @pytest.mark.parametrize("method", [EXPLICIT, {"kind": ImplicitCompressibility, "every": 1}], ids=["euler", "upwind"])
 def test_air_in_a_fine_heated_cube(method):
     """V13, with the gate of the projection and 1 %. Measured with upwind fluxes, on a CPU: 4.3779, after 38 outer
-    iterations.
+    iterations; by the method of Xue and Roy, on an H200: 4.3750, after 52,500 steps.
     """
     flow = heated((64, 64, 64), 1e5, device=gpu(), **method)
     print(f"64^3: {flow}")
