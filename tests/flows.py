@@ -23,9 +23,9 @@ from taskflow.runtime.tasks import Launch, Program
 from taskflow.simulation.bodies import Movement
 from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
-from taskflow.simulation.initial import InitialFields
-from taskflow.simulation.schedule import Clock, Tick
-from taskflow.simulation.steady import SteadyWatch
+from taskflow.simulation.conditions.initial import InitialFields
+from taskflow.simulation.timing.schedule import Clock, Tick
+from taskflow.simulation.timing.steady import SteadyWatch
 
 DATA = Path(__file__).parent / "data"
 GHIA = Path(__file__).parents[1] / "examples" / "data"

@@ -13,7 +13,7 @@ from taskflow.cli.app import app
 from taskflow.cli.watch import Display, ProgressMeter
 from taskflow.errors import BadInput
 from taskflow.flow.stability import StepLimit
-from taskflow.simulation.schedule import Clock
+from taskflow.simulation.timing.schedule import Clock
 from taskflow.text import LONGEST, literal, visible
 
 CASE = Path(__file__).parent / "cases" / "small_cavity.toml"

@@ -30,7 +30,7 @@ from taskflow.runtime.regions import Box, Partition, hull, triple
 from taskflow.runtime.tasks import Launch, PlacedSweep, Privilege, Program, Roles, Task, plan, visited
 from taskflow.runtime.tasks.reading import Way, reading
 from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.step_cost import often
+from taskflow.simulation.build.step_cost import often
 
 REAL = np.dtype("f8")
 FLAGS = {"u1": "u1", "u2": "u2"}  # fields of no real numbers

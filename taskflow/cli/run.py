@@ -18,7 +18,7 @@ from taskflow.output import LOG, STORE, has_charts
 from taskflow.runtime.cluster.slurm import Slurm
 from taskflow.simulation.build.projection import system_of
 from taskflow.simulation.case import Case
-from taskflow.simulation.remedies import as_keys
+from taskflow.simulation.conditions.remedies import as_keys
 from taskflow.units import significant
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from taskflow.cli.info import Record, over, state, target, tell_run
 from taskflow.flow.stability import StepLimit
 from taskflow.output import LOG, Tail
 from taskflow.output.log import largest_residual, measured
-from taskflow.simulation.schedule import Clock, Tick
+from taskflow.simulation.timing.schedule import Clock, Tick
 from taskflow.text import visible
 
 if TYPE_CHECKING:

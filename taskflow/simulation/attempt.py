@@ -29,11 +29,13 @@ from taskflow.runtime.cluster import (
 from taskflow.runtime.host import Heartbeats, Place, choose_device, look_at, remaining_workers, survey
 from taskflow.runtime.machine import Job, Limits, Mapper, Plan
 from taskflow.runtime.profile import Timeline
-from taskflow.simulation import remedies
 from taskflow.simulation.build.simulation import SimulationSetup, blocks_of
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.pictures import check_libraries
 from taskflow.simulation.checkpoints import CheckpointPolicy
+from taskflow.simulation.conditions import remedies
+from taskflow.simulation.conditions.remedies import OUTPUT
+from taskflow.simulation.conditions.restart import RestartPoint
 from taskflow.simulation.directory import RunDirectory
 from taskflow.simulation.drive import FlowJob
 from taskflow.simulation.estimate import count_steps
@@ -41,9 +43,7 @@ from taskflow.simulation.memory import Needs
 from taskflow.simulation.pictures import DrawingProcess
 from taskflow.simulation.profiling import Window, write_profile
 from taskflow.simulation.recovery import Deployment, Recovery
-from taskflow.simulation.remedies import OUTPUT
 from taskflow.simulation.report import broken, opening, summary
-from taskflow.simulation.restart import RestartPoint
 from taskflow.simulation.sanity import cautions
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from taskflow.runtime.machine import Shard
 from taskflow.simulation.build.spec import BlockSpec
 from taskflow.simulation.checkpoints import CheckpointPolicy, restore
-from taskflow.simulation.initial import InitialFields
+from taskflow.simulation.conditions.initial import InitialFields
+from taskflow.simulation.conditions.restart import RestartPoint
 from taskflow.simulation.profiling import Window
-from taskflow.simulation.restart import RestartPoint
 
 
 @dataclass(frozen=True)

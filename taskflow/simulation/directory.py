@@ -48,16 +48,16 @@ from taskflow.runtime.host import run_on_workers
 from taskflow.runtime.regions import Box
 from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.checkpoints import CheckpointPolicy, finish
-from taskflow.simulation.initial import COMPUTED, InitialFields
+from taskflow.simulation.conditions.initial import COMPUTED, InitialFields
+from taskflow.simulation.conditions.origin import carried_over, evaluated
+from taskflow.simulation.conditions.remedies import FORCE, OUTPUT
+from taskflow.simulation.conditions.restart import RestartPoint
 from taskflow.simulation.lock import Lock, refusal
-from taskflow.simulation.origin import carried_over, evaluated
 from taskflow.simulation.pictures import begin_drawing
 from taskflow.simulation.provenance import history
 from taskflow.simulation.records.fields import SNAPSHOTS, STATISTICS, WriteStatus, complete
 from taskflow.simulation.records.statistics import COLUMNS
-from taskflow.simulation.remedies import FORCE, OUTPUT
 from taskflow.simulation.replacement import begun, entries, follow, ours, owned, placed
-from taskflow.simulation.restart import RestartPoint
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -8,7 +8,7 @@ from typing import Any
 from taskflow.runtime.machine import Shard
 from taskflow.simulation.build.spec import BlockSpec
 from taskflow.simulation.sanity import Diagnosis, PassageWatch, Sanity, WaveWatch
-from taskflow.simulation.schedule import Tick
+from taskflow.simulation.timing.schedule import Tick
 
 
 class Doubts:

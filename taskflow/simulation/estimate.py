@@ -18,11 +18,11 @@ from taskflow.runtime.machine.device import open_device
 from taskflow.runtime.tasks import TaskGraph
 from taskflow.simulation.bodies.placing import poses
 from taskflow.simulation.build.simulation import SimulationSetup, blocks_of
+from taskflow.simulation.build.step_cost import often
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.pictures import check_libraries
+from taskflow.simulation.conditions.remedies import as_keys
 from taskflow.simulation.memory import Memory, Needs
-from taskflow.simulation.remedies import as_keys
-from taskflow.simulation.step_cost import often
 
 if TYPE_CHECKING:
     from taskflow.runtime.proof import Proof

@@ -26,8 +26,8 @@ from typing import Any
 
 from taskflow.errors import BadInput, RunFailed
 from taskflow.output import LOCK
+from taskflow.simulation.conditions.remedies import OUTPUT, unlocking
 from taskflow.simulation.lock_file import content, first, make, remove
-from taskflow.simulation.remedies import OUTPUT, unlocking
 
 STARTED = 19  # of the numbers behind the name in /proc/PID/stat: when the process began, in ticks after the boot
 TEXTS = {"host": r"[\w.-]{1,255}", "boot": r"[\w-]{0,64}", "space": r"[\w:\[\]]{0,64}", "since": r"[\dT:+-]{1,40}"}

@@ -15,7 +15,7 @@ from taskflow.runtime.machine.needs import BlockMemory, MemoryCount, Passes
 from taskflow.runtime.tasks import Program
 from taskflow.simulation.build.pictures import pictures_of
 from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.particles import MANY
+from taskflow.simulation.records.particles import MANY
 
 SINGLE = 4  # bytes of a number in a picture
 

@@ -16,7 +16,7 @@ from taskflow.flow.model import VELOCITY
 from taskflow.runtime.cluster import Progress, unwatched
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.value import html_row
-from taskflow.simulation.schedule import Tick
+from taskflow.simulation.timing.schedule import Tick
 
 if TYPE_CHECKING:
     import xarray as xr

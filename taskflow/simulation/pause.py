@@ -6,7 +6,7 @@ import math
 import time
 from dataclasses import dataclass, replace
 
-from taskflow.simulation.schedule import Tick
+from taskflow.simulation.timing.schedule import Tick
 
 
 @dataclass(frozen=True)

@@ -14,18 +14,18 @@ from taskflow.errors import Avoidable, BadInput, Lost, RunFailed, Stopped, Taskf
 from taskflow.output import LOG, STORE
 from taskflow.runtime.cluster import Progress, lasting_client
 from taskflow.runtime.host import terminable
-from taskflow.simulation import remedies
 from taskflow.simulation.attempt import Attempt, RunRequest
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.problems import shown
+from taskflow.simulation.conditions import remedies
+from taskflow.simulation.conditions.remedies import as_keys
+from taskflow.simulation.conditions.restart import RestartPoint, newest_restart, starts_over, usable
 from taskflow.simulation.directory import RunDirectory
 from taskflow.simulation.notebook import as_html, shown_progress
 from taskflow.simulation.profiling import Window
 from taskflow.simulation.records.fields import STATISTICS
 from taskflow.simulation.recovery import Recovery
-from taskflow.simulation.remedies import as_keys
 from taskflow.simulation.report import broken
-from taskflow.simulation.restart import RestartPoint, newest_restart, starts_over, usable
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -22,8 +22,8 @@ from taskflow.simulation.build.scales import Scale, Scales
 from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.build.spec import BlockSpec
 from taskflow.simulation.case import SCHEMES
-from taskflow.simulation.inflow import FINEST
-from taskflow.simulation.schedule import FITS, Tick
+from taskflow.simulation.conditions.inflow import FINEST
+from taskflow.simulation.timing.schedule import FITS, Tick
 
 SANE = 100.0
 GROWTH = 0.01  # of the least energy so far

@@ -23,10 +23,10 @@ from taskflow.runtime.host import known_workers
 from taskflow.runtime.regions import Triple
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.source import read
+from taskflow.simulation.conditions.remedies import as_keys
 from taskflow.simulation.directory import RunDirectory
-from taskflow.simulation.remedies import as_keys
+from taskflow.simulation.formulas.values import whole
 from taskflow.simulation.run import Run, run_on
-from taskflow.simulation.values import whole
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -18,9 +18,9 @@ from taskflow.runtime.machine import run_threads
 from taskflow.runtime.machine.device import open_device
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import repeat
-from taskflow.simulation import initial
 from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.initial import InitialFields, initial_profiles
+from taskflow.simulation.conditions import initial
+from taskflow.simulation.conditions.initial import InitialFields, initial_profiles
 
 FOUR = Pressure(iterations=4)
 

@@ -116,7 +116,7 @@ def test_steps(here, settings, count, basis):
 
 def test_the_messages_of_many_blocks_are_counted_in_a_moment(here, monkeypatch):
     """Measured: 0.35 s, without a graph. The limit leaves room for a busy machine."""
-    from taskflow.simulation import step_cost as room
+    from taskflow.simulation.build import step_cost as room
 
     monkeypatch.delattr(room, "analyse")
     case = Case.load("cavity.toml", ["grid.cells=[64,64,64]", "machine.blocks=[4,4,4]"])

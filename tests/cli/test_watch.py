@@ -15,7 +15,7 @@ from taskflow.cli import watch
 from taskflow.cli.web import Page
 from taskflow.flow.stability import StepLimit
 from taskflow.output import Tail, dataset
-from taskflow.simulation.schedule import Clock
+from taskflow.simulation.timing.schedule import Clock
 from tests.locks import ALIVE, write_lock
 
 

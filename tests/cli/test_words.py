@@ -10,7 +10,7 @@ from taskflow.cli.format import clock, duration, rate, several
 from taskflow.cli.watch import Display, LogLines, ProgressMeter, stage
 from taskflow.errors import BadInput, Interrupted, RunFailed
 from taskflow.flow.stability import StepLimit
-from taskflow.simulation.schedule import Clock, Every
+from taskflow.simulation.timing.schedule import Clock, Every
 from taskflow.units import size
 
 NUMBERS = {"dt": 0.1, "cfl": 0.5, "divergence": 1e-9, "residual": None, "iterations": 30}

@@ -10,7 +10,7 @@ from taskflow.flow.measures.derived import derive, q_criterion
 from taskflow.flow.model import VELOCITY
 from taskflow.flow.reference import Shifted
 from taskflow.flow.reference.turbulence import gradient
-from taskflow.simulation.field_expression import FieldExpression
+from taskflow.simulation.formulas.field_expression import FieldExpression
 from tests.flow.byhand import LENGTHS, ByHand
 
 

@@ -13,7 +13,7 @@ from taskflow.flow.reference import Shifted
 from taskflow.runtime.tasks import Roles, record
 from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
-from taskflow.simulation.field_expression import FieldExpression
+from taskflow.simulation.formulas.field_expression import FieldExpression
 from tests.flow.byhand import DT, LENGTHS, RATIO, ByHand, variant
 from tests.flows import Flow, compute, orders
 

@@ -21,7 +21,7 @@ from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
 from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
-from taskflow.simulation.restart import changes
+from taskflow.simulation.conditions.restart import changes
 from tests.flow.test_stretched import uneven
 from tests.flows import Flow, compute, orders
 from tests.simulation.going_on import assert_same_run, go

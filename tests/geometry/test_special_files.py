@@ -16,7 +16,7 @@ from taskflow.geometry.heights import read_heights
 from taskflow.geometry.surface import read_surface
 from taskflow.simulation.case.grid import Spacing
 from taskflow.simulation.case.source import read
-from taskflow.simulation.profile_table import ProfileTable
+from taskflow.simulation.formulas.profile_table import ProfileTable
 
 pytestmark = pytest.mark.timeout(20)  # a pipe that is waited for never ends
 

@@ -21,7 +21,7 @@ from taskflow.runtime.tasks import Launch, Roles
 from taskflow.simulation.build.system import Measures, System, moment
 from taskflow.simulation.case.initial import Profile, profile
 from taskflow.simulation.case.table import Positive, Table, entry, reads
-from taskflow.simulation.schedule import Tick
+from taskflow.simulation.timing.schedule import Tick
 
 
 @dataclass(frozen=True)

@@ -23,9 +23,9 @@ from taskflow.runtime.regions import Triple
 from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
 from taskflow.simulation.checkpoints import CheckpointPolicy
+from taskflow.simulation.conditions.restart import newest_restart
 from taskflow.simulation.directory import RunDirectory
 from taskflow.simulation.drive import FlowJob
-from taskflow.simulation.restart import newest_restart
 
 
 class Killed(Exception):

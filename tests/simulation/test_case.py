@@ -14,8 +14,8 @@ from taskflow.errors import BadInput
 from taskflow.flow.stability import StepLimit
 from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import FACES, Boundaries, Boundary, Case, FluidTable, GridTable, Time
-from taskflow.simulation.expression import Expression
-from taskflow.simulation.schedule import Clock, Every
+from taskflow.simulation.formulas.expression import Expression
+from taskflow.simulation.timing.schedule import Clock, Every
 
 
 def flow(x, y, z):

@@ -7,7 +7,7 @@ import pytest
 
 from taskflow.errors import BadInput
 from taskflow.simulation.case import Case
-from taskflow.simulation.schedule import Every
+from taskflow.simulation.timing.schedule import Every
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.toml"))
 

@@ -12,7 +12,7 @@ from taskflow.flow.grid import on_face
 from taskflow.simulation.build.pressure import described
 from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
-from taskflow.simulation.expression import Expression
+from taskflow.simulation.formulas.expression import Expression
 
 STREAM = {"type": "inflow", "velocity": [1, 0, 0]}
 LAW = {"roughness": 0.1, "friction_velocity": 0.41}

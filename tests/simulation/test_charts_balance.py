@@ -13,7 +13,7 @@ from taskflow.runtime.machine.shard import Shard
 from taskflow.runtime.machine.threads import run_threads
 from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
-from taskflow.simulation.initial import InitialFields
+from taskflow.simulation.conditions.initial import InitialFields
 from tests.simulation.on_charts import CYLINDER, case
 
 ENTERS = {"type": "inflow", "velocity": ["24*y*(0.5 - y)", 0.0, 0.0]}

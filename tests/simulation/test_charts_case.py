@@ -224,7 +224,7 @@ def test_two_dimensions_are_a_plane_across_z():
 
 def test_blocks_find_pieces():
     """Item 19: no piece is thinner than the layers of ghost cells."""
-    from taskflow.simulation.remedies import as_keys
+    from taskflow.simulation.conditions.remedies import as_keys
 
     setup = SimulationSetup(case(machine__blocks=100), (1, 1, 100))
     with pytest.raises(BadInput, match=r"machine.blocks = 100: 2 charts make pieces for \d+ blocks at most; use 1 to"):

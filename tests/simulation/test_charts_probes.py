@@ -12,7 +12,7 @@ import taskflow.accessor  # noqa: F401  trees have their `flow`
 from taskflow.analysis.charts.metrics import cells_around
 from taskflow.errors import BadInput
 from taskflow.output import tree
-from taskflow.simulation.restart import newest_restart
+from taskflow.simulation.conditions.restart import newest_restart
 from tests.flow.charts import distorted, lattice
 from tests.simulation.going_on import found, go
 from tests.simulation.on_charts import CYLINDER, LID, TURNED, case, changed

@@ -16,7 +16,7 @@ from taskflow.simulation.build.artificial_compressibility.domain import centres
 from taskflow.simulation.build.artificial_compressibility.moving import Moment
 from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
-from taskflow.simulation.restart import newest_restart
+from taskflow.simulation.conditions.restart import newest_restart
 from tests.flow.charts import distorted, lattice
 from tests.simulation.going_on import go
 from tests.simulation.on_charts import CYLINDER, LID, TURNED, case, changed

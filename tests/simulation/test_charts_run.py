@@ -9,7 +9,7 @@ from taskflow.errors import RunFailed
 from taskflow.geometry.grids import SHAPES, shape
 from taskflow.output import read_log, tree
 from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.restart import newest_restart
+from taskflow.simulation.conditions.restart import newest_restart
 from tests.geometry.grids.test_shapes import SMALL
 from tests.simulation.going_on import go
 from tests.simulation.on_charts import CYLINDER, LID, TURNED, WING, case

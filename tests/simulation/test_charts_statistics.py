@@ -9,7 +9,7 @@ import taskflow.accessor  # noqa: F401  trees have their `flow`
 from taskflow.output import tree
 from taskflow.output.charts.reading import charts
 from taskflow.plots.contours import plot_charts
-from taskflow.simulation.restart import newest_restart
+from taskflow.simulation.conditions.restart import newest_restart
 from tests.simulation.going_on import go
 from tests.simulation.on_charts import case, changed
 from tests.simulation.test_charts_real_time import PITCHING, SLIDING, WARM

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from taskflow.errors import BadInput
-from taskflow.simulation.expression import DEEPEST, LONGEST, Expression, field_values
+from taskflow.simulation.formulas.expression import DEEPEST, LONGEST, Expression, field_values
 
 X = np.linspace(0.1, 0.9, 5).reshape(1, 1, 5)
 Y = np.linspace(-1.0, 1.0, 3).reshape(1, 3, 1)

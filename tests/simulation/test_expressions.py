@@ -14,9 +14,9 @@ from taskflow.errors import BadInput
 from taskflow.output import read_log
 from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
+from taskflow.simulation.conditions.restart import _groups, changes
 from taskflow.simulation.estimate import estimate
 from taskflow.simulation.records.fields import SNAPSHOTS, STATISTICS
-from taskflow.simulation.restart import _groups, changes
 from tests.simulation.going_on import assert_same_run, found, go
 from tests.simulation.test_restart import stirred
 

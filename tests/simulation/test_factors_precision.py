@@ -14,7 +14,7 @@ from taskflow.flow.models.artificial_compressibility.implicit import factor, mar
 from taskflow.output.checkpoint import MANIFEST, manifest, sealed
 from taskflow.runtime.regions import Box
 from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.restart import changes
+from taskflow.simulation.conditions.restart import changes
 
 DOUBLE = {"method.linear.precision": "double"}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.restart import newest_restart
+from taskflow.simulation.conditions.restart import newest_restart
 from tests.simulation.going_on import go
 from tests.simulation.on_charts import CYLINDER, LID, TURNED, case, changed
 from tests.simulation.test_charts_case import problems

@@ -10,7 +10,7 @@ import xarray as xr
 
 from taskflow.errors import BadInput
 from taskflow.output import Checkpoint
-from taskflow.simulation.restart import RestartPoint
+from taskflow.simulation.conditions.restart import RestartPoint
 from tests.simulation.going_on import found, go
 from tests.simulation.test_restart import stirred
 

@@ -21,7 +21,7 @@ from taskflow.runtime.machine.trace.deadlock import DEPTH
 from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case, PressureTable
 from taskflow.simulation.case.control import Time
-from taskflow.simulation.initial import InitialFields, initial_profiles
+from taskflow.simulation.conditions.initial import InitialFields, initial_profiles
 from taskflow.simulation.memory import Needs
 from tests.runtime.machine.test_needs import Counting
 from tests.test_invariance import BOUNDARIES, OPEN, stirred

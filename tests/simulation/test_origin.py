@@ -10,7 +10,7 @@ from taskflow.errors import BadInput
 from taskflow.output import SavedState, export_netcdf, read_log, saved_state, tree
 from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
-from taskflow.simulation.origin import Origin
+from taskflow.simulation.conditions.origin import Origin
 from tests.simulation import two_phases
 from tests.simulation.going_on import contents, found, go
 from tests.simulation.on_charts import LID

@@ -21,12 +21,12 @@ from taskflow.runtime.machine.device import Device
 from taskflow.runtime.machine.threads import run_threads
 from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case.particles import ParticlesTable
+from taskflow.simulation.conditions.restart import changes
 from taskflow.simulation.estimate import estimate
 from taskflow.simulation.memory import Needs
-from taskflow.simulation.particles import Clouds
-from taskflow.simulation.restart import changes
+from taskflow.simulation.records.particles import Clouds
 from taskflow.simulation.sanity import PassageWatch, cautions
-from taskflow.simulation.schedule import Tick
+from taskflow.simulation.timing.schedule import Tick
 from tests.runtime.machine.devices import one_gpu
 from tests.runtime.machine.test_needs import Counting
 from tests.simulation.going_on import found, go
@@ -236,8 +236,8 @@ def test_a_run_does_not_go_on_with_other_particles():
 @pytest.mark.slow
 @pytest.mark.parametrize("blocks", [(1, 1, 1), (2, 1, 2)])
 def test_the_order_in_memory_changes_no_bit(blocks, whole, tmp_path, monkeypatch):
-    monkeypatch.setattr("taskflow.simulation.particles.MANY", 1)
-    monkeypatch.setattr("taskflow.simulation.particles.OFTEN", 2)
+    monkeypatch.setattr("taskflow.simulation.records.particles.MANY", 1)
+    monkeypatch.setattr("taskflow.simulation.records.particles.OFTEN", 2)
     go(case(DYE, PLUME, SAND), tmp_path / "run", blocks)
     assert_same(tmp_path / "run", whole)
 
@@ -344,8 +344,8 @@ def test_what_is_recorded_for_them_is_proved():
 @pytest.mark.parametrize("precision", ["single", "double"])
 @pytest.mark.parametrize("blocks", [(1, 1, 1), (1, 1, 2)])
 def test_trajectories_on_a_gpu_have_the_bits_of_a_cpu(blocks, precision, tmp_path, monkeypatch):
-    monkeypatch.setattr("taskflow.simulation.particles.MANY", 1)
-    monkeypatch.setattr("taskflow.simulation.particles.OFTEN", 3)
+    monkeypatch.setattr("taskflow.simulation.records.particles.MANY", 1)
+    monkeypatch.setattr("taskflow.simulation.records.particles.OFTEN", 3)
     tables = {"machine": {"precision": precision}}
     go(case(DYE, PLUME, SAND, **tables), tmp_path / "host")
     go(case(DYE, PLUME, SAND, **tables), tmp_path / "device", blocks, device=one_gpu())

@@ -19,7 +19,7 @@ from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case.pictures import check_libraries
 from taskflow.simulation.directory import RunDirectory
 from taskflow.simulation.pictures import DrawingProcess
-from taskflow.simulation.records.records import PictureRecording
+from taskflow.simulation.recording import PictureRecording
 from tests.simulation import two_phases
 from tests.simulation.going_on import assert_same_run, found, go
 from tests.simulation.on_charts import LID

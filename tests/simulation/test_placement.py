@@ -10,8 +10,8 @@ from taskflow.runtime.host import look, survey
 from taskflow.runtime.host.accelerators import Accelerator
 from taskflow.runtime.machine import Mapper, Plan, actor
 from taskflow.simulation.build.simulation import SimulationSetup
+from taskflow.simulation.conditions.remedies import as_keys
 from taskflow.simulation.memory import Needs
-from taskflow.simulation.remedies import as_keys
 
 GPUS = tuple(Accelerator(n, "A fine GPU", f"gpu-{n}", 80 << 30, 70 << 30) for n in range(4))
 

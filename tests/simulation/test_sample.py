@@ -5,11 +5,11 @@ import pytest
 from taskflow.errors import BadInput
 from taskflow.runtime.host import look
 from taskflow.runtime.tasks import Traffic
-from taskflow.simulation import step_cost
+from taskflow.simulation.build import step_cost
 from taskflow.simulation.build.simulation import SimulationSetup
+from taskflow.simulation.build.step_cost import Sample
 from taskflow.simulation.case import Case
 from taskflow.simulation.memory import Needs
-from taskflow.simulation.step_cost import Sample
 from tests.cases import FOLDER
 from tests.speed import seconds
 

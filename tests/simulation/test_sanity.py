@@ -16,7 +16,7 @@ from taskflow.simulation.build.scales import Scale
 from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
 from taskflow.simulation.sanity import SANE, SHORT_STEPS, Diagnosis, Sanity, WaveWatch
-from taskflow.simulation.schedule import Tick
+from taskflow.simulation.timing.schedule import Tick
 from tests.simulation.going_on import go
 
 LID = {

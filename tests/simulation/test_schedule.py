@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from taskflow.errors import BadInput, RunFailed
 from taskflow.flow.stability import StepLimit
 from taskflow.flow.time.schemes import RUNGE_KUTTA, DiffusiveRates
-from taskflow.simulation.schedule import Clock, Every, Tick
+from taskflow.simulation.timing.schedule import Clock, Every, Tick
 
 
 def walk(clock, advection=lambda tick: 1.0, most=20_000):

@@ -9,7 +9,7 @@ import pytest
 from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
 from taskflow.simulation.sanity import StepWatch, cautions
-from taskflow.simulation.schedule import Tick
+from taskflow.simulation.timing.schedule import Tick
 
 
 def case(time=(), **changes) -> Case:

@@ -14,8 +14,8 @@ from taskflow.output import dataset, read_log
 from taskflow.runtime.machine.device import gpu
 from taskflow.simulation.case import Case
 from taskflow.simulation.estimate import estimate
-from taskflow.simulation.schedule import Every, Tick
-from taskflow.simulation.steady import SteadyCriterion, SteadyWatch
+from taskflow.simulation.timing.schedule import Every, Tick
+from taskflow.simulation.timing.steady import SteadyCriterion, SteadyWatch
 from tests.flows import compute
 from tests.simulation.going_on import assert_same_run, go
 

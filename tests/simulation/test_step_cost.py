@@ -4,8 +4,8 @@ import pytest
 
 from taskflow.runtime.tasks import Loop, Stretch, repeat, settled
 from taskflow.simulation.build.simulation import SimulationSetup
+from taskflow.simulation.build.step_cost import LAYERS, often, table
 from taskflow.simulation.case import Case
-from taskflow.simulation.step_cost import LAYERS, often, table
 
 
 def rows(setup, rounds):

@@ -18,7 +18,7 @@ from taskflow.output import Checkpoint, Checkpoints, RunComparison
 from taskflow.output.checkpoint import MANIFEST, manifest, sealed
 from taskflow.output.damage import Damaged
 from taskflow.simulation.case import Case
-from taskflow.simulation.restart import check_state, newest_restart, usable
+from taskflow.simulation.conditions.restart import check_state, newest_restart, usable
 from tests.simulation.going_on import assert_same_run, go, steps
 
 RECORDED = {

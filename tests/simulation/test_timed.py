@@ -13,9 +13,9 @@ from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.build.system import System
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.timed import TimeFunction, TimeTable, at_time
+from taskflow.simulation.conditions.inflow import largest_on_wall
 from taskflow.simulation.estimate import estimate
-from taskflow.simulation.expression import Expression
-from taskflow.simulation.inflow import largest_on_wall
+from taskflow.simulation.formulas.expression import Expression
 from taskflow.simulation.interactive.setting import settings
 from tests.flows import compute
 from tests.simulation import two_phases

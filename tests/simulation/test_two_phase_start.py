@@ -18,9 +18,9 @@ from taskflow.runtime.host import look
 from taskflow.runtime.machine import Mapper, run_threads
 from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.build.two_phase.start import friction, initial_phases
+from taskflow.simulation.conditions.initial import InitialFields
 from taskflow.simulation.estimate import estimate
-from taskflow.simulation.expression import Expression
-from taskflow.simulation.initial import InitialFields
+from taskflow.simulation.formulas.expression import Expression
 from taskflow.simulation.memory import Needs
 from tests.runtime.machine.test_needs import Counting
 from tests.simulation.two_phases import case

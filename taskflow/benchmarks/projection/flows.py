@@ -20,8 +20,8 @@ from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box, Triple
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.source import override
-from taskflow.simulation.expression import Expression
-from taskflow.simulation.initial import PIECE, pieces
+from taskflow.simulation.conditions.initial import PIECE, pieces
+from taskflow.simulation.formulas.expression import Expression
 
 REYNOLDS = {"cavity": 1000.0, "taylor-green": 1600.0}
 FACES = ("x_min", "x_max", "y_min", "y_max", "z_min")

@@ -23,9 +23,9 @@ from taskflow.runtime.tasks import Launch, Program, Repeat, Roles, counts, plan
 from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.source import override
-from taskflow.simulation.expression import Expression
-from taskflow.simulation.initial import InitialFields
-from taskflow.simulation.schedule import Clock, Tick
+from taskflow.simulation.conditions.initial import InitialFields
+from taskflow.simulation.formulas.expression import Expression
+from taskflow.simulation.timing.schedule import Clock, Tick
 
 SIDE, RADIUS, HEIGHT = 0.2, 0.03, 0.06  # metres: longest side of the tank, the bubble, its centre above the floor
 STEPS = 20  # that the seed timed

@@ -18,7 +18,7 @@ from taskflow.runtime.profile import Timeline, profiled, summarise
 from taskflow.runtime.regions import Triple
 from taskflow.runtime.tasks import Program, Roles, plan
 from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.step_cost import often
+from taskflow.simulation.build.step_cost import often
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from taskflow.flow.models.two_phase.two_phase import TwoPhase
 from taskflow.runtime.machine.mapper import Overlap
 from taskflow.runtime.regions import Triple, triple
 from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.step_cost import LAYERS, StepCost, often, table
+from taskflow.simulation.build.step_cost import LAYERS, StepCost, often, table
 
 SIZES = {"cpu": (32, 48, 64, 96, 128), "gpu": (32, 64, 96, 128, 192, 256, 384, 512, 640, 768, 896, 1024)}  # of cubes
 BETWEEN = 64  # cells from one size to the next, where the largest that fits is looked for

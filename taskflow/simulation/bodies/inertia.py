@@ -15,7 +15,7 @@ import numpy as np
 
 from taskflow.flow import StaggeredGrid
 from taskflow.geometry import Pose, Shape, corners, placed
-from taskflow.simulation.motion import RigidMotion
+from taskflow.simulation.formulas.motion import RigidMotion
 
 FINER = 8  # points per narrowest cell and direction
 PLANES = 1 << 22  # points in one go

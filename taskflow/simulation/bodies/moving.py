@@ -24,7 +24,7 @@ from taskflow.geometry import Shape, Vector, corners, placed
 from taskflow.runtime.regions import Box, periodic_images
 from taskflow.simulation.bodies.masks import LAYERS, ImmersedMasks, Numbers, Surfaces
 from taskflow.simulation.bodies.solids import Solids
-from taskflow.simulation.motion import RigidMotion
+from taskflow.simulation.formulas.motion import RigidMotion
 
 FARTHEST = 0.5  # spacings that a surface moves in a step
 REACH = 4  # layers around closed faces on which a step with bodies differs from one without

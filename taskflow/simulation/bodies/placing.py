@@ -15,7 +15,7 @@ from taskflow.geometry import Cuboid, Cylinder, Pose, Shape, Sphere, Vector
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import LookupTable, LookupTables
 from taskflow.simulation.bodies.moving import Moving
-from taskflow.simulation.motion import RigidMotion
+from taskflow.simulation.formulas.motion import RigidMotion
 
 BEYOND = 8  # cells outside of the domain that have places: two steps and three widths away from those within
 NOWHERE = (0.0, 0.0, 0.0)

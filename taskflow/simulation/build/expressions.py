@@ -21,7 +21,7 @@ from taskflow.simulation.build.pictures import WORDS, pictured
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.expressions import recorded
 from taskflow.simulation.case.problems import numbered, present, wrong
-from taskflow.simulation.expression import COORDINATES, TIME, syntax
+from taskflow.simulation.formulas.expression import COORDINATES, TIME, syntax
 
 
 def derived(case: Case, grid: StaggeredGrid, boundaries: Boundaries) -> Derived | None:

@@ -31,11 +31,11 @@ from taskflow.simulation.build.timed import TimedNumbers, timed_numbers, times
 from taskflow.simulation.case import FACES
 from taskflow.simulation.case.case import all_fields
 from taskflow.simulation.case.magnitudes import Magnitudes
-from taskflow.simulation.inflow import InflowProfile, Inflows, inflow_profiles, moments, wall_profiles
-from taskflow.simulation.initial import initial_profiles, largest, noise
-from taskflow.simulation.noise import RandomVelocity
+from taskflow.simulation.conditions.inflow import InflowProfile, Inflows, inflow_profiles, moments, wall_profiles
+from taskflow.simulation.conditions.initial import initial_profiles, largest, noise
+from taskflow.simulation.formulas.noise import RandomVelocity
 from taskflow.simulation.records.series import Integral, geometry, sides
-from taskflow.simulation.schedule import Clock, Tick
+from taskflow.simulation.timing.schedule import Clock, Tick
 
 FLOW_TABLES = frozenset((
     "fluid", "heat", "scalars", "turbulence", "body", "obstacles", "bodies", "initial", "surfaces", "grid.stretching",

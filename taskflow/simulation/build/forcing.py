@@ -16,10 +16,10 @@ from taskflow.flow.time.schemes import TimeScheme
 from taskflow.runtime.regions import Location
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.forcing import ForcingTable, forced_fields
-from taskflow.simulation.expression import Expression
-from taskflow.simulation.field_expression import FieldExpression
-from taskflow.simulation.inflow import moments
-from taskflow.simulation.initial import few, initial_profiles
+from taskflow.simulation.conditions.inflow import moments
+from taskflow.simulation.conditions.initial import few, initial_profiles
+from taskflow.simulation.formulas.expression import Expression
+from taskflow.simulation.formulas.field_expression import FieldExpression
 
 SHARE = 1e-6  # of the size of what relaxes: the differences from which its rate is found
 SHORTEST = 4.0  # eigenvalue over diffusion number of the shortest waves, for which `TimeScheme.diffusion` is the limit

@@ -12,7 +12,7 @@ from taskflow.runtime.regions import Partition
 from taskflow.simulation.build.system import System
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.particles import MOST
-from taskflow.simulation.particles import ParticleSeries, ParticleTransport
+from taskflow.simulation.records.particles import ParticleSeries, ParticleTransport
 
 
 def transport(case: Case, system: System, partition: Partition) -> ParticleTransport:

@@ -41,7 +41,7 @@ from taskflow.simulation.build.forcing import forces
 from taskflow.simulation.build.timed import constant, largest
 from taskflow.simulation.case import FACES, MODELS, SCHEMES, Case, PassiveScalar, SourceTable
 from taskflow.simulation.case.timed import Value, changes, placed
-from taskflow.simulation.inflow import largest_on_wall
+from taskflow.simulation.conditions.inflow import largest_on_wall
 
 ADVECTION = {"central": CENTRAL, "quick": QUICK}  # other schemes are those of systems with a fluid of their own
 NAMES = {"smagorinsky": "Smagorinsky", "wale": "WALE", "vreman": "Vreman"}

@@ -16,8 +16,8 @@ from taskflow.runtime.regions import Box, Location, Partition
 from taskflow.simulation.build.domain import BoxDomain, Domain
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.pictures import SPEED, PictureTable
-from taskflow.simulation.field_expression import FieldExpression
-from taskflow.simulation.schedule import Every
+from taskflow.simulation.formulas.field_expression import FieldExpression
+from taskflow.simulation.timing.schedule import Every
 
 VELOCITY = ("u", "v", "w")
 CENTRED = "centre_"  # how the role of a velocity in cell centres begins

@@ -16,7 +16,7 @@ from taskflow.simulation.build.physics import implicit
 from taskflow.simulation.build.pressure import FORCING, choice, described, solver, sweeps
 from taskflow.simulation.build.system import System
 from taskflow.simulation.case import Case
-from taskflow.simulation.schedule import Tick
+from taskflow.simulation.timing.schedule import Tick
 
 if TYPE_CHECKING:
     from taskflow.simulation.build.simulation import SimulationSetup

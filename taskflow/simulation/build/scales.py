@@ -13,8 +13,8 @@ from taskflow.flow import ConvectiveOutflow, Fixed, Flux, Inflow, PressureOutflo
 from taskflow.flow.grid import StaggeredGrid, on_face
 from taskflow.flow.model import VELOCITY
 from taskflow.simulation.build.timed import largest as largest_in_time
-from taskflow.simulation.inflow import moments
-from taskflow.simulation.initial import largest
+from taskflow.simulation.conditions.inflow import moments
+from taskflow.simulation.conditions.initial import largest
 
 if TYPE_CHECKING:
     from taskflow.simulation.build.flow import FlowSystem

@@ -24,15 +24,15 @@ from taskflow.simulation.build.particles import transport
 from taskflow.simulation.build.pictures import pictures_of
 from taskflow.simulation.build.projection import system_of
 from taskflow.simulation.build.spec import BlockSpec
+from taskflow.simulation.build.step_cost import StepCost
 from taskflow.simulation.build.system import Entering, Measures, System
 from taskflow.simulation.case import Case
-from taskflow.simulation.particles import ParticleTransport
 from taskflow.simulation.records.fields import STATISTICS
+from taskflow.simulation.records.particles import ParticleTransport
 from taskflow.simulation.records.series import Integral, ProbeSeries
 from taskflow.simulation.records.statistics import AveragedSpectra, TimeAverages, averaged_spectra
-from taskflow.simulation.schedule import Clock
-from taskflow.simulation.steady import Settled
-from taskflow.simulation.step_cost import StepCost
+from taskflow.simulation.timing.schedule import Clock
+from taskflow.simulation.timing.steady import Settled
 
 
 def blocks_of(case: Case, slabs: int) -> Triple:

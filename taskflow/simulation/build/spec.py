@@ -17,11 +17,11 @@ from taskflow.simulation.build.pictures import Picture
 from taskflow.simulation.build.scales import Scales
 from taskflow.simulation.build.system import Constants, Entering, Measures
 from taskflow.simulation.build.timed import TimedNumbers
-from taskflow.simulation.particles import ParticleSeries, ParticleTransport
+from taskflow.simulation.records.particles import ParticleSeries, ParticleTransport
 from taskflow.simulation.records.series import Integral, ProbeSeries
 from taskflow.simulation.records.statistics import AveragedSpectra, TimeAverages
-from taskflow.simulation.schedule import Clock, Every
-from taskflow.simulation.steady import Settled
+from taskflow.simulation.timing.schedule import Clock, Every
+from taskflow.simulation.timing.steady import Settled
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -29,13 +29,13 @@ from taskflow.simulation.case.initial import Profile
 from taskflow.simulation.case.method import SystemType
 from taskflow.simulation.case.problems import Problem
 from taskflow.simulation.case.table import Table
-from taskflow.simulation.inflow import Inflows
-from taskflow.simulation.initial import extremes
-from taskflow.simulation.noise import RandomVelocity
-from taskflow.simulation.origin import Origin
+from taskflow.simulation.conditions.inflow import Inflows
+from taskflow.simulation.conditions.initial import extremes
+from taskflow.simulation.conditions.origin import Origin
+from taskflow.simulation.formulas.noise import RandomVelocity
 from taskflow.simulation.records.series import Integral
-from taskflow.simulation.schedule import Clock, Tick
-from taskflow.simulation.steady import Settled, SteadyCriterion
+from taskflow.simulation.timing.schedule import Clock, Tick
+from taskflow.simulation.timing.steady import Settled, SteadyCriterion
 
 if TYPE_CHECKING:
     from taskflow.simulation.build.simulation import SimulationSetup

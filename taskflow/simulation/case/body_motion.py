@@ -7,10 +7,10 @@ from typing import Annotated, Any
 
 from taskflow.simulation.case.problems import Problem, missing, present, wrong
 from taskflow.simulation.case.table import Table, Vector, entry, reads
-from taskflow.simulation.expression import Expression
-from taskflow.simulation.motion import RigidMotion
-from taskflow.simulation.slope import of_time
-from taskflow.simulation.values import three
+from taskflow.simulation.formulas.expression import Expression
+from taskflow.simulation.formulas.motion import RigidMotion
+from taskflow.simulation.formulas.slope import of_time
+from taskflow.simulation.formulas.values import three
 
 ANGLE = "the angle about this axis in radians; one of them"
 

@@ -14,9 +14,9 @@ from taskflow.simulation.case.problems import CaseError, Problem, exclusive, mis
 from taskflow.simulation.case.table import NonNegative, Positive, Table, Vector, entry, reads, written
 from taskflow.simulation.case.timed import Value, Values, of_time, three_values
 from taskflow.simulation.case.timed import value as read
-from taskflow.simulation.expression import Expression
-from taskflow.simulation.profile_table import ProfileTable
-from taskflow.simulation.values import unchosen, word_or
+from taskflow.simulation.formulas.expression import Expression
+from taskflow.simulation.formulas.profile_table import ProfileTable
+from taskflow.simulation.formulas.values import unchosen, word_or
 
 FACES = ("x_min", "x_max", "y_min", "y_max", "z_min", "z_max")
 OPTIONS = {  # of each type

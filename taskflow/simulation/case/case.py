@@ -35,7 +35,7 @@ from taskflow.simulation.case.source import locate, override, read
 from taskflow.simulation.case.statistics import Spectra, StatisticsTable
 from taskflow.simulation.case.table import Rule, Table, Text, document, entry, table_in
 from taskflow.simulation.case.value import TableValue, plain
-from taskflow.simulation.schedule import Clock
+from taskflow.simulation.timing.schedule import Clock
 
 REST = StepLimit()  # of a schedule by which nobody steps
 NO_FLUID = FluidTable(viscosity=0.0)  # of a system that does not read [fluid]

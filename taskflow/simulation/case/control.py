@@ -10,8 +10,8 @@ from taskflow.errors import BadInput
 from taskflow.flow.time.schemes import ADAMS_BASHFORTH, RUNGE_KUTTA
 from taskflow.simulation.case.problems import Problem, exclusive, missing, present, unknown_fields, wrong
 from taskflow.simulation.case.table import Natural, Positive, Precision, Table, Whole, entry, reads
-from taskflow.simulation.schedule import Every
-from taskflow.simulation.values import positive, text
+from taskflow.simulation.formulas.values import positive, text
+from taskflow.simulation.timing.schedule import Every
 
 LEAST_ERROR = 1e-15
 MOST_SNAPSHOTS = 1_000_000

@@ -16,7 +16,7 @@ from taskflow.simulation.case.problems import Key, Problem, numbered, wrong
 from taskflow.simulation.case.scalars import scalar_name
 from taskflow.simulation.case.statistics import StatisticsTable
 from taskflow.simulation.case.table import Table, Text, entry, reads
-from taskflow.simulation.field_expression import FieldExpression
+from taskflow.simulation.formulas.field_expression import FieldExpression
 
 _DEFINITION = re.compile(r"\s*([A-Za-z]\w*)\s*=(?!=)\s*(.*\S)\s*")
 

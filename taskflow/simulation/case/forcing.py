@@ -17,8 +17,8 @@ from taskflow.simulation.case.scalars import Corners, Scalars
 from taskflow.simulation.case.statistics import StatisticsTable
 from taskflow.simulation.case.table import Table, Text, entry, reads
 from taskflow.simulation.case.timed import changes
-from taskflow.simulation.field_expression import FieldExpression
-from taskflow.simulation.values import text
+from taskflow.simulation.formulas.field_expression import FieldExpression
+from taskflow.simulation.formulas.values import text
 
 
 def formula(value: object) -> str:

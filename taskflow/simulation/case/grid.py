@@ -13,7 +13,7 @@ from taskflow.errors import BadInput
 from taskflow.flow.grid import Flags, Places, StaggeredGrid
 from taskflow.simulation.case.problems import Key, Problem, exclusive, missing, present, shown, wrong
 from taskflow.simulation.case.table import Positive, Table, Vector, WholeVector, entry, reads
-from taskflow.simulation.values import number, positive, three
+from taskflow.simulation.formulas.values import number, positive, three
 
 AXES = ("x", "y", "z")
 NOWHERE = (False, False, False)  # periodic

@@ -16,9 +16,9 @@ from taskflow.flow import StaggeredGrid
 from taskflow.simulation.case.grid import GridTable
 from taskflow.simulation.case.problems import Key, Problem, exclusive, present, wrong
 from taskflow.simulation.case.table import Number, Positive, Table, Whole, entry, reads
-from taskflow.simulation.expression import Expression, NamedFunction, field_values
-from taskflow.simulation.noise import FLAT, SPECTRA, WaveLattice
-from taskflow.simulation.values import number, three
+from taskflow.simulation.formulas.expression import Expression, NamedFunction, field_values
+from taskflow.simulation.formulas.noise import FLAT, SPECTRA, WaveLattice
+from taskflow.simulation.formulas.values import number, three
 
 if TYPE_CHECKING:
     from taskflow.simulation.case.boundaries import Boundaries

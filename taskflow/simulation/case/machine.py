@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from taskflow.simulation.case.grid import AXES, GridTable
 from taskflow.simulation.case.problems import Problem, wrong
 from taskflow.simulation.case.table import Natural, Positive, Precision, Table, Truth, Whole, entry, reads
-from taskflow.simulation.values import three, whole, word_or
+from taskflow.simulation.formulas.values import three, whole, word_or
 
 MOST_BLOCKS = 1024
 

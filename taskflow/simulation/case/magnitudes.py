@@ -21,7 +21,7 @@ from taskflow.simulation.case.physics import BulkVelocity, FluidTable, Forcing, 
 from taskflow.simulation.case.problems import Key, Problem, numbered, wrong
 from taskflow.simulation.case.scalars import PassiveScalar, Scalars
 from taskflow.simulation.case.table import Rule, Table
-from taskflow.simulation.expression import Expression
+from taskflow.simulation.formulas.expression import Expression
 
 Products = Mapping[str, float]
 Check = Callable[["Magnitudes", float], str | None]

@@ -14,9 +14,9 @@ from taskflow.simulation.case.grid import GridTable
 from taskflow.simulation.case.initial import NumberOrExpression, VectorExpression, vector_expression
 from taskflow.simulation.case.problems import Problem, present, wrong
 from taskflow.simulation.case.table import Table, Vector, entry, reads
-from taskflow.simulation.expression import COORDINATES, Expression
-from taskflow.simulation.motion import steepest
-from taskflow.simulation.values import number
+from taskflow.simulation.formulas.expression import COORDINATES, Expression
+from taskflow.simulation.formulas.motion import steepest
+from taskflow.simulation.formulas.values import number
 
 SAMPLES = 512  # moments at which a motion is tried
 JUMP = 0.5  # of a change between two moments: what is left of it however close they come

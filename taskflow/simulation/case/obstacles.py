@@ -14,7 +14,7 @@ from taskflow.simulation.case.physics import NO_HEAT, Heat
 from taskflow.simulation.case.pressure import PressureTable
 from taskflow.simulation.case.problems import Problem, numbered, present, wrong
 from taskflow.simulation.case.table import Number, Positive, Table, Text, Vector, entry, reads, written
-from taskflow.simulation.values import number
+from taskflow.simulation.formulas.values import number
 
 SHAPES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # the keys that each needs, and those it may have
     "box": (("low", "high"), ()),

@@ -17,7 +17,7 @@ from taskflow.simulation.case.probes import OFTEN, GroupName, PointList, named
 from taskflow.simulation.case.problems import Problem, exclusive, missing, numbered, unknown_fields, wrong
 from taskflow.simulation.case.scalars import Corners
 from taskflow.simulation.case.table import Natural, NonNegative, Positive, Table, Whole, WholeVector, entry
-from taskflow.simulation.schedule import MEETS
+from taskflow.simulation.timing.schedule import MEETS
 
 MOST = 2**30  # of one table: slots are counted in 32 bits
 NEEDED = missing("points", "give a list of points, or a box")

@@ -14,8 +14,8 @@ from taskflow.simulation.case.obstacles import Obstacles
 from taskflow.simulation.case.probes import Across, GroupName, plane_is_inside
 from taskflow.simulation.case.problems import Problem, exclusive, missing, numbered, wrong
 from taskflow.simulation.case.table import Number, Text, Truth, Vector, entry, reads
-from taskflow.simulation.schedule import Every
-from taskflow.simulation.values import number, whole
+from taskflow.simulation.formulas.values import number, whole
+from taskflow.simulation.timing.schedule import Every
 
 SPEED = "speed"
 ACROSS = "a slice across this direction, through the layer of cells whose centres are nearest"

@@ -18,8 +18,8 @@ from taskflow.simulation.case.physics import Heat
 from taskflow.simulation.case.problems import Key, Problem, exclusive, missing, numbered, unknown_fields, wrong
 from taskflow.simulation.case.scalars import Corners, Scalars
 from taskflow.simulation.case.table import Number, Table, Text, Vector, entry, reads
-from taskflow.simulation.schedule import Every
-from taskflow.simulation.values import number, text, three, whole
+from taskflow.simulation.formulas.values import number, text, three, whole
+from taskflow.simulation.timing.schedule import Every
 
 if TYPE_CHECKING:
     from taskflow.simulation.case.particles import Particles

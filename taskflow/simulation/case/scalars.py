@@ -12,8 +12,8 @@ from taskflow.simulation.case.initial import Start
 from taskflow.simulation.case.problems import Problem, exclusive, missing, numbered, wrong
 from taskflow.simulation.case.table import NonNegative, Number, Table, Vector, entry, reads, written
 from taskflow.simulation.case.timed import Value, of_time
-from taskflow.simulation.expression import Expression
-from taskflow.simulation.values import number, text, three
+from taskflow.simulation.formulas.expression import Expression
+from taskflow.simulation.formulas.values import number, text, three
 
 if TYPE_CHECKING:
     from taskflow.simulation.case.boundaries import Boundaries

@@ -13,9 +13,9 @@ from taskflow.simulation.case.initial import Function, Given, GivenState
 from taskflow.simulation.case.method import ALL, Kind, available
 from taskflow.simulation.case.table import OTHERWISE, REMEDY, Table, written
 from taskflow.simulation.case.timed import TimeFunction, TimeTable
-from taskflow.simulation.expression import Expression
-from taskflow.simulation.profile_table import ProfileTable
-from taskflow.simulation.schedule import Every
+from taskflow.simulation.formulas.expression import Expression
+from taskflow.simulation.formulas.profile_table import ProfileTable
+from taskflow.simulation.timing.schedule import Every
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 FORMULA = {

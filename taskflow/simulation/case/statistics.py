@@ -15,8 +15,8 @@ from taskflow.simulation.case.obstacles import Obstacles
 from taskflow.simulation.case.probes import GroupName, named
 from taskflow.simulation.case.problems import Problem, numbered, unknown_fields, wrong
 from taskflow.simulation.case.table import NonNegative, Table, Truth, entry, reads
-from taskflow.simulation.schedule import Every
-from taskflow.simulation.values import text, whole
+from taskflow.simulation.formulas.values import text, whole
+from taskflow.simulation.timing.schedule import Every
 
 MOST = 2**24  # numbers of one field, which one process has in memory to write them
 KEY = ("statistics", "fields")

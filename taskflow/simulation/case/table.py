@@ -20,7 +20,17 @@ from taskflow.simulation.case.problems import (
     shown,
     wrong,
 )
-from taskflow.simulation.values import natural, non_negative, number, positive, text, three, truth, unchosen, whole
+from taskflow.simulation.formulas.values import (
+    natural,
+    non_negative,
+    number,
+    positive,
+    text,
+    three,
+    truth,
+    unchosen,
+    whole,
+)
 
 REMEDY, OTHERWISE = "remedy", "otherwise"  # what is said of a key besides its meaning
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from taskflow import files
 from taskflow.errors import BadInput
-from taskflow.simulation.expression import COORDINATES, Expression, NamedFunction, field_values
-from taskflow.simulation.values import number, three
+from taskflow.simulation.formulas.expression import COORDINATES, Expression, NamedFunction, field_values
+from taskflow.simulation.formulas.values import number, three
 
 CSV = ".csv"
 BESIDE = 1e-9  # of its extent a table may end before a time: times are rounded

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from taskflow.errors import BadInput
+from taskflow.simulation.formulas.values import positive
 from taskflow.simulation.pause import Pause
-from taskflow.simulation.schedule import MEETS, Every, Tick, intervals
-from taskflow.simulation.values import positive
+from taskflow.simulation.timing.schedule import MEETS, Every, Tick, intervals
 
 
 @dataclass(eq=False)

@@ -17,15 +17,15 @@ from taskflow.runtime.cluster import Blocks, Progress, lasting_client
 from taskflow.runtime.machine import Job
 from taskflow.simulation.attempt import Attempt, Outcome, RunRequest
 from taskflow.simulation.case import Case
+from taskflow.simulation.conditions.remedies import as_keys, how_to_resume
 from taskflow.simulation.drive import AdvanceJob, EndJob
+from taskflow.simulation.formulas.values import number, positive, whole
 from taskflow.simulation.interactive.callbacks import Callback, Callbacks
 from taskflow.simulation.notebook import shown_progress
 from taskflow.simulation.pause import HERE, Pause
 from taskflow.simulation.recovery import Recovery
-from taskflow.simulation.remedies import as_keys, how_to_resume
 from taskflow.simulation.run import Run, begun, stoppable
-from taskflow.simulation.schedule import Tick
-from taskflow.simulation.values import number, positive, whole
+from taskflow.simulation.timing.schedule import Tick
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -18,9 +18,9 @@ from taskflow.output import FieldMetadata, TimeSeries, at_points, write_time_ser
 from taskflow.runtime.regions import Box, Location, triple
 from taskflow.runtime.tasks import Launch, Roles
 from taskflow.simulation.case import Case, Probe, SurfaceTable
-from taskflow.simulation.particles import Cloud
 from taskflow.simulation.records.fields import GroupPlace, Recording
-from taskflow.simulation.schedule import Every
+from taskflow.simulation.records.particles import Cloud
+from taskflow.simulation.timing.schedule import Every
 
 if TYPE_CHECKING:
     from taskflow.simulation.build.domain import Domain

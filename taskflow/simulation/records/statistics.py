@@ -17,7 +17,7 @@ from taskflow.runtime.regions import Partition
 from taskflow.simulation.case import Case, SpectrumTable
 from taskflow.simulation.records.fields import GroupPlace, Recording
 from taskflow.simulation.records.series import SeriesRecording
-from taskflow.simulation.schedule import Every, Tick
+from taskflow.simulation.timing.schedule import Every, Tick
 
 Averaged = TypeVar("Averaged", bound=Statistics | Spectra, covariant=True)
 COLUMNS = {

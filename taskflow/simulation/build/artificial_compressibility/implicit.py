@@ -15,7 +15,7 @@ from taskflow.flow.models.artificial_compressibility.implicit.march import Ramp
 from taskflow.flow.models.artificial_compressibility.implicit.model import ImplicitCompressibility
 from taskflow.simulation.case.problems import Problem, present, wrong
 from taskflow.simulation.case.table import Positive, Precision, Table, Whole, entry, reads
-from taskflow.simulation.values import share, whole
+from taskflow.simulation.formulas.values import share, whole
 
 LEFT = "of the residual that the linear equations begin with"
 OF_GMRES, OF_CORRECTION = ("vectors", "products", "tolerance"), ("sweeps",)

@@ -16,7 +16,7 @@ from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Location
 from taskflow.runtime.tasks import Program
 from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain
-from taskflow.simulation.schedule import Tick
+from taskflow.simulation.timing.schedule import Tick
 
 MARGIN = 1.5  # of the compressibility over what it has to exceed
 MOST = 5  # steps in a row that may miss their tolerance

@@ -16,7 +16,7 @@ from taskflow.flow.models.artificial_compressibility.sides import Side
 from taskflow.output.log import OF
 from taskflow.runtime.tasks import Launch, Roles
 from taskflow.simulation.case.motion import GridMotion
-from taskflow.simulation.schedule import Tick
+from taskflow.simulation.timing.schedule import Tick
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from taskflow.simulation.build.artificial_compressibility.domain import ChartDom
 from taskflow.simulation.build.artificial_compressibility.moving import Moment
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.charts.sides import BALANCED, IN_PLANE, ChartSide, fluxes
-from taskflow.simulation.inflow import moments
+from taskflow.simulation.conditions.inflow import moments
 
 
 def sides_fit(case: Case, domain: ChartDomain) -> None:

@@ -29,7 +29,7 @@ from taskflow.simulation.case.probes import Probes
 from taskflow.simulation.case.problems import Problem, numbered, wrong
 from taskflow.simulation.case.statistics import StatisticsTable
 from taskflow.simulation.case.table import Table, written
-from taskflow.simulation.schedule import Every
+from taskflow.simulation.timing.schedule import Every
 
 CARTESIAN = "it needs a Cartesian grid; leave it out"
 LATER = "not available on charts in this version; leave it out"

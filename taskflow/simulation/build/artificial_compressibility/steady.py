@@ -12,7 +12,7 @@ from taskflow.flow.models.artificial_compressibility.model import ArtificialComp
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Location
 from taskflow.runtime.tasks import Program
-from taskflow.simulation.schedule import Every, Tick
+from taskflow.simulation.timing.schedule import Every, Tick
 
 FIRST = 5  # steps after each of which is looked: residuals may be largest then
 

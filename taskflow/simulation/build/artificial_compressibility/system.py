@@ -48,8 +48,8 @@ from taskflow.simulation.case.charts.sides import ChartSides
 from taskflow.simulation.case.method import METHOD
 from taskflow.simulation.case.problems import Problem
 from taskflow.simulation.case.table import Table
-from taskflow.simulation.initial import initial_profiles
-from taskflow.simulation.schedule import Clock
+from taskflow.simulation.conditions.initial import initial_profiles
+from taskflow.simulation.timing.schedule import Clock
 
 
 @dataclass(frozen=True, eq=False)

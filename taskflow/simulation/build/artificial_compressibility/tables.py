@@ -16,8 +16,8 @@ from taskflow.simulation.build.artificial_compressibility.time import Inner
 from taskflow.simulation.case.method import Method
 from taskflow.simulation.case.problems import Problem, present, wrong
 from taskflow.simulation.case.table import NonNegative, Positive, Table, Text, Truth, Vector, entry, reads
-from taskflow.simulation.schedule import Every
-from taskflow.simulation.values import positive, word_or
+from taskflow.simulation.formulas.values import positive, word_or
+from taskflow.simulation.timing.schedule import Every
 
 NAME = "artificial-compressibility"
 OUTER_PATIENCE = 200  # outer iterations

@@ -12,7 +12,7 @@ from pydantic import Field
 from taskflow.errors import BadInput
 from taskflow.simulation.case.problems import Problem, exclusive, missing, present, wrong
 from taskflow.simulation.case.table import Positive, Table, Whole, entry, reads
-from taskflow.simulation.values import share
+from taskflow.simulation.formulas.values import share
 
 LEFT = "the residual over that at the beginning of the step"
 STEADY = "time.steady marches to the steady state, without real time; leave one of them out"

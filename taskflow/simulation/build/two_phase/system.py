@@ -42,7 +42,7 @@ from taskflow.simulation.case.initial import Profile
 from taskflow.simulation.case.problems import Problem, shown
 from taskflow.simulation.case.table import Table
 from taskflow.simulation.records.series import Integral
-from taskflow.simulation.schedule import Tick
+from taskflow.simulation.timing.schedule import Tick
 
 CFL, CAPILLARY = 0.3, 0.7
 WORDS = {

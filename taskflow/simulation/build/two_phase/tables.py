@@ -25,9 +25,9 @@ from taskflow.simulation.case.problems import Problem, exclusive, missing, numbe
 from taskflow.simulation.case.scalars import Corners, Scalars
 from taskflow.simulation.case.statistics import Spectra
 from taskflow.simulation.case.table import Natural, NonNegative, Number, Table, Truth, entry, reads
-from taskflow.simulation.expression import Expression
-from taskflow.simulation.schedule import Every
-from taskflow.simulation.values import non_negative, positive
+from taskflow.simulation.formulas.expression import Expression
+from taskflow.simulation.formulas.values import non_negative, positive
+from taskflow.simulation.timing.schedule import Every
 
 FIELDS = ("u", "v", "w", "p", "f", "phi", "kappa")
 OWN = re.compile("f|phi|kappa|phi_[12]|[bm]_[xyz]|[uvwp]_old")  # other fields of the model

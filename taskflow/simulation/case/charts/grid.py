@@ -28,7 +28,7 @@ from taskflow.geometry.grids import (
 from taskflow.runtime.regions import Triple
 from taskflow.simulation.case.problems import Key, Problem, present, shown, wrong
 from taskflow.simulation.case.table import Positive, Table, Text, entry, reads, written
-from taskflow.simulation.values import text
+from taskflow.simulation.formulas.values import text
 
 PLAIN = "box"  # the shape where none is named
 OF_FILES = ("map", "scale")

@@ -13,7 +13,7 @@ from taskflow.runtime.regions import Triple
 from taskflow.simulation.case.machine import MOST_BLOCKS, Blocks, Machine
 from taskflow.simulation.case.problems import Problem, wrong
 from taskflow.simulation.case.table import entry, reads
-from taskflow.simulation.values import three, whole
+from taskflow.simulation.formulas.values import three, whole
 
 COUNT = {"anyOf": [{"type": "integer", "minimum": 1, "maximum": MOST_BLOCKS}, {"const": "auto"}]}
 CUTS = {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "integer", "minimum": 1}}}

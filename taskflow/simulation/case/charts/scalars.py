@@ -15,7 +15,7 @@ from taskflow.simulation.case.initial import Function, Profile, profile
 from taskflow.simulation.case.problems import Problem, exclusive, missing, numbered, wrong
 from taskflow.simulation.case.scalars import scalar_name
 from taskflow.simulation.case.table import NonNegative, Number, Table, entry, reads
-from taskflow.simulation.expression import Expression
+from taskflow.simulation.formulas.expression import Expression
 
 _OWN = re.compile(
     r"b|(?:d|old|past)_\w+|\w+_mid|[uvw]_s|f_[xyz]|[uvwpT]_[rxz]|T_pivot"

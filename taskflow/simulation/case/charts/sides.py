@@ -15,8 +15,8 @@ from taskflow.simulation.case.charts.grid import known_sides
 from taskflow.simulation.case.initial import VectorExpression, vector_expression
 from taskflow.simulation.case.problems import Problem, missing, present, wrong
 from taskflow.simulation.case.table import NonNegative, Number, Table, Vector, entry, reads, written
-from taskflow.simulation.expression import Expression
-from taskflow.simulation.values import unchosen
+from taskflow.simulation.formulas.expression import Expression
+from taskflow.simulation.formulas.values import unchosen
 
 SideType = Literal["wall", "slip", "symmetry", "inflow", "outflow", "far-field"]
 OPTIONS = {  # of each type

@@ -17,9 +17,9 @@ from taskflow.output import Checkpoint, load_initial
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box, Location
 from taskflow.simulation.case import Case
-from taskflow.simulation.expression import Expression
-from taskflow.simulation.noise import PIECE as WAVES
-from taskflow.simulation.noise import SPECTRA, RandomVelocity
+from taskflow.simulation.formulas.expression import Expression
+from taskflow.simulation.formulas.noise import PIECE as WAVES
+from taskflow.simulation.formulas.noise import SPECTRA, RandomVelocity
 
 PIECE = 1 << 24  # cells that are evaluated at a time
 SAMPLES = 64  # points per direction at which formulas are tried

@@ -15,7 +15,7 @@ from taskflow.output import Checkpoint, TimeSeries
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box
 from taskflow.simulation.case.particles import ParticlesTable
-from taskflow.simulation.schedule import Every, Tick
+from taskflow.simulation.timing.schedule import Every, Tick
 
 Values = tuple[str, Box, np.ndarray]  # a role, cells, and values, as a checkpoint has them
 MANY, OFTEN = 50_000, 100  # particles that are sorted by their cells, and after how many steps

@@ -24,8 +24,8 @@ from taskflow.runtime.regions import Box, triple
 from taskflow.runtime.tasks import frame
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.timed import TimeFunction, Value, placed
-from taskflow.simulation.expression import Expression
-from taskflow.simulation.profile_table import Column
+from taskflow.simulation.formulas.expression import Expression
+from taskflow.simulation.formulas.profile_table import Column
 
 AXES = "xyz"
 FINEST = 2.0**-20  # times the largest speed: the scalar sum_bound

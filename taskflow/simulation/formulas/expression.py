@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from taskflow.errors import BadInput
-from taskflow.simulation.values import number
+from taskflow.simulation.formulas.values import number
 
 Array = np.ndarray
 Formula = Callable[[Mapping[str, Any]], Any]

@@ -12,8 +12,8 @@ import numpy as np
 
 from taskflow.errors import BadInput
 from taskflow.geometry import Pose, Vector
-from taskflow.simulation.expression import Expression
-from taskflow.simulation.slope import Dual, dual
+from taskflow.simulation.formulas.expression import Expression
+from taskflow.simulation.formulas.slope import Dual, dual
 
 JUMP = 1e-6  # of the largest extent of the motion: a change that large within rounding of a time is a jump
 HALVINGS = 45

@@ -20,8 +20,8 @@ from taskflow.flow.model import VELOCITY
 from taskflow.output import Checkpoint, StoreLayout
 from taskflow.runtime.regions import difference
 from taskflow.simulation.case.initial import GivenState
-from taskflow.simulation.initial import COMPUTED, InitialFields
-from taskflow.simulation.restart import changes, check_state
+from taskflow.simulation.conditions.initial import COMPUTED, InitialFields
+from taskflow.simulation.conditions.restart import changes, check_state
 
 if TYPE_CHECKING:
     from taskflow.analysis.charts.carried import ChartsSource

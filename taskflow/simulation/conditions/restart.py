@@ -15,9 +15,9 @@ from taskflow.output import CASE, CHECKPOINTS, Checkpoint, Checkpoints, Damaged,
 from taskflow.runtime.regions import difference
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.problems import shown
+from taskflow.simulation.conditions.remedies import AGAIN, OUTPUT
 from taskflow.simulation.records.fields import SNAPSHOTS, STATISTICS
-from taskflow.simulation.remedies import AGAIN, OUTPUT
-from taskflow.simulation.schedule import Tick
+from taskflow.simulation.timing.schedule import Tick
 
 if TYPE_CHECKING:
     from taskflow.simulation.build.simulation import SimulationSetup

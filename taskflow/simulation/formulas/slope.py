@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from taskflow.errors import BadInput
-from taskflow.simulation.expression import CONSTANTS, COORDINATES, FUNCTIONS, OPERATORS, TIME, Expression
+from taskflow.simulation.formulas.expression import CONSTANTS, COORDINATES, FUNCTIONS, OPERATORS, TIME, Expression
 
 
 class Dual(NamedTuple):

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from taskflow.errors import BadInput, RunFailed
 from taskflow.flow.stability import NO_EDDIES, StepLimit, shortest
 from taskflow.flow.time.schemes import DiffusiveRates
-from taskflow.simulation.values import positive, whole
+from taskflow.simulation.formulas.values import positive, whole
 
 MEETS = 1e-9  # two moments this close, as a fraction of the interval between events, are one
 FITS = 9e-13  # relative excess over the longest step that is rounding, not a reason for one more step

@@ -12,7 +12,7 @@ import numpy as np
 
 from taskflow.errors import BadInput
 from taskflow.flow.formula import Formula
-from taskflow.simulation.expression import (
+from taskflow.simulation.formulas.expression import (
     CONSTANTS,
     COORDINATES,
     FUNCTIONS,

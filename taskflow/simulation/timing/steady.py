@@ -13,7 +13,7 @@ from taskflow.flow.measures.steadiness import Motion, Steadiness
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Location
 from taskflow.runtime.tasks import Program
-from taskflow.simulation.schedule import Every, Tick
+from taskflow.simulation.timing.schedule import Every, Tick
 
 
 class StateWatch(Protocol):

@@ -12,7 +12,7 @@ import numpy as np
 
 from taskflow import files
 from taskflow.errors import BadInput
-from taskflow.simulation.values import number
+from taskflow.simulation.formulas.values import number
 
 POSITIONS = ("x", "y", "z")
 QUANTITIES = ("u", "v", "w", "T")

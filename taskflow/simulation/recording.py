@@ -15,7 +15,6 @@ from taskflow.runtime.machine import Shard
 from taskflow.simulation.build.pictures import Picture
 from taskflow.simulation.build.spec import BlockSpec
 from taskflow.simulation.build.system import Measures
-from taskflow.simulation.particles import Clouds
 from taskflow.simulation.records.fields import (
     SNAPSHOTS,
     STATISTICS,
@@ -25,9 +24,10 @@ from taskflow.simulation.records.fields import (
     Recording,
     WriteStatus,
 )
+from taskflow.simulation.records.particles import Clouds
 from taskflow.simulation.records.series import IntegralRecording, ParticleRecording, PointRecording
 from taskflow.simulation.records.statistics import AverageRecorder, SpectraRecording
-from taskflow.simulation.schedule import Tick
+from taskflow.simulation.timing.schedule import Tick
 
 
 class StateLog:
