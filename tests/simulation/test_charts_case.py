@@ -249,6 +249,15 @@ def test_scalars_are_given_on_sides_by_their_names():
     assert (sides["body"].flux, sides["body"].warm, sides["far"].warm) == (1.0, False, True)
 
 
+def test_tables_of_a_list_keep_their_numbers():
+    """Where one of them is wrong, what others and they say against each other waits."""
+    scalars = [{"diffusivity": 0.1}, {"name": "dye", "diffusivity": 0.1, "boundaries": {"bdy": {"value": 1}}}]
+    assert problems(scalars=scalars) == ["scalars[1].name: missing; give the name of its field"]
+    assert problems(scalars=[{"nam": "dye", "diffusivity": 0.1}]) == [
+        'scalars[1].nam = "dye": there is no such key; did you mean scalars[1].name?'
+    ]
+
+
 def test_formulas_are_tried_on_every_chart():
     """Item 21: a value that is no number, on some chart alone."""
     setup = Simulation(case(initial={"velocity": ["where(y < 0 - 4, log(0 - 1), 1)", 0, 0]}), (1, 1, 1))
