@@ -173,11 +173,11 @@ def test_what_is_wrong_is_told_with_its_remedy(changes, line):
 
 def test_all_that_is_wrong_is_told_at_once():
     lines = problems(
-        grid__foo=3, boundaries__far={"type": "outflow"}, time__end=1.0, method__march="lu-sgs", planes=[{}],
-        machine__blocks=0,
+        grid__foo=3, boundaries__far={"type": "outflow"}, time__end=1.0, method__march="lu-sgs",
+        planes=[{"name": "a", "side": "body"}], machine__blocks=0,
     )  # fmt: skip
     assert {line.partition(" ")[0] for line in lines} == {
-        "grid.foo", "boundaries.far.pressure:", "time.end", "method.march", "planes", "machine.blocks",
+        "grid.foo", "boundaries.far.pressure:", "time.end", "method.march", "planes[1].every:", "machine.blocks",
     }  # fmt: skip
 
 
