@@ -14,6 +14,7 @@ from taskflow.output import STORE, tree
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
 from taskflow.simulation.restart import newest_restart
+from tests.runtime.machine.devices import one_gpu
 from tests.simulation.going_on import go
 from tests.simulation.on_charts import CYLINDER, LID, TURNED, case, changed
 from tests.simulation.test_charts_real_time import PITCHING
@@ -22,7 +23,7 @@ OFTEN = {"every": {"steps": 2}}
 WALL = {"name": "wall", "side": "body", **OFTEN}
 ACROSS = {"name": "across", "chart": 2, "i": 3, **OFTEN, "fields": ["p", "u"]}
 ENDS = {"name": "both", "side": "ends", **OFTEN, "fields": ["w"]}
-AROUND = changed(CYLINDER, time__steps=4, output__every={"steps": 4}, planes=[WALL, ACROSS, ENDS])
+AROUND = changed(CYLINDER, time__steps=6, output__every={"steps": 6}, planes=[WALL, ACROSS, ENDS])
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +74,7 @@ def test_planes_are_layers_of_snapshots(whole):
     assert_side(whole, "both", "ends")
     assert_layer(whole, "across", 1, i=2)
     plane = read(whole, "across")
-    assert plane.time.values.tolist() == [0, 2, 4]
+    assert plane.time.values.tolist() == [0, 2, 4, 6]
     assert set(plane["charts/0"].data_vars) == {"grid", "p", "u"}
     assert plane.time.attrs["long_name"] == "steps of pseudo-time"
     assert plane.attrs["boundary_body"] == "wall"
@@ -98,9 +99,9 @@ def assert_same(path, whole, groups) -> None:
 
 def test_a_run_goes_on_with_the_same_bits_on_other_blocks(tmp_path, whole):
     """Of blocks some have none of the cells."""
-    tables = changed(AROUND, checkpoint__every={"steps": 2})
-    go(case(tables), tmp_path / "broken", (1, 1, 2), kill=3)
-    assert newest_restart(tmp_path / "broken", case(tables))[0].tick.step == 2
+    tables = changed(AROUND, checkpoint__every={"steps": 3})
+    go(case(tables), tmp_path / "broken", (1, 1, 2), kill=5)
+    assert newest_restart(tmp_path / "broken", case(tables))[0].tick.step == 3
     go(case(tables), tmp_path / "broken", resume=True)
     assert_same(tmp_path / "broken", whole, ("wall", "across", "both"))
 
@@ -110,6 +111,13 @@ def test_the_bits_do_not_depend_on_blocks_with_several_pieces(tmp_path, whole):
     go(case(AROUND, machine__cuts={"1": [2, 1, 1], "2": [2, 2, 1]}), tmp_path / "cut", (1, 1, 3))
     assert_same(tmp_path / "cut", whole, ("wall", "across", "both"))
     assert_side(tmp_path / "cut", "wall", "body")
+
+
+@pytest.mark.gpu(emulated=True)
+def test_planes_have_the_bits_of_a_cpu(tmp_path, whole):
+    """Of two blocks on a GPU."""
+    go(case(AROUND), tmp_path / "device", (1, 1, 2), device=one_gpu())
+    assert_same(tmp_path / "device", whole, ("wall", "across", "both"))
 
 
 def assert_moves(path) -> None:
@@ -131,7 +139,7 @@ def test_planes_move_with_the_grid(tmp_path):
 def test_planes_that_move_go_on_on_other_blocks(tmp_path):
     """Of which several have cells of a layer."""
     tables = changed(MOVING, checkpoint__every={"steps": 2})
-    go(case(tables, machine__cuts={"1": [2, 1, 1], "2": [1, 2, 1]}), tmp_path / "run", (1, 1, 3), kill=3)
+    go(case(tables, machine__cuts={"1": [2, 1, 1], "2": [1, 2, 1]}), tmp_path / "run", (1, 1, 3), kill=4)
     go(case(tables), tmp_path / "run", resume=True)
     assert_moves(tmp_path / "run")
 

@@ -129,7 +129,7 @@ def shares(charts: Sequence[Box], cells: Sequence[Box]) -> list[tuple[Piece, Box
     """
     return [
         (Piece(number, common.shift(triple(-low for low in chart.lo))), common)
-        for number, chart in enumerate(charts) for box in cells if (common := chart & box)
+        for number, chart in enumerate(charts) for box in cells if chart.meets(box) for common in [chart & box]
     ]  # fmt: skip
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from taskflow.geometry.grids import Grid, Patch, atlas, ghosted, places
+from taskflow.geometry.grids import Grid, atlas, ghosted, places
 from taskflow.geometry.grids.outline import flat
-from taskflow.output import ChartsLayout, FieldMetadata, SidePatch, pieces_of, shares
+from taskflow.output import ChartsLayout, FieldMetadata, Piece, SidePatch, pieces_of, shares
 from taskflow.output.moving import COLUMNS, pose
 from taskflow.runtime.regions import Atlas, Box, FieldSpace, Location, Partition, Region, Triple, divided, triple
 from taskflow.simulation.build.artificial_compressibility.probes import cells_of
@@ -172,11 +172,8 @@ class ChartDomain(Domain):
             chart, axis, number = plane.layer
             return (self.boxes[chart].layer(axis, 0, number, number + 1),)
         patches = sorted(self.grid.sides[plane.side], key=lambda patch: patch.chart)
-        return tuple(dict.fromkeys(map(self._beside, patches)))  # both ends of a chart one cell thick have the same
-
-    def _beside(self, patch: Patch) -> Box:
-        """The cells beside a patch in the index space."""
-        return patch.cells.shift(self.first[patch.chart])
+        beside = (patch.cells.shift(self.first[patch.chart]) for patch in patches)
+        return tuple(dict.fromkeys(beside))  # both ends of a chart one cell thick have the same
 
     def place(self, location: Location, cell: Triple, block: int) -> str:
         """A cell by its chart and its numbers there, from 1, and its centre."""
@@ -199,7 +196,7 @@ class ChartDomain(Domain):
         return ChartsLayout(
             vertices=tuple(self.grid.charts[part.chart].at(part.cells.expand(NONE, ONE)) for part in parts),
             pieces=pieces_of(layers, partition.pieces or ()),
-            sides={name: self._patches(name, layers) for name in names},
+            sides={name: self._patches(name, parts) for name in names},
             first=() if plane is None else tuple((part.chart, part.cells.lo) for part in parts),
             fields=fields,
             precision=output.precision,
@@ -210,14 +207,16 @@ class ChartDomain(Domain):
             time=self.time,
         )
 
-    def _patches(self, name: str, layers: Sequence[Box]) -> tuple[SidePatch, ...]:
-        """The patches of a side on these layers as charts: each on the one that has most of it, as much as that has."""
+    def _patches(self, name: str, parts: Sequence[Piece]) -> tuple[SidePatch, ...]:
+        """The patches of a side on parts of charts that are charts themselves: each on the one that has most of it, as
+        much as that has.
+        """
         patches = []
         for patch in self.grid.sides[name]:
-            common = [self._beside(patch) & layer for layer in layers]
-            number = max(range(len(layers)), key=lambda n: common[n].volume)
-            if common[number]:
-                cells = common[number].shift(triple(-low for low in layers[number].lo))
+            own = {n: patch.cells & part.cells for n, part in enumerate(parts) if part.chart == patch.chart}
+            if any(own.values()):
+                number = max(own, key=lambda n: own[n].volume)
+                cells = own[number].shift(triple(-low for low in parts[number].cells.lo))
                 patches.append(SidePatch(number, patch.side, cells))
         return tuple(patches)
 
