@@ -10,7 +10,7 @@ import xarray as xr
 
 import taskflow.accessor  # noqa: F401  trees have their `flow`
 from taskflow.errors import BadInput
-from taskflow.output import STORE, tree
+from taskflow.output import STORE, Damaged, tree
 from taskflow.simulation.build.simulation import Simulation
 from taskflow.simulation.case import Case
 from taskflow.simulation.restart import newest_restart
@@ -89,6 +89,14 @@ def test_the_cells_of_a_plane_are_known_in_the_whole_grid(whole):
     face, faces = plane.flow.side("body"), snapshots.flow.side("body")
     (same,) = np.flatnonzero((faces.chart == 1) & (faces.i == 2))
     xr.testing.assert_identical(face.p_face[0].drop_attrs(), faces.p_face[same].drop_attrs())
+
+
+@pytest.mark.parametrize("text", [None, "[0, 0]", "first"])
+def test_a_plane_that_does_not_say_whose_cells_it_has_is_damaged(whole, text):
+    plane = read(whole, "across").isel(time=-1)
+    plane["charts/0"].attrs["first_cell"] = text
+    with pytest.raises(Damaged, match="charts/0: it does not say whose cells it has"):
+        plane.flow.side("body")
 
 
 def assert_same(path, whole, groups) -> None:
