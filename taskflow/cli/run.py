@@ -72,7 +72,7 @@ def run_case(
         say(heading(finished.report).capitalize(), [*speed(finished.report), ("results", f"{output}")])
         opened, how = "open_zarr", ""
         if has_charts(output / STORE):  # of several groups, each with times of its own, no one tree is made
-            several = case.statistics is not None or bool(case.probes)
+            several = case.statistics is not None or bool(case.probes or case.planes)
             opened, how = ("open_datatree", "open_groups")[several], ', engine="zarr"'
         tell(f"Next: taskflow plot {output}, or in Python: xarray.{opened}({str(output / STORE)!r}{how})")
 

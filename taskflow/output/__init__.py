@@ -14,7 +14,7 @@ CASE, REPORT, LOG, LOCK = "case.toml", "report.json", "log.jsonl", "lock"
 STORE, INITIAL, CHECKPOINTS = "fields.zarr", "initial.zarr", "checkpoints"
 
 _NAMES = {
-    "charts.layout": ("ChartsLayout", "SidePatch", "Piece", "pieces_of"),
+    "charts.layout": ("ChartsLayout", "SidePatch", "Piece", "pieces_of", "shares"),
     "charts.reading": ("has_charts", "tree"),
     "charts.store": ("ChartsBlockStore", "create_charts", "reshard_charts"),
     "checkpoint": ("Checkpoint", "Checkpoints", "newest"),
@@ -51,7 +51,7 @@ _HOME = {name: module for module, names in _NAMES.items() for name in names}
 __all__ = ["dataset", "export_netcdf", "export_vtk"]  # for users; the rest is for other rooms
 
 if TYPE_CHECKING:
-    from taskflow.output.charts.layout import ChartsLayout, Piece, SidePatch, pieces_of
+    from taskflow.output.charts.layout import ChartsLayout, Piece, SidePatch, pieces_of, shares
     from taskflow.output.charts.reading import has_charts, tree
     from taskflow.output.charts.store import ChartsBlockStore, create_charts, reshard_charts
     from taskflow.output.checkpoint import Checkpoint, Checkpoints, newest

@@ -261,13 +261,10 @@ class RunDirectory:
             averaged = statistics_metadata(metadata, statistics.means, statistics.covariances, budget)
             averages = replace(snapshots, slots=1, relative_error=None, time="time of the last sample", columns=COLUMNS)
             layouts.append(replace(averages, group=STATISTICS, fields=averaged))
-        if not isinstance(snapshots, StoreLayout):
-            return tuple(layouts)
         for plane in case.planes:
-            places = sim.grid.coordinates("c", plane.axis)
-            layer = snapshots.layer(plane.axis, int(np.abs(places - plane.position).argmin()))
             fields = {name: metadata[name] for name in plane.fields or case.fields}
-            layouts.append(replace(layer, slots=SLOTS, group=plane.name, fields=fields))
+            layer = sim.domain.layout(fields, case.output, sim.partition, SLOTS, plane)
+            layouts.append(replace(layer, group=plane.name))
         return tuple(layouts)
 
 

@@ -113,8 +113,9 @@ class Records:
             group = waves.series.group
             self._groups[group] = SpectraRecording(place(group), waves)
             self._averaging[group] = AverageRecorder(waves.averages, shard, self._groups[group])
-        for group in spec.planes:
-            self._groups[group] = FieldRecording(place(group))
+        for group, plane in spec.planes.items():
+            layers = plane.cells
+            self._groups[group] = FieldRecording(place(group)) if whole else ChartRecording(place(group), layers)
         for probe in spec.probes:
             group = probe.series.group
             self._groups[group] = PointRecording(place(group), probe)
@@ -125,7 +126,8 @@ class Records:
             self._groups[group] = ParticleRecording(place(group), cloud)
         pictures = path.parent, spec.pictures, shard, guard, self._placed
         self._pictures = PictureRecording(*pictures) if spec.pictures else None
-        self._every = {**spec.planes} | {followed.series.group: followed.every for followed in spec.followed}
+        planes = {group: plane.every for group, plane in spec.planes.items()}
+        self._every = planes | {followed.series.group: followed.every for followed in spec.followed}
 
     def begin(self, now: float, averages: Mapping[str, Any]) -> None:
         """Begin all averages at the time `now`, or go on from the states that a checkpoint has of them, by group."""
@@ -146,7 +148,7 @@ class Records:
         for group, every in self._every.items():
             if (now.step == 0 and now.output) or every.due(before, now.step, now.time):
                 self._derive(now)
-                self._groups[group].take(time=now.time)
+                self._groups[group].take(planned=True, time=now.time, **self._placed(now.time))
         for averaging in self._averaging.values():
             averaging.look(before, now, interrupted=stopped is not None)
         if self._pictures is not None:

@@ -173,11 +173,11 @@ def test_what_is_wrong_is_told_with_its_remedy(changes, line):
 
 def test_all_that_is_wrong_is_told_at_once():
     lines = problems(
-        grid__foo=3, boundaries__far={"type": "outflow"}, time__end=1.0, method__march="lu-sgs", planes=[{}],
-        machine__blocks=0,
+        grid__foo=3, boundaries__far={"type": "outflow"}, time__end=1.0, method__march="lu-sgs",
+        planes=[{"name": "a", "side": "body"}], machine__blocks=0,
     )  # fmt: skip
     assert {line.partition(" ")[0] for line in lines} == {
-        "grid.foo", "boundaries.far.pressure:", "time.end", "method.march", "planes", "machine.blocks",
+        "grid.foo", "boundaries.far.pressure:", "time.end", "method.march", "planes[1].every:", "machine.blocks",
     }  # fmt: skip
 
 
@@ -247,6 +247,15 @@ def test_scalars_are_given_on_sides_by_their_names():
     assert Case(**tomllib.loads(full.to_toml())) == full
     sides = {side.name: side.scalars["dye"] for side in SimulationSetup(full, (1, 1, 1)).model.sides}
     assert (sides["body"].flux, sides["body"].warm, sides["far"].warm) == (1.0, False, True)
+
+
+def test_tables_of_a_list_keep_their_numbers():
+    """Where one of them is wrong, what others and they say against each other waits."""
+    scalars = [{"diffusivity": 0.1}, {"name": "dye", "diffusivity": 0.1, "boundaries": {"bdy": {"value": 1}}}]
+    assert problems(scalars=scalars) == ["scalars[1].name: missing; give the name of its field"]
+    assert problems(scalars=[{"nam": "dye", "diffusivity": 0.1}]) == [
+        'scalars[1].nam = "dye": there is no such key; did you mean scalars[1].name?'
+    ]
 
 
 def test_formulas_are_tried_on_every_chart():

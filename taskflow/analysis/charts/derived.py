@@ -11,7 +11,7 @@ from taskflow.analysis.charts.metrics import across, cells_at, vertices_of
 from taskflow.analysis.charts.sides import VELOCITY
 from taskflow.errors import BadInput
 from taskflow.output.charts.layout import CELLS
-from taskflow.output.charts.reading import charts
+from taskflow.output.charts.reading import charts, place_of
 
 CENTRES = ("x_c", "y_c", "z_c")
 KJI = (-3, -2, -1)  # axes of arrays
@@ -82,7 +82,8 @@ def at(records: xr.DataTree, point: Sequence[float] | np.ndarray) -> xr.Dataset:
     datasets, values = dict(charts(records)), []
     for number, k, j, i in cells_at(records, points.reshape(-1, 3)):
         cell = datasets[number][fields_of(records)].isel(k=k, j=j, i=i)
-        values.append(cell.assign_coords(chart=number, k=k, j=j, i=i).load())
+        whole, first = place_of(number, datasets[number])
+        values.append(cell.assign_coords(chart=whole, k=k + first[2], j=j + first[1], i=i + first[0]).load())
     coords = ["x_c", "y_c", "z_c", "chart", "k", "j", "i"]
     at_points = xr.concat(values, "point", coords=coords) if points.ndim == 2 else values[0]
     at_points.attrs = dict(records.attrs)

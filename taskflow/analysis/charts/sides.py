@@ -10,7 +10,8 @@ import xarray as xr
 from taskflow.analysis.charts.metrics import areas, vertices_of, volumes
 from taskflow.errors import BadInput
 from taskflow.output.charts.layout import CELLS, SidePatch
-from taskflow.output.charts.reading import charts, patches
+from taskflow.output.charts.reading import charts, patches, place_of
+from taskflow.output.charts.store import CHART
 from taskflow.output.conditions import BOUNDARY
 from taskflow.output.metadata import UNITS
 
@@ -30,11 +31,12 @@ def side(records: xr.DataTree, name: str) -> xr.Dataset:
     it along the face, the shear stress `shear_x`, ...
 
     p_face = 3/2 p_1 - 1/2 p_2 of the two cells next to the face, as the equations have it, and p_1 where the chart is
-    one cell thick. The stress is that which the fluid puts on the wall, over density: viscosity times
-    2 (u - u_wall) |S| / V as the equations have it: S is the area of the face, V the mean of the volumes of the
-    cell and of its mirror image beyond. It needs the attributes `viscosity`, `boundary_NAME` = "wall" and
-    `boundary_NAME_velocity`, which walls have whose velocity is the same everywhere. Coordinates are the middle of a
-    face, x, y, z, its normal n out of the fluid and its area, and chart, k, j and i of the cell.
+    one cell thick; planes that were recorded have none where they lack the second cell. The stress is that which the
+    fluid puts on the wall, over density: viscosity times 2 (u - u_wall) |S| / V as the equations have it: S is the area
+    of the face, V the mean of the volumes of the cell and of its mirror image beyond. It needs the attributes
+    `viscosity`, `boundary_NAME` = "wall" and `boundary_NAME_velocity`, which walls have whose velocity is the same
+    everywhere. Coordinates are the middle of a face, x, y, z, its normal n out of the fluid and its area, and chart, k,
+    j and i of the cell.
     Raises BadInput where there is no such side.
     """
     known = patches(records)
@@ -68,7 +70,8 @@ def _on(chart: xr.Dataset, patch: SidePatch, wall: tuple[float, np.ndarray] | No
 
     fields = {str(name): field for name, field in chart.data_vars.items() if set(CELLS) <= set(field.dims)}
     values = {name: _flat(field.isel(patch.place)) for name, field in fields.items()}
-    if "p" in fields:
+    whole, first = place_of(patch.chart, chart)
+    if "p" in fields and not (CHART in chart.attrs and fields["p"].sizes[CELLS[2 - patch.axis]] == 1):
         values["p_face"] = values["p"].copy(data=_extrapolated(fields["p"], patch))
         values["p_face"].attrs["long_name"] = "pressure on the face"
     if wall is not None and set(VELOCITY) <= set(fields):
@@ -82,8 +85,9 @@ def _on(chart: xr.Dataset, patch: SidePatch, wall: tuple[float, np.ndarray] | No
                 about = {"long_name": f"{WHICH[name]} along {axis}, over density", "units": UNITS}
                 values[f"{name}_{axis}"] = values["u"].copy(data=component).assign_attrs(about)
 
-    cells = np.indices(patch.cells.shape[::-1]).reshape(3, -1) + np.array(patch.cells.lo[::-1])[:, None]
-    numbers = [*middle.reshape(3, -1), *normal, size, np.full(size.shape, patch.chart), *cells]
+    low = np.add(patch.cells.lo, first)[::-1]
+    cells = np.indices(patch.cells.shape[::-1]).reshape(3, -1) + low[:, None]
+    numbers = [*middle.reshape(3, -1), *normal, size, np.full(size.shape, whole), *cells]
     coords = {
         name: ("face", number, {"long_name": words, "units": UNITS})
         for (name, words), number in zip(WORDS.items(), numbers, strict=True)

@@ -25,12 +25,6 @@ class Piece:
     chart: int
     cells: Box
 
-    @classmethod
-    def of(cls, charts: Sequence[Box], piece: Box) -> Piece:
-        """The piece of a partition, whose box is in the index space of all charts."""
-        number = next(n for n, chart in enumerate(charts) if piece in chart)
-        return cls(number, piece.shift(triple(-low for low in charts[number].lo)))
-
 
 @dataclass(frozen=True, slots=True)
 class SidePatch:
@@ -77,13 +71,16 @@ class ChartsLayout(RecordsLayout):
     """Charts, the fields in their cells, and the blocks that write them.
 
     `vertices` has those of each chart, [xyz, k, j, i] in double precision. `pieces` has those of each block: all cells
-    of all charts, each once. `sides` has the patches of each side of the grid by its name.
+    of all charts, each once. `sides` has the patches of each side of the grid by its name. Where this is the layout of
+    a part, each of whose charts are some cells of a chart of the whole, `first` has the number of that one for each,
+    and the cell there that is its first.
     Raises ValueError where the pieces are not the cells of the charts, or there is no slot.
     """
 
     vertices: tuple[np.ndarray, ...]
     pieces: tuple[tuple[Piece, ...], ...]
     sides: Mapping[str, tuple[SidePatch, ...]] = field(default_factory=dict)
+    first: tuple[tuple[int, Triple], ...] = ()
 
     @property
     def moves(self) -> bool:
@@ -126,6 +123,18 @@ class ChartsLayout(RecordsLayout):
         return [piece.cells for block in self.pieces for piece in block if piece.chart == chart]
 
 
-def pieces_of(charts: Sequence[Box], blocks: Iterable[Iterable[Box]]) -> tuple[tuple[Piece, ...], ...]:
-    """The pieces of each block of a partition (`Partition.pieces`) of an atlas with these charts."""
-    return tuple(tuple(Piece.of(charts, piece) for piece in block) for block in blocks)
+def shares(charts: Sequence[Box], cells: Sequence[Box]) -> list[tuple[Piece, Box]]:
+    """Return what boxes of `cells` have of each of some charts, or layers of charts, all in one index space: as a piece
+    of that chart or layer, and as a box in that space.
+    """
+    return [
+        (Piece(number, common.shift(triple(-low for low in chart.lo))), common)
+        for number, chart in enumerate(charts) for box in cells if chart.meets(box) for common in [chart & box]
+    ]  # fmt: skip
+
+
+def pieces_of(charts: Sequence[Box], blocks: Iterable[Sequence[Box]]) -> tuple[tuple[Piece, ...], ...]:
+    """Return the pieces that the blocks of a partition (`Partition.pieces`) have of these charts, or layers of charts,
+    of its atlas.
+    """
+    return tuple(tuple(piece for piece, _ in shares(charts, block)) for block in blocks)

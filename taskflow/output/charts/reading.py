@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,12 @@ import xarray as xr
 from taskflow.errors import BadInput
 from taskflow.output import STORE
 from taskflow.output.charts.layout import SidePatch
-from taskflow.output.charts.store import PATCHES, from_json
+from taskflow.output.charts.store import CHART, PATCHES, from_json
 from taskflow.output.damage import RESTORE, Damaged
 from taskflow.output.groups import CHARTS, checked
+from taskflow.output.metadata import FIRST
 from taskflow.output.reading import at_time
+from taskflow.runtime.regions import Triple
 
 
 def has_charts(path: str | Path, group: str = "") -> bool:
@@ -73,6 +76,19 @@ def patches(records: xr.DataTree) -> dict[str, list[SidePatch]]:
         for name, some in own.items():
             sides.setdefault(name, []).extend(some)
     return sides
+
+
+def place_of(number: int, chart: xr.Dataset) -> tuple[int, Triple]:
+    """Return the number in the whole grid of the chart of which these are cells, and the first of them there along i, j
+    and k: those of a plane that was recorded say it. Raises Damaged where they do not say it as it was written.
+    """
+    if CHART not in chart.attrs:
+        return number, (0, 0, 0)
+    try:
+        i, j, k = map(int, json.loads(chart.attrs[FIRST]))
+        return int(chart.attrs[CHART]), (i, j, k)
+    except (KeyError, TypeError, ValueError) as error:
+        raise Damaged(f"{CHARTS}/{number}: it does not say whose cells it has ({error}); {RESTORE}") from None
 
 
 def snapshot_of(directory: str | Path, time: float | None, group: str = "") -> xr.DataTree:

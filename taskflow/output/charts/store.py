@@ -17,13 +17,14 @@ import zarr
 from taskflow.output.charts.layout import CELLS, VERTICES, ChartsLayout, Piece, SidePatch
 from taskflow.output.groups import CHARTS, add_array, consolidate
 from taskflow.output.layout import CHUNK_BYTES
-from taskflow.output.metadata import UNITS, global_attributes
+from taskflow.output.metadata import FIRST, UNITS, global_attributes
 from taskflow.output.moving import PLACES, REST
 from taskflow.output.packing import PACKING
 from taskflow.output.shards import Fetch, ShardWriter, check_whole, cut_anew
 from taskflow.output.store import Store, add_records
 from taskflow.runtime.regions import Box
 
+CHART = "chart"  # an attribute of a part of a chart: the number of that one in the whole
 PATCHES = "sides"  # an attribute of a chart: its patches by name of the side, as JSON
 GRID: dict[str, Any] = {
     "cf_role": "grid_topology",
@@ -47,7 +48,10 @@ def create_charts(path: str | Path, layout: ChartsLayout, attributes: Mapping[st
     group = zarr.create_group(str(path), path=layout.group, zarr_format=3, attributes=global_attributes(attributes))
     for number, vertices in enumerate(layout.vertices):
         names = [*PLACES, *(f"{name}{REST}" for name in PLACES if layout.moves)]
-        about = {"coordinates": " ".join(names), PATCHES: as_json(layout.patches(number))}
+        about: dict[str, Any] = {"coordinates": " ".join(names), PATCHES: as_json(layout.patches(number))}
+        if layout.first:
+            whole, cell = layout.first[number]
+            about |= {CHART: whole, FIRST: json.dumps(cell)}
         chart = group.create_group(f"{CHARTS}/{number}", attributes=about)
         add_array(chart, "grid", (), (), GRID, dtype="i4")[...] = 0
         for axis, at_vertices, in_centres in zip("xyz", vertices, centres(vertices), strict=True):

@@ -14,6 +14,7 @@ from taskflow.output import FieldMetadata, RecordsLayout, StoreLayout, starts_of
 from taskflow.runtime.regions import Box, FieldSpace, Location, Partition, Region, Triple
 from taskflow.simulation.case import Output
 from taskflow.simulation.case.grid import width_ratios
+from taskflow.simulation.case.probes import Across
 from taskflow.simulation.records.series import Corners, corners
 
 SMOOTH = 1.2  # the largest ratio of neighbouring widths with which differences are as good as of second order
@@ -79,14 +80,18 @@ class Domain(ABC):
         """The cells whose values at a location make the values at `points` [point, axis] of the domain."""
 
     @abstractmethod
+    def layers(self, plane: Any) -> tuple[Box, ...]:
+        """The layers of cells of a plane, a table of the case, in the index space of all cells."""
+
+    @abstractmethod
     def place(self, location: Location, cell: Triple, block: int) -> str:
         """A cell of a block, and where its value at a location is, in words."""
 
     @abstractmethod
     def layout(
-        self, fields: Mapping[str, FieldMetadata], output: Output, partition: Partition, slots: int
+        self, fields: Mapping[str, FieldMetadata], output: Output, partition: Partition, slots: int, plane: Any = None
     ) -> RecordsLayout:  # fmt: skip
-        """The layout of snapshots with room for so many."""
+        """The layout of snapshots, or of the records of a plane, with room for so many."""
 
 
 @dataclass(frozen=True)
@@ -139,17 +144,23 @@ class BoxDomain(Domain):
         """Those around each point: values are linear between them."""
         return corners(self.grid, location, points)
 
+    def layers(self, plane: Across) -> tuple[Box, ...]:
+        """That whose centres are nearest."""
+        index = int(np.abs(self.grid.coordinates("c", plane.axis) - plane.position).argmin())
+        return (self.grid.box.layer(plane.axis, 0, index, index + 1),)
+
     def place(self, location: Location, cell: Triple, block: int) -> str:
         """A cell by its numbers, its block and its coordinates."""
         x, y, z = (float(self.grid.coordinates(location, a, at, at + 1)[0]) for a, at in enumerate(cell))
         return f"in cell {cell} of block {block}, at x = {x:.6g}, y = {y:.6g}, z = {z:.6g}"
 
     def layout(
-        self, fields: Mapping[str, FieldMetadata], output: Output, partition: Partition, slots: int
+        self, fields: Mapping[str, FieldMetadata], output: Output, partition: Partition, slots: int,
+        plane: Across | None = None,
     ) -> StoreLayout:  # fmt: skip
-        """The layout of snapshots with room for so many."""
+        """The layout of snapshots, or of the records of a plane, with room for so many."""
         grid = self.grid
-        return StoreLayout(
+        whole = StoreLayout(
             cells=grid.cells,
             lengths=grid.lengths,
             origin=grid.origin,
@@ -162,6 +173,7 @@ class BoxDomain(Domain):
             relative_error=output.relative_error,
             slots=slots,
         )
+        return whole if plane is None else whole.layer(plane.axis, self.layers(plane)[0].lo[plane.axis])
 
 
 def _times(counts: Iterable[object]) -> str:

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from taskflow.flow import StaggeredGrid
 from taskflow.flow.formula import Formula
 from taskflow.flow.measures.derived import Q
 from taskflow.output import FieldMetadata
 from taskflow.output.pictures import Corner, PictureOrder
-from taskflow.runtime.regions import Box, Location, Partition
+from taskflow.runtime.regions import Box, Partition
 from taskflow.simulation.build.domain import BoxDomain, Domain
 from taskflow.simulation.case import Case
-from taskflow.simulation.case.pictures import SPEED, PictureTable
+from taskflow.simulation.case.pictures import SPEED
 from taskflow.simulation.formulas.field_expression import FieldExpression
 from taskflow.simulation.timing.schedule import Every
 
@@ -60,7 +57,7 @@ def pictures_of(case: Case, domain: Domain) -> tuple[Picture, ...]:
     for table in case.pictures:
         if isinstance(domain, BoxDomain):
             roles = tuple(_role(name, known) for name in table.fields)
-            boxes: tuple[Box, ...] = (_cells(table, case.staggered),)
+            boxes = domain.boxes if table.isosurface is not None else domain.layers(table)
         else:
             needed = (VELOCITY if name in WORDS and name not in known else (name,) for name in table.fields)
             roles, boxes = tuple(dict.fromkeys(role for names in needed for role in names)), domain.boxes
@@ -100,14 +97,6 @@ def orders_of(
 def _shape(box: Box) -> Corner:
     nx, ny, nz = (high - low for low, high in zip(box.lo, box.hi, strict=True))
     return nz, ny, nx
-
-
-def _cells(table: PictureTable, grid: StaggeredGrid) -> Box:
-    if table.isosurface is not None:
-        return grid.box
-    location: Location = "c"
-    index = int(np.abs(grid.coordinates(location, table.axis) - table.position).argmin())
-    return grid.box.layer(table.axis, 0, index, index + 1)
 
 
 def _role(name: str, known: set[str]) -> str:

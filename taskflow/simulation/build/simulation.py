@@ -27,7 +27,7 @@ from taskflow.simulation.build.spec import BlockSpec
 from taskflow.simulation.build.step_cost import StepCost
 from taskflow.simulation.build.system import Entering, Measures, System
 from taskflow.simulation.case import Case
-from taskflow.simulation.records.fields import STATISTICS
+from taskflow.simulation.records.fields import STATISTICS, PlaneLayers
 from taskflow.simulation.records.particles import ParticleTransport
 from taskflow.simulation.records.series import Integral, ProbeSeries
 from taskflow.simulation.records.statistics import AveragedSpectra, TimeAverages, averaged_spectra
@@ -213,7 +213,7 @@ class SimulationSetup:
             averages=self.averages,
             spectra=self.spectra,
             probes=self.probes,
-            planes={plane.name: plane.every for plane in self.case.planes},
+            planes={plane.name: PlaneLayers(self.domain.layers(plane), plane.every) for plane in self.case.planes},
             integrals=self.integrals,
             particles=self.particles,
             step=self.step,

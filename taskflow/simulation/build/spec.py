@@ -17,10 +17,11 @@ from taskflow.simulation.build.pictures import Picture
 from taskflow.simulation.build.scales import Scales
 from taskflow.simulation.build.system import Constants, Entering, Measures
 from taskflow.simulation.build.timed import TimedNumbers
+from taskflow.simulation.records.fields import PlaneLayers
 from taskflow.simulation.records.particles import ParticleSeries, ParticleTransport
 from taskflow.simulation.records.series import Integral, ProbeSeries
 from taskflow.simulation.records.statistics import AveragedSpectra, TimeAverages
-from taskflow.simulation.timing.schedule import Clock, Every
+from taskflow.simulation.timing.schedule import Clock
 from taskflow.simulation.timing.steady import Settled
 
 
@@ -31,7 +32,7 @@ class BlockSpec:
     changes in time, `sweeps` how many iterations the solver makes where that is fixed, `counted` the scalars that count
     those to a tolerance, `remedy` what its system says of runs that diverge, `ways` the bodies that move, `computed`
     what is recorded and follows from other fields. Beside snapshots are recorded `averages`, `spectra`, `probes`,
-    `planes` (how often, by group) and `integrals`; `pictures` are drawn. `step` is the program of a step, with
+    `planes` (by group) and `integrals`; `pictures` are drawn. `step` is the program of a step, with
     `particles` where there are some.
     """
 
@@ -54,7 +55,7 @@ class BlockSpec:
     averages: TimeAverages[Statistics] | None
     spectra: tuple[AveragedSpectra, ...]
     probes: tuple[ProbeSeries, ...]
-    planes: Mapping[str, Every]
+    planes: Mapping[str, PlaneLayers]
     integrals: tuple[Integral, ...]
     pictures: tuple[Picture, ...]
     particles: ParticleTransport | None

@@ -93,7 +93,7 @@ class Case(TableValue):
         problems, values = list(chosen.problems), chosen.tables
         if not reads(chosen.system, "fluid"):
             values["fluid"] = NO_FLUID
-        own = {chosen.system.claims, *chosen.system.instead} if chosen.system else set()
+        own = {chosen.system.claims, *chosen.system.instead, *chosen.system.lists} if chosen.system else set()
         broken = own - values.keys()  # what is wrong with them is said already
         try:
             super().__init__(**values)

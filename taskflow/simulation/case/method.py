@@ -164,6 +164,8 @@ def choose(values: Mapping[str, Any], known: Mapping[str, Any]) -> ChosenSystem:
     for key, kind in system.lists.items():
         tables[key], wrong_ones = _listed(key, tables.get(key, ()), kind)
         problems += wrong_ones
+        if wrong_ones:  # rules would give the others new numbers
+            del tables[key]
     for key, default in known.items():
         if not reads(system, key) and tables.pop(key, default) != default:
             problems.append(wrong(key, values[key], _unread_words(name, key)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import Field
 
@@ -15,7 +15,7 @@ from taskflow.simulation.case.control import EVERYTHING, FieldNames, Interval
 from taskflow.simulation.case.grid import AXES, GridTable
 from taskflow.simulation.case.obstacles import Obstacles
 from taskflow.simulation.case.physics import Heat
-from taskflow.simulation.case.problems import Key, Problem, exclusive, missing, numbered, unknown_fields, wrong
+from taskflow.simulation.case.problems import Key, Problem, exclusive, missing, numbered, present, unknown_fields, wrong
 from taskflow.simulation.case.scalars import Corners, Scalars
 from taskflow.simulation.case.table import Number, Table, Text, Vector, entry, reads
 from taskflow.simulation.formulas.values import number, text, three, whole
@@ -56,6 +56,7 @@ def _count(value: object) -> int:
 GroupName = Annotated[str, reads(_name)]
 PointList = Annotated[tuple[Vector, ...] | None, reads(_points)]
 OFTEN = "as `output.every`; cuts no step. Time 0 is always there"
+ON_CHARTS = ("side", "chart", "i", "j", "k")  # the keys of planes there
 FACES_AT = "a plane through the whole domain, along one of them; the nearest faces are taken"
 PLACE = "where the plane is, along one of them; the nearest layer of cells is recorded"
 
@@ -126,12 +127,15 @@ class Across(Table):
 class PlaneTable(Across):
     """A layer of cells."""
 
+    refused: ClassVar[Mapping[str, str]] = dict.fromkeys(ON_CHARTS, "it is of body-fitted cells; give x, y or z")
+
     every: Interval = entry("as `output.every`; cuts no step", remedy="give how often, as output.every")
     fields: FieldNames = entry("as `output.fields`", None, otherwise=EVERYTHING)
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
-        return exclusive(values, "x", "y", "z", needed=missing("z", "give x, y or z: where the plane is"))
+        needed = None if present(values, *ON_CHARTS) else missing("z", "give x, y or z: where the plane is")
+        return exclusive(values, *AXES, needed=needed)
 
 
 Probes = tuple[Probe, ...]

@@ -119,7 +119,7 @@ def _closest(word: str, among: Sequence[Key], similarity: float) -> Key | None:
 
 def _advice(keys: Key, known: Sequence[Key]) -> str:
     if intended := meant(keys, known):
-        return f"there is no such key; did you mean {'.'.join(intended)}?"
+        return f"there is no such key; did you mean {'.'.join(intended).replace('.[', '[')}?"
     here = [path[-1] for path in known if path[:-1] == keys[:-1]]
     return f"there is no such key; known here: {', '.join(here)}" if here else "there is no such key"
 

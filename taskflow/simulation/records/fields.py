@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -15,15 +15,16 @@ from taskflow.output import (
     BlockStore,
     ChartsBlockStore,
     Guard,
-    Piece,
     Store,
     Writer,
+    shares,
     sum_of_group,
     sum_of_times,
     unguarded,
 )
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box
+from taskflow.simulation.timing.schedule import Every
 
 Computed = Callable[[float, Box], np.ndarray]
 SNAPSHOTS, STATISTICS = "", "statistics"  # groups of the store
@@ -37,6 +38,14 @@ class WriteStatus:
 
     records: tuple[Mapping[str, float], ...]
     complete: int
+
+
+@dataclass(frozen=True)
+class PlaneLayers:
+    """The layers of cells of a plane, in the index space of all cells, and how often they are recorded."""
+
+    cells: tuple[Box, ...]
+    every: Every
 
 
 @dataclass(frozen=True)
@@ -168,22 +177,19 @@ class FieldRecording(Recording):
 
 
 class ChartRecording(Recording):
-    """Fields on charts: every block writes its pieces."""
+    """Fields on charts, or in `layers` of their cells: every block writes what it has of them."""
 
-    def __init__(self, place: GroupPlace) -> None:
+    def __init__(self, place: GroupPlace, layers: Sequence[Box] = ()) -> None:
         super().__init__(place)
         partition, files = place.shard.partition, place.writer.files
-        self._boxes = partition.cells_of(place.shard.block)
-        pieces = [Piece.of(partition.region.charts, box) for box in self._boxes]
+        self._parts = shares(layers or partition.region.charts, partition.cells_of(place.shard.block))
+        pieces = [piece for piece, _ in self._parts]
         self._output = ChartsBlockStore(place.path, pieces, place.group, files=files, guard=place.guard)
 
     def _copy(self, index: int) -> None:
         self.place.writer.reserve()
         output, hold = self._output, self.shard.hold
-        held = {
-            name: [(piece, hold(name, box)) for piece, box in zip(output.pieces, self._boxes, strict=True)]
-            for name in output.fields
-        }
+        held = {name: [(piece, hold(name, box)) for piece, box in self._parts] for name in output.fields}
         self.shard.meet(self.place.writer.patience)  # as `FieldRecording` does
         self._submit(lambda: output.fetch(index, held), 1)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -11,17 +11,19 @@ import numpy as np
 
 from taskflow.geometry.grids import MultiBlockGrid, atlas, ghosted, places
 from taskflow.geometry.grids.outline import flat
-from taskflow.output import ChartsLayout, FieldMetadata, SidePatch, pieces_of
+from taskflow.output import ChartsLayout, FieldMetadata, Piece, SidePatch, pieces_of, shares
 from taskflow.output.moving import COLUMNS, pose
 from taskflow.runtime.regions import Atlas, Box, FieldSpace, Location, Partition, Region, Triple, divided, triple
 from taskflow.simulation.build.artificial_compressibility.probes import cells_of
 from taskflow.simulation.build.domain import Domain, Points
 from taskflow.simulation.case import Output
 from taskflow.simulation.case.charts.grid import ChartGrid
+from taskflow.simulation.case.charts.planes import ChartPlane
 from taskflow.simulation.case.motion import GridMotion
 from taskflow.simulation.records.series import Corners
 
 GHOST = 2  # layers
+NONE, ONE = (0, 0, 0), (1, 1, 1)  # vertices before the first one of a cell, and behind
 LISTED = 8  # charts and blocks that are listed; of more the first
 
 
@@ -164,6 +166,15 @@ class ChartDomain(Domain):
         cells = [np.add(self.first[chart], (i, j, k)) for chart, k, j, i in filter(None, places)]
         return Corners(np.array(cells)[:, None], np.ones((len(cells), 1)))
 
+    def layers(self, plane: ChartPlane) -> tuple[Box, ...]:
+        """The layer of a chart, or those beside the patches of a side, in the order of charts."""
+        if plane.side is None:
+            chart, axis, number = plane.layer
+            return (self.boxes[chart].layer(axis, 0, number, number + 1),)
+        patches = sorted(self.grid.sides[plane.side], key=lambda patch: patch.chart)
+        beside = (patch.cells.shift(self.first[patch.chart]) for patch in patches)
+        return tuple(dict.fromkeys(beside))  # both ends of a chart one cell thick have the same
+
     def place(self, location: Location, cell: Triple, block: int) -> str:
         """A cell by its chart and its numbers there, from 1, and its centre."""
         box = Box(cell, triple(n + 1 for n in cell))
@@ -173,17 +184,20 @@ class ChartDomain(Domain):
         return f"in cell {own} of chart {chart + 1}, at x = {x:.6g}, y = {y:.6g}, z = {z:.6g}"
 
     def layout(
-        self, fields: Mapping[str, FieldMetadata], output: Output, partition: Partition, slots: int
+        self, fields: Mapping[str, FieldMetadata], output: Output, partition: Partition, slots: int,
+        plane: ChartPlane | None = None,
     ) -> ChartsLayout:  # fmt: skip
-        """The layout of snapshots with room for so many."""
-        sides = {
-            name: tuple(SidePatch(patch.chart, patch.side, patch.cells) for patch in patches)
-            for name, patches in self.grid.sides.items()
-        }
+        """The layout of snapshots, or of the records of a plane, each of whose layers is a chart of its own, with room
+        for so many. A plane of a side has that side, one of a chart what its cells have of all.
+        """
+        layers = self.boxes if plane is None else self.layers(plane)
+        parts = [part for part, _ in shares(self.boxes, layers)]
+        names = self.grid.sides if plane is None or plane.side is None else (plane.side,)
         return ChartsLayout(
-            vertices=tuple(chart.vertices for chart in self.grid.charts),
-            pieces=pieces_of(partition.region.charts, partition.pieces or ()),
-            sides=sides,
+            vertices=tuple(self.grid.charts[part.chart].at(part.cells.expand(NONE, ONE)) for part in parts),
+            pieces=pieces_of(layers, partition.pieces or ()),
+            sides={name: self._patches(name, parts) for name in names},
+            first=() if plane is None else tuple((part.chart, part.cells.lo) for part in parts),
             fields=fields,
             precision=output.precision,
             compression=output.compression,
@@ -192,6 +206,19 @@ class ChartDomain(Domain):
             columns=COLUMNS if self.motion else {},
             time=self.time,
         )
+
+    def _patches(self, name: str, parts: Sequence[Piece]) -> tuple[SidePatch, ...]:
+        """The patches of a side on parts of charts that are charts themselves: each on the one that has most of it, as
+        much as that has.
+        """
+        patches = []
+        for patch in self.grid.sides[name]:
+            own = {n: patch.cells & part.cells for n, part in enumerate(parts) if part.chart == patch.chart}
+            if any(own.values()):
+                number = max(own, key=lambda n: own[n].volume)
+                cells = own[number].shift(triple(-low for low in parts[number].cells.lo))
+                patches.append(SidePatch(number, patch.side, cells))
+        return tuple(patches)
 
     def around(self, name: str) -> tuple[np.ndarray, np.ndarray]:
         """The least and the largest coordinates of a side."""

@@ -1,4 +1,6 @@
-"""Points on charts at which values are recorded: the cells in which they lie, and what is wrong with them."""
+"""Points on charts at which values are recorded: the cells in which they lie, and what is wrong with them and with the
+names of groups.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +12,7 @@ import numpy as np
 from taskflow.analysis.charts.metrics import Cell, cells_around, reach
 from taskflow.geometry.grids import MultiBlockGrid
 from taskflow.output.groups import CHARTS
+from taskflow.simulation.case.charts.planes import ChartPlanes
 from taskflow.simulation.case.motion import GridMotion
 from taskflow.simulation.case.probes import TAKEN, Probes, names_differ
 from taskflow.simulation.case.problems import Problem, numbered, wrong
@@ -40,5 +43,5 @@ def points_lie_in_cells(charts: MultiBlockGrid, motion: GridMotion | None, probe
             yield wrong((*table, "line" if probe.line else "points"), probe.places[cells.index(None)], remedy)
 
 
-def groups_differ(recordable: tuple[str, ...], probes: Probes) -> Iterator[Problem]:
-    yield from names_differ({*TAKEN, CHARTS, *recordable}, numbered(probes=probes))
+def groups_differ(recordable: tuple[str, ...], probes: Probes, planes: ChartPlanes) -> Iterator[Problem]:
+    yield from names_differ({*TAKEN, CHARTS, *recordable}, numbered(probes=probes, planes=planes))

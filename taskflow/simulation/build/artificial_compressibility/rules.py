@@ -17,6 +17,7 @@ from taskflow.simulation.build.artificial_compressibility.tables import Compress
 from taskflow.simulation.build.artificial_compressibility.time import ChartTime
 from taskflow.simulation.case.charts.forcing import ChartForcing
 from taskflow.simulation.case.charts.machine import ChartMachine
+from taskflow.simulation.case.charts.planes import ChartPlanes, planes_have_cells
 from taskflow.simulation.case.charts.scalars import FORMULA, scalars_have_names, scalars_have_sides
 from taskflow.simulation.case.charts.sides import ChartSides
 from taskflow.simulation.case.control import CheckpointTable, MonitorTable, Output
@@ -32,12 +33,10 @@ from taskflow.simulation.case.table import Table, written
 from taskflow.simulation.timing.schedule import Every
 
 CARTESIAN = "it needs a Cartesian grid; leave it out"
-LATER = "not available on charts in this version; leave it out"
 TABLES: Mapping[str, str] = {
     "obstacles": "bodies are sides of body-fitted grids; leave it out",
     "bodies": "bodies are sides of body-fitted grids; leave it out",
     "pressure": "the pressure is marched with the velocity, by no solver of its own; leave it out",
-    "planes": LATER,
     "surfaces": CARTESIAN, "isosurfaces": CARTESIAN, "spectra": CARTESIAN,
 }  # fmt: skip
 """Tables that others have, each with its remedy."""
@@ -53,12 +52,12 @@ def refused(tables: Mapping[str, Any]) -> Iterator[Problem]:
 
 def _intervals_are_steps(
     time: ChartTime, output: Output, monitor: MonitorTable, checkpoint: CheckpointTable, pictures: Pictures,
-    probes: Probes,
+    probes: Probes, planes: ChartPlanes,
 ) -> Iterator[Problem]:
     if time.steady is None:
         return
     tables = {("output",): output, ("monitor",): monitor, ("checkpoint",): checkpoint}
-    recorded = *tables.items(), *numbered(pictures=pictures, probes=probes)
+    recorded = *tables.items(), *numbered(pictures=pictures, probes=probes, planes=planes)
     for key, every in ((key, table.every) for key, table in recorded):
         if isinstance(every, Every) and every.time is not None:
             yield wrong((*key, "every"), every.written(), "a steady run counts steps; give { steps = n }")
@@ -277,5 +276,5 @@ CompressibilityMethod.rules = (
     keys_are_read, heat_is_on, _intervals_are_steps, _residual_can_be_reached, _keys_of_real_time,
     _averages_are_of_real_time, _eddies_are_followed, _motion_is_possible,
     _pressure_level_is_free, _pressure_point_is_inside, _speed_is_known, _pictures_cut_the_grid,
-    points_lie_in_cells, groups_differ,
+    points_lie_in_cells, planes_have_cells, groups_differ,
 )  # fmt: skip

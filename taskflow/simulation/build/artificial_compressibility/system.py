@@ -43,6 +43,7 @@ from taskflow.simulation.case.case import all_fields
 from taskflow.simulation.case.charts.forcing import ChartForcing
 from taskflow.simulation.case.charts.grid import ChartGrid, made
 from taskflow.simulation.case.charts.machine import ChartMachine
+from taskflow.simulation.case.charts.planes import ChartPlane
 from taskflow.simulation.case.charts.scalars import ChartScalar
 from taskflow.simulation.case.charts.sides import ChartSides
 from taskflow.simulation.case.method import METHOD
@@ -61,14 +62,14 @@ class CompressibilitySystem(System):
     instead: ClassVar[Mapping[str, type[Table]]] = {
         "grid": ChartGrid, "boundaries": ChartSides, "body": ChartForcing, "time": ChartTime, "machine": ChartMachine,
     }  # fmt: skip
-    lists: ClassVar[Mapping[str, type[Table]]] = {"scalars": ChartScalar}
+    lists: ClassVar[Mapping[str, type[Table]]] = {"scalars": ChartScalar, "planes": ChartPlane}
     accepts: ClassVar[frozenset[str]] = ACCEPTS
     fewest: ClassVar[int] = 12
     remaps: ClassVar[bool] = True
 
     @classmethod
     def misfits(cls, tables: Mapping[str, Any]) -> Iterator[Problem]:
-        """Problems with tables that need a Cartesian grid, or come later."""
+        """Problems with tables that need a Cartesian grid."""
         return refused(tables)
 
     @classmethod
@@ -90,8 +91,7 @@ class CompressibilitySystem(System):
     @classmethod
     def headline(cls, case: Case) -> str:
         """The march, in a line."""
-        method: CompressibilityMethod = case.own
-        return f"Artificial compressibility: {method.march}, {method.flux} fluxes"
+        return f"Artificial compressibility: {case.own.march}, {case.own.flux} fluxes"
 
     @cached_property
     def domain(self) -> ChartDomain:

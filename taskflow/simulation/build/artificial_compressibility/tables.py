@@ -24,7 +24,8 @@ OUTER_PATIENCE = 200  # outer iterations
 IN_REAL_TIME = 1e6  # the CFL number of outer iterations
 ACCEPTS = frozenset((
     "fluid.viscosity", "heat.diffusivity", "heat.expansion", "heat.reference", "body.gravity", "body.force",
-    "motion", "pictures", "turbulence", "initial.velocity", "initial.temperature", "initial.source", "initial.time",
+    "motion", "pictures", "scalars", "turbulence", "initial.velocity", "initial.temperature", "initial.source",
+    "initial.time",
 ))  # fmt: skip
 
 

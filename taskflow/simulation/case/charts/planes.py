@@ -1,0 +1,72 @@
+"""Layers of cells of charts that are recorded: [[planes]], by the name of a side of the grid or by numbers of cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
+
+from taskflow.geometry.grids import MultiBlockGrid
+from taskflow.simulation.case.charts.grid import known_sides
+from taskflow.simulation.case.control import EVERYTHING, FieldNames, Interval
+from taskflow.simulation.case.grid import AXES
+from taskflow.simulation.case.probes import GroupName, named
+from taskflow.simulation.case.problems import Problem, exclusive, missing, numbered, present, wrong
+from taskflow.simulation.case.table import Table, Text, Whole, entry
+
+INDICES = ("i", "j", "k")
+ACROSS = "beside `chart`, one of them: the number, from 1, of the layer of cells across this direction of the chart"
+
+
+class ChartPlane(Table):
+    """The cells beside a side of the grid, or a layer of cells of a chart."""
+
+    refused: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        AXES, "it is of a Cartesian grid; give a side, or a chart and i, j or k: the number of a layer of its cells"
+    )
+
+    name: GroupName = named()
+    side: Text | None = entry("a side of the grid by its name: the cells beside it, of all charts that have some", None)
+    chart: Whole | None = entry("in place of `side`: a chart by its number from 1, of which a layer is recorded", None)
+    i: Whole | None = entry(ACROSS, None)
+    j: Whole | None = entry(ACROSS, None)
+    k: Whole | None = entry(ACROSS, None)
+    every: Interval = entry("as `output.every`; cuts no step", remedy="give how often, as output.every")
+    fields: FieldNames = entry("as `output.fields`", None, otherwise=EVERYTHING)
+
+    @classmethod
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        if present(values, "side"):
+            yield from exclusive(values, "side", "chart", *INDICES)
+        elif present(values, "chart"):
+            yield from exclusive(values, *INDICES, needed=missing("k", "give i, j or k, the number of a layer from 1"))
+        elif present(values, *INDICES):
+            yield missing("chart", "give the number of the chart, from 1")
+        elif not present(values, *AXES):
+            yield missing("side", "give a side of the grid by its name, or a chart and i, j or k")
+
+    @property
+    def layer(self) -> tuple[int, int, int]:
+        """The chart, the direction across the layer, 0, 1, 2 for i, j, k, and which layer of cells: all from 0."""
+        numbers = self.i, self.j, self.k
+        axis, number = next((axis, number) for axis, number in enumerate(numbers) if number is not None)
+        return (self.chart or 1) - 1, axis, number - 1
+
+
+ChartPlanes = tuple[ChartPlane, ...]
+
+
+def planes_have_cells(charts: MultiBlockGrid, planes: ChartPlanes) -> Iterator[Problem]:
+    """Yield a problem for each plane of a side, a chart or a layer of cells that the grid does not have."""
+    for key, plane in numbered(planes=planes):
+        if plane.side is not None:
+            if plane.side not in charts.sides:
+                yield wrong((*key, "side"), plane.side, f"the grid has no such side; {known_sides(plane.side, charts)}")
+            continue
+        chart, axis, number = plane.layer
+        if chart >= len(charts.charts):
+            remedy = f"there is no such chart; they have the numbers 1 to {len(charts.charts)}"
+            yield wrong((*key, "chart"), plane.chart, remedy)
+        elif number >= (cells := charts.charts[chart].cells)[axis]:
+            last = f"1 to {cells[axis]}" if cells[axis] > 1 else "1"
+            remedy = f"chart {chart + 1} has {cells[0]} x {cells[1]} x {cells[2]} cells; give {last}"
+            yield wrong((*key, INDICES[axis]), number + 1, remedy)
