@@ -15,9 +15,9 @@ from taskflow.flow.grid.metrics import Grid
 from taskflow.flow.measures.monitor import Conduction, heat_flux
 from taskflow.flow.model import VELOCITY
 from taskflow.runtime.machine.device import Device, cpu
-from taskflow.runtime.machine.mapper import Mapper
 from taskflow.runtime.machine.shard import Shard
 from taskflow.runtime.machine.threads import run_threads
+from taskflow.runtime.machine.trace.mapper import Mapper
 from taskflow.runtime.regions import Box, Location, Triple
 from taskflow.runtime.tasks import Launch, Program
 from taskflow.simulation.bodies import Movement

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from taskflow.benchmarks.timing import TimingConditions
 from taskflow.errors import BadInput
 from taskflow.runtime.host import choose_device, look
-from taskflow.runtime.machine.mapper import Overlap
+from taskflow.runtime.machine.trace.mapper import Overlap
 from taskflow.runtime.regions import Triple, triple
 
 COUNTS = (1, 2, 4, 8)

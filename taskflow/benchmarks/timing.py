@@ -14,7 +14,7 @@ from taskflow.benchmarks.energy import EnergyMeter
 from taskflow.benchmarks.team import Team
 from taskflow.runtime.host import Place
 from taskflow.runtime.machine import Control, Job, Mapper, Shard, copy_bandwidth
-from taskflow.runtime.machine.mapper import Overlap
+from taskflow.runtime.machine.trace.mapper import Overlap
 from taskflow.runtime.regions import Partition, Triple
 from taskflow.runtime.tasks import Program
 from taskflow.simulation.provenance import provenance

@@ -19,9 +19,9 @@ from taskflow.flow.models.two_phase.two_phase import TwoPhase
 from taskflow.flow.operators.phases import Phases
 from taskflow.flow.poisson import ConjugateGradients, Cycle, Multigrid, Operator, Tolerance
 from taskflow.runtime.machine.device import Device, cpu
-from taskflow.runtime.machine.mapper import Mapper
 from taskflow.runtime.machine.shard import Shard
 from taskflow.runtime.machine.threads import run_threads
+from taskflow.runtime.machine.trace.mapper import Mapper
 from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
 from taskflow.runtime.tasks import Launch
 

@@ -16,7 +16,7 @@ from taskflow.flow.poisson.multigrid.solver import correct_by
 from taskflow.flow.poisson.operator import residual_of
 from taskflow.runtime.machine import Mapper, Shard, run_threads
 from taskflow.runtime.machine.device import Device, cpu
-from taskflow.runtime.machine.mapper import Overlap
+from taskflow.runtime.machine.trace.mapper import Overlap
 from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region, triple
 
 WALLS = (("wall", "wall"),) * 3

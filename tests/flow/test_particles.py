@@ -24,8 +24,8 @@ from taskflow.flow.model import VELOCITY
 from taskflow.flow.reference.particles import Direction, carried, linear
 from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.machine.kernel.kernel import cuda_text
-from taskflow.runtime.machine.mapper import Mapper
 from taskflow.runtime.machine.threads import run_threads
+from taskflow.runtime.machine.trace.mapper import Mapper
 from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
 from tests.runtime.machine.devices import one_gpu
 from tests.test_gpu_texts import messages

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from taskflow.flow.measures.statistics import SHARE, VELOCITY, Statistics, covariance_of, mean_of
 from taskflow.runtime.machine.device import cpu
-from taskflow.runtime.machine.mapper import Mapper
 from taskflow.runtime.machine.threads import run_threads
+from taskflow.runtime.machine.trace.mapper import Mapper
 from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
 
 CELLS = (5, 4, 6)

@@ -17,8 +17,8 @@ from taskflow.errors import RunFailed
 from taskflow.output import Checkpoints, Writer, dataset, read_log
 from taskflow.runtime.machine import Control
 from taskflow.runtime.machine.device import Device, cpu
-from taskflow.runtime.machine.mapper import Mapper
 from taskflow.runtime.machine.threads import run_threads
+from taskflow.runtime.machine.trace.mapper import Mapper
 from taskflow.runtime.regions import Triple
 from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case

@@ -14,9 +14,9 @@ from taskflow.flow.bodies.flags import ITSELF
 from taskflow.flow.bodies.moving import BODY
 from taskflow.flow.bodies.placement import MOST_SHAPES, POSE, SHAPE, TEXT
 from taskflow.runtime.machine.device import Device, cpu
-from taskflow.runtime.machine.mapper import Mapper
 from taskflow.runtime.machine.shard import Shard
 from taskflow.runtime.machine.threads import run_threads
+from taskflow.runtime.machine.trace.mapper import Mapper
 from taskflow.simulation.bodies import Movement, Moving
 from taskflow.simulation.bodies.placing import poses
 from taskflow.simulation.build.simulation import SimulationSetup

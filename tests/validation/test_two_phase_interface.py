@@ -12,9 +12,9 @@ from numpy import cos, pi, sin
 from taskflow.flow.models.two_phase.two_phase import TwoPhase
 from taskflow.flow.operators.phases import Phases
 from taskflow.runtime.machine.device import cpu, gpu
-from taskflow.runtime.machine.mapper import Mapper
 from taskflow.runtime.machine.shard import Shard
 from taskflow.runtime.machine.threads import run_threads
+from taskflow.runtime.machine.trace.mapper import Mapper
 from taskflow.runtime.regions import Field, FieldSpace, Partition, Region
 from tests.flow.phases import compute, two_phase
 

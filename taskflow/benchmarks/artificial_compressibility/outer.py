@@ -14,7 +14,7 @@ from taskflow.benchmarks.team import Request, Team, open_team
 from taskflow.benchmarks.timing import BESIDE, PassTiming, TimingConditions, describe, moving
 from taskflow.errors import BadInput
 from taskflow.flow.models.artificial_compressibility.implicit.model import ImplicitCompressibility
-from taskflow.runtime.machine.mapper import Overlap
+from taskflow.runtime.machine.trace.mapper import Overlap
 from taskflow.runtime.regions import Triple
 from taskflow.simulation.build.artificial_compressibility.constants import ChartConstants
 from taskflow.simulation.build.simulation import SimulationSetup

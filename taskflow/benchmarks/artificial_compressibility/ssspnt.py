@@ -15,7 +15,7 @@ from taskflow.benchmarks.timing import PassJob, PassTiming, TimingConditions, de
 from taskflow.errors import BadInput
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.machine.channel import channel_problem
-from taskflow.runtime.machine.mapper import Overlap
+from taskflow.runtime.machine.trace.mapper import Overlap
 from taskflow.runtime.regions import Triple, triple
 from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case

@@ -12,7 +12,7 @@ from taskflow.benchmarks.scaling import Growth, Size, scaled
 from taskflow.benchmarks.team import Request, Team, open_team
 from taskflow.benchmarks.timing import BESIDE, PRECISION, PassJob, PassTiming, TimingConditions, describe, moving
 from taskflow.runtime.machine import Shard
-from taskflow.runtime.machine.mapper import Overlap
+from taskflow.runtime.machine.trace.mapper import Overlap
 from taskflow.runtime.regions import Triple
 from taskflow.runtime.tasks import Send
 

@@ -18,7 +18,7 @@ from taskflow.errors import RunFailed
 from taskflow.flow import Monitor, NavierStokes
 from taskflow.flow.poisson import relative_residual
 from taskflow.runtime.machine import Shard
-from taskflow.runtime.machine.mapper import Overlap
+from taskflow.runtime.machine.trace.mapper import Overlap
 from taskflow.runtime.regions import Triple, triple
 from taskflow.runtime.tasks import counts, plan
 from taskflow.simulation.build.projection import Projection

@@ -16,7 +16,7 @@ from taskflow.benchmarks.timing import BESIDE, PassTiming, TimingConditions, des
 from taskflow.benchmarks.two_phase.bubble import SCHEMES, Bubble, RiseJob
 from taskflow.errors import BadInput, RunFailed
 from taskflow.flow.models.two_phase.two_phase import TwoPhase
-from taskflow.runtime.machine.mapper import Overlap
+from taskflow.runtime.machine.trace.mapper import Overlap
 from taskflow.runtime.regions import Triple, triple
 from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.build.step_cost import LAYERS, StepCost, often, table

@@ -31,7 +31,7 @@ from taskflow.runtime.tasks import Roles
 if TYPE_CHECKING:
     from distributed import Client
 
-    from taskflow.runtime.machine.mapper import Overlap
+    from taskflow.runtime.machine.trace.mapper import Overlap
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ from typing import Any, Literal
 from taskflow.errors import ChannelError, Lost, RunFailed, TaskflowError
 from taskflow.runtime.machine.channel import Address, Deadline, Home, Router, Stop
 from taskflow.runtime.machine.device import Device, gpu_lost, hush, open_device
-from taskflow.runtime.machine.mapper import Mapper
 from taskflow.runtime.machine.shard import Limits, Shard
+from taskflow.runtime.machine.trace.mapper import Mapper
 from taskflow.runtime.regions import Partition
 
 State = Literal["new", "ready", "running", "finished", "failed"]

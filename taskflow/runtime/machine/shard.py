@@ -18,9 +18,9 @@ from taskflow.runtime.machine.agreement import Agreement
 from taskflow.runtime.machine.channel import BlockReducer, Channel, Deadline
 from taskflow.runtime.machine.device import Array, Device, Gpu, Lane, lanes
 from taskflow.runtime.machine.direct import Neighbourhood
-from taskflow.runtime.machine.instance import Instances, extreme
-from taskflow.runtime.machine.mapper import Mapper, Trial
+from taskflow.runtime.machine.kernel.instance import Instances, extreme
 from taskflow.runtime.machine.trace.binding import Binder
+from taskflow.runtime.machine.trace.mapper import Mapper, Trial
 from taskflow.runtime.machine.trace.scalars import Rounds, Scalars
 from taskflow.runtime.machine.trace.tracer import Trace, Tracer
 from taskflow.runtime.machine.trace.traces import GhostStates, Instrument, Traces

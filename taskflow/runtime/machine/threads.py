@@ -9,8 +9,8 @@ from typing import TypeVar
 
 from taskflow.runtime.machine.channel import Deadline, Router, Stop, partners
 from taskflow.runtime.machine.device import Device
-from taskflow.runtime.machine.mapper import Mapper
 from taskflow.runtime.machine.shard import Limits, Shard
+from taskflow.runtime.machine.trace.mapper import Mapper
 from taskflow.runtime.regions import Partition
 
 Result = TypeVar("Result")

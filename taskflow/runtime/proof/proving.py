@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import product
 
 from taskflow.errors import RunFailed
-from taskflow.runtime.machine.mapper import Mapper
+from taskflow.runtime.machine.trace.mapper import Mapper
 from taskflow.runtime.proof.cells import boxes, number_cells
 from taskflow.runtime.proof.checks import Versions, collisions, overwritten, races, separation
 from taskflow.runtime.proof.execution import Execution

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from taskflow.runtime.machine.device import Call, Lane, cpu
 from taskflow.runtime.machine.direct.board import Rooms
-from taskflow.runtime.machine.mapper import Mapper
+from taskflow.runtime.machine.trace.mapper import Mapper
 from taskflow.runtime.machine.trace.tracer import Trace, Tracer
 from taskflow.runtime.proof.cells import inboxes
 from taskflow.runtime.proof.timeline import Hardware

@@ -40,7 +40,8 @@ def task(
 
     `kernel` is the text itself, a string, or the `Path` of a file with it. `whole`: what it does in a cell may depend
     on all others that a block has of a launch, so that it cannot be done in parts. With `library`, the name of an
-    operation of `taskflow.runtime.machine.transform`, that does the work, whole; the body says what it is, in NumPy.
+    operation of `taskflow.runtime.machine.kernel.transform`, that does the work, whole; the body says what it is, in
+    NumPy.
 
     Positional parameters are fields, annotated `Read`, `Read[stencil]`, `Write`, `ReadWrite`, `Coloured[stencil]`,
     `Swept[direction]` or, of other regions, `Foreign[stencil]`, or several at once, `Components(u=Read[U], v=Read[V])`;

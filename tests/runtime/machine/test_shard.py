@@ -8,7 +8,7 @@ import pytest
 from taskflow.errors import BadInput, RunFailed
 from taskflow.runtime.machine import Limits, Mapper, Shard, run_threads
 from taskflow.runtime.machine.device import cpu
-from taskflow.runtime.machine.mapper import SMALL
+from taskflow.runtime.machine.trace.mapper import SMALL
 from taskflow.runtime.regions import Box, Partition
 from taskflow.runtime.tasks import Roles, analyse, record, serial
 from tests.runtime.machine.programs import NAMES, Everything, noise, region, relax

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from taskflow.errors import BadInput
-from taskflow.runtime.machine import run_threads, transform
+from taskflow.runtime.machine import run_threads
 from taskflow.runtime.machine.device import cpu, lanes, open_device
-from taskflow.runtime.machine.transform import (
+from taskflow.runtime.machine.kernel import transform
+from taskflow.runtime.machine.kernel.transform import (
     forward,
     forward_in_place,
     forward_rows,

@@ -5,7 +5,7 @@ import pytest
 
 from taskflow.runtime.machine import Mapper, run_threads
 from taskflow.runtime.machine.device import cpu
-from taskflow.runtime.machine.mapper import GAIN, KINDS, SAMPLES, WARM, Trial, search
+from taskflow.runtime.machine.trace.mapper import GAIN, KINDS, SAMPLES, WARM, Trial, search
 from taskflow.runtime.regions import Partition
 from tests.runtime.machine.programs import NAMES, Everything, noise, region
 from tests.runtime.machine.test_shard import oracle

@@ -15,8 +15,8 @@ from taskflow.runtime.machine.direct import flags
 from taskflow.runtime.machine.direct.board import Board, Inboxes
 from taskflow.runtime.machine.direct.flags import OPERATORS, SHARES, Flag
 from taskflow.runtime.machine.direct.link import Links, Watch
-from taskflow.runtime.machine.instance import Instances
 from taskflow.runtime.machine.kernel import copiers
+from taskflow.runtime.machine.kernel.instance import Instances
 from taskflow.runtime.regions import Copy, Partition
 from taskflow.runtime.tasks import IDENTITY, AllReduce, Message
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from taskflow.errors import BadInput
 from taskflow.runtime.machine.device import Array, Call, Device, Lane
-from taskflow.runtime.machine.instance import Instances
 from taskflow.runtime.machine.kernel import (
     Layout,
     bind_pieces,
@@ -16,11 +15,12 @@ from taskflow.runtime.machine.kernel import (
     copiers,
     kernel_of,
 )
+from taskflow.runtime.machine.kernel.instance import Instances
 from taskflow.runtime.machine.kernel.kernel import Arguments, Kernel
+from taskflow.runtime.machine.kernel.transform import OPERATIONS
 from taskflow.runtime.machine.trace.gather import listed, text_of
 from taskflow.runtime.machine.trace.scalars import Scalars
 from taskflow.runtime.machine.trace.twice import done_twice
-from taskflow.runtime.machine.transform import OPERATIONS
 from taskflow.runtime.regions import Box, Copy, Triple, hull
 from taskflow.runtime.tasks import ROWS, Compute, Launch, Sweep, combine, reading, run_body
 

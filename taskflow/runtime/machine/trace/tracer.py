@@ -10,10 +10,10 @@ from typing import TypeGuard, cast
 from taskflow.runtime.machine.device import Call, Event, Lane
 from taskflow.runtime.machine.direct import DirectExchange, Neighbourhood
 from taskflow.runtime.machine.direct.flags import Flag
-from taskflow.runtime.machine.mapper import Mapper
 from taskflow.runtime.machine.trace.binding import Binder
 from taskflow.runtime.machine.trace.deadlock import Rings, turns
 from taskflow.runtime.machine.trace.gather import Group, gathered, list_keys
+from taskflow.runtime.machine.trace.mapper import Mapper
 from taskflow.runtime.machine.trace.operation import Kind, Listing, Operation
 from taskflow.runtime.machine.trace.transfer import Transfers
 from taskflow.runtime.machine.trace.wavefront import SlabStage, Wavefront

@@ -21,7 +21,7 @@ import numpy as np
 from taskflow.runtime.machine.channel import Gather
 from taskflow.runtime.machine.device import Call, Lane
 from taskflow.runtime.machine.device.lane import captured
-from taskflow.runtime.machine.mapper import Mapper
+from taskflow.runtime.machine.trace.mapper import Mapper
 from taskflow.runtime.machine.trace.operation import Operation
 from taskflow.runtime.machine.trace.tracer import Trace, Tracer
 from taskflow.runtime.regions import Partition

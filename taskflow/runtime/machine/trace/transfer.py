@@ -8,8 +8,8 @@ from collections.abc import Hashable, Iterator, Mapping
 
 from taskflow.runtime.machine.channel import Channel, Deadline, Pending
 from taskflow.runtime.machine.device import Call, Device, Event, Lane
-from taskflow.runtime.machine.instance import Array, Instances
 from taskflow.runtime.machine.kernel import copiers
+from taskflow.runtime.machine.kernel.instance import Array, Instances
 from taskflow.runtime.regions import Copy, Field
 from taskflow.runtime.tasks import Message
 
