@@ -10,7 +10,8 @@ from taskflow.analysis.charts.carried import ChartsSource
 from taskflow.analysis.charts.derived import second_invariant
 from taskflow.analysis.charts.export import export_charts
 from taskflow.errors import BadInput
-from taskflow.geometry.grids import areas, shape, volumes
+from taskflow.geometry.grids import shape
+from taskflow.hexahedra import cell_volumes, face_areas
 from taskflow.output import tree
 from tests.output.on_charts import GRIDS, filled, grid_of, middle
 
@@ -35,7 +36,7 @@ def annulus(tmp_path):
 def test_faces_of_a_side(annulus):
     side, grid = annulus.flow.side("inner"), grid_of("annulus")
     assert dict(side.sizes) == {"time": 2, "face": 32}
-    size = [np.sqrt((areas(chart.vertices)[0][..., 0] ** 2).sum(axis=0)).ravel() for chart in grid.charts]
+    size = [np.sqrt((face_areas(chart.vertices, 0)[..., 0] ** 2).sum(axis=0)).ravel() for chart in grid.charts]
     np.testing.assert_allclose(side.area, np.concatenate(size), rtol=1e-14)
     angle = 2 * np.pi * (np.arange(32) + 0.5) / 32
     np.testing.assert_allclose(side.normal_x, -np.cos(angle), atol=1e-14)
@@ -52,7 +53,7 @@ def test_pressure_is_linear_to_the_face_and_stress_that_of_the_wall_flux(annulus
     np.testing.assert_allclose(side.p_face, np.broadcast_to(3 + side.x - 2 * side.y, (2, 32)), rtol=1e-13)
     layers = [chart.vertices[..., :2] for chart in grid.charts]
     beyond = [np.stack([2 * x[..., 0] - x[..., 1], x[..., 0]], axis=-1) for x in layers]
-    around = [(volumes(x) + volumes(g)).ravel() / 2 for x, g in zip(layers, beyond, strict=True)]
+    around = [(cell_volumes(x) + cell_volumes(g)).ravel() / 2 for x, g in zip(layers, beyond, strict=True)]
     distance = np.concatenate(around) / side.area / 2
     centre = np.concatenate([middle(chart.vertices)[..., 0].reshape(3, -1) for chart in grid.charts], axis=1)
     np.testing.assert_allclose(side.u[0], -2 * centre[1], rtol=1e-14)
@@ -226,8 +227,8 @@ def test_carried_over_fields_are_linear_and_stay_within_bounds(tmp_path, name):
     source.covers(places)
     known = np.concatenate([part.ravel() for part in source.values("p")])
     new = [chart.vertices for chart in finer.charts]
-    sizes = [volumes(x) for x in new]
-    own = np.concatenate([volumes(x).ravel() for x in vertices])
+    sizes = [cell_volumes(x) for x in new]
+    own = np.concatenate([cell_volumes(x).ravel() for x in vertices])
     for field in "pu":
         kept = np.average(np.concatenate([part.ravel() for part in source.values(field)]), weights=own)
         parts = zip(source.over(field, new), sizes, strict=True)

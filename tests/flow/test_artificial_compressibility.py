@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from taskflow.errors import BadInput, RunFailed
-from taskflow.flow.grid.curvilinear import cell_volumes, face_areas, metrics
+from taskflow.flow.grid.curvilinear import metrics
 from taskflow.flow.models.artificial_compressibility import equations as eq
 from taskflow.flow.models.artificial_compressibility.convergence import Convergence
 from taskflow.flow.models.artificial_compressibility.equations import HeatTransport, Passive
@@ -20,6 +20,7 @@ from taskflow.flow.models.artificial_compressibility.stage import residual, stag
 from taskflow.flow.operators.momentum import Buoyancy, Fluid
 from taskflow.flow.reference import artificial_compressibility as reference
 from taskflow.flow.reference.artificial_compressibility import Discretisation
+from taskflow.hexahedra import cell_volumes, face_areas
 from tests.flow.byhand import ByHand
 from tests.flow.charts import LAYERS, Chart, distorted, lattice, march, skewed_metrics
 

@@ -10,7 +10,7 @@ import pytest
 
 from taskflow.analysis.charts.export import export_charts
 from taskflow.errors import BadInput, RunFailed
-from taskflow.flow.grid.curvilinear import cell_volumes, swept_volumes
+from taskflow.hexahedra import cell_volumes, swept_volumes
 from taskflow.output import read_log, tree
 from taskflow.simulation.build.artificial_compressibility.domain import centres
 from taskflow.simulation.build.artificial_compressibility.moving import Moment

@@ -20,8 +20,9 @@ import xarray as xr
 
 from taskflow.analysis.charts.derived import CENTRES, KJI, differences, fields_of
 from taskflow.analysis.charts.flat import thin_along
-from taskflow.analysis.charts.metrics import vertices_of, volumes
+from taskflow.analysis.charts.metrics import vertices_of
 from taskflow.errors import BadInput
+from taskflow.hexahedra import cell_volumes
 from taskflow.output.charts.reading import charts
 
 POINTS = 1 << 20  # that are looked for in one go
@@ -88,7 +89,7 @@ class ChartsSource:
         many along a direction as the source has cells there, `MOST` at most. Its mean over the volume is that of the
         source, where both fill as much, to 1 %, and the range of what is near allows it.
         """
-        sizes = [volumes(x) for x in vertices]
+        sizes = [cell_volumes(x) for x in vertices]
         wider = np.concatenate([size.ravel() for size in sizes]).mean() / self._sizes.mean()
         count = min(math.ceil(wider ** (1 / (2 if self._thin else 3)) - ALIKE), MOST)
         linear = self._linear(name)
@@ -143,7 +144,7 @@ class ChartsSource:
 
     @cached_property
     def _sizes(self) -> np.ndarray:
-        return np.concatenate([volumes(x).ravel() for x in self._vertices])
+        return np.concatenate([cell_volumes(x).ravel() for x in self._vertices])
 
     @cached_property
     def _centres(self) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Areas, volumes and places of cells between vertices [xyz, k, j, i], in double precision."""
+"""Volumes and places of cells between vertices [xyz, k, j, i], in double precision."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from taskflow.errors import BadInput
+from taskflow.hexahedra import cell_volumes
 from taskflow.output.charts.reading import charts
 from taskflow.output.metadata import UNITS
 
@@ -25,19 +26,6 @@ def vertices_of(chart: xr.Dataset) -> np.ndarray:
     return np.stack([chart[axis].values for axis in "xyz"])
 
 
-def areas(vertices: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the area vectors [xyz, k, j, i] of the faces across a direction (0, 1, 2 for i, j, k), which point along
-    the index, and the middles of these faces.
-
-    A face with the vertices a, b, c, d in order has S = (c - a) x (d - b) / 2.
-    """
-    order = (0, 3 - axis, 3 - (axis + 1) % 3, 3 - (axis + 2) % 3)
-    x = vertices.transpose(order)
-    a, b, c, d = x[:, :, :-1, :-1], x[:, :, 1:, :-1], x[:, :, 1:, 1:], x[:, :, :-1, 1:]
-    back = np.argsort(order)
-    return np.cross(c - a, d - b, axis=0).transpose(back) / 2, ((a + b) + (c + d)).transpose(back) / 4
-
-
 def across(vertices: np.ndarray, axis: int) -> np.ndarray:
     """Return the ways [xyz, k, j, i] through cells, from the middle of the face before to that of the face behind along
     a direction of the array (1, 2, 3 for k, j, i).
@@ -48,21 +36,12 @@ def across(vertices: np.ndarray, axis: int) -> np.ndarray:
     return ways
 
 
-def volumes(vertices: np.ndarray) -> np.ndarray:
-    """Return the volumes [k, j, i] of cells with bilinear faces: a third of the sum over faces of middle . area, by the
-    theorem of Gauss, which is exact.
-    """
-    x = vertices - vertices.mean(axis=(1, 2, 3), keepdims=True)
-    fluxes = [(area * middle).sum(axis=0) for area, middle in (areas(x, axis) for axis in range(3))]
-    return np.asarray(sum(np.diff(flux, axis=2 - axis) for axis, flux in enumerate(fluxes)) / 3)
-
-
 def with_volumes(records: xr.DataTree) -> xr.DataTree:
     """Return the `volume` of each cell."""
     about = {"long_name": "volume of cells", "units": UNITS}
     parts = {"/": xr.Dataset(attrs=records.attrs)}
     for number, chart in charts(records):
-        volume = xr.DataArray(volumes(vertices_of(chart)), dims=("k", "j", "i"), attrs=about)
+        volume = xr.DataArray(cell_volumes(vertices_of(chart)), dims=("k", "j", "i"), attrs=about)
         parts[f"charts/{number}"] = xr.Dataset({"volume": volume}, coords=_centres(chart))
     return xr.DataTree.from_dict(parts)
 

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from taskflow.analysis.charts.metrics import areas, vertices_of, volumes
+from taskflow.analysis.charts.metrics import vertices_of
 from taskflow.errors import BadInput
+from taskflow.hexahedra import area, cell_volumes, face_corners
 from taskflow.output.charts.layout import CELLS, SidePatch
 from taskflow.output.charts.reading import charts, patches, place_of
 from taskflow.output.charts.store import CHART
@@ -63,8 +64,8 @@ def _wall(attributes: Any, name: str) -> tuple[float, np.ndarray] | None:
 def _on(chart: xr.Dataset, patch: SidePatch, wall: tuple[float, np.ndarray] | None) -> xr.Dataset:
     vertices = vertices_of(chart.isel(patch.corners))
     outward = 1 if patch.end else -1
-    area, middle = (values.take(patch.end, 3 - patch.axis) for values in areas(vertices, patch.axis))
-    S = outward * area.reshape(3, -1)
+    corners = np.stack(face_corners(vertices, patch.axis)).take(patch.end, 4 - patch.axis)
+    middle, S = corners.mean(axis=0), outward * area(*corners).reshape(3, -1)
     size = np.sqrt((S**2).sum(axis=0))
     normal = S / size
 
@@ -76,7 +77,7 @@ def _on(chart: xr.Dataset, patch: SidePatch, wall: tuple[float, np.ndarray] | No
         values["p_face"].attrs["long_name"] = "pressure on the face"
     if wall is not None and set(VELOCITY) <= set(fields):
         viscosity, velocity = wall
-        n, around = _along(normal, values["u"]), (volumes(vertices) + volumes(_mirrored(vertices, patch))) / 2
+        n, around = _along(normal, values["u"]), (cell_volumes(vertices) + cell_volumes(_mirrored(vertices, patch))) / 2
         relative = np.stack([values[name].values for name in VELOCITY]) - _along(velocity, values["u"])
         gradient = 2 * viscosity * relative * size / around.reshape(-1)
         across = (gradient * n).sum(axis=0) * n

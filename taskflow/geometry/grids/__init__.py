@@ -6,7 +6,7 @@ from taskflow.geometry.grids.gaps import Gap, gaps
 from taskflow.geometry.grids.ghosts import ghosted
 from taskflow.geometry.grids.grid import SIDES, Chart, GridSeam, MultiBlockGrid, Patch
 from taskflow.geometry.grids.keys import GridShape, Key, Kind
-from taskflow.geometry.grids.metrics import areas, closure, thickness, volumes
+from taskflow.geometry.grids.metrics import closure, thickness
 from taskflow.geometry.grids.problems import BadGrid
 from taskflow.geometry.grids.quality import Extreme, Quality, quality
 from taskflow.geometry.grids.read import map_beside, read_grid
@@ -29,7 +29,6 @@ __all__ = [
     "MultiBlockGrid",
     "Patch",
     "Quality",
-    "areas",
     "atlas",
     "borders",
     "closure",
@@ -42,6 +41,5 @@ __all__ = [
     "read_grid",
     "shape",
     "thickness",
-    "volumes",
     "write_grid",
 ]

@@ -10,10 +10,10 @@ import numpy as np
 from taskflow.errors import BadInput
 from taskflow.geometry.grids.coincide import coincident
 from taskflow.geometry.grids.grid import SIDES, Chart, GridSeam, MultiBlockGrid, Patch, Vector
-from taskflow.geometry.grids.metrics import area, volumes
 from taskflow.geometry.grids.problems import all_right
 from taskflow.geometry.grids.turn import oriented
 from taskflow.geometry.grids.weld import mismatches, welded
+from taskflow.hexahedra import area, cell_volumes
 from taskflow.runtime.regions import ROTATIONS, Turn
 
 LEAST = 4  # cells across a direction with a seam, so that two layers of ghost cells at each end are cells of others
@@ -85,7 +85,7 @@ def malformed(charts: Sequence[Chart]) -> Iterator[BadInput]:
                 " with a chart in the middle, as the shape pipe has"
             )
         else:
-            yield from _negative(number, volumes(chart.vertices))
+            yield from _negative(number, cell_volumes(chart.vertices))
 
 
 def _collapsed(chart: Chart) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from taskflow.geometry.grids.grid import MultiBlockGrid, Patch
-from taskflow.geometry.grids.metrics import area
+from taskflow.hexahedra import area
 
 
 def faces(grid: MultiBlockGrid, patch: Patch) -> tuple[np.ndarray, np.ndarray]:

@@ -10,8 +10,8 @@ import numpy as np
 
 from taskflow.geometry.grids.coincide import DIRECTION, Faces, close
 from taskflow.geometry.grids.grid import Chart, MultiBlockGrid
-from taskflow.geometry.grids.metrics import area
 from taskflow.geometry.grids.weld import TOLERANCE
+from taskflow.hexahedra import area
 
 NARROW = 0.1  # of the shortest edge of a face
 BATCH = 1 << 13  # faces at a time, a slice across DIRECTION

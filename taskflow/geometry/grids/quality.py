@@ -10,8 +10,9 @@ import numpy as np
 
 from taskflow.geometry.grids.ghosts import ghosted
 from taskflow.geometry.grids.grid import MultiBlockGrid
-from taskflow.geometry.grids.metrics import closure, volumes
+from taskflow.geometry.grids.metrics import closure
 from taskflow.geometry.grids.weld import Lattice
+from taskflow.hexahedra import cell_volumes
 from taskflow.runtime.regions import Triple, triple
 
 
@@ -50,7 +51,7 @@ def quality(grid: MultiBlockGrid) -> Quality:
     """Look at all cells of a grid."""
     points = [chart.vertices for chart in grid.charts]
     return Quality(
-        volume=min(_extreme(n, -volumes(x), -1) for n, x in enumerate(points)),
+        volume=min(_extreme(n, -cell_volumes(x), -1) for n, x in enumerate(points)),
         closure=max(_extreme(n, closure(x)) for n, x in enumerate(points)),
         aspect=max(_extreme(n, _aspect(x)) for n, x in enumerate(points)),
         skewness=max(_extreme(n, _skewness(x)) for n, x in enumerate(points)),

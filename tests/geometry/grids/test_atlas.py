@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from taskflow.geometry.grids import SHAPES, atlas, borders, ghosted, places, shape, volumes
+from taskflow.geometry.grids import SHAPES, atlas, borders, ghosted, places, shape
 from taskflow.geometry.grids.turn import oriented
+from taskflow.hexahedra import cell_volumes
 from tests.geometry.grids.test_shapes import ROUND, SMALL
 
 GRIDS = {
@@ -27,7 +28,7 @@ def test_ghost_cells_are_the_cells_that_they_are_images_of(name):
     """By their volumes, which all differ on distorted grids."""
     grid = shape("box" if name == "flat" else name, GRIDS[name]).grid()
     mapped, first = atlas(grid), places(grid)
-    volume = [volumes(vertices) for vertices in ghosted(grid)]
+    volume = [cell_volumes(vertices) for vertices in ghosted(grid)]
 
     def of(box):
         """The volumes of cells of the atlas's index space, ghosts included."""

@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from taskflow.geometry.grids import areas, closure, shape, volumes
+from taskflow.geometry.grids import closure, shape
 from taskflow.geometry.grids.assembled import Part, assembled, turned
-from taskflow.geometry.grids.metrics import area
 from taskflow.geometry.grids.turn import oriented
+from taskflow.hexahedra import area, cell_volumes, face_areas
 from taskflow.runtime.regions import ROTATIONS
 from tests.geometry.grids.test_shapes import ROUND, SMALL
 
@@ -37,7 +37,7 @@ def by_quadrature(vertices):
 @given(SHIFTS)
 def test_volumes_are_those_of_trilinear_cells(shifts):
     vertices = CUBE + shifts
-    assert volumes(vertices).item() == pytest.approx(by_quadrature(vertices), abs=3e-16 * 8)
+    assert cell_volumes(vertices).item() == pytest.approx(by_quadrature(vertices), abs=3e-16 * 8)
 
 
 @given(SHIFTS)
@@ -60,7 +60,7 @@ def seam_areas(grid, seam):
     result = []
     for patch in (seam.one, seam.other):
         box = patch.cells.expand(*(((0, 0, 0), tuple(int(a == patch.axis) for a in range(3)))))
-        values = areas(grid.charts[patch.chart].vertices)[patch.axis]
+        values = face_areas(grid.charts[patch.chart].vertices, patch.axis)
         result.append(values[:, *box.layer(patch.axis, patch.end, 0, 1).slices((0, 0, 0))])
     sign = -1 if seam.one.end == seam.other.end else 1
     return result[0], sign * oriented(seam.turn, result[1])
@@ -113,15 +113,16 @@ def test_also_along_parts_of_sides():
 @pytest.mark.parametrize("turn", ROTATIONS)
 def test_a_turned_chart_has_the_areas_and_volumes_of_the_chart(turn):
     vertices = shape("box", {"cells": (4, 3, 2), "lengths": (1, 2, 3), "distortion": 0.1}).grid().charts[0].vertices
-    straight, turned = areas(vertices), areas(oriented(turn, vertices))
+    other = oriented(turn, vertices)
+    straight, turned = ([face_areas(x, axis) for axis in range(3)] for x in (vertices, other))
     for a, axis in enumerate(turn.axes):
         expected = oriented(turn, straight[abs(axis) - 1]) * np.sign(axis)
         np.testing.assert_array_equal(turned[a], expected)
-    np.testing.assert_allclose(volumes(oriented(turn, vertices)), oriented(turn, volumes(vertices)), rtol=1e-14)
+    np.testing.assert_allclose(cell_volumes(other), oriented(turn, cell_volumes(vertices)), rtol=1e-14)
 
 
 def test_cells_in_several_goes_have_the_same_volumes(monkeypatch):
     vertices = shape("box", {"cells": (4, 3, 7), "lengths": (1, 2, 3), "distortion": 0.1}).grid().charts[0].vertices
-    whole = volumes(vertices)
-    monkeypatch.setattr("taskflow.geometry.grids.metrics.LAYER", 24)
-    np.testing.assert_array_equal(volumes(vertices), whole)
+    whole = cell_volumes(vertices)
+    monkeypatch.setattr("taskflow.hexahedra.LAYER", 24)
+    np.testing.assert_array_equal(cell_volumes(vertices), whole)

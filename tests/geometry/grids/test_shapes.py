@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from taskflow.errors import BadArgument
-from taskflow.geometry.grids import SHAPES, BadGrid, faces, quality, shape, volumes
+from taskflow.geometry.grids import SHAPES, BadGrid, faces, quality, shape
 from taskflow.geometry.grids.keys import written
 from taskflow.geometry.grids.spacing import both_ends, geometric, one_end, with_first
+from taskflow.hexahedra import cell_volumes
 
 SMALL = {
     "box": {"cells": (8, 6, 4), "lengths": (1, 2, 3)},
@@ -29,7 +30,7 @@ BOX_SIDES = {"x_min", "x_max", "y_min", "y_max", "z_min", "z_max"}
 
 
 def total(grid):
-    return sum(volumes(chart.vertices).sum() for chart in grid.charts)
+    return sum(cell_volumes(chart.vertices).sum() for chart in grid.charts)
 
 
 def polygon(corners, radius):

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from taskflow.flow.grid.curvilinear import VALUES, cell_volumes, metrics
+from taskflow.flow.grid.curvilinear import VALUES, metrics
 from taskflow.flow.models.artificial_compressibility import eddies
 from taskflow.flow.models.artificial_compressibility.eddies import FILTER
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.flow.models.artificial_compressibility.sides import SIDES, Side
+from taskflow.hexahedra import cell_volumes
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box, Field
 from taskflow.simulation.build.artificial_compressibility.boundaries import BEGINNING, patch_of, velocities

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from taskflow.flow.grid.curvilinear import swept_volumes
 from taskflow.flow.models.artificial_compressibility.dual_time import weights
+from taskflow.hexahedra import swept_volumes
 from taskflow.simulation.case.motion import GridMotion
 
 

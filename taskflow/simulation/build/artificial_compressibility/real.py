@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from taskflow.flow.models.artificial_compressibility.dual_time import DualTime
-from taskflow.geometry.grids import areas, volumes
+from taskflow.hexahedra import cell_volumes, face_areas
 from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain
 from taskflow.simulation.build.artificial_compressibility.time import Inner
 
@@ -44,9 +44,10 @@ def steepest(domain: ChartDomain, *, planar: bool) -> float:
     worst = 0.0
     for chart in domain.grid.charts:
         total = 0.0
-        for axis, across in enumerate(areas(chart.vertices)[: 2 if planar else 3]):
+        for axis in range(2 if planar else 3):
+            across = face_areas(chart.vertices, axis)
             size = np.sqrt((across**2).sum(axis=0))
             low, high = (np.delete(size, end, axis=2 - axis) for end in (-1, 0))
             total = total + (low + high) / 2
-        worst = max(worst, float((total / volumes(chart.vertices)).max()))
+        worst = max(worst, float((total / cell_volumes(chart.vertices)).max()))
     return worst

@@ -17,8 +17,9 @@ from taskflow.flow.models.artificial_compressibility.equations import Passive
 from taskflow.flow.models.artificial_compressibility.forces import Forces
 from taskflow.flow.models.artificial_compressibility.method import MethodOptions
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
-from taskflow.geometry.grids import MultiBlockGrid, thickness, volumes
+from taskflow.geometry.grids import MultiBlockGrid, thickness
 from taskflow.geometry.grids.outline import flat
+from taskflow.hexahedra import cell_volumes
 from taskflow.output import FieldMetadata
 from taskflow.runtime.regions import Field
 from taskflow.simulation.build.artificial_compressibility import references
@@ -128,7 +129,7 @@ class CompressibilitySystem(System):
             heat=references.heat_of(case, self.grid),
             passive=tuple(Passive(scalar.name, scalar.diffusivity) for scalar in case.scalars),
             spacing=self._spacing,
-            largest_volume=max(float(volumes(chart.vertices).max()) for chart in self.grid.charts),
+            largest_volume=max(float(cell_volumes(chart.vertices).max()) for chart in self.grid.charts),
             planar=self._planar,
             body_force=case.table("body").varies,
             more_edges=more_edges(self.grid, domain.atlas, planar=self._planar),
