@@ -16,6 +16,11 @@ def flat(grid: MultiBlockGrid) -> bool:
     return np.unique(np.concatenate([np.unique(chart.vertices[2]) for chart in grid.charts])).size == 2
 
 
+def planar(grid: MultiBlockGrid) -> bool:
+    """Whether a flow on it has two dimensions: all charts are flat and one cell thick."""
+    return flat(grid) and all(chart.cells[2] == 1 for chart in grid.charts)
+
+
 def outlines(grid: MultiBlockGrid) -> Iterator[Outline]:
     """The borders of all seams and sides, with names of sides, and numbers of charts in their middles. In two
     dimensions all of it lies in the lower plane, and sides in that plane are left out.

@@ -7,10 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from taskflow.flow.models.artificial_compressibility.stability import longest
-from taskflow.geometry.grids import thickness
 
 if TYPE_CHECKING:
     from taskflow.simulation.build.artificial_compressibility.system import CompressibilitySystem
@@ -29,10 +26,10 @@ def _too_long(system: CompressibilitySystem) -> Iterator[str]:
     all take the least.
     """
     model, method, dims = system.model, system.model.method, 2 if system.model.planar else 3
-    sizes = np.concatenate([thickness(chart.vertices, dims).ravel() for chart in system.grid.charts])
+    thinnest, thickest = system.domain.thickness
     sound = math.sqrt(method.least_compressibility(system.speed))
     bounds = {}
-    for size in {float(sizes.min()), float((sizes.min if method.global_steps else sizes.max)())}:
+    for size in {thinnest, thinnest if method.global_steps else thickest}:
         friction, spread = (q / (sound * size) for q in (model.fluid.viscosity, model.numbers.spread))
         bounds[longest(method, dims, friction, spread)] = size
     least = min(bounds)

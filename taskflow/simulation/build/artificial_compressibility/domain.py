@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from taskflow.geometry.grids import MultiBlockGrid, atlas, ghosted, places
-from taskflow.geometry.grids.outline import flat
+from taskflow.geometry.grids import MultiBlockGrid, atlas, ghosted, places, thickness
+from taskflow.geometry.grids.outline import flat, planar
 from taskflow.output import ChartsLayout, FieldMetadata, Piece, SidePatch, pieces_of, shares
 from taskflow.output.moving import COLUMNS, pose
 from taskflow.runtime.regions import Atlas, Box, FieldSpace, Location, Partition, Region, Triple, divided, triple
@@ -69,6 +69,17 @@ class ChartDomain(Domain):
     def boxes(self) -> tuple[Box, ...]:
         """The charts."""
         return self.atlas.charts
+
+    @cached_property
+    def planar(self) -> bool:
+        """Whether all charts are flat and one cell thick: the flow has two dimensions."""
+        return planar(self.grid)
+
+    @cached_property
+    def thickness(self) -> tuple[float, float]:
+        """That of the thinnest and of the thickest cell: volume over the largest face."""
+        sizes = [thickness(chart.vertices, 2 if self.planar else 3) for chart in self.grid.charts]
+        return min(float(size.min()) for size in sizes), max(float(size.max()) for size in sizes)
 
     @property
     def closeness(self) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 from taskflow.analysis.charts.flat import thin_along
 from taskflow.errors import BadInput
 from taskflow.geometry.grids import MultiBlockGrid, faces
-from taskflow.geometry.grids.outline import flat
+from taskflow.geometry.grids.outline import planar
 from taskflow.simulation.build.artificial_compressibility.probes import groups_differ, points_lie_in_cells
 from taskflow.simulation.build.artificial_compressibility.tables import CompressibilityMethod
 from taskflow.simulation.build.artificial_compressibility.time import ChartTime
@@ -111,9 +111,8 @@ def _motion_is_possible(
     if machine.precision == "single":
         remedy = 'moving grids need double precision in this version; give precision = "double", or leave it out'
         yield wrong("motion", motion.written(), remedy)
-    planar = flat(charts) and all(chart.cells[2] == 1 for chart in charts.charts)
     for key, value in motion.formulas.items():
-        if planar and value != 0.0 and key in ("angle.x", "angle.y", "displacement.z"):
+        if planar(charts) and value != 0.0 and key in ("angle.x", "angle.y", "displacement.z"):
             remedy = "a grid in two dimensions stays in its plane; leave it out"
             yield wrong(("motion", *key.split(".")), written(value), remedy)
     for name, side in boundaries.sides.items():
@@ -259,10 +258,10 @@ def _pictures_cut_the_grid(charts: MultiBlockGrid, pictures: Pictures) -> Iterat
 def _thin_charts_are_flat(charts: MultiBlockGrid) -> Iterator[Problem]:
     """A chart one cell thick that is joined to itself is one of two dimensions: its third one is left out."""
     sides = {(patch.chart, patch.axis) for patches in charts.sides.values() for patch in patches}
-    planar = flat(charts) and all(chart.cells[2] == 1 for chart in charts.charts)
+    level = planar(charts)
     for number, chart in enumerate(charts.charts):
         for axis, count in enumerate(chart.cells):
-            if count == 1 and (number, axis) not in sides and not (planar and axis == 2):
+            if count == 1 and (number, axis) not in sides and not (level and axis == 2):
                 yield Problem(
                     ("grid",),
                     f"chart {number + 1} is one cell thick along {'ijk'[axis]}, and joined to itself there; in two"

@@ -17,8 +17,7 @@ from taskflow.flow.models.artificial_compressibility.equations import Passive
 from taskflow.flow.models.artificial_compressibility.forces import Forces
 from taskflow.flow.models.artificial_compressibility.method import MethodOptions
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
-from taskflow.geometry.grids import MultiBlockGrid, thickness
-from taskflow.geometry.grids.outline import flat
+from taskflow.geometry.grids import MultiBlockGrid
 from taskflow.hexahedra import cell_volumes
 from taskflow.output import FieldMetadata
 from taskflow.runtime.regions import Field
@@ -123,17 +122,17 @@ class CompressibilitySystem(System):
         return kind(
             domain.atlas.charts,
             Fluid(case.fluid.viscosity, case.table("body").numbers),
-            sides_of(case, self.grid, domain.atlas.ghost, planar=self._planar),
+            sides_of(case, self.grid, domain.atlas.ghost, planar=self.domain.planar),
             self.speed,
             method=self._method,
             heat=references.heat_of(case, self.grid),
             passive=tuple(Passive(scalar.name, scalar.diffusivity) for scalar in case.scalars),
             spacing=self._spacing,
             largest_volume=max(float(cell_volumes(chart.vertices).max()) for chart in self.grid.charts),
-            planar=self._planar,
+            planar=self.domain.planar,
             body_force=case.table("body").varies,
-            more_edges=more_edges(self.grid, domain.atlas, planar=self._planar),
-            real=None if domain.steady else dual_time(self, planar=self._planar),
+            more_edges=more_edges(self.grid, domain.atlas, planar=self.domain.planar),
+            real=None if domain.steady else dual_time(self, planar=self.domain.planar),
             moves=case.motion is not None,
             turbulence=turbulence_of(case),
             **how,
@@ -169,10 +168,6 @@ class CompressibilitySystem(System):
         return x, y, z
 
     @property
-    def _planar(self) -> bool:
-        return flat(self.grid) and all(chart.cells[2] == 1 for chart in self.grid.charts)
-
-    @property
     def constant_fields(self) -> tuple[Field, ...]:
         """Metrics, kinds of sides, their velocities, corners of cells."""
         return constant_fields(self.model, self.sim.dtype, corners=bool(self.measures.forces.sides))
@@ -205,10 +200,9 @@ class CompressibilitySystem(System):
         case, accept = self.sim.case, self.sim.case.own.stall == "accept"
         if self.model.real:
             return InnerCriterion(self.model, self.domain)
-        dims = 2 if self._planar else 3
-        thinnest = min(float(thickness(chart.vertices, dims).min()) for chart in self.grid.charts)
         every, patience = case.own.looks(case.monitor.every)
-        return ResidualCriterion(self.model, case.table("time").steady, every, accept, thinnest, patience)
+        below, thinnest = case.table("time").steady, self.domain.thickness[0]
+        return ResidualCriterion(self.model, below, every, accept, thinnest, patience)
 
     @property
     def iterated(self) -> str:
@@ -227,7 +221,7 @@ class CompressibilitySystem(System):
         walls = tuple(side for side in self.model.sides if side.kind == "wall")
         middles = {side.name: np.mean(self.domain.around(side.name), axis=0).tolist() for side in walls}
         about = {name: tables[name].moment_about or (x, y, z) for name, (x, y, z) in middles.items()}
-        span = float(np.ptp(self.grid.charts[0].vertices[2])) if self._planar else 1.0
+        span = float(np.ptp(self.grid.charts[0].vertices[2])) if self.domain.planar else 1.0
         forces = Forces(self.model, walls, about, bool(walls))
         return CompressibilityMeasures(self.model, forces, span, self.domain.motion)
 
