@@ -111,12 +111,13 @@ def _motion_is_possible(
     if machine.precision == "single":
         remedy = 'moving grids need double precision in this version; give precision = "double", or leave it out'
         yield wrong("motion", motion.written(), remedy)
+    level = planar(charts)
     for key, value in motion.formulas.items():
-        if planar(charts) and value != 0.0 and key in ("angle.x", "angle.y", "displacement.z"):
+        if level and value != 0.0 and key in ("angle.x", "angle.y", "displacement.z"):
             remedy = "a grid in two dimensions stays in its plane; leave it out"
             yield wrong(("motion", *key.split(".")), written(value), remedy)
     for name, side in boundaries.sides.items():
-        across = planar and all(patch.axis == 2 for patch in charts.sides.get(name, ()))
+        across = level and all(patch.axis == 2 for patch in charts.sides.get(name, ()))
         if side.type in ("slip", "symmetry") and not across:
             remedy = "on a grid that moves it is not available in this version; give a wall, or leave motion out"
             yield wrong(("boundaries", name), side.written(), remedy)
