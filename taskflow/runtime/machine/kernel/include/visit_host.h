@@ -31,7 +31,7 @@ FN void share(const Range& r, Index count, F f) {
   static thread_local bool turn = false;
   const bool backward = turn = !turn;
 #ifdef LISTED
-  if (doing == CELLS) f(Index(0), count, backward);
+  if (doing == CELLS) f(count * sharer / sharers, count * (sharer + 1) / sharers, backward);
   if (doing != ALL) return;
 #endif
 #ifdef _OPENMP
