@@ -2,7 +2,7 @@
 
 constexpr int TILE = 1024 / sizeof(real), TILE_ROWS = 16, TILE_PLANES = 32;
 
-// A face at an end of the range: few are, and of many kinds.
+// A face at an end of the range, which may be of many kinds, or of a row that is too short for a vector loop
 template <class Through, class F>
 static __attribute__((noinline)) auto at_end(Through through, F f) { return through(f); }
 
@@ -19,16 +19,22 @@ FN void face_row(const Range& r, int from, int to, int j, int k, real (*row)[TIL
   const auto within = [=](int i) __attribute__((always_inline)) {
     keep_face<N>(row, i - from, through(FaceOf<D, true>{{i, j, k, begin + i}, false}));
   };
-  const auto apart = [=](int i) __attribute__((always_inline)) { keep_face<N>(row, i - from, at_end(through, FaceOf<D>{{i, j, k, begin + i}, true})); };
-  if (D == 1 ? j == r.lo[1] || j == r.hi[1] : D == 2 && (k == r.lo[2] || k == r.hi[2])) {
-    for (int i = from; i < to; ++i) apart(i);
+  const auto apart = [=](int i, bool end) __attribute__((always_inline)) {
+    keep_face<N>(row, i - from, at_end(through, FaceOf<D>{{i, j, k, begin + i}, end}));
+  };
+  int first = from, last = to;
+  if (D == 0 && first == r.lo[0]) apart(first++, true);
+  if (D == 0 && last == r.hi[0] + 1) apart(--last, true);
+  const bool ends = D == 1 ? j == r.lo[1] || j == r.hi[1] : D == 2 && (k == r.lo[2] || k == r.hi[2]);
+  if (ends || last - first < LANES) {
+    for (int i = first; i < last; ++i) apart(i, ends);
     return;
   }
-  int first = from, last = to;
-  if (D == 0 && first == r.lo[0]) apart(first++);
-  if (D == 0 && last == r.hi[0] + 1) apart(--last);
+  for (int i = first; i < last; i += LANES) {
+    const int begun = i + LANES < last ? i : last - LANES;  // what a row ends with is done as a whole: some faces are found twice
 #pragma omp simd
-  for (int i = first; i < last; ++i) within(i);
+    for (int l = 0; l < LANES; ++l) within(begun + l);
+  }
 }
 
 template <int N, int n = 0>
