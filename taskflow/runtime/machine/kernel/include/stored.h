@@ -42,9 +42,12 @@ struct StoredValuesOf : ValuesOf<N, Number> {
     return held(ValuesOf<N, Number>::operator()(c, n, x, y, z));
   }
 };
-FN void fetch([[maybe_unused]] const void* at) {
+// Asks for a piece of memory of so many bytes, no more than a line of a GPU's cache.
+FN void fetch(const void* at, [[maybe_unused]] int bytes) {
 #ifdef GPU
   asm volatile("prefetch.global.L2 [%0];" ::"l"(at));
+#else
+  for (int n = 0; n < bytes; n += 64) __builtin_prefetch(static_cast<const char*>(at) + n);
 #endif
 }
 // A private field: the N values of a cell lie behind each other. `q(c, n)` is value n of a cell, `q(c)` the only one.

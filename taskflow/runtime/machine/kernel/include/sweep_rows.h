@@ -251,6 +251,12 @@ FN void sweep_rows(const Range& r, const Sweep& s, D, const T& whole) {
 template <class D, class T>
 FN void sweep_rows(const Range& r, const Sweep& s, D way, const T& whole) {
   const T t = whole.of_row(0);
-  sweep_cells(r, s, way, [=](const SweptCell& c) { sweep_row<D>(r, t, c, 0, together()); });
+  sweep_cells(r, s, way, [=](const SweptCell& c) {
+#ifndef SINGLE
+    const SweptCell next = {{c.i, c.j + D::way, c.k, c.offset + D::way * r.y}, 0, 0};  // in the next row of a tile
+    for (int row = 0; row < ROWS; ++row) t.fetch(next, row);
+#endif
+    sweep_row<D>(r, t, c, 0, together());
+  });
 }
 #endif
