@@ -5,7 +5,7 @@
 //
 //   struct Solve {
 //     INLINE Solve of_row(row) const;                          // what knows where the rows of a thread are
-//     INLINE void fetch(c, row) const;                         // asks for what will be loaded
+//     INLINE void fetch(c, row) const;                         // asks for what will be loaded: on a CPU that of the next row of a tile
 //     struct Ahead {...};                                      // what is loaded before it is needed
 //     INLINE Ahead ahead(c, row, sides) const;                 // ... of a cell: for these neighbours, too
 //     INLINE void begin(c, sums, old) const;                   // sums before neighbours bring anything, and values before the sweep
