@@ -122,8 +122,9 @@ def apart(monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("threads", "blocks", "overlap", "debug"), [(1, 1, "none", False), (3, 1, "none", True), (2, 2, "comm", False)]
-)
+    ("threads", "blocks", "overlap", "debug"),
+    [(1, 1, "none", False), (2, 1, "none", False), (3, 1, "none", False), (3, 1, "none", True), (2, 2, "comm", False)],
+)  # two threads are dealt pieces, three share them
 def test_lists_have_the_bits_of_launches_one_after_the_other(space, apart, threads, blocks, overlap, debug):
     mapper = Mapper(overlap, debug=debug)
     listed = results(space, cpu(threads), blocks, mapper)
@@ -142,7 +143,7 @@ def test_lists_on_a_gpu_have_the_bits_of_launches_one_after_the_other(space, apa
 
 def agree(listed, alone):
     for (values, scalars, launches), (expected, numbers, many) in zip(listed, alone, strict=True):
-        assert scalars == numbers
+        np.testing.assert_equal(scalars, numbers)  # of poisoned ghost cells NaN
         for one, other in zip(values, expected, strict=True):
             np.testing.assert_array_equal(one, other)
         assert 3 * launches < many

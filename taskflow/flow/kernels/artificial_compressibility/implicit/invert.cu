@@ -122,6 +122,12 @@ TASK invert(Range range, In u, In v, In w, InPrivate<96, Real_coupling> coupling
 #ifdef GPU
   invert_tile(range, sweep, all);
 #else
-  sweep_cells(range, sweep, UP, CELL(c) { all.whole(c, 0); });
+  sweep_cells(range, sweep, UP, CELL(c) {
+#ifndef SINGLE
+    const Cell next = {c.i, c.j + 1, c.k, c.offset + Y};  // in the next row of a tile
+    for (int side = 0; side < 6; side += 2) fetch(coupling.place(next, block_of(side)), 4 * sizeof(coupling.four(c, 0)));
+#endif
+    all.whole(c, 0);
+  });
 #endif
 }

@@ -31,44 +31,45 @@ FN double product(const Entry<5>& a, const Entry<5>& b, const Weights& weights) 
   const Entry<4> flow{{a.of[0], a.of[1], a.of[2], a.of[3]}}, other{{b.of[0], b.of[1], b.of[2], b.of[3]}};
   return product(flow, other, weights) + double(weights.heat) * double(a.of[4]) * double(b.of[4]);
 }
+// A vector in the field that has it: from value `first` of a cell on
+template <class V>
+struct VectorIn {
+  V field;
+  int first;
+  INLINE auto four(const Cell& c) const { return field.four(c, first); }
+  INLINE void keep(const Cell& c, real p, real u, real v, real w) const { field.store_four(c, first, {p, u, v, w}); }
+};
 // The vectors of a field, and of a second one behind them, if there is one
 template <class V, class Later>
 struct Space {
   V vectors;
   Later later;
   static constexpr int room = present<Later> ? 2 * PART : PART;
-  INLINE real operator()(const Cell& c, int n, int m) const {
+  INLINE VectorIn<V> of(int n) const {
     if constexpr (present<Later>) {
-      if (n >= PART) return later(c, 4 * (n - PART) + m);
+      if (n >= PART) return {later, 4 * (n - PART)};
     }
-    return vectors(c, 4 * n + m);
-  }
-  INLINE void keep(const Cell& c, int n, int m, real value) const {
-    if constexpr (present<Later>) {
-      if (n >= PART) {
-        later(c, 4 * (n - PART) + m) = value;
-        return;
-      }
-    }
-    vectors(c, 4 * n + m) = value;
+    return {vectors, 4 * n};
   }
 };
 template <class V, class Later>
 FN Space<V, Later> space(const V& vectors, const Later& later) { return {vectors, later}; }
 
-template <class S>
-FN Entry<4> vector(const S& space, None, const Cell& c, int n) { return {{space(c, n, 0), space(c, n, 1), space(c, n, 2), space(c, n, 3)}}; }
-template <class S, class W>
-FN Entry<5> vector(const S& space, const W& warm, const Cell& c, int n) {
-  return {{space(c, n, 0), space(c, n, 1), space(c, n, 2), space(c, n, 3), warm(c, n)}};
+template <class V>
+FN Entry<4> vector(const VectorIn<V>& one, None, const Cell& c, int) {
+  const auto four = one.four(c);
+  return {{four[0], four[1], four[2], four[3]}};
 }
-template <class S>
-FN void keep(const S& space, None, const Cell& c, int n, const Entry<4>& a) {
-  for (int m = 0; m < 4; ++m) space.keep(c, n, m, a.of[m]);
+template <class V, class W>
+FN Entry<5> vector(const VectorIn<V>& one, const W& warm, const Cell& c, int n) {
+  const auto four = one.four(c);
+  return {{four[0], four[1], four[2], four[3], warm(c, n)}};
 }
-template <class S, class W>
-FN void keep(const S& space, const W& warm, const Cell& c, int n, const Entry<5>& a) {
-  for (int m = 0; m < 4; ++m) space.keep(c, n, m, a.of[m]);
+template <class V>
+FN void keep(const VectorIn<V>& one, None, const Cell& c, int, const Entry<4>& a) { one.keep(c, a.of[0], a.of[1], a.of[2], a.of[3]); }
+template <class V, class W>
+FN void keep(const VectorIn<V>& one, const W& warm, const Cell& c, int n, const Entry<5>& a) {
+  one.keep(c, a.of[0], a.of[1], a.of[2], a.of[3]);
   warm(c, n) = a.of[4];
 }
 FN void empty(None, const Cell&, int) {}
@@ -76,6 +77,36 @@ template <class V>
 FN void empty(const V& values, const Cell& c, int count) {
   for (int n = 0; n < count; ++n) values(c, n) = 0;
 }
+
+// The products with all vectors, in parts
+struct Along {
+  ExactIn64<AT_ONCE> parts[4];
+  INLINE double operator[](int n) const {
+    const int part = n / AT_ONCE, m = n % AT_ONCE;
+    return part == 0 ? parts[0][m] : part == 1 ? parts[1][m] : part == 2 ? parts[2][m] : parts[3][m];
+  }
+};
+// Numbers for the vectors that are there, f(n), which a CPU finds once for all cells
+#ifdef GPU
+template <class F>
+struct Once {
+  F f;
+  INLINE real operator[](int n) const { return f(n); }
+};
+template <class F>
+FN Once<F> once(int, F f) { return {f}; }
+#else
+struct Once {
+  real of[2 * PART];
+  INLINE real operator[](int n) const { return of[n]; }
+};
+template <class F>
+FN Once once(int count, F f) {
+  Once all{};
+  for (int n = 0; n < count; ++n) all.of[n] = f(n);
+  return all;
+}
+#endif
 
 TASK largest_square(Range range, In p, In u, In v, In w OPTIONAL(T), Partial most, Weights weights) {
   reduce_cells(range, most, MAX, CELL(c) {
@@ -98,8 +129,8 @@ TASK first_vector(Range range, In p_r, In u_r, In v_r, In w_r OPTIONAL(T_r), Out
   for_cells(range, CELL(c) {
     const auto a = times(by, entry(p_r, u_r, v_r, w_r, T_r, c));
     empty(vectors, c, 4 * PART), empty(later_set, c, 4 * PART), empty(warm_set, c, 2 * PART);
-    keep(all, warm_set, c, 0, a);
-    put(vector(all, warm_set, c, 0), p, u, v, w, T_set, c);
+    keep(all.of(0), warm_set, c, 0, a);
+    put(vector(all.of(0), warm_set, c, 0), p, u, v, w, T_set, c);
   });
 }
 
@@ -108,24 +139,22 @@ TASK products(Range range, InPrivate<80, Real_vectors> vectors OPTIONAL(later) O
   const int present = int(*count) - first;
   const double bound = ROOT(*most);
   const auto all = space(vectors, later);
-  exact_sum_cells(range, along, bound, CELL(c) {
-    const auto a = entry(p, u, v, w, T, c);
-    Sums<10> sums;
-    for (int n = 0; n < AT_ONCE; ++n) sums.of[n] = n < present ? product(a, vector(all, warm, c, first + n), weights) : 0;
-    return sums;
-  });
+  exact_sum_cells(range, along, bound, present, CELL(c) { return entry(p, u, v, w, T, c); },
+                  [=](int n) {
+                    const auto one = all.of(first + n);
+                    return TERM(c, a) { return product(a, vector(one, warm, c, first + n), weights); };
+                  });
 }
 
 TASK orthogonal(Range range, InPrivate<80, Real_vectors> vectors OPTIONAL(later) OPTIONAL(warm), InOut p, InOut u, InOut v, InOut w OPTIONAL(T_kept),
                 ExactIn64<10> along_0, ExactIn64<10> along_1, ExactIn64<10> along_2, ExactIn64<10> along_3, In64 count, Partial most, Weights weights) {
   const int present = int(*count);
   const auto all = space(vectors, later);
+  const Along along = {{along_0, along_1, along_2, along_3}};
+  const auto shares = once(present, CELL(n) { return real(-along[n]); });
   reduce_cells(range, most, MAX, CELL(c) {
     auto a = entry(p, u, v, w, T_kept, c);
-    for (int n = 0; n < present; ++n) {
-      const int part = n / AT_ONCE, m = n % AT_ONCE;
-      add(a, real(-(part == 0 ? along_0[m] : part == 1 ? along_1[m] : part == 2 ? along_2[m] : along_3[m])), vector(all, warm, c, n));
-    }
+    for (int n = 0; n < present; ++n) add(a, shares[n], vector(all.of(n), warm, c, n));
     put(a, p, u, v, w, T_kept, c);
     return product(a, a, weights);
   });
@@ -138,8 +167,8 @@ TASK next_vector(Range range, InOutPrivate<80, Real_vectors> vectors OPTIONAL(la
   const real by = real(*scale);
   if (n >= all.room) return;
   for_cells(range, CELL(c) {
-    keep(all, warm_kept, c, n, times(by, entry(p, u, v, w, T_kept, c)));
-    put(vector(all, warm_kept, c, n), p, u, v, w, T_kept, c);
+    keep(all.of(n), warm_kept, c, n, times(by, entry(p, u, v, w, T_kept, c)));
+    put(vector(all.of(n), warm_kept, c, n), p, u, v, w, T_kept, c);
   });
 }
 
@@ -147,9 +176,10 @@ TASK combined(Range range, InPrivate<80, Real_vectors> vectors OPTIONAL(later) O
               In64 count) {
   const int present = int(*count);
   const auto all = space(vectors, later);
+  const auto shares = once(present, CELL(n) { return real(share[n]); });
   for_cells(range, CELL(c) {
-    decltype(vector(all, warm, c, 0)) a{};
-    for (int n = 0; n < present; ++n) add(a, real(share[n]), vector(all, warm, c, n));
+    decltype(vector(all.of(0), warm, c, 0)) a{};
+    for (int n = 0; n < present; ++n) add(a, shares[n], vector(all.of(n), warm, c, n));
     put(a, p, u, v, w, T_set, c);
   });
 }

@@ -1,6 +1,7 @@
 // The matrix of the residual of first order, |A| and friction across faces frozen: blocks of a cell for itself and its six neighbours.
 #define BX 32
 #define BY 4
+#define RESIDENT (sizeof(REAL) == 4 ? 6 : 3)
 #include "cell.h"
 #include "../pace.h"
 #include "../viscous.h"
@@ -8,14 +9,18 @@
 #include "matrix.h"
 #include "factors.h"
 
+template <int N>
+FN void add_back(Block& m, Vector back) { m.of[5 + N] += back.x, m.of[9 + N] += back.y, m.of[13 + N] += back.z; }
+
 // What a face gives to the block of its cell, and the block for the cell beyond
-template <int SIDE, class Geometry, class B, class Swept, class Eddies, class Coupling>
-FN void face(const Fields& q, B b, Swept swept, Eddies nu_t, InByte sides, const Geometry& g, const Cell& c, const Steps& steps, const Numbers& n, Block& own,
+template <int SIDE, class Geometry, class B, class Swept, class Eddies, class C, class Coupling>
+FN void face(const Fields& q, B b, Swept swept, Eddies nu_t, InByte sides, const Geometry& g, const C& c, const Steps& steps, const Numbers& n, Block& own,
              const Coupling& coupling) {
   const auto f = across<SIDE>(g, b, swept, c, steps, n);
   const Vector s = f.area, u = q.velocity(c), v = q.velocity(f.beyond);
   const real half = real(0.5), friction = viscosity_on(nu_t, n, c, f.beyond) * f.conductance;
-  const int kind = sides[f.beyond];
+  int kind = INTERIOR;
+  if constexpr (!C::amid) kind = sides[f.beyond];
   Block other{};
   if (kind == INTERIOR || kind == FAR) {
     add_pressure(own, half, s), add_convection(own, half, u, s, f.swept), add_friction(own, friction);
@@ -24,20 +29,28 @@ FN void face(const Fields& q, B b, Swept swept, Eddies nu_t, InByte sides, const
   } else if (kind == OPEN) {
     const real theta = relative(dot(s, u), f.swept), entering = theta < 0 ? -2 * theta * reciprocal(square(s)) : real(0);
     add_convection(own, 1, u, s, f.swept);
-    for (int m = 0; m < 3; ++m) {
-      const Vector back = (entering * part(s, m)) * s;
-      own.of[5 + m] += back.x, own.of[9 + m] += back.y, own.of[13 + m] += back.z;
-    }
+    add_back<0>(own, (entering * s.x) * s), add_back<1>(own, (entering * s.y) * s), add_back<2>(own, (entering * s.z) * s);
   } else {
     add_pressure(own, 1, s), add_friction(own, 2 * friction);
   }
   store(coupling, c, block_of(SIDE), other);
 }
 
+// Cells beside no end of a range: sides lie there alone
+FN InteriorAmid within(const Range& r) {
+#ifdef PLANAR
+  constexpr int z = 0;
+#else
+  constexpr int z = 1;
+#endif
+  return {{{r.lo[1] + 1, r.lo[2] + z}, {r.hi[1] - 2, r.hi[2] - 1 - z}, false}, r.lo[0] + 1, r.hi[0] - 2};
+}
+
 FN void keep(None, const Cell&, const Block&) {}
-template <class Stored>
+template <class Stored, int N = 0>
 FN void keep(const Stored& stored, const Cell& c, const Block& m) {
-  for (int n = 0; n < 16; ++n) stored(c, n) = m.of[n];
+  stored(c, N) = m.of[N];
+  if constexpr (N < 15) keep<Stored, N + 1>(stored, c, m);
 }
 
 TASK matrix(Range range, In p, In u, In v, In w, OutPrivate<96, Real_coupling> coupling, OutValuesOf<16, Real_pivot> pivot OPTIONAL(own),
@@ -48,10 +61,7 @@ TASK matrix(Range range, In p, In u, In v, In w, OutPrivate<96, Real_coupling> c
   const auto g = geometry(metrics, numbers);
   const real slow = real(*slowness);
   const auto change = number(rate);
-  for_cells(range, CELL(c) {
-#ifndef GPU
-    asm volatile("" ::: "memory");  // a cell at a time: vectors of so many stores take GCC minutes to find
-#endif
+  const auto blocks = [=](const auto& c, const auto& coupling) __attribute__((always_inline)) {
     const real here = compressible(b, numbers, c, c), pseudo = slow * per_step(g, c, q.velocity(c), here, numbers, swept, nu_t, steps);
     Block block{};
     block.of[0] = pseudo * reciprocal(here);
@@ -64,5 +74,6 @@ TASK matrix(Range range, In p, In u, In v, In w, OutPrivate<96, Real_coupling> c
     face<4>(q, b, swept, nu_t, sides, g, c, steps, numbers, block, coupling), face<5>(q, b, swept, nu_t, sides, g, c, steps, numbers, block, coupling);
 #endif
     keep(pivot, c, block), keep(own, c, block);
-  });
+  };
+  private_cells<96>(range, within(range), coupling, blocks);
 }

@@ -1,14 +1,14 @@
-// Blocks of 4 x 4 numbers for p, u, v, w, by rows, and what fluxes of first order add to them.
+// Blocks of 4 x 4 numbers for p, u, v, w, by rows, and what fluxes of first order add to them. Written out: see faces.h.
 #include "compressible.h"
 
 struct Block {
   real of[16];
 };
 // A block in a private field, from value n on
-template <class Stored>
+template <class Stored, int R = 0>
 FN void store(const Stored& stored, const Cell& c, int n, const Block& m) {
-#pragma unroll
-  for (int r = 0; r < 4; ++r) stored.store_four(c, n + 4 * r, {m.of[4 * r], m.of[4 * r + 1], m.of[4 * r + 2], m.of[4 * r + 3]});
+  stored.store_four(c, n + 4 * R, {m.of[4 * R], m.of[4 * R + 1], m.of[4 * R + 2], m.of[4 * R + 3]});
+  if constexpr (R < 3) store<Stored, R + 1>(stored, c, n, m);
 }
 
 FN Vector whole(Vector s) { return s; }
@@ -21,15 +21,16 @@ FN real part(Vector a, int n) { return n == 0 ? a.x : n == 1 ? a.y : a.z; }
 FN void add_pressure(Block& m, real f, Vector s) { m.of[4] += f * s.x, m.of[8] += f * s.y, m.of[12] += f * s.z; }
 
 // f dF/du, the flux through an area being F = (u.s, u (u.s - swept) + p s)
+template <int N>
+FN void add_convection_of(Block& m, real along, Vector u, real theta) {
+  m.of[1 + N] += along;
+  m.of[5 + N] += along * u.x, m.of[9 + N] += along * u.y, m.of[13 + N] += along * u.z;
+  m.of[5 + 5 * N] += theta;
+}
 template <class Swept>
 FN void add_convection(Block& m, real f, Vector u, Vector s, Swept swept) {
   const real theta = f * relative(dot(s, u), swept);
-  for (int n = 0; n < 3; ++n) {
-    const real along = f * part(s, n);
-    m.of[1 + n] += along;
-    m.of[5 + n] += along * u.x, m.of[9 + n] += along * u.y, m.of[13 + n] += along * u.z;
-    m.of[5 + 5 * n] += theta;
-  }
+  add_convection_of<0>(m, f * s.x, u, theta), add_convection_of<1>(m, f * s.y, u, theta), add_convection_of<2>(m, f * s.z, u, theta);
 }
 
 FN void add_friction(Block& m, real f) { m.of[5] += f, m.of[10] += f, m.of[15] += f; }
@@ -70,15 +71,16 @@ FN Absolute absolute(Vector u, Vector s, real b, real swept) {
 }
 
 // f diag(1/b, 1, 1, 1) |A|
+template <int N>
+FN void add_absolute_of(Block& m, real f, const Absolute& a, real along, real inverse_b) {
+  m.of[1 + N] += inverse_b * along * a.mass_jump;
+  m.of[4 + 4 * N] += f * part(a.of_p, N);
+  m.of[5 + N] += along * a.of_jump.x, m.of[9 + N] += along * a.of_jump.y, m.of[13 + N] += along * a.of_jump.z;
+  m.of[5 + 5 * N] += f * a.speed;
+}
 FN void add_absolute(Block& m, real f, const Absolute& a, Vector s, real inverse_b) {
   m.of[0] += f * inverse_b * (a.speed + a.mass_p);
-  for (int n = 0; n < 3; ++n) {
-    const real along = f * part(s, n);
-    m.of[1 + n] += inverse_b * along * a.mass_jump;
-    m.of[4 + 4 * n] += f * part(a.of_p, n);
-    m.of[5 + n] += along * a.of_jump.x, m.of[9 + n] += along * a.of_jump.y, m.of[13 + n] += along * a.of_jump.z;
-    m.of[5 + 5 * n] += f * a.speed;
-  }
+  add_absolute_of<0>(m, f, a, f * s.x, inverse_b), add_absolute_of<1>(m, f, a, f * s.y, inverse_b), add_absolute_of<2>(m, f, a, f * s.z, inverse_b);
 }
 
 // A face of a cell: its area, towards the cell beyond; what a difference across it conducts; b; what it sweeps, outwards

@@ -66,7 +66,7 @@ struct Triangle {
     const void *of_pivot = inverse.place(c, 0), *of_side = coupling.place(c, block_of(2 * (row < 3 ? row : 0) + ODD));
     return row == 3 ? of_pivot : of_side;
   }
-  INLINE void fetch(const SweptCell& c, int row) const { ::fetch(place(c, row)); }
+  INLINE void fetch(const SweptCell& c, int row) const { ::fetch(place(c, row), ROWS * sizeof(Four)); }
   INLINE Triangle of_row(int row) const {
     Triangle t = *this;
     for (int r = 0; r < OWN; ++r) t.own_right[r] = one_of(row + r, right), t.own_x[r] = one_of(row + r, x);
@@ -115,7 +115,7 @@ struct Triangle {
     }
     INLINE void begin(real& sum, real& old) const { sum = ODD ? real(0) : *right, old = ODD ? *x : real(0); }
     INLINE real beyond(Index cells) const { return x[cells]; }
-    INLINE void fetch() const { ::fetch(far); }
+    INLINE void fetch() const { ::fetch(far, ROWS * sizeof(Four)); }
     INLINE void store_before(real value) const { x[-step] = value; }
   };
   // From a cell on, with what is fetched so many cells ahead

@@ -63,6 +63,7 @@ struct Partial {
 #define CELL(c) [=](auto c)
 #define STORE(c, value) [=](auto c, auto value)
 #define BETWEEN(c, below, here, above) [=](auto c, auto below, auto here, auto above)
+#define TERM(c, own) [=](auto c, const auto& own)
 #define INFINITE __longlong_as_double(0x7ff0000000000000LL)
 #define ROOT __dsqrt_rn
 #else
@@ -73,6 +74,7 @@ struct Partial {
 #define CELL(c) [=](auto c) __attribute__((always_inline))
 #define STORE(c, value) [=](auto c, auto value) __attribute__((always_inline))
 #define BETWEEN(c, below, here, above) [=](auto c, auto below, auto here, auto above) __attribute__((always_inline))
+#define TERM(c, own) [=](auto c, const auto& own) __attribute__((always_inline))
 #define INFINITE __builtin_huge_val()
 #define ROOT __builtin_sqrt
 #endif

@@ -35,3 +35,30 @@ FN void exact_sum_cells(const Range& range, const ExactPartial<N>& partial, Boun
     return parts;
   });
 }
+
+// The same of the first `count` of N sums, whose terms are found one by one, from what a cell has for all of them: term(n)(c, own(c))
+template <int N, class Own, class Term>
+FN void exact_sum_cells(const Range& range, const ExactPartial<N>& partial, double bound, int count, Own own, Term term) {
+#ifdef GPU
+  exact_sum_cells(range, partial, bound, CELL(c) {
+    const auto mine = own(c);
+    Sums<N> sums;
+    for (int n = 0; n < N; ++n) sums.of[n] = n < count ? term(n)(c, mine) : 0;
+    return sums;
+  });
+#else
+  fold_rows<Sum, 3 * N>(range, partial.of, [=](double (&lanes)[3 * N][LANES], Cell first, int cells) __attribute__((always_inline)) {
+    for (int n = 0; n < count && n < N; ++n) {
+      const auto its = term(n);
+      double values[LANES], parts[3][LANES] = {};
+      for (int l = 0; l < cells; ++l) {
+        const Cell c{first.i + l, first.j, first.k, first.offset + l};
+        values[l] = its(c, own(c));
+      }
+      for_lanes(cells, [&](int l) __attribute__((always_inline)) { fold_into<Sum>(parts, l, ExactSum::cut(values[l], bound)); });
+      for (int m = 0; m < 3; ++m)
+        for (int l = 0; l < LANES; ++l) lanes[3 * n + m][l] += parts[m][l];
+    }
+  });
+#endif
+}

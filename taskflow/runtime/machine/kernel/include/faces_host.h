@@ -2,7 +2,7 @@
 
 constexpr int TILE = 1024 / sizeof(real), TILE_ROWS = 16, TILE_PLANES = 32;
 
-// A face at an end of the range: few are, and of many kinds.
+// A face at an end of the range, which may be of many kinds, or of a row that is too short for a vector loop
 template <class Through, class F>
 static __attribute__((noinline)) auto at_end(Through through, F f) { return through(f); }
 
@@ -19,16 +19,22 @@ FN void face_row(const Range& r, int from, int to, int j, int k, real (*row)[TIL
   const auto within = [=](int i) __attribute__((always_inline)) {
     keep_face<N>(row, i - from, through(FaceOf<D, true>{{i, j, k, begin + i}, false}));
   };
-  const auto apart = [=](int i) __attribute__((always_inline)) { keep_face<N>(row, i - from, at_end(through, FaceOf<D>{{i, j, k, begin + i}, true})); };
-  if (D == 1 ? j == r.lo[1] || j == r.hi[1] : D == 2 && (k == r.lo[2] || k == r.hi[2])) {
-    for (int i = from; i < to; ++i) apart(i);
+  const auto apart = [=](int i, bool end) __attribute__((always_inline)) {
+    keep_face<N>(row, i - from, at_end(through, FaceOf<D>{{i, j, k, begin + i}, end}));
+  };
+  int first = from, last = to;
+  if (D == 0 && first == r.lo[0]) apart(first++, true);
+  if (D == 0 && last == r.hi[0] + 1) apart(--last, true);
+  const bool ends = D == 1 ? j == r.lo[1] || j == r.hi[1] : D == 2 && (k == r.lo[2] || k == r.hi[2]);
+  if (ends || last - first < LANES) {
+    for (int i = first; i < last; ++i) apart(i, ends);
     return;
   }
-  int first = from, last = to;
-  if (D == 0 && first == r.lo[0]) apart(first++);
-  if (D == 0 && last == r.hi[0] + 1) apart(--last);
+  for (int i = first; i < last; i += LANES) {
+    const int begun = i + LANES < last ? i : last - LANES;  // what a row ends with is done as a whole: some faces are found twice
 #pragma omp simd
-  for (int i = first; i < last; ++i) within(i);
+    for (int l = 0; l < LANES; ++l) within(begun + l);
+  }
 }
 
 template <int N, int n = 0>
@@ -40,16 +46,22 @@ FN Values<N> face_in(const real (*row)[TILE + 1], int at, Values<N> face = {}) {
 
 template <int N, int AXES, class Through, class Update>
 FN void balance_cells(const Range& r, Through through, Update update) {
-  const auto tiles = [&](int axis, int wide) { return (size(r, axis) + wide - 1) / wide; };
-  const Index across = tiles(0, TILE), rows = tiles(1, TILE_ROWS), count = across * rows * tiles(2, TILE_PLANES);
-  share(r, count, [=](Index first, Index last, bool backward) {
+  if (!size(r, 1)) return;
+  const auto parts = [](Index count, Index most) { return (count + most - 1) / most; };
+  const Index across = parts(size(r, 0), TILE), planes = size(r, 2);
+  const Index rows = parts(size(r, 1), AXES == 3 ? parts(size(r, 1), TILE_ROWS) : r.threads), columns = across * parts(size(r, 1), rows);
+  // Threads share planes: those of a column of tiles, TILE_PLANES at most, then those of the next column
+  share(r, columns * planes, [=](Index first, Index last, bool backward) {
     real x[N][TILE + 1], y[2][N][TILE + 1], z[AXES == 3 ? TILE_ROWS : 1][2][N][TILE + 1];
-    for (Index n = first; n < last; ++n) {
-      const Index m = backward ? first + last - 1 - n : n;
+    for (Index left = last - first, many; left > 0; left -= many) {
+      const Index n = backward ? first + left - 1 : last - left;
+      const Index layer = n / (columns * TILE_PLANES), before = layer * TILE_PLANES, deep = planes - before < TILE_PLANES ? planes - before : TILE_PLANES;
+      const Index at = n - columns * before, m = at / deep, begun = at % deep;
+      many = backward ? begun + 1 : deep - begun;
+      many = many < left ? many : left;
       const int from = r.lo[0] + int(m % across) * TILE, to = from + TILE < r.hi[0] ? from + TILE : r.hi[0];
-      const int low = r.lo[1] + int(m / across % rows) * TILE_ROWS, high = low + TILE_ROWS < r.hi[1] ? low + TILE_ROWS : r.hi[1];
-      const int bottom = r.lo[2] + int(m / (across * rows)) * TILE_PLANES;
-      const int top = bottom + TILE_PLANES < r.hi[2] ? bottom + TILE_PLANES : r.hi[2];
+      const int low = r.lo[1] + int(m / across * rows), high = low + rows < r.hi[1] ? low + int(rows) : r.hi[1];
+      const int bottom = r.lo[2] + int(before + (backward ? begun + 1 - many : begun)), top = bottom + int(many);
       for (int k = bottom; k < top; ++k) {
         for (int j = low; j < high; ++j) {
           const int before = j & 1, behind = 1 - before, below = k & 1, above = 1 - below;

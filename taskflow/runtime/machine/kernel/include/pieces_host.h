@@ -1,9 +1,11 @@
 // Lists of pieces on a CPU: one call does a task on many boxes, each with the arguments that a call of its own would have.
-// Many are dealt out to the threads, each to one that does all of it; few large ones are shared by all threads, one after the other.
+// Many are dealt out to the threads, each to one that does all of it; few are shared by all threads, each of which goes on from its
+// cells of one to its cells of the next.
 
-// What a call does of a piece: all of it, or the cells alone, or what is folded of them in the end, in the order of the pieces.
+// What a call does of a piece: all of it, a share of the cells alone, or what is folded of them in the end, in the order of the pieces.
 enum Doing { ALL, CELLS, FOLDS };
 static thread_local Doing doing = ALL;
+static thread_local Index sharer = 0, sharers = 1;  // whose share, of how many
 
 constexpr Index FOR_EACH = 4;  // pieces for each thread, so that all have about the same to do
 
@@ -25,20 +27,39 @@ FN void share_pieces(const Index* begins, int count, int threads, F f) {
 #endif
 }
 
+// f(n) for all pieces, on every thread
+template <class F>
+FN void with_pieces(int count, [[maybe_unused]] int threads, F f) {
+#ifdef _OPENMP
+#pragma omp parallel num_threads(threads)
+  {
+    sharer = omp_get_thread_num(), sharers = omp_get_num_threads();
+    for (int n = 0; n < count; ++n) f(n);
+    sharer = 0, sharers = 1;
+  }
+#else
+  for (int n = 0; n < count; ++n) f(n);
+#endif
+}
+
 template <class F>
 FN void visit_pieces(const Index* begins, int count, int threads, bool folds, F f) {
-  Index largest = 0;
-  for (int n = 0; n < count; ++n) largest = begins[n + 1] - begins[n] > largest ? begins[n + 1] - begins[n] : largest;
-  const bool apart = begins[count] >= SERIAL && (largest < SERIAL || FOR_EACH * threads * largest <= begins[count]);
-  if (threads == 1 || !apart) {
+  const Index total = begins[count];
+  if (threads == 1 || total < SERIAL) {
     for (int n = 0; n < count; ++n) f(n);
     return;
   }
-  share_pieces(begins, count, threads, [=](int n) {
+  Index largest = 0;
+  for (int n = 0; n < count; ++n) largest = begins[n + 1] - begins[n] > largest ? begins[n + 1] - begins[n] : largest;
+  const auto cells = [=](int n) {
     doing = CELLS;
     f(n);
     doing = ALL;
-  });
+  };
+  if (FOR_EACH * threads * largest <= total)
+    share_pieces(begins, count, threads, cells);
+  else
+    with_pieces(count, threads, cells);
   doing = FOLDS;
   for (int n = 0; folds && n < count; ++n) f(n);
   doing = ALL;

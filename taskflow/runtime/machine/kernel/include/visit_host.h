@@ -31,7 +31,7 @@ FN void share(const Range& r, Index count, F f) {
   static thread_local bool turn = false;
   const bool backward = turn = !turn;
 #ifdef LISTED
-  if (doing == CELLS) f(Index(0), count, backward);
+  if (doing == CELLS) f(count * sharer / sharers, count * (sharer + 1) / sharers, backward);
   if (doing != ALL) return;
 #endif
 #ifdef _OPENMP
@@ -175,12 +175,23 @@ FN void fold_into(double (&lanes)[N][LANES], int l, Sums<N> values) {
   if constexpr (n + 1 < N) fold_into<Op, N, n + 1>(lanes, l, values);
 }
 
-// *result = f(cell) folded over the range: lanes of a row, rows of a bundle, bundles, always in this order. All operators do
-// it for N values at once: f(cell) is a Sums<N>.
-template <class Op, int N, class F>
-FN void fold_cells(const Range& r, const Partial* partials, F f) {
+// f(l) for the cells of a row that have a lane each, as one vector loop where all have one
+template <class F>
+FN void for_lanes(int cells, F f) {
+  if (cells == LANES) {
+#pragma omp simd
+    for (int l = 0; l < LANES; ++l) f(l);
+  } else {
+    for (int l = 0; l < cells; ++l) f(l);
+  }
+}
+
+// *result = what is folded over the range: lanes of a row, rows of a bundle, bundles, always in this order. fold(lanes, first, cells) does
+// so with the cells from `first` on, as many as there are lanes or fewer, and with N values of each at once.
+template <class Op, int N, class Fold>
+FN void fold_rows(const Range& r, const Partial* partials, Fold fold) {
   const Index nj = size(r, 1), rows = r.hi[0] > r.lo[0] ? nj * size(r, 2) : 0, bundles = (rows + BUNDLE - 1) / BUNDLE;
-  const int from = r.lo[0], to = r.hi[0], whole = from + (to - from) / LANES * LANES;
+  const int from = r.lo[0], to = r.hi[0];
   share(r, bundles, [=](Index first, Index last, bool backward) {
     for (Index m = first; m < last; ++m) {
       const Index bundle = backward ? first + last - 1 - m : m;
@@ -191,11 +202,9 @@ FN void fold_cells(const Range& r, const Partial* partials, F f) {
       for (Index row = bundle * BUNDLE; row < end; ++row) {
         const int j = r.lo[1] + int(row % nj), k = r.lo[2] + int(row / nj);
         const Index begin = j * r.y + k * r.z;
-        for (int i = from; i < whole; i += LANES) {
-#pragma omp simd
-          for (int l = 0; l < LANES; ++l) fold_into<Op>(lanes, l, f(Cell{i + l, j, k, begin + i + l}));
-        }
-        for (int i = whole; i < to; ++i) fold_into<Op>(lanes, i - whole, f(Cell{i, j, k, begin + i}));
+        int i = from;
+        for (; i + LANES <= to; i += LANES) fold(lanes, Cell{i, j, k, begin + i}, LANES);
+        if (i < to) fold(lanes, Cell{i, j, k, begin + i}, to - i);
       }
       for (int n = 0; n < N; ++n) {
         for (int half = LANES / 2; half; half /= 2)
@@ -212,6 +221,14 @@ FN void fold_cells(const Range& r, const Partial* partials, F f) {
     for (Index b = 0; b < bundles; ++b) result = Op::fold(result, partials[n].parts[b]);
     *partials[n].result = result;
   }
+}
+
+// *result = f(cell) folded over the range. All operators do it for N values at once: f(cell) is a Sums<N>.
+template <class Op, int N, class F>
+FN void fold_cells(const Range& r, const Partial* partials, F f) {
+  fold_rows<Op, N>(r, partials, [=](double (&lanes)[N][LANES], Cell c, int cells) __attribute__((always_inline)) {
+    for_lanes(cells, [&](int l) __attribute__((always_inline)) { fold_into<Op>(lanes, l, f(Cell{c.i + l, c.j, c.k, c.offset + l})); });
+  });
 }
 
 template <class Op, class F>
