@@ -15,6 +15,7 @@ import taskflow as tf
 from taskflow.benchmarks.artificial_compressibility.factors import Charts, Factors
 from taskflow.runtime.machine.kernel.compile_cuda import OPTIONS
 from taskflow.runtime.machine.kernel.texts import cuda_pieces, cuda_text, listable
+from taskflow.runtime.machine.trace.gather import text_of
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Derive, Launch, Part, Roles, Stretch, plan, sweeps
 from taskflow.simulation.build.simulation import SimulationSetup
@@ -63,10 +64,10 @@ def texts_of(case: tf.Case) -> set[str]:
     """The texts of all programs of a case."""
     sim = SimulationSetup(case, (1, 1, 1), device="gpu")
     parts = Roles.of(tuple(sim.partition.fields))
-    tasks = {launch.task for program in Needs(sim, [], "gpu").then for launch in launches(plan(program, parts)[0])}
-    real = np.dtype(sim.dtype)
-    lists = {cuda_pieces(task, real) for task in tasks if sim.partition.pieces and listable(task, real)}
-    return lists | {cuda_text(task, real) for task in tasks if task.kernel is not None}
+    programs = [launches(plan(program, parts)[0]) for program in Needs(sim, [], "gpu").then]
+    tasks = {text_of(launch, sim.partition) for program in programs for launch in program if launch.task.kernel}
+    lists = {cuda_pieces(task, real) for task, real in tasks if sim.partition.pieces and listable(task, real)}
+    return lists | {cuda_text(task, real) for task, real in tasks}
 
 
 @pytest.mark.parametrize(("path", "precision"), [

@@ -32,7 +32,7 @@ def side(records: xr.DataTree, name: str) -> xr.Dataset:
     it along the face, the shear stress `shear_x`, ...
 
     p_face = 3/2 p_1 - 1/2 p_2 of the two cells next to the face, as the equations have it, and p_1 where the chart is
-    one cell thick; planes that were recorded have none where they lack the second cell. The stress is that which the
+    one cell thick; planes that were recorded have none where a face lacks the second cell. The stress is that which the
     fluid puts on the wall, over density: viscosity times 2 (u - u_wall) |S| / V as the equations have it: S is the area
     of the face, V the mean of the volumes of the cell and of its mirror image beyond. It needs the attributes
     `viscosity`, `boundary_NAME` = "wall" and `boundary_NAME_velocity`, which walls have whose velocity is the same
@@ -45,6 +45,8 @@ def side(records: xr.DataTree, name: str) -> xr.Dataset:
         raise BadInput(f"side = {name!r}: there is no such side; choose one of {', '.join(sorted(known))}")
     datasets = dict(charts(records))
     parts = [_on(datasets[patch.chart], patch, _wall(records.attrs, name)) for patch in known[name]]
+    if not all("p_face" in part for part in parts):
+        parts = [part.drop_vars("p_face", errors="ignore") for part in parts]
     return xr.concat(parts, "face").assign_attrs(records.attrs)
 
 

@@ -25,7 +25,7 @@ from taskflow.runtime.machine.kernel.call import Value, pointers, thunk
 from taskflow.runtime.machine.kernel.kernel import CudaKernel, HostKernel
 from taskflow.runtime.machine.kernel.parameters import parameters
 from taskflow.runtime.machine.kernel.text import explained
-from taskflow.runtime.machine.kernel.texts import symbol, text_for
+from taskflow.runtime.machine.kernel.texts import common, symbol, text_for
 from taskflow.runtime.regions import Box, Triple
 from taskflow.runtime.tasks import Task
 
@@ -44,7 +44,7 @@ INSTRUCTIONS = {  # of a GPU, and C++ for what they leave; Newton's steps end wh
     r'asm\("rcp\.approx.*?\);': "close = 1 / a;",
 }
 CUDA = (Path(__file__).parent / "emulated.h").read_text()
-LISTS = 'extern "C" void call_{0}(void** of) {{ {0}((const PieceArguments*)of[0], (const PlacedBlock*)of[1]); }}\n'
+LISTS = 'extern "C" void call_{0}(void** of) {{ {0}((const PieceArguments*)of[0], (const PlacedBlock*)of[1]{1}); }}\n'
 ROOM = 8  # thread blocks at once, of kernels that ask
 _alone = threading.Lock()  # a launch has all fibers
 _emulated: set[Device] = set()
@@ -94,7 +94,8 @@ def text(task: Task, real: np.dtype, listed: bool) -> str:
     kinds, translated = [kind for kind, _ in parameters(task)], text_for(task, real, "gpu", listed)
     for instruction, meaning in INSTRUCTIONS.items():
         translated = re.sub(instruction, meaning, translated)
-    call = LISTS.format(symbol(task, True)) if listed else thunk(task.symbol, ["Range", *kinds])
+    once = "".join(f", *(const {kinds[n]}*)of[{2 + m}]" for m, n in enumerate(common(task, real)))
+    call = LISTS.format(symbol(task, True), once) if listed else thunk(task.symbol, ["Range", *kinds])
     return "".join([CUDA, translated, call])
 
 

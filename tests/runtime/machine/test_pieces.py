@@ -1,6 +1,7 @@
 """Lists of pieces: what a block of many charts does in one launch has the bits of launches one after the other."""
 
 import random
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from taskflow.runtime.machine import Mapper, run_threads
 from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.machine.kernel import Layout, kernel_of, piece_table
-from taskflow.runtime.machine.kernel.texts import listable
+from taskflow.runtime.machine.kernel.texts import common, listable
 from taskflow.runtime.machine.shard import Limits
 from taskflow.runtime.machine.trace import binding, gather
 from taskflow.runtime.regions import ROTATIONS, Box, Field, Partition, charted, divided
@@ -33,6 +34,32 @@ TASK moments(Range range, In p, ExactPartial<2> sums) {
   exact_sum_cells(range, sums, 10.0, CELL(c) { return Sums<2>{{double(p[c]), double(p[c]) * p[c]}}; });
 }
 """
+
+
+CROWDED = """
+#define RESIDENT 2
+TASK mix(Range range, In q, Out r, real by, int n, Pair pair, int odd) {
+  for_cells(range, CELL(c) { r[c] = by * q[c] + n + pair.a + pair.b * pair.c[1] + (odd ? real(0.5) : real(0)); });
+}
+TASK weigh(Range range, In r, real by, int n, Partial weight) {
+  reduce_cells(range, weight, SUM, CELL(c) { return double(by * r[c] + n); });
+}
+"""
+
+
+@dataclass(frozen=True)
+class Pair:
+    a: float
+    b: int
+    c: tuple[float, float, float]
+
+
+@task(kernel=CROWDED)
+def mix(q: Read, r: Write, *, by: float, n: int, pair: Pair, odd: bool): ...
+
+
+@task(kernel=CROWDED)
+def weigh(r: Read, *, by: float, n: int, weight: Reduce["sum"]): ...
 
 
 @task(kernel=TEXT)
@@ -84,6 +111,10 @@ def program(space):
         yield total(f.q, over=space.charts, whole="total")
         yield largest(f.q, over=space.charts, most="most")
         yield moments(f.r, over=space.charts, sums="sums")
+        for n, chart in enumerate(space.charts):  # what a launch has once differs, and where not, pieces share one
+            pair = Pair(0.25 * (n % 2), n % 3, (1.0, 0.5, 2.0))
+            yield mix(f.q, f.r, over=chart, by=1.0 + n % 2, n=n % 2, pair=pair, odd=n % 2 == 1)
+        yield weigh(f.r, over=space.charts, by=2.0, n=3, weight="weight")
 
     return steps
 
@@ -184,6 +215,11 @@ def test_tables_hold_the_arguments_of_every_piece(monkeypatch):
     assert rows["of_1"]["piece"].tolist() == [[0] * 6, [1] * 6]
     assert (rows["of_1"]["values"] == values.ctypes.data + 16 * np.arange(6)).all()
     assert (rows["of_1"]["before"] == rows["of_1"]["result"]).all()
+
+
+def test_launches_have_constants_once_where_registers_are_few():
+    assert common(mix, np.dtype("f8")) == (2, 3, 4, 5)
+    assert common(fill, np.dtype("f8")) == ()
 
 
 def test_a_text_that_asks_for_its_thread_block_is_left_alone():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import select
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -139,7 +140,7 @@ class Watch:
         """Return when `done` is true: soon, whatever happens to other blocks. Raises as `check` does."""
         began = time.monotonic()
         while not done():
-            time.sleep(0)  # to ask does not let other threads run: those of other blocks have launches to enqueue
+            select.select((), (), (), 0)  # lets threads of other blocks run, in 1 us; `time.sleep(0)` takes 55
             if time.monotonic() - began > SPIN:
                 self._stop.bell.sleep(0.0)  # lets channels move for a moment: lifelines tell only then
             if self._stop.reason is not None or any(line.done for line in self._lifelines):

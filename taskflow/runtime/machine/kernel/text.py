@@ -271,6 +271,7 @@ def explained(task: Task) -> Iterator[None]:
         place = re.search(rf"^{together[0].name}[:(](\d+)", str(error), re.MULTILINE)
         problems = [problem for other in together if (problem := forbidden_write(other))]
         if place is not None and isinstance(task.kernel, str):
-            line = task.kernel.split("\n")[int(place[1]) - 1].strip()
-            problems.append(f"line {place[1]} of the kernel text of {task.name}: {line}")
+            lines = dict(enumerate(task.kernel.split("\n"), start=1))  # what is added behind it has others
+            if (line := lines.get(int(place[1]))) is not None:
+                problems.append(f"line {place[1]} of the kernel text of {task.name}: {line.strip()}")
         raise KernelError("\n".join([str(error), *problems])) from error
