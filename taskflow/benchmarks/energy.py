@@ -14,7 +14,8 @@ PERIOD = 0.02  # seconds between two looks at the power, where energy is not cou
 
 
 class EnergyMeter:
-    """Measures the energy of a device while it is open: `joules`, None where nobody counts it.
+    """Measures the energy of a device while it is open: `joules`, None where nobody counts it or it was open for less
+    than a step of the count.
 
     A GPU of the Volta generation or later counts it by itself, in steps of some 0.1 s; of older ones the power is
     looked at again and again. Of cores, and of parts of a GPU (MIG), nothing is known.
@@ -36,7 +37,7 @@ class EnergyMeter:
     def __exit__(self, *_: object) -> None:
         if self._began is not None:
             ended = _energy(self._gpu)
-            self.joules = None if ended is None else ended - self._began
+            self.joules = None if ended is None else ended - self._began or None
         elif self._integral is not None:
             self.joules = self._integral.end()
 

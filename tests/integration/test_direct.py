@@ -36,6 +36,7 @@ def cluster():
 
     options = {"n_workers": 2, "threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": ":0"}
     with LocalCluster(**options, protocol="tcp") as lent, Client(lent, direct_to_workers=True) as client:
+        client.wait_for_workers(2)
         yield client
 
 
