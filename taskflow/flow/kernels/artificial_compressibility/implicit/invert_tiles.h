@@ -102,7 +102,7 @@ FN void invert_tile(const Range& r, const Sweep& s, const All& all) {
   __shared__ Kept inverses[2][COLUMNS], backs[COLUMNS][3];
   const Shelf shelf = {inverses, backs};
   const int first = int(threadIdx.x) % ROWS;
-  sweep_whole<Up>(r, s, ROWS, [&](const TileColumn<Up>& column, int mine) {
+  sweep_whole<Up, 1>(r, s, ROWS, [&](const TileColumn<Up>& column, int mine) {
     return [&, mine, begun = Columns()](int step, int x, auto) mutable {
       if (!__any_sync(0xffffffffu, column.has(x) || column.has(x + 1))) return;
       const ColumnOf<All> own = {all, shelf, column, mine, first};

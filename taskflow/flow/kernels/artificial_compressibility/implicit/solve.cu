@@ -114,9 +114,9 @@ struct Triangle {
       a.inverse[0] = Inverse::four(inverse);
     }
     INLINE void begin(real& sum, real& old) const { sum = ODD ? real(0) : *right, old = ODD ? *x : real(0); }
-    INLINE real beyond(Index cells) const { return x[cells]; }
+    INLINE real beyond(int n, Index cells) const { return x[n * step + cells]; }
     INLINE void fetch() const { ::fetch(far, ROWS * sizeof(Four)); }
-    INLINE void store_before(real value) const { x[-step] = value; }
+    INLINE void store(int n, real value) const { x[n * step] = value; }
   };
   // From a cell on, with what is fetched so many cells ahead
   INLINE Way way(const SweptCell& c, int row, int ahead_by) const {

@@ -136,7 +136,7 @@ FN void delay(unsigned) {}
 
 template <class D, class L, class F>
 FN void sweep_cells(const Range& r, const Sweep& s, D, L load, F f) {
-  sweep_whole<D>(r, s, 1, [&](const TileColumn<D>& column, int) {
+  sweep_whole<D, 1>(r, s, 1, [&](const TileColumn<D>& column, int) {
     return [&, ahead = decltype(load(SweptCell())){}](int, int x, auto) mutable {
       const auto now = ahead;
       if (column.has(x + D::way)) ahead = load(column.cell(x + D::way));

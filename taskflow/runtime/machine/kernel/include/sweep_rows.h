@@ -14,8 +14,8 @@
 //     INLINE void end(ahead, all, old, values) const;          // the values, from the sums of all rows
 //     INLINE real value(index, n) const;                       // of a cell that is done
 //     struct Way {...};                                        // on a GPU: a thread's way through a column, from a cell on, that knows
-//     INLINE Way way(c, row, ahead_by) const;                  //   load(sides, ahead), begin(sum, old), beyond(distance) of a cell
-//                                                              //   that is done, fetch(), store_before(value) there, and go_on()
+//     INLINE Way way(c, row, ahead_by) const;                  //   load(sides, ahead), begin(sum, old), beyond(n, distance) and
+//                                                              //   store(n, value) n cells on, fetch() and go_on()
 //     INLINE void store(c, values) const;
 //   };
 //
@@ -111,6 +111,15 @@ FN real row_of_cell(const T& t, const typename T::Ahead& ahead, real sum, real o
   return values[0];
 }
 
+// All loads of a loop count in one of a warp's few scoreboards: who waits for those of a cell waits for all that were begun since. So
+// those of the next cell begin once those of this one have come. Ask this first: what it says, nearly always no, does not matter.
+template <class L>
+FN unsigned arrived(const L& loaded) {
+  unsigned word;
+  memcpy(&word, &loaded, sizeof word);
+  return word == 0x7fe1b10c;
+}
+
 // Two of a kind, by numbers that compilers know: in registers
 template <class L>
 struct Two {
@@ -133,47 +142,52 @@ FN void sweep_rows(const Range& r, const Sweep& s, D, const T& all) {
   sweep_row<D>(r, all.of_row(row), c, row, 0xffffffffu, present);
 }
 #elif defined(WHOLE)
-// What a thread loads of a cell before its step: at the edges of a bundle, what those before it have left in memory, too
+// What a thread loads of a cell before its step; and, at the edges of a bundle, what those before it have left in memory
 template <class T>
 struct Loaded {
   typename T::Ahead ahead;
-  real sum, old, edge[2];
+  real sum, old;
+};
+struct Edges {
+  real of[2];
 };
 
+// A cell is loaded once the one two before it is done, into the registers that this leaves.
 template <class D, class T>
 FN void sweep_rows(const Range& r, const Sweep& s, D, const T& t) {
-  constexpr int ahead_by = 3, low = D::way < 0 ? 1 : 0;
+  constexpr int ahead_by = 2, low = D::way < 0 ? 1 : 0;
   __shared__ Unknowns kept[2][3 * MOST_COLUMNS];  // of even and of odd steps: of columns, and of those before edges
   const int row = int(threadIdx.x) % ROWS;
-  sweep_whole<D>(r, s, ROWS, [&](const TileColumn<D>& column, int mine) {
+  sweep_whole<D, ahead_by>(r, s, ROWS, [&](const TileColumn<D>& column, int mine) {
     const TileCells<D>& all = column.all;
     const bool edges[2] = {column.y == (low ? all.ny - 1 : 0), column.z == (low ? all.nz - 1 : 0)};
     const int y = edges[0] ? MOST_COLUMNS + mine : mine - D::way, z = edges[1] ? 2 * MOST_COLUMNS + mine : mine - D::way * all.ny;
     const bool outer[2] = {edges[0] && column.sides >> (2 + low) & 1, edges[1] && column.sides >> (4 + low) & 1};
-    const int first = column.x(-1) + D::way, start = low ? all.nx - 1 : 0;
-    return [=, &column, loaded = Two<Loaded<T>>(), way = t.of_row(row).way(column.cell(first), row, ahead_by - 1)](int, int x, auto parity) mutable {
+    const int start = low ? all.nx - 1 : 0;
+    const auto begun = t.of_row(row).way(column.cell(column.x(0)), row, 0);
+    return [=, &column, way = begun, loaded = Two<Loaded<T>>(), beside = Two<Edges>()](int, int x, auto parity) mutable {
       constexpr int P = decltype(parity)::of;
-      const bool present = column.has(x), coming = column.has(x + D::way);
-      if (__any_sync(0xffffffffu, present || coming)) {
-        const Loaded<T>& now = loaded.template get<P>();
-        Loaded<T>& next = loaded.template get<1 - P>();
-        if (coming) {
-          way.load(0x3f, next.ahead), way.begin(next.sum, next.old);
-          if (outer[0]) next.edge[0] = way.beyond(beyond(r, 2 + low));
-          if (outer[1]) next.edge[1] = way.beyond(beyond(r, 4 + low));
-        }
-        if (column.has(x + ahead_by * D::way)) way.fetch();
-        if (edges[0]) kept[1 - P][MOST_COLUMNS + mine].of[row] = now.edge[0];
-        if (edges[1]) kept[1 - P][2 * MOST_COLUMNS + mine].of[row] = now.edge[1];
+      Loaded<T>& one = loaded.template get<P>();
+      const Edges& edge = beside.template get<P>();
+      const bool present = column.has(x);
+      if (column.has(x + D::way)) {
+        Edges& next = beside.template get<1 - P>();
+        if (outer[0]) next.of[0] = way.beyond(-1, beyond(r, 2 + low));
+        if (outer[1]) next.of[1] = way.beyond(-1, beyond(r, 4 + low));
+      }
+      if (__any_sync(0xffffffffu, present)) {
+        if (edges[0]) kept[1 - P][MOST_COLUMNS + mine].of[row] = edge.of[0];
+        if (edges[1]) kept[1 - P][2 * MOST_COLUMNS + mine].of[row] = edge.of[1];
         __syncwarp();
         const unsigned sides = (column.sides & ~3u) | (x == start ? 0u : 1u << low);
         const Unknowns* const before[3] = {&kept[1 - P][mine], &kept[1 - P][y], &kept[1 - P][z]};
-        const real value = row_of_cell<D>(t, now.ahead, now.sum, now.old, sides, before);
+        const real value = row_of_cell<D>(t, one.ahead, one.sum, one.old, sides, before);
         if (present) {
           kept[P][mine].of[row] = value;
-          way.store_before(value);
+          way.store(-ahead_by, value);
         }
       }
+      if (column.has(x + ahead_by * D::way)) way.load(0x3f, one.ahead), way.begin(one.sum, one.old);
       way.go_on();
     };
   });
@@ -224,14 +238,15 @@ FN void sweep_rows(const Range& r, const Sweep& s, D, const T& whole) {
     constexpr int P = decltype(parity)::of;
     const int x = idle ? NO_COLUMN : column.x(step), n = mine * all.nx + x;
     const bool present = column.has(x), coming = column.has(x + D::way);
-    if (__any_sync(0xffffffffu, present || coming)) {
+    const typename T::Ahead& now = loaded.template get<P>();
+    if (__any_sync(0xffffffffu, unsigned(present) | unsigned(coming) | arrived(now))) {
       const unsigned along = 1u << low, bound = across | (x == start ? 0 : along);
       if (coming) way.load(across | (x + D::way == start ? 0 : along), loaded.template get<1 - P>());
       if (column.has(x + ahead_by * D::way)) way.fetch();
       const Unknowns* before[3];
       for (int a = 0; a < 3; ++a) before[a] = present && bound >> (2 * a + low) & 1 ? sums + n - D::way * steps[a] : sums;
       const Unknowns &sum = sums[present ? n : 0], &old = olds[present ? n : 0];
-      const real value = row_of_cell<D>(t, loaded.template get<P>(), sum.of[row], old.of[row], bound, before);
+      const real value = row_of_cell<D>(t, now, sum.of[row], old.of[row], bound, before);
       if (present) sums[n].of[row] = value;
     }
     way.go_on();

@@ -6,11 +6,12 @@
 // Thread blocks take bundles by ticket, in the order of their diagonals: one waits only for bundles of lower tickets, which are
 // being done or are done. So it ends with whatever number of thread blocks a GPU does at once.
 //
-// sweep_whole<D>(range, sweep, threads of a column, begin): begin(column, number) gives what a thread does in each step:
-// (step, x, Parity), also where the column has no cell x, or the thread no column: then it has none near x. Odd and even steps are
-// apart in the machine code, so that what one step leaves to the next need not be moved.
+// sweep_whole<D, N>(range, sweep, threads of a column, begin): begin(column, number) gives what a thread does in each step, N of them
+// before the first cell: (step, x, Parity), also where the column has no cell x, or the thread no column: then it has none near x.
+// What other bundles leave may be read one step ahead. Odd and even steps are apart in the machine code, so that what one step
+// leaves to the next need not be moved.
 constexpr int MOST_COLUMNS = 64;  // of a bundle
-constexpr unsigned STRETCH = 4;  // steps that are told together
+constexpr unsigned STRETCH = 2;  // steps that are told together
 constexpr unsigned ALL = 1u << 30;
 constexpr int TICKET = 0, LEFT = 1, DONE = 8;  // words; DONE for each bundle, in a sector of memory of its own
 
@@ -93,7 +94,7 @@ FN void linger(unsigned number) { __nanosleep((number * 2654435761u) >> 20); }
 FN void linger(unsigned) {}
 #endif
 
-template <class D, class B>
+template <class D, int N, class B>
 FN void sweep_whole(const Range& r, const Sweep& s, int width, B begin) {
   __shared__ Handed handed;
   const int across = bundles(s, 1), down = bundles(s, 2);
@@ -145,8 +146,8 @@ FN void sweep_whole(const Range& r, const Sweep& s, int width, B begin) {
       handed.done = step + 1;
     }
   };
-  for (int step = -1; step < all.steps; step += 2) {
-    one(step, Parity<1>());
-    if (step + 1 < all.steps) one(step + 1, Parity<0>());
+  for (int step = -N; step < all.steps; step += 2) {
+    one(step, Parity<N % 2>());
+    if (step + 1 < all.steps) one(step + 1, Parity<(N + 1) % 2>());
   }
 }
