@@ -193,7 +193,8 @@ def plan(program: Program, roles: Roles) -> tuple[tuple[Part, ...], Roles]:
     """
     after = roles.copy()
     items = _items(program, after)
-    return _parts(items, _head(_items(program, after.copy()))), after
+    then = items if after.key() == roles.key() else _items(program, after.copy())
+    return _parts(items, _head(then)), after
 
 
 def record(program: Program, roles: Roles) -> tuple[tuple[Launch, ...], Roles]:
