@@ -165,7 +165,8 @@ def _reflected(faces: Faces, face: int, chart: int, side: int) -> BadInput:
 
 def _patches(faces: Faces) -> Iterator[Patch]:
     for group in _alike(np.stack([faces.chart, faces.side], axis=1)):
-        yield from (Patch(int(faces.chart[group[0]]), SIDES[faces.side[group[0]]], box) for box in rectangles(faces.cell[group]))
+        chart, side = int(faces.chart[group[0]]), SIDES[faces.side[group[0]]]
+        yield from (Patch(chart, side, box) for box in rectangles(faces.cell[group]))
 
 
 def _alike(rows: np.ndarray) -> list[np.ndarray]:

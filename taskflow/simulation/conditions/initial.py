@@ -55,18 +55,18 @@ class InitialFields:
         waves, xp = self.noise.drawn() if self.noise else None, shard.device.xp
         names = list(self.profiles if names is None else names)
         for location in dict.fromkeys(VELOCITY.get(name, "c") for name in names):
+            fields = [name for name in names if VELOCITY.get(name, "c") == location]
 
-            def filled(fields: list[str]) -> Iterator[tuple[Box, dict[str, np.ndarray]]]:
-                for piece in pieces(shard, WAVES if waves and VELOCITY.keys() & fields else PIECE):
-                    values = self.values(fields, piece)
-                    for name in fields if waves else ():
-                        if name in VELOCITY:
-                            noise = waves.values(list(VELOCITY).index(name), piece, xp)
-                            values[name] = xp.asarray(values[name]) + noise
+            def filled(fields: list[str] = fields) -> Iterator[tuple[Box, dict[str, Any]]]:
+                for piece in pieces(shard, WAVES if waves else PIECE):
+                    values: dict[str, Any] = self.values(fields, piece)
+                    for name in fields:
+                        if waves and name in VELOCITY:
+                            added = waves.values(list(VELOCITY).index(name), piece, xp)
+                            values[name] = xp.asarray(values[name]) + added
                     yield piece, values
 
-            fields = [name for name in names if VELOCITY.get(name, "c") == location]
-            shard.write_parts(fields, filled(fields))
+            shard.write_parts(fields, filled())
 
     def values(self, names: Sequence[str], cells: Box) -> dict[str, np.ndarray]:
         """The values [z, y, x] of fields at one location in these cells, in double precision."""
