@@ -267,6 +267,15 @@ def _flat(items: _Items) -> Iterator[Launch]:
             yield from item if isinstance(item, list) else _flat(item[1])
 
 
+def stretches(parts: Iterable[Part]) -> Iterator[Stretch]:
+    """The stretches of a program, those that are repeated once."""
+    for part in parts:
+        if isinstance(part, Stretch):
+            yield part
+        elif isinstance(part, Loop):
+            yield from stretches(part.body)
+
+
 def counts(parts: Iterable[Part]) -> Iterator[str]:
     """The scalars that say how often repetitions were done, once they are over."""
     for part in parts:
