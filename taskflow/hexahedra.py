@@ -39,7 +39,11 @@ def area(a: Vertices, b: Vertices, c: Vertices, d: Vertices) -> np.ndarray:
     The bits are the same, but for the sign, with which vertex and which way round one ever begins: the same on both
     sides of a seam.
     """
-    return _cross(_minus(c, a), _minus(d, b)) / 2
+    twice = _cross(_minus(c, a), _minus(d, b))
+    result = np.empty((3, *np.shape(twice[0])))
+    for n, value in enumerate(twice):
+        np.divide(value, 2, out=result[n, ...])
+    return result
 
 
 def face_areas(vertices: Vertices, axis: int) -> np.ndarray:
@@ -133,10 +137,20 @@ def _plus(a: Vertices, b: Vertices) -> list[np.ndarray]:
     return [p + q for p, q in zip(a, b, strict=True)]
 
 
-def _cross(a: Vertices, b: Vertices) -> np.ndarray:
-    return np.stack([a[m] * b[n] - a[n] * b[m] for m, n in ((1, 2), (2, 0), (0, 1))])
+def _cross(a: Vertices, b: Vertices) -> list[np.ndarray]:
+    result = []
+    for m, n in ((1, 2), (2, 0), (0, 1)):
+        value = a[m] * b[n]
+        value -= a[n] * b[m]
+        result.append(value)
+    return result
 
 
 def _det(a: Vertices, b: Vertices, c: Vertices) -> np.ndarray:
     x, y, z = _cross(b, c)
-    return np.asarray(a[0] * x + (a[1] * y + a[2] * z))
+    x *= a[0]
+    y *= a[1]
+    z *= a[2]
+    y += z
+    x += y
+    return x

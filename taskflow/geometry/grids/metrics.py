@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial, reduce
 
 import numpy as np
 
@@ -28,8 +29,8 @@ def closure(vertices: np.ndarray) -> np.ndarray:
 @dataclass(frozen=True)
 class CellSizes:
     """The sizes of the cells of a chart: the least volume, in the cell `place` (i, j, k) counted from 0, and how many
-    are not > 0; the largest one; and by their number from 2 the least and the largest thickness by the first
-    directions: the volume over the largest of a cell's low faces across them.
+    are not > 0; the largest one; and the least and the largest thickness by so many first directions: the volume over
+    the largest of a cell's low faces across them. By 2 it is there where the chart is one cell thick along the third.
     """
 
     least: float
@@ -42,21 +43,25 @@ class CellSizes:
 def cell_sizes(vertices: np.ndarray) -> CellSizes:
     """The sizes of cells between vertices."""
     with np.errstate(divide="ignore", invalid="ignore"):  # faces without an area
-        parts = in_parts(vertices, _sizes)
+        parts = in_parts(vertices, partial(_sizes, vertices.shape[1] == 2))
     lowest = min(parts, key=lambda part: part.least)
     return CellSizes(
         lowest.least,
         lowest.place,
         sum(part.negative for part in parts),
         max(part.largest for part in parts),
-        {n: (min(part.thickness[n][0] for part in parts), max(part.thickness[n][1] for part in parts)) for n in (2, 3)},
+        {
+            n: (min(part.thickness[n][0] for part in parts), max(part.thickness[n][1] for part in parts))
+            for n in lowest.thickness
+        },
     )
 
 
-def _sizes(corners: list[np.ndarray], at: Part) -> CellSizes:
+def _sizes(flat: bool, corners: list[np.ndarray], at: Part) -> CellSizes:
     volumes = cell_volumes(corners)
     squares = [(low_faces(corners, axis) ** 2).sum(axis=0) for axis in range(3)]
-    thick = {n: volumes / np.sqrt(np.max(squares[:n], axis=0)) for n in (2, 3)}
+    some = (2, 3) if flat else (3,)
+    thick = {n: volumes / np.sqrt(reduce(np.maximum, squares[:n])) for n in some}
     k, j, i = (int(n) for n in np.unravel_index(int(volumes.argmin()), volumes.shape))
     return CellSizes(
         float(volumes[k, j, i]),

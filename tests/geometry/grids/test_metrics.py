@@ -139,7 +139,12 @@ def test_sizes_of_cells():
     vertices = shape("box", {"cells": (4, 3, 2), "lengths": (1, 3, 8)}).grid().charts[0].vertices.copy()
     sizes = cell_sizes(vertices)
     assert (sizes.least, sizes.negative, sizes.largest) == (1.0, 0, 1.0)
-    assert sizes.thickness == {2: (0.25, 0.25), 3: (0.25, 0.25)}
+    assert sizes.thickness == {3: (0.25, 0.25)}
+    flat = cell_sizes(vertices[:, 1:])
+    assert flat.thickness == {2: (0.25, 0.25), 3: (0.25, 0.25)}
+    flat = cell_sizes(vertices[:, 1:] * np.reshape([1, 1, 0.01], (3, 1, 1, 1)))  # the largest face is one across z
+    assert flat.thickness[3][1] == pytest.approx(0.04)
+    assert flat.thickness[2][0] == pytest.approx(0.25)
     vertices[2, -1] = 12
     vertices[2, 0, 2, 1] = 40.0  # above the layer
     sizes, volumes = cell_sizes(vertices), cell_volumes(vertices)
