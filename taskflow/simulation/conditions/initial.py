@@ -70,8 +70,9 @@ class InitialFields:
 
     def values(self, names: Sequence[str], cells: Box) -> dict[str, np.ndarray]:
         """The values [z, y, x] of fields at one location in these cells, in double precision."""
-        computed = any(self.profiles[name] is not None for name in names)
-        points = self.grid.points(VELOCITY.get(names[0], "c"), cells) if computed else ()
+        some = [profile for name in names if (profile := self.profiles[name]) is not None]
+        uniform = all(isinstance(profile, Expression) and profile.uniform for profile in some)
+        points = (0.0, 0.0, 0.0) if uniform else self.grid.points(VELOCITY.get(names[0], "c"), cells)
         shape = cells.shape[::-1]
         return {
             name: load_initial(self.saved, name, cells)
