@@ -79,9 +79,10 @@ def coincident(charts: Sequence[Chart], translations: Sequence[Vector] = ()) -> 
 
 def _pairs(faces: Faces, translation: Vector) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Which faces, moved, are which other ones, with signed axes [n, ijk]; unmoved, the one comes first."""
-    moved = faces.corners + np.array(translation)
-    first, second = close(moved.mean(axis=1), faces.corners.mean(axis=1), NEAR * faces.edge)
-    keep = first < second if translation == NOWHERE else first != second
+    middles, stays = faces.corners.mean(axis=1), translation == NOWHERE
+    moved = faces.corners if stays else faces.corners + np.array(translation)
+    first, second = close(middles if stays else moved.mean(axis=1), middles, NEAR * faces.edge)
+    keep = first < second if stays else first != second
     first, second = first[keep], second[keep]
     apart = np.sqrt(((moved[first][:, :, None] - faces.corners[second][:, None]) ** 2).sum(axis=3))
     which = apart.argmin(axis=2)  # [pair, corner of the one]: the corner of the other there
