@@ -6,14 +6,31 @@ cell (i, j, k). With n vertices in a row there are n - 1 cells.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import product
+from typing import TypeVar
 
 import numpy as np
 
 Vertices = Sequence[np.ndarray] | np.ndarray
 Steps = tuple[int, int, int]
+Part = tuple[slice, slice]  # ranges of cells along z and y
+T = TypeVar("T")
 CORNERS = [(n & 1, n >> 1 & 1, n >> 2) for n in range(8)]
-LAYER = 1 << 20  # cells whose volumes are computed in one go
+PART = 1 << 13  # cells that are computed in one go: what is between stays in the cache of a core
+
+
+def in_parts(vertices: Vertices, work: Callable[[list[np.ndarray], Part], T]) -> list[T]:
+    """What `work` makes of the vertices of each part of the cells, and of the ranges of these, one after the other."""
+    nz, ny, nx = (n - 1 for n in vertices[0].shape)
+    rows = max(1, PART // nx)
+    layers = max(1, rows // ny)
+    results = []
+    for k, j in product(range(0, nz, layers), range(0, ny, rows)):
+        z, y = slice(k, k + layers + 1), slice(j, j + rows + 1)
+        corners = [np.asarray(q[z, y], np.float64) for q in vertices]
+        results.append(work(corners, (slice(k, min(nz, k + layers)), slice(j, min(ny, j + rows)))))
+    return results
 
 
 def area(a: Vertices, b: Vertices, c: Vertices, d: Vertices) -> np.ndarray:
@@ -22,7 +39,11 @@ def area(a: Vertices, b: Vertices, c: Vertices, d: Vertices) -> np.ndarray:
     The bits are the same, but for the sign, with which vertex and which way round one ever begins: the same on both
     sides of a seam.
     """
-    return _cross(_minus(c, a), _minus(d, b)) / 2
+    twice = _cross(_minus(c, a), _minus(d, b))
+    result = np.empty((3, *np.shape(twice[0])))
+    for n, value in enumerate(twice):
+        np.divide(value, 2, out=result[n, ...])
+    return result
 
 
 def face_areas(vertices: Vertices, axis: int) -> np.ndarray:
@@ -30,6 +51,12 @@ def face_areas(vertices: Vertices, axis: int) -> np.ndarray:
     more than cells. Those of a cell sum to 0 to rounding.
     """
     return area(*face_corners(vertices, axis))
+
+
+def low_faces(vertices: Vertices, axis: int) -> np.ndarray:
+    """The area vectors [xyz, z, y, x] of the faces of cells at their low ends."""
+    cells = tuple(slice(None, -1) if a == axis else slice(None) for a in (2, 1, 0))
+    return face_areas([q[cells] for q in vertices], axis)
 
 
 def face_corners(vertices: Vertices, axis: int) -> list[list[np.ndarray]]:
@@ -49,10 +76,26 @@ def cell_volumes(vertices: Vertices) -> np.ndarray:
     left-handed chart.
     """
     nz, ny, nx = (n - 1 for n in vertices[0].shape)
-    result, step = np.empty((nz, ny, nx)), max(1, LAYER // (nx * ny))
-    for k in range(0, nz, step):
-        part = [q[k : k + step + 1] for q in vertices]
-        result[k : k + step] = _trilinear([_corner(part, corner, (1, 1, 1)) for corner in CORNERS])
+    result = np.empty((nz, ny, nx))
+
+    def fill(corners: list[np.ndarray], part: Part) -> None:
+        result[part] = _trilinear([_corner(corners, corner, (1, 1, 1)) for corner in CORNERS])
+
+    in_parts(vertices, fill)
+    return result
+
+
+def centres(vertices: Vertices) -> np.ndarray:
+    """The means [xyz, z, y, x] of the corners of cells."""
+    result = np.empty((3, *(n - 1 for n in vertices[0].shape)))
+
+    def fill(corners: list[np.ndarray], part: Part) -> None:
+        for mean, q in zip(result, corners, strict=True):
+            q = (q[:-1] + q[1:]) / 2
+            q = (q[:, :-1] + q[:, 1:]) / 2
+            np.divide(q[..., :-1] + q[..., 1:], 2, out=mean[part])
+
+    in_parts(vertices, fill)
     return result
 
 
@@ -94,10 +137,20 @@ def _plus(a: Vertices, b: Vertices) -> list[np.ndarray]:
     return [p + q for p, q in zip(a, b, strict=True)]
 
 
-def _cross(a: Vertices, b: Vertices) -> np.ndarray:
-    return np.stack([a[m] * b[n] - a[n] * b[m] for m, n in ((1, 2), (2, 0), (0, 1))])
+def _cross(a: Vertices, b: Vertices) -> list[np.ndarray]:
+    result = []
+    for m, n in ((1, 2), (2, 0), (0, 1)):
+        value = a[m] * b[n]
+        value -= a[n] * b[m]
+        result.append(value)
+    return result
 
 
 def _det(a: Vertices, b: Vertices, c: Vertices) -> np.ndarray:
     x, y, z = _cross(b, c)
-    return np.asarray(a[0] * x + (a[1] * y + a[2] * z))
+    x *= a[0]
+    y *= a[1]
+    z *= a[2]
+    y += z
+    x += y
+    return x

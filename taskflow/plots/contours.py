@@ -13,8 +13,9 @@ from matplotlib.tri import LinearTriInterpolator, Triangulation
 
 from taskflow.analysis.charts.cut import cut_mesh, cut_plane
 from taskflow.analysis.charts.derived import fields_of, second_invariant, speed
-from taskflow.analysis.charts.flat import NEAR, PlaneMesh, flat_mesh, outlines
+from taskflow.analysis.charts.flat import PlaneMesh, flat_mesh, outlines
 from taskflow.analysis.charts.sides import VELOCITY, side
+from taskflow.analysis.charts.thin import NEAR
 from taskflow.errors import BadInput
 from taskflow.output import STORE
 from taskflow.output.charts.reading import charts, has_charts, snapshot_of, tree

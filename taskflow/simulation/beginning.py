@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from taskflow.runtime.machine import Shard
@@ -24,6 +25,18 @@ class Beginning:
     resumed: RestartPoint | None = None
     profile: Window | None = None
     cautioned: bool = False
+
+    def fill(self, shard: Shard) -> None:
+        """Write the initial fields, where the run begins with them, and the constant ones, while the kernels of the run
+        are compiled.
+        """
+        with ThreadPoolExecutor(1, "taskflow-prepare") as pool:
+            prepared = pool.submit(shard.prepare, self.spec.programs)
+            if self.resumed is None:
+                self.initial.fill(shard)
+            if self.spec.constants is not None:
+                self.spec.constants.fill(shard)
+            prepared.result()
 
     def take_over(self, shard: Shard) -> float:
         """Have a state that is taken from elsewhere to the bit, or sums of it, once the program of the start, which

@@ -154,7 +154,6 @@ class RunLoop:
 
     def _started(self) -> Tick:
         """The first tick, with the initial fields."""
-        self.job.initial.fill(self.shard)
         numbers = self._given(0.0)
         with explained("the projection of the initial velocity"):
             self.shard.run(self.model.start, dt=1.0, **numbers)
@@ -191,9 +190,8 @@ class RunLoop:
         return replace(resumed.tick, output=True, monitor=True)  # as far as they were due they are there
 
     def _given(self, time: float) -> dict[str, float]:
-        """Write what the case gives at a time besides initial fields; the scalars that the first step needs."""
-        if self.spec.constants is not None:
-            self.spec.constants.fill(self.shard)
+        """Write what the case gives at the beginning, and at a time; the scalars that the first step needs."""
+        self.job.fill(self.shard)
         if self.movement is not None:
             self.movement.begin(time)
         entering = self.spec.inflows.begin(self.shard) if self.spec.inflows else {}

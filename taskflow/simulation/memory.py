@@ -12,6 +12,7 @@ from taskflow.errors import BadInput
 from taskflow.runtime.cluster import shortage
 from taskflow.runtime.host import Place
 from taskflow.runtime.machine.needs import BlockMemory, MemoryCount, Passes
+from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Program
 from taskflow.simulation.build.pictures import pictures_of
 from taskflow.simulation.build.simulation import SimulationSetup
@@ -66,11 +67,9 @@ class Needs:
         """Bytes of what a block writes. A host keeps two records of its block and a checkpoint. A GPU keeps what it has
         room for, which need be no more than one field at a time.
         """
-        cells = sum(piece.volume for piece in self.sim.partition.cells_of(block))
-        value = cells * self.sim.value_bytes
         if self.device == "gpu":
-            return value + self._ordered
-        written = self._recorded * value + self._saved(block) + self._gathered + self._pictured(block)
+            return self._values(block) + self._ordered
+        written = self._recorded(block) + self._saved(block) + self._gathered + self._pictured(block)
         return written + max(self._ordered, self._followed)
 
     def _pictured(self, block: int) -> int:
@@ -80,11 +79,24 @@ class Needs:
         waiting = sum(count * picture.most for count, picture in zip(values, pictures, strict=True))
         return self.sim.value_bytes * waiting + SINGLE * max(values, default=0)
 
-    @property
-    def _recorded(self) -> int:
-        """Fields in the two largest records that are written one after the other."""
-        snapshot, averages = len(self.sim.case.output_fields), self.sim.averages
-        return 2 * snapshot if averages is None else snapshot + max(snapshot, len(averages.statistics.written))
+    def _values(self, block: int, layers: Sequence[Box] | None = None) -> int:
+        """Bytes of a field in the cells of a block, or in what it has of some layers."""
+        cells = self.sim.partition.cells_of(block)
+        some = cells if layers is None else [piece & layer for piece in cells for layer in layers]
+        return sum(box.volume for box in some) * self.sim.value_bytes
+
+    def _recorded(self, block: int) -> int:
+        """Bytes of the two largest records that are written one after the other: of snapshots, of averages, which
+        follow one, and of planes.
+        """
+        case, averages, value = self.sim.case, self.sim.averages, self._values(block)
+        planes = [
+            len(plane.fields or case.fields) * self._values(block, self.sim.domain.layers(plane))
+            for plane in case.planes
+        ]
+        often = [len(case.output_fields) * value, *planes]
+        rarely = len(averages.statistics.written) * value if averages else 0
+        return sum(sorted([*often, *often, rarely])[-2:])
 
     @property
     def _gathered(self) -> int:

@@ -31,7 +31,7 @@ def test_velocities_are_free_of_divergence(name, cells, left):
     """In a cube even that on the staggered grid vanishes; else the error of differences along 8 cells stays."""
     setup = SimulationSetup(Flow(name, FOUR).of(cells, "double"), (1, 1, 1))
     fields = InitialFields(setup.grid, initial_profiles(setup.case), Path())
-    u, v, w = (fields.values(name, setup.grid.box.expand((0, 0, 0), (1, 1, 1))) for name in "uvw")
+    u, v, w = (fields.values([name], setup.grid.box.expand((0, 0, 0), (1, 1, 1)))[name] for name in "uvw")
     assert abs(u).max() > 0.3
     gradients = np.diff(u, axis=2)[:-1, :-1], np.diff(v, axis=1)[:-1, :, :-1], np.diff(w, axis=0)[:, :-1, :-1]
     assert abs(sum(gradients)).max() < left * max(abs(gradient).max() for gradient in gradients)
@@ -55,7 +55,7 @@ def test_fields_are_written_in_pieces_as_the_case_has_them(monkeypatch, name, pi
         return shard.cells, *result
 
     for cells, one, other in run_threads(setup.partition, job, open_device(device)):
-        np.testing.assert_array_equal(one, [fields.values(component, cells) for component in "uvw"])
+        np.testing.assert_array_equal(one, [fields.values([name], cells)[name] for name in "uvw"])
         np.testing.assert_allclose(other, one, rtol=1e-14)
 
 

@@ -33,8 +33,8 @@ from taskflow.flow.reference import turbulence as on_boxes
 from taskflow.flow.reference.artificial_compressibility import Discretisation
 from taskflow.flow.reference.implicit_compressibility import first_order, scalar_first_order
 from taskflow.flow.reference.shifted import Shifted
+from taskflow.hexahedra import centres
 from taskflow.runtime.regions import Box
-from taskflow.simulation.build.artificial_compressibility.domain import centres
 from tests.flow.byhand import ByHand
 from tests.flow.charts import LAYERS, Chart, distorted, lattice, march, norm, run
 from tests.flow.test_artificial_compressibility import BEGUN, HEAT, NEW, STATE, geometry, hand, numbers, variants

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import uuid
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
@@ -15,7 +16,7 @@ import xarray as xr
 
 from taskflow.errors import RunFailed
 from taskflow.output import Checkpoints, Writer, dataset, read_log
-from taskflow.runtime.machine import Control
+from taskflow.runtime.machine import Control, Limits, Shard
 from taskflow.runtime.machine.device import Device, cpu
 from taskflow.runtime.machine.threads import run_threads
 from taskflow.runtime.machine.trace.mapper import Mapper
@@ -27,6 +28,8 @@ from taskflow.simulation.conditions.restart import newest_restart
 from taskflow.simulation.directory import RunDirectory
 from taskflow.simulation.drive import FlowJob
 
+PATIENCE = 600.0  # seconds: where others keep the cores busy, a block compiles for minutes while another one waits
+
 
 class Killed(Exception):
     """Nothing that the program foresees."""
@@ -34,10 +37,12 @@ class Killed(Exception):
 
 @dataclass(eq=False)
 class Until(Control):
-    """Asks for the end after some step, as a signal does, or lets the block die there."""
+    """Asks for the end after some step, as a signal does, or lets the block die there, once all have come so far: one
+    that dies ends the others, wherever they are.
+    """
 
     step: int = 10**9
-    dies: bool = False
+    dies: threading.Barrier | None = None
     told: dict[str, Any] = field(default_factory=dict)
 
     def report(self, **progress: Any) -> None:
@@ -46,6 +51,7 @@ class Until(Control):
             self.stop = True
             if self.dies and not self.told:
                 self.told = {"died": True}
+                self.dies.wait()
                 raise Killed
 
 
@@ -76,12 +82,21 @@ def go(
         directory.create(setup, force=False)
     job = FlowJob(setup.spec, directory.initial(setup), keeping, going_on)
     last = kill or stop or 10**9
-    controls = [Until(step=last, dies=kill is not None) for _ in setup.partition.blocks]
+    dies = threading.Barrier(len(setup.partition)) if kill else None
+    controls = [Until(step=last, dies=dies) for _ in setup.partition.blocks]
     at_once = patch.object(Writer, "submit", _submit_and_wait) if kill else nullcontext()
+
+    def done(shard: Shard) -> None:
+        try:
+            job(shard, controls[shard.block])
+        except BaseException as error:
+            if dies is not None and not isinstance(error, Killed):
+                dies.abort()  # nobody waits for a block that has failed
+            raise
+
     try:
         with at_once:
-            here = device or cpu(1)
-            run_threads(setup.partition, lambda shard: job(shard, controls[shard.block]), here, Mapper("none"))
+            run_threads(setup.partition, done, device or cpu(1), Mapper("none"), Limits(PATIENCE))
     except Killed:
         return {}
     except RunFailed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from threading import Event
 
 import numpy as np
 import pytest
@@ -10,14 +11,20 @@ import xarray as xr
 
 import taskflow.accessor  # noqa: F401  trees have their `flow`
 from taskflow.errors import BadInput
-from taskflow.output import STORE, Damaged, tree
+from taskflow.output import STORE, Damaged, Writer, tree
+from taskflow.runtime.machine import Mapper, run_threads
 from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
 from taskflow.simulation.conditions.restart import newest_restart
+from taskflow.simulation.directory import RunDirectory
+from taskflow.simulation.memory import Needs
+from taskflow.simulation.records.fields import ChartRecording, GroupPlace
 from tests.runtime.machine.devices import one_gpu
+from tests.runtime.machine.test_needs import Counting
 from tests.simulation.going_on import go
 from tests.simulation.on_charts import CYLINDER, LID, TURNED, case, changed
 from tests.simulation.test_charts_real_time import PITCHING
+from tests.simulation.test_memory import HERE
 
 OFTEN = {"every": {"steps": 2}}
 WALL = {"name": "wall", "side": "body", **OFTEN}
@@ -119,6 +126,41 @@ def test_the_bits_do_not_depend_on_blocks_with_several_pieces(tmp_path, whole):
     go(case(AROUND, machine__cuts={"1": [2, 1, 1], "2": [2, 2, 1]}), tmp_path / "cut", (1, 1, 3))
     assert_same(tmp_path / "cut", whole, ("wall", "across", "both"))
     assert_side(tmp_path / "cut", "wall", "body")
+
+
+class Holding(Counting):
+    """Counts the bytes of what is held to be written."""
+
+    held = 0
+
+    def hold(self, array):
+        self.held += array.nbytes
+        return super().hold(array)
+
+
+def test_records_that_wait_hold_what_was_counted(tmp_path):
+    """Two of a plane that is larger than a snapshot: all cells of charts that are one cell thick, and more fields."""
+    ends = {"name": "both", "side": "ends", "every": {"steps": 1}}
+    tables = changed(AROUND, planes=[WALL, ends], output__fields=["p"], checkpoint__keep=0)
+    setup = SimulationSetup(case(tables), (1, 1, 2))
+    counted = [block.output for block in Needs(setup, [HERE] * 2, "cpu").blocks]
+    cells = [sum(piece.volume for piece in setup.partition.cells_of(block)) for block in range(2)]
+    RunDirectory(tmp_path / "run").create(setup, force=False)
+    layers = setup.spec.planes["both"].cells
+
+    def job(shard):
+        ready = Event()
+        writer = Writer(before=ready.wait)
+        recording = ChartRecording(GroupPlace(tmp_path / "run" / STORE, "both", shard, writer), layers)
+        for step in range(2):
+            recording.take(time=step)
+        ready.set()
+        writer.drain()
+        writer.close()
+        return shard.device.held
+
+    held = run_threads(setup.partition, job, [Holding(1), Holding(1)], Mapper("none"))
+    assert held == counted == [2 * 4 * 8 * n for n in cells]
 
 
 @pytest.mark.gpu(emulated=True)

@@ -9,7 +9,7 @@ import pytest
 import xarray as xr
 
 import taskflow.accessor  # noqa: F401  trees have their `flow`
-from taskflow.analysis.charts.metrics import cells_around
+from taskflow.analysis.charts.points import cells_around
 from taskflow.errors import BadInput
 from taskflow.output import tree
 from taskflow.simulation.conditions.restart import newest_restart

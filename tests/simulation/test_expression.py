@@ -175,3 +175,9 @@ def test_comparisons_in_comparisons_take_time_in_proportion_to_their_length():
     assert value(1.0, 0.0, 0.0) == 1
     assert Expression("0 < x < y < 1")(0.2, 0.4, 0.0) == 1
     assert Expression("0 < x < y < 1")(0.4, 0.2, 0.0) == 0
+
+
+@pytest.mark.parametrize(("source", "uniform"), [(2, True), ("exp(-2*pi)", True), ("0*x", False), ("sin(z)", False)])
+def test_what_is_the_same_everywhere(source, uniform):
+    assert Expression(source).uniform == uniform
+    assert Expression("t", timed=True).uniform

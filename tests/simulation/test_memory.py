@@ -105,6 +105,23 @@ def test_regions_and_rounds_of_solvers_are_counted_too(solver):
         assert folds == 0 or "tolerance" in solver
 
 
+def test_of_records_the_two_largest_are_counted():
+    """A snapshot beside a plane that is smaller, and two of a plane where that is larger: of one layer of cells."""
+    tables = {
+        "grid": {"cells": [12, 1, 8], "lengths": [1.0, 1.0, 1.0]}, "fluid": {"viscosity": 0.01},
+        "boundaries": dict.fromkeys("xyz", "periodic"), "time": {"steps": 1}, "checkpoint": {"keep": 0},
+    }  # fmt: skip
+    value, flat, often = 12 * 8 * 8, {"name": "a", "y": 0.5}, {"every": 1.0}
+    for planes, expected in (
+        ([], 2 * value),
+        ([{"name": "a", "z": 0.5, **often}], 2 * value),
+        ([{**flat, **often, "fields": ["u", "w"]}], 4 * value),
+        ([{**flat, **often}, {"name": "b", "y": 0.5, **often, "fields": ["p"]}], 8 * value),
+    ):
+        setup = SimulationSetup(Case(**tables, planes=planes, output={"fields": ["u"]}), (1, 1, 2))
+        assert sum(need.output for need in Needs(setup, [HERE] * 2, "cpu").blocks) == expected
+
+
 def test_messages_take_turns():
     """However many sweeps there are: the buffers of a few."""
     case = stirred(BOUNDARIES["layer"])

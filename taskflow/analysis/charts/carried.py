@@ -19,8 +19,8 @@ import numpy as np
 import xarray as xr
 
 from taskflow.analysis.charts.derived import CENTRES, KJI, differences, fields_of
-from taskflow.analysis.charts.flat import thin_along
 from taskflow.analysis.charts.metrics import vertices_of
+from taskflow.analysis.charts.thin import thin_along
 from taskflow.errors import BadInput
 from taskflow.hexahedra import cell_volumes
 from taskflow.output.charts.reading import charts

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 import xarray as xr
 
+from taskflow.analysis.charts.points import Cell, cells_around, reach
 from taskflow.errors import BadInput
 from taskflow.hexahedra import cell_volumes
 from taskflow.output.charts.reading import charts
 from taskflow.output.metadata import UNITS
-
-STEPS, ENOUGH = 20, 1e-10  # of Newton's method; the error that ends it, over the size of a cell
-GROUP = 8  # cells along each direction of a group in which points are looked for
-Cell = tuple[int, int, int, int]  # chart, k, j, i
 
 
 def vertices_of(chart: xr.Dataset) -> np.ndarray:
@@ -58,81 +53,3 @@ def cells_at(records: xr.DataTree, points: np.ndarray) -> list[Cell]:
             low, high = reach(vertices_of(chart) for _, chart in charts(records))
             raise BadInput(f"point = {point.tolist()}: it lies in no cell; the charts reach from {low} to {high}")
     return [cell for cell in cells if cell is not None]
-
-
-def cells_around(parts: Iterable[tuple[int, np.ndarray]], points: np.ndarray) -> list[Cell | None]:
-    """Return chart, k, j and i of the cell in which each of the points [n, xyz] lies: trilinear between its vertices;
-    of several, as on a face, the first; None where a point lies in none. `parts` are charts by number and vertices.
-    """
-    cells: list[Cell | None] = [None] * len(points)
-    for number, x in parts:
-        chart = _Boxes(x)
-        for n, point in enumerate(points):
-            if cells[n] is None and (place := chart.cell(point)):
-                cells[n] = (number, *place)
-    return cells
-
-
-def reach(parts: Iterable[np.ndarray]) -> tuple[list[float], list[float]]:
-    """Return the least and the largest coordinates of the vertices of charts."""
-    ends = [(x.min(axis=(1, 2, 3)), x.max(axis=(1, 2, 3))) for x in parts]
-    return np.min([low for low, _ in ends], axis=0).tolist(), np.max([high for _, high in ends], axis=0).tolist()
-
-
-class _Boxes:
-    """The cells of a chart, with boxes around each, and around groups of them, so that few are looked at."""
-
-    def __init__(self, x: np.ndarray) -> None:
-        low, high = _around_cells(x, np.minimum), _around_cells(x, np.maximum)
-        margin = 1e-9 * (high - low).max(axis=0)
-        self._x, self._low, self._high = x, low - margin, high + margin
-        self._groups = _around_groups(self._low, np.minimum), _around_groups(self._high, np.maximum)
-
-    def cell(self, point: np.ndarray) -> tuple[int, int, int] | None:
-        """Return k, j, i of the first cell with a point in it."""
-        cells = list[list[int]]()
-        for first in GROUP * np.argwhere(_between(*self._groups, point)):
-            part = (slice(None), *(slice(n, n + GROUP) for n in first))
-            cells += (first + np.argwhere(_between(self._low[part], self._high[part], point))).tolist()
-        for k, j, i in sorted(cells):
-            if _within(self._x[:, k : k + 2, j : j + 2, i : i + 2], point):
-                return k, j, i
-        return None
-
-
-def _between(low: np.ndarray, high: np.ndarray, point: np.ndarray) -> np.ndarray:
-    at = point[:, None, None, None]
-    return np.asarray(((low <= at) & (at <= high)).all(axis=0))
-
-
-def _around_cells(x: np.ndarray, extreme: np.ufunc) -> np.ndarray:
-    """Return the least or largest coordinates [xyz, k, j, i] of the vertices of each cell."""
-    for axis in (1, 2, 3):
-        x = extreme(np.delete(x, -1, axis), np.delete(x, 0, axis))
-    return x
-
-
-def _around_groups(ends: np.ndarray, extreme: np.ufunc) -> np.ndarray:
-    """Return the least or largest coordinates [xyz, k, j, i] of each group of cells."""
-    for axis in (1, 2, 3):
-        ends = extreme.reduceat(ends, range(0, ends.shape[axis], GROUP), axis)
-    return ends
-
-
-def _within(corners: np.ndarray, point: np.ndarray) -> bool:
-    """Return whether a point lies in the trilinear cell between vertices [xyz, 2, 2, 2]: whether its shares of the way
-    along k, j and i, which Newton's method finds, are between 0 and 1.
-    """
-    size, share = np.ptp(corners.reshape(3, 8), axis=1).max(), np.full(3, 0.5)
-    for _ in range(STEPS):
-        weights = np.stack([1 - share, share], axis=1)
-        error = np.einsum("xkji,k,j,i->x", corners, *weights) - point
-        if np.abs(error).max() <= ENOUGH * size:
-            return bool(((share > -1e-9) & (share < 1 + 1e-9)).all())
-        slopes = [
-            np.einsum("xkji,k,j,i->x", corners, *(np.array([-1.0, 1.0]) if a == axis else weights[a] for a in range(3)))
-            for axis in range(3)
-        ]
-        step = np.linalg.lstsq(np.stack(slopes, axis=1), error, rcond=None)[0]
-        share = np.clip(share - step, -1.0, 2.0)
-    return False

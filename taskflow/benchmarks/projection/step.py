@@ -42,6 +42,7 @@ class WarmUp:
     steps: int
 
     def __call__(self, shard: Shard) -> None:
+        shard.prepare((self.model.start, self.model.step, Monitor(self.model)))
         self.initial.fill(shard)
         shard.run(self.model.start, dt=1.0)
         shard.run(self.model.step, **self.model.scalars(self.dt, 0.0))

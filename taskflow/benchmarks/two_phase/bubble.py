@@ -143,6 +143,7 @@ class Rise:
         """Do everything until the best way to overlap is known, and the states that programs meet have been analysed:
         those of the second time are those of all later ones.
         """
+        shard.prepare((self.model.start, self.model.step, self.monitor))
         for _ in range(2):
             self.begin(shard)
             while max(shard.trying for _ in self.steps(shard)):

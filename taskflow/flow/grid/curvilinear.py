@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from taskflow.hexahedra import Vertices, cell_volumes, face_areas
+from taskflow.hexahedra import Part, Vertices, cell_volumes, in_parts, low_faces
 
 VALUES = 10
 
@@ -13,7 +13,13 @@ def metrics(vertices: Vertices) -> np.ndarray:
     """The ten values [z, y, value, x] of each cell that kernels read: the area vectors of its low faces across x, y and
     z, and its volume.
     """
-    volumes = cell_volumes(vertices)
-    nz, ny, nx = volumes.shape
-    areas = [face_areas(vertices, axis)[:, :nz, :ny, :nx] for axis in range(3)]
-    return np.moveaxis(np.concatenate([*areas, volumes[None]]), 0, 2).copy()
+    nz, ny, nx = (n - 1 for n in vertices[0].shape)
+    result = np.empty((nz, ny, VALUES, nx))
+
+    def fill(corners: list[np.ndarray], part: Part) -> None:
+        for axis in range(3):
+            result[*part, 3 * axis : 3 * axis + 3] = np.moveaxis(low_faces(corners, axis), 0, 2)
+        result[*part, -1] = cell_volumes(corners)
+
+    in_parts(vertices, fill)
+    return result

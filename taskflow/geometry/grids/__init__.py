@@ -6,7 +6,7 @@ from taskflow.geometry.grids.gaps import Gap, gaps
 from taskflow.geometry.grids.ghosts import ghosted
 from taskflow.geometry.grids.grid import SIDES, Chart, GridSeam, MultiBlockGrid, Patch
 from taskflow.geometry.grids.keys import GridShape, Key, Kind
-from taskflow.geometry.grids.metrics import closure, thickness
+from taskflow.geometry.grids.metrics import closure
 from taskflow.geometry.grids.problems import BadGrid
 from taskflow.geometry.grids.quality import Extreme, Quality, quality
 from taskflow.geometry.grids.read import map_beside, read_grid
@@ -40,6 +40,5 @@ __all__ = [
     "quality",
     "read_grid",
     "shape",
-    "thickness",
     "write_grid",
 ]

@@ -13,7 +13,7 @@ from taskflow.geometry.grids.grid import SIDES, Chart, GridSeam, MultiBlockGrid,
 from taskflow.geometry.grids.problems import all_right
 from taskflow.geometry.grids.turn import oriented
 from taskflow.geometry.grids.weld import mismatches, welded
-from taskflow.hexahedra import area, cell_volumes
+from taskflow.hexahedra import area
 from taskflow.runtime.regions import ROTATIONS, Turn
 
 LEAST = 4  # cells across a direction with a seam, so that two layers of ghost cells at each end are cells of others
@@ -75,9 +75,8 @@ def joined(
 def malformed(charts: Sequence[Chart]) -> Iterator[BadInput]:
     """Problems with charts by themselves: numbers, volumes, collapsed faces."""
     for number, chart in enumerate(charts, start=1):
-        bad = np.argwhere(~np.isfinite(chart.vertices).all(axis=0))
-        if len(bad):
-            k, j, i = (bad[0] + 1).tolist()
+        if not np.isfinite([chart.vertices.min(), chart.vertices.max()]).all():
+            k, j, i = (np.argwhere(~np.isfinite(chart.vertices).all(axis=0))[0] + 1).tolist()
             yield BadInput(f"chart {number}, vertex ({i}, {j}, {k}): not finite; mend the grid")
         elif collapsed := _collapsed(chart):
             yield BadInput(
@@ -85,7 +84,7 @@ def malformed(charts: Sequence[Chart]) -> Iterator[BadInput]:
                 " with a chart in the middle, as the shape pipe has"
             )
         else:
-            yield from _negative(number, cell_volumes(chart.vertices))
+            yield from _negative(number, chart)
 
 
 def _collapsed(chart: Chart) -> str:
@@ -102,15 +101,15 @@ def _collapsed(chart: Chart) -> str:
     return ""
 
 
-def _negative(number: int, volume: np.ndarray) -> Iterator[BadInput]:
-    bad = np.argwhere(volume <= 0)
-    if len(bad) == volume.size:
+def _negative(number: int, chart: Chart) -> Iterator[BadInput]:
+    sizes, count = chart.sizes, chart.box.volume
+    if sizes.negative == count:
         yield BadInput(f"chart {number}: all volumes are negative, the chart is left-handed; reverse an index of it")
-    elif len(bad):
-        k, j, i = np.unravel_index(int(volume.argmin()), volume.shape)
+    elif sizes.negative:
+        i, j, k = sizes.place
         yield BadInput(
-            f"chart {number}, cell ({i + 1}, {j + 1}, {k + 1}): volume {volume.min():.3g}, not > 0, as {len(bad)} of"
-            f" {volume.size} are; mend the grid there, or reverse an index of a chart that is left-handed"
+            f"chart {number}, cell ({i + 1}, {j + 1}, {k + 1}): volume {sizes.least:.3g}, not > 0, as {sizes.negative}"
+            f" of {count} are; mend the grid there, or reverse an index of a chart that is left-handed"
         )
 
 

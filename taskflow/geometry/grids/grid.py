@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from taskflow.geometry.grids.metrics import CellSizes, cell_sizes
 from taskflow.runtime.regions import Box, Triple, Turn, triple
 
 Vector = tuple[float, float, float]
@@ -32,6 +33,11 @@ class Chart:
     @property
     def box(self) -> Box:
         return Box.of(self.cells)
+
+    @cached_property
+    def sizes(self) -> CellSizes:
+        """The sizes of its cells."""
+        return cell_sizes(self.vertices)
 
     def at(self, vertices: Box) -> np.ndarray:
         """The vertices [xyz, k, j, i] of a box."""

@@ -13,12 +13,14 @@ Outline = tuple[str, str, np.ndarray]  # "seam", "side" or "chart"; its name; po
 
 def flat(grid: MultiBlockGrid) -> bool:
     """Whether it is one in two dimensions: all vertices lie in two planes across z."""
-    return np.unique(np.concatenate([np.unique(chart.vertices[2]) for chart in grid.charts])).size == 2
+    heights = [chart.vertices[2] for chart in grid.charts]
+    low, high = min(float(z.min()) for z in heights), max(float(z.max()) for z in heights)
+    return low < high and all(((z == low) | (z == high)).all() for z in heights)
 
 
 def planar(grid: MultiBlockGrid) -> bool:
     """Whether a flow on it has two dimensions: all charts are flat and one cell thick."""
-    return flat(grid) and all(chart.cells[2] == 1 for chart in grid.charts)
+    return all(chart.cells[2] == 1 for chart in grid.charts) and flat(grid)
 
 
 def outlines(grid: MultiBlockGrid) -> Iterator[Outline]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -100,8 +101,10 @@ def welded(charts: Sequence[Chart], seams: Sequence[GridSeam]) -> tuple[tuple[Ch
     used, place = np.unique(np.concatenate([first, second]), return_inverse=True)
     a, b = place[: first.size], place[first.size :]
 
-    points = np.concatenate([chart.vertices.reshape(3, -1) for chart in charts], axis=1)
-    unit = _unit(points)
+    marks = np.searchsorted(used, [*lattice.first.values(), lattice.count])
+    mine = [used[lo:hi] - start for start, (lo, hi) in zip(lattice.first.values(), pairwise(marks), strict=True)]
+    points = np.concatenate([x.vertices.reshape(3, -1)[:, n] for x, n in zip(charts, mine, strict=True)], axis=1)
+    unit = _unit(max(max(float(chart.vertices.max()), -float(chart.vertices.min())) for chart in charts))
     rounded = [replace(seam, translation=_rounded(seam.translation, unit)) for seam in seams]
     count = [pair[0].size for pair in pairs]
     steps = np.repeat(np.array([seam.translation for seam in rounded]), count, axis=0)
@@ -109,21 +112,24 @@ def welded(charts: Sequence[Chart], seams: Sequence[GridSeam]) -> tuple[tuple[Ch
     periodic = np.zeros(used.size, bool)
     periodic[label[a[(steps != 0).any(axis=1)]]] = True
 
-    base = points[:, used[label]]
+    base = points[:, label]
     base = np.where(periodic[label], np.round(base / unit) * unit, base)
-    points[:, used] = base + away.T
-    shapes = [chart.vertices.shape for chart in charts]
-    ends = list(lattice.first.values())[1:]
-    parts = np.split(points, ends, axis=1)
-    return (
-        tuple(Chart(np.ascontiguousarray(part).reshape(shape)) for part, shape in zip(parts, shapes, strict=True)),
-        tuple(rounded),
-    )
+    parts = np.split(base + away.T, marks[1:-1], axis=1)
+    return tuple(_with(chart, n, x) for chart, n, x in zip(charts, mine, parts, strict=True)), tuple(rounded)
 
 
-def _unit(points: np.ndarray) -> float:
+def _with(chart: Chart, places: np.ndarray, points: np.ndarray) -> Chart:
+    """The chart with other vertices in some places: the same one where these are what it has, to the bit."""
+    if chart.vertices.reshape(3, -1)[:, places].tobytes() == points.tobytes():
+        return chart
+    changed = chart.vertices.reshape(3, -1).copy()
+    changed[:, places] = points
+    return Chart(changed.reshape(chart.vertices.shape))
+
+
+def _unit(largest: float) -> float:
     """The power of two whose multiples coordinates on periodic seams are."""
-    most = float(np.abs(points).max()) * (1 + 1e-9)  # rounding does not carry it over a power of two
+    most = largest * (1 + 1e-9)  # rounding does not carry it over a power of two
     return float(2.0 ** (np.ceil(np.log2(most or 1.0)) - BITS))
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import zarr
 
+from taskflow.hexahedra import centres
 from taskflow.output.charts.layout import CELLS, VERTICES, ChartsLayout, Piece, SidePatch
 from taskflow.output.groups import CHARTS, add_array, consolidate
 from taskflow.output.layout import CHUNK_BYTES
@@ -65,14 +66,6 @@ def create_charts(path: str | Path, layout: ChartsLayout, attributes: Mapping[st
     add_records(group, layout)
     consolidate(group)
     return Store(path, layout.group)
-
-
-def centres(vertices: np.ndarray) -> np.ndarray:
-    """Return the means [xyz, k, j, i] of the eight vertices of cells."""
-    for axis in (1, 2, 3):
-        low, high = (np.delete(vertices, end, axis) for end in (-1, 0))
-        vertices = (low + high) / 2
-    return vertices
 
 
 def _add(

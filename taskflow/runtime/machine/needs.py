@@ -152,7 +152,9 @@ class Passes:
             if (*key, self._state(valid)) in begun:
                 continue
             begun.add((*key, self._state(valid)))
-            parts, after = plans.setdefault(key, plan(program, roles))
+            if key not in plans:
+                plans[key] = plan(program, roles)
+            parts, after = plans[key]
             ends = self._through(parts, valid)
             waiting += [(later, after, end) for later in self.then[program] for end in ends]
         yield from ((stretch, exchanged) for (stretch, _), exchanged in self._exchanged.items())

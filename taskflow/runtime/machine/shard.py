@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from taskflow.runtime.machine.trace.tracer import Trace, Tracer
 from taskflow.runtime.machine.trace.traces import GhostStates, Instrument, Traces
 from taskflow.runtime.machine.trace.transfer import Transfers
 from taskflow.runtime.regions import Box, Partition, Triple, triple
-from taskflow.runtime.tasks import IDENTITY, AllReduce, Derive, Part, Program, Roles, Stretch, plan
+from taskflow.runtime.tasks import IDENTITY, AllReduce, Derive, Part, Program, Roles, Stretch
 
 
 @dataclass(frozen=True)
@@ -63,11 +63,10 @@ class Shard:
         self._agreement = Agreement(self.gather) if self.mapper.debug else None
         self._near, self._stop = self._neighbourhood(channel), channel.stop
         self._binder = Binder(device, self.instances, self.scalars, debug=self.mapper.debug)
-        self._plans: dict[tuple[Any, ...], tuple[tuple[Part, ...], Roles]] = {}
         self._trials: dict[Stretch, Trial] = {}
         self._timed = False
         self._states, self._state = GhostStates(self.gather), 0
-        self._traces = Traces(partition, block, self._states, self.lanes, self._tracer, self.synchronize)
+        self._traces = Traces(partition, block, self._states, self.lanes, self._binder, self._tracer, self.synchronize)
         self._entry = self.lanes[0]  # where messages came in last
 
     def run(self, program: Program, **scalars: float) -> None:
@@ -80,13 +79,14 @@ class Shard:
         """
         self._give(scalars)
         self._timed = False
-        key = program, self.roles.key()
-        if key not in self._plans:
-            self._plans[key] = plan(program, self.roles)
-        parts, after = self._plans[key]
+        parts, after = self._traces.planned(program, self.roles)
         for part in parts:
             self._do(part, program)
         self.roles = after.copy()  # who changes them between passes does not change the plan
+
+    def prepare(self, programs: Iterable[Program]) -> None:
+        """Compile the kernels of programs side by side, maybe on another thread, before the first pass."""
+        self._traces.prepare(programs, self.roles)
 
     def _give(self, scalars: Mapping[str, float]) -> None:
         if self._agreement is not None:

@@ -56,6 +56,7 @@ from taskflow.runtime.tasks.program import (
     plan,
     record,
     repeat,
+    stretches,
 )
 from taskflow.runtime.tasks.reading import place, reading, shares_of
 from taskflow.runtime.tasks.signature import Variant
@@ -182,6 +183,7 @@ __all__ = [
     "shares_of",
     "siblings",
     "star",
+    "stretches",
     "sweeps",
     "tables",
     "task",

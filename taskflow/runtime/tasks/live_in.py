@@ -60,6 +60,8 @@ class _Accesses:
         self.partition = partition
         self.written: dict[str, list[Box]] = defaultdict(list)
         self.needed: dict[str, list[Box]] = defaultdict(list)
+        self._met: dict[str, set[Box]] = defaultdict(set)  # what has been read, or written: again it adds nothing
+        self._filled: dict[str, set[Box]] = defaultdict(set)
 
     def launch(self, launch: Launch) -> None:
         for name, ways in readings(launch, self.partition).items():
@@ -72,10 +74,15 @@ class _Accesses:
 
     def writes(self, launch: Launch) -> None:
         for name in launch.written:
-            self.written[name] += difference(launch.boxes, self.written[name])
+            new = [box for box in launch.boxes if box not in self._filled[name]]
+            self._filled[name].update(new)
+            self.written[name] += difference(new, self.written[name])
 
     def read(self, name: str, boxes: Iterable[Box]) -> None:
         home = self.partition.homes[name]
         for box in () if self.partition.fields[name].constant else boxes:
+            if box in self._met[name]:
+                continue
+            self._met[name].add(box)
             for piece, _ in home.region.images(home.clip(box)):
                 self.needed[name] += difference([piece], [*self.written[name], *self.needed[name]])

@@ -193,7 +193,8 @@ def plan(program: Program, roles: Roles) -> tuple[tuple[Part, ...], Roles]:
     """
     after = roles.copy()
     items = _items(program, after)
-    return _parts(items, _head(_items(program, after.copy()))), after
+    then = items if after.key() == roles.key() else _items(program, after.copy())
+    return _parts(items, _head(then)), after
 
 
 def record(program: Program, roles: Roles) -> tuple[tuple[Launch, ...], Roles]:
@@ -264,6 +265,15 @@ def _flat(items: _Items) -> Iterator[Launch]:
     for item in items:
         if not isinstance(item, Derive):
             yield from item if isinstance(item, list) else _flat(item[1])
+
+
+def stretches(parts: Iterable[Part]) -> Iterator[Stretch]:
+    """The stretches of a program, those that are repeated once."""
+    for part in parts:
+        if isinstance(part, Stretch):
+            yield part
+        elif isinstance(part, Loop):
+            yield from stretches(part.body)
 
 
 def counts(parts: Iterable[Part]) -> Iterator[str]:

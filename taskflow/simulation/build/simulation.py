@@ -193,6 +193,7 @@ class SimulationSetup:
     @property
     def spec(self) -> BlockSpec:
         """The part of this that every block has to know."""
+        settled = self.settled.programs if self.settled else ()
         return BlockSpec(
             case=self.case.to_toml(),
             domain=self.domain,
@@ -217,6 +218,7 @@ class SimulationSetup:
             integrals=self.integrals,
             particles=self.particles,
             step=self.step,
+            programs=(self.model.start, self.monitor, self.step, *settled, *chain(*self.recorded)),
             pictures=pictures_of(self.case, self.domain),
         )
 

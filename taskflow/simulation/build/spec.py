@@ -33,7 +33,7 @@ class BlockSpec:
     those to a tolerance, `remedy` what its system says of runs that diverge, `ways` the bodies that move, `computed`
     what is recorded and follows from other fields. Beside snapshots are recorded `averages`, `spectra`, `probes`,
     `planes` (by group) and `integrals`; `pictures` are drawn. `step` is the program of a step, with
-    `particles` where there are some.
+    `particles` where there are some; `programs` are all of a run.
     """
 
     case: str
@@ -60,6 +60,7 @@ class BlockSpec:
     pictures: tuple[Picture, ...]
     particles: ParticleTransport | None
     step: Program
+    programs: tuple[Program, ...]
 
     @property
     def followed(self) -> tuple[ProbeSeries | Integral | ParticleSeries, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -21,7 +21,7 @@ from taskflow.simulation.formulas.expression import Expression
 from taskflow.simulation.formulas.noise import PIECE as WAVES
 from taskflow.simulation.formulas.noise import SPECTRA, RandomVelocity
 
-PIECE = 1 << 24  # cells that are evaluated at a time
+PIECE = 1 << 20  # cells that are evaluated at a time
 SAMPLES = 64  # points per direction at which formulas are tried
 COMPUTED = Expression, Composition  # kinds of profiles whose values blocks compute; others are computed before
 LARGEST = 4  # times its rms: what hardly any value of a noise exceeds
@@ -53,24 +53,33 @@ class InitialFields:
     def fill(self, shard: Shard, names: Iterable[str] | None = None) -> None:
         """Write this block's cells of every field, or of some."""
         waves, xp = self.noise.drawn() if self.noise else None, shard.device.xp
-        for name in self.profiles if names is None else names:
-            added = waves if name in VELOCITY else None
+        names = list(self.profiles if names is None else names)
+        for location in dict.fromkeys(VELOCITY.get(name, "c") for name in names):
+            fields = [name for name in names if VELOCITY.get(name, "c") == location]
 
-            def filled(name: str = name, added: Any = added) -> Iterator[tuple[Box, dict[str, np.ndarray]]]:
-                for piece in pieces(shard, WAVES if added else PIECE):
-                    values = self.values(name, piece)
-                    if added:
-                        values = xp.asarray(values) + added.values(list(VELOCITY).index(name), piece, xp)
-                    yield piece, {name: values}
+            def filled(fields: list[str] = fields) -> Iterator[tuple[Box, dict[str, Any]]]:
+                for piece in pieces(shard, WAVES if waves else PIECE):
+                    values: dict[str, Any] = self.values(fields, piece)
+                    for name in fields:
+                        if waves and name in VELOCITY:
+                            added = waves.values(list(VELOCITY).index(name), piece, xp)
+                            values[name] = xp.asarray(values[name]) + added
+                    yield piece, values
 
-            shard.write_parts([name], filled())
+            shard.write_parts(fields, filled())
 
-    def values(self, name: str, cells: Box) -> np.ndarray:
-        """The values [z, y, x] of a field at its location in these cells, in double precision."""
-        profile = self.profiles[name]
-        if profile is None:
-            return load_initial(self.saved, name, cells)
-        return np.broadcast_to(profile(*self.grid.points(VELOCITY.get(name, "c"), cells)), cells.shape[::-1])
+    def values(self, names: Sequence[str], cells: Box) -> dict[str, np.ndarray]:
+        """The values [z, y, x] of fields at one location in these cells, in double precision."""
+        some = [profile for name in names if (profile := self.profiles[name]) is not None]
+        uniform = all(isinstance(profile, Expression) and profile.uniform for profile in some)
+        points = (0.0, 0.0, 0.0) if uniform else self.grid.points(VELOCITY.get(names[0], "c"), cells)
+        shape = cells.shape[::-1]
+        return {
+            name: load_initial(self.saved, name, cells)
+            if (profile := self.profiles[name]) is None
+            else np.broadcast_to(profile(*points), shape)
+            for name in names
+        }
 
 
 def pieces(shard: Shard, cells: int) -> Iterator[Box]:

@@ -80,6 +80,11 @@ class Expression:
         return TIME in self.names
 
     @property
+    def uniform(self) -> bool:
+        """Return whether its values are the same everywhere."""
+        return self.names.isdisjoint(COORDINATES)
+
+    @property
     def names(self) -> frozenset[str]:
         """The names in it, of coordinates, constants and functions."""
         return names_in(self.source) if isinstance(self.source, str) else frozenset()

@@ -6,10 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from taskflow.flow.grid.curvilinear import metrics
 from taskflow.geometry.grids import closure, shape
 from taskflow.geometry.grids.assembled import Part, assembled, turned
+from taskflow.geometry.grids.metrics import cell_sizes
 from taskflow.geometry.grids.turn import oriented
-from taskflow.hexahedra import area, cell_volumes, face_areas
+from taskflow.hexahedra import area, cell_volumes, centres, face_areas
 from taskflow.runtime.regions import ROTATIONS
 from tests.geometry.grids.test_shapes import ROUND, SMALL
 
@@ -121,8 +123,31 @@ def test_a_turned_chart_has_the_areas_and_volumes_of_the_chart(turn):
     np.testing.assert_allclose(cell_volumes(other), oriented(turn, cell_volumes(vertices)), rtol=1e-14)
 
 
-def test_cells_in_several_goes_have_the_same_volumes(monkeypatch):
+@pytest.mark.parametrize("cells", [1, 8, 24])  # rows of one layer, and several layers
+def test_cells_in_several_goes_have_the_same_measures(monkeypatch, cells):
     vertices = shape("box", {"cells": (4, 3, 7), "lengths": (1, 2, 3), "distortion": 0.1}).grid().charts[0].vertices
-    whole = cell_volumes(vertices)
-    monkeypatch.setattr("taskflow.hexahedra.LAYER", 24)
-    np.testing.assert_array_equal(cell_volumes(vertices), whole)
+    measures = cell_volumes, centres, metrics
+    whole, sizes = [measure(vertices) for measure in measures], cell_sizes(vertices)
+    monkeypatch.setattr("taskflow.hexahedra.PART", cells)
+    for measure, values in zip(measures, whole, strict=True):
+        np.testing.assert_array_equal(measure(vertices), values)
+    assert cell_sizes(vertices) == sizes
+
+
+def test_sizes_of_cells():
+    """The least volume, with the first cell that has it, how many are not > 0, the largest; thickness by directions."""
+    vertices = shape("box", {"cells": (4, 3, 2), "lengths": (1, 3, 8)}).grid().charts[0].vertices.copy()
+    sizes = cell_sizes(vertices)
+    assert (sizes.least, sizes.negative, sizes.largest) == (1.0, 0, 1.0)
+    assert sizes.thickness == {3: (0.25, 0.25)}
+    flat = cell_sizes(vertices[:, 1:])
+    assert flat.thickness == {2: (0.25, 0.25), 3: (0.25, 0.25)}
+    flat = cell_sizes(vertices[:, 1:] * np.reshape([1, 1, 0.01], (3, 1, 1, 1)))  # the largest face is one across z
+    assert flat.thickness[3][1] == pytest.approx(0.04)
+    assert flat.thickness[2][0] == pytest.approx(0.25)
+    vertices[2, -1] = 12
+    vertices[2, 0, 2, 1] = 40.0  # above the layer
+    sizes, volumes = cell_sizes(vertices), cell_volumes(vertices)
+    k, j, i = np.unravel_index(volumes.argmin(), volumes.shape)
+    assert (sizes.least, sizes.place, sizes.negative) == (volumes.min(), (i, j, k), 4)
+    assert sizes.largest == volumes.max() == pytest.approx(2.0)

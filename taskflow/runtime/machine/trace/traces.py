@@ -21,11 +21,24 @@ import numpy as np
 from taskflow.runtime.machine.channel import Gather
 from taskflow.runtime.machine.device import Call, Lane
 from taskflow.runtime.machine.device.lane import captured
+from taskflow.runtime.machine.trace.binding import Binder
 from taskflow.runtime.machine.trace.mapper import Mapper
 from taskflow.runtime.machine.trace.operation import Operation
 from taskflow.runtime.machine.trace.tracer import Trace, Tracer
 from taskflow.runtime.regions import Partition
-from taskflow.runtime.tasks import Compute, Known, Program, Stretch, Valid, analyse, shares_of
+from taskflow.runtime.tasks import (
+    Compute,
+    Known,
+    Part,
+    Program,
+    Roles,
+    Stretch,
+    Valid,
+    analyse,
+    plan,
+    shares_of,
+    stretches,
+)
 
 WORTH = 2  # launches that are worth a graph
 
@@ -73,6 +86,7 @@ class Instrument(Protocol):
 
 
 Key = tuple[Stretch, Mapper, int, Instrument | None]
+Plans = dict[tuple[Program, tuple[tuple[str, str], ...]], tuple[tuple[Part, ...], Roles]]  # by the roles before
 
 
 @dataclass(eq=False)
@@ -87,10 +101,12 @@ class Traces:
     block: int
     states: GhostStates
     lanes: tuple[Lane, Lane]
+    binder: Binder
     tracer: Callable[[Mapper], Tracer]
     synchronize: Callable[[], None]
     instrument: Instrument | None = None
     recorded: dict[Key, Trace] = field(default_factory=dict)
+    plans: Plans = field(default_factory=dict)
 
     @cached_property
     def known(self) -> Known:
@@ -112,6 +128,26 @@ class Traces:
         nodes = (node for graph in graphs for node in graph.of(Compute))
         return {node.launch.task.name for node in nodes if isinstance(node, Compute) and node.part == "edge"}
 
+    def planned(self, program: Program, roles: Roles) -> tuple[tuple[Part, ...], Roles]:
+        """The plan of a program begun with these roles, and the roles after it. Raises as `prepare` does."""
+        key = program, roles.key()
+        if key not in self.plans:
+            self.prepare([program], roles)
+        return self.plans[key]
+
+    def prepare(self, programs: Iterable[Program], roles: Roles) -> None:
+        """Plan programs, and compile their kernels side by side, as far as that is new; before a pass begins, as to
+        load a kernel can take until all GPUs of a process are idle. Raises BadInput where a launch is impossible on the
+        partition.
+        """
+        state = roles.key()
+        new = {(program, state): plan(program, roles) for program in programs if (program, state) not in self.plans}
+        some = [stretch for parts, _ in new.values() for stretch in stretches(parts)]
+        launches = [launch for stretch in some for launch in stretch.launches]
+        self.known.geometries.check((*launches, *(launch for stretch in some for launch in stretch.following)))
+        self.binder.compile(launch for launch in launches if shares_of(launch, self.partition, self.block))
+        self.plans.update(new)
+
     def record(self, key: Key, program: Program) -> Trace:
         """Analyse a stretch of a program, and make ready what does it."""
         stretch, way, state, marks = key
@@ -130,8 +166,6 @@ class Traces:
 
     def _traced(self, stretch: Stretch, way: Mapper, state: int) -> tuple[Trace, Valid]:
         tracer = self.tracer(way)
-        self.known.geometries.check((*stretch.launches, *stretch.following))  # before they are compiled
-        tracer.binder.compile(launch for launch in stretch.launches if shares_of(launch, self.partition, self.block))
         analysis = analyse(
             stretch.launches,
             self.partition,

@@ -4,7 +4,7 @@ sweep, a force that is not the same everywhere.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,17 +14,18 @@ from taskflow.flow.models.artificial_compressibility import eddies
 from taskflow.flow.models.artificial_compressibility.eddies import FILTER
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.flow.models.artificial_compressibility.sides import SIDES, Side
-from taskflow.hexahedra import cell_volumes
+from taskflow.hexahedra import cell_volumes, centres
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box, Field
 from taskflow.simulation.build.artificial_compressibility.boundaries import BEGINNING, patch_of, velocities
-from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain, centres
+from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain
 from taskflow.simulation.build.artificial_compressibility.moving import Moment
 from taskflow.simulation.case.charts.forcing import ChartForcing
 from taskflow.simulation.case.charts.sides import ChartSide
 
 KINDS, METRICS, CORNERS, VELOCITY, SWEPT = "sides", "metrics", ("x", "y", "z"), ("u_s", "v_s", "w_s"), "swept"
 FORCE = ("f_x", "f_y", "f_z")
+SLAB = 1 << 16  # cells whose constants are computed in one go, so that they are written from a cache
 STAYING = (KINDS, FILTER)  # where a grid moves: volumes do not change
 
 
@@ -64,12 +65,22 @@ class ChartConstants:
         return [*sides, *(FORCE if self.body.changes else ())]
 
     def _write(self, shard: Shard, names: list[str], moment: Moment) -> None:
-        partition = shard.partition
-        memory = [partition.memory[piece] for piece in partition.pieces_of(shard.block)]
-        shard.write_parts(names, ((box, self.values(box, moment, names)) for box in memory))
+        own, sides = [name for name in names if name not in VELOCITY], VELOCITY[0] in names
+
+        def parts() -> Iterator[tuple[Box, dict[str, np.ndarray]]]:
+            for piece in shard.partition.pieces_of(shard.block):
+                memory = shard.partition.memory[piece]
+                planes = max(1, SLAB // (memory.shape[0] * memory.shape[1]))
+                for start in range(0, memory.shape[2] if own else 0, planes):
+                    slab = memory & memory.layer(2, 0, start, start + planes)
+                    yield slab, self.values(slab, moment, own)
+                if sides:
+                    yield memory, self.velocities(memory, moment)
+
+        shard.write_parts(names, parts())
 
     def values(self, box: Box, moment: Moment, names: Collection[str]) -> dict[str, np.ndarray]:
-        """Some of them in the cells of a box."""
+        """Some of them in the cells of a box, but for velocities of sides."""
         at_rest = self.domain.at_rest(box)
         x, y, z = self.domain.moved(at_rest, moment.time)
         values: dict[str, np.ndarray] = {}
@@ -88,7 +99,6 @@ class ChartConstants:
             for patch in side.patches:
                 if common := patch.ghosts & box:
                     values[KINDS][common.slices(box.lo)] = SIDES[side.kind]
-        values |= self.velocities(box, moment) if VELOCITY[0] in names else {}
         return values | (self.forces(box, np.stack((x, y, z)), moment.time) if FORCE[0] in names else {})
 
     def forces(self, box: Box, vertices: np.ndarray, time: float) -> dict[str, np.ndarray]:

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from taskflow.geometry.grids import MultiBlockGrid, atlas, ghosted, places, thickness
+from taskflow.geometry.grids import MultiBlockGrid, atlas, ghosted, places
 from taskflow.geometry.grids.outline import flat, planar
+from taskflow.hexahedra import centres
 from taskflow.output import ChartsLayout, FieldMetadata, Piece, SidePatch, pieces_of, shares
 from taskflow.output.moving import COLUMNS, pose
 from taskflow.runtime.regions import Atlas, Box, FieldSpace, Location, Partition, Region, Triple, divided, triple
@@ -78,8 +79,8 @@ class ChartDomain(Domain):
     @cached_property
     def thickness(self) -> tuple[float, float]:
         """That of the thinnest and of the thickest cell: volume over the largest face."""
-        sizes = [thickness(chart.vertices, 2 if self.planar else 3) for chart in self.grid.charts]
-        return min(float(size.min()) for size in sizes), max(float(size.max()) for size in sizes)
+        sizes = [chart.sizes.thickness[2 if self.planar else 3] for chart in self.grid.charts]
+        return min(least for least, _ in sizes), max(largest for _, largest in sizes)
 
     @property
     def closeness(self) -> float:
@@ -242,11 +243,3 @@ class ChartDomain(Domain):
 def _ghosted(grid: MultiBlockGrid) -> list[np.ndarray]:
     """The vertices of all charts with their ghost layers; of the last grid, as one process has blocks of one."""
     return ghosted(grid, GHOST)
-
-
-def centres(vertices: np.ndarray) -> np.ndarray:
-    """The means [xyz, k, j, i] of the corners of cells between vertices."""
-    for axis in (1, 2, 3):
-        low = vertices.take(range(vertices.shape[axis] - 1), axis)
-        vertices = (low + vertices.take(range(1, vertices.shape[axis]), axis)) / 2
-    return vertices

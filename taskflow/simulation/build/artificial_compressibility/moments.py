@@ -6,8 +6,9 @@ import numpy as np
 
 from taskflow.errors import BadInput
 from taskflow.geometry.grids import MultiBlockGrid, faces
+from taskflow.hexahedra import centres
 from taskflow.simulation.build.artificial_compressibility.boundaries import velocities
-from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain, centres
+from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain
 from taskflow.simulation.build.artificial_compressibility.moving import Moment
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.charts.sides import BALANCED, IN_PLANE, ChartSide, fluxes

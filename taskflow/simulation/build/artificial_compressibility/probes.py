@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from taskflow.analysis.charts.metrics import Cell, cells_around, reach
+from taskflow.analysis.charts.points import Cell, cells_around, reach
 from taskflow.geometry.grids import MultiBlockGrid
 from taskflow.output.groups import CHARTS
 from taskflow.simulation.case.charts.planes import ChartPlanes

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from taskflow.flow.models.artificial_compressibility.dual_time import DualTime
-from taskflow.hexahedra import cell_volumes, face_areas
+from taskflow.hexahedra import Part, cell_volumes, face_areas, in_parts
 from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain
 from taskflow.simulation.build.artificial_compressibility.time import Inner
 
@@ -41,13 +41,13 @@ def reference_length(domain: ChartDomain, *, planar: bool) -> float:
 
 def steepest(domain: ChartDomain, *, planar: bool) -> float:
     """The largest sum over directions of |S| / V, S the mean of both faces."""
-    worst = 0.0
-    for chart in domain.grid.charts:
+
+    def largest(corners: list[np.ndarray], _: Part) -> float:
         total = 0.0
         for axis in range(2 if planar else 3):
-            across = face_areas(chart.vertices, axis)
-            size = np.sqrt((across**2).sum(axis=0))
+            size = np.sqrt((face_areas(corners, axis) ** 2).sum(axis=0))
             low, high = (np.delete(size, end, axis=2 - axis) for end in (-1, 0))
             total = total + (low + high) / 2
-        worst = max(worst, float((total / cell_volumes(chart.vertices)).max()))
-    return worst
+        return float((total / cell_volumes(corners)).max())
+
+    return max(max(in_parts(chart.vertices, largest)) for chart in domain.grid.charts)

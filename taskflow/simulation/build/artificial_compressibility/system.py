@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,14 +18,14 @@ from taskflow.flow.models.artificial_compressibility.forces import Forces
 from taskflow.flow.models.artificial_compressibility.method import MethodOptions
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.geometry.grids import MultiBlockGrid
-from taskflow.hexahedra import cell_volumes
+from taskflow.hexahedra import Part, centres, in_parts
 from taskflow.output import FieldMetadata
 from taskflow.runtime.regions import Field
 from taskflow.simulation.build.artificial_compressibility import references
 from taskflow.simulation.build.artificial_compressibility.boundaries import more_edges, sides_of
 from taskflow.simulation.build.artificial_compressibility.cautions import cautions
 from taskflow.simulation.build.artificial_compressibility.constants import ChartConstants, constant_fields
-from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain, centres
+from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain
 from taskflow.simulation.build.artificial_compressibility.inner import InnerCriterion
 from taskflow.simulation.build.artificial_compressibility.measures import CompressibilityMeasures
 from taskflow.simulation.build.artificial_compressibility.moments import sides_fit
@@ -50,6 +50,7 @@ from taskflow.simulation.case.method import METHOD
 from taskflow.simulation.case.problems import Problem
 from taskflow.simulation.case.table import Table
 from taskflow.simulation.conditions.initial import initial_profiles
+from taskflow.simulation.formulas.expression import Expression
 from taskflow.simulation.timing.schedule import Clock
 
 
@@ -128,7 +129,7 @@ class CompressibilitySystem(System):
             heat=references.heat_of(case, self.grid),
             passive=tuple(Passive(scalar.name, scalar.diffusivity) for scalar in case.scalars),
             spacing=self._spacing,
-            largest_volume=max(float(cell_volumes(chart.vertices).max()) for chart in self.grid.charts),
+            largest_volume=max(chart.sizes.largest for chart in self.grid.charts),
             planar=self.domain.planar,
             body_force=case.table("body").varies,
             more_edges=more_edges(self.grid, domain.atlas, planar=self.domain.planar),
@@ -252,15 +253,19 @@ class CompressibilitySystem(System):
 
     def check(self) -> None:
         """Raises BadInput where a formula is not finite on some chart or side."""
+        uniform = all(isinstance(profile, Expression) and profile.uniform for profile in self.initial.values())
         for number, chart in enumerate(self.grid.charts, start=1):
-            x, y, z = centres(chart.vertices)
-            for name, profile in self.initial.items():
-                try:
-                    profile(x, y, z)
-                except BadInput as error:
-                    key = {"T": "initial.temperature"}.get(name, "initial.velocity" if name in VELOCITY else name)
-                    raise BadInput(f"{key}: on chart {number} {error}") from None
+            in_parts(chart.vertices[:, :2, :2, :2] if uniform else chart.vertices, partial(self._try_formulas, number))
         sides_fit(self.sim.case, self.domain)
+
+    def _try_formulas(self, chart: int, corners: list[np.ndarray], _: Part) -> None:
+        places = centres(corners)
+        for name, profile in self.initial.items():
+            try:
+                profile(*places)
+            except BadInput as error:
+                key = {"T": "initial.temperature"}.get(name, "initial.velocity" if name in VELOCITY else name)
+                raise BadInput(f"{key}: on chart {chart} {error}") from None
 
     @property
     def cautions(self) -> tuple[str, ...]:
