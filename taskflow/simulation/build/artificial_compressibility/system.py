@@ -132,7 +132,7 @@ class CompressibilitySystem(System):
             planar=self.domain.planar,
             body_force=case.table("body").varies,
             more_edges=more_edges(self.grid, domain.atlas, planar=self.domain.planar),
-            real=None if domain.steady else dual_time(self, planar=self.domain.planar),
+            real=None if domain.steady else dual_time(case, domain, self.speed),
             moves=case.motion is not None,
             turbulence=turbulence_of(case),
             **how,
@@ -265,7 +265,7 @@ class CompressibilitySystem(System):
     @property
     def cautions(self) -> tuple[str, ...]:
         """Warnings of what the case may not mean."""
-        return *super().cautions, *cautions(self)
+        return *super().cautions, *cautions(self.sim.case, self.model, self.domain.thickness)
 
     def described(self) -> Iterator[tuple[str, str]]:
         """Label and text of each line on the method."""
