@@ -134,7 +134,7 @@ class Attempt:
         cautioned = tuple(cautions(sim))
         for warning in cautioned if recovery.attempts == 1 else ():
             warnings.warn(warning, stacklevel=5)
-        self.drawing = stack.enter_context(DrawingProcess(case, directory))
+        self.drawing = stack.enter_context(DrawingProcess(case, directory.path, directory.guard))
         initial = directory.initial(sim, begins=restart is None)
         self.job = FlowJob(sim.spec, initial, policy, restart, request.profile, bool(cautioned))
         self.group = stack.enter_context(BlockGroup(cluster, plan, [place.worker for place in where]))

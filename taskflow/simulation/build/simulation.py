@@ -141,7 +141,7 @@ class SimulationSetup:
     @cached_property
     def probes(self) -> tuple[ProbeSeries, ...]:
         """The records at points."""
-        return tuple(ProbeSeries.of(self.case, probe, self.system.metadata, self.domain) for probe in self.case.probes)
+        return tuple(self.domain.probed(self.case, probe, self.system.metadata) for probe in self.case.probes)
 
     @cached_property
     def integrals(self) -> tuple[Integral, ...]:
