@@ -37,6 +37,7 @@ from taskflow.simulation.build.artificial_compressibility.time import ChartTime
 from taskflow.simulation.build.flow import WORDS
 from taskflow.simulation.build.physics import eddies_described, turbulence_of
 from taskflow.simulation.build.scales import Scales
+from taskflow.simulation.build.step_cost import StepCost
 from taskflow.simulation.build.system import System
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.case import all_fields
@@ -277,10 +278,9 @@ class CompressibilitySystem(System):
         b = method.least_compressibility(self.speed)
         yield "", f"compressibility {'at least ' if method.local else ''}{b:.4g}, reference speed {self.speed:.4g}"
 
-    def details(self) -> Iterator[tuple[str, str]]:
+    def details(self, cost: StepCost) -> Iterator[tuple[str, str]]:
         """Label and text of the line on how far the kernels of a step read."""
-        depths = self.sim.step_cost.depths
-        of = {depth: [name for name in self.model.state if depths.get(name) == depth] for depth in (1, 2)}
+        of = {depth: [name for name in self.model.state if cost.depths.get(name) == depth] for depth in (1, 2)}
         told = (f"{depth} of {' '.join(names)}" for depth, names in of.items() if names)
         if several := self.model.several(self.sim.dtype):
             yield "cells", "bytes of each: " + ", ".join(f"{field.nbytes} of {field.name}" for field in several)
