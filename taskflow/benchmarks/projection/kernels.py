@@ -12,7 +12,12 @@ from taskflow.benchmarks.steps import Pressure
 from taskflow.benchmarks.timing import PRECISION, about, moving, timed
 from taskflow.flow import NavierStokes
 from taskflow.flow.operators.projection import correct, divergence
-from taskflow.flow.poisson.krylov import cg_first_inner_products, cg_first_update, cg_inner_products, cg_update
+from taskflow.flow.poisson.multigrid.krylov import (
+    cg_first_inner_products,
+    cg_first_update,
+    cg_inner_products,
+    cg_update,
+)
 from taskflow.flow.poisson.multigrid.transfer import correct_by_coarse, restrict_residual
 from taskflow.flow.poisson.operator import residual_of
 from taskflow.flow.poisson.relaxation import jacobi, jacobi_twice, relax, smooth_colours_from_zero
