@@ -1,4 +1,4 @@
-"""What artificial compressibility is solved for: a flow on charts of cells, its constants and its ghost values. How it
+"""A flow on charts of cells, as artificial compressibility solves it: its constants and its ghost values. How it
 is marched says `model`.
 """
 
