@@ -40,7 +40,8 @@ def describe(costs: Estimate) -> Iterator[tuple[str, str]]:
     yield from costs.sim.system.described()
     if costs.sim.survey:
         yield from _bodies(costs.sim.survey)
-    yield from costs.sim.system.details(costs.sim.step_cost)
+    yield from costs.sim.system.details()
+    yield from costs.sim.system.stencils(costs.sim.step_cost)
     if costs.sim.origin is not None:
         yield "start", costs.sim.origin.described
     yield from zip(("memory", ""), _memory(costs), strict=True)

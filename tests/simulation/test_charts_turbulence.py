@@ -52,8 +52,7 @@ def test_snapshots_and_log_have_the_eddy_viscosity(tmp_path):
     assert first["nu_t"].attrs["long_name"] == "eddy viscosity"
     logged = [line["eddy_viscosity"] for line in read_log(path / "log.jsonl")]
     assert logged == [pytest.approx(float(chart["nu_t"].isel(time=n).max()), rel=1e-12) for n in range(2)]
-    setup = SimulationSetup(case(tables), (1, 1, 1))
-    details = dict(setup.system.details(setup.step_cost))
+    details = dict(SimulationSetup(case(tables), (1, 1, 1)).system.details())
     assert details["eddies"] == "Smagorinsky, constant 0.3"
 
 

@@ -124,9 +124,8 @@ def test_a_relaxation_that_steps_cannot_follow_is_told(rate, scheme, told):
 
 def test_check_says_it():
     force = {"on": "T", "expression": "-80*(T - z)", "where": "z > 0.5", "box": [[0, 0, 0], [1, 1, 1]]}
-    setup = SimulationSetup(case(force, **WARM), (1, 1, 1))
-    system = setup.system
-    told = [*system.details(setup.step_cost), *(("warning", caution) for caution in system.cautions)]
+    system = SimulationSetup(case(force, **WARM), (1, 1, 1)).system
+    told = [*system.details(), *(("warning", caution) for caution in system.cautions)]
     assert ("forcing", "T: -80*(T - z) in the box [[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]] where z > 0.5") in told
     for words in ("relaxes T at a rate of 80", "'T - z' is of unlike things, temperature and length"):
         assert any(label == "warning" and words in line for label, line in told)

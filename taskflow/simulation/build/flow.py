@@ -26,7 +26,6 @@ from taskflow.simulation.build.forcing import forcing_described, initial_forces
 from taskflow.simulation.build.particles import particles_described
 from taskflow.simulation.build.physics import conditions, outflows_described, physics, turbulence_described
 from taskflow.simulation.build.scales import Scales, advective_rate, scales
-from taskflow.simulation.build.step_cost import StepCost
 from taskflow.simulation.build.system import System, moment
 from taskflow.simulation.build.timed import TimedNumbers, timed_numbers, times
 from taskflow.simulation.case import FACES
@@ -272,7 +271,7 @@ class FlowSystem(System):
                 warnings += [force.caution(dt, self.model.scheme) for force in initial_forces(sim.case, sim.grid)]
         return tuple(warning for warning in warnings if warning)
 
-    def details(self, cost: StepCost) -> Iterator[tuple[str, str]]:
+    def details(self) -> Iterator[tuple[str, str]]:
         """Label and text of each line on bodies that move, openings, forces and eddies."""
         yield from zip(chain(["motion"], repeat("")), self._motions(), strict=False)
         yield from zip(chain(["openings"], repeat("")), self._openings(), strict=False)

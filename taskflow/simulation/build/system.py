@@ -286,8 +286,12 @@ class System(SystemType, ABC):
         """Label and text of each line that `taskflow check` says of it, before those of bodies."""
         yield "model", f"{self.claims}; {self.sim.case.machine.precision} precision"
 
-    def details(self, cost: StepCost) -> Iterator[tuple[str, str]]:
-        """Label and text of each line that it says after those of bodies, of steps that cost so much."""
+    def details(self) -> Iterator[tuple[str, str]]:
+        """Label and text of each line that it says after those of bodies."""
+        yield from ()
+
+    def stencils(self, cost: StepCost) -> Iterator[tuple[str, str]]:
+        """Label and text of the lines, behind these, on how far the kernels of a step read: here none."""
         yield from ()
 
     @property

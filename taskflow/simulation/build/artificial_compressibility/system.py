@@ -278,14 +278,17 @@ class CompressibilitySystem(System):
         b = method.least_compressibility(self.speed)
         yield "", f"compressibility {'at least ' if method.local else ''}{b:.4g}, reference speed {self.speed:.4g}"
 
-    def details(self, cost: StepCost) -> Iterator[tuple[str, str]]:
-        """Label and text of the line on how far the kernels of a step read."""
-        of = {depth: [name for name in self.model.state if cost.depths.get(name) == depth] for depth in (1, 2)}
-        told = (f"{depth} of {' '.join(names)}" for depth, names in of.items() if names)
+    def details(self) -> Iterator[tuple[str, str]]:
+        """Label and text of each line on fields of several values, and on eddies."""
         if several := self.model.several(self.sim.dtype):
             yield "cells", "bytes of each: " + ", ".join(f"{field.nbytes} of {field.name}" for field in several)
         if self.sim.case.turbulence:
             yield "eddies", eddies_described(self.sim.case)
+
+    def stencils(self, cost: StepCost) -> Iterator[tuple[str, str]]:
+        """Label and text of the line on how far the kernels of a step read."""
+        of = {depth: [name for name in self.model.state if cost.depths.get(name) == depth] for depth in (1, 2)}
+        told = (f"{depth} of {' '.join(names)}" for depth, names in of.items() if names)
         yield "stencil", f"layers of cells that are read around a cell: {', '.join(told)}"
 
     @property
