@@ -126,11 +126,11 @@ class _Share:
 
 def flags(setup: SimulationSetup, box: Box | None = None) -> dict[str, np.ndarray]:
     """What is known of bodies in the cells of a box, by default all, by role."""
-    assert setup.masks is not None
+    assert setup.system.masks is not None
     cells = box or setup.grid.box
     kinds = {**setup.model.flags, **dict.fromkeys(setup.model.surfaces, "f8")}
-    result = {name: np.zeros(cells.shape[::-1], kinds[name]) for name in setup.masks.roles}
-    for part, values in setup.masks.parts(cells):
+    result = {name: np.zeros(cells.shape[::-1], kinds[name]) for name in setup.system.masks.roles}
+    for part, values in setup.system.masks.parts(cells):
         for name, item in values.items():
             assert item.dtype == kinds[name]
             result[name][part.slices(cells.lo)] = item
@@ -147,9 +147,9 @@ def _run(
         box = shard.cells.grow(shard.region.ghost)
         shard.write({name: np.full(box.shape[::-1], garbage) for name in model.fields}, box)
     InitialFields(setup.grid, setup.system.initial, Path(), setup.system.noise).fill(shard)
-    if setup.masks is not None:
-        setup.masks.fill(shard)
-    movement = Movement(setup.moving, shard) if setup.moving else None
+    if setup.system.masks is not None:
+        setup.system.masks.fill(shard)
+    movement = Movement(setup.system.moving, shard) if setup.system.moving else None
     if movement is not None:
         movement.begin(0.0)
     shard.run(model.start, dt=1.0, **setup.inflows.begin(shard), **setup.system.timed.begin(0.0))

@@ -11,9 +11,11 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
 
+import grimp
 import pytest
 from typer.main import get_command
 
@@ -56,6 +58,24 @@ def test_unknown_name_is_an_attribute_error():
 def test_exports_are_the_same_objects_as_in_their_rooms():
     for name, home in taskflow._HOME.items():
         assert getattr(taskflow, name) is getattr(importlib.import_module(home), name)
+
+
+def test_modules_and_folders_form_no_circles():
+    """Imports for types alone count, too. A folder is what lies in it, but for its `__init__`, its door: nothing
+    inside goes through that. The package itself has its top and its bottom in one folder, as modules.
+    """
+    imports = grimp.build_graph("taskflow", cache_dir=None)
+    above = {module: imports.find_modules_directly_imported_by(module) for module in imports.modules}
+    TopologicalSorter(above).prepare()  # raises CycleError
+    folders: dict[str, set[str]] = {}
+    for module, known in above.items():
+        folders.setdefault(_folder(module), set()).update(map(_folder, known))
+    TopologicalSorter({folder: known - {folder} for folder, known in folders.items()}).prepare()
+
+
+def _folder(module: str) -> str:
+    path = ROOT / module.replace(".", "/")
+    return f"{module}.__init__" if path.is_dir() else module.rpartition(".")[0] if module.count(".") > 1 else module
 
 
 def test_citation_names_this_version():

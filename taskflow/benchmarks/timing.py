@@ -110,10 +110,7 @@ class PassJob:
         """The passes of a sample, and how many of these there are to be: the same on all blocks, because they decide on
         numbers of all of them.
         """
-        analysed = -1
-        while shard.trying or len(shard.traces) != analysed:  # a state that comes back is followed by known ones
-            analysed = len(shard.traces)
-            self._sample(shard, 1)
+        rehearse(shard, lambda: self._sample(shard, 1))
         once = self._sample(shard, 1) * self.units
         calls = max(1, math.ceil(PASSES * min(1.0, self.seconds) / once))
         least, most = SAMPLES
@@ -132,6 +129,14 @@ class PassJob:
             times.append(time.perf_counter() - start)
             shard.synchronize()
         return median(times) / self.units
+
+
+def rehearse(shard: Shard, once: Callable[[], object]) -> None:
+    """Do something until the best way to overlap is known, and all states that it meets have been analysed."""
+    analysed = -1
+    while shard.trying or len(shard.traces) != analysed:  # a state that comes back is followed by known ones
+        analysed = len(shard.traces)
+        once()
 
 
 def nothing(shard: Shard) -> None:

@@ -41,8 +41,9 @@ def describe(costs: Estimate) -> Iterator[tuple[str, str]]:
     if costs.sim.survey:
         yield from _bodies(costs.sim.survey)
     yield from costs.sim.system.details()
-    if costs.sim.system.origin is not None:
-        yield "start", costs.sim.system.origin.described
+    yield from costs.sim.system.stencils(costs.sim.step_cost)
+    if costs.sim.origin is not None:
+        yield "start", costs.sim.origin.described
     yield from zip(("memory", ""), _memory(costs), strict=True)
     if len(costs.places) > 1:
         yield from zip(("messages", ""), _messages(costs), strict=True)

@@ -9,10 +9,6 @@ Names load their module when first used (PEP 562): Zarr and xarray cost half a s
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-# The names in a run directory.
-CASE, REPORT, LOG, LOCK = "case.toml", "report.json", "log.jsonl", "lock"
-STORE, INITIAL, CHECKPOINTS = "fields.zarr", "initial.zarr", "checkpoints"
-
 _NAMES = {
     "charts.layout": ("ChartsLayout", "SidePatch", "Piece", "pieces_of", "shares"),
     "charts.reading": ("has_charts", "tree"),
@@ -26,12 +22,13 @@ _NAMES = {
     "layout": ("FieldMetadata", "RecordsLayout", "StoreLayout", "starts_of"),
     "log": ("RunLog", "Tail", "read_log", "read_report", "write_report"),
     "metadata": ("IN_BODIES", "SOLID", "statistics_metadata"),
-    "present": ("live",),
+    "names": ("CASE", "CHECKPOINTS", "INITIAL", "LOCK", "LOG", "REPORT", "STORE"),
     "reading": ("at_time", "dataset"),
     "recorded": ("RecordedArray", "cut_recorded"),
-    "remapped": ("RemappedField",),
-    "saved": ("SavedState", "saved_state"),
     "shards": ("BlockStore", "recover", "reshard"),
+    "states.present": ("live",),
+    "states.remapped": ("RemappedField",),
+    "states.saved": ("SavedState", "saved_state"),
     "store": ("Store", "create", "remove"),
     "time_series": (
         "TimeSeries",
@@ -63,12 +60,13 @@ if TYPE_CHECKING:
     from taskflow.output.layout import FieldMetadata, RecordsLayout, StoreLayout, starts_of
     from taskflow.output.log import RunLog, Tail, read_log, read_report, write_report
     from taskflow.output.metadata import IN_BODIES, SOLID, statistics_metadata
-    from taskflow.output.present import live
+    from taskflow.output.names import CASE, CHECKPOINTS, INITIAL, LOCK, LOG, REPORT, STORE
     from taskflow.output.reading import at_time, dataset
     from taskflow.output.recorded import RecordedArray, cut_recorded
-    from taskflow.output.remapped import RemappedField
-    from taskflow.output.saved import SavedState, saved_state
     from taskflow.output.shards import BlockStore, recover, reshard
+    from taskflow.output.states.present import live
+    from taskflow.output.states.remapped import RemappedField
+    from taskflow.output.states.saved import SavedState, saved_state
     from taskflow.output.store import Store, create, remove
     from taskflow.output.time_series import (
         TimeSeries,

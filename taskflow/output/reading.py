@@ -9,10 +9,10 @@ import numpy as np
 import xarray as xr
 
 from taskflow.errors import BadInput
-from taskflow.output import STORE
 from taskflow.output.damage import RESTORE, Damaged
 from taskflow.output.groups import checked
 from taskflow.output.metadata import SOLID
+from taskflow.output.names import STORE
 
 LISTED = 8  # times in a message
 

@@ -29,6 +29,7 @@ from taskflow.runtime.cluster import (
 from taskflow.runtime.host import Heartbeats, Place, choose_device, look_at, remaining_workers, survey
 from taskflow.runtime.machine import Job, Limits, Mapper, Plan
 from taskflow.runtime.profile import Timeline
+from taskflow.simulation.build.origin import check_restart
 from taskflow.simulation.build.simulation import SimulationSetup, blocks_of
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.pictures import check_libraries
@@ -126,7 +127,7 @@ class Attempt:
             for warning in (*(sim.survey.warnings if sim.survey else ()), *sim.system.cautions):
                 warnings.warn(warning, stacklevel=5)
         else:
-            restart.check(sim)
+            check_restart(restart, sim)
             restart = directory.reopen(sim, restart, policy)
             cut_recorded(directory.path / STORE, restart.tick.time)
         recovery.begun = True
@@ -134,15 +135,15 @@ class Attempt:
         cautioned = tuple(cautions(sim))
         for warning in cautioned if recovery.attempts == 1 else ():
             warnings.warn(warning, stacklevel=5)
-        self.drawing = stack.enter_context(DrawingProcess(case, directory))
+        self.drawing = stack.enter_context(DrawingProcess(case, directory.path, directory.guard))
         initial = directory.initial(sim, begins=restart is None)
         self.job = FlowJob(sim.spec, initial, policy, restart, request.profile, bool(cautioned))
         self.group = stack.enter_context(BlockGroup(cluster, plan, [place.worker for place in where]))
         self.about = opening(sim, plan, where, self.group.connect())
         if restart is not None:
             self.about["resumed"] = {"step": restart.tick.step, "time": restart.tick.time}
-        if restart is None and sim.system.origin is not None:
-            self.about["began"] = sim.system.origin.described
+        if restart is None and sim.origin is not None:
+            self.about["began"] = sim.origin.described
         if recovery.restarts:
             self.about["restarts"] = recovery.restarts
         if cautioned:
@@ -154,7 +155,7 @@ class Attempt:
         source = self.sim.case.initial.source
         if isinstance(source, str) and Path(source).resolve() == self.request.directory.path.resolve():
             raise BadInput(f"initial.source = {source}: the run would replace it; give another directory ({OUTPUT})")
-        _ = self.sim.system.origin
+        _ = self.sim.origin
 
     def do(self, job: Job) -> Outcome:
         """Let the blocks do a job, until all have ended it."""

@@ -46,10 +46,10 @@ from taskflow.output import (
 )
 from taskflow.runtime.host import run_on_workers
 from taskflow.runtime.regions import Box
+from taskflow.simulation.build.origin import evaluated
 from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.checkpoints import CheckpointPolicy, finish
 from taskflow.simulation.conditions.initial import COMPUTED, InitialFields
-from taskflow.simulation.conditions.origin import carried_over, evaluated
 from taskflow.simulation.conditions.remedies import FORCE, OUTPUT
 from taskflow.simulation.conditions.restart import RestartPoint
 from taskflow.simulation.lock import Lock, refusal
@@ -144,9 +144,9 @@ class RunDirectory:
                     _create(draft / STORE, group, _about(sim))
                 begin_drawing(draft, sim)
                 if not isinstance(snapshots, StoreLayout):
-                    if parts := carried_over(sim):
+                    if sim.origin is not None and (parts := sim.origin.parts()):
                         save_parts(draft / INITIAL, sim.domain.boxes, parts)
-                elif sources := evaluated(sim, snapshots):
+                elif sources := evaluated(sim, sim.origin, snapshots):
                     fields = {name: sim.system.metadata[name] for name in sources}
                     save_initial(draft / INITIAL, replace(snapshots, fields=fields), sources)
             follow(self.path, self.guard)
@@ -209,7 +209,7 @@ class RunDirectory:
         system = sim.system
         fields = {name: p if isinstance(p, COMPUTED) else None for name, p in system.initial.items()}
         initial = InitialFields(sim.domain, fields, self.path.absolute() / INITIAL, system.noise)
-        return system.origin.taken(initial) if begins and system.origin is not None else initial
+        return sim.origin.taken(initial) if begins and sim.origin is not None else initial
 
     def finish(self, blocks: Sequence[Mapping[str, Any]], policy: CheckpointPolicy) -> None:
         """Make the snapshots and checkpoints visible that every block has written, and drop what others were begun.
@@ -252,7 +252,7 @@ class RunDirectory:
         """The layouts of all groups of the store, that of the snapshots first."""
         case, metadata = sim.case, sim.system.metadata
         fields, slots = {name: metadata[name] for name in case.output_fields}, sim.clock.snapshots() or SLOTS
-        recorded = fields | (IN_BODIES if sim.moving else {})
+        recorded = fields | (IN_BODIES if sim.system.moving else {})
         snapshots = sim.domain.layout(recorded, case.output, sim.partition, min(slots, SLOTS))
         layouts: list[RecordsLayout] = [snapshots]
         if sim.averages is not None:

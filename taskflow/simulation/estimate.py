@@ -114,7 +114,7 @@ class Estimate:
         hardware = Hardware(gpu, (0,) * blocks if direct else None)
         numbers = {**model.scalars(1.0, 1.0), **model.moments(0.0, 1.0), **sim.system.timed.advance(0.0, 1.0)}
         numbers |= sim.particles.carrying.scalars(1.0, 1.0) if sim.particles else {}
-        numbers |= poses(sim.moving, 0.0) if sim.moving and sim.moving.placement else {}
+        numbers |= poses(sim.system.moving, 0.0) if sim.system.moving and sim.system.moving.placement else {}
         computed = sim.system.computed
         moment = tuple(computed.scalars(0.0)) if computed else ()
         programs: Programs = {sim.step: tuple(numbers), sim.monitor: moment}
@@ -158,7 +158,7 @@ def estimate(case: Case) -> Estimate:
     needs.check()
     sim.system.check()
     check_libraries(case.pictures)
-    _ = sim.system.origin
+    _ = sim.origin
     threads = threads_per_block(case.machine, where)
     return Estimate(needs, threads, count_steps(sim), _bandwidth(device, where, threads))
 

@@ -8,17 +8,14 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryFile
 from types import TracebackType
-from typing import TYPE_CHECKING
 
-import taskflow
+from taskflow.output import Guard
 from taskflow.output.pictures import begin_pictures, end_pictures
 from taskflow.simulation.build.pictures import orders_of
 from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
 
-if TYPE_CHECKING:
-    from taskflow.simulation.directory import RunDirectory
-
+HOME = Path(__file__).parents[2]  # from which the package can be imported
 PATIENCE = 600.0  # seconds for what is left to be drawn when the run has ended
 LINES = 2  # of what the process says, in a warning
 
@@ -33,18 +30,18 @@ class DrawingProcess:
     """The process that draws the pictures of a run, if it has any; as a context it is there until the end.
 
     It draws what blocks leave in the run directory, when the processors have nothing else to do, and ends once its
-    standard input is closed, also because this process is gone.
+    standard input is closed, also because this process is gone. `guard` is called before it changes the directory.
     """
 
-    def __init__(self, case: Case, directory: RunDirectory) -> None:
-        self._directory = directory
+    def __init__(self, case: Case, directory: Path, guard: Guard) -> None:
+        self._directory, self._guard = directory, guard
         self._process: subprocess.Popen[bytes] | None = None
         if not case.pictures:
             return
         self._said = TemporaryFile()  # noqa: SIM115  open as long as the process writes
-        paths = [str(Path(taskflow.__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
+        paths = [str(HOME), *filter(None, [os.environ.get("PYTHONPATH")])]
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "taskflow.plots.in_situ", str(directory.path.absolute())],
+            [sys.executable, "-m", "taskflow.plots.in_situ", str(directory.absolute())],
             env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
@@ -76,6 +73,6 @@ class DrawingProcess:
         self._said.seek(0)
         lines = self._said.read().decode(errors="replace").strip().splitlines()[-LINES:]
         self._said.close()
-        self._directory.guard()
-        end_pictures(self._directory.path)
+        self._guard()
+        end_pictures(self._directory)
         return (f"pictures are missing: {' '.join(lines)}",) if process.returncode else ()

@@ -10,8 +10,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-import taskflow
+from taskflow.release import __version__
 
+HOME = Path(__file__).parents[1]
 PACKAGES = (
     "numpy", "dask", "distributed", "zarr", "xarray",
     "cupy-cuda13x", "cupy-cuda12x", "ucxx-cu13", "ucxx-cu12", "dask-cuda",
@@ -21,8 +22,8 @@ PACKAGES = (
 def provenance() -> dict[str, Any]:
     """Versions, git commit (None outside of a checkout, marked where files are changed), platform, command and time."""
     return {
-        "taskflow": taskflow.__version__,
-        "git_commit": commit(Path(taskflow.__file__).parent),
+        "taskflow": __version__,
+        "git_commit": commit(HOME),
         "python": platform.python_version(),
         "packages": {name: installed for name in PACKAGES if (installed := _version(name))},
         "platform": platform.platform(),
@@ -39,8 +40,8 @@ def history() -> str:
 
 def build() -> str:
     """The version, and of a checkout its commit, since the version of one that is installed as such grows old."""
-    number = commit(Path(taskflow.__file__).parent)
-    return f"{taskflow.__version__}{f' (checkout at {brief(number)})' if number else ''}"
+    number = commit(HOME)
+    return f"{__version__}{f' (checkout at {brief(number)})' if number else ''}"
 
 
 def brief(commit: str) -> str:

@@ -95,7 +95,7 @@ class ByHand:
             for name, parts in base.parameters.items()
         ]
         values = {name: name for name in base.keywords if name not in base.constants} | dict(constants)
-        values |= dict.fromkeys(absent & base.constants.keys())
+        values |= dict.fromkeys(absent.intersection(base.keywords))
         values |= {base.turns[0]: task.orientation} if base.turns else {}
         return base(*fields, over=self.box if over is None else over, **values)
 

@@ -8,14 +8,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from taskflow.flow.models.artificial_compressibility import dual_time
-from taskflow.flow.models.artificial_compressibility.dual_time import LOOKS, DualTime, weights
+from taskflow.flow.models.artificial_compressibility import real_time
+from taskflow.flow.models.artificial_compressibility.dual_time import DualTime, weights
 from taskflow.flow.models.artificial_compressibility.equations import HeatTransport, Passive
 from taskflow.flow.models.artificial_compressibility.implicit.gmres import Gmres
 from taskflow.flow.models.artificial_compressibility.implicit.march import Ramp
 from taskflow.flow.models.artificial_compressibility.implicit.model import ImplicitCompressibility
 from taskflow.flow.models.artificial_compressibility.method import MethodOptions
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
+from taskflow.flow.models.artificial_compressibility.real_time import LOOKS
 from taskflow.flow.models.artificial_compressibility.sides import Condition, Side
 from taskflow.flow.operators.momentum import Fluid
 from tests.flow.byhand import ByHand
@@ -68,7 +69,7 @@ def test_levels_take_turns(values, device):
     made = ByHand((7, 5, 6), real="f8", ghost=2, **device).fill(["q", "old", "past", "given"], seed=2)
     made.scalars |= {"ratio": 0.7, "now": 3.0, "before": -0.4}
     q, old, force = (made.values(name).copy() for name in ("q", "old", "given"))
-    made.run(dual_time.next_level(
+    made.run(real_time.next_level(
         "q", "old", "past", "given" if values else None, over=made.box, ratio="ratio", now="now", before="before"
     ))  # fmt: skip
     made.assert_agrees("past", 3.0 * q - 0.4 * old + (force if values else 0.0))

@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from taskflow.errors import BadInput
+from taskflow.flow.models.artificial_compressibility.flow_on_charts import STATE
 from taskflow.flow.models.artificial_compressibility.implicit import march as outer
 from taskflow.flow.models.artificial_compressibility.implicit.correction import Correction
 from taskflow.flow.models.artificial_compressibility.implicit.gmres import AFTER, BEFORE, DEPTH, RIGHT, UPDATE, Gmres
 from taskflow.flow.models.artificial_compressibility.implicit.march import Ramp
 from taskflow.flow.models.artificial_compressibility.implicit.model import ImplicitCompressibility
-from taskflow.flow.models.artificial_compressibility.model import STATE, ArtificialCompressibility
+from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.flow.models.artificial_compressibility.sides import Condition, Side
 from taskflow.flow.operators.momentum import Fluid
 from taskflow.flow.reference.implicit_compressibility import gmres

@@ -10,7 +10,6 @@ from taskflow.flow.poisson import ConjugateGradients, Multigrid, NotConverged, T
 from taskflow.flow.poisson.multigrid import RedBlack, WeightedJacobi
 from taskflow.flow.reference.multigrid import laplacian
 from taskflow.runtime.machine import Mapper
-from taskflow.runtime.machine.device import gpu
 from taskflow.runtime.proof import Hardware, prove
 from tests.flow.poisson import PERIODIC, WALLS, Domain, on, solve, tolerance
 from tests.flow.test_multigrid import MIXED, MIXES
@@ -158,7 +157,7 @@ def test_what_does_not_converge_says_so():
 @pytest.mark.parametrize("faces", [WALLS, PERIODIC, MIXED])
 def test_the_first_iteration_goes_as_far_along_a_cycle_as_is_best(faces, single, device):
     domain = Domain((14, 12, 10), faces=faces)
-    rhs, where = domain.noise(), {"device": gpu()} if device == "gpu" else {}
+    rhs, where = domain.noise(), {"device": one_gpu()} if device == "gpu" else {}
     cycle = domain.cycle(gathered=300, single=single)
     z = solve(domain, Multigrid(cycle, Tolerance(0.0, 1)), rhs).p
     best = (rhs * z).sum() / (z * laplacian(z, domain.spacing, domain.faces)).sum()

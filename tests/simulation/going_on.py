@@ -21,6 +21,7 @@ from taskflow.runtime.machine.device import Device, cpu
 from taskflow.runtime.machine.threads import run_threads
 from taskflow.runtime.machine.trace.mapper import Mapper
 from taskflow.runtime.regions import Triple
+from taskflow.simulation.build.origin import check_restart
 from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
 from taskflow.simulation.checkpoints import CheckpointPolicy
@@ -76,7 +77,7 @@ def go(
     going_on = None
     if resume:
         going_on, _ = newest_restart(path, case)
-        going_on.check(setup)
+        check_restart(going_on, setup)
         going_on = directory.reopen(setup, going_on, keeping)
     else:
         directory.create(setup, force=False)

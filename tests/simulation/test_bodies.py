@@ -150,7 +150,7 @@ def assert_same_on_blocks(case: Case) -> None:
 
 def open_faces(flow: Flow, axis: int) -> np.ndarray:
     """Which low faces across an axis no solid cell has."""
-    masks = flow.setup.masks
+    masks = flow.setup.system.masks
     solid = masks.solids.numbers_around(flow.setup.grid.box) != 0
     inner, before = (slice(1, -1),) * 3, tuple(slice(0, -2) if n == 2 - axis else slice(1, -1) for n in range(3))
     return ~(solid[inner] | solid[before])
@@ -362,7 +362,7 @@ def test_a_body_before_an_opening_is_refused(place, face):
 def test_a_case_without_bodies_has_no_part_of_them():
     """Neither fields nor launches."""
     setup = SimulationSetup(obstructed({"iterations": 2}, obstacles=[]), (1, 1, 1))
-    assert setup.masks is None
+    assert setup.system.masks is None
     assert not setup.model.flags
     assert not any("obstructed" in launch.task.name for launch in setup.step_cost.launches)
 

@@ -74,7 +74,7 @@ def test_blocks_do_not_change_a_bit(blocks, overlap):
 
 def test_bodies_hold_their_velocity_which_is_free_of_divergence():
     flow = compute(stirred(obstacles=[BAR], time={"steps": 3, "cfl": 0.4}))
-    grid, solids = flow.setup.grid, flow.setup.moving.solids(flow.tick.time)
+    grid, solids = flow.setup.grid, flow.setup.system.moving.solids(flow.tick.time)
     divergence, omega = np.zeros(grid.box.shape[::-1]), 2.0
     for axis, (role, name) in enumerate(zip(BODY, VELOCITY, strict=True)):
         at = ("fx", "fy", "fz")[axis]
@@ -217,14 +217,14 @@ def test_a_step_that_is_too_long_is_made_shorter_or_refused():
 def test_a_way_that_was_not_seen_ends_the_run(way, end, now):
     """It has moments of the whole run. Without a known end all cells are looked at."""
     quick = {"obstacles": told(displacement=[way, 0, 0]), "grid": {"cells": [40, 8, 16], "lengths": [4.0, 0.8, 1.6]}}
-    ways = SimulationSetup(stirred(**quick, time={"end": end, "cfl": 0.4}), (1, 1, 1)).ways
+    ways = SimulationSetup(stirred(**quick, time={"end": end, "cfl": 0.4}), (1, 1, 1)).system.ways
     ways.follow(0.0)
     for failure in (None, RunFailed("it diverged")):  # a body in the way is why
         with pytest.raises(RunFailed, match=rf'obstacles\[1\].motion: at time {now:g} "ball" .* give .* time.steps'):
             _fail(ways, now, failure)
     with pytest.raises(Lost, match="a worker"):
         _fail(ways, now, Lost("a worker"))
-    SimulationSetup(stirred(**quick, time={"steps": 9, "cfl": 0.4}), (1, 1, 1)).ways.follow(now)
+    SimulationSetup(stirred(**quick, time={"steps": 9, "cfl": 0.4}), (1, 1, 1)).system.ways.follow(now)
 
 
 def _fail(ways: Surroundings, time: float, failure: RunFailed | None) -> None:

@@ -36,7 +36,7 @@ def whole() -> Flow:
 def inside(flow: Flow) -> np.ndarray:
     """The flags HOLDS and STORED of all cells as the temperature meets them, at the end."""
     bits = np.zeros(flow.setup.grid.box.shape[::-1], "u2")
-    for part, values in flow.setup.moving.masks(flow.tick.time).parts(flow.setup.grid.box):
+    for part, values in flow.setup.system.moving.masks(flow.tick.time).parts(flow.setup.grid.box):
         bits[part.slices((0, 0, 0))] = values["T_faces"] & (HOLDS | STORED)
     return bits
 

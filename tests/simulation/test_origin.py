@@ -8,9 +8,9 @@ import xarray as xr
 
 from taskflow.errors import BadInput
 from taskflow.output import SavedState, export_netcdf, read_log, saved_state, tree
+from taskflow.simulation.build.origin import Origin
 from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
-from taskflow.simulation.conditions.origin import Origin
 from tests.simulation import two_phases
 from tests.simulation.going_on import contents, found, go
 from tests.simulation.on_charts import LID
@@ -161,7 +161,7 @@ def points(**changes) -> xr.Dataset:
 def test_forces_that_change_in_time_begin_anew(tmp_path):
     tables = {"forcing": [{"on": "u", "expression": "sin(t)"}], "time": {"steps": 1, "step": 0.002}}
     go(vortices(16, **tables), tmp_path / "run")
-    origin = SimulationSetup(vortices(16, initial={"source": str(tmp_path / "run")}, **tables), (1, 1, 1)).system.origin
+    origin = SimulationSetup(vortices(16, initial={"source": str(tmp_path / "run")}, **tables), (1, 1, 1)).origin
     assert (origin.checkpoint, origin.difference) == (None, "what is given changes in time, which begins anew")
     assert origin.kept
 
@@ -334,7 +334,7 @@ def test_charts_begin_with_any_state(tmp_path, blocks):
                 np.testing.assert_array_equal(state(name, chart, 0)[field], expected, err_msg=field)
     export_netcdf(tree(tmp_path / "first" / "fields.zarr"), tmp_path / "first.nc")
     for file in (tmp_path / "first.nc", tmp_path / "first" / "fields.zarr"):
-        origin = SimulationSetup(on_charts(LID, initial={"source": str(file)}), (1, 1, 1)).system.origin
+        origin = SimulationSetup(on_charts(LID, initial={"source": str(file)}), (1, 1, 1)).origin
         assert origin.kept
         np.testing.assert_array_equal(origin.parts()["T"][1], state("first", 1, -1)["T"])
     grid = {"cells": [20, 16, 12], "lengths": [1.0, 1.0, 1.0], "charts": [1, 2, 1]}
@@ -349,9 +349,9 @@ def test_charts_begin_with_any_state(tmp_path, blocks):
         ({"initial": {"source": source}, "grid__lengths": [2.0, 1.0, 1.0]}, "it reaches from x = 0 to 1, the cells"),
     ):
         with pytest.raises(BadInput, match=f"initial.source: .*{message}"):
-            _ = SimulationSetup(on_charts(LID, **changes), (1, 1, 1)).system.origin
+            _ = SimulationSetup(on_charts(LID, **changes), (1, 1, 1)).origin
     with pytest.raises(BadInput, match="is on charts, and this case on a Cartesian grid; begin with a run on a"):
-        _ = SimulationSetup(stirred(initial={"source": source}), (1, 1, 1)).system.origin
+        _ = SimulationSetup(stirred(initial={"source": source}), (1, 1, 1)).origin
 
 
 @pytest.mark.slow
@@ -365,7 +365,7 @@ def test_on_charts_a_checkpoint_keeps_what_equations_take_from_the_initial_state
     first = on_charts(LID, time__steps=2, initial=initial)
     go(first, tmp_path / "first")
     then = first.replace(**{"initial": {"source": str(tmp_path / "first")}, **speed})
-    origin = SimulationSetup(then, (1, 1, 1)).system.origin
+    origin = SimulationSetup(then, (1, 1, 1)).origin
     assert re.search(f"{key}.* stays so: have it so", origin.difference)
     assert origin.described.endswith("as it is")
     go(then.replace(**(remedy or {"initial.temperature": "4*x"})), tmp_path / "then")

@@ -213,7 +213,7 @@ def test_a_run_is_hardly_held_up(tmp_path, monkeypatch):
 
     def created(self, *args, **options):
         create(self, *args, **options)
-        drawing.append(DrawingProcess(case, self))
+        drawing.append(DrawingProcess(case, self.path, self.guard))
 
     def timed(self, before, now, derive):
         begun = time.perf_counter()

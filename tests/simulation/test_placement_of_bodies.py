@@ -74,7 +74,7 @@ def assert_placement(case: Case, kind: str = "cpu", rtol: float = 1e-9) -> None:
     are beside, otherwise.
     """
     setup = SimulationSetup(case, (1, 1, 1), device="cpu" if kind == "cpu" else "gpu")
-    device, moving = cpu(1) if kind == "cpu" else opened(kind), setup.moving
+    device, moving = cpu(1) if kind == "cpu" else opened(kind), setup.system.moving
     assert moving.placement is not None
     for time in (0.0, 0.37):
         kernels, numpy = (geometry(setup, way, time, device) for way in (moving, replace(moving, placement=None)))
@@ -162,7 +162,7 @@ def test_numbers_are_as_many_as_kernels_know():
     texts = [(TEXT.parent / name).read_text() for name in ("shapes.h", TEXT.name)]
     assert f"constexpr int NUMBERS = {SHAPE}, POSE = {POSE};" in texts[0]
     assert {int(count) for text in texts for count in re.findall(r"In64Of<(\d+)>", text)} == {MOST_SHAPES * POSE}
-    moving = SimulationSetup(placed(), (1, 1, 1)).moving
+    moving = SimulationSetup(placed(), (1, 1, 1)).system.moving
     shapes = moving.placement.shapes
     assert (len(shapes.shapes.values), len(poses(moving, 0.0))) == (SHAPE * shapes.count, MOST_SHAPES * POSE)
 
@@ -173,5 +173,5 @@ def test_other_shapes_are_left_to_numpy():
     """
     wide, round_ = {**ROD, "length": 1.3}, {**ENDLESS, "axis": "z", "radius": 0.62, "motion": SUNK["motion"]}
     for body in (DROP, STILL, wide, round_):
-        assert SimulationSetup(placed(obstacles=[HOT, body]), (1, 1, 1)).moving.placement is None
-    assert SimulationSetup(placed(), (1, 1, 1)).moving.placement is not None
+        assert SimulationSetup(placed(obstacles=[HOT, body]), (1, 1, 1)).system.moving.placement is None
+    assert SimulationSetup(placed(), (1, 1, 1)).system.moving.placement is not None

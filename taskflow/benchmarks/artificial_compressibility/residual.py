@@ -15,8 +15,9 @@ from taskflow.benchmarks.timing import about, moving, timed
 from taskflow.errors import BadInput
 from taskflow.flow.grid.curvilinear import metrics
 from taskflow.flow.models.artificial_compressibility.equations import HeatTransport
+from taskflow.flow.models.artificial_compressibility.flow_on_charts import STATE
 from taskflow.flow.models.artificial_compressibility.method import MethodOptions
-from taskflow.flow.models.artificial_compressibility.model import STATE, ArtificialCompressibility
+from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.flow.models.artificial_compressibility.sides import SIDES
 from taskflow.flow.models.artificial_compressibility.stage import stage
 from taskflow.flow.operators.momentum import Fluid

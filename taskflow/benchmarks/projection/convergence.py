@@ -64,7 +64,7 @@ class Solved(SimulationSetup):
     @cached_property
     def model(self) -> NavierStokes:
         """The case's equations with that solver."""
-        return replace(Projection.of(self).model, pressure=self.pressure)
+        return replace(Projection.of(self.system).model, pressure=self.pressure)
 
 
 @dataclass(frozen=True, eq=False)

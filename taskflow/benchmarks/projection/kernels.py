@@ -12,7 +12,12 @@ from taskflow.benchmarks.steps import Pressure
 from taskflow.benchmarks.timing import PRECISION, about, moving, timed
 from taskflow.flow import NavierStokes
 from taskflow.flow.operators.projection import correct, divergence
-from taskflow.flow.poisson.krylov import cg_first_inner_products, cg_first_update, cg_inner_products, cg_update
+from taskflow.flow.poisson.multigrid.krylov import (
+    cg_first_inner_products,
+    cg_first_update,
+    cg_inner_products,
+    cg_update,
+)
 from taskflow.flow.poisson.multigrid.transfer import correct_by_coarse, restrict_residual
 from taskflow.flow.poisson.operator import residual_of
 from taskflow.flow.poisson.relaxation import jacobi, jacobi_twice, relax, smooth_colours_from_zero
@@ -105,7 +110,7 @@ class Measurement:
 
     def __call__(self, shard: Shard) -> list[KernelTiming]:
         """Measure everything."""
-        model = Projection.of(self.setup).model
+        model = Projection.of(self.setup.system).model
         shard.run(model.start, dt=1.0)
         scalars = {"dt": 0.2 * min(self.setup.grid.spacing), "ratio": 1.0}
         shard.run(model.step, dt=scalars["dt"], ratio=0.0)
@@ -122,7 +127,7 @@ class Measurement:
 
     def _bare(self, shard: Shard) -> KernelTiming:
         """Two bound kernels that write into each other's field, called without anything around them."""
-        instances, grid = shard.instances, Projection.of(self.setup).model.grid
+        instances, grid = shard.instances, Projection.of(self.setup.system).model.grid
         layout = Layout(instances.box.lo, instances.box.shape[::-1])
         launch = jacobi("p", "rhs", None, "p_new", over=shard.cells, grid=grid)
         kernel = compiled(launch.task, shard.region.fields["p"].dtype, self.device)

@@ -92,7 +92,7 @@ class StepTiming:
         setup = SimulationSetup(case, blocks, device=self.team.device)
         check_memory(self.team, setup)
         dt = setup.clock.limit.longest(setup.system.advective_rate)
-        model = Projection.of(setup).model
+        model = Projection.of(setup.system).model
         begin = WarmUp(model, InitialVelocity(setup.grid, velocity_of(flow.case, cells)), dt, flow.warm)
         scalars = model.scalars(dt, 1.0)
         job = PassJob(begin, model.step, End(model), 1, scalars, self.conditions.seconds)

@@ -8,13 +8,14 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from statistics import mean, median
 from typing import Any
 
 from taskflow.benchmarks.energy import EnergyMeter
 from taskflow.benchmarks.steps import Pressure, Solve
-from taskflow.benchmarks.timing import SAMPLES, PassJob, nothing
+from taskflow.benchmarks.timing import SAMPLES, PassJob, nothing, rehearse
 from taskflow.flow.models.two_phase.two_phase import TwoPhase
 from taskflow.flow.poisson import Solver, relative_residual
 from taskflow.runtime.machine import Control, Shard
@@ -139,15 +140,12 @@ class Rise:
             shard.run(self.model.step, **self.model.scalars(tick.dt, tick.ratio))
             yield tick
 
-    def rehearse(self, shard: Shard) -> None:
-        """Do everything until the best way to overlap is known, and the states that programs meet have been analysed:
-        those of the second time are those of all later ones.
-        """
+    def once(self, shard: Shard) -> None:
+        """Begin, and do all steps."""
         shard.prepare((self.model.start, self.model.step, self.monitor))
-        for _ in range(2):
-            self.begin(shard)
-            while max(shard.trying for _ in self.steps(shard)):
-                pass  # steps go on from where they are: to begin again takes as long as many of them
+        self.begin(shard)
+        for _ in self.steps(shard):
+            pass
 
 
 @dataclass(frozen=True)
@@ -173,7 +171,7 @@ class RiseJob:
         each repetition; `joules` are of the whole, per step. Besides, what the steps took.
         """
         model, rise = self.rise.model, self.rise
-        rise.rehearse(shard)
+        rehearse(shard, partial(rise.once, shard))
         loops: list[float] = []
         begun: list[float] = []
         dt, names = 0.0, list(counts(plan(model.step, shard.roles)[0]))

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from taskflow.benchmarks.team import Request, open_team
-from taskflow.benchmarks.timing import PassTiming, TimingConditions
+from taskflow.benchmarks.timing import PassTiming, TimingConditions, rehearse
 from taskflow.benchmarks.two_phase.bubble import Bubble, Rise
 from taskflow.benchmarks.two_phase.step import CELLS, BubbleTiming, described
 from taskflow.errors import BadInput
@@ -29,7 +30,7 @@ class BubbleProfileJob:
 
     def __call__(self, shard: Shard, control: Control) -> Timeline:
         """The timeline of this block."""
-        self.rise.rehearse(shard)
+        rehearse(shard, partial(self.rise.once, shard))
         self.rise.begin(shard)
         with profiled(shard) as profiler:
             for _ in self.rise.steps(shard):

@@ -2,7 +2,7 @@
 
     du/dt = ... + F(u, v, w, T, c, ..., x, y, z, t)
 
-and likewise for T and passive scalars. A formula is evaluated where what it acts on lives (`taskflow.flow.formula`),
+and likewise for T and passive scalars. A formula is evaluated where what it acts on lives (see `operators.formula`),
 explicitly, as all other terms of the equation are: F of the fields and the time at the beginning of a stage or, for
 quantities that stay within bounds, at both of its ends, by Heun's method.
 """
@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from taskflow.flow.formula import INDICES, PREAMBLE, Formula, arguments, made, reads, values
 from taskflow.flow.grid import FACES, Grid, Vector
+from taskflow.flow.operators.formula import INDICES, PREAMBLE, Formula, arguments, made, reads, values
 from taskflow.runtime.regions import Box, Location
 from taskflow.runtime.tasks import Launch, ReadShort, ReadWrite, Roles, Scalar, Task
 

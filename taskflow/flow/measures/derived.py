@@ -1,6 +1,6 @@
 """Fields in cell centres that are computed from others where they are recorded: formulas of a case, and Q.
 
-A formula reads velocities as the mean of a cell's two faces, and all else in the cell itself (`taskflow.flow.formula`).
+A formula reads velocities as the mean of a cell's two faces, and all else in the cell itself (see `operators.formula`).
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import ClassVar
 
 from taskflow.flow.boundaries.boundary import Boundaries
 from taskflow.flow.boundaries.inflow import inflow_edges
-from taskflow.flow.formula import PREAMBLE, Formula, arguments, made, reads, values
 from taskflow.flow.grid import Grid, StaggeredGrid, Vector
 from taskflow.flow.grid.stencils import GRADIENT_VELOCITY
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.model import VELOCITY
+from taskflow.flow.operators.formula import PREAMBLE, Formula, arguments, made, reads, values
 from taskflow.runtime.regions import Location
 from taskflow.runtime.tasks import Launch, Roles, Scalar, Task, Write, task
 

@@ -25,38 +25,33 @@ from taskflow.flow.poisson.relaxation import jacobi, jacobi_half, jacobi_twice, 
 from taskflow.runtime.regions import Box, Location, triple
 from taskflow.runtime.tasks import Foreign, Launch, Read, ReadByte, Reduce, Roles, Scalar, Write, task
 
+RESIDUAL = KERNELS / "poisson" / "residual.cu"
 
-@task(kernel=KERNELS / "poisson" / "residual.cu")
+
+@task(kernel=RESIDUAL)
 def residual_square(
-    p: Read[1], rhs: Read, solid: ReadByte | None, *, residual: Reduce["sum"], mean: Scalar, grid: Grid
-) -> None:
-    """residual = sum over cells of (rhs - mean - Laplacian(p))^2. A wall shows a cell its own value, and so does a
-    closed face of a body by the flags in `solid`.
+    p: Read[1], rhs: Read, solid: ReadByte | None, b: ON_FACES | None,
+    *, residual: Reduce["sum"], mean: Scalar, grid: Grid | None, mesh: Mesh | None,
+) -> None:  # fmt: skip
+    """residual = sum over cells of (rhs - mean - div(b grad p))^2: on a mesh where p = 0 on some faces, or b is not 1,
+    and else on the grid, where a wall shows a cell its own value, and so does a closed face of a body by the flags in
+    `solid`.
     """
 
 
-@task(kernel=KERNELS / "poisson" / "residual.cu")
-def rhs_sums(rhs: Read, *, norm: Reduce["sum"], mean: Reduce["sum"], grid: Grid, share: float) -> None:
-    """norm = sum over cells of rhs^2, mean = sum over cells of share rhs"""
+@task(kernel=RESIDUAL)
+def rhs_sums(
+    rhs: Read, b: ON_FACES | None, *, norm: Reduce["sum"], mean: Reduce["sum"], cells: Scalar | None,
+    grid: Grid | None, mesh: Mesh | None, part: float | None,
+) -> None:  # fmt: skip
+    """norm = sum of rhs^2, mean = sum of part rhs, over the cells with an open face. Without a part it is one over
+    the number of these `cells`.
+    """
 
 
-@task(kernel=KERNELS / "poisson" / "residual_mesh.cu")
-def residual_square_mesh(
-    p: Read[1], rhs: Read, b: ON_FACES | None, *, residual: Reduce["sum"], mean: Scalar, mesh: Mesh
-) -> None:
-    """residual = sum over cells of (rhs - mean - div(b grad p))^2, where p = 0 on some faces, or b is not 1."""
-
-
-@task(kernel=KERNELS / "poisson" / "residual_mesh.cu")
+@task(kernel=RESIDUAL)
 def count_active(b: ON_FACES, *, cells: Reduce["sum"], mesh: Mesh) -> None:
     """cells = number of cells with an open face"""
-
-
-@task(kernel=KERNELS / "poisson" / "residual_mesh.cu")
-def rhs_sums_active(
-    rhs: Read, b: ON_FACES, *, norm: Reduce["sum"], mean: Reduce["sum"], cells: Scalar, centred: bool, mesh: Mesh
-) -> None:
-    """norm = sum of rhs^2, mean = (sum of rhs) / cells, 0 unless centred, over the cells with an open face"""
 
 
 @task(kernel=KERNELS / "poisson" / "defect.cu")
@@ -128,18 +123,17 @@ class Operator:
         """Measure the scalars `norm` and `mean` of the right-hand side, `mean` being 0 unless `centred`; needs
         `prepare` before.
         """
-        numbers = f.scalars("norm", "mean")
-        if b := self.coefficients(f):
-            known = {"cells": f.scalar("cells"), "centred": centred, "mesh": self.mesh}
-            return rhs_sums_active(f.rhs, b, over=self.box, **numbers, **known)
-        return rhs_sums(f.rhs, over=self.box, grid=self.grid, share=1 / self.box.volume if centred else 0.0, **numbers)
+        numbers, b = f.scalars("norm", "mean"), self.coefficients(f)
+        counted = f.scalar("cells") if b and centred else None
+        part = None if counted else 1 / self.box.volume if centred else 0.0
+        where = {"grid": None, "mesh": self.mesh} if b else {"grid": self.grid, "mesh": None}
+        return rhs_sums(f.rhs, b, over=self.box, cells=counted, part=part, **where, **numbers)
 
     def measure_residual(self, f: Roles) -> Launch:
         """Measure the scalar `residual`, the square of rhs - mean - div(b grad p); needs `measure_rhs` before."""
-        numbers = f.scalars("residual", "mean")
-        if self.plain:
-            return residual_square(f.p, f.rhs, self.flags(f), over=self.box, grid=self.grid, **numbers)
-        return residual_square_mesh(f.p, f.rhs, self.coefficients(f), over=self.box, mesh=self.mesh, **numbers)
+        numbers, fields = f.scalars("residual", "mean"), (f.p, f.rhs, self.flags(f), self.coefficients(f))
+        where = {"grid": self.grid, "mesh": None} if self.plain else {"grid": None, "mesh": self.mesh}
+        return residual_square(*fields, over=self.box, **where, **numbers)
 
     def find_residual(self, f: Roles, r: str) -> Launch:
         """r = rhs - mean - div(b grad p), a field of the finest level, and its square, the scalar `residual`; needs

@@ -9,6 +9,7 @@ import numpy as np
 
 from taskflow.errors import BadInput
 from taskflow.geometry.grids.coincide import coincident
+from taskflow.geometry.grids.faces import corners
 from taskflow.geometry.grids.grid import SIDES, Chart, GridSeam, MultiBlockGrid, Patch, Vector
 from taskflow.geometry.grids.problems import all_right
 from taskflow.geometry.grids.turn import oriented
@@ -89,13 +90,10 @@ def malformed(charts: Sequence[Chart]) -> Iterator[BadInput]:
 
 def _collapsed(chart: Chart) -> str:
     """The first side with a face without an area."""
-    for number, side in enumerate(SIDES):
-        axis, end = divmod(number, 2)
-        face = tuple(-end if a == 3 - axis else slice(None) for a in range(4))
-        x = chart.vertices[face]
-        size = np.sqrt((area(x[:, :-1, :-1], x[:, :-1, 1:], x[:, 1:, 1:], x[:, 1:, :-1]) ** 2).sum(axis=0))
-        first, second = (np.sqrt((np.diff(x, axis=a) ** 2).sum(axis=0)) for a in (1, 2))
-        longest = np.maximum.reduce([first[:, 1:], first[:, :-1], second[1:], second[:-1]])
+    for side in SIDES:
+        a, b, c, d = corners(chart, Patch.whole(0, side, chart.cells))
+        size, *edges = (np.sqrt((q**2).sum(axis=0)) for q in (area(a, b, c, d), b - a, c - b, d - c, a - d))
+        longest = np.maximum.reduce(edges)
         if (size <= FLAT * longest**2).any():
             return side
     return ""

@@ -11,12 +11,12 @@ import numpy as np
 import xarray as xr
 
 from taskflow.errors import BadInput
-from taskflow.output import STORE
 from taskflow.output.charts.layout import SidePatch
 from taskflow.output.charts.store import CHART, PATCHES, from_json
 from taskflow.output.damage import RESTORE, Damaged
 from taskflow.output.groups import CHARTS, checked
 from taskflow.output.metadata import FIRST
+from taskflow.output.names import STORE
 from taskflow.output.reading import at_time
 from taskflow.runtime.regions import Triple
 

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from taskflow.flow import StaggeredGrid
-from taskflow.output import FieldMetadata, RecordsLayout, StoreLayout, starts_of
+from taskflow.output import FieldMetadata, RecordsLayout, StoreLayout, at_points, starts_of
 from taskflow.runtime.regions import Box, FieldSpace, Location, Partition, Region, Triple
-from taskflow.simulation.case import Output
+from taskflow.simulation.case import Case, Output, Probe
 from taskflow.simulation.case.grid import width_ratios
 from taskflow.simulation.case.probes import Across
-from taskflow.simulation.records.series import Corners, corners
+from taskflow.simulation.records.series import Corners, ProbeSeries, corners
 
 SMOOTH = 1.2  # the largest ratio of neighbouring widths with which differences are as good as of second order
 Points = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -78,6 +78,13 @@ class Domain(ABC):
     @abstractmethod
     def corners(self, location: Location, points: np.ndarray) -> Corners:
         """The cells whose values at a location make the values at `points` [point, axis] of the domain."""
+
+    def probed(self, case: Case, probe: Probe, metadata: Mapping[str, FieldMetadata]) -> ProbeSeries:
+        """The series of the points of a table; `metadata` is that of all fields by name."""
+        names, points = probe.fields or case.fields, np.array(probe.places)
+        fields, locations = {name: metadata[name] for name in names}, tuple(metadata[name].location for name in names)
+        series = at_points(probe.name, points, fields, case.output.precision, self.time)
+        return ProbeSeries(series, points, locations, probe.every, self.corners)
 
     @abstractmethod
     def layers(self, plane: Any) -> tuple[Box, ...]:

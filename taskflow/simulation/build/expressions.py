@@ -14,8 +14,8 @@ from fractions import Fraction
 from itertools import pairwise
 
 from taskflow.flow import Boundaries, StaggeredGrid
-from taskflow.flow.formula import Formula
 from taskflow.flow.measures.derived import Derived, Q
+from taskflow.flow.operators.formula import Formula
 from taskflow.output import FieldMetadata
 from taskflow.simulation.build.pictures import WORDS, pictured
 from taskflow.simulation.case import Case

@@ -175,12 +175,12 @@ class FlowSystem(System):
     @property
     def advective_rate(self) -> float:
         """The rate of walls, inflows and initial velocity."""
-        return advective_rate(self)
+        return advective_rate(self.sim, self.model, self.inflows)
 
     @property
     def scales(self) -> Scales:
         """The largest values that the case explains."""
-        return scales(self)
+        return scales(self.sim, self.model, self.inflows)
 
     @cached_property
     def _profiles(self) -> dict[str, dict[str, InflowProfile]]:
@@ -235,9 +235,9 @@ class FlowSystem(System):
         """
         sim = self.sim
         _ = sim.survey  # finds what is wrong with bodies
-        if sim.ways is not None:
+        if self.ways is not None:
             path = sim.bodies.path
-            sim.ways.check(path[-1], path, sim.case.time.step)
+            self.ways.check(path[-1], path, sim.case.time.step)
         self.inflows.check(moments(sim.case))
         known = sim.case.time.end is not None or sim.case.time.step is not None
         self.timed.check(times(sim.case)[: None if known else 1])
@@ -247,7 +247,7 @@ class FlowSystem(System):
         self._check_sizes(initial)
         speeds = [value for name, value in initial.items() if name in VELOCITY]
         if len(speeds) == len(VELOCITY) and not self.inflows.profiles:
-            sim.clock.limit.longest(max(speeds))
+            self.clock.limit.longest(max(speeds))
 
     def _check_sizes(self, initial: dict[str, float]) -> None:
         """Raises BadInput where the values of formulas are too large for the equations."""
@@ -267,7 +267,7 @@ class FlowSystem(System):
         sim, warnings = self.sim, list[str | None](unlike(self.sim.case))
         if sim.case.forcing:
             with suppress(BadInput):  # nothing may tell yet how long steps are
-                dt = sim.clock.limit.longest(self.advective_rate, self.spreads)
+                dt = self.clock.limit.longest(self.advective_rate, self.spreads)
                 warnings += [force.caution(dt, self.model.scheme) for force in initial_forces(sim.case, sim.grid)]
         return tuple(warning for warning in warnings if warning)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from taskflow.flow.formula import Formula
 from taskflow.flow.measures.derived import Q
+from taskflow.flow.operators.formula import Formula
 from taskflow.output import FieldMetadata
 from taskflow.output.pictures import Corner, PictureOrder
 from taskflow.runtime.regions import Box, Partition

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from taskflow.errors import BadInput
 from taskflow.flow import NavierStokes
@@ -17,9 +17,6 @@ from taskflow.simulation.build.pressure import FORCING, choice, described, solve
 from taskflow.simulation.build.system import System
 from taskflow.simulation.case import Case
 from taskflow.simulation.timing.schedule import Tick
-
-if TYPE_CHECKING:
-    from taskflow.simulation.build.simulation import SimulationSetup
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,10 +40,10 @@ class Projection(FlowSystem):
     fewest: ClassVar[int] = 8  # the velocity, its next one or its tendency, pressure and its right-hand side
 
     @classmethod
-    def of(cls, sim: SimulationSetup) -> Projection:
+    def of(cls, system: System) -> Projection:
         """The system of a case, which is known to be this one."""
-        assert isinstance(sim.system, cls)
-        return sim.system
+        assert isinstance(system, cls)
+        return system
 
     @classmethod
     def headline(cls, case: Case) -> str:

@@ -5,19 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from taskflow.flow import ConvectiveOutflow, Fixed, Flux, Inflow, PressureOutflow, Quantity, Wall
 from taskflow.flow.grid import StaggeredGrid, on_face
-from taskflow.flow.model import VELOCITY
+from taskflow.flow.model import VELOCITY, FlowModel
+from taskflow.simulation.build.on_blocks import CaseOnBlocks
 from taskflow.simulation.build.timed import largest as largest_in_time
-from taskflow.simulation.conditions.inflow import moments
+from taskflow.simulation.case import Case
+from taskflow.simulation.conditions.inflow import Inflows, moments
 from taskflow.simulation.conditions.initial import largest
-
-if TYPE_CHECKING:
-    from taskflow.simulation.build.flow import FlowSystem
 
 SIDES = 6  # of a cell, through which heat may come
 
@@ -54,22 +52,22 @@ class Scales:
     driven: bool
 
 
-def scales(flow: FlowSystem) -> Scales:
+def scales(sim: CaseOnBlocks, model: FlowModel, inflows: Inflows) -> Scales:
     """The scales of a flow."""
-    case, model = flow.sim.case, flow.model
+    case = sim.case
     speeds = [np.abs(side.velocity) for side in model.boundaries.values() if isinstance(side, Wall)]
-    speeds += flow.inflows.fastest(moments(case))
-    speeds += bodies(flow)
+    speeds += inflows.fastest(moments(case))
+    speeds += bodies(sim)
     speeds.append(np.array([mean or 0.0 for mean in model.driving.means]))
     speeds.append(np.array(case.body.geostrophic_wind))
     forces = [largest_in_time(case.body.force[axis], case) for axis in model.driving.forced]
     pressures = [(face, side.pressure) for face, side in model.boundaries.items() if isinstance(side, PressureOutflow)]
-    forces += [2 * pressure / flow.sim.grid.lengths["xyz".index(face[0])] for face, pressure in pressures]
+    forces += [2 * pressure / sim.grid.lengths["xyz".index(face[0])] for face, pressure in pressures]
     speed = Scale(max(float(np.linalg.norm(velocity)) for velocity in speeds), math.hypot(*model.fluid.force, *forces))
     lift = abs(model.buoyancy.expansion) * math.hypot(*model.buoyancy.gravity) if model.buoyancy else 0.0
     carried = {scalar.name: _passive(scalar, model.staggered) for scalar in model.passive}
     if model.heat:
-        carried["T"] = _heat(flow, model.heat)
+        carried["T"] = _heat(sim, model, inflows, model.heat)
     carried |= {force.on: BEYOND for force in model.forces if force.on in carried}
     if any(force.on in VELOCITY for force in model.forces):
         speed = BEYOND
@@ -78,31 +76,31 @@ def scales(flow: FlowSystem) -> Scales:
     return Scales(tuple(VELOCITY), speed, lift, carried, opened or kept or speed != Scale(0.0) or lift > 0)
 
 
-def bodies(flow: FlowSystem) -> list[np.ndarray]:
+def bodies(sim: CaseOnBlocks) -> list[np.ndarray]:
     """The largest |u|, |v|, |w| of the surfaces of bodies, at moments of the run."""
-    moving = flow.sim.bodies.moving if flow.sim.case.obstacles else None
-    return [moving.fastest(time) for time in flow.sim.bodies.path] if moving else []
+    moving = sim.bodies.moving if sim.case.obstacles else None
+    return [moving.fastest(time) for time in sim.bodies.path] if moving else []
 
 
-def _heat(flow: FlowSystem, heat: Quantity) -> Scale:
+def _heat(sim: CaseOnBlocks, model: FlowModel, inflows: Inflows, heat: Quantity) -> Scale:
     """The scale of the temperature."""
-    case, grid, sides = flow.sim.case, flow.sim.grid, flow.model.boundaries
+    case, grid, sides = sim.case, sim.grid, model.boundaries
     walls = [side for side in sides.values() if isinstance(side, Wall)]
     temperatures = [case.heat.reference if case.heat else 0.0, *(side.temperature or 0.0 for side in walls)]
     temperatures += [side.outside_temperature for side in walls]
     temperatures += [body.temperature or 0.0 for body in case.obstacles]
-    temperatures += list(_entering(flow))
-    slopes = zip(flow.model.driving.gradient, grid.lengths, strict=True)
+    temperatures += list(_entering(case, model, inflows))
+    slopes = zip(model.driving.gradient, grid.lengths, strict=True)
     departure = sum(abs(slope) * length for slope, length in slopes)
     fluxes = [side.heat_flux for side in walls]
     return Scale(max(map(abs, temperatures)) + departure, _gain(heat, fluxes, grid))
 
 
-def _entering(flow: FlowSystem) -> Iterator[float]:
-    for face, profiles in flow.inflows.profiles.items():
+def _entering(case: Case, model: FlowModel, inflows: Inflows) -> Iterator[float]:
+    for face, profiles in inflows.profiles.items():
         if "T" in profiles:
-            over = on_face(face, flow.model.grid)
-            yield from (float(np.abs(flow.inflows.at(face, "T", t, over)).max()) for t in moments(flow.sim.case))
+            over = on_face(face, model.grid)
+            yield from (float(np.abs(inflows.at(face, "T", t, over)).max()) for t in moments(case))
 
 
 def _passive(quantity: Quantity, grid: StaggeredGrid) -> Scale:
@@ -119,12 +117,12 @@ def _gain(quantity: Quantity, fluxes: list[float], grid: StaggeredGrid) -> float
     return abs(quantity.transport.source) + released + through
 
 
-def advective_rate(flow: FlowSystem) -> float:
+def advective_rate(sim: CaseOnBlocks, model: FlowModel, inflows: Inflows) -> float:
     """max(|u|/dx + |v|/dy + |w|/dz), about, over walls, inflows and the initial velocity where that is a formula."""
-    case, grid = flow.sim.case, flow.sim.grid
+    case, grid = sim.case, sim.grid
     spacing = np.array([grid.narrowest(axis) for axis in range(3)])
-    speeds = [np.abs(side.velocity) for side in flow.model.boundaries.values() if isinstance(side, Wall)]
-    speeds += flow.inflows.fastest(moments(case)) + bodies(flow)
+    speeds = [np.abs(side.velocity) for side in model.boundaries.values() if isinstance(side, Wall)]
+    speeds += inflows.fastest(moments(case)) + bodies(sim)
     initial = largest(case, grid)
     speeds.append(np.array([initial.get(name, 0.0) for name in VELOCITY]))
     return max(float((speed / spacing).sum()) for speed in speeds)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 from taskflow.errors import BadInput
 from taskflow.flow.boundaries.open_boundaries import OpenBoundaries
@@ -21,8 +21,11 @@ from taskflow.output import FieldMetadata
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Field
 from taskflow.runtime.tasks import Program
+from taskflow.simulation.bodies import Masks, Moving, Surroundings, placement, surroundings
 from taskflow.simulation.build.domain import BoxDomain, Domain
+from taskflow.simulation.build.on_blocks import CaseOnBlocks
 from taskflow.simulation.build.scales import Scale, Scales
+from taskflow.simulation.build.step_cost import StepCost
 from taskflow.simulation.build.timed import TimedNumbers, timed_numbers
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.initial import Profile
@@ -31,14 +34,10 @@ from taskflow.simulation.case.problems import Problem
 from taskflow.simulation.case.table import Table
 from taskflow.simulation.conditions.inflow import Inflows
 from taskflow.simulation.conditions.initial import extremes
-from taskflow.simulation.conditions.origin import Origin
 from taskflow.simulation.formulas.noise import RandomVelocity
 from taskflow.simulation.records.series import Integral
 from taskflow.simulation.timing.schedule import Clock, Tick
 from taskflow.simulation.timing.steady import Settled, SteadyCriterion
-
-if TYPE_CHECKING:
-    from taskflow.simulation.build.simulation import SimulationSetup
 
 
 class Constants(Protocol):
@@ -91,7 +90,7 @@ class System(SystemType, ABC):
     equations without bodies, inflows and noise.
     """
 
-    sim: SimulationSetup
+    sim: CaseOnBlocks
 
     accepts: ClassVar[frozenset[str]] = frozenset()
     lists: ClassVar[Mapping[str, type[Table]]] = {}  # the tables that it reads under [[name]]
@@ -135,7 +134,26 @@ class System(SystemType, ABC):
     @property
     def constants(self) -> Constants | None:
         """The constants in the fields that no program writes: here where bodies are, if there are any."""
-        return self.sim.masks
+        return self.masks
+
+    @property
+    def masks(self) -> Masks | None:
+        """The masks that fill the fields of bodies; None without any, and where some move."""
+        return self.sim.bodies.masks((*self.model.flags, *self.model.surfaces)) if self.sim.case.obstacles else None
+
+    @cached_property
+    def moving(self) -> Moving | None:
+        """The bodies of which some move, with the fields that they fill; None where all are at rest."""
+        moving = self.sim.bodies.moving if self.sim.case.obstacles else None
+        if moving is None:
+            return None
+        moving = replace(moving, roles=(*self.model.flags, *self.model.surfaces))
+        return replace(moving, placement=placement(moving, self.sim.bodies.near))
+
+    @cached_property
+    def ways(self) -> Surroundings | None:
+        """The bodies of which some move, and what these may meet; None where all are at rest."""
+        return surroundings(self.sim.case, self.moving, self.sim.bodies.followed) if self.moving else None
 
     @property
     def constant_fields(self) -> tuple[Field, ...]:
@@ -219,13 +237,6 @@ class System(SystemType, ABC):
         return Inflows(grid, {}, OpenBoundaries({}, grid.constants, ADAMS_BASHFORTH), self.sim.dtype)
 
     @cached_property
-    def origin(self) -> Origin | None:
-        """The state of elsewhere with which it begins; None where the case has formulas. Raises BadInput where it
-        cannot be read.
-        """
-        return Origin.of(self.sim)
-
-    @cached_property
     def timed(self) -> TimedNumbers:
         """The numbers that change in time; here none. Raises BadInput where the case gives one."""
         for number in timed_numbers(self.sim.case):
@@ -277,6 +288,10 @@ class System(SystemType, ABC):
 
     def details(self) -> Iterator[tuple[str, str]]:
         """Label and text of each line that it says after those of bodies."""
+        yield from ()
+
+    def stencils(self, cost: StepCost) -> Iterator[tuple[str, str]]:
+        """Label and text of the lines, behind these, on how far the kernels of a step read: here none."""
         yield from ()
 
     @property

@@ -8,7 +8,7 @@ from typing import Annotated
 from taskflow.errors import BadInput
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.forcing.field_force import FACE
-from taskflow.flow.formula import COORDINATES
+from taskflow.flow.operators.formula import COORDINATES
 from taskflow.runtime.regions import Box, Location, triple
 from taskflow.simulation.case.grid import GridTable
 from taskflow.simulation.case.physics import Forcing, Heat

@@ -13,9 +13,21 @@ from taskflow.flow.measures.particles import Inertia
 from taskflow.simulation.case.control import FieldNames, Interval, Time
 from taskflow.simulation.case.grid import GridTable
 from taskflow.simulation.case.obstacles import BodyTreatment, Obstacles
-from taskflow.simulation.case.probes import OFTEN, GroupName, PointList, named
+from taskflow.simulation.case.probes import (
+    OFTEN,
+    TAKEN,
+    GroupName,
+    Isosurfaces,
+    Planes,
+    PointList,
+    Probes,
+    Surfaces,
+    named,
+    names_differ,
+)
 from taskflow.simulation.case.problems import Problem, exclusive, missing, numbered, unknown_fields, wrong
 from taskflow.simulation.case.scalars import Corners
+from taskflow.simulation.case.statistics import Spectra
 from taskflow.simulation.case.table import Natural, NonNegative, Positive, Table, Whole, WholeVector, entry
 from taskflow.simulation.timing.schedule import MEETS
 
@@ -118,6 +130,21 @@ class ParticlesTable(Table):
 Particles = tuple[ParticlesTable, ...]
 
 
+def _names_differ(
+    recordable: tuple[str, ...],
+    probes: Probes,
+    planes: Planes,
+    surfaces: Surfaces,
+    isosurfaces: Isosurfaces,
+    spectra: Spectra,
+    particles: Particles,
+) -> Iterator[Problem]:
+    groups = numbered(
+        probes=probes, planes=planes, surfaces=surfaces, isosurfaces=isosurfaces, spectra=spectra, particles=particles
+    )
+    yield from names_differ({*TAKEN, *recordable}, groups)
+
+
 def _places_are_inside(grid: GridTable, particles: Particles) -> Iterator[Problem]:
     for key, table in numbered(particles=particles):
         for name, places in (("points", table.points), ("box", table.box)):
@@ -161,5 +188,5 @@ def _bodies_are_whole_cells(
 
 
 ParticlesTable.rules = (
-    _places_are_inside, _there_are_not_too_many, _fields_are_there, _bodies_are_whole_cells,
+    _names_differ, _places_are_inside, _there_are_not_too_many, _fields_are_there, _bodies_are_whole_cells,
 )  # fmt: skip

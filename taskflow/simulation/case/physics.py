@@ -8,10 +8,10 @@ from pydantic import model_validator
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.turbulence.eddy_viscosity import PRANDTL, Smagorinsky, Vreman, Wale
 from taskflow.simulation.case.boundaries import Boundaries
-from taskflow.simulation.case.grid import AXES
+from taskflow.simulation.case.grid import AXES, GridTable
 from taskflow.simulation.case.initial import Initial
 from taskflow.simulation.case.problems import Problem, missing, present, shown, wrong
-from taskflow.simulation.case.scalars import RELEASED, Scalars, Sources, TransportScheme
+from taskflow.simulation.case.scalars import RELEASED, Scalars, Sources, TransportScheme, sources_are_inside
 from taskflow.simulation.case.table import NonNegative, Number, Positive, Table, Vector, entry, reads, written
 from taskflow.simulation.case.timed import Values, changes, placed, three_of_time
 
@@ -181,6 +181,11 @@ def _background_is_central(heat: Heat | None) -> Iterator[Problem]:
         yield wrong(("heat", "scheme"), heat.scheme, remedy)
 
 
+def _sources_of_heat_are_inside(grid: GridTable, heat: Heat | None) -> Iterator[Problem]:
+    if heat:
+        yield from sources_are_inside(grid, ("heat",), heat.sources)
+
+
 def _bulk_velocity_is_free(boundaries: Boundaries, body: Forcing) -> Iterator[Problem]:
     if body.bulk_velocity is None:
         return
@@ -235,6 +240,6 @@ def _wind_is_geostrophic(body: Forcing) -> Iterator[Problem]:
         yield wrong(("body", "geostrophic_wind"), body.geostrophic_wind, remedy)
 
 
-Heat.rules = (heat_is_on, _tables_have_heat, _background_is_central)
+Heat.rules = (heat_is_on, _tables_have_heat, _background_is_central, _sources_of_heat_are_inside)
 Forcing.rules = (_bulk_velocity_is_free, _wind_is_geostrophic)
 TurbulenceTable.rules = (_rough_walls_are_resolved, _walls_in_time_are_smooth, _fluxes_in_time_are_laminar)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
@@ -20,10 +20,6 @@ from taskflow.simulation.case.scalars import Corners, Scalars
 from taskflow.simulation.case.table import Number, Table, Text, Vector, entry, reads
 from taskflow.simulation.formulas.values import number, text, three, whole
 from taskflow.simulation.timing.schedule import Every
-
-if TYPE_CHECKING:
-    from taskflow.simulation.case.particles import Particles
-    from taskflow.simulation.case.statistics import Spectra
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 MOST_POINTS = 100_000
@@ -179,21 +175,6 @@ def _fields_exist(recordable: tuple[str, ...], probes: Probes, planes: Planes) -
         yield from unknown_fields((*key, "fields"), table.fields, recordable)
 
 
-def _names_differ(
-    recordable: tuple[str, ...],
-    probes: Probes,
-    planes: Planes,
-    surfaces: Surfaces,
-    isosurfaces: Isosurfaces,
-    spectra: Spectra,
-    particles: Particles,
-) -> Iterator[Problem]:
-    groups = numbered(
-        probes=probes, planes=planes, surfaces=surfaces, isosurfaces=isosurfaces, spectra=spectra, particles=particles
-    )
-    yield from names_differ({*TAKEN, *recordable}, groups)
-
-
 def names_differ(taken: set[str], groups: Iterable[tuple[Key, Any]]) -> Iterator[Problem]:
     """Problems with groups whose names others have, or the store."""
     for key, group in groups:
@@ -249,6 +230,6 @@ def _isosurfaces_are_of_what_is_carried(
 
 
 Probe.rules = (
-    _fields_exist, _names_differ, _places_are_inside, _surfaces_are_inside, _boxes_have_cells,
+    _fields_exist, _places_are_inside, _surfaces_are_inside, _boxes_have_cells,
     _isosurfaces_are_of_what_is_carried,
 )  # fmt: skip

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from taskflow.errors import BadInput
 from taskflow.simulation.case.grid import AXES
 from taskflow.simulation.case.initial import Start
-from taskflow.simulation.case.problems import Problem, exclusive, missing, numbered, wrong
+from taskflow.simulation.case.problems import Key, Problem, exclusive, missing, numbered, wrong
 from taskflow.simulation.case.table import NonNegative, Number, Table, Vector, entry, reads, written
 from taskflow.simulation.case.timed import Value, of_time
 from taskflow.simulation.formulas.expression import Expression
@@ -18,7 +18,6 @@ from taskflow.simulation.formulas.values import number, text, three
 if TYPE_CHECKING:
     from taskflow.simulation.case.boundaries import Boundaries
     from taskflow.simulation.case.grid import GridTable
-    from taskflow.simulation.case.physics import Heat
 
 TAKEN = (
     "u", "v", "w", "p", "T", "x", "y", "z", "rhs", "direction", "spectrum", "pivots", "planes", "rhs_blocks",
@@ -157,13 +156,17 @@ def _scalars_have_faces(grid: GridTable, boundaries: Boundaries, scalars: Scalar
                 yield wrong((*key, "flux"), written(side.flux), remedy)
 
 
-def _sources_are_inside(grid: GridTable, heat: Heat | None, scalars: Scalars) -> Iterator[Problem]:
-    heated = [(("heat",), heat)] if heat else []
-    for key, table in (*heated, *numbered(scalars=scalars)):
-        for n, source in enumerate(table.sources, start=1):
-            name = "box" if source.box else "point"
-            if not grid.contains(*(source.box or (source.point or (),))):
-                yield grid.beyond((*key, "sources", f"[{n}]", name), getattr(source, name))
+def _sources_are_inside(grid: GridTable, scalars: Scalars) -> Iterator[Problem]:
+    for key, scalar in numbered(scalars=scalars):
+        yield from sources_are_inside(grid, key, scalar.sources)
+
+
+def sources_are_inside(grid: GridTable, key: Key, sources: Sources) -> Iterator[Problem]:
+    """Problems with the `sources` of a table that are beyond the domain."""
+    for n, source in enumerate(sources, start=1):
+        name = "box" if source.box else "point"
+        if not grid.contains(*(source.box or (source.point or (),))):
+            yield grid.beyond((*key, "sources", f"[{n}]", name), getattr(source, name))
 
 
 PassiveScalar.rules = (_names_differ, _scalars_have_faces, _sources_are_inside)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from taskflow import files
 from taskflow.errors import BadInput
 from taskflow.simulation.formulas.expression import COORDINATES, Expression, NamedFunction, field_values
+from taskflow.simulation.formulas.profile_table import TableFile
 from taskflow.simulation.formulas.values import number, three
 
 CSV = ".csv"
@@ -19,30 +18,16 @@ BESIDE = 1e-9  # of its extent a table may end before a time: times are rounded
 
 
 @dataclass(frozen=True)
-class TimeTable:
+class TimeTable(TableFile):
     """A table of a number over time: two numbers in each line, the time and the value, and between them by linear
     interpolation. The first line may have names; lines that begin with # are comments. Raises BadInput where `text`,
     the content of the file at `path`, is something else.
     """
 
-    path: str
-    text: str
-
     varies = True
 
     def __post_init__(self) -> None:
         assert self._columns
-
-    @classmethod
-    def load(cls, path: str) -> TimeTable:
-        """The table in a file. Raises BadInput where it cannot be read."""
-        file, remedy = Path(path).absolute(), "give a file of comma-separated values"
-        return cls(str(file), files.text(file, files.TABLE, remedy, "paths are relative to the case file"))
-
-    @property
-    def source(self) -> str:
-        """The value in a case file."""
-        return self.path
 
     @cached_property
     def _columns(self) -> tuple[np.ndarray, np.ndarray]:
@@ -72,9 +57,6 @@ class TimeTable:
     def __call__(self, x: Any, y: Any, z: Any, t: float = 0.0) -> np.ndarray:
         """The value of a time at all places, to whose shape they broadcast."""
         return np.full(np.broadcast_shapes(np.shape(x), np.shape(y), np.shape(z)), self.at(t))
-
-    def _wrong(self, message: str) -> BadInput:
-        return BadInput(f"{Path(self.path).name}: {message}")
 
 
 def _is_number(text: str) -> bool:

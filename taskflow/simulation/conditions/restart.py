@@ -6,21 +6,17 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, NonNegativeInt, ValidationError
 
 from taskflow.errors import BadInput
 from taskflow.output import CASE, CHECKPOINTS, Checkpoint, Checkpoints, Damaged, RunComparison, newest
-from taskflow.runtime.regions import difference
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.problems import shown
 from taskflow.simulation.conditions.remedies import AGAIN, OUTPUT
 from taskflow.simulation.records.fields import SNAPSHOTS, STATISTICS
 from taskflow.simulation.timing.schedule import Tick
-
-if TYPE_CHECKING:
-    from taskflow.simulation.build.simulation import SimulationSetup
 
 FOLLOWED = ("probes", "planes", "surfaces", "isosurfaces", "phases", "spectra")  # tables of groups of the store
 SINGLE = ("time", "output", "machine", "statistics")
@@ -164,25 +160,6 @@ class RestartPoint:
         averages = {group: average for group, average in state["averages"].items() if group in kept}
         settling = state.get("settling") if alike else None
         return cls(checkpoint, replace(tick, finished=over), kept, averages, settling)
-
-    def check(self, sim: SimulationSetup) -> None:
-        """Raises BadInput where it does not say what the state is on these blocks."""
-        try:  # what the length of the next step is made of
-            sim.model.spreads(self.checkpoint.state["scalars"]), sim.model.rate(self.checkpoint.state["scalars"])
-        except KeyError as error:
-            raise BadInput(f"{self.checkpoint.path}: it has no scalar {error}; {AGAIN}") from None
-        anew = (averaged for group, averaged in sim.averaged.items() if group not in self.averages)
-        begun = {role for averaged in anew for role in averaged.roles}
-        begun |= {*sim.settled.fields} if sim.settled and self.settling is None else set()
-        for role, boxes in sim.carried.items():
-            if role in begun:
-                continue
-            cells = sim.partition.homes[role].region.cells
-            if lacking := difference([box & cells for box in boxes], self.checkpoint.boxes(role)):
-                raise BadInput(
-                    f"{self.checkpoint.path}: it has no {role} in {lacking[0]}; go on with the machine.blocks with"
-                    f" which it was written, {self.checkpoint.state['blocks']}"
-                )
 
 
 def starts_over(directory: Path, case: Case, report: Mapping[str, Any]) -> bool:

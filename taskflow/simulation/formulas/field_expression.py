@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from taskflow.errors import BadInput
-from taskflow.flow.formula import Formula
+from taskflow.flow.operators.formula import Formula
 from taskflow.simulation.formulas.expression import (
     CONSTANTS,
     COORDINATES,

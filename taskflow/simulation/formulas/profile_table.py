@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -20,28 +20,15 @@ BESIDE = 1e-9  # of its extent a table may end before a value: positions are rou
 
 
 @dataclass(frozen=True)
-class ProfileTable:
-    """A table: a line with names, one or two of x, y, z and any of u, v, w, T, then a line of numbers per position.
-
-    With two positions every pair of their values has one line. Lines that begin with # are comments. Raises BadInput
-    where `text`, the content of the file at `path`, is something else.
-    """
+class TableFile:
+    """A file of comma-separated values: its path and its content."""
 
     path: str
     text: str
 
-    def __post_init__(self) -> None:
-        if self.axes and not self.names:
-            raise self._wrong(f"no column {', '.join(QUANTITIES)}; give the velocity components")
-        assert self._grid
-
     @classmethod
-    def load(cls, path: object) -> ProfileTable:
+    def load(cls, path: Any) -> Self:
         """The table in a file. Raises BadInput where it cannot be read."""
-        if isinstance(path, ProfileTable):
-            return path
-        if not isinstance(path, str | Path) or not str(path).strip():
-            raise BadInput('give the name of a file, as "profile.csv"')
         file, remedy = Path(path).absolute(), "give a file of comma-separated values"
         return cls(str(file), files.text(file, files.TABLE, remedy, "paths are relative to the case file"))
 
@@ -49,6 +36,32 @@ class ProfileTable:
     def source(self) -> str:
         """The value in a case file."""
         return self.path
+
+    def _wrong(self, message: str) -> BadInput:
+        return BadInput(f"{Path(self.path).name}: {message}")
+
+
+@dataclass(frozen=True)
+class ProfileTable(TableFile):
+    """A table: a line with names, one or two of x, y, z and any of u, v, w, T, then a line of numbers per position.
+
+    With two positions every pair of their values has one line. Lines that begin with # are comments. Raises BadInput
+    where `text`, the content of the file at `path`, is something else.
+    """
+
+    def __post_init__(self) -> None:
+        if self.axes and not self.names:
+            raise self._wrong(f"no column {', '.join(QUANTITIES)}; give the velocity components")
+        assert self._grid
+
+    @classmethod
+    def load(cls, path: Any) -> ProfileTable:
+        """The table in a file. Raises BadInput where it cannot be read."""
+        if isinstance(path, ProfileTable):
+            return path
+        if not isinstance(path, str | Path) or not str(path).strip():
+            raise BadInput('give the name of a file, as "profile.csv"')
+        return super().load(path)
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -116,9 +129,6 @@ class ProfileTable:
         if min(len(place) for place in places) < 2:
             raise self._wrong("give two or more positions along each direction")
         return places
-
-    def _wrong(self, message: str) -> BadInput:
-        return BadInput(f"{Path(self.path).name}: {message}")
 
 
 @dataclass(frozen=True)

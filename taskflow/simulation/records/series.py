@@ -8,22 +8,19 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from taskflow.flow.grid import StaggeredGrid
 from taskflow.flow.measures.surface_flux import FaceLayer
-from taskflow.output import FieldMetadata, TimeSeries, at_points, write_time_series
+from taskflow.output import TimeSeries, write_time_series
 from taskflow.runtime.regions import Box, Location, triple
 from taskflow.runtime.tasks import Launch, Roles
-from taskflow.simulation.case import Case, Probe, SurfaceTable
+from taskflow.simulation.case import SurfaceTable
 from taskflow.simulation.records.fields import GroupPlace, Recording
 from taskflow.simulation.records.particles import Cloud
 from taskflow.simulation.timing.schedule import Every
-
-if TYPE_CHECKING:
-    from taskflow.simulation.build.domain import Domain
 
 Side = tuple[np.ndarray, np.ndarray]  # cells, and their weights
 
@@ -114,14 +111,6 @@ class ProbeSeries:
     locations: tuple[Location, ...]
     every: Every
     corners: Callable[[Location, np.ndarray], Corners]
-
-    @classmethod
-    def of(cls, case: Case, probe: Probe, metadata: Mapping[str, FieldMetadata], domain: Domain) -> ProbeSeries:
-        """The series of the points of a table; `metadata` is that of all fields by name."""
-        names, points = probe.fields or case.fields, np.array(probe.places)
-        fields, locations = {name: metadata[name] for name in names}, tuple(metadata[name].location for name in names)
-        series = at_points(probe.name, points, fields, case.output.precision, domain.time)
-        return cls(series, points, locations, probe.every, domain.corners)
 
 
 class PointRecording(SeriesRecording):

@@ -11,7 +11,7 @@ import pytest
 from taskflow.errors import BadInput
 from taskflow.geometry.grids import read_grid, shape, write_grid
 from taskflow.geometry.grids.assembled import Part, assembled
-from taskflow.geometry.grids.cgns.nodes import added
+from taskflow.geometry.grids.files.cgns.nodes import added
 from taskflow.runtime.regions import ROTATIONS
 from tests.geometry.grids.test_shapes import SMALL
 

@@ -9,7 +9,7 @@ import pytest
 from taskflow.errors import BadInput
 from taskflow.geometry.grids import read_grid, shape, write_grid
 from taskflow.geometry.grids.assembled import Part, assembled
-from taskflow.geometry.grids.plot3d import read_plot3d
+from taskflow.geometry.grids.files.plot3d import read_plot3d
 from taskflow.runtime.regions import ROTATIONS
 from tests.geometry.grids.test_shapes import ROUND, SMALL
 

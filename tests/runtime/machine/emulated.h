@@ -17,7 +17,8 @@
 #define __grid_constant__
 #define __shared__ static
 #define __constant__ static
-#define __forceinline__ inline __attribute__((always_inline))
+// Hidden: shared memory is a static variable of an inline function, of which a process has one, by its name, and not one for each library
+#define __forceinline__ inline __attribute__((always_inline, visibility("hidden")))
 #define __launch_bounds__(...)
 
 namespace emulation {

@@ -142,21 +142,14 @@ def test_a_task_is_compiled_without_siblings_that_leave_out_something_else():
     run_threads(Partition(where, (1, 1, 1)), job, cpu(1))
 
 
-@pytest.mark.parametrize(("of", "absent", "together"), [
-    (first, "", "first second third"), (first, "a", "first third"), (second, "a c", "second"),
-    (third, "a", "first third"),
-])  # fmt: skip
-def test_a_gpu_compiles_those_together_that_leave_out_the_same(of, absent, together):
-    variant = of.of(Variant(absent=frozenset(absent.split())))
-    for alone in (False, True):
-        text = complete(variant, np.dtype("f8"), "", alone=alone)
-        assert {name for name in ("first", "second", "third") if f"TASK {name}" in text} == (
-            {of.name} if alone else {*together.split()}
-        )
+@pytest.mark.parametrize(("of", "absent"), [(first, ""), (first, "a"), (second, "a c"), (third, "a")])
+def test_a_task_is_compiled_alone(of, absent):
+    text = complete(of.of(Variant(absent=frozenset(absent.split()))), np.dtype("f8"), "")
+    assert {name for name in ("first", "second", "third") if f"TASK {name}" in text} == {of.name}
 
 
 def test_settings_of_a_text_may_depend_on_what_is_there():
     plain = second.of(Variant(absent=frozenset({"a", "c"})))
-    text, shorter = (complete(item, np.dtype("f8"), "", alone=True) for item in (second, plain))
+    text, shorter = (complete(item, np.dtype("f8"), "") for item in (second, plain))
     assert text.startswith("#define HAS_a\n#define HAS_c\n")
     assert "HAS_" not in shorter

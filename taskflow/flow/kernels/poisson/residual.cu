@@ -1,29 +1,66 @@
-// How far a pressure is from the solution of Laplacian(p) = rhs, on the grid itself.
+// How far a pressure is from the solution on the grid itself: of Laplacian(p) = rhs as the grid has it, beside bodies or
+// not, or of div(b grad p) = rhs as a mesh has it, where p = 0 on some faces, or with coefficients.
 #define UZ 32
 #define BY 2
 #include "cell.h"
+#include "faces.h"
 #include "laplacian.h"
 
-// r^2, but nothing in a solid cell
-FN double counted(None, double r) { return r * r; }
-FN double counted(int solid, double r) { return solid & ITSELF ? 0.0 : r * r; }
+// As the grid has it, the Laplacian is an operator like that of a mesh; bodies are beside it alone.
+FN bool active(Cell, const Laplacian&) { return true; }
+FN auto volume(const Laplacian& m, const Cell& c) { return volume(m.grid, c); }
+FN real laplacian(In p, Cell c, Index Y, Index Z, const Laplacian& m) { return m.at(star(p, c, 1, Y, Z), c); }
+FN real laplacian(In p, Cell c, Index Y, Index Z, int solid, const Laplacian& m) {
+  return m.at(beside(star(p, c, 1, Y, Z), solid), c);
+}
+template <class Operator>
+FN real laplacian(In p, Cell c, Index Y, Index Z, None, const Operator& m) {
+  return laplacian(p, c, Y, Z, m);
+}
 
-// residual = sum over fluid cells of (rhs - mean - Laplacian(p))^2, each counting as its volume
-TASK residual_square(Range range, In p, In rhs OPTIONAL(solid), Partial residual, In64 mean, Grid grid) {
+FN Laplacian pressure_operator(const Range&, None, None, None, const Grid& grid, None) { return {grid}; }
+template <class B>
+FN auto pressure_operator(const Range& range, B b_x, B b_y, B b_z, None, const Mesh& mesh) {
+  return faces(range, b_x, b_y, b_z, mesh);
+}
+
+// r^2 where the cell counts: it is active, and not solid
+template <class Operator>
+FN double counted(Cell c, None, const Operator& m, double r) {
+  return active(c, m) ? r * r : 0.0;
+}
+FN double counted(Cell, int solid, const Laplacian&, double r) { return solid & ITSELF ? 0.0 : r * r; }
+
+// residual = sum of (rhs - mean - div(b grad p))^2 over active cells, each counting as its volume
+TASK residual_square(Range range, In p, In rhs OPTIONAL(solid) OPTIONAL(b_x) OPTIONAL(b_y) OPTIONAL(b_z), Partial residual,
+                     In64 mean OPTIONAL(grid) OPTIONAL(mesh)) {
   STRIDES(range)
   const real off = real(*mean);
-  const Laplacian laplacian(grid);
+  const auto m = pressure_operator(range, b_x, b_y, b_z, grid, mesh);
   reduce_cells(range, residual, SUM, CELL(c) {
     const auto flags = flags_of(solid, c);
-    const double r = rhs[c] - off - laplacian.at(beside(star(p, c, X, Y, Z), flags), c);
-    return volume(grid, c) * counted(flags, r);
+    const double r = rhs[c] - off - laplacian(p, c, Y, Z, flags, m);
+    return volume(m, c) * counted(c, flags, m, r);
   });
 }
 
-// norm = sum of rhs^2, mean = sum of share rhs, each cell counting as its volume
-TASK rhs_sums(Range range, In rhs, Partial norm, Partial mean, Grid grid, real share) {
+// The part that a cell has of the mean: what is given, or one over the number of active cells
+FN double part_of_mean(real part, None) { return part; }
+FN double part_of_mean(None, In64 cells) { return *cells > 0 ? 1 / *cells : 0.0; }
+
+// norm = sum of rhs^2, mean = sum of part rhs over active cells, each counting as its volume
+TASK rhs_sums(Range range, In rhs OPTIONAL(b_x) OPTIONAL(b_y) OPTIONAL(b_z), Partial norm, Partial mean OPTIONAL(cells)
+              OPTIONAL(grid) OPTIONAL(mesh) OPTIONAL(part)) {
+  const auto m = pressure_operator(range, b_x, b_y, b_z, grid, mesh);
+  const double own = part_of_mean(part, cells);
   sum_cells(range, {norm, mean}, CELL(c) {
-    const double r = rhs[c];
-    return Sums<2>{{volume(grid, c) * (r * r), volume(grid, c) * (share * r)}};
+    const double r = active(c, m) ? rhs[c] : real(0);
+    return Sums<2>{{volume(m, c) * (r * r), volume(m, c) * (own * r)}};
   });
+}
+
+// cells = how many are active, each counting as its volume
+TASK count_active(Range range, In b_x, In b_y, In b_z, Partial cells, Mesh mesh) {
+  const Faces m = faces(range, b_x, b_y, b_z, mesh);
+  reduce_cells(range, cells, SUM, CELL(c) { return volume(m, c) * (active(c, m) ? 1.0 : 0.0); });
 }

@@ -13,16 +13,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from taskflow.flow.boundaries.boundary import Mirror, mirror
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.models.artificial_compressibility.equations import PLANE_SHORT, SHORT
+from taskflow.flow.models.artificial_compressibility.sides import Side
 from taskflow.flow.turbulence.eddy_viscosity import Smagorinsky, Turbulence, Vreman, Wale
+from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Components, Launch, Read, Roles, Stencil, Task, Write, task
-
-if TYPE_CHECKING:
-    from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 
 TEXT = KERNELS / "artificial_compressibility" / "eddies.cu"
 FILTER = "filter_square"
@@ -59,9 +58,7 @@ def smagorinsky_on_charts(
 
 
 @task(kernel=TEXT)
-def wale_on_charts(
-    velocity: VELOCITY, metrics: METRICS, filter_square: Read, nu_t: Write, *, eddies: Eddies
-) -> None:
+def wale_on_charts(velocity: VELOCITY, metrics: METRICS, filter_square: Read, nu_t: Write, *, eddies: Eddies) -> None:
     """nu_t = constant filter_square (Sd_ij Sd_ij)^(3/2) / ((S_ij S_ij)^(5/2) + (Sd_ij Sd_ij)^(5/4))."""
 
 
@@ -72,17 +69,19 @@ def vreman_on_charts(velocity: VELOCITY, metrics: METRICS, nu_t: Write, *, eddie
     """
 
 
-def eddy_viscosity(model: ArtificialCompressibility, f: Roles, turbulence: Turbulence) -> Iterator[Launch]:
+def eddy_viscosity(
+    f: Roles, turbulence: Turbulence, *, cells: tuple[Box, ...], sides: tuple[Side, ...], planar: bool
+) -> Iterator[Launch]:
     """nu_t, with its ghost values beyond sides, of the present velocity, whose ghost values are filled."""
-    kind, around = turbulence.model, AroundInPlane() if model.planar else Around()
+    kind, around = turbulence.model, AroundInPlane() if planar else Around()
     velocity = (f.u, f.v, f.w)
     if isinstance(kind, Vreman):
         eddies = Eddies(kind.constant, around)
-        yield vreman_on_charts(velocity, f.metrics, f.nu_t, over=model.cells, eddies=eddies)
+        yield vreman_on_charts(velocity, f.metrics, f.nu_t, over=cells, eddies=eddies)
     else:
         chosen, eddies = _of_width(kind), Eddies(kind.constant**2, around)
-        yield chosen(velocity, f.metrics, f[FILTER], f.nu_t, over=model.cells, eddies=eddies)
-    for side in model.sides:
+        yield chosen(velocity, f.metrics, f[FILTER], f.nu_t, over=cells, eddies=eddies)
+    for side in sides:
         on_side = Mirror(-1.0 if side.kind == "wall" else 1.0, 0.0)
         for face, ghosts in side.layers.items():
             yield mirror(f.nu_t, over=ghosts, on=face, mirror=on_side)

@@ -13,7 +13,7 @@ import numpy as np
 from taskflow.flow.grid import Vector
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.models.artificial_compressibility.equations import Numbers
-from taskflow.flow.models.artificial_compressibility.model import STATE, ArtificialCompressibility
+from taskflow.flow.models.artificial_compressibility.flow_on_charts import STATE, FlowOnCharts
 from taskflow.flow.models.artificial_compressibility.sides import Side
 from taskflow.flow.models.artificial_compressibility.stage import AROUND, BESIDE, EDDIES, FLOW, METRICS
 from taskflow.runtime.tasks import (
@@ -87,7 +87,7 @@ class Forces:
     there are moments about points, by the names of sides.
     """
 
-    model: ArtificialCompressibility
+    model: FlowOnCharts
     sides: tuple[Side, ...]
     about: Mapping[str, Vector]
     vertices: bool = False

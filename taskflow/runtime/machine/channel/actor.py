@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import contextlib
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
@@ -19,8 +19,8 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from taskflow.errors import ChannelError, ChannelTimeout
-from taskflow.runtime.machine.channel.base import PROCESS, Address, Buffer, Channel, Envelope, Pending, checked, staged
-from taskflow.runtime.machine.channel.local import LocalMessage, Mailbox
+from taskflow.runtime.machine.channel.base import PROCESS, Address, Buffer, Envelope, Pending, checked, staged
+from taskflow.runtime.machine.channel.local import LocalMessage, Mailbox, MailboxChannel
 from taskflow.runtime.machine.channel.stop import Stop
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class ActorCall(Pending):
             raise ChannelError(f"{self.message}: {error or 'the call was cancelled'}")
 
 
-class ActorChannel(Channel):
+class ActorChannel(MailboxChannel):
     """A mailbox that other actors fill by calling `deliver`.
 
     The actor that owns this channel must offer `async def deliver(self, *message): await channel.deliver(*message)`.
@@ -101,8 +101,6 @@ class ActorChannel(Channel):
         self._home = home
         self._loop: asyncio.AbstractEventLoop = home.worker.loop.asyncio_loop
         self._timeout = timeout
-        self._mailbox = Mailbox(stop)
-        self._peers: dict[int, tuple[str, str]] = {}
         self._closing = asyncio.Event()
 
     def address(self) -> Address:
@@ -113,24 +111,14 @@ class ActorChannel(Channel):
             self._peers[peer] = address.offers[self.name]
             asyncio.run_coroutine_threadsafe(self._hold(peer), self._loop)
 
-    @property
-    def peers(self) -> Collection[int]:
-        return self._peers
-
     def send(self, peer: int, sequence: int, buffer: Buffer) -> Pending:
-        worker, _ = self._known(self._peers, peer)
+        worker, _ = self._known(peer)
         payload = staged(checked(buffer))
         if worker.startswith("inproc"):  # Dask would hand over the very array, which the sender may overwrite too early
             payload = payload.copy()
         call = asyncio.wait_for(self._call(peer, sequence, payload), self._timeout)
         future = asyncio.run_coroutine_threadsafe(call, self._loop)
-        return ActorCall(self.stop, Envelope(self.name, self.block, peer, sequence, True), self._mailbox, future)
-
-    def receive(self, peer: int, sequence: int, buffer: Buffer) -> Pending:
-        self._known(self._peers, peer)
-        message = LocalMessage(self.stop, Envelope(self.name, self.block, peer, sequence, False), buffer)
-        self._mailbox.take((peer, sequence), message)
-        return message
+        return ActorCall(self.stop, self._envelope(peer, sequence, sends=True), self.mailbox, future)
 
     async def deliver(self, run: str, source: int, sequence: int, payload: np.ndarray) -> None:
         """Take a message; the peer calls this, in the worker's event loop. Returns when the bytes are safe here."""
@@ -139,8 +127,8 @@ class ActorChannel(Channel):
         if sequence == LIFELINE:
             await self._closing.wait()
         else:
-            message = LocalMessage(self.stop, Envelope(self.name, self.block, source, sequence, False), payload)
-            self._mailbox.put((source, sequence), message)
+            message = LocalMessage(self.stop, self._envelope(source, sequence, sends=False), payload)
+            self.mailbox.put((source, sequence), message)
             if message.done:  # the receive was posted: tell the sender too if the bytes did not fit
                 message.settle()
 
@@ -161,9 +149,9 @@ class ActorChannel(Channel):
             await self._call(peer, LIFELINE, np.empty(0, np.uint8))
         except Exception as error:
             reason = f"block {peer} is lost ({error or type(error).__name__})"
-        self._mailbox.lose(peer, reason)
+        self.mailbox.lose(peer, reason)
 
     def close(self) -> None:
-        self._mailbox.close(f"block {self.block} closed its channel")
+        self.mailbox.close(f"block {self.block} closed its channel")
         with contextlib.suppress(RuntimeError):  # the loop has ended, and with it every call
             self._loop.call_soon_threadsafe(self._closing.set)

@@ -166,6 +166,7 @@ class Channel(ABC):
         self.run = run
         self.block = block
         self.stop = stop
+        self._peers: dict[int, Any] = {}
 
     @abstractmethod
     def address(self) -> Address:
@@ -179,9 +180,9 @@ class Channel(ABC):
         """
 
     @property
-    @abstractmethod
     def peers(self) -> Collection[int]:
         """The blocks to which this one is connected."""
+        return self._peers
 
     def greet(self, deadline: Deadline) -> None:
         """Exchange a message with every peer, all blocks at once. On return each is there, every path works, and from
@@ -207,11 +208,14 @@ class Channel(ABC):
         Any thread; idempotent.
         """
 
-    def _known(self, peers: Mapping[int, Any], peer: int) -> Any:
+    def _known(self, peer: int) -> Any:
         """The entry of a connected peer."""
-        if peer not in peers:
+        if peer not in self._peers:
             raise ChannelError(f"block {self.block} is not connected to block {peer} ({self.name})")
-        return peers[peer]
+        return self._peers[peer]
+
+    def _envelope(self, peer: int, sequence: int, *, sends: bool) -> Envelope:
+        return Envelope(self.name, self.block, peer, sequence, sends)
 
 
 def on_device(buffer: Buffer) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections import deque
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 from taskflow.errors import ChannelError
 from taskflow.runtime.machine.channel.base import (
@@ -17,7 +17,6 @@ from taskflow.runtime.machine.channel.base import (
     Buffer,
     BufferMessage,
     Channel,
-    Envelope,
     Pending,
     copy,
     on_device,
@@ -135,15 +134,27 @@ class Mailbox:
             message.finish(reason)
 
 
-class LocalChannel(Channel):
+class MailboxChannel(Channel):
+    """A channel whose messages to this block come to a mailbox."""
+
+    def __init__(self, run: str, block: int, stop: Stop) -> None:
+        super().__init__(run, block, stop)
+        self.mailbox = Mailbox(stop)
+
+    def receive(self, peer: int, sequence: int, buffer: Buffer) -> Pending:
+        self._known(peer)
+        message = LocalMessage(self.stop, self._envelope(peer, sequence, sends=False), buffer)
+        self.mailbox.take((peer, sequence), message)
+        return message
+
+
+class LocalChannel(MailboxChannel):
     """A block's mailbox, found by its neighbours in this process under (run, block)."""
 
     name = "local"
 
     def __init__(self, run: str, block: int, stop: Stop) -> None:
         super().__init__(run, block, stop)
-        self.mailbox = Mailbox(stop)
-        self._peers: dict[int, LocalChannel] = {}
         self._closed = False
         with _guard:
             if (run, block) in _open:
@@ -160,19 +171,9 @@ class LocalChannel(Channel):
                 raise ChannelError(f"block {peer} of this run has no open channel in this process")
             self._peers[peer] = channel
 
-    @property
-    def peers(self) -> Collection[int]:
-        return self._peers
-
     def send(self, peer: int, sequence: int, buffer: Buffer) -> Pending:
-        message = LocalMessage(self.stop, Envelope(self.name, self.block, peer, sequence, True), buffer)
-        self._known(self._peers, peer).mailbox.put((self.block, sequence), message)
-        return message
-
-    def receive(self, peer: int, sequence: int, buffer: Buffer) -> Pending:
-        self._known(self._peers, peer)
-        message = LocalMessage(self.stop, Envelope(self.name, self.block, peer, sequence, False), buffer)
-        self.mailbox.take((peer, sequence), message)
+        message = LocalMessage(self.stop, self._envelope(peer, sequence, sends=True), buffer)
+        self._known(peer).mailbox.put((self.block, sequence), message)
         return message
 
     def close(self) -> None:

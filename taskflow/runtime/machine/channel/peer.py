@@ -10,12 +10,12 @@ import os
 import select
 import socket
 import threading
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import NamedTuple
 
 from taskflow.errors import BadArgument, ChannelError
-from taskflow.runtime.machine.channel.base import PROCESS, Address, Buffer, Channel, Envelope, Pending
+from taskflow.runtime.machine.channel.base import PROCESS, Address, Buffer, Channel, Pending
 from taskflow.runtime.machine.channel.peer_door import Door, call, host, peer_problem
 from taskflow.runtime.machine.channel.peer_line import PeerLine, PeerMessage
 from taskflow.runtime.machine.channel.peer_ring import PeerRings, open_segment
@@ -43,7 +43,6 @@ class PeerChannel(Channel):
         self._events = select.epoll()
         self._events.register(self._door.socket, select.EPOLLIN)
         self.descriptor: int | None = self._events.fileno()
-        self._lines: dict[int, PeerLine] = {}
         self._bells: dict[int, tuple[socket.socket, int]] = {}  # by descriptor: the socket, and to whom
         self._lock = threading.Lock()
         self._closed: str | None = None
@@ -55,7 +54,7 @@ class PeerChannel(Channel):
     def connect(self, peers: Mapping[int, Address]) -> None:
         with self._lock:
             for peer, address in peers.items():
-                self._lines[peer] = PeerLine()
+                self._peers[peer] = PeerLine()
                 if self.block < peer:
                     self._visit(peer, address.offers[self.name].door)
 
@@ -65,7 +64,7 @@ class PeerChannel(Channel):
             try:
                 self._attach(peer, call(door, self._introduction(self.block), segment), segment, side=0)
             except ConnectionRefusedError:
-                self._lines[peer].lose(f"block {peer} closed its channel or died before this block connected")
+                self._peers[peer].lose(f"block {peer} closed its channel or died before this block connected")
             finally:
                 os.close(segment)
 
@@ -83,29 +82,25 @@ class PeerChannel(Channel):
 
     def _attach(self, peer: int, bell: socket.socket, segment: int, side: int) -> None:
         self._bells[bell.fileno()] = bell, peer
-        self._lines[peer].rings = PeerRings(segment, side, bell.fileno())
+        self._peers[peer].rings = PeerRings(segment, side, bell.fileno())
         self._events.register(bell, select.EPOLLIN)
 
-    @property
-    def peers(self) -> Collection[int]:
-        return self._lines
-
     def send(self, peer: int, sequence: int, buffer: Buffer) -> Pending:
-        message = PeerMessage(self.stop, Envelope(self.name, self.block, peer, sequence, sends=True), buffer)
+        message = PeerMessage(self.stop, self._envelope(peer, sequence, sends=True), buffer)
         with self._lock:
-            self._known(self._lines, peer).send(message)
+            self._known(peer).send(message)
         return message
 
     def receive(self, peer: int, sequence: int, buffer: Buffer) -> Pending:
-        message = PeerMessage(self.stop, Envelope(self.name, self.block, peer, sequence, sends=False), buffer)
+        message = PeerMessage(self.stop, self._envelope(peer, sequence, sends=False), buffer)
         with self._lock:
-            self._known(self._lines, peer).receive(message)
+            self._known(peer).receive(message)
         return message
 
     def progress(self) -> bool:
         moved = False
         with self._lock:
-            for line in self._lines.values():
+            for line in self._peers.values():
                 moved |= line.move()
         return moved
 
@@ -114,7 +109,7 @@ class PeerChannel(Channel):
             if self._closed is not None:
                 return True
             happened = [self._attend(descriptor) for descriptor, _ in self._events.poll(0)]
-            return not any(happened) and all(line.arm() for line in self._lines.values())
+            return not any(happened) and all(line.arm() for line in self._peers.values())
 
     def _attend(self, descriptor: int) -> bool:
         """See to a socket; return whether something is different now."""
@@ -131,7 +126,7 @@ class PeerChannel(Channel):
         if rings:  # what for is looked up in the memory
             return False
         self._events.unregister(descriptor)  # but not closed: what has come is still taken, with rings for the peer
-        line = self._lines[peer]
+        line = self._peers[peer]
         farewell = line.rings is not None and line.rings.closed
         line.lose(f"block {peer} {'closed its channel' if farewell else 'died or its connection broke'}")
         return True
@@ -140,7 +135,7 @@ class PeerChannel(Channel):
         visitor = self._door.answer()
         if visitor is None:
             return
-        expected = {self._introduction(peer): peer for peer, line in self._lines.items() if line.rings is None}
+        expected = {self._introduction(peer): peer for peer, line in self._peers.items() if line.rings is None}
         peer = expected.get(visitor.introduction)
         try:
             if peer is None:
@@ -157,9 +152,9 @@ class PeerChannel(Channel):
                 return
             self._closed = f"block {self.block} closed its channel"
             self.stop.bell.detach(self)
-            for line in self._lines.values():
+            for line in self._peers.values():
                 line.close(self._closed)
-            self._lines.clear()
+            self._peers.clear()
             for bell, _ in self._bells.values():
                 bell.close()
             self._door.close()

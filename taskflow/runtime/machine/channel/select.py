@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -98,7 +98,6 @@ class Router(Channel):
         self.direct = requested in ("auto", "peer")
         self._channels: dict[str, Channel] = {}
         self._refusals: dict[str, str] = {}
-        self._routes: dict[int, Channel] = {}
         for name in [fast for fast in PREFERENCE if fast not in SLOW] if requested == "auto" else (requested,):
             self._open(name)
 
@@ -126,7 +125,7 @@ class Router(Channel):
     @property
     def routes(self) -> dict[int, str]:
         """The transport to each connected peer."""
-        return {peer: channel.name for peer, channel in self._routes.items()}
+        return {peer: channel.name for peer, channel in self._peers.items()}
 
     def address(self) -> Address:
         offers = {name: channel.address().offers[name] for name, channel in self._channels.items()}
@@ -139,19 +138,15 @@ class Router(Channel):
             group = {peer: peers[peer] for peer in peers if chosen[peer] == name}
             if group:
                 channel.connect(group)
-                self._routes.update(dict.fromkeys(group, channel))
+                self._peers.update(dict.fromkeys(group, channel))
             else:
                 self._channels.pop(name).close()
 
-    @property
-    def peers(self) -> Collection[int]:
-        return self._routes
-
     def send(self, peer: int, sequence: int, buffer: Buffer) -> Pending:
-        return self._known(self._routes, peer).send(peer, sequence, buffer)
+        return self._known(peer).send(peer, sequence, buffer)
 
     def receive(self, peer: int, sequence: int, buffer: Buffer) -> Pending:
-        return self._known(self._routes, peer).receive(peer, sequence, buffer)
+        return self._known(peer).receive(peer, sequence, buffer)
 
     async def deliver(self, run: str, source: int, sequence: int, payload: np.ndarray) -> None:
         """Take a message for the actor, see `ActorChannel.deliver`."""
@@ -161,6 +156,6 @@ class Router(Channel):
         await channel.deliver(run, source, sequence, payload)
 
     def close(self) -> None:
-        self._routes.clear()
+        self._peers.clear()
         while self._channels:
             self._channels.popitem()[1].close()

@@ -13,7 +13,7 @@ import os
 import re
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -171,7 +171,6 @@ class UCXChannel(Channel):
         self._secret = secret(run)
         self._address = bytes(self._worker.address)
         self.descriptor: int | None = self._worker.epoll_file_descriptor
-        self._peers: dict[int, Peer] = {}
         self._held: set[Pending] = set()
         self._lock = threading.Lock()
         self._closed = False
@@ -197,20 +196,16 @@ class UCXChannel(Channel):
         array = self._array(buffer)
         return UCXRequest(operation(array, self._core.UCXXTag(tag(self._secret, source, sequence))), array)
 
-    @property
-    def peers(self) -> Collection[int]:
-        return self._peers
-
     def send(self, peer: int, sequence: int, buffer: Buffer) -> Pending:
-        return self._exchange(Envelope(self.name, self.block, peer, sequence, sends=True), self.block, buffer)
+        return self._exchange(self._envelope(peer, sequence, sends=True), self.block, buffer)
 
     def receive(self, peer: int, sequence: int, buffer: Buffer) -> Pending:
-        return self._exchange(Envelope(self.name, self.block, peer, sequence, sends=False), peer, buffer)
+        return self._exchange(self._envelope(peer, sequence, sends=False), peer, buffer)
 
     def _exchange(self, message: Envelope, source: int, buffer: Buffer) -> Pending:
         checked(buffer)
         with self._lock:
-            peer = self._known(self._peers, message.peer)
+            peer = self._known(message.peer)
             operation = peer.endpoint.tag_send if message.sends else peer.endpoint.tag_recv
             request, problem = guarded(self._post, operation, source, message.sequence, buffer)
             if problem is not None:

@@ -72,21 +72,16 @@ class Kernel(ABC):
         constants: Mapping[str, Any],
         scalars: Mapping[str, Array],
         results: Mapping[str, Array] | None = None,
-        lane: Lane | None = None,
         others: Mapping[str, Layout] | None = None,
         tile: Triple | None = None,
-        *,
-        further: bool = False,
     ) -> Callable[[], None]:
-        """An operation that does the task in the cells of `box`, with these `arguments`. On a GPU it is a launch on
-        `lane`, by default on the stream that is current when it is called. Raises ValueError as those do.
-        """
-        places = others, tile
-        arguments = self.arguments(box, layout, arrays, constants, scalars, results, *places, further=further)
-        return self.call(arguments, lane)
+        """`call` with these `arguments`. Raises ValueError as those do."""
+        return self.call(self.arguments(box, layout, arrays, constants, scalars, results, others, tile), None)
 
     def call(self, arguments: Arguments, lane: Lane | None) -> Callable[[], None]:
-        """An operation that does the task with these arguments."""
+        """An operation that does the task with these arguments. On a GPU it is a launch on `lane`, by default on the
+        stream that is current when it is called.
+        """
         return _nothing if arguments.idle else self._call(arguments, lane)
 
     def arguments(

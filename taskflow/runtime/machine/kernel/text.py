@@ -234,15 +234,15 @@ def _ways(tasks: Iterable[Task]) -> list[str]:
     return sorted({macro for kind in constants if issubclass(kind, Sweep) for macro in _defines(kind)})
 
 
-def complete(task: Task, real: np.dtype, linkage: str, *, alone: bool = False) -> str:
-    """The text to compile for a task; `linkage` is what precedes `void` in prototypes. Unless it is to be `alone`, it
-    has those siblings, too, of which launches leave out the same.
+def complete(task: Task, real: np.dtype, linkage: str) -> str:
+    """The text to compile for a task; `linkage` is what precedes `void` in prototypes. The bodies of its siblings are
+    left out: a program often uses one or two of them, and what this launch leaves out, or has in another precision,
+    need not suit the others.
     """
     if task.kernel is None:
         raise KernelError(f"task {task.name} has no kernel text; its Python body runs instead")
     together = siblings(task)
-    others = [other for other in together if other is not task and (alone or not _alike(other, task))]
-    apart = [other for other in others if definition(other)]
+    apart = [other for other in together if other is not task and definition(other)]
     tasks = [other for other in together if other not in apart]
     for other in tasks:
         check_signature(other, parameters(other))
@@ -252,11 +252,6 @@ def complete(task: Task, real: np.dtype, linkage: str, *, alone: bool = False) -
     for other in apart:
         text = without(text, other)
     return text
-
-
-def _alike(one: Task, other: Task) -> bool:
-    """Return whether launches that leave something out of one task leave the same out of the other."""
-    return one.optional == other.optional or not (other.derived and other.derived[1].absent)
 
 
 @contextmanager

@@ -36,11 +36,9 @@ def symbol(task: Task, listed: bool) -> str:
 
 @cache
 def text_with_thunk(task: Task, real: np.dtype) -> str:
-    """Make the text for the host compiler: that of the task without its siblings, of which a program often uses one or
-    two, and how the task is called.
-    """
+    """Make the text for the host compiler, with how the task is called."""
     kinds = [kind for kind, _ in parameters(task)]
-    return complete(task, real, 'extern "C"', alone=True) + thunk(task.symbol, ["Range", *kinds])
+    return complete(task, real, 'extern "C"') + thunk(task.symbol, ["Range", *kinds])
 
 
 @cache
@@ -56,7 +54,7 @@ def listable(task: Task, real: np.dtype) -> bool:
     alone = task.whole and not any(kind.swept for kind in task.fields.values())
     if task.kernel is None or task.library is not None or alone:
         return False
-    text = complete(task, real, "FN", alone=True)
+    text = complete(task, real, "FN")
     headers = (INCLUDE / "visit_cuda.h").read_text(encoding="utf-8")
     return not defined(text, "OVERLAP", 0) and len(BLOCK.findall(text)) == len(BLOCK.findall(headers))
 
@@ -79,7 +77,7 @@ def cuda_pieces(task: Task, real: np.dtype) -> str:
     members = "".join(f"  {kind} of_{n};\n" for n, kind in enumerate(kinds) if n not in alike)
     taken = "".join(f", of_{n}" if n in alike else f", {_taken(k, f'piece.of_{n}')}" for n, k in enumerate(kinds))
     return (
-        f"{LISTED}{complete(task, real, 'FN', alone=True)}"
+        f"{LISTED}{complete(task, real, 'FN')}"
         f"struct PieceArguments {{\n  Range range;\n{members}}};\n"
         f'static_assert(sizeof(PieceArguments) == {piece_dtype(task, real, alike).itemsize}, "layout");\n'
         f"KERNEL {symbol(task, True)}(const PieceArguments* __restrict__ pieces,"
@@ -96,7 +94,7 @@ def common(task: Task, real: np.dtype) -> tuple[int, ...]:
     """The numbers of the parameters that are the same for all pieces of a launch: constants, where threads have few
     registers. A launch has them in memory that instructions read by themselves; from a table they come to registers.
     """
-    if not CROWDED.search(complete(task, real, "FN", alone=True)):
+    if not CROWDED.search(complete(task, real, "FN")):
         return ()
     constants = {name for name, kind in task.constants.items() if not issubclass(kind, Sweep)}
     return tuple(n for n, (_, name) in enumerate(parameters(task)) if name in constants)

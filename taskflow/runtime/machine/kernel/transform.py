@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from taskflow.runtime.machine.device import Array, Call, Device, Lane
-from taskflow.runtime.machine.kernel import copier
+from taskflow.runtime.machine.kernel.copying import copier
 
 CACHE = 1 << 20  # bytes of planes that a core transforms at a time: they stay in its cache between the two directions
 # Values that a GPU transforms at a time: plans count in 32 bits, and their work areas take memory. Fewer planes, that

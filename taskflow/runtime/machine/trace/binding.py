@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from taskflow.errors import BadInput
+import numpy as np
+
+from taskflow.errors import BadInput, RunFailed
 from taskflow.runtime.machine.device import Array, Call, Device, Lane
 from taskflow.runtime.machine.kernel import (
     Layout,
@@ -20,7 +22,6 @@ from taskflow.runtime.machine.kernel.kernel import Arguments, Kernel
 from taskflow.runtime.machine.kernel.transform import OPERATIONS
 from taskflow.runtime.machine.trace.gather import listed, text_of
 from taskflow.runtime.machine.trace.scalars import Scalars
-from taskflow.runtime.machine.trace.twice import done_twice
 from taskflow.runtime.regions import Box, Copy, Triple, hull
 from taskflow.runtime.tasks import ROWS, Compute, Launch, Sweep, combine, reading, run_body
 
@@ -76,7 +77,7 @@ class Binder:
             if self._debug and launch.swept and not lane.asynchronous:
                 mine, places = self.instances, {name: node.place(name) for name in launch.written}
                 written = {name: (mine.arrays[place], mine.boxes[place].lo) for name, place in places.items()}
-                call = done_twice(node, call, self._kernel(replace(node, launch=launch.shuffled()), lane), written)
+                call = _done_twice(node, call, self._kernel(replace(node, launch=launch.shuffled()), lane), written)
             bound = self._kernels[key] = launch, call
         return bound[1]
 
@@ -156,3 +157,29 @@ def _same(constant: object) -> Hashable:
     if isinstance(constant, float):
         return constant.hex()
     return constant if isinstance(constant, int | Sweep) else id(constant)
+
+
+def _done_twice(node: Compute, usual: Call, other: Call, written: Mapping[str, tuple[Array, Triple]]) -> Call:
+    """A call of debug mode that does a sweep as `usual`, after the `other` order, with delays. Of each field that is
+    `written` there are its array and the first cell of that. Raises RunFailed where the results differ: a point then
+    reads one that is neither earlier nor later.
+    """
+
+    def call() -> None:
+        before = {name: array.copy() for name, (array, _) in written.items()}
+        other()
+        results = {name: array.copy() for name, (array, _) in written.items()}
+        for name, (array, _) in written.items():
+            array[...] = before[name]
+        usual()
+        for name, (array, first) in written.items():
+            differ = (array != results[name]) & ~(np.isnan(array) & np.isnan(results[name]))
+            if differ.any():
+                place = np.argwhere(differ)[0]
+                cell = tuple(int(n) + low for n, low in zip((place[-1], place[1], place[0]), first, strict=True))
+                raise RunFailed(
+                    f"{node.launch} makes another {name!r} in the cell {cell} of block {node.block} in another order of"
+                    " its points: one of them reads a neighbour there without asking earlier(c, side)"
+                )
+
+    return call

@@ -5,29 +5,26 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.flow.models.artificial_compressibility.stability import longest
-
-if TYPE_CHECKING:
-    from taskflow.simulation.build.artificial_compressibility.system import CompressibilitySystem
+from taskflow.simulation.case import Case
 
 
-def cautions(system: CompressibilitySystem) -> Iterator[str]:
-    """Warnings."""
-    for gap in system.sim.case.table("grid").gaps():
+def cautions(case: Case, model: ArtificialCompressibility, thickness: tuple[float, float]) -> Iterator[str]:
+    """Warnings, of cells whose thinnest and thickest have this `thickness`."""
+    for gap in case.table("grid").gaps():
         yield f"grid.file: {gap}"
-    if system.sim.case.own.march != "implicit" and system.sim.case.turbulence is None:
-        yield from _too_long(system)
+    if case.own.march != "implicit" and case.turbulence is None:
+        yield from _too_long(model, *thickness)
 
 
-def _too_long(system: CompressibilitySystem) -> Iterator[str]:
+def _too_long(model: ArtificialCompressibility, thinnest: float, thickest: float) -> Iterator[str]:
     """Waves grow in a fluid at rest: in the thinnest cells, or in the thickest, which take no step of their own where
     all take the least.
     """
-    model, method, dims = system.model, system.model.method, 2 if system.model.planar else 3
-    thinnest, thickest = system.domain.thickness
-    sound = math.sqrt(method.least_compressibility(system.speed))
+    method, dims = model.method, 2 if model.planar else 3
+    sound = math.sqrt(method.least_compressibility(model.speed))
     bounds = {}
     for size in {thinnest, thinnest if method.global_steps else thickest}:
         friction, spread = (q / (sound * size) for q in (model.fluid.viscosity, model.numbers.spread))

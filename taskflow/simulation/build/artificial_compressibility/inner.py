@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from taskflow.errors import RunFailed
-from taskflow.flow.models.artificial_compressibility.dual_time import DIVERGENCE, LOOKS, TO_EXCEED
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
+from taskflow.flow.models.artificial_compressibility.real_time import DIVERGENCE, LOOKS, TO_EXCEED, left
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Location
 from taskflow.runtime.tasks import Program
@@ -84,15 +84,15 @@ class InnerWatch:
         assert real is not None
         if model.moves and scalars[TO_EXCEED] * MARGIN > model.numbers.compressibility:
             raise RunFailed(f"step {now.step}, time {now.time:g}: {self._too_small(scalars[TO_EXCEED])}")
-        left = real.left(model, scalars)
-        self.insane = next((name for name, times in left.items() if not math.isfinite(times)), None)
-        worst = max(left, key=lambda name: left[name])
-        self._missed = self._missed + 1 if left[worst] > 1 else 0
+        rest = left(real, model, scalars)
+        self.insane = next((name for name, times in rest.items() if not math.isfinite(times)), None)
+        worst = max(rest, key=lambda name: rest[name])
+        self._missed = self._missed + 1 if rest[worst] > 1 else 0
         if not self._missed or self.insane is not None:
             return None
         words = (
             f"step {now.step}, time {now.time:g}: after {model.look * scalars[LOOKS]:.0f} steps of pseudo-time the"
-            f" residual of {worst} is {left[worst]:.2g} times what method.inner.tolerance = {real.tolerance:g} allows"
+            f" residual of {worst} is {rest[worst]:.2g} times what method.inner.tolerance = {real.tolerance:g} allows"
         )
         if self._missed == MOST:
             raise RunFailed(f"{words}, in the {MOST}th step in a row; {REMEDY}")

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from taskflow.flow.models.artificial_compressibility.dual_time import LOOKS
 from taskflow.flow.models.artificial_compressibility.forces import Forces
 from taskflow.flow.models.artificial_compressibility.measures import largest
 from taskflow.flow.models.artificial_compressibility.model import NAMES, ArtificialCompressibility
+from taskflow.flow.models.artificial_compressibility.real_time import LOOKS
 from taskflow.flow.models.artificial_compressibility.sides import Side
 from taskflow.output.log import OF
 from taskflow.runtime.tasks import Launch, Roles

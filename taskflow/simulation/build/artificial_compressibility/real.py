@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from taskflow.flow.models.artificial_compressibility.dual_time import DualTime
 from taskflow.hexahedra import Part, cell_volumes, face_areas, in_parts
 from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain
 from taskflow.simulation.build.artificial_compressibility.time import Inner
-
-if TYPE_CHECKING:
-    from taskflow.simulation.build.artificial_compressibility.system import CompressibilitySystem
+from taskflow.simulation.case import Case
 
 ITERATIONS = {False: 1000, True: 50}  # by whether marching is implicit
 ROUNDING = {"double": 1e-12, "single": 1e-5}  # of the largest terms of a balance
 
 
-def dual_time(system: CompressibilitySystem, *, planar: bool) -> DualTime:
-    """The steps of real time of a case."""
-    case, domain = system.sim.case, system.domain
+def dual_time(case: Case, domain: ChartDomain, speed: float) -> DualTime:
+    """The steps of real time of a case with a reference speed."""
+    planar = domain.planar
     inner = case.own.inner or Inner()
     return DualTime(
         inner.tolerance, inner.iterations or ITERATIONS[case.own.march == "implicit"],
         length=reference_length(domain, planar=planar),
-        rounding=ROUNDING[case.machine.precision], rest=system.speed * steepest(domain, planar=planar),
+        rounding=ROUNDING[case.machine.precision], rest=speed * steepest(domain, planar=planar),
     )  # fmt: skip
 
 

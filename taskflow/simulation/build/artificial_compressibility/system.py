@@ -37,6 +37,7 @@ from taskflow.simulation.build.artificial_compressibility.time import ChartTime
 from taskflow.simulation.build.flow import WORDS
 from taskflow.simulation.build.physics import eddies_described, turbulence_of
 from taskflow.simulation.build.scales import Scales
+from taskflow.simulation.build.step_cost import StepCost
 from taskflow.simulation.build.system import System
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.case import all_fields
@@ -133,7 +134,7 @@ class CompressibilitySystem(System):
             planar=self.domain.planar,
             body_force=case.table("body").varies,
             more_edges=more_edges(self.grid, domain.atlas, planar=self.domain.planar),
-            real=None if domain.steady else dual_time(self, planar=self.domain.planar),
+            real=None if domain.steady else dual_time(case, domain, self.speed),
             moves=case.motion is not None,
             turbulence=turbulence_of(case),
             **how,
@@ -270,7 +271,7 @@ class CompressibilitySystem(System):
     @property
     def cautions(self) -> tuple[str, ...]:
         """Warnings of what the case may not mean."""
-        return *super().cautions, *cautions(self)
+        return *super().cautions, *cautions(self.sim.case, self.model, self.domain.thickness)
 
     def described(self) -> Iterator[tuple[str, str]]:
         """Label and text of each line on the method."""
@@ -283,14 +284,16 @@ class CompressibilitySystem(System):
         yield "", f"compressibility {'at least ' if method.local else ''}{b:.4g}, reference speed {self.speed:.4g}"
 
     def details(self) -> Iterator[tuple[str, str]]:
-        """Label and text of the line on how far the kernels of a step read."""
-        depths = self.sim.step_cost.depths
-        of = {depth: [name for name in self.model.state if depths.get(name) == depth] for depth in (1, 2)}
-        told = (f"{depth} of {' '.join(names)}" for depth, names in of.items() if names)
+        """Label and text of each line on fields of several values, and on eddies."""
         if several := self.model.several(self.sim.dtype):
             yield "cells", "bytes of each: " + ", ".join(f"{field.nbytes} of {field.name}" for field in several)
         if self.sim.case.turbulence:
             yield "eddies", eddies_described(self.sim.case)
+
+    def stencils(self, cost: StepCost) -> Iterator[tuple[str, str]]:
+        """Label and text of the line on how far the kernels of a step read."""
+        of = {depth: [name for name in self.model.state if cost.depths.get(name) == depth] for depth in (1, 2)}
+        told = (f"{depth} of {' '.join(names)}" for depth, names in of.items() if names)
         yield "stencil", f"layers of cells that are read around a cell: {', '.join(told)}"
 
     @property

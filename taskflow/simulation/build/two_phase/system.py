@@ -254,7 +254,8 @@ class TwoPhaseSystem(FlowSystem):
     @property
     def _elsewhere(self) -> bool:
         """Whether phi is that of another state."""
-        return self.origin is not None and self.origin.has("phi")
+        source = self.sim.source
+        return source is not None and source.fields is not None and "phi" in source.fields
 
     @property
     def cautions(self) -> tuple[str, ...]:
@@ -281,7 +282,7 @@ class TwoPhaseSystem(FlowSystem):
 
     def _first_step(self) -> Iterator[str]:
         """Which bound sets the first step, and what the others would allow; the capillary one against them."""
-        bounds = self.sim.clock.limit.bounds(self.advective_rate, self.spreads)
+        bounds = self.clock.limit.bounds(self.advective_rate, self.spreads)
         known = sorted((length, name) for name, length in bounds.items() if length < math.inf)
         if not known:
             yield "not bounded: the fluid is at rest, and nothing drives it; give time.step"

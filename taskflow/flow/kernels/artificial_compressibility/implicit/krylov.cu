@@ -39,19 +39,14 @@ struct VectorIn {
   INLINE auto four(const Cell& c) const { return field.four(c, first); }
   INLINE void keep(const Cell& c, real p, real u, real v, real w) const { field.store_four(c, first, {p, u, v, w}); }
 };
-template <class A, class B>
-constexpr bool alike = false;
-template <class A>
-constexpr bool alike<A, A> = true;
-// The vectors of a field, and of a second one behind them, if there is one. Both have one precision; but where this is the text of a
-// task that has the first one only, the second one of other tasks has the usual precision, and these are not called.
+// The vectors of a field, and of a second one behind them, if there is one. Both have one precision.
 template <class V, class Later>
 struct Space {
   V vectors;
   Later later;
   static constexpr int room = present<Later> ? 2 * PART : PART;
   INLINE VectorIn<V> of(int n) const {
-    if constexpr (alike<V, Later>) {
+    if constexpr (present<Later>) {
       if (n >= PART) return {later, 4 * (n - PART)};
     }
     return {vectors, 4 * n};

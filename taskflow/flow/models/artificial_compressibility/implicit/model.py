@@ -10,16 +10,15 @@ scalars follow the flow, see `passive`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass, replace
-from functools import cached_property, partial
-from typing import Any, ClassVar, Literal
+from dataclasses import KW_ONLY, dataclass
+from functools import partial
+from typing import Any, Literal
 
 from taskflow.flow.boundaries.boundary import Value, impose
 from taskflow.flow.models.artificial_compressibility import eddies
-from taskflow.flow.models.artificial_compressibility.dual_time import CHANGE
 from taskflow.flow.models.artificial_compressibility.equations import Passive
-from taskflow.flow.models.artificial_compressibility.ghosts import ghosts_of_flow
-from taskflow.flow.models.artificial_compressibility.implicit import factor, march, outer, passive, scalar
+from taskflow.flow.models.artificial_compressibility.flow_on_charts import STATE
+from taskflow.flow.models.artificial_compressibility.implicit import factor, march, outer, scalar
 from taskflow.flow.models.artificial_compressibility.implicit.correction import Correction
 from taskflow.flow.models.artificial_compressibility.implicit.derivative import derivative
 from taskflow.flow.models.artificial_compressibility.implicit.gmres import (
@@ -38,30 +37,26 @@ from taskflow.flow.models.artificial_compressibility.implicit.krylov import PART
 from taskflow.flow.models.artificial_compressibility.implicit.least_squares import Scalars, length
 from taskflow.flow.models.artificial_compressibility.implicit.march import RAMP, Ramp
 from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, PIVOT, matrix
-from taskflow.flow.models.artificial_compressibility.model import STATE, ArtificialCompressibility
+from taskflow.flow.models.artificial_compressibility.implicit.passive import WORK, ImplicitScalars
 from taskflow.flow.models.artificial_compressibility.residuals import norm
-from taskflow.flow.models.artificial_compressibility.sides import Side
 from taskflow.flow.models.artificial_compressibility.stage import residual
-from taskflow.runtime.regions import Field, Location, Triple
-from taskflow.runtime.tasks import TILE, Derive, Launch, Ordering, OwnedScalars, Repeat, Roles, derive, owned, sweeps
+from taskflow.runtime.regions import Field, Location
+from taskflow.runtime.tasks import Derive, Launch, OwnedScalars, Repeat, Roles, derive, owned, sweeps
 
 OWNER = "implicit"
 BROKEN = 2  # updates in a row that are no numbers: factors are to be in double precision
 
 
 @dataclass(frozen=True, eq=False)
-class ImplicitCompressibility(ArtificialCompressibility):
-    """The equations, marched with long steps of pseudo-time. `solver` solves the linear equations, with the factors in
-    an `ordering` of cells in a `tile`, stored in a `precision`; `ramp` says how long steps are.
+class ImplicitCompressibility(ImplicitScalars):
+    """The equations, marched with long steps of pseudo-time. `solver` solves the linear equations, with factors stored
+    in a `precision`; `ramp` says how long steps are.
     """
 
     _: KW_ONLY
     solver: Gmres | Correction = FORTY
-    ordering: Ordering = "tiles"
     ramp: Ramp = RAMP
     precision: Literal["single", "double"] = "single"
-    tile: Triple = TILE
-    look: ClassVar[int] = 2
 
     @property
     def fields(self) -> dict[str, Location]:
@@ -71,7 +66,7 @@ class ImplicitCompressibility(ArtificialCompressibility):
             names += [*REST, *(["T_rest"] if self.heat else [])]
         names += eddies.fields(self.turbulence)
         if self.carried:
-            names += [*(f"{name}_new" for name in self.carried), *passive.WORK]
+            names += [*(f"{name}_new" for name in self.carried), *WORK]
         return dict.fromkeys([*names, *self.constants, *(["b"] if self.method.local else [])], "c")
 
     def several(self, dtype: str) -> tuple[Field, ...]:
@@ -160,7 +155,7 @@ class ImplicitCompressibility(ArtificialCompressibility):
         yield derive(self._shared, ("share", "tries", "accepted", "broken"))
         yield Repeat(self._tried, 3, until=lambda scalars: scalars["accepted"] > 0, lag=False)
         for one in self.passive:
-            yield from passive.followed(f, self, one)
+            yield from self.followed(f, one)
 
     def precondition(self, f: Roles) -> Iterator[Launch]:
         """z = M^-1 new."""
@@ -180,20 +175,6 @@ class ImplicitCompressibility(ArtificialCompressibility):
         flow, z, new = fields(f, STATE), fields(f, BEFORE), fields(f, AFTER)
         yield derivative(flow, z, new, heat, *place, **self._where(f))
 
-    def scalar_solves(self, right: str, z: str, f: Roles) -> Iterator[Launch]:
-        """z = M^-1 right, of a scalar."""
-        yield from scalar.solves(right, f.carry, f.T_pivot, z, self.cells, self.ordering, self.tile)
-
-    def scalar_factors(self, velocity: tuple[str, ...], f: Roles, diffusivity: float) -> Iterator[Launch]:
-        """The matrix of a scalar with this velocity and its factors, from what T_z says of ghost cells."""
-        where = {**self._where(f), "numbers": replace(self.numbers, diffusivity=diffusivity)}
-        sides, *place, _ = self.place(f)
-        yield scalar.scalar_matrix(velocity, f.T_z, f.carry, f.T_pivot, sides, *place, **where)
-        for sweep in sweeps(self.ordering, "up", self.tile):
-            yield scalar.scalar_invert(
-                velocity, f.carry, f.T_pivot, *place, over=self.cells, sweep=sweep, numbers=where["numbers"]
-            )  # fmt: skip
-
     def left_of_heat(self, f: Roles) -> Iterator[Launch]:
         """The rest of the equation of T after an update, with the matrix of first order; momentum gets its lift."""
         if self.heat:
@@ -207,16 +188,7 @@ class ImplicitCompressibility(ArtificialCompressibility):
 
     def changing_ghosts(self, f: Roles) -> Iterator[Launch]:
         """How ghost values change with z: as those beyond sides on which all that is given is 0."""
-        yield from ghosts_of_flow(self, f, self.still, fields(f, BEFORE), f.T_z if self.heat else None)
-
-    def change(self, f: Roles) -> str | None:
-        """c_0 / dt of a step of real time, which owns it."""
-        return CHANGE if self.real else None
-
-    def _where(self, f: Roles) -> dict[str, Any]:
-        """The arguments that the operator of the linear equations and its matrix share."""
-        rates = {"slowness": f.scalar("slowness"), "rate": self.change(f)}
-        return {"over": self.cells, **rates, "numbers": self.numbers}
+        yield from self.ghosts_beyond(f, self.still, fields(f, BEFORE), f.T_z if self.heat else None)
 
     @property
     def weight(self) -> float:
@@ -241,11 +213,6 @@ class ImplicitCompressibility(ArtificialCompressibility):
     def further(self) -> bool:
         """Whether GMRES has more vectors than fit into one field."""
         return isinstance(self.solver, Gmres) and self.solver.vectors > PART
-
-    @cached_property
-    def still(self) -> tuple[Side, ...]:
-        """The sides where all that is given is 0."""
-        return tuple(side.still for side in self.sides)
 
     def _left(self, f: Roles, age: str) -> Program:
         """-R of the state of an age, and the square of its length; in z there is R / V."""

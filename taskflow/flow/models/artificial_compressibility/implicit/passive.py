@@ -1,52 +1,89 @@
-"""Passive scalars in an outer iteration: each follows the flow that was found, by corrections with its own matrix of
-first order, x = x + M^-1 (r - A_1 x). The flow does not know of them, so that nothing is lost by solving them apart.
+"""Scalars in an outer iteration, each solved by itself with a matrix of first order, x = x + M^-1 (r - A_1 x). Passive
+scalars follow the flow that was found: it does not know of them, so that nothing is lost by solving them apart.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from dataclasses import KW_ONLY, dataclass, replace
+from functools import cached_property, partial
+from typing import Any, ClassVar
 
 from taskflow.flow.boundaries.boundary import Value, impose
+from taskflow.flow.models.artificial_compressibility.dual_time import CHANGE
 from taskflow.flow.models.artificial_compressibility.equations import Passive
-from taskflow.flow.models.artificial_compressibility.ghosts import ghosts_of_scalar
 from taskflow.flow.models.artificial_compressibility.implicit import scalar
 from taskflow.flow.models.artificial_compressibility.implicit.gmres import AFTER, BEFORE, Program, fields
+from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
+from taskflow.flow.models.artificial_compressibility.sides import Side
 from taskflow.flow.models.artificial_compressibility.stage import residual
-from taskflow.runtime.tasks import Launch, Repeat, Roles
-
-if TYPE_CHECKING:
-    from taskflow.flow.models.artificial_compressibility.implicit.model import ImplicitCompressibility
+from taskflow.runtime.regions import Triple
+from taskflow.runtime.tasks import TILE, Launch, Ordering, Repeat, Roles, sweeps
 
 WORK = ("T_r", "T_x", "T_z", "T_pivot")
 """Fields that T and passive scalars take turns with."""
 ROUNDS, SWEEPS = 3, 2  # residuals in an outer iteration, and corrections of each
 
 
-def followed(f: Roles, model: ImplicitCompressibility, one: Passive) -> Program:
-    """The next values of a scalar, in the role behind `_new`; the flow is that of `AFTER`, with its ghost values."""
-    yield impose(f.T_z, over=model.cells, value=Value(1.0))
-    yield from ghosts_of_scalar(model, f, model.still, one, f.T_z)
-    yield from model.scalar_factors(fields(f, AFTER)[1:], f, one.diffusivity)
-    yield scalar.value_same(f[f"{one.name}_new"], f[one.name], over=model.cells)
-    yield Repeat(partial(_round, model, one), ROUNDS)
+@dataclass(frozen=True, eq=False)
+class ImplicitScalars(ArtificialCompressibility):
+    """Equations whose scalars are solved with factors in an `ordering` of cells in a `tile`."""
 
+    _: KW_ONLY
+    ordering: Ordering = "tiles"
+    tile: Triple = TILE
+    look: ClassVar[int] = 2
 
-def _round(model: ImplicitCompressibility, one: Passive, f: Roles) -> Iterator[Launch]:
-    """Corrections of what the residual is now; the roles of `BEFORE` are written."""
-    cells, new, metrics = model.cells, f[f"{one.name}_new"], None if model.spacing else f.metrics
-    where: dict[str, Any] = {"over": cells, "numbers": replace(model.numbers, diffusivity=one.diffusivity)}
-    yield from ghosts_of_scalar(model, f, model.sides, one, new)
-    yield residual(
-        fields(f, AFTER), fields(f, BEFORE), (new, f.T_z), model.past(f, one.name), *model.place(f),
-        rate=model.change(f), **where,
-    )  # fmt: skip
-    yield scalar.value_right(f.T_z, f.T_r, metrics, **where)
-    yield from model.scalar_solves(f.T_r, f.T_x, f)
-    for _ in range(SWEEPS - 1):
-        yield scalar.value_left(f.carry, f.T_r, f.T_x, f.p_z, over=cells)
-        yield from model.scalar_solves(f.p_z, f.T_z, f)
-        yield scalar.value_added(f.T_x, f.T_z, over=cells, by=1.0)
-    yield scalar.value_added(new, f.T_x, over=cells, by=1.0)
+    def followed(self, f: Roles, one: Passive) -> Program:
+        """The next values of a scalar, in the role behind `_new`; the flow is that of `AFTER`, with its ghost values.
+        """
+        yield impose(f.T_z, over=self.cells, value=Value(1.0))
+        yield from self.scalar_ghosts(f, self.still, one, f.T_z)
+        yield from self.scalar_factors(fields(f, AFTER)[1:], f, one.diffusivity)
+        yield scalar.value_same(f[f"{one.name}_new"], f[one.name], over=self.cells)
+        yield Repeat(partial(self._round, one), ROUNDS)
+
+    def _round(self, one: Passive, f: Roles) -> Iterator[Launch]:
+        """Corrections of what the residual is now; the roles of `BEFORE` are written."""
+        cells, new, metrics = self.cells, f[f"{one.name}_new"], None if self.spacing else f.metrics
+        where: dict[str, Any] = {"over": cells, "numbers": replace(self.numbers, diffusivity=one.diffusivity)}
+        yield from self.scalar_ghosts(f, self.sides, one, new)
+        yield residual(
+            fields(f, AFTER), fields(f, BEFORE), (new, f.T_z), self.past(f, one.name), *self.place(f),
+            rate=self.change(f), **where,
+        )  # fmt: skip
+        yield scalar.value_right(f.T_z, f.T_r, metrics, **where)
+        yield from self.scalar_solves(f.T_r, f.T_x, f)
+        for _ in range(SWEEPS - 1):
+            yield scalar.value_left(f.carry, f.T_r, f.T_x, f.p_z, over=cells)
+            yield from self.scalar_solves(f.p_z, f.T_z, f)
+            yield scalar.value_added(f.T_x, f.T_z, over=cells, by=1.0)
+        yield scalar.value_added(new, f.T_x, over=cells, by=1.0)
+
+    def scalar_factors(self, velocity: tuple[str, ...], f: Roles, diffusivity: float) -> Iterator[Launch]:
+        """The matrix of a scalar with this velocity and its factors, from what T_z says of ghost cells."""
+        where = {**self._where(f), "numbers": replace(self.numbers, diffusivity=diffusivity)}
+        sides, *place, _ = self.place(f)
+        yield scalar.scalar_matrix(velocity, f.T_z, f.carry, f.T_pivot, sides, *place, **where)
+        for sweep in sweeps(self.ordering, "up", self.tile):
+            yield scalar.scalar_invert(
+                velocity, f.carry, f.T_pivot, *place, over=self.cells, sweep=sweep, numbers=where["numbers"]
+            )  # fmt: skip
+
+    def scalar_solves(self, right: str, z: str, f: Roles) -> Iterator[Launch]:
+        """z = M^-1 right, of a scalar."""
+        yield from scalar.solves(right, f.carry, f.T_pivot, z, self.cells, self.ordering, self.tile)
+
+    def _where(self, f: Roles) -> dict[str, Any]:
+        """The arguments that the operator of the linear equations and its matrix share."""
+        rates = {"slowness": f.scalar("slowness"), "rate": self.change(f)}
+        return {"over": self.cells, **rates, "numbers": self.numbers}
+
+    def change(self, f: Roles) -> str | None:
+        """c_0 / dt of a step of real time, which owns it."""
+        return CHANGE if self.real else None
+
+    @cached_property
+    def still(self) -> tuple[Side, ...]:
+        """The sides where all that is given is 0."""
+        return tuple(side.still for side in self.sides)

@@ -11,11 +11,11 @@ import numpy as np
 from taskflow import files
 from taskflow.errors import BadInput
 from taskflow.geometry.grids.assembled import Part, assembled, joined, malformed
-from taskflow.geometry.grids.cgns.joints import CONNECTIVITY, seam
-from taskflow.geometry.grids.cgns.nodes import GIVE, Node, tree
-from taskflow.geometry.grids.cgns.ranges import patch_of
 from taskflow.geometry.grids.coincide import coincident
 from taskflow.geometry.grids.cover import uncovered
+from taskflow.geometry.grids.files.cgns.joints import CONNECTIVITY, seam
+from taskflow.geometry.grids.files.cgns.nodes import GIVE, Node, tree
+from taskflow.geometry.grids.files.cgns.ranges import patch_of
 from taskflow.geometry.grids.grid import FARTHEST, Chart, GridSeam, MultiBlockGrid, Patch
 from taskflow.geometry.grids.periodic import translated
 from taskflow.geometry.grids.problems import all_right

@@ -12,15 +12,15 @@ import numpy as np
 import xarray as xr
 
 from taskflow.errors import BadInput
-from taskflow.output import CASE, CHECKPOINTS, STORE
 from taskflow.output.charts.reading import charts, has_charts, tree
 from taskflow.output.checkpoint import Checkpoint, Checkpoints, manifest, newest
 from taskflow.output.damage import Damaged
 from taskflow.output.groups import CHARTS
 from taskflow.output.layout import FieldMetadata
 from taskflow.output.moving import POSE
-from taskflow.output.present import live
+from taskflow.output.names import CASE, CHECKPOINTS, STORE
 from taskflow.output.reading import LISTED, dataset
+from taskflow.output.states.present import live
 from taskflow.runtime.regions import Box, Location, Triple
 
 LOCATIONS: dict[str, Location] = {"u": "fx", "v": "fy", "w": "fz"}  # of others the centres

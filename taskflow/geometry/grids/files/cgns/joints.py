@@ -8,8 +8,8 @@ from difflib import get_close_matches
 import numpy as np
 
 from taskflow.errors import BadInput
-from taskflow.geometry.grids.cgns.nodes import Node
-from taskflow.geometry.grids.cgns.ranges import patch_of
+from taskflow.geometry.grids.files.cgns.nodes import Node
+from taskflow.geometry.grids.files.cgns.ranges import patch_of
 from taskflow.geometry.grids.grid import GridSeam, Patch
 from taskflow.runtime.regions import Triple, Turn, triple
 

@@ -8,7 +8,7 @@ taken as it is. On charts marching does that.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -19,14 +19,15 @@ from taskflow.errors import BadInput
 from taskflow.flow.model import VELOCITY
 from taskflow.output import Checkpoint, StoreLayout
 from taskflow.runtime.regions import difference
-from taskflow.simulation.case.initial import GivenState
+from taskflow.simulation.build.solved import SolvedCase
 from taskflow.simulation.conditions.initial import COMPUTED, InitialFields
-from taskflow.simulation.conditions.restart import changes, check_state
+from taskflow.simulation.conditions.remedies import AGAIN
+from taskflow.simulation.conditions.restart import RestartPoint, changes, check_state
+from taskflow.simulation.conditions.source import naming
 
 if TYPE_CHECKING:
     from taskflow.analysis.charts.carried import ChartsSource
     from taskflow.output import SavedState
-    from taskflow.simulation.build.simulation import SimulationSetup
 
 SAME = ("grid", "boundaries", "obstacles", "bodies", "method")  # tables with which a velocity keeps without divergence
 
@@ -35,25 +36,17 @@ SAME = ("grid", "boundaries", "obstacles", "bodies", "method")  # tables with wh
 class Origin:
     """The `state` from which a run begins."""
 
-    sim: SimulationSetup
+    sim: SolvedCase
     state: SavedState
 
     @classmethod
-    def of(cls, sim: SimulationSetup) -> Origin | None:
+    def of(cls, sim: SolvedCase) -> Origin | None:
         """That which a case names, if it does. Raises BadInput where it cannot be read, or is none for the case."""
-        table = sim.case.initial
-        if table.source is None:
+        if sim.source is None:
             return None
-        from taskflow.output import saved_state  # which loads xarray
-
-        key = "initial.source" if table.time is None else f"initial.source = {table.source}, initial.time"
-        source = table.source.dataset if isinstance(table.source, GivenState) else table.source
-        try:
-            origin = cls(sim, saved_state(source, table.time))
+        origin = cls(sim, sim.source)
+        with naming(sim.case.initial):
             origin.check()
-        except BadInput as error:
-            text = f"{error}"
-            raise BadInput(f"initial.{text}" if text.startswith("time = ") else f"{key}: {text}") from None
         return origin
 
     def check(self) -> None:
@@ -110,18 +103,12 @@ class Origin:
         old, new = (tomllib.loads(text) for text in (checkpoint.state["case"], sim.case.to_toml()))
         if changed := [*changes(*(_flow(sim.system.resolved(tables)) for tables in (old, new)))]:
             return f"{changed[0].partition(': begin')[0]}: have it so"
-        if sim.moving is not None or getattr(sim.case, "motion", None) is not None:
+        if sim.system.moving is not None or getattr(sim.case, "motion", None) is not None:
             return "something moves as time tells, which begins anew"
         entering, timed = sim.inflows, sim.system.timed or sim.model.moments(0.0, 1.0)
         if timed or getattr(entering, "varies", False) or getattr(entering, "changing", False):
             return "what is given changes in time, which begins anew"
-        for role, boxes in sim.carried.items():
-            if role not in sim.model.fields:
-                continue
-            cells = sim.partition.homes[role].region.cells
-            if lacking := difference([box & cells for box in boxes], checkpoint.boxes(role)):
-                return f"it has no {role} in {lacking[0]}"
-        return ""
+        return lacking(checkpoint, sim, sim.model.fields.keys())
 
     @property
     def checkpoint(self) -> Checkpoint | None:
@@ -137,7 +124,7 @@ class Origin:
             return False
         old, new = (tomllib.loads(text) for text in (self.state.case, self.sim.case.to_toml()))
         open_sides = any(side.type in ("inflow", "outflow") for side in self.sim.case.boundaries.sides.values())
-        at_rest = self.sim.moving is None
+        at_rest = self.sim.system.moving is None
         return at_rest and not open_sides and all(old.get(table) == new.get(table) for table in SAME)
 
     def has(self, name: str) -> bool:
@@ -219,19 +206,39 @@ def _flow(case: Mapping[str, Any]) -> dict[str, Any]:
     return {**tables, "scalars": scalars} if scalars else tables
 
 
-def evaluated(sim: SimulationSetup, snapshots: StoreLayout) -> dict[str, Any]:
+def evaluated(sim: SolvedCase, origin: Origin | None, snapshots: StoreLayout) -> dict[str, Any]:
     """Return what is found once, before blocks begin: functions and arrays, or all fields if some are of elsewhere."""
-    if (origin := sim.system.origin) is not None:
+    if origin is not None:
         fields = {name: sim.system.metadata[name] for name in sim.case.fields}
         return origin.fields(replace(snapshots, fields=fields))
     return _given(sim)
 
 
-def carried_over(sim: SimulationSetup) -> dict[str, list[np.ndarray]]:
-    """The initial fields on charts that are of elsewhere, by name."""
-    return sim.system.origin.parts() if sim.system.origin is not None else {}
-
-
-def _given(sim: SimulationSetup) -> dict[str, Any]:
+def _given(sim: SolvedCase) -> dict[str, Any]:
     """The initial fields that are given as functions and arrays, by name."""
     return {name: p for name, p in sim.system.initial.items() if not isinstance(p, COMPUTED)}
+
+
+def lacking(checkpoint: Checkpoint, sim: SolvedCase, roles: Container[str]) -> str:
+    """Which cells a checkpoint lacks of those that decide all that comes, in some roles; nothing where none."""
+    for role, boxes in sim.carried.items():
+        cells = sim.partition.homes[role].region.cells
+        if role in roles and (missing := difference([box & cells for box in boxes], checkpoint.boxes(role))):
+            return f"it has no {role} in {missing[0]}"
+    return ""
+
+
+def check_restart(restart: RestartPoint, sim: SolvedCase) -> None:
+    """Raises BadInput where the state that a run goes on with does not say what it is on these blocks."""
+    checkpoint = restart.checkpoint
+    try:  # what the length of the next step is made of
+        sim.model.spreads(checkpoint.state["scalars"]), sim.model.rate(checkpoint.state["scalars"])
+    except KeyError as error:
+        raise BadInput(f"{checkpoint.path}: it has no scalar {error}; {AGAIN}") from None
+    anew = (averaged for group, averaged in sim.averaged.items() if group not in restart.averages)
+    begun = {role for averaged in anew for role in averaged.roles}
+    begun |= {*sim.settled.fields} if sim.settled and restart.settling is None else set()
+    if why := lacking(checkpoint, sim, sim.carried.keys() - begun):
+        blocks = checkpoint.state["blocks"]
+        remedy = f"go on with the machine.blocks with which it was written, {blocks}"
+        raise BadInput(f"{checkpoint.path}: {why}; {remedy}")

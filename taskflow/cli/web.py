@@ -54,7 +54,7 @@ class Answer(BaseHTTPRequestHandler):
         if self.headers.get("Host", "").rpartition(":")[0] not in NAMES:
             return self._send(HTTPStatus.FORBIDDEN, {"error": f"this page is at {self.server.address}"})
         if url.path == "/":
-            text = files(__package__).joinpath("page.html").read_bytes()
+            text = files(__package__).joinpath("watch.html").read_bytes()
             return self._send(HTTPStatus.OK, text, "text/html; charset=utf-8")
         ways: Mapping[str, Callable[[Followed, Mapping[str, str]], Any]] = {"/run": _run, "/slice": _slice}
         if url.path not in ways:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from taskflow.errors import BadInput
-from taskflow.geometry.grids.cgns.nodes import Node
+from taskflow.geometry.grids.files.cgns.nodes import Node
 from taskflow.geometry.grids.grid import SIDES, Patch
 from taskflow.runtime.regions import Box, Triple, triple
 

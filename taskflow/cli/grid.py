@@ -1,4 +1,4 @@
-"""`taskflow grid`: body-fitted grids of several charts; what the commands do is in `commands`."""
+"""`taskflow grid`: body-fitted grids of several charts; what the commands do is in `grid_files`."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def new(
     text: Text = False,
 ) -> None:
     """Write a grid of a shape: PLOT3D and a neutral map, or CGNS. An existing file is never replaced."""
-    from taskflow.cli.grid.commands import write_shape
+    from taskflow.cli.grid_files import write_shape
 
     write_shape(shape, settings, output or Path(f"{shape}.xyz"), text=text)
 
@@ -45,7 +45,7 @@ def new(
 @grid.command()
 def info(file: GridFile, neutral_map: Map = None) -> None:
     """Tell about a grid: charts, seams, sides, the worst of its cells."""
-    from taskflow.cli.grid.commands import tell_grid
+    from taskflow.cli.grid_files import tell_grid
 
     tell_grid(file, neutral_map)
 
@@ -53,7 +53,7 @@ def info(file: GridFile, neutral_map: Map = None) -> None:
 @grid.command()
 def check(file: GridFile, neutral_map: Map = None) -> None:
     """Validate a grid. All that is wrong is told at once."""
-    from taskflow.cli.grid.commands import check_grid
+    from taskflow.cli.grid_files import check_grid
 
     check_grid(file, neutral_map)
 
@@ -67,7 +67,7 @@ def plot(
     ] = None,
 ) -> None:
     """Draw the outlines of charts, with seams in colour."""
-    from taskflow.cli.grid.commands import draw_grid
+    from taskflow.cli.grid_files import draw_grid
 
     draw_grid(file, neutral_map, output or file.with_suffix(".png"))
 
@@ -80,6 +80,6 @@ def convert(
     text: Text = False,
 ) -> None:
     """Write a grid anew: PLOT3D and a neutral map, or CGNS. An existing file is never replaced."""
-    from taskflow.cli.grid.commands import convert_grid
+    from taskflow.cli.grid_files import convert_grid
 
     convert_grid(file, neutral_map, target, text=text)

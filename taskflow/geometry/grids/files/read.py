@@ -8,12 +8,12 @@ from pathlib import Path
 
 from taskflow.errors import BadInput
 from taskflow.geometry.grids.assembled import Part, assembled, joined, malformed
-from taskflow.geometry.grids.cgns import read_cgns
+from taskflow.geometry.grids.files.cgns import read_cgns
+from taskflow.geometry.grids.files.neutral_map import read_map
+from taskflow.geometry.grids.files.plot3d import read_plot3d
+from taskflow.geometry.grids.files.write import CGNS
 from taskflow.geometry.grids.grid import Chart, MultiBlockGrid
-from taskflow.geometry.grids.neutral_map import read_map
-from taskflow.geometry.grids.plot3d import read_plot3d
 from taskflow.geometry.grids.problems import BadGrid, all_right
-from taskflow.geometry.grids.write import CGNS
 
 
 def read_grid(path: Path, neutral_map: Path | None = None, scale: float = 1.0) -> MultiBlockGrid:

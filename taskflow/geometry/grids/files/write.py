@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from taskflow.errors import BadInput
-from taskflow.geometry.grids.cgns import write_cgns
+from taskflow.geometry.grids.files.cgns import write_cgns
+from taskflow.geometry.grids.files.neutral_map import FACES, JOINED, SIDE
 from taskflow.geometry.grids.grid import Chart, GridSeam, MultiBlockGrid, Patch
-from taskflow.geometry.grids.neutral_map import FACES, JOINED, SIDE
 
 CGNS = ".cgns"  # the suffix of files in that format
 RECORD = 2**31 - 1  # bytes that a record mark can count

@@ -7,7 +7,8 @@ from taskflow.flow.grid.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.poisson.coefficients import ON_FACES_ELSEWHERE
 from taskflow.flow.poisson.mesh import Mesh
-from taskflow.flow.poisson.multigrid import Cycle, WeightedJacobi
+from taskflow.flow.poisson.multigrid.cycle import Cycle
+from taskflow.flow.poisson.multigrid.smoothing import WeightedJacobi
 from taskflow.flow.poisson.multigrid.solver import Cycling
 from taskflow.flow.poisson.operator import Operator
 from taskflow.flow.poisson.solver import Tolerance

@@ -1,0 +1,1 @@
+"""Grids as files: PLOT3D with neutral maps, and CGNS."""
