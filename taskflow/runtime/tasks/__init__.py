@@ -5,6 +5,7 @@ buffers or devices.
 """
 
 from taskflow.runtime.tasks.body import IDENTITY, View, combine, run_body
+from taskflow.runtime.tasks.deciding import Deciding, deciding
 from taskflow.runtime.tasks.define import MOST_REDUCTIONS, task
 from taskflow.runtime.tasks.dependence import Analysis, Known, analyse
 from taskflow.runtime.tasks.exchange import Exchange, SettledPass, exchange, settled
@@ -103,6 +104,7 @@ __all__ = [
     "Coloured",
     "Components",
     "Compute",
+    "Deciding",
     "Derive",
     "Direction",
     "Exchange",
@@ -159,6 +161,7 @@ __all__ = [
     "called",
     "combine",
     "counts",
+    "deciding",
     "derive",
     "derived",
     "exchange",

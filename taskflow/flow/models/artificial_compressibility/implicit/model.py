@@ -33,6 +33,7 @@ from taskflow.flow.models.artificial_compressibility.implicit.gmres import (
     Program,
     fields,
     measured,
+    same,
 )
 from taskflow.flow.models.artificial_compressibility.implicit.krylov import PART, VALUES, WARM
 from taskflow.flow.models.artificial_compressibility.implicit.least_squares import Scalars, length
@@ -138,8 +139,7 @@ class ImplicitCompressibility(ArtificialCompressibility):
     def pseudo_step(self, f: Roles) -> Program:
         """An outer iteration."""
         yield from owned(OWNER, self.iteration)(f)
-        for name in self.state:
-            f.swap(name, f"{name}_new")
+        yield from same(f, self, STATE, AFTER)  # to swap them would record all of it for each way round
 
     def iteration(self, f: Roles) -> Program:
         """The next state, in the roles of `AFTER`."""

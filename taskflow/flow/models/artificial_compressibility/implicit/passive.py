@@ -26,17 +26,16 @@ ROUNDS, SWEEPS = 3, 2  # residuals in an outer iteration, and corrections of eac
 
 
 def followed(f: Roles, model: ImplicitCompressibility, one: Passive) -> Program:
-    """The next values of a scalar, in the role behind `_new`; the flow is that of `AFTER`, with its ghost values."""
+    """The next values of a scalar, in its place; the flow is that of `AFTER`, with its ghost values."""
     yield impose(f.T_z, over=model.cells, value=Value(1.0))
     yield from ghosts_of_scalar(model, f, model.still, one, f.T_z)
     yield from model.scalar_factors(fields(f, AFTER)[1:], f, one.diffusivity)
-    yield scalar.value_same(f[f"{one.name}_new"], f[one.name], over=model.cells)
     yield Repeat(partial(_round, model, one), ROUNDS)
 
 
 def _round(model: ImplicitCompressibility, one: Passive, f: Roles) -> Iterator[Launch]:
     """Corrections of what the residual is now; the roles of `BEFORE` are written."""
-    cells, new, metrics = model.cells, f[f"{one.name}_new"], None if model.spacing else f.metrics
+    cells, new, metrics = model.cells, f[one.name], None if model.spacing else f.metrics
     where: dict[str, Any] = {"over": cells, "numbers": replace(model.numbers, diffusivity=one.diffusivity)}
     yield from ghosts_of_scalar(model, f, model.sides, one, new)
     yield residual(
