@@ -49,7 +49,6 @@ def cuda_text(task: Task, real: np.dtype) -> str:
 
 
 @cache
-@cache
 def listable(task: Task, real: np.dtype) -> bool:
     """Whether launches of a task can be over lists: it has a text, which leaves who visits the cells to the headers,
     and not to tiles that march. Sweeps can: no cut goes through what they do in order.
