@@ -86,7 +86,7 @@ from taskflow.runtime.tasks.sweep import (
     WholeSweep,
     sweeps,
 )
-from taskflow.runtime.tasks.task import Launch, Task
+from taskflow.runtime.tasks.task import Launch, Task, same_constants
 from taskflow.runtime.tasks.traffic import Traffic, moved, traffic, visited
 
 __all__ = [
@@ -181,6 +181,7 @@ __all__ = [
     "repeat",
     "rows",
     "run_body",
+    "same_constants",
     "settled",
     "shares_of",
     "siblings",

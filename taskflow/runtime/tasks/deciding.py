@@ -1,5 +1,4 @@
-"""What decides how a pass goes: of the ghost cells that are valid before it, those of fields of which it reads ghost cells.
-"""
+"""What decides how a pass goes: of the ghost cells that are valid before it those of fields of which it reads some."""
 
 from __future__ import annotations
 
@@ -15,8 +14,8 @@ from taskflow.runtime.tasks.task import Launch
 @dataclass(frozen=True, eq=False)
 class Deciding:
     """Ghost cells before a pass: the state of each field of which it, or what follows it, has `read` ghost cells, as it
-    is when that happens first; and the ghost cells of all `others` after the pass. Where `read` is equal, messages,
-    nodes and their order are, and the ghost cells of these fields afterwards.
+    is when that happens first, or else when the pass ends; and the ghost cells of all `others` after the pass. Where
+    `read` is equal, messages, nodes and their order are, and the ghost cells of these fields afterwards.
     """
 
     read: Mapping[str, GhostState]
@@ -32,17 +31,15 @@ def deciding(
 ) -> Deciding:
     """Return what decides how these launches and what follows go with these ghost cells, on the blocks of `known`."""
     states, nothing, read = known.states(valid), known.states({}), dict[str, GhostState]()
-    others = states
     for n, launch in enumerate((*launches, *following)):
-        if n == len(launches):
-            others = dict(states)
         cut = place(launch, partition)
         for name, ways in readings(launch, partition).items():
+            if name in read or partition.fields[name].constant:
+                continue
             readers = (Reader(launch.boxes, launch.ghosts, cut, way) for way in ways)
-            if name not in read and not partition.fields[name].constant:
-                if any(nothing[name].read(reader)[0] for reader in readers):
-                    read[name] = states[name]
-        for name in launch.written:
+            if any(nothing[name].read(reader)[0] for reader in readers):
+                read[name] = states[name]
+        for name in launch.written if n < len(launches) else ():  # what follows leaves nothing in this pass
             if name not in read:
                 states[name] = states[name].written(launch.boxes, launch.ghosts)
-    return Deciding(read, known.valid({name: state for name, state in others.items() if name not in read}))
+    return Deciding(read, known.valid({name: state for name, state in states.items() if name not in read}))

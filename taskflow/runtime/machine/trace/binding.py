@@ -22,7 +22,7 @@ from taskflow.runtime.machine.trace.gather import listed, text_of
 from taskflow.runtime.machine.trace.scalars import Scalars
 from taskflow.runtime.machine.trace.twice import done_twice
 from taskflow.runtime.regions import Box, Copy, Triple, hull
-from taskflow.runtime.tasks import ROWS, Compute, Launch, Sweep, combine, reading, run_body
+from taskflow.runtime.tasks import ROWS, Compute, Launch, combine, reading, run_body, same_constants
 
 
 class Binder:
@@ -113,8 +113,7 @@ class Binder:
     @staticmethod
     def _key(node: Compute) -> Hashable:
         """Equal for point tasks that are the same to the bit, whenever they are done."""
-        constants = tuple(map(_same, node.launch.constants.values()))
-        return node.launch.kind, constants, node.box, node.piece, node.cells, node.middle, node.first
+        return node.launch.kind, same_constants(node.launch), node.box, node.piece, node.cells, node.middle, node.first
 
     def _library(self, launch: Launch) -> Callable[..., Call]:
         name = launch.task.library or ""
@@ -155,9 +154,3 @@ class Binder:
                 folded = value if node.first else combine(operator, [self.value(name), value])
                 self.scalars.array(name)[...] = folded
 
-
-def _same(constant: object) -> Hashable:
-    """A key that is equal for numbers that are the same to the bit, as 0.0 and -0.0 are not, and for one object."""
-    if isinstance(constant, float):
-        return constant.hex()
-    return constant if isinstance(constant, int | Sweep) else id(constant)
