@@ -53,7 +53,9 @@ def test_of_vectors_those_count_that_are_there():
     assert used("products", "vectors", 12, taken=3, present=6) * whole == pytest.approx(6)
     assert used("products", "later", 12, taken=3, present=6) == 0
     assert used("combined", "vectors", 12, taken=3, present=6) * whole == pytest.approx(3)
-    assert (used("forward", "coupling", 12, 3, 6), used("matrix", "coupling", 12, 3, 6)) == (0.5, 1)
+    tasks = ("forward", "backward", "invert", "matrix")
+    assert [used(task, "coupling_low", 12, 3, 6) for task in tasks] == [1, 0, 1, 1]
+    assert [used(task, "coupling_high", 12, 3, 6) for task in tasks] == [0, 1, 0, 1]
 
 
 @pytest.mark.parametrize("precision", ["single", "double"])

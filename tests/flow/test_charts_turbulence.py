@@ -18,7 +18,7 @@ from taskflow.flow.models.artificial_compressibility.forces import Forces
 from taskflow.flow.models.artificial_compressibility.implicit.derivative import derivative
 from taskflow.flow.models.artificial_compressibility.implicit.gmres import Gmres
 from taskflow.flow.models.artificial_compressibility.implicit.march import Ramp
-from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, PIVOT, matrix, place
+from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, HALF, PIVOT, matrix, place
 from taskflow.flow.models.artificial_compressibility.implicit.model import ImplicitCompressibility
 from taskflow.flow.models.artificial_compressibility.implicit.scalar import CARRY, scalar_matrix, value_left
 from taskflow.flow.models.artificial_compressibility.method import MethodOptions
@@ -255,7 +255,7 @@ def test_the_matrices_with_eddies(device):
     made = eddying("f8", device)
     made.fields["sides"][...] = 0
     z, y, _, x = made.fields["metrics"].shape
-    for name, values in (("coupling", COUPLING), ("pivot", PIVOT), ("carry", CARRY)):
+    for name, values in (*((name, HALF) for name in COUPLING), ("pivot", PIVOT), ("carry", CARRY)):
         made.fields[name] = np.zeros((z, y, values, x))
     made.fields |= {"factor": np.ones((z, y, x)), "inverse": np.zeros((z, y, x))}
     made.fields |= {"zero": np.zeros((z, y, x)), "out": np.zeros((z, y, x))}
@@ -265,7 +265,7 @@ def test_the_matrices_with_eddies(device):
     (areas, volumes), nu_t = geometry(made), made.fields["nu_t"]
     rate = {"over": made.box, "slowness": "slowness", "rate": None, "numbers": inputs}
     where = "sides", "metrics", None, None, "nu_t"
-    made.run(matrix(STATE, "coupling", "pivot", None, *where, **rate))
+    made.run(matrix(STATE, COUPLING, "pivot", None, *where, **rate))
     q, d = (np.stack([made.fields[n] for n in names]) for names in (STATE, BEGUN))
     sides = made.fields["sides"]
     one, other = (first_order(q + s * EPS * d, q, sides, areas, volumes, how, nu_t=nu_t) for s in (1, -1))
@@ -273,11 +273,12 @@ def test_the_matrices_with_eddies(device):
     pace = 0.3 / reference.step_per_volume(velocity, areas, volumes, b, 0.06, how, nu_t=nu_t)
     expected = (one - other) / (2 * EPS) + pace * reference.at(d) / np.array([1.3, 1, 1, 1])[:, None, None, None]
     inner = tuple(slice(LAYERS, -LAYERS) for _ in range(3))
-    blocks = np.moveaxis(made.fields["coupling"][inner[0], inner[1], :, inner[2]], 2, 0)
     total = np.einsum("rc...,c...->r...", _blocks(made.fields["pivot"], inner), reference.at(d))
     for side in range(6):
         beyond = reference.at(d, (1 if side % 2 else -1, side // 2))
-        block = blocks[place(side) : place(side) + PIVOT].reshape(4, 4, *beyond.shape[1:])
+        name, first = place(side)
+        values = np.moveaxis(made.fields[name][inner[0], inner[1], :, inner[2]], 2, 0)
+        block = values[first : first + PIVOT].reshape(4, 4, *beyond.shape[1:])
         total += np.einsum("rc...,c...->r...", block, beyond)
     assert np.abs(total - expected).max() < 1e-7 * np.abs(expected).max()
     made.run(

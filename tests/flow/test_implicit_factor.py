@@ -8,7 +8,7 @@ import pytest
 from taskflow.errors import RunFailed
 from taskflow.flow.models.artificial_compressibility.implicit import factor
 from taskflow.flow.models.artificial_compressibility.implicit.gmres import AFTER, BEFORE
-from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, PIVOT, place
+from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, HALF, PIVOT, place
 from taskflow.flow.reference.implicit_compressibility import Blocks, cells_of, factorised, solved
 from taskflow.runtime.machine import run_threads
 from taskflow.runtime.machine.device import cpu
@@ -41,7 +41,7 @@ def factors_of_a_flow(ordering, blocks=(1, 1, 1)):
         mine = shard.cells.slices((0, 0, 0))
         shard.run(owned("implicit", flow.matrix))
         if first:
-            out["coupling"], out["pivot"] = shard.read("coupling"), shard.read("pivot")
+            out.update({name: shard.read(name) for name in (*COUPLING, "pivot")})
         shard.run(owned("implicit", flow.factors))
         shard.write({name: np.ascontiguousarray(values[mine]) for name, values in zip(AFTER, v, strict=True)})
         shard.run(owned("implicit", flow.precondition))
@@ -52,17 +52,18 @@ def factors_of_a_flow(ordering, blocks=(1, 1, 1)):
     return v, out
 
 
-def blocks_of(coupling, pivot) -> Blocks:
+def blocks_of(out) -> Blocks:
     """The blocks of a matrix, by cells."""
     blocks: Blocks = {}
     for cell in cells_of(CELLS[::-1]):
         i, j, k = cell
-        blocks[cell, cell] = pivot[k, j, :, i].reshape(4, 4)
+        blocks[cell, cell] = out["pivot"][k, j, :, i].reshape(4, 4)
         for side in range(6):
             present = list(cell)
             present[side // 2] += 1 if side % 2 else -1
             if 0 <= present[side // 2] < CELLS[side // 2]:
-                blocks[cell, tuple(present)] = coupling[k, j, place(side) : place(side) + 16, i].reshape(4, 4)
+                name, first = place(side)
+                blocks[cell, tuple(present)] = out[name][k, j, first : first + PIVOT, i].reshape(4, 4)
     return blocks
 
 
@@ -70,7 +71,7 @@ def blocks_of(coupling, pivot) -> Blocks:
 def test_the_factors_are_those_of_a_dense_ilu(ordering):
     v, out = factors_of_a_flow(ordering)
     order = order_of(ordering)
-    factors = factorised(blocks_of(out["coupling"], out["pivot"]), order)
+    factors = factorised(blocks_of(out), order)
     expected = solved(factors, order, {(i, j, k): v[:, k, j, i] for i, j, k in order})
     largest = max(np.abs(values).max() for values in expected.values())
     assert max(np.abs(out["z"][:, k, j, i] - z).max() for (i, j, k), z in expected.items()) < 1e-13 * largest
@@ -97,4 +98,4 @@ def test_a_singular_block_is_told_with_its_cell():
     with pytest.raises(RunFailed, match=r"cell \(4, 3, 2\) of chart 1 cannot be inverted"):
         factor.refuse_singular((Box.of(CELLS),), False, scalars)
     assert factor.refuse_singular((Box.of(CELLS),), True, {"cell": np.inf}) == {"sound": 1.0}
-    assert COUPLING == 6 * PIVOT
+    assert HALF == 3 * PIVOT

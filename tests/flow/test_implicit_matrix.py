@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, PIVOT, matrix, place
+from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, HALF, PIVOT, matrix, place
 from taskflow.flow.reference import artificial_compressibility as reference
 from taskflow.flow.reference.artificial_compressibility import LAYERS, Discretisation
 from taskflow.flow.reference.implicit_compressibility import first_order, mirrored
@@ -23,11 +23,11 @@ def assembled(
     """Random fields between sides of all kinds, with their matrix; in real time at a `rate`."""
     made = hand("f8", device, uniform=uniform, cells=cells)
     shape = made.memory.shape[::-1]
-    for name, values in (("coupling", COUPLING), ("pivot", PIVOT)):
+    for name, values in (*((name, HALF) for name in COUPLING), ("pivot", PIVOT)):
         made.fields[name] = np.zeros((*shape[:2], values, shape[2]))
     made.scalars |= {"slowness": slowness, "rate": 0.7}
     made.run(matrix(
-        STATE, "coupling", "pivot", None, "sides", None if uniform else "metrics", None, None, None,
+        STATE, COUPLING, "pivot", None, "sides", None if uniform else "metrics", None, None, None,
         over=made.box, slowness="slowness", rate=rate,
         numbers=numbers("third", uniform=uniform, planar=planar, cells=cells),
     ))  # fmt: skip
@@ -46,9 +46,8 @@ def test_real_time_is_on_the_diagonal_of_momentum(device):
 def block(made: ByHand, cell, side: int | None) -> np.ndarray:
     """The block of a cell (i, j, k) for a neighbour, or for itself."""
     i, j, k = (n + LAYERS for n in cell)
-    values = made.fields["pivot" if side is None else "coupling"][k, j, :, i]
-    first = 0 if side is None else place(side)
-    return values[first : first + 16].reshape(4, 4)
+    name, first = ("pivot", 0) if side is None else place(side)
+    return made.fields[name][k, j, first : first + PIVOT, i].reshape(4, 4)
 
 
 @pytest.mark.parametrize(
@@ -71,12 +70,12 @@ def test_the_matrix_is_the_derivative_of_the_residual_of_first_order(uniform, pl
     q = mirrored(q, sides, values)
     made.fields |= dict(zip(STATE, q, strict=True))
     made.run(matrix(
-        STATE, "coupling", "pivot", None, "sides", None if uniform else "metrics", "swept" if moves else None, None,
+        STATE, COUPLING, "pivot", None, "sides", None if uniform else "metrics", "swept" if moves else None, None,
         None, over=made.box, slowness="slowness", rate=None, numbers=numbers("third", uniform=uniform, planar=planar),
     ))  # fmt: skip
     velocity = q[1:]
     pace = 0.3 / reference.step_per_volume(velocity, areas, volumes, np.full_like(volumes, 1.3), 0.03, how, swept)
-    worst, largest = 0.0, max(np.abs(made.fields[name]).max() for name in ("coupling", "pivot"))
+    worst, largest = 0.0, max(np.abs(made.fields[name]).max() for name in (*COUPLING, "pivot"))
     for colour, column in product(product(range(3), repeat=3), range(4)):
         moved = [q.copy(), q.copy()]
         picked = tuple(slice(LAYERS + first, -LAYERS, 3) for first in reversed(colour))

@@ -53,7 +53,8 @@ def test_a_step_and_what_a_checkpoint_holds():
     blocks = SimulationSetup(case(**IMPLICIT, method__linear={"ordering": "blocks"}), (1, 1, 2))
     assert "blocks, on which bits depend" in " ".join(" ".join(line) for line in blocks.system.described())
     assert blocks.domain.multiple == (1, 1, 1)
-    assert {field.name for field in jacobi.model.several("f8")} == {"coupling", "pivot", "inverse", "own"}
+    names = {"coupling_low", "coupling_high", "pivot", "inverse", "own"}
+    assert {field.name for field in jacobi.model.several("f8")} == names
 
 
 def test_real_time_has_longer_steps_of_pseudo_time_and_two_levels():

@@ -11,7 +11,7 @@ from taskflow.flow.models.artificial_compressibility.implicit import factor, kry
 from taskflow.flow.models.artificial_compressibility.implicit.correction import left
 from taskflow.flow.models.artificial_compressibility.implicit.derivative import derivative
 from taskflow.flow.models.artificial_compressibility.implicit.gmres import BEFORE
-from taskflow.flow.models.artificial_compressibility.implicit.matrix import matrix
+from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, matrix
 from taskflow.flow.models.artificial_compressibility.stage import residual
 from taskflow.runtime.machine import Control, Shard
 from taskflow.runtime.profile import Timeline, profiled, summarise
@@ -74,12 +74,15 @@ def shares(
 
 
 def used(task: str, field: str, times: int, taken: float, present: float) -> float:
-    """The share of the values of a field that so many launches of a task use: half of the blocks for neighbours in a
+    """The share of the values of a field that so many launches of a task use: the blocks for earlier neighbours in a
     sweep, the pivots once for both solves, of which the first only writes; of the vectors those that there are, all as
     if they were in the first of their fields.
     """
     solves = factor.forward.name, factor.backward.name
-    halves = {"coupling": (factor.invert.name, *solves), "inverse": solves, **dict.fromkeys(BEFORE, solves[:1])}
+    others = {COUPLING[1]: (factor.invert.name, solves[0]), COUPLING[0]: solves[1:]}
+    if task in others.get(field, ()):
+        return 0.0
+    halves = {"inverse": solves, **dict.fromkeys(BEFORE, solves[:1])}
     if task in halves.get(field, ()):
         return 0.5
     vectors = {

@@ -5,6 +5,7 @@ buffers or devices.
 """
 
 from taskflow.runtime.tasks.body import IDENTITY, View, combine, run_body
+from taskflow.runtime.tasks.deciding import Deciding, deciding
 from taskflow.runtime.tasks.define import MOST_REDUCTIONS, task
 from taskflow.runtime.tasks.dependence import Analysis, Known, analyse
 from taskflow.runtime.tasks.exchange import Exchange, SettledPass, exchange, settled
@@ -86,7 +87,7 @@ from taskflow.runtime.tasks.sweep import (
     WholeSweep,
     sweeps,
 )
-from taskflow.runtime.tasks.task import Launch, Task
+from taskflow.runtime.tasks.task import Launch, Task, same_constants
 from taskflow.runtime.tasks.traffic import Traffic, moved, traffic, visited
 
 __all__ = [
@@ -104,6 +105,7 @@ __all__ = [
     "Coloured",
     "Components",
     "Compute",
+    "Deciding",
     "Derive",
     "Direction",
     "Exchange",
@@ -160,6 +162,7 @@ __all__ = [
     "called",
     "combine",
     "counts",
+    "deciding",
     "derive",
     "derived",
     "exchange",
@@ -179,6 +182,7 @@ __all__ = [
     "repeat",
     "rows",
     "run_body",
+    "same_constants",
     "settled",
     "shares_of",
     "siblings",

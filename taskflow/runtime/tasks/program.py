@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 
 from taskflow.errors import BadInput
@@ -172,6 +172,11 @@ class Stretch:
     launches: tuple[Launch, ...]
     following: tuple[Launch, ...]
 
+    @property
+    def same(self) -> Hashable:
+        """Equal for stretches that do the same to the bit, and are followed by what touches the same."""
+        return tuple(launch.same for launch in self.launches), tuple(launch.same for launch in self.following)
+
 
 @dataclass(frozen=True, eq=False)
 class Loop:
@@ -188,13 +193,14 @@ _Items = list["list[Launch] | tuple[Repeat, _Items] | Derive"]
 def plan(program: Program, roles: Roles) -> tuple[tuple[Part, ...], Roles]:
     """The parts of a program begun with these roles, and the roles when it ends; `roles` itself stays as it is.
 
-    It is taken to be followed by itself. Raises BadInput where the program yields something else than launches and
-    repetitions, or what is repeated leaves fields in other parts.
+    It is taken to be followed by itself. Stretches that are the same are one object, which is recorded once. Raises
+    BadInput where the program yields something else than launches and repetitions, or what is repeated leaves fields in
+    other parts.
     """
     after = roles.copy()
     items = _items(program, after)
     then = items if after.key() == roles.key() else _items(program, after.copy())
-    return _parts(items, _head(then)), after
+    return _parts(items, _head(then), {}), after
 
 
 def record(program: Program, roles: Roles) -> tuple[tuple[Launch, ...], Roles]:
@@ -232,16 +238,17 @@ def _items(program: Program, roles: Roles) -> _Items:
     return items
 
 
-def _parts(items: _Items, following: tuple[Launch, ...]) -> tuple[Part, ...]:
+def _parts(items: _Items, following: tuple[Launch, ...], known: dict[Hashable, Stretch]) -> tuple[Part, ...]:
     parts: list[Part] = []
     for n, item in enumerate(items):
         if isinstance(item, list):
             after = items[n + 1 :]
-            parts.append(Stretch(tuple(item), _head(after) if after else following))
+            stretch = Stretch(tuple(item), _head(after) if after else following)
+            parts.append(known.setdefault(stretch.same, stretch))
         elif isinstance(item, Derive):
             parts.append(item)
         else:
-            parts.append(Loop(item[0], _parts(item[1], () if _awaited(item[0]) else _head(item[1]))))
+            parts.append(Loop(item[0], _parts(item[1], () if _awaited(item[0]) else _head(item[1]), known)))
     return tuple(parts)
 
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from taskflow.runtime.regions import Box, hull
-from taskflow.runtime.tasks.numbers import Operator
+from taskflow.runtime.tasks.numbers import LookupTable, Operator
 from taskflow.runtime.tasks.privilege import Precision, Privilege
 from taskflow.runtime.tasks.signature import PLAIN, Argument, Signature, Variant
 from taskflow.runtime.tasks.stencil import Stencil
@@ -244,5 +244,29 @@ class Launch:
         numbers = tuple(value for name, value in self.values if name not in constants or isinstance(value, Sweep))
         return self.task, self.fields, numbers
 
+    @cached_property
+    def same(self) -> Hashable:
+        """Equal for launches that do the same to the bit, as long as both are there: objects count by what they are."""
+        return self.kind, same_constants(self), self.boxes, self.ghosts
+
     def __str__(self) -> str:
         return f"{self.task.name}({', '.join(self.fields)})"
+
+
+def same_constants(launch: Launch) -> Hashable:
+    """Equal for constants that are the same to the bit, as 0.0 and -0.0 are not, as long as both launches are there:
+    what is no number, nor made of numbers alone, is the same where it is one object.
+    """
+    return tuple(map(_same, launch.constants.values()))
+
+
+def _same(constant: Any) -> Hashable:
+    if isinstance(constant, float):
+        return constant.hex()
+    if isinstance(constant, int | Sweep):
+        return constant
+    if isinstance(constant, tuple):
+        return tuple(map(_same, constant))
+    if is_dataclass(constant) and not isinstance(constant, LookupTable):
+        return type(constant), *(_same(getattr(constant, member.name)) for member in fields(constant))
+    return id(constant)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 from taskflow.flow.stability import Stability
 from taskflow.runtime.cluster import cut

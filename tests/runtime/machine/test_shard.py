@@ -76,6 +76,28 @@ def test_a_program_is_analysed_once_per_state(monkeypatch):
     assert met == later <= 5
 
 
+def test_a_state_that_differs_in_what_is_not_read_needs_no_analysis(monkeypatch):
+    """Ghost cells of p are read, those of q are not: what was written of q is as it was with p alone."""
+    space, calls = region((4, 4, 8)), []
+    counted = lambda *a, **k: calls.append(k["blocks"]) or analyse(*a, **k)  # noqa: E731
+    monkeypatch.setattr("taskflow.runtime.machine.trace.traces.analyse", counted)
+    once = lambda f: iter([relax_once(f, space)])  # noqa: E731
+
+    def job(shard):
+        for _ in range(2):  # without and with ghost cells of p
+            shard.run(once)
+        met, read = calls.count([shard.block]), []
+        for name in ("q", "p", "q"):
+            shard.write({name: np.full(shard.cells.shape[::-1], 1.0 + shard.block)})
+            shard.run(once)
+            read.append(float(shard.read("q")[-1 if shard.block == 0 else 0, 1, 1]))
+        return met, calls.count([shard.block]), read
+
+    for block, (met, later, read) in enumerate(run_threads(Partition(space, (1, 1, 2)), job, cpu(1))):
+        assert met == later
+        assert read == [0, 7 + 4 * block, 7 + 4 * block]  # of p five neighbours here, and one across the cut
+
+
 def test_write_read_and_ghosts_that_follow():
     space = region((4, 4, 8))
 

@@ -1,12 +1,13 @@
 """Repetitions as programs yield them: what is planned, what is recorded, and what is refused."""
 
+from dataclasses import dataclass
 from functools import partial
 
 import pytest
 
 from taskflow.errors import BadInput
 from taskflow.runtime.regions import Box
-from taskflow.runtime.tasks import Loop, Read, Roles, Stretch, Write, plan, record, repeat, task
+from taskflow.runtime.tasks import Loop, Read, ReadWrite, Roles, Stretch, Write, plan, record, repeat, task
 
 OVER = Box.of((2, 2, 2))
 ROLES = Roles.of(("p", "q", "r"))
@@ -15,6 +16,17 @@ ROLES = Roles.of(("p", "q", "r"))
 @task
 def duplicate(p: Read, q: Write):
     """q = p"""
+
+
+@dataclass(frozen=True)
+class Pair:
+    one: float
+    other: int
+
+
+@task
+def scaled(p: ReadWrite, *, by: float, pair: Pair):
+    """p = by p"""
 
 
 def sweep(roles):
@@ -95,6 +107,23 @@ def test_a_program_without_repetitions_is_one_stretch():
     assert shape(stretch) == [[("p", "q")], [("q", "p")]], "it is followed by itself, with the roles that it left"
     assert after.p == "q"
     assert plan(lambda roles: iter(()), ROLES)[0] == ()
+
+
+def test_what_is_repeated_in_two_places_is_one_stretch():
+    """Where it does the same to the bit, with whatever objects, and what follows is the same, too."""
+    factors = [(0.0, Pair(1.0, 2)), (0.0, Pair(1.0, 2)), (-0.0, Pair(1.0, 2)), (0.0, Pair(1.5, 2)), (0.0, Pair(1.0, 2))]
+
+    def program(roles):
+        for by, pair in factors:
+            yield repeat(lambda f, by=by, pair=pair: iter([scaled(f.p, over=OVER, by=by, pair=pair)]), 2)
+            yield duplicate(roles.p, roles.q, over=OVER)
+
+    parts, _ = plan(program, ROLES)
+    inner = [part.body[0] for part in parts[::2]]
+    assert [[one is other for other in inner] for one in inner[:2]] == 2 * [[True, True, False, False, True]]
+    between = parts[1::2]
+    assert between[0] is between[3] is between[4], "they are followed by the same: the program by itself"
+    assert len({id(stretch) for stretch in between}) == 3
 
 
 def test_record_has_what_is_repeated_once():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 from taskflow.errors import TaskflowError
@@ -85,8 +86,15 @@ def definition(task: Task, text: str = "") -> re.Match[str] | None:
     """The head of the task in a text, by default that of its kernel: group 1 are the parameters. None where a macro
     makes the task.
     """
-    if not text:
-        text = task.kernel.read_text(encoding="utf-8") if isinstance(task.kernel, Path) else task.kernel or ""
+    return _head(task, text) if text else _own_head(task)
+
+
+@cache
+def _own_head(task: Task) -> re.Match[str] | None:
+    return _head(task, task.kernel.read_text(encoding="utf-8") if isinstance(task.kernel, Path) else task.kernel or "")
+
+
+def _head(task: Task, text: str) -> re.Match[str] | None:
     return re.search(rf"^[ \t]*TASK\s+{task.symbol}\s*\(((?:[^()]|\([^()]*\))*)\)", text, re.MULTILINE)
 
 

@@ -31,6 +31,7 @@ REAL = {"float32": "float", "float64": "double", "uint8": "unsigned char", "uint
 SWEEP, STORED, FLAGS = '#include "sweep.h"\n', '#include "stored.h"\n', '#include "written_flags.h"\n'
 ADDRESS = np.dtype(np.uint64)
 VOCABULARY = '#include "cell.h"\n'
+LINKAGE = "@linkage"  # no word of C++: stands for what precedes `void`
 _NAMES = "UZ|UY|BX|BY|NARROWEST|BUFFERS|UNROLL|OVERLAP|RESIDENT|PLANES|ROWS"  # see cell.h, faces.h, twice.h, sweep.h
 _SETTINGS = re.compile(rf"(?:[ \t]*(?:#[ \t]*define[ \t]+(?:{_NAMES})\b.*|//.*)?\n)*")
 _CHOICE = re.compile(r"^#ifdef (\w+)\n((?:#define .*\n)+)(?:#else\n((?:#define .*\n)+))?#endif\n", re.MULTILINE)
@@ -239,6 +240,11 @@ def complete(task: Task, real: np.dtype, linkage: str) -> str:
     left out: a program often uses one or two of them, and what this launch leaves out, or has in another precision,
     need not suit the others.
     """
+    return _complete(task, real).replace(LINKAGE, linkage)
+
+
+@cache
+def _complete(task: Task, real: np.dtype) -> str:
     if task.kernel is None:
         raise KernelError(f"task {task.name} has no kernel text; its Python body runs instead")
     together = siblings(task)
@@ -246,7 +252,7 @@ def complete(task: Task, real: np.dtype, linkage: str) -> str:
     tasks = [other for other in together if other not in apart]
     for other in tasks:
         check_signature(other, parameters(other))
-    declared = declarations(tasks, real, linkage, together)
+    declared = declarations(tasks, real, LINKAGE, together)
     settings = "".join(f"#define {name}\n" for name in (*_present(tasks), *_ways(together)))
     text = settings + expanded(task.kernel, real, {"declared.h": declared}, together[0].name)
     for other in apart:

@@ -23,7 +23,7 @@ from taskflow.runtime.machine.kernel.transform import OPERATIONS
 from taskflow.runtime.machine.trace.gather import listed, text_of
 from taskflow.runtime.machine.trace.scalars import Scalars
 from taskflow.runtime.regions import Box, Copy, Triple, hull
-from taskflow.runtime.tasks import ROWS, Compute, Launch, Sweep, combine, reading, run_body
+from taskflow.runtime.tasks import ROWS, Compute, Launch, combine, reading, run_body, same_constants
 
 
 class Binder:
@@ -53,7 +53,7 @@ class Binder:
 
     def compute_all(self, nodes: Sequence[Compute], lane: Lane) -> Call:
         """The call of point tasks of one key, which do not depend on each other."""
-        if nodes[0].launch.task.reductions:  # two at a time must not fold in the same memory
+        if self._folds(nodes[0], lane):
             return self._list(nodes, lane)
         key = tuple(map(self._key, nodes)), lane
         bound = self._lists.get(key)
@@ -68,7 +68,7 @@ class Binder:
             return self._library(launch)(self.device, lane, *self._views(node), **launch.constants)
         if launch.task.kernel is None:
             return lambda: self._run_body(node, lane)
-        if launch.task.reductions:  # two at a time must not fold in the same memory
+        if self._folds(node, lane):
             return self._kernel(node, lane)
         key = self._key(node), lane
         bound = self._kernels.get(key)
@@ -80,6 +80,11 @@ class Binder:
                 call = _done_twice(node, call, self._kernel(replace(node, launch=launch.shuffled()), lane), written)
             bound = self._kernels[key] = launch, call
         return bound[1]
+
+    @staticmethod
+    def _folds(node: Compute, lane: Lane) -> bool:
+        """Whether a point task is bound anew each time: two at a time must not fold in the same memory."""
+        return bool(node.launch.task.reductions) and lane.asynchronous
 
     def _list(self, nodes: Sequence[Compute], lane: Lane) -> Call:
         """The kernel of point tasks of one key."""
@@ -109,8 +114,7 @@ class Binder:
     @staticmethod
     def _key(node: Compute) -> Hashable:
         """Equal for point tasks that are the same to the bit, whenever they are done."""
-        constants = tuple(map(_same, node.launch.constants.values()))
-        return node.launch.kind, constants, node.box, node.piece, node.cells, node.middle
+        return node.launch.kind, same_constants(node.launch), node.box, node.piece, node.cells, node.middle, node.first
 
     def _library(self, launch: Launch) -> Callable[..., Call]:
         name = launch.task.library or ""
@@ -150,13 +154,6 @@ class Binder:
             for (name, operator), value in zip(node.launch.reductions.values(), results.values(), strict=True):
                 folded = value if node.first else combine(operator, [self.value(name), value])
                 self.scalars.array(name)[...] = folded
-
-
-def _same(constant: object) -> Hashable:
-    """A key that is equal for numbers that are the same to the bit, as 0.0 and -0.0 are not, and for one object."""
-    if isinstance(constant, float):
-        return constant.hex()
-    return constant if isinstance(constant, int | Sweep) else id(constant)
 
 
 def _done_twice(node: Compute, usual: Call, other: Call, written: Mapping[str, tuple[Array, Triple]]) -> Call:

@@ -28,6 +28,7 @@ from taskflow.runtime.machine.trace.tracer import Trace, Tracer
 from taskflow.runtime.regions import Partition
 from taskflow.runtime.tasks import (
     Compute,
+    Deciding,
     Known,
     Part,
     Program,
@@ -35,6 +36,7 @@ from taskflow.runtime.tasks import (
     Stretch,
     Valid,
     analyse,
+    deciding,
     plan,
     shares_of,
     stretches,
@@ -57,8 +59,13 @@ class GhostStates:
 
     def number(self, valid: Valid) -> int:
         """The number of an earlier state which equals this one on all blocks, or a new one. All blocks have to ask."""
-        equal = self._gather(np.array([valid == other for other in self._valid], np.uint8)).all(axis=0)
-        return int(equal.argmax()) if equal.any() else self._new(valid)
+        earlier = self.agreed([valid == other for other in self._valid])
+        return self._new(valid) if earlier is None else earlier
+
+    def agreed(self, true: Sequence[bool]) -> int | None:
+        """The position of the first that is true on all blocks. All blocks have to ask, about as many."""
+        everywhere = self._gather(np.array(true, np.uint8)).all(axis=0)
+        return int(everywhere.argmax()) if everywhere.any() else None
 
     def after_writing(self, number: int, fields: Iterable[str]) -> int:
         """The state after every block has overwritten these fields: their ghost cells are valid no more."""
@@ -107,6 +114,7 @@ class Traces:
     instrument: Instrument | None = None
     recorded: dict[Key, Trace] = field(default_factory=dict)
     plans: Plans = field(default_factory=dict)
+    _decided: dict[tuple[Stretch, int], Deciding] = field(default_factory=dict)
 
     @cached_property
     def known(self) -> Known:
@@ -149,8 +157,14 @@ class Traces:
         self.plans.update(new)
 
     def record(self, key: Key, program: Program) -> Trace:
-        """Analyse a stretch of a program, and make ready what does it."""
+        """Analyse a stretch of a program, and make ready what does it, unless that was done in a state that is alike.
+
+        What marks a trace, and poison, see more of a state than the stretch.
+        """
         stretch, way, state, marks = key
+        if marks is None and not way.debug and (trace := self._alike(stretch, way, state)):
+            self.recorded[key] = trace
+            return trace
         trace, valid = self._traced(stretch, way, state)
         if marks is not None:
             trace = marks.mark(trace, program)
@@ -163,6 +177,24 @@ class Traces:
         trace = replace(trace, state=self.states.number(valid))
         trace = self.recorded[key] = trace if marks is None else marks.enclose(trace)
         return trace
+
+    def _alike(self, stretch: Stretch, way: Mapper, state: int) -> Trace | None:
+        """What does the stretch in another state that differs from this one in what it does not see, on any block."""
+        same = [key for key in self.recorded if key[:2] == (stretch, way) and key[-1] is None]
+        if not same:
+            return None
+        mine = self._deciding(stretch, state)
+        alike = self.states.agreed([self._deciding(stretch, other).read == mine.read for _, _, other, _ in same])
+        if alike is None:
+            return None
+        trace = self.recorded[same[alike]]
+        return replace(trace, state=self.states.number(mine.after(self.states.valid(trace.state))))
+
+    def _deciding(self, stretch: Stretch, state: int) -> Deciding:
+        if (stretch, state) not in self._decided:
+            where = self.partition, self.states.valid(state), self.known.geometries
+            self._decided[stretch, state] = deciding(stretch.launches, stretch.following, *where)
+        return self._decided[stretch, state]
 
     def _traced(self, stretch: Stretch, way: Mapper, state: int) -> tuple[Trace, Valid]:
         tracer = self.tracer(way)
@@ -178,7 +210,6 @@ class Traces:
             known=self.known,
         )
         return tracer.trace(analysis, state), analysis.valid
-
 
 
 def calls(operations: Sequence[Operation], lanes: tuple[Lane, Lane], *, graphs: bool) -> list[Call]:

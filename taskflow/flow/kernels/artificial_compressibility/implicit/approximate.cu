@@ -16,8 +16,9 @@ FN real brought(In p, In u, In v, In w, const Coupling& coupling, const Own& own
   return sum;
 }
 
-TASK left(Range range, InPrivate<96, Real_coupling> coupling, InPrivate<16, Real_own> own, In p_r, In u_r, In v_r, In w_r, In p_x, In u_x, In v_x, In w_x,
-          Out p, Out u, Out v, Out w) {
+TASK left(Range range, InPrivate<48, Real_coupling_low> coupling_low, InPrivate<48, Real_coupling_high> coupling_high, InPrivate<16, Real_own> own,
+          In p_r, In u_r, In v_r, In w_r, In p_x, In u_x, In v_x, In w_x, Out p, Out u, Out v, Out w) {
+  const auto coupling = halves(coupling_low, coupling_high);
   for_cells(range, CELL(c) {
     p[c] = p_r[c] - brought<0>(p_x, u_x, v_x, w_x, coupling, own, c, range);
     u[c] = u_r[c] - brought<1>(p_x, u_x, v_x, w_x, coupling, own, c, range);

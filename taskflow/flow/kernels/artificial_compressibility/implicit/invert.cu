@@ -113,20 +113,19 @@ struct Elimination {
 #include "invert_tiles.h"
 #endif
 
-TASK invert(Range range, In u, In v, In w, InPrivate<96, Real_coupling> coupling, InOutValuesOf<16, Real_pivot> pivot OPTIONAL(metrics)
-            OPTIONAL(swept) OPTIONAL(b) OPTIONAL(nu_t), Sweep sweep, Numbers numbers) {
+TASK invert(Range range, In u, In v, In w, InPrivate<48, Real_coupling_low> coupling_low, InPrivate<48, Real_coupling_high> coupling_high,
+            InOutValuesOf<16, Real_pivot> pivot OPTIONAL(metrics) OPTIONAL(swept) OPTIONAL(b) OPTIONAL(nu_t), Sweep sweep, Numbers numbers) {
   STRIDES(range)
   const auto g = geometry(metrics, numbers);
+  const auto coupling = halves(coupling_low, coupling_high);
   using All = Elimination<decltype(g), decltype(b), decltype(swept), decltype(nu_t), decltype(coupling), decltype(pivot)>;
   const All all{u, v, w, b, swept, nu_t, g, {X, Y, Z}, coupling, pivot, numbers};
 #ifdef GPU
   invert_tile(range, sweep, all);
 #else
-  sweep_cells(range, sweep, UP, CELL(c) {
-#ifndef SINGLE
-    const Cell next = {c.i, c.j + 1, c.k, c.offset + Y};  // in the next row of a tile
-    for (int side = 0; side < 6; side += 2) fetch(coupling.place(next, block_of(side)), 4 * sizeof(coupling.four(c, 0)));
-#endif
+  sweep_ahead(range, sweep, UP, [=](const SweptCell& c, const SweptCell& next) {
+    for (int side = 0; side < 6; ++side)
+      if (side % 2 == 0 || next.outside >> side & 1) fetch(coupling.place(next, block_of(side)), 4 * sizeof(coupling.four(c, 0)));
     all.whole(c, 0);
   });
 #endif

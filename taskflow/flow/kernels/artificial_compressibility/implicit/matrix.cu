@@ -53,8 +53,8 @@ FN void keep(const Stored& stored, const Cell& c, const Block& m) {
   if constexpr (N < 15) keep<Stored, N + 1>(stored, c, m);
 }
 
-TASK matrix(Range range, In p, In u, In v, In w, OutPrivate<96, Real_coupling> coupling, OutValuesOf<16, Real_pivot> pivot OPTIONAL(own),
-            InByte sides OPTIONAL(metrics) OPTIONAL(swept) OPTIONAL(b) OPTIONAL(nu_t), In64 slowness OPTIONAL(rate), Numbers numbers) {
+TASK matrix(Range range, In p, In u, In v, In w, OutPrivate<48, Real_coupling_low> coupling_low, OutPrivate<48, Real_coupling_high> coupling_high,
+            OutValuesOf<16, Real_pivot> pivot OPTIONAL(own), InByte sides OPTIONAL(metrics) OPTIONAL(swept) OPTIONAL(b) OPTIONAL(nu_t), In64 slowness OPTIONAL(rate), Numbers numbers) {
   STRIDES(range)
   const Steps steps{X, Y, Z};
   const Fields q{p, u, v, w};
@@ -75,5 +75,5 @@ TASK matrix(Range range, In p, In u, In v, In w, OutPrivate<96, Real_coupling> c
 #endif
     keep(pivot, c, block), keep(own, c, block);
   };
-  private_cells<96>(range, within(range), coupling, blocks);
+  private_cells<2 * HALF>(range, within(range), halves(coupling_low, coupling_high), blocks);
 }

@@ -5,7 +5,7 @@
 #ifdef WHOLE
 #define RESIDENT 2
 #else
-#define RESIDENT (sizeof(Real_coupling) == 4 ? 3 : 2)
+#define RESIDENT (sizeof(Real_coupling_low) == 4 ? 3 : 2)
 #endif
 #include "cell.h"
 #include "factors.h"
@@ -25,23 +25,28 @@ TASK keep_inverse(Range range, InValuesOf<16, Real_pivot> pivot, OutPrivate<16, 
 #define SHUFFLES
 #endif
 #endif
+#ifdef SHUFFLES
+typedef real Vector __attribute__((vector_size(4 * sizeof(real))));
+// Written out: of one conversion of all four GCC makes two of halves
+template <class Number>
+FN Vector widened(const Number (&row)[4]) {
+  typedef Number Row __attribute__((vector_size(4 * sizeof(Number))));
+  Row four;
+  memcpy(&four, row, sizeof four);
+  return Vector{real(four[0]), real(four[1]), real(four[2]), real(four[3])};
+}
+#endif
 // Rows of a block times four values: (m0 z0 + m1 z1) + (m2 z2 + m3 z3)
 template <class Four>
 FN void times(const Four (&rows)[OWN], const real (&z)[4], real (&product)[OWN]) {
 #ifdef SHUFFLES  // four rows side by side: compilers find no vectors in sums along them
-  typedef real Vector __attribute__((vector_size(4 * sizeof(real))));
-  typedef decltype(rows[0].of[0] + 0) Row __attribute__((vector_size(4 * sizeof(rows[0].of[0]))));
-  const Vector values = {z[0], z[1], z[2], z[3]};
-  Vector p[4];
-  for (int r = 0; r < 4; ++r) {
-    Row row;
-    memcpy(&row, rows[r].of, sizeof row);
-    p[r] = __builtin_convertvector(row, Vector) * values;
-  }
+  Vector values, p[4];
+  memcpy(&values, z, sizeof values);
+  for (int r = 0; r < 4; ++r) p[r] = widened(rows[r].of) * values;
   const auto pairs = [](const Vector& a, const Vector& b) { return __builtin_shufflevector(a, b, 0, 4, 2, 6) + __builtin_shufflevector(a, b, 1, 5, 3, 7); };
   const Vector low = pairs(p[0], p[1]), high = pairs(p[2], p[3]);
   const Vector sum = __builtin_shufflevector(low, high, 0, 1, 4, 5) + __builtin_shufflevector(low, high, 2, 3, 6, 7);
-  for (int r = 0; r < 4; ++r) product[r] = sum[r];
+  memcpy(product, &sum, sizeof sum);
 #else
   for (int r = 0; r < OWN; ++r) product[r] = (rows[r][0] * z[0] + rows[r][1] * z[1]) + (rows[r][2] * z[2] + rows[r][3] * z[3]);
 #endif
@@ -67,6 +72,7 @@ struct Triangle {
     return row == 3 ? of_pivot : of_side;
   }
   INLINE void fetch(const SweptCell& c, int row) const { ::fetch(place(c, row), ROWS * sizeof(Four)); }
+  INLINE void fetch_side(const SweptCell& c, int side) const { ::fetch(coupling.place(c, block_of(side)), ROWS * sizeof(Four)); }
   INLINE Triangle of_row(int row) const {
     Triangle t = *this;
     for (int r = 0; r < OWN; ++r) t.own_right[r] = one_of(row + r, right), t.own_x[r] = one_of(row + r, x);
@@ -100,17 +106,18 @@ struct Triangle {
   // A thread's way through a column: what it loads of a cell is a step of memory from that of the cell before.
   struct Way {
     static constexpr int step = ODD ? -1 : 1;
-    decltype(Coupling::field) coupling;
+    using Half = decltype(Coupling::low);  // the other one is alike
+    decltype(Half::field) coupling;
     decltype(Inverse::field) inverse;
     In right;
     InOut x;
     const char* far;
     int far_step;
-    INLINE void go_on() { coupling += step * Coupling::VALUES, inverse += step * Inverse::VALUES, right += step, x += step, far += far_step; }
+    INLINE void go_on() { coupling += step * HALF, inverse += step * Inverse::VALUES, right += step, x += step, far += far_step; }
     INLINE void load(unsigned sides, Ahead& a) const {
 #pragma unroll
       for (int m = 0; m < 3; ++m)
-        if (sides >> (2 * m + ODD) & 1) a.block[m][0] = Coupling::four(coupling + block_of(2 * m + ODD));
+        if (sides >> (2 * m + ODD) & 1) a.block[m][0] = Half::four(coupling + block_of(2 * m));
       a.inverse[0] = Inverse::four(inverse);
     }
     INLINE void begin(real& sum, real& old) const { sum = ODD ? real(0) : *right, old = ODD ? *x : real(0); }
@@ -120,9 +127,9 @@ struct Triangle {
   };
   // From a cell on, with what is fetched so many cells ahead
   INLINE Way way(const SweptCell& c, int row, int ahead_by) const {
-    const int far_step = Way::step * int(row == 3 ? Inverse::VALUES * sizeof(*inverse.field) : Coupling::VALUES * sizeof(*coupling.field));
+    const int far_step = Way::step * int(row == 3 ? Inverse::VALUES * sizeof(*inverse.field) : HALF * sizeof(*coupling.low.field));
     const char* far = static_cast<const char*>(place(c, row)) + ahead_by * far_step;
-    return {coupling.place(c, 4 * row), inverse.place(c, 4 * row), own_right[0] + Index(c), own_x[0] + Index(c), far, far_step};
+    return {coupling.place(c, block_of(ODD) + 4 * row), inverse.place(c, 4 * row), own_right[0] + Index(c), own_x[0] + Index(c), far, far_step};
   }
 #endif
   INLINE void store(const SweptCell& c, const real (&values)[OWN]) const {
@@ -146,11 +153,12 @@ FN Triangle<ODD, Coupling, Inverse> triangle(const Coupling& coupling, const Inv
   return {coupling, inverse, {p_r, u_r, v_r, w_r}, {p, u, v, w}, {}, {}};
 }
 
-TASK forward(Range range, In p_r, In u_r, In v_r, In w_r, InPrivate<96, Real_coupling> coupling, InPrivate<16, Real_inverse> inverse, InOut p, InOut u, InOut v, InOut w,
-             Sweep sweep) {
-  sweep_rows(range, sweep, UP, triangle<0>(coupling, inverse, p_r, u_r, v_r, w_r, p, u, v, w));
+TASK forward(Range range, In p_r, In u_r, In v_r, In w_r, InPrivate<48, Real_coupling_low> coupling_low, InPrivate<48, Real_coupling_high> coupling_high,
+             InPrivate<16, Real_inverse> inverse, InOut p, InOut u, InOut v, InOut w, Sweep sweep) {
+  sweep_rows(range, sweep, UP, triangle<0>(halves(coupling_low, coupling_high), inverse, p_r, u_r, v_r, w_r, p, u, v, w));
 }
 
-TASK backward(Range range, InPrivate<96, Real_coupling> coupling, InPrivate<16, Real_inverse> inverse, InOut p, InOut u, InOut v, InOut w, Sweep sweep) {
-  sweep_rows(range, sweep, DOWN, triangle<1>(coupling, inverse, p, u, v, w, p, u, v, w));
+TASK backward(Range range, InPrivate<48, Real_coupling_low> coupling_low, InPrivate<48, Real_coupling_high> coupling_high,
+              InPrivate<16, Real_inverse> inverse, InOut p, InOut u, InOut v, InOut w, Sweep sweep) {
+  sweep_rows(range, sweep, DOWN, triangle<1>(halves(coupling_low, coupling_high), inverse, p, u, v, w, p, u, v, w));
 }

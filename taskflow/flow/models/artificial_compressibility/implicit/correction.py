@@ -20,13 +20,13 @@ from taskflow.flow.models.artificial_compressibility.implicit.gmres import (
     same,
 )
 from taskflow.flow.models.artificial_compressibility.implicit.least_squares import Scalars, length
-from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, PIVOT
+from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLED, COUPLING, PIVOT
 from taskflow.runtime.tasks import Components, Read, Repeat, Roles, Write, derive, task
 
 
 @task(kernel=TEXTS / "approximate.cu")
 def left(
-    coupling: Read.private * COUPLING, own: Read.private * PIVOT,
+    coupling: COUPLED, own: Read.private * PIVOT,
     right: Components(p_r=Read, u_r=Read, v_r=Read, w_r=Read),
     update: Components(p_x=Read[1], u_x=Read[1], v_x=Read[1], w_x=Read[1]),
     new: Components(p=Write, u=Write, v=Write, w=Write),
@@ -57,7 +57,7 @@ class Correction:
             yield Repeat(partial(self._again, system), self.sweeps - 1)
 
     def _again(self, system: LinearSystem, f: Roles) -> Program:
-        yield left(f.coupling, f.own, fields(f, RIGHT), fields(f, UPDATE), fields(f, AFTER), over=system.cells)
+        yield left(fields(f, COUPLING), f.own, fields(f, RIGHT), fields(f, UPDATE), fields(f, AFTER), over=system.cells)
         yield from system.left_of_heat(f)
         yield from system.precondition(f)
         yield from added(f, system, UPDATE, BEFORE)

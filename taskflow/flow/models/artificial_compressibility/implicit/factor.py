@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from taskflow.errors import Avoidable, RunFailed
 from taskflow.flow.models.artificial_compressibility.equations import SHORT, Numbers
 from taskflow.flow.models.artificial_compressibility.implicit.derivative import TEXTS
-from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, PIVOT
+from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLED, PIVOT
 from taskflow.flow.models.artificial_compressibility.stage import EDDIES, METRICS, SWEPT
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Components, Read, Reduce, Sweep, Swept, Write, task
@@ -27,7 +27,7 @@ DOWN = Components(p=FALLING, u=FALLING, v=FALLING, w=FALLING)
 
 @task(kernel=TEXTS / "invert.cu")
 def invert(
-    velocity: Components(u=Read[SHORT], v=Read[SHORT], w=Read[SHORT]), coupling: Read.private * COUPLING,
+    velocity: Components(u=Read[SHORT], v=Read[SHORT], w=Read[SHORT]), coupling: COUPLED,
     pivot: RISING.any * PIVOT, metrics: METRICS, swept: SWEPT, b: Read[SHORT] | None, nu_t: EDDIES,
     *, sweep: Sweep, numbers: Numbers,
 ) -> None:  # fmt: skip
@@ -72,7 +72,7 @@ def imprecise(why: str) -> Avoidable:
 
 @task(kernel=TEXT)
 def forward(
-    right: Components(p_r=Read, u_r=Read, v_r=Read, w_r=Read), coupling: Read.private * COUPLING,
+    right: Components(p_r=Read, u_r=Read, v_r=Read, w_r=Read), coupling: COUPLED,
     inverse: Read.private * PIVOT, z: UP, *, sweep: Sweep,
 ) -> None:  # fmt: skip
     """z = D^-1 (right - sum over earlier neighbours of A z)."""
@@ -80,6 +80,6 @@ def forward(
 
 @task(kernel=TEXT)
 def backward(
-    coupling: Read.private * COUPLING, inverse: Read.private * PIVOT, z: DOWN, *, sweep: Sweep
+    coupling: COUPLED, inverse: Read.private * PIVOT, z: DOWN, *, sweep: Sweep
 ) -> None:  # fmt: skip
     """z = z - D^-1 sum over later neighbours of A z."""

@@ -163,33 +163,37 @@ class Gmres:
             yield Repeat(body, most, until=self._enough, lag=False, further=first > 0)
         yield derive(self._small.shares, tuple(f"share.{n}" for n in range(krylov.MOST)))
         yield krylov.combined(*vectors, *vector, over=cells, share=f.scalar("share"), count=f.scalar("place"))
-        for left in reversed(range(depth)):
-            yield from system.precondition(f)
-            yield from added(f, system, UPDATE, BEFORE)
-            if left:
-                yield from self._power(f, system, begin=left == depth - 1)
-                yield from less(f, system, RIGHT, AFTER)
-                yield from same(f, system, AFTER, REST)
-
-    def _power(self, f: Roles, system: LinearSystem, *, begin: bool) -> Program:
-        """rest = rest - A z, from `new` at the `begin`; new = A z."""
-        if begin:
+        if depth > 1:
             yield from same(f, system, REST, AFTER)
+            yield Repeat(partial(self._term, system), depth - 1)
+        yield from system.precondition(f)
+        yield from added(f, system, UPDATE, BEFORE)
+
+    def _term(self, system: LinearSystem, f: Roles) -> Program:
+        """x = x + M^-1 new, r = r - A M^-1 new; new = rest = B rest, of which new was a copy."""
+        yield from system.precondition(f)
+        yield from added(f, system, UPDATE, BEFORE)
         yield from system.product(f)
-        yield from less(f, system, REST, AFTER)
+        for vector in (REST, RIGHT):
+            yield from less(f, system, vector, AFTER)
+        yield from same(f, system, AFTER, REST)
+
+    def _operator(self, system: LinearSystem, depth: int, f: Roles) -> Program:
+        """new = A M^-1 new, or, of several in a row, new = rest = B rest, of which new was a copy."""
+        yield from system.precondition(f)
+        yield from system.product(f)
+        if depth > 1:
+            yield from less(f, system, REST, AFTER)
+            yield from same(f, system, AFTER, REST)
 
     def _arnoldi(self, system: LinearSystem, depth: int, sums: int, f: Roles) -> Program:
         """A vector more: A M^-1, or B^depth, times the last one, less its parts along all others, of which there are at
         most so many `sums` of ten.
         """
         vector = fields(f, AFTER), warm(f, system, AFTER)
-        for n in range(depth):
-            yield from system.precondition(f)
-            if depth == 1:
-                yield from system.product(f)
-            else:
-                yield from self._power(f, system, begin=n == 0)
-                yield from same(f, system, AFTER, REST)
+        if depth > 1:
+            yield from same(f, system, REST, AFTER)
+        yield Repeat(partial(self._operator, system, depth), depth)  # apart, as it is recorded once for all `sums`
         yield krylov.largest_square(*vector, over=system.cells, most=f.scalar("most"), **weights(system))
         yield from self._less_parts(system, sums, False, f)
         again = partial(self._less_parts, system, sums, True)

@@ -7,20 +7,21 @@ from taskflow.flow.models.artificial_compressibility.implicit.derivative import 
 from taskflow.flow.models.artificial_compressibility.stage import BESIDE, EDDIES, METRICS, SWEPT
 from taskflow.runtime.tasks import Components, Read, ReadByte, Scalar, Write, task
 
-COUPLING, PIVOT = 96, 16
-"""Numbers of a cell, by rows: the blocks for its neighbours, see `place`; that for itself."""
+COUPLING = ("coupling_low", "coupling_high")
+"""The fields of the blocks for neighbours on low sides and on high ones: what a sweep reads lies together."""
+HALF, PIVOT = 48, 16
+"""Numbers of a cell in each of them, by rows, see `place`; those of its own block."""
+COUPLED, COUPLES = (Components(**dict.fromkeys(COUPLING, way.private * HALF)) for way in (Read, Write))
 
 
-def place(side: int) -> int:
-    """The first number of the block for the neighbour on a side, x_min to z_max: low sides come before high ones, so
-    that what a sweep reads lies together.
-    """
-    return PIVOT * (side // 2 + 3 * (side % 2))
+def place(side: int) -> tuple[str, int]:
+    """The field with the block for the neighbour on a side, x_min to z_max, and the first number of that."""
+    return COUPLING[side % 2], PIVOT * (side // 2)
 
 
 @task(kernel=TEXTS / "matrix.cu")
 def matrix(
-    flow: Components(p=Read[SHORT], u=Read[SHORT], v=Read[SHORT], w=Read[SHORT]), coupling: Write.private * COUPLING,
+    flow: Components(p=Read[SHORT], u=Read[SHORT], v=Read[SHORT], w=Read[SHORT]), coupling: COUPLES,
     pivot: Write.any * PIVOT, own: Write.private * PIVOT | None, sides: ReadByte[BESIDE], metrics: METRICS,
     swept: SWEPT, b: Read[SHORT] | None, nu_t: EDDIES,
     *, slowness: Scalar, rate: Scalar | None, numbers: Numbers,

@@ -32,11 +32,12 @@ from taskflow.flow.models.artificial_compressibility.implicit.gmres import (
     Program,
     fields,
     measured,
+    same,
 )
 from taskflow.flow.models.artificial_compressibility.implicit.krylov import PART, VALUES, WARM
 from taskflow.flow.models.artificial_compressibility.implicit.least_squares import Scalars, length
 from taskflow.flow.models.artificial_compressibility.implicit.march import RAMP, Ramp
-from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, PIVOT, matrix
+from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, HALF, PIVOT, matrix
 from taskflow.flow.models.artificial_compressibility.implicit.passive import WORK, ImplicitScalars
 from taskflow.flow.models.artificial_compressibility.residuals import norm
 from taskflow.flow.models.artificial_compressibility.stage import residual
@@ -80,8 +81,8 @@ class ImplicitCompressibility(ImplicitScalars):
             more.append(Field("warm", kept, values=WARM, private=True))
         if self.carried:
             more.append(Field("carry", kept, values=scalar.CARRY, private=True))
-        coupling = Field("coupling", kept, values=COUPLING, private=True)
-        return coupling, Field("pivot", kept, values=PIVOT), Field("inverse", kept, values=PIVOT, private=True), *more
+        coupling = (Field(name, kept, values=HALF, private=True) for name in COUPLING)
+        return *coupling, Field("pivot", kept, values=PIVOT), Field("inverse", kept, values=PIVOT, private=True), *more
 
     @property
     def marched(self) -> str:
@@ -133,8 +134,7 @@ class ImplicitCompressibility(ImplicitScalars):
     def pseudo_step(self, f: Roles) -> Program:
         """An outer iteration."""
         yield from owned(OWNER, self.iteration)(f)
-        for name in self.state:
-            f.swap(name, f"{name}_new")
+        yield from same(f, self, STATE, AFTER)  # to swap them would record all of it for each way round
 
     def iteration(self, f: Roles) -> Program:
         """The next state, in the roles of `AFTER`."""
@@ -164,9 +164,9 @@ class ImplicitCompressibility(ImplicitScalars):
             yield from self.scalar_solves(f.T_new, f.T_z, f)
             yield from self._lift(f, f.T_z)
         for sweep in sweeps(self.ordering, "up", self.tile):
-            yield factor.forward(new, f.coupling, f.inverse, z, over=self.cells, sweep=sweep)
+            yield factor.forward(new, fields(f, COUPLING), f.inverse, z, over=self.cells, sweep=sweep)
         for sweep in sweeps(self.ordering, "down", self.tile) if self.ordering != "jacobi" else ():
-            yield factor.backward(f.coupling, f.inverse, z, over=self.cells, sweep=sweep)
+            yield factor.backward(fields(f, COUPLING), f.inverse, z, over=self.cells, sweep=sweep)
 
     def product(self, f: Roles) -> Iterator[Launch]:
         """new = (V G / dtau + dR/dQ) z."""
@@ -229,12 +229,12 @@ class ImplicitCompressibility(ImplicitScalars):
         """The blocks of the matrix."""
         place = self.place(f)[:-1]
         own = f.own if self.solver.approximates else None
-        yield matrix(fields(f, STATE), f.coupling, f.pivot, own, *place, **self._where(f))
+        yield matrix(fields(f, STATE), fields(f, COUPLING), f.pivot, own, *place, **self._where(f))
 
     def factors(self, f: Roles) -> Iterator[Launch | Derive]:
         """The factors of the matrix, of which none may be singular."""
         _, *place, _ = self.place(f)
-        of = (f.u, f.v, f.w), f.coupling, f.pivot, *place
+        of = (f.u, f.v, f.w), fields(f, COUPLING), f.pivot, *place
         for sweep in sweeps(self.ordering, "up", self.tile):
             yield factor.invert(*of, over=self.cells, sweep=sweep, numbers=self.numbers)
         yield factor.keep_inverse(f.pivot, f.inverse, over=self.cells, cell=f.scalar("cell"))

@@ -35,17 +35,15 @@ class ImplicitScalars(ArtificialCompressibility):
     look: ClassVar[int] = 2
 
     def followed(self, f: Roles, one: Passive) -> Program:
-        """The next values of a scalar, in the role behind `_new`; the flow is that of `AFTER`, with its ghost values.
-        """
+        """The next values of a scalar, in its place; the flow is that of `AFTER`, with its ghost values."""
         yield impose(f.T_z, over=self.cells, value=Value(1.0))
         yield from self.scalar_ghosts(f, self.still, one, f.T_z)
         yield from self.scalar_factors(fields(f, AFTER)[1:], f, one.diffusivity)
-        yield scalar.value_same(f[f"{one.name}_new"], f[one.name], over=self.cells)
         yield Repeat(partial(self._round, one), ROUNDS)
 
     def _round(self, one: Passive, f: Roles) -> Iterator[Launch]:
         """Corrections of what the residual is now; the roles of `BEFORE` are written."""
-        cells, new, metrics = self.cells, f[f"{one.name}_new"], None if self.spacing else f.metrics
+        cells, new, metrics = self.cells, f[one.name], None if self.spacing else f.metrics
         where: dict[str, Any] = {"over": cells, "numbers": replace(self.numbers, diffusivity=one.diffusivity)}
         yield from self.scalar_ghosts(f, self.sides, one, new)
         yield residual(

@@ -208,7 +208,7 @@ FN void sweep_tile(const TileCells<D>& all, F f) {
     for (int number = all.columns - 1; number >= 0; --number) {
       const TileColumn<D> column(all, number);
       const int x = column.x(step);
-      if (x >= 0 && x < all.nx) f(column.cell(x));
+      if (x >= 0 && x < all.nx) f(column.cell(x), column.cell(x));
     }
   }
 }
@@ -218,16 +218,18 @@ FN void sweep_tile(const TileCells<D>& all, F f) {
   const auto at = [](int n, int count) { return D::way > 0 ? n : count - 1 - n; };
   for (int z = 0; z < all.nz; ++z) {
     for (int y = 0; y < all.ny; ++y) {
-      const TileColumn<D> column(all, at(y, all.ny), at(z, all.nz));
-      for (int x = 0; x < all.nx; ++x) f(column.cell(at(x, all.nx)));
+      const bool up = y + 1 == all.ny, end = up && z + 1 == all.nz;
+      const TileColumn<D> column(all, at(y, all.ny), at(z, all.nz)), next(all, at(up ? end ? y : 0 : y + 1, all.ny), at(up && !end ? z + 1 : z, all.nz));
+      for (int x = 0; x < all.nx; ++x) f(column.cell(at(x, all.nx)), next.cell(at(x, all.nx)));
     }
   }
 }
 #endif
 
-// Threads share the rows of tiles along x.
+// f(cell, next): with what lies beside it in the next row of the tile, which a processor may be asked to bring near. Threads share the
+// rows of tiles along x.
 template <class D, class F>
-FN void sweep_cells(const Range& r, const Sweep& s, D, F f) {
+FN void sweep_ahead(const Range& r, const Sweep& s, D, F f) {
   if (!size(r, 0) || !size(r, 1) || !size(r, 2)) return;
   const int from = first_tile(r, s, 0), to = last_tile(r, s, 0), bottom = first_tile(r, s, 2), low = first_tile(r, s, 1);
   const Index rows = last_tile(r, s, 1) - low, count = rows * (last_tile(r, s, 2) - bottom);
@@ -254,6 +256,10 @@ FN void sweep_cells(const Range& r, const Sweep& s, D way, F f) {
   sweep_cells(r, s, way, [](const SweptCell&) { return Alone(); }, [=](const SweptCell& c, Alone) { f(c); });
 }
 #else
+template <class D, class F>
+FN void sweep_cells(const Range& r, const Sweep& s, D way, F f) {
+  sweep_ahead(r, s, way, [=](const SweptCell& c, const SweptCell&) { f(c); });
+}
 template <class D, class L, class F>
 FN void sweep_cells(const Range& r, const Sweep& s, D way, L load, F f) {
   sweep_cells(r, s, way, [=](const SweptCell& c) { f(c, load(c)); });

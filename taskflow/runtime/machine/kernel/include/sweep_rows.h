@@ -5,7 +5,8 @@
 //
 //   struct Solve {
 //     INLINE Solve of_row(row) const;                          // what knows where the rows of a thread are
-//     INLINE void fetch(c, row) const;                         // asks for what will be loaded: on a CPU that of the next row of a tile
+//     INLINE void fetch(c, row) const;                         // asks for what will be loaded: on a CPU that of the next row of a tile,
+//     INLINE void fetch_side(c, side) const;                   //   and what neighbours in other tiles that come later there bring
 //     struct Ahead {...};                                      // what is loaded before it is needed
 //     INLINE Ahead ahead(c, row, sides) const;                 // ... of a cell: for these neighbours, too
 //     INLINE void begin(c, sums, old) const;                   // sums before neighbours bring anything, and values before the sweep
@@ -266,11 +267,10 @@ FN void sweep_rows(const Range& r, const Sweep& s, D, const T& whole) {
 template <class D, class T>
 FN void sweep_rows(const Range& r, const Sweep& s, D way, const T& whole) {
   const T t = whole.of_row(0);
-  sweep_cells(r, s, way, [=](const SweptCell& c) {
-#ifndef SINGLE
-    const SweptCell next = {{c.i, c.j + D::way, c.k, c.offset + D::way * r.y}, 0, 0};  // in the next row of a tile
+  sweep_ahead(r, s, way, [=](const SweptCell& c, const SweptCell& next) {
     for (int row = 0; row < ROWS; ++row) t.fetch(next, row);
-#endif
+    for (int side = 1 - (D::way < 0); side < 6; side += 2)
+      if (next.outside >> side & 1) t.fetch_side(next, side);
     sweep_row<D>(r, t, c, 0, together());
   });
 }

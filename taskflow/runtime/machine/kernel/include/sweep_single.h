@@ -30,9 +30,9 @@ FN void sweep_cells(const Range& r, const Sweep& s, D, L load, F f) {
   if (cell_of_thread<D>(r, s, int(threadIdx.x), int(blockDim.x), c)) f(c, load(c));
 }
 #else
-// Threads share rows along x.
+// f(cell, next), with the next one of the row. Threads share rows along x.
 template <class D, class F>
-FN void sweep_cells(const Range& r, const Sweep& s, D, F f) {
+FN void sweep_ahead(const Range& r, const Sweep& s, D, F f) {
   const Index rows = size(r, 1), count = rows * size(r, 2);
   share(r, count, [=](Index first, Index last, bool) {
     for (Index n = first; n < last; ++n) {
@@ -40,7 +40,10 @@ FN void sweep_cells(const Range& r, const Sweep& s, D, F f) {
       const int j = r.lo[1] + int(at % rows), k = r.lo[2] + int(at / rows), begin = first_single(r, s, j, k);
       const int cells = begin < r.hi[0] ? (r.hi[0] - begin + spread(s) - 1) / spread(s) : 0;
       delay(j + 7 * k);
-      for (int m = 0; m < cells; ++m) f(single_cell<D>(r, s, begin + spread(s) * int(shuffled(m, cells)), j, k));
+      for (int m = 0; m < cells; ++m) {
+        const int i = begin + spread(s) * int(shuffled(m, cells));
+        f(single_cell<D>(r, s, i, j, k), single_cell<D>(r, s, i + spread(s), j, k));
+      }
     }
   });
 }
