@@ -12,7 +12,7 @@ from taskflow.flow import StaggeredGrid
 from taskflow.runtime.regions import Triple
 from taskflow.simulation.bodies import Bodies, Survey, survey
 from taskflow.simulation.case import Case
-from taskflow.simulation.conditions.source import named_state
+from taskflow.simulation.conditions.initial import named_state
 
 if TYPE_CHECKING:
     from taskflow.output import SavedState

@@ -20,10 +20,9 @@ from taskflow.flow.model import VELOCITY
 from taskflow.output import Checkpoint, StoreLayout
 from taskflow.runtime.regions import difference
 from taskflow.simulation.build.solved import SolvedCase
-from taskflow.simulation.conditions.initial import COMPUTED, InitialFields
+from taskflow.simulation.conditions.initial import COMPUTED, InitialFields, naming
 from taskflow.simulation.conditions.remedies import AGAIN
 from taskflow.simulation.conditions.restart import RestartPoint, changes, check_state
-from taskflow.simulation.conditions.source import naming
 
 if TYPE_CHECKING:
     from taskflow.analysis.charts.carried import ChartsSource

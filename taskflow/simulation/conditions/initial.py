@@ -1,11 +1,14 @@
-"""Initial fields: expressions are evaluated by each block for its cells, functions once by the client."""
+"""Initial fields: expressions are evaluated by each block for its cells, functions once by the client; and the state of
+elsewhere that a case names, of another run, of a file, or of a dataset.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -17,9 +20,13 @@ from taskflow.output import Checkpoint, load_initial
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box, Location
 from taskflow.simulation.case import Case
+from taskflow.simulation.case.initial import GivenState, Initial
 from taskflow.simulation.formulas.expression import Expression
 from taskflow.simulation.formulas.noise import PIECE as WAVES
 from taskflow.simulation.formulas.noise import SPECTRA, RandomVelocity
+
+if TYPE_CHECKING:
+    from taskflow.output import SavedState
 
 PIECE = 1 << 20  # cells that are evaluated at a time
 SAMPLES = 64  # points per direction at which formulas are tried
@@ -152,3 +159,25 @@ def few(coordinates: np.ndarray) -> np.ndarray:
     """Up to SAMPLES of the coordinates along an axis, the first and the last among them."""
     chosen = np.linspace(0, coordinates.size - 1, min(coordinates.size, SAMPLES)).round().astype(int)
     return coordinates.take(chosen, axis=int(np.argmax(coordinates.shape)))
+
+
+def named_state(table: Initial) -> SavedState | None:
+    """The state that a table names, if it does. Raises BadInput where it cannot be read."""
+    if table.source is None:
+        return None
+    from taskflow.output import saved_state  # which loads xarray
+
+    source = table.source.dataset if isinstance(table.source, GivenState) else table.source
+    with naming(table):
+        return saved_state(source, table.time)
+
+
+@contextmanager
+def naming(table: Initial) -> Iterator[None]:
+    """Have errors with the state that a table names begin with its key."""
+    key = "initial.source" if table.time is None else f"initial.source = {table.source}, initial.time"
+    try:
+        yield
+    except BadInput as error:
+        text = f"{error}"
+        raise BadInput(f"initial.{text}" if text.startswith("time = ") else f"{key}: {text}") from None

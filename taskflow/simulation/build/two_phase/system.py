@@ -254,8 +254,7 @@ class TwoPhaseSystem(FlowSystem):
     @property
     def _elsewhere(self) -> bool:
         """Whether phi is that of another state."""
-        source = self.sim.source
-        return source is not None and source.fields is not None and "phi" in source.fields
+        return self.sim.source is not None and "phi" in (self.sim.source.fields or ())
 
     @property
     def cautions(self) -> tuple[str, ...]:
