@@ -21,7 +21,8 @@ PART = 1 << 13  # cells that are computed in one go: what is between stays in th
 
 
 def in_parts(vertices: Vertices, work: Callable[[list[np.ndarray], Part], T]) -> list[T]:
-    """What `work` makes of the vertices of each part of the cells, and of the ranges of these, one after the other."""
+    """Return the results of `work` on the vertices of parts of the cells, and the ranges of these, one after the other.
+    """
     nz, ny, nx = (n - 1 for n in vertices[0].shape)
     rows = max(1, PART // nx)
     layers = max(1, rows // ny)
