@@ -208,7 +208,8 @@ class RunDirectory:
         """The initial fields as blocks need them; those of a run that `begins` may be of elsewhere."""
         system = sim.system
         fields = {name: p if isinstance(p, COMPUTED) else None for name, p in system.initial.items()}
-        initial = InitialFields(sim.domain, fields, self.path.absolute() / INITIAL, system.noise)
+        saved, centred = self.path.absolute() / INITIAL, sim.model.fields.get("u") == "c"
+        initial = InitialFields(sim.domain, fields, saved, system.noise, centred=centred)
         return sim.origin.taken(initial) if begins and sim.origin is not None else initial
 
     def finish(self, blocks: Sequence[Mapping[str, Any]], policy: CheckpointPolicy) -> None:

@@ -8,6 +8,8 @@ import pytest
 from taskflow.errors import RunFailed
 from taskflow.geometry.grids import SHAPES, shape
 from taskflow.output import read_log, tree
+from taskflow.runtime.machine import Mapper, run_threads
+from taskflow.runtime.machine.device import cpu
 from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.conditions.restart import newest_restart
 from tests.geometry.grids.test_shapes import SMALL
@@ -173,3 +175,22 @@ def test_pressure_and_stress_of_a_side_add_up_to_the_force_of_the_log(tmp_path):
                                                                           here[f"stress_{axis}"]))  # fmt: skip
             assert float(pressure) == pytest.approx(acts["pressure_force"][n], rel=1e-12, abs=1e-15)
             assert float(pressure + stress) == pytest.approx(acts["force"][n], rel=1e-12, abs=1e-15)
+
+
+def test_constants_are_the_same_in_slabs(monkeypatch):
+    """Ghost cells among them, and velocities of a wall that vary."""
+    wall = {"type": "wall", "velocity": ["1 + x", 0.0, 0.0]}
+    setup = SimulationSetup(case(TURNED, boundaries__y_max=wall), (1, 1, 2))
+
+    def constants(shard):
+        setup.system.constants.fill(shard)
+        boxes = [shard.partition.memory[piece] for piece in shard.partition.pieces_of(shard.block)]
+        return [shard.read(field.name, box) for field in setup.system.constants.fields for box in boxes]
+
+    whole = run_threads(setup.partition, constants, cpu(1), Mapper("none"))
+    monkeypatch.setattr("taskflow.simulation.build.artificial_compressibility.constants.SLAB", 150)
+    monkeypatch.setattr("taskflow.hexahedra.PART", 20)
+    for values, expected in zip(run_threads(setup.partition, constants, cpu(1), Mapper("none")), whole, strict=True):
+        assert len(values) > 10
+        for value, other in zip(values, expected, strict=True):
+            np.testing.assert_array_equal(value, other)

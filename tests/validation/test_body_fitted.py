@@ -99,12 +99,12 @@ def test_a_wing_section_that_sheds_vortices(tmp_path):
 
 @pytest.mark.parametrize("size", [pytest.param((128, 64), marks=slow)], ids=str)
 def test_separation_from_a_cylinder(size, tmp_path):
-    """V14, on half its grid: at 53.15 degrees, 0.48 too few; the drag is 1.5142 there, 1.07 % too large."""
+    """V14, on half its grid: at 53.15 degrees, 0.48 too few; the drag is 1.5016 there, 0.24 % too large."""
     wake = flows.wake(flows.solved(flows.cylinder(40, *size, steps=6000, device="cpu"), tmp_path / "run"))
     keys = {"re": "40", "source": "computed"}
     exact = reference("cylinder_steady.csv", quantity="separation_deg_from_rear", **keys)
     assert wake.separation == pytest.approx(exact, abs=0.5)
-    assert wake.drag == pytest.approx(reference("cylinder_steady.csv", quantity="cd", **keys), rel=0.0129)
+    assert wake.drag == pytest.approx(reference("cylinder_steady.csv", quantity="cd", **keys), rel=0.003)
 
 
 @pytest.mark.parametrize(("size", "steps", "error"), [pytest.param((64, 32), 8000, 0.0011, marks=slow),

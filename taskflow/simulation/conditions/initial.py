@@ -46,7 +46,7 @@ class InitialFields:
     """The fields at time 0, by name: an expression or shapes, or None where the values are kept in the store `saved`;
     and a noise that is added to the velocity. `grid` says where cells are. A `checkpoint` of another run takes the
     place of all of them; `kept`: the projection leaves the velocity as it is. `sums`: the fields that follow from
-    others, of which the sums are kept.
+    others, of which the sums are kept. `centred`: the velocity, too, is in the centres of cells.
     """
 
     grid: Located
@@ -56,13 +56,14 @@ class InitialFields:
     checkpoint: Checkpoint | None = None
     kept: bool = False
     sums: tuple[str, ...] = ()
+    centred: bool = False
 
     def fill(self, shard: Shard, names: Iterable[str] | None = None) -> None:
         """Write this block's cells of every field, or of some."""
         waves, xp = self.noise.drawn() if self.noise else None, shard.device.xp
         names = list(self.profiles if names is None else names)
-        for location in dict.fromkeys(VELOCITY.get(name, "c") for name in names):
-            fields = [name for name in names if VELOCITY.get(name, "c") == location]
+        for location in dict.fromkeys(map(self._location, names)):
+            fields = [name for name in names if self._location(name) == location]
 
             def filled(fields: list[str] = fields) -> Iterator[tuple[Box, dict[str, Any]]]:
                 for piece in pieces(shard, WAVES if waves else PIECE):
@@ -79,7 +80,7 @@ class InitialFields:
         """The values [z, y, x] of fields at one location in these cells, in double precision."""
         some = [profile for name in names if (profile := self.profiles[name]) is not None]
         uniform = all(isinstance(profile, Expression) and profile.uniform for profile in some)
-        points = (0.0, 0.0, 0.0) if uniform else self.grid.points(VELOCITY.get(names[0], "c"), cells)
+        points = (0.0, 0.0, 0.0) if uniform else self.grid.points(self._location(names[0]), cells)
         shape = cells.shape[::-1]
         return {
             name: load_initial(self.saved, name, cells)
@@ -87,6 +88,9 @@ class InitialFields:
             else np.broadcast_to(profile(*points), shape)
             for name in names
         }
+
+    def _location(self, name: str) -> Location:
+        return "c" if self.centred else VELOCITY.get(name, "c")
 
 
 def pieces(shard: Shard, cells: int) -> Iterator[Box]:

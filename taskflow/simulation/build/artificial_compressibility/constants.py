@@ -25,7 +25,7 @@ from taskflow.simulation.case.charts.sides import ChartSide
 
 KINDS, METRICS, CORNERS, VELOCITY, SWEPT = "sides", "metrics", ("x", "y", "z"), ("u_s", "v_s", "w_s"), "swept"
 FORCE = ("f_x", "f_y", "f_z")
-SLAB = 1 << 16  # cells whose constants are computed in one go, so that they are written from a cache
+SLAB = 1 << 18  # cells whose constants are computed in one go: they take little memory beside their fields
 STAYING = (KINDS, FILTER)  # where a grid moves: volumes do not change
 
 
