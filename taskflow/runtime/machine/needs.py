@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -14,6 +14,7 @@ from taskflow.runtime.machine.trace.scalars import MOST
 from taskflow.runtime.machine.trace.transfer import packed
 from taskflow.runtime.regions import Partition
 from taskflow.runtime.tasks import (
+    Deciding,
     Derive,
     Exchange,
     Geometries,
@@ -25,8 +26,10 @@ from taskflow.runtime.tasks import (
     Roles,
     Stretch,
     Valid,
+    deciding,
     exchange,
     plan,
+    same_constants,
     shares_of,
     tables,
 )
@@ -69,13 +72,17 @@ class MemoryCount:
         """The memory of a block, whose messages the exchanges of the passes have to know."""
         partition = self.partition
         folds, buffers, looked_up = 0, set[tuple[int, ...]](), set[tuple[LookupTable, int]]()
+        bound = set[Hashable]()
         for launches, messages in self._by_block:
             buffers.update(self._buffers(messages[block]))
             for launch in launches:
                 shared = shares_of(launch, partition, block)
                 if shared and launch.task.kernel is not None:
-                    parts = sum(partial_bytes(cells, self.device) for _, cells in shared)
-                    folds += len(launch.task.reductions) * parts
+                    once = launch.kind, same_constants(launch), tuple(shared)
+                    if self.device != "cpu" or once not in bound:  # CPUs fold those that are the same in one memory
+                        parts = sum(partial_bytes(cells, self.device) for _, cells in shared)
+                        folds += len(launch.task.reductions) * parts
+                        bound.add(once)
                     used = (table for constant in launch.constants.values() for table in tables(constant))
                     looked_up.update((table, partition.fields[launch.own].nbytes) for table in used)
         return BlockMemory(
@@ -129,7 +136,8 @@ class _States:
 
 @dataclass(eq=False)
 class Passes:
-    """Every stretch of the passes that can follow `first`, in every state, and what some `blocks` exchange in it.
+    """Every stretch of the passes that can follow `first`, in every state that it sees, and what some `blocks` exchange
+    in it.
 
     `then` says of each program which ones can come after it; `known` is the geometry of these blocks.
     """
@@ -139,7 +147,8 @@ class Passes:
     known: Geometries
     first: Program
     then: Mapping[Program, Sequence[Program]]
-    _exchanged: dict[tuple[Stretch, State], Exchange] = field(default_factory=dict, init=False)
+    _exchanged: dict[Stretch, list[tuple[Deciding, Exchange]]] = field(default_factory=dict, init=False)
+    _after: dict[tuple[Stretch, State], Valid] = field(default_factory=dict, init=False)
     _state: _States = field(default_factory=_States, init=False)
 
     def __iter__(self) -> Iterator[tuple[Stretch, Exchange]]:
@@ -157,7 +166,7 @@ class Passes:
             parts, after = plans[key]
             ends = self._through(parts, valid)
             waiting += [(later, after, end) for later in self.then[program] for end in ends]
-        yield from ((stretch, exchanged) for (stretch, _), exchanged in self._exchanged.items())
+        yield from ((stretch, one) for stretch, exchanged in self._exchanged.items() for _, one in exchanged)
 
     def _through(self, parts: Sequence[Part], valid: Valid) -> list[Valid]:
         """All that can be valid after some parts that are begun with `valid`."""
@@ -193,9 +202,15 @@ class Passes:
 
     def _done(self, stretch: Stretch, valid: Valid) -> Valid:
         key = stretch, self._state(valid)
-        if key not in self._exchanged:
-            self._exchanged[key] = exchange(
-                stretch.launches, self.partition, following=stretch.following, valid=valid, blocks=self.blocks,
-                known=self.known,
-            )  # fmt: skip
-        return self._exchanged[key].valid
+        if key not in self._after:
+            mine = deciding(stretch.launches, stretch.following, self.partition, valid, self.known)
+            exchanged = self._exchanged.setdefault(stretch, [])
+            alike = next((one for other, one in exchanged if other.read == mine.read), None)
+            if alike is None:
+                alike = exchange(
+                    stretch.launches, self.partition, following=stretch.following, valid=valid, blocks=self.blocks,
+                    known=self.known,
+                )  # fmt: skip
+                exchanged.append((mine, alike))
+            self._after[key] = mine.after(alike.valid)
+        return self._after[key]

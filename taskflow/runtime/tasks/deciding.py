@@ -1,4 +1,4 @@
-"""What decides how a pass goes: of the ghost cells that are valid before it those of fields of which it reads some."""
+"""The ghost cells that decide how a pass goes: of those valid before it those of fields of which it reads some."""
 
 from __future__ import annotations
 

@@ -14,8 +14,9 @@ def partial_bytes(box: Box, device: str) -> int:
     """Bytes in which a reduction over a box keeps what it folds at its end; on a GPU those of a kernel that defines no
     shape of its own.
     """
-    parts = host_parts(box) if device == "cpu" else int(np.prod(cuda_shape(box.shape, 1, BX, BX * BY)[0]))
-    return 8 * parts + 4  # and the count of those that are there
+    if device == "cpu":
+        return 8 * host_parts(box)
+    return 8 * int(np.prod(cuda_shape(box.shape, 1, BX, BX * BY)[0])) + 4  # and the count of those that are there
 
 
 def host_parts(box: Box) -> int:

@@ -179,7 +179,7 @@ class Traces:
         return trace
 
     def _alike(self, stretch: Stretch, way: Mapper, state: int) -> Trace | None:
-        """The trace of another state, which differs from this one in what the stretch does not see, on any block."""
+        """The trace of another state, if there is one, that differs on no block in what the stretch sees."""
         same = [key for key in self.recorded if key[:2] == (stretch, way) and key[-1] is None]
         if not same:
             return None
