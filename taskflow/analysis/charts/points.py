@@ -31,24 +31,28 @@ def reach(parts: Iterable[np.ndarray]) -> tuple[list[float], list[float]]:
 
 
 class _Boxes:
-    """The cells of a chart, with boxes around each, and around groups of them, so that few are looked at."""
+    """The cells of a chart, with boxes around groups of them, so that few are looked at."""
 
     def __init__(self, x: np.ndarray) -> None:
-        low, high = _around_cells(x, np.minimum), _around_cells(x, np.maximum)
-        margin = 1e-9 * (high - low).max(axis=0)
-        self._x, self._low, self._high = x, low - margin, high + margin
-        self._groups = _around_groups(self._low, np.minimum), _around_groups(self._high, np.maximum)
+        self._x, self._groups = x, _widened(_around_groups(x, np.minimum), _around_groups(x, np.maximum))
 
     def cell(self, point: np.ndarray) -> tuple[int, int, int] | None:
         """Return k, j, i of the first cell with a point in it."""
         cells = list[list[int]]()
         for first in GROUP * np.argwhere(_between(*self._groups, point)):
-            part = (slice(None), *(slice(n, n + GROUP) for n in first))
-            cells += (first + np.argwhere(_between(self._low[part], self._high[part], point))).tolist()
+            part = self._x[:, *(slice(n, n + GROUP + 1) for n in first)]
+            boxes = _widened(_around_cells(part, np.minimum), _around_cells(part, np.maximum))
+            cells += (first + np.argwhere(_between(*boxes, point))).tolist()
         for k, j, i in sorted(cells):
             if _within(self._x[:, k : k + 2, j : j + 2, i : i + 2], point):
                 return k, j, i
         return None
+
+
+def _widened(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ends of boxes with a margin for rounding."""
+    margin = 1e-9 * (high - low).max(axis=0)
+    return low - margin, high + margin
 
 
 def _between(low: np.ndarray, high: np.ndarray, point: np.ndarray) -> np.ndarray:
@@ -63,11 +67,14 @@ def _around_cells(x: np.ndarray, extreme: np.ufunc) -> np.ndarray:
     return x
 
 
-def _around_groups(ends: np.ndarray, extreme: np.ufunc) -> np.ndarray:
-    """Return the least or largest coordinates [xyz, k, j, i] of each group of cells."""
+def _around_groups(x: np.ndarray, extreme: np.ufunc) -> np.ndarray:
+    """Return the least or largest coordinates [xyz, k, j, i] of the vertices of each group of cells."""
     for axis in (1, 2, 3):
-        ends = extreme.reduceat(ends, range(0, ends.shape[axis], GROUP), axis)
-    return ends
+        firsts = range(0, x.shape[axis] - 1, GROUP)
+        ends = np.moveaxis(extreme.reduceat(x, firsts, axis), axis, 0)
+        ends[:-1] = extreme(ends[:-1], np.moveaxis(x.take(firsts[1:], axis), axis, 0))  # where the next one begins
+        x = np.moveaxis(ends, 0, axis)
+    return x
 
 
 def _within(corners: np.ndarray, point: np.ndarray) -> bool:
