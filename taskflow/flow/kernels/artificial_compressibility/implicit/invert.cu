@@ -123,7 +123,7 @@ TASK invert(Range range, In u, In v, In w, InPrivate<48, Real_coupling_low> coup
 #ifdef GPU
   invert_tile(range, sweep, all);
 #else
-  sweep_ahead(range, sweep, UP, [=](const SweptCell& c, const SweptCell& next) {
+  sweep_ahead(range, sweep, UP, [=](const SweptCell& c, const SweptCell& next) __attribute__((always_inline)) {
     for (int side = 0; side < 6; ++side)
       if (side % 2 == 0 || next.outside >> side & 1) fetch(coupling.place(next, block_of(side)), 4 * sizeof(coupling.four(c, 0)));
     all.whole(c, 0);

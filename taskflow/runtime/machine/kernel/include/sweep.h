@@ -258,7 +258,7 @@ FN void sweep_cells(const Range& r, const Sweep& s, D way, F f) {
 #else
 template <class D, class F>
 FN void sweep_cells(const Range& r, const Sweep& s, D way, F f) {
-  sweep_ahead(r, s, way, [=](const SweptCell& c, const SweptCell&) { f(c); });
+  sweep_ahead(r, s, way, [=](const SweptCell& c, const SweptCell&) __attribute__((always_inline)) { f(c); });
 }
 template <class D, class L, class F>
 FN void sweep_cells(const Range& r, const Sweep& s, D way, L load, F f) {

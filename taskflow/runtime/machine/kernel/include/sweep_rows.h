@@ -267,7 +267,7 @@ FN void sweep_rows(const Range& r, const Sweep& s, D, const T& whole) {
 template <class D, class T>
 FN void sweep_rows(const Range& r, const Sweep& s, D way, const T& whole) {
   const T t = whole.of_row(0);
-  sweep_ahead(r, s, way, [=](const SweptCell& c, const SweptCell& next) {
+  sweep_ahead(r, s, way, [=](const SweptCell& c, const SweptCell& next) __attribute__((always_inline)) {
     for (int row = 0; row < ROWS; ++row) t.fetch(next, row);
     for (int side = 1 - (D::way < 0); side < 6; side += 2)
       if (next.outside >> side & 1) t.fetch_side(next, side);
