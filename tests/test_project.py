@@ -223,6 +223,23 @@ def test_docstrings_begin_with_words_of_their_own():
         assert not re.match(r"(What|Of)\b", text), f"{place}: {text.splitlines()[0]}"
 
 
+def prose(page: Path) -> Iterator[str]:
+    """The lines of a page, but for tables, pictures, comments, code, targets of links and mathematics."""
+    inside = False
+    for line in page.read_text(encoding="utf-8").splitlines():
+        fences = line.count("```") + line.count("$$")
+        inside ^= fences % 2 == 1
+        if not (inside or fences or line.lstrip().startswith(("|", "![", "<!--"))):
+            yield re.sub(r"`[^`]*`|\$[^$]+\$|\]\([^)]*\)", "", line)  # which do not break
+
+
+@pytest.mark.parametrize("page", [
+    "README.md", "CHANGELOG.md", *sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").rglob("*.md")),
+])  # fmt: skip
+def test_lines_of_prose_have_at_most_120_characters(page):
+    assert [line for line in prose(ROOT / page) if len(line) > 120] == []
+
+
 def test_public_class_names_are_unique():
     """A name says which class is meant, in a traceback as in a page."""
     places: dict[str, list[str]] = {}
