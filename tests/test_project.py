@@ -224,9 +224,12 @@ def test_docstrings_begin_with_words_of_their_own():
 
 
 def prose(page: Path) -> Iterator[str]:
-    """The lines of a page, but for tables, pictures, comments, code, targets of links and mathematics."""
+    """The lines of a page, but for what a command makes, tables, pictures, comments, code, targets of links and
+    mathematics.
+    """
+    text = re.sub(r"<!-- table .*?<!-- end -->", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
     inside = False
-    for line in page.read_text(encoding="utf-8").splitlines():
+    for line in text.splitlines():
         fences = line.count("```") + line.count("$$")
         inside ^= fences % 2 == 1
         if not (inside or fences or line.lstrip().startswith(("|", "![", "<!--"))):
