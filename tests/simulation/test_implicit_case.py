@@ -9,6 +9,7 @@ from taskflow.simulation.conditions.restart import newest_restart
 from tests.simulation.going_on import go
 from tests.simulation.on_charts import CYLINDER, LID, TURNED, case, changed
 from tests.simulation.test_charts_case import problems
+from tests.simulation.test_charts_real_time import WARM
 from tests.simulation.test_charts_run import SAVED, assert_same_run, contents
 
 IMPLICIT = {"method__march": "implicit"}
@@ -63,6 +64,18 @@ def test_real_time_has_longer_steps_of_pseudo_time_and_two_levels():
     text = " ".join(" ".join(line) for line in sim.system.described())
     assert "implicit with CFL 1e+06 to 1e+06, GMRES(40), to 0.01" in text
     assert sim.model.real.iterations == 50
+
+
+@pytest.mark.parametrize("solver", ["gmres", "correction"])
+def test_no_scalar_has_the_name_of_a_field_of_the_model(solver):
+    """With heat, in real time, with a scalar."""
+    own = {"name": "dye", "diffusivity": 0.1}
+    changes = {**IMPLICIT, "method__linear": {"solver": solver}, "time": {"steps": 4, "step": 0.1}}
+    sim = SimulationSetup(case(WARM, **changes, scalars=[own]), (1, 1, 1))
+    names = [name for name in sim.partition.fields if not name.startswith("dye")]
+    assert len(names) > 40
+    allowed = [name for name in names if not problems(WARM, **changes, scalars=[{**own, "name": name}])]
+    assert allowed == []
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ from taskflow.simulation.case.table import NonNegative, Number, Table, entry, re
 from taskflow.simulation.formulas.expression import Expression
 
 _OWN = re.compile(
-    r"b|(?:d|old|past)_\w+|\w+_mid|[uvw]_s|f_[xyz]|[uvwpT]_[rxz]|T_pivot"
+    r"b|(?:d|old|past)_\w+|\w+_mid|[uvw]_s|f_[xyz]|[uvwpT]_(?:[rxz]|rest)|T_pivot|later"
     "|sides|metrics|swept|filter_square|own|vectors|warm|carry|coupling_low|coupling_high|pivot|inverse"
 )  # other fields of the model
 FORMULA = "functions of Python are not available on charts in this version; give an expression in x, y, z"
