@@ -274,28 +274,24 @@ def _flat(items: _Items) -> Iterator[Launch]:
             yield from item if isinstance(item, list) else _flat(item[1])
 
 
+def _all(parts: Iterable[Part]) -> Iterator[Part]:
+    """All parts: those of a loop once, before it."""
+    for part in parts:
+        if isinstance(part, Loop):
+            yield from _all(part.body)
+        yield part
+
+
 def stretches(parts: Iterable[Part]) -> Iterator[Stretch]:
     """The stretches of a program, those that are repeated once."""
-    for part in parts:
-        if isinstance(part, Stretch):
-            yield part
-        elif isinstance(part, Loop):
-            yield from stretches(part.body)
+    return (part for part in _all(parts) if isinstance(part, Stretch))
 
 
 def counts(parts: Iterable[Part]) -> Iterator[str]:
     """The scalars that say how often repetitions were done, once they are over."""
-    for part in parts:
-        if isinstance(part, Loop):
-            yield from counts(part.body)
-            if part.repeat.count is not None:
-                yield part.repeat.count
+    return (part.repeat.count for part in _all(parts) if isinstance(part, Loop) and part.repeat.count is not None)
 
 
 def derived(parts: Iterable[Part]) -> Iterator[str]:
     """The scalars that the host derives from others."""
-    for part in parts:
-        if isinstance(part, Loop):
-            yield from derived(part.body)
-        elif isinstance(part, Derive):
-            yield from part.names
+    return (name for part in _all(parts) if isinstance(part, Derive) for name in part.names)
