@@ -1,18 +1,42 @@
-"""Velocities of sides and forces that change in time, tried at some moments of a run before it begins."""
+"""Formulas of a case, tried before a run begins: initial fields; velocities of sides and forces at some moments."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from taskflow.errors import BadInput
+from taskflow.flow.model import VELOCITY
 from taskflow.geometry.grids import MultiBlockGrid, faces
-from taskflow.hexahedra import centres
+from taskflow.hexahedra import Part, centres, in_parts
 from taskflow.simulation.build.artificial_compressibility.boundaries import velocities
 from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain
 from taskflow.simulation.build.artificial_compressibility.moving import Moment
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.charts.sides import BALANCED, IN_PLANE, ChartSide, fluxes
 from taskflow.simulation.conditions.inflow import moments
+from taskflow.simulation.formulas.expression import Expression
+
+
+def initial_fields_fit(initial: Mapping[str, Any], grid: MultiBlockGrid) -> None:
+    """Raises BadInput where a formula of an initial field is not finite on some chart."""
+    uniform = all(isinstance(profile, Expression) and profile.uniform for profile in initial.values())
+    for number, chart in enumerate(grid.charts, start=1):
+        vertices = chart.vertices[:, :2, :2, :2] if uniform else chart.vertices
+        in_parts(vertices, partial(_try_formulas, initial, number))
+
+
+def _try_formulas(initial: Mapping[str, Any], chart: int, corners: list[np.ndarray], _: Part) -> None:
+    places = centres(corners)
+    for name, profile in initial.items():
+        try:
+            profile(*places)
+        except BadInput as error:
+            key = {"T": "initial.temperature"}.get(name, "initial.velocity" if name in VELOCITY else name)
+            raise BadInput(f"{key}: on chart {chart} {error}") from None
 
 
 def sides_fit(case: Case, domain: ChartDomain) -> None:

@@ -5,20 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
-from taskflow.errors import BadInput
 from taskflow.flow import Fluid
-from taskflow.flow.model import VELOCITY
 from taskflow.flow.models.artificial_compressibility.equations import Passive
 from taskflow.flow.models.artificial_compressibility.forces import Forces
 from taskflow.flow.models.artificial_compressibility.method import MethodOptions
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.geometry.grids import MultiBlockGrid
-from taskflow.hexahedra import Part, centres, in_parts
 from taskflow.output import FieldMetadata
 from taskflow.runtime.regions import Field
 from taskflow.simulation.build.artificial_compressibility import references
@@ -28,7 +25,7 @@ from taskflow.simulation.build.artificial_compressibility.constants import Chart
 from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain
 from taskflow.simulation.build.artificial_compressibility.inner import InnerCriterion
 from taskflow.simulation.build.artificial_compressibility.measures import CompressibilityMeasures
-from taskflow.simulation.build.artificial_compressibility.moments import sides_fit
+from taskflow.simulation.build.artificial_compressibility.moments import initial_fields_fit, sides_fit
 from taskflow.simulation.build.artificial_compressibility.real import dual_time
 from taskflow.simulation.build.artificial_compressibility.rules import TABLES, refused
 from taskflow.simulation.build.artificial_compressibility.steady import ResidualCriterion
@@ -51,7 +48,6 @@ from taskflow.simulation.case.method import METHOD
 from taskflow.simulation.case.problems import Problem
 from taskflow.simulation.case.table import Table
 from taskflow.simulation.conditions.initial import initial_profiles
-from taskflow.simulation.formulas.expression import Expression
 from taskflow.simulation.timing.schedule import Clock
 
 
@@ -254,19 +250,8 @@ class CompressibilitySystem(System):
 
     def check(self) -> None:
         """Raises BadInput where a formula is not finite on some chart or side."""
-        uniform = all(isinstance(profile, Expression) and profile.uniform for profile in self.initial.values())
-        for number, chart in enumerate(self.grid.charts, start=1):
-            in_parts(chart.vertices[:, :2, :2, :2] if uniform else chart.vertices, partial(self._try_formulas, number))
+        initial_fields_fit(self.initial, self.grid)
         sides_fit(self.sim.case, self.domain)
-
-    def _try_formulas(self, chart: int, corners: list[np.ndarray], _: Part) -> None:
-        places = centres(corners)
-        for name, profile in self.initial.items():
-            try:
-                profile(*places)
-            except BadInput as error:
-                key = {"T": "initial.temperature"}.get(name, "initial.velocity" if name in VELOCITY else name)
-                raise BadInput(f"{key}: on chart {chart} {error}") from None
 
     @property
     def cautions(self) -> tuple[str, ...]:
