@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
+from itertools import count
 from typing import Any, Literal
 
 Operator = Literal["sum", "min", "max"]
@@ -75,10 +76,13 @@ def reduced(scalars: Mapping[str, float], name: str) -> tuple[float, ...]:
 
 
 def _reduced(scalars: Mapping[str, float], name: str) -> Iterator[float]:
-    n = 0
-    while (first := f"{name}.{n}") in scalars or f"{first}.{PARTS[0]}" in scalars:
-        yield scalars[first] if first in scalars else _joined(*(scalars[f"{first}.{part}"] for part in PARTS))
-        n += 1
+    for n in count():
+        if (number := f"{name}.{n}") in scalars:
+            yield scalars[number]
+        elif f"{number}.{PARTS[0]}" in scalars:
+            yield _joined(*(scalars[f"{number}.{part}"] for part in PARTS))
+        else:
+            return
 
 
 def _joined(total: float, rest: float, last: float) -> float:

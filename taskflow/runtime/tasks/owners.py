@@ -21,6 +21,9 @@ class OwnedScalars(Mapping[str, float]):
     def __getitem__(self, name: str) -> float:
         return self.scalars[f"{self.owner}.{name}"]
 
+    def __contains__(self, name: object) -> bool:
+        return f"{self.owner}.{name}" in self.scalars
+
     def __iter__(self) -> Iterator[str]:
         mine = f"{self.owner}."
         return (name.removeprefix(mine) for name in self.scalars if name.startswith(mine))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
 
 from taskflow.errors import BadInput
 from taskflow.runtime.tasks.task import Launch
@@ -30,10 +31,15 @@ class Derive:
         if not isinstance(self.names, tuple) or not self.names or not all(isinstance(n, str) for n in self.names):
             raise BadInput(f"derive(..., {self.names!r}): give a tuple with the names of the scalars that it finds")
 
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        return frozenset(self.names)
+
     def __call__(self, scalars: Mapping[str, float]) -> dict[str, float]:
         """The new values. Raises BadInput where one is none of `names`."""
         values = {name: float(value) for name, value in self.function(scalars).items()}
-        if others := values.keys() - set(self.names):
+        if not values.keys() <= self._names:
+            others = values.keys() - self._names
             raise BadInput(f"derive: the function returned {min(others)}; it was to find {', '.join(self.names)}")
         return values
 

@@ -174,13 +174,9 @@ def install(monkeypatch, seed, drop=lambda operation: False, shared=None):
 
         return replayed([later(op) for op in operations if not drop(op)], pair, graphs=False)
 
-    def give(scalars, values):
-        values = dict(values)
-        for name in values:
-            scalars.array(name)
-            scalars._known[name] = None
-        scalars._lane.enqueue(lambda: [scalars.array(name).fill(value) for name, value in values.items()])
+    def put(scalars, values):
+        scalars._lane.enqueue(lambda: [scalars._memory.put(place, value) for place, value in values.items()])
 
     monkeypatch.setattr("taskflow.runtime.machine.shard.lanes", lanes)
     monkeypatch.setattr("taskflow.runtime.machine.trace.traces.calls", calls)
-    monkeypatch.setattr(Scalars, "set", give)
+    monkeypatch.setattr(Scalars, "_put", put)

@@ -54,9 +54,10 @@ def device(monkeypatch):
 def made(device):
     """Scalars, and what enqueues a new value of one."""
     scalars = Scalars(device, device, device.wait)
+    top = scalars.array("top")
 
     def produce(value):
-        device.stream.append(lambda: scalars.array("top").fill(value))
+        device.stream.append(lambda: top.fill(value))
         scalars.changed(["top"])
 
     return scalars, produce
@@ -105,14 +106,22 @@ def test_more_questions_may_be_open_than_buffers_were_made(device):
 def test_nothing_waits_for_what_the_host_gave(device, monkeypatch):
     """Until the device has made something else of it."""
     scalars, produce = made(device)
-    monkeypatch.setattr(scalars, "_enqueue", lambda values: device.stream.append(lambda: None))
+    monkeypatch.setattr(scalars, "_put", lambda values: device.stream.append(lambda: None))
     produce(1.0)
     scalars.set({"count": 3})
     assert scalars["count"] == 3.0
-    assert len(device.stream) == 2, "nothing was waited for"
+    assert len(device.stream) == 1, "nothing was waited for, nor sent: no kernel reads it"
     scalars.set({"top": 7})
     assert scalars["top"] == 7.0
-    device.to_host = np.array
     produce(2.0)
     assert scalars["top"] == 2.0
     assert not device.stream
+
+
+def test_what_the_host_gave_reaches_a_kernel_that_is_bound_later(device, monkeypatch):
+    scalars, _ = made(device)
+    monkeypatch.setattr(scalars, "_put", lambda values: [scalars._memory.put(*item) for item in values.items()])
+    scalars.set({"scale": 0.5})
+    assert scalars.array("scale") == [0.5]
+    scalars.set({"scale": 0.25})
+    assert scalars.array("scale") == [0.25]

@@ -67,6 +67,8 @@ class Binder:
         if launch.task.library is not None:
             return self._library(launch)(self.device, lane, *self._views(node), **launch.constants)
         if launch.task.kernel is None:
+            for name in launch.scalars.values():
+                self.scalars.array(name)  # now: what the host has set gets there before the body is done
             return lambda: self._run_body(node, lane)
         if self._folds(node, lane):
             return self._kernel(node, lane)

@@ -116,11 +116,11 @@ class Listing:
             run.append(entry)
             if [joint.kind for joint in run[-2:]] == ["pack", "signal"]:
                 waits, copy = [joint for joint in run[-3:-2] if joint.kind == "await"], run[-2]
-                calls |= {joint: [_nothing] for joint in (*waits, entry)}
+                calls |= {joint: [nothing] for joint in (*waits, entry)}
                 awaited = [item for joint in waits for item in joint.items]
                 calls[copy] = self._send(awaited, copy.items, entry.items, copy.lane, copy.nodes)
         return calls
 
 
-def _nothing() -> None:
+def nothing() -> None:
     """Stands for an operation that is done with the one before or after."""

@@ -29,13 +29,13 @@ class ScalarsThen(Mapping[str, float]):
     ten.
     """
 
-    def __init__(self, values: np.ndarray, places: Mapping[str, int], known: Mapping[str, int], count: int) -> None:
-        self._values, self._places, self._known, self._count = values, places, known, count
+    def __init__(self, values: Mapping[str, float], known: Mapping[str, int], count: int) -> None:
+        self._values, self._known, self._count = values, known, count
 
     def __getitem__(self, name: str) -> float:
         if self._known[name] >= self._count:
             raise KeyError(name)
-        return float(self._values[self._places[name]])
+        return float(self._values[name])
 
     def __iter__(self) -> Iterator[str]:
         return islice(self._known, self._count)
@@ -46,21 +46,20 @@ class ScalarsThen(Mapping[str, float]):
 
 class Scalars(Mapping[str, float]):
     """The values that were set, and that passes have reduced, by name. Reading waits until the device has done what is
-    enqueued.
+    enqueued, and nothing waits for what was set last.
 
-    It is enqueued on `lane`; `wait` waits until something there is true. All numbers are read from the device at once,
-    and again only after `changed`; for what was set last nothing waits. Raises RunFailed where a program has more than
-    `MOST` scalars.
+    Those that kernels read or write, and these alone, have a place on the device, where they are set on `lane`; `wait`
+    waits until something there is true. All are read from the device at once. Raises RunFailed where kernels read and
+    write more than `MOST`.
     """
 
     def __init__(self, device: Device, lane: Lane, wait: Callable[[Callable[[], bool]], None]) -> None:
         self._device, self._lane, self._wait = device, lane, wait
         self._pinned = _pinned(NESTED) if device.kind == "gpu" else []  # buffers that nobody waits for
         self._memory = device.allocate((MOST,), "f8")
-        self._places: dict[str, int] = {}
+        self._places: dict[str, int] = {}  # in their order
         self._known: dict[str, int] = {}  # in the order in which they came
-        self._values: np.ndarray | None = self._memory if device.kind == "cpu" else None
-        self._latest: dict[str, float] = {}  # set by the host, and not changed on the device since
+        self._values: dict[str, float] = {}  # set or read, and not changed on the device since
         self._setter: tuple[np.ndarray, Callable[[], None]] | None = None
 
     @property
@@ -70,65 +69,43 @@ class Scalars(Mapping[str, float]):
 
     def array(self, name: str) -> Array:
         """An array of one float64, where kernels find a scalar."""
-        if name not in self._places:
+        place = self._places.get(name)
+        if place is None:
             if len(self._places) == MOST:
                 raise RunFailed(f"the programs of this run have more than {MOST} scalars; {name!r} has no place")
-            self._places[name] = len(self._places)
-        place = self._places[name]
+            place = self._places[name] = len(self._places)
+            if name in self._values:
+                self._put({place: self._values[name]})
         return self._memory[place : place + 1]
 
     def set(self, values: Mapping[str, float]) -> None:
         """Give scalars values, in the order of what is enqueued."""
-        names = list(values)
-        for name in names:
-            self.array(name)
+        for name in values:
             self._known.setdefault(name, len(self._known))
-        if self._device.kind == "cpu":
-            for name in names:
-                self._memory[self._places[name]] = values[name]
-            return
-        for n in range(0, len(names), AT_ONCE):
-            self._enqueue({self._places[name]: values[name] for name in names[n : n + AT_ONCE]})
-        self._latest.update(values)
+        self._values.update(values)
+        if placed := {self._places[name]: value for name, value in values.items() if name in self._places}:
+            self._put(placed)
 
     def changed(self, names: Iterable[str]) -> None:
         """Note that passes have produced new values of these scalars on the device."""
         for name in names:
             self._known.setdefault(name, len(self._known))
-            self._latest.pop(name, None)
-            self._values = None
+            self._values.pop(name, None)
 
     def later(self) -> Callable[[], Mapping[str, float]]:
         """The scalars when all is done that is enqueued by now: the result waits for that; it is called once."""
-        if self._device.kind == "cpu":
-            now = dict(self)
-            return lambda: now
-        values = (self._pinned or _pinned(1)).pop()
-        count = len(self._known)
-        self._memory.get(out=values, stream=self._lane.stream, blocking=False)
-        reached = self._lane.reached()
-
-        def read() -> Mapping[str, float]:
-            self._wait(reached)
-            present = ScalarsThen(values.copy(), self._places, self._known, count)
-            self._pinned.append(values)
-            return present
-
-        return read
-
-    def now(self) -> Mapping[str, float]:
-        """The scalars when all is done that is enqueued by now, to be read at once."""
-        return self if self._device.kind == "cpu" else self.later()()
+        fetched, known, count = self._fetch(), self._values.copy(), len(self._known)
+        return lambda: ScalarsThen(fetched() | known, self._known, count)
 
     def __getitem__(self, name: str) -> float:
         if name not in self._known:
             raise KeyError(name)
-        if name in self._latest:
-            return float(self._latest[name])
-        if self._values is None:
-            self._wait(self._lane.reached())
-            self._values = self._device.to_host(self._memory)
-        return float(self._values[self._places[name]])
+        if name not in self._values:
+            self._values |= self._fetch()()
+        return float(self._values[name])
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._known
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._known)
@@ -136,8 +113,31 @@ class Scalars(Mapping[str, float]):
     def __len__(self) -> int:
         return len(self._known)
 
-    def _enqueue(self, values: Mapping[int, float]) -> None:
-        """Enqueue a launch that sets scalars. It copies its arguments, which may change while it is under way."""
+    def _fetch(self) -> Callable[[], dict[str, float]]:
+        """Ask for the numbers that the device has when all is done that is enqueued by now; the result waits."""
+        names = list(self._places)
+        if self._device.kind == "cpu":
+            self._wait(self._lane.reached())
+            present = dict(zip(names, self._memory[: len(names)].tolist(), strict=True))
+            return lambda: present
+        buffer = (self._pinned or _pinned(1)).pop()
+        self._memory.get(out=buffer, stream=self._lane.stream, blocking=False)
+        reached = self._lane.reached()
+
+        def fetched() -> dict[str, float]:
+            self._wait(reached)
+            values = buffer[: len(names)].tolist()
+            self._pinned.append(buffer)
+            return dict(zip(names, values, strict=True))
+
+        return fetched
+
+    def _put(self, values: Mapping[int, float]) -> None:
+        """Set the numbers in these places of the device, in the order of what is enqueued."""
+        if self._device.kind == "cpu":
+            for place, value in values.items():
+                self._memory[place] = value
+            return
         if self._setter is None:
             numbers = np.zeros(1, NUMBERS)
             text = Path(__file__).with_name("scalars.cu").read_text(encoding="utf-8")
@@ -145,9 +145,11 @@ class Scalars(Mapping[str, float]):
             arguments = [np.uint64(self._memory.data.ptr), numbers]
             self._setter = numbers, launch(function.kernel, (1, 1, 1), (32, 1, 1), arguments, None, self._memory)
         numbers, call = self._setter
-        numbers["count"] = len(values)
-        numbers["place"][0, : len(values)], numbers["value"][0, : len(values)] = list(values), list(values.values())
-        call()
+        rest = iter(values.items())
+        while some := dict(islice(rest, AT_ONCE)):  # a launch copies its arguments, which may change then
+            numbers["count"] = len(some)
+            numbers["place"][0, : len(some)], numbers["value"][0, : len(some)] = list(some), list(some.values())
+            call()
 
 
 def _pinned(count: int) -> list[np.ndarray]:
@@ -184,7 +186,7 @@ class Rounds:
             return
         more = self.done + repeat.every <= repeat.times
         if not repeat.lag and (more or repeat.otherwise is not None):
-            now = self._scalars.now() if repeat.otherwise is None else self._scalars.later()()
+            now = self._scalars if repeat.otherwise is None else self._scalars.later()()
             self._enough = repeat.until(now)
             if repeat.otherwise is not None:
                 self._seen.append(now)

@@ -14,7 +14,7 @@ from taskflow.runtime.machine.trace.binding import Binder
 from taskflow.runtime.machine.trace.deadlock import Rings, turns
 from taskflow.runtime.machine.trace.gather import Group, gathered, list_keys
 from taskflow.runtime.machine.trace.mapper import Mapper
-from taskflow.runtime.machine.trace.operation import Kind, Listing, Operation
+from taskflow.runtime.machine.trace.operation import Kind, Listing, Operation, nothing
 from taskflow.runtime.machine.trace.transfer import Transfers
 from taskflow.runtime.machine.trace.wavefront import SlabStage, Wavefront
 from taskflow.runtime.tasks import (
@@ -105,6 +105,7 @@ class _Pass:
         computed = [node for node in self.graph.nodes if isinstance(node, Compute)]
         self.middles = {node.launch: n for n, node in enumerate(self.graph.nodes) if _is(node, "middle")}
         self.contributing = {node.launch for node in computed if node.contributes}
+        self.alone = any(len(node.partition) == 1 for node in computed)
         self.wavefront = Wavefront(tracer.binder, mapper.cache)
         self.sends: list[Operation] = []  # of messages whose packing has been enqueued
         self.claims: list[tuple[int, Flag]] = []  # for which the next copy waits
@@ -139,11 +140,9 @@ class _Pass:
                 self.list.add([Operation(lane.recorder(events[n]), "record", (n,), number)])
             if isinstance(node, Send) and not self.tracer.direct(node.message):
                 call = partial(self.tracer.transfers.send, node.message, self.rings.slots[node.message], events.get(n))
-                send = Operation(call, "send", (n,))
-                if lane.asynchronous:
-                    self.sends.append(send)
-                else:
-                    self.list.add([send])
+                self.sends.append(Operation(call, "send", (n,)))
+                if not lane.asynchronous:
+                    self._flush(sends=True)
         self._flush(sends=True)
         return self.list.operations()
 
@@ -154,13 +153,12 @@ class _Pass:
         self._flush(sends=False)
         for last in (self.waits[n] for n in group if n in self.waits):
             self.list.add([Operation(lane.waiter(self.events[last]), "wait", (last,), number)])
-        call = self.tracer.binder.compute_all(nodes, lane)
-        self.list.add([Operation(call, "compute", group, number)])
+        self.list.add([Operation(self.tracer.binder.compute_all(nodes, lane), "compute", group, number)])
         for n in (n for n in group if n in self.events):
             self.list.add([Operation(lane.recorder(self.events[n]), "record", (n,), number)])
 
     def _takes_turns(self, node: Node) -> bool:
-        """Whether a message is packed into a buffer that another one of this pass has left, or where others let it."""
+        """Whether a message is packed into a buffer that another one has left, or where others let it."""
         return isinstance(node, Send) and (node.message in self.rings.earlier or bool(self.claims))
 
     def _waits(self) -> dict[int, int]:
@@ -241,7 +239,9 @@ class _Pass:
 
     def _reduce(self, n: int, node: AllReduce, number: int) -> None:
         contributes = node.launch in self.contributing
-        if self.exchange is not None and self.folds_on_device:
+        if contributes and self.alone:
+            self.list.add([Operation(nothing, "reduce", (n,), number)])
+        elif self.exchange is not None and self.folds_on_device:
             values = [self.tracer.binder.scalars.array(scalar) for scalar in node.scalars]
             self._enqueue("reduce", n, number, [self.exchange.fold(node, values, contributes, self.lanes[number])])
         else:

@@ -220,10 +220,9 @@ class Gmres:
         return f.vectors, f.later if system.further else None, f.warm if system.warmth else None
 
     def _begin(self, scalars: Scalars) -> dict[str, float]:
-        empty = dict.fromkeys(self._small.memory, 0.0)
         size, before = length(scalars), scalars["begun"]
         begun = {"begun": size, "taken": 0.0, "forcing": self.forcing(size / before if before > 0 else 1.0)}
-        return {**empty, **self._small.begun(scalars), **begun}
+        return {**self._small.begun(scalars), **begun}
 
     def forcing(self, fallen: float) -> float:
         """The rest of equations whose right-hand side is `fallen` times that of those before: without a
