@@ -34,6 +34,10 @@ VOCABULARY = '#include "cell.h"\n'
 LINKAGE = "@linkage"  # no word of C++: stands for what precedes `void`
 _NAMES = "UZ|UY|BX|BY|NARROWEST|BUFFERS|UNROLL|OVERLAP|RESIDENT|PLANES|ROWS"  # see cell.h, faces.h, twice.h, sweep.h
 _SETTINGS = re.compile(rf"(?:[ \t]*(?:#[ \t]*define[ \t]+(?:{_NAMES})\b.*|//.*)?\n)*")
+_DEFINED = re.compile(r"^#define (\w+)", re.MULTILINE)
+_NUMBER = re.compile(
+    r"^\s*#\s*define\s+(\w+)\s+(?:(\d+)|\(sizeof\(REAL\) == 4 \? (\d+) : (\d+)\))[^\S\n]*$", re.MULTILINE
+)
 _CHOICE = re.compile(r"^#ifdef (\w+)\n((?:#define .*\n)+)(?:#else\n((?:#define .*\n)+))?#endif\n", re.MULTILINE)
 _INCLUDE_LINE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)".*$', re.MULTILINE)
 
@@ -75,22 +79,22 @@ def _expand(name: str, text: str, folder: Path, generated: dict[str, str], line:
     return "".join([*parts, text[end:]])
 
 
-@cache
 def defined(text: str, name: str, default: int) -> int:
     """The number that a text defines as a macro, `4` or `(sizeof(REAL) == 4 ? 4 : 8)`, or the default. It may depend on
     whether another macro is defined: `#ifdef`, nothing but macros, with or without `#else`.
     """
+    return _numbers(text).get(name, default)
 
-    def chosen(match: re.Match[str]) -> str:
-        known = re.search(rf"^#define {match[1]}\b", text, re.MULTILINE)
-        return (match[2] if known else match[3]) or ""
 
-    number = rf"^\s*#\s*define\s+{name}\s+(?:(\d+)|\(sizeof\(REAL\) == 4 \? (\d+) : (\d+)\))\s*$"
-    match = re.search(number, _CHOICE.sub(chosen, text), re.MULTILINE)
-    if match is None:
-        return default
-    single = "#define REAL float\n" in text
-    return int(match[1] or match[2 if single else 3])
+@cache
+def _numbers(text: str) -> dict[str, int]:
+    """All macros that a text defines as numbers, each as it does first: a search of its own for each took longer than
+    all else that makes a launch ready.
+    """
+    known, single = set(_DEFINED.findall(text)), "#define REAL float\n" in text
+    chosen = _CHOICE.sub(lambda match: (match[2] if match[1] in known else match[3]) or "", text)
+    matches = reversed([*_NUMBER.finditer(chosen)])
+    return {match[1]: int(match[2] or match[3 if single else 4]) for match in matches}
 
 
 @cache

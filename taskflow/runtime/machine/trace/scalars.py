@@ -89,8 +89,10 @@ class Scalars(Mapping[str, float]):
     def changed(self, names: Iterable[str]) -> None:
         """Note that passes have produced new values of these scalars on the device."""
         for name in names:
-            self._known.setdefault(name, len(self._known))
-            self._values.pop(name, None)
+            if name not in self._known:
+                self._known[name] = len(self._known)
+            if name in self._values:
+                del self._values[name]
 
     def later(self) -> Callable[[], Mapping[str, float]]:
         """The scalars when all is done that is enqueued by now: the result waits for that; it is called once."""
