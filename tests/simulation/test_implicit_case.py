@@ -48,12 +48,13 @@ def test_a_step_and_what_a_checkpoint_holds():
     assert set(sim.carried) == {"p", "u", "v", "w"}
     text = " ".join(" ".join(line) for line in sim.system.described())
     assert "implicit with CFL 5 to 1e+06, GMRES(40), to 0.02 to 0.2 of the residual, at most 120 products, til" in text
-    assert sim.domain.multiple == (8, 8, 8)
+    assert sim.domain.tiled
+    assert sim.domain.tile == sim.model.tile == (32, 16, 1)
     jacobi = SimulationSetup(case(**IMPLICIT, method__linear={"ordering": "jacobi", "solver": "correction"}), (1, 1, 1))
-    assert jacobi.domain.multiple == (1, 1, 1)
+    assert not jacobi.domain.tiled
     blocks = SimulationSetup(case(**IMPLICIT, method__linear={"ordering": "blocks"}), (1, 1, 2))
     assert "blocks, on which bits depend" in " ".join(" ".join(line) for line in blocks.system.described())
-    assert blocks.domain.multiple == (1, 1, 1)
+    assert not blocks.domain.tiled
     names = {"coupling_low", "coupling_high", "pivot", "inverse", "own"}
     assert {field.name for field in jacobi.model.several("f8")} == names
 

@@ -86,6 +86,7 @@ from taskflow.runtime.tasks.sweep import (
     Sweep,
     WholeSweep,
     sweeps,
+    tile_of,
 )
 from taskflow.runtime.tasks.task import Launch, Task, same_constants
 from taskflow.runtime.tasks.traffic import Traffic, moved, traffic, visited
@@ -191,6 +192,7 @@ __all__ = [
     "sweeps",
     "tables",
     "task",
+    "tile_of",
     "traffic",
     "visited",
 ]

@@ -7,7 +7,7 @@ up in the order of i, then j, then k, or down in the reverse one. Tiles of one l
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import ClassVar, Literal, get_args
@@ -18,6 +18,16 @@ Direction = Literal["up", "down"]
 Ordering = Literal["tiles", "colours", "hyperplanes", "blocks", "jacobi"]
 TILE = (8, 8, 8)
 CELL = (1, 1, 1)
+
+
+def tile_of(charts: Sequence[Box]) -> Triple:
+    """The usual tile of charts: `TILE`, or, where all are thinner along z, one as thin with as many cells, at most
+    twice as long along x as along y.
+    """
+    x, y, z = TILE
+    while z > 1 and all(2 * chart.shape[2] <= z for chart in charts):
+        x, y, z = (2 * x, y, z // 2) if x == y else (x, 2 * y, z // 2)
+    return x, y, z
 
 
 @dataclass(frozen=True)

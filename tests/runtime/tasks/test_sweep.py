@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from taskflow.errors import BadInput
-from taskflow.runtime.regions import Field, Partition, region
+from taskflow.runtime.regions import Box, Field, Partition, region
 from taskflow.runtime.tasks import (
     Read,
     Reduce,
@@ -21,6 +21,7 @@ from taskflow.runtime.tasks import (
     serial,
     sweeps,
     task,
+    tile_of,
     visited,
 )
 
@@ -196,3 +197,10 @@ def test_tiles_of_other_blocks_need_ghost_layers():
     analyse([plain("b", "x", over=where.cells, sweep=Sweep(TILE, 0))], partition)
     with pytest.raises(BadInput, match="reads 'x' in tiles of other blocks; the region has no ghost layers: ghost=1"):
         analyse([plain("b", "x", over=where.cells, sweep=Sweep(TILE, 1))], partition)
+
+
+@pytest.mark.parametrize(("thickness", "tile"), [
+    ((1,), (32, 16, 1)), ((2, 1), (16, 16, 2)), ((4,), (16, 8, 4)), ((5,), (8, 8, 8)), ((1, 64), (8, 8, 8)),
+])  # fmt: skip
+def test_the_tile_of_thin_charts_is_as_thin_and_has_as_many_cells(thickness, tile):
+    assert tile_of([Box((0, 0, 3), (40, 30, 3 + z)) for z in thickness]) == tile

@@ -15,6 +15,7 @@ from taskflow.hexahedra import centres
 from taskflow.output import ChartsLayout, FieldMetadata, Piece, SidePatch, pieces_of, shares
 from taskflow.output.moving import COLUMNS, pose
 from taskflow.runtime.regions import Atlas, Box, FieldSpace, Location, Partition, Region, Triple, divided, triple
+from taskflow.runtime.tasks import tile_of
 from taskflow.simulation.build.artificial_compressibility.probes import cells_of
 from taskflow.simulation.build.domain import Domain, Points
 from taskflow.simulation.case import Output
@@ -32,7 +33,7 @@ LISTED = 8  # charts and blocks that are listed; of more the first
 class ChartDomain(Domain):
     """The charts of a grid. What travels to blocks are the keys of the grid: each process makes it anew, once.
 
-    `cuts` are charts that are cut beforehand, by their numbers from 0; all are cut at a `multiple` of cells alone.
+    `cuts` are charts that are cut beforehand, by their numbers from 0; if `tiled`, all are cut between tiles alone.
     `steady`: time counts steps of pseudo-time. With a `motion` the grid begins where that puts it.
     """
 
@@ -40,10 +41,10 @@ class ChartDomain(Domain):
     cuts: tuple[tuple[int, Triple], ...] = ()
     steady: bool = True
     motion: GridMotion | None = None
-    multiple: Triple = (1, 1, 1)
+    tiled: bool = False
 
     def __getstate__(self) -> dict[str, Any]:
-        names = ("table", "cuts", "steady", "motion", "multiple")
+        names = ("table", "cuts", "steady", "motion", "tiled")
         return {name: getattr(self, name) for name in names}
 
     @property
@@ -60,6 +61,11 @@ class ChartDomain(Domain):
     def first(self) -> list[Triple]:
         """The first cell of each chart there."""
         return places(self.grid, GHOST)
+
+    @cached_property
+    def tile(self) -> Triple:
+        """The cells of a tile along x, y and z."""
+        return tile_of(self.boxes)
 
     @property
     def cells(self) -> list[list[int]]:
@@ -124,7 +130,8 @@ class ChartDomain(Domain):
         """The region of some fields, cut into pieces for so many blocks in a row."""
         mapped = atlas(self.grid, ghost)
         region = Region(mapped.hull, fields, ghost=ghost, atlas=mapped)
-        return Partition(region, blocks, pieces=divided(mapped, blocks[2], dict(self.cuts), self.multiple))
+        pieces = divided(mapped, blocks[2], dict(self.cuts), self.tile if self.tiled else ONE)
+        return Partition(region, blocks, pieces=pieces)
 
     def nearest(self, point: tuple[float, float, float]) -> Triple:
         """The cell of the atlas whose centre is nearest to a point."""

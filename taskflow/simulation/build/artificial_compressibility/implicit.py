@@ -13,6 +13,7 @@ from taskflow.flow.models.artificial_compressibility.implicit.gmres import DEPTH
 from taskflow.flow.models.artificial_compressibility.implicit.krylov import MOST
 from taskflow.flow.models.artificial_compressibility.implicit.march import Ramp
 from taskflow.flow.models.artificial_compressibility.implicit.model import ImplicitCompressibility
+from taskflow.runtime.regions import Triple
 from taskflow.simulation.case.problems import Problem, present, wrong
 from taskflow.simulation.case.table import Positive, Precision, Table, Whole, entry, reads
 from taskflow.simulation.formulas.values import share, whole
@@ -77,9 +78,9 @@ class Linear(Table):
     )
     sweeps: Whole = entry("of `correction`: how many in an outer iteration", 4)
     ordering: Annotated[Literal["tiles", "hyperplanes", "blocks", "jacobi"], reads(_ordering)] = entry(
-        "which neighbours of a cell its factors know: `tiles` of 8 x 8 x 8 cells, `hyperplanes` of charts that are not"
-        " cut, `blocks`: hyperplanes of what a block has of a chart, so that bits depend on blocks, or with `jacobi`"
-        " none",
+        "which neighbours of a cell its factors know: `tiles` of 8 x 8 x 8 cells, in two dimensions of 32 x 16,"
+        " `hyperplanes` of charts that are not cut, `blocks`: hyperplanes of what a block has of a chart, so that bits"
+        " depend on blocks, or with `jacobi` none",
         "tiles",
     )
     precision: Precision = entry("in which factors are stored, and vectors of `gmres`", "single")
@@ -99,8 +100,8 @@ class Linear(Table):
 
 
 def implicit_marching(
-    linear: Linear, cfl: CflRamp, *, real: bool
+    linear: Linear, cfl: CflRamp, tile: Triple, *, real: bool
 ) -> tuple[type[ImplicitCompressibility], dict[str, Any]]:  # fmt: skip
     """The kind of model, and what it is made of besides others; `real`: in steps of real time."""
-    chosen = {"ordering": linear.ordering, "precision": linear.precision}
+    chosen = {"ordering": linear.ordering, "tile": tile, "precision": linear.precision}
     return ImplicitCompressibility, {"solver": linear.made(real=real), "ramp": cfl.ramp(), **chosen}

@@ -96,7 +96,7 @@ class CompressibilitySystem(System):
         """The charts."""
         case = self.sim.case
         cuts = tuple(sorted(case.table("machine").pieces().items()))
-        return ChartDomain(case.table("grid"), cuts, case.time.steady is not None, case.motion, case.own.multiple)
+        return ChartDomain(case.table("grid"), cuts, case.time.steady is not None, case.motion, case.own.tiled)
 
     @property
     def grid(self) -> MultiBlockGrid:
@@ -116,7 +116,7 @@ class CompressibilitySystem(System):
     def model(self) -> ArtificialCompressibility:
         """The equations with their sides."""
         case, domain = self.sim.case, self.domain
-        kind, how = case.own.marching(real=not domain.steady)
+        kind, how = case.own.marching(domain.tile, real=not domain.steady)
         return kind(
             domain.atlas.charts,
             Fluid(case.fluid.viscosity, case.table("body").numbers),

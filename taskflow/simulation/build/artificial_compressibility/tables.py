@@ -10,7 +10,6 @@ from taskflow.flow.models.artificial_compressibility.convergence import PATIENCE
 from taskflow.flow.models.artificial_compressibility.method import Marching
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.runtime.regions import Triple
-from taskflow.runtime.tasks import TILE
 from taskflow.simulation.build.artificial_compressibility.implicit import CflRamp, Linear, implicit_marching
 from taskflow.simulation.build.artificial_compressibility.time import Inner
 from taskflow.simulation.case.method import Method
@@ -123,13 +122,15 @@ class CompressibilityMethod(Method):
         """The stages of explicit steps; the usual ones where marching is implicit."""
         return "rk4" if self.march == "implicit" else self.march
 
-    def marching(self, *, real: bool) -> tuple[Callable[..., ArtificialCompressibility], dict[str, Any]]:
-        """The kind of model, and what it is made of besides others; `real`: in steps of real time."""
+    def marching(self, tile: Triple, *, real: bool) -> tuple[Callable[..., ArtificialCompressibility], dict[str, Any]]:
+        """The kind of model, and what it is made of besides others, with tiles of so many cells; `real`: in steps of
+        real time.
+        """
         if self.march != "implicit":
             return ArtificialCompressibility, {}
         usual = CflRamp(start=IN_REAL_TIME, most=IN_REAL_TIME) if real else CflRamp()
         ramp = self.cfl if isinstance(self.cfl, CflRamp) else usual
-        return implicit_marching(self.linear or Linear(), ramp, real=real)
+        return implicit_marching(self.linear or Linear(), ramp, tile, real=real)
 
     def looks(self, every: Every) -> tuple[Every, int]:
         """How often residuals are looked at, where the log is written so often, and in how many steps they have to
@@ -138,10 +139,9 @@ class CompressibilityMethod(Method):
         return (Every(steps=1), OUTER_PATIENCE) if self.march == "implicit" else (every, PATIENCE)
 
     @property
-    def multiple(self) -> Triple:
-        """Where charts may be cut: at multiples of so many cells along each direction."""
-        tiled = self.march == "implicit" and (self.linear or Linear()).ordering == "tiles"
-        return TILE if tiled else (1, 1, 1)
+    def tiled(self) -> bool:
+        """Whether charts may be cut between tiles alone."""
+        return self.march == "implicit" and (self.linear or Linear()).ordering == "tiles"
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
