@@ -21,13 +21,12 @@ CELL = (1, 1, 1)
 
 
 def tile_of(charts: Sequence[Box]) -> Triple:
-    """The usual tile of charts: `TILE`, or, where all are thinner along z, one as thin with as many cells, at most
-    twice as long along x as along y.
+    """The usual tile of charts: `TILE`, and, where all are one cell thick along z, twice as long along x, and along y,
+    if they have at least two such tiles there.
     """
-    x, y, z = TILE
-    while z > 1 and all(2 * chart.shape[2] <= z for chart in charts):
-        x, y, z = (2 * x, y, z // 2) if x == y else (x, 2 * y, z // 2)
-    return x, y, z
+    flat = all(chart.shape[2] == 1 for chart in charts)
+    x, y = (2 * n if flat and all(chart.shape[a] >= 4 * n for chart in charts) else n for a, n in enumerate(TILE[:2]))
+    return x, y, TILE[2]
 
 
 @dataclass(frozen=True)

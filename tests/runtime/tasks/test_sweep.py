@@ -199,8 +199,9 @@ def test_tiles_of_other_blocks_need_ghost_layers():
         analyse([plain("b", "x", over=where.cells, sweep=Sweep(TILE, 1))], partition)
 
 
-@pytest.mark.parametrize(("thickness", "tile"), [
-    ((1,), (32, 16, 1)), ((2, 1), (16, 16, 2)), ((4,), (16, 8, 4)), ((5,), (8, 8, 8)), ((1, 64), (8, 8, 8)),
+@pytest.mark.parametrize(("shapes", "tile"), [
+    ([(40, 33, 1)], (16, 16, 8)), ([(40, 31, 1)], (16, 8, 8)), ([(40, 40, 1), (30, 40, 1)], (8, 16, 8)),
+    ([(40, 40, 1), (40, 40, 2)], (8, 8, 8)),
 ])  # fmt: skip
-def test_the_tile_of_thin_charts_is_as_thin_and_has_as_many_cells(thickness, tile):
-    assert tile_of([Box((0, 0, 3), (40, 30, 3 + z)) for z in thickness]) == tile
+def test_tiles_of_flat_charts_are_longer_where_two_fit(shapes, tile):
+    assert tile_of([Box((0, 0, 3), (x, y, 3 + z)) for x, y, z in shapes]) == tile

@@ -78,7 +78,7 @@ class Linear(Table):
     )
     sweeps: Whole = entry("of `correction`: how many in an outer iteration", 4)
     ordering: Annotated[Literal["tiles", "hyperplanes", "blocks", "jacobi"], reads(_ordering)] = entry(
-        "which neighbours of a cell its factors know: `tiles` of 8 x 8 x 8 cells, in two dimensions of 32 x 16,"
+        "which neighbours of a cell its factors know: `tiles` of 8 x 8 x 8 cells, in two dimensions of 16 x 16,"
         " `hyperplanes` of charts that are not cut, `blocks`: hyperplanes of what a block has of a chart, so that bits"
         " depend on blocks, or with `jacobi` none",
         "tiles",
