@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from functools import cached_property
 
 from taskflow.runtime.machine.direct import Board, Inboxes
@@ -52,7 +52,7 @@ class BlockMemory:
     @property
     def total(self) -> int:
         """Bytes in all."""
-        return self.fields + self.buffers + self.board + self.scalars + self.tables
+        return sum(astuple(self))
 
 
 @dataclass(eq=False)

@@ -14,8 +14,7 @@ from taskflow.runtime.machine.device import Array, Call, Device, Lane
 from taskflow.runtime.machine.device.driver import launch
 from taskflow.runtime.machine.direct.board import NUMBERS
 from taskflow.runtime.machine.kernel import compile_cuda
-from taskflow.runtime.machine.kernel.copying import PARTS, parts_of, planes
-from taskflow.runtime.machine.kernel.part import VALUES, word
+from taskflow.runtime.machine.kernel.copying import PARTS, VALUES, parts_of, planes, word
 from taskflow.runtime.machine.kernel.text import expanded
 
 FLAGS = 48

@@ -19,19 +19,19 @@ from taskflow.runtime.machine.kernel.call import (
     BX,
     BY,
     PARTIAL,
+    Layout,
     Value,
     address,
     cuda_call,
     cuda_shape,
     host_call,
+    host_parts,
+    march,
     range_of,
     strided_field,
     table_address,
     tiled_shape,
 )
-from taskflow.runtime.machine.kernel.layout import Layout
-from taskflow.runtime.machine.kernel.march import march
-from taskflow.runtime.machine.kernel.partials import host_parts
 from taskflow.runtime.machine.kernel.sweeping import passed_on, sweep_of, swept_shape
 from taskflow.runtime.machine.kernel.text import defined, explained, packed
 from taskflow.runtime.machine.kernel.texts import cuda_text, symbol, text_for, text_with_thunk

@@ -22,8 +22,17 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from taskflow.runtime.machine.kernel.agreement import KernelError, check_signature, definition, forbidden_write, without
-from taskflow.runtime.machine.kernel.parameters import SCALARS, declared, of_any_precision, parameters
+from taskflow.runtime.machine.kernel.agreement import (
+    SCALARS,
+    KernelError,
+    check_signature,
+    declared,
+    definition,
+    forbidden_write,
+    of_any_precision,
+    parameters,
+    without,
+)
 from taskflow.runtime.tasks import FACES, LookupTable, Sweep, Task, frame, siblings
 
 INCLUDE = Path(__file__).parent / "include"
