@@ -63,9 +63,7 @@ class Pickled:
             return _kept(self)
 
 
-@lru_cache(KEPT)
-def _kept(pickled: Pickled) -> Any:
-    return pickled.open()
+_kept = lru_cache(KEPT)(Pickled.open)
 
 
 class Ran(NamedTuple):

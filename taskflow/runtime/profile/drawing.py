@@ -204,7 +204,7 @@ def draw(graph: TaskGraph, *, everything: bool = False) -> Drawing:
         if rounds is None:
             other: Look = "reduction" if isinstance(node, AllReduce) else "transfer"
             look = node.part if isinstance(node, Compute) else other
-            boxes.append(DrawnNode(node.block, _label(node, len(pieces.get(n, ()))), look, _peer(node)))
+            boxes.append(DrawnNode(node.block, _label(node, len(pieces.get(n, ()))), look, getattr(node, "peer", None)))
         elif place[n] == len(boxes):
             boxes.append(DrawnNode(node.block, str(rounds), "folded"))
     arrows = {(place[m], place[n]) for n in shown for m in waits[n] if place[m] != place[n]}
@@ -267,12 +267,6 @@ def _reduced(count: int, arrows: Iterable[tuple[int, int]]) -> set[tuple[int, in
     return kept
 
 
-def _peer(node: Node) -> int | None:
-    if isinstance(node, Compute | AllReduce | Refresh):
-        return None
-    return node.message.target if node.block == node.message.source else node.message.source
-
-
 def _label(node: Node, times: int) -> str:
     """A few words in two lines; of a box that stands for so many nodes, if for more than one."""
     match node:
@@ -288,8 +282,7 @@ def _label(node: Node, times: int) -> str:
             way = ("seams" if turned else "periodic") if within else "own pieces"
             return f"refresh, {way}\n{_names(name for name, _ in node.copies)}"
         case Grant() | Claim() | Send() | Receive():
-            word = {Grant: "grant to", Claim: "claim of", Send: "send to", Receive: "receive from"}[type(node)]
-            return f"{word} {_peer(node)}\n{_names(name for name, _ in node.message.copies)}"
+            return f"{' '.join(node.words)} {node.peer}\n{_names(name for name, _ in node.message.copies)}"
 
 
 def _names(names: Iterable[str]) -> str:

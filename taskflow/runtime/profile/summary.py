@@ -66,7 +66,10 @@ def summarise(timelines: Sequence[Timeline]) -> dict[str, Any]:
         "passes": dict(passes),
         "blocks": len(timelines),
         "seconds": whole * NS / len(timelines),
-        "shares": _shares(times, whole) | {"rest": 1 - times.total() / whole},
+        "shares": {
+            **{name: sum(ns for (_, kind), ns in times.items() if kind == name) / whole for name in CATEGORIES},
+            "rest": 1 - times.total() / whole,
+        },
         "phases": _phases(times, whole),
         "overlap": {
             "exchange_seconds": exchange * NS / len(timelines),
@@ -83,13 +86,6 @@ def summarise(timelines: Sequence[Timeline]) -> dict[str, Any]:
             name: max(timeline.accuracy[name] for timeline in timelines) * US for name in timelines[0].accuracy
         },
     }
-
-
-def _shares(times: Counter[PhaseShare], whole: int) -> dict[str, float]:
-    totals: Counter[str] = Counter()
-    for (_, category), nanoseconds in times.items():
-        totals[category] += nanoseconds
-    return {category: totals[category] / whole for category in CATEGORIES}
 
 
 def _phases(times: Counter[PhaseShare], whole: int) -> dict[str, dict[str, float]]:
@@ -157,11 +153,7 @@ def _claims(timeline: Timeline, stretch: Sequence[Replay]) -> Iterable[tuple[Spa
         for span in p.spans:
             kind = category(span)
             if kind is not None:
-                yield span, (_phase(timeline.graphs[p.graph], span), kind)
-
-
-def _phase(graph: Sequence[Vertex], span: Span) -> str:
-    return graph[span.nodes[0]].phase if span.nodes else "nothing"
+                yield span, (timeline.graphs[p.graph][span.nodes[0]].phase if span.nodes else "nothing", kind)
 
 
 def overlap(timeline: Timeline) -> tuple[int, int]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from taskflow.runtime.regions import Box
-from taskflow.runtime.tasks.graph import Access, AllReduce, Compute, Node, Place, Refresh
+from taskflow.runtime.tasks.graph import AllReduce, Compute, Node, Place, Refresh
 
 NEW = -1  # the origin of what the present node adds
 
@@ -128,14 +128,12 @@ class Uses:
         else:
             key = type(node), node.copies if isinstance(node, Refresh) else node.message.copies
         if key not in self._found:
-            self._found[key] = self._grouped(node.accesses())
+            fields: dict[Place, tuple[list[Box], list[Box]]] = defaultdict(lambda: ([], []))
+            for place, box, privilege in node.accesses():
+                fields[place][privilege.changes].append(box)
+            uses = ((place, self._of_cells(*map(tuple, boxes))) for place, boxes in fields.items())
+            self._found[key] = tuple(uses)
         return self._found[key]
-
-    def _grouped(self, accesses: Iterable[Access]) -> tuple[tuple[Place, Use], ...]:
-        fields: dict[Place, tuple[list[Box], list[Box]]] = defaultdict(lambda: ([], []))
-        for place, box, privilege in accesses:
-            fields[place][privilege.changes].append(box)
-        return tuple((place, self._of_cells(tuple(reads), tuple(writes))) for place, (reads, writes) in fields.items())
 
 
 class Order:

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from taskflow.errors import TaskflowError
-from taskflow.runtime.tasks import Privilege, ScalarArray, Task
+from taskflow.runtime.tasks import Privilege, Task
 
 SCALARS = {float: "real", int: "int", bool: "int"}  # constants that are plain numbers
 DECLARED = {
@@ -39,7 +39,9 @@ def parameters(task: Task) -> list[tuple[str, str]]:
     kinds = [(free.get(name) or _field_kind(privilege), name) for name, privilege in task.fields.items()]
     for name in task.keywords:
         if name in task.numbers:
-            kinds.append((_numbers_kind(task.numbers[name]), name))
+            numbers = task.numbers[name]
+            kind = "Partial" if numbers.reduced else "In64"
+            kinds.append((f"{f'Exact{kind}' if numbers.exact else f'{kind}Of'}<{numbers.count}>", name))
         elif name in task.constants:
             kinds.append((SCALARS.get(task.constants[name]) or declared(task.constants[name]), name))
         else:
@@ -68,11 +70,6 @@ def _way(privilege: Privilege) -> str:
     return {(True, False): "In", (False, True): "Out", (True, True): "InOut"}[privilege.reads, privilege.writes]
 
 
-def _numbers_kind(numbers: ScalarArray) -> str:
-    kinds = ("ExactPartial", "PartialOf") if numbers.reduced else ("ExactIn64", "In64Of")
-    return f"{kinds[0 if numbers.exact else 1]}<{numbers.count}>"
-
-
 def _field_kind(privilege: Privilege) -> str:
     if privilege.foreign:
         return "ForeignOf<unsigned char>" if privilege.precision == "u1" else "Foreign"
@@ -93,8 +90,9 @@ def check_signature(task: Task, expected: Sequence[tuple[str, str]]) -> None:
     head = definition(task)
     if head is None:
         return
-    spelt_out = re.split(OUTSIDE, _spelt_out(head[1], expected))[1:]
-    actual = [re.findall(r"\w+(?:<[^>]*>)?", parameter) for parameter in spelt_out]
+    kinds = {name: kind for kind, name in expected}  # of optional parameters those that are wanted
+    spelt_out = re.sub(OPTIONAL, lambda match: f", {kinds[match[1]]} {match[1]}" if match[1] in kinds else "", head[1])
+    actual = [re.findall(r"\w+(?:<[^>]*>)?", parameter) for parameter in re.split(OUTSIDE, spelt_out)[1:]]
     if len(actual) != len(expected):
         raise KernelError(
             f"the kernel text of {task.name} has {len(actual)} parameters after the range and the task {len(expected)}:"
@@ -116,12 +114,6 @@ def _signature(task: Task, declared: Sequence[tuple[str, str]]) -> str:
     optional = {part for name in base.optional for part in base.parameters.get(name, (name,))}
     names = (*base.fields, *base.keywords)
     return "Range range" + "".join(f" OPTIONAL({n})" if n in optional else f", {kinds[n]} {n}" for n in names)
-
-
-def _spelt_out(parameters: str, declared: Sequence[tuple[str, str]]) -> str:
-    """The parameters of a text with those optional ones that are wanted."""
-    kinds = {name: kind for kind, name in declared}
-    return re.sub(OPTIONAL, lambda match: f", {kinds[match[1]]} {match[1]}" if match[1] in kinds else "", parameters)
 
 
 def forbidden_write(task: Task) -> str | None:

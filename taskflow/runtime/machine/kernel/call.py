@@ -110,6 +110,19 @@ def host_call(library: ctypes.CDLL, name: str, values: Sequence[Value], keep: ob
     return call
 
 
+def list_call(function: Any, table: int, begins: np.ndarray, threads: int, keep: object) -> Callable[[], None]:
+    """A call that does a list of pieces by so many threads: of each its place in a table, and at which of all cells it
+    begins, and last their number. The call keeps alive what the table leads to.
+    """
+    function.restype, function.argtypes = None, [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_int]
+    cells, count = begins.ctypes.data, len(begins) - 1
+
+    def call(_: object = (begins, keep)) -> None:
+        function(table, cells, count, threads)
+
+    return call
+
+
 def cuda_shape(
     cells: Triple, column: int, widest: int, threads: int, *, whole: bool = False, narrowest: int = 1
 ) -> tuple[Triple, Triple]:

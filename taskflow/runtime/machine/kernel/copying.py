@@ -4,7 +4,6 @@ the copy bandwidth of a device, the measure of kernels that move more than they 
 
 from __future__ import annotations
 
-import ctypes
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -19,7 +18,16 @@ import psutil
 
 from taskflow.runtime.machine.device import Array, Device, Lane
 from taskflow.runtime.machine.kernel import compile_cuda, compile_host
-from taskflow.runtime.machine.kernel.call import Value, address, cuda_call, cuda_shape, host_call, range_of, thunk
+from taskflow.runtime.machine.kernel.call import (
+    Value,
+    address,
+    cuda_call,
+    cuda_shape,
+    host_call,
+    list_call,
+    range_of,
+    thunk,
+)
 from taskflow.runtime.machine.kernel.piece_table import uploaded
 from taskflow.runtime.machine.kernel.text import INCLUDE, expanded
 from taskflow.runtime.regions import Box, Triple
@@ -176,11 +184,6 @@ def _host_library(size: int) -> Any:
     return compile_host.library("".join((_text("copy.cu", size), *thunks)))
 
 
-@cache
-def _list_library(size: int) -> Any:
-    return compile_host.library(_text("copy_list.cu", size))
-
-
 def _cuda_function(file: str, name: str, size: int) -> Any:
     """The function of a text on the current device."""
     return compile_cuda.module(_text(file, size)).get_function(name)
@@ -249,14 +252,8 @@ def _host_list(
 ) -> Callable[[], None]:
     rows = part_rows(size, pairs)
     begins = np.array([0, *accumulate(rows["cells"].tolist())], np.int64)
-    function = _list_library(size).copy_list
-    function.restype, function.argtypes = None, [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_int]
-    places, count, threads = (rows.ctypes.data, begins.ctypes.data), len(rows), device.threads
-
-    def call(_: object = (rows, begins, pairs)) -> None:
-        function(*places, count, threads)
-
-    return call
+    function = compile_host.library(_text("copy_list.cu", size)).copy_list
+    return list_call(function, rows.ctypes.data, begins, device.threads, (rows, pairs))
 
 
 def _cuda_list(

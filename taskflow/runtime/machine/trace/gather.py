@@ -75,7 +75,8 @@ def gathered(graph: TaskGraph, order: Sequence[int], keys: Sequence[Hashable | N
         key, group = keys[n], [n]
         if key is not None:
             row, last = alike[key], begins[key] + 1
-            folds = _folds(graph, n)
+            node = graph.nodes[n]
+            folds = isinstance(node, Compute) and bool(node.launch.task.reductions)
             while last < len(row) and all(m in done or (folds and m in group) for m in graph.waits[row[last]]):
                 group.append(row[last])
                 last += 1
@@ -83,8 +84,3 @@ def gathered(graph: TaskGraph, order: Sequence[int], keys: Sequence[Hashable | N
         done.update(group)
         groups.append(tuple(group))
     return groups
-
-
-def _folds(graph: TaskGraph, n: int) -> bool:
-    node = graph.nodes[n]
-    return isinstance(node, Compute) and bool(node.launch.task.reductions)
