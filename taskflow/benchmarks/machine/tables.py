@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from taskflow.benchmarks.tables import Result, arranged, conditions, grown, number, share, where
+from taskflow.benchmarks.tables import Result, arranged, by, conditions, grown, number, share, where
 from taskflow.cli.format import COLUMN, NAME, say, several, table, times
 from taskflow.units import significant, size
 
@@ -76,15 +76,11 @@ def show_scaling(result: Result) -> None:
         f"Scaling: {sweeps(result)}, {conditions(result)}",
         [("copy", f"{size(result['copy_bandwidth'])}/s for each block, measured beside the sweeps")],
     )
-    for shape in dict.fromkeys(row["shape"] for row in result["results"]):
+    for shape, rows in by("shape", result["results"]).items():
         typer.echo(f"{shape}")
         table(
             ("us", "spread", "Gcell/s", "of copy", "efficiency", "speedup", "host us"),
-            (
-                (grown(row), (*_speed(row), significant(row["speedup"]), _host(row)))
-                for row in result["results"]
-                if row["shape"] == shape
-            ),
+            ((grown(row), (*_speed(row), significant(row["speedup"]), _host(row))) for row in rows),
         )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from taskflow.benchmarks.projection.flows import Flow, InitialVelocity, velocity_of
 from taskflow.benchmarks.scaling import Growth, scaled
 from taskflow.benchmarks.steps import check_memory, costs
-from taskflow.benchmarks.team import Request, Team, open_team
+from taskflow.benchmarks.team import Request, open_team
 from taskflow.benchmarks.timing import PRECISION, PassJob, PassTiming, TimingConditions, describe
 from taskflow.errors import RunFailed
 from taskflow.flow import Monitor, NavierStokes
@@ -75,13 +75,11 @@ class End:
 
 
 @dataclass(frozen=True)
-class StepTiming:
+class StepTiming(PassTiming):
     """Measures steps of a flow on the processes of a team."""
 
-    team: Team
-    conditions: TimingConditions
-    precision: str
     flow: Flow
+    usual = PRECISION
 
     def measure(self, name: str, cells: Triple, blocks: Triple, overlap: Overlap) -> dict[str, Any]:
         """A row of a table, for so many cells in all. Raises BadInput where the memory is not enough, RunFailed where
@@ -96,7 +94,7 @@ class StepTiming:
         begin = WarmUp(model, InitialVelocity(setup.grid, velocity_of(flow.case, cells)), dt, flow.warm)
         scalars = model.scalars(dt, 1.0)
         job = PassJob(begin, model.step, End(model), 1, scalars, self.conditions.seconds)
-        row, reports = PassTiming(self.team, self.conditions).measure(name, setup.partition, job, overlap)
+        row, reports = self.timed(name, setup.partition, job, overlap)
         state = {name: reports[0][name] for name in STATE}
         if not math.isfinite(state["kinetic_energy"]):
             raise RunFailed(f"{flow.case}, {' x '.join(map(str, cells))} cells: the flow diverged while it was timed")
@@ -114,14 +112,14 @@ def measure_cavity(
     """
     counts = growth.counted(device)
     with open_team(Request(device, (1, 1, max(counts)), workers or "auto")) as team:
-        timing = _stepping(team, conditions, flow)
+        timing = StepTiming(team, conditions, flow)
 
         def measure(name: str, cells: Triple, blocks: Triple, overlap: Overlap) -> dict[str, Any]:
             whole = triple(n * count for n, count in zip(cells, blocks, strict=True))
             return timing.measure(name, whole, blocks, overlap)
 
         rows = scaled(growth, counts, team.device, conditions, measure)
-    return {**_described(team, timing, rows), "papers": PAPERS, "results": rows}
+    return {**_described(timing, rows), "papers": PAPERS, "results": rows}
 
 
 def measure_step(
@@ -132,18 +130,14 @@ def measure_step(
     Raises as `measure_cavity` does.
     """
     with open_team(Request(device, blocks, workers or "auto")) as team:
-        timing = _stepping(team, conditions, flow)
+        timing = StepTiming(team, conditions, flow)
         overlaps = conditions.apart(blocks)
         rows = [timing.measure(overlap, cells, blocks, overlap) for overlap in overlaps]
-    return {**_described(team, timing, rows), "results": rows}
+    return {**_described(timing, rows), "results": rows}
 
 
-def _stepping(team: Team, conditions: TimingConditions, flow: Flow) -> StepTiming:
-    return StepTiming(team, conditions, conditions.precision or PRECISION[team.device], flow)
-
-
-def _described(team: Team, timing: StepTiming, rows: list[dict[str, Any]]) -> dict[str, Any]:
+def _described(timing: StepTiming, rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Where and with what the rows were measured, and of which flow."""
     flow = timing.flow
     told = {"case": flow.case, "pressure": str(flow.pressure), "settings": list(flow.settings), "price": flow.price}
-    return {**describe(team, timing.precision, rows), **told}
+    return {**describe(timing.team, timing.precision, rows), **told}

@@ -20,7 +20,7 @@ from taskflow.flow.models.two_phase.two_phase import TwoPhase
 from taskflow.flow.poisson import Solver, relative_residual
 from taskflow.runtime.machine import Control, Shard
 from taskflow.runtime.regions import Location, Partition, Triple
-from taskflow.runtime.tasks import Launch, Program, Repeat, Roles, counts, plan
+from taskflow.runtime.tasks import FACES, Launch, Program, Repeat, Roles, counts, plan
 from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.source import override
@@ -36,7 +36,6 @@ SCHEMES: Mapping[str, tuple[str, ...]] = {  # ways to carry momentum, with what 
     "koren": (),
     "weno5": ("fluid.scheme=weno5", "two_phase.density=[998,99.8]"),
 }
-FACES = ("x_min", "x_max", "y_min", "y_max", "z_min", "z_max")
 
 
 @dataclass(frozen=True)

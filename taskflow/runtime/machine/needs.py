@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 
@@ -53,7 +53,7 @@ class BlockMemory:
     @property
     def total(self) -> int:
         """Bytes in all."""
-        return sum(astuple(self))
+        return self.fields + self.buffers + self.board + self.scalars + self.tables
 
 
 @dataclass(eq=False)
