@@ -14,11 +14,14 @@ from taskflow.runtime.tasks import Claim, Compute, Grant, TaskGraph
 Track = Literal["host", "plain", "urgent"]
 LANES: tuple[Track, Track] = ("plain", "urgent")
 
-COMPUTE = frozenset({"compute"})
-COPY = frozenset({"pack", "unpack", "copy"})
-COMMUNICATION = frozenset({"send", "post", "receive", "free", "reduce", "signal", "await"})
+Category = Literal["compute", "copy", "communication"]
+KINDS: dict[Category, frozenset[str]] = {
+    "compute": frozenset({"compute"}),
+    "copy": frozenset({"pack", "unpack", "copy"}),
+    "communication": frozenset({"send", "post", "receive", "free", "reduce", "signal", "await"}),
+}
+LASTING = frozenset().union(*KINDS.values())  # kinds of operations that take time of their own: events do not
 Interval = tuple[int, int]  # moments [start, end)
-LASTING = COMPUTE | COPY | COMMUNICATION  # kinds of operations that take time of their own: events do not
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,11 @@ class Span:
     def length(self) -> int:
         """Nanoseconds."""
         return self.end - self.start
+
+    @property
+    def category(self) -> Category | None:
+        """None where it has no length of its own."""
+        return next((name for name, kinds in KINDS.items() if self.kind in kinds), None)
 
 
 @dataclass(frozen=True, slots=True)

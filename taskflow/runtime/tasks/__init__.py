@@ -23,7 +23,7 @@ from taskflow.runtime.tasks.graph import (
     TaskGraph,
 )
 from taskflow.runtime.tasks.live_in import Cells, live_in, overwritten
-from taskflow.runtime.tasks.numbers import LookupTable, LookupTables, ScalarArray, reduced, tables
+from taskflow.runtime.tasks.numbers import LookupTable, LookupTables, reduced, tables
 from taskflow.runtime.tasks.owners import OwnedScalars, owned
 from taskflow.runtime.tasks.pickling import siblings
 from taskflow.runtime.tasks.privilege import (
@@ -78,7 +78,6 @@ from taskflow.runtime.tasks.stencil import (
 )
 from taskflow.runtime.tasks.sweep import (
     TILE,
-    Direction,
     Ordering,
     PlacedSweep,
     SingleSweep,
@@ -91,11 +90,11 @@ from taskflow.runtime.tasks.traffic import Traffic, moved, traffic, visited
 
 __all__ = [
     "FACES", "IDENTITY", "MOST_REDUCTIONS", "POINT", "ROWS", "TILE", "AllReduce", "Analysis", "Axis", "Cells",
-    "Claim", "Coloured", "Components", "Compute", "Deciding", "Derive", "Direction", "Exchange", "Face", "Foreign",
+    "Claim", "Coloured", "Components", "Compute", "Deciding", "Derive", "Exchange", "Face", "Foreign",
     "ForeignAny", "Geometries", "Grant", "Known", "Launch", "LookupTable", "LookupTables", "Loop", "Message",
     "Node", "Ordering", "Oriented", "OwnedScalars", "Part", "Place", "PlacedSweep", "Privilege", "Program", "Read",
     "ReadByte", "ReadShort", "ReadWrite", "Receive", "Reduce", "Refresh", "Repeat", "Roles", "Scalar",
-    "ScalarArray", "Send", "SettledPass", "SingleSweep", "Stencil", "Stretch", "Sweep", "Swept", "Task",
+    "Send", "SettledPass", "SingleSweep", "Stencil", "Stretch", "Sweep", "Swept", "Task",
     "TaskGraph", "Tiles", "Traffic", "Valid", "Variant", "View", "WholeSweep", "Write", "analyse", "anywhere",
     "box", "called", "combine", "counts", "deciding", "derive", "derived", "exchange", "facing", "frame", "lines",
     "live_in", "moved", "offsets", "overwritten", "owned", "place", "plan", "reading", "record", "reduced",

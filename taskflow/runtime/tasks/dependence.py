@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ from taskflow.runtime.tasks.graph import (
     Send,
     TaskGraph,
 )
-from taskflow.runtime.tasks.order import Order, States, Uses
+from taskflow.runtime.tasks.order import Order, State, Uses
 from taskflow.runtime.tasks.privilege import Write
 from taskflow.runtime.tasks.reading import common, shares
 from taskflow.runtime.tasks.split import Cut, Splitter, Tiles, rows
@@ -95,7 +96,7 @@ class Known:
     """
 
     def __init__(self, partition: Partition, blocks: Collection[int]) -> None:
-        self.geometries, self.uses, self.states = Geometries.of(partition, blocks), Uses(), States()
+        self.geometries, self.uses, self.states = Geometries.of(partition, blocks), Uses(), cache(State)
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +141,7 @@ def analyse(
     geometries = known.geometries if known else None
     exchanged = exchange(launches, partition, following=following, valid=valid, blocks=mine, known=geometries)
     splitter = Splitter(launches, range(len(launches)) if split is True else split or (), tiles)
-    uses, states = (known.uses, known.states) if known else (Uses(), States())
+    uses, states = (known.uses, known.states) if known else (Uses(), cache(State))
     graph, messages = TaskGraph(), exchanged.by_block()
     for block in mine:
         parts = splitter.parts(block, partition, messages[block])

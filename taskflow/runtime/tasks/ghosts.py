@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache, partial
 
 from taskflow.runtime.regions import Box, Copy, Partition, difference, joined
 from taskflow.runtime.tasks.check import check
@@ -135,15 +136,9 @@ class _Geometry:
 
     def __init__(self, partition: Partition, pieces: Sequence[int], sample: Collection[int] | None = None) -> None:
         self.partition, self.pieces, self._sample = partition, pieces, sample
-        self._states: dict[tuple[tuple[Box, ...], ...], GhostState] = {}
+        self.state = cache(partial(GhostState, self))  # the one object for these boxes of all pieces
         self._copies: dict[GhostGap, tuple[Copy, ...]] = {}
         self._supplied: dict[tuple[GhostGap, tuple[Box, ...]], bool] = {}
-
-    def state(self, boxes: tuple[tuple[Box, ...], ...]) -> GhostState:
-        """The one object for this state."""
-        if boxes not in self._states:
-            self._states[boxes] = GhostState(self, boxes)
-        return self._states[boxes]
 
     def lacks(self, piece: int, reader: Reader, valid: tuple[Box, ...]) -> tuple[Box, ...]:
         """The ghost cells of a piece that a reader reads there and that are not valid."""

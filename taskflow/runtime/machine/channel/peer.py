@@ -237,7 +237,7 @@ class PeerChannel(Channel):
             return False
         self._events.unregister(descriptor)  # but not closed: what has come is still taken, with rings for the peer
         line = self._peers[peer]
-        farewell = line.rings is not None and line.rings.closed
+        farewell = line.rings is not None and line.rings.closed()
         line.lose(f"block {peer} {'closed its channel' if farewell else 'died or its connection broke'}")
         return True
 

@@ -14,7 +14,7 @@ import mmap
 import os
 from collections import deque
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -77,56 +77,30 @@ def open_segment() -> int:
 class PeerRings:
     """One end of a segment: a ring to write and a ring to read. `side` is 0 at one end, 1 at the other; `bell` is the
     socket whose other end wakes the peer.
+
+    `begin(sequence, address, size)` begins a message: the bytes that went in at once, or -1 without room for its
+    header; `put(address, size)` goes on with it: the bytes that went in. `take(address, size)` takes bytes of a
+    message: how many came out. `await_bytes()` and `await_room()` ask to be woken when there are bytes, or room: 0 if
+    so already; `awake()` not to be woken any more. `close()` tells the peer that nothing more will come, `closed()`
+    whether it has done so.
     """
 
     def __init__(self, descriptor: int, side: int, bell: int) -> None:
         self._memory = mmap.mmap(descriptor, segment_bytes())  # unmapped with the last reference to it
         self._start = ctypes.c_char.from_buffer(self._memory)
         first, size = ctypes.addressof(self._start), segment_bytes() // 2
-        self._written, self._read = first + side * size, first + (1 - side) * size
-        self._bell = bell
-        self._header = (ctypes.c_uint64 * 2)()
-        self._header_at = ctypes.addressof(self._header)
-        self._ring = operations()
-
-    def begin(self, sequence: int, address: int, size: int) -> int:
-        """Begin a message; return the bytes that went in at once, or -1 without room for its header."""
-        return self._ring.ring_begin(self._written, self._bell, sequence, address, size)
-
-    def put(self, address: int, size: int) -> int:
-        """Go on with the message; return the bytes that went in."""
-        return self._ring.ring_put(self._written, self._bell, address, size)
+        written, read = first + side * size, first + (1 - side) * size
+        self._header, ring = (ctypes.c_uint64 * 2)(), operations()
+        self.begin, self.put = partial(ring.ring_begin, written, bell), partial(ring.ring_put, written, bell)
+        self.take = partial(ring.ring_take, read, bell)
+        self._next = partial(ring.ring_next, read, bell, ctypes.addressof(self._header))
+        self.await_bytes, self.await_room = partial(ring.ring_await_bytes, read), partial(ring.ring_await_room, written)
+        self.awake, self.close = partial(ring.ring_awake, read, written), partial(ring.ring_close, written)
+        self.closed = partial(ring.ring_closed, read)
 
     def next(self) -> tuple[int, int] | None:
         """Sequence number and size of the message that comes next, if its header is there. Its bytes follow."""
-        if self._ring.ring_next(self._read, self._bell, self._header_at):
-            return self._header[0], self._header[1]
-        return None
-
-    def take(self, address: int, size: int) -> int:
-        """Take bytes of a message; return how many came out."""
-        return self._ring.ring_take(self._read, self._bell, address, size)
-
-    def await_bytes(self) -> bool:
-        """Ask to be woken when bytes come; False if there are some."""
-        return bool(self._ring.ring_await_bytes(self._read))
-
-    def await_room(self) -> bool:
-        """Ask to be woken when there is room; False if there is."""
-        return bool(self._ring.ring_await_room(self._written))
-
-    def awake(self) -> None:
-        """Ask not to be woken any more."""
-        self._ring.ring_awake(self._read, self._written)
-
-    def close(self) -> None:
-        """Tell the peer that nothing more will come."""
-        self._ring.ring_close(self._written)
-
-    @property
-    def closed(self) -> bool:
-        """Whether the peer has closed its end."""
-        return bool(self._ring.ring_closed(self._read))
+        return (self._header[0], self._header[1]) if self._next() else None
 
 
 def address(array: np.ndarray) -> int:
