@@ -104,9 +104,7 @@ class PassJob:
         start = time.perf_counter()
         for _ in range(calls):
             shard.run(self.program, **self.scalars)
-        shard.synchronize()
-        seconds = float(shard.allreduce([time.perf_counter() - start], "max")[0])
-        return seconds / (calls * self.units)
+        return slowest(shard, start) / (calls * self.units)
 
     def _samples(self, shard: Shard) -> tuple[int, int]:
         """The passes of a sample, and how many of these there are to be: the same on all blocks, because they decide on
@@ -131,6 +129,12 @@ class PassJob:
             times.append(time.perf_counter() - start)
             shard.synchronize()
         return median(times) / self.units
+
+
+def slowest(shard: Shard, start: float) -> float:
+    """Seconds since then, when all blocks have done everything."""
+    shard.synchronize()
+    return float(shard.allreduce([time.perf_counter() - start], "max")[0])
 
 
 def rehearse(shard: Shard, once: Callable[[], object]) -> None:

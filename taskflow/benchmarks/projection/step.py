@@ -4,19 +4,15 @@ papers' scaling studies with the step of the lid-driven cavity.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from statistics import mean
 from typing import Any
 
 from taskflow.benchmarks.projection.flows import Flow, InitialVelocity, velocity_of
 from taskflow.benchmarks.scaling import Growth, scaled
-from taskflow.benchmarks.steps import check_memory, costs
+from taskflow.benchmarks.steps import check_memory, check_state, costs, flow_state
 from taskflow.benchmarks.team import Request, open_team
 from taskflow.benchmarks.timing import PRECISION, PassJob, PassTiming, TimingConditions, describe
-from taskflow.errors import RunFailed
 from taskflow.flow import Monitor, NavierStokes
-from taskflow.flow.poisson import relative_residual
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.machine.trace.mapper import Overlap
 from taskflow.runtime.regions import Triple, triple
@@ -57,21 +53,15 @@ class End:
     model: NavierStokes
 
     def __call__(self, shard: Shard) -> dict[str, Any]:
-        pressure, names = self.model.pressure, list(counts(plan(self.model.step, shard.roles)[0]))
-        taken, rounds = [], []
-        for _ in range(COUNTED if names else 1):
+        rounds: dict[str, list[float]] = {name: [] for name in counts(plan(self.model.step, shard.roles)[0])}
+        taken = []
+        for _ in range(COUNTED if rounds else 1):
             shard.run(self.model.step)
-            taken.append(pressure.taken(shard.scalars))
-            rounds.append([shard.scalars[name] for name in names])
+            taken.append(self.model.pressure.taken(shard.scalars))
+            for name, done in rounds.items():
+                done.append(shard.scalars[name])
         shard.run(Monitor(self.model))
-        scalars = shard.scalars
-        return {
-            "iterations": mean(taken),
-            "rounds": dict(zip(names, map(mean, zip(*rounds, strict=True)), strict=True)),
-            "divergence": scalars["divergence"],
-            "residual": relative_residual(scalars),
-            "kinetic_energy": scalars["energy"] / shard.region.cells.volume,
-        }
+        return flow_state(shard, taken, rounds)
 
 
 @dataclass(frozen=True)
@@ -96,8 +86,7 @@ class StepTiming(PassTiming):
         job = PassJob(begin, model.step, End(model), 1, scalars, self.conditions.seconds)
         row, reports = self.timed(name, setup.partition, job, overlap)
         state = {name: reports[0][name] for name in STATE}
-        if not math.isfinite(state["kinetic_energy"]):
-            raise RunFailed(f"{flow.case}, {' x '.join(map(str, cells))} cells: the flow diverged while it was timed")
+        check_state(state, flow.case, cells)
         spent = costs(setup, row, state["rounds"], flow.price)
         return {**row, "cells": list(cells), "dt": dt, **state, **spent}
 

@@ -4,7 +4,6 @@ and solvers of their pressure equation beside each other: figure 4 of the seed.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, takewhile
@@ -12,11 +11,11 @@ from math import prod
 from typing import Any
 
 from taskflow.benchmarks.scaling import Growth, compared
-from taskflow.benchmarks.steps import Pressure, check_memory, costs, needed
+from taskflow.benchmarks.steps import Pressure, check_memory, check_state, costs, needed
 from taskflow.benchmarks.team import Request, open_team
 from taskflow.benchmarks.timing import BESIDE, OF_DRIVER, PassTiming, TimingConditions, describe, moving
 from taskflow.benchmarks.two_phase.bubble import SCHEMES, Bubble, RiseJob
-from taskflow.errors import BadInput, RunFailed
+from taskflow.errors import BadInput
 from taskflow.flow.models.two_phase.two_phase import TwoPhase
 from taskflow.runtime.machine.trace.mapper import Overlap
 from taskflow.runtime.regions import Triple, triple
@@ -61,8 +60,7 @@ class BubbleTiming(PassTiming):
         reports, transports = self.run(setup.partition, job, overlap)
         row = self.row(name, setup.partition, reports, transports)
         state = {name: reports[0][name] for name in (*STATE, *(SOLVED if solved else ()))}
-        if not math.isfinite(state["kinetic_energy"]):
-            raise RunFailed(f"bubble, {' x '.join(map(str, cells))} cells: the flow diverged while it was timed")
+        check_state(state, "bubble", cells)
         if row["joules_per_cell"] is None and self.bubble.watts is not None:
             seconds = state["initialisation_seconds"] / state["steps"] + row["seconds"]
             row["joules_per_cell"] = self.bubble.watts * seconds / setup.grid.box.volume
