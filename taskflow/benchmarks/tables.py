@@ -165,7 +165,7 @@ def listed(rows: Sequence[Result], columns: Sequence[Columns]) -> None:
 
 
 def scaled(row: Result) -> Columns:
-    """What becomes of a block among others."""
+    """How well many blocks do beside one."""
     return {"efficiency": share(row["efficiency"]), "speedup": number(row["speedup"])}
 
 
