@@ -74,7 +74,7 @@ class PassJob:
 
     begin: Callable[[Shard], None]
     program: Program
-    end: Callable[[Shard], dict[str, Any]]
+    end: Callable[[Shard], dict[str, Any]] = lambda _: {}
     units: int = 1
     scalars: Mapping[str, float] = field(default_factory=dict)
     seconds: float = 1.0

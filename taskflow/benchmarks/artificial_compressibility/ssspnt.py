@@ -73,10 +73,6 @@ class FluidAtRest:
         shard.run(self.start)
 
 
-def _nothing(shard: Shard) -> dict[str, Any]:
-    return {}
-
-
 @dataclass(frozen=True)
 class Sharing:
     """How two devices share a box: of one size (strong), grown (weak), or in charts; the directions of the cut, and
@@ -121,7 +117,7 @@ class MarchTiming(PassTiming):
         """A row of a table."""
         model = setup.model
         begin = FluidAtRest(setup.system.constants, model.start)
-        job = PassJob(begin, model.step, _nothing, 1, model.scalars(1.0, 1.0), self.conditions.seconds)
+        job = PassJob(begin, model.step, scalars=model.scalars(1.0, 1.0), seconds=self.conditions.seconds)
         row, _ = self.timed(name, setup.partition, job, overlap)
         nbytes, count = setup.step_cost.nbytes({}), setup.partition.region.count
         cells = list(dict(setup.case.table("grid"))["cells"])

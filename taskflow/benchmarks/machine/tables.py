@@ -33,15 +33,11 @@ def show_channels(result: Result) -> None:
     measured = [row for row in result["results"] if row["problem"] is None]
     table(
         (*(size(nbytes) for nbytes in result["sizes"]), "GB/s", "all-reduce"),
-        ((_carrier(row), _carried(row)) for row in measured),
+        ((f"{row['name']}, {several(row['processes'], 'process')}", _carried(row)) for row in measured),
     )
     for row in result["results"]:
         if row["problem"] is not None:
             typer.echo(f"  {row['name']}: {row['problem']}")
-
-
-def _carrier(row: Result) -> str:
-    return f"{row['name']}, {several(row['processes'], 'process')}"
 
 
 def _carried(row: Result) -> tuple[str, ...]:

@@ -192,7 +192,7 @@ class RiseJob:
             alone = PassJob(nothing, self.solve, self.solve.end, seconds=self.seconds)(shard, control)
             state |= {"solve_seconds": median(alone["seconds"]), "solve_iterations": alone["iterations"]}
         still = {"dt": STILL * dt, "ratio": 1.0}
-        rest = PassJob(nothing, self.rest.step, _no_more, scalars=still, seconds=self.seconds)(shard, control)
+        rest = PassJob(nothing, self.rest.step, scalars=still, seconds=self.seconds)(shard, control)
         return {
             **rest,
             "seconds": [seconds / steps for seconds in loops],
@@ -202,7 +202,3 @@ class RiseJob:
             "rest_seconds": median(rest["seconds"]),
             **state,
         }
-
-
-def _no_more(shard: Shard) -> dict[str, Any]:
-    return {}

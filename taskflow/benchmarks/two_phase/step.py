@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, takewhile
 from math import prod
+from operator import mul
 from typing import Any
 
 from taskflow.benchmarks.scaling import Growth, compared
@@ -173,7 +174,7 @@ def _grown(growth: Growth, counts: tuple[int, ...], device: str) -> Iterator[tup
     for shape in growth.shapes:
         for count in counts:
             blocks = halved(count)
-            cells = STRONG[shape] if shape in STRONG else _times(WEAK[shape], blocks)
+            cells = STRONG[shape] if shape in STRONG else triple(map(mul, WEAK[shape], blocks))
             if any(n % (scale * count) for n, count in zip(cells, blocks, strict=True)):
                 raise BadInput(f"--scale {scale}: {shape} on {count} blocks has no such cells; give a power of two")
             yield shape, triple(n // scale for n in cells), blocks
@@ -186,10 +187,6 @@ def halved(count: int) -> Triple:
         blocks[axis], count, axis = 2 * blocks[axis], count // 2, (axis - 1) % 3
     blocks[2] *= count
     return triple(blocks)
-
-
-def _times(cells: Triple, blocks: Triple) -> Triple:
-    return triple(n * count for n, count in zip(cells, blocks, strict=True))
 
 
 def described(timing: BubbleTiming, rows: list[dict[str, Any]]) -> dict[str, Any]:

@@ -76,16 +76,12 @@ class Turn:
 
 Image = tuple[Box, Turn]
 IDENTITY = Turn()
-
-
 ROTATIONS = tuple(
     turn
     for order in permutations((1, 2, 3))
     for signs in product((1, -1), repeat=3)
     if (turn := Turn(triple(s * n for s, n in zip(signs, order, strict=True)))).rotates
 )
-
-
 """The 24 turns without a shift between right-handed charts."""
 
 
@@ -217,10 +213,8 @@ class Atlas:
                 continue
             edge = chart.layer(a, s, -ghost, 0).layer(b, t, -ghost, 0)
             along = 3 - a - b
-            marks = {edge.lo[along], edge.hi[along]}
             near = [seam for seam in self.seams if seam.chart == n and self._reaches(seam, edge)]
-            for seam in near:
-                marks.update(mark for mark in (seam.beyond.lo[along], seam.beyond.hi[along]))
+            marks = {end[along] for box in (edge, *(seam.beyond for seam in near)) for end in (box.lo, box.hi)}
             for lo, hi in pairwise(sorted(mark for mark in marks if edge.lo[along] <= mark <= edge.hi[along])):
                 part = edge.layer(along, 0, lo - edge.lo[along], hi - edge.lo[along])
                 turns = {self.side(seam): seam.turn for seam in near if self._reaches(seam, part)}
@@ -240,8 +234,7 @@ class Atlas:
         if turn is None:
             return None
         image = turn(edge)
-        beyond = (chart for chart in self.charts if image.meets(chart.grow(self.ghost)))
-        chart = next(beyond, None)
+        chart = next((chart for chart in self.charts if image.meets(chart.grow(self.ghost))), None)
         free = chart is not None and not image.meets(chart) and not any(image.meets(s.beyond) for s in self.seams)
         return turn if free else None
 

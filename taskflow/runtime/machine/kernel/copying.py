@@ -110,7 +110,7 @@ def copier(device: Device, target: Array, source: Array, lane: Lane | None = Non
     if device.kind == "cpu":  # other Python threads run on
         return host_call(_host_library(size), name, values, (target, source))
     shape = cuda_shape(target.shape[::-1], 1, 128, 512)
-    return cuda_call(_cuda_function("copy.cu", name, size), shape, values, lane, (target, source))
+    return cuda_call(cuda_function("copy.cu", name, size), shape, values, lane, (target, source))
 
 
 def copiers(device: Device, pairs: Iterable[tuple[Array, Array]], lane: Lane | None = None) -> list[Callable[[], None]]:
@@ -147,7 +147,7 @@ def planes(pairs: Iterable[tuple[Array, Array]]) -> list[tuple[Array, Array]]:
 def _cuda_copies(pairs: Sequence[tuple[Array, Array]], lane: Lane | None) -> Callable[[], None]:
     size = word(pairs)
     parts, shape = parts_of(size, pairs)
-    return cuda_call(_cuda_function("copy_parts.cu", "copy_parts", size), shape, [parts], lane, list(pairs))
+    return cuda_call(cuda_function("copy_parts.cu", "copy_parts", size), shape, [parts], lane, list(pairs))
 
 
 def parts_of(
@@ -174,7 +174,7 @@ def _values(device: Device, target: Array, source: Array) -> list[Value]:
 
 
 @cache
-def _text(file: str, size: int) -> str:
+def _text(file: str | Path, size: int) -> str:
     return expanded(INCLUDE / file, VALUES[size], {"declared.h": ""})
 
 
@@ -184,8 +184,8 @@ def _host_library(size: int) -> Any:
     return compile_host.library("".join((_text("copy.cu", size), *thunks)))
 
 
-def _cuda_function(file: str, name: str, size: int) -> Any:
-    """The function of a text on the current device."""
+def cuda_function(file: str | Path, name: str, size: int) -> Any:
+    """The function of a text, by its path or among taskflow's own, for values of a size, on the current device."""
     return compile_cuda.module(_text(file, size)).get_function(name)
 
 
@@ -266,6 +266,6 @@ def _cuda_list(
     blocks["count"] = np.repeat(counts, counts)
     blocks["n"] = np.arange(len(blocks)) - np.repeat(np.cumsum(counts) - counts, counts)
     tables = [uploaded(device, rows), uploaded(device, blocks)]
-    function = _cuda_function("copy_list.cu", "copy_list", size)
+    function = cuda_function("copy_list.cu", "copy_list", size)
     places = [address(device.pointer(table)) for table in tables]
     return cuda_call(function, ((len(blocks), 1, 1), (THREADS, 1, 1)), places, lane, (tables, list(pairs)))
