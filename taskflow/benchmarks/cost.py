@@ -21,9 +21,8 @@ import numpy as np
 from taskflow.errors import BadInput
 from taskflow.runtime.machine.device import Lane, cpu
 from taskflow.runtime.machine.kernel import KernelError, compile_host
-from taskflow.runtime.machine.kernel.call import host_call
+from taskflow.runtime.machine.kernel.call import Layout, host_call
 from taskflow.runtime.machine.kernel.kernel import Arguments, HostKernel, side_by_side
-from taskflow.runtime.machine.kernel.layout import Layout
 from taskflow.runtime.machine.kernel.text import explained
 from taskflow.runtime.machine.kernel.texts import text_with_thunk
 from taskflow.runtime.regions import Box, Partition, hull, triple

@@ -120,9 +120,7 @@ def blocks_of(text: str) -> tuple[int, int, int]:
         return triple("--blocks", text)
     slabs = _numbers([text])
     if not slabs:
-        refuse(
-            f"--blocks {text}: give a number of slabs along z, such as 4, or blocks along x, y and z, such as 2x2x1"
-        )
+        refuse(f"--blocks {text}: give a number of slabs along z, such as 4, or blocks along x, y and z, such as 2x2x1")
     return 1, 1, slabs[0]
 
 

@@ -117,7 +117,8 @@ def _timed(row: Mapping[str, Any], unit: float, name: str) -> dict[str, str]:
 def kernels(results: Sequence[Result]) -> ReportTable:
     """The kernels on GPUs: results of `kernels`, single and double precision beside each other."""
     table = ReportTable("kernel", "cells")
-    for result in sorted(_of(results, "kernels", gpu=True), key=lambda result: str(result["precision"]), reverse=True):
+    of_gpus = results_of(results, "kernels", gpu=True)
+    for result in sorted(of_gpus, key=lambda result: str(result["precision"]), reverse=True):
         for row in result["results"]:
             if row["name"] != "whole step":
                 columns = {f"{result['precision']}: {k}": v for k, v in _timed(row, 1e9, "Gcell/s").items()}
@@ -128,7 +129,7 @@ def kernels(results: Sequence[Result]) -> ReportTable:
 def steps(results: Sequence[Result]) -> ReportTable:
     """The steps of flows on one GPU: results of `step`."""
     table = ReportTable("flow", "cells", "pressure", "precision")
-    for result, row in _rows(results, "step", gpu=True):
+    for result, row in rows_of(results, "step", gpu=True):
         if all(other["blocks"] == 1 for other in result["results"]):
             columns = {
                 "bytes per cell": shown(row["bytes_per_cell"], form="{:.0f}".format),
@@ -137,7 +138,7 @@ def steps(results: Sequence[Result]) -> ReportTable:
                 "largest divergence": shown(row["divergence"], form=small),
                 "nJ per cell-step": shown(row["joules_per_cell"], 1e9, "{:.0f}".format),
             }
-            table.put((_flow(result), times(row["cells"]), result["pressure"], result["precision"]), columns, result)
+            table.put((flow(result), times(row["cells"]), result["pressure"], result["precision"]), columns, result)
     return table
 
 
@@ -145,7 +146,7 @@ def solvers(results: Sequence[Result]) -> ReportTable:
     """The pressure solvers on GPUs: results of `cavity --study pressure`."""
     table = ReportTable("cells", "GPUs", "method", "precision", order=lambda row: (int(row[0].split()[0]), int(row[1])))
     names = {f"{10.0**-decade:.0e}": f"to 1e-{decade}: ms (iterations)" for decade in DECADES}
-    for result, row in _rows(results, "pressure", gpu=True):
+    for result, row in rows_of(results, "pressure", gpu=True):
         text, direct = shown(row["seconds"], 1e3), row["tolerance"] is None
         name = "direct: ms" if direct else names.get(f"{row['tolerance']:.0e}")
         if name is not None:
@@ -162,7 +163,7 @@ def gpus(results: Sequence[Result]) -> ReportTable:
     """
     labels = "measured", "precision", "growth", "cells of each GPU", "GPUs"
     table = ReportTable(*labels, order=lambda row: (row[:3], int(row[4])))
-    for result in _of(results, "cavity", "scaling", "step", gpu=True):
+    for result in results_of(results, "cavity", "scaling", "step", gpu=True):
         rows: dict[Any, Any] = {}
         for row in result["results"]:
             kind = row.get("shape"), row["blocks"], times(row["cells_per_block"])
@@ -184,7 +185,7 @@ def _efficiency(results: Sequence[Result], result: Result, row: Mapping[str, Any
     """The efficiency that a row has, or for a step the one that follows from another result, of one block."""
     if result["benchmark"] != "step" or "efficiency" in row:
         return row["efficiency"]
-    for other, alone in _rows(results, "step", gpu=True):
+    for other, alone in rows_of(results, "step", gpu=True):
         same = all(other[name] == result[name] for name in ("gpu", "case", "pressure", "precision", "settings"))
         if same and alone["blocks"] == 1 and alone["cells"] == row["cells_per_block"]:
             return float(_mean(row["cells_per_second_per_block"]) / _mean(alone["cells_per_second_per_block"]))
@@ -194,7 +195,7 @@ def _efficiency(results: Sequence[Result], result: Result, row: Mapping[str, Any
 def cpus(results: Sequence[Result]) -> ReportTable:
     """Steps and sweeps on CPUs: results of `kernels` (its whole step), `step`, `cavity`, `sweep` and `scaling`."""
     table = ReportTable("measured", "cells", "precision", "blocks")
-    for result, row in _rows(results, "kernels", "step", "cavity", "sweep", "scaling", gpu=False):
+    for result, row in rows_of(results, "kernels", "step", "cavity", "sweep", "scaling", gpu=False):
         if result["benchmark"] == "kernels":
             if row["name"] != "whole step":
                 continue
@@ -214,15 +215,19 @@ def _mean(value: Any) -> float:
     return sum(value) / len(value) if isinstance(value, list) else value
 
 
-def _of(results: Sequence[Result], *names: str, gpu: bool) -> Iterator[Result]:
-    return (result for result in results if result["benchmark"] in names and (result["gpu"] is not None) == gpu)
+def results_of(results: Sequence[Result], *names: str, gpu: bool | None = None) -> Iterator[Result]:
+    """The results of these benchmarks, of GPUs alone or of none where that is said."""
+    known = (result for result in results if result["benchmark"] in names)
+    return (result for result in known if gpu is None or (result["gpu"] is not None) == gpu)
 
 
-def _rows(results: Sequence[Result], *names: str, gpu: bool) -> Iterator[tuple[Result, Any]]:
-    return ((result, row) for result in _of(results, *names, gpu=gpu) for row in result["results"])
+def rows_of(results: Sequence[Result], *names: str, gpu: bool | None = None) -> Iterator[tuple[Result, Any]]:
+    """The rows of these benchmarks, each with its result."""
+    return ((result, row) for result in results_of(results, *names, gpu=gpu) for row in result["results"])
 
 
-def _flow(result: Result) -> str:
+def flow(result: Result) -> str:
+    """The case that was measured, with the settings of it."""
     return ", ".join([result["case"], *(f"`{setting}`" for setting in result.get("settings") or ())])
 
 
@@ -230,7 +235,7 @@ def _measured(result: Result) -> str:
     """The sweep or the step that was measured, in words."""
     if result["benchmark"] in ("sweep", "scaling"):
         return f"Jacobi sweep{', two in a pass' if result['blocked'] else ''}"
-    return f"step of {_flow(result)}, {result['pressure']}"
+    return f"step of {flow(result)}, {result['pressure']}"
 
 
 TABLES: Mapping[str, Callable[[Sequence[Result]], ReportTable]] = {

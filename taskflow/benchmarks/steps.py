@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import mean
 from typing import Any
 
 from taskflow.benchmarks.cost import cost
 from taskflow.benchmarks.team import Team
 from taskflow.benchmarks.timing import BESIDE, moving
+from taskflow.cli.format import times
+from taskflow.errors import RunFailed
 from taskflow.flow import NavierStokes
 from taskflow.flow.boundaries.boundary import Value, impose
 from taskflow.flow.models.two_phase.two_phase import TwoPhase
@@ -58,9 +62,29 @@ class Solve:
         return {"iterations": taken, "residual": relative_residual(shard.scalars)}
 
 
+def flow_state(shard: Shard, taken: Sequence[float], rounds: Mapping[str, Sequence[float]]) -> dict[str, Any]:
+    """The state of a flow, as its monitor has just found it; and what steps took: iterations of the solver, and the
+    repetitions of each loop.
+    """
+    scalars = shard.scalars
+    return {
+        "iterations": mean(taken),
+        "rounds": {name: mean(some) for name, some in rounds.items()},
+        "divergence": scalars["divergence"],
+        "residual": relative_residual(scalars),
+        "kinetic_energy": scalars["energy"] / shard.region.cells.volume,
+    }
+
+
+def check_state(state: Mapping[str, Any], flow: str, cells: Sequence[int]) -> None:
+    """Raises RunFailed where the flow has diverged."""
+    if not math.isfinite(state["kinetic_energy"]):
+        raise RunFailed(f"{flow}, {times(cells)} cells: the flow diverged while it was timed")
+
+
 def check_memory(team: Team, setup: SimulationSetup) -> None:
     """Raises BadInput where the memory is not enough: for the blocks, and the copies measured beside them."""
-    asked = f"{' x '.join(map(str, setup.case.grid.cells))} cells"
+    asked = f"{times(setup.case.grid.cells)} cells"
     team.check_memory(needed(team, setup) + BESIDE[team.device], len(setup.partition), asked)
 
 

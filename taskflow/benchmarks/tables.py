@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import typer
 
 from taskflow.cli.exit_codes import refuse, writing
-from taskflow.cli.format import several, table
+from taskflow.cli.format import several, table, times
 from taskflow.output import write_report
 from taskflow.units import significant, size
 
@@ -83,10 +83,10 @@ def grown(row: Result) -> str:
 def arranged(row: Result) -> str:
     """The name of a row, and the number of processes where that is not one for each block."""
     fewer = f", {several(row['workers'], 'process')}" if row["workers"] < row["blocks"] else ""
-    return f"{row['name']}{_decided(row)}{fewer}"
+    return f"{row['name']}{decided(row)}{fewer}"
 
 
-def _decided(row: Result) -> str:
+def decided(row: Result) -> str:
     """The choice of `auto`."""
     return f" ({row['overlap']})" if row["name"] == "auto" else ""
 
@@ -154,9 +154,27 @@ def about(result: Result) -> list[tuple[str, str]]:
     return lines
 
 
+def columned(labels: Iterable[str], columns: Sequence[Columns]) -> None:
+    """Print rows, each with its label and with these columns."""
+    table(tuple(columns[0]), zip(labels, (tuple(texts.values()) for texts in columns), strict=True))
+
+
 def listed(rows: Sequence[Result], columns: Sequence[Columns]) -> None:
     """Print rows, each with its blocks and with these columns."""
-    table(tuple(columns[0]), ((grown(row), tuple(texts.values())) for row, texts in zip(rows, columns, strict=True)))
+    columned(map(grown, rows), columns)
+
+
+def scaled(row: Result) -> Columns:
+    """How well many blocks do beside one."""
+    return {"efficiency": share(row["efficiency"]), "speedup": number(row["speedup"])}
+
+
+def by(key: str, rows: Sequence[Result]) -> dict[Any, list[Result]]:
+    """The rows by what they have there, in order."""
+    groups: dict[Any, list[Result]] = {}
+    for row in rows:
+        groups.setdefault(times(row[key]) if isinstance(row[key], list) else row[key], []).append(row)
+    return groups
 
 
 def reached(row: Result) -> Columns:

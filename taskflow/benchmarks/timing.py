@@ -8,12 +8,13 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median, quantiles
-from typing import Any
+from typing import Any, ClassVar
 
 from taskflow.benchmarks.energy import EnergyMeter
 from taskflow.benchmarks.team import Team
-from taskflow.runtime.host import Place
+from taskflow.runtime.host import Place, choose_device, look
 from taskflow.runtime.machine import Control, Job, Mapper, Shard, copy_bandwidth
+from taskflow.runtime.machine.device import Device, open_device
 from taskflow.runtime.machine.trace.mapper import Overlap
 from taskflow.runtime.regions import Partition, Triple
 from taskflow.runtime.tasks import Program
@@ -27,6 +28,7 @@ LENGTH = 0.02  # seconds that a sample takes at least: many calls of a short ope
 PASSES = 0.1  # seconds that a sample of passes takes at least: blocks begin it together within some 10 us
 COPY = {"cpu": 64, "gpu": 256}  # mebibytes of each of the two arrays that the copy bandwidth is measured with
 BESIDE = {device: 2 * (mebibytes << 20) for device, mebibytes in COPY.items()}  # bytes that it takes
+OF_DRIVER = {"cpu": 0, "gpu": 1 << 30}  # bytes that it takes for a process (H200: 0.6 GB), once there is one
 
 
 def timed(operation: Callable[[], object], wait: Callable[[], None], repeats: int = 1) -> tuple[float, int]:
@@ -72,7 +74,7 @@ class PassJob:
 
     begin: Callable[[Shard], None]
     program: Program
-    end: Callable[[Shard], dict[str, Any]]
+    end: Callable[[Shard], dict[str, Any]] = lambda _: {}
     units: int = 1
     scalars: Mapping[str, float] = field(default_factory=dict)
     seconds: float = 1.0
@@ -102,9 +104,7 @@ class PassJob:
         start = time.perf_counter()
         for _ in range(calls):
             shard.run(self.program, **self.scalars)
-        shard.synchronize()
-        seconds = float(shard.allreduce([time.perf_counter() - start], "max")[0])
-        return seconds / (calls * self.units)
+        return slowest(shard, start) / (calls * self.units)
 
     def _samples(self, shard: Shard) -> tuple[int, int]:
         """The passes of a sample, and how many of these there are to be: the same on all blocks, because they decide on
@@ -131,6 +131,12 @@ class PassJob:
         return median(times) / self.units
 
 
+def slowest(shard: Shard, start: float) -> float:
+    """Seconds since then, when all blocks have done everything."""
+    shard.synchronize()
+    return float(shard.allreduce([time.perf_counter() - start], "max")[0])
+
+
 def rehearse(shard: Shard, once: Callable[[], object]) -> None:
     """Do something until the best way to overlap is known, and all states that it meets have been analysed."""
     analysed = -1
@@ -149,8 +155,14 @@ class PassTiming:
 
     team: Team
     conditions: TimingConditions
+    usual: ClassVar[Mapping[str, str]] = dict.fromkeys(PRECISION, "double")  # the precision of a device
 
-    def measure(
+    @property
+    def precision(self) -> str:
+        """The precision that is asked for, or the usual one."""
+        return self.conditions.precision or self.usual[self.team.device]
+
+    def timed(
         self, name: str, partition: Partition, job: PassJob, overlap: Overlap
     ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         """A row of a table, and what each block reported."""
@@ -192,6 +204,20 @@ def moving(row: Mapping[str, Any], nbytes: float) -> dict[str, float]:
     """The rates of a row of which a unit must move so many bytes, all blocks together."""
     rate = nbytes / row["seconds"]
     return {"bytes_per_second": rate, "share_of_copy": rate / row["copy_bandwidth"]}
+
+
+def open_here(requested: str) -> tuple[Place, Device]:
+    """This machine and a device of it, cores all together. Raises BadInput where it is not usable."""
+    here = look("this machine")
+    return here, open_device("gpu" if choose_device(requested, [here]) == "gpu" else "cpu", here.cores)
+
+
+def beside_copies(device: Device, measure: Callable[[], list[dict[str, Any]]]) -> dict[str, Any]:
+    """Rows with their rates, and the copy bandwidth to compare: the median of what is measured before and after."""
+    before, rows = copy_bandwidth(device), measure()
+    bandwidth = median([before, copy_bandwidth(device)])
+    rates = [moving({**row, "copy_bandwidth": bandwidth}, row["bytes"]) for row in rows]
+    return {"copy_bandwidth": bandwidth, "results": [{**row, **rate} for row, rate in zip(rows, rates, strict=True)]}
 
 
 def about(place: Place, device: str, threads: int) -> dict[str, Any]:

@@ -10,11 +10,10 @@ __all__ = ["give", "here", "refused"]
 
 @pytest.fixture
 def brief(monkeypatch):
-    """Nothing is timed for long; give modules that are not to measure the bandwidth of a copy, 2e10 B/s."""
+    """Nothing is timed for long; call it where the bandwidth of a copy, 2e10 B/s, is not to be measured."""
 
-    def call(*modules):
-        for module in modules:
-            monkeypatch.setattr(module, "copy_bandwidth", lambda device: 2e10)
+    def call():
+        monkeypatch.setattr(timing, "copy_bandwidth", lambda device: 2e10)
 
     monkeypatch.setattr(timing, "BUDGET", 0.01)
     monkeypatch.setattr(timing, "LENGTH", 1e-4)

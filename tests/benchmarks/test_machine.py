@@ -5,14 +5,13 @@ import json
 import pytest
 
 from taskflow.benchmarks.machine import runtime
-from taskflow.benchmarks.projection import kernels
 
 ABOUT = {"taskflow", "git_commit", "packages", "python", "processor", "gpu", "threads", "command", "host"}
 
 
 @pytest.fixture(autouse=True)
 def copied(brief, monkeypatch):
-    brief(kernels)
+    brief()
     monkeypatch.setattr(runtime, "LAUNCHES", 20)
 
 

@@ -4,14 +4,12 @@ import json
 
 import pytest
 
-from taskflow.benchmarks.artificial_compressibility import residual
-
 NAMES = [f"Runge-Kutta, {cells}" for cells in ("uniform", "skewed", "skewed, 64 charts")]
 
 
 @pytest.fixture(autouse=True)
 def copied(brief):
-    brief(residual)
+    brief()
 
 
 @pytest.mark.slow

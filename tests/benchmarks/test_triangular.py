@@ -5,7 +5,6 @@ import json
 import numpy as np
 import pytest
 
-from taskflow.benchmarks.artificial_compressibility import triangular
 from taskflow.benchmarks.artificial_compressibility.cusparse import BlockFactors, block_rows
 from taskflow.benchmarks.artificial_compressibility.factors import Charts, Factors, KrylovSums
 from taskflow.benchmarks.artificial_compressibility.goals import of_sweeps, paper_seconds
@@ -23,7 +22,7 @@ BYTES = {
 
 @pytest.fixture(autouse=True)
 def copied(brief):
-    brief(triangular)
+    brief()
 
 
 @pytest.mark.slow

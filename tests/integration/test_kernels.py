@@ -16,8 +16,8 @@ from taskflow.runtime.machine.kernel import (
     compiled,
     kernel,
 )
+from taskflow.runtime.machine.kernel.call import march
 from taskflow.runtime.machine.kernel.kernel import CudaKernel
-from taskflow.runtime.machine.kernel.march import march
 from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
 from taskflow.runtime.tasks import Task, Variant
 
@@ -35,7 +35,6 @@ def test_who_walks_whole_lines_has_them_alone():
         assert kernel.CudaKernel(item, np.dtype("f8"), None).shape(Box.of((16, 8, 600)))[0][2] == 1, item.name
 
 
-
 def test_the_tile_of_a_launch_goes_as_far_as_a_march(monkeypatch):
     """Of two sweeps: tiles of 64 x 16 cells, those on the rim being the neighbours', too; other kernels have none."""
     monkeypatch.setattr(compile_cuda, "room", lambda text, name, threads: ROOM if threads == 512 else 0)
@@ -49,12 +48,10 @@ def test_the_tile_of_a_launch_goes_as_far_as_a_march(monkeypatch):
     assert CudaKernel(jacobi, single, cpu(1)).tile(WHOLE) is None
 
 
-
 def test_the_divergence():
     grid = StaggeredGrid((16, 8, 8), (1.0, 0.5, 0.5)).constants
     launch = divergence_max("u", "v", "w", over=CELLS, divergence="divergence", grid=grid)
     assert operations(launch, ONE) == 8  # three differences and as many products, two sums
-
 
 
 def test_several_blocks_compute_at_once_in_threads_of_one_process():
@@ -84,4 +81,3 @@ def test_several_blocks_compute_at_once_in_threads_of_one_process():
         thread.join()
     for expected, result in zip(alone, together, strict=True):
         np.testing.assert_array_equal(expected, result)
-

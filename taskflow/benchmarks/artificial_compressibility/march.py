@@ -14,13 +14,12 @@ from taskflow.flow.models.artificial_compressibility.implicit.gmres import DEPTH
 from taskflow.flow.models.artificial_compressibility.implicit.model import OWNER, ImplicitCompressibility
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Triple
-from taskflow.runtime.tasks import Derive, Launch, Ordering, Repeat, Roles, derive
+from taskflow.runtime.tasks import FACES, Derive, Launch, Ordering, Repeat, Roles, derive
 from taskflow.simulation.build.artificial_compressibility.constants import ChartConstants
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.source import override
 
 Scalars = Mapping[str, float]
-FACES = ("x_min", "x_max", "y_min", "y_max", "z_min", "z_max")
 THROUGH = {
     "x_min": {"type": "inflow", "velocity": [1.0, 0.0, 0.0]},
     "x_max": {"type": "outflow", "pressure": 0.0},

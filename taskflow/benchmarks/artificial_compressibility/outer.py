@@ -10,7 +10,7 @@ from taskflow.benchmarks.artificial_compressibility.goals import of_outer
 from taskflow.benchmarks.artificial_compressibility.march import SPEED, ImplicitFlow, March
 from taskflow.benchmarks.artificial_compressibility.shares import OuterProfile, shares
 from taskflow.benchmarks.steps import needed
-from taskflow.benchmarks.team import Request, Team, open_team
+from taskflow.benchmarks.team import Request, open_team
 from taskflow.benchmarks.timing import BESIDE, PassTiming, TimingConditions, describe, moving
 from taskflow.errors import BadInput
 from taskflow.flow.models.artificial_compressibility.implicit.model import ImplicitCompressibility
@@ -26,17 +26,10 @@ CELLS: Mapping[str, Mapping[str, Triple]] = {
 
 
 @dataclass(frozen=True)
-class OuterTiming:
+class OuterTiming(PassTiming):
     """Measures `iterations` outer iterations on the processes of a team."""
 
-    team: Team
-    conditions: TimingConditions
     iterations: int
-
-    @property
-    def precision(self) -> str:
-        """Double where none is asked for."""
-        return self.conditions.precision or "double"
 
     def measure(self, flow: ImplicitFlow, cells: Triple, blocks: int, overlap: Overlap) -> dict[str, Any]:
         """A row of a table. Raises BadInput where there is no such case, or the memory is not enough."""
@@ -47,10 +40,10 @@ class OuterTiming:
         model, constants = setup.model, setup.system.constants
         if not isinstance(model, ImplicitCompressibility) or not isinstance(constants, ChartConstants):
             raise BadInput("--set: it changes the method; leave method.type and method.march as they are")
-        march, timing = March(model, SPEED[flow.case], self.iterations), PassTiming(self.team, self.conditions)
+        march = March(model, SPEED[flow.case], self.iterations)
         job = march.job(constants, self.conditions.seconds)
-        row, reports = timing.measure(flow.solver, setup.partition, job, overlap)
-        recorded, _ = timing.run(setup.partition, OuterProfile(march, constants), overlap)
+        row, reports = self.timed(flow.solver, setup.partition, job, overlap)
+        recorded, _ = self.run(setup.partition, OuterProfile(march, constants), overlap)
         parts = shares(recorded, reports[0]["taken"], reports[0]["present"])
         nbytes, count = sum(part["bytes"] for part in parts.values()) / self.iterations, setup.partition.region.count
         told = {name: reports[0][name] for name in ("cfl", "refused")}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from taskflow.benchmarks.artificial_compressibility.tables import charted, met, shared, swept
 from taskflow.benchmarks.artificial_compressibility.xue_roy import paper
-from taskflow.benchmarks.report import ReportTable, digits, share, shown
+from taskflow.benchmarks.report import ReportTable, digits, flow, rows_of, share, shown
 from taskflow.benchmarks.tables import Result, where
 from taskflow.cli.format import times
 
@@ -19,18 +19,17 @@ def goal(row: Result) -> str:
 def triangular(results: Sequence[Result]) -> ReportTable:
     """Triangular solves, factors, matrices and sums: results of `triangular`."""
     table = ReportTable("machine", "what", "cells", "precision", "tiles", order=lambda row: row[0])
-    for result in results:
-        for row in result["results"] if result["benchmark"] == "triangular" else ():
-            columns = {
-                "ms": shown(row["seconds"], 1e3),
-                "10^6 cells/s": shown(row["cells_per_second"], 1e-6),
-                "bytes per cell": shown(row["bytes_per_cell"], form="{:.0f}".format),
-                "of copy": shown(row["share_of_copy"], form=share),
-                "goal": goal(row),
-                "Luo et al. 2014: ms": shown(row["paper_seconds"], 1e3),
-            }
-            tiles = times(result["tile"]) if row["ordering"] == "tiles" else ""
-            table.put((where(result), swept(row), charted(row), row["precision"], tiles), columns, result)
+    for result, row in rows_of(results, "triangular"):
+        columns = {
+            "ms": shown(row["seconds"], 1e3),
+            "10^6 cells/s": shown(row["cells_per_second"], 1e-6),
+            "bytes per cell": shown(row["bytes_per_cell"], form="{:.0f}".format),
+            "of copy": shown(row["share_of_copy"], form=share),
+            "goal": goal(row),
+            "Luo et al. 2014: ms": shown(row["paper_seconds"], 1e3),
+        }
+        tiles = times(result["tile"]) if row["ordering"] == "tiles" else ""
+        table.put((where(result), swept(row), charted(row), row["precision"], tiles), columns, result)
     return table
 
 
@@ -38,42 +37,39 @@ def outer(results: Sequence[Result]) -> ReportTable:
     """Outer iterations of implicit marching, and the shares of their parts: results of `outer`."""
     labels = "machine", "case", "cells", "solver", "ordering", "blocks", "overlap"
     table = ReportTable(*labels, order=lambda row: (row[:5], int(row[5])))
-    for result in results:
-        for row in result["results"] if result["benchmark"] == "outer" else ():
-            several = row["blocks"] > 1
-            columns = {
-                "ms": shown(row["seconds"], 1e3),
-                "products": shown(row["products"], form="{:.4g}".format),
-                "bytes per cell": shown(row["bytes_per_cell"], form=digits),
-                "of copy": shown(row["share_of_copy"], form=share),
-                "efficiency": shown(row["efficiency"], form=share) if several else "",
-                "same products": ("yes" if row["same"] else "no") if several else "",
-                "goal": goal(row),
-                **{name: share(part["share"]) for name, part in row["parts"].items()},
-            }
-            case = ", ".join([result["case"], *(f"`{setting}`" for setting in result["settings"])])
-            of = where(result), case, times(row["cells"]), row["solver"], row["ordering"]
-            table.put((*of, str(row["blocks"]), row["overlap"] if several else ""), columns, result)
+    for result, row in rows_of(results, "outer"):
+        several = row["blocks"] > 1
+        columns = {
+            "ms": shown(row["seconds"], 1e3),
+            "products": shown(row["products"], form="{:.4g}".format),
+            "bytes per cell": shown(row["bytes_per_cell"], form=digits),
+            "of copy": shown(row["share_of_copy"], form=share),
+            "efficiency": shown(row["efficiency"], form=share) if several else "",
+            "same products": ("yes" if row["same"] else "no") if several else "",
+            "goal": goal(row),
+            **{name: share(part["share"]) for name, part in row["parts"].items()},
+        }
+        of = where(result), flow(result), times(row["cells"]), row["solver"], row["ordering"]
+        table.put((*of, str(row["blocks"]), row["overlap"] if several else ""), columns, result)
     return table
 
 
 def ssspnt(results: Sequence[Result]) -> ReportTable:
     """Boxes shared by two devices, and what the paper reached in the same way: results of `ssspnt`."""
     table = ReportTable("machine", "what", "halos", "overlap", "devices", "cells", order=lambda row: row[0])
-    for result in results:
-        for row in result["results"] if result["benchmark"] == "ssspnt" else ():
-            same = (one for one in paper() if (one["kind"], one["cut"]) == (row["kind"], row["cut"]))
-            theirs = sorted(one["efficiency"] for one in same)
-            columns = {
-                "ms": shown(row["seconds"], 1e3),
-                "10^9 cells/s": shown(row["cells_per_second_per_block"] * row["blocks"], 1e-9),
-                "ssspnt": shown(row["ssspnt"]),
-                "efficiency": shown(row["efficiency"], form=share) if row["blocks"] > 1 else "",
-                "Xue and Roy, two P100": shown(theirs[:: len(theirs) - 1], form=share) if len(theirs) > 1 else "",
-            }
-            several = row["blocks"] > 1
-            ways = (row["halos"], row["name"]) if several else ("", "")
-            table.put((where(result), shared(row), *ways, str(row["blocks"]), times(row["cells"])), columns, result)
+    for result, row in rows_of(results, "ssspnt"):
+        same = (one for one in paper() if (one["kind"], one["cut"]) == (row["kind"], row["cut"]))
+        theirs = sorted(one["efficiency"] for one in same)
+        columns = {
+            "ms": shown(row["seconds"], 1e3),
+            "10^9 cells/s": shown(row["cells_per_second_per_block"] * row["blocks"], 1e-9),
+            "ssspnt": shown(row["ssspnt"]),
+            "efficiency": shown(row["efficiency"], form=share) if row["blocks"] > 1 else "",
+            "Xue and Roy, two P100": shown(theirs[:: len(theirs) - 1], form=share) if len(theirs) > 1 else "",
+        }
+        several = row["blocks"] > 1
+        ways = (row["halos"], row["name"]) if several else ("", "")
+        table.put((where(result), shared(row), *ways, str(row["blocks"]), times(row["cells"])), columns, result)
     return table
 
 

@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import product
-from statistics import median
 from typing import Any
 
 import numpy as np
 
-from taskflow.benchmarks.timing import about, moving, timed
+from taskflow.benchmarks.timing import about, beside_copies, open_here, timed
 from taskflow.errors import BadInput
 from taskflow.flow.grid.curvilinear import metrics
 from taskflow.flow.models.artificial_compressibility.equations import HeatTransport
@@ -21,9 +20,7 @@ from taskflow.flow.models.artificial_compressibility.model import ArtificialComp
 from taskflow.flow.models.artificial_compressibility.sides import SIDES
 from taskflow.flow.models.artificial_compressibility.stage import stage
 from taskflow.flow.operators.momentum import Fluid
-from taskflow.runtime.host import choose_device, look
-from taskflow.runtime.machine import Shard, copy_bandwidth, run_threads
-from taskflow.runtime.machine.device import open_device
+from taskflow.runtime.machine import Shard, run_threads
 from taskflow.runtime.regions import Atlas, Box, Field, FieldSpace, Partition, Region, charted
 from taskflow.runtime.tasks import Launch, Roles, record
 
@@ -141,18 +138,18 @@ def measure_residual(cells: int | None, requested: str) -> dict[str, Any]:
 
     Raises BadInput where the device is not usable or the cells are no multiple of ALONG.
     """
-    here = look("this machine")
-    device = choose_device(requested, [here])
-    size = cells or CELLS[device]
+    here, device = open_here(requested)
+    size = cells or CELLS[device.kind]
     if size % ALONG:
         raise BadInput(f"--cells {size}: give a multiple of {ALONG}, as there are {ALONG}^3 charts")
-    opened = open_device("gpu" if device == "gpu" else "cpu", here.cores)
-    before, rows = copy_bandwidth(opened), []
-    for stages, (precision, dtype) in product(cases(size), PRECISIONS.items()):
-        seconds, samples, nbytes = run_threads(stages.partition(dtype), ResidualJob(stages), opened)[0]
-        rate = size**3 / seconds
-        row: dict[str, Any] = {"name": stages.name, "precision": precision, "seconds": seconds, "samples": samples}
-        rows.append({**row, "bytes": nbytes, "bytes_per_cell": nbytes / size**3, "cells_per_second": rate})
-    bandwidth = median([before, copy_bandwidth(opened)])
-    results = [{**row, **moving({**row, "copy_bandwidth": bandwidth}, row["bytes"])} for row in rows]
-    return {**about(here, device, opened.threads), "cells": [size] * 3, "copy_bandwidth": bandwidth, "results": results}
+
+    def measure() -> list[dict[str, Any]]:
+        rows = []
+        for stages, (precision, dtype) in product(cases(size), PRECISIONS.items()):
+            seconds, samples, nbytes = run_threads(stages.partition(dtype), ResidualJob(stages), device)[0]
+            rate = size**3 / seconds
+            row: dict[str, Any] = {"name": stages.name, "precision": precision, "seconds": seconds, "samples": samples}
+            rows.append({**row, "bytes": nbytes, "bytes_per_cell": nbytes / size**3, "cells_per_second": rate})
+        return rows
+
+    return {**about(here, device.kind, device.threads), "cells": [size] * 3, **beside_copies(device, measure)}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from taskflow.benchmarks.artificial_compressibility.march import March
-from taskflow.benchmarks.artificial_compressibility.tallies import Launched, Tally
 from taskflow.flow.models.artificial_compressibility.implicit import factor, krylov, outer
 from taskflow.flow.models.artificial_compressibility.implicit.correction import left
 from taskflow.flow.models.artificial_compressibility.implicit.derivative import derivative
@@ -14,7 +14,10 @@ from taskflow.flow.models.artificial_compressibility.implicit.gmres import BEFOR
 from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, matrix
 from taskflow.flow.models.artificial_compressibility.stage import residual
 from taskflow.runtime.machine import Control, Shard
+from taskflow.runtime.machine.trace.tracer import Trace
 from taskflow.runtime.profile import Timeline, profiled, summarise
+from taskflow.runtime.regions import Partition
+from taskflow.runtime.tasks import Compute, Program, TaskGraph, visited
 from taskflow.simulation.build.artificial_compressibility.constants import ChartConstants
 
 TASKS = {
@@ -31,6 +34,44 @@ TASKS = {
 }  # fmt: skip
 PART = {task.name: part for part, tasks in TASKS.items() for task in tasks}
 GHOSTS, MESSAGES, REST = "ghosts", "messages", "rest"
+
+
+@dataclass(frozen=True)
+class Launched:
+    """How often tasks were launched, and bytes by task and field: each field read once, and written once."""
+
+    times: Counter[str] = field(default_factory=Counter)
+    nbytes: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+
+class Tally:
+    """An instrument of a shard that marks nothing, and counts how often each graph is replayed."""
+
+    graphs = True
+
+    def __init__(self) -> None:
+        self._replays: Counter[TaskGraph] = Counter()
+
+    def mark(self, trace: Trace, program: Program) -> Trace:
+        """The trace itself."""
+        return trace
+
+    def enclose(self, trace: Trace) -> Trace:
+        """The trace, counted when its calls begin."""
+        return replace(trace, calls=[lambda: self._replays.update([trace.graph]), *trace.calls])
+
+    def launched(self, partition: Partition) -> Launched:
+        """Return what the replays launched; edges are parts of a launch."""
+        launched = Launched()
+        for graph, times in self._replays.items():
+            for node in graph.nodes:
+                if isinstance(node, Compute):
+                    name, cells = node.launch.task.name, visited(replace(node.launch, boxes=(node.box,)), partition)
+                    launched.times[name] += times * node.first
+                    for role, privilege in node.launch.requirements:
+                        nbytes = partition.fields[role].nbytes * (privilege.reads + privilege.writes)
+                        launched.nbytes[name, role] += times * cells * nbytes
+        return launched
 
 
 @dataclass(frozen=True)
@@ -55,9 +96,7 @@ class OuterProfile:
         return replace(timeline, passes=second), tally.launched(shard.partition)
 
 
-def shares(
-    timelines: Sequence[tuple[Timeline, Launched]], taken: float, present: float
-) -> dict[str, dict[str, float]]:
+def shares(timelines: Sequence[tuple[Timeline, Launched]], taken: float, present: float) -> dict[str, dict[str, float]]:
     """The share of a pass that each part computes, and the bytes that it must move on all blocks, of values that are
     used: for so many vectors that were `taken`, with so many `present` in all of them together.
     """
@@ -67,9 +106,9 @@ def shares(
         parts[PART.get(task, GHOSTS)]["share"] += times["compute"]
         parts[MESSAGES]["share"] += times["copy"] + times["communication"]
     for _, launched in timelines:
-        for (task, field), nbytes in launched.nbytes.items():
+        for (task, name), nbytes in launched.nbytes.items():
             part = parts[PART.get(task, GHOSTS)]
-            part["bytes"] += nbytes * used(task, field, launched.times[task], taken, present)
+            part["bytes"] += nbytes * used(task, name, launched.times[task], taken, present)
     return {**parts, REST: {"share": summary["shares"]["rest"], "bytes": 0.0}}
 
 

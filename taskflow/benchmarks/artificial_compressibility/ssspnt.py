@@ -10,19 +10,19 @@ from itertools import product
 from typing import Any, Literal
 
 from taskflow.benchmarks.artificial_compressibility.xue_roy import SCALED, goals, paper
-from taskflow.benchmarks.team import Request, Team, open_team
+from taskflow.benchmarks.team import Request, open_team
 from taskflow.benchmarks.timing import PassJob, PassTiming, TimingConditions, describe, moving
 from taskflow.errors import BadInput
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.machine.channel import channel_problem
 from taskflow.runtime.machine.trace.mapper import Overlap
 from taskflow.runtime.regions import Triple, triple
+from taskflow.runtime.tasks import FACES
 from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
 
 Kind = Literal["strong", "weak", "charts"]
 Halos = Literal["direct", "packed"]
-SIDES = ("x_min", "x_max", "y_min", "y_max", "z_min", "z_max")
 METHOD = {"flux": "central", "damping": {"type": "pressure"}, "march": "euler", "reference_speed": 1.0}
 CELLS = {"cpu": (96, 96, 96), "gpu": (256, 256, 256)}
 CUTS: dict[str, Triple] = {"z": (1, 1, 2), "y": (1, 2, 1), "x": (2, 1, 1), "xyz": (2, 2, 2)}
@@ -43,7 +43,7 @@ class HeatedBox:
 
     def case(self, precision: str) -> Case:
         """The case. Raises BadInput where there is none such."""
-        sides: dict[str, dict[str, Any]] = {side: {"type": "wall"} for side in SIDES}
+        sides: dict[str, dict[str, Any]] = {side: {"type": "wall"} for side in FACES}
         sides["x_min"]["temperature"], sides["x_max"]["temperature"] = 0.5, -0.5
         return Case(
             title="bench",
@@ -73,10 +73,6 @@ class FluidAtRest:
         shard.run(self.start)
 
 
-def _nothing(shard: Shard) -> dict[str, Any]:
-    return {}
-
-
 @dataclass(frozen=True)
 class Sharing:
     """How two devices share a box: of one size (strong), grown (weak), or in charts; the directions of the cut, and
@@ -103,16 +99,8 @@ class Sharing:
 
 
 @dataclass(frozen=True)
-class MarchTiming:
+class MarchTiming(PassTiming):
     """Measures on the processes of a team."""
-
-    team: Team
-    conditions: TimingConditions
-
-    @property
-    def precision(self) -> str:
-        """Double, as the paper's, where none is asked for."""
-        return self.conditions.precision or "double"
 
     def of(self, halos: Halos) -> MarchTiming:
         """The same with halos that go in this way. Between GPUs whatever has a channel of its own is packed."""
@@ -129,8 +117,8 @@ class MarchTiming:
         """A row of a table."""
         model = setup.model
         begin = FluidAtRest(setup.system.constants, model.start)
-        job = PassJob(begin, model.step, _nothing, 1, model.scalars(1.0, 1.0), self.conditions.seconds)
-        row, _ = PassTiming(self.team, self.conditions).measure(name, setup.partition, job, overlap)
+        job = PassJob(begin, model.step, scalars=model.scalars(1.0, 1.0), seconds=self.conditions.seconds)
+        row, _ = self.timed(name, setup.partition, job, overlap)
         nbytes, count = setup.step_cost.nbytes({}), setup.partition.region.count
         cells = list(dict(setup.case.table("grid"))["cells"])
         return {**row, "cells": cells, "bytes_per_cell": nbytes / count, **moving(row, nbytes)}

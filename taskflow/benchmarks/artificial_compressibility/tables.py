@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from taskflow.benchmarks.tables import Columns, Result, conditions, number, share, where
-from taskflow.cli.format import say, table, times
+from taskflow.benchmarks.tables import Columns, Result, columned, conditions, number, share, where
+from taskflow.cli.format import say, times
 from taskflow.units import size
 
 
@@ -11,22 +11,17 @@ def show_residual(result: Result) -> None:
     """Print the result of `measure_residual`."""
     heading = f"Stages of artificial compressibility, {result['cells'][0]}^3 cells on {where(result)}"
     say(heading, [("copy", f"{size(result['copy_bandwidth'])}/s, median of what was measured before and after")])
-    table(
-        ("precision", "ms", "Gcell/s", "bytes per cell", "of copy"),
-        (
-            (
-                row["name"],
-                (
-                    row["precision"],
-                    number(row["seconds"] * 1e3),
-                    number(row["cells_per_second"] / 1e9),
-                    number(row["bytes_per_cell"]),
-                    share(row["share_of_copy"]),
-                ),
-            )
-            for row in result["results"]
-        ),
-    )
+    columns = [
+        {
+            "precision": row["precision"],
+            "ms": number(row["seconds"] * 1e3),
+            "Gcell/s": number(row["cells_per_second"] / 1e9),
+            "bytes per cell": number(row["bytes_per_cell"]),
+            "of copy": share(row["share_of_copy"]),
+        }
+        for row in result["results"]
+    ]
+    columned((row["name"] for row in result["results"]), columns)
 
 
 def show_ssspnt(result: Result) -> None:
@@ -36,10 +31,8 @@ def show_ssspnt(result: Result) -> None:
         ("paper", "Xue and Roy (2020), 256 x 256 x 256 cells on P100"),
     ]
     say(f"Xue & Roy's heated box, {conditions(result)}", lines)
-    table(
-        ("halos", "overlap", "devices", "ms", "Gcell/s", "ssspnt", "efficiency"),
-        ((shared(row), tuple(shared_columns(row).values())) for row in (*result["results"], *result["paper"])),
-    )
+    rows = [*result["results"], *result["paper"]]
+    columned(map(shared, rows), list(map(shared_columns, rows)))
     if result["goals"]:
         told = ((met(row), f"{row['goal']}: {share(row['value'])}") for row in result["goals"])
         say("What was aimed at, and reached by the best rows", told)
@@ -74,26 +67,21 @@ def show_triangular(result: Result) -> None:
         ("bytes", "that must move, of a cell; vectors are in double precision"),
     ]
     say(f"Triangular solves on {where(result)}", lines)
-    table(
-        ("cells", "factors", "ms", "Mcell/s", "bytes", "of copy", "goal", "", "paper: ms"),
-        (
-            (
-                swept(row),
-                (
-                    charted(row),
-                    row["precision"],
-                    number(row["seconds"] * 1e3),
-                    number(row["cells_per_second"] / 1e6),
-                    number(row["bytes_per_cell"]),
-                    share(row["share_of_copy"]),
-                    row["goal"] or "-",
-                    met(row),
-                    number(row["paper_seconds"] and row["paper_seconds"] * 1e3),
-                ),
-            )
-            for row in result["results"]
-        ),
-    )
+    columns = [
+        {
+            "cells": charted(row),
+            "factors": row["precision"],
+            "ms": number(row["seconds"] * 1e3),
+            "Mcell/s": number(row["cells_per_second"] / 1e6),
+            "bytes": number(row["bytes_per_cell"]),
+            "of copy": share(row["share_of_copy"]),
+            "goal": row["goal"] or "-",
+            "": met(row),
+            "paper: ms": number(row["paper_seconds"] and row["paper_seconds"] * 1e3),
+        }
+        for row in result["results"]
+    ]
+    columned(map(swept, result["results"]), columns)
 
 
 def show_outer(result: Result) -> None:
@@ -105,11 +93,9 @@ def show_outer(result: Result) -> None:
         ("same", "products as on the first number of blocks"),
     ]
     say(f"Outer iterations of a {result['case']}, {what}, {conditions(result)}", lines)
-    columns = [outer_columns(row) for row in rows]
     labels = [f"{row['solver']}, {on_blocks(row)}" for row in rows]
-    parts = (tuple(share(part["share"]) for part in row["parts"].values()) for row in rows)
-    table(tuple(columns[0]), zip(labels, (tuple(texts.values()) for texts in columns), strict=True))
-    table(tuple(rows[0]["parts"]), zip(labels, parts, strict=True))
+    columned(labels, list(map(outer_columns, rows)))
+    columned(labels, [{name: share(part["share"]) for name, part in row["parts"].items()} for row in rows])
 
 
 def outer_columns(row: Result) -> Columns:

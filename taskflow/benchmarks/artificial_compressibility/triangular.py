@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from statistics import median
 from typing import Any, Literal
 
 from taskflow.benchmarks.artificial_compressibility.cusparse import time_cusparse
 from taskflow.benchmarks.artificial_compressibility.factors import Charts, Factors, KrylovSums, Timing
 from taskflow.benchmarks.artificial_compressibility.goals import Row, of_sweeps, paper_seconds, thrice
-from taskflow.benchmarks.timing import BESIDE, about, moving
+from taskflow.benchmarks.timing import BESIDE, about, beside_copies, open_here
 from taskflow.errors import BadInput
 from taskflow.runtime.cluster import shortage
-from taskflow.runtime.host import Place, choose_device, look
-from taskflow.runtime.machine import copy_bandwidth, run_threads
-from taskflow.runtime.machine.device import Device, open_device
+from taskflow.runtime.host import Place
+from taskflow.runtime.machine import run_threads
+from taskflow.runtime.machine.device import Device
 from taskflow.runtime.regions import Triple
 from taskflow.runtime.tasks import TILE, Ordering
 
@@ -47,24 +46,25 @@ def measure_triangular(charts: Sequence[Charts], sweeping: TriangularSolves, req
 
     Raises BadInput where the device is not usable, or the memory is not enough.
     """
-    here = look("this machine")
-    device = choose_device(requested, [here])
-    opened = open_device("gpu" if device == "gpu" else "cpu", here.cores)
-    if sweeping.cusparse and device == "cpu":
+    here, device = open_here(requested)
+    if sweeping.cusparse and device.kind == "cpu":
         raise BadInput("--cusparse: it is a library for GPUs; leave it out, or use --device gpu")
-    before, rows = copy_bandwidth(opened), []
-    for some in charts or CHARTS[device]:
-        for job in sweeping.jobs(some):
-            rows += [_row(some, job.ordering, job.precision, timing) for timing in _run(job, opened, here)]
-        if sweeping.cusparse and some.count == 1:
-            rows += _beside(some, sweeping, rows)
-        rows += [_row(some, None, "double", timing) for timing in _run(KrylovSums(some), opened, here)]
-    bandwidth = median([before, copy_bandwidth(opened)])
-    results = [{**row, **moving({**row, "copy_bandwidth": bandwidth}, row["bytes"])} for row in rows]
-    results = [{**row, **of_sweeps(row, device == "gpu"), "paper_seconds": paper_seconds(row)} for row in results]
+
+    def measure() -> list[dict[str, Any]]:
+        rows: list[dict[str, Any]] = []
+        for some in charts or CHARTS[device.kind]:
+            for job in sweeping.jobs(some):
+                rows += [_row(some, job.ordering, job.precision, timing) for timing in _run(job, device, here)]
+            if sweeping.cusparse and some.count == 1:
+                rows += _beside(some, sweeping, rows)
+            rows += [_row(some, None, "double", timing) for timing in _run(KrylovSums(some), device, here)]
+        return rows
+
+    measured = beside_copies(device, measure)
+    gpu, results = device.kind == "gpu", measured["results"]
+    results = [{**row, **of_sweeps(row, gpu), "paper_seconds": paper_seconds(row)} for row in results]
     results = [{**row, **thrice(row, results)} for row in results]
-    machine = about(here, device, opened.threads)
-    return {**machine, "tile": list(sweeping.tile), "copy_bandwidth": bandwidth, "results": results}
+    return {**about(here, device.kind, device.threads), "tile": list(sweeping.tile), **measured, "results": results}
 
 
 def _run(job: Factors | KrylovSums, device: Device, here: Place) -> list[Timing]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from taskflow.benchmarks.machine import jacobi
 from taskflow.benchmarks.scaling import Growth, Size, scaled
-from taskflow.benchmarks.team import Request, Team, open_team
+from taskflow.benchmarks.team import Request, open_team
 from taskflow.benchmarks.timing import BESIDE, PRECISION, PassJob, PassTiming, TimingConditions, describe, moving
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.machine.trace.mapper import Overlap
@@ -34,15 +34,14 @@ def measure_sweep(
     rows: list[dict[str, Any]] = []
     for count in ("auto",) if workers is None or workers >= prod(blocks) else ("auto", workers):
         with open_team(Request(device, blocks, count)) as team:
-            cells, precision = size.of(blocks, team.device), conditions.precision or PRECISION[team.device]
-            sweeping = SweepTiming(team, conditions, precision, blocked)
+            cells, sweeping = size.of(blocks, team.device), SweepTiming(team, conditions, blocked)
             if not rows:
                 rows.append(sweeping.measure("one block", cells, (1, 1, 1), "none"))
             if prod(blocks) > 1:
                 rows.append(sweeping.measure("no exchange", cells, blocks, "none", exchange=False))
                 rows += [sweeping.measure(overlap, cells, blocks, overlap) for overlap in conditions.overlaps]
     return {
-        **describe(team, precision, rows),
+        **describe(team, sweeping.precision, rows),
         "cells_per_block": list(cells),
         "blocks": list(blocks),
         "blocked": blocked,
@@ -62,20 +61,17 @@ def measure_scaling(
     """
     counts = growth.counted(device)
     with open_team(Request(device, (1, 1, max(counts)), workers or "auto")) as team:
-        precision = conditions.precision or PRECISION[team.device]
-        sweeping = SweepTiming(team, conditions, precision, blocked)
+        sweeping = SweepTiming(team, conditions, blocked)
         rows = scaled(growth, counts, team.device, conditions, sweeping.measure)
-    return {**describe(team, precision, rows), "blocked": blocked, "results": rows}
+    return {**describe(team, sweeping.precision, rows), "blocked": blocked, "results": rows}
 
 
 @dataclass(frozen=True)
-class SweepTiming:
+class SweepTiming(PassTiming):
     """Measures sweeps on the processes of a team; where they are `blocked`, two of them in a pass over memory."""
 
-    team: Team
-    conditions: TimingConditions
-    precision: str
     blocked: bool = False
+    usual = PRECISION
 
     def measure(
         self, name: str, cells: Triple, blocks: Triple, overlap: Overlap, *, exchange: bool = True
@@ -87,7 +83,7 @@ class SweepTiming:
         program = jacobi.Sweeps(partition.region.cells, exchange=exchange, blocked=self.blocked)
         job = PassJob(jacobi.fill, program, recorded, program.count, seconds=self.conditions.seconds)
         moved = jacobi.FIELDS * partition.region.fields["p"].nbytes * prod(cells) * count / (2 if self.blocked else 1)
-        row, reports = PassTiming(self.team, self.conditions).measure(name, partition, job, overlap)
+        row, reports = self.timed(name, partition, job, overlap)
         counted = ("operations", "calls", "messages", "bytes")
         counts = {name: max(report[name] for report in reports) / program.count for name in counted}
         return {**row, **moving(row, moved), **counts}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from taskflow.benchmarks.tables import Result, arranged, conditions, grown, number, share, where
+from taskflow.benchmarks.tables import Result, arranged, by, conditions, grown, number, share, where
 from taskflow.cli.format import COLUMN, NAME, say, several, table, times
 from taskflow.units import significant, size
 
@@ -33,15 +33,11 @@ def show_channels(result: Result) -> None:
     measured = [row for row in result["results"] if row["problem"] is None]
     table(
         (*(size(nbytes) for nbytes in result["sizes"]), "GB/s", "all-reduce"),
-        ((_carrier(row), _carried(row)) for row in measured),
+        ((f"{row['name']}, {several(row['processes'], 'process')}", _carried(row)) for row in measured),
     )
     for row in result["results"]:
         if row["problem"] is not None:
             typer.echo(f"  {row['name']}: {row['problem']}")
-
-
-def _carrier(row: Result) -> str:
-    return f"{row['name']}, {several(row['processes'], 'process')}"
 
 
 def _carried(row: Result) -> tuple[str, ...]:
@@ -76,15 +72,11 @@ def show_scaling(result: Result) -> None:
         f"Scaling: {sweeps(result)}, {conditions(result)}",
         [("copy", f"{size(result['copy_bandwidth'])}/s for each block, measured beside the sweeps")],
     )
-    for shape in dict.fromkeys(row["shape"] for row in result["results"]):
+    for shape, rows in by("shape", result["results"]).items():
         typer.echo(f"{shape}")
         table(
             ("us", "spread", "Gcell/s", "of copy", "efficiency", "speedup", "host us"),
-            (
-                (grown(row), (*_speed(row), significant(row["speedup"]), _host(row)))
-                for row in result["results"]
-                if row["shape"] == shape
-            ),
+            ((grown(row), (*_speed(row), significant(row["speedup"]), _host(row))) for row in rows),
         )
 
 

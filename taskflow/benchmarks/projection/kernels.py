@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from statistics import median
 from typing import Any
 
 from taskflow.benchmarks.projection.flows import Flow
 from taskflow.benchmarks.steps import Pressure
-from taskflow.benchmarks.timing import PRECISION, about, moving, timed
+from taskflow.benchmarks.timing import PRECISION, about, beside_copies, open_here, timed
 from taskflow.flow import NavierStokes
 from taskflow.flow.operators.projection import correct, divergence
 from taskflow.flow.poisson.multigrid.krylov import (
@@ -21,15 +20,15 @@ from taskflow.flow.poisson.multigrid.krylov import (
 from taskflow.flow.poisson.multigrid.transfer import correct_by_coarse, restrict_residual
 from taskflow.flow.poisson.operator import residual_of
 from taskflow.flow.poisson.relaxation import jacobi, jacobi_twice, relax, smooth_colours_from_zero
-from taskflow.runtime.host import choose_device, look
-from taskflow.runtime.machine import Shard, copy_bandwidth, run_threads
-from taskflow.runtime.machine.device import Device, open_device
+from taskflow.runtime.machine import Shard, run_threads
+from taskflow.runtime.machine.device import Device
 from taskflow.runtime.machine.kernel import Layout, compiled
 from taskflow.runtime.tasks import Launch, Program, Roles, record
 from taskflow.simulation.build.projection import Projection
 from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.memory import Needs
 
+KernelTiming = dict[str, Any]
 CELLS = {"cpu": 256, "gpu": 512}
 SWEEPS = 10  # Jacobi sweeps in a pass, as a step has them in a row; other kernels of pressure solvers as often
 PRESSURE = (
@@ -55,50 +54,30 @@ def measure_kernels(
 
     Raises BadInput where the device is not usable or the memory not enough.
     """
-    here = look("this machine")
-    device = choose_device(requested, [here])
-    size, real = cells or CELLS[device], precision or PRECISION[device]
+    here, device = open_here(requested)
+    size, real = cells or CELLS[device.kind], precision or PRECISION[device.kind]
     slow = f"fluid.viscosity={0.1 / size}"  # within the limits of the time step that is measured
     flows = (Flow("cavity", Pressure(solver), settings=(slow, *settings)) for solver in ("jacobi", "multigrid"))
-    setup, other = (SimulationSetup(flow.of((size, size, size), real), (1, 1, 1), device=device) for flow in flows)
+    setup, other = (SimulationSetup(flow.of((size, size, size), real), (1, 1, 1), device=device.kind) for flow in flows)
     for one in (setup, other):
-        Needs(one, [here], device).check()
-    opened = open_device("gpu" if device == "gpu" else "cpu", here.cores)
-    before = copy_bandwidth(opened)
-    timings = run_threads(setup.partition, Measurement(setup, opened), opened)[0]
-    timings += run_threads(other.partition, Solving(other), opened)[0]
-    bandwidth = median([before, copy_bandwidth(opened)])
-    results = [timing.report(bandwidth) for timing in timings]
+        Needs(one, [here], device.kind).check()
+
+    def measure() -> list[KernelTiming]:
+        timings = run_threads(setup.partition, Measurement(setup, device), device)[0]
+        return timings + run_threads(other.partition, Solving(other), device)[0]
+
     return {
-        **about(here, device, opened.threads),
+        **about(here, device.kind, device.threads),
         "cells": list(setup.case.grid.cells),
         "precision": setup.case.machine.precision,
         "iterations": setup.case.pressure.iterations,
-        "copy_bandwidth": bandwidth,
-        "results": results,
+        **beside_copies(device, measure),
     }
 
 
-@dataclass(frozen=True)
-class KernelTiming:
+def _timing(name: str, seconds: float, samples: int, cells: int, nbytes: int) -> KernelTiming:
     """The median time of something that updates so many cells and has to move so many bytes."""
-
-    name: str
-    seconds: float
-    samples: int
-    cells: int
-    nbytes: int
-
-    def report(self, bandwidth: float) -> dict[str, Any]:
-        """The numbers, and rates made of them."""
-        return {
-            "name": self.name,
-            "seconds": self.seconds,
-            "samples": self.samples,
-            "bytes": self.nbytes,
-            "cells_per_second": self.cells / self.seconds,
-            **moving({"seconds": self.seconds, "copy_bandwidth": bandwidth}, self.nbytes),
-        }
+    return {"name": name, "seconds": seconds, "samples": samples, "bytes": nbytes, "cells_per_second": cells / seconds}
 
 
 @dataclass(frozen=True)
@@ -123,7 +102,7 @@ class Measurement:
         launches, _ = record(program, shard.roles)
         repeats = SWEEPS if launches[0].task.base in (jacobi, jacobi_twice) else 1
         timing = timed(lambda: shard.run(program, **scalars), shard.synchronize, repeats)
-        return KernelTiming(name, *timing, shard.cells.volume, self.setup.step_cost.bytes_of(launches) // repeats)
+        return _timing(name, *timing, shard.cells.volume, self.setup.step_cost.bytes_of(launches) // repeats)
 
     def _bare(self, shard: Shard) -> KernelTiming:
         """Two bound kernels that write into each other's field, called without anything around them."""
@@ -135,7 +114,7 @@ class Measurement:
         calls = [kernel.bind(shard.cells, layout, fields, {"grid": grid}, {}) for fields in ((p, rhs, q), (q, rhs, p))]
         timing = timed(lambda: [call() for call in calls], self.device.synchronize, len(calls))
         nbytes = self.setup.step_cost.bytes_of([launch])
-        return KernelTiming("Jacobi sweep, bare kernel", *timing, shard.cells.volume, nbytes)
+        return _timing("Jacobi sweep, bare kernel", *timing, shard.cells.volume, nbytes)
 
 
 @dataclass(frozen=True)
@@ -162,7 +141,7 @@ class Solving:
 
         scalars = dict.fromkeys(launch.scalars.values(), 1.0)
         timing = timed(lambda: shard.run(program, **scalars), shard.synchronize, SWEEPS)
-        return KernelTiming(launch.task.name, *timing, shard.cells.volume, self.setup.step_cost.bytes_of([launch]))
+        return _timing(launch.task.name, *timing, shard.cells.volume, self.setup.step_cost.bytes_of([launch]))
 
 
 def programs(model: NavierStokes) -> dict[str, Program]:

@@ -10,7 +10,7 @@ from typing import Any
 from taskflow.benchmarks.projection.flows import Flow
 from taskflow.benchmarks.projection.step import measure_step
 from taskflow.benchmarks.scaling import Growth
-from taskflow.benchmarks.timing import BESIDE, PRECISION, TimingConditions, about
+from taskflow.benchmarks.timing import BESIDE, OF_DRIVER, PRECISION, TimingConditions, about
 from taskflow.errors import BadInput
 from taskflow.runtime.cluster import shortage, spread
 from taskflow.runtime.host import Place, choose_device, look
@@ -19,7 +19,6 @@ from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.memory import Memory, Needs
 
 HEIGHT = 64
-OF_DRIVER = {"cpu": 0, "gpu": 1 << 30}  # bytes that it takes for a process (H200: 0.6 GB), once there is one
 LARGEST = 16384  # n of the largest run of the papers, on 256 GPUs
 
 

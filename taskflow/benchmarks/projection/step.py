@@ -4,19 +4,15 @@ papers' scaling studies with the step of the lid-driven cavity.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from statistics import mean
 from typing import Any
 
 from taskflow.benchmarks.projection.flows import Flow, InitialVelocity, velocity_of
 from taskflow.benchmarks.scaling import Growth, scaled
-from taskflow.benchmarks.steps import check_memory, costs
-from taskflow.benchmarks.team import Request, Team, open_team
+from taskflow.benchmarks.steps import check_memory, check_state, costs, flow_state
+from taskflow.benchmarks.team import Request, open_team
 from taskflow.benchmarks.timing import PRECISION, PassJob, PassTiming, TimingConditions, describe
-from taskflow.errors import RunFailed
 from taskflow.flow import Monitor, NavierStokes
-from taskflow.flow.poisson import relative_residual
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.machine.trace.mapper import Overlap
 from taskflow.runtime.regions import Triple, triple
@@ -57,31 +53,23 @@ class End:
     model: NavierStokes
 
     def __call__(self, shard: Shard) -> dict[str, Any]:
-        pressure, names = self.model.pressure, list(counts(plan(self.model.step, shard.roles)[0]))
-        taken, rounds = [], []
-        for _ in range(COUNTED if names else 1):
+        rounds: dict[str, list[float]] = {name: [] for name in counts(plan(self.model.step, shard.roles)[0])}
+        taken = []
+        for _ in range(COUNTED if rounds else 1):
             shard.run(self.model.step)
-            taken.append(pressure.taken(shard.scalars))
-            rounds.append([shard.scalars[name] for name in names])
+            taken.append(self.model.pressure.taken(shard.scalars))
+            for name, done in rounds.items():
+                done.append(shard.scalars[name])
         shard.run(Monitor(self.model))
-        scalars = shard.scalars
-        return {
-            "iterations": mean(taken),
-            "rounds": dict(zip(names, map(mean, zip(*rounds, strict=True)), strict=True)),
-            "divergence": scalars["divergence"],
-            "residual": relative_residual(scalars),
-            "kinetic_energy": scalars["energy"] / shard.region.cells.volume,
-        }
+        return flow_state(shard, taken, rounds)
 
 
 @dataclass(frozen=True)
-class StepTiming:
+class StepTiming(PassTiming):
     """Measures steps of a flow on the processes of a team."""
 
-    team: Team
-    conditions: TimingConditions
-    precision: str
     flow: Flow
+    usual = PRECISION
 
     def measure(self, name: str, cells: Triple, blocks: Triple, overlap: Overlap) -> dict[str, Any]:
         """A row of a table, for so many cells in all. Raises BadInput where the memory is not enough, RunFailed where
@@ -96,10 +84,9 @@ class StepTiming:
         begin = WarmUp(model, InitialVelocity(setup.grid, velocity_of(flow.case, cells)), dt, flow.warm)
         scalars = model.scalars(dt, 1.0)
         job = PassJob(begin, model.step, End(model), 1, scalars, self.conditions.seconds)
-        row, reports = PassTiming(self.team, self.conditions).measure(name, setup.partition, job, overlap)
+        row, reports = self.timed(name, setup.partition, job, overlap)
         state = {name: reports[0][name] for name in STATE}
-        if not math.isfinite(state["kinetic_energy"]):
-            raise RunFailed(f"{flow.case}, {' x '.join(map(str, cells))} cells: the flow diverged while it was timed")
+        check_state(state, flow.case, cells)
         spent = costs(setup, row, state["rounds"], flow.price)
         return {**row, "cells": list(cells), "dt": dt, **state, **spent}
 
@@ -114,14 +101,14 @@ def measure_cavity(
     """
     counts = growth.counted(device)
     with open_team(Request(device, (1, 1, max(counts)), workers or "auto")) as team:
-        timing = _stepping(team, conditions, flow)
+        timing = StepTiming(team, conditions, flow)
 
         def measure(name: str, cells: Triple, blocks: Triple, overlap: Overlap) -> dict[str, Any]:
             whole = triple(n * count for n, count in zip(cells, blocks, strict=True))
             return timing.measure(name, whole, blocks, overlap)
 
         rows = scaled(growth, counts, team.device, conditions, measure)
-    return {**_described(team, timing, rows), "papers": PAPERS, "results": rows}
+    return {**_described(timing, rows), "papers": PAPERS, "results": rows}
 
 
 def measure_step(
@@ -132,18 +119,14 @@ def measure_step(
     Raises as `measure_cavity` does.
     """
     with open_team(Request(device, blocks, workers or "auto")) as team:
-        timing = _stepping(team, conditions, flow)
+        timing = StepTiming(team, conditions, flow)
         overlaps = conditions.apart(blocks)
         rows = [timing.measure(overlap, cells, blocks, overlap) for overlap in overlaps]
-    return {**_described(team, timing, rows), "results": rows}
+    return {**_described(timing, rows), "results": rows}
 
 
-def _stepping(team: Team, conditions: TimingConditions, flow: Flow) -> StepTiming:
-    return StepTiming(team, conditions, conditions.precision or PRECISION[team.device], flow)
-
-
-def _described(team: Team, timing: StepTiming, rows: list[dict[str, Any]]) -> dict[str, Any]:
+def _described(timing: StepTiming, rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Where and with what the rows were measured, and of which flow."""
     flow = timing.flow
     told = {"case": flow.case, "pressure": str(flow.pressure), "settings": list(flow.settings), "price": flow.price}
-    return {**describe(team, timing.precision, rows), **told}
+    return {**describe(timing.team, timing.precision, rows), **told}

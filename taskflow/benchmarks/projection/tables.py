@@ -11,10 +11,13 @@ from taskflow.benchmarks.tables import (
     Result,
     Units,
     about,
+    by,
+    columned,
     conditions,
     listed,
     number,
     reached,
+    scaled,
     share,
     where,
 )
@@ -26,21 +29,16 @@ def show_kernels(result: Result) -> None:
     """Print the result of `measure_kernels`."""
     heading = f"{result['cells'][0]}^3 cells in {result['precision']} precision on {where(result)}"
     say(heading, [("copy", f"{size(result['copy_bandwidth'])}/s, median of what was measured before and after")])
-    table(
-        ("ms", "Gcell/s", "GB/s", "of copy"),
-        (
-            (
-                line["name"],
-                (
-                    number(line["seconds"] * 1e3),
-                    number(line["cells_per_second"] / 1e9),
-                    number(line["bytes_per_second"] / 1e9),
-                    f"{line['share_of_copy']:.0%}",
-                ),
-            )
-            for line in result["results"]
-        ),
-    )
+    columns = [
+        {
+            "ms": number(row["seconds"] * 1e3),
+            "Gcell/s": number(row["cells_per_second"] / 1e9),
+            "GB/s": number(row["bytes_per_second"] / 1e9),
+            "of copy": f"{row['share_of_copy']:.0%}",
+        }
+        for row in result["results"]
+    ]
+    columned((row["name"] for row in result["results"]), columns)
 
 
 def show_steps(result: Result) -> None:
@@ -55,12 +53,10 @@ def show_cavity(result: Result) -> None:
     """Print the result of `measure_cavity`."""
     say(f"Scaling of steps of the lid-driven cavity, {_solved(result)}", about(result))
     units = Units.of(result["results"])
-    for shape in dict.fromkeys(row["shape"] for row in result["results"]):
-        rows = [row for row in result["results"] if row["shape"] == shape]
+    for shape, rows in by("shape", result["results"]).items():
         papers = result["papers"].get(shape) if rows[0]["flops"] is not None else None
         typer.echo(shape + (f" (the papers: {papers / 1e12:.1f} TFLOPS on 256 GPUs)" if papers else ""))
-        scaled = [{"efficiency": share(row["efficiency"]), "speedup": number(row["speedup"])} for row in rows]
-        listed(rows, [{**units.speed(row), **more, **units.costs(row)} for row, more in zip(rows, scaled, strict=True)])
+        listed(rows, [{**units.speed(row), **scaled(row), **units.costs(row)} for row in rows])
 
 
 def show_memory(result: Result) -> None:
@@ -87,14 +83,10 @@ def show_convergence(result: Result) -> None:
         f"Solvers of the pressure equation of a step of the lid-driven cavity, from p = 0, {conditions(result)}",
         [("residual", "relative to the right-hand side, in the 2-norm")],
     )
-    for cells in dict.fromkeys(tuple(row["cells"]) for row in result["results"]):
-        typer.echo(f"{times(cells)} cells")
-        rows = [row for row in result["results"] if tuple(row["cells"]) == cells]
-        columns = [
-            {"ms": number(row["seconds"] * 1e3), "spread": share(row["spread"]), **reached(row)} for row in rows
-        ]
-        labels = [f"{row['method']}, {several(row['blocks'], 'block')}" for row in rows]
-        table(tuple(columns[0]), ((label, tuple(texts.values())) for label, texts in zip(labels, columns, strict=True)))
+    for cells, rows in by("cells", result["results"]).items():
+        typer.echo(f"{cells} cells")
+        columns = [{"ms": number(row["seconds"] * 1e3), "spread": share(row["spread"]), **reached(row)} for row in rows]
+        columned((f"{row['method']}, {several(row['blocks'], 'block')}" for row in rows), columns)
 
 
 def draw_convergence(result: Result, path: Path) -> Path:

@@ -132,7 +132,7 @@ def two_phase(
     precision where nothing else is asked for.
     """
     from taskflow.benchmarks.tables import present
-    from taskflow.benchmarks.two_phase import pressure, shares, step, tables
+    from taskflow.benchmarks.two_phase import shares, step, tables
 
     conditions = timing.conditions(overlap or ("all" if study == "scaling" else "auto"))
     bubble, workers = measured.bubble(settings), timing.workers
@@ -142,7 +142,7 @@ def two_phase(
         measure = partial(step.measure_sizes, timing.device, studied.along, cut, conditions, bubble)
     elif study == "pressure":
         solvers = chosen("--methods", studied.methods, METHODS)
-        measure = partial(pressure.measure_pressure, timing.device, whole, cut, conditions, bubble, solvers)
+        measure = partial(step.measure_pressure, timing.device, whole, cut, conditions, bubble, solvers)
     elif study == "shares":
         measure = partial(shares.measure_shares, timing.device, whole, cut, conditions, bubble, workers)
     elif study == "scaling":

@@ -10,17 +10,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from statistics import mean, median
+from statistics import median
 from typing import Any
 
 from taskflow.benchmarks.energy import EnergyMeter
-from taskflow.benchmarks.steps import Pressure, Solve
-from taskflow.benchmarks.timing import SAMPLES, PassJob, nothing, rehearse
+from taskflow.benchmarks.steps import Pressure, Solve, flow_state
+from taskflow.benchmarks.timing import SAMPLES, PassJob, nothing, rehearse, slowest
 from taskflow.flow.models.two_phase.two_phase import TwoPhase
-from taskflow.flow.poisson import Solver, relative_residual
+from taskflow.flow.poisson import Solver
 from taskflow.runtime.machine import Control, Shard
 from taskflow.runtime.regions import Location, Partition, Triple
-from taskflow.runtime.tasks import Launch, Program, Repeat, Roles, counts, plan
+from taskflow.runtime.tasks import FACES, Launch, Program, Repeat, Roles, counts, plan
 from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.source import override
@@ -36,7 +36,6 @@ SCHEMES: Mapping[str, tuple[str, ...]] = {  # ways to carry momentum, with what 
     "koren": (),
     "weno5": ("fluid.scheme=weno5", "two_phase.density=[998,99.8]"),
 }
-FACES = ("x_min", "x_max", "y_min", "y_max", "z_min", "z_max")
 
 
 @dataclass(frozen=True)
@@ -130,7 +129,7 @@ class Rise:
         shard.roles = Roles.of(tuple(shard.partition.fields))
         self.initial.fill(shard)
         shard.run(self.model.start, dt=1.0)
-        return _slowest(shard, start)
+        return slowest(shard, start)
 
     def steps(self, shard: Shard) -> Iterator[Tick]:
         """Do the steps; after each, where it led."""
@@ -178,31 +177,22 @@ class RiseJob:
         with EnergyMeter(shard.device) as meter:
             while len(loops) < FEWEST or (sum(loops) < self.seconds and len(loops) < SAMPLES[1]):
                 begun.append(rise.begin(shard))
-                taken, rounds = [], []
+                taken, rounds = list[int](), {name: list[float]() for name in names}
                 start = time.perf_counter()
                 for tick in rise.steps(shard):
                     taken.append(model.pressure.taken(shard.scalars))
-                    rounds.append([shard.scalars[name] for name in names])
+                    for name, done in rounds.items():
+                        done.append(shard.scalars[name])
                     dt = tick.dt
-                loops.append(_slowest(shard, start))
+                loops.append(slowest(shard, start))
         steps = len(taken)
         shard.run(rise.monitor)
-        scalars = shard.scalars
-        state = {
-            "steps": steps,
-            "time": tick.time,
-            "iterations": mean(taken),
-            "iterations_of_steps": taken,
-            "rounds": dict(zip(names, map(mean, zip(*rounds, strict=True)), strict=True)),
-            "divergence": scalars["divergence"],
-            "residual": relative_residual(scalars),
-            "kinetic_energy": scalars["energy"] / shard.region.cells.volume,
-        }
+        state = {"steps": steps, "time": tick.time, "iterations_of_steps": taken, **flow_state(shard, taken, rounds)}
         if self.solve is not None:
             alone = PassJob(nothing, self.solve, self.solve.end, seconds=self.seconds)(shard, control)
             state |= {"solve_seconds": median(alone["seconds"]), "solve_iterations": alone["iterations"]}
         still = {"dt": STILL * dt, "ratio": 1.0}
-        rest = PassJob(nothing, self.rest.step, _no_more, scalars=still, seconds=self.seconds)(shard, control)
+        rest = PassJob(nothing, self.rest.step, scalars=still, seconds=self.seconds)(shard, control)
         return {
             **rest,
             "seconds": [seconds / steps for seconds in loops],
@@ -212,13 +202,3 @@ class RiseJob:
             "rest_seconds": median(rest["seconds"]),
             **state,
         }
-
-
-def _slowest(shard: Shard, start: float) -> float:
-    """Seconds since then, when all blocks have done everything."""
-    shard.synchronize()
-    return float(shard.allreduce([time.perf_counter() - start], "max")[0])
-
-
-def _no_more(shard: Shard) -> dict[str, Any]:
-    return {}

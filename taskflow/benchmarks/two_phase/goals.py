@@ -1,16 +1,49 @@
-"""The goals of the benchmark of two phases, and what results reach of it."""
+"""The goals of the benchmark of two phases, what results reach of them, and what was measured in each, in words."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
+from typing import Any
 
-from taskflow.benchmarks.report import digits, share
-from taskflow.benchmarks.tables import Result
-from taskflow.benchmarks.two_phase.results import SEED, changed, of_study, rows
+from taskflow.benchmarks.report import digits, results_of, rows_of, share
+from taskflow.benchmarks.tables import Result, decided
 
+SEED = (256, 256, 128)  # cells of the benchmark of Zaspel and Griebel (2011)
+Row = dict[str, Any]
 CUBE = (512, 512, 512)
 SINGLE = "pressure.precision=single"
+
+
+def pressure(result: Result) -> str:
+    """The solver, with the settings of it."""
+    return ", ".join([result["pressure"], *(f"`{setting}`" for setting in result["settings"] if _of_solver(setting))])
+
+
+def changed(result: Result, row: Row) -> str:
+    """The other settings of the case, and those of the row."""
+    settings = [setting for setting in result["settings"] if not _of_solver(setting)]
+    return ", ".join(f"`{setting}`" for setting in (*row.get("settings", ()), *settings))
+
+
+def told(result: Result) -> str:
+    """With what it was measured."""
+    return ", ".join(filter(None, (pressure(result), changed(result, {}), result["precision"])))
+
+
+def _of_solver(setting: str) -> bool:
+    return setting.startswith("pressure.")
+
+
+def overlap(row: Row) -> str:
+    """How messages are overlapped, where there are any."""
+    return "" if row["blocks"] == 1 else f"{row['name']}{decided(row)}"
+
+
+def in_order(labels: tuple[str, ...]) -> Any:
+    """Machines in their order, and small grids before large ones."""
+    return labels[0], prod(int(n) for n in labels[1].split(" x ")), labels[2:]
 
 
 @dataclass(frozen=True)
@@ -23,10 +56,20 @@ class BubbleGoal:
 
 
 STEP, REST = "512^3: whole step, of copy", "512^3: all but the pressure"
+
+
 MEMORY, MEMORY_SINGLE = "512^3: memory per cell", "512^3: memory per cell, levels in single precision"
+
+
 LOOP, CG = "256 x 256 x 128: 20 steps", "256 x 256 x 128: a step with cg over one with multigrid"
+
+
 CORES = "two cores, 128^3: whole step, of copy"
+
+
 LARGEST = "largest cube that was run, levels in single precision"
+
+
 SCALED = {
     "weak-128": "two GPUs, 256 x 256 x 128 each",
     "weak-256": "two GPUs, 256^3 each",
@@ -34,6 +77,8 @@ SCALED = {
     "strong-256": "two GPUs share 256^3: speedup",
     "strong-512": "two GPUs share 512^3: speedup",
 }
+
+
 GOALS: Mapping[str, BubbleGoal] = {
     STEP: BubbleGoal(0.7, share),
     REST: BubbleGoal(57, lambda ms: f"{digits(ms)} ms", least=False),
@@ -53,7 +98,7 @@ GOALS: Mapping[str, BubbleGoal] = {
 
 def reached(results: Sequence[Result]) -> Iterator[tuple[Result, str, float]]:
     """Results that have to do with a goal, its name, and the value."""
-    for result, row in rows(results, "step"):
+    for result, row in rows_of(results, "two-phase step"):
         if row["blocks"] == 1 and result["precision"] == "double" and not changed(result, row):
             cells, single = tuple(row["cells"]), SINGLE in result["settings"]
             if cells == CUBE and result["gpu"]:
@@ -65,14 +110,14 @@ def reached(results: Sequence[Result]) -> Iterator[tuple[Result, str, float]]:
                 yield result, LOOP, row["seconds"] * row["steps"]
             if cells == (128, 128, 128) and result["threads"] == 2:
                 yield result, CORES, row["share_of_copy"]
-    for result in of_study(results, "sizes"):
+    for result in results_of(results, "two-phase sizes"):
         if result["gpu"] and result["precision"] == "double" and SINGLE in result["settings"]:
             yield result, LARGEST, max(row["cells"][0] for row in result["results"])
-    for result in of_study(results, "pressure"):
+    for result in results_of(results, "two-phase pressure"):
         seconds = {row["method"]: row["seconds"] for row in result["results"] if tuple(row["cells"]) == SEED}
         if {"cg", "multigrid"} <= seconds.keys():
             yield result, CG, seconds["cg"] / seconds["multigrid"]
-    for result in of_study(results, "scaling"):
+    for result in results_of(results, "two-phase scaling"):
         two = [row for row in result["results"] if row["blocks"] == 2 and result["gpu"]]
         for shape in dict.fromkeys(row["shape"] for row in two):
             alike = [row for row in two if row["shape"] == shape]

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import prod
 
-from taskflow.benchmarks.report import ReportTable, share, shown
+from taskflow.benchmarks.report import ReportTable, results_of, rows_of, share, shown
 from taskflow.benchmarks.tables import Result, where
-from taskflow.benchmarks.two_phase.goals import GOALS, reached
-from taskflow.benchmarks.two_phase.results import (
+from taskflow.benchmarks.two_phase.goals import (
+    GOALS,
     SEED,
     Row,
     changed,
     in_order,
-    of_study,
     overlap,
     pressure,
-    rows,
+    reached,
     told,
 )  # fmt: skip
 from taskflow.benchmarks.two_phase.tables import of_copy, tolerance
@@ -41,7 +40,7 @@ def bubble_goals(results: Sequence[Result]) -> ReportTable:
 def bubble_machines(results: Sequence[Result]) -> ReportTable:
     """Table 1: what machines can do at the most, and what they did in the benchmark, on one block as the case is."""
     table = ReportTable("machine", "cells", "pressure", order=in_order)
-    for result, row in rows(results, "step"):
+    for result, row in rows_of(results, "two-phase step"):
         if row["blocks"] == 1 and result["precision"] == "double" and not changed(result, row):
             peak = PEAKS.get(str(result["gpu"]), (None, None))
             rate = row["cells_per_second_per_block"]
@@ -82,7 +81,7 @@ def bubble_steps(results: Sequence[Result]) -> ReportTable:
 
 
 def _fastest(results: Sequence[Result]) -> Iterator[tuple[Result, Row]]:
-    for result in of_study(results, "step"):
+    for result in results_of(results, "two-phase step"):
         best: dict[str, Row] = {}
         for row in sorted(result["results"], key=lambda row: row["seconds"]):
             best.setdefault(changed(result, row), row)
@@ -92,7 +91,7 @@ def _fastest(results: Sequence[Result]) -> Iterator[tuple[Result, Row]]:
 def bubble_sizes(results: Sequence[Result]) -> ReportTable:
     """Figure 3: the rate of cubes of all sizes, and what a dollar buys."""
     table = ReportTable("machine", "pressure", "cells", order=lambda row: (*row[:2], int(row[2].split()[0])))
-    for result, row in rows(results, "sizes"):
+    for result, row in rows_of(results, "two-phase sizes"):
         columns = {
             "ms": shown(row["seconds"], 1e3),
             "10^6 cell-steps/s": shown(row["cells_per_second_per_block"] * row["blocks"], 1e-6),
@@ -108,7 +107,7 @@ def bubble_sizes(results: Sequence[Result]) -> ReportTable:
 def bubble_pressure(results: Sequence[Result]) -> ReportTable:
     """Figure 4: solvers of the pressure equation."""
     table = ReportTable("machine", "cells", "tolerance", "method", order=lambda row: row[:3])
-    for result, row in rows(results, "pressure"):
+    for result, row in rows_of(results, "two-phase pressure"):
         columns = {
             "step: ms": shown(row["seconds"], 1e3),
             "step: iterations": shown(row["iterations"]),
@@ -124,7 +123,7 @@ def bubble_pressure(results: Sequence[Result]) -> ReportTable:
 def bubble_parts(results: Sequence[Result]) -> ReportTable:
     """Figure 5: the parts of a step."""
     table = ReportTable("machine", "cells", "blocks", "overlap", "solver", order=in_order)
-    for result, row in rows(results, "shares"):
+    for result, row in rows_of(results, "two-phase shares"):
         columns = {"ms": shown(row["seconds"], 1e3), **{name: share(value) for name, value in row["parts"].items()}}
         labels = where(result), times(row["cells"]), str(row["blocks"]), overlap(row), told(result)
         table.put(labels, columns, result)
@@ -134,7 +133,7 @@ def bubble_parts(results: Sequence[Result]) -> ReportTable:
 def bubble_tasks(results: Sequence[Result]) -> ReportTable:
     """Figure 5, task by task: those that take a hundredth of a step on one block."""
     table = ReportTable("machine", "cells", "task", "part", order=lambda row: row[:2])
-    for result, row in rows(results, "shares"):
+    for result, row in rows_of(results, "two-phase shares"):
         for task in row["tasks"] if row["blocks"] == 1 else ():
             if task["share"] >= SMALL:
                 columns = {
@@ -153,7 +152,7 @@ def bubble_scaling(results: Sequence[Result]) -> ReportTable:
     table = ReportTable(
         "machine", "growth", "cells of each block", "blocks", "overlap", order=lambda row: (row[:2], int(row[3]))
     )
-    for result, row in rows(results, "scaling"):
+    for result, row in rows_of(results, "two-phase scaling"):
         strong, alone = row["shape"].startswith("strong"), row["blocks"] == 1
         columns = {
             "ms": shown(row["seconds"], 1e3),
@@ -170,7 +169,7 @@ def bubble_scaling(results: Sequence[Result]) -> ReportTable:
 def bubble_energy(results: Sequence[Result]) -> ReportTable:
     """Figure 10: the energy of all steps and of what comes before them."""
     table = ReportTable("machine", "cells", "pressure", "changed", "energy", order=in_order)
-    for result, row in rows(results, "step"):
+    for result, row in rows_of(results, "two-phase step"):
         if row["joules_per_cell"] is not None and row["blocks"] == 1:
             counted = "counted by the driver" if result["gpu"] else f"{result['watts']:g} W, stated"
             columns = {

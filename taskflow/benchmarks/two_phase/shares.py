@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from taskflow.benchmarks.team import Request, open_team
-from taskflow.benchmarks.timing import PassTiming, TimingConditions, rehearse
+from taskflow.benchmarks.timing import TimingConditions, rehearse
 from taskflow.benchmarks.two_phase.bubble import Bubble, Rise
 from taskflow.benchmarks.two_phase.step import CELLS, BubbleTiming, described
 from taskflow.errors import BadInput
@@ -57,7 +57,7 @@ def measure_shares(
             row = timing.measure(overlap, whole, blocks, overlap)
             setup = timing.setup(whole, blocks)
             job = BubbleProfileJob(Rise.of(setup))
-            timelines, _ = PassTiming(team, conditions).run(setup.partition, job, overlap)
+            timelines, _ = timing.run(setup.partition, job, overlap)
             summary = summarise(timelines)
             if not summary["passes"]:
                 raise BadInput(f"--steps {bubble.steps}: each was the first of its kind; give 20")

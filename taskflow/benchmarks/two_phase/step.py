@@ -1,20 +1,22 @@
-"""Steps of the rising bubble: what they take, move and cost, on one grid, on cubes of many sizes, on several blocks."""
+"""Steps of the rising bubble: what they take, move and cost, on one grid, on cubes of many sizes, on several blocks;
+and solvers of their pressure equation beside each other: figure 4 of the seed.
+"""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, takewhile
 from math import prod
+from operator import mul
 from typing import Any
 
 from taskflow.benchmarks.scaling import Growth, compared
-from taskflow.benchmarks.steps import check_memory, costs, needed
-from taskflow.benchmarks.team import Request, Team, open_team
-from taskflow.benchmarks.timing import BESIDE, PassTiming, TimingConditions, describe, moving
+from taskflow.benchmarks.steps import Pressure, check_memory, check_state, costs, needed
+from taskflow.benchmarks.team import Request, open_team
+from taskflow.benchmarks.timing import BESIDE, OF_DRIVER, PassTiming, TimingConditions, describe, moving
 from taskflow.benchmarks.two_phase.bubble import SCHEMES, Bubble, RiseJob
-from taskflow.errors import BadInput, RunFailed
+from taskflow.errors import BadInput
 from taskflow.flow.models.two_phase.two_phase import TwoPhase
 from taskflow.runtime.machine.trace.mapper import Overlap
 from taskflow.runtime.regions import Triple, triple
@@ -33,21 +35,13 @@ WEAK: dict[str, Triple] = {"weak-128": (256, 256, 128), "weak-256": (256, 256, 2
 STRONG: dict[str, Triple] = {"strong-256": (256, 256, 256), "strong-512": (512, 512, 512)}
 SHAPES = (*WEAK, *STRONG)
 SCALE = {"gpu": 1, "cpu": 8}
-OF_DRIVER = {"cpu": 0, "gpu": 1 << 30}  # bytes that it takes for a process, once there is one
 
 
 @dataclass(frozen=True)
-class BubbleTiming:
+class BubbleTiming(PassTiming):
     """Measures steps of the bubble on the processes of a team."""
 
-    team: Team
-    conditions: TimingConditions
     bubble: Bubble
-
-    @property
-    def precision(self) -> str:
-        """Double, as the seed's, where none is asked for."""
-        return self.conditions.precision or "double"
 
     def setup(self, cells: Triple, blocks: Triple) -> SimulationSetup:
         """The case on so many cells in all. Raises BadInput where there is none such."""
@@ -64,12 +58,10 @@ class BubbleTiming:
         setup = self.setup(cells, blocks)
         check_memory(self.team, setup)
         job = RiseJob.of(setup, self.conditions.seconds, solved=solved)
-        timing = PassTiming(self.team, self.conditions)
-        reports, transports = timing.run(setup.partition, job, overlap)
-        row = timing.row(name, setup.partition, reports, transports)
+        reports, transports = self.run(setup.partition, job, overlap)
+        row = self.row(name, setup.partition, reports, transports)
         state = {name: reports[0][name] for name in (*STATE, *(SOLVED if solved else ()))}
-        if not math.isfinite(state["kinetic_energy"]):
-            raise RunFailed(f"bubble, {' x '.join(map(str, cells))} cells: the flow diverged while it was timed")
+        check_state(state, "bubble", cells)
         if row["joules_per_cell"] is None and self.bubble.watts is not None:
             seconds = state["initialisation_seconds"] / state["steps"] + row["seconds"]
             row["joules_per_cell"] = self.bubble.watts * seconds / setup.grid.box.volume
@@ -182,7 +174,7 @@ def _grown(growth: Growth, counts: tuple[int, ...], device: str) -> Iterator[tup
     for shape in growth.shapes:
         for count in counts:
             blocks = halved(count)
-            cells = STRONG[shape] if shape in STRONG else _times(WEAK[shape], blocks)
+            cells = STRONG[shape] if shape in STRONG else triple(map(mul, WEAK[shape], blocks))
             if any(n % (scale * count) for n, count in zip(cells, blocks, strict=True)):
                 raise BadInput(f"--scale {scale}: {shape} on {count} blocks has no such cells; give a power of two")
             yield shape, triple(n // scale for n in cells), blocks
@@ -195,10 +187,6 @@ def halved(count: int) -> Triple:
         blocks[axis], count, axis = 2 * blocks[axis], count // 2, (axis - 1) % 3
     blocks[2] *= count
     return triple(blocks)
-
-
-def _times(cells: Triple, blocks: Triple) -> Triple:
-    return triple(n * count for n, count in zip(cells, blocks, strict=True))
 
 
 def described(timing: BubbleTiming, rows: list[dict[str, Any]]) -> dict[str, Any]:
@@ -214,3 +202,52 @@ def described(timing: BubbleTiming, rows: list[dict[str, Any]]) -> dict[str, Any
         "price": bubble.price,
         "watts": bubble.watts,
     }
+
+
+@dataclass(frozen=True)
+class PressureMethod:
+    """A solver in the words of a case, with other settings of it."""
+
+    solver: str
+    settings: tuple[str, ...] = ()
+
+    def of(self, bubble: Bubble) -> Bubble:
+        """The bubble with this solver."""
+        pressure = Pressure(self.solver, bubble.pressure.iterations, bubble.pressure.tolerance)
+        return replace(bubble, pressure=pressure, settings=(*bubble.settings, *self.settings))
+
+
+METHODS: Mapping[str, PressureMethod] = {
+    "cg": PressureMethod("cg", ("pressure.max_iterations=100000",)),
+    "multigrid": PressureMethod("multigrid"),
+    "mixed": PressureMethod("multigrid", ("pressure.precision=single",)),
+}
+
+
+def measure_pressure(
+    device: str,
+    cells: Triple | None,
+    blocks: Triple,
+    conditions: TimingConditions,
+    bubble: Bubble,
+    methods: tuple[str, ...],
+) -> dict[str, Any]:
+    """A row per method: the whole step, and the solution of the last equation from p = 0. `refused` has those that the
+    case does not accept, with the reason.
+
+    Raises BadInput where no method is accepted, or the memory is not enough; RunFailed where the flow diverges.
+    """
+    with open_team(Request(device, blocks)) as team:
+        rows, refused, overlap = [], {}, conditions.overlaps[0]
+        whole = cells or CELLS[team.device]
+        for name in methods:
+            timing = BubbleTiming(team, conditions, METHODS[name].of(bubble))
+            try:
+                timing.setup(whole, blocks)
+            except BadInput as error:
+                refused[name] = str(error)
+                continue
+            rows.append({"method": name, **timing.measure(overlap, whole, blocks, overlap, solved=True)})
+        if not rows:
+            raise BadInput("; ".join(refused.values()))
+        return {**described(BubbleTiming(team, conditions, bubble), rows), "refused": refused, "results": rows}

@@ -7,8 +7,22 @@ from pathlib import Path
 
 import typer
 
-from taskflow.benchmarks.tables import Columns, Result, Units, about, conditions, grown, listed, number, reached, share
-from taskflow.cli.format import say, table, times
+from taskflow.benchmarks.tables import (
+    Columns,
+    Result,
+    Units,
+    about,
+    by,
+    columned,
+    conditions,
+    grown,
+    listed,
+    number,
+    reached,
+    scaled,
+    share,
+)
+from taskflow.cli.format import say, times
 
 
 def show_step(result: Result) -> None:
@@ -58,8 +72,7 @@ def show_pressure(result: Result) -> None:
         }
         for row in rows
     ]
-    labels = [row["method"] for row in rows]
-    table(tuple(columns[0]), ((label, tuple(texts.values())) for label, texts in zip(labels, columns, strict=True)))
+    columned((row["method"] for row in rows), columns)
 
 
 def show_shares(result: Result) -> None:
@@ -68,23 +81,18 @@ def show_shares(result: Result) -> None:
     for row in result["results"]:
         parts = ", ".join(f"{name} {share(value)}" for name, value in row["parts"].items())
         say(f"{grown(row)}: {number(row['seconds'] * 1e3)} ms: {parts}")
-        table(
-            ("part", "share", "ms", "launches", "bytes", "of copy"),
-            (
-                (
-                    task["name"],
-                    (
-                        task["part"],
-                        share(task["share"]),
-                        number(task["share"] * row["seconds"] * 1e3),
-                        number(task["launches"]),
-                        number(task["bytes_per_cell"]),
-                        share(of_copy(row, task)),
-                    ),
-                )
-                for task in row["tasks"]
-            ),
-        )
+        columns = [
+            {
+                "part": task["part"],
+                "share": share(task["share"]),
+                "ms": number(task["share"] * row["seconds"] * 1e3),
+                "launches": number(task["launches"]),
+                "bytes": number(task["bytes_per_cell"]),
+                "of copy": share(of_copy(row, task)),
+            }
+            for task in row["tasks"]
+        ]
+        columned((task["name"] for task in row["tasks"]), columns)
 
 
 def of_copy(row: Result, task: Result) -> float | None:
@@ -98,18 +106,10 @@ def show_scaling(result: Result) -> None:
     """Print the result of `measure_scaling`."""
     say(f"Scaling of the first {result['results'][0]['steps']} steps of a bubble, {solved(result)}", _lines(result))
     units = Units.of(result["results"])
-    for shape in dict.fromkeys(row["shape"] for row in result["results"]):
-        rows = [row for row in result["results"] if row["shape"] == shape]
+    for shape, rows in by("shape", result["results"]).items():
         typer.echo(shape)
-        scaled = [{"efficiency": share(row["efficiency"]), "speedup": number(row["speedup"])} for row in rows]
-        iterations = [f"{row['iterations']:.4g}" for row in rows]
-        listed(
-            rows,
-            [
-                {**units.speed(row), **more, "iterations": taken, **units.costs(row)}
-                for row, more, taken in zip(rows, scaled, iterations, strict=True)
-            ],
-        )
+        more = ({**scaled(row), "iterations": f"{row['iterations']:.4g}"} for row in rows)
+        listed(rows, [{**units.speed(row), **text, **units.costs(row)} for row, text in zip(rows, more, strict=True)])
 
 
 def draw_sizes(result: Result, path: Path) -> Path:

@@ -21,25 +21,3 @@ from taskflow.runtime.cluster.placement import (
     threads_per_block,
 )
 from taskflow.runtime.cluster.slurm import Slurm
-
-__all__ = [
-    "BlockGroup",
-    "Blocks",
-    "Progress",
-    "Slurm",
-    "by_scheduler_file",
-    "cause",
-    "cluster_client",
-    "cut",
-    "embedded",
-    "lasting_client",
-    "ordinals",
-    "placed",
-    "processes",
-    "shortage",
-    "slabs",
-    "spread",
-    "threads_per_block",
-    "unwatched",
-    "watch",
-]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
+from functools import partial
 from itertools import chain
 from os import PathLike
 from pathlib import Path
@@ -13,7 +14,7 @@ import numpy as np
 
 from taskflow.errors import BadInput, Interrupted, RunFailed, TaskflowError
 from taskflow.runtime.cluster.block_group import BlockGroup, cause, watch
-from taskflow.runtime.cluster.jobs import CallJob, FillJob, Pickled, ProfileJob, Ran, ReadJob, RunJob, indices
+from taskflow.runtime.cluster.jobs import Pickled, Ran, call_job, fill_job, indices, profile_job, read_job, run_job
 from taskflow.runtime.machine import Job
 from taskflow.runtime.profile import summarise, write_chrome
 from taskflow.runtime.regions import Box, Partition, difference
@@ -68,10 +69,10 @@ class Blocks:
             parts = self._parts(home, role)
             if isinstance(value, list | tuple | np.ndarray):
                 shared = _shares(role, value, home, parts)
-                self._do([FillJob(role, Pickled.of(list(mine.values())), tuple(mine)) for mine in shared])
+                self._do([partial(fill_job, role, Pickled.of(list(mine.values())), tuple(mine)) for mine in shared])
             else:
                 pickled = Pickled.of(value)
-                self._do([FillJob(role, pickled, mine) for mine in parts])
+                self._do([partial(fill_job, role, pickled, mine) for mine in parts])
 
     def run(self, program: Program, /, times: int = 1, **scalars: float) -> Ran:
         """Pass through a program so many times, as one call per block: no message of Dask is on the way of a step.
@@ -84,7 +85,7 @@ class Blocks:
         if times < 0:
             raise BadInput(f"times = {times}; a program is passed through 0 times or more")
         pickled, numbers = self._prepared(program, scalars)
-        job = RunJob(pickled, times, numbers)
+        job = partial(run_job, pickled, times, numbers)
         ran = max(self._do([job] * len(self.partition), whole=False), key=lambda ran: ran.seconds)
         self.scalars = ran.scalars
         if ran.passes < times:
@@ -100,7 +101,7 @@ class Blocks:
         says: see `taskflow.runtime.profile.summarise`. Raises as `run` does.
         """
         pickled, numbers = self._prepared(program, scalars)
-        timelines = self._do([ProfileJob(pickled, times, numbers)] * len(self.partition))
+        timelines = self._do([partial(profile_job, pickled, times, numbers)] * len(self.partition))
         self.scalars = numbers
         write_chrome(Path(path), timelines)
         return summarise(timelines)
@@ -140,7 +141,7 @@ class Blocks:
             held = " and ".join(map(str, region.charts)) + ", and beyond" if region.atlas else f"{region.bounds} only"
             raise BadInput(f"read({role!r}, {box}): there are values in {held}")
         parts = self._parts(home, role)
-        jobs = [ReadJob(role, tuple(both for cells in mine if (both := cells & box))) for mine in parts]
+        jobs = [partial(read_job, role, tuple(both for cells in mine if (both := cells & box))) for mine in parts]
         read = list(chain(*self._do(jobs)))
         whole = np.empty(field.shape(box), field.dtype)
         for cells, values in read:
@@ -153,7 +154,7 @@ class Blocks:
         The function may run programs, fold numbers over all blocks (`shard.allreduce`) and read and write the block's
         cells; what waits for other blocks has to be called on all of them.
         """
-        return self.do(CallJob(Pickled.of(function), Pickled.of(arguments)))
+        return self.do(partial(call_job, Pickled.of(function), Pickled.of(arguments)))
 
     def do(self, job: Job) -> list[Any]:
         """Let all blocks do a job; returns their results."""

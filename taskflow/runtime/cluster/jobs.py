@@ -1,4 +1,5 @@
-"""Jobs of the blocks of a region: pass through a program, take values, give values, call a function.
+"""Jobs of the blocks of a region, all but their shard and control: pass through a program, take values, give values,
+call a function.
 
 Functions and values are pickled on their way to the blocks, by value where no module holds them. A function with the
 same content is the same object in a process, whichever call brought it: a program that is run again finds its traces.
@@ -62,9 +63,7 @@ class Pickled:
             return _kept(self)
 
 
-@lru_cache(KEPT)
-def _kept(pickled: Pickled) -> Any:
-    return pickled.open()
+_kept = lru_cache(KEPT)(Pickled.open)
 
 
 class Ran(NamedTuple):
@@ -79,96 +78,62 @@ class Ran(NamedTuple):
     scalars: dict[str, float]
 
 
-@dataclass(frozen=True)
-class RunJob:
-    """Do `times` passes of a program; `scalars` have these values before the first. Returns a `Ran`.
+def run_job(program: Pickled, times: int, scalars: Mapping[str, float], shard: Shard, control: Control) -> Ran:
+    """Do `times` passes of a program; `scalars` have these values before the first.
 
     Blocks wait for each other as the program says, and every INTERVAL to agree on whether they were asked to stop.
     """
-
-    program: Pickled
-    times: int
-    scalars: Mapping[str, float]
-
-    def __call__(self, shard: Shard, control: Control) -> Ran:
-        program, scalars = self.program.shared(), self.scalars
-        half, done, stride = self.times // 2, 0, 1
-        began = middle = last = time.perf_counter()
-        while done < self.times:
-            count = min(stride, (half if done < half else self.times) - done)
-            for _ in range(count):
-                shard.run(program, **scalars)
-                scalars = {}
-            shard.synchronize()
-            done += count
-            stop, seconds = shard.allreduce([control.stop, time.perf_counter() - last], "max")
-            last = time.perf_counter()
-            if done == half:
-                middle = last
-            if stop:
-                break
-            stride = max(1, min(4 * count, int(count * INTERVAL / max(seconds, 1e-9))))
-        cells = shard.region.count * max(0, done - half)
-        return Ran(done, last - began, cells / max(last - middle, 1e-9), dict(shard.scalars))
+    passing = program.shared()
+    half, done, stride = times // 2, 0, 1
+    began = middle = last = time.perf_counter()
+    while done < times:
+        count = min(stride, (half if done < half else times) - done)
+        for _ in range(count):
+            shard.run(passing, **scalars)
+            scalars = {}
+        shard.synchronize()
+        done += count
+        stop, seconds = shard.allreduce([control.stop, time.perf_counter() - last], "max")
+        last = time.perf_counter()
+        if done == half:
+            middle = last
+        if stop:
+            break
+        stride = max(1, min(4 * count, int(count * INTERVAL / max(seconds, 1e-9))))
+    cells = shard.region.count * max(0, done - half)
+    return Ran(done, last - began, cells / max(last - middle, 1e-9), dict(shard.scalars))
 
 
-@dataclass(frozen=True)
-class ProfileJob:
+def profile_job(program: Pickled, times: int, scalars: Mapping[str, float], shard: Shard, control: Control) -> Timeline:
     """Time every operation of `times` passes of a program, after those that compile it, analyse it and try ways to
-    overlap its transfers. Returns the timeline.
+    overlap its transfers.
     """
-
-    program: Pickled
-    times: int
-    scalars: Mapping[str, float]
-
-    def __call__(self, shard: Shard, control: Control) -> Timeline:
-        program = self.program.shared()
-        shard.run(program, **self.scalars)
-        for _ in range(TRIALS):
-            if shard.trying:
-                shard.run(program)
-        with profiled(shard) as profiler:
-            for _ in range(FIRST + self.times):
-                shard.run(program)
-        return profiler.timeline
+    passing = program.shared()
+    shard.run(passing, **scalars)
+    for _ in range(TRIALS):
+        if shard.trying:
+            shard.run(passing)
+    with profiled(shard) as profiler:
+        for _ in range(FIRST + times):
+            shard.run(passing)
+    return profiler.timeline
 
 
-@dataclass(frozen=True)
-class FillJob:
+def fill_job(role: str, pickled: Pickled, boxes: tuple[Box, ...], shard: Shard, control: Control) -> None:
     """Write a field in some boxes: a number, a function of cell indices, or an array for each box."""
-
-    role: str
-    value: Pickled
-    boxes: tuple[Box, ...]
-
-    def __call__(self, shard: Shard, control: Control) -> None:
-        value, field = self.value.open(), shard.partition.fields[shard.roles[self.role]]
-        values = value if isinstance(value, list) else [value] * len(self.boxes)
-        parts = zip(self.boxes, values, strict=True)
-        shard.write_parts([self.role], ((box, {self.role: _array(value, box, field)}) for box, value in parts))
+    value, field = pickled.open(), shard.partition.fields[shard.roles[role]]
+    values = value if isinstance(value, list) else [value] * len(boxes)
+    shard.write_parts([role], ((box, {role: _array(one, box, field)}) for box, one in zip(boxes, values, strict=True)))
 
 
-@dataclass(frozen=True)
-class ReadJob:
+def read_job(role: str, boxes: tuple[Box, ...], shard: Shard, control: Control) -> list[tuple[Box, np.ndarray]]:
     """Return the values of a role in some boxes, each with its box."""
-
-    role: str
-    boxes: tuple[Box, ...]
-
-    def __call__(self, shard: Shard, control: Control) -> list[tuple[Box, np.ndarray]]:
-        return [(box, shard.read(self.role, box)) for box in self.boxes]
+    return [(box, shard.read(role, box)) for box in boxes]
 
 
-@dataclass(frozen=True)
-class CallJob:
+def call_job(function: Pickled, arguments: Pickled, shard: Shard, control: Control) -> Any:
     """Call `function(shard, *arguments)`; returns its result."""
-
-    function: Pickled
-    arguments: Pickled
-
-    def __call__(self, shard: Shard, control: Control) -> Any:
-        return self.function.shared()(shard, *self.arguments.open())
+    return function.shared()(shard, *arguments.open())
 
 
 def indices(cells: Box) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -19,8 +19,7 @@ from taskflow.runtime.host.accelerators import Accelerator, accelerators
 from taskflow.runtime.machine.channel import PREFERENCE, channel_problem
 from taskflow.runtime.machine.channel.ucx import ways_between_hosts
 from taskflow.runtime.machine.device import gpu_problem, processor_name
-from taskflow.runtime.machine.kernel.compile_host import Compiler, compiler
-from taskflow.runtime.machine.kernel.library_cache import cache_folder
+from taskflow.runtime.machine.kernel.compile_host import Compiler, cache_folder, compiler
 
 T = TypeVar("T")
 ADAPTERS = Path("/sys/class/infiniband")

@@ -101,8 +101,7 @@ def cores_per_block(placed: Sequence[Place]) -> int:
 
 
 def _compiler_problem() -> str | None:
-    from taskflow.runtime.machine.kernel.compile_host import compiler
-    from taskflow.runtime.machine.kernel.library_cache import cache_folder
+    from taskflow.runtime.machine.kernel.compile_host import cache_folder, compiler
 
     try:
         compiler(), cache_folder()

@@ -108,11 +108,16 @@ class BlockActor:
 
     async def widen(self) -> Address:
         """Offer what is slow to load, too; return how other blocks reach this one now."""
-        return await self._on_thread(self._widen)
+        channel = self._opened()
+        await self._on_thread(channel.widen)
+        return channel.address()
 
     async def connect(self, addresses: Mapping[int, Address]) -> dict[int, str]:
         """Connect to other blocks; returns the transport to each."""
-        return await self._on_thread(self._connect, addresses)
+        channel = self._opened()
+        await self._on_thread(channel.connect, addresses)
+        self.state = "ready"
+        return channel.routes
 
     async def start(self, job: Job) -> None:
         """Begin a job; returns at once. Raises RunFailed where the last one has not ended well."""
@@ -176,17 +181,6 @@ class BlockActor:
         self._device = open_device(self.plan.device, self.plan.threads, ordinal)
         self._channel = Router(self.plan.channel, self.plan.talk, self.block, self._stop, self._home)
         return self._channel.address()
-
-    def _widen(self) -> Address:
-        channel = self._opened()
-        channel.widen()
-        return channel.address()
-
-    def _connect(self, addresses: Mapping[int, Address]) -> dict[int, str]:
-        channel = self._opened()
-        channel.connect(addresses)
-        self.state = "ready"
-        return channel.routes
 
     def _opened(self) -> Router:
         if self._channel is None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 
 from taskflow.runtime.machine.direct import Board, Inboxes
 from taskflow.runtime.machine.kernel import partial_bytes
@@ -74,7 +75,7 @@ class MemoryCount:
         folds, buffers, looked_up = 0, set[tuple[int, ...]](), set[tuple[LookupTable, int]]()
         bound = set[Hashable]()
         for launches, messages in self._by_block:
-            buffers.update(self._buffers(messages[block]))
+            buffers.update(self._buffers(chain(*messages[block].values())))
             for launch in launches:
                 shared = shares_of(launch, partition, block)
                 if shared and launch.task.kernel is not None:
@@ -94,23 +95,16 @@ class MemoryCount:
         )
 
     @cached_property
-    def _by_block(self) -> list[tuple[tuple[Launch, ...], Mapping[int, Sequence[Message]]]]:
-        """The launches of every pass, and the messages that each block sends or gets in it."""
-        passes: list[tuple[tuple[Launch, ...], Mapping[int, Sequence[Message]]]] = []
-        for stretch, exchanged in self.passes:
-            messages: dict[int, list[Message]] = defaultdict(list)
-            for message in (message for moment in exchanged.messages.values() for message in moment):
-                if message.source != message.target:
-                    messages[message.source].append(message)
-                    messages[message.target].append(message)
-            passes.append((stretch.launches, messages))
-        return passes
+    def _by_block(self) -> list[tuple[tuple[Launch, ...], dict[int, dict[int, list[Message]]]]]:
+        """The launches of every pass, and the messages of each block in it, by moment."""
+        return [(stretch.launches, exchanged.by_block()) for stretch, exchanged in self.passes]
 
-    def _buffers(self, messages: Sequence[Message]) -> Iterator[tuple[int, ...]]:
+    def _buffers(self, messages: Iterable[Message]) -> Iterator[tuple[int, ...]]:
         """The buffers through which the messages of a pass go, each with its size in the end."""
         fields, turns = self.partition.fields, Counter[tuple[int, int, int]]()
         for message in messages:
-            if self.direct is None or not self.direct(message.source, message.target):
+            apart = message.source != message.target
+            if apart and (self.direct is None or not self.direct(message.source, message.target)):
                 ring = message.source, message.target, message.cells
                 yield *ring, turns[ring] % DEPTH, packed(message, fields)
                 turns[ring] += 1

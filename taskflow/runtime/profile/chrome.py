@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from taskflow.runtime.profile.summary import category
 from taskflow.runtime.profile.timeline import Replay, Span, Timeline, Vertex
 
 SENT = ("send", "signal")  # what lets a message go; a transfer without them ends with its copy
@@ -74,7 +73,7 @@ def _operations(timeline: Timeline, zero: int) -> Iterator[TraceEvent]:
 
 def _described(timeline: Timeline, p: Replay, span: Span) -> tuple[str, str, TraceEvent]:
     """Return name, category and arguments of an operation."""
-    kind = category(span) or "order"
+    kind = span.category or "order"
     if not span.nodes:
         return span.kind, kind, {}
     vertex = timeline.graphs[p.graph][span.nodes[0]]

@@ -9,20 +9,23 @@ Overlap says how much of the time that exchanges take is hidden. An exchange of 
 the program, to and from all neighbours. It lasts from the beginning of its first packing (where nothing is sent: from
 the end of what was computed before it, the middle left out) to the end of its last unpacking. Computing of the same
 block within that time hides it; the rest is exposed: only that costs anything.
+
+The critical path is the longest chain of operations in which each had to wait for the one before, over all blocks.
+However many processors and streams there were, a pass could not be shorter. What is not on the path may take longer
+without anybody noticing.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Literal
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from graphlib import TopologicalSorter
+from typing import Any
 
-from taskflow.runtime.profile.critical import critical_path
 from taskflow.runtime.profile.timeline import (
-    COMMUNICATION,
-    COMPUTE,
-    COPY,
+    KINDS,
+    Category,
     Interval,
     Replay,
     Span,
@@ -33,13 +36,14 @@ from taskflow.runtime.profile.timeline import (
     union,
 )
 
-Category = Literal["compute", "copy", "communication"]
-CATEGORIES: tuple[Category, ...] = ("compute", "copy", "communication")
-KINDS = {"compute": COMPUTE, "copy": COPY, "communication": COMMUNICATION}
+CATEGORIES = tuple(KINDS)
 PhaseShare = tuple[str, Category]  # phase and category
 EARLY = ("free", "post")  # what the host does for a transfer before it can begin
 TRANSFERS = ("send", "receive", "refresh")
 NS, US = 1e-9, 1e-3  # a nanosecond in seconds and in microseconds
+VertexKey = tuple[int, int]  # index of the block's timeline, number of the vertex
+MEASURED = ("compute", "refresh")  # vertices that never wait while they work
+BEFORE = {"receive": "send", "claim": "grant"}  # of a message, on the other block
 
 
 def summarise(timelines: Sequence[Timeline]) -> dict[str, Any]:
@@ -66,7 +70,10 @@ def summarise(timelines: Sequence[Timeline]) -> dict[str, Any]:
         "passes": dict(passes),
         "blocks": len(timelines),
         "seconds": whole * NS / len(timelines),
-        "shares": _shares(times, whole) | {"rest": 1 - times.total() / whole},
+        "shares": {
+            **{name: sum(ns for (_, kind), ns in times.items() if kind == name) / whole for name in CATEGORIES},
+            "rest": 1 - times.total() / whole,
+        },
         "phases": _phases(times, whole),
         "overlap": {
             "exchange_seconds": exchange * NS / len(timelines),
@@ -83,13 +90,6 @@ def summarise(timelines: Sequence[Timeline]) -> dict[str, Any]:
             name: max(timeline.accuracy[name] for timeline in timelines) * US for name in timelines[0].accuracy
         },
     }
-
-
-def _shares(times: Counter[PhaseShare], whole: int) -> dict[str, float]:
-    totals: Counter[str] = Counter()
-    for (_, category), nanoseconds in times.items():
-        totals[category] += nanoseconds
-    return {category: totals[category] / whole for category in CATEGORIES}
 
 
 def _phases(times: Counter[PhaseShare], whole: int) -> dict[str, dict[str, float]]:
@@ -113,11 +113,6 @@ def _host(timelines: Sequence[Timeline]) -> dict[str, float]:
 
 
 # ------------------------------------------------------------------------------------------- shares and overlap
-
-
-def category(span: Span) -> Category | None:
-    """Return the category of an operation; None where it has no length of its own."""
-    return next((name for name in CATEGORIES if span.kind in KINDS[name]), None)
 
 
 def shares(timeline: Timeline) -> tuple[Counter[PhaseShare], int]:
@@ -155,20 +150,16 @@ def exclusive(claims: Iterable[tuple[Span, PhaseShare]]) -> Counter[PhaseShare]:
 def _claims(timeline: Timeline, stretch: Sequence[Replay]) -> Iterable[tuple[Span, PhaseShare]]:
     for p in stretch:
         for span in p.spans:
-            kind = category(span)
+            kind = span.category
             if kind is not None:
-                yield span, (_phase(timeline.graphs[p.graph], span), kind)
-
-
-def _phase(graph: Sequence[Vertex], span: Span) -> str:
-    return graph[span.nodes[0]].phase if span.nodes else "nothing"
+                yield span, (timeline.graphs[p.graph][span.nodes[0]].phase if span.nodes else "nothing", kind)
 
 
 def overlap(timeline: Timeline) -> tuple[int, int]:
     """Return the nanoseconds in which exchanges went on in the typical passes of a block, one or several at a time, and
     how many of them were hidden.
     """
-    computing = union((s.start, s.end) for p in timeline.passes for s in p.spans if s.kind in COMPUTE)
+    computing = union((s.start, s.end) for p in timeline.passes for s in p.spans if s.kind == "compute")
     windows = union(window for p in timeline.typical for window in exchanges(p, timeline.graphs[p.graph]))
     return length(windows), length(common(windows, computing))
 
@@ -200,5 +191,105 @@ def _runs(graph: Sequence[Vertex]) -> Iterator[tuple[int, int]]:
 
 def _ready(p: Replay, graph: Sequence[Vertex], first: int) -> int:
     """The end of what was computed before an exchange and is not a middle."""
-    before = (s.end for s in p.spans if s.kind in COMPUTE and s.nodes[0] < first and graph[s.nodes[0]].part != "middle")
+    before = (
+        s.end for s in p.spans if s.kind == "compute" and s.nodes[0] < first and graph[s.nodes[0]].part != "middle"
+    )
     return max(before, default=p.start)
+
+
+def critical_path(timelines: Sequence[Timeline]) -> tuple[Counter[str], int]:
+    """Return, over the typical passes that all blocks did, the nanoseconds of each kind of operation on the critical
+    paths, and those of the passes themselves.
+    """
+    operations: Counter[str] = Counter()
+    duration = 0
+    for passes in zip(*(timeline.passes for timeline in timelines), strict=False):
+        if not any(p.fresh for p in passes):
+            graphs = [timeline.graphs[p.graph] for timeline, p in zip(timelines, passes, strict=True)]
+            for label, nanoseconds in path_of(graphs, passes):
+                operations[label] += nanoseconds
+            duration += max(p.end for p in passes) - min(p.start for p in passes)
+    return operations, duration
+
+
+def path_of(graphs: Sequence[Sequence[Vertex]], passes: Sequence[Replay]) -> list[tuple[str, int]]:
+    """Return label and nanoseconds of each operation on the critical path of one pass of all blocks, first to last."""
+    waits = joined(graphs)
+    spans: dict[VertexKey, list[Span]] = defaultdict(list)
+    for b, p in enumerate(passes):
+        for span in p.spans:
+            for n in span.nodes:
+                spans[b, n].append(span)
+            if span.kind == "compute":  # done at once
+                for n in span.nodes:
+                    waits[b, n] -= {(b, m) for m in span.nodes}
+    done = {place: max(span.end for span in spans_of) for place, spans_of in spans.items()}
+    reached: dict[VertexKey, int] = {}
+    work: dict[VertexKey, int] = {}
+    through: dict[VertexKey, VertexKey] = {}
+    for place in TopologicalSorter(waits).static_order():
+        before = {m: reached[m] - _late(m, place, done) for m in waits[place] if m in reached}
+        ready = max((done[m] for m in before if m in done), default=0)
+        work[place] = _work(graphs[place[0]][place[1]], spans.get(place, []), ready)
+        if before:
+            through[place] = max(before, key=before.__getitem__)
+        reached[place] = work[place] + max(before.values(), default=0)
+    return [
+        (graphs[b][n].label, nanoseconds)
+        for (b, n), nanoseconds in _backwards(reached, work, through, done)
+        if nanoseconds
+    ][::-1]
+
+
+def _backwards(
+    reached: Mapping[VertexKey, int],
+    work: Mapping[VertexKey, int],
+    through: Mapping[VertexKey, VertexKey],
+    done: Mapping[VertexKey, int],
+) -> Iterator[tuple[VertexKey, int]]:
+    """Yield the path from its end, with what each of its places adds to it."""
+    at, late = max(reached, key=reached.__getitem__, default=None), 0
+    while at is not None:
+        yield at, work[at] - late
+        before = through.get(at)
+        late = _late(before, at, done) if before is not None else 0
+        at = before
+
+
+def _late(before: VertexKey, place: VertexKey, done: Mapping[VertexKey, int]) -> int:
+    """Return how long after an operation one ended that it waited for: a send may return after its message came."""
+    return max(0, done[before] - done[place]) if before in done and place in done else 0
+
+
+def joined(graphs: Sequence[Sequence[Vertex]]) -> dict[VertexKey, set[VertexKey]]:
+    """Return for which vertices each vertex waits: in its block, for its message, for the shares of an all-reduce."""
+    waits: dict[VertexKey, set[VertexKey]] = {}
+    messages: dict[tuple[str, tuple[int, int, int]], VertexKey] = {}
+    reductions: dict[int, list[VertexKey]] = defaultdict(list)
+    for b, graph in enumerate(graphs):
+        count = 0
+        for n, vertex in enumerate(graph):
+            waits[b, n] = {(b, m) for m in vertex.waits}
+            if vertex.message is not None:
+                messages[vertex.type, vertex.message] = b, n
+            if vertex.type == "allreduce":
+                reductions[count].append((b, n))
+                count += 1
+    for b, graph in enumerate(graphs):
+        for n, vertex in enumerate(graph):
+            earlier = BEFORE.get(vertex.type)
+            if earlier and vertex.message is not None and (earlier, vertex.message) in messages:
+                waits[b, n].add(messages[earlier, vertex.message])
+    for places in reductions.values():
+        shares = {share for place in places for share in waits[place]}
+        for place in places:
+            waits[place] |= shares
+    return waits
+
+
+def _work(vertex: Vertex, spans: Sequence[Span], ready: int) -> int:
+    """Return the time that an operation takes itself: if it waits, from when all that it waits for was done."""
+    if vertex.type in MEASURED:
+        return sum(span.length for span in spans)
+    since = union((span.start, span.end) for span in spans)
+    return length(common(since, [(ready, max((end for _, end in since), default=ready))]))

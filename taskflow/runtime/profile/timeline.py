@@ -9,16 +9,19 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from taskflow.runtime.tasks import Claim, Compute, Grant, Node, TaskGraph
+from taskflow.runtime.tasks import Claim, Compute, Grant, TaskGraph
 
 Track = Literal["host", "plain", "urgent"]
 LANES: tuple[Track, Track] = ("plain", "urgent")
 
-COMPUTE = frozenset({"compute"})
-COPY = frozenset({"pack", "unpack", "copy"})
-COMMUNICATION = frozenset({"send", "post", "receive", "free", "reduce", "signal", "await"})
+Category = Literal["compute", "copy", "communication"]
+KINDS: dict[Category, frozenset[str]] = {
+    "compute": frozenset({"compute"}),
+    "copy": frozenset({"pack", "unpack", "copy"}),
+    "communication": frozenset({"send", "post", "receive", "free", "reduce", "signal", "await"}),
+}
+LASTING = frozenset().union(*KINDS.values())  # kinds of operations that take time of their own: events do not
 Interval = tuple[int, int]  # moments [start, end)
-LASTING = COMPUTE | COPY | COMMUNICATION  # kinds of operations that take time of their own: events do not
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,11 @@ class Span:
     def length(self) -> int:
         """Nanoseconds."""
         return self.end - self.start
+
+    @property
+    def category(self) -> Category | None:
+        """None where it has no length of its own."""
+        return next((name for name, kinds in KINDS.items() if self.kind in kinds), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +121,9 @@ def sketch(graph: TaskGraph) -> tuple[Vertex, ...]:
     vertices = []
     for node, waits, phase in zip(graph.nodes, graph.waits, _phases(graph), strict=True):
         part = node.part if isinstance(node, Compute) else ""
-        kind = type(node).__name__.lower()
-        vertices.append(Vertex(str(node), kind, phase, part, _identity(node), tuple(sorted(waits))))
+        kind, message = type(node).__name__.lower(), getattr(node, "message", None)
+        identity = None if message is None else (message.source, message.target, message.number)
+        vertices.append(Vertex(str(node), kind, phase, part, identity, tuple(sorted(waits))))
     return tuple(vertices)
 
 
@@ -127,11 +136,6 @@ def _phases(graph: TaskGraph) -> list[str]:
         coming = next((tasks[m] for m in sorted(tasks) if m > n), phase) if isinstance(node, Grant | Claim) else phase
         phases.append(coming)
     return phases
-
-
-def _identity(node: Node) -> tuple[int, int, int] | None:
-    message = getattr(node, "message", None)
-    return None if message is None else (message.source, message.target, message.number)
 
 
 def union(intervals: Iterable[Interval]) -> list[Interval]:

@@ -21,7 +21,7 @@ from taskflow.runtime.proof.numbering import WHOLE
 from taskflow.runtime.proof.timeline import ONE, Place, TimedStep
 from taskflow.runtime.regions import Partition
 from taskflow.runtime.tasks import Launch, Valid
-from taskflow.runtime.tasks.poison import poison
+from taskflow.runtime.tasks.dependence import poison
 
 ROWS = 1024  # pairs are looked at in tables of so many rows
 NONE = np.empty(0, np.int64)

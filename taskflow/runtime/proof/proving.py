@@ -67,11 +67,6 @@ class ReplayMoment:
     index: int
 
     @property
-    def stretch(self) -> Stretch:
-        """The launches that are done."""
-        return self.layout.stretches[self.index]
-
-    @property
     def scalars(self) -> tuple[str, ...]:
         """The scalars that the host sets before: when a program begins, or derived from others."""
         return (*(self.layout.scalars if self.index == 0 else ()), *self.layout.derived)
@@ -159,7 +154,8 @@ def prove(
         moment, valid = waiting.pop()
         if (key := _key(moment, valid)) in recorded:
             continue
-        passes = [record_pass(partition, moment.stretch, valid, way, hardware, moment.scalars) for way in ways]
+        stretch = moment.layout.stretches[moment.index]
+        passes = [record_pass(partition, stretch, valid, way, hardware, moment.scalars) for way in ways]
         proof.templates += len(partition) * len(ways)
         next_ = [(other, passes[0].after) for other in course.after(moment)]
         recorded[key] = passes, [_key(*other) for other in next_]

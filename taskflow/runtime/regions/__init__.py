@@ -4,38 +4,14 @@ Knows boxes of cells, atlases of several, fields, regions and their partitions i
 place or time.
 """
 
-from taskflow.runtime.regions.atlas import Atlas, Seam
+from taskflow.runtime.regions.atlas import ROTATIONS, STRAIGHT, Atlas, Seam, Turn, seen
 from taskflow.runtime.regions.box import Box, Triple, difference, hull, joined, periodic_images, triple
 from taskflow.runtime.regions.partition import Copy, Partition
 from taskflow.runtime.regions.pieces import Pieces, complete, cuts, divided
 from taskflow.runtime.regions.region import Field, FieldSpace, Location, Region, charted, region
-from taskflow.runtime.regions.turn import IDENTITY, ROTATIONS, STRAIGHT, Turn, seen
 
 __all__ = [
-    "IDENTITY",
-    "ROTATIONS",
-    "STRAIGHT",
-    "Atlas",
-    "Box",
-    "Copy",
-    "Field",
-    "FieldSpace",
-    "Location",
-    "Partition",
-    "Pieces",
-    "Region",
-    "Seam",
-    "Triple",
-    "Turn",
-    "charted",
-    "complete",
-    "cuts",
-    "difference",
-    "divided",
-    "hull",
-    "joined",
-    "periodic_images",
-    "region",
-    "seen",
-    "triple",
-]
+    "ROTATIONS", "STRAIGHT", "Atlas", "Box", "Copy", "Field", "FieldSpace", "Location", "Partition",
+    "Pieces", "Region", "Seam", "Triple", "Turn", "charted", "complete", "cuts", "difference", "divided", "hull",
+    "joined", "periodic_images", "region", "seen", "triple",
+]  # fmt: skip

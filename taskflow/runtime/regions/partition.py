@@ -10,10 +10,10 @@ from itertools import pairwise, product
 from numbers import Integral
 
 from taskflow.errors import BadArgument
+from taskflow.runtime.regions.atlas import STRAIGHT, Turn
 from taskflow.runtime.regions.box import Box, Triple, hull, triple
 from taskflow.runtime.regions.pieces import complete, cuts, cuts_into
 from taskflow.runtime.regions.region import FieldSpace, Region
-from taskflow.runtime.regions.turn import STRAIGHT, Turn
 
 
 @dataclass(frozen=True, slots=True)

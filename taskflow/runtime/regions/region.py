@@ -13,9 +13,8 @@ from typing import Literal
 import numpy as np
 
 from taskflow.errors import BadInput
-from taskflow.runtime.regions.atlas import Atlas, Image
+from taskflow.runtime.regions.atlas import Atlas, Image, Turn
 from taskflow.runtime.regions.box import Box, Triple, periodic_images, triple
-from taskflow.runtime.regions.turn import Turn
 
 Location = Literal["c", "fx", "fy", "fz"]
 LOCATIONS: tuple[Location, ...] = ("c", "fx", "fy", "fz")

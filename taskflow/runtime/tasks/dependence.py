@@ -1,12 +1,21 @@
-"""Dependence analysis: from launches in program order to the graph of what each block does."""
+"""Dependence analysis: from launches in program order to the graph of what each block does.
+
+Poison are tasks that fill ghost cells with NaN as soon as they hold nothing valid, so that whoever reads them shows it.
+Nothing else changes: a right program never reads what is poisoned, and its results are the same to the bit.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any
 
-from taskflow.runtime.regions import Partition
+import numpy as np
+
+from taskflow.runtime.regions import Box, Copy, Partition, difference
+from taskflow.runtime.tasks.define import task
 from taskflow.runtime.tasks.exchange import exchange
 from taskflow.runtime.tasks.ghosts import Geometries, Valid
 from taskflow.runtime.tasks.graph import (
@@ -21,12 +30,63 @@ from taskflow.runtime.tasks.graph import (
     Send,
     TaskGraph,
 )
-from taskflow.runtime.tasks.order import Order, States, Uses
-from taskflow.runtime.tasks.poison import Poison
+from taskflow.runtime.tasks.order import Order, State, Uses
+from taskflow.runtime.tasks.privilege import Write
+from taskflow.runtime.tasks.reading import common, shares
 from taskflow.runtime.tasks.split import Cut, Splitter, Tiles, rows
 from taskflow.runtime.tasks.task import Launch
 
 FIRST: dict[type[Node], type[Node]] = {Receive: Send, Claim: Grant, Send: Claim}  # what comes before, on any block
+
+
+@task
+def poison(ghosts: Write) -> None:  # type: ignore[valid-type]
+    """ghosts = NaN"""
+    target: Any = ghosts
+    target[...] = np.nan
+
+
+@dataclass(frozen=True, eq=False)
+class Poison:
+    """The ghost cells of one block to poison, and when. Fields of integers and constant ones are left as they are,
+    and private ones have none.
+    """
+
+    partition: Partition
+    block: int
+    _known: dict[tuple[Partition, int], list[Copy]] = field(default_factory=dict)
+
+    def before(self, valid: Valid) -> Iterator[Compute]:
+        """At the start of a pass: all ghost cells that are not valid."""
+        for name, home, piece in self._fields(self.partition.fields):
+            ghosts = self._ghosts(home, piece)
+            yield from self._tasks(name, piece, difference(ghosts, valid.get((piece, name), ())))
+
+    def instead(self, launch: Launch) -> Iterator[Compute]:
+        """Beside a launch: the ghost cells that are copies of what it writes, and not written by the block itself."""
+        for name, home, piece in self._fields(launch.written):
+            mine = shares(launch, self.partition, piece)
+            for copy in self._copies(home, piece):
+                written = map(copy.turn, common(launch.boxes, [copy.source_box]))
+                yield from self._tasks(name, piece, difference(written, mine))
+
+    def _ghosts(self, home: Partition, piece: int) -> list[Box]:
+        return difference([home.clip(home.memory[piece])], home.own[piece])
+
+    def _copies(self, home: Partition, piece: int) -> list[Copy]:
+        if (home, piece) not in self._known:
+            self._known[home, piece] = home.sources(piece, self._ghosts(home, piece))
+        return self._known[home, piece]
+
+    def _fields(self, names: Iterable[str]) -> Iterator[tuple[str, Partition, int]]:
+        for name in names:
+            field, home = self.partition.fields[name], self.partition.homes[name]
+            if np.dtype(field.dtype).kind == "f" and not field.constant and not field.private:
+                yield from ((name, home, piece) for piece in home.pieces_of(self.block))
+
+    def _tasks(self, name: str, piece: int, boxes: Iterable[Box]) -> Iterator[Compute]:
+        tasks = ((poison(name, over=box), box) for box in boxes if box)
+        return (Compute(self.block, launch, box, "whole", self.partition, piece, box) for launch, box in tasks)
 
 
 class Known:
@@ -36,7 +96,7 @@ class Known:
     """
 
     def __init__(self, partition: Partition, blocks: Collection[int]) -> None:
-        self.geometries, self.uses, self.states = Geometries.of(partition, blocks), Uses(), States()
+        self.geometries, self.uses, self.states = Geometries.of(partition, blocks), Uses(), cache(State)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,13 +141,13 @@ def analyse(
     geometries = known.geometries if known else None
     exchanged = exchange(launches, partition, following=following, valid=valid, blocks=mine, known=geometries)
     splitter = Splitter(launches, range(len(launches)) if split is True else split or (), tiles)
-    uses, states = (known.uses, known.states) if known else (Uses(), States())
+    uses, states = (known.uses, known.states) if known else (Uses(), cache(State))
     graph, messages = TaskGraph(), exchanged.by_block()
     for block in mine:
         parts = splitter.parts(block, partition, messages[block])
         first, order = len(graph.nodes), Order(states)
         poison = Poison(partition, block) if poisoned else None
-        for node in _nodes(Share(block, partition, parts, messages[block]), launches, poison, valid or {}):
+        for node in _nodes(block, partition, zip(launches, parts, strict=True), messages[block], poison, valid or {}):
             graph.nodes.append(node)
             graph.waits.append({first + m for m in order.add(uses.of(node))})
     _between_blocks(graph)
@@ -118,31 +178,27 @@ def _distinct(launches: Sequence[Launch]) -> list[Launch]:
     return list(distinct)
 
 
-@dataclass(frozen=True, eq=False)
-class Share:
-    """The work of one block: parts of each launch, and the messages that it takes part in, by moment."""
-
-    block: int
-    partition: Partition
-    parts: Sequence[Sequence[Cut]]
-    messages: Mapping[int, Sequence[Message]]
-
-
-def _nodes(share: Share, launches: Sequence[Launch], poison: Poison | None, valid: Valid) -> Iterable[Node]:
-    """Yield the nodes of one block, in program order."""
-    block = share.block
+def _nodes(
+    block: int,
+    partition: Partition,
+    launches: Iterable[tuple[Launch, Sequence[Cut]]],
+    messages: Mapping[int, Sequence[Message]],
+    poison: Poison | None,
+    valid: Valid,
+) -> Iterable[Node]:
+    """Yield the nodes of one block, in program order, of its parts of each launch and its messages of each moment."""
     yield from poison.before(valid) if poison else ()
-    yield from _permission(block, share.messages.get(-1, ()))
-    yield from _transfer(block, share.messages.get(-1, ()))
-    for n, (launch, parts) in enumerate(zip(launches, share.parts, strict=True)):
-        before = [*(poison.instead(launch) if poison else ()), *_permission(block, share.messages.get(n, ()))]
+    yield from _permission(block, messages.get(-1, ()))
+    yield from _transfer(block, messages.get(-1, ()))
+    for n, (launch, parts) in enumerate(launches):
+        before = [*(poison.instead(launch) if poison else ()), *_permission(block, messages.get(n, ()))]
         yield from () if launch.coloured else before
         for m, (box, part, piece, cells, middle) in enumerate(parts):
-            yield Compute(block, launch, box, part, share.partition, piece, cells, middle, m == 0)
+            yield Compute(block, launch, box, part, partition, piece, cells, middle, m == 0)
         yield from before if launch.coloured else ()
         if launch.task.reductions:
             yield AllReduce(block, launch)
-        yield from _transfer(block, share.messages.get(n, ()))
+        yield from _transfer(block, messages.get(n, ()))
 
 
 def _permission(block: int, messages: Sequence[Message]) -> Iterable[Node]:

@@ -131,8 +131,8 @@ def _messages(
         if gaps not in pairs:
             grouped: dict[tuple[int, int], Copies] = defaultdict(tuple)
             for name, gap in gaps:
-                block_of = geometry.block_of(name)
-                for copy in geometry.copies(name, gap):
+                block_of = geometry.fields[name].partition.block_of
+                for copy in geometry.fields[name].copies(gap):
                     pair = block_of[copy.source], block_of[copy.target]
                     if pair[0] in mine or pair[1] in mine:
                         grouped[pair] += ((name, copy),)
@@ -160,7 +160,7 @@ class _Written:
     def last(self, name: str, gap: GhostGap) -> int:
         """The last launch that wrote anything of what fills a gap of a field, or -1."""
         writes = reversed(self._writes[name].items())
-        return next((n for over, n in writes if self._geometry.supplied(name, gap, over)), -1)
+        return next((n for over, n in writes if self._geometry.fields[name].supplied(gap, over)), -1)
 
 
 class SettledPass(NamedTuple):

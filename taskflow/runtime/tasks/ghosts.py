@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache, partial
 
 from taskflow.runtime.regions import Box, Copy, Partition, difference, joined
 from taskflow.runtime.tasks.check import check
-from taskflow.runtime.tasks.reading import Way, common
+from taskflow.runtime.tasks.reading import Way, common, place, readings
 from taskflow.runtime.tasks.task import Launch
 
 Valid = dict[tuple[int, str], tuple[Box, ...]]  # by piece and field
@@ -82,7 +83,9 @@ class GhostState:
 
 
 class Geometries:
-    """The ghost cells of some blocks of a partition, by default of all; what was worked out of them is remembered."""
+    """The ghost cells of some blocks of a partition, by default of all; what was worked out of them is remembered.
+    `fields` are the geometries by field.
+    """
 
     @classmethod
     def of(cls, partition: Partition, blocks: Collection[int]) -> Geometries:
@@ -97,7 +100,7 @@ class Geometries:
         geometries = cls(partition, blocks)
         some = {home: [n for block in blocks for n in home.pieces_of(block)] for home in geometries._of}
         geometries._of = {home: _Geometry(home, sorted(home.targets(mine)), mine) for home, mine in some.items()}
-        geometries._fields = {name: geometries._of[home] for name, home in partition.homes.items()}
+        geometries.fields = {name: geometries._of[home] for name, home in partition.homes.items()}
         return geometries
 
     def __init__(self, partition: Partition, blocks: Iterable[int] | None = None) -> None:
@@ -107,7 +110,7 @@ class Geometries:
             home: _Geometry(home, [n for block in some for n in home.pieces_of(block)])
             for home in (partition, *partition.beside)
         }
-        self._fields = {name: self._of[home] for name, home in partition.homes.items()}
+        self.fields = {name: self._of[home] for name, home in partition.homes.items()}
 
     def check(self, launches: Iterable[Launch]) -> None:
         """Raises BadInput where a launch is impossible on the partition."""
@@ -117,20 +120,8 @@ class Geometries:
         """The state of each field."""
         return {
             name: geometry.state(tuple(valid.get((piece, name), ()) for piece in geometry.pieces))
-            for name, geometry in self._fields.items()
+            for name, geometry in self.fields.items()
         }
-
-    def block_of(self, name: str) -> tuple[int, ...]:
-        """The block of each piece of the region that has a field."""
-        return self._fields[name].partition.block_of
-
-    def copies(self, name: str, gap: GhostGap) -> tuple[Copy, ...]:
-        """Return the copies that fill a gap of a field."""
-        return self._fields[name].copies(gap)
-
-    def supplied(self, name: str, gap: GhostGap, over: tuple[Box, ...]) -> bool:
-        """Return whether any of what fills a gap of a field is in some boxes."""
-        return self._fields[name].supplied(gap, over)
 
     def valid(self, states: Mapping[str, GhostState]) -> Valid:
         """States as ghost cells by piece and field, where there are any."""
@@ -145,15 +136,9 @@ class _Geometry:
 
     def __init__(self, partition: Partition, pieces: Sequence[int], sample: Collection[int] | None = None) -> None:
         self.partition, self.pieces, self._sample = partition, pieces, sample
-        self._states: dict[tuple[tuple[Box, ...], ...], GhostState] = {}
+        self.state = cache(partial(GhostState, self))  # the one object for these boxes of all pieces
         self._copies: dict[GhostGap, tuple[Copy, ...]] = {}
         self._supplied: dict[tuple[GhostGap, tuple[Box, ...]], bool] = {}
-
-    def state(self, boxes: tuple[tuple[Box, ...], ...]) -> GhostState:
-        """The one object for this state."""
-        if boxes not in self._states:
-            self._states[boxes] = GhostState(self, boxes)
-        return self._states[boxes]
 
     def lacks(self, piece: int, reader: Reader, valid: tuple[Box, ...]) -> tuple[Box, ...]:
         """The ghost cells of a piece that a reader reads there and that are not valid."""
@@ -193,3 +178,37 @@ class _Geometry:
         rest = (box for box in valid if not any(box in cells for cells in inside))
         images = (image for box in rest for image in region.images(box))
         return tuple(turn(rest) for image, turn in images for rest in difference([image], over))
+
+
+@dataclass(frozen=True, eq=False)
+class Deciding:
+    """Ghost cells before a pass: the state of each field of which it, or what follows it, has `read` ghost cells, as it
+    is when that happens first, or else when the pass ends; and the ghost cells of all `others` after the pass. Where
+    `read` is equal, messages, nodes and their order are, and the ghost cells of these fields afterwards.
+    """
+
+    read: Mapping[str, GhostState]
+    others: Valid
+
+    def after(self, equal: Valid) -> Valid:
+        """The ghost cells after this pass, where these are valid after one with an equal `read`."""
+        return self.others | {key: boxes for key, boxes in equal.items() if key[1] in self.read}
+
+
+def deciding(
+    launches: Sequence[Launch], following: Sequence[Launch], partition: Partition, valid: Valid, known: Geometries
+) -> Deciding:
+    """Return what decides how these launches and what follows go with these ghost cells, on the blocks of `known`."""
+    states, nothing, read = known.states(valid), known.states({}), dict[str, GhostState]()
+    for n, launch in enumerate((*launches, *following)):
+        cut = place(launch, partition)
+        for name, ways in readings(launch, partition).items():
+            if name in read or partition.fields[name].constant:
+                continue
+            readers = (Reader(launch.boxes, launch.ghosts, cut, way) for way in ways)
+            if any(nothing[name].read(reader)[0] for reader in readers):
+                read[name] = states[name]
+        for name in launch.written if n < len(launches) else ():  # what follows leaves nothing in this pass
+            if name not in read:
+                states[name] = states[name].written(launch.boxes, launch.ghosts)
+    return Deciding(read, known.valid({name: state for name, state in states.items() if name not in read}))

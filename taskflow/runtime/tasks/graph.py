@@ -6,7 +6,7 @@ import heapq
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import ClassVar, Literal
 
 from taskflow.runtime.regions import Box, Copy, Partition
 from taskflow.runtime.tasks.numbers import Operator
@@ -98,63 +98,61 @@ class Message:
 
 @dataclass(frozen=True, eq=False)
 class _Transfer:
-    """A step of a block that is about a message."""
+    """A step of a block that is about a message, `words` of what it does with that, to or from its `peer`."""
 
     block: int
     message: Message
+    words: ClassVar[tuple[str, str]]
 
     @property
-    def fields(self) -> str:
-        """The names of what travels."""
-        return _fields(self.message.copies)
+    def peer(self) -> int:
+        """The block at the other end."""
+        return self.message.target if self.block == self.message.source else self.message.source
+
+    def accesses(self) -> list[Access]:
+        """The ghost cells that the message fills."""
+        return [((name, copy.target), copy.target_box, Write) for name, copy in self.message.copies]
+
+    def __str__(self) -> str:
+        verb, way = self.words
+        return f"{verb} {_fields(self.message.copies)} {way} {self.peer}"
 
 
 class Grant(_Transfer):
     """Let the source of a message overwrite the ghost cells that it fills: all that read or wrote them before is done.
+    From here on they are its source's.
 
     Between blocks that see each other's memory a send waits for it; where messages have buffers of their own it has
     nothing to do.
     """
 
-    def accesses(self) -> list[Access]:
-        """The ghost cells that the message fills: from here on they are its source's."""
-        return [((name, copy.target), copy.target_box, Write) for name, copy in self.message.copies]
-
-    def __str__(self) -> str:
-        return f"grant {self.fields} to {self.message.source}"
+    words = "grant", "to"
 
 
 class Claim(_Transfer):
     """Wait until the target of a message has granted the ghost cells that it fills."""
 
+    words = "claim", "of"
+
     def accesses(self) -> list[Access]:
         """No cells: the send that follows touches them."""
         return []
-
-    def __str__(self) -> str:
-        return f"claim {self.fields} of {self.message.target}"
 
 
 class Send(_Transfer):
     """Pack a message and hand it to the channel, or copy its cells straight into the ghost cells of the target."""
 
+    words = "send", "to"
+
     def accesses(self) -> list[Access]:
         """The cells that are packed."""
         return [((name, copy.source), copy.source_box, Read) for name, copy in self.message.copies]
-
-    def __str__(self) -> str:
-        return f"send {self.fields} to {self.message.target}"
 
 
 class Receive(_Transfer):
     """Wait until a message is in the ghost cells that it fills."""
 
-    def accesses(self) -> list[Access]:
-        """The ghost cells that are filled."""
-        return [((name, copy.target), copy.target_box, Write) for name, copy in self.message.copies]
-
-    def __str__(self) -> str:
-        return f"receive {self.fields} from {self.message.source}"
+    words = "receive", "from"
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,12 +7,12 @@ them, is kept apart from the nodes that touched them, and is worked out once for
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
 from taskflow.runtime.regions import Box
-from taskflow.runtime.tasks.graph import Access, AllReduce, Compute, Node, Place, Refresh
+from taskflow.runtime.tasks.graph import AllReduce, Compute, Node, Place, Refresh
 
 NEW = -1  # the origin of what the present node adds
 
@@ -61,7 +61,7 @@ class State:
             reads += [(NEW, box) for box in use.reads]
             for box in use.writes:
                 writes, reads = [*_outside(box, writes), (NEW, box)], _outside(box, reads)
-            state = states.of(tuple(box for _, box in writes), tuple(box for _, box in reads))
+            state = states(tuple(box for _, box in writes), tuple(box for _, box in reads))
             self._next[key] = state, tuple(n for n, _ in writes), tuple(n for n, _ in reads)
         return self._next[key]
 
@@ -71,22 +71,15 @@ def _outside(cells: Box, pieces: Pieces) -> Pieces:
     return [(n, rest) for n, box in pieces for rest in (box.subtract(cells) if box.meets(cells) else (box,))]
 
 
-class States:
-    """All states met so far."""
-
-    def __init__(self) -> None:
-        self._known: dict[tuple[tuple[Box, ...], tuple[Box, ...]], State] = {}
-
-    def of(self, writes: tuple[Box, ...] = (), reads: tuple[Box, ...] = ()) -> State:
-        """The one object for this state."""
-        return self._known.setdefault((writes, reads), State(writes, reads))
+States = Callable[[tuple[Box, ...], tuple[Box, ...]], State]
+"""The one object for each state: `cache(State)`."""
 
 
 class Touched:
     """A record of the nodes that touched the cells of a field last."""
 
     def __init__(self, states: States) -> None:
-        self._states, self.state = states, states.of()
+        self._states, self.state = states, states((), ())
         self.writers: Sequence[int] = ()
         self.readers: Sequence[int] = ()
 
@@ -128,14 +121,12 @@ class Uses:
         else:
             key = type(node), node.copies if isinstance(node, Refresh) else node.message.copies
         if key not in self._found:
-            self._found[key] = self._grouped(node.accesses())
+            fields: dict[Place, tuple[list[Box], list[Box]]] = defaultdict(lambda: ([], []))
+            for place, box, privilege in node.accesses():
+                fields[place][privilege.changes].append(box)
+            uses = ((place, self._of_cells(*map(tuple, boxes))) for place, boxes in fields.items())
+            self._found[key] = tuple(uses)
         return self._found[key]
-
-    def _grouped(self, accesses: Iterable[Access]) -> tuple[tuple[Place, Use], ...]:
-        fields: dict[Place, tuple[list[Box], list[Box]]] = defaultdict(lambda: ([], []))
-        for place, box, privilege in accesses:
-            fields[place][privilege.changes].append(box)
-        return tuple((place, self._of_cells(tuple(reads), tuple(writes))) for place, (reads, writes) in fields.items())
 
 
 class Order:

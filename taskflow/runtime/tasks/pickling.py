@@ -14,7 +14,6 @@ from dataclasses import fields
 from importlib import import_module
 from typing import Any
 
-from taskflow.runtime.tasks.signature import Variant
 from taskflow.runtime.tasks.task import Task
 
 Definition = tuple[str, dict[str, Any]]  # identity, and what the task is made of
@@ -42,7 +41,7 @@ def siblings(task: Task) -> tuple[Task, ...]:
 
 def _reduce(task: Task) -> tuple[Any, ...]:
     if task.derived:
-        return _of, task.derived
+        return Task.of, task.derived
     module = task.body.__module__
     if module != "__main__" and getattr(sys.modules.get(module), task.name, None) is task:
         return _by_name, (module, task.name)
@@ -55,10 +54,6 @@ def _define(task: Task) -> Definition:
     identity = _identities.setdefault(task, uuid.uuid4().hex)
     _known[identity] = task
     return identity, {field.name: getattr(task, field.name) for field in fields(task)}
-
-
-def _of(base: Task, variant: Variant) -> Task:
-    return base.of(variant)
 
 
 def _by_name(module: str, name: str) -> Any:

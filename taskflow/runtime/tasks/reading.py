@@ -20,7 +20,6 @@ class Projected:
     other: Region
 
     def around(self, box: Box) -> list[Box]:
-        """The cells that are read by a launch over `box`, a box of the other region: overlapping boxes."""
         if not box:
             return []
         cells, ends = self.home.region.corresponding(box, self.other), self.home.region.cells
@@ -41,7 +40,6 @@ class Roaming:
     place: Partition
 
     def around(self, box: Box) -> list[Box]:
-        """The cells that are read by a launch over `box`, a box of the other region: overlapping boxes."""
         cells = (self.home.parts[self.place.beside_piece(piece, self.home)] for piece in self.place.overlapping(box))
         return [self.home.clip(around) for mine in cells for around in self.stencil.around(mine)]
 
@@ -54,11 +52,11 @@ class Within:
     charts: tuple[Box, ...]
 
     def around(self, box: Box) -> list[Box]:
-        """The cells that are read by a launch over `box`: overlapping boxes."""
         return list(common(self.stencil.around(box), self.charts))
 
 
 Way = Stencil | Projected | Roaming | Within
+"""`around(box)` are the cells that are read by a launch over `box`, of its own region: overlapping boxes."""
 
 
 def place(launch: Launch, partition: Partition) -> Partition:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from taskflow.runtime.regions import Box, Partition, Triple, triple
 from taskflow.runtime.tasks.graph import Message, Part, Place
-from taskflow.runtime.tasks.order import States, Touched, Use
+from taskflow.runtime.tasks.order import State, Touched, Use
 from taskflow.runtime.tasks.reading import common, shares_of
 from taskflow.runtime.tasks.task import Launch
 
@@ -50,7 +50,7 @@ class Splitter:
         self.launches, self._tiles = launches, tiles
         self._whole = {n for n, launch in enumerate(launches) if launch.task.reductions or launch.task.whole}
         self.chosen = set(chosen) - self._whole
-        self._states, self._use = States(), cache(Use)
+        self._states, self._use = cache(State), cache(Use)
         self._middle, self._pieces = cache(_middle), cache(_pieces)
 
     def parts(self, block: int, partition: Partition, messages: Mapping[int, Sequence[Message]]) -> list[list[Cut]]:

@@ -56,7 +56,6 @@ class Sweep:
         """The cells in which the tiles of those of a piece lie."""
         return piece if self.within == "piece" else next(chart for chart in region.charts if piece in chart)
 
-
     def shuffled(self) -> Sweep:
         """The same, with tiles, and cells in them, in another order of those that it allows, and with delays."""
         return SHUFFLED[type(self)](self.tile, self.colour, self.within)
@@ -74,28 +73,10 @@ class WholeSweep(Sweep):
     defines: ClassVar[tuple[str, ...]] = ("WHOLE",)
 
 
-class ShuffledSweep(Sweep):
-    """A sweep in another order."""
-
-    defines = ("SHUFFLED",)
-
-
-class ShuffledSingleSweep(SingleSweep):
-    """The same of single cells."""
-
-    defines = ("SINGLE", "SHUFFLED")
-
-
-class ShuffledWholeSweep(WholeSweep):
-    """The same of one tile."""
-
-    defines = ("WHOLE", "SHUFFLED")
-
-
+# The same in another order: one class of each kind, as tasks and kernels are known by it.
 SHUFFLED: dict[type[Sweep], type[Sweep]] = {
-    Sweep: ShuffledSweep,
-    SingleSweep: ShuffledSingleSweep,
-    WholeSweep: ShuffledWholeSweep,
+    kind: type(f"Shuffled{kind.__name__}", (kind,), {"defines": (*kind.defines, "SHUFFLED")})
+    for kind in (Sweep, SingleSweep, WholeSweep)
 }
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
+from operator import add
 
 from taskflow.runtime.regions import Partition, triple
 from taskflow.runtime.tasks.graph import Message
@@ -25,13 +26,7 @@ class Traffic:
     corners: int = 0
 
     def __add__(self, other: Traffic) -> Traffic:
-        return Traffic(
-            self.messages + other.messages,
-            self.nbytes + other.nbytes,
-            self.faces + other.faces,
-            self.edges + other.edges,
-            self.corners + other.corners,
-        )
+        return Traffic(*map(add, astuple(self), astuple(other)))
 
 
 def traffic(messages: Iterable[Message], partition: Partition) -> list[Traffic]:

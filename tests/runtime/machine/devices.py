@@ -21,9 +21,9 @@ import pytest
 
 from taskflow.runtime.machine.device import Device, Lane, cpu, gpu
 from taskflow.runtime.machine.kernel import compile_cuda, compile_host, kernel
+from taskflow.runtime.machine.kernel.agreement import parameters
 from taskflow.runtime.machine.kernel.call import Value, pointers, thunk
 from taskflow.runtime.machine.kernel.kernel import CudaKernel, HostKernel
-from taskflow.runtime.machine.kernel.parameters import parameters
 from taskflow.runtime.machine.kernel.text import explained
 from taskflow.runtime.machine.kernel.texts import common, symbol, text_for
 from taskflow.runtime.regions import Box, Triple

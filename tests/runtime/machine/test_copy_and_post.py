@@ -32,9 +32,8 @@ def launched(monkeypatch):
         result.append((kernel, int(np.prod(grid)), sum(np.asarray(value).nbytes for value in values)))
         return lambda: None
 
-    module = SimpleNamespace(get_function=lambda name: SimpleNamespace(kernel=name))
     monkeypatch.setattr(flags, "launch", launch)
-    monkeypatch.setattr(flags.compile_cuda, "module", lambda text: module)
+    monkeypatch.setattr(flags, "cuda_function", lambda file, name, size: SimpleNamespace(kernel=name))
     return result
 
 

@@ -16,7 +16,7 @@ from taskflow.runtime.machine.trace.binding import Binder
 from taskflow.runtime.machine.trace.transfer import Transfers
 from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
 from taskflow.runtime.tasks import Compute, analyse, star
-from taskflow.runtime.tasks.poison import poison
+from taskflow.runtime.tasks.dependence import poison
 from tests.runtime.machine.programs import NAMES, Everything, Variants, blend, noise, region, relax
 from tests.runtime.tasks.palette import sweep
 

@@ -26,7 +26,6 @@ from taskflow.runtime.machine.kernel import (
     compiled,
     copier,
     copiers,
-    library_cache,
 )
 from taskflow.runtime.machine.kernel.agreement import KernelError
 from taskflow.runtime.machine.kernel.kernel import text_with_thunk
@@ -209,8 +208,7 @@ class Bend(Curve):
 def test_what_a_constants_class_is_called_changes_no_text():
     one, box = LookupTable(0, (1.0, 2.0)), Box.of((2, 1, 1))
     texts = [
-        text_with_thunk(drawn("q", over=box, slope=kind(2.0, one, (one,) * 3)).task, REAL)
-        for kind in (Curve, Bend)
+        text_with_thunk(drawn("q", over=box, slope=kind(2.0, one, (one,) * 3)).task, REAL) for kind in (Curve, Bend)
     ]
     assert texts[0] == texts[1]
     assert "#define CURVE\n" in texts[0]
@@ -248,7 +246,8 @@ class Stream:
     speed: float
 
 
-@task(kernel="""
+@task(
+    kernel="""
 TASK streamed(Range range, In p, Out q, Stream stream) {
 #ifdef UPWIND
   for_cells(range, CELL(c) { q[c] = stream.speed * p[c - 1]; });
@@ -256,7 +255,8 @@ TASK streamed(Range range, In p, Out q, Stream stream) {
   for_cells(range, CELL(c) { q[c] = stream.speed * p[c]; });
 #endif
 }
-""")
+"""
+)
 def streamed(p: Read, q: Write, *, stream: Stream) -> None: ...
 
 
@@ -443,7 +443,7 @@ def test_a_library_that_does_not_load_is_built_again(cache, tmp_path, monkeypatc
     def garbage(*arguments):
         monkeypatch.undo()
         (tmp_path / "other.so").write_bytes(b"a library of another system")
-        library_cache.keep(tmp_path / "other.so", arguments[-1])
+        compile_host.keep(tmp_path / "other.so", arguments[-1])
 
     text = text_with_thunk(smooth_task(tmp_path), REAL)
     monkeypatch.setattr(compile_host, "_build", garbage)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from taskflow.runtime.machine.kernel.march import AGAIN, COPIES, LONGEST, SHORTEST, WAVES, end, march, marches
+from taskflow.runtime.machine.kernel.call import AGAIN, COPIES, LONGEST, SHORTEST, WAVES, end, march, marches
 from taskflow.runtime.regions import Box
 
 ROOM = 264  # thread blocks of two sweeps in single precision that an H200 does at once

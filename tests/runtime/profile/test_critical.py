@@ -1,6 +1,6 @@
 """The critical path: known answers on one block and over two."""
 
-from taskflow.runtime.profile.critical import critical_path, path_of
+from taskflow.runtime.profile.summary import critical_path, path_of
 from tests.runtime.profile.made import allreduce, compute, host, plain, receive, replay, send, timeline, urgent
 
 

@@ -22,7 +22,7 @@ from taskflow.runtime.tasks import (
     star,
     task,
 )
-from taskflow.runtime.tasks.poison import poison
+from taskflow.runtime.tasks.dependence import poison
 
 OVER = Box.of((4, 4, 4))
 

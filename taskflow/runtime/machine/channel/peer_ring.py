@@ -1,7 +1,10 @@
-"""Two rings of bytes in memory that two processes have mapped: what `peer_ring.cpp` does, one end of it, for Python.
+"""The line to one peer: messages matched by number over two rings of bytes in memory that two processes have mapped.
 
-Atomic operations are the compiler's: nothing in Python or NumPy promises in which order another core sees two stores.
-The calls release the interpreter.
+The rings are what `peer_ring.cpp` does, one end of it, for Python. Atomic operations are the compiler's: nothing in
+Python or NumPy promises in which order another core sees two stores. The calls release the interpreter.
+
+What nobody awaits stays in the ring, so that a peer that runs ahead waits for us; unless it stands in the way of what
+is awaited: then it is kept aside until its receive is posted.
 """
 
 from __future__ import annotations
@@ -9,10 +12,16 @@ from __future__ import annotations
 import ctypes
 import mmap
 import os
-from functools import cache
+from collections import deque
+from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
 
-from taskflow.errors import BadInput
+import numpy as np
+
+from taskflow.errors import BadInput, ChannelError
+from taskflow.runtime.machine.channel.base import Buffer, BufferMessage, Envelope, copy, on_device, staged
+from taskflow.runtime.machine.channel.stop import Stop
 from taskflow.runtime.machine.kernel.agreement import KernelError
 from taskflow.runtime.machine.kernel.compile_host import library
 
@@ -68,53 +77,186 @@ def open_segment() -> int:
 class PeerRings:
     """One end of a segment: a ring to write and a ring to read. `side` is 0 at one end, 1 at the other; `bell` is the
     socket whose other end wakes the peer.
+
+    `begin(sequence, address, size)` begins a message: the bytes that went in at once, or -1 without room for its
+    header; `put(address, size)` goes on with it: the bytes that went in. `take(address, size)` takes bytes of a
+    message: how many came out. `await_bytes()` and `await_room()` ask to be woken when there are bytes, or room: 0 if
+    so already; `awake()` not to be woken any more. `close()` tells the peer that nothing more will come, `closed()`
+    whether it has done so.
     """
 
     def __init__(self, descriptor: int, side: int, bell: int) -> None:
         self._memory = mmap.mmap(descriptor, segment_bytes())  # unmapped with the last reference to it
         self._start = ctypes.c_char.from_buffer(self._memory)
         first, size = ctypes.addressof(self._start), segment_bytes() // 2
-        self._written, self._read = first + side * size, first + (1 - side) * size
-        self._bell = bell
-        self._header = (ctypes.c_uint64 * 2)()
-        self._header_at = ctypes.addressof(self._header)
-        self._ring = operations()
-
-    def begin(self, sequence: int, address: int, size: int) -> int:
-        """Begin a message; return the bytes that went in at once, or -1 without room for its header."""
-        return self._ring.ring_begin(self._written, self._bell, sequence, address, size)
-
-    def put(self, address: int, size: int) -> int:
-        """Go on with the message; return the bytes that went in."""
-        return self._ring.ring_put(self._written, self._bell, address, size)
+        written, read = first + side * size, first + (1 - side) * size
+        self._header, ring = (ctypes.c_uint64 * 2)(), operations()
+        self.begin, self.put = partial(ring.ring_begin, written, bell), partial(ring.ring_put, written, bell)
+        self.take = partial(ring.ring_take, read, bell)
+        self._next = partial(ring.ring_next, read, bell, ctypes.addressof(self._header))
+        self.await_bytes, self.await_room = partial(ring.ring_await_bytes, read), partial(ring.ring_await_room, written)
+        self.awake, self.close = partial(ring.ring_awake, read, written), partial(ring.ring_close, written)
+        self.closed = partial(ring.ring_closed, read)
 
     def next(self) -> tuple[int, int] | None:
         """Sequence number and size of the message that comes next, if its header is there. Its bytes follow."""
-        if self._ring.ring_next(self._read, self._bell, self._header_at):
-            return self._header[0], self._header[1]
-        return None
+        return (self._header[0], self._header[1]) if self._next() else None
 
-    def take(self, address: int, size: int) -> int:
-        """Take bytes of a message; return how many came out."""
-        return self._ring.ring_take(self._read, self._bell, address, size)
 
-    def await_bytes(self) -> bool:
-        """Ask to be woken when bytes come; False if there are some."""
-        return bool(self._ring.ring_await_bytes(self._read))
+def address(array: np.ndarray) -> int:
+    return array.__array_interface__["data"][0]
 
-    def await_room(self) -> bool:
-        """Ask to be woken when there is room; False if there is."""
-        return bool(self._ring.ring_await_room(self._written))
 
-    def awake(self) -> None:
-        """Ask not to be woken any more."""
-        self._ring.ring_awake(self._read, self._written)
+class PeerMessage(BufferMessage):
+    """One side of a message; `host` is its buffer, or what stands for it in host memory."""
 
-    def close(self) -> None:
-        """Tell the peer that nothing more will come."""
-        self._ring.ring_close(self._written)
+    def __init__(self, stop: Stop, message: Envelope, buffer: Buffer) -> None:
+        super().__init__(stop, message, buffer)
+        self.host = staged(buffer) if message.sends or not on_device(buffer) else np.empty(buffer.size, np.uint8)
+        self.address, self.size = address(self.host), self.host.size
 
-    @property
-    def closed(self) -> bool:
-        """Whether the peer has closed its end."""
-        return bool(self._ring.ring_closed(self._read))
+    def settle(self) -> None:
+        super().settle()
+        if self.host is not self.buffer and not self.message.sends:
+            copy([(self.buffer, self.host)])
+
+
+@dataclass
+class Arrival:
+    """The message that is coming out of the ring."""
+
+    sequence: int
+    target: np.ndarray
+    address: int
+    taken: int = 0
+
+
+class PeerLine:
+    """The messages to and from one peer. `rings` is None until both have met; what is sent before waits."""
+
+    def __init__(self) -> None:
+        self.rings: PeerRings | None = None
+        self.gone: str | None = None
+        self._going: deque[PeerMessage] = deque()
+        self._put = -1  # bytes of the first of them that went; -1 before its header has
+        self._awaited: dict[int, PeerMessage] = {}
+        self._early: dict[int, np.ndarray] = {}
+        self._arrival: Arrival | None = None
+        self._armed = False
+
+    def send(self, message: PeerMessage) -> None:
+        """Send a message, which is done once its bytes are in the ring."""
+        if self.gone is not None:
+            message.finish(self.gone)
+        else:
+            self._going.append(message)
+            self._push()
+
+    def receive(self, message: PeerMessage) -> None:
+        """Post a receive, which is done once the bytes are in its buffer."""
+        sequence = message.message.sequence
+        if sequence in self._awaited:
+            raise ChannelError(f"{message.message} was posted twice")
+        early = self._early.pop(sequence, None)
+        if early is not None:
+            self._hand_over(message, early)
+        else:
+            self._awaited[sequence] = message
+            if self.gone is not None:
+                self.lose(self.gone)
+
+    def move(self) -> bool:
+        """Move bytes both ways; return whether any did."""
+        if self._armed and self.rings is not None:
+            self.rings.awake()
+            self._armed = False
+        moved = self._push()
+        return self._pull() or moved
+
+    def arm(self) -> bool:
+        """Ask to be woken by the peer when there is something to do; False if there is already."""
+        if self.rings is None or self.gone is not None:
+            return True
+        self._armed = True
+        ready = (self._awaited and not self.rings.await_bytes()) or (self._going and not self.rings.await_room())
+        return not ready
+
+    def lose(self, reason: str) -> None:
+        """Expect no more to come or go: what has come already is still received, all else fails."""
+        self.gone = reason
+        self._pull()
+        self._fail(reason)
+
+    def close(self, reason: str) -> None:
+        """Say farewell; all that is under way fails."""
+        if self.rings is not None:
+            self.rings.close()
+        self._fail(reason)
+
+    def _fail(self, reason: str) -> None:
+        for message in (*self._going, *self._awaited.values()):
+            message.finish(reason)
+        self._going.clear()
+        self._awaited.clear()
+
+    def _push(self) -> bool:
+        rings, moved = self.rings, False
+        while self._going and rings is not None:
+            first = self._going[0]
+            if self._put < 0:
+                went = rings.begin(first.message.sequence, first.address, first.size)
+                moved |= went >= 0
+                self._put = went
+            else:
+                went = rings.put(first.address + self._put, first.size - self._put)
+                moved |= went > 0
+                self._put += went
+            if self._put < first.size:
+                break
+            self._put = -1
+            self._going.popleft().finish()
+        return moved
+
+    def _pull(self) -> bool:
+        rings, moved = self.rings, False
+        while self._awaited and rings is not None:
+            if self._arrival is None:
+                header = rings.next()
+                if header is None:
+                    break
+                self._arrival = self._arriving(*header)
+                moved = True
+            arrival = self._arrival
+            took = rings.take(arrival.address + arrival.taken, arrival.target.size - arrival.taken)
+            moved |= took > 0
+            arrival.taken += took
+            if arrival.taken < arrival.target.size:
+                break
+            self._arrival = None
+            self._arrived(arrival)
+        return moved
+
+    def _arriving(self, sequence: int, size: int) -> Arrival:
+        """A message that comes next: into the buffer of its receive, or into memory of its own."""
+        message = self._awaited.get(sequence)
+        if message is not None and message.size == size:
+            return Arrival(sequence, message.host, message.address)
+        aside = np.empty(size, np.uint8)
+        return Arrival(sequence, aside, address(aside))
+
+    def _arrived(self, arrival: Arrival) -> None:
+        message = self._awaited.pop(arrival.sequence, None)
+        if message is None:
+            self._early[arrival.sequence] = arrival.target
+        elif arrival.target is message.host:
+            message.finish()
+        else:
+            self._hand_over(message, arrival.target)
+
+    @staticmethod
+    def _hand_over(message: PeerMessage, early: np.ndarray) -> None:
+        if message.size != early.size:
+            message.finish(f"{early.size} bytes were sent, {message.size} awaited")
+        else:
+            np.copyto(message.host, early)
+            message.finish()

@@ -11,8 +11,7 @@ from taskflow.errors import BadArgument, ChannelError
 from taskflow.runtime.machine.channel.actor import ActorChannel, Home
 from taskflow.runtime.machine.channel.base import PROCESS, Address, Buffer, Channel, Pending
 from taskflow.runtime.machine.channel.local import LocalChannel
-from taskflow.runtime.machine.channel.peer import PeerChannel
-from taskflow.runtime.machine.channel.peer_door import peer_problem
+from taskflow.runtime.machine.channel.peer import PeerChannel, peer_problem
 from taskflow.runtime.machine.channel.stop import Stop
 from taskflow.runtime.machine.channel.ucx import UCXChannel, ucx_problem
 

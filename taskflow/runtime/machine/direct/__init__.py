@@ -2,5 +2,3 @@
 
 from taskflow.runtime.machine.direct.board import Board, Inboxes
 from taskflow.runtime.machine.direct.exchange import DirectExchange, Neighbourhood
-
-__all__ = ["Board", "DirectExchange", "Inboxes", "Neighbourhood"]

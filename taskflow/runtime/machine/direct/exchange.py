@@ -37,7 +37,8 @@ class Neighbourhood:
         self.board, self._keep = Board(blocks, memory.pointer), memory
         self._links = Links(device, (cast(Arena, instances.memory), memory), self.block, gather) if blocks > 1 else None
         peers = self._links.peers if self._links else {}
-        self.fields = {n: self._fields(n, link.fields) for n, link in peers.items()}
+        mapped = {n: cast(Device, _Mapped(device, link.fields)) for n, link in peers.items()}
+        self.fields = {n: Instances(partition, n, arena) for n, arena in mapped.items()}
         self.boards = {self.block: self.board} | {n: Board(blocks, link.board) for n, link in peers.items()}
         lifelines = [channel.receive(n, LIFELINE, np.empty(1, np.uint8)) for n in sorted(peers) if n in channel.peers]
         self.watch = Watch(device, channel.stop, seconds, lifelines)
@@ -70,10 +71,6 @@ class Neighbourhood:
         self.watch.give_up()
         if self._links is not None:
             self._links.abandon()
-
-    def _fields(self, block: int, pointer: int) -> Instances:
-        """The fields of another block, at the address of its arena."""
-        return Instances(self.partition, block, cast(Device, _Mapped(self.device, pointer)))
 
 
 class _Mapped:

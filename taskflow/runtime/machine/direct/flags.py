@@ -13,11 +13,9 @@ import numpy as np
 from taskflow.runtime.machine.device import Array, Call, Device, Lane
 from taskflow.runtime.machine.device.driver import launch
 from taskflow.runtime.machine.direct.board import NUMBERS
-from taskflow.runtime.machine.kernel import compile_cuda
-from taskflow.runtime.machine.kernel.copying import PARTS, parts_of, planes
-from taskflow.runtime.machine.kernel.part import VALUES, word
-from taskflow.runtime.machine.kernel.text import expanded
+from taskflow.runtime.machine.kernel.copying import PARTS, cuda_function, parts_of, planes, word
 
+HERE = Path(__file__).parent
 FLAGS = 48
 # struct Flags of flags.h, Shares of direct.cu
 FLAG_LIST = np.dtype(
@@ -75,7 +73,7 @@ def copy_and_post(
     if prod(shape[0]) > WAITING:
         before, claims = await_flags(claims, watch, lane), ()
     ticket = device.allocate((1,), "u4")
-    function = compile_cuda.module(_text("send.cu", size)).get_function("copy_and_post")
+    function = cuda_function(HERE / "send.cu", "copy_and_post", size)
     values = [_list(claims), watch, parts, _list(flags), np.uint64(device.pointer(ticket))]
     return [*before, launch(function.kernel, *shape, values, lane.stream, (ticket, list(pairs)))]
 
@@ -104,9 +102,5 @@ def _list(flags: Sequence[Flag]) -> np.ndarray:
 
 
 def _launch(name: str, threads: int, values: list[Any], lane: Lane, keep: object = None) -> Call:
-    function = compile_cuda.module(_text("direct.cu", 8)).get_function(name)
+    function = cuda_function(HERE / "direct.cu", name, 8)
     return launch(function.kernel, (1, 1, 1), (threads, 1, 1), values, lane.stream, keep)
-
-
-def _text(file: str, size: int) -> str:
-    return expanded(Path(__file__).with_name(file), VALUES[size], {"declared.h": ""})

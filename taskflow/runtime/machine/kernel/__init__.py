@@ -1,9 +1,8 @@
 """Kernel texts: compiled for a device, bound to memory, called."""
 
 from taskflow.runtime.machine.kernel.agreement import KernelError
+from taskflow.runtime.machine.kernel.call import Layout, partial_bytes
 from taskflow.runtime.machine.kernel.copying import copier, copiers, copy_bandwidth
 from taskflow.runtime.machine.kernel.kernel import compile_together, compiled, kernel_of
-from taskflow.runtime.machine.kernel.layout import Layout
-from taskflow.runtime.machine.kernel.partials import partial_bytes
 from taskflow.runtime.machine.kernel.pieces import bind_pieces
 from taskflow.runtime.machine.kernel.texts import listable

@@ -1,15 +1,19 @@
-"""Agreement of a kernel text with what its task declares, in words: a compiler would only speak of types."""
+"""The C types of a kernel's parameters, as a task declares them; and agreement of a kernel text with these, in words: a
+compiler would only speak of types.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import is_dataclass
 from functools import cache
 from pathlib import Path
 
 from taskflow.errors import TaskflowError
-from taskflow.runtime.tasks import Task
+from taskflow.runtime.tasks import Privilege, Task
 
+SCALARS = {float: "real", int: "int", bool: "int"}  # constants that are plain numbers
 DECLARED = {
     "In": "Read",
     "InByte": "ReadByte",
@@ -24,6 +28,57 @@ OPTIONAL = r"OPTIONAL\((\w+)\)"
 CHANGE = r"\s*\[[^\]]*\]\s*(?:=(?!=)|(?:[-+*/%&|^]|<<|>>)=|\+\+|--)"  # follows the name of an array
 
 
+def declared(constant: type) -> str:
+    """The name by which kernel texts know a class of constants: that of the first dataclass it derives from."""
+    return [kind for kind in constant.__mro__ if is_dataclass(kind)][-1].__name__
+
+
+def parameters(task: Task) -> list[tuple[str, str]]:
+    """(C type, name) of a kernel's parameters after the range, in the order of the task's own."""
+    free = of_any_precision(task)
+    kinds = [(free.get(name) or _field_kind(privilege), name) for name, privilege in task.fields.items()]
+    for name in task.keywords:
+        if name in task.numbers:
+            numbers = task.numbers[name]
+            kind = "Partial" if numbers.reduced else "In64"
+            kinds.append((f"{f'Exact{kind}' if numbers.exact else f'{kind}Of'}<{numbers.count}>", name))
+        elif name in task.constants:
+            kinds.append((SCALARS.get(task.constants[name]) or declared(task.constants[name]), name))
+        else:
+            kinds.append(("In64" if name in task.scalars else "Partial", name))
+    return kinds
+
+
+def of_any_precision(task: Task) -> dict[str, str]:
+    """The C types of the fields that are declared to be of any precision."""
+    return {
+        name: f"ForeignOf<Real_{name}>" if privilege.foreign else _own_kind(privilege, f"Real_{name}")
+        for name, privilege in task.base.fields.items()
+        if privilege.precision == "any"
+    }
+
+
+def _own_kind(privilege: Privilege, number: str) -> str:
+    """The C type of a field that is not foreign, of these numbers."""
+    kind = _way(privilege)
+    if privilege.unshared:
+        return f"{kind}Private<{privilege.values}, {number}>"
+    return f"{kind}Of<{number}>" if privilege.values == 1 else f"{kind}ValuesOf<{privilege.values}, {number}>"
+
+
+def _way(privilege: Privilege) -> str:
+    return {(True, False): "In", (False, True): "Out", (True, True): "InOut"}[privilege.reads, privilege.writes]
+
+
+def _field_kind(privilege: Privilege) -> str:
+    if privilege.foreign:
+        return "ForeignOf<unsigned char>" if privilege.precision == "u1" else "Foreign"
+    if privilege.precision:
+        return _way(privilege) + {"u1": "Byte", "u2": "Short"}[privilege.precision]
+    kind = _way(privilege)
+    return kind if privilege.values == 1 else f"{kind}Values<{privilege.values}>"
+
+
 class KernelError(TaskflowError):
     """A kernel text that does not compile, or a task that no kernel text can serve."""
 
@@ -35,8 +90,9 @@ def check_signature(task: Task, expected: Sequence[tuple[str, str]]) -> None:
     head = definition(task)
     if head is None:
         return
-    spelt_out = re.split(OUTSIDE, _spelt_out(head[1], expected))[1:]
-    actual = [re.findall(r"\w+(?:<[^>]*>)?", parameter) for parameter in spelt_out]
+    kinds = {name: kind for kind, name in expected}  # of optional parameters those that are wanted
+    spelt_out = re.sub(OPTIONAL, lambda match: f", {kinds[match[1]]} {match[1]}" if match[1] in kinds else "", head[1])
+    actual = [re.findall(r"\w+(?:<[^>]*>)?", parameter) for parameter in re.split(OUTSIDE, spelt_out)[1:]]
     if len(actual) != len(expected):
         raise KernelError(
             f"the kernel text of {task.name} has {len(actual)} parameters after the range and the task {len(expected)}:"
@@ -58,12 +114,6 @@ def _signature(task: Task, declared: Sequence[tuple[str, str]]) -> str:
     optional = {part for name in base.optional for part in base.parameters.get(name, (name,))}
     names = (*base.fields, *base.keywords)
     return "Range range" + "".join(f" OPTIONAL({n})" if n in optional else f", {kinds[n]} {n}" for n in names)
-
-
-def _spelt_out(parameters: str, declared: Sequence[tuple[str, str]]) -> str:
-    """The parameters of a text with those optional ones that are wanted."""
-    kinds = {name: kind for kind, name in declared}
-    return re.sub(OPTIONAL, lambda match: f", {kinds[match[1]]} {match[1]}" if match[1] in kinds else "", parameters)
 
 
 def forbidden_write(task: Task) -> str | None:

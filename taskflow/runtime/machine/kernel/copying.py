@@ -4,7 +4,6 @@ the copy bandwidth of a device, the measure of kernels that move more than they 
 
 from __future__ import annotations
 
-import ctypes
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -19,12 +18,31 @@ import psutil
 
 from taskflow.runtime.machine.device import Array, Device, Lane
 from taskflow.runtime.machine.kernel import compile_cuda, compile_host
-from taskflow.runtime.machine.kernel.call import Value, address, cuda_call, cuda_shape, host_call, range_of, thunk
-from taskflow.runtime.machine.kernel.part import CELLS, PART, THREADS, VALUES, WIDEST, check, part_rows, turned, word
+from taskflow.runtime.machine.kernel.call import (
+    Value,
+    address,
+    cuda_call,
+    cuda_shape,
+    host_call,
+    list_call,
+    range_of,
+    thunk,
+)
 from taskflow.runtime.machine.kernel.piece_table import uploaded
 from taskflow.runtime.machine.kernel.text import INCLUDE, expanded
 from taskflow.runtime.regions import Box, Triple
 
+# struct Part of parts.h
+PART = np.dtype(
+    [("source", np.uint64), ("target", np.uint64)]
+    + [(name, np.int64) for name in ("source_y", "source_z", "target_y", "target_z")]
+    + [(name, np.uint32) for name in ("nx", "ny", "cells")]
+    + [("source_x", np.int32)],
+    align=True,
+)
+LARGEST = 8  # bytes that a thread of a GPU copies at once
+VALUES = {dtype.itemsize: dtype for dtype in map(np.dtype, ("u1", "u2", "f4", "f8"))}  # what `real` is, by bytes
+THREADS, CELLS, WIDEST = 256, 4, 1024  # per thread block; cells per thread; thread blocks for a part at most
 # struct Strides of copy.cu
 STRIDES = np.dtype([(name, np.int64) for name in ("target_y", "target_z", "source_x", "source_y", "source_z")])
 SHARED_PART = np.dtype([(name, np.uintc) for name in ("part", "n", "count")])  # struct SharedPart of copy_list.cu
@@ -35,6 +53,50 @@ MEBIBYTE = 1 << 20
 SYSTEM = Path("/sys/devices/system/cpu")
 LEAST, MOST = 128, 256  # mebibytes of an array that is far larger than most caches; virtual machines may deny theirs
 CACHES = 4  # times the last caches, as STREAM's arrays: more takes longer, most of all in memory never used before
+
+
+def part_rows(size: int, pairs: Sequence[tuple[Array, Array]]) -> np.ndarray:
+    """The structs Part of pairs of views, target and source, of which `size` bytes are copied at once."""
+    rows = np.zeros(len(pairs), PART)
+    for part, (target, source) in zip(rows, pairs, strict=True):
+        check(target, source)
+        part["source"], part["target"] = place(source), place(target)
+        part["source_x"] = source.strides[2] // target.dtype.itemsize if turned(source) else 1
+        for name, array in (("source", source), ("target", target)):
+            part[f"{name}_z"], part[f"{name}_y"] = array.strides[0] // size, array.strides[1] // size
+        part["nx"], part["ny"] = target.shape[2] * target.dtype.itemsize // size, target.shape[1]
+        part["cells"] = part["nx"] * part["ny"] * target.shape[0]
+    return rows
+
+
+def place(array: Array) -> int:
+    """The address of the first element of an array, of whichever device."""
+    return int(array.ctypes.data if isinstance(array, np.ndarray) else array.data.ptr)
+
+
+def turned(source: Array) -> bool:
+    """Whether the rows of a view are not contiguous."""
+    return bool(source.shape[-1] > 1 and source.strides[-1] != source.dtype.itemsize)
+
+
+def word(pairs: Iterable[tuple[Array, Array]]) -> int:
+    """The bytes that can be copied at once between all CuPy views of the pairs, which are of one dtype: those of a
+    value, or of several side by side.
+    """
+    arrays = [array for pair in pairs for array in pair]
+    size = int(arrays[0].dtype.itemsize)
+    places = [n for array in arrays for n in (array.data.ptr, *array.strides[:2], array.shape[2] * size)]
+    if any(map(turned, arrays)):
+        return size
+    return LARGEST if all(n % LARGEST == 0 for n in places) else size
+
+
+def check(target: Array, source: Array) -> None:
+    size = target.dtype.itemsize
+    if target.ndim != 3 or target.shape != source.shape or target.dtype != source.dtype or size not in VALUES:
+        raise ValueError(f"cannot copy {source.dtype} {source.shape} to {target.dtype} {target.shape}")
+    if target.shape[2] > 1 and target.strides[2] != size:
+        raise ValueError("cannot copy to a view that is not contiguous along x")
 
 
 def copier(device: Device, target: Array, source: Array, lane: Lane | None = None) -> Callable[[], None]:
@@ -48,7 +110,7 @@ def copier(device: Device, target: Array, source: Array, lane: Lane | None = Non
     if device.kind == "cpu":  # other Python threads run on
         return host_call(_host_library(size), name, values, (target, source))
     shape = cuda_shape(target.shape[::-1], 1, 128, 512)
-    return cuda_call(_cuda_function("copy.cu", name, size), shape, values, lane, (target, source))
+    return cuda_call(cuda_function("copy.cu", name, size), shape, values, lane, (target, source))
 
 
 def copiers(device: Device, pairs: Iterable[tuple[Array, Array]], lane: Lane | None = None) -> list[Callable[[], None]]:
@@ -85,7 +147,7 @@ def planes(pairs: Iterable[tuple[Array, Array]]) -> list[tuple[Array, Array]]:
 def _cuda_copies(pairs: Sequence[tuple[Array, Array]], lane: Lane | None) -> Callable[[], None]:
     size = word(pairs)
     parts, shape = parts_of(size, pairs)
-    return cuda_call(_cuda_function("copy_parts.cu", "copy_parts", size), shape, [parts], lane, list(pairs))
+    return cuda_call(cuda_function("copy_parts.cu", "copy_parts", size), shape, [parts], lane, list(pairs))
 
 
 def parts_of(
@@ -112,7 +174,7 @@ def _values(device: Device, target: Array, source: Array) -> list[Value]:
 
 
 @cache
-def _text(file: str, size: int) -> str:
+def _text(file: str | Path, size: int) -> str:
     return expanded(INCLUDE / file, VALUES[size], {"declared.h": ""})
 
 
@@ -122,13 +184,8 @@ def _host_library(size: int) -> Any:
     return compile_host.library("".join((_text("copy.cu", size), *thunks)))
 
 
-@cache
-def _list_library(size: int) -> Any:
-    return compile_host.library(_text("copy_list.cu", size))
-
-
-def _cuda_function(file: str, name: str, size: int) -> Any:
-    """The function of a text on the current device."""
+def cuda_function(file: str | Path, name: str, size: int) -> Any:
+    """The function of a text, by its path or among taskflow's own, for values of a size, on the current device."""
     return compile_cuda.module(_text(file, size)).get_function(name)
 
 
@@ -195,14 +252,8 @@ def _host_list(
 ) -> Callable[[], None]:
     rows = part_rows(size, pairs)
     begins = np.array([0, *accumulate(rows["cells"].tolist())], np.int64)
-    function = _list_library(size).copy_list
-    function.restype, function.argtypes = None, [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_int]
-    places, count, threads = (rows.ctypes.data, begins.ctypes.data), len(rows), device.threads
-
-    def call(_: object = (rows, begins, pairs)) -> None:
-        function(*places, count, threads)
-
-    return call
+    function = compile_host.library(_text("copy_list.cu", size)).copy_list
+    return list_call(function, rows.ctypes.data, begins, device.threads, (rows, pairs))
 
 
 def _cuda_list(
@@ -215,6 +266,6 @@ def _cuda_list(
     blocks["count"] = np.repeat(counts, counts)
     blocks["n"] = np.arange(len(blocks)) - np.repeat(np.cumsum(counts) - counts, counts)
     tables = [uploaded(device, rows), uploaded(device, blocks)]
-    function = _cuda_function("copy_list.cu", "copy_list", size)
+    function = cuda_function("copy_list.cu", "copy_list", size)
     places = [address(device.pointer(table)) for table in tables]
     return cuda_call(function, ((len(blocks), 1, 1), (THREADS, 1, 1)), places, lane, (tables, list(pairs)))

@@ -19,19 +19,19 @@ from taskflow.runtime.machine.kernel.call import (
     BX,
     BY,
     PARTIAL,
+    Layout,
     Value,
     address,
     cuda_call,
     cuda_shape,
     host_call,
+    host_parts,
+    march,
     range_of,
     strided_field,
     table_address,
     tiled_shape,
 )
-from taskflow.runtime.machine.kernel.layout import Layout
-from taskflow.runtime.machine.kernel.march import march
-from taskflow.runtime.machine.kernel.partials import host_parts
 from taskflow.runtime.machine.kernel.sweeping import passed_on, sweep_of, swept_shape
 from taskflow.runtime.machine.kernel.text import defined, explained, packed
 from taskflow.runtime.machine.kernel.texts import cuda_text, symbol, text_for, text_with_thunk
@@ -64,19 +64,9 @@ class Kernel(ABC):
     def __init__(self, task: Task, real: np.dtype, device: Device) -> None:
         self.task, self.real, self.device = task, real, device
 
-    def bind(
-        self,
-        box: Box,
-        layout: Layout,
-        arrays: Sequence[Array],
-        constants: Mapping[str, Any],
-        scalars: Mapping[str, Array],
-        results: Mapping[str, Array] | None = None,
-        others: Mapping[str, Layout] | None = None,
-        tile: Triple | None = None,
-    ) -> Callable[[], None]:
-        """`call` with these `arguments`. Raises ValueError as those do."""
-        return self.call(self.arguments(box, layout, arrays, constants, scalars, results, others, tile), None)
+    def bind(self, *values: Any, **others: Any) -> Callable[[], None]:
+        """`call` with the `arguments` of these values. Raises ValueError as those do."""
+        return self.call(self.arguments(*values, **others), None)
 
     def call(self, arguments: Arguments, lane: Lane | None) -> Callable[[], None]:
         """An operation that does the task with these arguments. On a GPU it is a launch on `lane`, by default on the

@@ -15,7 +15,7 @@ import numpy as np
 
 from taskflow.runtime.machine.device import Lane
 from taskflow.runtime.machine.kernel import compile_host
-from taskflow.runtime.machine.kernel.call import Value, address, cuda_shapes, pointers
+from taskflow.runtime.machine.kernel.call import Value, address, cuda_shapes, list_call, pointers
 from taskflow.runtime.machine.kernel.kernel import Arguments, CudaKernel, Kernel, compile_together
 from taskflow.runtime.machine.kernel.piece_table import piece_dtype, piece_rows, thread_blocks
 from taskflow.runtime.machine.kernel.text import defined
@@ -73,13 +73,7 @@ def _host_call(kernel: Kernel, pieces: Sequence[Arguments]) -> Callable[[], None
     table = (ctypes.c_void_p * len(blocks))(*map(ctypes.addressof, blocks))
     begins = np.array([0, *accumulate(piece.box.volume for piece in pieces)], np.int64)
     function = library[f"call_{symbol(kernel.task, True)}"]
-    function.restype, function.argtypes = None, [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_int]
-    count, threads, cells = len(pieces), kernel.device.threads, begins.ctypes.data
-
-    def call(_: object = (pieces, blocks, begins)) -> None:
-        function(table, cells, count, threads)
-
-    return call
+    return list_call(function, ctypes.addressof(table), begins, kernel.device.threads, (pieces, blocks, table))
 
 
 def _cuda_call(kernel: CudaKernel, pieces: Sequence[Arguments], lane: Lane | None) -> Callable[[], None]:

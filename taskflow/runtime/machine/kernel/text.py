@@ -22,8 +22,17 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from taskflow.runtime.machine.kernel.agreement import KernelError, check_signature, definition, forbidden_write, without
-from taskflow.runtime.machine.kernel.parameters import SCALARS, declared, of_any_precision, parameters
+from taskflow.runtime.machine.kernel.agreement import (
+    SCALARS,
+    KernelError,
+    check_signature,
+    declared,
+    definition,
+    forbidden_write,
+    of_any_precision,
+    parameters,
+    without,
+)
 from taskflow.runtime.tasks import FACES, LookupTable, Sweep, Task, frame, siblings
 
 INCLUDE = Path(__file__).parent / "include"
@@ -175,7 +184,9 @@ def declarations(tasks: Iterable[Task], real: np.dtype, linkage: str, text: Sequ
         f"{linkage} void {task.symbol}({', '.join(['Range', *(kind for kind, _ in parameters(task))])});\n"
         for task in tasks
     ]
-    macros = [*_turned(text), *_precisions(text, real), *_optional(tasks), *_chosen(text, constants.values())]
+    axis, high = frame(next((task.orientation for task in text if task.orientation), FACES[0]))  # for FRAME of cell.h
+    macros = [f"#define AXIS {axis}\n#define HIGH {int(high)}\n", *_precisions(text, real), *_optional(tasks)]
+    macros += _chosen(text, constants.values())
     words = SWEEP if sweeps else ""
     privileges = [privilege for task in text for privilege in task.base.fields.values()]
     if any(privilege.precision == "any" and not privilege.foreign for privilege in privileges):
@@ -192,12 +203,6 @@ def _chosen(tasks: Iterable[Task], constants: Collection[type]) -> Iterator[str]
     others = (kind for kind in classes.difference(constants) if not issubclass(kind, Sweep))
     for macro in sorted({macro for kind in others for macro in _defines(kind)}):
         yield f"#define {macro}\n"
-
-
-def _turned(tasks: Iterable[Task]) -> Iterator[str]:
-    """The axis and the side of the tasks' orientation, for `FRAME` of cell.h; of the first one where there is none."""
-    axis, high = frame(next((task.orientation for task in tasks if task.orientation), FACES[0]))
-    yield f"#define AXIS {axis}\n#define HIGH {int(high)}\n"
 
 
 def _precisions(tasks: Iterable[Task], real: np.dtype) -> Iterator[str]:
@@ -227,18 +232,6 @@ def _optional(tasks: Iterable[Task]) -> Iterator[str]:
     yield from macros.values()
 
 
-def _present(tasks: Sequence[Task]) -> list[str]:
-    """The macros of optional parameters that are there: settings with which a text begins may depend on them."""
-    optional = {part for task in tasks for name in task.optional for part in task.parameters.get(name, (name,))}
-    return sorted(f"HAS_{name}" for task in tasks for _, name in parameters(task) if name in optional)
-
-
-def _ways(tasks: Iterable[Task]) -> list[str]:
-    """The macros of classes of sweeps: settings may depend on them."""
-    constants = {kind for task in tasks for kind in task.constants.values() if kind not in SCALARS}
-    return sorted({macro for kind in constants if issubclass(kind, Sweep) for macro in _defines(kind)})
-
-
 def complete(task: Task, real: np.dtype, linkage: str) -> str:
     """The text to compile for a task; `linkage` is what precedes `void` in prototypes. The bodies of its siblings are
     left out: a program often uses one or two of them, and what this launch leaves out, or has in another precision,
@@ -257,8 +250,13 @@ def _complete(task: Task, real: np.dtype) -> str:
     for other in tasks:
         check_signature(other, parameters(other))
     declared = declarations(tasks, real, LINKAGE, together)
-    settings = "".join(f"#define {name}\n" for name in (*_present(tasks), *_ways(together)))
-    text = settings + expanded(task.kernel, real, {"declared.h": declared}, together[0].name)
+    # Settings with which a text begins may depend on optional parameters that are there, and on classes of sweeps.
+    optional = {part for other in tasks for name in other.optional for part in other.parameters.get(name, (name,))}
+    present = sorted(f"HAS_{name}" for other in tasks for _, name in parameters(other) if name in optional)
+    constants = {kind for other in together for kind in other.constants.values() if kind not in SCALARS}
+    ways = sorted({macro for kind in constants if issubclass(kind, Sweep) for macro in _defines(kind)})
+    macros = "".join(f"#define {name}\n" for name in (*present, *ways))
+    text = macros + expanded(task.kernel, real, {"declared.h": declared}, together[0].name)
     for other in apart:
         text = without(text, other)
     return text

@@ -12,8 +12,8 @@ from functools import cache
 
 import numpy as np
 
+from taskflow.runtime.machine.kernel.agreement import parameters
 from taskflow.runtime.machine.kernel.call import thunk
-from taskflow.runtime.machine.kernel.parameters import parameters
 from taskflow.runtime.machine.kernel.piece_table import piece_dtype
 from taskflow.runtime.machine.kernel.text import INCLUDE, complete, defined
 from taskflow.runtime.tasks import Sweep, Task

@@ -44,7 +44,7 @@ def forward(device: Device, lane: Lane, values: Array, spectrum: Array) -> Call:
         return _joined(lane, list(_cuda_forward(device, lane, values, spectrum)))
     from scipy.fft import rfft2
 
-    pieces = [(values[part], _complex(spectrum[part])) for part in _parts(values, _in_cache(values, device))]
+    pieces = [(values[part], _complex(spectrum[part])) for part in _parts(values, device)]
 
     def call() -> None:
         for source, target in pieces:
@@ -64,7 +64,7 @@ def inverse(device: Device, lane: Lane, spectrum: Array, values: Array, *, cells
         return _joined(lane, list(_cuda_inverse(device, lane, spectrum, values)))
     from scipy.fft import irfft2
 
-    pieces = [(_complex(spectrum[part]), values[part]) for part in _parts(values, _in_cache(values, device))]
+    pieces = [(_complex(spectrum[part]), values[part]) for part in _parts(values, device)]
     shape = values.shape[1:]
 
     def call() -> None:
@@ -120,14 +120,10 @@ def _check(values: Array, spectrum: Array) -> None:
             raise ValueError("cannot transform views that are not contiguous along x")
 
 
-def _in_cache(values: Array, device: Device) -> int:
-    """Numbers that stay in the caches of all cores."""
-    return device.threads * CACHE // values.itemsize
-
-
-def _parts(values: Array, most: int) -> list[slice]:
-    """The planes in parts of at most so many values, but of one plane at least."""
+def _parts(values: Array, device: Device) -> list[slice]:
+    """The planes in parts that are done at a time: that stay in the caches of all cores, but of one plane at least."""
     nz, ny, nx = values.shape
+    most = VALUES if device.kind == "gpu" else device.threads * CACHE // values.itemsize
     many = max(1, most // (ny * nx))
     return [slice(start, min(start + many, nz)) for start in range(0, nz, many)]
 
@@ -137,7 +133,7 @@ def _complex(spectrum: np.ndarray) -> np.ndarray:
 
 
 def _cuda_forward(device: Device, lane: Lane, values: Array, spectrum: Array) -> Iterator[Call]:
-    for part in _parts(values, VALUES):
+    for part in _parts(values, device):
         source, target = values[part], spectrum[part]
         if not _aligned(source):
             inside = target[:, :, : source.shape[2]]
@@ -147,7 +143,7 @@ def _cuda_forward(device: Device, lane: Lane, values: Array, spectrum: Array) ->
 
 
 def _cuda_inverse(device: Device, lane: Lane, spectrum: Array, values: Array) -> Iterator[Call]:
-    for part in _parts(values, VALUES):
+    for part in _parts(values, device):
         source, target = spectrum[part], values[part]
         if _aligned(target):
             yield _transform(lane, target, source, back=True)

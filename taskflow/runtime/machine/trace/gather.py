@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
+from functools import cache
 from typing import cast
 
 import numpy as np
@@ -44,17 +45,13 @@ def list_keys(graph: TaskGraph, lanes: Sequence[int], *, gpu: bool, debug: bool)
     those that none can.
     """
 
-    known: dict[Launch, Hashable | None] = {}
+    @cache
+    def text(launch: Launch, partition: Partition, block: int) -> Hashable | None:
+        if not listed(launch, partition, block, gpu=gpu, debug=debug):
+            return None
+        return launch if launch.task.reductions else text_of(launch, partition)
 
-    def text(node: Compute) -> Hashable | None:
-        launch = node.launch
-        if launch not in known:
-            does = listed(launch, node.partition, node.block, gpu=gpu, debug=debug)
-            alike = launch if launch.task.reductions else text_of(launch, node.partition)
-            known[launch] = alike if does else None
-        return known[launch]
-
-    texts = (text(node) if isinstance(node, Compute) else None for node in graph.nodes)
+    texts = (text(n.launch, n.partition, n.block) if isinstance(n, Compute) else None for n in graph.nodes)
     parts = (getattr(node, "part", "") for node in graph.nodes)
     return [key and (key, part, lane) for key, part, lane in zip(texts, parts, lanes, strict=True)]
 
@@ -75,7 +72,8 @@ def gathered(graph: TaskGraph, order: Sequence[int], keys: Sequence[Hashable | N
         key, group = keys[n], [n]
         if key is not None:
             row, last = alike[key], begins[key] + 1
-            folds = _folds(graph, n)
+            node = graph.nodes[n]
+            folds = isinstance(node, Compute) and bool(node.launch.task.reductions)
             while last < len(row) and all(m in done or (folds and m in group) for m in graph.waits[row[last]]):
                 group.append(row[last])
                 last += 1
@@ -83,8 +81,3 @@ def gathered(graph: TaskGraph, order: Sequence[int], keys: Sequence[Hashable | N
         done.update(group)
         groups.append(tuple(group))
     return groups
-
-
-def _folds(graph: TaskGraph, n: int) -> bool:
-    node = graph.nodes[n]
-    return isinstance(node, Compute) and bool(node.launch.task.reductions)

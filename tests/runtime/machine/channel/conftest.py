@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).parent))  # for the spawned processes and 
 
 from channel_stages import ActorStage, ProcessStage, Stage, ThreadStage
 
-from taskflow.runtime.machine.channel.peer_door import peer_problem
+from taskflow.runtime.machine.channel.peer import peer_problem
 from taskflow.runtime.machine.channel.ucx import ucx_problem
 
 needs_ucx = pytest.mark.skipif(ucx_problem() is not None, reason=str(ucx_problem()))

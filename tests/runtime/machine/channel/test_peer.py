@@ -17,9 +17,8 @@ from test_channels import played
 from test_device_buffers import device
 
 from taskflow.errors import ChannelError
-from taskflow.runtime.machine.channel import Channel, Deadline, Stop, base, peer_door
-from taskflow.runtime.machine.channel.peer import PeerChannel
-from taskflow.runtime.machine.channel.peer_door import call, peer_problem
+from taskflow.runtime.machine.channel import Channel, Deadline, Stop, base, peer
+from taskflow.runtime.machine.channel.peer import PeerChannel, call, peer_problem
 from taskflow.runtime.machine.channel.peer_ring import open_segment, segment_bytes
 
 pytestmark = [
@@ -190,7 +189,7 @@ def test_another_user_is_turned_away(pair: list[PeerChannel], monkeypatch: pytes
     segment = open_segment()
     bell = call(pair[1].address().offers["peer"].door, b"peer test\x000", segment)
     os.close(segment)
-    monkeypatch.setattr(peer_door.os, "getuid", lambda: 12345)
+    monkeypatch.setattr(peer.os, "getuid", lambda: 12345)
     assert pair[1]._door.answer() is None
     bell.settimeout(20.0)
     with contextlib.suppress(ConnectionResetError):  # what it said was not even read
@@ -201,7 +200,7 @@ def test_another_user_is_turned_away(pair: list[PeerChannel], monkeypatch: pytes
 def test_another_user_who_is_silent_is_not_waited_for(pair: list[PeerChannel], monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as silent:
         silent.connect(f"\0{pair[1].address().offers['peer'].door}")
-        monkeypatch.setattr(peer_door.os, "getuid", lambda: 12345)
+        monkeypatch.setattr(peer.os, "getuid", lambda: 12345)
         begin = time.monotonic()
         assert pair[1]._door.answer() is None
         assert time.monotonic() - begin < 1.0
@@ -210,7 +209,7 @@ def test_another_user_who_is_silent_is_not_waited_for(pair: list[PeerChannel], m
 def test_memory_is_not_brought_to_another_user(pair: list[PeerChannel], monkeypatch: pytest.MonkeyPatch) -> None:
     """Who may have taken the name of a door whose block has died."""
     segment = open_segment()
-    monkeypatch.setattr(peer_door.os, "getuid", lambda: 12345)
+    monkeypatch.setattr(peer.os, "getuid", lambda: 12345)
     with pytest.raises(PermissionError, match="a process of user"):
         call(pair[1].address().offers["peer"].door, b"peer test\x000", segment)
     os.close(segment)
@@ -255,5 +254,5 @@ def test_without_a_boot_identity_there_is_a_reason(monkeypatch: pytest.MonkeyPat
     def missing() -> str:
         raise FileNotFoundError("no /proc here")
 
-    monkeypatch.setattr(peer_door, "host", missing)
-    assert peer_door.peer_problem.__wrapped__() == "this system does not let processes share memory (no /proc here)"
+    monkeypatch.setattr(peer, "host", missing)
+    assert peer.peer_problem.__wrapped__() == "this system does not let processes share memory (no /proc here)"

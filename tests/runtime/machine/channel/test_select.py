@@ -6,8 +6,7 @@ import pytest
 
 from taskflow.errors import BadInput, ChannelError
 from taskflow.runtime.machine.channel import Address, Router, Stop, check_request, choose, within_reach
-from taskflow.runtime.machine.channel.peer import PeerOffer
-from taskflow.runtime.machine.channel.peer_door import peer_problem
+from taskflow.runtime.machine.channel.peer import PeerOffer, peer_problem
 from taskflow.runtime.machine.channel.ucx import ucx_problem
 
 pytestmark = pytest.mark.timeout(30)
