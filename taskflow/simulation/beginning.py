@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from taskflow.runtime.machine import Shard
-from taskflow.simulation.build.spec import BlockSpec
+from taskflow.simulation.build.simulation import BlockSpec
 from taskflow.simulation.checkpoints import CheckpointPolicy, restore
 from taskflow.simulation.conditions.initial import InitialFields
 from taskflow.simulation.conditions.restart import RestartPoint

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from taskflow.runtime.machine import Shard
-from taskflow.simulation.build.spec import BlockSpec
+from taskflow.simulation.build.simulation import BlockSpec
 from taskflow.simulation.sanity import Diagnosis, PassageWatch, Sanity, WaveWatch
 from taskflow.simulation.timing.schedule import Tick
 

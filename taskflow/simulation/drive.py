@@ -13,7 +13,7 @@ from taskflow.runtime.machine import Control, Shard
 from taskflow.runtime.profile import Timeline
 from taskflow.simulation.beginning import Beginning
 from taskflow.simulation.job import RunLoop
-from taskflow.simulation.pause import NEVER, Pause
+from taskflow.simulation.timing.schedule import NEVER, Pause
 
 DRIVE = "drive"
 

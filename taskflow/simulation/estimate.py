@@ -16,7 +16,7 @@ from taskflow.runtime.machine import Mapper, copy_bandwidth
 from taskflow.runtime.machine.channel import segment_bytes
 from taskflow.runtime.machine.device import open_device
 from taskflow.runtime.tasks import TaskGraph
-from taskflow.simulation.bodies.placing import poses
+from taskflow.simulation.bodies.movement import poses
 from taskflow.simulation.build.simulation import SimulationSetup, blocks_of
 from taskflow.simulation.build.step_cost import often
 from taskflow.simulation.case import Case

@@ -23,11 +23,10 @@ from taskflow.simulation.case.timed import of_time
 from taskflow.simulation.checkpoints import CheckpointWriter, restore
 from taskflow.simulation.conditions.restart import RestartPoint
 from taskflow.simulation.doubts import Doubts
-from taskflow.simulation.pause import HERE, NEVER
 from taskflow.simulation.profiling import Profiling
 from taskflow.simulation.recording import Records, StateLog
 from taskflow.simulation.records.particles import Clouds
-from taskflow.simulation.timing.schedule import Tick
+from taskflow.simulation.timing.schedule import HERE, NEVER, Tick
 
 # stop asked for, writing failed, checkpoints written, checkpoint due; then records written, by group
 FOLDED = ("max", "max", "min", "max")

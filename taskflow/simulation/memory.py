@@ -29,7 +29,6 @@ class Memory(BlockMemory):
 
     @property
     def total(self) -> int:
-        """Bytes in all."""
         return super().total + self.output
 
 

@@ -19,8 +19,7 @@ from taskflow.flow.time.schemes import ADAMS_BASHFORTH
 from taskflow.runtime.machine import Shard
 from taskflow.simulation.build.domain import Domain
 from taskflow.simulation.build.scales import Scale, Scales
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.build.spec import BlockSpec
+from taskflow.simulation.build.simulation import BlockSpec, SimulationSetup
 from taskflow.simulation.case import SCHEMES
 from taskflow.simulation.conditions.inflow import FINEST
 from taskflow.simulation.timing.schedule import FITS, Tick

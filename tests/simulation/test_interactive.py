@@ -11,9 +11,8 @@ import pytest
 import taskflow as tf
 from taskflow.errors import BadInput, Interrupted, RunFailed
 from taskflow.runtime.cluster import embedded
-from taskflow.simulation.interactive.callbacks import Callback, Callbacks
-from taskflow.simulation.pause import Pause
-from taskflow.simulation.timing.schedule import Tick
+from taskflow.simulation.interactive.driven import Callback, Callbacks
+from taskflow.simulation.timing.schedule import Pause, Tick
 from tests.simulation import two_phases
 from tests.simulation.going_on import assert_same_run, steps
 from tests.simulation.on_charts import CYLINDER, LID, TURNED

@@ -7,8 +7,7 @@ import pytest
 
 from taskflow.errors import BadInput
 from taskflow.simulation.formulas.expression import Expression
-from taskflow.simulation.formulas.motion import RigidMotion
-from taskflow.simulation.formulas.slope import dual, of_time
+from taskflow.simulation.formulas.motion import RigidMotion, dual, of_time
 
 TIMES = np.linspace(0.3, 1.7, 15)
 STILL = Expression(0.0, timed=True)

@@ -103,7 +103,6 @@ class ImmersedMasks(Masks):
     reach: ClassVar[int] = LAYERS
 
     def parts(self, box: Box) -> Iterator[Patch]:
-        """See `Masks.parts`."""
         points = POINTS if self._warm else POINTS[:-1]
         for piece in pieces(box, cells=LARGE):
             around = piece.grow(self.reach)

@@ -203,7 +203,6 @@ class MovingMasks(ImmersedMasks):
         return {**masks, "warm_T": np.where(np.isfinite(temperature), temperature, masks["warm_T"])}
 
     def _heat_bits(self, closed: list[np.ndarray], shut: np.ndarray, isothermal: np.ndarray) -> np.ndarray:
-        """See `ImmersedMasks._heat_bits`."""
         return cuts.moving_heat_bits(closed, shut, isothermal)
 
     def _carried(self, beside: Surfaces, part: Box, numbers: np.ndarray, at: Point, way: tuple[int, int]) -> np.ndarray:

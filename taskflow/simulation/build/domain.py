@@ -109,21 +109,17 @@ class BoxDomain(Domain):
 
     @property
     def cells(self) -> list[int]:
-        """Along x, y and z."""
         return list(self.grid.cells)
 
     @property
     def boxes(self) -> tuple[Box, ...]:
-        """All cells."""
         return (self.grid.box,)
 
     @property
     def closeness(self) -> float:
-        """The sum over directions of one over the narrowest spacing."""
         return sum(1 / self.grid.narrowest(axis) for axis in range(3))
 
     def described(self) -> Iterator[str]:
-        """The cells, and what is to be said of directions along which their widths differ."""
         grid = self.grid
         mean = "" if all(grid.uniform) else " on average"
         yield f"{_times(grid.cells)} cells of {_times(f'{d:.6g}' for d in grid.spacing)}{mean}"
@@ -136,19 +132,15 @@ class BoxDomain(Domain):
                     yield f"warning: more than {SMOOTH:g} in {name} costs accuracy; stretch less, or give more cells"
 
     def counted(self, blocks: Triple) -> str:
-        """Along x, y and z."""
         return _times(blocks)
 
     def partition(self, fields: FieldSpace, ghost: int, blocks: Triple) -> Partition:
-        """The region of some fields, cut into nx x ny x nz blocks."""
         return Partition(Region(self.grid.box, fields, self.grid.periodic, ghost), blocks, redundant=1)
 
     def points(self, location: Location, box: Box, time: float = 0.0) -> Points:
-        """x, y, z of the values at a location in the cells of a box."""
         return self.grid.points(location, box)
 
     def corners(self, location: Location, points: np.ndarray) -> Corners:
-        """Those around each point: values are linear between them."""
         return corners(self.grid, location, points)
 
     def layers(self, plane: Across) -> tuple[Box, ...]:
@@ -157,7 +149,6 @@ class BoxDomain(Domain):
         return (self.grid.box.layer(plane.axis, 0, index, index + 1),)
 
     def place(self, location: Location, cell: Triple, block: int) -> str:
-        """A cell by its numbers, its block and its coordinates."""
         x, y, z = (float(self.grid.coordinates(location, a, at, at + 1)[0]) for a, at in enumerate(cell))
         return f"in cell {cell} of block {block}, at x = {x:.6g}, y = {y:.6g}, z = {z:.6g}"
 
@@ -165,7 +156,6 @@ class BoxDomain(Domain):
         self, fields: Mapping[str, FieldMetadata], output: Output, partition: Partition, slots: int,
         plane: Across | None = None,
     ) -> StoreLayout:  # fmt: skip
-        """The layout of snapshots, or of the records of a plane, with room for so many."""
         grid = self.grid
         whole = StoreLayout(
             cells=grid.cells,

@@ -113,7 +113,6 @@ class FlowSystem(System):
 
     @classmethod
     def fields(cls, tables: Mapping[str, Any]) -> tuple[str, ...]:
-        """The names of the fields that a snapshot can have."""
         return all_fields(tables["heat"], tables["scalars"], tables["turbulence"])
 
     @property
@@ -137,12 +136,10 @@ class FlowSystem(System):
 
     @cached_property
     def measures(self) -> FlowMeasures:
-        """The quantities in the log."""
         return FlowMeasures(self.model, self.driven, derived=self.logged)
 
     @cached_property
     def computed(self) -> Derived | None:
-        """The program that computes the expressions that are recorded, and Q; None without any."""
         return derived(self.sim.case, self.sim.grid, self.model.boundaries)
 
     @property
@@ -164,12 +161,10 @@ class FlowSystem(System):
 
     @property
     def initial(self) -> dict[str, Any]:
-        """The initial fields by name."""
         return initial_profiles(self.sim.case)
 
     @property
     def noise(self) -> RandomVelocity | None:
-        """The random velocity that is added to them."""
         return noise(self.sim.case, self.sim.grid)
 
     @property
@@ -179,7 +174,6 @@ class FlowSystem(System):
 
     @property
     def scales(self) -> Scales:
-        """The largest values that the case explains."""
         return scales(self.sim, self.model, self.inflows)
 
     @cached_property
@@ -189,7 +183,6 @@ class FlowSystem(System):
 
     @cached_property
     def inflows(self) -> Inflows:
-        """The values that enter at inflows, and those on walls that depend on the place."""
         return Inflows(self.sim.grid, self._profiles, self.model.openings, self.sim.dtype, wall_profiles(self.sim.case))
 
     @cached_property
@@ -209,13 +202,11 @@ class FlowSystem(System):
 
     @property
     def budget(self) -> EnergyBudget | None:
-        """The budget of the turbulent kinetic energy, where the case asks for one."""
         table = self.sim.case.statistics
         return EnergyBudget(self.model) if table is not None and table.budget else None
 
     @property
     def surfaces(self) -> tuple[Integral, ...]:
-        """The integrals over surfaces."""
         integrals = []
         for surface in self.sim.case.surfaces:
             around = sides(surface, self.sim.grid)

@@ -15,7 +15,7 @@ from taskflow.flow.forcing.field_force import FACE, FieldForce
 from taskflow.flow.time.schemes import TimeScheme
 from taskflow.runtime.regions import Location
 from taskflow.simulation.case import Case
-from taskflow.simulation.case.forcing import ForcingTable, forced_fields
+from taskflow.simulation.case.expressions import ForcingTable, forced_fields
 from taskflow.simulation.conditions.inflow import moments
 from taskflow.simulation.conditions.initial import few, initial_profiles
 from taskflow.simulation.formulas.expression import Expression

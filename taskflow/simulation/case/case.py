@@ -13,11 +13,10 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError, ValidatorFunction
 from taskflow.errors import BadInput
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.stability import StepLimit
-from taskflow.simulation.case import implicit, magnitudes, moving
+from taskflow.simulation.case import exclusions, magnitudes
 from taskflow.simulation.case.boundaries import Boundaries, Boundary
 from taskflow.simulation.case.control import CheckpointTable, MonitorTable, Output, Time
-from taskflow.simulation.case.expressions import Expressions, inlined, recordable
-from taskflow.simulation.case.forcing import ForcingTables
+from taskflow.simulation.case.expressions import Expressions, ForcingTables, inlined, recordable
 from taskflow.simulation.case.grid import AXES, NOWHERE, GridTable, cells_fit
 from taskflow.simulation.case.initial import Initial
 from taskflow.simulation.case.machine import Machine
@@ -244,7 +243,7 @@ def _contradictions(known: Mapping[str, Any], system: Kind | None) -> Iterator[P
     others = {name for name, kind in own.items() if name in kinds and not issubclass(kind, kinds[name])}
     plain = {name: table for name, table in known.items() if name not in others}
     rules = chain(*(kind.rules for name, kind in kinds.items() if name not in own))
-    for rule in chain(rules, magnitudes.RULES, moving.RULES, implicit.RULES):
+    for rule in chain(rules, magnitudes.RULES, exclusions.RULES):
         yield from _asked(rule, plain)
     for rule in chain(*(kind.rules for kind in own.values())):
         yield from _asked(rule, known)

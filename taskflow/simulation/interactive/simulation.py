@@ -16,10 +16,8 @@ from taskflow.runtime.machine import Control, Shard
 from taskflow.runtime.regions import Box
 from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.drive import CheckpointJob, Drive
-from taskflow.simulation.interactive.blocks import FOLDS, BlockFields, BlocksJob, answer
-from taskflow.simulation.interactive.callbacks import Callback
-from taskflow.simulation.interactive.driven import DrivenRun
-from taskflow.simulation.interactive.setting import SetJob, settings
+from taskflow.simulation.interactive.blocks import FOLDS, BlockFields, BlocksJob, SetJob, answer, settings
+from taskflow.simulation.interactive.driven import Callback, DrivenRun
 from taskflow.simulation.notebook import as_html
 from taskflow.simulation.run import Run
 

@@ -1,9 +1,13 @@
 """When things happen: how often, where the next step leads, and when a run is over.
 
-Every block of a run asks its own `Clock` and gets the same answer: no I/O, no state, no time of day.
+Every block of a run asks its own `Clock` and gets the same answer: no I/O, no state, no time of day. A `Pause` alone
+may be due by the wall clock.
 """
 
+from __future__ import annotations
+
 import math
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
@@ -39,7 +43,7 @@ class Every:
                 raise BadInput(f"{name}: {error}") from None
 
     @classmethod
-    def parse(cls, value: Any, *, minutes: bool = False) -> "Every":
+    def parse(cls, value: Any, *, minutes: bool = False) -> Every:
         """An interval from a number (simulation time), { steps = n }, { time = t } or, where `minutes` may be,
         { minutes = m }. Raises BadInput for anything else.
         """
@@ -63,7 +67,7 @@ class Every:
         """The table of a case file."""
         return {name: value for name, value in vars(self).items() if value is not None}
 
-    def due(self, before: "Tick", step: int, time: float) -> bool:
+    def due(self, before: Tick, step: int, time: float) -> bool:
         """Return whether an event falls after `before`, up to `step` and `time`; those of the wall clock never do."""
         if self.time is None:
             return self.steps is not None and step % self.steps == 0 and step > before.step
@@ -113,7 +117,7 @@ class Tick:
     limit: str = field(default="", compare=False)
     bounds: Mapping[str, float] = field(default_factory=dict, compare=False)
 
-    def last(self) -> "Tick":
+    def last(self) -> Tick:
         """This moment as the end of the run, whose state is written."""
         return replace(self, output=True, monitor=True, finished=True)
 
@@ -246,3 +250,35 @@ class Clock:
             beyond = [cfl] * (limit.cfl > limit.scheme.cfl) + [diffusion] * (limit.diffusion > limit.scheme.diffusion)
             now = " and ".join(beyond or [cfl])
         return f"give a smaller {now}, or more cells"
+
+
+@dataclass(frozen=True)
+class Pause:
+    """The first tick at `step` or later, or at `time` or later, or after so many seconds of the `wall` clock, whichever
+    comes first. `deadline` is when these seconds are over, by `time.perf_counter` of the block that counts them.
+
+    A run that `stays` pauses where it is asked to stop; another one ends there.
+    """
+
+    step: float = math.inf
+    time: float = math.inf
+    wall: float = math.inf
+    stays: bool = True
+    deadline: float = math.inf
+
+    def begun(self) -> Pause:
+        """The same, with the wall clock started."""
+        return replace(self, deadline=time.perf_counter() + self.wall)
+
+    def reached(self, tick: Tick) -> bool:
+        """Return whether the run pauses at a tick; all blocks come to the same."""
+        return tick.step >= self.step or tick.time >= self.time
+
+    @property
+    def late(self) -> bool:
+        """Return whether the wall clock of this block wants a pause."""
+        return time.perf_counter() >= self.deadline
+
+
+NEVER = Pause(stays=False)
+HERE = Pause(step=0)

@@ -17,10 +17,9 @@ from taskflow.flow.models.artificial_compressibility.sides import SIDES, Side
 from taskflow.hexahedra import cell_volumes, centres
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box, Field
-from taskflow.simulation.build.artificial_compressibility.boundaries import BEGINNING, patch_of, velocities
+from taskflow.simulation.build.artificial_compressibility.boundaries import BEGINNING, Moment, patch_of, velocities
 from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain
-from taskflow.simulation.build.artificial_compressibility.moving import Moment
-from taskflow.simulation.case.charts.forcing import ChartForcing
+from taskflow.simulation.case.charts.physics import ChartForcing
 from taskflow.simulation.case.charts.sides import ChartSide
 
 KINDS, METRICS, CORNERS, VELOCITY, SWEPT = "sides", "metrics", ("x", "y", "z"), ("u_s", "v_s", "w_s"), "swept"

@@ -15,11 +15,10 @@ from taskflow.hexahedra import centres
 from taskflow.output import ChartsLayout, FieldMetadata, Piece, SidePatch, pieces_of, shares
 from taskflow.output.moving import COLUMNS, pose
 from taskflow.runtime.regions import Atlas, Box, FieldSpace, Location, Partition, Region, Triple, divided, triple
-from taskflow.simulation.build.artificial_compressibility.probes import cells_of
 from taskflow.simulation.build.domain import Domain, Points
 from taskflow.simulation.case import Output
 from taskflow.simulation.case.charts.grid import ChartGrid
-from taskflow.simulation.case.charts.planes import ChartPlane
+from taskflow.simulation.case.charts.probes import ChartPlane, cells_of
 from taskflow.simulation.case.motion import GridMotion
 from taskflow.simulation.records.series import Corners
 
@@ -63,12 +62,10 @@ class ChartDomain(Domain):
 
     @property
     def cells(self) -> list[list[int]]:
-        """The cells of each chart along i, j and k."""
         return [list(chart.cells) for chart in self.grid.charts]
 
     @property
     def boxes(self) -> tuple[Box, ...]:
-        """The charts."""
         return self.atlas.charts
 
     @cached_property
@@ -88,7 +85,6 @@ class ChartDomain(Domain):
         return 0.0
 
     def described(self) -> Iterator[str]:
-        """All cells, the largest charts, and what joins and bounds them."""
         grid = self.grid
         seams = f"{len(grid.seams)} seam{'s' * (len(grid.seams) != 1)}"
         yield f"{self.table.size}{' in two dimensions' if flat(grid) else ''}, {seams}"
@@ -99,11 +95,9 @@ class ChartDomain(Domain):
         yield f"sides: {', '.join(grid.sides)}"
 
     def counted(self, blocks: Triple) -> str:
-        """How many there are in the row."""
         return str(blocks[2])
 
     def shares(self, partition: Partition) -> Iterator[str]:
-        """Yield what each of several blocks has of each chart."""
         charts = partition.region.charts
         if len(partition) == 1:
             return
@@ -121,7 +115,6 @@ class ChartDomain(Domain):
             yield f"and {len(partition) - LISTED} blocks more"
 
     def partition(self, fields: FieldSpace, ghost: int, blocks: Triple) -> Partition:
-        """The region of some fields, cut into pieces for so many blocks in a row."""
         mapped = atlas(self.grid, ghost)
         region = Region(mapped.hull, fields, ghost=ghost, atlas=mapped)
         return Partition(region, blocks, pieces=divided(mapped, blocks[2], dict(self.cuts), self.multiple))
@@ -145,7 +138,6 @@ class ChartDomain(Domain):
 
     @property
     def chart_vertices(self) -> list[np.ndarray]:
-        """The vertices of every chart at the beginning."""
         return [self.vertices(box) for box in self.boxes]
 
     def moved(self, points: np.ndarray, time: float) -> np.ndarray:
@@ -154,11 +146,9 @@ class ChartDomain(Domain):
 
     @property
     def time(self) -> str:
-        """The time of a record, in words."""
         return "steps of pseudo-time" if self.steady else "time"
 
     def placed(self, time: float) -> dict[str, float]:
-        """The numbers of R and b, where the grid moves."""
         return pose(*self.motion.pose(time)) if self.motion else {}
 
     def at_rest(self, box: Box) -> np.ndarray:
@@ -168,7 +158,6 @@ class ChartDomain(Domain):
         return _ghosted(self.grid)[chart][:, *box.expand((0, 0, 0), (1, 1, 1)).slices(first)]
 
     def points(self, location: Location, box: Box, time: float = 0.0) -> Points:
-        """x, y, z of the centres of the cells of a box: the means of their corners."""
         x, y, z = centres(self.moved(self.at_rest(box), time))
         return x, y, z
 
@@ -188,7 +177,6 @@ class ChartDomain(Domain):
         return tuple(dict.fromkeys(beside))  # both ends of a chart one cell thick have the same
 
     def place(self, location: Location, cell: Triple, block: int) -> str:
-        """A cell by its chart and its numbers there, from 1, and its centre."""
         box = Box(cell, triple(n + 1 for n in cell))
         chart = self.chart_of(box)
         x, y, z = (float(at[0, 0, 0]) for at in self.points(location, box))

@@ -72,11 +72,9 @@ class TwoPhaseMeasures(FlowMeasures):
 
     @cached_property
     def monitor(self) -> PhaseMonitor:
-        """The program that measures."""
         return PhaseMonitor(self.model, self.model.phases, surface_of(self.model))
 
     def solved(self, scalars: Mapping[str, float], tick: Tick) -> dict[str, float]:
-        """The relative residual of the pressure equation, and how many iterations it took."""
         iterations = self.model.pressure.taken(scalars) if tick.step else 0
         return {"residual": relative_residual(scalars), "iterations": iterations}
 
@@ -111,7 +109,6 @@ class TwoPhaseSystem(FlowSystem):
 
     @classmethod
     def misfits(cls, tables: Mapping[str, Any]) -> Iterator[Problem]:
-        """Problems with [fluid], of which there is a scheme alone."""
         return fluid_problems(tables.get("fluid", {}))
 
     @classmethod
@@ -124,13 +121,11 @@ class TwoPhaseSystem(FlowSystem):
 
     @classmethod
     def fields(cls, tables: Mapping[str, Any]) -> tuple[str, ...]:
-        """The names of the fields that a snapshot can have: a curvature with surface tension, and passive scalars."""
         fields = FIELDS if tables["two_phase"].surface_tension else FIELDS[:-1]
         return (*fields, *(scalar.name for scalar in tables["scalars"]))
 
     @classmethod
     def headline(cls, case: Case) -> str:
-        """The densities and the method, in a line."""
         first, second = case.own.density
         return f"Two phases: density {first:g} and {second:g}, level set"
 
@@ -143,7 +138,6 @@ class TwoPhaseSystem(FlowSystem):
 
     @cached_property
     def model(self) -> TwoPhase:
-        """The equations with their boundary conditions."""
         sim, own = self.sim, self.sim.case.own
         grid = sim.grid.constants
         arguments = {**self.physics, "fluid": Fluid(self.phases.kinematic_viscosity), "phases": self.phases}
@@ -157,12 +151,10 @@ class TwoPhaseSystem(FlowSystem):
 
     @cached_property
     def obstacles(self) -> PhaseObstacles | None:
-        """The bodies as the model knows them; None without any."""
         return PhaseObstacles(self.sim.bodies.followed, phases=self.phases) if self.sim.case.obstacles else None
 
     @cached_property
     def measures(self) -> TwoPhaseMeasures:
-        """The quantities in the log."""
         return TwoPhaseMeasures(self.model)
 
     @property
@@ -173,7 +165,6 @@ class TwoPhaseSystem(FlowSystem):
 
     @property
     def initial(self) -> dict[str, Any]:
-        """The initial velocity, and phi."""
         return {**super().initial, "phi": self.phi}
 
     @cached_property
@@ -193,12 +184,10 @@ class TwoPhaseSystem(FlowSystem):
 
     @property
     def sweeps(self) -> int | None:
-        """The number of iterations in each solve, where it is fixed."""
         return sweeps(self.sim.case, choice(self.sim.case))
 
     @property
     def surfaces(self) -> tuple[Integral, ...]:
-        """The integrals over phases."""
         integrals = []
         for table in getattr(self.sim.case, "phases", ()):
             over, bodies = self._cells(table.box), bool(self.obstacles)
@@ -208,7 +197,6 @@ class TwoPhaseSystem(FlowSystem):
         return tuple(integrals)
 
     def isosurface(self, field: str, value: float) -> Isosurface:
-        """See `System`."""
         return Isosurface(self.sim.grid, surface_on(self.model, field, value), bool(self.obstacles))
 
     def _cells(self, box: tuple[Any, Any] | None) -> Box:
@@ -221,7 +209,6 @@ class TwoPhaseSystem(FlowSystem):
 
     @property
     def attributes(self) -> dict[str, Any]:
-        """The boundary conditions and the properties of both phases."""
         phases, known = self.phases, dict(super().attributes)
         known.pop("viscosity", None)  # there are two
         return known | {
@@ -269,7 +256,6 @@ class TwoPhaseSystem(FlowSystem):
         return (f"two_phase.initial = {shown(own.initial.source)}: phase {phase} fills the domain; {remedy}",)
 
     def described(self) -> Iterator[tuple[str, str]]:
-        """Label and text of each line on the phases, the pressure and the bounds of a step."""
         phases, start, model = self.phases, self.start, self.model
         yield "phases", f"level set; ratio of densities {phases.ratio:g}; {self.sim.case.machine.precision} precision"
         yield from [("", "the interface begins where initial.source has it")] if self._elsewhere else told(start)
@@ -294,7 +280,6 @@ class TwoPhaseSystem(FlowSystem):
 
     @property
     def report(self) -> dict[str, Any]:
-        """The model, the ratio of densities, and the solver of the pressure."""
         chosen = choice(self.sim.case)
         pressure = {"solver": chosen.name, "why": chosen.why}
         return {"model": "two_phase", "density_ratio": self.phases.ratio, "pressure": pressure}

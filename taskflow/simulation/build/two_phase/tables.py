@@ -76,7 +76,6 @@ class PhaseFluidTable(FluidTable):
     )
 
     def written(self) -> dict[str, Any]:
-        """The scheme."""
         return {"scheme": self.scheme}
 
 

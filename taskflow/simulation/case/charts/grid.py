@@ -115,7 +115,6 @@ class ChartGrid(Table):
         return {**values, "shape": form.shape, **{name: value for name, value in entries.items() if value is not None}}
 
     def written(self) -> dict[str, Any]:
-        """As the case file has it."""
         values = {name: written(value) for name, value in self if value is not None and name != "sides"}
         if self.file is None:
             del values["scale"]

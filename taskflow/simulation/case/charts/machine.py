@@ -62,7 +62,6 @@ class ChartMachine(Machine):
     )
 
     def written(self) -> dict[str, Any]:
-        """As the case file has it."""
         values = super().written()
         values["blocks"] = self.blocks if self.blocks == "auto" else self.blocks[2]
         values["cuts"] = {name: list(pieces) for name, pieces in self.cuts.items()}

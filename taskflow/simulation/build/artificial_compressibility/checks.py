@@ -1,8 +1,12 @@
-"""Formulas of a case, tried before a run begins: initial fields; velocities of sides and forces at some moments."""
+"""What is tried of a case before a run begins, initial fields, velocities of sides and forces at some moments; and what
+is doubted of it: sides that nearly coincide, steps of pseudo-time that are too long.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -10,13 +14,14 @@ import numpy as np
 
 from taskflow.errors import BadInput
 from taskflow.flow.model import VELOCITY
+from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
+from taskflow.flow.models.artificial_compressibility.stability import longest
 from taskflow.geometry.grids import MultiBlockGrid, faces
 from taskflow.hexahedra import Part, centres, in_parts
-from taskflow.simulation.build.artificial_compressibility.boundaries import velocities
+from taskflow.simulation.build.artificial_compressibility.boundaries import Moment, velocities
 from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain
-from taskflow.simulation.build.artificial_compressibility.moving import Moment
 from taskflow.simulation.case import Case
-from taskflow.simulation.case.charts.sides import BALANCED, IN_PLANE, ChartSide, fluxes
+from taskflow.simulation.case.charts.sides import IN_PLANE, ChartSide, unbalanced
 from taskflow.simulation.conditions.inflow import moments
 from taskflow.simulation.formulas.expression import Expression
 
@@ -55,12 +60,8 @@ def sides_fit(case: Case, domain: ChartDomain) -> None:
                 list(velocities(name, side, domain, Moment(time)))
             if time and side.type == "wall" and side.changes:
                 _in_plane(name, side, grid, time)
-        if time and all(side.type not in ("outflow", "far-field") for side in boundaries.sides.values()):
-            through = fluxes(grid, boundaries, time)
-            net, most = sum(through.values()), sum(map(abs, through.values()))
-            if abs(net) > BALANCED * most:
-                what = f"{abs(net):.4g} per time {'leaves' if net > 0 else 'enters'} through {', '.join(through)}"
-                raise BadInput(f"boundaries: at t = {time:g} {what}, and all other sides are closed; give an outflow")
+        if time and (words := unbalanced(grid, boundaries, time)):
+            raise BadInput(f"boundaries: at t = {time:g} {words}; give an outflow")
 
 
 def _in_plane(name: str, side: ChartSide, grid: MultiBlockGrid, time: float) -> None:
@@ -75,4 +76,32 @@ def _in_plane(name: str, side: ChartSide, grid: MultiBlockGrid, time: float) -> 
         raise BadInput(
             f"boundaries.{name}.velocity: at t = {time:g} a wall moves in its own plane only, and this points out of it"
             f" by {outwards:.3g}; give an inflow"
+        )
+
+
+def cautions(case: Case, model: ArtificialCompressibility, thickness: tuple[float, float]) -> Iterator[str]:
+    """Warnings, of cells whose thinnest and thickest have this `thickness`."""
+    for gap in case.table("grid").gaps():
+        yield f"grid.file: {gap}"
+    if case.own.march != "implicit" and case.turbulence is None:
+        yield from _too_long(model, *thickness)
+
+
+def _too_long(model: ArtificialCompressibility, thinnest: float, thickest: float) -> Iterator[str]:
+    """Waves grow in a fluid at rest: in the thinnest cells, or in the thickest, which take no step of their own where
+    all take the least.
+    """
+    method, dims = model.method, 2 if model.planar else 3
+    sound = math.sqrt(method.least_compressibility(model.speed))
+    bounds = {}
+    for size in {thinnest, thinnest if method.global_steps else thickest}:
+        friction, spread = (q / (sound * size) for q in (model.fluid.viscosity, model.numbers.spread))
+        bounds[longest(method, dims, friction, spread)] = size
+    least = min(bounds)
+    if least < method.courant:
+        usual = replace(method, cfl=None).courant
+        other = f"leave it out, which is {usual:g}" if usual < least else "another method.march"
+        yield (
+            f"method.cfl = {method.courant:g}{'' if method.cfl else ' by default'}: it is stable up to {least:.3g} in"
+            f" cells {bounds[least]:.3g} thick, even where the fluid is at rest; give less, or {other}"
         )

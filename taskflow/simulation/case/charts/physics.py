@@ -1,4 +1,4 @@
-"""Passive scalars on charts: [[scalars]], with what holds on the sides of the grid by their names."""
+"""Forces on all fluid on charts, [body], and passive scalars, [[scalars]], with what holds on sides by their names."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar
 
+import numpy as np
 from pydantic import ConfigDict, Field, field_validator
 
+from taskflow.errors import BadInput
 from taskflow.geometry.grids import MultiBlockGrid
 from taskflow.simulation.case.charts.grid import known_sides
-from taskflow.simulation.case.charts.sides import LATER, ChartSides
-from taskflow.simulation.case.initial import Function, Profile, profile
+from taskflow.simulation.case.charts.sides import LATER, ChartSides, change, components, vary
+from taskflow.simulation.case.initial import Function, Profile, VectorExpression, profile, vector_expression
 from taskflow.simulation.case.problems import Problem, exclusive, missing, numbered, wrong
 from taskflow.simulation.case.scalars import scalar_name
-from taskflow.simulation.case.table import NonNegative, Number, Table, entry, reads
+from taskflow.simulation.case.table import NonNegative, Number, Table, Vector, entry, reads
 from taskflow.simulation.formulas.expression import Expression
 
 _OWN = re.compile(
@@ -22,6 +24,41 @@ _OWN = re.compile(
     "|sides|metrics|swept|filter_square|own|vectors|warm|carry|coupling_low|coupling_high|pivot|inverse"
 )  # other fields of the model
 FORMULA = "functions of Python are not available on charts in this version; give an expression in x, y, z"
+
+
+class ChartForcing(Table):
+    """Accelerations of the whole fluid."""
+
+    refused: ClassVar[Mapping[str, str]] = dict.fromkeys(("rotation", "geostrophic_wind", "bulk_velocity"), LATER)
+
+    gravity: Vector = entry("acts through `heat`", (0.0, 0.0, 0.0))
+    force: Annotated[VectorExpression, reads(vector_expression)] = entry(
+        "acceleration of all fluid: three numbers, or expressions in x, y and z, in real time in t, too",
+        (0.0, 0.0, 0.0),
+    )
+
+    @property
+    def varies(self) -> bool:
+        """Whether the force is not the same everywhere."""
+        return vary(self.force)
+
+    @property
+    def changes(self) -> bool:
+        """Whether it changes in time."""
+        return change(self.force)
+
+    @property
+    def numbers(self) -> Vector:
+        """The force where it is the same everywhere, else 0: it is a field then."""
+        x, y, z = (item if isinstance(item, float) and not self.varies else 0.0 for item in self.force)
+        return x, y, z
+
+    def at(self, x: np.ndarray, y: np.ndarray, z: np.ndarray, t: float = 0.0) -> list[np.ndarray]:
+        """Its components at points and a time. Raises BadInput where one is not finite."""
+        try:
+            return components(self.force, x, y, z, t)
+        except BadInput as error:
+            raise BadInput(f"body.force: {error}") from None
 
 
 class ScalarSide(Table):
