@@ -14,9 +14,8 @@ from taskflow.simulation.bodies import BodyPart, Survey
 from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.build.step_cost import table
 from taskflow.simulation.case import Case
-from taskflow.simulation.estimate import ROUNDS, Estimate, estimate
+from taskflow.simulation.estimate import ROUNDS, Estimate, cautions, estimate
 from taskflow.simulation.records.statistics import TimeAverages
-from taskflow.simulation.sanity import cautions
 from taskflow.simulation.timing.schedule import Every
 from taskflow.units import size
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from taskflow.errors import RunFailed
 from taskflow.runtime.machine import Control, Shard
 from taskflow.runtime.profile import Timeline
-from taskflow.simulation.beginning import Beginning
+from taskflow.simulation.checkpoints import Beginning
 from taskflow.simulation.job import RunLoop
 from taskflow.simulation.timing.schedule import NEVER, Pause
 

@@ -15,17 +15,16 @@ from typing import Any
 from taskflow.errors import RunFailed
 from taskflow.output import LOG, STORE
 from taskflow.runtime.machine import Control, Shard, copy_bandwidth
-from taskflow.simulation.beginning import Beginning
 from taskflow.simulation.bodies import Movement
 from taskflow.simulation.build.pressure import explained
 from taskflow.simulation.case.table import written
 from taskflow.simulation.case.timed import of_time
-from taskflow.simulation.checkpoints import CheckpointWriter, restore
+from taskflow.simulation.checkpoints import Beginning, CheckpointWriter, restore
 from taskflow.simulation.conditions.restart import RestartPoint
-from taskflow.simulation.doubts import Doubts
 from taskflow.simulation.profiling import Profiling
 from taskflow.simulation.recording import Records, StateLog
 from taskflow.simulation.records.particles import Clouds
+from taskflow.simulation.sanity import Doubts
 from taskflow.simulation.timing.schedule import HERE, NEVER, Tick
 
 # stop asked for, writing failed, checkpoints written, checkpoint due; then records written, by group

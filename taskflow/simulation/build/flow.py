@@ -23,7 +23,6 @@ from taskflow.output import FieldMetadata, through_sides
 from taskflow.simulation.bodies.inertia import MovingBody
 from taskflow.simulation.build.expressions import derived, derived_metadata, unlike
 from taskflow.simulation.build.forcing import forcing_described, initial_forces
-from taskflow.simulation.build.particles import particles_described
 from taskflow.simulation.build.physics import conditions, outflows_described, physics, turbulence_described
 from taskflow.simulation.build.scales import Scales, advective_rate, scales
 from taskflow.simulation.build.system import System, moment
@@ -267,7 +266,8 @@ class FlowSystem(System):
         yield from zip(chain(["motion"], repeat("")), self._motions(), strict=False)
         yield from zip(chain(["openings"], repeat("")), self._openings(), strict=False)
         yield from zip(chain(["forcing"], repeat("")), forcing_described(self.sim.case), strict=False)
-        yield from zip(chain(["particles"], repeat("")), particles_described(self.sim.case), strict=False)
+        carried = (table.described(self.sim.case.body.gravity) for table in self.sim.case.particles)
+        yield from zip(chain(["particles"], repeat("")), carried, strict=False)
         if self.sim.case.turbulence:
             yield "eddies", turbulence_described(self.sim.case)
 

@@ -58,7 +58,7 @@ def of_time(value: Any) -> Expression:
     """From a number or an expression of t alone. Raises BadInput for anything else."""
     expression = value if isinstance(value, Expression) else Expression(value, timed=True)
     if strange := sorted(expression.names & {*COORDINATES}):
-        raise BadInput(f"{expression.source!r} uses {', '.join(strange)}; a rigid motion is of the time t alone")
+        raise BadInput(f"{expression.source!r} has {', '.join(strange)}: a rigid motion is an expression in t alone")
     return expression
 
 

@@ -18,13 +18,12 @@ from taskflow.errors import BadInput, Interrupted, Lost, RunFailed, Stopped
 from taskflow.output import RecordedArray
 from taskflow.runtime.cluster import Blocks, Progress, lasting_client
 from taskflow.runtime.machine import Job
-from taskflow.simulation.attempt import Attempt, Outcome, RunRequest
+from taskflow.simulation.attempt import Attempt, Outcome, Recovery, RunRequest
 from taskflow.simulation.case import Case
 from taskflow.simulation.conditions.remedies import as_keys, how_to_resume
 from taskflow.simulation.drive import AdvanceJob, EndJob
 from taskflow.simulation.formulas.values import number, positive, whole
 from taskflow.simulation.notebook import shown_progress
-from taskflow.simulation.recovery import Recovery
 from taskflow.simulation.run import Run, begun, stoppable
 from taskflow.simulation.timing.schedule import HERE, MEETS, Every, Pause, Tick, intervals
 
@@ -262,7 +261,7 @@ class DrivenRun:
         self._check_open(name)
         with self._call(name, drives=False):
             try:
-                return do(self._attempt.blocks())
+                return do(Blocks(self._attempt.group, [], ExitStack()))
             except Interrupted:
                 raise
             except RunFailed as error:

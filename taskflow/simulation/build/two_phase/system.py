@@ -17,15 +17,14 @@ from taskflow.flow.models.two_phase.convection import SCHEMES
 from taskflow.flow.models.two_phase.level_set import LevelSet
 from taskflow.flow.models.two_phase.two_phase import TwoPhase
 from taskflow.flow.operators.phases import Phases
-from taskflow.flow.poisson import Operator, relative_residual
+from taskflow.flow.poisson import Operator, Solver, UniformCoefficient, relative_residual
 from taskflow.flow.time.schemes import DiffusiveRates
 from taskflow.geometry import Composition
 from taskflow.output import FieldMetadata, of_phase
-from taskflow.runtime.regions import Box
+from taskflow.runtime.regions import Box, Triple, triple
 from taskflow.simulation.build.flow import FlowMeasures, FlowSystem
-from taskflow.simulation.build.pressure import described, released, sweeps
+from taskflow.simulation.build.pressure import Choice, described, direct, iterative, released, sweeps
 from taskflow.simulation.build.scales import Scale, Scales
-from taskflow.simulation.build.two_phase.pressure import choice, solver
 from taskflow.simulation.build.two_phase.shapes import composed
 from taskflow.simulation.build.two_phase.start import FEWER, POINTS, InitialPhases, friction, initial_phases, told
 from taskflow.simulation.build.two_phase.tables import (
@@ -39,6 +38,7 @@ from taskflow.simulation.build.two_phase.tables import (
 )
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.initial import Profile
+from taskflow.simulation.case.pressure import untransformed
 from taskflow.simulation.case.problems import Problem, shown
 from taskflow.simulation.case.table import Table
 from taskflow.simulation.records.series import Integral
@@ -53,14 +53,35 @@ WORDS = {
 }
 
 
-def surface_of(model: TwoPhase) -> ValueSurface:
-    """The interface that is measured."""
-    return surface_on(model, *model.interface.surface)
-
-
 def surface_on(model: TwoPhase, field: str, value: float) -> ValueSurface:
     """The surface on which f or phi has a value; f has ghost values, but the field that the interface is of has not."""
     return ValueSurface(field, value, () if field == "f" else tuple(model.boundaries))
+
+
+def choice(case: Case) -> Choice:
+    """FFT where both densities are equal, and the grid and its sides let it; else multigrid, also for a number of
+    iterations.
+    """
+    table, (first, second) = case.pressure, case.own.density
+    if table.solver != "auto":
+        return Choice(table.solver)
+    if table.iterations is not None:
+        return Choice("multigrid", "a number of iterations is given")
+    if first != second:
+        return Choice("multigrid", "densities differ, so that the coefficient 1/density is variable")
+    if case.obstacles:
+        return Choice("multigrid", "there are obstacles, of which its equation knows the faces")
+    if reason := untransformed(case.grid, case.boundaries):
+        return Choice("multigrid", reason)
+    return Choice("fft", "densities are equal, and each direction is periodic or between walls or sides with p = 0")
+
+
+def solver(case: Case, operator: Operator, blocks: Triple, device: str) -> Solver:
+    """The solver, for the operator with the coefficients 1/rho, on a grid that is cut into blocks."""
+    name = choice(case).name
+    if name == "fft":
+        return UniformCoefficient(direct(case, operator.grid, blocks), operator, case.own.density[0])
+    return iterative(name, case, operator, blocks, device)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +93,7 @@ class TwoPhaseMeasures(FlowMeasures):
 
     @cached_property
     def monitor(self) -> PhaseMonitor:
-        return PhaseMonitor(self.model, self.model.phases, surface_of(self.model))
+        return PhaseMonitor(self.model, self.model.phases, surface_on(self.model, *self.model.interface.surface))
 
     def solved(self, scalars: Mapping[str, float], tick: Tick) -> dict[str, float]:
         iterations = self.model.pressure.taken(scalars) if tick.step else 0
@@ -99,7 +120,6 @@ class TwoPhaseSystem(FlowSystem):
         "bodies", "body.gravity", "boundaries.phase", "fluid.scheme", "initial.velocity", "initial.noise",
         "initial.source", "initial.time", "obstacles", "particles", "pictures", "pressure", "scalars",
     ))  # fmt: skip
-    sides: ClassVar[frozenset[str]] = frozenset(("wall", "slip", "symmetry", "inflow", "outflow"))
     lists: ClassVar[Mapping[str, type[Table]]] = {"phases": PhaseTable}
     instead: ClassVar[Mapping[str, type[Table]]] = {"fluid": PhaseFluidTable}
     thinnest: ClassVar[int] = LAYERS
@@ -126,8 +146,7 @@ class TwoPhaseSystem(FlowSystem):
 
     @classmethod
     def headline(cls, case: Case) -> str:
-        first, second = case.own.density
-        return f"Two phases: density {first:g} and {second:g}, level set"
+        return "Two phases: density {:g} and {:g}, level set".format(*case.own.density)
 
     @cached_property
     def phases(self) -> Phases:
@@ -138,16 +157,14 @@ class TwoPhaseSystem(FlowSystem):
 
     @cached_property
     def model(self) -> TwoPhase:
-        sim, own = self.sim, self.sim.case.own
-        grid = sim.grid.constants
+        sim, own, grid = self.sim, self.sim.case.own, self.sim.grid.constants
         arguments = {**self.physics, "fluid": Fluid(self.phases.kinematic_viscosity), "phases": self.phases}
         sides, bodies = arguments["boundaries"], bool(sim.case.obstacles)
         interface = LevelSet(grid, own.thickness, own.reinitialise, own.conserve, sides, bodies)
         pressure = solver(sim.case, Operator(grid, released(sim.case), variable=True), sim.blocks, sim.device)
         capillary, convection = sim.case.time.capillary or CAPILLARY, SCHEMES[sim.case.fluid.scheme]
-        return TwoPhase(
-            **arguments, interface=interface, pressure=pressure, capillary=capillary, convection=convection
-        )
+        arguments |= {"interface": interface, "pressure": pressure}
+        return TwoPhase(**arguments, capillary=capillary, convection=convection)
 
     @cached_property
     def obstacles(self) -> PhaseObstacles | None:
@@ -190,8 +207,8 @@ class TwoPhaseSystem(FlowSystem):
     def surfaces(self) -> tuple[Integral, ...]:
         integrals = []
         for table in getattr(self.sim.case, "phases", ()):
-            over, bodies = self._cells(table.box), bool(self.obstacles)
-            measured = PhaseIntegrals(self.sim.grid, table.name, table.phase, over, bodies, surface_of(self.model))
+            over, surface = self._cells(table.box), surface_on(self.model, *self.model.interface.surface)
+            measured = PhaseIntegrals(self.sim.grid, table.name, table.phase, over, bool(self.obstacles), surface)
             series = of_phase(table.name, measured.names, {"phase": table.phase})
             integrals.append(Integral(series, (measured,), table.every))
         return tuple(integrals)
@@ -202,10 +219,8 @@ class TwoPhaseSystem(FlowSystem):
     def _cells(self, box: tuple[Any, Any] | None) -> Box:
         """The whole cells of a box, by the nearest faces."""
         grid = self.sim.grid
-        if box is None:
-            return grid.box
-        lo, hi = ([grid.nearest_face(axis, place[axis]) for axis in range(3)] for place in box)
-        return Box((lo[0], lo[1], lo[2]), (hi[0], hi[1], hi[2]))
+        ends = (triple(grid.nearest_face(axis, place[axis]) for axis in range(3)) for place in box or ())
+        return grid.box if box is None else Box(*ends)
 
     @property
     def attributes(self) -> dict[str, Any]:
@@ -256,13 +271,13 @@ class TwoPhaseSystem(FlowSystem):
         return (f"two_phase.initial = {shown(own.initial.source)}: phase {phase} fills the domain; {remedy}",)
 
     def described(self) -> Iterator[tuple[str, str]]:
-        phases, start, model = self.phases, self.start, self.model
+        phases, model, start = self.phases, self.model, self.start
         yield "phases", f"level set; ratio of densities {phases.ratio:g}; {self.sim.case.machine.precision} precision"
         yield from [("", "the interface begins where initial.source has it")] if self._elsewhere else told(start)
         yield "pressure", described(self.sim.case, choice(self.sim.case))
         yield from zip(("first step", ""), self._first_step(), strict=False)
-        wave = model.capillary * phases.capillary_step(min(self.sim.grid.spacing))
         if phases.surface_tension:
+            wave = model.capillary * phases.capillary_step(min(self.sim.grid.spacing))
             yield "", f"a step is at most {wave:.3g}, the share {model.capillary:g} of the capillary limit"
 
     def _first_step(self) -> Iterator[str]:
