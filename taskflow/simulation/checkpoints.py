@@ -55,7 +55,6 @@ class CheckpointPolicy:
 
     @property
     def checkpoints(self) -> Checkpoints:
-        """The folder."""
         return Checkpoints(self.folder, self.token)
 
 
@@ -86,13 +85,9 @@ class CheckpointWriter:
         return {"taken": tuple(self._taken), "saved": self.writer.written, "committed": self._committed}
 
     def take(
-        self,
-        step: int,
-        records: Counts,
-        state: Mapping[str, Any],
-        stored: Callable[[], Mapping[str, Any]] = dict,
+        self, step: int, records: Counts, state: Mapping[str, Any], stored: Callable[[], Mapping[str, Any]] = dict,
         beside: Callable[[], Iterable[Values]] = tuple,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Hand the present state over to be written, with what is held `beside` fields, and what `stored` tells when it
         is called: that the disk has all records of this block. Waits while the last one is written. All blocks have to
         call it.
@@ -133,7 +128,7 @@ class CheckpointWriter:
             self._committed += 1
 
 
-def _fetched(held: deque[tuple[str, Box, Callable[[], np.ndarray]]]) -> Iterator[tuple[str, Box, np.ndarray]]:
+def _fetched(held: deque[tuple[str, Box, Callable[[], np.ndarray]]]) -> Iterator[Values]:
     """Fetch the parts one after the other into host memory, which has no room for all."""
     while held:
         role, part, fetch = held.popleft()

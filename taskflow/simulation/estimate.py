@@ -54,12 +54,10 @@ class Estimate:
 
     @property
     def sim(self) -> SimulationSetup:
-        """The case made concrete."""
         return self.needs.sim
 
     @property
     def device(self) -> str:
-        """The kind of device: "cpu" or "gpu"."""
         return self.needs.device
 
     @property

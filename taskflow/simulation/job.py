@@ -74,7 +74,6 @@ class RunLoop:
         self.now = self._started() if self.job.resumed is None else self._resumed(self.job.resumed)
 
     def step(self) -> None:
-        """Do a step."""
         shard, model, before = self.shard, self.model, self.now
         self.profiling.at(before.step)
         self.sanity.moves(before)

@@ -107,15 +107,9 @@ def run(
     damaged checkpoints.
     """
     return run_on(
-        case,
-        output,
-        client,
-        scheduler_file=scheduler_file,
-        force=force,
-        resume=resume,
-        progress=progress,
+        case, output, client, force=force, resume=resume, progress=progress, scheduler_file=scheduler_file,
         profile=profile,
-    )
+    )  # fmt: skip
 
 
 def run_on(

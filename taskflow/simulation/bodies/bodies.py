@@ -81,7 +81,6 @@ class Bodies:
 
     @cached_property
     def followed(self) -> tuple[Body, ...]:
-        """The bodies with names."""
         return tuple(self._body(name) for name in self.names)
 
     @cached_property

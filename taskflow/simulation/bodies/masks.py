@@ -113,7 +113,6 @@ class ImmersedMasks(Masks):
 
     @property
     def _warm(self) -> bool:
-        """Return whether there is a temperature."""
         return "T_faces" in self.roles
 
     def _cut(self, part: Box, wide: Numbers) -> dict[str, np.ndarray]:

@@ -70,7 +70,6 @@ class FlowMeasures:
 
     @property
     def finite(self) -> tuple[str, ...]:
-        """The names of those that are finite in a sane state."""
         integrals = (f"integral_{quantity.name}" for quantity in self.model.passive)
         return ("kinetic_energy", "divergence", *self.residuals, *integrals)
 

@@ -113,7 +113,6 @@ class InitialForce:
 
 
 def initial_forces(case: Case, grid: StaggeredGrid) -> Iterator[InitialForce]:
-    """The forces at the start."""
     for number, table in enumerate(case.forcing, start=1):
         yield InitialForce(case, grid, table, number)
 

@@ -28,7 +28,6 @@ class CaseOnBlocks:
 
     @cached_property
     def grid(self) -> StaggeredGrid:
-        """Cells and places."""
         return self.case.staggered
 
     @property
@@ -38,7 +37,6 @@ class CaseOnBlocks:
 
     @property
     def value_bytes(self) -> int:
-        """The bytes of one value."""
         return np.dtype(self.dtype).itemsize
 
     @cached_property

@@ -77,7 +77,6 @@ class Origin:
 
     @cached_property
     def charts(self) -> ChartsSource | None:
-        """Its charts, where it has some."""
         from taskflow.analysis.charts.carried import ChartsSource  # which loads xarray
 
         return None if self.state.charts is None else ChartsSource(self.state.charts)
@@ -191,7 +190,6 @@ class Origin:
 
     @property
     def described(self) -> str:
-        """Say what a run begins with."""
         if self.checkpoint is not None:
             return f"{self.state.where}, time {self.state.time:g}, gone on with to the bit"
         then = "" if self._on_charts else ", then made free of divergence"

@@ -71,7 +71,6 @@ def physics(case: Case, grid: StaggeredGrid, obstacles: Obstacles | None, *, var
 
 
 def implicit(case: Case) -> Implicit:
-    """The direction along which diffusion is implicit."""
     return ALONG[case.time.implicit[0]] if case.time.implicit else EXPLICIT
 
 
@@ -90,7 +89,6 @@ def _buoyancy(case: Case) -> Buoyancy | None:
 
 
 def _driving(case: Case) -> Driving:
-    """The forces that depend on the flow."""
     body = case.body
     gradient = case.heat.background_gradient if case.heat else (0.0, 0.0, 0.0)
     means = body.bulk_velocity.means if body.bulk_velocity else (None, None, None)
@@ -139,7 +137,6 @@ def _outflow(pressure: Value | str | None, case: Case) -> Boundary:
 
 
 def _temperature(case: Case, grid: StaggeredGrid) -> Quantity | None:
-    """The temperature; None without heat."""
     heat = case.heat
     if heat is None:
         return None

@@ -53,7 +53,6 @@ class Scales:
 
 
 def scales(sim: CaseOnBlocks, model: FlowModel, inflows: Inflows) -> Scales:
-    """The scales of a flow."""
     case = sim.case
     speeds = [np.abs(side.velocity) for side in model.boundaries.values() if isinstance(side, Wall)]
     speeds += inflows.fastest(moments(case))
@@ -83,7 +82,6 @@ def bodies(sim: CaseOnBlocks) -> list[np.ndarray]:
 
 
 def _heat(sim: CaseOnBlocks, model: FlowModel, inflows: Inflows, heat: Quantity) -> Scale:
-    """The scale of the temperature."""
     case, grid, sides = sim.case, sim.grid, model.boundaries
     walls = [side for side in sides.values() if isinstance(side, Wall)]
     temperatures = [case.heat.reference if case.heat else 0.0, *(side.temperature or 0.0 for side in walls)]

@@ -104,7 +104,6 @@ class SimulationSetup(SolvedCase):
 
     @cached_property
     def probes(self) -> tuple[ProbeSeries, ...]:
-        """The records at points."""
         return tuple(self.domain.probed(self.case, probe, self.system.metadata) for probe in self.case.probes)
 
     @property

@@ -38,7 +38,6 @@ class SolvedCase(CaseOnBlocks):
 
     @property
     def domain(self) -> Domain:
-        """Where the cells are."""
         return self.system.domain
 
     @cached_property
@@ -48,22 +47,18 @@ class SolvedCase(CaseOnBlocks):
 
     @cached_property
     def model(self) -> Model:
-        """The equations with their boundary conditions."""
         return self.system.model
 
     @cached_property
     def clock(self) -> Clock:
-        """The schedule of the run."""
         return self.system.clock
 
     @cached_property
     def measures(self) -> Measures:
-        """The quantities in the log."""
         return self.system.measures
 
     @property
     def monitor(self) -> Program:
-        """The program that measures them."""
         return self.measures.monitor
 
     @cached_property
@@ -89,7 +84,6 @@ class SolvedCase(CaseOnBlocks):
 
     @cached_property
     def spectra(self) -> tuple[AveragedSpectra, ...]:
-        """The spectra that are averaged over time."""
         if not self.case.spectra:
             return ()
         about = self.grid, self._main, self.system.metadata

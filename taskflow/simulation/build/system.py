@@ -30,8 +30,6 @@ from taskflow.simulation.build.timed import TimedNumbers, timed_numbers
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.initial import Profile
 from taskflow.simulation.case.method import SystemType
-from taskflow.simulation.case.problems import Problem
-from taskflow.simulation.case.table import Table
 from taskflow.simulation.conditions.inflow import Inflows
 from taskflow.simulation.conditions.initial import extremes
 from taskflow.simulation.formulas.noise import RandomVelocity
@@ -92,29 +90,10 @@ class System(SystemType, ABC):
 
     sim: CaseOnBlocks
 
-    accepts: ClassVar[frozenset[str]] = frozenset()
-    lists: ClassVar[Mapping[str, type[Table]]] = {}  # the tables that it reads under [[name]]
-    instead: ClassVar[Mapping[str, type[Table]]] = {}  # what it reads in tables that others read, too
-    sides: ClassVar[frozenset[str]] = frozenset()
     thinnest: ClassVar[int] = 1  # cells of a block along directions that are cut
     fewest: ClassVar[int] = 1  # fields that it has at the least
     remaps: ClassVar[bool] = False  # it begins with fields of another grid; or else with its own checkpoints alone
     implied: ClassVar[Mapping[str, str]] = {}  # fields with the initial ones from which they follow
-
-    @classmethod
-    def misfits(cls, tables: Mapping[str, Any]) -> Iterator[Problem]:
-        """Problems with what it reads in another way than the projection, in the tables of a case: here none."""
-        yield from ()
-
-    @classmethod
-    def prepared(cls, tables: Mapping[str, Any]) -> dict[str, Any]:
-        """The tables of a case as they were given: here without other defaults."""
-        return dict(tables)
-
-    @classmethod
-    def derived(cls, tables: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-        """Yield what follows from sound tables, by the names under which rules ask for it: here nothing."""
-        yield from ()
 
     @classmethod
     def headline(cls, case: Case) -> str:

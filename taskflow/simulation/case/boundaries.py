@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import ValidationInfo, field_validator, model_validator
@@ -67,6 +67,16 @@ def _phase(value: object) -> Value:
     return read(value)
 
 
+def options_fit(
+    values: Mapping[str, Any], keys: Iterable[str], what: str, options: Mapping[str, tuple[str, ...]]
+) -> Iterator[Problem]:
+    """Yield the problems with `keys` of a side that are `options` of other types alone."""
+    for option in present(values, *keys):
+        if option not in ("type", *options[values["type"]]):
+            homes = " or ".join(f'"{name}"' for name, known in options.items() if option in known)
+            yield wrong(option, values[option], f"{what} has none; leave it out, or give type = {homes}")
+
+
 class Boundary(Table):
     """One side, with the options of its type."""
 
@@ -125,13 +135,12 @@ class Boundary(Table):
         kind = _kind(values)
         if kind not in OPTIONS:
             return
-        for option in present(values, *cls.model_fields):
-            if option not in ("type", *OPTIONS[kind]):
-                homes = " or ".join(f'"{name}"' for name, options in OPTIONS.items() if option in options)
-                has_none = f"{'an' if kind[0] in 'io' else 'a'} {kind} boundary has none"
-                yield wrong(option, values[option], f"{has_none}; leave it out, or give type = {homes}")
-        if kind in CONFLICTS:
-            yield from CONFLICTS[kind](values)
+        yield from options_fit(values, cls.model_fields, f"{'an' if kind[0] in 'io' else 'a'} {kind} boundary", OPTIONS)
+        if kind == "wall":
+            yield from heat_of_wall(values)
+        if kind == "inflow":
+            needed = missing("velocity", "give three numbers or expressions; or a log_law, or a table")
+            yield from exclusive(values, "velocity", "log_law", "table", needed=needed)
 
     @model_validator(mode="before")
     @classmethod
@@ -145,7 +154,7 @@ class Boundary(Table):
     @property
     def numbers(self) -> Vector:
         """The velocity of a wall; 0 for a component that changes in time."""
-        x, y, z = (component if isinstance(component, float) else 0.0 for component in self.velocity or (0.0, 0.0, 0.0))
+        x, y, z = (part if isinstance(part, float) else 0.0 for part in self.velocity or (0.0, 0.0, 0.0))
         return x, y, z
 
 
@@ -157,12 +166,6 @@ def heat_of_wall(values: Mapping[str, Any]) -> Iterator[Problem]:
             yield missing(other, f"{one} is given; heat passes by heat_transfer (outside_temperature - T)")
 
 
-def _of_inflow(values: Mapping[str, Any]) -> Iterator[Problem]:
-    needed = missing("velocity", "give three numbers or expressions; or a log_law, or a table")
-    return exclusive(values, "velocity", "log_law", "table", needed=needed)
-
-
-CONFLICTS = {"wall": heat_of_wall, "inflow": _of_inflow}
 Side = Boundary | None
 Pair = Annotated[Literal["periodic"] | None, reads(_pair)]
 ONE = "a type as text, or a table with `type` and its options"

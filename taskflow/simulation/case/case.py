@@ -172,7 +172,6 @@ class Case(TableValue):
 
     @property
     def staggered(self) -> StaggeredGrid:
-        """Cells and places."""
         return self.grid.staggered(self.periodic)
 
     @property
@@ -192,7 +191,6 @@ class Case(TableValue):
 
     @property
     def output_fields(self) -> tuple[str, ...]:
-        """Names of the fields that are written."""
         return self.output.fields or ()
 
     def boundary(self, face: str) -> Boundary:

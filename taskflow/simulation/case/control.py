@@ -10,7 +10,7 @@ from taskflow.errors import BadInput
 from taskflow.flow.time.schemes import ADAMS_BASHFORTH, RUNGE_KUTTA
 from taskflow.simulation.case.problems import Problem, exclusive, missing, present, unknown_fields, wrong
 from taskflow.simulation.case.table import Natural, Positive, Precision, Table, Whole, entry, reads
-from taskflow.simulation.formulas.values import positive, text
+from taskflow.simulation.formulas.values import checked, positive, text
 from taskflow.simulation.timing.schedule import Every
 
 LEAST_ERROR = 1e-15
@@ -131,11 +131,8 @@ def names(value: object) -> tuple[str, ...]:
 FieldNames = Annotated[tuple[str, ...] | None, reads(names)]
 
 
-def _relative(value: object) -> float:
-    error = positive(value)
-    if not LEAST_ERROR <= error < 1:
-        raise BadInput(f"give a number from {LEAST_ERROR:g} to below 1, or leave it out for all digits")
-    return error
+DIGITS = f"give a number from {LEAST_ERROR:g} to below 1, or leave it out for all digits"
+_relative = checked(positive, lambda error: LEAST_ERROR <= error < 1, DIGITS)
 
 
 class Output(Table):

@@ -13,7 +13,7 @@ from taskflow.errors import BadInput
 from taskflow.flow.grid import Flags, Places, StaggeredGrid
 from taskflow.simulation.case.problems import Key, Problem, exclusive, missing, present, shown, wrong
 from taskflow.simulation.case.table import Positive, Table, Vector, WholeVector, entry, reads
-from taskflow.simulation.formulas.values import number, positive, three
+from taskflow.simulation.formulas.values import checked, number, positive, three
 
 AXES = ("x", "y", "z")
 NOWHERE = (False, False, False)  # periodic
@@ -50,18 +50,11 @@ def _read(text: str) -> list[float]:
     return numbers
 
 
-def _ratio(value: object) -> float:
-    ratio = number(value)
-    if not 1 < ratio <= STEEPEST:
-        raise BadInput(f"give the ratio of neighbouring widths, a number > 1 and at most {STEEPEST:g}")
-    return ratio
-
-
-def _strength(value: object) -> float:
-    strength = number(value)
-    if not 0 < strength <= 10:
-        raise BadInput("give a number > 0 and at most 10; with 2 the outer cells are about a seventh of the mean one")
-    return strength
+STRENGTH = "give a number > 0 and at most 10; with 2 the outer cells are about a seventh of the mean one"
+RATIO = f"give the ratio of neighbouring widths, a number > 1 and at most {STEEPEST:g}"
+_strength = checked(number, lambda strength: 0 < strength <= 10, STRENGTH)
+_ratio = checked(number, lambda ratio: 1 < ratio <= STEEPEST, RATIO)
+_length = checked(positive, lambda x: SMALLEST <= x <= LARGEST, f"give a number between {SMALLEST:g} and {LARGEST:g}")
 
 
 class Spacing(Table):
@@ -127,13 +120,6 @@ class Stretching(Table):
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
         if not values:
             yield missing("z", "give x, y or z, and how cells are spaced along it")
-
-
-def _length(value: object) -> float:
-    length = positive(value)
-    if not SMALLEST <= length <= LARGEST:
-        raise BadInput(f"give a number between {SMALLEST:g} and {LARGEST:g}")
-    return length
 
 
 ON_CHARTS = 'body-fitted cells need [method] with type = "artificial-compressibility"; give that, or leave it out'

@@ -56,7 +56,6 @@ class Given:
         return hash(self.source)
 
     def part(self, piece: tuple[slice, ...]) -> np.ndarray:
-        """The values of a piece."""
         return self.values[piece]
 
 

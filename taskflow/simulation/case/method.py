@@ -43,20 +43,22 @@ class SystemType(Protocol):
 
     claims: ClassVar[str]
     table: ClassVar[type[Table]]
-    accepts: ClassVar[frozenset[str]]
-    sides: ClassVar[frozenset[str]]
-    lists: ClassVar[Mapping[str, type[Table]]]
-    instead: ClassVar[Mapping[str, type[Table]]]
+    accepts: ClassVar[frozenset[str]] = frozenset()
+    sides: ClassVar[frozenset[str]] = frozenset()
+    lists: ClassVar[Mapping[str, type[Table]]] = {}  # the tables that it reads under [[name]]
+    instead: ClassVar[Mapping[str, type[Table]]] = {}  # what it reads in tables that others read, too
 
     @classmethod
     def misfits(cls, tables: Mapping[str, Any]) -> Iterator[Problem]:
         """Problems with what it reads in another way than the projection, in the tables of a case as they are given."""
+        yield from ()
 
     @classmethod
     def prepared(cls, tables: Mapping[str, Any]) -> dict[str, Any]:
         """The tables of a case as they are given, with defaults of the system in place of those of the projection, and
         without what only `misfits` looks at.
         """
+        return dict(tables)
 
     @classmethod
     def fields(cls, tables: Mapping[str, Any]) -> tuple[str, ...]:
@@ -65,6 +67,7 @@ class SystemType(Protocol):
     @classmethod
     def derived(cls, tables: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         """Yield what follows from sound tables, by the names under which rules ask for it."""
+        yield from ()
 
 
 Kind = type[SystemType]

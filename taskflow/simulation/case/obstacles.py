@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ValidationInfo, field_validator
 
-from taskflow.errors import BadInput
 from taskflow.flow.bodies import MOST
 from taskflow.simulation.case.boundaries import Boundaries
 from taskflow.simulation.case.initial import Profile, profile
@@ -17,7 +16,7 @@ from taskflow.simulation.case.problems import Problem, missing, numbered, presen
 from taskflow.simulation.case.table import Number, Positive, Table, Text, Vector, entry, reads, written
 from taskflow.simulation.formulas.expression import Expression
 from taskflow.simulation.formulas.motion import RigidMotion, of_time
-from taskflow.simulation.formulas.values import number, three
+from taskflow.simulation.formulas.values import checked, number, several, three
 
 SHAPES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # the keys that each needs, and those it may have
     "box": (("low", "high"), ()),
@@ -87,20 +86,15 @@ class BodyMotion(Table):
 
     @property
     def rigid(self) -> RigidMotion:
-        """The motion as it is computed."""
         still = Expression(0.0, timed=True)
         turns = {"xyz".index(name): angle for name, angle in self.angle if angle is not None} if self.angle else {}
         axis, angle = next(iter(turns.items()), (2, still))
         return RigidMotion(self.displacement or (still,) * 3, angle, axis, self.centre or (0.0, 0.0, 0.0))
 
 
-def _extent(value: object) -> tuple[float, float, float, float]:
-    if not isinstance(value, (list, tuple)) or len(value) != 4:
-        raise BadInput("give four numbers: x from, x to, y from, y to")
-    x0, x1, y0, y1 = (number(item) for item in value)
-    if not (x0 < x1 and y0 < y1):
-        raise BadInput("give four numbers that increase: x from, x to, y from, y to")
-    return x0, x1, y0, y1
+_numbers = several(number, 4, "give four numbers: x from, x to, y from, y to")
+INCREASING = "give four numbers that increase: x from, x to, y from, y to"
+_extent = checked(_numbers, lambda ends: ends[0] < ends[1] and ends[2] < ends[3], INCREASING)
 
 
 class BodyTreatment(Table):

@@ -140,14 +140,9 @@ Particles = tuple[ParticlesTable, ...]
 
 
 def _names_differ(
-    recordable: tuple[str, ...],
-    probes: Probes,
-    planes: Planes,
-    surfaces: Surfaces,
-    isosurfaces: Isosurfaces,
-    spectra: Spectra,
-    particles: Particles,
-) -> Iterator[Problem]:
+    recordable: tuple[str, ...], probes: Probes, planes: Planes, surfaces: Surfaces, isosurfaces: Isosurfaces,
+    spectra: Spectra, particles: Particles,
+) -> Iterator[Problem]:  # fmt: skip
     groups = numbered(
         probes=probes, planes=planes, surfaces=surfaces, isosurfaces=isosurfaces, spectra=spectra, particles=particles
     )

@@ -57,7 +57,6 @@ class Inflows:
 
     @property
     def all_profiles(self) -> dict[str, Mapping[str, InflowProfile]]:
-        """All profiles."""
         return {**self.profiles, **self.walls}
 
     @property

@@ -67,7 +67,6 @@ class Callback:
 
     @property
     def name(self) -> str:
-        """The name of the function."""
         return getattr(self.function, "__qualname__", None) or repr(self.function)
 
     def plan(self, now: Tick) -> None:

@@ -32,7 +32,6 @@ class ParticleSeries:
 
     @property
     def every(self) -> Every:
-        """How often they are recorded."""
         return self.table.every
 
 

@@ -267,7 +267,6 @@ class Pause:
     deadline: float = math.inf
 
     def begun(self) -> Pause:
-        """The same, with the wall clock started."""
         return replace(self, deadline=time.perf_counter() + self.wall)
 
     def reached(self, tick: Tick) -> bool:

@@ -56,7 +56,6 @@ class ChartConstants:
 
     @property
     def changing(self) -> list[str]:
-        """The fields that change in time."""
         names = [field.name for field in self.fields]
         if self.domain.motion is not None:
             return [name for name in names if name not in STAYING]

@@ -16,10 +16,10 @@ from taskflow.flow.models.artificial_compressibility.convergence import PATIENCE
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.flow.models.artificial_compressibility.real_time import DIVERGENCE, LOOKS, TO_EXCEED, left
 from taskflow.runtime.machine import Shard
-from taskflow.runtime.regions import Location
 from taskflow.runtime.tasks import Program
 from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain
 from taskflow.simulation.timing.schedule import Every, Tick
+from taskflow.simulation.timing.steady import Settled, StateWatch
 
 MARGIN = 1.5  # of the compressibility over what it has to exceed
 MOST = 5  # steps in a row that may miss their tolerance
@@ -28,7 +28,7 @@ FIRST = 5  # steps after each of which is looked: residuals may be largest then
 
 
 @dataclass(frozen=True, eq=False)
-class ResidualCriterion:
+class ResidualCriterion(Settled):
     """Each residual has fallen to `tolerance` times its largest value so far, looked at `every` so often, and after
     each of the first steps; with `accept` also where they fall no further in `patience` steps. `thinnest` is the least
     thickness of a cell.
@@ -58,20 +58,12 @@ class ResidualCriterion:
 
     @property
     def programs(self) -> tuple[Program, ...]:
-        """The residuals."""
         return (self.model.monitor,)
 
-    @property
-    def fields(self) -> dict[str, Location]:
-        """None: residuals are where the next state will be."""
-        return {}
-
     def watch(self, shard: Shard) -> ResidualWatch:
-        """The judgement on a block."""
         return ResidualWatch(self, shard)
 
     def described(self) -> tuple[str, str]:
-        """The criterion in words, for `taskflow check`."""
         otherwise = "ends the run" if self.accept else "is an error"
         return (
             f"when each residual has fallen to {self.tolerance:g} of its largest value so far",
@@ -79,22 +71,15 @@ class ResidualCriterion:
         )
 
 
-class ResidualWatch:
-    """The judgement on one block; all blocks come to the same."""
-
-    concern: ClassVar[None] = None
+class ResidualWatch(StateWatch):
+    """The judgement on one block by residuals."""
 
     def __init__(self, criterion: ResidualCriterion, shard: Shard) -> None:
         self._criterion, self._shard = criterion, shard
         self._convergence = Convergence(criterion.tolerance, criterion.accept, criterion.patience)
         self._steady = False
-        self.insane: str | None = None
-
-    def begin(self, now: float) -> None:
-        """Nothing has been looked at."""
 
     def go_on(self, state: Mapping[str, Any]) -> None:
-        """Go on from the `state` of a checkpoint."""
         convergence = self._convergence
         convergence.largest, convergence.norms = dict(state["largest"]), dict(state["norms"])
         convergence.history = [(look["step"], look["left"]) for look in state["looks"]]
@@ -113,7 +98,6 @@ class ResidualWatch:
 
     @property
     def shortfall(self) -> str | None:
-        """Say what a run that has made all its steps lacks."""
         if self._steady or not self.rates:
             return None
         worst = max(self.rates, key=lambda name: self.rates[name])
@@ -138,25 +122,17 @@ class ResidualWatch:
 
 
 @dataclass(frozen=True, eq=False)
-class InnerCriterion:
+class InnerCriterion(Settled):
     """A step of real time has to reach the tolerance of the model's `real`: five in a row that do not are an error."""
 
     model: ArtificialCompressibility
     domain: ChartDomain
     label: ClassVar[str] = "inner"
-    programs: ClassVar[tuple[Program, ...]] = ()
-
-    @property
-    def fields(self) -> dict[str, Location]:
-        """None: the step measures."""
-        return {}
 
     def watch(self, shard: Shard) -> InnerWatch:
-        """The judgement on a block."""
         return InnerWatch(self, shard)
 
     def described(self) -> tuple[str, str]:
-        """When a step ends, in words, for `taskflow check`."""
         real, speed = self.model.real, self.model.speed
         assert real is not None
         return (
@@ -166,23 +142,14 @@ class InnerCriterion:
         )
 
 
-class InnerWatch:
-    """The judgement on one block; all blocks come to the same."""
-
-    rates: ClassVar[dict[str, float]] = {}
-    shortfall: ClassVar[None] = None
+class InnerWatch(StateWatch):
+    """The judgement on one block by the residuals at the end of each step of real time."""
 
     def __init__(self, criterion: InnerCriterion, shard: Shard) -> None:
         self._criterion, self._shard = criterion, shard
         self._missed = 0  # steps in a row
-        self.insane: str | None = None
-        self.concern: str | None = None
-
-    def begin(self, now: float) -> None:
-        """Nothing has been looked at."""
 
     def go_on(self, state: Mapping[str, Any]) -> None:
-        """Go on from the `state` of a checkpoint."""
         self._missed = state["missed"]
 
     @property

@@ -47,12 +47,10 @@ class ChartDomain(Domain):
 
     @property
     def grid(self) -> MultiBlockGrid:
-        """The vertices, seams and sides."""
         return self.table.grid()
 
     @cached_property
     def atlas(self) -> Atlas:
-        """The charts in one index space."""
         return atlas(self.grid, GHOST)
 
     @cached_property

@@ -15,17 +15,13 @@ from taskflow.flow.models.artificial_compressibility.implicit.march import Ramp
 from taskflow.flow.models.artificial_compressibility.implicit.model import ImplicitCompressibility
 from taskflow.simulation.case.problems import Problem, present, wrong
 from taskflow.simulation.case.table import Positive, Precision, Table, Whole, entry, reads
-from taskflow.simulation.formulas.values import share, whole
+from taskflow.simulation.formulas.values import checked, share, whole
 
 LEFT = "of the residual that the linear equations begin with"
 OF_GMRES, OF_CORRECTION = ("vectors", "products", "tolerance"), ("sweeps",)
 
 
-def _vectors(value: object) -> int:
-    count = whole(value)
-    if count > MOST:
-        raise BadInput(f"give at most {MOST}")
-    return count
+_vectors = checked(whole, lambda count: count <= MOST, f"give at most {MOST}")
 
 
 def _ordering(value: object) -> object:
@@ -48,16 +44,13 @@ class CflRamp(Table):
             yield wrong("most", most, f"less than start = {start:g}; give that, or more")
 
     def ramp(self) -> Ramp:
-        """The ramp."""
         return Ramp(self.start, self.most, self.power)
 
 
 class Linear(Table):
     """How the linear equations of an outer iteration are solved."""
 
-    refused: ClassVar[Mapping[str, str]] = {
-        "lag": "the matrix is made anew in every outer iteration; leave it out",
-    }
+    refused: ClassVar[Mapping[str, str]] = {"lag": "the matrix is made anew in every outer iteration; leave it out"}
 
     solver: Literal["gmres", "correction"] = entry(
         "`gmres`, with the exact derivative of the residual, or `correction` with the matrix of first order alone",

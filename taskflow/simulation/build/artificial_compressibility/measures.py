@@ -29,7 +29,6 @@ class CompressibilityMeasures:
     motion: GridMotion | None = None
 
     def monitor(self, f: Roles) -> Iterator[Launch]:
-        """The program that measures them."""
         yield from self.model.monitor(f)
         if self.model.turbulence:
             yield largest(f.nu_t, over=self.model.cells, most=f.scalar("eddy"))
@@ -37,7 +36,6 @@ class CompressibilityMeasures:
 
     @property
     def finite(self) -> tuple[str, ...]:
-        """The residuals."""
         return tuple(f"{OF}{NAMES[name]}" for name in self.model.flow)
 
     def line(self, scalars: Mapping[str, float], tick: Tick, wall: float) -> dict[str, Any]:

@@ -90,12 +90,10 @@ class CompressibilitySystem(System):
 
     @property
     def grid(self) -> MultiBlockGrid:
-        """Vertices, seams and sides."""
         return self.domain.grid
 
     @cached_property
     def speed(self) -> float:
-        """The reference speed."""
         return references.speed(self.sim.case, self.grid, self.sim.case.own.reference_speed, self.sim.case.initial)
 
     def resolved(self, tables: Mapping[str, Any]) -> Mapping[str, Any]:

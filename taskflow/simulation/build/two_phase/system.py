@@ -150,7 +150,6 @@ class TwoPhaseSystem(FlowSystem):
 
     @cached_property
     def phases(self) -> Phases:
-        """Densities, viscosities, surface tension and gravity."""
         own = self.sim.case.own
         (rho_1, rho_2), (mu_1, mu_2), arithmetic = own.density, own.viscosity, own.viscosity_mean == "arithmetic"
         return Phases(rho_1, rho_2, mu_1, mu_2, own.surface_tension, self.sim.case.body.gravity, arithmetic)

@@ -131,24 +131,20 @@ class ChartGrid(Table):
 
     @property
     def room(self) -> Triple:
-        """How many blocks find cells: they stand in a row."""
         return 1, 1, self.grid().cells
 
     @property
     def told(self) -> str:
-        """The cells as the case file has them."""
         return f"grid.file = {shown(self.file)}" if self.file else f"grid.shape = {shown(self.shape)}"
 
     @property
     def size(self) -> str:
-        """The cells in words."""
         made = self.grid()
         charts = len(made.charts)
         return f"{made.cells:,} cells in {charts} chart{'s' * (charts > 1)}"
 
     @property
     def count(self) -> int:
-        """How many cells there are."""
         return self.grid().cells
 
     @property

@@ -80,7 +80,6 @@ class ScalarSides(Table):
 
     @property
     def sides(self) -> dict[str, ScalarSide]:
-        """All of them by name."""
         return dict(self.__pydantic_extra__ or {})
 
 

@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field, model_validator
 
 from taskflow.errors import BadInput
 from taskflow.geometry.grids import MultiBlockGrid, faces, gaps
-from taskflow.simulation.case.boundaries import heat_of_wall
+from taskflow.simulation.case.boundaries import heat_of_wall, options_fit
 from taskflow.simulation.case.charts.grid import known_sides
 from taskflow.simulation.case.initial import VectorExpression, vector_expression
 from taskflow.simulation.case.problems import Problem, missing, present, wrong
@@ -87,11 +87,7 @@ class ChartSide(Table):
         kind = values.get("type")
         if kind not in OPTIONS:
             return
-        for option in present(values, *cls.model_fields):
-            if option not in ("type", *OPTIONS[kind]):
-                homes = " or ".join(f'"{name}"' for name, options in OPTIONS.items() if option in options)
-                remedy = f"a side of the type {kind} has none; leave it out, or give {homes}"
-                yield wrong(option, values[option], remedy)
+        yield from options_fit(values, cls.model_fields, f"a side of the type {kind}", OPTIONS)
         if kind in ("inflow", "far-field") and not present(values, "velocity"):
             yield missing("velocity", "give three numbers or expressions, in the order x, y, z")
         if kind == "outflow" and not present(values, "pressure"):
@@ -173,7 +169,6 @@ class ChartSides(Table):
 
     @property
     def sides(self) -> dict[str, ChartSide]:
-        """All of them by name."""
         return dict(self.__pydantic_extra__ or {})
 
     def written(self) -> dict[str, Any]:
