@@ -160,14 +160,12 @@ def estimate(case: Case) -> Estimate:
     check_libraries(case.pictures)
     _ = sim.origin
     threads = threads_per_block(case.machine, where)
-    return Estimate(needs, threads, count_steps(sim), _bandwidth(device, where, threads))
-
-
-def _bandwidth(device: str, places: list[Place], threads: int) -> float:
-    """Copy bandwidth of all devices together: one GPU measured for all, or the cores that the blocks will use."""
-    if device == "gpu":
-        return copy_bandwidth(open_device("gpu")) * len({place.gpus[0].identity for place in places})
-    return copy_bandwidth(open_device("cpu", min(places[0].cores, threads * len(places))), repeats=4)
+    steps = count_steps(sim)
+    if device == "gpu":  # one is measured for all
+        bandwidth = copy_bandwidth(open_device("gpu")) * len({place.gpus[0].identity for place in where})
+    else:  # the cores that the blocks will use
+        bandwidth = copy_bandwidth(open_device("cpu", min(where[0].cores, threads * len(where))), repeats=4)
+    return Estimate(needs, threads, steps, bandwidth)
 
 
 def step_graph(case: Case) -> TaskGraph:

@@ -73,17 +73,12 @@ def _middle(shape: Shape) -> Vector:
     return x, y, z
 
 
-def _half(shape: Shape) -> Vector:
-    """Half the extent of a shape, by axis."""
-    x, y, z = ((high - low) / 2 for low, high in zip(*shape.bounds, strict=True))
-    return x, y, z
-
-
 def _can_be_placed(shape: Shape, motion: RigidMotion | None, grid: StaggeredGrid) -> bool:
     """Return whether a shape is one of those that kernels know, and the nearest one of its images all that counts."""
     if not isinstance(shape, Sphere | Cylinder | Cuboid):
         return False
-    half, middle, turns = _half(shape), _middle(shape), motion is not None and motion.angle.source != 0.0
+    half = [(high - low) / 2 for low, high in zip(*shape.bounds, strict=True)]
+    middle, turns = _middle(shape), motion is not None and motion.angle.source != 0.0
     across = [n for n in range(3) if turns and motion is not None and n != motion.axis]
     for axis in (axis for axis in range(3) if grid.periodic[axis]):
         reach = math.hypot(*(half[n] for n in across)) if axis in across else half[axis]

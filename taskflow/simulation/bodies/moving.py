@@ -85,7 +85,8 @@ class Moving:
         """How far a surface gets from where it was at a time, until a later one, in spacings of the narrowest cells."""
         times = before + (now - before) * MOMENTS
         ways = [motion.ways(times, points) for motion, points in self._moving]
-        return max(float((np.abs(way) / self._narrowest).max()) for way in ways)
+        narrowest = np.array([self.grid.narrowest(axis) for axis in range(3)])
+        return max(float((np.abs(way) / narrowest).max()) for way in ways)
 
     def longest(self, time: float, dt: float) -> float:
         """The length of a step from a time, dt or as many times half of it as no surface moves too far in."""
@@ -107,10 +108,6 @@ class Moving:
             return []
         images = periodic_images(around.grow(REACH), self.grid.box, self.grid.periodic)
         return [cells for piece, _ in images if (cells := piece & self.grid.box)]
-
-    @cached_property
-    def _narrowest(self) -> np.ndarray:
-        return np.array([self.grid.narrowest(axis) for axis in range(3)])
 
     @cached_property
     def _middles(self) -> tuple[np.ndarray, ...]:

@@ -262,11 +262,11 @@ class FlowSystem(System):
 
     def details(self) -> Iterator[tuple[str, str]]:
         """Label and text of each line on bodies that move, openings, forces and eddies."""
-        yield from zip(chain(["motion"], repeat("")), self._motions(), strict=False)
-        yield from zip(chain(["openings"], repeat("")), self._openings(), strict=False)
-        yield from zip(chain(["forcing"], repeat("")), forcing_described(self.sim.case), strict=False)
         carried = (table.described(self.sim.case.body.gravity) for table in self.sim.case.particles)
-        yield from zip(chain(["particles"], repeat("")), carried, strict=False)
+        forces = forcing_described(self.sim.case)
+        parts = {"motion": self._motions(), "openings": self._openings(), "forcing": forces, "particles": carried}
+        for label, lines in parts.items():
+            yield from zip(chain([label], repeat("")), lines, strict=False)
         if self.sim.case.turbulence:
             yield "eddies", turbulence_described(self.sim.case)
 

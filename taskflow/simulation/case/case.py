@@ -88,11 +88,10 @@ class Case(TableValue):
         except RecursionError:
             raise BadInput("the case has tables in tables, nested too deeply; give the keys of the reference") from None
         defaults = {name: field.get_default() for name, field in Case.model_fields.items()}
-        chosen = choose(values, {**defaults, "fluid": NO_FLUID})
-        problems, values = list(chosen.problems), chosen.tables
-        if not reads(chosen.system, "fluid"):
+        system, values, problems = choose(values, {**defaults, "fluid": NO_FLUID})
+        if not reads(system, "fluid"):
             values["fluid"] = NO_FLUID
-        own = {chosen.system.claims, *chosen.system.instead, *chosen.system.lists} if chosen.system else set()
+        own = {system.claims, *system.instead, *system.lists} if system else set()
         broken = own - values.keys()  # what is wrong with them is said already
         try:
             super().__init__(**values)
@@ -100,9 +99,9 @@ class Case(TableValue):
         except CaseError as error:
             problems += (problem for problem in error.problems if problem.keys[0] not in broken)
             tables = _sound(values, problems)
-        tables = {name: t for name, t in tables.items() if reads(chosen.system, name) and name not in broken}
-        known = tables | dict(_derived(tables, chosen.system))
-        problems += _contradictions(known, chosen.system)
+        tables = {name: t for name, t in tables.items() if reads(system, name) and name not in broken}
+        known = tables | dict(_derived(tables, system))
+        problems += _contradictions(known, system)
         if problems:
             raise CaseError(*problems)
         for name, table in tables.items():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, ClassVar, Protocol
 
@@ -113,17 +112,11 @@ def system_of(method: Method | None) -> Kind | None:
     return _systems[method.type] if method else None
 
 
-@dataclass
-class ChosenSystem:
-    """The system of a case, None for the projection, its tables with that of the system read, and what is wrong."""
-
-    system: Kind | None
-    tables: dict[str, Any]
-    problems: list[Problem] = field(default_factory=list)
-
-
-def choose(values: Mapping[str, Any], known: Mapping[str, Any]) -> ChosenSystem:
-    """The system of a case of these tables; `known` has the defaults of those of the projection.
+def choose(
+    values: Mapping[str, Any], known: Mapping[str, Any]
+) -> tuple[Kind | None, dict[str, Any], list[Problem]]:  # fmt: skip
+    """The system of a case of these tables, None for the projection, the tables with that of the system read, and what
+    is wrong; `known` has the defaults of those of the projection.
 
     Entry points are looked at only where the case has a table that is not known, or names a system. Raises CaseError
     where it names one that is not there.
@@ -134,7 +127,7 @@ def choose(values: Mapping[str, Any], known: Mapping[str, Any]) -> ChosenSystem:
     if method in ({}, {"type": PROJECTION}, Method()):
         values = {**values, "method": None}
     if not strange and (named in (None, PROJECTION) or not isinstance(named, str)):
-        return ChosenSystem(None, dict(values))
+        return None, dict(values), []
     systems, broken = available()
     claims = [(table, name) for table in strange for name, system in systems.items() if system.claims == table]
     _spelled(values, [table for table in strange if table not in dict(claims)], systems, known)
@@ -144,7 +137,7 @@ def choose(values: Mapping[str, Any], known: Mapping[str, Any]) -> ChosenSystem:
         lists = {key: system.claims for system in systems.values() for key in system.lists if key in strange}
         add = "of a case with a table [{}]; add that, or leave it out"
         problems += [wrong(key, values[key], add.format(owner)) for key, owner in lists.items()]
-        return ChosenSystem(None, {key: value for key, value in values.items() if key not in lists}, problems)
+        return None, {key: value for key, value in values.items() if key not in lists}, problems
     if name not in systems:
         raise CaseError(wrong(("method", "type"), name, _unknown(name, systems, broken)))
     if systems[name].claims in known and systems[name].claims != METHOD:
@@ -172,7 +165,7 @@ def choose(values: Mapping[str, Any], known: Mapping[str, Any]) -> ChosenSystem:
     for key, default in known.items():
         if not reads(system, key) and tables.pop(key, default) != default:
             problems.append(wrong(key, values[key], _unread_words(name, key)))
-    return ChosenSystem(system, tables, problems)
+    return system, tables, problems
 
 
 def _listed(key: str, value: Any, kind: type[Table]) -> tuple[tuple[Table, ...], list[Problem]]:

@@ -5,9 +5,10 @@ of its case that somebody sets while it goes on.
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
+from operator import add
 from typing import Any
 
 from taskflow.errors import BadInput, RunFailed
@@ -23,7 +24,7 @@ from taskflow.simulation.drive import Drive
 from taskflow.simulation.job import RunLoop
 
 AXES = (1, 2, 3)  # by which the components of a vector are numbered
-FOLDS = ("sum", "min", "max")
+FOLDS: dict[str, Callable[[float, float], float]] = {"sum": add, "min": min, "max": max}
 
 
 class BlockFields(Mapping[str, Any]):
@@ -95,7 +96,8 @@ class BlocksJob:
             function = self.function.shared()
             for cells in shard.partition.cells_of(shard.block):
                 new = _numbers(function(BlockFields(loop, self.fields, self.writes, cells, ghosts=self.ghosts)))
-                numbers = {name: _folded(self.fold, numbers.get(name), value) for name, value in new.items()}
+                fold = FOLDS[self.fold]
+                numbers = {name: fold(numbers[name], x) if name in numbers else x for name, x in new.items()}
         except Exception as error:
             remedy = "; name what it changes in writes=[...]" if "read-only" in str(error) else ""
             failure = f"block {shard.block}: {type(error).__name__}: {error}{remedy}\n{traceback.format_exc()}"
@@ -118,12 +120,6 @@ def _numbers(result: Any) -> dict[str, float]:
         return {}
     named = result if isinstance(result, Mapping) else {"": result}
     return {str(name): float(value) for name, value in named.items()}
-
-
-def _folded(fold: str, one: float | None, other: float) -> float:
-    if one is None:
-        return other
-    return one + other if fold == "sum" else (min if fold == "min" else max)(one, other)
 
 
 def answer(results: list[tuple[tuple[str, ...], list[float]] | str]) -> dict[str, float] | float | None:

@@ -9,7 +9,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -84,24 +84,21 @@ class Callback:
         return now.step >= self.step or now.time >= self.time or time.perf_counter() >= self.deadline
 
 
-@dataclass(eq=False)
-class Callbacks:
+class Callbacks(list[Callback]):
     """All functions that are called, in the order in which they were given."""
-
-    callbacks: list[Callback] = field(default_factory=list)
 
     def pause(self, until: Pause) -> Pause:
         """Where the run has to pause next on its way to a pause."""
-        wall = min((callback.deadline for callback in self.callbacks), default=math.inf) - time.perf_counter()
+        wall = min((callback.deadline for callback in self), default=math.inf) - time.perf_counter()
         return Pause(
-            step=min((until.step, *(callback.step for callback in self.callbacks))),
-            time=min((until.time, *(callback.time for callback in self.callbacks))),
+            step=min((until.step, *(callback.step for callback in self))),
+            time=min((until.time, *(callback.time for callback in self))),
             wall=max(0.0, min(until.deadline - time.perf_counter(), wall)),
         )
 
     def due(self, now: Tick) -> list[Callback]:
         """Those that are to be called at a tick; each is planned anew."""
-        due = [callback for callback in self.callbacks if callback.due(now)]
+        due = [callback for callback in self if callback.due(now)]
         for callback in due:
             callback.plan(now)
         return due

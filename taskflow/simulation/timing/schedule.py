@@ -160,11 +160,13 @@ class Clock:
         dt, time, cut = self._stride(now, shortest(bounds))
         step = now.step + 1
         finished = time == self.end or step == self.steps
-        output = finished or self._writes(now, step, time)
+        due = self.output is not None and (
+            step % self.output.steps == 0 if self.output.steps else time == self.output.after(now.time)
+        )
         monitor = finished or (self.monitor is not None and self.monitor.due(now, step, time))
         checkpoint = self.checkpoint is not None and self.checkpoint.due(now, step, time)
         ratio, limit = dt / now.dt if now.dt else 0.0, "end" if cut else min(bounds, key=bounds.__getitem__)
-        return Tick(step, time, dt, ratio, output, monitor, finished, checkpoint, limit, bounds)
+        return Tick(step, time, dt, ratio, finished or due, monitor, finished, checkpoint, limit, bounds)
 
     def over(self, now: Tick) -> bool:
         """Return whether a run that stands here has nothing left to do."""
@@ -201,7 +203,8 @@ class Clock:
 
     def _stride(self, now: Tick, longest: float) -> tuple[float, float, bool]:
         """Length of the step from `now`, the time it reaches, and whether that cuts it short."""
-        target, cut = self._target(now.time), False
+        target, cut = self.output.after(now.time) if self.output else math.inf, False
+        target = self.end if self.end is not None and self._is_end(target) else target  # the next time to be hit
         if target == math.inf:
             dt, time = longest, now.time + longest
         else:
@@ -216,22 +219,12 @@ class Clock:
             raise self._too_short(now, dt)
         return dt, time, cut
 
-    def _target(self, time: float) -> float:
-        """The next time that must be hit."""
-        target = self.output.after(time) if self.output else math.inf
-        return self.end if self.end is not None and self._is_end(target) else target
-
     def _is_end(self, time: float) -> bool:
         """Return whether an output at `time` would be the final state, or later."""
         if self.end is None:
             return False
         interval = self.output.time if self.output and self.output.time else 0.0
         return time > self.end - max(MEETS * interval, 4 * ROUNDING * self.end)
-
-    def _writes(self, now: Tick, step: int, time: float) -> bool:
-        if self.output is None:
-            return False
-        return step % self.output.steps == 0 if self.output.steps else time == self.output.after(now.time)
 
     def _too_short(self, now: Tick, dt: float) -> RunFailed:
         where = f"at step {now.step}, time {now.time:g}, a step of {dt:g} gets nowhere"

@@ -223,7 +223,8 @@ def _share(
     """The profile at some places [xyz, ...], but for a factor."""
     away = corners - middle
     radius = np.linalg.norm(away, axis=1).max()
-    if _is_round(away, radius, size):
+    outermost = np.linalg.norm(away, axis=1) > radius - FLAT * size
+    if int(outermost.sum()) > 4:  # it is round: of a rectangle no more than a corner lies there in each octant
         square = ((at - middle[:, None, None]) ** 2).sum(axis=0)
         return np.maximum(1 - square / radius**2, 0.0)
     if not len(along):
@@ -236,9 +237,3 @@ def _share(
         s = np.tensordot(direction, at - middle[:, None, None], 1) / np.abs(reach).max()
         share = share * np.maximum(1 - s**2, 0.0)
     return share
-
-
-def _is_round(away: np.ndarray, radius: float, size: float) -> bool:
-    """Whether the outermost vertices lie on a circle: no more than a corner of a rectangle would in each octant."""
-    outermost = np.linalg.norm(away, axis=1) > radius - FLAT * size
-    return int(outermost.sum()) > 4

@@ -12,7 +12,6 @@ from taskflow.flow.models.artificial_compressibility.implicit.correction import 
 from taskflow.flow.models.artificial_compressibility.implicit.gmres import DEPTH, Gmres
 from taskflow.flow.models.artificial_compressibility.implicit.krylov import MOST
 from taskflow.flow.models.artificial_compressibility.implicit.march import Ramp
-from taskflow.flow.models.artificial_compressibility.implicit.model import ImplicitCompressibility
 from taskflow.simulation.case.problems import Problem, present, wrong
 from taskflow.simulation.case.table import Positive, Precision, Table, Whole, entry, reads
 from taskflow.simulation.formulas.values import checked, share, whole
@@ -89,11 +88,3 @@ class Linear(Table):
         if self.solver == "correction":
             return Correction(self.sweeps)
         return Gmres(self.vectors, self.products, self.tolerance or (0.01 if real else None))
-
-
-def implicit_marching(
-    linear: Linear, cfl: CflRamp, *, real: bool
-) -> tuple[type[ImplicitCompressibility], dict[str, Any]]:  # fmt: skip
-    """The kind of model, and what it is made of besides others; `real`: in steps of real time."""
-    chosen = {"ordering": linear.ordering, "precision": linear.precision}
-    return ImplicitCompressibility, {"solver": linear.made(real=real), "ramp": cfl.ramp(), **chosen}

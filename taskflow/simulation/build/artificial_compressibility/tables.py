@@ -9,11 +9,12 @@ from pydantic import Field
 
 from taskflow.errors import BadInput
 from taskflow.flow.models.artificial_compressibility.convergence import PATIENCE
+from taskflow.flow.models.artificial_compressibility.implicit.model import ImplicitCompressibility
 from taskflow.flow.models.artificial_compressibility.method import Marching
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.runtime.regions import Triple
 from taskflow.runtime.tasks import TILE
-from taskflow.simulation.build.artificial_compressibility.implicit import CflRamp, Linear, implicit_marching
+from taskflow.simulation.build.artificial_compressibility.implicit import CflRamp, Linear
 from taskflow.simulation.case.method import Method
 from taskflow.simulation.case.problems import Problem, exclusive, missing, present, wrong
 from taskflow.simulation.case.table import NonNegative, Positive, Table, Text, Truth, Vector, Whole, entry, reads
@@ -192,8 +193,9 @@ class CompressibilityMethod(Method):
         if self.march != "implicit":
             return ArtificialCompressibility, {}
         usual = CflRamp(start=IN_REAL_TIME, most=IN_REAL_TIME) if real else CflRamp()
-        ramp = self.cfl if isinstance(self.cfl, CflRamp) else usual
-        return implicit_marching(self.linear or Linear(), ramp, real=real)
+        ramp, linear = self.cfl if isinstance(self.cfl, CflRamp) else usual, self.linear or Linear()
+        how = {"ramp": ramp.ramp(), "ordering": linear.ordering, "precision": linear.precision}
+        return ImplicitCompressibility, {"solver": linear.made(real=real), **how}
 
     def looks(self, every: Every) -> tuple[Every, int]:
         """How often residuals are looked at, where the log is written so often, and in how many steps they have to
