@@ -167,7 +167,8 @@ class RunLoop:
         """The tick of a checkpoint, with its fields."""
         self._given(resumed.tick.time)
         restore(resumed.checkpoint, self.job.policy, self.shard)
-        self.particles.go_on(resumed.checkpoint, resumed.tick.time)
+        for cloud in self.particles.values():
+            cloud.go_on(resumed.checkpoint, resumed.tick.time)
         state = resumed.checkpoint.state
         self.timed.instead.update({key: of_time(value) for key, value in state.get("given", {}).items()})
         if self.settling is not None and resumed.settling is not None:
@@ -278,7 +279,8 @@ class RunLoop:
         }
         if self.shard.block == 0:
             self.records.writer.files.note(self.directory, [self.directory / LOG])
-        self.saving.take(tick.step, planned, state, self.records.stored(), self.particles.held)
+        stored, clouds = self.records.stored(), self.particles
+        self.saving.take(tick.step, planned, state, stored, lambda: [cloud.held() for cloud in clouds.values()])
         self._report(tick)
 
     def _written(self) -> dict[str, Any]:

@@ -101,7 +101,7 @@ class Records:
             self._groups[probe.series.group] = PointRecording(place(probe.series.group), probe)
         for integral in spec.integrals:
             self._groups[integral.series.group] = IntegralRecording(place(integral.series.group), integral)
-        for group, cloud in particles.of.items() if particles else ():
+        for group, cloud in particles.items() if particles else ():
             self._groups[group] = ParticleRecording(place(group), cloud)
         pictures = path.parent, spec.pictures, shard, guard, self._placed
         self._pictures = PictureRecording(*pictures) if spec.pictures else None

@@ -154,7 +154,9 @@ class Diagnosis:
     @property
     def steps(self) -> str:
         """The remedy where steps are too long."""
-        return f"{self._spec.clock.remedy}{better(self._spec.stability)}"
+        stability = self._spec.stability  # of which another scheme may have a wider range
+        better = f", or {NAMES[SCHEMES['rk3']]}" if stability and stability.scheme == ADAMS_BASHFORTH else ""
+        return f"{self._spec.clock.remedy}{better}"
 
     def __call__(self, tick: Tick) -> str:
         spec = self._spec
@@ -168,11 +170,6 @@ class Diagnosis:
         if spec.stability is None or not spec.stability.damped(tick.dt, spec.clock.limit.cfl):
             return self.steps
         return 'steps are stable, so the grid may be too coarse: give more cells, or fluid.scheme = "quick"'
-
-
-def better(stability: Stability | None) -> str:
-    """The scheme with a wider range, if there is one, as a further choice."""
-    return f", or {NAMES[SCHEMES['rk3']]}" if stability and stability.scheme == ADAMS_BASHFORTH else ""
 
 
 class StepWatch:

@@ -320,7 +320,7 @@ def test_blocks_hold_no_more_than_was_counted(blocks):
         for monitor, sampled in ((1, 1), (0, 0), (0, 1), (1, 1), (1, 0), (0, 1), (0, 0), (1, 0), (0, 1)):
             for program in [spec.measures.monitor] * monitor:
                 shard.run(program)
-            for cloud in [*clouds.of.values()] * sampled:
+            for cloud in [*clouds.values()] * sampled:
                 cloud.sampled()
             shard.run(spec.step, **spec.model.scalars(tick.dt, tick.ratio), **clouds.scalars(tick))
             clouds.settle(tick)

@@ -22,7 +22,7 @@ from taskflow.flow.model import VELOCITY, FlowModel
 from taskflow.output import FieldMetadata, through_sides
 from taskflow.simulation.bodies.inertia import MovingBody
 from taskflow.simulation.build.expressions import derived, derived_metadata, unlike
-from taskflow.simulation.build.forcing import forcing_described, initial_forces
+from taskflow.simulation.build.forcing import initial_forces
 from taskflow.simulation.build.physics import conditions, outflows_described, physics, turbulence_described
 from taskflow.simulation.build.scales import Scales, advective_rate, scales
 from taskflow.simulation.build.system import System, moment
@@ -31,8 +31,8 @@ from taskflow.simulation.case import FACES
 from taskflow.simulation.case.case import all_fields
 from taskflow.simulation.case.magnitudes import Magnitudes
 from taskflow.simulation.conditions.inflow import InflowProfile, Inflows, inflow_profiles, moments, wall_profiles
-from taskflow.simulation.conditions.initial import initial_profiles, largest, noise
-from taskflow.simulation.formulas.noise import RandomVelocity
+from taskflow.simulation.conditions.initial import initial_profiles, largest
+from taskflow.simulation.formulas.noise import SPECTRA, RandomVelocity
 from taskflow.simulation.records.series import Integral, geometry, sides
 from taskflow.simulation.timing.schedule import Clock, Tick
 
@@ -163,7 +163,10 @@ class FlowSystem(System):
 
     @property
     def noise(self) -> RandomVelocity | None:
-        return noise(self.sim.case, self.sim.grid)
+        table = self.sim.case.initial.noise
+        if table is None:
+            return None
+        return RandomVelocity(self.sim.grid, table.rms, table.wavenumber, SPECTRA[table.spectrum], table.seed)
 
     @property
     def advective_rate(self) -> float:
@@ -263,7 +266,7 @@ class FlowSystem(System):
     def details(self) -> Iterator[tuple[str, str]]:
         """Label and text of each line on bodies that move, openings, forces and eddies."""
         carried = (table.described(self.sim.case.body.gravity) for table in self.sim.case.particles)
-        forces = forcing_described(self.sim.case)
+        forces = (table.described for table in self.sim.case.forcing)
         parts = {"motion": self._motions(), "openings": self._openings(), "forcing": forces, "particles": carried}
         for label, lines in parts.items():
             yield from zip(chain([label], repeat("")), lines, strict=False)

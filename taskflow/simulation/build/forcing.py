@@ -115,11 +115,3 @@ class InitialForce:
 def initial_forces(case: Case, grid: StaggeredGrid) -> Iterator[InitialForce]:
     for number, table in enumerate(case.forcing, start=1):
         yield InitialForce(case, grid, table, number)
-
-
-def forcing_described(case: Case) -> Iterator[str]:
-    """A line for each force."""
-    for table in case.forcing:
-        inside = f" in the box {[list(corner) for corner in table.box]}" if table.box else ""
-        when = f" where {table.where}" if table.where else ""
-        yield f"{table.on}: {table.expression}{inside}{when}"

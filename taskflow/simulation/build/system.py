@@ -21,7 +21,7 @@ from taskflow.output import FieldMetadata
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Field
 from taskflow.runtime.tasks import Program
-from taskflow.simulation.bodies import Masks, Moving, Surroundings, placement, surroundings
+from taskflow.simulation.bodies import Masks, Moving, Surroundings, placement
 from taskflow.simulation.build.domain import BoxDomain, Domain
 from taskflow.simulation.build.on_blocks import CaseOnBlocks
 from taskflow.simulation.build.scales import Scale, Scales
@@ -132,7 +132,12 @@ class System(SystemType, ABC):
     @cached_property
     def ways(self) -> Surroundings | None:
         """The bodies of which some move, and what these may meet; None where all are at rest."""
-        return surroundings(self.sim.case, self.moving, self.sim.bodies.followed) if self.moving else None
+        if self.moving is None:
+            return None
+        case, cells = self.sim.case, {body.name: body.around for body in self.sim.bodies.followed}
+        sides = {face: case.boundary(face).type for face in case.boundaries.sides}
+        names = tuple(body.name or f"obstacles[{n}]" for n, body in enumerate(case.obstacles, start=1))
+        return Surroundings(self.moving, sides, names, cells)
 
     @property
     def constant_fields(self) -> tuple[Field, ...]:

@@ -201,11 +201,8 @@ def _snapshots_can_be_counted(time: Time, output: Output) -> Iterator[Problem]:
     every = output.every
     if every is None:
         return
-    count = 0.0
-    if time.end is not None and every.time is not None:
-        count = time.end / every.time
-    elif time.steps is not None and every.steps is not None:
-        count = time.steps / every.steps
+    pairs = (time.end, every.time), (time.steps, every.steps)
+    count = next((a / b for a, b in pairs if a is not None and b is not None), 0.0)
     if count > MOST_SNAPSHOTS:
         remedy = f"this is {count:.3g} snapshots; give a longer interval, for at most {MOST_SNAPSHOTS}"
         yield wrong(("output", "every"), every.written(), remedy)

@@ -62,6 +62,12 @@ class ForcingTable(Table):
         source = self.expression if self.where is None else f"where({self.where}, {self.expression}, 0)"
         return FieldExpression(source, fields)
 
+    @property
+    def described(self) -> str:
+        """A line on what it does, where."""
+        inside = f" in the box {[list(corner) for corner in self.box]}" if self.box else ""
+        return f"{self.on}: {self.expression}{inside}{f' where {self.where}' if self.where else ''}"
+
     def cells(self, grid: StaggeredGrid) -> Box:
         """The cells that have what it acts on in the box."""
         if self.box is None:

@@ -91,22 +91,18 @@ class Spacing(Table):
         """
         if self.faces is not None:
             return self.faces
-        parts = self._tanh(np.arange(cells + 1) / cells) if self.tanh else self._geometric(cells)
+        xi, number, a = np.arange(cells + 1) / cells, np.arange(cells), self.tanh
+        if a is None:
+            power = {"min": number, "max": number[::-1]}.get(self.toward or "both", np.minimum(number, number[::-1]))
+            widths = np.exp((power - power.max()) * np.log(self.geometric or 1.0))
+            parts = np.concatenate([[0.0], np.cumsum(widths)]) / widths.sum()
+        elif self.toward == "max":
+            parts = np.tanh(a * xi) / np.tanh(a)
+        elif self.toward == "min":
+            parts = 1 + np.tanh(a * (xi - 1)) / np.tanh(a)
+        else:
+            parts = (1 + np.tanh(a * (2 * xi - 1)) / np.tanh(a)) / 2
         return (start, *(start + length * parts[1:-1]).tolist(), start + length)
-
-    def _tanh(self, xi: np.ndarray) -> np.ndarray:
-        strength = self.tanh or 0.0
-        if self.toward == "max":
-            return np.tanh(strength * xi) / np.tanh(strength)
-        if self.toward == "min":
-            return 1 + np.tanh(strength * (xi - 1)) / np.tanh(strength)
-        return (1 + np.tanh(strength * (2 * xi - 1)) / np.tanh(strength)) / 2
-
-    def _geometric(self, cells: int) -> np.ndarray:
-        number = np.arange(cells)
-        power = {"min": number, "max": number[::-1]}.get(self.toward or "both", np.minimum(number, number[::-1]))
-        widths = np.exp((power - power.max()) * np.log(self.geometric or 1.0))
-        return np.concatenate([[0.0], np.cumsum(widths)]) / widths.sum()
 
 
 class Stretching(Table):

@@ -182,8 +182,7 @@ def _background_is_central(heat: Heat | None) -> Iterator[Problem]:
 
 
 def _sources_of_heat_are_inside(grid: GridTable, heat: Heat | None) -> Iterator[Problem]:
-    if heat:
-        yield from sources_are_inside(grid, ("heat",), heat.sources)
+    return sources_are_inside(grid, ("heat",), heat.sources if heat else ())
 
 
 def _bulk_velocity_is_free(boundaries: Boundaries, body: Forcing) -> Iterator[Problem]:

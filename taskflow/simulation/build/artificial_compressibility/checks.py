@@ -7,7 +7,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,18 +29,17 @@ def initial_fields_fit(initial: Mapping[str, Any], grid: MultiBlockGrid) -> None
     """Raises BadInput where a formula of an initial field is not finite on some chart."""
     uniform = all(isinstance(profile, Expression) and profile.uniform for profile in initial.values())
     for number, chart in enumerate(grid.charts, start=1):
-        vertices = chart.vertices[:, :2, :2, :2] if uniform else chart.vertices
-        in_parts(vertices, partial(_try_formulas, initial, number))
 
+        def try_formulas(corners: list[np.ndarray], _: Part, number: int = number) -> None:
+            places = centres(corners)
+            for name, profile in initial.items():
+                try:
+                    profile(*places)
+                except BadInput as error:
+                    key = {"T": "initial.temperature"}.get(name, "initial.velocity" if name in VELOCITY else name)
+                    raise BadInput(f"{key}: on chart {number} {error}") from None
 
-def _try_formulas(initial: Mapping[str, Any], chart: int, corners: list[np.ndarray], _: Part) -> None:
-    places = centres(corners)
-    for name, profile in initial.items():
-        try:
-            profile(*places)
-        except BadInput as error:
-            key = {"T": "initial.temperature"}.get(name, "initial.velocity" if name in VELOCITY else name)
-            raise BadInput(f"{key}: on chart {chart} {error}") from None
+        in_parts(chart.vertices[:, :2, :2, :2] if uniform else chart.vertices, try_formulas)
 
 
 def sides_fit(case: Case, domain: ChartDomain) -> None:
