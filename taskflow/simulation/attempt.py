@@ -289,8 +289,7 @@ def _places(cluster: Client, recovery: Recovery, workers: frozenset[str] | None,
     """
     if recovery.deployment is None:
         places = survey(cluster, embedded=embedded, lost=recovery.lost)
-        mine = [place for place in places if workers is None or place.worker in workers]
-        return mine or places
+        return [place for place in places if workers is None or place.worker in workers] or places
     places = look_at(cluster, remaining_workers(cluster, recovery.lost, recovery.deployment.workers), embedded=embedded)
     usable = [place for place in places if recovery.deployment.device == "cpu" or place.gpu_problem is None]
     if not usable:

@@ -47,8 +47,7 @@ class RunDirectory:
     @staticmethod
     def default(title: str) -> Path:
         """A title as a name in the current folder."""
-        name = title.removesuffix(".toml")
-        return Path(re.sub(r"[^A-Za-z0-9._-]+", "_", name).strip("_.") or "run")
+        return Path(re.sub(r"[^A-Za-z0-9._-]+", "_", title.removesuffix(".toml")).strip("_.") or "run")
 
     def check(self, *, force: bool) -> None:
         """Raises BadInput where the directory cannot be made, or exists and may not be replaced."""

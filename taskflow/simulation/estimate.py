@@ -117,17 +117,15 @@ class Estimate:
         numbers |= poses(sim.system.moving, 0.0) if sim.system.moving and sim.system.moving.placement else {}
         computed = sim.system.computed
         moment = tuple(computed.scalars(0.0)) if computed else ()
-        programs: Programs = {sim.step: tuple(numbers), sim.monitor: moment}
-        start: Programs = {model.start: ("dt", *sim.system.timed.begin(0.0))}
-        if sim.settled is not None:
-            programs = {**programs, **dict.fromkeys(sim.settled.programs, ())}
-        if computed is not None:
-            programs = {**programs, computed: moment}
-        for averaged in sim.averaged.values():
-            start = {**start, averaged.begin: ()}
-            programs = {**programs, averaged.sample: (SHARE,)}
-        if sim.particles is not None:
-            programs = {**programs, **dict.fromkeys((table.sampling for table in sim.particles.series), ())}
+        averaged = sim.averaged.values()
+        programs: Programs = {
+            sim.step: tuple(numbers), sim.monitor: moment,
+            **dict.fromkeys(sim.settled.programs if sim.settled else (), ()),
+            **({computed: moment} if computed else {}),
+            **{one.sample: (SHARE,) for one in averaged},
+            **dict.fromkeys((table.sampling for table in sim.particles.series) if sim.particles else (), ()),
+        }  # fmt: skip
+        start: Programs = {model.start: ("dt", *sim.system.timed.begin(0.0)), **{one.begin: () for one in averaged}}
         mapper = Mapper(sim.case.machine.overlap, debug=debug)
         return prove(sim.partition, programs, mapper, hardware, start=start)
 
@@ -189,8 +187,7 @@ def count_steps(sim: SimulationSetup) -> StepCount:
         return StepCount(_counted(end, limit.fixed), f"time.step = {limit.fixed:g}", exact=True)
     rate, spreads = sim.system.advective_rate, sim.system.spreads
     bounds = limit.bounds(rate, spreads)
-    unknown = rate == limit.spread == spreads.most == limit.fall == 0 and limit.longest_step == math.inf
-    if unknown:
+    if rate == limit.spread == spreads.most == limit.fall == 0 and limit.longest_step == math.inf:
         rate = sum(1 / sim.grid.narrowest(axis) for axis in range(3))
         basis = f"CFL {limit.cfl:g} at a speed of 1 along x, y and z, as nothing tells the speed"
     elif rate > 0 and limit.cfl / rate <= limit.longest(rate, spreads):

@@ -65,8 +65,7 @@ class Masks:
         if "edges" in self.roles:
             masks["edges"] = flags.edge_bits(solid)
         if "T_faces" in self.roles:
-            isothermal = np.isfinite(self._temperature(numbers))
-            masks["T_faces"] = flags.heat_bits(solid, isothermal)
+            masks["T_faces"] = flags.heat_bits(solid, np.isfinite(self._temperature(numbers)))
         if "scalar_faces" in self.roles:
             masks["scalar_faces"] = flags.heat_bits(solid, np.zeros_like(solid))
         if "owner_x" in self.roles:

@@ -149,8 +149,7 @@ class Movement:
             return changed_poses(moving, time)
         masks = moving.masks(time)
         reach = moving.reach(time)
-        changed = merged([*reach, *chain(*self._changed)])
-        boxes = [cells for box in changed if (cells := box & shard.cells)]
+        boxes = [cells for box in merged([*reach, *chain(*self._changed)]) if (cells := box & shard.cells)]
         roles = [f"{role}{OTHER}" if role in KEPT else role for role in masks.roles]
         shard.write_parts(roles, self._patches(masks, boxes))
         self.time, self._changed = time, (reach, self._changed[0])

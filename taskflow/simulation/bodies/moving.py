@@ -83,8 +83,7 @@ class Moving:
 
     def spacings(self, before: float, now: float) -> float:
         """How far a surface gets from where it was at a time, until a later one, in spacings of the narrowest cells."""
-        times = before + (now - before) * MOMENTS
-        ways = [motion.ways(times, points) for motion, points in self._moving]
+        ways = [motion.ways(before + (now - before) * MOMENTS, points) for motion, points in self._moving]
         narrowest = np.array([self.grid.narrowest(axis) for axis in range(3)])
         return max(float((np.abs(way) / narrowest).max()) for way in ways)
 

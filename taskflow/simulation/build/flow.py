@@ -143,8 +143,7 @@ class FlowSystem(System):
     @property
     def logged(self) -> Derived | None:
         """Those of which the log has means."""
-        names = self.sim.case.monitor.fields or ()
-        return self.computed.some(names) if self.computed else None
+        return self.computed.some(self.sim.case.monitor.fields or ()) if self.computed else None
 
     @property
     def driven(self) -> dict[str, MovingBody]:
@@ -154,8 +153,7 @@ class FlowSystem(System):
     @property
     def clock(self) -> Clock:
         """The schedule of the run, with steps that bodies allow which move."""
-        moving = self.sim.bodies.moving if self.sim.case.obstacles else None
-        return replace(super().clock, motion=moving)
+        return replace(super().clock, motion=self.sim.bodies.moving if self.sim.case.obstacles else None)
 
     @property
     def initial(self) -> dict[str, Any]:

@@ -185,8 +185,7 @@ class Origin:
             return replace(initial, checkpoint=self.checkpoint)
         more = {"p": None} if (self.kept or self._on_charts) and self.has("p") else dict.fromkeys(self.sums)
         kept = self.kept and not self._on_charts  # where nothing that starts a run changes it
-        profiles = {**dict.fromkeys(initial.profiles), **more}
-        return replace(initial, profiles=profiles, kept=kept, sums=self.sums)
+        return replace(initial, profiles={**dict.fromkeys(initial.profiles), **more}, kept=kept, sums=self.sums)
 
     @property
     def described(self) -> str:

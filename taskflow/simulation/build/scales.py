@@ -90,8 +90,7 @@ def _heat(sim: CaseOnBlocks, model: FlowModel, inflows: Inflows, heat: Quantity)
         temperatures += [float(np.abs(inflows.at(face, "T", time, over)).max()) for time in times]
     slopes = zip(model.driving.gradient, grid.lengths, strict=True)
     departure = sum(abs(slope) * length for slope, length in slopes)
-    fluxes = [side.heat_flux for side in walls]
-    return Scale(max(map(abs, temperatures)) + departure, _gain(heat, fluxes, grid))
+    return Scale(max(map(abs, temperatures)) + departure, _gain(heat, [side.heat_flux for side in walls], grid))
 
 
 def _passive(quantity: Quantity, grid: StaggeredGrid) -> Scale:

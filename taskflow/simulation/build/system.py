@@ -72,8 +72,7 @@ class Measures(Protocol):
 
 def moment(scalars: Mapping[str, float], tick: Tick, wall: float) -> dict[str, Any]:
     """The part of a line of the log that all systems have."""
-    cfl = tick.dt * scalars["rate"]
-    return {"step": tick.step, "time": tick.time, "dt": tick.dt, "cfl": cfl, "wall": wall}
+    return {"step": tick.step, "time": tick.time, "dt": tick.dt, "cfl": tick.dt * scalars["rate"], "wall": wall}
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,8 +172,7 @@ class System(SystemType, ABC):
         """The name in words, the units and the location of every field that can be recorded, by its name: here the name
         itself, no units, and the location that the model gives.
         """
-        locations = self.model.fields
-        return {name: FieldMetadata(name, location=locations[name]) for name in self.sim.case.fields}
+        return {name: FieldMetadata(name, location=self.model.fields[name]) for name in self.sim.case.fields}
 
     @property
     @abstractmethod

@@ -151,12 +151,6 @@ class Boundary(Table):
     def written(self) -> Any:
         return super().written() if len(present(dict(self), *Boundary.model_fields)) > 1 else self.type
 
-    @property
-    def numbers(self) -> Vector:
-        """The velocity of a wall; 0 for a component that changes in time."""
-        x, y, z = (part if isinstance(part, float) else 0.0 for part in self.velocity or (0.0, 0.0, 0.0))
-        return x, y, z
-
 
 def heat_of_wall(values: Mapping[str, Any]) -> Iterator[Problem]:
     """Yield the problems with what the table of a wall says of heat."""

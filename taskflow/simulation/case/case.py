@@ -37,6 +37,7 @@ from taskflow.simulation.case.value import TableValue, plain
 from taskflow.simulation.timing.schedule import Clock
 
 REST = StepLimit()  # of a schedule by which nobody steps
+AT_REST = (0.0, 0.0, 0.0)
 NO_FLUID = FluidTable(viscosity=0.0)  # of a system that does not read [fluid]
 
 
@@ -164,12 +165,6 @@ class Case(TableValue):
         return getattr(self, name)
 
     @property
-    def spacing(self) -> tuple[float, float, float]:
-        """(dx, dy, dz), the mean ones."""
-        dx, dy, dz = (length / cells for length, cells in zip(self.grid.lengths, self.grid.cells, strict=True))
-        return dx, dy, dz
-
-    @property
     def staggered(self) -> StaggeredGrid:
         return self.grid.staggered(self.periodic)
 
@@ -200,12 +195,12 @@ class Case(TableValue):
         """
         side: Boundary | None = getattr(self.boundaries, face) if not self.periodic[AXES.index(face[0])] else None
         if side is None:
-            return Boundary.model_construct(type="periodic", velocity=(0.0, 0.0, 0.0), heat_flux=0.0)
+            return Boundary.model_construct(type="periodic", velocity=AT_REST, heat_flux=0.0)
         if side.type in ("inflow", "outflow"):
             return side
         kind = "slip" if side.type == "symmetry" else side.type
         flux = None if side.temperature is not None else side.heat_flux or 0.0
-        return side.model_copy(update={"type": kind, "velocity": side.velocity or side.numbers, "heat_flux": flux})
+        return side.model_copy(update={"type": kind, "velocity": side.velocity or AT_REST, "heat_flux": flux})
 
     def clock(self, limit: StepLimit = REST) -> Clock:
         """The schedule of the run; how long its steps may be is for its model to say."""

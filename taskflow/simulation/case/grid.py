@@ -191,8 +191,7 @@ def cells_fit(grid: GridTable) -> Iterator[Problem]:
     """Problems with the places of cells: with faces that are given, or that follow from a spacing, or else with
     coordinates that coincide. A grid has metrics only where there are none.
     """
-    faces = list(_faces_fit(grid))
-    yield from faces or _coordinates_differ(grid)
+    yield from list(_faces_fit(grid)) or _coordinates_differ(grid)
 
 
 def _coordinates_differ(grid: GridTable) -> Iterator[Problem]:

@@ -184,8 +184,7 @@ def places_have_squares(table: Key, shape: Table) -> Iterator[Problem]:
         value = getattr(shape, key, None)
         for number in value if isinstance(value, tuple) else [value or 0.0]:
             if abs(number) > FARTHEST:
-                remedy = f"give numbers up to {FARTHEST:g}, which have squares"
-                yield wrong((*table, key), value, remedy)
+                yield wrong((*table, key), value, f"give numbers up to {FARTHEST:g}, which have squares")
                 break
 
 

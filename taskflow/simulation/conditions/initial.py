@@ -81,11 +81,10 @@ class InitialFields:
         some = [profile for name in names if (profile := self.profiles[name]) is not None]
         uniform = all(isinstance(profile, Expression) and profile.uniform for profile in some)
         points = (0.0, 0.0, 0.0) if uniform else self.grid.points(self._location(names[0]), cells)
-        shape = cells.shape[::-1]
         return {
             name: load_initial(self.saved, name, cells)
             if (profile := self.profiles[name]) is None
-            else np.broadcast_to(profile(*points), shape)
+            else np.broadcast_to(profile(*points), cells.shape[::-1])
             for name in names
         }
 

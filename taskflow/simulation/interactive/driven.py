@@ -21,7 +21,7 @@ from taskflow.runtime.machine import Job
 from taskflow.simulation.attempt import Attempt, Outcome, Recovery, RunRequest
 from taskflow.simulation.case import Case
 from taskflow.simulation.conditions.remedies import as_keys, how_to_resume
-from taskflow.simulation.drive import AdvanceJob, EndJob
+from taskflow.simulation.drive import AdvanceJob, end_run
 from taskflow.simulation.formulas.values import number, positive, whole
 from taskflow.simulation.notebook import shown_progress
 from taskflow.simulation.run import Run, begun, stoppable
@@ -129,8 +129,7 @@ class DrivenRun:
             lasting = stack.enter_context(lasting_client(client))
             over = force or resume
             request = RunRequest(case, own, lasting, scheduler_file, over, progress or shown_progress(case), None)
-            recovery = Recovery(0, how_to_resume(own.path))
-            self._attempt = stack.enter_context(Attempt(request, restart, recovery))
+            self._attempt = stack.enter_context(Attempt(request, restart, Recovery(0, how_to_resume(own.path))))
             self._tick = restart.tick if restart is not None else Tick()
             try:
                 self._done(self._do(replace(self._attempt.job, pause=HERE)))
@@ -248,7 +247,7 @@ class DrivenRun:
     def _end(self, reason: str, came: signal.Signals | None = None) -> None:
         """End the run where it pauses."""
         self._over = "it has failed"
-        outcome = replace(self._do(EndJob()), came=came)
+        outcome = replace(self._do(end_run), came=came)
         report = self._attempt.finish(outcome, reason)
         self._over = f"it has ended ({report['ended']})"
 

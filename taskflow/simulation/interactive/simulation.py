@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
@@ -13,7 +12,7 @@ from taskflow.output import STORE, RecordedArray, live
 from taskflow.runtime.cluster.jobs import Pickled
 from taskflow.runtime.machine import Control, Shard
 from taskflow.runtime.regions import Box
-from taskflow.simulation.drive import CheckpointJob, Drive
+from taskflow.simulation.drive import Drive, write_checkpoint
 from taskflow.simulation.interactive.blocks import FOLDS, BlockFields, BlocksJob, SetJob, answer, settings
 from taskflow.simulation.interactive.driven import Callback, DrivenRun
 from taskflow.simulation.notebook import as_html
@@ -23,14 +22,11 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
-@dataclass(frozen=True)
-class DeriveJob:
+def derive(shard: Shard, control: Control) -> None:
     """Compute what follows from the present fields and is recorded of this case, on all blocks."""
-
-    def __call__(self, shard: Shard, control: Control) -> None:
-        loop = Drive.of(control).taken(control)
-        if (computed := loop.spec.computed) is not None:
-            shard.run(computed, **computed.scalars(loop.now.time))
+    loop = Drive.of(control).taken(control)
+    if (computed := loop.spec.computed) is not None:
+        shard.run(computed, **computed.scalars(loop.now.time))
 
 
 Function = TypeVar("Function", bound=Callable[..., object])
@@ -89,7 +85,7 @@ class Simulation(DrivenRun):
         if not self.case.checkpoint.keep:
             raise BadInput("checkpoint(): checkpoint.keep = 0, so that none stays; give checkpoint.keep from 1 on")
         with self._call("checkpoint()", drives=False):
-            self._done(self._do(CheckpointJob()))
+            self._done(self._do(write_checkpoint))
 
     def every(
         self, *, steps: int | None = None, time: float | None = None, wall: float | None = None
@@ -122,7 +118,7 @@ class Simulation(DrivenRun):
             if self._state != state:
                 raise BadInput(f"{name} of step {step}: the simulation has gone on; ask again, or .load() it in time")
             if name in derived and (name, state) not in self._computed:
-                self._ask(f"computing {name}", lambda blocks: blocks.do(DeriveJob()))
+                self._ask(f"computing {name}", lambda blocks: blocks.do(derive))
                 self._computed = {(name, state) for name in derived}
             return self._ask(f"reading {name}", lambda blocks: blocks.read(name, box.shift(charts[chart].lo)))
 

@@ -42,8 +42,7 @@ class ChartDomain(Domain):
     multiple: Triple = (1, 1, 1)
 
     def __getstate__(self) -> dict[str, Any]:
-        names = ("table", "cuts", "steady", "motion", "multiple")
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in ("table", "cuts", "steady", "motion", "multiple")}
 
     @property
     def grid(self) -> MultiBlockGrid:

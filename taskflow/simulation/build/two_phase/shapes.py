@@ -43,8 +43,7 @@ def composed(shapes: Sequence[PhaseShape], background: int, grid: GridTable) -> 
         parts.append((outline, table.phase == 1))
     far = math.hypot(*grid.lengths)
     phi = Composition(tuple(parts), far if background == 1 else -far)
-    called = any(isinstance(table.inside, Function) for table in shapes)
-    return Function(phi) if called else phi
+    return Function(phi) if any(isinstance(table.inside, Function) for table in shapes) else phi
 
 
 def _outline(table: PhaseShape, grid: GridTable) -> Distance:
