@@ -1,21 +1,29 @@
-"""Where the cells of a case are, how they are cut into blocks, and how records of them are laid out in the store."""
+"""Where the cells of a case are, how they are cut into blocks, and how records of them are laid out in the store; a
+case on its blocks before any equations.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from taskflow.flow import StaggeredGrid
 from taskflow.output import FieldMetadata, RecordsLayout, StoreLayout, at_points, starts_of
 from taskflow.runtime.regions import Box, FieldSpace, Location, Partition, Region, Triple
+from taskflow.simulation.bodies import Bodies, Survey, survey
 from taskflow.simulation.case import Case, Output, Probe
 from taskflow.simulation.case.grid import width_ratios
 from taskflow.simulation.case.probes import Across
+from taskflow.simulation.conditions.initial import named_state
 from taskflow.simulation.records.series import Corners, ProbeSeries, corners
+
+if TYPE_CHECKING:
+    from taskflow.output import SavedState
 
 SMOOTH = 1.2  # the largest ratio of neighbouring widths with which differences are as good as of second order
 Points = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -175,3 +183,42 @@ class BoxDomain(Domain):
 
 def _times(counts: Iterable[object]) -> str:
     return " x ".join(map(str, counts))
+
+
+@dataclass(frozen=True, eq=False)
+class CaseOnBlocks:
+    """A case on nx x ny x nz blocks, each on a "cpu" or a "gpu"."""
+
+    case: Case
+    blocks: Triple
+    device: str = field(default="cpu", kw_only=True)
+
+    @cached_property
+    def grid(self) -> StaggeredGrid:
+        return self.case.staggered
+
+    @property
+    def dtype(self) -> str:
+        """The type of numbers in all fields."""
+        return "f8" if self.case.machine.precision == "double" else "f4"
+
+    @property
+    def value_bytes(self) -> int:
+        return np.dtype(self.dtype).itemsize
+
+    @cached_property
+    def bodies(self) -> Bodies:
+        """The bodies on the grid. Raises BadInput where a file of theirs cannot be read."""
+        return Bodies(self.case, self.grid)
+
+    @cached_property
+    def survey(self) -> Survey | None:
+        """The volumes, gaps and warnings of the bodies; None without any. Raises BadInput where they cannot be."""
+        return survey(self.bodies) if self.case.obstacles else None
+
+    @cached_property
+    def source(self) -> SavedState | None:
+        """The state of elsewhere with which it begins; None where it has formulas. Raises BadInput where it cannot be
+        read.
+        """
+        return named_state(self.case.initial)

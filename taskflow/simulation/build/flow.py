@@ -21,8 +21,7 @@ from taskflow.flow.measures.surface_flux import SurfaceFlux
 from taskflow.flow.model import VELOCITY, FlowModel
 from taskflow.output import FieldMetadata, through_sides
 from taskflow.simulation.bodies.inertia import MovingBody
-from taskflow.simulation.build.expressions import derived, derived_metadata, unlike
-from taskflow.simulation.build.forcing import initial_forces
+from taskflow.simulation.build.expressions import derived, derived_metadata, initial_forces, unlike
 from taskflow.simulation.build.physics import conditions, outflows_described, physics, turbulence_described
 from taskflow.simulation.build.scales import Scales, advective_rate, scales
 from taskflow.simulation.build.system import System, moment

@@ -16,7 +16,7 @@ from taskflow.flow.grid.implicit import ALONG, EXPLICIT, Implicit
 from taskflow.flow.model import FlowModel
 from taskflow.flow.scalars.quantity import release_rate
 from taskflow.output.conditions import SIDES, BoundarySide, Conditions
-from taskflow.simulation.build.forcing import forces
+from taskflow.simulation.build.expressions import forces
 from taskflow.simulation.build.timed import constant, largest
 from taskflow.simulation.case import FACES, MODELS, SCHEMES, Case, PassiveScalar, SourceTable
 from taskflow.simulation.case.timed import Value, changes, placed

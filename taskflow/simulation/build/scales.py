@@ -11,7 +11,7 @@ import numpy as np
 from taskflow.flow import ConvectiveOutflow, Fixed, Flux, Inflow, PressureOutflow, Quantity, Wall
 from taskflow.flow.grid import StaggeredGrid, on_face
 from taskflow.flow.model import VELOCITY, FlowModel
-from taskflow.simulation.build.on_blocks import CaseOnBlocks
+from taskflow.simulation.build.domain import CaseOnBlocks
 from taskflow.simulation.build.timed import largest as largest_in_time
 from taskflow.simulation.conditions.inflow import Inflows, moments
 from taskflow.simulation.conditions.initial import largest

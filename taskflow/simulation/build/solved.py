@@ -15,8 +15,7 @@ from taskflow.flow.model import VELOCITY, FlowModel, Model
 from taskflow.output import of_particles, of_surface
 from taskflow.runtime.regions import Field, FieldSpace, Location, Partition
 from taskflow.runtime.tasks import Cells, Program, live_in, overwritten
-from taskflow.simulation.build.domain import Domain
-from taskflow.simulation.build.on_blocks import CaseOnBlocks
+from taskflow.simulation.build.domain import CaseOnBlocks, Domain
 from taskflow.simulation.build.projection import system_of
 from taskflow.simulation.build.step_cost import StepCost
 from taskflow.simulation.build.system import Entering, Measures, System

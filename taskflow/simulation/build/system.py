@@ -22,8 +22,7 @@ from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Field
 from taskflow.runtime.tasks import Program
 from taskflow.simulation.bodies import Masks, Moving, Surroundings, placement
-from taskflow.simulation.build.domain import BoxDomain, Domain
-from taskflow.simulation.build.on_blocks import CaseOnBlocks
+from taskflow.simulation.build.domain import BoxDomain, CaseOnBlocks, Domain
 from taskflow.simulation.build.scales import Scale, Scales
 from taskflow.simulation.build.step_cost import StepCost
 from taskflow.simulation.build.timed import TimedNumbers, timed_numbers

@@ -25,8 +25,15 @@ from taskflow.runtime.regions import Box, Triple, triple
 from taskflow.simulation.build.flow import FlowMeasures, FlowSystem
 from taskflow.simulation.build.pressure import Choice, described, direct, iterative, released, sweeps
 from taskflow.simulation.build.scales import Scale, Scales
-from taskflow.simulation.build.two_phase.shapes import composed
-from taskflow.simulation.build.two_phase.start import FEWER, POINTS, InitialPhases, friction, initial_phases, told
+from taskflow.simulation.build.two_phase.start import (
+    FEWER,
+    POINTS,
+    InitialPhases,
+    composed,
+    friction,
+    initial_phases,
+    told,
+)
 from taskflow.simulation.build.two_phase.tables import (
     FIELDS,
     LAYERS,

@@ -10,7 +10,7 @@ from pydantic import WithJsonSchema
 from pydantic.json_schema import SkipJsonSchema
 
 from taskflow.errors import BadInput
-from taskflow.simulation.build.two_phase.shapes import PhaseShape, shapes_are_inside
+from taskflow.simulation.build.two_phase.start import PhaseShape, shapes_are_inside
 from taskflow.simulation.case.boundaries import CONTACT_ANGLE, Boundaries
 from taskflow.simulation.case.control import Interval
 from taskflow.simulation.case.grid import AXES, GridTable
