@@ -151,7 +151,7 @@ def test_what_cannot_run_is_refused(give, refused, here, settings, words):
 
 @pytest.mark.parametrize("cells", [[2147483647, 2147483647, 2147483647], [8, 8, 10**9]], ids=str)
 def test_bodies_are_not_looked_for_on_cells_that_do_not_fit(give, refused, here, cells, monkeypatch):
-    monkeypatch.setattr("taskflow.simulation.build.on_blocks.Bodies", None)
+    monkeypatch.setattr("taskflow.simulation.build.domain.Bodies", None)
     body = "obstacles=[{type='sphere', centre=[0.5, 0.06, 0.5], radius=0.2}]"
     result = give("check", "cavity.toml", "--set", f"grid.cells={cells}", "--set", body)
     refused(result.exit_code, result.stderr, f"grid.cells = {cells}", "needs", "are free", "fewer cells")

@@ -1,5 +1,5 @@
-"""Checks of a case before a run begins: formulas of initial fields, sides and forces are tried at some moments; doubts of
-sides that nearly coincide, and of steps of pseudo-time that are too long.
+"""Checks of a case before a run begins: formulas of initial fields, sides and forces are tried at some moments; doubts
+of sides that nearly coincide, and of steps of pseudo-time that are too long.
 """
 
 from __future__ import annotations
