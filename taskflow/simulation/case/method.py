@@ -150,17 +150,19 @@ def choose(
         tables[METHOD] = Method(type=name)
     for key, kind in {system.claims: system.table, **system.instead}.items():
         own = tables.pop(key, {})
-        try:
-            if not isinstance(own, Mapping | kind):
-                raise CaseError(wrong((), own, "give a table"))
-            tables[key] = own if isinstance(own, kind) else kind(**plain_keys(own))
-        except CaseError as error:
-            within = [problem.within([key]) for problem in error.problems]
-            problems += explained(within, [(key, *path) for path in kind.paths()])
+        if isinstance(own, Mapping | kind):
+            for table in _read(own, kind, (key,), problems):
+                tables[key] = table
+        else:
+            problems.append(wrong(key, own, "give a table"))
     for key, kind in system.lists.items():
-        tables[key], wrong_ones = _listed(key, tables.get(key, ()), kind)
-        problems += wrong_ones
-        if wrong_ones:  # rules would give the others new numbers
+        items = tables.get(key, ())
+        if not isinstance(items, list | tuple) or not all(isinstance(item, Mapping | kind) for item in items):
+            problems.append(wrong(key, tables.pop(key), f"give a list of tables, each under [[{key}]]"))
+            continue
+        numbers = enumerate(items, start=1)
+        tables[key] = tuple(table for n, item in numbers for table in _read(item, kind, (key, f"[{n}]"), problems))
+        if len(tables[key]) < len(items):  # rules would give the others new numbers
             del tables[key]
     for key, default in known.items():
         if not reads(system, key) and tables.pop(key, default) != default:
@@ -168,19 +170,13 @@ def choose(
     return system, tables, problems
 
 
-def _listed(key: str, value: Any, kind: type[Table]) -> tuple[tuple[Table, ...], list[Problem]]:
-    """The tables of a list, and what is wrong with them."""
-    if not isinstance(value, list | tuple) or not all(isinstance(item, Mapping | kind) for item in value):
-        return (), [wrong(key, value, f"give a list of tables, each under [[{key}]]")]
-    tables: list[Table] = []
-    problems: list[Problem] = []
-    for number, item in enumerate(value, start=1):
-        try:
-            tables.append(item if isinstance(item, kind) else kind(**plain_keys(item)))
-        except CaseError as error:
-            within = [problem.within([key, f"[{number}]"]) for problem in error.problems]
-            problems += explained(within, [(key, f"[{number}]", *path) for path in kind.paths()])
-    return tuple(tables), problems
+def _read(value: Any, kind: type[Table], key: Key, problems: list[Problem]) -> Iterator[Table]:
+    """Yield the table of this kind under a key; or none, and add what is wrong with it to the problems."""
+    try:
+        yield value if isinstance(value, kind) else kind(**plain_keys(value))
+    except CaseError as error:
+        within = [problem.within(key) for problem in error.problems]
+        problems += explained(within, [(*key, *path) for path in kind.paths()])
 
 
 def available() -> tuple[dict[str, Kind], dict[str, str]]:

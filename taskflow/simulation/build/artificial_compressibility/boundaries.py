@@ -18,7 +18,7 @@ from taskflow.geometry.grids import Border, MultiBlockGrid, Patch, borders, face
 from taskflow.hexahedra import swept_volumes
 from taskflow.runtime.regions import Atlas, Box, difference, triple
 from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain
-from taskflow.simulation.case import Case
+from taskflow.simulation.case import FACES, Case
 from taskflow.simulation.case.charts.sides import ChartSide
 from taskflow.simulation.case.motion import GridMotion
 
@@ -26,7 +26,6 @@ KINDS: Mapping[str, Kind] = {
     "wall": "wall", "slip": "slip", "symmetry": "slip", "inflow": "inflow", "outflow": "outflow",
     "far-field": "far-field",
 }  # fmt: skip
-FACES = tuple(f"{axis}_{end}" for axis in "xyz" for end in ("min", "max"))
 FLAT = 1e-6  # of the size of a side: how far from a plane, a rectangle or a circle its vertices may lie
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
-from pydantic import ConfigDict, Field, field_validator
+from pydantic import ConfigDict, Field
 
 from taskflow.errors import BadInput
 from taskflow.geometry.grids import MultiBlockGrid
@@ -18,12 +18,14 @@ from taskflow.simulation.case.problems import Problem, exclusive, missing, numbe
 from taskflow.simulation.case.scalars import scalar_name
 from taskflow.simulation.case.table import NonNegative, Number, Table, Vector, entry, reads
 from taskflow.simulation.formulas.expression import Expression
+from taskflow.simulation.formulas.values import checked
 
 _OWN = re.compile(
     r"b|(?:d|old|past)_\w+|\w+_mid|[uvw]_s|f_[xyz]|[uvwpT]_(?:[rxz]|rest)|T_pivot|later"
     "|sides|metrics|swept|filter_square|own|vectors|warm|carry|coupling_low|coupling_high|pivot|inverse"
 )  # other fields of the model
 FORMULA = "functions of Python are not available on charts in this version; give an expression in x, y, z"
+_formula = checked(profile, lambda value: not isinstance(value, Function), FORMULA)
 
 
 class ChartForcing(Table):
@@ -92,17 +94,10 @@ class ChartScalar(Table):
         "of its field, in `output.fields` and in the store", remedy="give the name of its field"
     )
     diffusivity: NonNegative = entry("of the scalar", remedy="give the diffusivity, a number >= 0")
-    initial: Annotated[Profile, reads(profile)] = entry("its values at the start", Expression(0.0), otherwise="0")
+    initial: Annotated[Profile, reads(_formula)] = entry("its values at the start", Expression(0.0), otherwise="0")
     boundaries: ScalarSides = entry(
         "tables by the names of sides", ScalarSides(), otherwise="nothing passes walls; 0 enters"
     )
-
-    @field_validator("initial")
-    @classmethod
-    def _is_formula(cls, value: Profile) -> Profile:
-        if isinstance(value, Function):
-            raise ValueError(FORMULA)
-        return value
 
 
 def scalars_have_names(scalars: tuple[ChartScalar, ...]) -> Iterator[Problem]:
