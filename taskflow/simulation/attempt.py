@@ -295,5 +295,3 @@ def _places(cluster: Client, recovery: Recovery, workers: frozenset[str] | None,
     if not usable:
         raise RunFailed(f"no usable GPU is left: {places[0].gpu_problem}")
     return usable
-
-

@@ -75,9 +75,7 @@ class Spacing(Table):
         " file of numbers (with commas, blanks or lines between them; relative to the case file)",
         None,
     )
-    toward: Literal["min", "max", "both"] | None = entry(
-        "where cells are narrow", None, otherwise="both ends"
-    )
+    toward: Literal["min", "max", "both"] | None = entry("where cells are narrow", None, otherwise="both ends")
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:

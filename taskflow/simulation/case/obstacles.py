@@ -143,9 +143,7 @@ class ShapeTable(Table):
     extent: Annotated[tuple[float, float, float, float] | None, reads(_extent)] = entry(
         "of `heights` from `.npy`: x from, x to, y from, y to", None, otherwise="the domain"
     )
-    interpolation: Literal["linear", "nearest"] | None = entry(
-        "of `heights`, between them", None, otherwise="`linear`"
-    )
+    interpolation: Literal["linear", "nearest"] | None = entry("of `heights`, between them", None, otherwise="`linear`")
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:

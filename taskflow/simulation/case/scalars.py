@@ -116,9 +116,7 @@ class PassiveScalar(Table):
         " changes sharply. See [the method](../explanation/method.md#scalars)",
         "koren",
     )
-    initial: Start = entry(
-        "its values at the start, see [initial](#initial)", Expression(0.0), otherwise="0"
-    )
+    initial: Start = entry("its values at the start, see [initial](#initial)", Expression(0.0), otherwise="0")
     boundaries: ScalarBoundaries = entry("what holds on the sides", ScalarBoundaries())
     sources: Sources = entry("what releases it besides, see below", (), remedy=RELEASED)
 
