@@ -22,10 +22,13 @@ from taskflow.simulation.build.artificial_compressibility import references
 from taskflow.simulation.build.artificial_compressibility.boundaries import more_edges, sides_of
 from taskflow.simulation.build.artificial_compressibility.checks import cautions, initial_fields_fit, sides_fit
 from taskflow.simulation.build.artificial_compressibility.constants import ChartConstants, constant_fields
-from taskflow.simulation.build.artificial_compressibility.criteria import InnerCriterion, ResidualCriterion
 from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain
-from taskflow.simulation.build.artificial_compressibility.measures import CompressibilityMeasures
 from taskflow.simulation.build.artificial_compressibility.references import dual_time
+from taskflow.simulation.build.artificial_compressibility.residuals import (
+    CompressibilityMeasures,
+    InnerCriterion,
+    ResidualCriterion,
+)
 from taskflow.simulation.build.artificial_compressibility.rules import TABLES, refused
 from taskflow.simulation.build.artificial_compressibility.tables import ACCEPTS, ChartTime, CompressibilityMethod
 from taskflow.simulation.build.flow import WORDS

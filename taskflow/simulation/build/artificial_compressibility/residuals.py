@@ -1,11 +1,11 @@
-"""When a march to the steady state is over, and whether one within a step of real time was enough, as every block
-judges them: by residuals.
+"""The line of the log of a march, with residuals and forces on walls; and whether it is over, or was enough within a
+step of real time, as every block judges it by residuals.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -13,11 +13,16 @@ import numpy as np
 
 from taskflow.errors import RunFailed
 from taskflow.flow.models.artificial_compressibility.convergence import PATIENCE, Convergence
-from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
+from taskflow.flow.models.artificial_compressibility.forces import Forces
+from taskflow.flow.models.artificial_compressibility.measures import largest
+from taskflow.flow.models.artificial_compressibility.model import NAMES, ArtificialCompressibility
 from taskflow.flow.models.artificial_compressibility.real_time import DIVERGENCE, LOOKS, TO_EXCEED, left
+from taskflow.flow.models.artificial_compressibility.sides import Side
+from taskflow.output.log import OF
 from taskflow.runtime.machine import Shard
-from taskflow.runtime.tasks import Program
+from taskflow.runtime.tasks import Launch, Program, Roles
 from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain
+from taskflow.simulation.case.motion import GridMotion
 from taskflow.simulation.timing.schedule import Every, Tick
 from taskflow.simulation.timing.steady import Settled, StateWatch
 
@@ -25,6 +30,60 @@ MARGIN = 1.5  # of the compressibility over what it has to exceed
 MOST = 5  # steps in a row that may miss their tolerance
 REMEDY = "give more method.inner.iterations, shorter steps, or a larger method.compressibility, which couples faster"
 FIRST = 5  # steps after each of which is looked: residuals may be largest then
+
+
+@dataclass(frozen=True, eq=False)
+class CompressibilityMeasures:
+    """The residuals, and the forces on walls over the `span`: of a flow in two dimensions its thickness. Picklable."""
+
+    model: ArtificialCompressibility
+    forces: Forces
+    span: float = 1.0
+    motion: GridMotion | None = None
+
+    def monitor(self, f: Roles) -> Iterator[Launch]:
+        yield from self.model.monitor(f)
+        if self.model.turbulence:
+            yield largest(f.nu_t, over=self.model.cells, most=f.scalar("eddy"))
+        yield from self.forces.measure(f)
+
+    @property
+    def finite(self) -> tuple[str, ...]:
+        return tuple(f"{OF}{NAMES[name]}" for name in self.model.flow)
+
+    def line(self, scalars: Mapping[str, float], tick: Tick, wall: float) -> dict[str, Any]:
+        """Steps, the CFL number of pseudo-time and how an implicit step went, in real time the CFL number of the step,
+        the steps of pseudo-time in it and the largest divergence; residuals, and of each wall its force, the pressure's
+        part of it, its moment and, with heat, the heat that leaves through it. With eddies their largest viscosity. The
+        precision of factors, where it is double.
+        """
+        numbers: dict[str, Any] = {"step": tick.step, "time": tick.time}
+        if self.model.real:
+            numbers |= {"dt": tick.dt, "cfl": tick.dt * scalars["rate"], "divergence": scalars["most_p"]}
+            numbers["inner"] = int(self.model.look * scalars.get(LOOKS, 0.0))
+        else:
+            numbers |= self.model.progress(scalars)
+        if self.model.factors_precision:
+            numbers["factors"] = self.model.factors_precision
+        numbers |= {f"{OF}{name}": norm for name, norm in self.model.norms(scalars).items()}
+        if self.model.turbulence:
+            numbers["eddy_viscosity"] = scalars["eddy"]
+        if self.forces.sides:
+            numbers["bodies"] = {side.name: self._acting(side, scalars, tick.time) for side in self.forces.sides}
+        return {**numbers, "wall": wall}
+
+    def _acting(self, side: Side, scalars: Mapping[str, float], time: float) -> dict[str, Any]:
+        acts = self.forces.of(scalars, side)
+        moment = acts.moment
+        if self.motion is not None:  # about the point of the grid that was there at rest
+            point = np.array(self.forces.about[side.name])
+            moment = moment - np.cross(self.motion.moved(point, time) - point, acts.force)
+        acting: dict[str, Any] = {
+            "force": (acts.force / self.span).tolist(),
+            "pressure_force": (acts.pressure / self.span).tolist(),
+            "moment": (moment / self.span).tolist(),
+        }
+        return {**acting, "heat_flux": acts.heat / self.span} if self.model.heat else acting
 
 
 @dataclass(frozen=True, eq=False)
