@@ -51,23 +51,20 @@ class RunDirectory:
 
     def check(self, *, force: bool) -> None:
         """Raises BadInput where the directory cannot be made, or exists and may not be replaced."""
-        try:
-            self._check(self.path, force=force)
-        except (OSError, ValueError) as error:  # no permission to look, a name too long, a null character
-            raise self._unwritable(error) from error
-
-    def _check(self, path: Path, *, force: bool) -> None:
-        if path.exists() or path.is_symlink():
-            content = entries(path) if path.is_dir() else [path]
-            if not force and (content or not begun(path)):
-                if (lock := Lock.read(path)) is not None and lock.alive is not False:
-                    raise refusal(path, lock)
-                raise BadInput(f"{path} exists; choose another directory ({OUTPUT}), or replace it ({FORCE})")
-            if content and not (path.is_dir() and ours(path)):
-                raise BadInput(f"{path} exists and is not a run directory: it is kept; choose another one ({OUTPUT})")
-        parent = next(p for p in path.absolute().parents if p.exists())
-        if not parent.is_dir():
-            raise BadInput(f"{path}: {parent} is not a directory; choose another one ({OUTPUT})")
+        path = self.path
+        with self._writing((OSError, ValueError)):  # no permission to look, a name too long, a null character
+            if path.exists() or path.is_symlink():
+                content = entries(path) if path.is_dir() else [path]
+                if not force and (content or not begun(path)):
+                    if (lock := Lock.read(path)) is not None and lock.alive is not False:
+                        raise refusal(path, lock)
+                    raise BadInput(f"{path} exists; choose another directory ({OUTPUT}), or replace it ({FORCE})")
+                if content and not (path.is_dir() and ours(path)):
+                    words = f"{path} exists and is not a run directory: it is kept; choose another one ({OUTPUT})"
+                    raise BadInput(words)
+            parent = next(p for p in path.absolute().parents if p.exists())
+            if not parent.is_dir():
+                raise BadInput(f"{path}: {parent} is not a directory; choose another one ({OUTPUT})")
 
     @contextmanager
     def locked(self) -> Iterator[RunDirectory]:
@@ -76,10 +73,8 @@ class RunDirectory:
         Raises BadInput where another run goes on in it, or it cannot be written.
         """
         with ExitStack() as stack:
-            try:
+            with self._writing():
                 guard = stack.enter_context(owned(self.path))
-            except OSError as error:
-                raise self._unwritable(error) from error
             yield replace(self, guard=guard)
 
     def bare(self) -> bool:
@@ -102,7 +97,7 @@ class RunDirectory:
         """
         self.check(force=force or again)
         self.guard()
-        try:
+        with self._writing():
             with placed(self.path, own=again) as draft:
                 (draft / output.CASE).write_text(sim.case.to_toml(), encoding="utf-8")
                 about = {**_about(sim), "history": history(), "source": "taskflow"}
@@ -119,8 +114,6 @@ class RunDirectory:
                     fields = {name: sim.system.metadata[name] for name in sources}
                     output.save_initial(draft / output.INITIAL, replace(snapshots, fields=fields), sources)
             follow(self.path, self.guard)
-        except OSError as error:
-            raise self._unwritable(error) from error
 
     def reopen(self, sim: SimulationSetup, restart: RestartPoint, policy: CheckpointPolicy) -> RestartPoint:
         """Cut what the run has written back to the checkpoint with which it goes on, and make it fit these blocks.
@@ -129,7 +122,7 @@ class RunDirectory:
         """
         checkpoint, path, layouts = restart.checkpoint, self.path / output.STORE, self._layouts(sim)
         self.guard()
-        try:
+        with self._writing():
             output.recover(path)
             groups: tuple[Group, ...] = (*layouts, *sim.spec.series)
             times = {group.group: self._cut(path, group, restart, sim) for group in groups}
@@ -141,8 +134,6 @@ class RunDirectory:
             policy.checkpoints.clear(after=checkpoint.step)
             begin_drawing(self.path, sim)
             output.replace_synced(self.path / output.CASE, sim.case.to_toml())
-        except OSError as error:
-            raise self._unwritable(error) from error
         return replace(restart, times=times)
 
     def _cut(self, path: Path, group: Group, restart: RestartPoint, sim: SimulationSetup) -> tuple[float, ...]:
@@ -216,9 +207,15 @@ class RunDirectory:
         with output.on_disk(f"{self.path / output.REPORT}"):
             output.write_report(self.path / output.REPORT, report)
 
-    def _unwritable(self, error: Exception) -> BadInput:
-        reason = getattr(error, "strerror", None) or error
-        return BadInput(f"{self.path}: cannot be written ({reason}); choose another directory ({OUTPUT})")
+    @contextmanager
+    def _writing(self, kinds: tuple[type[Exception], ...] = (OSError,)) -> Iterator[None]:
+        """Have errors of these kinds within say that the directory cannot be written. Raises BadInput."""
+        try:
+            yield
+        except kinds as error:
+            reason = getattr(error, "strerror", None) or error
+            words = f"{self.path}: cannot be written ({reason}); choose another directory ({OUTPUT})"
+            raise BadInput(words) from error
 
     def _layouts(self, sim: SimulationSetup) -> tuple[output.RecordsLayout, ...]:
         """The layouts of all groups of the store, that of the snapshots first."""
