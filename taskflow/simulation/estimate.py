@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from taskflow.errors import BadInput
 from taskflow.flow.measures.statistics import SHARE
 from taskflow.runtime.cluster import placed, processes, slabs, threads_per_block
-from taskflow.runtime.host import Place, choose_device, look
+from taskflow.runtime.host import choose_device, look
 from taskflow.runtime.host.inventory import transport
 from taskflow.runtime.machine import Mapper, copy_bandwidth
 from taskflow.runtime.machine.channel import segment_bytes
@@ -22,7 +23,7 @@ from taskflow.simulation.build.step_cost import often
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.pictures import check_libraries
 from taskflow.simulation.conditions.remedies import as_keys
-from taskflow.simulation.memory import Memory, Needs
+from taskflow.simulation.memory import Needs
 from taskflow.simulation.sanity import NAMES, beyond, too_long
 from taskflow.simulation.timing.schedule import FITS
 
@@ -40,40 +41,35 @@ ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate:
-    """A case on this machine: what was chosen where the case says auto, and what a step costs.
-
-    `needs` has what blocks need, at the place of each; `steps` are those that the run will probably take; `bandwidth`
-    is the copy bandwidth of all their devices together, in bytes per second, measured now.
+class Estimate(Needs):
+    """A case on this machine: what was chosen where the case says auto, what blocks need at the place of each, and what
+    a step costs.
     """
 
-    needs: Needs
-    threads: int
-    steps: StepCount
-    bandwidth: float
+    @cached_property
+    def threads(self) -> int:
+        """Cores per block on CPUs."""
+        return threads_per_block(self.sim.case.machine, list(self.placed))
 
-    @property
-    def sim(self) -> SimulationSetup:
-        return self.needs.sim
+    @cached_property
+    def steps(self) -> StepCount:
+        """Those that the run will probably take. Raises BadInput where they are more than anybody would wait for."""
+        return count_steps(self.sim)
 
-    @property
-    def device(self) -> str:
-        return self.needs.device
-
-    @property
-    def places(self) -> Sequence[Place]:
-        """The place of each block."""
-        return self.needs.placed
+    @cached_property
+    def bandwidth(self) -> float:
+        """The copy bandwidth of all devices together, in bytes per second: one GPU measured for all, or the cores that
+        the blocks will use.
+        """
+        if self.device == "gpu":
+            return copy_bandwidth(open_device("gpu")) * len({place.gpus[0].identity for place in self.placed})
+        cores = min(self.placed[0].cores, self.threads * len(self.placed))
+        return copy_bandwidth(open_device("cpu", cores), repeats=4)
 
     @property
     def processes(self) -> int:
         """Processes that hold blocks."""
-        return len({place.worker for place in self.places})
-
-    @property
-    def memory(self) -> list[Memory]:
-        """The memory that each block needs."""
-        return self.needs.blocks
+        return len({place.worker for place in self.placed})
 
     @property
     def overlap(self) -> str:
@@ -108,7 +104,7 @@ class Estimate:
         """Prove the templates of all blocks for every order of steps and monitors after the start."""
         from taskflow.runtime.proof import Hardware, Programs, prove  # which a run does without
 
-        sim, blocks, gpu = self.sim, len(self.places), self.device == "gpu"
+        sim, blocks, gpu = self.sim, len(self.placed), self.device == "gpu"
         model, debug = sim.model, sim.case.machine.debug
         direct = gpu and (blocks == 1 or self.channel == "peer")
         hardware = Hardware(gpu, (0,) * blocks if direct else None)
@@ -152,18 +148,12 @@ def estimate(case: Case) -> Estimate:
     places = [replace(here, worker=f"process {n}") for n in range(processes(case.machine, case.grid.room, gpus))]
     sim = SimulationSetup(case, blocks_of(case, slabs(places, device, embedded=True)), device=device)
     where = placed(case.machine, sim.blocks, places, embedded=True)
-    needs = Needs(sim, where, device)
-    needs.check()
+    costs = Estimate(sim, where, device)
+    costs.check()
     sim.system.check()
     check_libraries(case.pictures)
-    _ = sim.origin
-    threads = threads_per_block(case.machine, where)
-    steps = count_steps(sim)
-    if device == "gpu":  # one is measured for all
-        bandwidth = copy_bandwidth(open_device("gpu")) * len({place.gpus[0].identity for place in where})
-    else:  # the cores that the blocks will use
-        bandwidth = copy_bandwidth(open_device("cpu", min(where[0].cores, threads * len(where))), repeats=4)
-    return Estimate(needs, threads, steps, bandwidth)
+    _ = sim.origin, costs.steps, costs.bandwidth  # found and measured now
+    return costs
 
 
 def step_graph(case: Case) -> TaskGraph:

@@ -127,11 +127,11 @@ def test_the_messages_of_many_blocks_are_counted_in_a_moment(here, monkeypatch):
 
 def test_messages_are_those_of_the_graph(here):
     result = estimate(Case.load("cavity.toml", ["machine.blocks=[1,1,2]", "pressure.iterations=7"]))
-    assert result.processes == len(result.places) == 2
+    assert result.processes == len(result.placed) == 2
     between = result.sim.step_cost.analysed(split=False).messages
     assert [sent.messages for sent in result.sim.step_cost.traffic] == [between[0, 1], between[1, 0]]
     assert result.seconds_per_step > result.sim.step_cost.nbytes({}) / result.bandwidth > 0
-    assert result.memory == Needs(result.sim, result.places, result.device).blocks
+    assert result.blocks == Needs(result.sim, result.placed, result.device).blocks
 
 
 @pytest.mark.parametrize(("settings", "words"), [
