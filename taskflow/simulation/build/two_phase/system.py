@@ -25,15 +25,7 @@ from taskflow.runtime.regions import Box, Triple, triple
 from taskflow.simulation.build.flow import FlowMeasures, FlowSystem
 from taskflow.simulation.build.pressure import Choice, described, direct, iterative, released, sweeps
 from taskflow.simulation.build.scales import Scale, Scales
-from taskflow.simulation.build.two_phase.start import (
-    FEWER,
-    POINTS,
-    InitialPhases,
-    composed,
-    friction,
-    initial_phases,
-    told,
-)
+from taskflow.simulation.build.two_phase.start import FEWER, InitialPhases, composed, friction, initial_phases, told
 from taskflow.simulation.build.two_phase.tables import (
     FIELDS,
     LAYERS,
@@ -244,7 +236,7 @@ class TwoPhaseSystem(FlowSystem):
         phi, key = self.phi, "initial" if shapes is None else "shapes"
         slow = any(shape.type == "surface" for shape in shapes or ())
         try:
-            return initial_phases(phi, self.sim.grid, FEWER if slow else POINTS)
+            return initial_phases(phi, self.sim.grid, FEWER) if slow else initial_phases(phi, self.sim.grid)
         except BadInput as error:
             raise BadInput(f"two_phase.{key}: {error}") from None
 
