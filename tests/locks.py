@@ -2,7 +2,7 @@
 
 import json
 import os
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,5 +24,5 @@ def write_lock(directory: Path, who: Owner, beats: int = 0) -> Path:
     """The lock of a run directory, as another process would have written it."""
     directory.mkdir(parents=True, exist_ok=True)
     path = directory / "lock"
-    path.write_text(f"{json.dumps({'token': 'another', **who.description})}\n{beats:020}\n")
+    path.write_text(f"{json.dumps({'token': 'another', **asdict(who)})}\n{beats:020}\n")
     return path

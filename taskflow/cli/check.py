@@ -14,9 +14,8 @@ from taskflow.simulation.bodies import BodyPart, Survey
 from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.build.step_cost import table
 from taskflow.simulation.case import Case
-from taskflow.simulation.estimate import ROUNDS, Estimate, estimate
+from taskflow.simulation.estimate import ROUNDS, Estimate, cautions, estimate
 from taskflow.simulation.records.statistics import TimeAverages
-from taskflow.simulation.sanity import cautions
 from taskflow.simulation.timing.schedule import Every
 from taskflow.units import size
 
@@ -45,7 +44,7 @@ def describe(costs: Estimate) -> Iterator[tuple[str, str]]:
     if costs.sim.origin is not None:
         yield "start", costs.sim.origin.described
     yield from zip(("memory", ""), _memory(costs), strict=True)
-    if len(costs.places) > 1:
+    if len(costs.placed) > 1:
         yield from zip(("messages", ""), _messages(costs), strict=True)
         overlap, channel = _auto(case.machine.overlap), _auto(case.machine.channel)
         shared = f", {size(costs.shared)} shared by each two neighbours" if costs.shared else ""
@@ -108,15 +107,15 @@ def _blocks(costs: Estimate) -> str:
 
 
 def _device(costs: Estimate) -> str:
-    place = costs.places[0]
+    place = costs.placed[0]
     if costs.device == "gpu":
-        return f"{several(len({place.gpus[0].identity for place in costs.places}), 'GPU')}: {place.gpus[0].name}"
+        return f"{several(len({place.gpus[0].identity for place in costs.placed}), 'GPU')}: {place.gpus[0].name}"
     return f"cpu, {several(costs.threads, 'core')} per block: {place.processor}"
 
 
 def _memory(costs: Estimate) -> tuple[str, str]:
     """The memory of the block that needs most and of all blocks, and what it is for."""
-    place, gpu, most = costs.places[0], costs.device == "gpu", max(costs.memory, key=lambda memory: memory.total)
+    place, gpu, most = costs.placed[0], costs.device == "gpu", max(costs.blocks, key=lambda memory: memory.total)
     free = f"of {size(place.gpus[0].free if gpu else place.memory)} free"
     parts = {
         "fields": most.fields,
@@ -126,9 +125,9 @@ def _memory(costs: Estimate) -> tuple[str, str]:
         "output": most.output,
     }
     what = ", ".join(f"{size(nbytes)} {name}" for name, nbytes in parts.items() if nbytes)
-    total = sum(memory.total for memory in costs.memory)
+    total = sum(memory.total for memory in costs.blocks)
     density = f"{total / costs.sim.case.grid.count:.0f} bytes per cell"
-    if len(costs.memory) == 1:
+    if len(costs.blocks) == 1:
         return f"{size(most.total)} {free}, {density}", what
     about = "" if costs.sim.step_cost.sample.complete else "about "
     where = f"{about}{size(most.total)} in the largest block, {about}{size(total)} in all"

@@ -6,8 +6,8 @@ import signal
 import uuid
 import warnings
 from collections.abc import Mapping
-from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, ExitStack, suppress
+from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,6 @@ from taskflow.errors import BadInput, Interrupted, Lost, RunFailed, Stopped, Tas
 from taskflow.output import STORE, cut_recorded
 from taskflow.runtime.cluster import (
     BlockGroup,
-    Blocks,
     Progress,
     cause,
     cluster_client,
@@ -29,6 +28,7 @@ from taskflow.runtime.cluster import (
 from taskflow.runtime.host import Heartbeats, Place, choose_device, look_at, remaining_workers, survey
 from taskflow.runtime.machine import Job, Limits, Mapper, Plan
 from taskflow.runtime.profile import Timeline
+from taskflow.runtime.regions import Triple
 from taskflow.simulation.build.origin import check_restart
 from taskflow.simulation.build.simulation import SimulationSetup, blocks_of
 from taskflow.simulation.case import Case
@@ -39,13 +39,11 @@ from taskflow.simulation.conditions.remedies import OUTPUT
 from taskflow.simulation.conditions.restart import RestartPoint
 from taskflow.simulation.directory import RunDirectory
 from taskflow.simulation.drive import FlowJob
-from taskflow.simulation.estimate import count_steps
+from taskflow.simulation.estimate import cautions, count_steps
 from taskflow.simulation.memory import Needs
 from taskflow.simulation.pictures import DrawingProcess
 from taskflow.simulation.profiling import Window, write_profile
-from taskflow.simulation.recovery import Deployment, Recovery
 from taskflow.simulation.report import broken, opening, summary
-from taskflow.simulation.sanity import cautions
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -81,7 +79,46 @@ class Outcome:
     timelines: list[Timeline]
 
 
-class Attempt:
+@dataclass(frozen=True)
+class Deployment:
+    """The beginning of a run: its blocks, which decide its last bits, its kind of device, and its number of workers."""
+
+    blocks: Triple
+    device: str
+    workers: int
+
+
+@dataclass(eq=False)
+class Recovery:
+    """The outcome of a run's attempts so far, and how often in a row it may go on from one step: `allowed`.
+
+    `remedy` says how somebody can go on with it later. `attempts` counts those that had machines, `deployment` is that
+    of the first, `begun` says whether the run directory is the run's own already, `lost` has the workers of the last
+    loss. `restarts` is for the report: the step from which the run went on, and why.
+    """
+
+    allowed: int
+    remedy: str
+    attempts: int = 0
+    deployment: Deployment | None = None
+    begun: bool = False
+    lost: frozenset[str] = frozenset()
+    restarts: list[dict[str, Any]] = field(default_factory=list)
+
+    def note(self, loss: Lost, step: int) -> None:
+        """The run goes on from this step. Raises RunFailed where it has done so as often as it may."""
+        if sum(restart["step"] == step for restart in self.restarts) >= self.allowed:
+            words = (
+                f"the run has begun again from step {step} as often as it may without coming to another checkpoint"
+                f" (machine.restarts = {self.allowed}); when the reason is mended, {self.remedy}"
+            )
+            never = f"{self.remedy}; machine.restarts lets a run go on by itself"
+            raise RunFailed(f"{loss}; {words if self.allowed else never}") from loss
+        self.restarts.append({"step": step, "reason": str(loss)})
+        self.lost = loss.workers
+
+
+class Attempt(AbstractContextManager["Attempt"]):
     """One attempt to run a case, from its beginning or on from a checkpoint: blocks, until they have ended or are lost.
     Machines are lent for it until it is closed.
 
@@ -94,14 +131,7 @@ class Attempt:
             self._begin(stack, restart, recovery)
             self._opened = stack.pop_all()
 
-    def __enter__(self) -> Attempt:
-        return self
-
     def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Give the machines back. Idempotent."""
         self._opened.close()
 
     def _begin(self, stack: ExitStack, restart: RestartPoint | None, recovery: Recovery) -> None:
@@ -112,14 +142,28 @@ class Attempt:
         recovery.attempts += 1
         Heartbeats.of(cluster).bound = case.machine.silence
         places = _places(cluster, recovery, request.workers, embedded=local)
-        deployment = recovery.deployment = recovery.deployment or _deployment(case, places, embedded=local)
-        where = placed(case.machine, deployment.blocks, places, embedded=local)
-        sim = self.sim = SimulationSetup(case, deployment.blocks, device=deployment.device)
+        if recovery.deployment is None:
+            device = choose_device(case.machine.device, places)
+            blocks = blocks_of(case, slabs(places, device, embedded=local))
+            recovery.deployment = Deployment(blocks, device, len(places))
+        blocks, device = recovery.deployment.blocks, recovery.deployment.device
+        where = placed(case.machine, blocks, places, embedded=local)
+        sim = self.sim = SimulationSetup(case, blocks, device=device)
         Needs(sim, where, sim.device).check()
         count_steps(sim)  # more than anybody would wait for are refused
         check_libraries(case.pictures)
         sim.system.check()
-        plan = _plan(sim, directory, where)
+        machine = case.machine
+        plan = Plan(
+            run=f"{directory.path.name}-{uuid.uuid4().hex[:8]}",
+            partition=sim.partition,
+            device="gpu" if device == "gpu" else "cpu",
+            threads=threads_per_block(machine, where),
+            channel=machine.channel,
+            mapper=Mapper(machine.overlap, debug=machine.debug),
+            limits=Limits(machine.patience),
+            ordinals=ordinals(where, device),
+        )
         policy = self.policy = CheckpointPolicy.of(sim, directory.path, plan.run, directory.guard)
         if restart is None:
             self._begin_elsewhere()
@@ -183,10 +227,6 @@ class Attempt:
                 failure = loss
         return Outcome([status.progress for status in statuses], came, failure, timelines)
 
-    def blocks(self) -> Blocks:
-        """The blocks with their fields, between two jobs."""
-        return Blocks(self.group, [], ExitStack())
-
     def complete(self, outcome: Outcome) -> dict[str, Any]:
         """Complete what blocks that have ended have written; the report. Raises what went wrong, and where the run was
         stopped.
@@ -249,30 +289,9 @@ def _places(cluster: Client, recovery: Recovery, workers: frozenset[str] | None,
     """
     if recovery.deployment is None:
         places = survey(cluster, embedded=embedded, lost=recovery.lost)
-        mine = [place for place in places if workers is None or place.worker in workers]
-        return mine or places
+        return [place for place in places if workers is None or place.worker in workers] or places
     places = look_at(cluster, remaining_workers(cluster, recovery.lost, recovery.deployment.workers), embedded=embedded)
     usable = [place for place in places if recovery.deployment.device == "cpu" or place.gpu_problem is None]
     if not usable:
         raise RunFailed(f"no usable GPU is left: {places[0].gpu_problem}")
     return usable
-
-
-def _deployment(case: Case, places: list[Place], *, embedded: bool) -> Deployment:
-    device = choose_device(case.machine.device, places)
-    blocks = blocks_of(case, slabs(places, device, embedded=embedded))
-    return Deployment(blocks, device, len(places))
-
-
-def _plan(sim: SimulationSetup, directory: RunDirectory, where: list[Place]) -> Plan:
-    machine = sim.case.machine
-    return Plan(
-        run=f"{directory.path.name}-{uuid.uuid4().hex[:8]}",
-        partition=sim.partition,
-        device="gpu" if sim.device == "gpu" else "cpu",
-        threads=threads_per_block(machine, where),
-        channel=machine.channel,
-        mapper=Mapper(machine.overlap, debug=machine.debug),
-        limits=Limits(machine.patience),
-        ordinals=ordinals(where, sim.device),
-    )

@@ -1,10 +1,13 @@
-"""Checkpoints of a run, on one block: copied out of the fields between two steps, written while the run goes on."""
+"""The beginning of a run on one block, with initial fields or a checkpoint; and its checkpoints, which are copied out
+of the fields between two steps and written while the run goes on.
+"""
 
 from __future__ import annotations
 
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -16,7 +19,10 @@ from taskflow.output import CHECKPOINTS, Checkpoint, Checkpoints, Guard, Writer,
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Cells
-from taskflow.simulation.build.simulation import SimulationSetup
+from taskflow.simulation.build.simulation import BlockSpec, SimulationSetup
+from taskflow.simulation.conditions.initial import InitialFields
+from taskflow.simulation.conditions.restart import RestartPoint
+from taskflow.simulation.profiling import Window
 
 Counts = Mapping[str, int]  # of records, by group of the store
 Values = tuple[str, Box, np.ndarray]  # a role, cells, and values of these
@@ -49,7 +55,6 @@ class CheckpointPolicy:
 
     @property
     def checkpoints(self) -> Checkpoints:
-        """The folder."""
         return Checkpoints(self.folder, self.token)
 
 
@@ -80,13 +85,9 @@ class CheckpointWriter:
         return {"taken": tuple(self._taken), "saved": self.writer.written, "committed": self._committed}
 
     def take(
-        self,
-        step: int,
-        records: Counts,
-        state: Mapping[str, Any],
-        stored: Callable[[], Mapping[str, Any]] = dict,
+        self, step: int, records: Counts, state: Mapping[str, Any], stored: Callable[[], Mapping[str, Any]] = dict,
         beside: Callable[[], Iterable[Values]] = tuple,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Hand the present state over to be written, with what is held `beside` fields, and what `stored` tells when it
         is called: that the disk has all records of this block. Waits while the last one is written. All blocks have to
         call it.
@@ -127,7 +128,7 @@ class CheckpointWriter:
             self._committed += 1
 
 
-def _fetched(held: deque[tuple[str, Box, Callable[[], np.ndarray]]]) -> Iterator[tuple[str, Box, np.ndarray]]:
+def _fetched(held: deque[tuple[str, Box, Callable[[], np.ndarray]]]) -> Iterator[Values]:
     """Fetch the parts one after the other into host memory, which has no room for all."""
     while held:
         role, part, fetch = held.popleft()
@@ -162,3 +163,45 @@ def _restored(checkpoint: Checkpoint, shard: Shard, role: str, box: Box) -> np.n
     values = shard.read(role, box)
     checkpoint.fill(role, values, box)
     return values
+
+
+@dataclass(frozen=True)
+class Beginning:
+    """The beginning of a run, with its initial fields or a checkpoint, in the directory of its checkpoints. Picklable;
+    every block gets the same one. `cautioned`: it has been said that its steps may be too long.
+    """
+
+    spec: BlockSpec
+    initial: InitialFields
+    policy: CheckpointPolicy
+    resumed: RestartPoint | None = None
+    profile: Window | None = None
+    cautioned: bool = False
+
+    def fill(self, shard: Shard) -> None:
+        """Write the initial fields, where the run begins with them, and the constant ones, while the kernels of the run
+        are compiled.
+        """
+        with ThreadPoolExecutor(1, "taskflow-prepare") as pool:
+            prepared = pool.submit(shard.prepare, self.spec.programs)
+            if self.resumed is None:
+                self.initial.fill(shard)
+            if self.spec.constants is not None:
+                self.spec.constants.fill(shard)
+            prepared.result()
+
+    def take_over(self, shard: Shard) -> float:
+        """Have a state that is taken from elsewhere to the bit, or sums of it, once the program of the start, which
+        projects the velocity, has run; the length of the step before, 0 where there is none.
+        """
+        initial = self.initial
+        if initial.checkpoint is not None:
+            restore(initial.checkpoint, self.policy, shard)
+            return float(initial.checkpoint.state["dt"])
+        if initial.kept:
+            initial.fill(shard)
+            shard.run(self.spec.model.taken)
+        elif initial.sums:
+            initial.fill(shard, initial.sums)
+            shard.run(self.spec.model.summed)
+        return 0.0

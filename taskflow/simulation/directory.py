@@ -12,38 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from taskflow import output
 from taskflow.errors import BadInput
-from taskflow.output import (
-    CASE,
-    IN_BODIES,
-    INITIAL,
-    LOG,
-    REPORT,
-    STORE,
-    ChartsLayout,
-    Guard,
-    RecordsLayout,
-    RunLog,
-    Store,
-    StoreLayout,
-    TimeSeries,
-    create,
-    create_charts,
-    create_time_series,
-    on_disk,
-    read_report,
-    recover,
-    remove,
-    replace_synced,
-    reshard,
-    reshard_charts,
-    save_initial,
-    save_parts,
-    statistics_metadata,
-    sweep,
-    unguarded,
-    write_report,
-)
 from taskflow.runtime.host import run_on_workers
 from taskflow.runtime.regions import Box
 from taskflow.simulation.build.origin import evaluated
@@ -63,7 +33,7 @@ if TYPE_CHECKING:
     from distributed import Client
 
 SLOTS = 128  # for snapshots, at most, to begin with: the store grows; dropping many unused ones takes a minute
-Group = RecordsLayout | TimeSeries
+Group = output.RecordsLayout | output.TimeSeries
 Mask = Callable[[Box], np.ndarray]
 
 
@@ -72,33 +42,29 @@ class RunDirectory:
     """The directory in which a run writes: see docs/reference. `guard` is called before anything in it is changed."""
 
     path: Path
-    guard: Guard = unguarded
+    guard: output.Guard = output.unguarded
 
     @staticmethod
     def default(title: str) -> Path:
         """A title as a name in the current folder."""
-        name = title.removesuffix(".toml")
-        return Path(re.sub(r"[^A-Za-z0-9._-]+", "_", name).strip("_.") or "run")
+        return Path(re.sub(r"[^A-Za-z0-9._-]+", "_", title.removesuffix(".toml")).strip("_.") or "run")
 
     def check(self, *, force: bool) -> None:
         """Raises BadInput where the directory cannot be made, or exists and may not be replaced."""
-        try:
-            self._check(self.path, force=force)
-        except (OSError, ValueError) as error:  # no permission to look, a name too long, a null character
-            raise self._unwritable(error) from error
-
-    def _check(self, path: Path, *, force: bool) -> None:
-        if path.exists() or path.is_symlink():
-            content = entries(path) if path.is_dir() else [path]
-            if not force and (content or not begun(path)):
-                if (lock := Lock.read(path)) is not None and lock.alive is not False:
-                    raise refusal(path, lock)
-                raise BadInput(f"{path} exists; choose another directory ({OUTPUT}), or replace it ({FORCE})")
-            if content and not (path.is_dir() and ours(path)):
-                raise BadInput(f"{path} exists and is not a run directory: it is kept; choose another one ({OUTPUT})")
-        parent = next(p for p in path.absolute().parents if p.exists())
-        if not parent.is_dir():
-            raise BadInput(f"{path}: {parent} is not a directory; choose another one ({OUTPUT})")
+        path = self.path
+        with self._writing((OSError, ValueError)):  # no permission to look, a name too long, a null character
+            if path.exists() or path.is_symlink():
+                content = entries(path) if path.is_dir() else [path]
+                if not force and (content or not begun(path)):
+                    if (lock := Lock.read(path)) is not None and lock.alive is not False:
+                        raise refusal(path, lock)
+                    raise BadInput(f"{path} exists; choose another directory ({OUTPUT}), or replace it ({FORCE})")
+                if content and not (path.is_dir() and ours(path)):
+                    words = f"{path} exists and is not a run directory: it is kept; choose another one ({OUTPUT})"
+                    raise BadInput(words)
+            parent = next(p for p in path.absolute().parents if p.exists())
+            if not parent.is_dir():
+                raise BadInput(f"{path}: {parent} is not a directory; choose another one ({OUTPUT})")
 
     @contextmanager
     def locked(self) -> Iterator[RunDirectory]:
@@ -107,10 +73,8 @@ class RunDirectory:
         Raises BadInput where another run goes on in it, or it cannot be written.
         """
         with ExitStack() as stack:
-            try:
+            with self._writing():
                 guard = stack.enter_context(owned(self.path))
-            except OSError as error:
-                raise self._unwritable(error) from error
             yield replace(self, guard=guard)
 
     def bare(self) -> bool:
@@ -120,7 +84,7 @@ class RunDirectory:
         if any(self.path.glob("checkpoints/*")):
             return False
         try:
-            return len(Store(self.path / STORE).times) <= 1
+            return len(output.Store(self.path / output.STORE).times) <= 1
         except (OSError, BadInput):  # no store, or none that anything can read
             return False
 
@@ -133,45 +97,43 @@ class RunDirectory:
         """
         self.check(force=force or again)
         self.guard()
-        try:
+        with self._writing():
             with placed(self.path, own=again) as draft:
-                (draft / CASE).write_text(sim.case.to_toml(), encoding="utf-8")
+                (draft / output.CASE).write_text(sim.case.to_toml(), encoding="utf-8")
                 about = {**_about(sim), "history": history(), "source": "taskflow"}
                 snapshots, *others = self._layouts(sim)
-                _create(draft / STORE, snapshots, about, sim.bodies.mask if sim.case.obstacles else None)
+                _create(draft / output.STORE, snapshots, about, _solid(sim))
                 more: tuple[Group, ...] = (*others, *sim.spec.series)
                 for group in more:
-                    _create(draft / STORE, group, _about(sim))
+                    _create(draft / output.STORE, group, _about(sim))
                 begin_drawing(draft, sim)
-                if not isinstance(snapshots, StoreLayout):
+                if not isinstance(snapshots, output.StoreLayout):
                     if sim.origin is not None and (parts := sim.origin.parts()):
-                        save_parts(draft / INITIAL, sim.domain.boxes, parts)
+                        output.save_parts(draft / output.INITIAL, sim.domain.boxes, parts)
                 elif sources := evaluated(sim, sim.origin, snapshots):
                     fields = {name: sim.system.metadata[name] for name in sources}
-                    save_initial(draft / INITIAL, replace(snapshots, fields=fields), sources)
+                    output.save_initial(draft / output.INITIAL, replace(snapshots, fields=fields), sources)
             follow(self.path, self.guard)
-        except OSError as error:
-            raise self._unwritable(error) from error
 
     def reopen(self, sim: SimulationSetup, restart: RestartPoint, policy: CheckpointPolicy) -> RestartPoint:
         """Cut what the run has written back to the checkpoint with which it goes on, and make it fit these blocks.
 
         Raises BadInput where that fails.
         """
-        checkpoint, path, layouts = restart.checkpoint, self.path / STORE, self._layouts(sim)
+        checkpoint, path, layouts = restart.checkpoint, self.path / output.STORE, self._layouts(sim)
         self.guard()
-        try:
-            recover(path)
+        with self._writing():
+            output.recover(path)
             groups: tuple[Group, ...] = (*layouts, *sim.spec.series)
             times = {group.group: self._cut(path, group, restart, sim) for group in groups}
-            _reshard(path, layouts, sim)
-            RunLog(self.path / LOG).cut(checkpoint.state["lines"])
-            sweep(self.path)
+            output.reshard_charts(path, [layout for layout in layouts if isinstance(layout, output.ChartsLayout)])
+            if boxes := [layout for layout in layouts if isinstance(layout, output.StoreLayout)]:
+                output.reshard(path, boxes, sim.partition.blocks, _solid(sim))
+            output.RunLog(self.path / output.LOG).cut(checkpoint.state["lines"])
+            output.sweep(self.path)
             policy.checkpoints.clear(after=checkpoint.step)
             begin_drawing(self.path, sim)
-            replace_synced(self.path / CASE, sim.case.to_toml())
-        except OSError as error:
-            raise self._unwritable(error) from error
+            output.replace_synced(self.path / output.CASE, sim.case.to_toml())
         return replace(restart, times=times)
 
     def _cut(self, path: Path, group: Group, restart: RestartPoint, sim: SimulationSetup) -> tuple[float, ...]:
@@ -180,10 +142,10 @@ class RunDirectory:
         """
         checkpoint, name = restart.checkpoint, group.group
         if name not in restart.kept:
-            remove(path, name)
+            output.remove(path, name)
             _create(path, group, _about(sim))
             return ()
-        store = Store(path, name)
+        store = output.Store(path, name)
         store.cut(checkpoint.state["records"][name])
         store.sync()
         return tuple(store.times)
@@ -208,7 +170,7 @@ class RunDirectory:
         """The initial fields as blocks need them; those of a run that `begins` may be of elsewhere."""
         system = sim.system
         fields = {name: p if isinstance(p, COMPUTED) else None for name, p in system.initial.items()}
-        saved, centred = self.path.absolute() / INITIAL, sim.model.fields.get("u") == "c"
+        saved, centred = self.path.absolute() / output.INITIAL, sim.model.fields.get("u") == "c"
         initial = InitialFields(sim.domain, fields, saved, system.noise, centred=centred)
         return sim.origin.taken(initial) if begins and sim.origin is not None else initial
 
@@ -223,43 +185,49 @@ class RunDirectory:
             visible = {}
             for group in groups:
                 statuses = [block.get("records", {}).get(group, WriteStatus((), 0)) for block in blocks]
-                visible[group] = complete(self.path / STORE, group, statuses)
+                visible[group] = complete(self.path / output.STORE, group, statuses)
             finish(policy, blocks, visible)
         finally:
             policy.checkpoints.abandon()
             for group in groups:
-                store = Store(self.path / STORE, group)
+                store = output.Store(self.path / output.STORE, group)
                 store.finish()
                 store.sync()
 
     def report(self) -> dict[str, Any]:
         """The content of report.json; nothing where it is not there, or damaged."""
         try:
-            return read_report(self.path / REPORT)
+            return output.read_report(self.path / output.REPORT)
         except (OSError, BadInput):
             return {}
 
     def write_report(self, report: Mapping[str, Any]) -> None:
         """Write report.json. Raises RunFailed where the disk is full."""
         self.guard()
-        with on_disk(f"{self.path / REPORT}"):
-            write_report(self.path / REPORT, report)
+        with output.on_disk(f"{self.path / output.REPORT}"):
+            output.write_report(self.path / output.REPORT, report)
 
-    def _unwritable(self, error: Exception) -> BadInput:
-        reason = getattr(error, "strerror", None) or error
-        return BadInput(f"{self.path}: cannot be written ({reason}); choose another directory ({OUTPUT})")
+    @contextmanager
+    def _writing(self, kinds: tuple[type[Exception], ...] = (OSError,)) -> Iterator[None]:
+        """Have errors of these kinds within say that the directory cannot be written. Raises BadInput."""
+        try:
+            yield
+        except kinds as error:
+            reason = getattr(error, "strerror", None) or error
+            words = f"{self.path}: cannot be written ({reason}); choose another directory ({OUTPUT})"
+            raise BadInput(words) from error
 
-    def _layouts(self, sim: SimulationSetup) -> tuple[RecordsLayout, ...]:
+    def _layouts(self, sim: SimulationSetup) -> tuple[output.RecordsLayout, ...]:
         """The layouts of all groups of the store, that of the snapshots first."""
         case, metadata = sim.case, sim.system.metadata
         fields, slots = {name: metadata[name] for name in case.output_fields}, sim.clock.snapshots() or SLOTS
-        recorded = fields | (IN_BODIES if sim.system.moving else {})
+        recorded = fields | (output.IN_BODIES if sim.system.moving else {})
         snapshots = sim.domain.layout(recorded, case.output, sim.partition, min(slots, SLOTS))
-        layouts: list[RecordsLayout] = [snapshots]
+        layouts: list[output.RecordsLayout] = [snapshots]
         if sim.averages is not None:
             statistics = sim.averages.statistics
             budget = statistics.budget.written if statistics.budget else {}
-            averaged = statistics_metadata(metadata, statistics.means, statistics.covariances, budget)
+            averaged = output.statistics_metadata(metadata, statistics.means, statistics.covariances, budget)
             averages = replace(snapshots, slots=1, relative_error=None, time="time of the last sample", columns=COLUMNS)
             layouts.append(replace(averages, group=STATISTICS, fields=averaged))
         for plane in case.planes:
@@ -271,19 +239,16 @@ class RunDirectory:
 
 def _create(path: Path, group: Group, about: dict[str, Any], solid: Mask | None = None) -> None:
     """Make an empty group in the store."""
-    if isinstance(group, TimeSeries):
-        create_time_series(path, group, about)
-    elif isinstance(group, ChartsLayout):
-        create_charts(path, group, about)
-    elif isinstance(group, StoreLayout):
-        create(path, group, about, solid)
+    if isinstance(group, output.TimeSeries):
+        output.create_time_series(path, group, about)
+    elif isinstance(group, output.ChartsLayout):
+        output.create_charts(path, group, about)
+    elif isinstance(group, output.StoreLayout):
+        output.create(path, group, about, solid)
 
 
-def _reshard(path: Path, layouts: Sequence[RecordsLayout], sim: SimulationSetup) -> None:
-    """Make the groups of the store fit the blocks."""
-    reshard_charts(path, [layout for layout in layouts if isinstance(layout, ChartsLayout)])
-    if boxes := [layout for layout in layouts if isinstance(layout, StoreLayout)]:
-        reshard(path, boxes, sim.partition.blocks, sim.bodies.mask if sim.case.obstacles else None)
+def _solid(sim: SimulationSetup) -> Mask | None:
+    return sim.bodies.mask if sim.case.obstacles else None
 
 
 def _about(sim: SimulationSetup) -> dict[str, Any]:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from taskflow.errors import RunFailed
 from taskflow.runtime.machine import Control, Shard
 from taskflow.runtime.profile import Timeline
-from taskflow.simulation.beginning import Beginning
+from taskflow.simulation.checkpoints import Beginning
 from taskflow.simulation.job import RunLoop
-from taskflow.simulation.pause import NEVER, Pause
+from taskflow.simulation.timing.schedule import NEVER, Pause
 
 DRIVE = "drive"
 
@@ -98,19 +98,13 @@ class AdvanceJob:
         return Drive.of(control).advance(control, self.pause)
 
 
-@dataclass(frozen=True)
-class EndJob:
+def end_run(shard: Shard, control: Control) -> Timeline | None:
     """End a run where it pauses, with its state written, as one that Ctrl-C ends; what was profiled."""
-
-    def __call__(self, shard: Shard, control: Control) -> Timeline | None:
-        drive = Drive.of(control)
-        drive.loop.end()
-        return drive.advance(control, NEVER)
+    drive = Drive.of(control)
+    drive.loop.end()
+    return drive.advance(control, NEVER)
 
 
-@dataclass(frozen=True)
-class CheckpointJob:
+def write_checkpoint(shard: Shard, control: Control) -> None:
     """Write a checkpoint of the present state, after what is due now; on return all blocks have written it."""
-
-    def __call__(self, shard: Shard, control: Control) -> None:
-        Drive.of(control).taken(control).keep()
+    Drive.of(control).taken(control).keep()

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from taskflow.errors import BadInput
 from taskflow.flow.measures.statistics import SHARE
 from taskflow.runtime.cluster import placed, processes, slabs, threads_per_block
-from taskflow.runtime.host import Place, choose_device, look
+from taskflow.runtime.host import choose_device, look
 from taskflow.runtime.host.inventory import transport
 from taskflow.runtime.machine import Mapper, copy_bandwidth
 from taskflow.runtime.machine.channel import segment_bytes
 from taskflow.runtime.machine.device import open_device
 from taskflow.runtime.tasks import TaskGraph
-from taskflow.simulation.bodies.placing import poses
+from taskflow.simulation.bodies.movement import poses
 from taskflow.simulation.build.simulation import SimulationSetup, blocks_of
 from taskflow.simulation.build.step_cost import often
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.pictures import check_libraries
 from taskflow.simulation.conditions.remedies import as_keys
-from taskflow.simulation.memory import Memory, Needs
+from taskflow.simulation.memory import Needs
+from taskflow.simulation.sanity import NAMES, beyond, too_long
+from taskflow.simulation.timing.schedule import FITS
 
 if TYPE_CHECKING:
     from taskflow.runtime.proof import Proof
@@ -38,42 +41,35 @@ ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate:
-    """A case on this machine: what was chosen where the case says auto, and what a step costs.
-
-    `needs` has what blocks need, at the place of each; `steps` are those that the run will probably take; `bandwidth`
-    is the copy bandwidth of all their devices together, in bytes per second, measured now.
+class Estimate(Needs):
+    """A case on this machine: what was chosen where the case says auto, what blocks need at the place of each, and what
+    a step costs.
     """
 
-    needs: Needs
-    threads: int
-    steps: StepCount
-    bandwidth: float
+    @cached_property
+    def threads(self) -> int:
+        """Cores per block on CPUs."""
+        return threads_per_block(self.sim.case.machine, list(self.placed))
 
-    @property
-    def sim(self) -> SimulationSetup:
-        """The case made concrete."""
-        return self.needs.sim
+    @cached_property
+    def steps(self) -> StepCount:
+        """Those that the run will probably take. Raises BadInput where they are more than anybody would wait for."""
+        return count_steps(self.sim)
 
-    @property
-    def device(self) -> str:
-        """The kind of device: "cpu" or "gpu"."""
-        return self.needs.device
-
-    @property
-    def places(self) -> Sequence[Place]:
-        """The place of each block."""
-        return self.needs.placed
+    @cached_property
+    def bandwidth(self) -> float:
+        """The copy bandwidth of all devices together, in bytes per second: one GPU measured for all, or the cores that
+        the blocks will use.
+        """
+        if self.device == "gpu":
+            return copy_bandwidth(open_device("gpu")) * len({place.gpus[0].identity for place in self.placed})
+        cores = min(self.placed[0].cores, self.threads * len(self.placed))
+        return copy_bandwidth(open_device("cpu", cores), repeats=4)
 
     @property
     def processes(self) -> int:
         """Processes that hold blocks."""
-        return len({place.worker for place in self.places})
-
-    @property
-    def memory(self) -> list[Memory]:
-        """The memory that each block needs."""
-        return self.needs.blocks
+        return len({place.worker for place in self.placed})
 
     @property
     def overlap(self) -> str:
@@ -108,7 +104,7 @@ class Estimate:
         """Prove the templates of all blocks for every order of steps and monitors after the start."""
         from taskflow.runtime.proof import Hardware, Programs, prove  # which a run does without
 
-        sim, blocks, gpu = self.sim, len(self.places), self.device == "gpu"
+        sim, blocks, gpu = self.sim, len(self.placed), self.device == "gpu"
         model, debug = sim.model, sim.case.machine.debug
         direct = gpu and (blocks == 1 or self.channel == "peer")
         hardware = Hardware(gpu, (0,) * blocks if direct else None)
@@ -117,17 +113,15 @@ class Estimate:
         numbers |= poses(sim.system.moving, 0.0) if sim.system.moving and sim.system.moving.placement else {}
         computed = sim.system.computed
         moment = tuple(computed.scalars(0.0)) if computed else ()
-        programs: Programs = {sim.step: tuple(numbers), sim.monitor: moment}
-        start: Programs = {model.start: ("dt", *sim.system.timed.begin(0.0))}
-        if sim.settled is not None:
-            programs = {**programs, **dict.fromkeys(sim.settled.programs, ())}
-        if computed is not None:
-            programs = {**programs, computed: moment}
-        for averaged in sim.averaged.values():
-            start = {**start, averaged.begin: ()}
-            programs = {**programs, averaged.sample: (SHARE,)}
-        if sim.particles is not None:
-            programs = {**programs, **dict.fromkeys((table.sampling for table in sim.particles.series), ())}
+        averaged = sim.averaged.values()
+        programs: Programs = {
+            sim.step: tuple(numbers), sim.monitor: moment,
+            **dict.fromkeys(sim.settled.programs if sim.settled else (), ()),
+            **({computed: moment} if computed else {}),
+            **{one.sample: (SHARE,) for one in averaged},
+            **dict.fromkeys((table.sampling for table in sim.particles.series) if sim.particles else (), ()),
+        }  # fmt: skip
+        start: Programs = {model.start: ("dt", *sim.system.timed.begin(0.0)), **{one.begin: () for one in averaged}}
         mapper = Mapper(sim.case.machine.overlap, debug=debug)
         return prove(sim.partition, programs, mapper, hardware, start=start)
 
@@ -154,20 +148,12 @@ def estimate(case: Case) -> Estimate:
     places = [replace(here, worker=f"process {n}") for n in range(processes(case.machine, case.grid.room, gpus))]
     sim = SimulationSetup(case, blocks_of(case, slabs(places, device, embedded=True)), device=device)
     where = placed(case.machine, sim.blocks, places, embedded=True)
-    needs = Needs(sim, where, device)
-    needs.check()
+    costs = Estimate(sim, where, device)
+    costs.check()
     sim.system.check()
     check_libraries(case.pictures)
-    _ = sim.origin
-    threads = threads_per_block(case.machine, where)
-    return Estimate(needs, threads, count_steps(sim), _bandwidth(device, where, threads))
-
-
-def _bandwidth(device: str, places: list[Place], threads: int) -> float:
-    """Copy bandwidth of all devices together: one GPU measured for all, or the cores that the blocks will use."""
-    if device == "gpu":
-        return copy_bandwidth(open_device("gpu")) * len({place.gpus[0].identity for place in places})
-    return copy_bandwidth(open_device("cpu", min(places[0].cores, threads * len(places))), repeats=4)
+    _ = sim.origin, costs.steps, costs.bandwidth  # found and measured now
+    return costs
 
 
 def step_graph(case: Case) -> TaskGraph:
@@ -191,8 +177,7 @@ def count_steps(sim: SimulationSetup) -> StepCount:
         return StepCount(_counted(end, limit.fixed), f"time.step = {limit.fixed:g}", exact=True)
     rate, spreads = sim.system.advective_rate, sim.system.spreads
     bounds = limit.bounds(rate, spreads)
-    unknown = rate == limit.spread == spreads.most == limit.fall == 0 and limit.longest_step == math.inf
-    if unknown:
+    if rate == limit.spread == spreads.most == limit.fall == 0 and limit.longest_step == math.inf:
         rate = sum(1 / sim.grid.narrowest(axis) for axis in range(3))
         basis = f"CFL {limit.cfl:g} at a speed of 1 along x, y and z, as nothing tells the speed"
     elif rate > 0 and limit.cfl / rate <= limit.longest(rate, spreads):
@@ -218,3 +203,36 @@ def _counted(end: float, step: float) -> int:
             " forces, speeds and diffusivities that let steps be longer"
         )
     return math.ceil(end / step * (1 - ROUNDING))
+
+
+def cautions(sim: SimulationSetup) -> Iterator[str]:
+    """Warnings of steps that are too long at the speed of walls, inflows and initial velocity."""
+    stability, rate, fixed = sim.stability, sim.system.advective_rate, sim.clock.limit.fixed
+    where = "at the speed of walls, inflows and initial velocity"
+    if fixed is not None and sim.particles is not None and sim.particles.carrying.bodies and fixed * rate > 1:
+        yield f"{where} {too_long(fixed, rate)}"
+    if stability is None:
+        return
+    limit = stability.limit
+    if limit.fixed is not None:
+        cfl, diffusion = stability.numbers(limit.fixed, rate)
+        if (share := stability.share(limit.fixed, cfl)) < 1:
+            why = beyond(stability, limit.fixed, share, cfl, diffusion)
+            yield f"time.step = {limit.fixed:g} is longer than is stable {where}: {why}"
+        return
+    limits: dict[str, str] = {}
+    slow = limit.diffusion / limit.spread if limit.spread > 0 else math.inf  # the longest step of diffusion alone
+    diffuses = math.isfinite(slow * stability.spacings)  # without viscosity it has no number
+    if diffuses and (share := stability.share(slow, 0.0)) < 1:
+        limits["diffusion"] = f"{share * limit.diffusion:.3g}, where nothing is carried"
+    # Where nothing tells the speed it may get so large that diffusion does nothing in a step.
+    dt = limit.longest(rate) if rate > 0 else 0.0
+    cfl, diffusion = stability.numbers(dt, rate) if dt else (limit.cfl, 0.0)
+    if (share := stability.share(dt, cfl)) < 1 and cfl >= limit.cfl * (1 - FITS):
+        then = f"{where}, with a diffusion number of {share * diffusion:.3g} then" if dt else "where nothing diffuses"
+        limits["cfl"] = f"{share * cfl:.3g} {then}"
+    elif share < 1:  # diffusion makes the step as short as it is
+        limits["diffusion"] = f"{share * diffusion:.3g} {where}, with a CFL number of {share * cfl:.3g} then"
+    for key, most in limits.items():
+        now = getattr(limit, key)
+        yield f"time.{key} = {now:g}: {NAMES[stability.scheme]} is stable up to {most}; give less"

@@ -15,19 +15,17 @@ from typing import Any
 from taskflow.errors import RunFailed
 from taskflow.output import LOG, STORE
 from taskflow.runtime.machine import Control, Shard, copy_bandwidth
-from taskflow.simulation.beginning import Beginning
 from taskflow.simulation.bodies import Movement
 from taskflow.simulation.build.pressure import explained
 from taskflow.simulation.case.table import written
 from taskflow.simulation.case.timed import of_time
-from taskflow.simulation.checkpoints import CheckpointWriter, restore
+from taskflow.simulation.checkpoints import Beginning, CheckpointWriter, restore
 from taskflow.simulation.conditions.restart import RestartPoint
-from taskflow.simulation.doubts import Doubts
-from taskflow.simulation.pause import HERE, NEVER
 from taskflow.simulation.profiling import Profiling
 from taskflow.simulation.recording import Records, StateLog
 from taskflow.simulation.records.particles import Clouds
-from taskflow.simulation.timing.schedule import Tick
+from taskflow.simulation.sanity import Doubts
+from taskflow.simulation.timing.schedule import HERE, NEVER, Tick
 
 # stop asked for, writing failed, checkpoints written, checkpoint due; then records written, by group
 FOLDED = ("max", "max", "min", "max")
@@ -76,7 +74,6 @@ class RunLoop:
         self.now = self._started() if self.job.resumed is None else self._resumed(self.job.resumed)
 
     def step(self) -> None:
-        """Do a step."""
         shard, model, before = self.shard, self.model, self.now
         self.profiling.at(before.step)
         self.sanity.moves(before)
@@ -170,7 +167,8 @@ class RunLoop:
         """The tick of a checkpoint, with its fields."""
         self._given(resumed.tick.time)
         restore(resumed.checkpoint, self.job.policy, self.shard)
-        self.particles.go_on(resumed.checkpoint, resumed.tick.time)
+        for cloud in self.particles.values():
+            cloud.go_on(resumed.checkpoint, resumed.tick.time)
         state = resumed.checkpoint.state
         self.timed.instead.update({key: of_time(value) for key, value in state.get("given", {}).items()})
         if self.settling is not None and resumed.settling is not None:
@@ -281,7 +279,8 @@ class RunLoop:
         }
         if self.shard.block == 0:
             self.records.writer.files.note(self.directory, [self.directory / LOG])
-        self.saving.take(tick.step, planned, state, self.records.stored(), self.particles.held)
+        stored, clouds = self.records.stored(), self.particles
+        self.saving.take(tick.step, planned, state, stored, lambda: [cloud.held() for cloud in clouds.values()])
         self._report(tick)
 
     def _written(self) -> dict[str, Any]:

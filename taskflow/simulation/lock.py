@@ -17,12 +17,15 @@ import socket
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Annotated
+
+from pydantic import ConfigDict, Field, TypeAdapter
+from pydantic.dataclasses import dataclass as validated
 
 from taskflow.errors import BadInput, RunFailed
 from taskflow.output import LOCK
@@ -30,7 +33,7 @@ from taskflow.simulation.conditions.remedies import OUTPUT, unlocking
 from taskflow.simulation.lock_file import content, first, make, remove
 
 STARTED = 19  # of the numbers behind the name in /proc/PID/stat: when the process began, in ticks after the boot
-TEXTS = {"host": r"[\w.-]{1,255}", "boot": r"[\w-]{0,64}", "space": r"[\w:\[\]]{0,64}", "since": r"[\dT:+-]{1,40}"}
+Number = Annotated[int, Field(ge=0, lt=2**63)]
 BEAT = 5.0  # seconds between two numbers
 SILENCE, LOOK = 60.0, 1.0  # seconds without a new number that end a lock, and between two looks
 TRIES = 100  # to take a lock that others take and release meanwhile
@@ -38,19 +41,19 @@ ANOTHER = f"choose another directory ({OUTPUT})"
 _held: set[bytes] = set()  # first lines of the locks of this process
 
 
-@dataclass(frozen=True)
+@validated(frozen=True, config=ConfigDict(strict=True))
 class Owner:
     """A process: the name of its host, which boot of which kernel that is, the namespace of its number, the number, and
     the ticks from the boot to its begin, as numbers are used again. No clock that can be set has a part in it: `since`
     is for people.
     """
 
-    host: str
-    boot: str
-    space: str
-    process: int
-    began: int
-    since: str
+    host: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,255}$")]
+    boot: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{0,64}$")]
+    space: Annotated[str, Field(pattern=r"^[A-Za-z0-9_:\[\]]{0,64}$")]
+    process: Number
+    began: Number
+    since: Annotated[str, Field(pattern=r"^[0-9T:+-]{1,40}$")]
 
     @classmethod
     def this(cls) -> Owner:
@@ -59,27 +62,9 @@ class Owner:
         since = datetime.now(UTC).isoformat(timespec="seconds")
         return cls(host, _boot(), _space(), os.getpid(), (_stat(os.getpid()) or ("", 0))[1], since)
 
-    @classmethod
-    def of(cls, description: Any) -> Owner:
-        """The owner that a description names. Raises ValueError where it names none."""
-        if not isinstance(description, Mapping):
-            raise ValueError("no owner")
-        for name, text in TEXTS.items():
-            if not isinstance(description.get(name), str) or not re.fullmatch(text, description[name], re.ASCII):
-                raise ValueError(name)
-        for name in ("process", "began"):
-            if type(description.get(name)) is not int or not 0 <= description[name] < 2**63:
-                raise ValueError(name)
-        return cls(**{name: description[name] for name in (*TEXTS, "process", "began")})
-
-    @property
-    def description(self) -> dict[str, Any]:
-        """The description that `of` reads."""
-        return asdict(self)
-
     def same(self, other: Owner) -> bool:
         """Return whether both are one process."""
-        return self.description | {"since": ""} == other.description | {"since": ""}
+        return replace(self, since=other.since) == other
 
     def alive(self) -> bool | None:
         """Return whether the process is still there; None where that cannot be seen from here."""
@@ -154,7 +139,7 @@ class Lock:
     def parse(cls, text: bytes) -> Lock:
         """Raises ValueError where the text is not that of a lock."""
         line, _, beats = text.partition(b"\n")
-        return cls(line, Owner.of(json.loads(line)), int(beats))
+        return cls(line, TypeAdapter(Owner).validate_json(line), int(beats))
 
     @property
     def alive(self) -> bool | None:
@@ -193,7 +178,7 @@ def locked(directory: Path, tell: Callable[[str], None]) -> Iterator[HeldLock]:
     where one does, and OSError where no lock can be written.
     """
     made = [folder for folder in (directory, *directory.parents) if not folder.exists()]
-    line = json.dumps({"token": uuid.uuid4().hex, **Owner.this().description}).encode()
+    line = json.dumps({"token": uuid.uuid4().hex, **asdict(Owner.this())}).encode()
     claim, ended = HeldLock(directory.absolute() / LOCK, line), threading.Event()
     _held.add(line)
     try:

@@ -108,5 +108,4 @@ def drafts(path: Path) -> list[Path]:
 
 
 def first(text: bytes) -> bytes:
-    """The first line."""
     return text.partition(b"\n")[0]

@@ -29,7 +29,6 @@ class Memory(BlockMemory):
 
     @property
     def total(self) -> int:
-        """Bytes in all."""
         return super().total + self.output
 
 
@@ -46,7 +45,9 @@ class Needs:
         """The memory of each block. Of many, all but the fields is that of the one that is looked at in its place."""
         sample, partition = self.sim.step_cost.sample, self.sim.partition
         passes = Passes(partition, sample.blocks, sample.known, self.sim.model.start, self.then)
-        count = MemoryCount(partition, self.device, passes, self._direct if self._sees else None)
+        # whether blocks look for others whose memory their GPUs see
+        sees = self.device == "gpu" and (len(self.placed) == 1 or self.sim.case.machine.channel in ("auto", "peer"))
+        count = MemoryCount(partition, self.device, passes, self._direct if sees else None)
         sampled = {block: Memory(**asdict(count.of(block)), output=self._output(block)) for block in sample.blocks}
         return [replace(sampled[like], fields=partition.nbytes(block)) for block, like in enumerate(sample.like)]
 
@@ -59,8 +60,7 @@ class Needs:
         problem = shortage(least, self.placed, self.device)
         if problem or (problem := shortage([memory.total for memory in self.blocks], self.placed, self.device)):
             raise BadInput(
-                f"{self.sim.case.grid.told}: {problem};"
-                ' use fewer cells, machine.precision = "single", or more machines'
+                f'{self.sim.case.grid.told}: {problem}; use fewer cells, machine.precision = "single", or more machines'
             )
 
     def _output(self, block: int) -> int:
@@ -69,7 +69,9 @@ class Needs:
         """
         if self.device == "gpu":
             return self._values(block) + self._ordered
-        written = self._recorded(block) + self._saved(block) + self._gathered + self._pictured(block)
+        # the largest spectra of a field that a block gathers from all, and puts together
+        gathered = max((2 * 8 * waves.averages.statistics.modes.volume for waves in self.sim.spectra), default=0)
+        written = self._recorded(block) + self._saved(block) + gathered + self._pictured(block)
         return written + max(self._ordered, self._followed)
 
     def _pictured(self, block: int) -> int:
@@ -97,11 +99,6 @@ class Needs:
         often = [len(case.output_fields) * value, *planes]
         rarely = len(averages.statistics.written) * value if averages else 0
         return sum(sorted([*often, *often, rarely])[-2:])
-
-    @property
-    def _gathered(self) -> int:
-        """Bytes of the largest spectra of a field that a block gathers from all, and puts together."""
-        return max((2 * 8 * waves.averages.statistics.modes.volume for waves in self.sim.spectra), default=0)
 
     @property
     def _followed(self) -> int:
@@ -148,11 +145,6 @@ class Needs:
             then |= {one: [other] for one, other in pairwise(programs)}
             then[programs[-1]] = [step, *first[n + 1 :]]
         return then
-
-    @property
-    def _sees(self) -> bool:
-        """Whether blocks look for others whose memory their GPUs see."""
-        return self.device == "gpu" and (len(self.placed) == 1 or self.sim.case.machine.channel in ("auto", "peer"))
 
     def _direct(self, one: int, other: int) -> bool:
         """Whether two blocks should see each other's memory: on GPUs of one host that they share with no other block

@@ -45,16 +45,14 @@ class CellProgress:
         if "step" not in status or now - self._began < AFTER or not due:
             return
         self._shown = now
-        content = {"text/html": self._bar(status["step"], status["time"])}
+        step, at, title = status["step"], status["time"], html.escape(self._case.title)
+        share = self._case.clock().progress(Tick(step, at))
+        bar = f'<progress value="{share:.4f}"></progress> {share:.0%}'
+        content = {"text/html": f"{title}: step {step}, time {at:.6g} {bar}"}
         if self._line is None:
             self._line = self._show(content, raw=True, display_id=True)
         else:
             self._line.update(content, raw=True)
-
-    def _bar(self, step: int, at: float) -> str:
-        share = self._case.clock().progress(Tick(step, at))
-        title = html.escape(self._case.title)
-        return f'{title}: step {step}, time {at:.6g} <progress value="{share:.4f}"></progress> {share:.0%}'
 
 
 def shown_progress(case: Case) -> Progress:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import subprocess
 import sys
+from contextlib import suppress
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -21,11 +22,15 @@ PACKAGES = (
 
 def provenance() -> dict[str, Any]:
     """Versions, git commit (None outside of a checkout, marked where files are changed), platform, command and time."""
+    packages = {}
+    for name in PACKAGES:
+        with suppress(PackageNotFoundError):
+            packages[name] = version(name)
     return {
         "taskflow": __version__,
         "git_commit": commit(HOME),
         "python": platform.python_version(),
-        "packages": {name: installed for name in PACKAGES if (installed := _version(name))},
+        "packages": packages,
         "platform": platform.platform(),
         "command": sys.argv,
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -62,10 +67,3 @@ def commit(folder: Path) -> str | None:
     except (OSError, subprocess.SubprocessError):
         return None
     return described.stdout.strip()
-
-
-def _version(name: str) -> str | None:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return None

@@ -13,7 +13,7 @@ from taskflow.output import SOLID, Guard, RunLog, Writer, unguarded
 from taskflow.output.pictures import undrawn, write_part
 from taskflow.runtime.machine import Shard
 from taskflow.simulation.build.pictures import Picture
-from taskflow.simulation.build.spec import BlockSpec
+from taskflow.simulation.build.simulation import BlockSpec
 from taskflow.simulation.build.system import Measures
 from taskflow.simulation.records.fields import (
     SNAPSHOTS,
@@ -67,33 +67,15 @@ class StateLog:
         return self._log.checksum(self.planned) if self._log is not None else 0
 
 
-class Derivation:
-    """The fields that follow from others, on one block: computed once in each state of which something is recorded."""
-
-    def __init__(self, derived: Derived | None, shard: Shard) -> None:
-        self._derived, self._shard, self._done = derived, shard, -1  # the step whose fields they are
-
-    def __call__(self, now: Tick) -> None:
-        """Compute those of the present state. All blocks have to call it."""
-        if self._derived is not None and now.step != self._done:
-            self._shard.run(self._derived, **self._derived.scalars(now.time))
-            self._done = now.step
-
-
 class Records:
     """The groups of the store at `path` that a spec asks for, behind the records of given `times`. One writer, and
     one order on all blocks. `guard` is called before anything is written.
     """
 
     def __init__(
-        self,
-        spec: BlockSpec,
-        path: Path,
-        shard: Shard,
-        times: Mapping[str, Iterable[float]],
-        guard: Guard = unguarded,
-        particles: Clouds | None = None,
-    ) -> None:
+        self, spec: BlockSpec, path: Path, shard: Shard, times: Mapping[str, Iterable[float]],
+        guard: Guard = unguarded, particles: Clouds | None = None,
+    ) -> None:  # fmt: skip
         self.writer, self._placed = Writer(before=guard), spec.domain.placed
 
         def place(group: str) -> GroupPlace:
@@ -103,7 +85,7 @@ class Records:
         whole = shard.partition.pieces is None
         fields = FieldRecording if whole else ChartRecording
         snapshots = FieldRecording(place(SNAPSHOTS), computed) if whole else ChartRecording(place(SNAPSHOTS))
-        self._derive = Derivation(spec.computed, shard)
+        self._computed, self._shard, self._done = spec.computed, shard, -1  # the step whose fields are computed
         self._groups: dict[str, Recording] = {SNAPSHOTS: snapshots}
         self._averaging: dict[str, AverageRecorder] = {}
         if spec.averages:
@@ -114,15 +96,12 @@ class Records:
             self._groups[group] = SpectraRecording(place(group), waves)
             self._averaging[group] = AverageRecorder(waves.averages, shard, self._groups[group])
         for group, plane in spec.planes.items():
-            layers = plane.cells
-            self._groups[group] = FieldRecording(place(group)) if whole else ChartRecording(place(group), layers)
+            self._groups[group] = FieldRecording(place(group)) if whole else ChartRecording(place(group), plane.cells)
         for probe in spec.probes:
-            group = probe.series.group
-            self._groups[group] = PointRecording(place(group), probe)
+            self._groups[probe.series.group] = PointRecording(place(probe.series.group), probe)
         for integral in spec.integrals:
-            group = integral.series.group
-            self._groups[group] = IntegralRecording(place(group), integral)
-        for group, cloud in particles.of.items() if particles else ():
+            self._groups[integral.series.group] = IntegralRecording(place(integral.series.group), integral)
+        for group, cloud in particles.items() if particles else ():
             self._groups[group] = ParticleRecording(place(group), cloud)
         pictures = path.parent, spec.pictures, shard, guard, self._placed
         self._pictures = PictureRecording(*pictures) if spec.pictures else None
@@ -153,6 +132,12 @@ class Records:
             averaging.look(before, now, interrupted=stopped is not None)
         if self._pictures is not None:
             self._pictures.take(before, now, self._derive)
+
+    def _derive(self, now: Tick) -> None:
+        """Compute, once, the fields of the present state that follow from others. All blocks have to call it."""
+        if self._computed is not None and now.step != self._done:
+            self._shard.run(self._computed, **self._computed.scalars(now.time))
+            self._done = now.step
 
     @property
     def left_out(self) -> int:
@@ -234,13 +219,9 @@ class PictureRecording:
     """
 
     def __init__(
-        self,
-        directory: Path,
-        pictures: Sequence[Picture],
-        shard: Shard,
-        guard: Guard,
+        self, directory: Path, pictures: Sequence[Picture], shard: Shard, guard: Guard,
         placed: Callable[[float], Mapping[str, float]],
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._directory, self._pictures, self._shard, self._placed = directory, pictures, shard, placed
         self.writer = Writer(sum(picture.most for picture in pictures), before=guard)
         self._left, self._written = Counter[str](), Counter[str]()  # by name; the second is the writer's

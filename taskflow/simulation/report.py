@@ -70,7 +70,6 @@ def summary(about: Mapping[str, Any], sim: SimulationSetup, blocks: Sequence[Map
     seconds, steps = max(block["seconds"] for block in blocks), first["step"]
     cells = sim.partition.region.count
     moved = sim.step_cost.nbytes(first["rounds"])
-    bandwidths = [block["copy_bandwidth"] for block in blocks]
     return {
         **about,
         "overlap": first["overlap"],
@@ -84,5 +83,5 @@ def summary(about: Mapping[str, Any], sim: SimulationSetup, blocks: Sequence[Map
         "cell_steps_per_second": cells * steps / seconds if seconds > 0 else 0.0,
         "bytes_per_step": moved,
         "t_eff": moved * steps / seconds if seconds > 0 else 0.0,
-        "copy_bandwidth": sum(bandwidths),
+        "copy_bandwidth": sum([block["copy_bandwidth"] for block in blocks]),
     }

@@ -14,7 +14,7 @@ from taskflow.errors import Avoidable, BadInput, Lost, RunFailed, Stopped, Taskf
 from taskflow.output import LOG, STORE
 from taskflow.runtime.cluster import Progress, lasting_client
 from taskflow.runtime.host import terminable
-from taskflow.simulation.attempt import Attempt, RunRequest
+from taskflow.simulation.attempt import Attempt, Recovery, RunRequest
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.problems import shown
 from taskflow.simulation.conditions import remedies
@@ -24,7 +24,6 @@ from taskflow.simulation.directory import RunDirectory
 from taskflow.simulation.notebook import as_html, shown_progress
 from taskflow.simulation.profiling import Window
 from taskflow.simulation.records.fields import STATISTICS
-from taskflow.simulation.recovery import Recovery
 from taskflow.simulation.report import broken
 
 if TYPE_CHECKING:
@@ -108,15 +107,9 @@ def run(
     damaged checkpoints.
     """
     return run_on(
-        case,
-        output,
-        client,
-        scheduler_file=scheduler_file,
-        force=force,
-        resume=resume,
-        progress=progress,
+        case, output, client, force=force, resume=resume, progress=progress, scheduler_file=scheduler_file,
         profile=profile,
-    )
+    )  # fmt: skip
 
 
 def run_on(

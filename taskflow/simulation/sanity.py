@@ -19,11 +19,10 @@ from taskflow.flow.time.schemes import ADAMS_BASHFORTH
 from taskflow.runtime.machine import Shard
 from taskflow.simulation.build.domain import Domain
 from taskflow.simulation.build.scales import Scale, Scales
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.build.spec import BlockSpec
+from taskflow.simulation.build.simulation import BlockSpec
 from taskflow.simulation.case import SCHEMES
 from taskflow.simulation.conditions.inflow import FINEST
-from taskflow.simulation.timing.schedule import FITS, Tick
+from taskflow.simulation.timing.schedule import Tick
 
 SANE = 100.0
 GROWTH = 0.01  # of the least energy so far
@@ -155,7 +154,9 @@ class Diagnosis:
     @property
     def steps(self) -> str:
         """The remedy where steps are too long."""
-        return f"{self._spec.clock.remedy}{better(self._spec.stability)}"
+        stability = self._spec.stability  # of which another scheme may have a wider range
+        better = f", or {NAMES[SCHEMES['rk3']]}" if stability and stability.scheme == ADAMS_BASHFORTH else ""
+        return f"{self._spec.clock.remedy}{better}"
 
     def __call__(self, tick: Tick) -> str:
         spec = self._spec
@@ -169,11 +170,6 @@ class Diagnosis:
         if spec.stability is None or not spec.stability.damped(tick.dt, spec.clock.limit.cfl):
             return self.steps
         return 'steps are stable, so the grid may be too coarse: give more cells, or fluid.scheme = "quick"'
-
-
-def better(stability: Stability | None) -> str:
-    """The scheme with a wider range, if there is one, as a further choice."""
-    return f", or {NAMES[SCHEMES['rk3']]}" if stability and stability.scheme == ADAMS_BASHFORTH else ""
 
 
 class StepWatch:
@@ -241,6 +237,45 @@ class PassageWatch:
         return f"at step {tick.step}, time {tick.time:g}, {too_long(self._step, advection)}"
 
 
+class Doubts:
+    """Whoever looks at a run. `cautioned`: it has been said that its steps may be too long. Warnings are yielded."""
+
+    def __init__(self, spec: BlockSpec, shard: Shard, *, cautioned: bool) -> None:
+        self._model, self._shard, self._cautioned = spec.model, shard, cautioned
+        self._diagnosis = Diagnosis(spec)
+        self.sanity = Sanity(spec.scales, spec.domain, shard, self._diagnosis)
+        self._waves = WaveWatch()
+        fixed, bodies = spec.clock.limit.fixed, spec.particles is not None and spec.particles.carrying.bodies
+        self._passages = PassageWatch(fixed) if fixed is not None and bodies else None
+
+    def of_numbers(self, tick: Tick, numbers: Mapping[str, Any], insane: str | None) -> Iterator[str]:
+        """Raises RunFailed where the numbers of a state show that the run has diverged, as one does that is `insane`;
+        warns where they only let one fear so.
+        """
+        if tick.step == 0:
+            self.sanity.begin(self._shard.scalars.get("speed", 0.0))
+        self.sanity.moves(tick)
+        if insane is not None:
+            raise self.sanity.failure(tick, f"{insane} is {numbers[insane]}: ")
+        self._diagnosis.note(numbers)
+        if (warning := self.sanity.grows(tick, numbers.get("kinetic_energy", 0.0))) is not None:
+            yield warning
+
+    def of_step(self, tick: Tick) -> Iterator[str]:
+        """Warn, once, where a step is too long for its scheme or for particles around obstacles, or very short for
+        capillary waves alone.
+        """
+        rate = self._model.rate(self._shard.scalars)
+        if self._passages is not None and not self._cautioned and (warning := self._passages.look(tick, rate)):
+            yield warning
+        if self._diagnosis.watch is not None:
+            warning = self._diagnosis.watch.look(tick, rate, self._shard.scalars.get("eddy", 0.0))
+            if warning is not None and not self._cautioned:
+                yield f"{warning}; {self._diagnosis.steps}"
+        if (warning := self._waves.look(tick)) is not None:
+            yield warning
+
+
 def too_long(step: float, advection: float) -> str:
     """The words for steps of a length that is given, in which particles around obstacles pass several faces."""
     return (
@@ -255,36 +290,3 @@ def beyond(stability: Stability, dt: float, share: float, cfl: float, diffusion:
         f"with the CFL number {cfl:.3g} and the diffusion number {diffusion:.3g}"
         f" {NAMES[stability.scheme]} is stable up to a step of {share * dt:.3g}; waves from cell to cell grow"
     )
-
-
-def cautions(sim: SimulationSetup) -> Iterator[str]:
-    """Warnings of steps that are too long at the speed of walls, inflows and initial velocity."""
-    stability, rate, fixed = sim.stability, sim.system.advective_rate, sim.clock.limit.fixed
-    where = "at the speed of walls, inflows and initial velocity"
-    if fixed is not None and sim.particles is not None and sim.particles.carrying.bodies and fixed * rate > 1:
-        yield f"{where} {too_long(fixed, rate)}"
-    if stability is None:
-        return
-    limit = stability.limit
-    if limit.fixed is not None:
-        cfl, diffusion = stability.numbers(limit.fixed, rate)
-        if (share := stability.share(limit.fixed, cfl)) < 1:
-            why = beyond(stability, limit.fixed, share, cfl, diffusion)
-            yield f"time.step = {limit.fixed:g} is longer than is stable {where}: {why}"
-        return
-    limits: dict[str, str] = {}
-    slow = limit.diffusion / limit.spread if limit.spread > 0 else math.inf  # the longest step of diffusion alone
-    diffuses = math.isfinite(slow * stability.spacings)  # without viscosity it has no number
-    if diffuses and (share := stability.share(slow, 0.0)) < 1:
-        limits["diffusion"] = f"{share * limit.diffusion:.3g}, where nothing is carried"
-    # Where nothing tells the speed it may get so large that diffusion does nothing in a step.
-    dt = limit.longest(rate) if rate > 0 else 0.0
-    cfl, diffusion = stability.numbers(dt, rate) if dt else (limit.cfl, 0.0)
-    if (share := stability.share(dt, cfl)) < 1 and cfl >= limit.cfl * (1 - FITS):
-        then = f"{where}, with a diffusion number of {share * diffusion:.3g} then" if dt else "where nothing diffuses"
-        limits["cfl"] = f"{share * cfl:.3g} {then}"
-    elif share < 1:  # diffusion makes the step as short as it is
-        limits["diffusion"] = f"{share * diffusion:.3g} {where}, with a CFL number of {share * cfl:.3g} then"
-    for key, most in limits.items():
-        now = getattr(limit, key)
-        yield f"time.{key} = {now:g}: {NAMES[stability.scheme]} is stable up to {most}; give less"

@@ -85,7 +85,10 @@ def sweep(
     where runs have failed; Interrupted after Ctrl-C, with a checkpoint of each run.
     """
     points = _points(case, parameters)
-    count = None if at_once is None else _count(at_once)
+    try:
+        count = None if at_once is None else whole(at_once)
+    except BadInput as error:
+        raise BadInput(f"at_once = {at_once!r}: {error}") from None
     folder = Path(output) if output is not None else Path(f"{RunDirectory.default(case.title)}-sweep")
     runs: dict[int, Run] = {}
     failed: dict[int, TaskflowError] = {}
@@ -166,13 +169,6 @@ def _unsaved(place: Path) -> bool:
 
 def _words(values: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} = {value}" for name, value in values.items())
-
-
-def _count(at_once: Any) -> int:
-    try:
-        return whole(at_once)
-    except BadInput as error:
-        raise BadInput(f"at_once = {at_once!r}: {error}") from None
 
 
 @contextmanager

@@ -127,11 +127,11 @@ def test_the_messages_of_many_blocks_are_counted_in_a_moment(here, monkeypatch):
 
 def test_messages_are_those_of_the_graph(here):
     result = estimate(Case.load("cavity.toml", ["machine.blocks=[1,1,2]", "pressure.iterations=7"]))
-    assert result.processes == len(result.places) == 2
+    assert result.processes == len(result.placed) == 2
     between = result.sim.step_cost.analysed(split=False).messages
     assert [sent.messages for sent in result.sim.step_cost.traffic] == [between[0, 1], between[1, 0]]
     assert result.seconds_per_step > result.sim.step_cost.nbytes({}) / result.bandwidth > 0
-    assert result.memory == Needs(result.sim, result.places, result.device).blocks
+    assert result.blocks == Needs(result.sim, result.placed, result.device).blocks
 
 
 @pytest.mark.parametrize(("settings", "words"), [
@@ -151,7 +151,7 @@ def test_what_cannot_run_is_refused(give, refused, here, settings, words):
 
 @pytest.mark.parametrize("cells", [[2147483647, 2147483647, 2147483647], [8, 8, 10**9]], ids=str)
 def test_bodies_are_not_looked_for_on_cells_that_do_not_fit(give, refused, here, cells, monkeypatch):
-    monkeypatch.setattr("taskflow.simulation.build.on_blocks.Bodies", None)
+    monkeypatch.setattr("taskflow.simulation.build.domain.Bodies", None)
     body = "obstacles=[{type='sphere', centre=[0.5, 0.06, 0.5], radius=0.2}]"
     result = give("check", "cavity.toml", "--set", f"grid.cells={cells}", "--set", body)
     refused(result.exit_code, result.stderr, f"grid.cells = {cells}", "needs", "are free", "fewer cells")

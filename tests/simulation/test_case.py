@@ -48,7 +48,6 @@ def test_defaults(cavity):
 
 def test_derived_values(cavity):
     case = Case(**cavity())
-    assert case.spacing == (1 / 16, 1 / 16, 1 / 16)
     assert case.periodic == (False, True, False)
     assert [case.boundary(face).type for face in FACES] == ["wall", "slip", "periodic", "periodic", "slip", "wall"]
     assert case.boundary("z_max").velocity == (1, 0, 0)

@@ -12,7 +12,7 @@ from taskflow.analysis.charts.export import export_charts
 from taskflow.errors import BadInput, RunFailed
 from taskflow.hexahedra import cell_volumes, centres, swept_volumes
 from taskflow.output import read_log, tree
-from taskflow.simulation.build.artificial_compressibility.moving import Moment
+from taskflow.simulation.build.artificial_compressibility.boundaries import Moment
 from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
 from taskflow.simulation.conditions.restart import newest_restart

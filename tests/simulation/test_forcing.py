@@ -11,7 +11,7 @@ import xarray as xr
 
 import taskflow as tf
 from taskflow.errors import BadInput
-from taskflow.simulation.build.forcing import initial_forces
+from taskflow.simulation.build.expressions import initial_forces
 from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.estimate import estimate
 

@@ -11,9 +11,8 @@ import pytest
 import taskflow as tf
 from taskflow.errors import BadInput, Interrupted, RunFailed
 from taskflow.runtime.cluster import embedded
-from taskflow.simulation.interactive.callbacks import Callback, Callbacks
-from taskflow.simulation.pause import Pause
-from taskflow.simulation.timing.schedule import Tick
+from taskflow.simulation.interactive.driven import Callback, Callbacks
+from taskflow.simulation.timing.schedule import Pause, Tick
 from tests.simulation import two_phases
 from tests.simulation.going_on import assert_same_run, steps
 from tests.simulation.on_charts import CYLINDER, LID, TURNED
@@ -181,7 +180,7 @@ def test_bad_intervals(values, match):
 def test_when_callbacks_are_due():
     """At multiples of steps and time, also where rounding keeps a time just below one; each once."""
     callbacks = Callbacks([Callback.of(print, Tick(), 4, None, None), Callback.of(print, Tick(), None, 0.1, None)])
-    by_steps, by_time = callbacks.callbacks
+    by_steps, by_time = callbacks
     assert callbacks.due(Tick(3, 0.05)) == []
     assert callbacks.due(Tick(4, 0.1 * (1 - 1e-12))) == [by_steps, by_time]
     assert callbacks.due(Tick(5, 0.1 * (1 + 1e-12))) == []

@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 
@@ -167,6 +167,7 @@ from pathlib import Path
 from taskflow.errors import BadInput
 from taskflow.simulation import lock
 from taskflow.simulation.lock_file import make
+from dataclasses import asdict
 from tests.locks import GONE
 import json
 folder, chance, had = Path(sys.argv[1]), random.Random(int(sys.argv[2])), 0
@@ -183,7 +184,7 @@ while had < 60:
         had += 1
     if chance.random() < 0.7:
         with suppress(FileExistsError):  # one that died
-            line = json.dumps({"token": str(chance.random()), **GONE.description}).encode()
+            line = json.dumps({"token": str(chance.random()), **asdict(GONE)}).encode()
             os.close(make(folder / "lock", line + b"\\n" + b"0" * 20))
 """
 
@@ -244,10 +245,10 @@ def test_a_file_system_without_links(tmp_path, told, monkeypatch):
 
 DAMAGED = {
     "empty": b"", "torn": b'{"token": "a", "ho', "no number": b"{}\n", "words": b"\xff\xfe\n\n", "a list": b"[]\n1\n",
-    "escapes": json.dumps(ELSEWHERE.description | {"host": "\x1b[2J"}).encode() + b"\n1\n",
-    "long": json.dumps(ELSEWHERE.description | {"host": "a" * 5000}).encode() + b"\n1\n",
-    "negative": json.dumps(ELSEWHERE.description | {"process": -1}).encode() + b"\n1\n",
-    "true": json.dumps(ELSEWHERE.description | {"process": True}).encode() + b"\n1\n",
+    "escapes": json.dumps(asdict(ELSEWHERE) | {"host": "\x1b[2J"}).encode() + b"\n1\n",
+    "long": json.dumps(asdict(ELSEWHERE) | {"host": "a" * 5000}).encode() + b"\n1\n",
+    "negative": json.dumps(asdict(ELSEWHERE) | {"process": -1}).encode() + b"\n1\n",
+    "true": json.dumps(asdict(ELSEWHERE) | {"process": True}).encode() + b"\n1\n",
 }  # fmt: skip
 
 

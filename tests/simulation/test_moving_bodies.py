@@ -170,7 +170,7 @@ OPENED = {
     ({"time": {"steps": 5, "scheme": "rk3"}}, ["time.scheme", "not available with bodies that move in this version"]),
     ({"body": {"bulk_velocity": {"x": 1.0}}},
      ["body.bulk_velocity", "not available with bodies that move in this version"]),
-    ({"obstacles": told(displacement=["x*t", 0, 0])}, ["obstacles[1].motion.displacement", "uses x", "time t alone"]),
+    ({"obstacles": told(displacement=["x*t", 0, 0])}, ["obstacles[1].motion.displacement", "has x", "in t alone"]),
     ({"obstacles": told(displacement=["u", 0, 0])}, ["obstacles[1].motion.displacement", "there is no u"]),
     ({"obstacles": told(angle={"x": "t", "z": "t"})}, ["obstacles[1].motion.angle.z", "give one"]),
     ({"obstacles": told()}, ["obstacles[1].motion.displacement", "missing"]),

@@ -14,7 +14,7 @@ from taskflow.runtime.machine.threads import run_threads
 from taskflow.runtime.regions import Box
 from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
-from taskflow.simulation.conditions.initial import InitialFields, initial_profiles, noise
+from taskflow.simulation.conditions.initial import InitialFields, initial_profiles
 from taskflow.simulation.formulas.noise import SPECTRA, RandomVelocity
 from tests.flows import VELOCITY, Lengths, compute
 
@@ -125,7 +125,7 @@ def case(**initial) -> Case:
 
 def test_a_noise_is_added_to_the_initial_velocity():
     flow = compute(case(velocity=[1.0, "z", 0.0]), clock=Lengths(()))  # no steps
-    waves = noise(flow.setup.case, flow.setup.grid).drawn()
+    waves = flow.setup.system.noise.drawn()
     for axis, name in enumerate(VELOCITY):
         values = [1.0, flow.points("v")[2], 0.0][axis]
         expected = values + waves.values(axis, flow.setup.grid.box)
@@ -139,13 +139,13 @@ def test_any_blocks_have_the_same_bits(blocks, monkeypatch):
     """In as many pieces as it takes."""
     monkeypatch.setattr("taskflow.simulation.conditions.initial.WAVES", 100)
     setup = SimulationSetup(case(), blocks)
-    fields = InitialFields(setup.grid, initial_profiles(setup.case), Path(), noise(setup.case, setup.grid))
+    fields = InitialFields(setup.grid, initial_profiles(setup.case), Path(), setup.system.noise)
 
     def job(shard):
         fields.fill(shard)
         return {name: (shard.cells, shard.read(name)) for name in VELOCITY}
 
-    waves = noise(setup.case, setup.grid).drawn()
+    waves = setup.system.noise.drawn()
     whole = [waves.values(axis, setup.grid.box) for axis in range(3)]
     for share in run_threads(setup.partition, job, cpu(1)):
         for axis, (box, values) in enumerate(share.values()):

@@ -22,10 +22,10 @@ from taskflow.runtime.machine.threads import run_threads
 from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case.particles import ParticlesTable
 from taskflow.simulation.conditions.restart import changes
-from taskflow.simulation.estimate import estimate
+from taskflow.simulation.estimate import cautions, estimate
 from taskflow.simulation.memory import Needs
 from taskflow.simulation.records.particles import Clouds
-from taskflow.simulation.sanity import PassageWatch, cautions
+from taskflow.simulation.sanity import PassageWatch
 from taskflow.simulation.timing.schedule import Tick
 from tests.runtime.machine.devices import one_gpu
 from tests.runtime.machine.test_needs import Counting
@@ -320,7 +320,7 @@ def test_blocks_hold_no_more_than_was_counted(blocks):
         for monitor, sampled in ((1, 1), (0, 0), (0, 1), (1, 1), (1, 0), (0, 1), (0, 0), (1, 0), (0, 1)):
             for program in [spec.measures.monitor] * monitor:
                 shard.run(program)
-            for cloud in [*clouds.of.values()] * sampled:
+            for cloud in [*clouds.values()] * sampled:
                 cloud.sampled()
             shard.run(spec.step, **spec.model.scalars(tick.dt, tick.ratio), **clouds.scalars(tick))
             clouds.settle(tick)

@@ -18,7 +18,7 @@ from taskflow.runtime.machine.shard import Shard
 from taskflow.runtime.machine.threads import run_threads
 from taskflow.runtime.machine.trace.mapper import Mapper
 from taskflow.simulation.bodies import Movement, Moving
-from taskflow.simulation.bodies.placing import poses
+from taskflow.simulation.bodies.movement import poses
 from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
 from taskflow.simulation.estimate import estimate

@@ -8,8 +8,8 @@ import pytest
 from taskflow.errors import BadInput, ChannelTimeout, Lost, RunFailed, TaskflowError
 from taskflow.runtime.cluster import cause, embedded
 from taskflow.runtime.machine import Status
+from taskflow.simulation.attempt import Recovery
 from taskflow.simulation.job import RunLoop
-from taskflow.simulation.recovery import Recovery
 from taskflow.simulation.run import run
 from tests.simulation.going_on import assert_same_run
 from tests.simulation.test_restart import stirred

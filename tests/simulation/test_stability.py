@@ -8,7 +8,8 @@ import pytest
 
 from taskflow.simulation.build.simulation import SimulationSetup
 from taskflow.simulation.case import Case
-from taskflow.simulation.sanity import StepWatch, cautions
+from taskflow.simulation.estimate import cautions
+from taskflow.simulation.sanity import StepWatch
 from taskflow.simulation.timing.schedule import Tick
 
 

@@ -16,7 +16,7 @@ from taskflow.simulation.case.timed import TimeFunction, TimeTable, at_time
 from taskflow.simulation.conditions.inflow import largest_on_wall
 from taskflow.simulation.estimate import estimate
 from taskflow.simulation.formulas.expression import Expression
-from taskflow.simulation.interactive.setting import settings
+from taskflow.simulation.interactive.blocks import settings
 from tests.flows import compute
 from tests.simulation import two_phases
 from tests.simulation.going_on import assert_same_run, go

@@ -5,8 +5,7 @@ They know shapes and cells. They do not know the equations that are solved aroun
 
 from taskflow.simulation.bodies.bodies import Bodies
 from taskflow.simulation.bodies.masks import Masks
-from taskflow.simulation.bodies.movement import Movement
+from taskflow.simulation.bodies.movement import Movement, placement
 from taskflow.simulation.bodies.moving import Moving
-from taskflow.simulation.bodies.paths import Surroundings, surroundings
-from taskflow.simulation.bodies.placing import placement
+from taskflow.simulation.bodies.paths import Surroundings
 from taskflow.simulation.bodies.survey import BodyPart, Survey, survey

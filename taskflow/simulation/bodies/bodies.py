@@ -81,7 +81,6 @@ class Bodies:
 
     @cached_property
     def followed(self) -> tuple[Body, ...]:
-        """The bodies with names."""
         return tuple(self._body(name) for name in self.names)
 
     @cached_property
@@ -92,7 +91,7 @@ class Bodies:
         if moving is None:
             return driven
         for name in self.names:
-            parts = [n for n, obstacle in enumerate(self.case.obstacles) if obstacle.name == name]
+            parts = self._parts(name)
             motion = moving.motions[parts[0]]
             if motion is not None:
                 shapes = tuple(moving.shapes[n] for n in parts)
@@ -161,7 +160,7 @@ class Bodies:
         return self.case.bodies.treatment == "immersed"
 
     def _body(self, name: str) -> Body:
-        parts = [n for n, obstacle in enumerate(self.case.obstacles) if obstacle.name == name]
+        parts = self._parts(name)
         around = hull(self.solids.boxes[n] for n in parts)
         x, y, z = (a - b for a, b in zip(self._about(name), self.grid.origin, strict=True))
         heated = any(self.case.obstacles[n].temperature is not None for n in parts)
@@ -170,15 +169,19 @@ class Bodies:
             cells = hull([*self._travelled(parts), self._beside(around, REACH)])
         return Body(name, cells, (x, y, z), heated)
 
+    def _parts(self, name: str) -> list[int]:
+        """The numbers from 0 of the obstacles that are one body."""
+        return [n for n, obstacle in enumerate(self.case.obstacles) if obstacle.name == name]
+
     def _about(self, name: str) -> tuple[float, float, float]:
         """The point about which the moment of a body is taken, at its place at rest."""
-        parts = [n for n, obstacle in enumerate(self.case.obstacles) if obstacle.name == name]
+        parts = self._parts(name)
         points = (self.case.obstacles[n].moment_about for n in parts)
         point = next((point for point in points if point is not None), None)
         solids = replace(self.solids, shapes=self.moving.shapes) if self.moving else self.solids
-        return point or self._middle(hull(solids.boxes[n] for n in parts))
-
-    def _middle(self, cells: Box) -> tuple[float, float, float]:
+        if point is not None:
+            return point
+        cells = hull(solids.boxes[n] for n in parts)
         x, y, z = (float(self.grid.faces(axis)[[cells.lo[axis], cells.hi[axis]]].mean()) for axis in range(3))
         return x, y, z
 

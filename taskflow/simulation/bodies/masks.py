@@ -65,8 +65,7 @@ class Masks:
         if "edges" in self.roles:
             masks["edges"] = flags.edge_bits(solid)
         if "T_faces" in self.roles:
-            isothermal = np.isfinite(self._temperature(numbers))
-            masks["T_faces"] = flags.heat_bits(solid, isothermal)
+            masks["T_faces"] = flags.heat_bits(solid, np.isfinite(self._temperature(numbers)))
         if "scalar_faces" in self.roles:
             masks["scalar_faces"] = flags.heat_bits(solid, np.zeros_like(solid))
         if "owner_x" in self.roles:
@@ -103,7 +102,6 @@ class ImmersedMasks(Masks):
     reach: ClassVar[int] = LAYERS
 
     def parts(self, box: Box) -> Iterator[Patch]:
-        """See `Masks.parts`."""
         points = POINTS if self._warm else POINTS[:-1]
         for piece in pieces(box, cells=LARGE):
             around = piece.grow(self.reach)
@@ -114,7 +112,6 @@ class ImmersedMasks(Masks):
 
     @property
     def _warm(self) -> bool:
-        """Return whether there is a temperature."""
         return "T_faces" in self.roles
 
     def _cut(self, part: Box, wide: Numbers) -> dict[str, np.ndarray]:
@@ -189,29 +186,21 @@ class ImmersedMasks(Masks):
         """The surfaces to this side of points that are not `inside` while the next ones are, at each
         location; both have one layer more than the part, for corners two.
         """
-        points, owners, steps, extents, places = [], [], [], [], []
+        points, owners, steps, extents, begins = [], [], [], [], []
         for at, mask in inside.items():
             box = part.grow(1) if at == "corner" else part
             where = np.flatnonzero(cuts.cut(mask, axis, side))
             cells = [n + lo for n, lo in zip(np.unravel_index(where, box.shape[::-1])[::-1], box.lo, strict=True)]
-            distances, lengths = self._metric[at, axis]
+            distances, lengths = metric(self.solids.grid)[at, axis]
             steps.append(distances[cells[axis] + (AROUND + min(side, 0))])
             extents.append(lengths[cells[axis] + AROUND])
             cells[axis] = cells[axis] + side
-            points.append(np.stack([self._places[at, n][cells[n] + AROUND] for n in range(3)], axis=1))
+            points.append(np.stack([places(self.solids.grid)[at, n][cells[n] + AROUND] for n in range(3)], axis=1))
             owners.append(moved(numbers[at], (axis, side)).reshape(-1)[where])
-            places.append(where)
+            begins.append(where)
         shares = self.solids.shares(np.concatenate(points), np.concatenate(owners), axis, side * np.concatenate(steps))
-        split = np.split(shares, np.cumsum([len(where) for where in places])[:-1])
-        return dict(zip(inside, map(Surfaces, places, split, steps, extents), strict=True))
-
-    @property
-    def _places(self) -> dict[tuple[Point, int], np.ndarray]:
-        return places(self.solids.grid)
-
-    @property
-    def _metric(self) -> dict[tuple[Point, int], tuple[np.ndarray, np.ndarray]]:
-        return metric(self.solids.grid)
+        split = np.split(shares, np.cumsum([len(where) for where in begins])[:-1])
+        return dict(zip(inside, map(Surfaces, begins, split, steps, extents), strict=True))
 
     def _on_walls(self, part: Box) -> list[np.ndarray]:
         """The masks, by axis, of the low faces on walls, for the cells of a part and one layer around it."""

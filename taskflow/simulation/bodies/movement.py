@@ -1,19 +1,123 @@
-"""The geometry of bodies that move, in the fields of one block, step by step."""
+"""The geometry of bodies that move, in the fields of one block, step by step: written by the host, or, of spheres,
+cylinders and boxes, placed by kernels, which are told poses alone.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 
 import numpy as np
 
+from taskflow.flow import StaggeredGrid
 from taskflow.flow.bodies.moving import KEPT, OTHER
+from taskflow.flow.bodies.placement import MOST_SHAPES, POSE, POSES, BodyShapes, OneShape, Placement
+from taskflow.flow.grid import FACES
+from taskflow.geometry import Cuboid, Cylinder, Pose, Shape, Sphere, Vector
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box, hull
+from taskflow.runtime.tasks import LookupTable, LookupTables
 from taskflow.simulation.bodies.masks import Patch
 from taskflow.simulation.bodies.moving import Moving, MovingMasks
-from taskflow.simulation.bodies.placing import changed_poses, poses
+from taskflow.simulation.formulas.motion import RigidMotion
+
+BEYOND = 8  # cells outside of the domain that have places: two steps and three widths away from those within
+NOWHERE = (0.0, 0.0, 0.0)
+STILL = Pose(NOWHERE)
+
+
+def placement(moving: Moving, near: Box) -> Placement | None:
+    """The program that finds the geometry of bodies in the cells `near` them; None where a shape is of another kind,
+    there are too many, one is nearly as wide as the domain along a periodic direction, and with eddies.
+    """
+    roles = moving.written
+    known = len(moving.shapes) <= MOST_SHAPES and "edges" not in roles
+    if not known or not all(map(_can_be_placed, moving.shapes, moving.motions, [moving.grid] * len(moving.shapes))):
+        return None
+    other = tuple((role, f"{role}{OTHER}") for role in roles if role in KEPT)
+    return Placement(_shapes(moving), near, moving.viscosity, moving.diffusivity, roles, other)
+
+
+def poses(moving: Moving, time: float) -> dict[str, float]:
+    """The scalars of a placement, by name."""
+    numbers = {f"{POSES}.{n}": 0.0 for n in range(POSE * MOST_SHAPES)}
+    return numbers | {name: value for n in range(len(moving.shapes)) for name, value in _pose(moving, n, time)}
+
+
+def changed_poses(moving: Moving, time: float) -> dict[str, float]:
+    """Those of the shapes that move."""
+    return {name: value for n in moving.numbers for name, value in _pose(moving, n - 1, time)}
+
+
+def _pose(moving: Moving, n: int, time: float) -> Iterator[tuple[str, float]]:
+    """The scalars of a shape: see `place_faces`. Places are relative to the origin of the grid: kernels may have single
+    precision.
+    """
+    motion = moving.motions[n]
+    pose = motion.pose(time) if motion else STILL
+    middle = pose.moved(*_middle(moving.shapes[n]))
+    velocity, turning = (motion.velocity_there(time, *middle), motion.turning(time)) if motion else (NOWHERE, 0.0)
+    place = (at - origin for at, origin in zip(middle, moving.grid.origin, strict=True))
+    numbers = *place, math.cos(pose.angle), math.sin(pose.angle), *velocity, turning
+    for number, value in enumerate(numbers, start=POSE * n):
+        yield f"{POSES}.{number}", value
+
+
+def _middle(shape: Shape) -> Vector:
+    if isinstance(shape, Sphere | Cylinder):
+        return shape.centre
+    assert isinstance(shape, Cuboid)
+    x, y, z = ((low + high) / 2 for low, high in zip(shape.low, shape.high, strict=True))
+    return x, y, z
+
+
+def _can_be_placed(shape: Shape, motion: RigidMotion | None, grid: StaggeredGrid) -> bool:
+    """Return whether a shape is one of those that kernels know, and the nearest one of its images all that counts."""
+    if not isinstance(shape, Sphere | Cylinder | Cuboid):
+        return False
+    half = [(high - low) / 2 for low, high in zip(*shape.bounds, strict=True)]
+    middle, turns = _middle(shape), motion is not None and motion.angle.source != 0.0
+    across = [n for n in range(3) if turns and motion is not None and n != motion.axis]
+    for axis in (axis for axis in range(3) if grid.periodic[axis]):
+        reach = math.hypot(*(half[n] for n in across)) if axis in across else half[axis]
+        length, start = grid.lengths[axis], grid.origin[axis]
+        flat = isinstance(shape, Cuboid) or (isinstance(shape, Cylinder) and axis == shape.axis)
+        if reach >= length / 2 and axis not in across and flat:
+            continue  # it is endless
+        if reach > length / 2 - 2 * float(grid.widths(axis).max()):
+            return False
+        if motion is None and not start <= middle[axis] - reach <= middle[axis] + reach <= start + length:
+            return False
+    return True
+
+
+def _shapes(moving: Moving) -> BodyShapes:
+    grid, numbers = moving.grid, []
+    for shape, motion, owner, temperature in zip(
+        moving.shapes, moving.motions, moving.owners, moving.temperatures, strict=True
+    ):
+        kind = 0 if isinstance(shape, Sphere) else 1 if isinstance(shape, Cylinder) else 2
+        axis = shape.axis if isinstance(shape, Cylinder) else 0
+        radius = shape.radius if isinstance(shape, Sphere | Cylinder) else 0.0
+        isothermal = math.isfinite(temperature)
+        ends = (np.array(shape.bounds) - np.array(_middle(shape))).ravel().tolist()
+        turns = motion.axis if motion else 2
+        heat = isothermal, temperature if isothermal else 0.0
+        numbers += [kind, axis, radius, *ends, turns, owner, *heat, motion is not None]
+    rows = [(axis, -BEYOND, n + BEYOND) for axis, n in enumerate(grid.cells)]
+    faces = _tables([grid.coordinates(FACES[row[0]], *row) - grid.origin[row[0]] for row in rows])
+    centres = _tables([grid.coordinates("c", *row) - grid.origin[row[0]] for row in rows])
+    widths, gaps = (_tables([size("c", *row) for row in rows]) for size in (grid.extents, grid.distances))
+    table, (x, y, z) = LookupTable(0, tuple(map(float, numbers))), grid.periodic
+    kind_of = OneShape if len(moving.shapes) == 1 else BodyShapes
+    return kind_of(len(moving.shapes), table, grid.cells, (x, y, z), grid.lengths, faces, centres, widths, gaps)
+
+
+def _tables(values: list[np.ndarray]) -> LookupTables:
+    x, y, z = (LookupTable(-BEYOND, tuple(row.tolist())) for row in values)
+    return x, y, z
 
 
 class Movement:
@@ -45,8 +149,7 @@ class Movement:
             return changed_poses(moving, time)
         masks = moving.masks(time)
         reach = moving.reach(time)
-        changed = merged([*reach, *chain(*self._changed)])
-        boxes = [cells for box in changed if (cells := box & shard.cells)]
+        boxes = [cells for box in merged([*reach, *chain(*self._changed)]) if (cells := box & shard.cells)]
         roles = [f"{role}{OTHER}" if role in KEPT else role for role in masks.roles]
         shard.write_parts(roles, self._patches(masks, boxes))
         self.time, self._changed = time, (reach, self._changed[0])

@@ -83,9 +83,9 @@ class Moving:
 
     def spacings(self, before: float, now: float) -> float:
         """How far a surface gets from where it was at a time, until a later one, in spacings of the narrowest cells."""
-        times = before + (now - before) * MOMENTS
-        ways = [motion.ways(times, points) for motion, points in self._moving]
-        return max(float((np.abs(way) / self._narrowest).max()) for way in ways)
+        ways = [motion.ways(before + (now - before) * MOMENTS, points) for motion, points in self._moving]
+        narrowest = np.array([self.grid.narrowest(axis) for axis in range(3)])
+        return max(float((np.abs(way) / narrowest).max()) for way in ways)
 
     def longest(self, time: float, dt: float) -> float:
         """The length of a step from a time, dt or as many times half of it as no surface moves too far in."""
@@ -107,10 +107,6 @@ class Moving:
             return []
         images = periodic_images(around.grow(REACH), self.grid.box, self.grid.periodic)
         return [cells for piece, _ in images if (cells := piece & self.grid.box)]
-
-    @cached_property
-    def _narrowest(self) -> np.ndarray:
-        return np.array([self.grid.narrowest(axis) for axis in range(3)])
 
     @cached_property
     def _middles(self) -> tuple[np.ndarray, ...]:
@@ -203,7 +199,6 @@ class MovingMasks(ImmersedMasks):
         return {**masks, "warm_T": np.where(np.isfinite(temperature), temperature, masks["warm_T"])}
 
     def _heat_bits(self, closed: list[np.ndarray], shut: np.ndarray, isothermal: np.ndarray) -> np.ndarray:
-        """See `ImmersedMasks._heat_bits`."""
         return cuts.moving_heat_bits(closed, shut, isothermal)
 
     def _carried(self, beside: Surfaces, part: Box, numbers: np.ndarray, at: Point, way: tuple[int, int]) -> np.ndarray:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
 
 from taskflow.errors import BadInput, Lost, RunFailed
-from taskflow.flow.bodies import Body
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import frame
 from taskflow.simulation.bodies.moving import FARTHEST, Moving
 from taskflow.simulation.bodies.solids import Solids
-from taskflow.simulation.case import Case
 
 OPEN = ("inflow", "outflow")
 MOMENTS = 2000  # of a run, at which expressions are looked at
@@ -114,14 +112,6 @@ class Surroundings:
         if reach > -width and np.abs(motion.velocity_at(time, corners)[:, axis]).max() > 0:
             return f"touches the {kind} {face} and moves across it; leave a cell or more between them"
         return None
-
-
-def surroundings(case: Case, moving: Moving, followed: Iterable[Body]) -> Surroundings:
-    """Return what bodies of a case that move may meet, and the cells around them."""
-    sides = {face: case.boundary(face).type for face in case.boundaries.sides}
-    named = enumerate(case.obstacles, start=1)
-    names = tuple(body.name or f"obstacles[{n}]" for n, body in named)
-    return Surroundings(moving, sides, names, {body.name: body.around for body in followed})
 
 
 def _touching(solids: Solids, one: int, other: int) -> tuple[int, int, int] | None:

@@ -124,21 +124,13 @@ def _check_openings(bodies: Bodies) -> None:
 def _warnings(bodies: Bodies, gaps: Gaps) -> Iterator[str]:
     for pair, place in gaps.touching.items():
         if _apart(bodies.solids, pair, place):
-            first, second = (_called(bodies, n) for n in pair)
+            names = ((n, bodies.case.obstacles[n - 1].name) for n in pair)
+            first, second = (f'obstacles[{n}] ("{name}")' if name else f"obstacles[{n}]" for n, name in names)
+            at = (bodies.grid.coordinates("c", axis, n, n + 1)[0] for axis, n in enumerate(place.cell))
             yield (
-                f"between {first} and {second} at {_where(bodies, place.cell)} is a gap thinner than a cell, through"
-                " which nothing flows: use smaller cells, or close it"
+                f"between {first} and {second} at ({', '.join(f'{value:g}' for value in at)}) is a gap thinner than a"
+                " cell, through which nothing flows: use smaller cells, or close it"
             )
-
-
-def _called(bodies: Bodies, number: int) -> str:
-    name = bodies.case.obstacles[number - 1].name
-    return f'obstacles[{number}] ("{name}")' if name else f"obstacles[{number}]"
-
-
-def _where(bodies: Bodies, cell: tuple[int, int, int]) -> str:
-    at = (bodies.grid.coordinates("c", axis, n, n + 1)[0] for axis, n in enumerate(cell))
-    return f"({', '.join(f'{value:g}' for value in at)})"
 
 
 def _apart(solids: Solids, pair: tuple[int, int], place: BodyGap) -> bool:

@@ -1,21 +1,29 @@
-"""Where the cells of a case are, how they are cut into blocks, and how records of them are laid out in the store."""
+"""Where the cells of a case are, how they are cut into blocks, and how records of them are laid out in the store; a
+case on its blocks before any equations.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from taskflow.flow import StaggeredGrid
 from taskflow.output import FieldMetadata, RecordsLayout, StoreLayout, at_points, starts_of
 from taskflow.runtime.regions import Box, FieldSpace, Location, Partition, Region, Triple
+from taskflow.simulation.bodies import Bodies, Survey, survey
 from taskflow.simulation.case import Case, Output, Probe
 from taskflow.simulation.case.grid import width_ratios
 from taskflow.simulation.case.probes import Across
+from taskflow.simulation.conditions.initial import named_state
 from taskflow.simulation.records.series import Corners, ProbeSeries, corners
+
+if TYPE_CHECKING:
+    from taskflow.output import SavedState
 
 SMOOTH = 1.2  # the largest ratio of neighbouring widths with which differences are as good as of second order
 Points = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -109,21 +117,17 @@ class BoxDomain(Domain):
 
     @property
     def cells(self) -> list[int]:
-        """Along x, y and z."""
         return list(self.grid.cells)
 
     @property
     def boxes(self) -> tuple[Box, ...]:
-        """All cells."""
         return (self.grid.box,)
 
     @property
     def closeness(self) -> float:
-        """The sum over directions of one over the narrowest spacing."""
         return sum(1 / self.grid.narrowest(axis) for axis in range(3))
 
     def described(self) -> Iterator[str]:
-        """The cells, and what is to be said of directions along which their widths differ."""
         grid = self.grid
         mean = "" if all(grid.uniform) else " on average"
         yield f"{_times(grid.cells)} cells of {_times(f'{d:.6g}' for d in grid.spacing)}{mean}"
@@ -136,19 +140,15 @@ class BoxDomain(Domain):
                     yield f"warning: more than {SMOOTH:g} in {name} costs accuracy; stretch less, or give more cells"
 
     def counted(self, blocks: Triple) -> str:
-        """Along x, y and z."""
         return _times(blocks)
 
     def partition(self, fields: FieldSpace, ghost: int, blocks: Triple) -> Partition:
-        """The region of some fields, cut into nx x ny x nz blocks."""
         return Partition(Region(self.grid.box, fields, self.grid.periodic, ghost), blocks, redundant=1)
 
     def points(self, location: Location, box: Box, time: float = 0.0) -> Points:
-        """x, y, z of the values at a location in the cells of a box."""
         return self.grid.points(location, box)
 
     def corners(self, location: Location, points: np.ndarray) -> Corners:
-        """Those around each point: values are linear between them."""
         return corners(self.grid, location, points)
 
     def layers(self, plane: Across) -> tuple[Box, ...]:
@@ -157,7 +157,6 @@ class BoxDomain(Domain):
         return (self.grid.box.layer(plane.axis, 0, index, index + 1),)
 
     def place(self, location: Location, cell: Triple, block: int) -> str:
-        """A cell by its numbers, its block and its coordinates."""
         x, y, z = (float(self.grid.coordinates(location, a, at, at + 1)[0]) for a, at in enumerate(cell))
         return f"in cell {cell} of block {block}, at x = {x:.6g}, y = {y:.6g}, z = {z:.6g}"
 
@@ -165,7 +164,6 @@ class BoxDomain(Domain):
         self, fields: Mapping[str, FieldMetadata], output: Output, partition: Partition, slots: int,
         plane: Across | None = None,
     ) -> StoreLayout:  # fmt: skip
-        """The layout of snapshots, or of the records of a plane, with room for so many."""
         grid = self.grid
         whole = StoreLayout(
             cells=grid.cells,
@@ -185,3 +183,42 @@ class BoxDomain(Domain):
 
 def _times(counts: Iterable[object]) -> str:
     return " x ".join(map(str, counts))
+
+
+@dataclass(frozen=True, eq=False)
+class CaseOnBlocks:
+    """A case on nx x ny x nz blocks, each on a "cpu" or a "gpu"."""
+
+    case: Case
+    blocks: Triple
+    device: str = field(default="cpu", kw_only=True)
+
+    @cached_property
+    def grid(self) -> StaggeredGrid:
+        return self.case.staggered
+
+    @property
+    def dtype(self) -> str:
+        """The type of numbers in all fields."""
+        return "f8" if self.case.machine.precision == "double" else "f4"
+
+    @property
+    def value_bytes(self) -> int:
+        return np.dtype(self.dtype).itemsize
+
+    @cached_property
+    def bodies(self) -> Bodies:
+        """The bodies on the grid. Raises BadInput where a file of theirs cannot be read."""
+        return Bodies(self.case, self.grid)
+
+    @cached_property
+    def survey(self) -> Survey | None:
+        """The volumes, gaps and warnings of the bodies; None without any. Raises BadInput where they cannot be."""
+        return survey(self.bodies) if self.case.obstacles else None
+
+    @cached_property
+    def source(self) -> SavedState | None:
+        """The state of elsewhere with which it begins; None where it has formulas. Raises BadInput where it cannot be
+        read.
+        """
+        return named_state(self.case.initial)

@@ -21,9 +21,7 @@ from taskflow.flow.measures.surface_flux import SurfaceFlux
 from taskflow.flow.model import VELOCITY, FlowModel
 from taskflow.output import FieldMetadata, through_sides
 from taskflow.simulation.bodies.inertia import MovingBody
-from taskflow.simulation.build.expressions import derived, derived_metadata, unlike
-from taskflow.simulation.build.forcing import forcing_described, initial_forces
-from taskflow.simulation.build.particles import particles_described
+from taskflow.simulation.build.expressions import derived, derived_metadata, initial_forces, unlike
 from taskflow.simulation.build.physics import conditions, outflows_described, physics, turbulence_described
 from taskflow.simulation.build.scales import Scales, advective_rate, scales
 from taskflow.simulation.build.system import System, moment
@@ -32,8 +30,8 @@ from taskflow.simulation.case import FACES
 from taskflow.simulation.case.case import all_fields
 from taskflow.simulation.case.magnitudes import Magnitudes
 from taskflow.simulation.conditions.inflow import InflowProfile, Inflows, inflow_profiles, moments, wall_profiles
-from taskflow.simulation.conditions.initial import initial_profiles, largest, noise
-from taskflow.simulation.formulas.noise import RandomVelocity
+from taskflow.simulation.conditions.initial import initial_profiles, largest
+from taskflow.simulation.formulas.noise import SPECTRA, RandomVelocity
 from taskflow.simulation.records.series import Integral, geometry, sides
 from taskflow.simulation.timing.schedule import Clock, Tick
 
@@ -71,7 +69,6 @@ class FlowMeasures:
 
     @property
     def finite(self) -> tuple[str, ...]:
-        """The names of those that are finite in a sane state."""
         integrals = (f"integral_{quantity.name}" for quantity in self.model.passive)
         return ("kinetic_energy", "divergence", *self.residuals, *integrals)
 
@@ -113,7 +110,6 @@ class FlowSystem(System):
 
     @classmethod
     def fields(cls, tables: Mapping[str, Any]) -> tuple[str, ...]:
-        """The names of the fields that a snapshot can have."""
         return all_fields(tables["heat"], tables["scalars"], tables["turbulence"])
 
     @property
@@ -137,19 +133,16 @@ class FlowSystem(System):
 
     @cached_property
     def measures(self) -> FlowMeasures:
-        """The quantities in the log."""
         return FlowMeasures(self.model, self.driven, derived=self.logged)
 
     @cached_property
     def computed(self) -> Derived | None:
-        """The program that computes the expressions that are recorded, and Q; None without any."""
         return derived(self.sim.case, self.sim.grid, self.model.boundaries)
 
     @property
     def logged(self) -> Derived | None:
         """Those of which the log has means."""
-        names = self.sim.case.monitor.fields or ()
-        return self.computed.some(names) if self.computed else None
+        return self.computed.some(self.sim.case.monitor.fields or ()) if self.computed else None
 
     @property
     def driven(self) -> dict[str, MovingBody]:
@@ -159,18 +152,18 @@ class FlowSystem(System):
     @property
     def clock(self) -> Clock:
         """The schedule of the run, with steps that bodies allow which move."""
-        moving = self.sim.bodies.moving if self.sim.case.obstacles else None
-        return replace(super().clock, motion=moving)
+        return replace(super().clock, motion=self.sim.bodies.moving if self.sim.case.obstacles else None)
 
     @property
     def initial(self) -> dict[str, Any]:
-        """The initial fields by name."""
         return initial_profiles(self.sim.case)
 
     @property
     def noise(self) -> RandomVelocity | None:
-        """The random velocity that is added to them."""
-        return noise(self.sim.case, self.sim.grid)
+        table = self.sim.case.initial.noise
+        if table is None:
+            return None
+        return RandomVelocity(self.sim.grid, table.rms, table.wavenumber, SPECTRA[table.spectrum], table.seed)
 
     @property
     def advective_rate(self) -> float:
@@ -179,7 +172,6 @@ class FlowSystem(System):
 
     @property
     def scales(self) -> Scales:
-        """The largest values that the case explains."""
         return scales(self.sim, self.model, self.inflows)
 
     @cached_property
@@ -189,7 +181,6 @@ class FlowSystem(System):
 
     @cached_property
     def inflows(self) -> Inflows:
-        """The values that enter at inflows, and those on walls that depend on the place."""
         return Inflows(self.sim.grid, self._profiles, self.model.openings, self.sim.dtype, wall_profiles(self.sim.case))
 
     @cached_property
@@ -209,13 +200,11 @@ class FlowSystem(System):
 
     @property
     def budget(self) -> EnergyBudget | None:
-        """The budget of the turbulent kinetic energy, where the case asks for one."""
         table = self.sim.case.statistics
         return EnergyBudget(self.model) if table is not None and table.budget else None
 
     @property
     def surfaces(self) -> tuple[Integral, ...]:
-        """The integrals over surfaces."""
         integrals = []
         for surface in self.sim.case.surfaces:
             around = sides(surface, self.sim.grid)
@@ -273,10 +262,11 @@ class FlowSystem(System):
 
     def details(self) -> Iterator[tuple[str, str]]:
         """Label and text of each line on bodies that move, openings, forces and eddies."""
-        yield from zip(chain(["motion"], repeat("")), self._motions(), strict=False)
-        yield from zip(chain(["openings"], repeat("")), self._openings(), strict=False)
-        yield from zip(chain(["forcing"], repeat("")), forcing_described(self.sim.case), strict=False)
-        yield from zip(chain(["particles"], repeat("")), particles_described(self.sim.case), strict=False)
+        carried = (table.described(self.sim.case.body.gravity) for table in self.sim.case.particles)
+        forces = (table.described for table in self.sim.case.forcing)
+        parts = {"motion": self._motions(), "openings": self._openings(), "forcing": forces, "particles": carried}
+        for label, lines in parts.items():
+            yield from zip(chain([label], repeat("")), lines, strict=False)
         if self.sim.case.turbulence:
             yield "eddies", turbulence_described(self.sim.case)
 

@@ -77,7 +77,6 @@ class Origin:
 
     @cached_property
     def charts(self) -> ChartsSource | None:
-        """Its charts, where it has some."""
         from taskflow.analysis.charts.carried import ChartsSource  # which loads xarray
 
         return None if self.state.charts is None else ChartsSource(self.state.charts)
@@ -186,12 +185,10 @@ class Origin:
             return replace(initial, checkpoint=self.checkpoint)
         more = {"p": None} if (self.kept or self._on_charts) and self.has("p") else dict.fromkeys(self.sums)
         kept = self.kept and not self._on_charts  # where nothing that starts a run changes it
-        profiles = {**dict.fromkeys(initial.profiles), **more}
-        return replace(initial, profiles=profiles, kept=kept, sums=self.sums)
+        return replace(initial, profiles={**dict.fromkeys(initial.profiles), **more}, kept=kept, sums=self.sums)
 
     @property
     def described(self) -> str:
-        """Say what a run begins with."""
         if self.checkpoint is not None:
             return f"{self.state.where}, time {self.state.time:g}, gone on with to the bit"
         then = "" if self._on_charts else ", then made free of divergence"

@@ -9,54 +9,36 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from taskflow.flow import (
-    CENTRAL,
-    QUICK,
-    AdvectedOutflow,
-    Boundary,
-    Buoyancy,
-    ConvectiveOutflow,
-    Driving,
-    Fixed,
-    Fluid,
-    Flux,
-    Inflow,
-    PressureOutflow,
-    Quantity,
-    Slip,
-    Smagorinsky,
-    Source,
-    StaggeredGrid,
-    Transport,
-    Turbulence,
-    Wall,
-)
+from taskflow import flow
 from taskflow.flow.bodies import Obstacles
 from taskflow.flow.forcing.driving import geostrophic_force
 from taskflow.flow.grid.implicit import ALONG, EXPLICIT, Implicit
 from taskflow.flow.model import FlowModel
 from taskflow.flow.scalars.quantity import release_rate
 from taskflow.output.conditions import SIDES, BoundarySide, Conditions
-from taskflow.simulation.build.forcing import forces
+from taskflow.simulation.build.expressions import forces
 from taskflow.simulation.build.timed import constant, largest
 from taskflow.simulation.case import FACES, MODELS, SCHEMES, Case, PassiveScalar, SourceTable
 from taskflow.simulation.case.timed import Value, changes, placed
 from taskflow.simulation.conditions.inflow import largest_on_wall
 
-ADVECTION = {"central": CENTRAL, "quick": QUICK}  # other schemes are those of systems with a fluid of their own
+ADVECTION = {"central": flow.CENTRAL, "quick": flow.QUICK}  # others are those of systems with a fluid of their own
 NAMES = {"smagorinsky": "Smagorinsky", "wale": "WALE", "vreman": "Vreman"}
 LEAVING = {
-    ConvectiveOutflow: "as much leaves, carried out at its mean speed",
-    AdvectedOutflow: "as much leaves, carried out at its mean speed with its pressure",
-    PressureOutflow: "p = {}, which decides how much leaves or enters",
+    flow.ConvectiveOutflow: "as much leaves, carried out at its mean speed",
+    flow.AdvectedOutflow: "as much leaves, carried out at its mean speed with its pressure",
+    flow.PressureOutflow: "p = {}, which decides how much leaves or enters",
 }
 
 
-def physics(case: Case, grid: StaggeredGrid, obstacles: Obstacles | None, *, varying: bool) -> dict[str, Any]:
+def physics(case: Case, grid: flow.StaggeredGrid, obstacles: Obstacles | None, *, varying: bool) -> dict[str, Any]:
     """The arguments of a `FlowModel` that say what flows, by name. `varying`: values at inflows change in time."""
+    a, b, c = constant(case.body.force)
+    x, y, z = geostrophic_force(constant(case.body.rotation), case.body.geostrophic_wind)  # behind a wind
+    advection = ADVECTION.get(case.fluid.scheme, flow.CENTRAL)
     return {
         "staggered": grid,
-        "fluid": Fluid(case.fluid.viscosity, _force(case), ADVECTION.get(case.fluid.scheme, CENTRAL), implicit(case)),
+        "fluid": flow.Fluid(case.fluid.viscosity, (a + x, b + y, c + z), advection, implicit(case)),
         "boundaries": {face: _boundary(case, grid, face) for face in case.boundaries.sides},
         "heat": _temperature(case, grid),
         "buoyancy": _buoyancy(case),
@@ -71,44 +53,37 @@ def physics(case: Case, grid: StaggeredGrid, obstacles: Obstacles | None, *, var
 
 
 def implicit(case: Case) -> Implicit:
-    """The direction along which diffusion is implicit."""
     return ALONG[case.time.implicit[0]] if case.time.implicit else EXPLICIT
 
 
-def _force(case: Case) -> tuple[float, float, float]:
-    """The constant force: that of the case, and the pressure gradient behind a geostrophic wind."""
-    a, b, c = constant(case.body.force)
-    x, y, z = geostrophic_force(constant(case.body.rotation), case.body.geostrophic_wind)
-    return a + x, b + y, c + z
-
-
-def _buoyancy(case: Case) -> Buoyancy | None:
+def _buoyancy(case: Case) -> flow.Buoyancy | None:
     """The buoyancy of warm fluid; None where temperature exerts no force."""
     if case.heat is None or case.heat.expansion == 0 or not any(case.body.gravity):
         return None
-    return Buoyancy(case.heat.expansion, case.heat.reference, case.body.gravity)
+    return flow.Buoyancy(case.heat.expansion, case.heat.reference, case.body.gravity)
 
 
-def _driving(case: Case) -> Driving:
-    """The forces that depend on the flow."""
+def _driving(case: Case) -> flow.Driving:
     body = case.body
     gradient = case.heat.background_gradient if case.heat else (0.0, 0.0, 0.0)
     means = body.bulk_velocity.means if body.bulk_velocity else (None, None, None)
     forced = tuple(axis for axis, part in enumerate(body.force) if changes(part))
     x, y, z = (largest(part, case) for part in body.rotation)
     turned = tuple(axis for axis, part in enumerate(body.rotation) if changes(part))
-    return Driving((x, y, z), gradient, means, forced, turned)
+    return flow.Driving((x, y, z), gradient, means, forced, turned)
 
 
-def _boundary(case: Case, grid: StaggeredGrid, face: str) -> Boundary:
+def _boundary(case: Case, grid: flow.StaggeredGrid, face: str) -> flow.Boundary:
     """The boundary condition on a face that is not periodic."""
     table = case.boundary(face)
     if table.type == "inflow":
-        return Inflow()
+        return flow.Inflow()
     if table.type == "outflow":
-        return _outflow(table.pressure, case)
+        if table.pressure is None or isinstance(table.pressure, str):
+            return flow.ConvectiveOutflow() if table.pressure is None else flow.AdvectedOutflow()
+        return flow.PressureOutflow(largest(table.pressure, case), table.pressure != 0)
     if table.type == "slip":
-        return Slip()
+        return flow.Slip()
     velocity = table.velocity or (0.0, 0.0, 0.0)
     values = {"velocity": velocity, "temperature": (table.temperature,)}
     fields = frozenset(kind for kind, parts in values.items() if placed(*parts))
@@ -128,24 +103,16 @@ def _boundary(case: Case, grid: StaggeredGrid, face: str) -> Boundary:
     }
     in_time = frozenset(kind for kind, changing in kinds.items() if changing) - fields
     flux, roughness = largest(table.heat_flux, case), table.roughness or 0.0
-    return Wall((x, y, z), temperature, flux, *transfer, roughness, in_time, fields)
+    return flow.Wall((x, y, z), temperature, flux, *transfer, roughness, in_time, fields)
 
 
-def _outflow(pressure: Value | str | None, case: Case) -> Boundary:
-    """An outflow: convective, by a pressure, 0 or another one, or with its pressure carried out."""
-    if pressure is None or isinstance(pressure, str):
-        return ConvectiveOutflow() if pressure is None else AdvectedOutflow()
-    return PressureOutflow(largest(pressure, case), pressure != 0)
-
-
-def _temperature(case: Case, grid: StaggeredGrid) -> Quantity | None:
-    """The temperature; None without heat."""
+def _temperature(case: Case, grid: flow.StaggeredGrid) -> flow.Quantity | None:
     heat = case.heat
     if heat is None:
         return None
     sources = tuple(_sources(case, "T", heat.sources, grid))
-    transport = Transport(heat.diffusivity, heat.source, _implicit_of(case, heat.scheme))
-    return Quantity("T", transport, heat.scheme != "central", sources)
+    transport = flow.Transport(heat.diffusivity, heat.source, _implicit_of(case, heat.scheme))
+    return flow.Quantity("T", transport, heat.scheme != "central", sources)
 
 
 def _implicit_of(case: Case, scheme: str) -> Implicit:
@@ -153,32 +120,34 @@ def _implicit_of(case: Case, scheme: str) -> Implicit:
     return implicit(case) if scheme == "central" else EXPLICIT
 
 
-def _passive(case: Case, scalar: PassiveScalar, grid: StaggeredGrid) -> Quantity:
+def _passive(case: Case, scalar: PassiveScalar, grid: flow.StaggeredGrid) -> flow.Quantity:
     """A passive scalar: without a condition of its own 0 enters at inflows, and no flux passes other faces."""
-    faces: dict[str, Fixed | Flux] = {}
+    faces: dict[str, flow.Fixed | flow.Flux] = {}
     for face in FACES:
         if not case.periodic["xyz".index(face[0])]:
             side, enters = getattr(scalar.boundaries, face), case.boundary(face).type == "inflow"
             if side is None:
-                faces[face] = Fixed(0.0) if enters else Flux(0.0)
+                faces[face] = flow.Fixed(0.0) if enters else flow.Flux(0.0)
             else:
-                kind, value = (Flux, side.flux) if side.value is None else (Fixed, side.value)
+                kind, value = (flow.Flux, side.flux) if side.value is None else (flow.Fixed, side.value)
                 faces[face] = kind(largest(value, case), changes(value))
     sources = tuple(_sources(case, scalar.name, scalar.sources, grid))
-    transport = Transport(scalar.diffusivity, scalar.source, _implicit_of(case, scalar.scheme))
-    return Quantity(scalar.name, transport, scalar.scheme != "central", sources, faces)
+    transport = flow.Transport(scalar.diffusivity, scalar.source, _implicit_of(case, scalar.scheme))
+    return flow.Quantity(scalar.name, transport, scalar.scheme != "central", sources, faces)
 
 
-def _sources(case: Case, name: str, sources: tuple[SourceTable, ...], grid: StaggeredGrid) -> Iterator[Source]:
+def _sources(
+    case: Case, name: str, sources: tuple[SourceTable, ...], grid: flow.StaggeredGrid
+) -> Iterator[flow.Source]:  # fmt: skip
     for n, source in enumerate(sources, start=1):
         rate, timed = largest(source.rate, case), release_rate(name, n) if changes(source.rate) else None
         if source.box is not None:
-            yield Source(*source.box, rate, timed)
+            yield flow.Source(*source.box, rate, timed)
         elif source.point is not None:
-            yield replace(Source.at(source.point, rate, grid), timed=timed)
+            yield replace(flow.Source.at(source.point, rate, grid), timed=timed)
 
 
-def turbulence_of(case: Case) -> Turbulence | None:
+def turbulence_of(case: Case) -> flow.Turbulence | None:
     """The model of turbulence; None without one."""
     table = case.turbulence
     if table is None:
@@ -186,9 +155,9 @@ def turbulence_of(case: Case) -> Turbulence | None:
     model = MODELS[table.model]()
     if table.constant is not None:
         model = replace(model, constant=table.constant)
-    if isinstance(model, Smagorinsky):
+    if isinstance(model, flow.Smagorinsky):
         model = replace(model, damped=table.damping != "none")
-    return Turbulence(model, table.prandtl)
+    return flow.Turbulence(model, table.prandtl)
 
 
 def turbulence_described(case: Case) -> str:
@@ -219,7 +188,7 @@ def outflows_described(model: FlowModel) -> Iterator[str]:
     """A line for each outflow."""
     for face, side in model.boundaries.items():
         if type(side) in LEAVING:
-            pressure = f"up to {side.pressure:g}" if isinstance(side, PressureOutflow) and side.timed else "0"
+            pressure = f"up to {side.pressure:g}" if isinstance(side, flow.PressureOutflow) and side.timed else "0"
             yield f"{face}: {LEAVING[type(side)].format(pressure)}"
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from taskflow.flow.measures.derived import Q
 from taskflow.flow.operators.formula import Formula
 from taskflow.output import FieldMetadata
-from taskflow.output.pictures import Corner, PictureOrder
+from taskflow.output.pictures import PictureOrder
 from taskflow.runtime.regions import Box, Partition
 from taskflow.simulation.build.domain import BoxDomain, Domain
 from taskflow.simulation.case import Case
@@ -79,7 +79,7 @@ def orders_of(
             name=table.name,
             fields={key: _words(name, metadata) for key, name in names.items()},
             roles=picture.roles,
-            boxes=tuple((box.lo[::-1], _shape(box)) for box in picture.boxes),
+            boxes=tuple((box.lo[::-1], box.shape[::-1]) for box in picture.boxes),
             parts=sum(1 for block in range(len(partition)) if picture.part(partition.cells_of(block))),
             axis=None if surface else table.axis,
             position=0.0 if surface else table.position,
@@ -92,11 +92,6 @@ def orders_of(
         )
         orders.append(order)
     return orders
-
-
-def _shape(box: Box) -> Corner:
-    nx, ny, nz = (high - low for low, high in zip(box.lo, box.hi, strict=True))
-    return nz, ny, nx
 
 
 def _role(name: str, known: set[str]) -> str:

@@ -47,12 +47,10 @@ class Projection(FlowSystem):
 
     @classmethod
     def headline(cls, case: Case) -> str:
-        """The solver of the pressure, in a line."""
         return f"Pressure: {described(case)}"
 
     @cached_property
     def model(self) -> NavierStokes:
-        """The equations with their boundary conditions."""
         sim = self.sim
         near = sim.bodies.near if sim.case.obstacles else None
         pressure = solver(sim.case, sim.grid.constants, sim.blocks, sim.device, near)
@@ -62,7 +60,6 @@ class Projection(FlowSystem):
 
     @cached_property
     def measures(self) -> ProjectionMeasures:
-        """The quantities in the log."""
         return ProjectionMeasures(self.model, self.driven, derived=self.logged)
 
     @property
@@ -72,16 +69,13 @@ class Projection(FlowSystem):
 
     @property
     def sweeps(self) -> int | None:
-        """The number of iterations in each solve, where it is fixed."""
         return sweeps(self.sim.case)
 
     def described(self) -> Iterator[tuple[str, str]]:
-        """Label and text of the line on the solver of the pressure."""
         yield "pressure", f"{described(self.sim.case)}; {self.sim.case.machine.precision} precision"
 
     @property
     def report(self) -> dict[str, Any]:
-        """The solver of the pressure."""
         chosen = choice(self.sim.case)
         return {"pressure": {"solver": chosen.name, "why": chosen.why}}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,9 +11,8 @@ import numpy as np
 from taskflow.flow import ConvectiveOutflow, Fixed, Flux, Inflow, PressureOutflow, Quantity, Wall
 from taskflow.flow.grid import StaggeredGrid, on_face
 from taskflow.flow.model import VELOCITY, FlowModel
-from taskflow.simulation.build.on_blocks import CaseOnBlocks
+from taskflow.simulation.build.domain import CaseOnBlocks
 from taskflow.simulation.build.timed import largest as largest_in_time
-from taskflow.simulation.case import Case
 from taskflow.simulation.conditions.inflow import Inflows, moments
 from taskflow.simulation.conditions.initial import largest
 
@@ -53,11 +52,7 @@ class Scales:
 
 
 def scales(sim: CaseOnBlocks, model: FlowModel, inflows: Inflows) -> Scales:
-    """The scales of a flow."""
-    case = sim.case
-    speeds = [np.abs(side.velocity) for side in model.boundaries.values() if isinstance(side, Wall)]
-    speeds += inflows.fastest(moments(case))
-    speeds += bodies(sim)
+    case, speeds = sim.case, _speeds(sim, model, inflows)
     speeds.append(np.array([mean or 0.0 for mean in model.driving.means]))
     speeds.append(np.array(case.body.geostrophic_wind))
     forces = [largest_in_time(case.body.force[axis], case) for axis in model.driving.forced]
@@ -76,31 +71,26 @@ def scales(sim: CaseOnBlocks, model: FlowModel, inflows: Inflows) -> Scales:
     return Scales(tuple(VELOCITY), speed, lift, carried, opened or kept or speed != Scale(0.0) or lift > 0)
 
 
-def bodies(sim: CaseOnBlocks) -> list[np.ndarray]:
-    """The largest |u|, |v|, |w| of the surfaces of bodies, at moments of the run."""
+def _speeds(sim: CaseOnBlocks, model: FlowModel, inflows: Inflows) -> list[np.ndarray]:
+    """The largest |u|, |v|, |w| of walls, of what enters, and of the surfaces of bodies, at moments of the run."""
+    speeds = [np.abs(side.velocity) for side in model.boundaries.values() if isinstance(side, Wall)]
     moving = sim.bodies.moving if sim.case.obstacles else None
-    return [moving.fastest(time) for time in sim.bodies.path] if moving else []
+    return [*speeds, *inflows.fastest(moments(sim.case)), *(map(moving.fastest, sim.bodies.path) if moving else ())]
 
 
 def _heat(sim: CaseOnBlocks, model: FlowModel, inflows: Inflows, heat: Quantity) -> Scale:
-    """The scale of the temperature."""
     case, grid, sides = sim.case, sim.grid, model.boundaries
     walls = [side for side in sides.values() if isinstance(side, Wall)]
     temperatures = [case.heat.reference if case.heat else 0.0, *(side.temperature or 0.0 for side in walls)]
     temperatures += [side.outside_temperature for side in walls]
     temperatures += [body.temperature or 0.0 for body in case.obstacles]
-    temperatures += list(_entering(case, model, inflows))
+    for face, profiles in inflows.profiles.items():
+        over = on_face(face, model.grid)
+        times = moments(case) if "T" in profiles else ()
+        temperatures += [float(np.abs(inflows.at(face, "T", time, over)).max()) for time in times]
     slopes = zip(model.driving.gradient, grid.lengths, strict=True)
     departure = sum(abs(slope) * length for slope, length in slopes)
-    fluxes = [side.heat_flux for side in walls]
-    return Scale(max(map(abs, temperatures)) + departure, _gain(heat, fluxes, grid))
-
-
-def _entering(case: Case, model: FlowModel, inflows: Inflows) -> Iterator[float]:
-    for face, profiles in inflows.profiles.items():
-        if "T" in profiles:
-            over = on_face(face, model.grid)
-            yield from (float(np.abs(inflows.at(face, "T", t, over)).max()) for t in moments(case))
+    return Scale(max(map(abs, temperatures)) + departure, _gain(heat, [side.heat_flux for side in walls], grid))
 
 
 def _passive(quantity: Quantity, grid: StaggeredGrid) -> Scale:
@@ -121,8 +111,6 @@ def advective_rate(sim: CaseOnBlocks, model: FlowModel, inflows: Inflows) -> flo
     """max(|u|/dx + |v|/dy + |w|/dz), about, over walls, inflows and the initial velocity where that is a formula."""
     case, grid = sim.case, sim.grid
     spacing = np.array([grid.narrowest(axis) for axis in range(3)])
-    speeds = [np.abs(side.velocity) for side in model.boundaries.values() if isinstance(side, Wall)]
-    speeds += inflows.fastest(moments(case)) + bodies(sim)
-    initial = largest(case, grid)
+    speeds, initial = _speeds(sim, model, inflows), largest(case, grid)
     speeds.append(np.array([initial.get(name, 0.0) for name in VELOCITY]))
     return max(float((speed / spacing).sum()) for speed in speeds)

@@ -6,21 +6,23 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, groupby
 
+from taskflow.errors import BadInput
 from taskflow.flow.bodies.placement import PlacedStep
+from taskflow.flow.measures.particles import Carrying, Extent, ParticleFields, Sampling
 from taskflow.flow.measures.spectra import CENTRED, Spectra, partitions
 from taskflow.flow.measures.statistics import Statistics
-from taskflow.flow.model import Model
-from taskflow.output import of_surface
+from taskflow.flow.model import VELOCITY, FlowModel, Model
+from taskflow.output import of_particles, of_surface
 from taskflow.runtime.regions import Field, FieldSpace, Location, Partition
 from taskflow.runtime.tasks import Cells, Program, live_in, overwritten
-from taskflow.simulation.build.domain import Domain
-from taskflow.simulation.build.on_blocks import CaseOnBlocks
-from taskflow.simulation.build.particles import transport
+from taskflow.simulation.build.domain import CaseOnBlocks, Domain
 from taskflow.simulation.build.projection import system_of
 from taskflow.simulation.build.step_cost import StepCost
 from taskflow.simulation.build.system import Entering, Measures, System
+from taskflow.simulation.case import Case
+from taskflow.simulation.case.particles import MOST
 from taskflow.simulation.records.fields import STATISTICS
-from taskflow.simulation.records.particles import ParticleTransport
+from taskflow.simulation.records.particles import ParticleSeries, ParticleTransport
 from taskflow.simulation.records.series import Integral
 from taskflow.simulation.records.statistics import AveragedSpectra, TimeAverages, averaged_spectra
 from taskflow.simulation.timing.schedule import Clock
@@ -35,7 +37,6 @@ class SolvedCase(CaseOnBlocks):
 
     @property
     def domain(self) -> Domain:
-        """Where the cells are."""
         return self.system.domain
 
     @cached_property
@@ -45,22 +46,18 @@ class SolvedCase(CaseOnBlocks):
 
     @cached_property
     def model(self) -> Model:
-        """The equations with their boundary conditions."""
         return self.system.model
 
     @cached_property
     def clock(self) -> Clock:
-        """The schedule of the run."""
         return self.system.clock
 
     @cached_property
     def measures(self) -> Measures:
-        """The quantities in the log."""
         return self.system.measures
 
     @property
     def monitor(self) -> Program:
-        """The program that measures them."""
         return self.measures.monitor
 
     @cached_property
@@ -86,7 +83,6 @@ class SolvedCase(CaseOnBlocks):
 
     @cached_property
     def spectra(self) -> tuple[AveragedSpectra, ...]:
-        """The spectra that are averaged over time."""
         if not self.case.spectra:
             return ()
         about = self.grid, self._main, self.system.metadata
@@ -180,3 +176,28 @@ class SolvedCase(CaseOnBlocks):
         }
         return {role: boxes for role, boxes in kept.items() if boxes and role in written}
 
+
+def transport(case: Case, system: System, partition: Partition) -> ParticleTransport:
+    """All particles of a case, on the blocks of a partition. Raises BadInput where they have more slots than can be
+    counted.
+    """
+    model, metadata = system.model, system.metadata
+    assert isinstance(model, FlowModel), "other models refuse the table"
+    extent, series = Extent.of(model.staggered, model.boundaries), []
+    for number, table in enumerate(case.particles, start=1):
+        if table.total * len(partition) > MOST:
+            raise BadInput(
+                f"particles[{number}]: {table.total} particles on {len(partition)} blocks, each of which has room for"
+                f" all, are more than {MOST}; give fewer particles or machine.blocks"
+            )
+        sampled = {name: metadata[name] for name in (*VELOCITY, *(table.fields or ()))}
+        locations = {name: about.location for name, about in sampled.items()}
+        inertia = table.inertia(case.body.gravity)
+        fields = ParticleFields(table.name, table.total, partition, locations, inertia)
+        sampling = Sampling(fields, extent, model.boundaries, model.grid)
+        periods = [length if around else None for length, around in zip(extent.length, extent.periodic, strict=True)]
+        described = of_particles(table.name, table.total, sampled, periods, heavy=inertia is not None)
+        series.append(ParticleSeries(table, fields, sampling, described))
+    carried, bodies = tuple(one.fields for one in series), model.obstacles is not None
+    carrying = Carrying(carried, extent, model.boundaries, model.grid, model.step, bodies)
+    return ParticleTransport(tuple(series), carrying)

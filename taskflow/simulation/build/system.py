@@ -21,17 +21,14 @@ from taskflow.output import FieldMetadata
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Field
 from taskflow.runtime.tasks import Program
-from taskflow.simulation.bodies import Masks, Moving, Surroundings, placement, surroundings
-from taskflow.simulation.build.domain import BoxDomain, Domain
-from taskflow.simulation.build.on_blocks import CaseOnBlocks
+from taskflow.simulation.bodies import Masks, Moving, Surroundings, placement
+from taskflow.simulation.build.domain import BoxDomain, CaseOnBlocks, Domain
 from taskflow.simulation.build.scales import Scale, Scales
 from taskflow.simulation.build.step_cost import StepCost
 from taskflow.simulation.build.timed import TimedNumbers, timed_numbers
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.initial import Profile
 from taskflow.simulation.case.method import SystemType
-from taskflow.simulation.case.problems import Problem
-from taskflow.simulation.case.table import Table
 from taskflow.simulation.conditions.inflow import Inflows
 from taskflow.simulation.conditions.initial import extremes
 from taskflow.simulation.formulas.noise import RandomVelocity
@@ -74,8 +71,7 @@ class Measures(Protocol):
 
 def moment(scalars: Mapping[str, float], tick: Tick, wall: float) -> dict[str, Any]:
     """The part of a line of the log that all systems have."""
-    cfl = tick.dt * scalars["rate"]
-    return {"step": tick.step, "time": tick.time, "dt": tick.dt, "cfl": cfl, "wall": wall}
+    return {"step": tick.step, "time": tick.time, "dt": tick.dt, "cfl": tick.dt * scalars["rate"], "wall": wall}
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,29 +88,10 @@ class System(SystemType, ABC):
 
     sim: CaseOnBlocks
 
-    accepts: ClassVar[frozenset[str]] = frozenset()
-    lists: ClassVar[Mapping[str, type[Table]]] = {}  # the tables that it reads under [[name]]
-    instead: ClassVar[Mapping[str, type[Table]]] = {}  # what it reads in tables that others read, too
-    sides: ClassVar[frozenset[str]] = frozenset()
     thinnest: ClassVar[int] = 1  # cells of a block along directions that are cut
     fewest: ClassVar[int] = 1  # fields that it has at the least
     remaps: ClassVar[bool] = False  # it begins with fields of another grid; or else with its own checkpoints alone
     implied: ClassVar[Mapping[str, str]] = {}  # fields with the initial ones from which they follow
-
-    @classmethod
-    def misfits(cls, tables: Mapping[str, Any]) -> Iterator[Problem]:
-        """Problems with what it reads in another way than the projection, in the tables of a case: here none."""
-        yield from ()
-
-    @classmethod
-    def prepared(cls, tables: Mapping[str, Any]) -> dict[str, Any]:
-        """The tables of a case as they were given: here without other defaults."""
-        return dict(tables)
-
-    @classmethod
-    def derived(cls, tables: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-        """Yield what follows from sound tables, by the names under which rules ask for it: here nothing."""
-        yield from ()
 
     @classmethod
     def headline(cls, case: Case) -> str:
@@ -153,7 +130,12 @@ class System(SystemType, ABC):
     @cached_property
     def ways(self) -> Surroundings | None:
         """The bodies of which some move, and what these may meet; None where all are at rest."""
-        return surroundings(self.sim.case, self.moving, self.sim.bodies.followed) if self.moving else None
+        if self.moving is None:
+            return None
+        case, cells = self.sim.case, {body.name: body.around for body in self.sim.bodies.followed}
+        sides = {face: case.boundary(face).type for face in case.boundaries.sides}
+        names = tuple(body.name or f"obstacles[{n}]" for n, body in enumerate(case.obstacles, start=1))
+        return Surroundings(self.moving, sides, names, cells)
 
     @property
     def constant_fields(self) -> tuple[Field, ...]:
@@ -189,8 +171,7 @@ class System(SystemType, ABC):
         """The name in words, the units and the location of every field that can be recorded, by its name: here the name
         itself, no units, and the location that the model gives.
         """
-        locations = self.model.fields
-        return {name: FieldMetadata(name, location=locations[name]) for name in self.sim.case.fields}
+        return {name: FieldMetadata(name, location=self.model.fields[name]) for name in self.sim.case.fields}
 
     @property
     @abstractmethod

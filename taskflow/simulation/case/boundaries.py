@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import ValidationInfo, field_validator, model_validator
 
 from taskflow.errors import BadInput
 from taskflow.simulation.case.grid import AXES, GridTable
-from taskflow.simulation.case.log_law import LogLawTable
 from taskflow.simulation.case.problems import CaseError, Problem, exclusive, missing, present, wrong
-from taskflow.simulation.case.table import NonNegative, Positive, Table, Vector, entry, reads, written
+from taskflow.simulation.case.table import NonNegative, Number, Positive, Table, Vector, entry, reads, written
 from taskflow.simulation.case.timed import Value, Values, of_time, three_values
 from taskflow.simulation.case.timed import value as read
 from taskflow.simulation.formulas.expression import Expression
@@ -30,6 +29,32 @@ CONTACT_ANGLE = "not available in this version: interfaces meet walls and bodies
 WANTED = 'give it a type, "wall", "slip", "symmetry", "inflow" or "outflow"'
 
 
+class LogLawTable(Table):
+    """The wind over rough ground, (u* / 0.41) ln((s + roughness) / roughness) at the height s above it."""
+
+    roughness: Positive = entry("roughness length", remedy="give the roughness length of the ground, a number > 0")
+    friction_velocity: Positive | None = entry("u*; or else `speed` and `height`", None)
+    speed: Positive | None = entry("the speed at a `height`", None)
+    height: Positive | None = entry("the height above the ground at which there is this `speed`", None)
+    up: Literal["x", "y", "z"] = entry("which direction is up", "z")
+    ground: Number | None = entry("where the ground is along `up`", None, otherwise="the lowest corner of the grid")
+    direction: Vector | None = entry(
+        "where the wind blows, with a component into the domain and none along `up`", None, otherwise="into the domain"
+    )
+
+    @classmethod
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        pair = present(values, "speed", "height")
+        if present(values, "friction_velocity"):
+            for key in pair:
+                yield wrong(key, values[key], "friction_velocity is given as well; give it, or speed and height")
+        elif not pair:
+            yield missing("friction_velocity", "give it, or a speed and the height above ground where it is")
+        elif len(pair) == 1:
+            other = "height" if pair == ["speed"] else "speed"
+            yield missing(other, "give the speed, and the height above ground where it is")
+
+
 def _pair(value: object) -> str:
     if not isinstance(value, str) or value != "periodic":
         raise BadInput('a pair of sides can only be "periodic"; give each side a type of its own')
@@ -40,6 +65,16 @@ def _phase(value: object) -> Value:
     if not isinstance(value, str | Expression) and (isinstance(value, bool) or value not in (1, 2)):
         raise BadInput("give 1 or 2, or an expression for the share of phase 1")
     return read(value)
+
+
+def options_fit(
+    values: Mapping[str, Any], keys: Iterable[str], what: str, options: Mapping[str, tuple[str, ...]]
+) -> Iterator[Problem]:
+    """Yield the problems with `keys` of a side that are `options` of other types alone."""
+    for option in present(values, *keys):
+        if option not in ("type", *options[values["type"]]):
+            homes = " or ".join(f'"{name}"' for name, known in options.items() if option in known)
+            yield wrong(option, values[option], f"{what} has none; leave it out, or give type = {homes}")
 
 
 class Boundary(Table):
@@ -100,13 +135,12 @@ class Boundary(Table):
         kind = _kind(values)
         if kind not in OPTIONS:
             return
-        for option in present(values, *cls.model_fields):
-            if option not in ("type", *OPTIONS[kind]):
-                homes = " or ".join(f'"{name}"' for name, options in OPTIONS.items() if option in options)
-                has_none = f"{'an' if kind[0] in 'io' else 'a'} {kind} boundary has none"
-                yield wrong(option, values[option], f"{has_none}; leave it out, or give type = {homes}")
-        if kind in CONFLICTS:
-            yield from CONFLICTS[kind](values)
+        yield from options_fit(values, cls.model_fields, f"{'an' if kind[0] in 'io' else 'a'} {kind} boundary", OPTIONS)
+        if kind == "wall":
+            yield from heat_of_wall(values)
+        if kind == "inflow":
+            needed = missing("velocity", "give three numbers or expressions; or a log_law, or a table")
+            yield from exclusive(values, "velocity", "log_law", "table", needed=needed)
 
     @model_validator(mode="before")
     @classmethod
@@ -117,12 +151,6 @@ class Boundary(Table):
     def written(self) -> Any:
         return super().written() if len(present(dict(self), *Boundary.model_fields)) > 1 else self.type
 
-    @property
-    def numbers(self) -> Vector:
-        """The velocity of a wall; 0 for a component that changes in time."""
-        x, y, z = (component if isinstance(component, float) else 0.0 for component in self.velocity or (0.0, 0.0, 0.0))
-        return x, y, z
-
 
 def heat_of_wall(values: Mapping[str, Any]) -> Iterator[Problem]:
     """Yield the problems with what the table of a wall says of heat."""
@@ -132,12 +160,6 @@ def heat_of_wall(values: Mapping[str, Any]) -> Iterator[Problem]:
             yield missing(other, f"{one} is given; heat passes by heat_transfer (outside_temperature - T)")
 
 
-def _of_inflow(values: Mapping[str, Any]) -> Iterator[Problem]:
-    needed = missing("velocity", "give three numbers or expressions; or a log_law, or a table")
-    return exclusive(values, "velocity", "log_law", "table", needed=needed)
-
-
-CONFLICTS = {"wall": heat_of_wall, "inflow": _of_inflow}
 Side = Boundary | None
 Pair = Annotated[Literal["periodic"] | None, reads(_pair)]
 ONE = "a type as text, or a table with `type` and its options"

@@ -13,11 +13,10 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError, ValidatorFunction
 from taskflow.errors import BadInput
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.stability import StepLimit
-from taskflow.simulation.case import implicit, magnitudes, moving
+from taskflow.simulation.case import exclusions, magnitudes
 from taskflow.simulation.case.boundaries import Boundaries, Boundary
 from taskflow.simulation.case.control import CheckpointTable, MonitorTable, Output, Time
-from taskflow.simulation.case.expressions import Expressions, inlined, recordable
-from taskflow.simulation.case.forcing import ForcingTables
+from taskflow.simulation.case.expressions import Expressions, ForcingTables, inlined, recordable
 from taskflow.simulation.case.grid import AXES, NOWHERE, GridTable, cells_fit
 from taskflow.simulation.case.initial import Initial
 from taskflow.simulation.case.machine import Machine
@@ -38,6 +37,7 @@ from taskflow.simulation.case.value import TableValue, plain
 from taskflow.simulation.timing.schedule import Clock
 
 REST = StepLimit()  # of a schedule by which nobody steps
+AT_REST = (0.0, 0.0, 0.0)
 NO_FLUID = FluidTable(viscosity=0.0)  # of a system that does not read [fluid]
 
 
@@ -89,11 +89,10 @@ class Case(TableValue):
         except RecursionError:
             raise BadInput("the case has tables in tables, nested too deeply; give the keys of the reference") from None
         defaults = {name: field.get_default() for name, field in Case.model_fields.items()}
-        chosen = choose(values, {**defaults, "fluid": NO_FLUID})
-        problems, values = list(chosen.problems), chosen.tables
-        if not reads(chosen.system, "fluid"):
+        system, values, problems = choose(values, {**defaults, "fluid": NO_FLUID})
+        if not reads(system, "fluid"):
             values["fluid"] = NO_FLUID
-        own = {chosen.system.claims, *chosen.system.instead, *chosen.system.lists} if chosen.system else set()
+        own = {system.claims, *system.instead, *system.lists} if system else set()
         broken = own - values.keys()  # what is wrong with them is said already
         try:
             super().__init__(**values)
@@ -101,9 +100,9 @@ class Case(TableValue):
         except CaseError as error:
             problems += (problem for problem in error.problems if problem.keys[0] not in broken)
             tables = _sound(values, problems)
-        tables = {name: t for name, t in tables.items() if reads(chosen.system, name) and name not in broken}
-        known = tables | dict(_derived(tables, chosen.system))
-        problems += _contradictions(known, chosen.system)
+        tables = {name: t for name, t in tables.items() if reads(system, name) and name not in broken}
+        known = tables | dict(_derived(tables, system))
+        problems += _contradictions(known, system)
         if problems:
             raise CaseError(*problems)
         for name, table in tables.items():
@@ -166,14 +165,7 @@ class Case(TableValue):
         return getattr(self, name)
 
     @property
-    def spacing(self) -> tuple[float, float, float]:
-        """(dx, dy, dz), the mean ones."""
-        dx, dy, dz = (length / cells for length, cells in zip(self.grid.lengths, self.grid.cells, strict=True))
-        return dx, dy, dz
-
-    @property
     def staggered(self) -> StaggeredGrid:
-        """Cells and places."""
         return self.grid.staggered(self.periodic)
 
     @property
@@ -193,7 +185,6 @@ class Case(TableValue):
 
     @property
     def output_fields(self) -> tuple[str, ...]:
-        """Names of the fields that are written."""
         return self.output.fields or ()
 
     def boundary(self, face: str) -> Boundary:
@@ -204,12 +195,12 @@ class Case(TableValue):
         """
         side: Boundary | None = getattr(self.boundaries, face) if not self.periodic[AXES.index(face[0])] else None
         if side is None:
-            return Boundary.model_construct(type="periodic", velocity=(0.0, 0.0, 0.0), heat_flux=0.0)
+            return Boundary.model_construct(type="periodic", velocity=AT_REST, heat_flux=0.0)
         if side.type in ("inflow", "outflow"):
             return side
         kind = "slip" if side.type == "symmetry" else side.type
         flux = None if side.temperature is not None else side.heat_flux or 0.0
-        return side.model_copy(update={"type": kind, "velocity": side.velocity or side.numbers, "heat_flux": flux})
+        return side.model_copy(update={"type": kind, "velocity": side.velocity or AT_REST, "heat_flux": flux})
 
     def clock(self, limit: StepLimit = REST) -> Clock:
         """The schedule of the run; how long its steps may be is for its model to say."""
@@ -244,7 +235,7 @@ def _contradictions(known: Mapping[str, Any], system: Kind | None) -> Iterator[P
     others = {name for name, kind in own.items() if name in kinds and not issubclass(kind, kinds[name])}
     plain = {name: table for name, table in known.items() if name not in others}
     rules = chain(*(kind.rules for name, kind in kinds.items() if name not in own))
-    for rule in chain(rules, magnitudes.RULES, moving.RULES, implicit.RULES):
+    for rule in chain(rules, magnitudes.RULES, exclusions.RULES):
         yield from _asked(rule, plain)
     for rule in chain(*(kind.rules for kind in own.values())):
         yield from _asked(rule, known)

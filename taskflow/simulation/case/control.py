@@ -10,7 +10,7 @@ from taskflow.errors import BadInput
 from taskflow.flow.time.schemes import ADAMS_BASHFORTH, RUNGE_KUTTA
 from taskflow.simulation.case.problems import Problem, exclusive, missing, present, unknown_fields, wrong
 from taskflow.simulation.case.table import Natural, Positive, Precision, Table, Whole, entry, reads
-from taskflow.simulation.formulas.values import positive, text
+from taskflow.simulation.formulas.values import checked, positive, text
 from taskflow.simulation.timing.schedule import Every
 
 LEAST_ERROR = 1e-15
@@ -131,11 +131,8 @@ def names(value: object) -> tuple[str, ...]:
 FieldNames = Annotated[tuple[str, ...] | None, reads(names)]
 
 
-def _relative(value: object) -> float:
-    error = positive(value)
-    if not LEAST_ERROR <= error < 1:
-        raise BadInput(f"give a number from {LEAST_ERROR:g} to below 1, or leave it out for all digits")
-    return error
+DIGITS = f"give a number from {LEAST_ERROR:g} to below 1, or leave it out for all digits"
+_relative = checked(positive, lambda error: LEAST_ERROR <= error < 1, DIGITS)
 
 
 class Output(Table):
@@ -165,7 +162,6 @@ class Output(Table):
     )
 
     def completed(self, tables: Mapping[str, Any]) -> Self:
-        """With all fields of the case, where none is named."""
         return self if self.fields is not None else self.model_copy(update={"fields": tables["fields"]})
 
 
@@ -205,11 +201,8 @@ def _snapshots_can_be_counted(time: Time, output: Output) -> Iterator[Problem]:
     every = output.every
     if every is None:
         return
-    count = 0.0
-    if time.end is not None and every.time is not None:
-        count = time.end / every.time
-    elif time.steps is not None and every.steps is not None:
-        count = time.steps / every.steps
+    pairs = (time.end, every.time), (time.steps, every.steps)
+    count = next((a / b for a, b in pairs if a is not None and b is not None), 0.0)
     if count > MOST_SNAPSHOTS:
         remedy = f"this is {count:.3g} snapshots; give a longer interval, for at most {MOST_SNAPSHOTS}"
         yield wrong(("output", "every"), every.written(), remedy)

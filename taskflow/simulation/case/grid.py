@@ -13,7 +13,7 @@ from taskflow.errors import BadInput
 from taskflow.flow.grid import Flags, Places, StaggeredGrid
 from taskflow.simulation.case.problems import Key, Problem, exclusive, missing, present, shown, wrong
 from taskflow.simulation.case.table import Positive, Table, Vector, WholeVector, entry, reads
-from taskflow.simulation.formulas.values import number, positive, three
+from taskflow.simulation.formulas.values import checked, number, positive, three
 
 AXES = ("x", "y", "z")
 NOWHERE = (False, False, False)  # periodic
@@ -50,18 +50,11 @@ def _read(text: str) -> list[float]:
     return numbers
 
 
-def _ratio(value: object) -> float:
-    ratio = number(value)
-    if not 1 < ratio <= STEEPEST:
-        raise BadInput(f"give the ratio of neighbouring widths, a number > 1 and at most {STEEPEST:g}")
-    return ratio
-
-
-def _strength(value: object) -> float:
-    strength = number(value)
-    if not 0 < strength <= 10:
-        raise BadInput("give a number > 0 and at most 10; with 2 the outer cells are about a seventh of the mean one")
-    return strength
+STRENGTH = "give a number > 0 and at most 10; with 2 the outer cells are about a seventh of the mean one"
+RATIO = f"give the ratio of neighbouring widths, a number > 1 and at most {STEEPEST:g}"
+_strength = checked(number, lambda strength: 0 < strength <= 10, STRENGTH)
+_ratio = checked(number, lambda ratio: 1 < ratio <= STEEPEST, RATIO)
+_length = checked(positive, lambda x: SMALLEST <= x <= LARGEST, f"give a number between {SMALLEST:g} and {LARGEST:g}")
 
 
 class Spacing(Table):
@@ -82,9 +75,7 @@ class Spacing(Table):
         " file of numbers (with commas, blanks or lines between them; relative to the case file)",
         None,
     )
-    toward: Literal["min", "max", "both"] | None = entry(
-        "where cells are narrow", None, otherwise="both ends"
-    )
+    toward: Literal["min", "max", "both"] | None = entry("where cells are narrow", None, otherwise="both ends")
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -98,22 +89,18 @@ class Spacing(Table):
         """
         if self.faces is not None:
             return self.faces
-        parts = self._tanh(np.arange(cells + 1) / cells) if self.tanh else self._geometric(cells)
+        xi, number, a = np.arange(cells + 1) / cells, np.arange(cells), self.tanh
+        if a is None:
+            power = {"min": number, "max": number[::-1]}.get(self.toward or "both", np.minimum(number, number[::-1]))
+            widths = np.exp((power - power.max()) * np.log(self.geometric or 1.0))
+            parts = np.concatenate([[0.0], np.cumsum(widths)]) / widths.sum()
+        elif self.toward == "max":
+            parts = np.tanh(a * xi) / np.tanh(a)
+        elif self.toward == "min":
+            parts = 1 + np.tanh(a * (xi - 1)) / np.tanh(a)
+        else:
+            parts = (1 + np.tanh(a * (2 * xi - 1)) / np.tanh(a)) / 2
         return (start, *(start + length * parts[1:-1]).tolist(), start + length)
-
-    def _tanh(self, xi: np.ndarray) -> np.ndarray:
-        strength = self.tanh or 0.0
-        if self.toward == "max":
-            return np.tanh(strength * xi) / np.tanh(strength)
-        if self.toward == "min":
-            return 1 + np.tanh(strength * (xi - 1)) / np.tanh(strength)
-        return (1 + np.tanh(strength * (2 * xi - 1)) / np.tanh(strength)) / 2
-
-    def _geometric(self, cells: int) -> np.ndarray:
-        number = np.arange(cells)
-        power = {"min": number, "max": number[::-1]}.get(self.toward or "both", np.minimum(number, number[::-1]))
-        widths = np.exp((power - power.max()) * np.log(self.geometric or 1.0))
-        return np.concatenate([[0.0], np.cumsum(widths)]) / widths.sum()
 
 
 class Stretching(Table):
@@ -127,13 +114,6 @@ class Stretching(Table):
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
         if not values:
             yield missing("z", "give x, y or z, and how cells are spaced along it")
-
-
-def _length(value: object) -> float:
-    length = positive(value)
-    if not SMALLEST <= length <= LARGEST:
-        raise BadInput(f"give a number between {SMALLEST:g} and {LARGEST:g}")
-    return length
 
 
 ON_CHARTS = 'body-fitted cells need [method] with type = "artificial-compressibility"; give that, or leave it out'
@@ -209,8 +189,7 @@ def cells_fit(grid: GridTable) -> Iterator[Problem]:
     """Problems with the places of cells: with faces that are given, or that follow from a spacing, or else with
     coordinates that coincide. A grid has metrics only where there are none.
     """
-    faces = list(_faces_fit(grid))
-    yield from faces or _coordinates_differ(grid)
+    yield from list(_faces_fit(grid)) or _coordinates_differ(grid)
 
 
 def _coordinates_differ(grid: GridTable) -> Iterator[Problem]:

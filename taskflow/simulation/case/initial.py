@@ -56,7 +56,6 @@ class Given:
         return hash(self.source)
 
     def part(self, piece: tuple[slice, ...]) -> np.ndarray:
-        """The values of a piece."""
         return self.values[piece]
 
 
@@ -108,8 +107,7 @@ def start(value: Any) -> Profile | Given:
         return value
     if getattr(value, "ndim", 0) == 0:
         return profile(value)
-    ordered = value.transpose(*sorted(value.dims, reverse=True)) if hasattr(value, "dims") else value
-    values = np.asarray(ordered)
+    values = np.asarray(value.transpose(*sorted(value.dims, reverse=True)) if hasattr(value, "dims") else value)
     if values.ndim != 3 or values.dtype.kind not in "fiub":
         raise BadInput(f"an array of type {values.dtype} and {values.ndim} dimensions; give one of numbers [z, y, x]")
     if not np.isfinite(values).all():

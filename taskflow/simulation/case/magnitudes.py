@@ -45,31 +45,30 @@ class Magnitudes:
         """The limits of the numbers that fields hold."""
         return np.finfo("f8" if self.precision == "double" else "f4")
 
+    @np.errstate(all="ignore")
     def spacing(self, width: float) -> str | None:
         """A width of cells: its square and what it divides are formed."""
-        with np.errstate(all="ignore"):
-            h = np.float64(width)
-            return self._lost({"its square": h * h, "one over its square": 1 / (h * h)}, small=True)
+        h = np.float64(width)
+        return self._lost({"its square": h * h, "one over its square": 1 / (h * h)}, small=True)
 
+    @np.errstate(all="ignore")
     def velocity(self, value: float) -> str | None:
         """A component of the velocity: its square, and how it changes over a cell."""
-        with np.errstate(all="ignore"):
-            u, h = np.float64(value), np.float64(min(self.spacings))
-            squares = {"its square": u * u, "its square over the spacing": u * u / h}
-            return self._lost({**squares, "its diffusion over a cell": self.diffusivity * u / (h * h)})
+        u, h = np.float64(value), np.float64(min(self.spacings))
+        squares = {"its square": u * u, "its square over the spacing": u * u / h}
+        return self._lost({**squares, "its diffusion over a cell": self.diffusivity * u / (h * h)})
 
+    @np.errstate(all="ignore")
     def carried(self, value: float) -> str | None:
         """A temperature or another scalar."""
-        with np.errstate(all="ignore"):
-            c, h = np.float64(value), np.float64(min(self.spacings))
-            diffusing = self.diffusivity * c / (h * h)
-            return self._lost({"its square": c * c, "its diffusion over a cell": diffusing})
+        c, h = np.float64(value), np.float64(min(self.spacings))
+        return self._lost({"its square": c * c, "its diffusion over a cell": self.diffusivity * c / (h * h)})
 
+    @np.errstate(all="ignore")
     def diffuses(self, value: float) -> str | None:
         """A viscosity or another diffusivity."""
-        with np.errstate(all="ignore"):
-            h = np.float64(min(self.spacings))
-            return self._lost({"it": value, "it over the square of the spacing": np.float64(value) / (h * h)})
+        h = np.float64(min(self.spacings))
+        return self._lost({"it": value, "it over the square of the spacing": np.float64(value) / (h * h)})
 
     def plain(self, value: float) -> str | None:
         """A number that is used as it is."""
@@ -184,8 +183,7 @@ def places_have_squares(table: Key, shape: Table) -> Iterator[Problem]:
         value = getattr(shape, key, None)
         for number in value if isinstance(value, tuple) else [value or 0.0]:
             if abs(number) > FARTHEST:
-                remedy = f"give numbers up to {FARTHEST:g}, which have squares"
-                yield wrong((*table, key), value, remedy)
+                yield wrong((*table, key), value, f"give numbers up to {FARTHEST:g}, which have squares")
                 break
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, ClassVar, Protocol
 
@@ -43,20 +42,22 @@ class SystemType(Protocol):
 
     claims: ClassVar[str]
     table: ClassVar[type[Table]]
-    accepts: ClassVar[frozenset[str]]
-    sides: ClassVar[frozenset[str]]
-    lists: ClassVar[Mapping[str, type[Table]]]
-    instead: ClassVar[Mapping[str, type[Table]]]
+    accepts: ClassVar[frozenset[str]] = frozenset()
+    sides: ClassVar[frozenset[str]] = frozenset()
+    lists: ClassVar[Mapping[str, type[Table]]] = {}  # the tables that it reads under [[name]]
+    instead: ClassVar[Mapping[str, type[Table]]] = {}  # what it reads in tables that others read, too
 
     @classmethod
     def misfits(cls, tables: Mapping[str, Any]) -> Iterator[Problem]:
         """Problems with what it reads in another way than the projection, in the tables of a case as they are given."""
+        yield from ()
 
     @classmethod
     def prepared(cls, tables: Mapping[str, Any]) -> dict[str, Any]:
         """The tables of a case as they are given, with defaults of the system in place of those of the projection, and
         without what only `misfits` looks at.
         """
+        return dict(tables)
 
     @classmethod
     def fields(cls, tables: Mapping[str, Any]) -> tuple[str, ...]:
@@ -65,6 +66,7 @@ class SystemType(Protocol):
     @classmethod
     def derived(cls, tables: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         """Yield what follows from sound tables, by the names under which rules ask for it."""
+        yield from ()
 
 
 Kind = type[SystemType]
@@ -110,17 +112,11 @@ def system_of(method: Method | None) -> Kind | None:
     return _systems[method.type] if method else None
 
 
-@dataclass
-class ChosenSystem:
-    """The system of a case, None for the projection, its tables with that of the system read, and what is wrong."""
-
-    system: Kind | None
-    tables: dict[str, Any]
-    problems: list[Problem] = field(default_factory=list)
-
-
-def choose(values: Mapping[str, Any], known: Mapping[str, Any]) -> ChosenSystem:
-    """The system of a case of these tables; `known` has the defaults of those of the projection.
+def choose(
+    values: Mapping[str, Any], known: Mapping[str, Any]
+) -> tuple[Kind | None, dict[str, Any], list[Problem]]:  # fmt: skip
+    """The system of a case of these tables, None for the projection, the tables with that of the system read, and what
+    is wrong; `known` has the defaults of those of the projection.
 
     Entry points are looked at only where the case has a table that is not known, or names a system. Raises CaseError
     where it names one that is not there.
@@ -131,7 +127,7 @@ def choose(values: Mapping[str, Any], known: Mapping[str, Any]) -> ChosenSystem:
     if method in ({}, {"type": PROJECTION}, Method()):
         values = {**values, "method": None}
     if not strange and (named in (None, PROJECTION) or not isinstance(named, str)):
-        return ChosenSystem(None, dict(values))
+        return None, dict(values), []
     systems, broken = available()
     claims = [(table, name) for table in strange for name, system in systems.items() if system.claims == table]
     _spelled(values, [table for table in strange if table not in dict(claims)], systems, known)
@@ -141,7 +137,7 @@ def choose(values: Mapping[str, Any], known: Mapping[str, Any]) -> ChosenSystem:
         lists = {key: system.claims for system in systems.values() for key in system.lists if key in strange}
         add = "of a case with a table [{}]; add that, or leave it out"
         problems += [wrong(key, values[key], add.format(owner)) for key, owner in lists.items()]
-        return ChosenSystem(None, {key: value for key, value in values.items() if key not in lists}, problems)
+        return None, {key: value for key, value in values.items() if key not in lists}, problems
     if name not in systems:
         raise CaseError(wrong(("method", "type"), name, _unknown(name, systems, broken)))
     if systems[name].claims in known and systems[name].claims != METHOD:
@@ -154,37 +150,33 @@ def choose(values: Mapping[str, Any], known: Mapping[str, Any]) -> ChosenSystem:
         tables[METHOD] = Method(type=name)
     for key, kind in {system.claims: system.table, **system.instead}.items():
         own = tables.pop(key, {})
-        try:
-            if not isinstance(own, Mapping | kind):
-                raise CaseError(wrong((), own, "give a table"))
-            tables[key] = own if isinstance(own, kind) else kind(**plain_keys(own))
-        except CaseError as error:
-            within = [problem.within([key]) for problem in error.problems]
-            problems += explained(within, [(key, *path) for path in kind.paths()])
+        if isinstance(own, Mapping | kind):
+            for table in _read(own, kind, (key,), problems):
+                tables[key] = table
+        else:
+            problems.append(wrong(key, own, "give a table"))
     for key, kind in system.lists.items():
-        tables[key], wrong_ones = _listed(key, tables.get(key, ()), kind)
-        problems += wrong_ones
-        if wrong_ones:  # rules would give the others new numbers
+        items = tables.get(key, ())
+        if not isinstance(items, list | tuple) or not all(isinstance(item, Mapping | kind) for item in items):
+            problems.append(wrong(key, tables.pop(key), f"give a list of tables, each under [[{key}]]"))
+            continue
+        numbers = enumerate(items, start=1)
+        tables[key] = tuple(table for n, item in numbers for table in _read(item, kind, (key, f"[{n}]"), problems))
+        if len(tables[key]) < len(items):  # rules would give the others new numbers
             del tables[key]
     for key, default in known.items():
         if not reads(system, key) and tables.pop(key, default) != default:
             problems.append(wrong(key, values[key], _unread_words(name, key)))
-    return ChosenSystem(system, tables, problems)
+    return system, tables, problems
 
 
-def _listed(key: str, value: Any, kind: type[Table]) -> tuple[tuple[Table, ...], list[Problem]]:
-    """The tables of a list, and what is wrong with them."""
-    if not isinstance(value, list | tuple) or not all(isinstance(item, Mapping | kind) for item in value):
-        return (), [wrong(key, value, f"give a list of tables, each under [[{key}]]")]
-    tables: list[Table] = []
-    problems: list[Problem] = []
-    for number, item in enumerate(value, start=1):
-        try:
-            tables.append(item if isinstance(item, kind) else kind(**plain_keys(item)))
-        except CaseError as error:
-            within = [problem.within([key, f"[{number}]"]) for problem in error.problems]
-            problems += explained(within, [(key, f"[{number}]", *path) for path in kind.paths()])
-    return tuple(tables), problems
+def _read(value: Any, kind: type[Table], key: Key, problems: list[Problem]) -> Iterator[Table]:
+    """Yield the table of this kind under a key; or none, and add what is wrong with it to the problems."""
+    try:
+        yield value if isinstance(value, kind) else kind(**plain_keys(value))
+    except CaseError as error:
+        within = [problem.within(key) for problem in error.problems]
+        problems += explained(within, [(*key, *path) for path in kind.paths()])
 
 
 def available() -> tuple[dict[str, Kind], dict[str, str]]:

@@ -14,25 +14,16 @@ from taskflow.simulation.case.grid import GridTable
 from taskflow.simulation.case.initial import NumberOrExpression, VectorExpression, vector_expression
 from taskflow.simulation.case.problems import Problem, present, wrong
 from taskflow.simulation.case.table import Table, Vector, entry, reads
-from taskflow.simulation.formulas.expression import COORDINATES, Expression
-from taskflow.simulation.formulas.motion import steepest
-from taskflow.simulation.formulas.values import number
+from taskflow.simulation.formulas.expression import Expression
+from taskflow.simulation.formulas.motion import of_time, steepest
 
 SAMPLES = 512  # moments at which a motion is tried
 JUMP = 0.5  # of a change between two moments: what is left of it however close they come
 
 
 def _of_time(value: Any) -> NumberOrExpression:
-    if isinstance(value, str):
-        value = Expression(value, timed=True)
-    if not isinstance(value, Expression):
-        try:
-            return number(value)
-        except BadInput:
-            raise BadInput("give a finite number or an expression in t") from None
-    if strange := [name for name in COORDINATES if name in value.names]:
-        raise BadInput(f"{value.source!r} has {', '.join(strange)}: a rigid motion is an expression in t alone")
-    return value
+    expression = of_time(value)
+    return expression if isinstance(expression.source, str) else expression.source
 
 
 def _three_of_time(value: Any) -> VectorExpression:

@@ -1,20 +1,22 @@
-"""Bodies in the flow: [[obstacles]]."""
+"""Bodies in the flow, and how they move: [[obstacles]], [bodies]."""
+
+from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import ValidationInfo, field_validator
 
-from taskflow.errors import BadInput
 from taskflow.flow.bodies import MOST
-from taskflow.simulation.case.body_motion import BodyMotion
 from taskflow.simulation.case.boundaries import Boundaries
 from taskflow.simulation.case.initial import Profile, profile
 from taskflow.simulation.case.physics import NO_HEAT, Heat
 from taskflow.simulation.case.pressure import PressureTable
-from taskflow.simulation.case.problems import Problem, numbered, present, wrong
+from taskflow.simulation.case.problems import Problem, missing, numbered, present, wrong
 from taskflow.simulation.case.table import Number, Positive, Table, Text, Vector, entry, reads, written
-from taskflow.simulation.formulas.values import number
+from taskflow.simulation.formulas.expression import Expression
+from taskflow.simulation.formulas.motion import RigidMotion, of_time
+from taskflow.simulation.formulas.values import checked, number, several, three
 
 SHAPES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # the keys that each needs, and those it may have
     "box": (("low", "high"), ()),
@@ -35,15 +37,64 @@ REMEDIES = {
     "file": "give the path of a file",
 }
 NO_OBSTACLES = "this case has no [[obstacles]]; leave it out"
+ANGLE = "the angle about this axis in radians; one of them"
 
 
-def _extent(value: object) -> tuple[float, float, float, float]:
-    if not isinstance(value, (list, tuple)) or len(value) != 4:
-        raise BadInput("give four numbers: x from, x to, y from, y to")
-    x0, x1, y0, y1 = (number(item) for item in value)
-    if not (x0 < x1 and y0 < y1):
-        raise BadInput("give four numbers that increase: x from, x to, y from, y to")
-    return x0, x1, y0, y1
+def _steady(value: object) -> tuple[Expression, Expression, Expression]:
+    x, y, z = three(of_time, "three numbers or expressions of t")(value)
+    return x, y, z
+
+
+class BodyTurn(Table):
+    """The angle of a body that turns about one axis."""
+
+    x: Annotated[Expression | None, reads(of_time)] = entry(ANGLE, None)
+    y: Annotated[Expression | None, reads(of_time)] = entry(ANGLE, None)
+    z: Annotated[Expression | None, reads(of_time)] = entry(ANGLE, None)
+
+    @classmethod
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        if not values:
+            yield missing("z", "give x, y or z, the angle about it in radians")
+        for key in present(values, "x", "y", "z")[1:]:
+            yield wrong(key, values[key], "turns about more than one axis are not available in this version; give one")
+
+
+class BodyMotion(Table):
+    """The prescribed motion of a rigid body."""
+
+    displacement: Annotated[tuple[Expression, Expression, Expression] | None, reads(_steady)] = entry(
+        "how far the body is from the place that its shape has, three numbers or [expressions](#initial) of the time"
+        " `t`. Its velocity is their derivative",
+        None,
+        otherwise="zeros",
+    )
+    angle: BodyTurn | None = entry(
+        "a table with one of `x`, `y`, `z`: the angle in radians by which it is turned about that axis, a number or an"
+        " expression of `t`, right-handed",
+        None,
+        otherwise="not turned",
+    )
+    centre: Vector | None = entry("of `angle`: a point of the axis, of the body at its place", None, otherwise="zeros")
+
+    @classmethod
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        if not present(values, "displacement", "angle"):
+            yield missing("displacement", "give displacement, angle, or both")
+        if present(values, "centre") and not present(values, "angle"):
+            yield wrong("centre", values["centre"], "it is the centre of a turn; give angle, or leave it out")
+
+    @property
+    def rigid(self) -> RigidMotion:
+        still = Expression(0.0, timed=True)
+        turns = {"xyz".index(name): angle for name, angle in self.angle if angle is not None} if self.angle else {}
+        axis, angle = next(iter(turns.items()), (2, still))
+        return RigidMotion(self.displacement or (still,) * 3, angle, axis, self.centre or (0.0, 0.0, 0.0))
+
+
+_numbers = several(number, 4, "give four numbers: x from, x to, y from, y to")
+INCREASING = "give four numbers that increase: x from, x to, y from, y to"
+_extent = checked(_numbers, lambda ends: ends[0] < ends[1] and ends[2] < ends[3], INCREASING)
 
 
 class BodyTreatment(Table):
@@ -92,9 +143,7 @@ class ShapeTable(Table):
     extent: Annotated[tuple[float, float, float, float] | None, reads(_extent)] = entry(
         "of `heights` from `.npy`: x from, x to, y from, y to", None, otherwise="the domain"
     )
-    interpolation: Literal["linear", "nearest"] | None = entry(
-        "of `heights`, between them", None, otherwise="`linear`"
-    )
+    interpolation: Literal["linear", "nearest"] | None = entry("of `heights`, between them", None, otherwise="`linear`")
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:

@@ -107,6 +107,15 @@ class ParticlesTable(Table):
         x, y, z = (self.response_time * (1 - 1 / self.density if self.density else 1.0) * g for g in gravity)
         return Inertia(self.response_time, (x, y, z))
 
+    def described(self, gravity: Vector) -> str:
+        """How many are released where and when, and how they fall, in a line."""
+        where = f"at {len(self.points)} points" if self.points else "in a box"
+        often = f", {self.at_once} in each of {self.releases} releases" if self.interval else ""
+        heavy = self.inertia(gravity)
+        speeds = ", ".join(f"{speed:.4g}" for speed in heavy.settling) if heavy else ""
+        falls = f"; in fluid at rest they fall at ({speeds})" if heavy else ""
+        return f"{self.name}: {self.total} released {where} from time {self.start:g} on{often}{falls}"
+
     def due(self, time: float) -> int:
         """How many releases there are up to a time."""
         if time < self.start * (1 - MEETS):
@@ -131,14 +140,9 @@ Particles = tuple[ParticlesTable, ...]
 
 
 def _names_differ(
-    recordable: tuple[str, ...],
-    probes: Probes,
-    planes: Planes,
-    surfaces: Surfaces,
-    isosurfaces: Isosurfaces,
-    spectra: Spectra,
-    particles: Particles,
-) -> Iterator[Problem]:
+    recordable: tuple[str, ...], probes: Probes, planes: Planes, surfaces: Surfaces, isosurfaces: Isosurfaces,
+    spectra: Spectra, particles: Particles,
+) -> Iterator[Problem]:  # fmt: skip
     groups = numbered(
         probes=probes, planes=planes, surfaces=surfaces, isosurfaces=isosurfaces, spectra=spectra, particles=particles
     )

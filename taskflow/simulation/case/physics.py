@@ -1,7 +1,7 @@
 """The fluid and what acts on it: [fluid], [heat], [turbulence], [body]."""
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal, Protocol
+from typing import Annotated, Any, Literal
 
 from pydantic import model_validator
 
@@ -147,16 +147,8 @@ def _rough_walls_are_resolved(
             yield wrong(key, side.roughness, remedy)
 
 
-class Sided(Protocol):
-    """A table of boundaries."""
-
-    @property
-    def sides(self) -> Mapping[str, Table]:
-        """The tables of all sides by name."""
-
-
-def heat_is_on(heat: Heat | None, boundaries: Sided, initial: Initial) -> Iterator[Problem]:
-    """Temperatures need heat, and fluxes of it a diffusivity."""
+def heat_is_on(heat: Heat | None, boundaries: Any, initial: Initial) -> Iterator[Problem]:
+    """Temperatures need heat, and fluxes of it a diffusivity, on the sides of a box and of charts."""
     for face, side in boundaries.sides.items():
         for option in present(dict(side), "temperature", "heat_flux", "heat_transfer"):
             value, key = getattr(side, option), ("boundaries", face, option)
@@ -182,8 +174,7 @@ def _background_is_central(heat: Heat | None) -> Iterator[Problem]:
 
 
 def _sources_of_heat_are_inside(grid: GridTable, heat: Heat | None) -> Iterator[Problem]:
-    if heat:
-        yield from sources_are_inside(grid, ("heat",), heat.sources)
+    return sources_are_inside(grid, ("heat",), heat.sources if heat else ())
 
 
 def _bulk_velocity_is_free(boundaries: Boundaries, body: Forcing) -> Iterator[Problem]:

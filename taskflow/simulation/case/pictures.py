@@ -14,7 +14,7 @@ from taskflow.simulation.case.obstacles import Obstacles
 from taskflow.simulation.case.probes import Across, GroupName, plane_is_inside
 from taskflow.simulation.case.problems import Problem, exclusive, missing, numbered, wrong
 from taskflow.simulation.case.table import Number, Text, Truth, Vector, entry, reads
-from taskflow.simulation.formulas.values import number, whole
+from taskflow.simulation.formulas.values import checked, number, several, whole
 from taskflow.simulation.timing.schedule import Every
 
 SPEED = "speed"
@@ -22,20 +22,8 @@ ACROSS = "a slice across this direction, through the layer of cells whose centre
 _NUMBERS = "give two numbers, the lower one first, as [0.0, 1.5]"
 
 
-def _range(value: object) -> tuple[float, float]:
-    if not isinstance(value, (list, tuple)) or len(value) != 2:
-        raise BadInput(_NUMBERS)
-    low, high = map(number, value)
-    if not low < high:
-        raise BadInput(_NUMBERS)
-    return low, high
-
-
-def _size(value: object) -> tuple[int, int]:
-    if not isinstance(value, (list, tuple)) or len(value) != 2:
-        raise BadInput("give width and height in points of the screen, as [1280, 720]")
-    width, height = map(whole, value)
-    return width, height
+_range = checked(several(number, 2, _NUMBERS), lambda ends: ends[0] < ends[1], _NUMBERS)
+_size = several(whole, 2, "give width and height in points of the screen, as [1280, 720]")
 
 
 class PictureTable(Across):

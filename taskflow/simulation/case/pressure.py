@@ -128,15 +128,12 @@ def _left(grid: GridTable, precision: str) -> float:
     return ROUNDING[precision] * (longest / finest) ** 2 / 10
 
 
-def _tolerance_can_be_reached(pressure: PressureTable, machine: Machine) -> Iterator[Problem]:
+def _precision_suffices(pressure: PressureTable, machine: Machine) -> Iterator[Problem]:
     least = LEAST_TOLERANCE[machine.precision]
     if pressure.tolerance is not None and not least <= pressure.tolerance < 1:
         rounded = f"residuals are relative, and rounded in {machine.precision} precision"
         remedy = f"{rounded}; give {least:g} or more, below 1"
         yield wrong(("pressure", "tolerance"), pressure.tolerance, remedy)
-
-
-def _levels_are_no_finer(pressure: PressureTable, machine: Machine) -> Iterator[Problem]:
     if pressure.precision == "double" and machine.precision == "single":
         remedy = 'machine.precision is "single", and corrections cannot be finer; leave it out'
         yield wrong(("pressure", "precision"), pressure.precision, remedy)
@@ -163,4 +160,4 @@ def _pressure_can_be_solved(grid: GridTable, boundaries: Boundaries, pressure: P
         yield wrong(("pressure", "solver"), pressure.solver, f'{reason}; stretch z alone, or give "multigrid"')
 
 
-PressureTable.rules = (_tolerance_can_be_reached, _levels_are_no_finer, _multigrid_has_cells, _pressure_can_be_solved)
+PressureTable.rules = (_precision_suffices, _multigrid_has_cells, _pressure_can_be_solved)

@@ -18,20 +18,15 @@ from taskflow.simulation.case.physics import Heat
 from taskflow.simulation.case.problems import Key, Problem, exclusive, missing, numbered, present, unknown_fields, wrong
 from taskflow.simulation.case.scalars import Corners, Scalars
 from taskflow.simulation.case.table import Number, Table, Text, Vector, entry, reads
-from taskflow.simulation.formulas.values import number, text, three, whole
+from taskflow.simulation.formulas.values import checked, number, text, three, whole
 from taskflow.simulation.timing.schedule import Every
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+NAMED = "give a name of letters, digits, hyphens and underscores, beginning with a letter"
 MOST_POINTS = 100_000
 TAKEN = ("statistics", "time", "grid", "solid", *(f"{axis}_{place}" for axis in AXES for place in "cf"))
 _place = three(number, "three numbers")
-
-
-def _name(value: object) -> str:
-    name = text(value)
-    if not _NAME.fullmatch(name):
-        raise BadInput("give a name of letters, digits, hyphens and underscores, beginning with a letter")
-    return name
+_count = checked(whole, lambda count: 2 <= count <= MOST_POINTS, f"give 2 to {MOST_POINTS}")
 
 
 def _points(value: object) -> tuple[tuple[float, float, float], ...]:
@@ -42,14 +37,7 @@ def _points(value: object) -> tuple[tuple[float, float, float], ...]:
     return tuple(_place(point) for point in value)
 
 
-def _count(value: object) -> int:
-    count = whole(value)
-    if not 2 <= count <= MOST_POINTS:
-        raise BadInput(f"give 2 to {MOST_POINTS}")
-    return count
-
-
-GroupName = Annotated[str, reads(_name)]
+GroupName = Annotated[str, reads(checked(text, lambda name: bool(_NAME.fullmatch(name)), NAMED))]
 PointList = Annotated[tuple[Vector, ...] | None, reads(_points)]
 OFTEN = "as `output.every`; cuts no step. Time 0 is always there"
 ON_CHARTS = ("side", "chart", "i", "j", "k")  # the keys of planes there
@@ -92,7 +80,6 @@ class Probe(Table):
 
     @property
     def places(self) -> tuple[tuple[float, float, float], ...]:
-        """All points."""
         if self.line is None:
             return self.points or ()
         shares = [n / (self.line.points - 1) for n in range(self.line.points)]

@@ -92,11 +92,15 @@ def quoted(name: str) -> str:
 
 def explained(problems: Sequence[Problem], known: Sequence[Key]) -> Iterator[Problem]:
     """The same problems; an unknown key now names the one of `known` that was meant, and that one is not missed."""
-    intended = {meant(problem.keys, known) for problem in problems if problem.unknown}
+    intended = {problem.keys: meant(problem.keys, known) for problem in problems if problem.unknown}
     for problem in problems:
         if problem.unknown:
-            yield replace(problem, message=_advice(problem.keys, known))
-        elif problem.value is not None or problem.keys not in intended:
+            here = [path[-1] for path in known if path[:-1] == problem.keys[:-1]]
+            advice = f"; known here: {', '.join(here)}" if here else ""
+            if key := intended[problem.keys]:
+                advice = f"; did you mean {'.'.join(key).replace('.[', '[')}?"
+            yield replace(problem, message=f"there is no such key{advice}")
+        elif problem.value is not None or problem.keys not in intended.values():
             yield problem
 
 
@@ -115,13 +119,6 @@ def meant(keys: Key, known: Sequence[Key]) -> Key | None:
 def _closest(word: str, among: Sequence[Key], similarity: float) -> Key | None:
     close = difflib.get_close_matches(word.lower(), [path[-1] for path in among], n=1, cutoff=similarity)
     return next((path for path in among if path[-1] in close), None)
-
-
-def _advice(keys: Key, known: Sequence[Key]) -> str:
-    if intended := meant(keys, known):
-        return f"there is no such key; did you mean {'.'.join(intended).replace('.[', '[')}?"
-    here = [path[-1] for path in known if path[:-1] == keys[:-1]]
-    return f"there is no such key; known here: {', '.join(here)}" if here else "there is no such key"
 
 
 def present(values: Mapping[str, Any], *names: str) -> list[str]:

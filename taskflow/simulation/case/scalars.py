@@ -13,7 +13,7 @@ from taskflow.simulation.case.problems import Key, Problem, exclusive, missing, 
 from taskflow.simulation.case.table import NonNegative, Number, Table, Vector, entry, reads, written
 from taskflow.simulation.case.timed import Value, of_time
 from taskflow.simulation.formulas.expression import Expression
-from taskflow.simulation.formulas.values import number, text, three
+from taskflow.simulation.formulas.values import checked, number, several, text, three
 
 if TYPE_CHECKING:
     from taskflow.simulation.case.boundaries import Boundaries
@@ -46,18 +46,10 @@ def scalar_name(value: object) -> str:
     return name
 
 
-_corner = three(number, "three numbers")
-
-
-def _box(value: object) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
-    if not isinstance(value, (list, tuple)) or len(value) != 2:
-        raise BadInput("give the lowest and the highest corner, as [[0, 0, 0], [1, 1, 1]]")
-    low, high = _corner(value[0]), _corner(value[1])
-    if not all(a < b for a, b in zip(low, high, strict=True)):
-        raise BadInput("give the lowest corner, then one that is higher in every direction")
-    return low, high
-
-
+TWO = "give the lowest and the highest corner, as [[0, 0, 0], [1, 1, 1]]"
+_corners = several(three(number, "three numbers"), 2, TWO)
+HIGHER = "give the lowest corner, then one that is higher in every direction"
+_box = checked(_corners, lambda ends: all(a < b for a, b in zip(*ends, strict=True)), HIGHER)
 Corners = Annotated[tuple[Vector, Vector], reads(_box)]
 
 
@@ -124,9 +116,7 @@ class PassiveScalar(Table):
         " changes sharply. See [the method](../explanation/method.md#scalars)",
         "koren",
     )
-    initial: Start = entry(
-        "its values at the start, see [initial](#initial)", Expression(0.0), otherwise="0"
-    )
+    initial: Start = entry("its values at the start, see [initial](#initial)", Expression(0.0), otherwise="0")
     boundaries: ScalarBoundaries = entry("what holds on the sides", ScalarBoundaries())
     sources: Sources = entry("what releases it besides, see below", (), remedy=RELEASED)
 

@@ -128,21 +128,17 @@ def _value(text: str) -> Any:
 def _put(tables: dict[str, Any], key: Key, value: Any) -> None:
     *path, name = key
     for depth, step in enumerate(path, start=1):
-        inner = tables[step] = _spelled_out(key[:depth], tables.get(step, {}))
+        inner = tables.get(step, {})
+        if key[0] == "boundaries" and isinstance(inner, str):
+            inner = {"type": inner}
+        if step == "every" and isinstance(inner, (int, float)):
+            inner = {"time": inner}
+        tables[step] = inner
         if not isinstance(inner, dict):
             outer = ".".join(path[:depth])
             raise BadInput(f"{outer} = {shown(inner)} is not a table; give {outer}={{ {name} = {shown(value)}, ... }}")
         tables = inner
     tables[name] = value
-
-
-def _spelled_out(key: Key, value: Any) -> Any:
-    """The table for which a side's type, or an interval of time, is short."""
-    if key[0] == "boundaries" and isinstance(value, str):
-        return {"type": value}
-    if key[-1] == "every" and isinstance(value, (int, float)):
-        return {"time": value}
-    return value
 
 
 def _take(tables: dict[str, Any], key: Key) -> None:

@@ -51,7 +51,6 @@ class StatisticsTable(Table):
     )
 
     def completed(self, tables: Mapping[str, Any]) -> Self:
-        """With all fields of the case, where none is named."""
         return self if self.fields is not None else self.model_copy(update={"fields": tables["fields"]})
 
 

@@ -57,7 +57,6 @@ class Inflows:
 
     @property
     def all_profiles(self) -> dict[str, Mapping[str, InflowProfile]]:
-        """All profiles."""
         return {**self.profiles, **self.walls}
 
     @property
@@ -108,8 +107,16 @@ class Inflows:
 
     def _written(self, shard: Shard, times: list[float]) -> dict[str, float]:
         moments = dict(zip(self.openings.endings, times, strict=True))
-        for face in self.all_profiles:
-            self._write(shard, face, moments)
+        for face, profiles in self.all_profiles.items():
+            axis, fields = frame(face)[0], {}
+            own = shard.partition.homes[values(face, next(iter(profiles)), next(iter(moments)))].blocks[shard.block]
+            # All blocks write; the values of one that is not at the side are never read.
+            beside = own.lo[axis] == on_face(face, self.grid.constants).lo[axis]
+            for ending, time in moments.items():
+                for name in profiles:
+                    entering = self.at(face, name, time, own) if beside else np.zeros((1, 1, 1))
+                    fields[values(face, name, ending)] = entering
+            shard.write(fields)
         if not self.profiles:
             return {}
         flows = [self._flow(time) for time in times]
@@ -117,18 +124,6 @@ class Inflows:
         bound = FINEST * 2.0 ** ceil(log2(largest)) if largest > 0 else FINEST
         names = (f"outflow_speed{ending}" for ending in self.openings.scheme.endings)
         return {**dict(zip(names, (mean for mean, _ in flows), strict=True)), "sum_bound": bound}
-
-    def _write(self, shard: Shard, face: str, moments: Mapping[str, float]) -> None:
-        """Write the values that enter at a side, at a time for each ending. All blocks write; the values of one that is
-        not at the side are never read.
-        """
-        axis, names, fields = frame(face)[0], list(self.all_profiles[face]), {}
-        own = shard.partition.homes[values(face, names[0], next(iter(moments)))].blocks[shard.block]
-        beside = own.lo[axis] == on_face(face, self.grid.constants).lo[axis]
-        for ending, time in moments.items():
-            for name in names:
-                fields[values(face, name, ending)] = self.at(face, name, time, own) if beside else np.zeros((1, 1, 1))
-        shard.write(fields)
 
     def inward(self, face: str, time: float) -> np.ndarray:
         """The speeds at which fluid enters at an inflow, as its fields hold them, in double precision."""
@@ -218,7 +213,7 @@ def _wind(case: Case, face: str) -> list[LogProfile]:
     law = case.boundary(face).log_law
     assert law is not None
     axis, high = frame(face)
-    speed = law.friction_velocity or friction_velocity(law.speed or 0.0, law.height or 0.0, law.roughness)
+    speed = law.friction_velocity or (law.speed or 0.0) * KARMAN / log1p((law.height or 0.0) / law.roughness)
     inward = triple((-1 if high else 1) if a == axis else 0 for a in range(3))
     direction = np.array(law.direction or inward, np.float64)
     up = AXES.index(law.up)
@@ -268,8 +263,3 @@ class LogProfile:
         height = np.maximum((x, y, z)[self.up] - self.ground, 0.0)
         speed = self.friction_velocity / KARMAN * np.log1p(height / self.roughness)
         return np.broadcast_to(self.share * speed, np.broadcast_shapes(np.shape(x), np.shape(y), np.shape(z)))
-
-
-def friction_velocity(speed: float, height: float, roughness: float) -> float:
-    """The friction velocity of the profile that has a speed at a height above the ground."""
-    return speed * KARMAN / log1p(height / roughness)

@@ -23,7 +23,7 @@ from taskflow.simulation.case import Case
 from taskflow.simulation.case.initial import GivenState, Initial
 from taskflow.simulation.formulas.expression import Expression
 from taskflow.simulation.formulas.noise import PIECE as WAVES
-from taskflow.simulation.formulas.noise import SPECTRA, RandomVelocity
+from taskflow.simulation.formulas.noise import RandomVelocity
 
 if TYPE_CHECKING:
     from taskflow.output import SavedState
@@ -81,11 +81,10 @@ class InitialFields:
         some = [profile for name in names if (profile := self.profiles[name]) is not None]
         uniform = all(isinstance(profile, Expression) and profile.uniform for profile in some)
         points = (0.0, 0.0, 0.0) if uniform else self.grid.points(self._location(names[0]), cells)
-        shape = cells.shape[::-1]
         return {
             name: load_initial(self.saved, name, cells)
             if (profile := self.profiles[name]) is None
-            else np.broadcast_to(profile(*points), shape)
+            else np.broadcast_to(profile(*points), cells.shape[::-1])
             for name in names
         }
 
@@ -100,14 +99,6 @@ def pieces(shard: Shard, cells: int) -> Iterator[Box]:
         planes = max(1, cells // (part.shape[0] * part.shape[1]))
         for start in range(0, part.shape[2], planes):
             yield part & part.layer(2, 0, start, start + planes)
-
-
-def noise(case: Case, grid: StaggeredGrid) -> RandomVelocity | None:
-    """The random velocity that is added, if any."""
-    table = case.initial.noise
-    if table is None:
-        return None
-    return RandomVelocity(grid, table.rms, table.wavenumber, SPECTRA[table.spectrum], table.seed)
 
 
 def initial_profiles(case: Case) -> dict[str, Any]:

@@ -117,15 +117,12 @@ def check_state(checkpoint: Checkpoint) -> None:
     if not state.records.keys() == state.store.keys():
         raise _damaged(checkpoint, "store: its groups are not those of records")
     for key, value in tables.items():
-        sound = key == "title" or (isinstance(value, Mapping) and key not in NAMED) or _tables(value)
+        listed = isinstance(value, list) and all(isinstance(item, Mapping) for item in value)
+        sound = key == "title" or (isinstance(value, Mapping) and key not in NAMED) or listed
         if not sound or (key in NAMED and not all(isinstance(table.get("name"), str) for table in value)):
             raise _damaged(checkpoint, f"case: {key}")
     if any(key in tables and not isinstance(tables[key], Mapping) for key in SINGLE):
         raise _damaged(checkpoint, f"case: one of {', '.join(SINGLE)}")
-
-
-def _tables(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(item, Mapping) for item in value)
 
 
 def _damaged(checkpoint: Checkpoint, what: str) -> Damaged:

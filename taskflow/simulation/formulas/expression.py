@@ -137,7 +137,6 @@ def field_values(values: Any, at: tuple[Any, Any, Any], who: str) -> Array:
 
 @lru_cache(maxsize=256)
 def names_in(source: str) -> frozenset[str]:
-    """The names in a formula."""
     return frozenset(node.id for node in ast.walk(syntax(source)) if isinstance(node, ast.Name))
 
 

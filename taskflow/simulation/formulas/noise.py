@@ -68,7 +68,6 @@ class WaveLattice:
 
     @property
     def size(self) -> float:
-        """The number of wavenumbers."""
         x, y, z = (len(n) for n in self.numbers)
         return float(x) * y * z
 
@@ -172,7 +171,6 @@ class RandomVelocity:
         return WaveLattice(self.grid, self.spectrum.end * self.wavenumber)
 
     def drawn(self) -> WaveSum:
-        """The waves."""
         lattice, periodic = self.lattice, self.grid.periodic
         n = lattice.everywhere
         k = [number * lattice.unit(axis) for axis, number in enumerate(n)]

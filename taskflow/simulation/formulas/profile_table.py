@@ -56,7 +56,6 @@ class ProfileTable(TableFile):
 
     @classmethod
     def load(cls, path: Any) -> ProfileTable:
-        """The table in a file. Raises BadInput where it cannot be read."""
         if isinstance(path, ProfileTable):
             return path
         if not isinstance(path, str | Path) or not str(path).strip():

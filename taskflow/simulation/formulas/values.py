@@ -26,14 +26,30 @@ def positive(value: object) -> float:
     return _real(value, "a number > 0", "give a finite number > 0", 0.0)
 
 
+def checked(kind: Callable[[object], Any], fits: Callable[[Any], bool], remedy: str) -> Callable[[object], Any]:
+    """Reads a value of a `kind` that fits."""
+
+    def read(value: object) -> Any:
+        result = kind(value)
+        if not fits(result):
+            raise BadInput(remedy)
+        return result
+
+    return read
+
+
 def share(meaning: str) -> Callable[[object], float]:
     """The reading of a number > 0 and < 1, which `meaning` says what it is of."""
+    return checked(positive, lambda value: value < 1, f"give a number < 1, {meaning}")
 
-    def read(value: object) -> float:
-        number = positive(value)
-        if number >= 1:
-            raise BadInput(f"give a number < 1, {meaning}")
-        return number
+
+def several(kind: Callable[[object], Any], count: int, remedy: str) -> Callable[[object], tuple[Any, ...]]:
+    """Reads a list of so many values of one `kind`."""
+
+    def read(value: object) -> tuple[Any, ...]:
+        if not isinstance(value, (list, tuple)) or len(value) != count:
+            raise BadInput(remedy)
+        return tuple(kind(item) for item in value)
 
     return read
 
@@ -70,7 +86,7 @@ def natural(value: object) -> int:
 
 
 def three(kind: Callable[[object], Any], what: str) -> Callable[[object], tuple[Any, Any, Any]]:
-    """Reads three values of one `kind`; `wanted` names them in the message."""
+    """Reads three values of one `kind`; `what` names them in the message."""
 
     def read(value: object) -> tuple[Any, Any, Any]:
         items = value.tolist() if isinstance(value, np.ndarray) else value
@@ -99,17 +115,6 @@ def truth(value: object) -> bool:
     if not isinstance(value, (bool, np.bool_)):
         raise BadInput("give true or false")
     return bool(value)
-
-
-def one_of(*choices: str) -> Callable[[object], str]:
-    """Reads one of `choices`."""
-
-    def read(value: object) -> str:
-        if isinstance(value, str) and value in choices:
-            return str(value)
-        raise BadInput(unchosen(value, choices))
-
-    return read
 
 
 def word_or(word: str, kind: Callable[[object], Any], remedy: str | None = None) -> Callable[[object], Any]:

@@ -1,31 +1,31 @@
-"""A run that goes on and pauses as it is told, seen from the client: what `tf.Simulation` is made of."""
+"""A run that goes on and pauses as it is told, seen from the client, and the functions that are called meanwhile: what
+`tf.Simulation` is made of.
+"""
 
 from __future__ import annotations
 
 import math
 import signal
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from taskflow.errors import BadInput, Interrupted, Lost, RunFailed, Stopped
 from taskflow.output import RecordedArray
 from taskflow.runtime.cluster import Blocks, Progress, lasting_client
 from taskflow.runtime.machine import Job
-from taskflow.simulation.attempt import Attempt, Outcome, RunRequest
+from taskflow.simulation.attempt import Attempt, Outcome, Recovery, RunRequest
 from taskflow.simulation.case import Case
 from taskflow.simulation.conditions.remedies import as_keys, how_to_resume
-from taskflow.simulation.drive import AdvanceJob, EndJob
+from taskflow.simulation.drive import AdvanceJob, end_run
 from taskflow.simulation.formulas.values import number, positive, whole
-from taskflow.simulation.interactive.callbacks import Callback, Callbacks
 from taskflow.simulation.notebook import shown_progress
-from taskflow.simulation.pause import HERE, Pause
-from taskflow.simulation.recovery import Recovery
 from taskflow.simulation.run import Run, begun, stoppable
-from taskflow.simulation.timing.schedule import Tick
+from taskflow.simulation.timing.schedule import HERE, MEETS, Every, Pause, Tick, intervals
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -33,6 +33,75 @@ if TYPE_CHECKING:
     from taskflow.runtime.cluster import Slurm
 
 Answer = TypeVar("Answer")
+
+
+@dataclass(eq=False)
+class Callback:
+    """A function that is called again and again: after so many steps, when so much time has passed (an interval), or
+    after so many seconds of the `wall` clock. `step`, `time` and `deadline` are when it is due next.
+    """
+
+    function: Callable[[Any], object]
+    every: Every | None
+    wall: float = math.inf
+    step: float = math.inf
+    time: float = math.inf
+    deadline: float = math.inf
+
+    @classmethod
+    def of(
+        cls, function: Callable[[Any], object], now: Tick, steps: int | None, time: float | None, wall: float | None
+    ) -> Callback:
+        """Raises BadInput where not one interval is given, or it is none."""
+        if (steps, time, wall).count(None) != 2:
+            raise BadInput(f"every(steps={steps}, time={time}, wall={wall}); give one of steps, time and wall")
+        if not callable(function):
+            raise BadInput(f"every(...)({function!r}); give a function of the simulation")
+        try:
+            interval = Every(steps, time) if wall is None else None
+            callback = cls(function, interval, positive(wall) if wall is not None else math.inf)
+        except BadInput as error:
+            raise BadInput(f"every(...): {f'wall: {error}' if wall is not None else error}") from None
+        callback.plan(now)
+        return callback
+
+    @property
+    def name(self) -> str:
+        return getattr(self.function, "__qualname__", None) or repr(self.function)
+
+    def plan(self, now: Tick) -> None:
+        """It is due next after the present tick."""
+        if self.every is None:
+            self.deadline = time.perf_counter() + self.wall
+        elif self.every.steps is not None:
+            self.step = (now.step // self.every.steps + 1) * self.every.steps
+        elif self.every.time is not None:
+            count = intervals(now.time + MEETS * self.every.time, self.every.time) + 1
+            self.time = (count - MEETS) * self.every.time
+
+    def due(self, now: Tick) -> bool:
+        """Return whether it is to be called at a tick."""
+        return now.step >= self.step or now.time >= self.time or time.perf_counter() >= self.deadline
+
+
+class Callbacks(list[Callback]):
+    """All functions that are called, in the order in which they were given."""
+
+    def pause(self, until: Pause) -> Pause:
+        """Where the run has to pause next on its way to a pause."""
+        wall = min((callback.deadline for callback in self), default=math.inf) - time.perf_counter()
+        return Pause(
+            step=min((until.step, *(callback.step for callback in self))),
+            time=min((until.time, *(callback.time for callback in self))),
+            wall=max(0.0, min(until.deadline - time.perf_counter(), wall)),
+        )
+
+    def due(self, now: Tick) -> list[Callback]:
+        """Those that are to be called at a tick; each is planned anew."""
+        due = [callback for callback in self if callback.due(now)]
+        for callback in due:
+            callback.plan(now)
+        return due
 
 
 class DrivenRun:
@@ -60,8 +129,7 @@ class DrivenRun:
             lasting = stack.enter_context(lasting_client(client))
             over = force or resume
             request = RunRequest(case, own, lasting, scheduler_file, over, progress or shown_progress(case), None)
-            recovery = Recovery(0, how_to_resume(own.path))
-            self._attempt = stack.enter_context(Attempt(request, restart, recovery))
+            self._attempt = stack.enter_context(Attempt(request, restart, Recovery(0, how_to_resume(own.path))))
             self._tick = restart.tick if restart is not None else Tick()
             try:
                 self._done(self._do(replace(self._attempt.job, pause=HERE)))
@@ -179,7 +247,7 @@ class DrivenRun:
     def _end(self, reason: str, came: signal.Signals | None = None) -> None:
         """End the run where it pauses."""
         self._over = "it has failed"
-        outcome = replace(self._do(EndJob()), came=came)
+        outcome = replace(self._do(end_run), came=came)
         report = self._attempt.finish(outcome, reason)
         self._over = f"it has ended ({report['ended']})"
 
@@ -188,7 +256,7 @@ class DrivenRun:
         self._check_open(name)
         with self._call(name, drives=False):
             try:
-                return do(self._attempt.blocks())
+                return do(Blocks(self._attempt.group, [], ExitStack()))
             except Interrupted:
                 raise
             except RunFailed as error:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
@@ -14,12 +12,9 @@ from taskflow.output import STORE, RecordedArray, live
 from taskflow.runtime.cluster.jobs import Pickled
 from taskflow.runtime.machine import Control, Shard
 from taskflow.runtime.regions import Box
-from taskflow.simulation.build.simulation import SimulationSetup
-from taskflow.simulation.drive import CheckpointJob, Drive
-from taskflow.simulation.interactive.blocks import FOLDS, BlockFields, BlocksJob, answer
-from taskflow.simulation.interactive.callbacks import Callback
-from taskflow.simulation.interactive.driven import DrivenRun
-from taskflow.simulation.interactive.setting import SetJob, settings
+from taskflow.simulation.drive import Drive, write_checkpoint
+from taskflow.simulation.interactive.blocks import FOLDS, BlockFields, BlocksJob, SetJob, answer, settings
+from taskflow.simulation.interactive.driven import Callback, DrivenRun
 from taskflow.simulation.notebook import as_html
 from taskflow.simulation.run import Run
 
@@ -27,33 +22,11 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
-@dataclass(frozen=True)
-class DeriveJob:
+def derive(shard: Shard, control: Control) -> None:
     """Compute what follows from the present fields and is recorded of this case, on all blocks."""
-
-    def __call__(self, shard: Shard, control: Control) -> None:
-        loop = Drive.of(control).taken(control)
-        if (computed := loop.spec.computed) is not None:
-            shard.run(computed, **computed.scalars(loop.now.time))
-
-
-def derived_names(setup: SimulationSetup) -> tuple[str, ...]:
-    """The expressions that this case records, and Q where it does."""
-    computed = setup.system.computed
-    return tuple(name for name in computed.names if name in setup.system.metadata) if computed else ()
-
-
-def present(
-    setup: SimulationSetup, names: Sequence[str], store: Path, time: float, read: Callable[[str, Box], np.ndarray]
-) -> xr.Dataset | xr.DataTree:  # fmt: skip
-    """Some fields of the case at a time: `read` gives the values of a field in a box of the region's cells."""
-    charts = setup.partition.region.charts
-
-    def fetch(name: str, chart: int, box: Box) -> np.ndarray:
-        return read(name, box.shift(charts[chart].lo))
-
-    fields = {name: setup.system.metadata[name] for name in names}
-    return live(store, fields, np.dtype(setup.dtype), time, fetch, setup.domain.placed(time))
+    loop = Drive.of(control).taken(control)
+    if (computed := loop.spec.computed) is not None:
+        shard.run(computed, **computed.scalars(loop.now.time))
 
 
 Function = TypeVar("Function", bound=Callable[..., object])
@@ -112,7 +85,7 @@ class Simulation(DrivenRun):
         if not self.case.checkpoint.keep:
             raise BadInput("checkpoint(): checkpoint.keep = 0, so that none stays; give checkpoint.keep from 1 on")
         with self._call("checkpoint()", drives=False):
-            self._done(self._do(CheckpointJob()))
+            self._done(self._do(write_checkpoint))
 
     def every(
         self, *, steps: int | None = None, time: float | None = None, wall: float | None = None
@@ -125,7 +98,7 @@ class Simulation(DrivenRun):
         """
 
         def add(function: Function) -> Function:
-            self._callbacks.callbacks.append(Callback.of(function, self._tick, steps, time, wall))
+            self._callbacks.append(Callback.of(function, self._tick, steps, time, wall))
             return function
 
         return add
@@ -138,22 +111,26 @@ class Simulation(DrivenRun):
         Values that were not asked for before the simulation goes on raise BadInput.
         """
         self._check_open("dataset()")
-        step, state, derived = self.iteration, self._state, self._derived
+        step, state, derived, setup = self.iteration, self._state, self._derived, self._attempt.sim
+        charts = setup.partition.region.charts
 
-        def read(name: str, box: Box) -> np.ndarray:
+        def fetch(name: str, chart: int, box: Box) -> np.ndarray:
             if self._state != state:
                 raise BadInput(f"{name} of step {step}: the simulation has gone on; ask again, or .load() it in time")
             if name in derived and (name, state) not in self._computed:
-                self._ask(f"computing {name}", lambda blocks: blocks.do(DeriveJob()))
+                self._ask(f"computing {name}", lambda blocks: blocks.do(derive))
                 self._computed = {(name, state) for name in derived}
-            return self._ask(f"reading {name}", lambda blocks: blocks.read(name, box))
+            return self._ask(f"reading {name}", lambda blocks: blocks.read(name, box.shift(charts[chart].lo)))
 
-        names = (*self.case.fields, *derived)
-        return present(self._attempt.sim, names, self.directory / STORE, self.time, read)
+        fields, place = {name: setup.system.metadata[name] for name in (*self.case.fields, *derived)}, self.directory
+        return live(place / STORE, fields, np.dtype(setup.dtype), self.time, fetch, setup.domain.placed(self.time))
 
     @property
     def _derived(self) -> tuple[str, ...]:
-        return () if self._over else derived_names(self._attempt.sim)
+        """The expressions that this case records, and Q where it does; none once the run is over."""
+        system = self._attempt.sim.system
+        names = system.computed.names if system.computed and not self._over else ()
+        return tuple(name for name in names if name in system.metadata)
 
     def __getitem__(self, name: str) -> xr.DataArray | xr.DataTree:
         """A field of the present state, such as "u", as a lazy array over all blocks; see `dataset`. Raises BadInput

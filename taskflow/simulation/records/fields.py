@@ -93,8 +93,7 @@ class Recording(ABC):
     def _copy(self, index: int) -> None:
         """Copy out of the fields what the block writes of record `index`, and have it written soon."""
 
-    @abstractmethod
-    def flush(self) -> None:
+    def flush(self) -> None:  # noqa: B027  what is copied may be written at once
         """Have everything written that was copied."""
 
     def _submit(self, write: Callable[[], None], count: int) -> None:
@@ -172,9 +171,6 @@ class FieldRecording(Recording):
         self.shard.meet(self.place.writer.patience)
         self._submit(lambda: self._output.fetch(index, held), 1)
 
-    def flush(self) -> None:
-        """Nothing: all that was copied is being written."""
-
 
 class ChartRecording(Recording):
     """Fields on charts, or in `layers` of their cells: every block writes what it has of them."""
@@ -192,9 +188,6 @@ class ChartRecording(Recording):
         held = {name: [(piece, hold(name, box)) for piece, box in self._parts] for name in output.fields}
         self.shard.meet(self.place.writer.patience)  # as `FieldRecording` does
         self._submit(lambda: output.fetch(index, held), 1)
-
-    def flush(self) -> None:
-        """Nothing: all that was copied is being written."""
 
 
 def complete(path: Path, group: str, blocks: Iterable[WriteStatus]) -> int:

@@ -32,7 +32,6 @@ class ParticleSeries:
 
     @property
     def every(self) -> Every:
-        """How often they are recorded."""
         return self.table.every
 
 
@@ -190,43 +189,32 @@ class Cloud:
         return np.asarray(self._shard.device.to_host(array))
 
 
-class Clouds:
-    """All particles of a case on one block; none where it has none."""
+class Clouds(dict[str, Cloud]):
+    """All particles of a case on one block, by name; none where it has none."""
 
     def __init__(self, transport: ParticleTransport | None, shard: Shard) -> None:
-        self._transport = transport
-        series = transport.series if transport else ()
-        self.of = {
-            table.fields.name: Cloud(table, transport.carrying.extent, shard, bodies=transport.carrying.bodies)
-            for table in series
-            if transport
-        }
+        super().__init__()
+        self._carrying = transport.carrying if transport else None
+        if transport is not None:
+            extent, bodies = transport.carrying.extent, transport.carrying.bodies
+            self.update((one.fields.name, Cloud(one, extent, shard, bodies=bodies)) for one in transport.series)
 
     def release(self, time: float) -> None:
         """Have those that are released up to a time. All blocks have to call it."""
-        for cloud in self.of.values():
+        for cloud in self.values():
             cloud.release(time)
-
-    def go_on(self, checkpoint: Checkpoint, time: float) -> None:
-        """Have those of a checkpoint, at its time."""
-        for cloud in self.of.values():
-            cloud.go_on(checkpoint, time)
 
     def scalars(self, tick: Tick) -> dict[str, float]:
         """The numbers that carry them in the step of the flow that leads to a tick."""
-        return self._transport.carrying.scalars(tick.dt, tick.ratio) if self._transport else {}
+        return self._carrying.scalars(tick.dt, tick.ratio) if self._carrying else {}
 
     def settle(self, tick: Tick) -> None:
         """After that step, hand over those that have left, and have those that are released. All blocks have to call
         it.
         """
-        for cloud in self.of.values():
+        for cloud in self.values():
             cloud.settle()
         self.release(tick.time)
-
-    def held(self) -> list[Values]:
-        """Return what this block has of their state in a checkpoint. All blocks have to call it."""
-        return [cloud.held() for cloud in self.of.values()]
 
 
 @contextmanager

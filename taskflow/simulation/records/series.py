@@ -86,7 +86,6 @@ class SeriesRecording(Recording):
             self.flush()
 
     def flush(self) -> None:
-        """Have everything written that was copied."""
         if not self._waiting:
             return
         records, self._waiting = np.array(self._waiting), []

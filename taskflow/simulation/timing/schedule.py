@@ -1,9 +1,13 @@
 """When things happen: how often, where the next step leads, and when a run is over.
 
-Every block of a run asks its own `Clock` and gets the same answer: no I/O, no state, no time of day.
+Every block of a run asks its own `Clock` and gets the same answer: no I/O, no state, no time of day. A `Pause` alone
+may be due by the wall clock.
 """
 
+from __future__ import annotations
+
 import math
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
@@ -39,7 +43,7 @@ class Every:
                 raise BadInput(f"{name}: {error}") from None
 
     @classmethod
-    def parse(cls, value: Any, *, minutes: bool = False) -> "Every":
+    def parse(cls, value: Any, *, minutes: bool = False) -> Every:
         """An interval from a number (simulation time), { steps = n }, { time = t } or, where `minutes` may be,
         { minutes = m }. Raises BadInput for anything else.
         """
@@ -63,7 +67,7 @@ class Every:
         """The table of a case file."""
         return {name: value for name, value in vars(self).items() if value is not None}
 
-    def due(self, before: "Tick", step: int, time: float) -> bool:
+    def due(self, before: Tick, step: int, time: float) -> bool:
         """Return whether an event falls after `before`, up to `step` and `time`; those of the wall clock never do."""
         if self.time is None:
             return self.steps is not None and step % self.steps == 0 and step > before.step
@@ -113,7 +117,7 @@ class Tick:
     limit: str = field(default="", compare=False)
     bounds: Mapping[str, float] = field(default_factory=dict, compare=False)
 
-    def last(self) -> "Tick":
+    def last(self) -> Tick:
         """This moment as the end of the run, whose state is written."""
         return replace(self, output=True, monitor=True, finished=True)
 
@@ -156,11 +160,13 @@ class Clock:
         dt, time, cut = self._stride(now, shortest(bounds))
         step = now.step + 1
         finished = time == self.end or step == self.steps
-        output = finished or self._writes(now, step, time)
+        due = self.output is not None and (
+            step % self.output.steps == 0 if self.output.steps else time == self.output.after(now.time)
+        )
         monitor = finished or (self.monitor is not None and self.monitor.due(now, step, time))
         checkpoint = self.checkpoint is not None and self.checkpoint.due(now, step, time)
         ratio, limit = dt / now.dt if now.dt else 0.0, "end" if cut else min(bounds, key=bounds.__getitem__)
-        return Tick(step, time, dt, ratio, output, monitor, finished, checkpoint, limit, bounds)
+        return Tick(step, time, dt, ratio, finished or due, monitor, finished, checkpoint, limit, bounds)
 
     def over(self, now: Tick) -> bool:
         """Return whether a run that stands here has nothing left to do."""
@@ -197,7 +203,8 @@ class Clock:
 
     def _stride(self, now: Tick, longest: float) -> tuple[float, float, bool]:
         """Length of the step from `now`, the time it reaches, and whether that cuts it short."""
-        target, cut = self._target(now.time), False
+        target, cut = self.output.after(now.time) if self.output else math.inf, False
+        target = self.end if self.end is not None and self._is_end(target) else target  # the next time to be hit
         if target == math.inf:
             dt, time = longest, now.time + longest
         else:
@@ -212,22 +219,12 @@ class Clock:
             raise self._too_short(now, dt)
         return dt, time, cut
 
-    def _target(self, time: float) -> float:
-        """The next time that must be hit."""
-        target = self.output.after(time) if self.output else math.inf
-        return self.end if self.end is not None and self._is_end(target) else target
-
     def _is_end(self, time: float) -> bool:
         """Return whether an output at `time` would be the final state, or later."""
         if self.end is None:
             return False
         interval = self.output.time if self.output and self.output.time else 0.0
         return time > self.end - max(MEETS * interval, 4 * ROUNDING * self.end)
-
-    def _writes(self, now: Tick, step: int, time: float) -> bool:
-        if self.output is None:
-            return False
-        return step % self.output.steps == 0 if self.output.steps else time == self.output.after(now.time)
 
     def _too_short(self, now: Tick, dt: float) -> RunFailed:
         where = f"at step {now.step}, time {now.time:g}, a step of {dt:g} gets nowhere"
@@ -246,3 +243,34 @@ class Clock:
             beyond = [cfl] * (limit.cfl > limit.scheme.cfl) + [diffusion] * (limit.diffusion > limit.scheme.diffusion)
             now = " and ".join(beyond or [cfl])
         return f"give a smaller {now}, or more cells"
+
+
+@dataclass(frozen=True)
+class Pause:
+    """The first tick at `step` or later, or at `time` or later, or after so many seconds of the `wall` clock, whichever
+    comes first. `deadline` is when these seconds are over, by `time.perf_counter` of the block that counts them.
+
+    A run that `stays` pauses where it is asked to stop; another one ends there.
+    """
+
+    step: float = math.inf
+    time: float = math.inf
+    wall: float = math.inf
+    stays: bool = True
+    deadline: float = math.inf
+
+    def begun(self) -> Pause:
+        return replace(self, deadline=time.perf_counter() + self.wall)
+
+    def reached(self, tick: Tick) -> bool:
+        """Return whether the run pauses at a tick; all blocks come to the same."""
+        return tick.step >= self.step or tick.time >= self.time
+
+    @property
+    def late(self) -> bool:
+        """Return whether the wall clock of this block wants a pause."""
+        return time.perf_counter() >= self.deadline
+
+
+NEVER = Pause(stays=False)
+HERE = Pause(step=0)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,63 +17,67 @@ from taskflow.runtime.tasks import Program
 from taskflow.simulation.timing.schedule import Every, Tick
 
 
-class StateWatch(Protocol):
-    """The judgement on a steady state, on one block; all blocks come to the same, and all have to call it."""
+class StateWatch(ABC):
+    """The judgement on a steady state, on one block; all blocks come to the same, and all have to call it. After a look
+    `insane` is the number that is not finite, and `concern` what has to be said of the step.
+    """
+
+    insane: str | None = None
+    concern: str | None = None
 
     @property
     def rates(self) -> dict[str, float]:
         """The numbers of the last look that decide."""
+        return {}
 
-    def begin(self, now: float) -> None:
+    def begin(self, now: float) -> None:  # noqa: B027  there may be nothing to do
         """It begins at the time `now`."""
 
+    @abstractmethod
     def go_on(self, state: Mapping[str, Any]) -> None:
         """Go on from the `state` of a checkpoint, whose fields are restored already."""
 
     @property
+    @abstractmethod
     def state(self) -> dict[str, Any]:
         """The state for a checkpoint, besides fields."""
 
+    @abstractmethod
     def look(self, before: Tick, now: Tick) -> str | None:
         """Return how the run ends here, where it is time to look: as "steady", or "stalled"."""
 
     @property
-    def insane(self) -> str | None:
-        """The number of the last look that is not finite."""
-
-    @property
     def shortfall(self) -> str | None:
         """Say what a run that ends now lacks of a steady state, where that has to be said."""
-
-    @property
-    def concern(self) -> str | None:
-        """Say what has to be said of the step that was looked at last."""
+        return None
 
 
-class Settled(Protocol):
-    """A criterion of a steady state, or of the steps on the way. Picklable."""
+class Settled(ABC):
+    """A criterion of a steady state, or of the steps on the way, and its `label`, a word. Picklable."""
 
-    @property
-    def label(self) -> str:
-        """Say what it is about, in a word."""
+    label: ClassVar[str]
 
     @property
     def programs(self) -> tuple[Program, ...]:
         """The programs by which it is looked at, in their order, beside the monitor."""
+        return ()
 
     @property
     def fields(self) -> dict[str, Location]:
         """Their own fields."""
+        return {}
 
+    @abstractmethod
     def watch(self, shard: Shard) -> StateWatch:
         """The judgement on a block."""
 
+    @abstractmethod
     def described(self) -> tuple[str, str]:
         """The criterion in words: when the run ends, and how that is judged."""
 
 
 @dataclass(frozen=True)
-class SteadyCriterion:
+class SteadyCriterion(Settled):
     """The criterion of a steady state: for the time `over`, by default `Steadiness.patience`, no rate reached
     `rate`, whenever it was looked at (`every`). `fields` are the programs' own.
     """
@@ -90,11 +95,9 @@ class SteadyCriterion:
 
     @property
     def fields(self) -> dict[str, Location]:
-        """The state that is kept."""
         return self.steadiness.fields
 
     def watch(self, shard: Shard) -> SteadyWatch:
-        """The judgement on a block."""
         return SteadyWatch(self, shard)
 
     def described(self) -> tuple[str, str]:
@@ -112,7 +115,7 @@ class SteadyCriterion:
         return f"when the rate of {names} stays below {self.rate:g} for {over}", f"rate: {how}"
 
 
-class SteadyWatch:
+class SteadyWatch(StateWatch):
     """The judgement on one block; all blocks come to the same.
 
     A while begins with a state that is kept. It goes on as long as nothing has got away from that state as fast as
@@ -120,49 +123,37 @@ class SteadyWatch:
     what fades away gets steady, too. Before anything has moved there is no while.
     """
 
-    concern: ClassVar[None] = None
-
     def __init__(self, settled: SteadyCriterion, shard: Shard) -> None:
         self._settled, self._shard = settled, shard
         self._rounding = float(np.finfo(next(iter(shard.partition.fields.values())).dtype).eps)
         self._since, self._moved = 0.0, False
         self._ranges = dict.fromkeys(settled.steadiness.watched, 0.0)
-        self.rates: dict[str, float] = {}
+        self._rates: dict[str, float] = {}
+
+    @property
+    def rates(self) -> dict[str, float]:
+        return self._rates
 
     def begin(self, now: float) -> None:
-        """A while begins at the time `now`."""
         self._shard.run(self._settled.steadiness.keep)
         self._since = now
 
     def go_on(self, state: Mapping[str, Any]) -> None:
-        """Go on from the `state` of a checkpoint, whose fields are restored already."""
         self._since, self._moved, self._ranges = state["since"], state["moved"], dict(state["ranges"])
 
     @property
-    def insane(self) -> None:
-        """The run looks itself whether numbers are finite."""
-        return
-
-    @property
-    def shortfall(self) -> None:
-        """A run in real time ends where it was asked to."""
-        return
-
-    @property
     def state(self) -> dict[str, Any]:
-        """The state for a checkpoint, besides fields."""
         return {"since": self._since, "moved": self._moved, "ranges": dict(self._ranges)}
 
     def look(self, before: Tick, now: Tick) -> str | None:
-        """Return "steady" where the state is, and it is time to look. All blocks have to call it."""
         settled, shard = self._settled, self._shard
         if not settled.every.due(before, now.step, now.time):
             return None
         shard.run(settled.steadiness.compare)
         motions = settled.steadiness.motions(shard.scalars, now.dt, self._rounding)
-        self.rates = {name: self._rate(name, motion, now.time - self._since) for name, motion in motions.items()}
-        self._moved = self._moved or any(rate > 0 for rate in self.rates.values())
-        if not (self._moved and all(rate < settled.rate for rate in self.rates.values())):  # nor what is not finite
+        self._rates = {name: self._rate(name, motion, now.time - self._since) for name, motion in motions.items()}
+        self._moved = self._moved or any(rate > 0 for rate in self._rates.values())
+        if not (self._moved and all(rate < settled.rate for rate in self._rates.values())):  # nor what is not finite
             self.begin(now.time)
             return None
         over = settled.over or settled.steadiness.patience(shard.scalars.get("speed", 0.0))

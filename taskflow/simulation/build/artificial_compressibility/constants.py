@@ -17,10 +17,9 @@ from taskflow.flow.models.artificial_compressibility.sides import SIDES, Side
 from taskflow.hexahedra import cell_volumes, centres
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box, Field
-from taskflow.simulation.build.artificial_compressibility.boundaries import BEGINNING, patch_of, velocities
+from taskflow.simulation.build.artificial_compressibility.boundaries import BEGINNING, Moment, patch_of, velocities
 from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain
-from taskflow.simulation.build.artificial_compressibility.moving import Moment
-from taskflow.simulation.case.charts.forcing import ChartForcing
+from taskflow.simulation.case.charts.physics import ChartForcing
 from taskflow.simulation.case.charts.sides import ChartSide
 
 KINDS, METRICS, CORNERS, VELOCITY, SWEPT = "sides", "metrics", ("x", "y", "z"), ("u_s", "v_s", "w_s"), "swept"
@@ -57,7 +56,6 @@ class ChartConstants:
 
     @property
     def changing(self) -> list[str]:
-        """The fields that change in time."""
         names = [field.name for field in self.fields]
         if self.domain.motion is not None:
             return [name for name in names if name not in STAYING]

@@ -16,11 +16,10 @@ from taskflow.output import ChartsLayout, FieldMetadata, Piece, SidePatch, piece
 from taskflow.output.moving import COLUMNS, pose
 from taskflow.runtime.regions import Atlas, Box, FieldSpace, Location, Partition, Region, Triple, divided, triple
 from taskflow.runtime.tasks import tile_of
-from taskflow.simulation.build.artificial_compressibility.probes import cells_of
 from taskflow.simulation.build.domain import Domain, Points
 from taskflow.simulation.case import Output
 from taskflow.simulation.case.charts.grid import ChartGrid
-from taskflow.simulation.case.charts.planes import ChartPlane
+from taskflow.simulation.case.charts.probes import ChartPlane, cells_of
 from taskflow.simulation.case.motion import GridMotion
 from taskflow.simulation.records.series import Corners
 
@@ -44,17 +43,14 @@ class ChartDomain(Domain):
     tiled: bool = False
 
     def __getstate__(self) -> dict[str, Any]:
-        names = ("table", "cuts", "steady", "motion", "tiled")
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in ("table", "cuts", "steady", "motion", "tiled")}
 
     @property
     def grid(self) -> MultiBlockGrid:
-        """The vertices, seams and sides."""
         return self.table.grid()
 
     @cached_property
     def atlas(self) -> Atlas:
-        """The charts in one index space."""
         return atlas(self.grid, GHOST)
 
     @cached_property
@@ -69,12 +65,10 @@ class ChartDomain(Domain):
 
     @property
     def cells(self) -> list[list[int]]:
-        """The cells of each chart along i, j and k."""
         return [list(chart.cells) for chart in self.grid.charts]
 
     @property
     def boxes(self) -> tuple[Box, ...]:
-        """The charts."""
         return self.atlas.charts
 
     @cached_property
@@ -94,7 +88,6 @@ class ChartDomain(Domain):
         return 0.0
 
     def described(self) -> Iterator[str]:
-        """All cells, the largest charts, and what joins and bounds them."""
         grid = self.grid
         seams = f"{len(grid.seams)} seam{'s' * (len(grid.seams) != 1)}"
         yield f"{self.table.size}{' in two dimensions' if flat(grid) else ''}, {seams}"
@@ -105,11 +98,9 @@ class ChartDomain(Domain):
         yield f"sides: {', '.join(grid.sides)}"
 
     def counted(self, blocks: Triple) -> str:
-        """How many there are in the row."""
         return str(blocks[2])
 
     def shares(self, partition: Partition) -> Iterator[str]:
-        """Yield what each of several blocks has of each chart."""
         charts = partition.region.charts
         if len(partition) == 1:
             return
@@ -127,7 +118,6 @@ class ChartDomain(Domain):
             yield f"and {len(partition) - LISTED} blocks more"
 
     def partition(self, fields: FieldSpace, ghost: int, blocks: Triple) -> Partition:
-        """The region of some fields, cut into pieces for so many blocks in a row."""
         mapped = atlas(self.grid, ghost)
         region = Region(mapped.hull, fields, ghost=ghost, atlas=mapped)
         pieces = divided(mapped, blocks[2], dict(self.cuts), self.tile if self.tiled else ONE)
@@ -152,7 +142,6 @@ class ChartDomain(Domain):
 
     @property
     def chart_vertices(self) -> list[np.ndarray]:
-        """The vertices of every chart at the beginning."""
         return [self.vertices(box) for box in self.boxes]
 
     def moved(self, points: np.ndarray, time: float) -> np.ndarray:
@@ -161,11 +150,9 @@ class ChartDomain(Domain):
 
     @property
     def time(self) -> str:
-        """The time of a record, in words."""
         return "steps of pseudo-time" if self.steady else "time"
 
     def placed(self, time: float) -> dict[str, float]:
-        """The numbers of R and b, where the grid moves."""
         return pose(*self.motion.pose(time)) if self.motion else {}
 
     def at_rest(self, box: Box) -> np.ndarray:
@@ -175,7 +162,6 @@ class ChartDomain(Domain):
         return _ghosted(self.grid)[chart][:, *box.expand((0, 0, 0), (1, 1, 1)).slices(first)]
 
     def points(self, location: Location, box: Box, time: float = 0.0) -> Points:
-        """x, y, z of the centres of the cells of a box: the means of their corners."""
         x, y, z = centres(self.moved(self.at_rest(box), time))
         return x, y, z
 
@@ -195,7 +181,6 @@ class ChartDomain(Domain):
         return tuple(dict.fromkeys(beside))  # both ends of a chart one cell thick have the same
 
     def place(self, location: Location, cell: Triple, block: int) -> str:
-        """A cell by its chart and its numbers there, from 1, and its centre."""
         box = Box(cell, triple(n + 1 for n in cell))
         chart = self.chart_of(box)
         x, y, z = (float(at[0, 0, 0]) for at in self.points(location, box))

@@ -12,21 +12,15 @@ from taskflow.flow.models.artificial_compressibility.implicit.correction import 
 from taskflow.flow.models.artificial_compressibility.implicit.gmres import DEPTH, Gmres
 from taskflow.flow.models.artificial_compressibility.implicit.krylov import MOST
 from taskflow.flow.models.artificial_compressibility.implicit.march import Ramp
-from taskflow.flow.models.artificial_compressibility.implicit.model import ImplicitCompressibility
-from taskflow.runtime.regions import Triple
 from taskflow.simulation.case.problems import Problem, present, wrong
 from taskflow.simulation.case.table import Positive, Precision, Table, Whole, entry, reads
-from taskflow.simulation.formulas.values import share, whole
+from taskflow.simulation.formulas.values import checked, share, whole
 
 LEFT = "of the residual that the linear equations begin with"
 OF_GMRES, OF_CORRECTION = ("vectors", "products", "tolerance"), ("sweeps",)
 
 
-def _vectors(value: object) -> int:
-    count = whole(value)
-    if count > MOST:
-        raise BadInput(f"give at most {MOST}")
-    return count
+_vectors = checked(whole, lambda count: count <= MOST, f"give at most {MOST}")
 
 
 def _ordering(value: object) -> object:
@@ -49,16 +43,13 @@ class CflRamp(Table):
             yield wrong("most", most, f"less than start = {start:g}; give that, or more")
 
     def ramp(self) -> Ramp:
-        """The ramp."""
         return Ramp(self.start, self.most, self.power)
 
 
 class Linear(Table):
     """How the linear equations of an outer iteration are solved."""
 
-    refused: ClassVar[Mapping[str, str]] = {
-        "lag": "the matrix is made anew in every outer iteration; leave it out",
-    }
+    refused: ClassVar[Mapping[str, str]] = {"lag": "the matrix is made anew in every outer iteration; leave it out"}
 
     solver: Literal["gmres", "correction"] = entry(
         "`gmres`, with the exact derivative of the residual, or `correction` with the matrix of first order alone",
@@ -97,11 +88,3 @@ class Linear(Table):
         if self.solver == "correction":
             return Correction(self.sweeps)
         return Gmres(self.vectors, self.products, self.tolerance or (0.01 if real else None))
-
-
-def implicit_marching(
-    linear: Linear, cfl: CflRamp, tile: Triple, *, real: bool
-) -> tuple[type[ImplicitCompressibility], dict[str, Any]]:  # fmt: skip
-    """The kind of model, and what it is made of besides others; `real`: in steps of real time."""
-    chosen = {"ordering": linear.ordering, "tile": tile, "precision": linear.precision}
-    return ImplicitCompressibility, {"solver": linear.made(real=real), "ramp": cfl.ramp(), **chosen}

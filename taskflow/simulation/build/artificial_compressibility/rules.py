@@ -12,13 +12,10 @@ from taskflow.analysis.charts.thin import thin_along
 from taskflow.errors import BadInput
 from taskflow.geometry.grids import MultiBlockGrid, faces
 from taskflow.geometry.grids.outline import planar
-from taskflow.simulation.build.artificial_compressibility.probes import groups_differ, points_lie_in_cells
-from taskflow.simulation.build.artificial_compressibility.tables import CompressibilityMethod
-from taskflow.simulation.build.artificial_compressibility.time import ChartTime
-from taskflow.simulation.case.charts.forcing import ChartForcing
+from taskflow.simulation.build.artificial_compressibility.tables import ChartTime, CompressibilityMethod
 from taskflow.simulation.case.charts.machine import ChartMachine
-from taskflow.simulation.case.charts.planes import ChartPlanes, planes_have_cells
-from taskflow.simulation.case.charts.scalars import FORMULA, scalars_have_names, scalars_have_sides
+from taskflow.simulation.case.charts.physics import FORMULA, ChartForcing, scalars_have_names, scalars_have_sides
+from taskflow.simulation.case.charts.probes import ChartPlanes, groups_differ, planes_have_cells, points_lie_in_cells
 from taskflow.simulation.case.charts.sides import ChartSides
 from taskflow.simulation.case.control import CheckpointTable, MonitorTable, Output
 from taskflow.simulation.case.initial import Function, Given, Initial

@@ -20,17 +20,17 @@ from taskflow.output import FieldMetadata
 from taskflow.runtime.regions import Field
 from taskflow.simulation.build.artificial_compressibility import references
 from taskflow.simulation.build.artificial_compressibility.boundaries import more_edges, sides_of
-from taskflow.simulation.build.artificial_compressibility.cautions import cautions
+from taskflow.simulation.build.artificial_compressibility.checks import cautions, initial_fields_fit, sides_fit
 from taskflow.simulation.build.artificial_compressibility.constants import ChartConstants, constant_fields
 from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain
-from taskflow.simulation.build.artificial_compressibility.inner import InnerCriterion
-from taskflow.simulation.build.artificial_compressibility.measures import CompressibilityMeasures
-from taskflow.simulation.build.artificial_compressibility.moments import initial_fields_fit, sides_fit
-from taskflow.simulation.build.artificial_compressibility.real import dual_time
+from taskflow.simulation.build.artificial_compressibility.references import dual_time
+from taskflow.simulation.build.artificial_compressibility.residuals import (
+    CompressibilityMeasures,
+    InnerCriterion,
+    ResidualCriterion,
+)
 from taskflow.simulation.build.artificial_compressibility.rules import TABLES, refused
-from taskflow.simulation.build.artificial_compressibility.steady import ResidualCriterion
-from taskflow.simulation.build.artificial_compressibility.tables import ACCEPTS, CompressibilityMethod
-from taskflow.simulation.build.artificial_compressibility.time import ChartTime
+from taskflow.simulation.build.artificial_compressibility.tables import ACCEPTS, ChartTime, CompressibilityMethod
 from taskflow.simulation.build.flow import WORDS
 from taskflow.simulation.build.physics import eddies_described, turbulence_of
 from taskflow.simulation.build.scales import Scales
@@ -38,11 +38,10 @@ from taskflow.simulation.build.step_cost import StepCost
 from taskflow.simulation.build.system import System
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.case import all_fields
-from taskflow.simulation.case.charts.forcing import ChartForcing
 from taskflow.simulation.case.charts.grid import ChartGrid, made
 from taskflow.simulation.case.charts.machine import ChartMachine
-from taskflow.simulation.case.charts.planes import ChartPlane
-from taskflow.simulation.case.charts.scalars import ChartScalar
+from taskflow.simulation.case.charts.physics import ChartForcing, ChartScalar
+from taskflow.simulation.case.charts.probes import ChartPlane
 from taskflow.simulation.case.charts.sides import ChartSides
 from taskflow.simulation.case.method import METHOD
 from taskflow.simulation.case.problems import Problem
@@ -67,54 +66,44 @@ class CompressibilitySystem(System):
 
     @classmethod
     def misfits(cls, tables: Mapping[str, Any]) -> Iterator[Problem]:
-        """Problems with tables that need a Cartesian grid."""
         return refused(tables)
 
     @classmethod
     def prepared(cls, tables: Mapping[str, Any]) -> dict[str, Any]:
-        """The tables without these."""
         return {name: table for name, table in tables.items() if name not in TABLES}
 
     @classmethod
     def fields(cls, tables: Mapping[str, Any]) -> tuple[str, ...]:
-        """The names of the fields that a snapshot can have."""
         return all_fields(tables["heat"], tables["scalars"], tables["turbulence"])
 
     @classmethod
     def derived(cls, tables: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-        """The charts, where they can be made."""
         if "grid" in tables and (charts := made(tables["grid"])):
             yield "charts", charts
 
     @classmethod
     def headline(cls, case: Case) -> str:
-        """The march, in a line."""
         return f"Artificial compressibility: {case.own.march}, {case.own.flux} fluxes"
 
     @cached_property
     def domain(self) -> ChartDomain:
-        """The charts."""
         case = self.sim.case
         cuts = tuple(sorted(case.table("machine").pieces().items()))
         return ChartDomain(case.table("grid"), cuts, case.time.steady is not None, case.motion, case.own.tiled)
 
     @property
     def grid(self) -> MultiBlockGrid:
-        """Vertices, seams and sides."""
         return self.domain.grid
 
     @cached_property
     def speed(self) -> float:
-        """The reference speed."""
         return references.speed(self.sim.case, self.grid, self.sim.case.own.reference_speed, self.sim.case.initial)
 
     def resolved(self, tables: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The tables with the reference speed as a number, and how much temperatures differ."""
         return references.resolved(self.sim.case, self.grid, tables)
 
     @cached_property
     def model(self) -> ArtificialCompressibility:
-        """The equations with their sides."""
         case, domain = self.sim.case, self.domain
         kind, how = case.own.marching(domain.tile, real=not domain.steady)
         return kind(
@@ -172,13 +161,11 @@ class CompressibilitySystem(System):
 
     @property
     def constants(self) -> ChartConstants:
-        """The constants that fill them."""
         tables, body = self.sim.case.table("boundaries").sides, self.sim.case.table("body")
         return ChartConstants(self.domain, self.model.sides, tables, body, self.constant_fields)
 
     @property
     def inflows(self) -> ChartConstants | None:
-        """The values on sides that change in time."""
         return self.constants if self.constants.changing else None
 
     @property
@@ -204,17 +191,14 @@ class CompressibilitySystem(System):
 
     @property
     def iterated(self) -> str:
-        """Steps of pseudo-time between looks in real time."""
         return f"{self.model.look} steps of pseudo-time"
 
     @property
     def remedy(self) -> str:
-        """Say what to change where the march diverges."""
         return f"{self.model.remedy}; the flow may be unsteady"
 
     @cached_property
     def measures(self) -> CompressibilityMeasures:
-        """Residuals, and forces on walls."""
         tables = self.sim.case.table("boundaries").sides
         walls = tuple(side for side in self.model.sides if side.kind == "wall")
         middles = {side.name: np.mean(self.domain.around(side.name), axis=0).tolist() for side in walls}
@@ -230,17 +214,14 @@ class CompressibilitySystem(System):
 
     @property
     def initial(self) -> dict[str, Any]:
-        """The initial fields by name."""
         return initial_profiles(self.sim.case)
 
     @property
     def scales(self) -> Scales:
-        """The reference speed, and the temperatures that are given."""
         return references.scales(self.sim.case, self.model)
 
     @property
     def attributes(self) -> dict[str, Any]:
-        """The viscosity, the reference speed, and what holds on sides."""
         attributes: dict[str, Any] = {"viscosity": self.sim.case.fluid.viscosity, "reference_speed": self.speed}
         for name, side in self.sim.case.table("boundaries").sides.items():
             attributes[f"boundary_{name}"] = side.type
@@ -249,17 +230,14 @@ class CompressibilitySystem(System):
         return attributes
 
     def check(self) -> None:
-        """Raises BadInput where a formula is not finite on some chart or side."""
         initial_fields_fit(self.initial, self.grid)
         sides_fit(self.sim.case, self.domain)
 
     @property
     def cautions(self) -> tuple[str, ...]:
-        """Warnings of what the case may not mean."""
         return *super().cautions, *cautions(self.sim.case, self.model, self.domain.thickness)
 
     def described(self) -> Iterator[tuple[str, str]]:
-        """Label and text of each line on the method."""
         method, precision = self.model.method, self.sim.case.machine.precision
         yield "method", f"artificial compressibility, {self.model.marched}; {precision} precision"
         limited = "" if method.limiter == "none" else f" with the limiter {method.limiter}"
@@ -269,20 +247,17 @@ class CompressibilitySystem(System):
         yield "", f"compressibility {'at least ' if method.local else ''}{b:.4g}, reference speed {self.speed:.4g}"
 
     def details(self) -> Iterator[tuple[str, str]]:
-        """Label and text of each line on fields of several values, and on eddies."""
         if several := self.model.several(self.sim.dtype):
             yield "cells", "bytes of each: " + ", ".join(f"{field.nbytes} of {field.name}" for field in several)
         if self.sim.case.turbulence:
             yield "eddies", eddies_described(self.sim.case)
 
     def stencils(self, cost: StepCost) -> Iterator[tuple[str, str]]:
-        """Label and text of the line on how far the kernels of a step read."""
         of = {depth: [name for name in self.model.state if cost.depths.get(name) == depth] for depth in (1, 2)}
         told = (f"{depth} of {' '.join(names)}" for depth, names in of.items() if names)
         yield "stencil", f"layers of cells that are read around a cell: {', '.join(told)}"
 
     @property
     def report(self) -> dict[str, Any]:
-        """The model, its compressibility, and the charts."""
         b = self.model.method.least_compressibility(self.speed)
         return {"model": self.sim.case.own.type, "compressibility": b, "reference_speed": self.speed}

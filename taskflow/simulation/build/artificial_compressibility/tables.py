@@ -1,21 +1,23 @@
-"""The table [method] of a case that is solved by artificial compressibility."""
+"""The tables [time] and [method] of a case that is solved by artificial compressibility."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
 
 from taskflow.errors import BadInput
 from taskflow.flow.models.artificial_compressibility.convergence import PATIENCE
+from taskflow.flow.models.artificial_compressibility.implicit.model import ImplicitCompressibility
 from taskflow.flow.models.artificial_compressibility.method import Marching
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.runtime.regions import Triple
-from taskflow.simulation.build.artificial_compressibility.implicit import CflRamp, Linear, implicit_marching
-from taskflow.simulation.build.artificial_compressibility.time import Inner
+from taskflow.simulation.build.artificial_compressibility.implicit import CflRamp, Linear
 from taskflow.simulation.case.method import Method
-from taskflow.simulation.case.problems import Problem, present, wrong
-from taskflow.simulation.case.table import NonNegative, Positive, Table, Text, Truth, Vector, entry, reads
-from taskflow.simulation.formulas.values import positive, word_or
+from taskflow.simulation.case.problems import Problem, exclusive, missing, present, wrong
+from taskflow.simulation.case.table import NonNegative, Positive, Table, Text, Truth, Vector, Whole, entry, reads
+from taskflow.simulation.formulas.values import positive, share, word_or
 from taskflow.simulation.timing.schedule import Every
 
 NAME = "artificial-compressibility"
@@ -26,6 +28,70 @@ ACCEPTS = frozenset((
     "motion", "pictures", "scalars", "turbulence", "initial.velocity", "initial.temperature", "initial.source",
     "initial.time",
 ))  # fmt: skip
+LEFT = "the residual over that at the beginning of the step"
+STEADY = "time.steady marches to the steady state, without real time; leave one of them out"
+
+
+class Inner(Table):
+    """Steps of pseudo-time within a step of real time."""
+
+    tolerance: Annotated[float, Field(gt=0, lt=1), reads(share(LEFT))] = entry(
+        "a step ends when the residuals of momentum, heat and scalars have fallen to this share of those at its"
+        " beginning, and max abs(div u) is at most 1e-4 of the reference speed over the length of the smallest side",
+        1e-3,
+    )
+    iterations: Whole | None = entry(
+        "steps of pseudo-time, of which 10 are made between looks, or 2 implicit ones: when so many were not enough a"
+        " warning is given, and after five such steps in a row the run fails",
+        None,
+        otherwise="1000, of `implicit` marching 50",
+    )
+
+
+def _steady(value: object) -> float:
+    if isinstance(value, Mapping):
+        raise BadInput("a table says when a flow of the projection is steady; give a number, the relative residual")
+    return share("the residual over its largest value so far")(value)
+
+
+class ChartTime(Table):
+    """How far to march: to the steady state, or in real time."""
+
+    refused: ClassVar[Mapping[str, str]] = {
+        "diffusion": "method.cfl bounds pseudo-time, and real time has no such bound; leave it out",
+        "capillary": "one fluid has no capillary waves; leave it out",
+        "scheme": "method.march says how steps of pseudo-time are made, and real time is BDF2; leave it out",
+    }  # fmt: skip
+
+    steady: Annotated[float, Field(gt=0, lt=1), reads(_steady)] | None = entry(
+        "march to the steady state: the residual at which the run ends as `steady`, of each equation the root mean"
+        " square, over its largest value so far",
+        None,
+        otherwise="the run is in real time",
+    )
+    end: Positive | None = entry("in real time: the time at which to stop", None, otherwise="`steps` say it")
+    steps: Whole | None = entry(
+        "the most steps: of pseudo-time to the steady state, where it is required, or of real time, in place of `end`",
+        None,
+    )
+    step: Positive | None = entry("in real time: the length of a step", None, otherwise="`cfl` says it")
+    cfl: Positive | None = entry(
+        "in real time, in place of `step`: the largest dt max(sum over directions of abs(u.S)) / V, of the velocity"
+        " alone; `method.cfl` is that of pseudo-time",
+        None,
+    )
+
+    @classmethod
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        if present(values, "steady"):
+            for key in present(values, "end", "step", "cfl"):
+                yield wrong(key, values[key], STEADY)
+            if not present(values, "steps"):
+                yield missing("steps", "give the largest number of steps")
+            return
+        needed = "give the time at which to stop, or time.steps; or time.steady, as 1e-8, for a steady state"
+        yield from exclusive(values, "end", "steps", needed=missing("end", needed))
+        yield from exclusive(values, "step", "cfl", needed=missing("step", "give the length of a step, or time.cfl"))
 
 
 class LocalCompressibility(Table):
@@ -74,7 +140,6 @@ class CompressibilityMethod(Method):
     """How the steady state, or the end of a step of real time, is approached: steps in a pseudo-time, with an
     artificial compressibility b.
     """
-
 
     type: Text = entry("`artificial-compressibility`", NAME)
     compressibility: Annotated[float | Literal["auto"] | LocalCompressibility, reads(_compressibility)] = entry(
@@ -129,8 +194,9 @@ class CompressibilityMethod(Method):
         if self.march != "implicit":
             return ArtificialCompressibility, {}
         usual = CflRamp(start=IN_REAL_TIME, most=IN_REAL_TIME) if real else CflRamp()
-        ramp = self.cfl if isinstance(self.cfl, CflRamp) else usual
-        return implicit_marching(self.linear or Linear(), ramp, tile, real=real)
+        ramp, linear = self.cfl if isinstance(self.cfl, CflRamp) else usual, self.linear or Linear()
+        how = {"ramp": ramp.ramp(), "ordering": linear.ordering, "tile": tile, "precision": linear.precision}
+        return ImplicitCompressibility, {"solver": linear.made(real=real), **how}
 
     def looks(self, every: Every) -> tuple[Every, int]:
         """How often residuals are looked at, where the log is written so often, and in how many steps they have to

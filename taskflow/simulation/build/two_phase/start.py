@@ -1,17 +1,31 @@
-"""The phases at the start, before anything is computed: for `taskflow check`, which has to be quick."""
+"""The phases at the start: the shapes that they fill, [[two_phase.shapes]], and what can be said of them before
+anything is computed, for `taskflow check`, which has to be quick.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any, Literal, cast
 
 import numpy as np
 
+from taskflow.errors import BadInput
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.operators.phases import Phases
+from taskflow.geometry import ClosedSurface, Composition, Distance, Pointwise, SurfaceDistance
 from taskflow.runtime.regions import triple
+from taskflow.simulation.bodies.bodies import shape
+from taskflow.simulation.case.grid import AXES, GridTable
+from taskflow.simulation.case.initial import Function, Profile
+from taskflow.simulation.case.magnitudes import places_have_squares
+from taskflow.simulation.case.obstacles import SHAPES, ShapeTable
+from taskflow.simulation.case.problems import Problem, numbered
+from taskflow.simulation.case.table import entry
 
+REACH = 3  # spacings, as far as distances to triangles are found: the first iterations go on from there
+FARTHEST = 1e50  # where a corner of a triangle may be: squares of its areas are finite
 SAMPLES = 1 << 21  # cells in which phi is looked at: of larger grids coarser ones
 POINTS = 20_000  # of the interface at which its curvature is looked at
 FEWER = 2_000  # where phi takes long
@@ -20,7 +34,58 @@ FLAT, COARSE = 1e4, 4  # cells of a radius that bends hardly, and of one that is
 MOST = 0.95  # share of the interface that is bent less than its smallest radius says: corners do not count
 SHIFTS = np.linspace(0, 1, 17)[:, None]  # of an interface within a cell
 
-Function = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+Phi = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+
+
+class PhaseShape(ShapeTable):
+    """A shape that a phase fills at the start."""
+
+    type: Literal["box", "sphere", "cylinder", "implicit", "surface", "heights"] = entry(
+        "the shape, with its keys, as of [obstacles](#obstacles)", remedy=f"give one of {', '.join(SHAPES)}"
+    )
+    phase: Literal[1, 2] = entry("the phase in it", remedy="give the phase in it, 1 or 2")
+
+
+def composed(shapes: Sequence[PhaseShape], background: int, grid: GridTable) -> Profile | Composition:
+    """phi of phases that fill shapes, one after the other: the distance to the interface, positive in phase 1. With
+    functions of Python it is one itself, which is computed once. Raises BadInput where a file cannot be read, or its
+    triangles are nowhere in the domain.
+    """
+    parts = []
+    for number, table in enumerate(shapes, start=1):
+        try:
+            outline = _outline(table, grid)
+        except BadInput as error:
+            raise BadInput(f"two_phase.shapes[{number}]: {error}") from None
+        parts.append((outline, table.phase == 1))
+    far = math.hypot(*grid.lengths)
+    phi = Composition(tuple(parts), far if background == 1 else -far)
+    return Function(phi) if any(isinstance(table.inside, Function) for table in shapes) else phi
+
+
+def _outline(table: PhaseShape, grid: GridTable) -> Distance:
+    outline = shape(table.type, table, grid)
+    if not isinstance(outline, ClosedSurface):
+        return cast(Pointwise, outline)  # as all other shapes are
+    for axis, low, high, (start, end) in zip(AXES, *outline.bounds, grid.ends, strict=True):
+        if high <= start or low >= end or max(-low, high) > FARTHEST:
+            raise BadInput(
+                f"{table.file}: its triangles go from {low:g} to {high:g} along {axis}, and the domain from {start:g}"
+                f" to {end:g}; give a scale or a shift by which they are in it"
+            )
+    return SurfaceDistance(outline, REACH * max(a / n for a, n in zip(grid.lengths, grid.cells, strict=True)))
+
+
+def shapes_are_inside(two_phase: Any, grid: GridTable) -> Iterator[Problem]:
+    """Problems with shapes of `two_phase` that are nowhere in the domain; of files nothing is known here."""
+    for place, table in numbered(shapes=two_phase.shapes or ()):
+        key = ("two_phase", *place)
+        if unfit := list(places_have_squares(key, table)):
+            yield from unfit
+        elif table.type not in ("surface", "heights"):
+            low, high = shape(table.type, table, grid).bounds
+            if any(a >= end or b <= start for a, b, (start, end) in zip(low, high, grid.ends, strict=True)):
+                yield grid.beyond((*key, "type"), table.type)
 
 
 @dataclass(frozen=True)
@@ -43,7 +108,7 @@ def told(start: InitialPhases) -> Iterator[tuple[str, str]]:
         yield "warning", f"the smallest radius is {start.radius:.2g} cells; give more cells: {COARSE} or better ten"
 
 
-def initial_phases(phi: Function, grid: StaggeredGrid, points: int = POINTS) -> InitialPhases:
+def initial_phases(phi: Phi, grid: StaggeredGrid, points: int = POINTS) -> InitialPhases:
     """Look at phi in the centres of cells, of a grid of more than `SAMPLES` cells in those of wider ones, and at some
     `points` of the interface.
 
@@ -89,7 +154,7 @@ def _crossings(values: np.ndarray, axes: list[np.ndarray], points: int) -> tuple
     return np.concatenate(inside)[::thin], np.concatenate(outside)[::thin]
 
 
-def _between(phi: Function, inside: np.ndarray, outside: np.ndarray) -> np.ndarray:
+def _between(phi: Phi, inside: np.ndarray, outside: np.ndarray) -> np.ndarray:
     """Points of the interface between others."""
     for _ in range(HALVINGS):
         middle = (inside + outside) / 2
@@ -98,12 +163,12 @@ def _between(phi: Function, inside: np.ndarray, outside: np.ndarray) -> np.ndarr
     return (inside + outside) / 2
 
 
-def _at(phi: Function, points: np.ndarray) -> np.ndarray:
+def _at(phi: Phi, points: np.ndarray) -> np.ndarray:
     """The values at points [n, xyz]; a function of Python sees arrays of three dimensions, as it does on a grid."""
     return np.asarray(phi(*points.T[:, :, None, None])).reshape(-1)
 
 
-def _radius(phi: Function, points: np.ndarray, grid: StaggeredGrid) -> float:
+def _radius(phi: Phi, points: np.ndarray, grid: StaggeredGrid) -> float:
     """The smallest radius in cells, from the larger principal curvature of phi = 0 by differences over a cell."""
     wide = [axis for axis in range(3) if grid.cells[axis] > 2]
     steps = np.diag([grid.spacing[axis] if axis in wide else 0.0 for axis in range(3)])

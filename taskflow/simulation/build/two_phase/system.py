@@ -17,17 +17,15 @@ from taskflow.flow.models.two_phase.convection import SCHEMES
 from taskflow.flow.models.two_phase.level_set import LevelSet
 from taskflow.flow.models.two_phase.two_phase import TwoPhase
 from taskflow.flow.operators.phases import Phases
-from taskflow.flow.poisson import Operator, relative_residual
+from taskflow.flow.poisson import Operator, Solver, UniformCoefficient, relative_residual
 from taskflow.flow.time.schemes import DiffusiveRates
 from taskflow.geometry import Composition
 from taskflow.output import FieldMetadata, of_phase
-from taskflow.runtime.regions import Box
+from taskflow.runtime.regions import Box, Triple, triple
 from taskflow.simulation.build.flow import FlowMeasures, FlowSystem
-from taskflow.simulation.build.pressure import described, released, sweeps
+from taskflow.simulation.build.pressure import Choice, described, direct, iterative, released, sweeps
 from taskflow.simulation.build.scales import Scale, Scales
-from taskflow.simulation.build.two_phase.pressure import choice, solver
-from taskflow.simulation.build.two_phase.shapes import composed
-from taskflow.simulation.build.two_phase.start import FEWER, POINTS, InitialPhases, friction, initial_phases, told
+from taskflow.simulation.build.two_phase.start import FEWER, InitialPhases, composed, friction, initial_phases, told
 from taskflow.simulation.build.two_phase.tables import (
     FIELDS,
     LAYERS,
@@ -39,6 +37,7 @@ from taskflow.simulation.build.two_phase.tables import (
 )
 from taskflow.simulation.case import Case
 from taskflow.simulation.case.initial import Profile
+from taskflow.simulation.case.pressure import untransformed
 from taskflow.simulation.case.problems import Problem, shown
 from taskflow.simulation.case.table import Table
 from taskflow.simulation.records.series import Integral
@@ -53,14 +52,35 @@ WORDS = {
 }
 
 
-def surface_of(model: TwoPhase) -> ValueSurface:
-    """The interface that is measured."""
-    return surface_on(model, *model.interface.surface)
-
-
 def surface_on(model: TwoPhase, field: str, value: float) -> ValueSurface:
     """The surface on which f or phi has a value; f has ghost values, but the field that the interface is of has not."""
     return ValueSurface(field, value, () if field == "f" else tuple(model.boundaries))
+
+
+def choice(case: Case) -> Choice:
+    """FFT where both densities are equal, and the grid and its sides let it; else multigrid, also for a number of
+    iterations.
+    """
+    table, (first, second) = case.pressure, case.own.density
+    if table.solver != "auto":
+        return Choice(table.solver)
+    if table.iterations is not None:
+        return Choice("multigrid", "a number of iterations is given")
+    if first != second:
+        return Choice("multigrid", "densities differ, so that the coefficient 1/density is variable")
+    if case.obstacles:
+        return Choice("multigrid", "there are obstacles, of which its equation knows the faces")
+    if reason := untransformed(case.grid, case.boundaries):
+        return Choice("multigrid", reason)
+    return Choice("fft", "densities are equal, and each direction is periodic or between walls or sides with p = 0")
+
+
+def solver(case: Case, operator: Operator, blocks: Triple, device: str) -> Solver:
+    """The solver, for the operator with the coefficients 1/rho, on a grid that is cut into blocks."""
+    name = choice(case).name
+    if name == "fft":
+        return UniformCoefficient(direct(case, operator.grid, blocks), operator, case.own.density[0])
+    return iterative(name, case, operator, blocks, device)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,11 +92,9 @@ class TwoPhaseMeasures(FlowMeasures):
 
     @cached_property
     def monitor(self) -> PhaseMonitor:
-        """The program that measures."""
-        return PhaseMonitor(self.model, self.model.phases, surface_of(self.model))
+        return PhaseMonitor(self.model, self.model.phases, surface_on(self.model, *self.model.interface.surface))
 
     def solved(self, scalars: Mapping[str, float], tick: Tick) -> dict[str, float]:
-        """The relative residual of the pressure equation, and how many iterations it took."""
         iterations = self.model.pressure.taken(scalars) if tick.step else 0
         return {"residual": relative_residual(scalars), "iterations": iterations}
 
@@ -101,7 +119,6 @@ class TwoPhaseSystem(FlowSystem):
         "bodies", "body.gravity", "boundaries.phase", "fluid.scheme", "initial.velocity", "initial.noise",
         "initial.source", "initial.time", "obstacles", "particles", "pictures", "pressure", "scalars",
     ))  # fmt: skip
-    sides: ClassVar[frozenset[str]] = frozenset(("wall", "slip", "symmetry", "inflow", "outflow"))
     lists: ClassVar[Mapping[str, type[Table]]] = {"phases": PhaseTable}
     instead: ClassVar[Mapping[str, type[Table]]] = {"fluid": PhaseFluidTable}
     thinnest: ClassVar[int] = LAYERS
@@ -111,7 +128,6 @@ class TwoPhaseSystem(FlowSystem):
 
     @classmethod
     def misfits(cls, tables: Mapping[str, Any]) -> Iterator[Problem]:
-        """Problems with [fluid], of which there is a scheme alone."""
         return fluid_problems(tables.get("fluid", {}))
 
     @classmethod
@@ -124,45 +140,36 @@ class TwoPhaseSystem(FlowSystem):
 
     @classmethod
     def fields(cls, tables: Mapping[str, Any]) -> tuple[str, ...]:
-        """The names of the fields that a snapshot can have: a curvature with surface tension, and passive scalars."""
         fields = FIELDS if tables["two_phase"].surface_tension else FIELDS[:-1]
         return (*fields, *(scalar.name for scalar in tables["scalars"]))
 
     @classmethod
     def headline(cls, case: Case) -> str:
-        """The densities and the method, in a line."""
-        first, second = case.own.density
-        return f"Two phases: density {first:g} and {second:g}, level set"
+        return "Two phases: density {:g} and {:g}, level set".format(*case.own.density)
 
     @cached_property
     def phases(self) -> Phases:
-        """Densities, viscosities, surface tension and gravity."""
         own = self.sim.case.own
         (rho_1, rho_2), (mu_1, mu_2), arithmetic = own.density, own.viscosity, own.viscosity_mean == "arithmetic"
         return Phases(rho_1, rho_2, mu_1, mu_2, own.surface_tension, self.sim.case.body.gravity, arithmetic)
 
     @cached_property
     def model(self) -> TwoPhase:
-        """The equations with their boundary conditions."""
-        sim, own = self.sim, self.sim.case.own
-        grid = sim.grid.constants
+        sim, own, grid = self.sim, self.sim.case.own, self.sim.grid.constants
         arguments = {**self.physics, "fluid": Fluid(self.phases.kinematic_viscosity), "phases": self.phases}
         sides, bodies = arguments["boundaries"], bool(sim.case.obstacles)
         interface = LevelSet(grid, own.thickness, own.reinitialise, own.conserve, sides, bodies)
         pressure = solver(sim.case, Operator(grid, released(sim.case), variable=True), sim.blocks, sim.device)
         capillary, convection = sim.case.time.capillary or CAPILLARY, SCHEMES[sim.case.fluid.scheme]
-        return TwoPhase(
-            **arguments, interface=interface, pressure=pressure, capillary=capillary, convection=convection
-        )
+        arguments |= {"interface": interface, "pressure": pressure}
+        return TwoPhase(**arguments, capillary=capillary, convection=convection)
 
     @cached_property
     def obstacles(self) -> PhaseObstacles | None:
-        """The bodies as the model knows them; None without any."""
         return PhaseObstacles(self.sim.bodies.followed, phases=self.phases) if self.sim.case.obstacles else None
 
     @cached_property
     def measures(self) -> TwoPhaseMeasures:
-        """The quantities in the log."""
         return TwoPhaseMeasures(self.model)
 
     @property
@@ -173,7 +180,6 @@ class TwoPhaseSystem(FlowSystem):
 
     @property
     def initial(self) -> dict[str, Any]:
-        """The initial velocity, and phi."""
         return {**super().initial, "phi": self.phi}
 
     @cached_property
@@ -193,35 +199,29 @@ class TwoPhaseSystem(FlowSystem):
 
     @property
     def sweeps(self) -> int | None:
-        """The number of iterations in each solve, where it is fixed."""
         return sweeps(self.sim.case, choice(self.sim.case))
 
     @property
     def surfaces(self) -> tuple[Integral, ...]:
-        """The integrals over phases."""
         integrals = []
         for table in getattr(self.sim.case, "phases", ()):
-            over, bodies = self._cells(table.box), bool(self.obstacles)
-            measured = PhaseIntegrals(self.sim.grid, table.name, table.phase, over, bodies, surface_of(self.model))
+            over, surface = self._cells(table.box), surface_on(self.model, *self.model.interface.surface)
+            measured = PhaseIntegrals(self.sim.grid, table.name, table.phase, over, bool(self.obstacles), surface)
             series = of_phase(table.name, measured.names, {"phase": table.phase})
             integrals.append(Integral(series, (measured,), table.every))
         return tuple(integrals)
 
     def isosurface(self, field: str, value: float) -> Isosurface:
-        """See `System`."""
         return Isosurface(self.sim.grid, surface_on(self.model, field, value), bool(self.obstacles))
 
     def _cells(self, box: tuple[Any, Any] | None) -> Box:
         """The whole cells of a box, by the nearest faces."""
         grid = self.sim.grid
-        if box is None:
-            return grid.box
-        lo, hi = ([grid.nearest_face(axis, place[axis]) for axis in range(3)] for place in box)
-        return Box((lo[0], lo[1], lo[2]), (hi[0], hi[1], hi[2]))
+        ends = (triple(grid.nearest_face(axis, place[axis]) for axis in range(3)) for place in box or ())
+        return grid.box if box is None else Box(*ends)
 
     @property
     def attributes(self) -> dict[str, Any]:
-        """The boundary conditions and the properties of both phases."""
         phases, known = self.phases, dict(super().attributes)
         known.pop("viscosity", None)  # there are two
         return known | {
@@ -236,7 +236,7 @@ class TwoPhaseSystem(FlowSystem):
         phi, key = self.phi, "initial" if shapes is None else "shapes"
         slow = any(shape.type == "surface" for shape in shapes or ())
         try:
-            return initial_phases(phi, self.sim.grid, FEWER if slow else POINTS)
+            return initial_phases(phi, self.sim.grid, FEWER) if slow else initial_phases(phi, self.sim.grid)
         except BadInput as error:
             raise BadInput(f"two_phase.{key}: {error}") from None
 
@@ -269,14 +269,13 @@ class TwoPhaseSystem(FlowSystem):
         return (f"two_phase.initial = {shown(own.initial.source)}: phase {phase} fills the domain; {remedy}",)
 
     def described(self) -> Iterator[tuple[str, str]]:
-        """Label and text of each line on the phases, the pressure and the bounds of a step."""
-        phases, start, model = self.phases, self.start, self.model
+        phases, model, start = self.phases, self.model, self.start
         yield "phases", f"level set; ratio of densities {phases.ratio:g}; {self.sim.case.machine.precision} precision"
         yield from [("", "the interface begins where initial.source has it")] if self._elsewhere else told(start)
         yield "pressure", described(self.sim.case, choice(self.sim.case))
         yield from zip(("first step", ""), self._first_step(), strict=False)
-        wave = model.capillary * phases.capillary_step(min(self.sim.grid.spacing))
         if phases.surface_tension:
+            wave = model.capillary * phases.capillary_step(min(self.sim.grid.spacing))
             yield "", f"a step is at most {wave:.3g}, the share {model.capillary:g} of the capillary limit"
 
     def _first_step(self) -> Iterator[str]:
@@ -294,7 +293,6 @@ class TwoPhaseSystem(FlowSystem):
 
     @property
     def report(self) -> dict[str, Any]:
-        """The model, the ratio of densities, and the solver of the pressure."""
         chosen = choice(self.sim.case)
         pressure = {"solver": chosen.name, "why": chosen.why}
         return {"model": "two_phase", "density_ratio": self.phases.ratio, "pressure": pressure}

@@ -10,7 +10,7 @@ from pydantic import WithJsonSchema
 from pydantic.json_schema import SkipJsonSchema
 
 from taskflow.errors import BadInput
-from taskflow.simulation.build.two_phase.shapes import PhaseShape, shapes_are_inside
+from taskflow.simulation.build.two_phase.start import PhaseShape, shapes_are_inside
 from taskflow.simulation.case.boundaries import CONTACT_ANGLE, Boundaries
 from taskflow.simulation.case.control import Interval
 from taskflow.simulation.case.grid import AXES, GridTable
@@ -26,7 +26,7 @@ from taskflow.simulation.case.scalars import Corners, Scalars
 from taskflow.simulation.case.statistics import Spectra
 from taskflow.simulation.case.table import Natural, NonNegative, Number, Table, Truth, entry, reads
 from taskflow.simulation.formulas.expression import Expression
-from taskflow.simulation.formulas.values import non_negative, positive
+from taskflow.simulation.formulas.values import non_negative, positive, several
 from taskflow.simulation.timing.schedule import Every
 
 FIELDS = ("u", "v", "w", "p", "f", "phi", "kappa")
@@ -34,18 +34,9 @@ OWN = re.compile("f|phi|kappa|phi_[12]|[bm]_[xyz]|[uvwp]_old")  # other fields o
 METHODS = ("levelset", "vof")
 SCHEMES = ("koren", "weno5", "quick", "central")
 JUMP = 10  # ratio of densities up to which the velocity form may be used
+TWO = "give two numbers {}, of phase 1 and of phase 2"
 LAYERS = 3  # cells on either side that differences of phi reach
 MOST = 1e5  # ratio of densities: at 1e6 the pressure did not converge among 1000 droplets
-
-
-def _pair(kind: Any, words: str) -> Any:
-    def read(value: object) -> tuple[float, float]:
-        if not isinstance(value, list | tuple) or len(value) != 2:
-            raise BadInput(f"give two numbers {words}, of phase 1 and of phase 2")
-        first, second = (kind(number) for number in value)
-        return first, second
-
-    return reads(read)
 
 
 def _initial(value: object) -> Profile | None:
@@ -76,7 +67,6 @@ class PhaseFluidTable(FluidTable):
     )
 
     def written(self) -> dict[str, Any]:
-        """The scheme."""
         return {"scheme": self.scheme}
 
 
@@ -107,11 +97,11 @@ class TwoPhaseTable(Table):
 
     refused: ClassVar[Mapping[str, str]] = {"contact_angle": CONTACT_ANGLE}
 
-    density: Annotated[tuple[float, float], _pair(positive, "> 0")] = entry(
+    density: Annotated[tuple[float, float], reads(several(positive, 2, TWO.format("> 0")))] = entry(
         "of phase 1 and of phase 2; one may be 100000 times the other",
         remedy="give the densities of phase 1 and of phase 2, two numbers > 0",
     )
-    viscosity: Annotated[tuple[float, float], _pair(non_negative, ">= 0")] = entry(
+    viscosity: Annotated[tuple[float, float], reads(several(non_negative, 2, TWO.format(">= 0")))] = entry(
         "dynamic, of phase 1 and of phase 2",
         remedy="give the dynamic viscosities of phase 1 and of phase 2, two numbers >= 0",
     )

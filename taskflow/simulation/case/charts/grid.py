@@ -115,7 +115,6 @@ class ChartGrid(Table):
         return {**values, "shape": form.shape, **{name: value for name, value in entries.items() if value is not None}}
 
     def written(self) -> dict[str, Any]:
-        """As the case file has it."""
         values = {name: written(value) for name, value in self if value is not None and name != "sides"}
         if self.file is None:
             del values["scale"]
@@ -132,24 +131,20 @@ class ChartGrid(Table):
 
     @property
     def room(self) -> Triple:
-        """How many blocks find cells: they stand in a row."""
         return 1, 1, self.grid().cells
 
     @property
     def told(self) -> str:
-        """The cells as the case file has them."""
         return f"grid.file = {shown(self.file)}" if self.file else f"grid.shape = {shown(self.shape)}"
 
     @property
     def size(self) -> str:
-        """The cells in words."""
         made = self.grid()
         charts = len(made.charts)
         return f"{made.cells:,} cells in {charts} chart{'s' * (charts > 1)}"
 
     @property
     def count(self) -> int:
-        """How many cells there are."""
         return self.grid().cells
 
     @property

@@ -62,11 +62,10 @@ class ChartMachine(Machine):
     )
 
     def written(self) -> dict[str, Any]:
-        """As the case file has it."""
         values = super().written()
         values["blocks"] = self.blocks if self.blocks == "auto" else self.blocks[2]
-        values["cuts"] = {name: list(pieces) for name, pieces in self.cuts.items()}
-        return values if self.cuts else {name: value for name, value in values.items() if name != "cuts"}
+        del values["cuts"]
+        return {**values, "cuts": {name: list(pieces) for name, pieces in self.cuts.items()}} if self.cuts else values
 
     def pieces(self) -> dict[int, Triple]:
         """The cuts by the numbers of charts from 0."""

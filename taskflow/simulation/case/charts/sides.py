@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field, model_validator
 
 from taskflow.errors import BadInput
 from taskflow.geometry.grids import MultiBlockGrid, faces, gaps
-from taskflow.simulation.case.boundaries import heat_of_wall
+from taskflow.simulation.case.boundaries import heat_of_wall, options_fit
 from taskflow.simulation.case.charts.grid import known_sides
 from taskflow.simulation.case.initial import VectorExpression, vector_expression
 from taskflow.simulation.case.problems import Problem, missing, present, wrong
@@ -87,11 +87,7 @@ class ChartSide(Table):
         kind = values.get("type")
         if kind not in OPTIONS:
             return
-        for option in present(values, *cls.model_fields):
-            if option not in ("type", *OPTIONS[kind]):
-                homes = " or ".join(f'"{name}"' for name, options in OPTIONS.items() if option in options)
-                remedy = f"a side of the type {kind} has none; leave it out, or give {homes}"
-                yield wrong(option, values[option], remedy)
+        yield from options_fit(values, cls.model_fields, f"a side of the type {kind}", OPTIONS)
         if kind in ("inflow", "far-field") and not present(values, "velocity"):
             yield missing("velocity", "give three numbers or expressions, in the order x, y, z")
         if kind == "outflow" and not present(values, "pressure"):
@@ -117,7 +113,6 @@ class ChartSide(Table):
         return {**values, "pressure": 0.0} if far else values
 
     def written(self) -> Any:
-        """As the case file has it: its type alone, where there is no more."""
         return super().written() if len(present(dict(self), *ChartSide.model_fields)) > 1 else self.type
 
     @property
@@ -174,11 +169,9 @@ class ChartSides(Table):
 
     @property
     def sides(self) -> dict[str, ChartSide]:
-        """All of them by name."""
         return dict(self.__pydantic_extra__ or {})
 
     def written(self) -> dict[str, Any]:
-        """As the case file has it."""
         return {name: side.written() for name, side in self.sides.items()}
 
 
@@ -223,36 +216,31 @@ def _walls_move_in_their_planes(charts: MultiBlockGrid, boundaries: ChartSides) 
             yield wrong(("boundaries", name, "velocity"), written(side.velocity), remedy)
 
 
-def fluxes(charts: MultiBlockGrid, boundaries: ChartSides, t: float = 0.0) -> dict[str, float]:
-    """Return what leaves through each inflow per time, at a time: negative where fluid enters. Raises BadInput where a
-    formula is not finite.
+def unbalanced(charts: MultiBlockGrid, boundaries: ChartSides, t: float = 0.0) -> str | None:
+    """Say how much more enters than leaves at a time, or less, where all other sides are closed; None where that is
+    nothing, or can leave. Raises BadInput where a formula is not finite.
     """
-    result = {}
+    if any(side.type in ("outflow", "far-field") for side in boundaries.sides.values()):
+        return None
+    through = {}  # negative where fluid enters
     for name, side in _both(charts, boundaries):
         if side.type == "inflow":
-            result[name] = 0.0
-            for patch in charts.sides[name]:
-                (x, y, z), areas = faces(charts, patch)
-                result[name] += float((np.stack(side.at(x, y, z, t)) * areas).sum())
-    return result
+            geometry = (faces(charts, patch) for patch in charts.sides[name])
+            through[name] = sum(float((np.stack(side.at(x, y, z, t)) * areas).sum()) for (x, y, z), areas in geometry)
+    net, most = sum(through.values()), sum(map(abs, through.values()))
+    if abs(net) <= BALANCED * most:
+        return None
+    word = "leaves" if net > 0 else "enters"
+    return f"{abs(net):.4g} per time {word} through {', '.join(through)}, and all other sides are closed"
 
 
 def _closed_sides_balance(charts: MultiBlockGrid, boundaries: ChartSides) -> Iterator[Problem]:
-    if any(side.type in ("outflow", "far-field") for side in boundaries.sides.values()):
-        return
     try:
-        through = fluxes(charts, boundaries)
+        if words := unbalanced(charts, boundaries):
+            remedy = "give one of them as an outflow with its pressure, or velocities whose fluxes sum to 0"
+            yield Problem(("boundaries",), f"{words}; {remedy}")
     except BadInput as error:
         yield Problem(("boundaries",), str(error))
-        return
-    net, most = sum(through.values()), sum(map(abs, through.values()))
-    if abs(net) > BALANCED * most:
-        word = "leaves" if net > 0 else "enters"
-        yield Problem(
-            ("boundaries",),
-            f"{abs(net):.4g} per time {word} through {', '.join(through)}, and all other sides are closed; give one of"
-            " them as an outflow with its pressure, or velocities whose fluxes sum to 0",
-        )
 
 
 def _both(charts: MultiBlockGrid, boundaries: ChartSides) -> Iterator[tuple[str, ChartSide]]:

@@ -1,4 +1,4 @@
-"""Passive scalars on charts: [[scalars]], with what holds on the sides of the grid by their names."""
+"""Forces on all fluid on charts, [body], and passive scalars, [[scalars]], with what holds on sides by their names."""
 
 from __future__ import annotations
 
@@ -6,22 +6,61 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar
 
-from pydantic import ConfigDict, Field, field_validator
+import numpy as np
+from pydantic import ConfigDict, Field
 
+from taskflow.errors import BadInput
 from taskflow.geometry.grids import MultiBlockGrid
 from taskflow.simulation.case.charts.grid import known_sides
-from taskflow.simulation.case.charts.sides import LATER, ChartSides
-from taskflow.simulation.case.initial import Function, Profile, profile
+from taskflow.simulation.case.charts.sides import LATER, ChartSides, change, components, vary
+from taskflow.simulation.case.initial import Function, Profile, VectorExpression, profile, vector_expression
 from taskflow.simulation.case.problems import Problem, exclusive, missing, numbered, wrong
 from taskflow.simulation.case.scalars import scalar_name
-from taskflow.simulation.case.table import NonNegative, Number, Table, entry, reads
+from taskflow.simulation.case.table import NonNegative, Number, Table, Vector, entry, reads
 from taskflow.simulation.formulas.expression import Expression
+from taskflow.simulation.formulas.values import checked
 
 _OWN = re.compile(
     r"b|(?:d|old|past)_\w+|\w+_mid|[uvw]_s|f_[xyz]|[uvwpT]_(?:[rxz]|rest)|T_pivot|later"
     "|sides|metrics|swept|filter_square|own|vectors|warm|carry|coupling_low|coupling_high|pivot|inverse"
 )  # other fields of the model
 FORMULA = "functions of Python are not available on charts in this version; give an expression in x, y, z"
+_formula = checked(profile, lambda value: not isinstance(value, Function), FORMULA)
+
+
+class ChartForcing(Table):
+    """Accelerations of the whole fluid."""
+
+    refused: ClassVar[Mapping[str, str]] = dict.fromkeys(("rotation", "geostrophic_wind", "bulk_velocity"), LATER)
+
+    gravity: Vector = entry("acts through `heat`", (0.0, 0.0, 0.0))
+    force: Annotated[VectorExpression, reads(vector_expression)] = entry(
+        "acceleration of all fluid: three numbers, or expressions in x, y and z, in real time in t, too",
+        (0.0, 0.0, 0.0),
+    )
+
+    @property
+    def varies(self) -> bool:
+        """Whether the force is not the same everywhere."""
+        return vary(self.force)
+
+    @property
+    def changes(self) -> bool:
+        """Whether it changes in time."""
+        return change(self.force)
+
+    @property
+    def numbers(self) -> Vector:
+        """The force where it is the same everywhere, else 0: it is a field then."""
+        x, y, z = (item if isinstance(item, float) and not self.varies else 0.0 for item in self.force)
+        return x, y, z
+
+    def at(self, x: np.ndarray, y: np.ndarray, z: np.ndarray, t: float = 0.0) -> list[np.ndarray]:
+        """Its components at points and a time. Raises BadInput where one is not finite."""
+        try:
+            return components(self.force, x, y, z, t)
+        except BadInput as error:
+            raise BadInput(f"body.force: {error}") from None
 
 
 class ScalarSide(Table):
@@ -43,7 +82,6 @@ class ScalarSides(Table):
 
     @property
     def sides(self) -> dict[str, ScalarSide]:
-        """All of them by name."""
         return dict(self.__pydantic_extra__ or {})
 
 
@@ -56,17 +94,10 @@ class ChartScalar(Table):
         "of its field, in `output.fields` and in the store", remedy="give the name of its field"
     )
     diffusivity: NonNegative = entry("of the scalar", remedy="give the diffusivity, a number >= 0")
-    initial: Annotated[Profile, reads(profile)] = entry("its values at the start", Expression(0.0), otherwise="0")
+    initial: Annotated[Profile, reads(_formula)] = entry("its values at the start", Expression(0.0), otherwise="0")
     boundaries: ScalarSides = entry(
         "tables by the names of sides", ScalarSides(), otherwise="nothing passes walls; 0 enters"
     )
-
-    @field_validator("initial")
-    @classmethod
-    def _is_formula(cls, value: Profile) -> Profile:
-        if isinstance(value, Function):
-            raise ValueError(FORMULA)
-        return value
 
 
 def scalars_have_names(scalars: tuple[ChartScalar, ...]) -> Iterator[Problem]:

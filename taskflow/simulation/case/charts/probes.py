@@ -1,18 +1,29 @@
-"""Layers of cells of charts that are recorded: [[planes]], by the name of a side of the grid or by numbers of cells."""
+"""Where the flow is followed on charts: [[planes]], layers of cells beside a side of the grid or by their numbers; the
+cells in which the points of [[probes]] lie.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
 
+import numpy as np
+
+from taskflow.analysis.charts.points import Cell, cells_around, reach
 from taskflow.geometry.grids import MultiBlockGrid
+from taskflow.output.groups import CHARTS
 from taskflow.simulation.case.charts.grid import known_sides
 from taskflow.simulation.case.control import EVERYTHING, FieldNames, Interval
 from taskflow.simulation.case.grid import AXES
-from taskflow.simulation.case.probes import GroupName, named
+from taskflow.simulation.case.motion import GridMotion
+from taskflow.simulation.case.probes import TAKEN, GroupName, Probes, named, names_differ
 from taskflow.simulation.case.problems import Problem, exclusive, missing, numbered, present, wrong
 from taskflow.simulation.case.table import Table, Text, Whole, entry
 
+Places = tuple[tuple[float, float, float], ...]
+
+_known: WeakKeyDictionary[MultiBlockGrid, dict[Places, list[Cell | None]]] = WeakKeyDictionary()  # while the grid lives
 INDICES = ("i", "j", "k")
 ACROSS = "beside `chart`, one of them: the number, from 1, of the layer of cells across this direction of the chart"
 
@@ -70,3 +81,28 @@ def planes_have_cells(charts: MultiBlockGrid, planes: ChartPlanes) -> Iterator[P
             last = f"1 to {cells[axis]}" if cells[axis] > 1 else "1"
             remedy = f"chart {chart + 1} has {cells[0]} x {cells[1]} x {cells[2]} cells; give {last}"
             yield wrong((*key, INDICES[axis]), number + 1, remedy)
+
+
+def cells_of(grid: MultiBlockGrid, points: Places) -> list[Cell | None]:
+    """Chart, k, j and i of the cell in which each of some points lies; None of a point in none."""
+    cells = _known.setdefault(grid, {})
+    if points not in cells:
+        cells[points] = cells_around(((n, chart.vertices) for n, chart in enumerate(grid.charts)), np.array(points))
+    return cells[points]
+
+
+def points_lie_in_cells(charts: MultiBlockGrid, motion: GridMotion | None, probes: Probes) -> Iterator[Problem]:
+    for table, probe in numbered(probes=probes):
+        if motion is not None:
+            remedy = "points that stay while the grid moves are not available in this version; leave it out, or motion"
+            yield wrong((*table, "name"), probe.name, remedy)
+            continue
+        cells = cells_of(charts, probe.places)
+        if None in cells:
+            low, high = reach(chart.vertices for chart in charts.charts)
+            remedy = f"it lies in no cell of the grid, which reaches from {low} to {high}; move it into one"
+            yield wrong((*table, "line" if probe.line else "points"), probe.places[cells.index(None)], remedy)
+
+
+def groups_differ(recordable: tuple[str, ...], probes: Probes, planes: ChartPlanes) -> Iterator[Problem]:
+    yield from names_differ({*TAKEN, CHARTS, *recordable}, numbered(probes=probes, planes=planes))

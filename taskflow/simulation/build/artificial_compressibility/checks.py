@@ -1,0 +1,105 @@
+"""Checks of a case before a run begins: formulas of initial fields, sides and forces are tried at some moments; doubts
+of sides that nearly coincide, and of steps of pseudo-time that are too long.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from taskflow.errors import BadInput
+from taskflow.flow.model import VELOCITY
+from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
+from taskflow.flow.models.artificial_compressibility.stability import longest
+from taskflow.geometry.grids import MultiBlockGrid, faces
+from taskflow.hexahedra import Part, centres, in_parts
+from taskflow.simulation.build.artificial_compressibility.boundaries import Moment, velocities
+from taskflow.simulation.build.artificial_compressibility.domain import ChartDomain
+from taskflow.simulation.case import Case
+from taskflow.simulation.case.charts.sides import IN_PLANE, ChartSide, unbalanced
+from taskflow.simulation.conditions.inflow import moments
+from taskflow.simulation.formulas.expression import Expression
+
+
+def initial_fields_fit(initial: Mapping[str, Any], grid: MultiBlockGrid) -> None:
+    """Raises BadInput where a formula of an initial field is not finite on some chart."""
+    uniform = all(isinstance(profile, Expression) and profile.uniform for profile in initial.values())
+    for number, chart in enumerate(grid.charts, start=1):
+
+        def try_formulas(corners: list[np.ndarray], _: Part, number: int = number) -> None:
+            places = centres(corners)
+            for name, profile in initial.items():
+                try:
+                    profile(*places)
+                except BadInput as error:
+                    key = {"T": "initial.temperature"}.get(name, "initial.velocity" if name in VELOCITY else name)
+                    raise BadInput(f"{key}: on chart {number} {error}") from None
+
+        in_parts(chart.vertices[:, :2, :2, :2] if uniform else chart.vertices, try_formulas)
+
+
+def sides_fit(case: Case, domain: ChartDomain) -> None:
+    """Raises BadInput where a velocity or the force is not finite, a wall moves out of its plane, or more enters
+    through closed sides than leaves; rules of the case have tried the sides at time 0.
+    """
+    boundaries, body, grid = case.table("boundaries"), case.table("body"), domain.grid
+    if domain.motion is not None:
+        domain.motion.check(max(moments(case)))
+    changing = body.changes or any(side.changes for side in boundaries.sides.values())
+    for time in moments(case) if changing else [0.0]:
+        for chart in grid.charts if body.varies else ():
+            body.at(*centres(domain.moved(chart.vertices, time)), time)
+        for name, side in boundaries.sides.items():
+            if side.velocity is not None:
+                list(velocities(name, side, domain, Moment(time)))
+            if time and side.type == "wall" and side.changes:
+                _in_plane(name, side, grid, time)
+        if time and (words := unbalanced(grid, boundaries, time)):
+            raise BadInput(f"boundaries: at t = {time:g} {words}; give an outflow")
+
+
+def _in_plane(name: str, side: ChartSide, grid: MultiBlockGrid, time: float) -> None:
+    fastest, outwards = 0.0, 0.0
+    for patch in grid.sides[name]:
+        (x, y, z), areas = faces(grid, patch)
+        velocity = np.stack(side.at(x, y, z, time))
+        normal = (velocity * areas).sum(axis=0) / np.sqrt((areas**2).sum(axis=0))
+        fastest = max(fastest, float(np.abs(velocity).max()))
+        outwards = max(outwards, float(np.abs(normal).max()))
+    if outwards > IN_PLANE * fastest:
+        raise BadInput(
+            f"boundaries.{name}.velocity: at t = {time:g} a wall moves in its own plane only, and this points out of it"
+            f" by {outwards:.3g}; give an inflow"
+        )
+
+
+def cautions(case: Case, model: ArtificialCompressibility, thickness: tuple[float, float]) -> Iterator[str]:
+    """Warnings, of cells whose thinnest and thickest have this `thickness`."""
+    for gap in case.table("grid").gaps():
+        yield f"grid.file: {gap}"
+    if case.own.march != "implicit" and case.turbulence is None:
+        yield from _too_long(model, *thickness)
+
+
+def _too_long(model: ArtificialCompressibility, thinnest: float, thickest: float) -> Iterator[str]:
+    """Waves grow in a fluid at rest: in the thinnest cells, or in the thickest, which take no step of their own where
+    all take the least.
+    """
+    method, dims = model.method, 2 if model.planar else 3
+    sound = math.sqrt(method.least_compressibility(model.speed))
+    bounds = {}
+    for size in {thinnest, thinnest if method.global_steps else thickest}:
+        friction, spread = (q / (sound * size) for q in (model.fluid.viscosity, model.numbers.spread))
+        bounds[longest(method, dims, friction, spread)] = size
+    least = min(bounds)
+    if least < method.courant:
+        usual = replace(method, cfl=None).courant
+        other = f"leave it out, which is {usual:g}" if usual < least else "another method.march"
+        yield (
+            f"method.cfl = {method.courant:g}{'' if method.cfl else ' by default'}: it is stable up to {least:.3g} in"
+            f" cells {bounds[least]:.3g} thick, even where the fluid is at rest; give less, or {other}"
+        )
