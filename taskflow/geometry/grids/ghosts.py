@@ -6,8 +6,7 @@ from itertools import combinations, product
 
 import numpy as np
 
-from taskflow.geometry.grids.grid import SIDES, GridSeam, MultiBlockGrid, Patch
-from taskflow.geometry.grids.turn import oriented, vertices
+from taskflow.geometry.grids.grid import SIDES, GridSeam, MultiBlockGrid, Patch, oriented, vertices
 from taskflow.runtime.regions import Box, triple
 
 ALIKE = 1e-6  # of the distance from the edge: ghost vertices by different ways are one

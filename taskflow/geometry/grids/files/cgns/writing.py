@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from taskflow.errors import BadInput
-from taskflow.geometry.grids.files.cgns.joints import ONE_TO_ONE, TRANSFORM
 from taskflow.geometry.grids.files.cgns.nodes import LONGEST, added, library, root
-from taskflow.geometry.grids.files.cgns.reading import COORDINATES
+from taskflow.geometry.grids.files.cgns.reading import COORDINATES, ONE_TO_ONE, TRANSFORM
 from taskflow.geometry.grids.grid import Chart, GridSeam, MultiBlockGrid, Patch
 from taskflow.runtime.regions import Box
 
