@@ -16,7 +16,7 @@ import zarr
 from numcodecs import Blosc
 
 from taskflow.errors import BadInput, RunFailed
-from taskflow.output import BlockStore, Store, create, create_time_series, dataset, of_surface, write_time_series
+from taskflow.output import BlockStore, Store, TimeSeries, create, create_time_series, dataset, write_time_series
 from taskflow.output.packing import AHEAD, Buffers, Packing, _ahead, _compressor, pack
 from taskflow.runtime.regions import Box
 from tests.output.conftest import WRITTEN, blocks_of, layout_of, value, write_snapshot
@@ -405,7 +405,7 @@ def test_growing_keeps_numbers_in_time_that_are_not_committed(tmp_path):
     """They may be written long before all blocks have agreed on that."""
     path, areas = tmp_path / "fields.zarr", [3.0, 2.0, 1.0]
     create(path, layout_of((1, 1, 1)), WRITTEN)
-    create_time_series(path, of_surface("front", "area", {}), WRITTEN)
+    create_time_series(path, TimeSeries.of_numbers("front", {"area": "area"}, {}), WRITTEN)
     store = Store(path, "front")
     store.grow(2)
     write_time_series(path, "front", 0, {"area": np.array(areas[:2])})

@@ -8,8 +8,8 @@ import xarray as xr
 from taskflow.analysis.charts.points import Cell, cells_around, reach
 from taskflow.errors import BadInput
 from taskflow.hexahedra import cell_volumes
-from taskflow.output.charts.reading import charts
 from taskflow.output.metadata import UNITS
+from taskflow.output.reading import charts
 
 
 def vertices_of(chart: xr.Dataset) -> np.ndarray:

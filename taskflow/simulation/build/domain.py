@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from taskflow.flow import StaggeredGrid
-from taskflow.output import FieldMetadata, RecordsLayout, StoreLayout, at_points, starts_of
+from taskflow.output import FieldMetadata, RecordsLayout, StoreLayout, TimeSeries, starts_of
 from taskflow.runtime.regions import Box, FieldSpace, Location, Partition, Region, Triple
 from taskflow.simulation.case import Case, Output, Probe
 from taskflow.simulation.case.grid import width_ratios
@@ -83,7 +83,7 @@ class Domain(ABC):
         """The series of the points of a table; `metadata` is that of all fields by name."""
         names, points = probe.fields or case.fields, np.array(probe.places)
         fields, locations = {name: metadata[name] for name in names}, tuple(metadata[name].location for name in names)
-        series = at_points(probe.name, points, fields, case.output.precision, self.time)
+        series = TimeSeries.at_points(probe.name, points, fields, case.output.precision, self.time)
         return ProbeSeries(series, points, locations, probe.every, self.corners)
 
     @abstractmethod

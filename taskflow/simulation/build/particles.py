@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from taskflow.errors import BadInput
 from taskflow.flow.measures.particles import Carrying, Extent, ParticleFields, Sampling
 from taskflow.flow.model import VELOCITY, FlowModel
-from taskflow.output import of_particles
+from taskflow.output import TimeSeries
 from taskflow.runtime.regions import Partition
 from taskflow.simulation.build.system import System
 from taskflow.simulation.case import Case
@@ -34,7 +34,7 @@ def transport(case: Case, system: System, partition: Partition) -> ParticleTrans
         fields = ParticleFields(table.name, table.total, partition, locations, inertia)
         sampling = Sampling(fields, extent, model.boundaries, model.grid)
         periods = [length if around else None for length, around in zip(extent.length, extent.periodic, strict=True)]
-        described = of_particles(table.name, table.total, sampled, periods, heavy=inertia is not None)
+        described = TimeSeries.of_particles(table.name, table.total, sampled, periods, heavy=inertia is not None)
         series.append(ParticleSeries(table, fields, sampling, described))
     carried, bodies = tuple(one.fields for one in series), model.obstacles is not None
     carrying = Carrying(carried, extent, model.boundaries, model.grid, model.step, bodies)

@@ -10,7 +10,7 @@ from taskflow.flow.bodies.placement import PlacedStep
 from taskflow.flow.measures.spectra import CENTRED, Spectra, partitions
 from taskflow.flow.measures.statistics import Statistics
 from taskflow.flow.model import Model
-from taskflow.output import of_surface
+from taskflow.output import TimeSeries
 from taskflow.runtime.regions import Field, FieldSpace, Location, Partition
 from taskflow.runtime.tasks import Cells, Program, live_in, overwritten
 from taskflow.simulation.build.domain import Domain
@@ -104,7 +104,7 @@ class SolvedCase(CaseOnBlocks):
         integrals = list(self.system.surfaces)
         for iso in self.case.isosurfaces:
             words = f"area of the surface on which {iso.field} = {iso.value:g}"
-            series = of_surface(iso.name, words, {"field": iso.field, "value": iso.value})
+            series = TimeSeries.of_numbers(iso.name, {"area": words}, {"field": iso.field, "value": iso.value})
             integrals.append(Integral(series, (self.system.isosurface(iso.field, iso.value),), iso.every))
         return tuple(sorted(integrals, key=lambda integral: str(integral.every)))
 

@@ -20,7 +20,7 @@ from taskflow.flow.operators.phases import Phases
 from taskflow.flow.poisson import Operator, relative_residual
 from taskflow.flow.time.schemes import DiffusiveRates
 from taskflow.geometry import Composition
-from taskflow.output import FieldMetadata, of_phase
+from taskflow.output import FieldMetadata, TimeSeries
 from taskflow.runtime.regions import Box
 from taskflow.simulation.build.flow import FlowMeasures, FlowSystem
 from taskflow.simulation.build.pressure import described, released, sweeps
@@ -203,7 +203,7 @@ class TwoPhaseSystem(FlowSystem):
         for table in getattr(self.sim.case, "phases", ()):
             over, bodies = self._cells(table.box), bool(self.obstacles)
             measured = PhaseIntegrals(self.sim.grid, table.name, table.phase, over, bodies, surface_of(self.model))
-            series = of_phase(table.name, measured.names, {"phase": table.phase})
+            series = TimeSeries.of_numbers(table.name, measured.names, {"phase": table.phase})
             integrals.append(Integral(series, (measured,), table.every))
         return tuple(integrals)
 

@@ -22,7 +22,7 @@ import xarray as xr
 from taskflow.errors import BadInput
 from taskflow.output.layout import StoreLayout
 from taskflow.output.reading import edges, periodic
-from taskflow.output.states.saved import SavedState, described
+from taskflow.output.saved import SavedState, described
 
 NODES = 4  # through which a polynomial goes
 AROUND = 4  # nodes beyond the ends of a period

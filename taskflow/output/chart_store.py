@@ -15,7 +15,7 @@ import numpy as np
 import zarr
 
 from taskflow.hexahedra import centres
-from taskflow.output.charts.layout import CELLS, VERTICES, ChartsLayout, Piece, SidePatch
+from taskflow.output.chart_layout import CELLS, VERTICES, ChartsLayout, Piece, SidePatch
 from taskflow.output.groups import CHARTS, add_array, consolidate
 from taskflow.output.layout import CHUNK_BYTES
 from taskflow.output.metadata import FIRST, UNITS, global_attributes
