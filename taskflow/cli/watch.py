@@ -249,7 +249,6 @@ class Followed(Record):
         return ProgressMeter(self.cells[0], Clock(StepLimit(), end=until.get("end"), steps=until.get("steps")))
 
     def look(self) -> None:
-        """Look again."""
         super().look()
         if len(self.log) < self._measured:  # the run went on from a checkpoint
             self.meter.samples.clear()

@@ -173,7 +173,6 @@ class StoreLayout(RecordsLayout):
 
     @property
     def arrays(self) -> dict[str, ArrayLayout]:
-        """The array of each field."""
         return {name: ArrayLayout(name, self.dims(name), self.shape(name), self.shard(name)) for name in self.fields}
 
     def coordinate(self, dim: str) -> np.ndarray:

@@ -1,5 +1,5 @@
 """The direct solver: Laplacian(p) = rhs to rounding, by Fourier and cosine transforms along x and y and recursive
-filters along z.
+filters along z; and with it the equation with a coefficient that is the same everywhere.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from math import isnan
 
 from taskflow.errors import BadInput
 from taskflow.flow.grid.metrics import Counts, Flags, Grid, Stretched
+from taskflow.flow.kernels import KERNELS
 from taskflow.flow.poisson.elimination import ENDS, elimination, filtering, prepare_elimination
+from taskflow.flow.poisson.operator import Operator
 from taskflow.flow.poisson.solver import Solver
 from taskflow.flow.poisson.spectrum import (
     GIVEN,
@@ -27,8 +29,8 @@ from taskflow.flow.poisson.spectrum import (
     to_dct_order,
     transfer,
 )
-from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region, Triple
-from taskflow.runtime.tasks import Launch, Roles
+from taskflow.runtime.regions import Box, Field, FieldSpace, Location, Partition, Region, Triple
+from taskflow.runtime.tasks import Launch, ReadWrite, Repeat, Roles, task
 
 NONE: Flags = (False, False, False)
 
@@ -103,7 +105,6 @@ class FFT(Solver):
         return tuple(partitions)
 
     def solve(self, f: Roles) -> Iterator[Launch]:
-        """Solve for p, whatever it was."""
         if self.slabs:
             yield from self._solve(f, f.rhs, f.p)
             return
@@ -119,7 +120,6 @@ class FFT(Solver):
             yield from prepare_elimination(f, self.spectrum)
 
     def taken(self, scalars: Mapping[str, float]) -> int:
-        """One: it does not iterate."""
         return 1
 
     def _solve(self, f: Roles, rhs: str, p: str) -> Iterator[Launch]:
@@ -160,3 +160,42 @@ def _kinds(walls: Flags, zero_ends: Flags) -> Counts:
 
 def _space(dtype: str, *names: str) -> FieldSpace:
     return FieldSpace(Field(name, dtype) for name in names)
+
+
+@task(kernel=KERNELS / "poisson" / "scaling.cu")
+def multiply(p: ReadWrite, *, factor: float) -> None:
+    """p = factor p"""
+
+
+@dataclass(frozen=True)
+class UniformCoefficient(Solver):
+    """Solves div(b grad p) = rhs where b = 1 / `factor` on all faces that are open: p = factor q, Laplacian(q) = rhs.
+
+    `operator` has the coefficients, which others read; whatever p was before does not matter. See `Solver`.
+    """
+
+    direct: FFT
+    operator: Operator
+    factor: float
+
+    @property
+    def fields(self) -> dict[str, Location]:
+        return {**self.direct.fields, **self.operator.fields}
+
+    @property
+    def ghost(self) -> int:
+        return self.direct.ghost
+
+    def partitions(self, main: Partition) -> tuple[Partition, ...]:
+        return self.direct.partitions(main)
+
+    def prepare(self, f: Roles) -> Iterator[Launch]:
+        yield from self.operator.prepare(f)
+        yield from self.direct.prepare(f)
+
+    def solve(self, f: Roles) -> Iterator[Launch | Repeat]:
+        yield from self.direct.solve(f)
+        yield multiply(f.p, over=self.operator.box, factor=self.factor)
+
+    def taken(self, scalars: Mapping[str, float]) -> int:
+        return self.direct.taken(scalars)

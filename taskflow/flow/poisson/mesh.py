@@ -140,7 +140,6 @@ class StretchedMesh(Mesh):
 
     @property
     def widths(self) -> tuple[Sequence[float], Sequence[float]]:
-        """The widths of the narrowest and of the widest cells along each direction."""
         widths = [np.diff(edges.values) for edges in self.edges]
         return [float(along.min()) for along in widths], [float(along.max()) for along in widths]
 

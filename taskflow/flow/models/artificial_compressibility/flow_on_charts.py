@@ -5,8 +5,8 @@ is marched says `model`.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -34,10 +34,11 @@ from taskflow.flow.models.artificial_compressibility.sides import (
     scalar_ghosts,
     side_ghosts,
 )
+from taskflow.flow.models.artificial_compressibility.stage import residual
 from taskflow.flow.operators.momentum import Fluid
 from taskflow.flow.turbulence.eddy_viscosity import Turbulence
 from taskflow.runtime.regions import Box, Location
-from taskflow.runtime.tasks import Derive, Launch, Repeat, Roles
+from taskflow.runtime.tasks import Derive, Launch, Repeat, Roles, reduced
 
 STATE = ("p", "u", "v", "w")
 
@@ -118,7 +119,6 @@ class FlowOnCharts(Model):
 
     @property
     def moving(self) -> dict[str, float]:
-        """All that moves, each with its diffusivity."""
         carried = {"T": self.heat.diffusivity} if self.heat else {}
         carried |= {scalar.name: scalar.diffusivity for scalar in self.passive}
         return dict.fromkeys("uvw", self.fluid.viscosity) | carried
@@ -244,3 +244,39 @@ class FlowOnCharts(Model):
     def of(f: Roles, names: tuple[str, ...], age: str) -> tuple[str, ...]:
         """The fields of an age: "", "_new" or "_mid"."""
         return tuple(f[f"{name}{age}"] for name in names)
+
+
+def residuals(model: FlowOnCharts, f: Roles, prefix: str = "") -> Iterator[Launch]:
+    """The scalars most_q = max |R / V| and squares_q, the sum of (R / V)^2, of each equation, behind a prefix; of
+    passive scalars that are `judged`, too. Ghost values have to be those of the present state. The roles of the next
+    state hold R / V afterwards.
+    """
+    if model.method.local:
+        yield from model.compressibility(f)
+    for scalar in model.judged:
+        yield _residual(model, f, scalar.name, replace(model.numbers, diffusivity=scalar.diffusivity))
+        yield from _sizes(model, f, scalar.name, prefix)
+    yield _residual(model, f, "T" if model.heat else None, model.numbers)
+    for name in model.flow:
+        yield from _sizes(model, f, name, prefix)
+
+
+def norm(model: FlowOnCharts, scalars: Mapping[str, float], *names: str, prefix: str = "") -> float:
+    """The root mean square of R / V over all cells, of some equations together."""
+    total = sum(reduced(scalars, f"{prefix}squares_{name}")[0] for name in names)
+    return (total / sum(chart.volume for chart in model.cells)) ** 0.5
+
+
+def _residual(model: FlowOnCharts, f: Roles, carried: str | None, numbers: Numbers) -> Launch:
+    """That of the flow, with what it carries."""
+    heat = (f[carried], f[f"{carried}_new"]) if carried else None
+    return residual(
+        tuple(f[name] for name in "puvw"), tuple(f[f"{name}_new"] for name in "puvw"), heat,
+        model.past(f, carried), *model.place(f), over=model.cells, rate=model.change(f), numbers=numbers,
+    )  # fmt: skip
+
+
+def _sizes(model: FlowOnCharts, f: Roles, name: str, prefix: str) -> Iterator[Launch]:
+    most, squares = f.scalar(f"{prefix}most_{name}"), f.scalar(f"{prefix}squares_{name}")
+    yield measures.largest(f[f"{name}_new"], over=model.cells, most=most)
+    yield measures.sum_of_squares(f[f"{name}_new"], over=model.cells, squares=squares, most=most)

@@ -39,7 +39,6 @@ class PhaseObstacles(Obstacles):
     phases: Phases
 
     def force(self, f: Roles, forces: str, *, eddies: bool, **where: Any) -> Launch:
-        """The force on a body and its moment, into the scalars of this name."""
         del where["fluid"]
         velocity, mass, owners = (f.u, f.v, f.w), (f.m_x, f.m_y, f.m_z), (f.owner_x, f.owner_y, f.owner_z)
         return force_of_phases(velocity, mass, f.f, f.p, f.solid, owners, forces=forces, phases=self.phases, **where)
