@@ -124,11 +124,6 @@ class RemappedField:
         dims = zip(self.values.dims, self.layout.dims(self.name), strict=True)
         return tuple(self._along(str(source), target) for source, target in dims)
 
-    @property
-    def same(self) -> bool:
-        """Return whether all points are those of the source."""
-        return all(weights is None for weights in self.weights)
-
     def part(self, piece: Piece) -> np.ndarray:
         """The values [z, y, x] of a piece of the field's array, in double precision. Raises BadInput where one is not
         finite.

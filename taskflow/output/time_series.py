@@ -44,10 +44,6 @@ class TimeSeries:
     columns: Mapping[str, Attributes] = field(default_factory=dict)
     time: str = "time"
 
-    def dims_of(self, field: str) -> tuple[str, ...]:
-        """Return the dimensions of a field, beside time."""
-        return self.staggered.get(field, self.dims)
-
     def along(self, place: str) -> str:
         """Return the dimension along which coordinates are."""
         own = {*self.dims, *chain(*self.staggered.values())}
@@ -182,7 +178,7 @@ def create_time_series(path: str | Path, series: TimeSeries, attributes: Mapping
     for name, described in {"time": {**TIME, "long_name": series.time}, **series.columns}.items():
         add_column(group, name, 0, described)
     for name, described in series.fields.items():
-        shape, dims = series.shape, ("time", *series.dims_of(name))
+        shape, dims = series.shape, ("time", *series.staggered.get(name, series.dims))
         chunks = (series.batch, *shape)
         add_array(group, name, (0, *shape), dims, described, chunks=chunks, dtype=series.dtype, fill_value=np.nan)
     consolidate(group)

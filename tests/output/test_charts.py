@@ -3,6 +3,7 @@
 
 import json
 import re
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -158,7 +159,7 @@ def test_wrong_pieces_are_refused(tmp_path):
     block = ChartsBlockStore(tmp_path / "s", layout.pieces[0])
     with pytest.raises(ValueError, match=r"pieces \[\] where"):
         block.write(0, {"p": []})
-    values = {name: [(piece, np.zeros((1, 1, 1))) for piece in block.pieces] for name in block.fields}
+    values = {name: [(piece, partial(np.zeros, (1, 1, 1))) for piece in block.pieces] for name in block.fields}
     with pytest.raises(ValueError, match=r"an array of shape \(1, 1, 1\) for \(8, 8, 1\) points"):
         block.write(0, values)
 

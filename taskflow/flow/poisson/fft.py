@@ -26,10 +26,11 @@ from taskflow.flow.poisson.spectrum import (
     from_dct_order,
     inverse,
     inverse_in_place,
+    space,
     to_dct_order,
     transfer,
 )
-from taskflow.runtime.regions import Box, Field, FieldSpace, Location, Partition, Region, Triple
+from taskflow.runtime.regions import Box, Location, Partition, Region, Triple
 from taskflow.runtime.tasks import Launch, ReadWrite, Repeat, Roles, task
 
 NONE: Flags = (False, False, False)
@@ -87,7 +88,7 @@ class FFT(Solver):
 
         def slabs(names: tuple[str, ...], x: int, y: int, reach: tuple[Box, ...] | None = None) -> Partition:
             cuts = tuple(range(0, (count + 1) * s.slab, s.slab))
-            region = Region(Box.of((x, y, cuts[-1])), _space(dtype, *names), ghost=0)
+            region = Region(Box.of((x, y, cuts[-1])), space(dtype, *names), ghost=0)
             return Partition(region, (1, 1, count), at=((0, x), (0, y), cuts), reach=reach)
 
         layered = isinstance(s, LayeredSpectrum)
@@ -95,10 +96,10 @@ class FFT(Solver):
         if s.slabs > 1:
             ends = Box.of((width, rows, count))
             names = ENDS if layered else ENDS[:2]
-            region = Region(ends, _space(dtype, *names), ghost=0, scale=(1, 1, s.slab))
+            region = Region(ends, space(dtype, *names), ghost=0, scale=(1, 1, s.slab))
             partitions.append(Partition(region, (1, 1, count), reach=(ends,) * count))
         if not self.slabs:
-            cells = Region(Box.of(s.cells), _space(dtype, "rhs_blocks"), ghost=0)
+            cells = Region(Box.of(s.cells), space(dtype, "rhs_blocks"), ghost=0)
             planes = slabs(("planes",), nx, ny, main.blocks)
             reach = tuple(block & cells.cells for block in planes.blocks)
             partitions += [planes, Partition(cells, self.blocks, at=main.cuts, reach=reach)]
@@ -156,10 +157,6 @@ def transforms_fail(grid: Grid, *, periodic: bool) -> str | None:
 def _kinds(walls: Flags, zero_ends: Flags) -> Counts:
     x, y, z = (GIVEN if zero else WALL if wall else PERIODIC for wall, zero in zip(walls, zero_ends, strict=True))
     return x, y, z
-
-
-def _space(dtype: str, *names: str) -> FieldSpace:
-    return FieldSpace(Field(name, dtype) for name in names)
 
 
 @task(kernel=KERNELS / "poisson" / "scaling.cu")

@@ -146,7 +146,9 @@ def _seams(
         signed, by = triple(numbers[:3]), numbers[3:]
         members = first[group]
         if not Turn(signed).rotates:
-            raise BadGrid([_reflected(faces, int(members[0]), other_chart, other_side)])
+            seam = f"{_name(faces, int(members[0]))} with chart {other_chart + 1}, {SIDES[other_side]}"
+            how = "joins a right-handed chart to a left-handed one; reverse an index of one"
+            raise BadGrid([BadInput(f"the seam of {seam} {how}")])
         for box in rectangles(faces.cell[members]):
             lo, hi = [0, 0, 0], [0, 0, 0]
             for a, axis in enumerate(signed):
@@ -154,11 +156,6 @@ def _seams(
                 lo[abs(axis) - 1], hi[abs(axis) - 1] = ends[0], ends[1] + 1
             other = Patch(other_chart, SIDES[other_side], Box(triple(lo), triple(hi)))
             yield GridSeam(Patch(chart, SIDES[side], box), other, signed, translation).in_order
-
-
-def _reflected(faces: Faces, face: int, chart: int, side: int) -> BadInput:
-    names = f"{_name(faces, face)} with chart {chart + 1}, {SIDES[side]}"
-    return BadInput(f"the seam of {names} joins a right-handed chart to a left-handed one; reverse an index of one")
 
 
 def _patches(faces: Faces) -> Iterator[Patch]:

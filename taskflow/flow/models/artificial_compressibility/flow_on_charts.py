@@ -149,10 +149,9 @@ class FlowOnCharts(Model):
         patches = [patch for side in self.sides for patch in side.patches]
         return () if self.spacing else (*edges(patches), *self.more_edges)
 
-    @property
-    def level_free(self) -> bool:
-        """Whether no side says how high the pressure is."""
-        return all(side.kind not in ("outflow", "far-field") for side in self.sides)
+    def metrics(self, f: Roles) -> str | None:
+        """The field of metrics, which uniform cells do not need."""
+        return None if self.spacing else f.metrics
 
     @abstractmethod
     def pseudo_step(self, f: Roles) -> Iterator[Launch | Repeat | Derive]:
@@ -173,7 +172,7 @@ class FlowOnCharts(Model):
         """Shift the pressure where nothing else says how high it is: it is 0 in a cell, or its mean over the volume is,
         by exact sums.
         """
-        if not self.level_free:
+        if any(side.kind in ("outflow", "far-field") for side in self.sides):
             return
         if (cell := self.method.pressure_cell) is not None:
             at = Box(cell, (cell[0] + 1, cell[1] + 1, cell[2] + 1))
@@ -181,9 +180,8 @@ class FlowOnCharts(Model):
             yield measures.take_off(f.p, over=self.cells, number=f.scalar("level"))
         else:
             most, sums = f.scalar("most"), f.scalar("content")
-            metrics = None if self.spacing else f.metrics
             yield measures.largest(f.p, over=self.cells, most=most)
-            yield measures.content(f.p, metrics, over=self.cells, sums=sums, most=most, numbers=self.numbers)
+            yield measures.content(f.p, self.metrics(f), over=self.cells, sums=sums, most=most, numbers=self.numbers)
             yield measures.take_off_mean(f.p, over=self.cells, sums=sums)
 
     def ghosts(self, f: Roles, age: str) -> Iterator[Launch]:
@@ -198,8 +196,7 @@ class FlowOnCharts(Model):
 
     def ghosts_beyond(self, f: Roles, sides: Iterable[Side], flow: tuple[str, ...], T: str | None) -> Iterator[Launch]:
         """Those of fields of p, u, v, w and T, by what these sides say."""
-        metrics = None if self.spacing else f.metrics
-        numbers = self._spreading(self.numbers.diffusivity)
+        metrics, numbers = self.metrics(f), self._spreading(self.numbers.diffusivity)
         for side in sides:
             yield from side_ghosts(side, flow, T, metrics, numbers)
         for edge in self.edges:
@@ -207,7 +204,7 @@ class FlowOnCharts(Model):
 
     def scalar_ghosts(self, f: Roles, sides: Iterable[Side], scalar: Passive, field: str) -> Iterator[Launch]:
         """Those of a field of a passive scalar, by what these sides say of it."""
-        metrics, numbers = None if self.spacing else f.metrics, self._spreading(scalar.diffusivity)
+        metrics, numbers = self.metrics(f), self._spreading(scalar.diffusivity)
         for side in sides:
             yield from scalar_ghosts(side, scalar.name, field, metrics, numbers)
         for edge in self.edges:
@@ -229,8 +226,8 @@ class FlowOnCharts(Model):
         """
         acting = (f.f_x, f.f_y, f.f_z) if self.body_force else None
         force = self.of(f, ("past_u", "past_v", "past_w"), "") if self.real else acting
-        metrics, swept = None if self.spacing else f.metrics, f.swept if self.moves else None
-        return f.sides, metrics, swept, f.b if self.method.local else None, f.nu_t if self.turbulence else None, force
+        swept, b = f.swept if self.moves else None, f.b if self.method.local else None
+        return f.sides, self.metrics(f), swept, b, f.nu_t if self.turbulence else None, force
 
     def past(self, f: Roles, name: str | None) -> str | None:
         """The field that the levels before add to T or a scalar."""

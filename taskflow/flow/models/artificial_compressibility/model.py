@@ -117,6 +117,6 @@ class ArtificialCompressibility(FlowOnCharts):
         if self.method.local:
             yield from self.compressibility(f)
         if self.method.global_steps:
-            metrics, b = None if self.spacing else f.metrics, f.b if self.method.local else None
+            metrics, b = self.metrics(f), f.b if self.method.local else None
             where: dict[str, Any] = {"over": self.cells, "dtau": f.scalar("dtau"), "numbers": self.numbers}
             yield measures.least_step((f.u, f.v, f.w), metrics, b, self.place(f)[4], **where)

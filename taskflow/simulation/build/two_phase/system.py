@@ -12,9 +12,9 @@ from taskflow.errors import BadInput
 from taskflow.flow import Fluid
 from taskflow.flow.measures.isosurface import Isosurface, ValueSurface
 from taskflow.flow.measures.phases import PhaseIntegrals, PhaseMonitor
-from taskflow.flow.models.two_phase.bodies import PhaseObstacles
 from taskflow.flow.models.two_phase.convection import SCHEMES
 from taskflow.flow.models.two_phase.level_set import LevelSet
+from taskflow.flow.models.two_phase.momentum import PhaseObstacles
 from taskflow.flow.models.two_phase.two_phase import TwoPhase
 from taskflow.flow.operators.phases import Phases
 from taskflow.flow.poisson import Operator, relative_residual
