@@ -259,7 +259,6 @@ class Followed(Record):
 
     @property
     def last(self) -> Status:
-        """The last line of the log."""
         return self.log[-1] if self.log else {}
 
     @property

@@ -83,7 +83,6 @@ class RecordsLayout(ABC):
 
     @property
     def dtype(self) -> np.dtype:
-        """Type of the stored values."""
         return np.dtype("f4" if self.precision == "single" else "f8")
 
     @property

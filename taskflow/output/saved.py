@@ -283,5 +283,4 @@ def _text(path: Path) -> str | None:
 
 
 def described(fields: Mapping[Any, Any]) -> str:
-    """Return the names of fields."""
     return ", ".join(map(str, fields)) or "nothing"

@@ -57,7 +57,6 @@ class TimeSeries:
 
     @property
     def dtype(self) -> np.dtype:
-        """Type of the stored values."""
         return np.dtype("f4" if self.precision == "single" else "f8")
 
     @property

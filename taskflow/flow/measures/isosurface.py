@@ -66,5 +66,4 @@ class Isosurface:
         yield from self.surface.area(f, f.solid if self.bodies else None, self.grid, self.grid.box, AREA)
 
     def numbers(self, scalars: Mapping[str, float]) -> list[float]:
-        """The area."""
         return [*reduced(scalars, AREA)]

@@ -58,7 +58,6 @@ class Mesh:
 
     @property
     def box(self) -> Box:
-        """All cells."""
         return Box.of(self.cells)
 
     @property

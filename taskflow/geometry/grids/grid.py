@@ -114,7 +114,6 @@ class Chart:
 
     @cached_property
     def sizes(self) -> CellSizes:
-        """The sizes of its cells."""
         return cell_sizes(self.vertices)
 
     def at(self, vertices: Box) -> np.ndarray:

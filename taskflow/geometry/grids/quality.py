@@ -47,7 +47,6 @@ class Quality:
 
 
 def quality(grid: MultiBlockGrid) -> Quality:
-    """Look at all cells of a grid."""
     points = [chart.vertices for chart in grid.charts]
     return Quality(
         volume=min(_extreme(n, -cell_volumes(x), -1) for n, x in enumerate(points)),

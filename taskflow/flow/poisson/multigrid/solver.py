@@ -45,7 +45,6 @@ class Cycling(Solver):
 
     @property
     def operator(self) -> Operator:
-        """The operator of the cycle."""
         return self.cycle.operator
 
     def partitions(self, main: Partition) -> tuple[Partition, ...]:
