@@ -48,8 +48,8 @@ class ValueSurface:
             yield mirror(f[self.role], over=beyond(face, grid.constants), on=face, mirror=Mirror(1.0, 0.0))
         ends = triple(int(low == 0 and not around) for low, around in zip(over.lo, grid.periodic, strict=True))
         bound = max(grid.constants.largest(axis) for axis in range(3)) ** 2
-        where = {"over": over.expand(ends, (0, 0, 0)), "grid": grid.constants}
-        yield isosurface_area(f[self.role], solid, total=name, value=self.value, bound=bound, **where)
+        cells, numbers = over.expand(ends, (0, 0, 0)), {"value": self.value, "bound": bound, "grid": grid.constants}
+        yield isosurface_area(f[self.role], solid, over=cells, total=name, **numbers)
 
 
 @dataclass(frozen=True)

@@ -109,8 +109,8 @@ class Monitor:
             for face in self.heated:
                 (axis, high), spacing = frame(face), flow.grid.beside(face)
                 inward = Conduction(flow.heat.diffusivity / spacing, 1 / (prandtl * spacing), -1.0 if high else 1.0)
-                fields, where = (f.T, (f.u, f.v, f.w)[axis], nu_t), {"over": on_face(face, flow.grid), "along": face[0]}
-                yield heat_flux(*fields, flux=f.scalar(f"flux_{face}"), face=inward, grid=flow.grid, **where)
+                numbers = {"along": face[0], "flux": f.scalar(f"flux_{face}"), "face": inward, "grid": flow.grid}
+                yield heat_flux(f.T, (f.u, f.v, f.w)[axis], nu_t, over=on_face(face, flow.grid), **numbers)
         for quantity in flow.passive:
             name = f.scalar(f"total_{quantity.name}")
             yield total(f[quantity.name], over=box, total=name, grid=flow.grid)
