@@ -192,7 +192,8 @@ def plane_heat_flux(
     capacity). It is the very flux of the heat equation: in a steady state without source all planes have the same.
     """
     faces = Box.of(grid.cells).layer(axis, 0, plane, plane + 1)
-    conduction = Conduction.over(grid.distance(axis, plane), diffusivity)
+    spacing = grid.distance(axis, plane)
+    conduction = Conduction(diffusivity / spacing, 1 / spacing, 1.0)
     numbers = {"flux": flux, "face": conduction, "grid": grid}
     return heat_flux(temperature, normal, None, over=faces, along="xyz"[axis], **numbers)
 

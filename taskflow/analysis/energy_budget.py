@@ -151,7 +151,6 @@ class MomentsOverPlanes(Moments):
 
     @cached_property
     def means(self) -> xr.Dataset:
-        """Means and covariances."""
         return profiles(self.ds, self.axes)
 
     def flux(self, a: str) -> xr.DataArray:

@@ -29,7 +29,6 @@ class FaceValues:
 
     @property
     def dim(self) -> str:
-        """The dimension along the axis."""
         return f"{self.axis}_c"
 
     def velocities(self, number: int) -> Ends:

@@ -8,9 +8,8 @@ from typing import Annotated
 
 import typer
 
-from taskflow.cli.charts import Window
 from taskflow.cli.exit_codes import Commands, refuse, refuse_options
-from taskflow.cli.files import names
+from taskflow.cli.files import Window, names
 from taskflow.cli.grid import grid
 from taskflow.cli.options import CaseFile, Quiet, RunDirectory, Scheduler, Settings, into
 from taskflow.cli.sweep import sweep

@@ -16,7 +16,6 @@ from taskflow.simulation.build.step_cost import table
 from taskflow.simulation.case import Case
 from taskflow.simulation.estimate import ROUNDS, Estimate, cautions, estimate
 from taskflow.simulation.records.statistics import TimeAverages
-from taskflow.simulation.timing.schedule import Every
 from taskflow.units import size
 
 
@@ -148,10 +147,6 @@ def _messages(costs: Estimate) -> tuple[str, str]:
     )
 
 
-def _often(every: Every) -> str:
-    return several(every.steps, "step") if every.steps else f"{every.time:g} of time"
-
-
 def _output(costs: Estimate) -> str:
     case = costs.sim.case
     value = 8 if case.output.precision == "double" else 4
@@ -176,10 +171,11 @@ def _sampling(costs: Estimate, averages: TimeAverages[Statistics | Spectra]) -> 
     launches, _ = record(averages.statistics.sample, Roles.of(tuple(sim.partition.fields)))
     moved, step = sim.step_cost.bytes_of(launches), sim.step_cost.nbytes(costs.rounds)
     every = averages.every
+    often = several(every.steps, "step") if every.steps else f"{every.time:g} of time"
     part = f", {moved / step / every.steps:.1%} of what the steps move" if every.steps else ""
     cells = sim.case.grid.count
     return (
-        f"{several(len(averages.statistics.roles), 'field')}, sampled every {_often(every)}:"
+        f"{several(len(averages.statistics.roles), 'field')}, sampled every {often}:"
         f" {moved / cells:.0f} bytes per cell and sample{part}"
     )
 

@@ -7,17 +7,19 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 import taskflow
-from taskflow.cli import charts
 from taskflow.cli.exit_codes import refuse, refuse_options, writing
 from taskflow.cli.format import several, tell
 
 if TYPE_CHECKING:
     from taskflow.plots.look import Look
+
+Window = tuple[float, float, float, float]
+NOT_ON_CHARTS = "not of runs on charts in this version"
 
 
 def folder() -> Path:
@@ -86,7 +88,7 @@ def draw(
     *,
     interface: bool = False,
     side: str | None = None,
-    window: charts.Window | None = None,
+    window: Window | None = None,
     look: Look,
 ) -> None:
     """Draw a snapshot and, where there are tables, the centreline profiles over them; print the paths. On charts, draw
@@ -96,17 +98,15 @@ def draw(
     """
     from taskflow.output import STORE, has_charts
 
-    if has_charts(directory / STORE):
-        options = {"--reference": references, "--interface": interface}
-        refuse_options(options, "not of runs on charts in this version")
-        with writable(directory, out):
-            return charts.draw(directory, field, plane, time, out, side, window, look)
-    refuse_options({"--side": side, "--window": window}, "of runs on charts alone")
-    from taskflow.analysis.profiles import compare_profiles
-    from taskflow.plots.charts import plot_profiles
-    from taskflow.plots.snapshots import plot_run
-
     with writable(directory, out):
+        if has_charts(directory / STORE):
+            refuse_options({"--reference": references, "--interface": interface}, NOT_ON_CHARTS)
+            return _draw_on_charts(directory, field, plane, time, out, side, window, look)
+        refuse_options({"--side": side, "--window": window}, "of runs on charts alone")
+        from taskflow.analysis.profiles import compare_profiles
+        from taskflow.plots.charts import plot_profiles
+        from taskflow.plots.snapshots import plot_run
+
         differences = compare_profiles(directory, references, plane, time) if references else {}
         for path in plot_run(directory, field, plane, time, out, interface=interface, look=look):
             tell(path)
@@ -119,6 +119,25 @@ def draw(
             text = "no point lies between cell centres" if math.isnan(difference) else f"{difference:.2g}"
             tell(f"{table}: largest difference {text}")
     return None
+
+
+def _draw_on_charts(
+    directory: Path,
+    field: str | None,
+    plane: str | None,
+    time: float | None,
+    out: Path | None,
+    side: str | None,
+    window: Window | None,
+    look: Look,
+) -> None:
+    from taskflow.plots.contours import plot_charts, plot_side
+
+    if side is None:
+        return tell(plot_charts(directory, field, plane, time, out, window, look))
+    options = {"--field": field, "--plane": plane, "--window": window, "--range": look.range, "--log": look.log}
+    refuse_options(options | {"--cmap": look.cmap, "--size": look.size}, "not with --side: it draws p and shear stress")
+    return tell(plot_side(directory, side, time, out))
 
 
 def draw_series(directory: Path, out: Path | None) -> None:
@@ -136,22 +155,22 @@ def film(
     out: Path | None,
     *,
     interface: bool = False,
-    window: charts.Window | None = None,
+    window: Window | None = None,
     look: Look,
     fps: int | None,
 ) -> None:
     """Make a film of the snapshots, on charts of the part in a `window`; print the path."""
     from taskflow.output import STORE, has_charts
-    from taskflow.plots.films import PER_SECOND, animate_run
+    from taskflow.plots.films import PER_SECOND, animate_charts, animate_run
 
+    shown: dict[str, Any] = {"look": look, "fps": PER_SECOND if fps is None else fps}
     with writable(directory, out):
-        fps = PER_SECOND if fps is None else fps
         if has_charts(directory / STORE):
-            refuse_options({"--interface": interface}, "not of runs on charts in this version")
-            charts.film(directory, field, plane, out, window, look, fps)
-            return
-        refuse_options({"--window": window}, "of runs on charts alone")
-        tell(animate_run(directory, field, plane, out, interface=interface, look=look, fps=fps))
+            refuse_options({"--interface": interface}, NOT_ON_CHARTS)
+            tell(animate_charts(directory, field, plane, out, window=window, **shown))
+        else:
+            refuse_options({"--window": window}, "of runs on charts alone")
+            tell(animate_run(directory, field, plane, out, interface=interface, **shown))
 
 
 @contextmanager
@@ -192,22 +211,26 @@ def export_run(directory: Path, group: str, time: float | None, out: Path | None
 
     Raises BadInput where no format is asked for, or what is asked for is not there.
     """
-    from taskflow.output import STORE, at_time, dataset, export_netcdf, export_vtk, has_charts
+    from taskflow.output import STORE, at_time, dataset, export_netcdf, export_vtk, has_charts, tree
 
     if not (vtk or netcdf):
         refuse("--vtk, --netcdf, --interface: give a format, or several")
-    if has_charts(directory / STORE, group):
-        with writable(directory, out):
-            return charts.export(directory, group, time, out, vtk=vtk, netcdf=netcdf)
-    ds = dataset(directory / STORE, group)
-    ds = ds if time is None else at_time(ds, time)
-    name, folder = group or "fields", out or directory
+    store, name, records = directory / STORE, group or "fields", None
+    if has_charts(store, group):
+        from taskflow.analysis.charts.export import export_charts
+        from taskflow.output.reading import tree_at
+
+        records = tree(store, group)
+        records = records if time is None else tree_at(records, time)
+    else:
+        ds = dataset(store, group)
+        ds = ds if time is None else at_time(ds, time)
     with writable(directory, out):
         if vtk:
-            tell(export_vtk(ds, out or directory / "vtk", name))
+            folder = out or directory / "vtk"
+            tell(export_vtk(ds, folder, name) if records is None else export_charts(records, folder, name))
         if netcdf:
-            tell(export_netcdf(ds, folder / f"{name}.nc"))
-    return None
+            tell(export_netcdf(ds if records is None else records, (out or directory) / f"{name}.nc"))
 
 
 def export_interface(directory: Path, field: str, value: float, time: float | None, out: Path | None) -> None:

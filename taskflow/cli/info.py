@@ -84,7 +84,7 @@ class Record:
     def cells(self) -> tuple[int, str]:
         """How many cells there are, as a number and in words. Raises KeyError, ValueError where the case has none."""
         from taskflow.output import STORE, has_charts, tree
-        from taskflow.output.charts.reading import charts
+        from taskflow.output.reading import charts
 
         store = self.directory / STORE
         if has_charts(store):

@@ -249,7 +249,6 @@ class Followed(Record):
         return ProgressMeter(self.cells[0], Clock(StepLimit(), end=until.get("end"), steps=until.get("steps")))
 
     def look(self) -> None:
-        """Look again."""
         super().look()
         if len(self.log) < self._measured:  # the run went on from a checkpoint
             self.meter.samples.clear()
@@ -260,7 +259,6 @@ class Followed(Record):
 
     @property
     def last(self) -> Status:
-        """The last line of the log."""
         return self.log[-1] if self.log else {}
 
     @property

@@ -173,12 +173,10 @@ class FlowModel(Model):
 
     @property
     def moving(self) -> dict[str, float]:
-        """The velocity and all quantities, each with its diffusivity."""
         return {"velocity": self.fluid.viscosity} | {q.name: q.diffusivity for q in self.quantities}
 
     @property
     def flags(self) -> dict[str, str]:
-        """Fields of flags that say where bodies are, by role, each with its type. No program writes them."""
         if not self.obstacles:
             return {}
         heat, scalars, eddies = self.heat is not None, bool(self.passive), self.turbulence is not None
@@ -186,7 +184,6 @@ class FlowModel(Model):
 
     @property
     def surfaces(self) -> dict[str, Location]:
-        """Fields of numbers that say where surfaces of bodies are, by role. No program writes them."""
         return self.obstacles.fields(heat=self.heat is not None) if self.obstacles else {}
 
     def velocity_before(self, f: Roles) -> tuple[str, str, str]:
@@ -198,7 +195,6 @@ class FlowModel(Model):
         yield from ()
 
     def scalars(self, dt: float, ratio: float) -> dict[str, float]:
-        """The numbers that `step` reads, for a step of dt, `ratio` times as long as the last one (0: at first)."""
         return self.scheme.scalars(dt, ratio)
 
     def moments(self, time: float, dt: float) -> dict[str, float]:
@@ -223,7 +219,6 @@ class FlowModel(Model):
         return inertial + (buoyancy_frequency(lift.expansion, lift.gravity, self.driving.gradient) if lift else 0.0)
 
     def step_limit(self, fixed: float | None, cfl: float, diffusion: float) -> StepLimit:
-        """The longest steps: of one `fixed` length, or up to these CFL and diffusion numbers."""
         most, bounded = self.spreads({"eddy": 0.0})
         within = bounded if any(q.bounded for q in self.quantities) else None
         return StepLimit(fixed, cfl, diffusion, most, self.scheme, self.frequency, within)

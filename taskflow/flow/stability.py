@@ -55,55 +55,53 @@ def amplification(scheme: TimeScheme, z: np.ndarray) -> np.ndarray:
     return np.maximum(abs(trace + root), abs(trace - root)) / 2
 
 
-def growth(
-    scheme: TimeScheme, grid: Grid, cfl: float, diffusion: float, *, upwind: bool = False, implicit: int | None = None
-) -> float:
-    """Return the share by which the fastest wave grows in a step, 0 where none grows, for speeds up to the number `cfl`
-    and this diffusion number, by central differences or biased upwind; `implicit` is the direction of such diffusion.
+@dataclass(frozen=True)
+class Waves:
+    """The waves on a grid that a scheme takes through a step, by central differences or biased `upwind`; `implicit` is
+    the direction of such diffusion. Speeds are up to a CFL number, and there is one diffusion number.
     """
-    factors = (amplification(scheme, z).max() for z in _waves(grid, cfl, diffusion, upwind, implicit))
-    return max(float(max(factors, default=1.0)) - 1, 0.0)
 
+    scheme: TimeScheme
+    grid: Grid
+    upwind: bool = False
+    implicit: int | None = None
 
-def stable(
-    scheme: TimeScheme, grid: Grid, cfl: float, diffusion: float, *, upwind: bool = False, implicit: int | None = None
-) -> bool:
-    """Return whether no wave grows, or none by more than without viscosity, as far as the scheme tolerates that."""
-    for z in _waves(grid, cfl, diffusion, upwind, implicit):
-        if abs(z).max() > BEYOND:
-            return False
-        undamped = amplification(scheme, 1j * np.minimum(abs(z.imag), scheme.tolerated))
-        if (amplification(scheme, z) > np.maximum(undamped, 1.0) + ROUNDING).any():
-            return False
-    return True
+    def growth(self, cfl: float, diffusion: float) -> float:
+        """Return the share by which the fastest wave grows in a step, 0 where none grows."""
+        factors = (amplification(self.scheme, z).max() for z in self._eigenvalues(cfl, diffusion))
+        return max(float(max(factors, default=1.0)) - 1, 0.0)
 
+    def stable(self, cfl: float, diffusion: float) -> bool:
+        """Return whether no wave grows, or none by more than without viscosity, as far as the scheme tolerates that."""
+        for z in self._eigenvalues(cfl, diffusion):
+            if abs(z).max() > BEYOND:
+                return False
+            undamped = amplification(self.scheme, 1j * np.minimum(abs(z.imag), self.scheme.tolerated))
+            if (amplification(self.scheme, z) > np.maximum(undamped, 1.0) + ROUNDING).any():
+                return False
+        return True
 
-def _waves(grid: Grid, cfl: float, diffusion: float, upwind: bool, implicit: int | None) -> Iterator[np.ndarray]:
-    """Yield dt times the eigenvalues, for a flow along each direction."""
-    axes = [axis for axis, cells in enumerate(grid.cells) if cells > 1]  # there are no waves along one cell
-    total = grid.explicit_spacings(implicit)
-    shares = {axis: 0.0 if axis == implicit else grid.inverse_spacing_squared_along(axis) / total for axis in axes}
-    speeds = cfl * SLOWER if cfl else np.zeros(1)
-    for axis in axes:
-        along = shares[axis] * 2 * (1 - np.cos(ANGLES))
-        across = 4 * (sum(shares.values()) - shares[axis]) * ACROSS
-        yield -diffusion * (along + across) + speeds * SYMBOLS[upwind]
+    def longest(self, cfl: float, diffusion: float) -> float:
+        """The share of a step with these numbers that is stable, 1 at most, to ten digits or so."""
+        if self.stable(cfl, diffusion):
+            return 1.0
+        low, high = 0.0, 1.0
+        for _ in range(DEEPEST):
+            middle = (low + high) / 2
+            low, high = (middle, high) if self.stable(middle * cfl, middle * diffusion) else (low, middle)
+        return low
 
-
-def longest(
-    scheme: TimeScheme, grid: Grid, cfl: float, diffusion: float, *, upwind: bool = False, implicit: int | None = None
-) -> float:
-    """The share of a step with these numbers that is stable, 1 at most, to ten digits or so."""
-    if stable(scheme, grid, cfl, diffusion, upwind=upwind, implicit=implicit):
-        return 1.0
-    low, high = 0.0, 1.0
-    for _ in range(DEEPEST):
-        middle = (low + high) / 2
-        if stable(scheme, grid, middle * cfl, middle * diffusion, upwind=upwind, implicit=implicit):
-            low = middle
-        else:
-            high = middle
-    return low
+    def _eigenvalues(self, cfl: float, diffusion: float) -> Iterator[np.ndarray]:
+        """Yield dt times those of a flow along each direction."""
+        grid, implicit = self.grid, self.implicit
+        axes = [axis for axis, cells in enumerate(grid.cells) if cells > 1]  # there are no waves along one cell
+        total = grid.explicit_spacings(implicit)
+        shares = {axis: 0.0 if axis == implicit else grid.inverse_spacing_squared_along(axis) / total for axis in axes}
+        speeds = cfl * SLOWER if cfl else np.zeros(1)
+        for axis in axes:
+            along = shares[axis] * 2 * (1 - np.cos(ANGLES))
+            across = 4 * (sum(shares.values()) - shares[axis]) * ACROSS
+            yield -diffusion * (along + across) + speeds * SYMBOLS[self.upwind]
 
 
 @dataclass(frozen=True)
@@ -212,15 +210,13 @@ class Stability:
         """The share of a step that is stable, 1 at most: with eddies as large as they are, and where there are none."""
         once = dt * self.spacings
         cases = {(q.diffusivity + q.eddies * nu_t, q.upwind) for q in self.carried for nu_t in (0.0, eddy)}
-        within = {"implicit": self.implicit}
-        return min(longest(self.scheme, self.grid, cfl, once * nu, upwind=upwind, **within) for nu, upwind in cases)
+        return min(self._waves(upwind).longest(cfl, once * nu) for nu, upwind in cases)
 
     def damped(self, dt: float, cfl: float) -> bool:
         """Return whether no wave grows at all in a step, without eddies: a scheme may allow some growth."""
         once = dt * self.spacings
         numbers = {(once * q.diffusivity, q.upwind) for q in self.carried}
-        within = {"implicit": self.implicit}
-        return all(growth(self.scheme, self.grid, cfl, d, upwind=way, **within) <= ROUNDING for d, way in numbers)
+        return all(self._waves(upwind).growth(cfl, d) <= ROUNDING for d, upwind in numbers)
 
     @property
     def certain(self) -> bool:
@@ -229,10 +225,10 @@ class Stability:
         if limit.fixed is not None:
             return False
         levels = [limit.diffusion * level / LEVELS for level in range(LEVELS + 1)]
-        about = {"implicit": self.implicit}
-        return all(
-            longest(self.scheme, self.grid, limit.cfl, d, upwind=way, **about) == 1 for d in levels for way in kinds
-        )
+        return all(self._waves(upwind).longest(limit.cfl, d) == 1 for d in levels for upwind in kinds)
+
+    def _waves(self, upwind: bool) -> Waves:
+        return Waves(self.scheme, self.grid, upwind, self.implicit)
 
 
 def _ratio(amount: float, rate: float) -> float:

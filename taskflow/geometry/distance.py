@@ -8,8 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from taskflow.errors import BadInput
-from taskflow.geometry.pairs import pairs
-from taskflow.geometry.surface import ClosedSurface
+from taskflow.geometry.surface import ClosedSurface, pairs
 
 POINTS = 1 << 18  # that are looked at in one go
 

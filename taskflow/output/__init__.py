@@ -10,75 +10,66 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 _NAMES = {
-    "charts.layout": ("ChartsLayout", "SidePatch", "Piece", "pieces_of", "shares"),
-    "charts.reading": ("has_charts", "tree"),
-    "charts.store": ("ChartsBlockStore", "create_charts", "reshard_charts"),
+    "chart_layout": ("ChartsLayout", "SidePatch", "Piece", "pieces_of", "shares"),
+    "chart_store": ("ChartsBlockStore", "create_charts", "reshard_charts"),
     "checkpoint": ("Checkpoint", "Checkpoints", "newest"),
     "comparing": ("RunComparison", "sum_of_group", "sum_of_times"),
     "damage": ("Damaged",),
-    "disk": ("Guard", "on_disk", "replace_synced", "sweep", "sync_folder", "unguarded"),
+    "disk": (
+        "CASE", "CHECKPOINTS", "INITIAL", "LOCK", "LOG", "REPORT", "STORE",
+        "Guard", "on_disk", "replace_synced", "sweep", "sync_folder", "unguarded",
+    ),
     "export": ("export_netcdf", "export_vtk"),
     "initial": ("load_initial", "save_initial", "save_parts"),
     "layout": ("FieldMetadata", "RecordsLayout", "StoreLayout", "starts_of"),
     "log": ("RunLog", "Tail", "read_log", "read_report", "write_report"),
     "metadata": ("IN_BODIES", "SOLID", "statistics_metadata"),
-    "names": ("CASE", "CHECKPOINTS", "INITIAL", "LOCK", "LOG", "REPORT", "STORE"),
-    "reading": ("at_time", "dataset"),
+    "reading": ("at_time", "dataset", "has_charts", "tree"),
     "recorded": ("RecordedArray", "cut_recorded"),
     "shards": ("BlockStore", "recover", "reshard"),
-    "states.present": ("live",),
-    "states.remapped": ("RemappedField",),
-    "states.saved": ("SavedState", "saved_state"),
+    "remapped": ("RemappedField",),
+    "saved": ("SavedState", "live", "saved_state"),
     "store": ("Store", "create", "remove"),
-    "time_series": (
-        "TimeSeries",
-        "at_points",
-        "create_time_series",
-        "of_particles",
-        "of_phase",
-        "of_surface",
-        "of_waves",
-        "through_sides",
-        "write_time_series",
-    ),
+    "time_series": ("TimeSeries", "create_time_series", "write_time_series"),
     "writer": ("Writer",),
-}
+}  # fmt: skip
 _HOME = {name: module for module, names in _NAMES.items() for name in names}
 
 __all__ = ["dataset", "export_netcdf", "export_vtk"]  # for users; the rest is for other rooms
 
 if TYPE_CHECKING:
-    from taskflow.output.charts.layout import ChartsLayout, Piece, SidePatch, pieces_of, shares
-    from taskflow.output.charts.reading import has_charts, tree
-    from taskflow.output.charts.store import ChartsBlockStore, create_charts, reshard_charts
+    from taskflow.output.chart_layout import ChartsLayout, Piece, SidePatch, pieces_of, shares
+    from taskflow.output.chart_store import ChartsBlockStore, create_charts, reshard_charts
     from taskflow.output.checkpoint import Checkpoint, Checkpoints, newest
     from taskflow.output.comparing import RunComparison, sum_of_group, sum_of_times
     from taskflow.output.damage import Damaged
-    from taskflow.output.disk import Guard, on_disk, replace_synced, sweep, sync_folder, unguarded
+    from taskflow.output.disk import (
+        CASE,
+        CHECKPOINTS,
+        INITIAL,
+        LOCK,
+        LOG,
+        REPORT,
+        STORE,
+        Guard,
+        on_disk,
+        replace_synced,
+        sweep,
+        sync_folder,
+        unguarded,
+    )
     from taskflow.output.export import export_netcdf, export_vtk
     from taskflow.output.initial import load_initial, save_initial, save_parts
     from taskflow.output.layout import FieldMetadata, RecordsLayout, StoreLayout, starts_of
     from taskflow.output.log import RunLog, Tail, read_log, read_report, write_report
     from taskflow.output.metadata import IN_BODIES, SOLID, statistics_metadata
-    from taskflow.output.names import CASE, CHECKPOINTS, INITIAL, LOCK, LOG, REPORT, STORE
-    from taskflow.output.reading import at_time, dataset
+    from taskflow.output.reading import at_time, dataset, has_charts, tree
     from taskflow.output.recorded import RecordedArray, cut_recorded
+    from taskflow.output.remapped import RemappedField
+    from taskflow.output.saved import SavedState, live, saved_state
     from taskflow.output.shards import BlockStore, recover, reshard
-    from taskflow.output.states.present import live
-    from taskflow.output.states.remapped import RemappedField
-    from taskflow.output.states.saved import SavedState, saved_state
     from taskflow.output.store import Store, create, remove
-    from taskflow.output.time_series import (
-        TimeSeries,
-        at_points,
-        create_time_series,
-        of_particles,
-        of_phase,
-        of_surface,
-        of_waves,
-        through_sides,
-        write_time_series,
-    )
+    from taskflow.output.time_series import TimeSeries, create_time_series, write_time_series
     from taskflow.output.writer import Writer
 
 

@@ -15,8 +15,8 @@ import zarr
 
 from taskflow.output.checkpoint import Checkpoint
 from taskflow.output.damage import Damaged, check_file, crc32c, file_size
+from taskflow.output.disk import LOG, STORE
 from taskflow.output.groups import checked, has_records, metadata, open_group, without_cuts, without_time
-from taskflow.output.names import LOG, STORE
 from taskflow.output.shards import surviving
 
 READERS, AT_ONCE = 8, 1000  # files that are read at the same time, and that are thought of

@@ -11,6 +11,10 @@ from pathlib import Path
 
 from taskflow.errors import RunFailed
 
+CASE, REPORT, LOG, LOCK = "case.toml", "report.json", "log.jsonl", "lock"
+STORE, INITIAL, CHECKPOINTS = "fields.zarr", "initial.zarr", "checkpoints"
+
+
 DRAFT = ".partial"  # how names of drafts end, those of Zarr too
 Guard = Callable[[], None]  # raises RunFailed where nothing may be written any more
 

@@ -17,11 +17,11 @@ import numpy as np
 import xarray as xr
 
 from taskflow.errors import BadInput
-from taskflow.output.appended import KINDS, SLAB, Appended, grid_file, write_parts
 from taskflow.output.disk import on_disk, replacing
-from taskflow.output.polydata import collect, write_polydata
 from taskflow.output.reading import edges, in_centres
+from taskflow.output.vtk import Appended, collect, grid_file, slabs, write_parts, write_polydata
 
+IN_CELLS = ("f4", "f8", "i1")  # types of fields
 WRITERS = 4  # snapshots that are written at the same time
 
 Arrays = dict[str, tuple[str, ...]]  # the data arrays of a file by name, each with the fields that are its components
@@ -97,7 +97,7 @@ def _arrays(ds: xr.Dataset) -> Arrays:
     on_cells = [
         str(name)
         for name, field in ds.data_vars.items()
-        if {str(dim)[:2] for dim in field.dims} - {"ti"} == {"x_", "y_", "z_"} and field.dtype.str[1:] in KINDS
+        if {str(dim)[:2] for dim in field.dims} - {"ti"} == {"x_", "y_", "z_"} and field.dtype.str[1:] in IN_CELLS
     ]
     by_words = {str(ds[name].attrs.get("long_name")): name for name in on_cells}
     vector = tuple(by_words[words] for axis in "xyz" if (words := f"velocity along {axis}") in by_words)
@@ -112,25 +112,19 @@ def _vtr(ds: xr.Dataset, arrays: Arrays) -> Iterator[bytes]:
     cells = [ds.sizes[f"{axis}_c"] for axis in "xyz"]
     data = []
     for name, fields in arrays.items():
-        dtype = ds[fields[0]].dtype
+        dtype, kind, read = ds[fields[0]].dtype, ds[fields[0]].dtype.str[1:], partial(_layers, ds, fields)
         nbytes = prod(cells) * len(fields) * dtype.itemsize
-        data.append(Appended(name, dtype.str[1:], len(fields), nbytes, partial(_slabs, ds, fields, nbytes)))
+        data.append(Appended(name, kind, len(fields), nbytes, partial(slabs, read, cells[2], kind, nbytes)))
     places = [Appended.of(axis, [edges(ds, axis).astype("f8")]) for axis in "xyz"]
     return grid_file("RectilinearGrid", cells, float(ds["time"]), data, "Coordinates", places)
 
 
-def _slabs(ds: xr.Dataset, fields: Sequence[str], nbytes: int) -> Iterator[bytes]:
-    """Yield the values of the fields, which have so many bytes, in centres and slab by slab."""
-    layers, dtype = ds.sizes["z_c"], ds[fields[0]].dtype.newbyteorder("<")
-    thick = max(1, SLAB * layers // nbytes)
-    for low in range(0, layers, thick):
-        slabs = [_slab(ds, field, low, min(low + thick, layers)) for field in fields]
-        yield np.stack(slabs, axis=-1).astype(dtype, copy=False).tobytes()
+def _layers(ds: xr.Dataset, fields: Sequence[str], low: int, high: int) -> list[np.ndarray]:
+    """Return the layers [low, high) of cells of fields [z, y, x], in cell centres."""
+    return [_layer(ds, ds[name], low, high) for name in fields]
 
 
-def _slab(ds: xr.Dataset, name: str, low: int, high: int) -> np.ndarray:
-    """Return the layers [low, high) of cells of a field [z, y, x], in cell centres."""
-    field = ds[name]
+def _layer(ds: xr.Dataset, field: xr.DataArray, low: int, high: int) -> np.ndarray:
     if "z_f" in field.dims:
         faces = np.arange(low, high + 1) % field.sizes["z_f"]  # a periodic direction goes round
         values = np.concatenate([field.isel(z_f=faces[:-1]).values, field.isel(z_f=faces[-1:]).values])

@@ -54,7 +54,6 @@ def open_group(
 
 
 def array_of(group: zarr.Group, name: str) -> zarr.Array:
-    """Return the array of this name."""
     array = group[name]
     if not isinstance(array, zarr.Array):
         raise TypeError(f"{name} is not an array in {group.store_path}")
@@ -70,7 +69,6 @@ def arrays_of(group: zarr.Group) -> Iterator[tuple[str, zarr.Array]]:
 
 
 def has_records(array: zarr.Array) -> bool:
-    """Return whether an array has records in time."""
     return "time" in (getattr(array.metadata, "dimension_names", None) or ())
 
 

@@ -83,7 +83,6 @@ class RecordsLayout(ABC):
 
     @property
     def dtype(self) -> np.dtype:
-        """Type of the stored values."""
         return np.dtype("f4" if self.precision == "single" else "f8")
 
     @property
@@ -167,13 +166,8 @@ class StoreLayout(RecordsLayout):
         z, y, x = (gcd(*self.starts["xyz".index(dim[0])]) or self.size(dim) for dim in self.dims(field))
         return z, y, x
 
-    def chunk(self, field: str) -> tuple[int, int, int]:
-        """Return the shape of the pieces that are packed and read alone: divides `shard`."""
-        return self.arrays[field].chunk(self.dtype)
-
     @property
     def arrays(self) -> dict[str, ArrayLayout]:
-        """The array of each field."""
         return {name: ArrayLayout(name, self.dims(name), self.shape(name), self.shard(name)) for name in self.fields}
 
     def coordinate(self, dim: str) -> np.ndarray:

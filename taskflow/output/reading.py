@@ -1,18 +1,26 @@
-"""The store as xarray reads it, of a run that is finished or not; and the cells of such a dataset."""
+"""The store as xarray reads it, of a run that is finished or not: the dataset of a box and its cells, the tree of
+charts.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+import json
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from taskflow.errors import BadInput
+from taskflow.output.chart_layout import SidePatch
+from taskflow.output.chart_store import CHART, PATCHES, from_json
 from taskflow.output.damage import RESTORE, Damaged
-from taskflow.output.groups import checked
-from taskflow.output.metadata import SOLID
-from taskflow.output.names import STORE
+from taskflow.output.disk import STORE
+from taskflow.output.groups import CHARTS, checked
+from taskflow.output.metadata import FIRST, SOLID
+from taskflow.runtime.regions import Triple
 
 LISTED = 8  # times in a message
 
@@ -30,10 +38,17 @@ def dataset(path: str | Path, group: str = "") -> xr.Dataset:
 
 def _opened(path: Path, group: str) -> xr.Dataset:
     """Return all records of a group. Raises BadInput where it cannot be read."""
-    try:
+    with _reading(path, group):
         ds = xr.open_zarr(checked(path, group), group=group, consolidated=True, chunks=None)
         ds["time"].values  # noqa: B018  where time is something else, nothing here is what a run has written
         return ds
+
+
+@contextmanager
+def _reading(path: Path, group: str) -> Iterator[None]:
+    """Raises BadInput where a group cannot be read."""
+    try:
+        yield
     except BadInput:
         raise
     except OSError as error:
@@ -76,11 +91,16 @@ def at_time(ds: xr.Dataset, time: float) -> xr.Dataset:
     times = ds["time"].values
     nearest = int(np.abs(times - time).argmin()) if len(times) else 0
     if not len(times) or abs(times[nearest] - time) > 1e-6 * max(1.0, abs(time)):
-        listed = [f"{t:g}" for t in times]
-        if len(listed) > LISTED:
-            listed[LISTED // 2 : -LISTED // 2] = ["..."]
-        raise BadInput(f"time = {time:g}: no snapshot was written then; choose one of {', '.join(listed) or 'none'}")
+        raise BadInput(f"time = {time:g}: no snapshot was written then; choose one of {listed(times)}")
     return ds.isel(time=[nearest])
+
+
+def listed(times: Iterable[float]) -> str:
+    """Return times in words; of many the first and the last."""
+    words = [f"{time:g}" for time in times]
+    if len(words) > LISTED:
+        words[LISTED // 2 : -LISTED // 2] = ["..."]
+    return ", ".join(words) or "none"
 
 
 def edges(ds: xr.Dataset, axis: str) -> np.ndarray:
@@ -119,3 +139,81 @@ def in_centres(ds: xr.Dataset, values: np.ndarray, dims: Sequence[Hashable]) -> 
             sums = values + np.roll(values, -1, axis=number)
             values = (sums if periodic(ds, dim[0]) else np.delete(sums, -1, axis=number)) / 2
     return values
+
+
+def has_charts(path: str | Path, group: str = "") -> bool:
+    """Return whether a group of a store has charts."""
+    return Path(path, group, CHARTS, "0", "zarr.json").exists()
+
+
+def tree(path: str | Path, group: str = "") -> xr.DataTree:
+    """Return the complete records in a group of a store of charts, by default the snapshots, as lazy arrays: a child
+    "charts/0", ... for each chart, with fields (time, k, j, i) in its cells, and as coordinates x, y, z of its vertices
+    (k_vertex, j_vertex, i_vertex) and x_c, y_c, z_c of its centres (k, j, i).
+
+    Raises BadInput where there is none, or it is damaged; and so does reading values, whenever that happens.
+    """
+    where = Path(path)
+    with _reading(where, group):
+        store: Any = checked(where, group)
+        groups = xr.open_groups(store, engine="zarr", group=group or None, consolidated=True, chunks=None)
+        # other groups, such as statistics, have times of their own, which no one tree has room for
+        within = {path.removeprefix(f"/{group}").lstrip("/."): part for path, part in groups.items()}
+        own = {path or "/": part for path, part in within.items() if path.split("/")[0] in ("", CHARTS)}
+        opened = xr.DataTree.from_dict(own)
+        slots = opened.coords["time"].values
+        if not has_charts(where, group):
+            raise BadInput(f"{where}: it has no charts; read it by taskflow.output.dataset")
+        return opened.isel(time=slice(int(np.isfinite(slots).sum())))
+
+
+def charts(records: xr.DataTree) -> Iterator[tuple[int, xr.Dataset]]:
+    """Yield the number and the dataset of each chart, in order, with the time. Raises BadInput where there are none."""
+    if CHARTS not in records.children:
+        raise BadInput("the tree has no charts; give the whole tree of a run on charts, as run.dataset() returns it")
+    for number in sorted(records[CHARTS].children, key=int):
+        chart = records[f"{CHARTS}/{number}"].to_dataset()
+        yield int(number), chart.assign_coords(records.coords)  # of one record the time is not inherited
+
+
+def patches(records: xr.DataTree) -> dict[str, list[SidePatch]]:
+    """Return the patches of all sides by name. Raises Damaged where charts do not say them."""
+    sides: dict[str, list[SidePatch]] = {}
+    for number, chart in charts(records):
+        try:
+            own = from_json(number, str(chart.attrs[PATCHES]))
+        except (KeyError, TypeError, ValueError) as error:
+            raise Damaged(f"{CHARTS}/{number}: its sides are not as they were written ({error}); {RESTORE}") from None
+        for name, some in own.items():
+            sides.setdefault(name, []).extend(some)
+    return sides
+
+
+def place_of(number: int, chart: xr.Dataset) -> tuple[int, Triple]:
+    """Return the number in the whole grid of the chart of which these are cells, and the first of them there along i, j
+    and k: those of a plane that was recorded say it. Raises Damaged where they do not say it as it was written.
+    """
+    if CHART not in chart.attrs:
+        return number, (0, 0, 0)
+    try:
+        i, j, k = map(int, json.loads(chart.attrs[FIRST]))
+        return int(chart.attrs[CHART]), (i, j, k)
+    except (KeyError, TypeError, ValueError) as error:
+        raise Damaged(f"{CHARTS}/{number}: it does not say whose cells it has ({error}); {RESTORE}") from None
+
+
+def snapshot_of(directory: str | Path, time: float | None, group: str = "") -> xr.DataTree:
+    """Return the snapshot of a run on charts at a time, or its last one; or the record of another group. Raises
+    BadInput where there is none.
+    """
+    records = tree(Path(directory) / STORE, group)
+    if not records.sizes["time"]:
+        missing = f"record of {group}" if group else "snapshot"
+        raise BadInput(f"{directory}: no {missing} is complete yet; wait for the first one")
+    return records.isel(time=-1) if time is None else tree_at(records, time).isel(time=0)
+
+
+def tree_at(records: xr.DataTree, time: float) -> xr.DataTree:
+    """Return the one record of a time. Raises BadInput where there is none."""
+    chosen = at_time(records.to_dataset().assign(number=("time", np.arange(records.sizes["time"]))), time)
+    return records.isel(time=chosen["number"].values)

@@ -7,7 +7,6 @@ import shutil
 import time as clock
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any, TypeVar
@@ -113,19 +112,16 @@ class BlockStore(ShardWriter):
         self._first = triple(json.loads(str(self._group.attrs.get(FIRST, "[0, 0, 0]"))))
         self.boxes = {name: _portion(name, array, block, cells, self._first) for name, array in self._fields.items()}
 
-    def write(self, index: int, values: Mapping[str, np.ndarray]) -> None:
-        """Write this block's part of snapshot `index`: for every field an array [z, y, x] of the shape of its box.
+    def write(self, index: int, values: Mapping[str, Fetch]) -> None:
+        """Write this block's part of snapshot `index`: what calls return, for every field an array [z, y, x] of the
+        shape of its box; several are fetched and written at a time.
 
         Waits up to `patience` seconds for room in the store. Raises RunFailed where there is none, or the disk is full.
         """
-        self.fetch(index, {name: partial(np.asarray, array) for name, array in values.items()})
-
-    def fetch(self, index: int, fetches: Mapping[str, Fetch]) -> None:
-        """Write what these calls return, as `write` does; several fields are fetched and written at a time."""
-        if set(fetches) != set(self.boxes):
-            raise ValueError(f"fields {sorted(fetches)} given where {sorted(self.boxes)} are stored")
+        if set(values) != set(self.boxes):
+            raise ValueError(f"fields {sorted(values)} given where {sorted(self.boxes)} are stored")
         back = triple(-n for n in self._first)
-        self.put(index, [(name, box.shift(back), fetches[name]) for name, box in self.boxes.items() if box])
+        self.put(index, [(name, box.shift(back), values[name]) for name, box in self.boxes.items() if box])
 
 
 def _portion(name: str, array: zarr.Array, block: Box, cells: Triple, first: Triple) -> Box:

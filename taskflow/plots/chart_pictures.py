@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from taskflow.analysis.charts.flat import corners_of, flat_mesh, means, numbered
 from taskflow.analysis.charts.metrics import vertices_of
-from taskflow.output.charts.layout import CELLS, SidePatch
-from taskflow.output.charts.reading import charts, patches, tree
+from taskflow.analysis.charts.plane_meshes import corners_of, flat_mesh, means, numbered
+from taskflow.output.chart_layout import CELLS, SidePatch
 from taskflow.output.groups import CHARTS
 from taskflow.output.moving import places_now
 from taskflow.output.pictures import Boxes, Numbers, PictureOrder
+from taskflow.output.reading import charts, patches, tree
 from taskflow.plots import DPI
 from taskflow.plots.contours import COMPUTED, draw_charts
 from taskflow.plots.look import Look

@@ -11,14 +11,14 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.tri import LinearTriInterpolator, Triangulation
 
-from taskflow.analysis.charts.cut import cut_mesh, cut_plane
 from taskflow.analysis.charts.derived import fields_of, second_invariant, speed
-from taskflow.analysis.charts.flat import PlaneMesh, flat_mesh, outlines
+from taskflow.analysis.charts.plane_meshes import PlaneMesh, cut_mesh, cut_plane, flat_mesh, outlines
+from taskflow.analysis.charts.points import NEAR
 from taskflow.analysis.charts.sides import VELOCITY, side
-from taskflow.analysis.charts.thin import NEAR
+from taskflow.analysis.planes import SPEED
 from taskflow.errors import BadInput
 from taskflow.output import STORE
-from taskflow.output.charts.reading import charts, has_charts, snapshot_of, tree
+from taskflow.output.reading import charts, has_charts, snapshot_of, tree
 from taskflow.plots import DPI, save
 from taskflow.plots.look import Look
 from taskflow.plots.snapshots import label
@@ -30,7 +30,6 @@ ALONG = 120  # places for streamlines along the longer side
 FINE = 20_000  # triangles
 # Of a triangle: behind its corners come the middles of its edges
 QUARTERS = np.array([[0, 3, 5], [3, 1, 4], [5, 4, 2], [3, 4, 5]])
-SPEED = "speed"
 COMPUTED = {SPEED: speed, "Q": second_invariant}
 STATISTICS = "statistics"  # a group of the store
 Window = tuple[float, float, float, float]  # left, right, bottom, top

@@ -1,24 +1,36 @@
-"""Films of snapshots on a plane."""
+"""Films of snapshots on a plane, or on charts as `taskflow plot` draws them without streamlines, with one scale of
+colours.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from math import ceil
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import xarray as xr
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 
+from taskflow.analysis.charts.metrics import vertices_of
+from taskflow.analysis.charts.plane_meshes import cut_plane, flat_mesh
 from taskflow.analysis.planes import SPEED, fluid_on_plane, plane_of, shown_fields
 from taskflow.errors import BadInput
 from taskflow.output import STORE
-from taskflow.output.reading import dataset, of_a_box
+from taskflow.output.moving import POSE
+from taskflow.output.reading import charts, dataset, of_a_box, tree
+from taskflow.plots import DPI
 from taskflow.plots import snapshots as pictures
+from taskflow.plots.contours import Window, default_field, draw_charts, shown
 from taskflow.plots.look import Look
 
 if TYPE_CHECKING:
     from matplotlib.animation import AbstractMovieWriter
 
-FRAMES, PER_SECOND, DPI = 400, 12, 100
+FRAMES, PER_SECOND, FILM_DPI = 400, 12, 100
 FASTEST = 60  # frames in a second, as screens show
 
 
@@ -41,22 +53,20 @@ def animate_run(
     ds = dataset(Path(directory) / STORE)
     of_a_box(ds, directory)
     known = shown_fields(ds)
-    if not ds.sizes["time"]:
-        raise BadInput(f"{directory}: no snapshot is complete yet; wait for the first one")
+    chosen = _chosen(directory, ds.sizes["time"])
     if field is not None and field not in known:
         raise BadInput(f"field = {field!r}: the run has no such field; choose one of {', '.join(known)}")
     if interface:
         pictures.has_interface(known)
     name, cut = field or known[0], plane_of(ds, plane)
-    chosen = range(0, ds.sizes["time"], ceil(ds.sizes["time"] / FRAMES))
     frames = np.stack([fluid_on_plane(ds.isel(time=number), name, cut) for number in chosen]).astype("f4")
     colours = look.colours(frames, pictures.words_of(ds, name), bottom=0.0 if name == SPEED else None)
-    path, writer = film_of(directory, name, out, speed_of(fps))
-    figure, (axes,) = pictures.panels_of(ds.isel(time=chosen[0]), cut, look, dpi=DPI)
+    path, writer = _film(directory, name, out, fps)
+    figure, (axes,) = pictures.panels_of(ds.isel(time=chosen[0]), cut, look, dpi=FILM_DPI)
     axes.set_facecolor(str(pictures.BODY))
     image = pictures.draw_image(axes, ds, cut, frames[0], colours)
     look.trim(figure)
-    with writer.saving(figure, str(path), DPI):
+    with writer.saving(figure, str(path), FILM_DPI):
         for number, values in zip(chosen, frames, strict=True):
             image.set_data(pictures.image_of(ds, cut, colours.shown(values)))
             axes.set_title(pictures.title(ds.isel(time=number), cut), fontsize="medium", loc="left")
@@ -67,17 +77,21 @@ def animate_run(
     return path
 
 
-def speed_of(fps: int) -> int:
-    """Return the frames in a second. Raises BadInput where they cannot be so many."""
-    if not 0 < fps <= FASTEST:
-        raise BadInput(f"--fps {fps}: give a whole number above 0, {FASTEST} at most")
-    return fps
+def _chosen(directory: str | Path, count: int) -> range:
+    """Return the numbers of the snapshots to be drawn. Raises BadInput where there are none."""
+    if not count:
+        raise BadInput(f"{directory}: no snapshot is complete yet; wait for the first one")
+    return range(0, count, ceil(count / FRAMES))
 
 
-def film_of(directory: str | Path, name: str, out: str | Path | None, fps: int) -> tuple[Path, AbstractMovieWriter]:
-    """Return the file to write, and its writer. Raises BadInput where no writer is there for its format."""
+def _film(directory: str | Path, name: str, out: str | Path | None, fps: int) -> tuple[Path, AbstractMovieWriter]:
+    """Return the file to write, and its writer. Raises BadInput where no writer is there for its format, or frames in a
+    second cannot be so many.
+    """
     from matplotlib.animation import FFMpegWriter, PillowWriter  # loads what a single picture does not need
 
+    if not 0 < fps <= FASTEST:
+        raise BadInput(f"--fps {fps}: give a whole number above 0, {FASTEST} at most")
     path = Path(directory if out is None else out)
     if not path.suffix or path.is_dir():
         path = path / f"{name}.gif"
@@ -88,3 +102,79 @@ def film_of(directory: str | Path, name: str, out: str | Path | None, fps: int) 
         return path, FFMpegWriter(fps=fps)
     missing = "there is no ffmpeg here; choose .gif" if path.suffix == ".mp4" else "choose .gif or .mp4"
     raise BadInput(f"out = {str(path)!r}: cannot make this film: {missing}")
+
+
+def animate_charts(
+    directory: str | Path,
+    field: str | None = None,
+    plane: str | None = None,
+    out: str | Path | None = None,
+    *,
+    window: Window | None = None,
+    look: Look = Look(),  # noqa: B008  a value
+    fps: int = PER_SECOND,
+) -> Path:
+    """Draw every snapshot of a run on charts as a film (.gif, or .mp4 with ffmpeg); return the file written. A grid
+    that moves does so in it. Arguments are those of `plot_charts` and `animate_run`. Raises BadInput where something
+    asked for is not there.
+    """
+    records = tree(Path(directory) / STORE)
+    snapshots = [records.isel(time=number) for number in _chosen(directory, records.sizes["time"])]
+    name = field or default_field(snapshots[0])
+    look = replace(look, range=look.range or _range(snapshots, name, look))
+    if window is None and POSE[0] in records.data_vars:
+        window = _around(snapshots, plane)
+    path, writer = _film(directory, name, out, fps)
+    frames = (_pixels(draw_charts(record, name, plane, window, look, lines=False)) for record in snapshots)
+    first = next(frames)
+    figure = Figure(figsize=(first.shape[1] / DPI, first.shape[0] / DPI))
+    FigureCanvasAgg(figure)
+    image = figure.figimage(first)
+    with writer.saving(figure, str(path), DPI):
+        writer.grab_frame()
+        for pixels in frames:
+            image.set_data(_fitted(pixels, first.shape))
+            writer.grab_frame()
+    return path
+
+
+def _range(snapshots: Sequence[xr.DataTree], name: str, look: Look) -> tuple[float, float]:
+    """The range of the colours in which all values of all snapshots are."""
+    ends = []
+    for record in snapshots:
+        for _, chart in charts(shown(record, name)):
+            values = chart[name].values
+            positive = values[values > 0]
+            ends += [values.min(), values.max(), *([positive.min()] if positive.size else [])]
+    norm = look.colours(np.array(ends), name, bottom=0.0 if name == SPEED else None).norm
+    assert norm.vmin is not None
+    assert norm.vmax is not None
+    return norm.vmin, norm.vmax
+
+
+def _around(snapshots: Sequence[xr.DataTree], plane: str | None) -> Window:
+    """The window around the grid of all snapshots, along the axes of the picture."""
+    flat, ends = flat_mesh(snapshots[0]) if plane is None else None, []
+    cut = cut_plane(snapshots[0], plane)
+    axes = flat.plane if flat else f"{cut.across}{cut.up}"
+    for record in snapshots:
+        for _, chart in charts(record):
+            x = vertices_of(chart)[["xyz".index(axis) for axis in axes]].reshape(2, -1)
+            ends.append([x.min(axis=1), x.max(axis=1)])
+    (left, bottom), (right, top) = np.min(ends, axis=(0, 1)), np.max(ends, axis=(0, 1))
+    return float(left), float(right), float(bottom), float(top)
+
+
+def _pixels(figure: Figure) -> np.ndarray:
+    canvas: Any = FigureCanvasAgg(figure)
+    figure.set_dpi(DPI)
+    canvas.draw()
+    return np.array(canvas.buffer_rgba())[..., :3]
+
+
+def _fitted(pixels: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """Pixels in a picture of this shape: a longer title makes a picture wider."""
+    fitted = np.full(shape, 255, pixels.dtype)
+    tall, wide = (min(one, other) for one, other in zip(shape[:2], pixels.shape[:2], strict=True))
+    fitted[:tall, :wide] = pixels[:tall, :wide]
+    return fitted

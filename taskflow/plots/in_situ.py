@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from threading import Event, Thread
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
@@ -18,22 +18,17 @@ import xarray as xr
 from taskflow.analysis.planes import SPEED, CutPlane
 from taskflow.errors import BadInput
 from taskflow.output import STORE
-from taskflow.output.charts.reading import has_charts
 from taskflow.output.metadata import SOLID
 from taskflow.output.pictures import PICTURES, Boxes, Drawable, Numbers, PictureOrder, drawable, listed
-from taskflow.output.reading import dataset
+from taskflow.output.reading import dataset, has_charts
 from taskflow.plots import DPI
 from taskflow.plots.look import Look
 from taskflow.plots.snapshots import draw_image, panels_of, solid_on
 
+if TYPE_CHECKING:
+    from taskflow.plots.chart_pictures import ChartDrawing
+
 EVERY = 0.2  # seconds between two looks
-
-
-class StateDrawing(Protocol):
-    """A way to draw states of a run."""
-
-    def draw(self, order: PictureOrder, about: Numbers, fields: Boxes, look: Look, path: Path) -> None:
-        """Draw a state into a file: fields by role, and its numbers."""
 
 
 class BoxDrawing:
@@ -76,7 +71,7 @@ def _least(values: np.ndarray) -> float:
     return float(np.nanmin(values)) if np.isfinite(values).any() else 0.0
 
 
-def _drawing(store: Path) -> StateDrawing:
+def _drawing(store: Path) -> BoxDrawing | ChartDrawing:
     if not has_charts(store):
         return BoxDrawing(store)
     from taskflow.plots.chart_pictures import ChartDrawing

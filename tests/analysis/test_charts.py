@@ -163,7 +163,7 @@ def test_vtk_reads_what_was_written(annulus, tmp_path, monkeypatch):
     vtk = pytest.importorskip("vtk")
     from vtk.util.numpy_support import vtk_to_numpy
 
-    monkeypatch.setattr("taskflow.output.appended.SLAB", 200)
+    monkeypatch.setattr("taskflow.output.vtk.SLAB", 200)
     collection = ElementTree.parse(export_charts(annulus, tmp_path / "vtk", "fields")).getroot()
     listed = collection.findall("Collection/DataSet")
     assert [float(item.attrib["timestep"]) for item in listed] == [0.0, 1.0]

@@ -15,6 +15,7 @@ from taskflow.flow import (
     reference,
 )
 from taskflow.flow.boundaries import boundary
+from taskflow.flow.grid import on_face
 from taskflow.flow.measures import monitor
 from taskflow.flow.operators import projection, rates
 from taskflow.flow.poisson import operator, relaxation
@@ -339,5 +340,7 @@ def test_heat_flux_through_planes_and_walls(axis, real, device):
         for end, at, sign in (("min", 0, 1.0), ("max", n, -1.0)):
             if plane == at:
                 face = f"{'xyz'[axis]}_{end}"
-                hand.run(monitor.wall_heat_flux("T", normal, None, face, grid, flux="wall", diffusivity=0.07))
+                inward = monitor.Conduction(0.07 / grid.beside(face), 1 / grid.beside(face), sign)
+                where = {"over": on_face(face, grid), "along": face[0], "grid": grid}
+                hand.run(monitor.heat_flux("T", normal, None, flux="wall", face=inward, **where))
                 assert hand.scalars["wall"] == pytest.approx(sign * expected, rel=hand.tolerance * 10)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from taskflow.flow import Buoyancy, Fluid, Transport, reference
-from taskflow.flow.bodies import flags, forces, projection
+from taskflow.flow.bodies import flags, forces, obstacles
 from taskflow.flow.operators.projection import correct
 from taskflow.flow.poisson import relaxation
 from taskflow.flow.poisson.operator import residual_square
@@ -177,7 +177,7 @@ def test_heat(walls, real, device):
 def test_projection(walls, real, device):
     """Closed faces keep their velocity, are stopped, or get what the gradient will take from them."""
     names = [*VELOCITY, "p", "solid"]
-    for task in (correct, projection.stop, projection.force):
+    for task in (correct, obstacles.stop, obstacles.force):
         hand, numbers = prepared(walls, real, names, **device)
         hand.fill(VELOCITY, seed=1)
         p, grid, expected = hand.shifted("p")[0], hand.staggered, {}

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from taskflow.flow.boundaries.boundary import AdvectedOutflow, beyond
-from taskflow.flow.boundaries.outflow import advance_advected, advected_outlets, outlet
+from taskflow.flow.boundaries.open_boundaries import OpenBoundaries
+from taskflow.flow.boundaries.outflow import advected_outlets, outlet
 from taskflow.flow.grid import on_face
+from taskflow.flow.time.schemes import ADAMS_BASHFORTH
 from taskflow.runtime.tasks import FACES, Roles, frame
 from taskflow.simulation.case import Case
 from tests.flow.byhand import DT, ByHand
@@ -44,7 +46,8 @@ def assert_driven(hand: ByHand, face: str, speed: float) -> None:
     before = {name: values.copy() for name, values in hand.fields.items()}
     q, h = "uvw"[axis], "h_" + "uvw"[axis]
     roles = Roles.of(NAMES)
-    hand.run(*advance_advected(f"{q}_new", q, roles, face, grid, dt="dt", outflow_speed="outflow_speed"))
+    openings = OpenBoundaries({face: AdvectedOutflow()}, grid, ADAMS_BASHFORTH)
+    hand.run(*openings.with_pressure(roles, face, f"{q}_new", q, 0))
     n, sign = hand.cells[axis], 1 if high else -1
     last, at, far, inner = (n - 1, n, n - 2, n - 1) if high else (0, 0, 1, 1)
     width, other = grid.width(axis, last), grid.width(axis, far)

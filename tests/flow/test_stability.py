@@ -7,7 +7,7 @@ import pytest
 
 from taskflow.errors import RunFailed
 from taskflow.flow import StaggeredGrid
-from taskflow.flow.stability import amplification, growth, longest, stable
+from taskflow.flow.stability import Waves, amplification
 from taskflow.flow.time.schemes import ADAMS_BASHFORTH, RUNGE_KUTTA
 from taskflow.simulation.case import Case
 from tests.flow.test_schemes import integrate
@@ -47,7 +47,7 @@ def test_the_worst_of_all_waves_and_directions(scheme, upwind, cfl, diffusion):
     weights = np.array([GRID.inverse_spacing_squared_along(axis) for axis in range(3)]) / GRID.inverse_spacing_squared
     z = -diffusion * 4 * (np.sin(angles / 2) ** 2 @ weights) - cfl * (parts * across).sum(axis=1)
     result = max(float(amplification(scheme, z).max()) - 1, 0.0)
-    bound = growth(scheme, GRID, cfl, diffusion, upwind=upwind)
+    bound = Waves(scheme, GRID, upwind).growth(cfl, diffusion)
     assert result <= bound + 2e-3
     assert result >= 0.8 * bound - 1e-3
 
@@ -56,19 +56,19 @@ def test_the_worst_of_all_waves_and_directions(scheme, upwind, cfl, diffusion):
 def test_what_the_examples_have_is_stable_on_any_grid(scheme, cfl, diffusion):
     for lengths in ((1, 1, 1), (1, 100, 1), (1, 1, 100)):
         for share in np.linspace(0, 1, 11):
-            assert stable(scheme, StaggeredGrid((8, 8, 8), lengths).constants, cfl, share * diffusion)
+            assert Waves(scheme, StaggeredGrid((8, 8, 8), lengths).constants).stable(cfl, share * diffusion)
 
 
 def test_limits():
     """Those of diffusion alone, and of convection alone, as the schemes say; waves need more than one cell."""
     for scheme in (ADAMS_BASHFORTH, RUNGE_KUTTA):
-        assert longest(scheme, GRID, 0.0, 1.0) == pytest.approx(scheme.diffusion, abs=0.01)
-    assert longest(RUNGE_KUTTA, GRID, 10.0, 0.0) == pytest.approx(RUNGE_KUTTA.cfl / 10, abs=1e-3)
-    assert longest(ADAMS_BASHFORTH, GRID, 10.0, 0.0) == pytest.approx(0.05, abs=1e-3)
-    assert longest(ADAMS_BASHFORTH, GRID, 0.3, 0.1) == 1.0
+        assert Waves(scheme, GRID).longest(0.0, 1.0) == pytest.approx(scheme.diffusion, abs=0.01)
+    assert Waves(RUNGE_KUTTA, GRID).longest(10.0, 0.0) == pytest.approx(RUNGE_KUTTA.cfl / 10, abs=1e-3)
+    assert Waves(ADAMS_BASHFORTH, GRID).longest(10.0, 0.0) == pytest.approx(0.05, abs=1e-3)
+    assert Waves(ADAMS_BASHFORTH, GRID).longest(0.3, 0.1) == 1.0
     alone = LINE.inverse_spacing_squared / LINE.inverse_spacing_squared_along(0)
-    assert longest(ADAMS_BASHFORTH, LINE, 0.0, 1.0) == pytest.approx(0.25 * alone, rel=1e-3)
-    assert growth(ADAMS_BASHFORTH, StaggeredGrid((1, 1, 1), (1, 1, 1)).constants, 9.0, 9.0) == 0.0
+    assert Waves(ADAMS_BASHFORTH, LINE).longest(0.0, 1.0) == pytest.approx(0.25 * alone, rel=1e-3)
+    assert Waves(ADAMS_BASHFORTH, StaggeredGrid((1, 1, 1), (1, 1, 1)).constants).growth(9.0, 9.0) == 0.0
 
 
 STEPS = 300
@@ -84,7 +84,8 @@ def test_runs_a_little_below_and_above(scheme, fluid, cell_reynolds):
     h = 1.0 / n
     grid = StaggeredGrid((n, n, n), (1.0, 1.0, 1.0), periodic=(True, True, True)).constants
     nu = h / cell_reynolds
-    share = longest(kind, grid, 10.0 * 1.0, 10.0 * h * nu * grid.inverse_spacing_squared, upwind=fluid == "quick")
+    numbers = 10.0 * 1.0, 10.0 * h * nu * grid.inverse_spacing_squared
+    share = Waves(kind, grid, fluid == "quick").longest(*numbers)
 
     def speeds(part: float) -> float:
         noise = "1e-9 * sin(1e4 * sin(7.7 * x + 1.3) * cos(5.1 * y + 2.2) * sin(9.2 * z + 0.4))"

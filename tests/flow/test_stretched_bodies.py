@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from taskflow.flow import Fluid, Transport
-from taskflow.flow.bodies import adherence, cuts, forces, projection
+from taskflow.flow.bodies import adherence, cuts, forces, obstacles
 from taskflow.flow.operators.projection import correct
 from taskflow.flow.poisson.operator import residual_square
 from taskflow.flow.poisson.relaxation import jacobi
@@ -138,7 +138,7 @@ def test_heat_of_a_body(walls, real, device):
 
 @pytest.mark.parametrize("walls", WALLS)
 def test_projection(walls, real, device):
-    for task in (correct, projection.force):
+    for task in (correct, obstacles.force):
         made = Bodies(walls, real, [*VELOCITY, "p", "solid"], **device)
         expected = []
         for a, q in enumerate(made.velocity):

@@ -1,6 +1,7 @@
 """What the tests of the output share."""
 
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise, product
 from pathlib import Path
 
@@ -49,7 +50,7 @@ def blocks_of(layout: StoreLayout) -> list[Box]:
 def write_snapshot(path: Path, block: Box, index: int) -> None:
     """One block's part of one snapshot."""
     store = BlockStore(path, block)
-    store.write(index, {name: value(name, index, box) for name, box in store.boxes.items()})
+    store.write(index, {name: partial(value, name, index, box) for name, box in store.boxes.items()})
 
 
 @pytest.fixture

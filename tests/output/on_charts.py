@@ -1,5 +1,6 @@
 """Stores of charts for tests: grids by formula, pieces as blocks have them, values that name their place."""
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -50,7 +51,8 @@ def write(path: Path, layout: ChartsLayout, index: int) -> None:
     """All blocks' parts of a record."""
     for pieces in layout.pieces:
         block = ChartsBlockStore(path, pieces)
-        block.write(index, {name: [(piece, value(name, index, piece)) for piece in pieces] for name in layout.fields})
+        of = {name: [(piece, partial(value, name, index, piece)) for piece in pieces] for name in layout.fields}
+        block.write(index, of)
 
 
 def written(path: Path, layout: ChartsLayout, times=(0.0, 0.5, 1.0), about=None) -> Path:
@@ -74,7 +76,7 @@ def filled(path: Path, grid: MultiBlockGrid, functions, about=None, times=(0.0,)
         centres = {piece: middle(grid.charts[piece.chart].vertices) for piece in pieces}
         block = ChartsBlockStore(path, pieces)
         values = {
-            name: [(piece, np.broadcast_to(function(*x), x.shape[1:])) for piece, x in centres.items()]
+            name: [(piece, partial(np.broadcast_to, function(*x), x.shape[1:])) for piece, x in centres.items()]
             for name, function in functions.items()
         }
         block.write(index, values)

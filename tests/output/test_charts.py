@@ -3,6 +3,7 @@
 
 import json
 import re
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -26,7 +27,7 @@ from taskflow.output import (
     sum_of_times,
     tree,
 )
-from taskflow.output.charts.reading import patches, tree_at
+from taskflow.output.reading import patches, tree_at
 from taskflow.runtime.regions import Box
 from tests.output.on_charts import grid_of, layout_of, middle, value, write, written
 
@@ -158,7 +159,7 @@ def test_wrong_pieces_are_refused(tmp_path):
     block = ChartsBlockStore(tmp_path / "s", layout.pieces[0])
     with pytest.raises(ValueError, match=r"pieces \[\] where"):
         block.write(0, {"p": []})
-    values = {name: [(piece, np.zeros((1, 1, 1))) for piece in block.pieces] for name in block.fields}
+    values = {name: [(piece, partial(np.zeros, (1, 1, 1))) for piece in block.pieces] for name in block.fields}
     with pytest.raises(ValueError, match=r"an array of shape \(1, 1, 1\) for \(8, 8, 1\) points"):
         block.write(0, values)
 
@@ -197,7 +198,7 @@ def test_a_checkpoint_sees_what_is_damaged_in_charts(tmp_path, contents):
 
 
 def test_vertices_are_stored_in_pieces_that_a_reader_can_afford(tmp_path, monkeypatch):
-    monkeypatch.setattr("taskflow.output.charts.store.CHUNK_BYTES", 2000)
+    monkeypatch.setattr("taskflow.output.chart_store.CHUNK_BYTES", 2000)
     path = written(tmp_path / "fields.zarr", layout_of(grid_of("pipe")), (0.0,))
     assert len([file for file in (path / "charts" / "0" / "x" / "c").rglob("*") if file.is_file()]) == 2
     np.testing.assert_array_equal(tree(path)["charts/0/x"], grid_of("pipe").charts[0].vertices[0])

@@ -11,7 +11,7 @@ from numcodecs import Blosc
 
 from taskflow.errors import BadInput
 from taskflow.output import (
-    at_points,
+    TimeSeries,
     create_time_series,
     dataset,
     export_vtk,
@@ -33,7 +33,7 @@ def stored(written, monkeypatch):
     """A store with three snapshots of two blocks, in many chunks; and a probe."""
     monkeypatch.setattr("taskflow.output.layout.CHUNK_BYTES", 200)
     path = written(layout_of(blocks=(1, 1, 2)))
-    create_time_series(path, at_points("wake", np.zeros((2, 3)), described("u"), "double"), WRITTEN)
+    create_time_series(path, TimeSeries.at_points("wake", np.zeros((2, 3)), described("u"), "double"), WRITTEN)
     write_time_series(path, "wake", 0, {"u": np.ones((3, 2))})
     store = Store(path, "wake")
     store.grow(3)

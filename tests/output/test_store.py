@@ -8,6 +8,7 @@ import threading
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ import zarr
 from numcodecs import Blosc
 
 from taskflow.errors import BadInput, RunFailed
-from taskflow.output import BlockStore, Store, create, create_time_series, dataset, of_surface, write_time_series
+from taskflow.output import BlockStore, Store, TimeSeries, create, create_time_series, dataset, write_time_series
 from taskflow.output.packing import AHEAD, Buffers, Packing, _ahead, _compressor, pack
 from taskflow.runtime.regions import Box
 from tests.output.conftest import WRITTEN, blocks_of, layout_of, value, write_snapshot
@@ -109,9 +110,9 @@ def test_one_file_per_block_field_and_snapshot(written):
 def test_a_shard_is_split_into_chunks_a_reader_can_afford():
     layout = layout_of(cells=(512, 512, 512), blocks=(1, 1, 2))
     assert layout.shard("p") == (256, 512, 512)
-    assert layout.chunk("p") == (16, 512, 512)
+    assert layout.arrays["p"].chunk(layout.dtype) == (16, 512, 512)
     assert layout.shard("u") == (256, 512, 513)
-    assert np.prod(layout.chunk("u")) * 4 <= 16 * 2**20
+    assert np.prod(layout.arrays["u"].chunk(layout.dtype)) * 4 <= 16 * 2**20
 
 
 def _sizes(path) -> dict:
@@ -192,14 +193,15 @@ def test_balanced_cuts_fall_back_to_common_divisors(written):
 ])
 def test_wrong_arrays_are_refused(tmp_path, values, message):
     create(tmp_path / "s", layout_of(), WRITTEN)
+    block = BlockStore(tmp_path / "s", Box.of((8, 6, 10)))
     with pytest.raises(ValueError, match=message):
-        BlockStore(tmp_path / "s", Box.of((8, 6, 10))).write(0, {name: np.zeros(n) for name, n in values.items()})
+        block.write(0, {name: partial(np.zeros, n) for name, n in values.items()})
 
 
 def test_overflow_to_single_precision_is_kept_as_infinity(tmp_path):
     layout = layout_of(fields=("p",))
     store = create(tmp_path / "s", layout, WRITTEN)
-    BlockStore(tmp_path / "s", Box.of(layout.cells)).write(0, {"p": np.full(layout.shape("p"), 1e300)})
+    BlockStore(tmp_path / "s", Box.of(layout.cells)).write(0, {"p": lambda: np.full(layout.shape("p"), 1e300)})
     store.commit(0, 0.0)
     assert np.isinf(dataset(tmp_path / "s").p).all()
 
@@ -227,13 +229,13 @@ def test_an_unknown_number_of_snapshots_doubles_the_room(tmp_path):
     layout = layout_of(slots=1)
     path = tmp_path / "s"
     store, block = create(path, layout, WRITTEN), BlockStore(path, Box.of(layout.cells), patience=0.0)
-    block.write(0, {name: value(name, 0, box) for name, box in block.boxes.items()})
+    block.write(0, {name: partial(value, name, 0, box) for name, box in block.boxes.items()})
     with pytest.raises(RunFailed, match="no room for snapshot 1"):
-        block.write(1, {name: value(name, 1, box) for name, box in block.boxes.items()})
+        block.write(1, {name: partial(value, name, 1, box) for name, box in block.boxes.items()})
     capacities = []
     for index in range(5):
         store.grow(index + 1)
-        block.write(index, {name: value(name, index, box) for name, box in block.boxes.items()})
+        block.write(index, {name: partial(value, name, index, box) for name, box in block.boxes.items()})
         store.commit(index, float(index))
         capacities.append(store.capacity)
     assert capacities == [1, 2, 4, 4, 8]
@@ -315,11 +317,11 @@ signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 store = BlockStore(sys.argv[1], Box.of((32, 32, 32)))
 noise = np.random.default_rng(0).random((32, 32, 32))
 writer = Writer()
-writer.submit(lambda: store.write(0, {"p": noise}))
+writer.submit(lambda: store.write(0, {"p": lambda: noise}))
 writer.drain()
 Store(sys.argv[1]).commit(0, 0.0)
 resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
-writer.submit(lambda: store.write(1, {"p": noise}))
+writer.submit(lambda: store.write(1, {"p": lambda: noise}))
 try:
     writer.drain()
 except RunFailed as error:
@@ -343,7 +345,7 @@ def test_a_disk_that_takes_no_more_ends_the_run_and_keeps_what_it_has(tmp_path):
 def _run_block(path, block, snapshots) -> None:
     store = BlockStore(path, block)
     for index in range(snapshots):
-        store.write(index, {name: value(name, index, box) for name, box in store.boxes.items()})
+        store.write(index, {name: partial(value, name, index, box) for name, box in store.boxes.items()})
 
 
 def test_several_processes_write_one_store_while_it_grows(tmp_path):
@@ -382,7 +384,7 @@ def test_rounded_values_keep_their_relative_error(tmp_path, precision, error):
     numbers[0, 0, :5] = 0.0, np.inf, -np.inf, np.nan, -0.0
     numbers = numbers.astype(layout.dtype)
     store = create(tmp_path / "s", layout, WRITTEN)
-    BlockStore(tmp_path / "s", Box.of(layout.cells)).write(0, {"p": numbers})
+    BlockStore(tmp_path / "s", Box.of(layout.cells)).write(0, {"p": lambda: numbers})
     store.commit(0, 0.0)
     result = dataset(tmp_path / "s").p
     bound = result.attrs["relative_error"]
@@ -405,7 +407,7 @@ def test_growing_keeps_numbers_in_time_that_are_not_committed(tmp_path):
     """They may be written long before all blocks have agreed on that."""
     path, areas = tmp_path / "fields.zarr", [3.0, 2.0, 1.0]
     create(path, layout_of((1, 1, 1)), WRITTEN)
-    create_time_series(path, of_surface("front", "area", {}), WRITTEN)
+    create_time_series(path, TimeSeries.of_numbers("front", {"area": "area"}, {}), WRITTEN)
     store = Store(path, "front")
     store.grow(2)
     write_time_series(path, "front", 0, {"area": np.array(areas[:2])})

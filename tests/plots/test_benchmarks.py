@@ -4,8 +4,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from taskflow.errors import BadInput
-from taskflow.plots.benchmarks import plot_campaign, plot_convergence, plot_scaling
-from taskflow.plots.two_phase_benchmarks import plot_sizes, plot_solvers
+from taskflow.plots.benchmarks import plot_campaign, plot_convergence, plot_scaling, plot_sizes, plot_solvers
 
 SWEEP = [
     {

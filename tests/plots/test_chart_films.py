@@ -7,8 +7,8 @@ from PIL import Image
 from taskflow.errors import BadInput
 from taskflow.output import tree
 from taskflow.plots import DPI
-from taskflow.plots.chart_films import animate_charts
 from taskflow.plots.contours import draw_charts
+from taskflow.plots.films import animate_charts
 from taskflow.plots.look import Look
 from tests.output.on_charts import filled, grid_of
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from taskflow.output.charts.layout import SIDES, VERTICES, SidePatch
+from taskflow.output.chart_layout import SIDES, VERTICES, SidePatch
 from taskflow.plots.chart_pictures import _faces
 from taskflow.runtime.regions import Box
 

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from matplotlib.tri import Triangulation
 
-from taskflow.analysis.charts.cut import cut_mesh, cut_plane
-from taskflow.analysis.charts.flat import flat_mesh, outlines
+from taskflow.analysis.charts.plane_meshes import cut_mesh, cut_plane, flat_mesh, outlines
 from taskflow.errors import BadInput
 from taskflow.geometry.grids import shape
 from taskflow.output import tree

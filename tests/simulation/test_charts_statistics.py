@@ -7,7 +7,7 @@ import pytest
 
 import taskflow.accessor  # noqa: F401  trees have their `flow`
 from taskflow.output import tree
-from taskflow.output.charts.reading import charts
+from taskflow.output.reading import charts
 from taskflow.plots.contours import plot_charts
 from taskflow.simulation.conditions.restart import newest_restart
 from tests.simulation.going_on import go

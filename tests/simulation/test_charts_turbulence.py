@@ -11,7 +11,7 @@ from taskflow.flow.grid.curvilinear import metrics
 from taskflow.flow.reference import charts_turbulence as by_numpy
 from taskflow.flow.reference.artificial_compressibility import LAYERS, Discretisation
 from taskflow.output import read_log, tree
-from taskflow.output.charts.reading import charts
+from taskflow.output.reading import charts
 from taskflow.simulation.build.simulation import SimulationSetup
 from tests.simulation.going_on import go
 from tests.simulation.on_charts import case, changed

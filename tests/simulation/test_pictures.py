@@ -11,8 +11,8 @@ from PIL import Image
 import taskflow as tf
 from taskflow.errors import BadInput
 from taskflow.output import STORE
-from taskflow.output.charts.reading import charts, tree
 from taskflow.output.pictures import PICTURES, drawable, listed, undrawn, write_part
+from taskflow.output.reading import charts, tree
 from taskflow.plots.in_situ import Pictures
 from taskflow.runtime.machine.device import gpu
 from taskflow.simulation.build.simulation import SimulationSetup

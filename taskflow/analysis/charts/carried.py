@@ -20,10 +20,10 @@ import xarray as xr
 
 from taskflow.analysis.charts.derived import CENTRES, KJI, differences, fields_of
 from taskflow.analysis.charts.metrics import vertices_of
-from taskflow.analysis.charts.thin import thin_along
+from taskflow.analysis.charts.points import thin_along
 from taskflow.errors import BadInput
 from taskflow.hexahedra import cell_volumes
-from taskflow.output.charts.reading import charts
+from taskflow.output.reading import charts
 
 POINTS = 1 << 20  # that are looked for in one go
 SLACK = 1e-9  # of an extent: the rounding of places

@@ -10,8 +10,8 @@ import xarray as xr
 from taskflow.analysis.charts.metrics import across, cells_at, vertices_of
 from taskflow.analysis.charts.sides import VELOCITY
 from taskflow.errors import BadInput
-from taskflow.output.charts.layout import CELLS
-from taskflow.output.charts.reading import charts, place_of
+from taskflow.output.chart_layout import CELLS
+from taskflow.output.reading import charts, place_of
 
 CENTRES = ("x_c", "y_c", "z_c")
 KJI = (-3, -2, -1)  # axes of arrays

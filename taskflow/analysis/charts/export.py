@@ -11,10 +11,9 @@ import xarray as xr
 from taskflow.analysis.charts.derived import fields_of
 from taskflow.analysis.charts.metrics import vertices_of
 from taskflow.analysis.charts.sides import VELOCITY, WHICH, on_patch
-from taskflow.output.appended import write_blocks, write_structured
-from taskflow.output.charts.reading import charts, patches
 from taskflow.output.disk import on_disk
-from taskflow.output.polydata import collect
+from taskflow.output.reading import charts, patches
+from taskflow.output.vtk import collect, write_blocks, write_structured
 
 Values = np.ndarray | xr.DataArray
 VECTORS = {"velocity": VELOCITY, **{name: tuple(f"{name}_{axis}" for axis in "xyz") for name in WHICH}}

@@ -8,8 +8,8 @@ import xarray as xr
 from taskflow.analysis.charts.points import Cell, cells_around, reach
 from taskflow.errors import BadInput
 from taskflow.hexahedra import cell_volumes
-from taskflow.output.charts.reading import charts
 from taskflow.output.metadata import UNITS
+from taskflow.output.reading import charts
 
 
 def vertices_of(chart: xr.Dataset) -> np.ndarray:
@@ -37,12 +37,9 @@ def with_volumes(records: xr.DataTree) -> xr.DataTree:
     parts = {"/": xr.Dataset(attrs=records.attrs)}
     for number, chart in charts(records):
         volume = xr.DataArray(cell_volumes(vertices_of(chart)), dims=("k", "j", "i"), attrs=about)
-        parts[f"charts/{number}"] = xr.Dataset({"volume": volume}, coords=_centres(chart))
+        centres = {f"{axis}_c": chart[f"{axis}_c"] for axis in "xyz"}
+        parts[f"charts/{number}"] = xr.Dataset({"volume": volume}, coords=centres)
     return xr.DataTree.from_dict(parts)
-
-
-def _centres(chart: xr.Dataset) -> dict[str, xr.DataArray]:
-    return {f"{axis}_c": chart[f"{axis}_c"] for axis in "xyz"}
 
 
 def cells_at(records: xr.DataTree, points: np.ndarray) -> list[Cell]:

@@ -10,11 +10,11 @@ import xarray as xr
 from taskflow.analysis.charts.metrics import vertices_of
 from taskflow.errors import BadInput
 from taskflow.hexahedra import area, cell_volumes, face_corners
-from taskflow.output.charts.layout import CELLS, SidePatch
-from taskflow.output.charts.reading import charts, patches, place_of
-from taskflow.output.charts.store import CHART
+from taskflow.output.chart_layout import CELLS, SidePatch
+from taskflow.output.chart_store import CHART
 from taskflow.output.conditions import BOUNDARY
 from taskflow.output.metadata import UNITS
+from taskflow.output.reading import charts, patches, place_of
 
 VELOCITY = ("u", "v", "w")
 WHICH = {"stress": "viscous stress", "shear": "shear stress"}

@@ -11,7 +11,7 @@ from taskflow.benchmarks.steps import Pressure
 from taskflow.benchmarks.timing import PRECISION, about, beside_copies, open_here, timed
 from taskflow.flow import NavierStokes
 from taskflow.flow.operators.projection import correct, divergence
-from taskflow.flow.poisson.multigrid.krylov import (
+from taskflow.flow.poisson.multigrid.solver import (
     cg_first_inner_products,
     cg_first_update,
     cg_inner_products,

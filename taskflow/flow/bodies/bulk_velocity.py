@@ -34,7 +34,6 @@ class BulkVelocityTarget:
 
     @classmethod
     def along(cls, number: int, mean: float, grid: Grid) -> BulkVelocityTarget:
-        """On a grid."""
         return cls(number, mean, grid.largest(number), grid.unevenness)
 
 

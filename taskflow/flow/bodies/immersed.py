@@ -39,7 +39,6 @@ class ImmersedObstacles(Obstacles):
         return {**FRICTION, **BLOCKAGE, **(CONDUCTANCE if heat and self.isothermal else {})}
 
     def flags(self, *, heat: bool, scalars: bool = False, eddies: bool = False) -> dict[str, str]:
-        """The fields of flags by role, each with its type; see `taskflow.flow.bodies.cuts`."""
         types = super().flags(heat=heat, scalars=scalars, eddies=eddies)
         if not eddies:
             del types["faces"]
@@ -50,7 +49,6 @@ class ImmersedObstacles(Obstacles):
         return super().face_flags(f, eddies=True) if eddies else (None, None)
 
     def surfaces_across(self, f: Roles, number: int) -> tuple[str | None, str | None, str | None]:
-        """See `Obstacles.surfaces_across`."""
         return f["uvw"[number]], f[list(FRICTION)[number]], f[list(BLOCKAGE)[number]]
 
     def predicted(
@@ -66,13 +64,11 @@ class ImmersedObstacles(Obstacles):
             yield wall_heat_flux(T, f.conductance_T, f.warm_T, over=self.near, dt=dt, diffusivity=diffusivity)
 
     def force(self, f: Roles, forces: str, *, eddies: bool, **where: Any) -> Launch:
-        """See `Obstacles.force`."""
         nu_t, edges = (f.nu_t, f.edges) if eddies else (None, None)
         velocity, owners = (f.u, f.v, f.w), (f.owner_x, f.owner_y, f.owner_z)
         return force_on_immersed_body(velocity, f.p, nu_t, edges, *self.surfaces(f), owners, forces=forces, **where)
 
     def heat(self, f: Roles, flux: str, *, bounded: bool, transport: Transport, **where: Any) -> Launch:
-        """See `Obstacles.heat`."""
         carried = BoundedTransport(transport.diffusivity, transport.source) if bounded else transport
         fields = f.T, (f.u, f.v, f.w), f.T_faces, f.owner_T, f.conductance_T, f.warm_T
         return heat_from_immersed_body(*fields, flux=flux, transport=carried, **where)

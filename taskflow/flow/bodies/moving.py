@@ -34,7 +34,7 @@ from taskflow.flow.bodies.moving_scalars import (
     hold_temperature,
     keep_inside,
 )
-from taskflow.flow.bodies.projection import coefficients_at_bodies
+from taskflow.flow.bodies.obstacles import coefficients_at_bodies
 from taskflow.flow.grid import Grid
 from taskflow.flow.grid.stencils import BESIDE
 from taskflow.flow.kernels import KERNELS
@@ -128,7 +128,6 @@ class MovingObstacles(ImmersedObstacles):
         return {**fields, **{f"{role}{OTHER}": fields[role] for role in (*BLOCKAGE, *BODY)}, **PUSH, **warmed}
 
     def flags(self, *, heat: bool, scalars: bool = False, eddies: bool = False) -> dict[str, str]:
-        """See `ImmersedObstacles.flags`."""
         types = super().flags(heat=heat, scalars=scalars, eddies=eddies)
         return {**types, **{f"{role}{OTHER}": types[role] for role in ("solid", *FACES) if role in types}}
 
@@ -175,7 +174,6 @@ class MovingObstacles(ImmersedObstacles):
     def settle(
         self, f: Roles, quantity: Quantity, new: str, old: str, dt: str, part: Pass
     ) -> Iterator[Launch]:
-        """See `Obstacles.settle`."""
         faces = f[_faces(quantity)]
         yield keep_inside(new, old, faces, over=self.near)
         if self.isothermal and quantity.name == "T":
@@ -189,7 +187,6 @@ class MovingObstacles(ImmersedObstacles):
         return heat_from_moving_body(f.push_T, f.owner_T, flux=flux, **where)
 
     def force(self, f: Roles, forces: str, *, eddies: bool, **where: Any) -> Launch:
-        """See `Obstacles.force`."""
         push, owners = tuple(f[role] for role in PUSH), (f.owner_x, f.owner_y, f.owner_z)
         where = {name: value for name, value in where.items() if name != "fluid"}
         return force_on_moving_body(f.p, f.solid, push, owners, forces=forces, **where)

@@ -23,28 +23,18 @@ is. It is carried by upwind differences over the last cell and by Euler's method
 is 0. The pressure's equation sees p = 0 on the face.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from taskflow.flow.boundaries.boundary import (
     INSIDE,
     AdvectedOutflow,
     Boundaries,
     ConvectiveOutflow,
-    Mirror,
     PressureOutflow,
-    Value,
-    beyond,
-    impose,
-    mirror,
-    timed,
 )
 from taskflow.flow.grid import Grid, on_face
 from taskflow.flow.kernels import KERNELS
-from taskflow.flow.operators.rates import exact_sum
-from taskflow.runtime.regions import Box
-from taskflow.runtime.tasks import FACES, Face, Launch, Read, ReadWrite, Roles, Scalar, Write, facing, frame, task
+from taskflow.runtime.tasks import FACES, Face, Read, ReadWrite, Scalar, Write, facing, frame, task
 
 ADVECTED = KERNELS / "boundaries" / "advected_pressure.cu"
 NEXT_FACE = facing(n=(1, 1), high=(0, 0))  # from the last cell, the next face inside
@@ -73,14 +63,6 @@ class Outlet:
     sign: float
     width: float
     reach: float
-
-
-@dataclass(frozen=True)
-class OutflowStage:
-    """The names of scalars: the length of a stage, and the mean speed at which fluid leaves at its end."""
-
-    dt: str
-    outflow_speed: str
 
 
 @task(kernel=KERNELS / "boundaries" / "outflow.cu")
@@ -160,109 +142,15 @@ def pressure_outlets(boundaries: Boundaries) -> list[str]:
     return [face for face in FACES if isinstance(boundaries.get(face), PressureOutflow | AdvectedOutflow)]
 
 
-def init_outflow(f: Roles, boundaries: Boundaries, grid: Grid, outflow_speed: str) -> Iterator[Launch]:
-    """Before the first projection the normal velocity is that on the next face inside, balanced."""
-    velocity = f.u, f.v, f.w
-    yield from init_advected(f, boundaries, grid)
-    for face in (*balanced_outlets(boundaries), *pressure_outlets(boundaries)):
-        axis, _ = frame(face)
-        yield mirror(velocity[axis], over=on_face(face, grid), on=face, mirror=Mirror(1.0, 0.0))
-    yield from _balanced(f, velocity, boundaries, grid, outflow_speed)
-
-
-def advance_outflow(f: Roles, boundaries: Boundaries, grid: Grid, stage: OutflowStage) -> Iterator[Launch]:
-    """The normal velocity at the end of a stage, before its projection; needs u_new, v_new and w_new inside."""
-    new, old = (f.u_new, f.v_new, f.w_new), (f.u, f.v, f.w)
-    for face in balanced_outlets(boundaries):
-        axis, _ = frame(face)
-        yield _convected(face, new[axis], old[axis], on_face(face, grid), grid, stage)
-    yield from _balanced(f, new, boundaries, grid, stage.outflow_speed)
-    for face in pressure_outlets(boundaries):
-        axis, _ = frame(face)
-        if face in advected_outlets(boundaries):
-            speed = stage.outflow_speed
-            yield from advance_advected(new[axis], old[axis], f, face, grid, dt=stage.dt, outflow_speed=speed)
-        else:
-            yield extrapolate(new[axis], old[axis], over=on_face(face, grid), on=face)
-        side = boundaries[face]
-        if isinstance(side, PressureOutflow) and side.timed:
-            pressure = timed(face, "p", stage.dt.removeprefix("dt"))
-            about = opening(face, grid)
-            yield push_outlet(new[axis], over=on_face(face, grid), dt=stage.dt, pressure=pressure, opening=about)
-
-
-def correct_outlets(
-    velocity: tuple[str, str, str], p: str, boundaries: Boundaries, grid: Grid, dt: str, b: Coefficients = None
-) -> Iterator[Launch]:
-    """The correction of the normal velocity where p = 0."""
-    for face in pressure_outlets(boundaries):
-        axis, _ = frame(face)
-        about = opening(face, grid)
-        yield correct_outlet(velocity[axis], p, b and b[axis], over=on_face(face, grid), on=face, dt=dt, opening=about)
-
-
-def outflow_ghosts(
-    new: tuple[str, ...], old: tuple[str, ...], boundaries: Boundaries, grid: Grid, stage: OutflowStage
-) -> Iterator[Launch]:
-    """Ghost values of u, v, w and, if there is one, T, beyond faces through which they are carried."""
-    for face in convective_outlets(boundaries):
-        axis, _ = frame(face)
-        for n in range(len(new)):
-            if n != axis:
-                yield _convected(face, new[n], old[n], beyond(face, grid), grid, stage)
-
-
-def pressure_ghosts(p: str, boundaries: Boundaries, grid: Grid) -> Iterator[Launch]:
-    """Ghost values of a pressure that is 0 on the face."""
-    for face in pressure_outlets(boundaries):
-        yield mirror(p, over=beyond(face, grid), on=face, mirror=Mirror(-1.0, 0.0))
+def advected_outlets(boundaries: Boundaries) -> list[str]:
+    """The faces where the pressure is carried out."""
+    return [face for face in FACES if isinstance(boundaries.get(face), AdvectedOutflow)]
 
 
 def opening(face: str, grid: Grid) -> Opening:
     """The constants that kernels get of a side."""
     _, high = frame(face)
     return Opening(1.0 if high else -1.0, 1.0 / grid.beside(face), float(on_face(face, grid).volume))
-
-
-def _convected(face: str, new: str, old: str, over: Box, grid: Grid, stage: OutflowStage) -> Launch:
-    numbers = {"dt": stage.dt, "outflow_speed": stage.outflow_speed}
-    return convect(new, old, over=over, on=face, opening=opening(face, grid), **numbers)
-
-
-def _balanced(
-    f: Roles, velocity: tuple[str, str, str], boundaries: Boundaries, grid: Grid, outflow_speed: str
-) -> Iterator[Launch]:
-    for face in balanced_outlets(boundaries):
-        axis, _ = frame(face)
-        q, over = velocity[axis], on_face(face, grid)
-        where: dict[str, Any] = {"grid": grid, "axis": axis, "layer": True}
-        total = f.scalar("outflow")
-        yield exact_sum(q, over=over, total=total, bound=f.scalar("sum_bound"), scale=QUANTA, **where)
-        yield balance(q, over=over, total=total, outflow_speed=outflow_speed, opening=opening(face, grid))
-
-
-def advected_outlets(boundaries: Boundaries) -> list[str]:
-    """The faces where the pressure is carried out."""
-    return [face for face in FACES if isinstance(boundaries.get(face), AdvectedOutflow)]
-
-
-def init_advected(f: Roles, boundaries: Boundaries, grid: Grid) -> Iterator[Launch]:
-    """At the beginning P = 0."""
-    for face in advected_outlets(boundaries):
-        yield impose(_kept(f, face), over=beyond(face, grid, edges=False), value=Value(0.0))
-
-
-def advance_advected(
-    new: str, old: str, f: Roles, face: str, grid: Grid, *, dt: str, outflow_speed: str
-) -> Iterator[Launch]:
-    """The normal velocity `new` on a face at the end of a stage, before its projection; needs `new` inside. `rhs` is
-    used on the way.
-    """
-    kept, side = _kept(f, face), {"on": face, "dt": dt, "outlet": outlet(face, grid)}
-    yield inner_face_pressure(f.p, new, old, f.rhs, over=_last_cells(face, grid), grid=grid, **side)
-    layer = beyond(face, grid, edges=False)
-    yield advect_pressure(kept, f.rhs, over=layer, outflow_speed=outflow_speed, **side)
-    yield accelerate_outlet(old, kept, new, over=on_face(face, grid), **side)
 
 
 def outlet(face: str, grid: Grid) -> Outlet:
@@ -273,12 +161,3 @@ def outlet(face: str, grid: Grid) -> Outlet:
     across = [a for a in range(3) if a != axis and grid.cells[a] > 1]
     bounded = [a for a in across if grid.low[a]] or across or [axis]
     return Outlet(1.0 if high else -1.0, grid.beside(face), min(grid.length(a) for a in bounded) / 2)
-
-
-def _kept(f: Roles, face: str) -> str:
-    return (f.h_u, f.h_v, f.h_w)[frame(face)[0]]
-
-
-def _last_cells(face: str, grid: Grid) -> Box:
-    axis, high = frame(face)
-    return Box.of(grid.cells).layer(axis, high, 0, 1)

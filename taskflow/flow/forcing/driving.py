@@ -19,7 +19,7 @@ its cells: so what buoyancy takes from |T|^2 the velocity gains, to rounding.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,11 +33,13 @@ from taskflow.flow.time.schemes import TimeScheme
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Axis, Components, Launch, Read, ReadWrite, Roles, Scalar, facing, reduced, task
 
+ACROSS = Components(r=Read[facing(r=(0, 1), s=(-1, 0))], s=Read[facing(r=(-1, 0), s=(0, 1))])
+TENDENCY, ACROSS_NEW = Components(h_r=ReadWrite, h_s=ReadWrite), Components(r_new=ReadWrite, s_new=ReadWrite)
+
 
 @task(kernel=KERNELS / "forcing" / "coriolis.cu")
 def coriolis(
-    velocity: Components(r=Read[facing(r=(0, 1), s=(-1, 0))], s=Read[facing(r=(-1, 0), s=(0, 1))]),
-    tendency: Components(h_r=ReadWrite, h_s=ReadWrite), velocity_new: Components(r_new=ReadWrite, s_new=ReadWrite),
+    velocity: ACROSS, tendency: TENDENCY, velocity_new: ACROSS_NEW,
     *, about: Axis, dt: Scalar, ratio: Scalar, grid: Grid, frequency: float,
 ) -> None:  # fmt: skip
     """r_new += dt (1 + ratio/2) F_r, h_r += F_r, F_r = frequency s; likewise F_s = -frequency r, on faces.
@@ -50,8 +52,7 @@ def coriolis(
 
 @task(kernel=KERNELS / "forcing" / "coriolis.cu")
 def coriolis_timed(
-    velocity: Components(r=Read[facing(r=(0, 1), s=(-1, 0))], s=Read[facing(r=(-1, 0), s=(0, 1))]),
-    tendency: Components(h_r=ReadWrite, h_s=ReadWrite), velocity_new: Components(r_new=ReadWrite, s_new=ReadWrite),
+    velocity: ACROSS, tendency: TENDENCY, velocity_new: ACROSS_NEW,
     *, about: Axis, dt: Scalar, ratio: Scalar, rotation: Scalar, grid: Grid, factor: float,
 ) -> None:  # fmt: skip
     """The same with frequency = factor rotation, at the beginning of the stage."""
@@ -133,14 +134,6 @@ def enforce_bulk_velocity(
     constants = {"scale": most, "grid": grid, "axis": axis, "layer": False}
     yield exact_sum(q, over=over, total=total, bound=f.scalar("rate"), **constants)
     yield shift_to_mean(q, over=over, total=total, mean=mean, share=1.0 / over.volume)
-
-
-def mean_force(
-    scalars: Mapping[str, float], mean: float, axis: int, stages: Iterable[str], cells: int, dt: float
-) -> float:
-    """The mean over a step of length dt of the acceleration along an axis that kept the mean over so many cells."""
-    sums = (reduced(scalars, sum_of(axis, stage))[0] for stage in stages)
-    return sum(mean - total / cells for total in sums) / dt
 
 
 @dataclass(frozen=True)
@@ -228,7 +221,8 @@ class Driving:
             elif is_kept_around_bodies(scalars, axis, stages[0]):
                 accelerations[name] = force_around_bodies(scalars, axis, stages, dt)
             else:
-                accelerations[name] = mean_force(scalars, mean, axis, stages, cells, dt)
+                sums = (reduced(scalars, sum_of(axis, ending))[0] for ending in stages)
+                accelerations[name] = sum(mean - total / cells for total in sums) / dt
         return accelerations
 
 

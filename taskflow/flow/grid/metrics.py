@@ -148,7 +148,6 @@ class Stretched(Grid):
         return np.concatenate([[0.0], np.cumsum(widths)])
 
     def length(self, axis: int) -> float:
-        """Return the length of the domain along an axis."""
         return sum(1.0 / self.per_cell[axis][cell] for cell in range(self.cells[axis]))
 
     def ends(self, axis: int) -> tuple[float, float]:
@@ -156,7 +155,6 @@ class Stretched(Grid):
         return 0.0, self.length(axis)
 
     def largest(self, axis: int) -> float:
-        """The largest width along an axis."""
         return 1.0 / min(self.per_cell[axis].values)
 
     @property
@@ -170,11 +168,9 @@ class Stretched(Grid):
         return 1.0
 
     def width(self, axis: int, cell: int) -> float:
-        """Return the width of a cell along an axis."""
         return self.widths[axis][cell]
 
     def distance(self, axis: int, face: int) -> float:
-        """Return the distance between the centres on both sides of a face across an axis."""
         return 1.0 / self.per_face[axis][face]
 
     def inverse_spacing_squared_along(self, axis: int) -> float:

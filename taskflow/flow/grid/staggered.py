@@ -100,7 +100,6 @@ class StaggeredGrid:
 
     @property
     def box(self) -> Box:
-        """All cells."""
         return Box.of(self.cells)
 
     @property

@@ -129,7 +129,6 @@ class EnergyBudget:
         return self._cells.expand(triple(map(int, self.flow.grid.low)), triple(map(int, self.flow.grid.high)))
 
     def begin(self, f: Roles) -> Iterator[Launch]:
-        """Forget all samples."""
         for name in self.written:
             yield impose(f[name], over=self._cells, value=Value(0.0))
         for name in FACES:

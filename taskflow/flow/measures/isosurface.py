@@ -32,15 +32,6 @@ def isosurface_area(
     """
 
 
-def surface_area(q: str, solid: str | None, grid: StaggeredGrid, over: Box, *, total: str, value: float) -> Launch:
-    """The area where q is `value`, between the centres of the cells of a box and the boundaries beside them."""
-    constants = grid.constants
-    ends = triple(int(low == 0 and not around) for low, around in zip(over.lo, grid.periodic, strict=True))
-    bound = max(constants.largest(axis) for axis in range(3)) ** 2
-    where = over.expand(ends, (0, 0, 0))
-    return isosurface_area(q, solid, over=where, total=total, grid=constants, value=value, bound=bound)
-
-
 @dataclass(frozen=True)
 class ValueSurface:
     """The surface on which the field in a role has a value, between the centres of cells. Beyond the faces `mirrored`
@@ -55,7 +46,10 @@ class ValueSurface:
         """The area between the centres of cells of a box, and the boundaries beside them, but for what is in bodies."""
         for face in self.mirrored:
             yield mirror(f[self.role], over=beyond(face, grid.constants), on=face, mirror=Mirror(1.0, 0.0))
-        yield surface_area(f[self.role], solid, grid, over, total=name, value=self.value)
+        ends = triple(int(low == 0 and not around) for low, around in zip(over.lo, grid.periodic, strict=True))
+        bound = max(grid.constants.largest(axis) for axis in range(3)) ** 2
+        cells, numbers = over.expand(ends, (0, 0, 0)), {"value": self.value, "bound": bound, "grid": grid.constants}
+        yield isosurface_area(f[self.role], solid, over=cells, total=name, **numbers)
 
 
 @dataclass(frozen=True)
@@ -72,5 +66,4 @@ class Isosurface:
         yield from self.surface.area(f, f.solid if self.bodies else None, self.grid, self.grid.box, AREA)
 
     def numbers(self, scalars: Mapping[str, float]) -> list[float]:
-        """The area."""
         return [*reduced(scalars, AREA)]

@@ -32,11 +32,6 @@ class Conduction:
     eddy: float
     sign: float
 
-    @classmethod
-    def over(cls, spacing: float, diffusivity: float, prandtl: float = 1.0, sign: float = 1.0) -> Conduction:
-        """Return the conduction between cells whose centres are `spacing` apart."""
-        return cls(diffusivity / spacing, 1 / (prandtl * spacing), sign)
-
 
 @task(kernel=TEXT)
 def divergence_max(
@@ -80,20 +75,6 @@ def heat_flux(
     """
 
 
-def wall_heat_flux(
-    T: str, normal: str, nu_t: str | None, face: str, grid: Grid, *, flux: str, diffusivity: float, prandtl: float = 1.0
-) -> Launch:
-    """The heat flux through a wall (x_min to z_max), positive into the fluid, summed over its faces into the scalar
-    `flux`, each of which counts as its area over the mean one.
-
-    `normal` is the velocity normal to the wall. Needs ghost values of T and, if there is one, of the eddy viscosity.
-    """
-    _, high = frame(face)
-    conduction = Conduction.over(grid.beside(face), diffusivity, prandtl, -1.0 if high else 1.0)
-    over = on_face(face, grid)
-    return heat_flux(T, normal, nu_t, over=over, along=face[0], flux=flux, face=conduction, grid=grid)
-
-
 @dataclass(frozen=True, eq=False)
 class Monitor:
     """The program, to be run after a step, and the meaning of its scalars. Of the fields `derived` it has means."""
@@ -126,9 +107,10 @@ class Monitor:
         if flow.heat:
             nu_t, prandtl = (f.nu_t, flow.turbulence.prandtl) if flow.turbulence else (None, 1.0)
             for face in self.heated:
-                normal, flux = (f.u, f.v, f.w)["xyz".index(face[0])], f.scalar(f"flux_{face}")
-                conduction = {"diffusivity": flow.heat.diffusivity, "prandtl": prandtl}
-                yield wall_heat_flux(f.T, normal, nu_t, face, flow.grid, flux=flux, **conduction)
+                (axis, high), spacing = frame(face), flow.grid.beside(face)
+                inward = Conduction(flow.heat.diffusivity / spacing, 1 / (prandtl * spacing), -1.0 if high else 1.0)
+                numbers = {"along": face[0], "flux": f.scalar(f"flux_{face}"), "face": inward, "grid": flow.grid}
+                yield heat_flux(f.T, (f.u, f.v, f.w)[axis], nu_t, over=on_face(face, flow.grid), **numbers)
         for quantity in flow.passive:
             name = f.scalar(f"total_{quantity.name}")
             yield total(f[quantity.name], over=box, total=name, grid=flow.grid)

@@ -266,7 +266,6 @@ class Carrying:
         return {NOW: dt * (1 + ratio / 2), THEN: dt * (ratio / 2), **gains}
 
     def __call__(self, f: Roles) -> Iterator[Launch | Repeat | Derive]:
-        """Carry them, and do the step."""
         velocity, solid = (f.u, f.v, f.w), f.solid if self.bodies else None
         yield from inflow_edges(velocity, self.boundaries, self.grid)
         for table in self.particles:
@@ -292,7 +291,6 @@ class Sampling:
     __name__: ClassVar[str] = "sampling"
 
     def __call__(self, f: Roles) -> Iterator[Launch]:
-        """Sample them."""
         table, over = self.particles, self.particles.partition.region.cells
         yield from inflow_edges((f.u, f.v, f.w), self.boundaries, self.grid)
         for value, (role, location) in zip(table.values, table.sampled.items(), strict=True):

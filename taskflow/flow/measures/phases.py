@@ -59,7 +59,6 @@ class PhaseMonitor(Monitor):
     surface: ValueSurface = HALF
 
     def __call__(self, f: Roles) -> Iterator[Launch]:
-        """The scalars of the monitor of a flow, and energies, interface and share."""
         yield from super().__call__(f)
         flow, box = self.flow, self.flow.staggered.box
         solid, numbers = f.solid if flow.obstacles else None, {"grid": flow.grid, "phases": self.phases}

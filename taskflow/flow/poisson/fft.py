@@ -1,5 +1,5 @@
 """The direct solver: Laplacian(p) = rhs to rounding, by Fourier and cosine transforms along x and y and recursive
-filters along z.
+filters along z; and with it the equation with a coefficient that is the same everywhere.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from math import isnan
 
 from taskflow.errors import BadInput
 from taskflow.flow.grid.metrics import Counts, Flags, Grid, Stretched
+from taskflow.flow.kernels import KERNELS
 from taskflow.flow.poisson.elimination import ENDS, elimination, filtering, prepare_elimination
+from taskflow.flow.poisson.operator import Operator
 from taskflow.flow.poisson.solver import Solver
 from taskflow.flow.poisson.spectrum import (
     GIVEN,
@@ -24,11 +26,12 @@ from taskflow.flow.poisson.spectrum import (
     from_dct_order,
     inverse,
     inverse_in_place,
+    space,
     to_dct_order,
     transfer,
 )
-from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region, Triple
-from taskflow.runtime.tasks import Launch, Roles
+from taskflow.runtime.regions import Box, Location, Partition, Region, Triple
+from taskflow.runtime.tasks import Launch, ReadWrite, Repeat, Roles, task
 
 NONE: Flags = (False, False, False)
 
@@ -85,7 +88,7 @@ class FFT(Solver):
 
         def slabs(names: tuple[str, ...], x: int, y: int, reach: tuple[Box, ...] | None = None) -> Partition:
             cuts = tuple(range(0, (count + 1) * s.slab, s.slab))
-            region = Region(Box.of((x, y, cuts[-1])), _space(dtype, *names), ghost=0)
+            region = Region(Box.of((x, y, cuts[-1])), space(dtype, *names), ghost=0)
             return Partition(region, (1, 1, count), at=((0, x), (0, y), cuts), reach=reach)
 
         layered = isinstance(s, LayeredSpectrum)
@@ -93,17 +96,16 @@ class FFT(Solver):
         if s.slabs > 1:
             ends = Box.of((width, rows, count))
             names = ENDS if layered else ENDS[:2]
-            region = Region(ends, _space(dtype, *names), ghost=0, scale=(1, 1, s.slab))
+            region = Region(ends, space(dtype, *names), ghost=0, scale=(1, 1, s.slab))
             partitions.append(Partition(region, (1, 1, count), reach=(ends,) * count))
         if not self.slabs:
-            cells = Region(Box.of(s.cells), _space(dtype, "rhs_blocks"), ghost=0)
+            cells = Region(Box.of(s.cells), space(dtype, "rhs_blocks"), ghost=0)
             planes = slabs(("planes",), nx, ny, main.blocks)
             reach = tuple(block & cells.cells for block in planes.blocks)
             partitions += [planes, Partition(cells, self.blocks, at=main.cuts, reach=reach)]
         return tuple(partitions)
 
     def solve(self, f: Roles) -> Iterator[Launch]:
-        """Solve for p, whatever it was."""
         if self.slabs:
             yield from self._solve(f, f.rhs, f.p)
             return
@@ -119,7 +121,6 @@ class FFT(Solver):
             yield from prepare_elimination(f, self.spectrum)
 
     def taken(self, scalars: Mapping[str, float]) -> int:
-        """One: it does not iterate."""
         return 1
 
     def _solve(self, f: Roles, rhs: str, p: str) -> Iterator[Launch]:
@@ -158,5 +159,40 @@ def _kinds(walls: Flags, zero_ends: Flags) -> Counts:
     return x, y, z
 
 
-def _space(dtype: str, *names: str) -> FieldSpace:
-    return FieldSpace(Field(name, dtype) for name in names)
+@task(kernel=KERNELS / "poisson" / "scaling.cu")
+def multiply(p: ReadWrite, *, factor: float) -> None:
+    """p = factor p"""
+
+
+@dataclass(frozen=True)
+class UniformCoefficient(Solver):
+    """Solves div(b grad p) = rhs where b = 1 / `factor` on all faces that are open: p = factor q, Laplacian(q) = rhs.
+
+    `operator` has the coefficients, which others read; whatever p was before does not matter. See `Solver`.
+    """
+
+    direct: FFT
+    operator: Operator
+    factor: float
+
+    @property
+    def fields(self) -> dict[str, Location]:
+        return {**self.direct.fields, **self.operator.fields}
+
+    @property
+    def ghost(self) -> int:
+        return self.direct.ghost
+
+    def partitions(self, main: Partition) -> tuple[Partition, ...]:
+        return self.direct.partitions(main)
+
+    def prepare(self, f: Roles) -> Iterator[Launch]:
+        yield from self.operator.prepare(f)
+        yield from self.direct.prepare(f)
+
+    def solve(self, f: Roles) -> Iterator[Launch | Repeat]:
+        yield from self.direct.solve(f)
+        yield multiply(f.p, over=self.operator.box, factor=self.factor)
+
+    def taken(self, scalars: Mapping[str, float]) -> int:
+        return self.direct.taken(scalars)

@@ -41,16 +41,13 @@ class Jacobi(Solver):
 
     @property
     def fields(self) -> dict[str, Location]:
-        """p_new, which the sweeps write, and the coefficients if they are variable."""
         return {"p_new": "c", **self.operator.fields}
 
     @property
     def ghost(self) -> int:
-        """One per sweep of a pass."""
         return 2 if self.blocked else 1
 
     def solve(self, f: Roles) -> Iterator[Launch]:
-        """The sweeps, from p."""
         *first, last = self._passes
         for sweeps in first:
             yield self.operator.relax(f, sweeps)
@@ -59,7 +56,6 @@ class Jacobi(Solver):
         f.swap("p", "p_new")
 
     def taken(self, scalars: Mapping[str, float]) -> int:
-        """The sweeps."""
         return self.sweeps
 
     @property
@@ -90,16 +86,13 @@ class ConvergedJacobi(Solver):
 
     @property
     def fields(self) -> dict[str, Location]:
-        """p_new, which the sweeps write, and the coefficients if they are variable."""
         return self._round.fields
 
     @property
     def ghost(self) -> int:
-        """One per sweep of a pass."""
         return self._round.ghost
 
     def prepare(self, f: Roles) -> Iterator[Launch]:
-        """Count the cells with an open face, if coefficients are variable."""
         return self.operator.prepare(f)
 
     def solve(self, f: Roles) -> Iterator[Launch | Repeat]:
@@ -108,7 +101,6 @@ class ConvergedJacobi(Solver):
         yield self.tolerance.repeat(self._body, iterations=self.sweeps)
 
     def taken(self, scalars: Mapping[str, float]) -> int:
-        """The sweeps of all rounds."""
         return round(scalars["rounds"]) * self.sweeps
 
     @property

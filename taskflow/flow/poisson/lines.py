@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from taskflow.flow.grid import Grid
 from taskflow.flow.kernels import KERNELS
-from taskflow.flow.poisson.spectrum import PERIODIC, LayeredSpectrum, Spectrum, transfer
-from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region, Triple, triple
+from taskflow.flow.poisson.spectrum import PERIODIC, LayeredSpectrum, Spectrum, space, transfer
+from taskflow.runtime.regions import Box, Partition, Region, Triple, triple
 from taskflow.runtime.tasks import (
     Axis,
     Foreign,
@@ -90,7 +90,7 @@ class Lines:
     def partitions(self, main: Partition, leaks: tuple[str, ...]) -> tuple[Partition, ...]:
         """The region of the fields `leaks`, one line on every block; and, where blocks cut lines, those of pencils."""
         dtype, cells, count = main.region.fields["p"].dtype, self.grid.cells, len(main)
-        region = Region(Box.of((cells[self.axis], 1, 1)), _space(dtype, *leaks), ghost=0)
+        region = Region(Box.of((cells[self.axis], 1, 1)), space(dtype, *leaks), ghost=0)
         partitions = [Partition(region, main.shape, replicated=True)]
         if self.cut:
             across = max((a for a in range(3) if a != self.axis), key=lambda a: cells[a])
@@ -99,8 +99,8 @@ class Lines:
             at = tuple(cuts if a == across else (0, cells[a]) for a in range(3))
             shape = triple(count if a == across else 1 for a in range(3))
             box = Box.of(triple(places[-1] for places in at))
-            pencils = Partition(Region(box, _space(dtype, "pencils"), ghost=0), shape, at=at, reach=main.blocks)
-            cut = Region(Box.of(cells), _space(dtype, "cut_lines"), ghost=0)
+            pencils = Partition(Region(box, space(dtype, "pencils"), ghost=0), shape, at=at, reach=main.blocks)
+            cut = Region(Box.of(cells), space(dtype, "cut_lines"), ghost=0)
             reach = tuple(block & cut.cells for block in pencils.blocks)
             partitions += [pencils, Partition(cut, main.shape, at=main.cuts, reach=reach)]
         return tuple(partitions)
@@ -127,7 +127,3 @@ def _chain(heights: list[float], conductances: list[float]) -> LayeredSpectrum:
     cells, one = (1, 1, len(heights)), (0.0, 0.0, 1.0)
     tables = LookupTable(0, tuple(heights)), LookupTable(0, tuple(conductances))
     return LayeredSpectrum(cells, cells, ENDS, ENDS, one, 1.0, len(heights), 1, *tables)
-
-
-def _space(dtype: str, *names: str) -> FieldSpace:
-    return FieldSpace(Field(name, dtype) for name in names)

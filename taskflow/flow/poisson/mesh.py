@@ -58,7 +58,6 @@ class Mesh:
 
     @property
     def box(self) -> Box:
-        """All cells."""
         return Box.of(self.cells)
 
     @property
@@ -140,7 +139,6 @@ class StretchedMesh(Mesh):
 
     @property
     def widths(self) -> tuple[Sequence[float], Sequence[float]]:
-        """The widths of the narrowest and of the widest cells along each direction."""
         widths = [np.diff(edges.values) for edges in self.edges]
         return [float(along.min()) for along in widths], [float(along.max()) for along in widths]
 

@@ -98,7 +98,6 @@ class Operator:
 
     @property
     def box(self) -> Box:
-        """All cells."""
         return Box.of(self.grid.cells)
 
     @cached_property

@@ -12,7 +12,7 @@ import numpy as np
 from taskflow.flow.grid import Counts, Vector
 from taskflow.flow.grid.metrics import Stretched
 from taskflow.flow.kernels import KERNELS
-from taskflow.runtime.regions import Box, Triple, cuts
+from taskflow.runtime.regions import Box, Field, FieldSpace, Triple, cuts
 from taskflow.runtime.tasks import Foreign, LookupTable, ReadWrite, Write, lines, task
 
 PERIODIC, WALL, GIVEN = 0, 1, -1
@@ -95,6 +95,11 @@ class LayeredSpectrum(Spectrum):
         return cls(
             plain.cells, plain.extended, low, high, stretch, scale, plain.slab, plain.slabs, height, conductance
         )
+
+
+def space(dtype: str, *names: str) -> FieldSpace:
+    """Fields of these names and one type."""
+    return FieldSpace(Field(name, dtype) for name in names)
 
 
 @task(library="forward")

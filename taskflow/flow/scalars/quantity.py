@@ -140,7 +140,6 @@ class Quantity:
 
     @property
     def diffusivity(self) -> float:
-        """The diffusivity of its transport."""
         return self.transport.diffusivity
 
     @property

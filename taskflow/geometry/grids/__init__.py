@@ -1,15 +1,11 @@
 """Body-fitted grids of several charts: generators, files, metrics, ghost vertices."""
 
 from taskflow.geometry.grids.atlas import Border, atlas, borders, places
-from taskflow.geometry.grids.faces import faces
-from taskflow.geometry.grids.files.read import map_beside, read_grid
-from taskflow.geometry.grids.files.write import CGNS, write_grid
+from taskflow.geometry.grids.files import CGNS, map_beside, read_grid, write_grid
 from taskflow.geometry.grids.gaps import Gap, gaps
 from taskflow.geometry.grids.ghosts import ghosted
-from taskflow.geometry.grids.grid import SIDES, Chart, GridSeam, MultiBlockGrid, Patch
+from taskflow.geometry.grids.grid import SIDES, BadGrid, Chart, GridSeam, MultiBlockGrid, Patch, closure, faces
 from taskflow.geometry.grids.keys import GridShape, Key, Kind
-from taskflow.geometry.grids.metrics import closure
-from taskflow.geometry.grids.problems import BadGrid
 from taskflow.geometry.grids.quality import Extreme, Quality, quality
 from taskflow.geometry.grids.shapes import SHAPES, shape
 

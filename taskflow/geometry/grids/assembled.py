@@ -9,10 +9,17 @@ import numpy as np
 
 from taskflow.errors import BadInput
 from taskflow.geometry.grids.coincide import coincident
-from taskflow.geometry.grids.faces import corners
-from taskflow.geometry.grids.grid import SIDES, Chart, GridSeam, MultiBlockGrid, Patch, Vector
-from taskflow.geometry.grids.problems import all_right
-from taskflow.geometry.grids.turn import oriented
+from taskflow.geometry.grids.grid import (
+    SIDES,
+    Chart,
+    GridSeam,
+    MultiBlockGrid,
+    Patch,
+    Vector,
+    all_right,
+    corners,
+    oriented,
+)
 from taskflow.geometry.grids.weld import mismatches, welded
 from taskflow.hexahedra import area
 from taskflow.runtime.regions import ROTATIONS, Turn
@@ -59,18 +66,16 @@ def assembled(parts: Sequence[Part], translations: Sequence[Vector] = ()) -> Mul
     for patch in rest:
         name = parts[patch.chart].names.get(patch.side) or f"{patch.side}_{patch.chart + 1}"
         sides.setdefault(name, []).append(patch)
-    return joined(charts, seams, {name: tuple(patches) for name, patches in sides.items()})
+    return joined(charts, seams, sides)
 
 
-def joined(
-    charts: Sequence[Chart], seams: Sequence[GridSeam], sides: Mapping[str, tuple[Patch, ...]]
-) -> MultiBlockGrid:
+def joined(charts: Sequence[Chart], seams: Sequence[GridSeam], sides: Mapping[str, Sequence[Patch]]) -> MultiBlockGrid:
     """The grid of charts, seams and sides that cover all faces once, with what is common made the same to the bit.
 
     Raises BadGrid with all seams whose vertices do not coincide, and charts with too few cells across them.
     """
     all_right([*mismatches(charts, seams), *thin(charts, seams)])
-    return MultiBlockGrid(*welded(charts, seams), dict(sides))
+    return MultiBlockGrid(*welded(charts, seams), {name: tuple(patches) for name, patches in sides.items()})
 
 
 def malformed(charts: Sequence[Chart]) -> Iterator[BadInput]:

@@ -63,6 +63,17 @@ class _Lattice(GridShape):
         """Places along the three edges, as shares of their lengths."""
         return [both_ends(n, a) for n, a in zip(self.cells, self.stretching, strict=True)]
 
+    @property
+    def edges(self) -> list[Vector]:
+        """The three edges at the corner."""
+        a, b, c = self.lengths
+        return [(a, 0.0, 0.0), (0.0, b, 0.0), (0.0, 0.0, c)]
+
+    @property
+    def translations(self) -> list[Vector]:
+        """Those by which sides are joined."""
+        return [edge for edge, name in zip(self.edges, "xyz", strict=True) if name in self.periodic]
+
 
 @dataclass(frozen=True, kw_only=True)
 class BoxGrid(_Lattice):
@@ -99,8 +110,7 @@ class BoxGrid(_Lattice):
             ranges = [slice(cuts[a][place[a]], cuts[a][place[a] + 1] + 1) for a in (2, 1, 0)]
             outer = {2 * a + end for a in range(3) for end in (0, 1) if place[a] == end * (self.charts[a] - 1)}
             parts.append(Part(x[:, *ranges].copy(), {SIDES[n]: NAMES[n] for n in sorted(outer)}))
-        translations = [_along(axis, self.lengths[axis]) for axis, name in enumerate("xyz") if name in self.periodic]
-        return assembled(turned(parts, self.seed) if self.turned else parts, translations)
+        return assembled(turned(parts, self.seed) if self.turned else parts, self.translations)
 
     def _vertices(self) -> np.ndarray:
         x, y, z = (o + length * p for o, length, p in zip(self.origin, self.lengths, self.places, strict=True))
@@ -120,11 +130,6 @@ def _sine(cells: int) -> np.ndarray:
     return wave
 
 
-def _along(axis: int, length: float) -> Vector:
-    x, y, z = (length if a == axis else 0.0 for a in range(3))
-    return x, y, z
-
-
 @dataclass(frozen=True, kw_only=True)
 class SkewedBox(_Lattice):
     """A box whose second edge leans: a parallelogram in x and y, extended along z."""
@@ -135,17 +140,16 @@ class SkewedBox(_Lattice):
 
     def grid(self) -> MultiBlockGrid:
         p, q, r = self.places
-        edges = self._edges()
         shape = (r.size, q.size, p.size)
         points = [
             np.broadcast_to(o + a * p + b * q[:, None] + c * r[:, None, None], shape)
-            for o, a, b, c in zip(self.origin, *edges, strict=True)
+            for o, a, b, c in zip(self.origin, *self.edges, strict=True)
         ]
         names = dict(zip(SIDES, NAMES, strict=True))
-        translations = [edges[axis] for axis, name in enumerate("xyz") if name in self.periodic]
-        return assembled([Part(np.stack(points), names)], translations)
+        return assembled([Part(np.stack(points), names)], self.translations)
 
-    def _edges(self) -> list[Vector]:
+    @property
+    def edges(self) -> list[Vector]:
         a, b, c = self.lengths
         angle = math.radians(self.angle)
         return [(a, 0.0, 0.0), (b * math.cos(angle), b * math.sin(angle), 0.0), (0.0, 0.0, c)]

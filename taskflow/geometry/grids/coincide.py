@@ -1,17 +1,17 @@
-"""Seams that nobody has listed: found from faces that coincide."""
+"""Seams that nobody has listed: found from faces that coincide; and whether patches cover every face of a grid once."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
+from pathlib import Path
 
 import numpy as np
 
 from taskflow.errors import BadInput
-from taskflow.geometry.grids.cover import rectangles
-from taskflow.geometry.grids.grid import NOWHERE, SIDES, Chart, GridSeam, Patch, Vector
-from taskflow.geometry.grids.problems import BadGrid
+from taskflow.geometry.grids.grid import NOWHERE, SIDES, BadGrid, Chart, GridSeam, Patch, Vector, all_right
 from taskflow.runtime.regions import Box, Turn, triple
 
 NEAR = 1e-3  # of the shortest edge of a face: faces this close were meant to be one
@@ -146,22 +146,16 @@ def _seams(
         signed, by = triple(numbers[:3]), numbers[3:]
         members = first[group]
         if not Turn(signed).rotates:
-            raise BadGrid([_reflected(faces, int(members[0]), other_chart, other_side)])
+            seam = f"{_name(faces, int(members[0]))} with chart {other_chart + 1}, {SIDES[other_side]}"
+            how = "joins a right-handed chart to a left-handed one; reverse an index of one"
+            raise BadGrid([BadInput(f"the seam of {seam} {how}")])
         for box in rectangles(faces.cell[members]):
             lo, hi = [0, 0, 0], [0, 0, 0]
             for a, axis in enumerate(signed):
                 ends = sorted((axis // abs(axis) * at + by[a]) for at in (box.lo[a], box.hi[a] - 1))
                 lo[abs(axis) - 1], hi[abs(axis) - 1] = ends[0], ends[1] + 1
-            one = Patch(chart, SIDES[side], box)
-            seam = GridSeam(
-                one, Patch(other_chart, SIDES[other_side], Box(triple(lo), triple(hi))), signed, translation
-            )
-            yield min(seam, seam.reverse, key=lambda seam: (seam.one, seam.other))
-
-
-def _reflected(faces: Faces, face: int, chart: int, side: int) -> BadInput:
-    names = f"{_name(faces, face)} with chart {chart + 1}, {SIDES[side]}"
-    return BadInput(f"the seam of {names} joins a right-handed chart to a left-handed one; reverse an index of one")
+            other = Patch(other_chart, SIDES[other_side], Box(triple(lo), triple(hi)))
+            yield GridSeam(Patch(chart, SIDES[side], box), other, signed, translation).in_order
 
 
 def _patches(faces: Faces) -> Iterator[Patch]:
@@ -178,3 +172,49 @@ def _alike(rows: np.ndarray) -> list[np.ndarray]:
         rank = np.unique(rank * (value.max(initial=0) + 1) + value, return_inverse=True)[1]
     order = np.argsort(rank, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(rank[order])) + 1) if len(rows) else []
+
+
+def rectangles(cells: np.ndarray) -> Iterator[Box]:
+    """Boxes, one cell thick, of cells [n, ijk] of one side: of each, rows as long and then as many as may be."""
+    low = cells.min(axis=0)
+    mask = np.zeros(cells.max(axis=0) - low + 1, bool)
+    mask[tuple((cells - low).T)] = True
+    while mask.any():
+        corner = np.array(np.unravel_index(int(mask.argmax()), mask.shape))
+        size = np.array([1, 1, 1])
+        for axis in (2, 1, 0):
+            while corner[axis] + size[axis] < mask.shape[axis]:
+                bigger = size + (np.arange(3) == axis)
+                if not mask[_slices(corner, bigger)].all():
+                    break
+                size = bigger
+        mask[_slices(corner, size)] = False
+        yield Box(triple((low + corner).tolist()), triple((low + corner + size).tolist()))
+
+
+def _slices(corner: np.ndarray, size: np.ndarray) -> tuple[slice, ...]:
+    return tuple(slice(c, c + s) for c, s in zip(corner.tolist(), size.tolist(), strict=True))
+
+
+def covered(where: Path, charts: Sequence[Chart], seams: Sequence[GridSeam], sides: Mapping[str, list[Patch]]) -> None:
+    """Raises BadGrid with all faces that no seam and no side in a file covers, or more than one."""
+    patches = [*(patch for seam in seams for patch in (seam.one, seam.other)), *chain(*sides.values())]
+    all_right(BadInput(f"{where}: {problem}") for problem in _uncovered(charts, patches))
+
+
+def _uncovered(charts: Sequence[Chart], patches: Sequence[Patch]) -> Iterator[BadInput]:
+    for chart, block in enumerate(charts):
+        for side in SIDES:
+            whole = Patch.whole(chart, side, block.cells)
+            count = np.zeros(tuple(reversed(whole.cells.shape)), int)
+            for patch in patches:
+                if (patch.chart, patch.side) == (chart, side):
+                    count[patch.cells.slices(whole.cells.lo)] += 1
+            for wrong, problem in (
+                (count == 0, "are on no seam and no side; add an entry for them"),
+                (count > 1, "are covered more than once; remove an entry, or make one smaller"),
+            ):
+                if wrong.any():
+                    places = np.argwhere(wrong)[:, ::-1] + np.array(whole.cells.lo)
+                    box = next(rectangles(places))
+                    yield BadInput(f"{Patch(chart, side, box)}: these faces {problem}")

@@ -6,8 +6,7 @@ from itertools import combinations, product
 
 import numpy as np
 
-from taskflow.geometry.grids.grid import SIDES, GridSeam, MultiBlockGrid, Patch
-from taskflow.geometry.grids.turn import oriented, vertices
+from taskflow.geometry.grids.grid import SIDES, GridSeam, MultiBlockGrid, Patch, oriented, vertices
 from taskflow.runtime.regions import Box, triple
 
 ALIKE = 1e-6  # of the distance from the edge: ghost vertices by different ways are one
@@ -77,7 +76,7 @@ class _Ghosts:
         result, side = np.full((3, *shape), np.nan), SIDES[2 * axis + end]
         cells = self.grid.charts[chart].cells[axis]
         for layer in range(1, self.depth + 1):
-            here = region.layer(axis, 1 - end, layer - 1, layer)
+            here, inward = region.layer(axis, 1 - end, layer - 1, layer), -layer if end else layer
             place = result[:, *here.slices(region.lo)]
             if layer > cells:
                 place[...] = 2 * self._before(chart, region, result, axis, end, layer - 1)
@@ -85,7 +84,8 @@ class _Ghosts:
                 continue
             for patch in self.patches.get((chart, side), []):
                 part = self._part(chart, patch, here, beyond)
-                face, inside = (part.shift(_along(axis, step if end == 0 else -step)) for step in (layer, 2 * layer))
+                step = triple(inward * (a == axis) for a in range(3))
+                face, inside = part.shift(step), part.shift(step).shift(step)
                 values = 2 * self._at(chart, face) - self._at(chart, inside)
                 result[:, *part.slices(region.lo)] = values
             for seam in self.seams.get((chart, side), []):
@@ -132,8 +132,3 @@ class _Ghosts:
             lo[axis], hi[axis] = at, at + 1
             region = Box(triple(lo), triple(hi))
         return region
-
-
-def _along(axis: int, by: int) -> tuple[int, int, int]:
-    x, y, z = (by if a == axis else 0 for a in range(3))
-    return x, y, z

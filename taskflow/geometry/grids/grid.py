@@ -2,14 +2,92 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial, reduce
 
 import numpy as np
 
-from taskflow.geometry.grids.metrics import CellSizes, cell_sizes
+from taskflow.errors import BadInput
+from taskflow.hexahedra import Part, area, cell_volumes, face_areas, in_parts, low_faces
 from taskflow.runtime.regions import Box, Triple, Turn, triple
+
+
+class BadGrid(BadInput):
+    """A grid that cannot be used. `problems` are all that is wrong with it: a `BadArgument` where that is one key of a
+    generator, else a `BadInput` that names the file and line, or the chart; one line of the message each.
+    """
+
+    def __init__(self, problems: Iterable[BadInput]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(map(str, self.problems)))
+
+
+def all_right(problems: Iterable[BadInput]) -> None:
+    """Raise BadGrid where there are problems."""
+    if bad := tuple(problems):
+        raise BadGrid(bad)
+
+
+def closure(vertices: np.ndarray) -> np.ndarray:
+    """Return the length [k, j, i] of the sum of a cell's six outward area vectors over the sum of their lengths: zero
+    to rounding.
+    """
+    across_i, across_j, across_k = (face_areas(vertices, axis) for axis in range(3))
+    low_high = [
+        (across_i[..., :-1], across_i[..., 1:]),
+        (across_j[..., :-1, :], across_j[..., 1:, :]),
+        (across_k[:, :-1], across_k[:, 1:]),
+    ]
+    total = np.sqrt((sum(high - low for low, high in low_high) ** 2).sum(axis=0))
+    return np.asarray(total / sum(np.sqrt((s**2).sum(axis=0)) for pair in low_high for s in pair))
+
+
+@dataclass(frozen=True)
+class CellSizes:
+    """The sizes of the cells of a chart: the least volume, in the cell `place` (i, j, k) counted from 0, and how many
+    are not > 0; the largest one; and the least and the largest thickness by so many first directions: the volume over
+    the largest of a cell's low faces across them. By 2 it is there where the chart is one cell thick along the third.
+    """
+
+    least: float
+    place: Triple
+    negative: int
+    largest: float
+    thickness: Mapping[int, tuple[float, float]]
+
+
+def cell_sizes(vertices: np.ndarray) -> CellSizes:
+    """The sizes of cells between vertices."""
+    with np.errstate(divide="ignore", invalid="ignore"):  # faces without an area
+        parts = in_parts(vertices, partial(_sizes, vertices.shape[1] == 2))
+    lowest = min(parts, key=lambda part: part.least)
+    return CellSizes(
+        lowest.least,
+        lowest.place,
+        sum(part.negative for part in parts),
+        max(part.largest for part in parts),
+        {
+            n: (min(part.thickness[n][0] for part in parts), max(part.thickness[n][1] for part in parts))
+            for n in lowest.thickness
+        },
+    )
+
+
+def _sizes(flat: bool, corners: list[np.ndarray], at: Part) -> CellSizes:
+    volumes = cell_volumes(corners)
+    squares = [(low_faces(corners, axis) ** 2).sum(axis=0) for axis in range(3)]
+    some = (2, 3) if flat else (3,)
+    thick = {n: volumes / np.sqrt(reduce(np.maximum, squares[:n])) for n in some}
+    k, j, i = (int(n) for n in np.unravel_index(int(volumes.argmin()), volumes.shape))
+    return CellSizes(
+        float(volumes[k, j, i]),
+        (i, j + at[1].start, k + at[0].start),
+        int((volumes <= 0).sum()),
+        float(volumes.max()),
+        {n: (float(size.min()), float(size.max())) for n, size in thick.items()},
+    )
+
 
 Vector = tuple[float, float, float]
 SIDES = ("i_min", "i_max", "j_min", "j_max", "k_min", "k_max")  # of a chart: by direction and end
@@ -36,7 +114,6 @@ class Chart:
 
     @cached_property
     def sizes(self) -> CellSizes:
-        """The sizes of its cells."""
         return cell_sizes(self.vertices)
 
     def at(self, vertices: Box) -> np.ndarray:
@@ -115,6 +192,11 @@ class GridSeam:
         x, y, z = self.translation
         return GridSeam(self.other, self.one, self.turn.inverse.axes, (0.0 - x, 0.0 - y, 0.0 - z))
 
+    @property
+    def in_order(self) -> GridSeam:
+        """The same faces, seen from the side that comes first."""
+        return min(self, self.reverse, key=lambda seam: (seam.one, seam.other))
+
     def __str__(self) -> str:
         return f"the seam of {self.one} with {self.other}"
 
@@ -139,3 +221,36 @@ class MultiBlockGrid:
         for seam in self.seams:
             yield seam
             yield seam.reverse
+
+
+def vertices(turn: Turn, box: Box) -> Box:
+    """The images of a box of vertices; vertex (i, j, k) is the low corner of cell (i, j, k)."""
+    image, ahead = turn(box), [0, 0, 0]
+    for axis in turn.axes:
+        ahead[abs(axis) - 1] = int(axis < 0)  # the low corner of a cell is the high one of its image
+    return image.shift(triple(ahead))
+
+
+def oriented(turn: Turn, values: np.ndarray) -> np.ndarray:
+    """Values [..., k, j, i] of images, in the order of what they are images of."""
+    lead = values.ndim - 3
+    order = [lead + 3 - abs(turn.axes[a]) for a in (2, 1, 0)]
+    turned = values.transpose(*range(lead), *order)
+    return np.flip(turned, tuple(lead + 2 - a for a in range(3) if turn.axes[a] < 0))
+
+
+def corners(chart: Chart, patch: Patch) -> tuple[np.ndarray, ...]:
+    """The vertices a, b, c, d [xyz, n, m] of the faces of a patch, in the order in which they go round the index across
+    it; n and m run along the two directions in it, that of the higher index first.
+    """
+    x = chart.at(patch.vertices).squeeze(3 - patch.axis)
+    around = x[:, :-1, :-1], x[:, :-1, 1:], x[:, 1:, 1:], x[:, 1:, :-1]
+    return around if patch.axis != 1 else around[::-1]
+
+
+def faces(grid: MultiBlockGrid, patch: Patch) -> tuple[np.ndarray, np.ndarray]:
+    """Return the centres and the area vectors [xyz, n, m] of the faces of a patch, outwards; n and m as of
+    `corners`.
+    """
+    a, b, c, d = corners(grid.charts[patch.chart], patch)
+    return (a + b + c + d) / 4, area(a, b, c, d) * (1 if patch.end else -1)

@@ -12,8 +12,7 @@ from typing import Any, ClassVar, Self
 
 from taskflow import files
 from taskflow.errors import BadArgument
-from taskflow.geometry.grids.grid import FARTHEST, MultiBlockGrid
-from taskflow.geometry.grids.problems import all_right
+from taskflow.geometry.grids.grid import FARTHEST, MultiBlockGrid, all_right
 
 MEMORY = 300  # bytes for a cell while a grid is made: measured 130 to 282
 

@@ -9,8 +9,7 @@ from itertools import chain
 import numpy as np
 
 from taskflow.geometry.grids.ghosts import ghosted
-from taskflow.geometry.grids.grid import MultiBlockGrid
-from taskflow.geometry.grids.metrics import closure
+from taskflow.geometry.grids.grid import MultiBlockGrid, closure
 from taskflow.geometry.grids.weld import Lattice
 from taskflow.hexahedra import cell_volumes
 from taskflow.runtime.regions import Triple, triple
@@ -48,7 +47,6 @@ class Quality:
 
 
 def quality(grid: MultiBlockGrid) -> Quality:
-    """Look at all cells of a grid."""
     points = [chart.vertices for chart in grid.charts]
     return Quality(
         volume=min(_extreme(n, -cell_volumes(x), -1) for n, x in enumerate(points)),

@@ -42,15 +42,20 @@ class Ends(GridShape):
             yield from self.at_least(2, LEAST, "which is periodic, or 1")
 
     def extended(
-        self, sections: Sequence[tuple[np.ndarray, np.ndarray, Mapping[str, str]]], length: float
+        self,
+        sections: Sequence[tuple[np.ndarray, np.ndarray, Mapping[str, str]]],
+        length: float,
+        *periods: tuple[float, float, float],
     ) -> MultiBlockGrid:
-        """The grid of sections x, y [j, i], with the names of their sides across i and j, of this length along z."""
+        """The grid of sections x, y [j, i], with the names of their sides across i and j, of this length along z,
+        joined after these translations, too.
+        """
         z = length * spacing.equal(self.cells[2])[:, None, None]
         parts = [
             Part(np.stack(np.broadcast_arrays(x, y, z)), {**names, "k_min": "ends", "k_max": "ends"})
             for x, y, names in sections
         ]
-        return assembled(parts, [(0.0, 0.0, length)] if self.periodic else [])
+        return assembled(parts, [*periods, *([(0.0, 0.0, length)] if self.periodic else [])])
 
 
 def circle(angles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

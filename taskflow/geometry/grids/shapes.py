@@ -7,16 +7,13 @@ from difflib import get_close_matches
 from typing import Any
 
 from taskflow.errors import BadArgument
-from taskflow.geometry.grids.bifurcation import Bifurcation
 from taskflow.geometry.grids.box import BoxGrid, SkewedBox
 from taskflow.geometry.grids.c_grid import CGrid
-from taskflow.geometry.grids.duct import DuctBend
+from taskflow.geometry.grids.channels import Bifurcation, Step, WavyChannel
+from taskflow.geometry.grids.grid import BadGrid
 from taskflow.geometry.grids.keys import GridShape
-from taskflow.geometry.grids.pipe import Pipe
-from taskflow.geometry.grids.problems import BadGrid
+from taskflow.geometry.grids.pipes import DuctBend, Pipe
 from taskflow.geometry.grids.round import Annulus, OGrid, Sector
-from taskflow.geometry.grids.step import Step
-from taskflow.geometry.grids.wavy import WavyChannel
 
 SHAPES: dict[str, type[GridShape]] = {
     kind.shape: kind

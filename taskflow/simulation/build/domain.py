@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from taskflow.flow import StaggeredGrid
-from taskflow.output import FieldMetadata, RecordsLayout, StoreLayout, at_points, starts_of
+from taskflow.output import FieldMetadata, RecordsLayout, StoreLayout, TimeSeries, starts_of
 from taskflow.runtime.regions import Box, FieldSpace, Location, Partition, Region, Triple
 from taskflow.simulation.bodies import Bodies, Survey, survey
 from taskflow.simulation.case import Case, Output, Probe
@@ -91,7 +91,7 @@ class Domain(ABC):
         """The series of the points of a table; `metadata` is that of all fields by name."""
         names, points = probe.fields or case.fields, np.array(probe.places)
         fields, locations = {name: metadata[name] for name in names}, tuple(metadata[name].location for name in names)
-        series = at_points(probe.name, points, fields, case.output.precision, self.time)
+        series = TimeSeries.at_points(probe.name, points, fields, case.output.precision, self.time)
         return ProbeSeries(series, points, locations, probe.every, self.corners)
 
     @abstractmethod

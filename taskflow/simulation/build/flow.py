@@ -19,7 +19,7 @@ from taskflow.flow.measures.derived import Derived
 from taskflow.flow.measures.energy_budget import EnergyBudget
 from taskflow.flow.measures.surface_flux import SurfaceFlux
 from taskflow.flow.model import VELOCITY, FlowModel
-from taskflow.output import FieldMetadata, through_sides
+from taskflow.output import FieldMetadata, TimeSeries
 from taskflow.simulation.bodies.inertia import MovingBody
 from taskflow.simulation.build.expressions import derived, derived_metadata, initial_forces, unlike
 from taskflow.simulation.build.physics import conditions, outflows_described, physics, turbulence_described
@@ -209,7 +209,7 @@ class FlowSystem(System):
         for surface in self.sim.case.surfaces:
             around = sides(surface, self.sim.grid)
             measured = tuple(SurfaceFlux(self.model, side) for side in around)
-            series = through_sides(surface.name, measured[0].names, *geometry(around, self.sim.grid))
+            series = TimeSeries.through_sides(surface.name, measured[0].names, *geometry(around, self.sim.grid))
             integrals.append(Integral(series, measured, surface.every))
         return tuple(integrals)
 

@@ -12,7 +12,7 @@ from taskflow.flow.measures.particles import Carrying, Extent, ParticleFields, S
 from taskflow.flow.measures.spectra import CENTRED, Spectra, partitions
 from taskflow.flow.measures.statistics import Statistics
 from taskflow.flow.model import VELOCITY, FlowModel, Model
-from taskflow.output import of_particles, of_surface
+from taskflow.output import TimeSeries
 from taskflow.runtime.regions import Field, FieldSpace, Location, Partition
 from taskflow.runtime.tasks import Cells, Program, live_in, overwritten
 from taskflow.simulation.build.domain import CaseOnBlocks, Domain
@@ -100,7 +100,7 @@ class SolvedCase(CaseOnBlocks):
         integrals = list(self.system.surfaces)
         for iso in self.case.isosurfaces:
             words = f"area of the surface on which {iso.field} = {iso.value:g}"
-            series = of_surface(iso.name, words, {"field": iso.field, "value": iso.value})
+            series = TimeSeries.of_numbers(iso.name, {"area": words}, {"field": iso.field, "value": iso.value})
             integrals.append(Integral(series, (self.system.isosurface(iso.field, iso.value),), iso.every))
         return tuple(sorted(integrals, key=lambda integral: str(integral.every)))
 
@@ -196,7 +196,7 @@ def transport(case: Case, system: System, partition: Partition) -> ParticleTrans
         fields = ParticleFields(table.name, table.total, partition, locations, inertia)
         sampling = Sampling(fields, extent, model.boundaries, model.grid)
         periods = [length if around else None for length, around in zip(extent.length, extent.periodic, strict=True)]
-        described = of_particles(table.name, table.total, sampled, periods, heavy=inertia is not None)
+        described = TimeSeries.of_particles(table.name, table.total, sampled, periods, heavy=inertia is not None)
         series.append(ParticleSeries(table, fields, sampling, described))
     carried, bodies = tuple(one.fields for one in series), model.obstacles is not None
     carrying = Carrying(carried, extent, model.boundaries, model.grid, model.step, bodies)

@@ -169,7 +169,7 @@ class FieldRecording(Recording):
         }
         # Who allocates may have to wait for all GPUs of a process: none goes on.
         self.shard.meet(self.place.writer.patience)
-        self._submit(lambda: self._output.fetch(index, held), 1)
+        self._submit(lambda: self._output.write(index, held), 1)
 
 
 class ChartRecording(Recording):
@@ -187,7 +187,7 @@ class ChartRecording(Recording):
         output, hold = self._output, self.shard.hold
         held = {name: [(piece, hold(name, box)) for piece, box in self._parts] for name in output.fields}
         self.shard.meet(self.place.writer.patience)  # as `FieldRecording` does
-        self._submit(lambda: output.fetch(index, held), 1)
+        self._submit(lambda: output.write(index, held), 1)
 
 
 def complete(path: Path, group: str, blocks: Iterable[WriteStatus]) -> int:

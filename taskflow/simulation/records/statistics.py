@@ -11,7 +11,7 @@ import numpy as np
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.measures.spectra import LineSpectra, ShellSpectra, Spectra
 from taskflow.flow.measures.statistics import SHARE, Statistics
-from taskflow.output import FieldMetadata, TimeSeries, of_waves
+from taskflow.output import FieldMetadata, TimeSeries
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Partition
 from taskflow.simulation.case import Case, SpectrumTable
@@ -106,7 +106,9 @@ def averaged_spectra(
         spectra = LineSpectra(*common, axis, alike(case, axis), pairs=table.pairs)
     places = {axis: (grid.coordinates("c", axis), grid.faces(axis)[: grid.cells[axis]]) for axis in spectra.resolved}
     about = table.along, places, spectra.wavenumbers
-    series = of_waves(table.name, metadata, spectra.fields, spectra.crossed, *about, case.output.precision, COLUMNS)
+    series = TimeSeries.of_waves(
+        table.name, metadata, spectra.fields, spectra.crossed, *about, case.output.precision, COLUMNS
+    )
     return AveragedSpectra(series, TimeAverages(spectra, table.start, table.every, table.write, afresh=True))
 
 

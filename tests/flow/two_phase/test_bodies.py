@@ -14,7 +14,7 @@ from taskflow.flow.measures.isosurface import isosurface_area
 from taskflow.flow.measures.phases import energy_of_phases, phase_end, phase_sums
 from taskflow.flow.models.two_phase import level_set as ls
 from taskflow.flow.models.two_phase import momentum as mo
-from taskflow.flow.models.two_phase.bodies import force_of_phases
+from taskflow.flow.models.two_phase.momentum import force_of_phases
 from taskflow.flow.models.two_phase.openings import enter_level_set, pass_volume
 from taskflow.flow.operators.rates import exact_total
 from taskflow.flow.reference import two_phase as reference

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from taskflow.geometry.grids import SHAPES, atlas, borders, ghosted, places, shape
-from taskflow.geometry.grids.turn import oriented
+from taskflow.geometry.grids.grid import oriented
 from taskflow.hexahedra import cell_volumes
 from tests.geometry.grids.test_shapes import ROUND, SMALL
 

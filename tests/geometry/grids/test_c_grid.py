@@ -5,7 +5,7 @@ import pytest
 
 from taskflow.errors import BadInput
 from taskflow.geometry.grids import BadGrid, quality, shape
-from taskflow.geometry.grids.section import section
+from taskflow.geometry.grids.c_grid import section
 from taskflow.hexahedra import cell_volumes
 
 KEYS = {"cells": (64, 16, 1), "far": 5.0, "wake": 4.0}

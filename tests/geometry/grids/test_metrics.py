@@ -9,8 +9,7 @@ from hypothesis.extra.numpy import arrays
 from taskflow.flow.grid.curvilinear import metrics
 from taskflow.geometry.grids import closure, shape
 from taskflow.geometry.grids.assembled import Part, assembled, turned
-from taskflow.geometry.grids.metrics import cell_sizes
-from taskflow.geometry.grids.turn import oriented
+from taskflow.geometry.grids.grid import cell_sizes, oriented
 from taskflow.hexahedra import area, cell_volumes, centres, face_areas
 from taskflow.runtime.regions import ROTATIONS
 from tests.geometry.grids.test_shapes import ROUND, SMALL

@@ -85,7 +85,6 @@ class ShellSpectra(Spectra):
 
     @property
     def resolved(self) -> tuple[int, ...]:
-        """No direction."""
         return ()
 
     @property

@@ -172,7 +172,6 @@ class Spectra(ABC):
         return self.slabs(self._across).partition(self.roles, self.modes.shape, self.dtype)
 
     def begin(self, f: Roles) -> Iterator[Launch]:
-        """Forget all samples."""
         for role in self.roles:
             yield impose(f[role], over=self.modes, value=Value(0.0))
 
@@ -194,7 +193,6 @@ class Spectra(ABC):
 
     @cached_property
     def dtype(self) -> str:
-        """The type of all numbers."""
         return next(iter(self.main.region.fields.values())).dtype
 
     def slabs(self, axis: int) -> Slabs:

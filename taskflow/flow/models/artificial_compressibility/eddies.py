@@ -19,9 +19,9 @@ from taskflow.flow.boundaries.boundary import Mirror, mirror
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.models.artificial_compressibility.equations import PLANE_SHORT, SHORT
 from taskflow.flow.models.artificial_compressibility.sides import Side
-from taskflow.flow.turbulence.eddy_viscosity import Smagorinsky, Turbulence, Vreman, Wale
+from taskflow.flow.turbulence.eddy_viscosity import Smagorinsky, Turbulence, Vreman
 from taskflow.runtime.regions import Box
-from taskflow.runtime.tasks import Components, Launch, Read, Roles, Stencil, Task, Write, task
+from taskflow.runtime.tasks import Components, Launch, Read, Roles, Stencil, Write, task
 
 TEXT = KERNELS / "artificial_compressibility" / "eddies.cu"
 FILTER = "filter_square"
@@ -79,16 +79,13 @@ def eddy_viscosity(
         eddies = Eddies(kind.constant, around)
         yield vreman_on_charts(velocity, f.metrics, f.nu_t, over=cells, eddies=eddies)
     else:
-        chosen, eddies = _of_width(kind), Eddies(kind.constant**2, around)
-        yield chosen(velocity, f.metrics, f[FILTER], f.nu_t, over=cells, eddies=eddies)
+        of_width = smagorinsky_on_charts if isinstance(kind, Smagorinsky) else wale_on_charts
+        eddies = Eddies(kind.constant**2, around)
+        yield of_width(velocity, f.metrics, f[FILTER], f.nu_t, over=cells, eddies=eddies)
     for side in sides:
         on_side = Mirror(-1.0 if side.kind == "wall" else 1.0, 0.0)
         for face, ghosts in side.layers.items():
             yield mirror(f.nu_t, over=ghosts, on=face, mirror=on_side)
-
-
-def _of_width(kind: Smagorinsky | Wale) -> Task:
-    return smagorinsky_on_charts if isinstance(kind, Smagorinsky) else wale_on_charts
 
 
 def fields(turbulence: Turbulence | None) -> tuple[str, ...]:

@@ -5,8 +5,8 @@ is marched says `model`.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -34,10 +34,11 @@ from taskflow.flow.models.artificial_compressibility.sides import (
     scalar_ghosts,
     side_ghosts,
 )
+from taskflow.flow.models.artificial_compressibility.stage import residual
 from taskflow.flow.operators.momentum import Fluid
 from taskflow.flow.turbulence.eddy_viscosity import Turbulence
 from taskflow.runtime.regions import Box, Location
-from taskflow.runtime.tasks import Derive, Launch, Repeat, Roles
+from taskflow.runtime.tasks import Derive, Launch, Repeat, Roles, reduced
 
 STATE = ("p", "u", "v", "w")
 
@@ -118,7 +119,6 @@ class FlowOnCharts(Model):
 
     @property
     def moving(self) -> dict[str, float]:
-        """All that moves, each with its diffusivity."""
         carried = {"T": self.heat.diffusivity} if self.heat else {}
         carried |= {scalar.name: scalar.diffusivity for scalar in self.passive}
         return dict.fromkeys("uvw", self.fluid.viscosity) | carried
@@ -149,10 +149,9 @@ class FlowOnCharts(Model):
         patches = [patch for side in self.sides for patch in side.patches]
         return () if self.spacing else (*edges(patches), *self.more_edges)
 
-    @property
-    def level_free(self) -> bool:
-        """Whether no side says how high the pressure is."""
-        return all(side.kind not in ("outflow", "far-field") for side in self.sides)
+    def metrics(self, f: Roles) -> str | None:
+        """The field of metrics, which uniform cells do not need."""
+        return None if self.spacing else f.metrics
 
     @abstractmethod
     def pseudo_step(self, f: Roles) -> Iterator[Launch | Repeat | Derive]:
@@ -173,7 +172,7 @@ class FlowOnCharts(Model):
         """Shift the pressure where nothing else says how high it is: it is 0 in a cell, or its mean over the volume is,
         by exact sums.
         """
-        if not self.level_free:
+        if any(side.kind in ("outflow", "far-field") for side in self.sides):
             return
         if (cell := self.method.pressure_cell) is not None:
             at = Box(cell, (cell[0] + 1, cell[1] + 1, cell[2] + 1))
@@ -181,9 +180,8 @@ class FlowOnCharts(Model):
             yield measures.take_off(f.p, over=self.cells, number=f.scalar("level"))
         else:
             most, sums = f.scalar("most"), f.scalar("content")
-            metrics = None if self.spacing else f.metrics
             yield measures.largest(f.p, over=self.cells, most=most)
-            yield measures.content(f.p, metrics, over=self.cells, sums=sums, most=most, numbers=self.numbers)
+            yield measures.content(f.p, self.metrics(f), over=self.cells, sums=sums, most=most, numbers=self.numbers)
             yield measures.take_off_mean(f.p, over=self.cells, sums=sums)
 
     def ghosts(self, f: Roles, age: str) -> Iterator[Launch]:
@@ -198,8 +196,7 @@ class FlowOnCharts(Model):
 
     def ghosts_beyond(self, f: Roles, sides: Iterable[Side], flow: tuple[str, ...], T: str | None) -> Iterator[Launch]:
         """Those of fields of p, u, v, w and T, by what these sides say."""
-        metrics = None if self.spacing else f.metrics
-        numbers = self._spreading(self.numbers.diffusivity)
+        metrics, numbers = self.metrics(f), self._spreading(self.numbers.diffusivity)
         for side in sides:
             yield from side_ghosts(side, flow, T, metrics, numbers)
         for edge in self.edges:
@@ -207,7 +204,7 @@ class FlowOnCharts(Model):
 
     def scalar_ghosts(self, f: Roles, sides: Iterable[Side], scalar: Passive, field: str) -> Iterator[Launch]:
         """Those of a field of a passive scalar, by what these sides say of it."""
-        metrics, numbers = None if self.spacing else f.metrics, self._spreading(scalar.diffusivity)
+        metrics, numbers = self.metrics(f), self._spreading(scalar.diffusivity)
         for side in sides:
             yield from scalar_ghosts(side, scalar.name, field, metrics, numbers)
         for edge in self.edges:
@@ -229,8 +226,8 @@ class FlowOnCharts(Model):
         """
         acting = (f.f_x, f.f_y, f.f_z) if self.body_force else None
         force = self.of(f, ("past_u", "past_v", "past_w"), "") if self.real else acting
-        metrics, swept = None if self.spacing else f.metrics, f.swept if self.moves else None
-        return f.sides, metrics, swept, f.b if self.method.local else None, f.nu_t if self.turbulence else None, force
+        swept, b = f.swept if self.moves else None, f.b if self.method.local else None
+        return f.sides, self.metrics(f), swept, b, f.nu_t if self.turbulence else None, force
 
     def past(self, f: Roles, name: str | None) -> str | None:
         """The field that the levels before add to T or a scalar."""
@@ -244,3 +241,39 @@ class FlowOnCharts(Model):
     def of(f: Roles, names: tuple[str, ...], age: str) -> tuple[str, ...]:
         """The fields of an age: "", "_new" or "_mid"."""
         return tuple(f[f"{name}{age}"] for name in names)
+
+
+def residuals(model: FlowOnCharts, f: Roles, prefix: str = "") -> Iterator[Launch]:
+    """The scalars most_q = max |R / V| and squares_q, the sum of (R / V)^2, of each equation, behind a prefix; of
+    passive scalars that are `judged`, too. Ghost values have to be those of the present state. The roles of the next
+    state hold R / V afterwards.
+    """
+    if model.method.local:
+        yield from model.compressibility(f)
+    for scalar in model.judged:
+        yield _residual(model, f, scalar.name, replace(model.numbers, diffusivity=scalar.diffusivity))
+        yield from _sizes(model, f, scalar.name, prefix)
+    yield _residual(model, f, "T" if model.heat else None, model.numbers)
+    for name in model.flow:
+        yield from _sizes(model, f, name, prefix)
+
+
+def norm(model: FlowOnCharts, scalars: Mapping[str, float], *names: str, prefix: str = "") -> float:
+    """The root mean square of R / V over all cells, of some equations together."""
+    total = sum(reduced(scalars, f"{prefix}squares_{name}")[0] for name in names)
+    return (total / sum(chart.volume for chart in model.cells)) ** 0.5
+
+
+def _residual(model: FlowOnCharts, f: Roles, carried: str | None, numbers: Numbers) -> Launch:
+    """That of the flow, with what it carries."""
+    heat = (f[carried], f[f"{carried}_new"]) if carried else None
+    return residual(
+        tuple(f[name] for name in "puvw"), tuple(f[f"{name}_new"] for name in "puvw"), heat,
+        model.past(f, carried), *model.place(f), over=model.cells, rate=model.change(f), numbers=numbers,
+    )  # fmt: skip
+
+
+def _sizes(model: FlowOnCharts, f: Roles, name: str, prefix: str) -> Iterator[Launch]:
+    most, squares = f.scalar(f"{prefix}most_{name}"), f.scalar(f"{prefix}squares_{name}")
+    yield measures.largest(f[f"{name}_new"], over=model.cells, most=most)
+    yield measures.sum_of_squares(f[f"{name}_new"], over=model.cells, squares=squares, most=most)

@@ -95,7 +95,7 @@ class Forces:
     def measure(self, f: Roles) -> Iterator[Launch]:
         """The scalars from which `of` follows. Ghost values have to be those of the present state."""
         model, flow = self.model, tuple(f[name] for name in STATE)
-        T, metrics = f.T if model.heat else None, None if model.spacing else f.metrics
+        T, metrics = f.T if model.heat else None, model.metrics(f)
         corners, nu_t = (f.x, f.y, f.z) if self.vertices else None, f.nu_t if model.turbulence else None
         for side in self.sides:
             about = Lever(self.about.get(side.name, (0.0, 0.0, 0.0)))

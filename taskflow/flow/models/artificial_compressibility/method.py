@@ -90,7 +90,6 @@ class MethodOptions:
 
     @property
     def stages(self) -> MultistageScheme:
-        """The march."""
         return MARCHES[self.march]
 
     @property

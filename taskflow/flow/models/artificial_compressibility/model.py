@@ -15,8 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from taskflow.flow.models.artificial_compressibility import measures, real_time
-from taskflow.flow.models.artificial_compressibility.flow_on_charts import STATE, FlowOnCharts
-from taskflow.flow.models.artificial_compressibility.residuals import norm, residuals
+from taskflow.flow.models.artificial_compressibility.flow_on_charts import STATE, FlowOnCharts, norm, residuals
 from taskflow.flow.models.artificial_compressibility.stage import stage, transport
 from taskflow.flow.stability import StepLimit
 from taskflow.runtime.tasks import Derive, Launch, Repeat, Roles
@@ -43,7 +42,6 @@ class ArtificialCompressibility(FlowOnCharts):
         yield from real_time.step(self.real, self, f) if self.real else self.pseudo_step(f)
 
     def pseudo_step(self, f: Roles) -> Iterator[Launch | Repeat | Derive]:
-        """A step of pseudo-time."""
         march, source = self.method.stages, ""
         for n, (fraction, fresh) in enumerate(zip(march.fractions, march.fresh, strict=True)):
             yield from self.ghosts(f, source)
@@ -99,7 +97,6 @@ class ArtificialCompressibility(FlowOnCharts):
         return StepLimit(fixed=fixed, cfl=cfl) if self.real else StepLimit(fixed=1.0)
 
     def scalars(self, dt: float, ratio: float) -> dict[str, float]:
-        """The numbers that `step` reads."""
         return {"one": 1.0} | (self.real.scalars(dt, ratio) if self.real else {})
 
     def monitor(self, f: Roles) -> Iterator[Launch]:
@@ -120,6 +117,6 @@ class ArtificialCompressibility(FlowOnCharts):
         if self.method.local:
             yield from self.compressibility(f)
         if self.method.global_steps:
-            metrics, b = None if self.spacing else f.metrics, f.b if self.method.local else None
+            metrics, b = self.metrics(f), f.b if self.method.local else None
             where: dict[str, Any] = {"over": self.cells, "dtau": f.scalar("dtau"), "numbers": self.numbers}
             yield measures.least_step((f.u, f.v, f.w), metrics, b, self.place(f)[4], **where)

@@ -8,8 +8,7 @@ from functools import partial
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.models.artificial_compressibility import measures
 from taskflow.flow.models.artificial_compressibility.dual_time import BEFORE, CHANGE, NOW, RATIO, DualTime
-from taskflow.flow.models.artificial_compressibility.flow_on_charts import FlowOnCharts
-from taskflow.flow.models.artificial_compressibility.residuals import norm, residuals
+from taskflow.flow.models.artificial_compressibility.flow_on_charts import FlowOnCharts, norm, residuals
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Derive, Launch, Read, ReadWrite, Repeat, Roles, Scalar, Write, repeat, task
 
@@ -63,9 +62,8 @@ def step(real: DualTime, model: FlowOnCharts, f: Roles) -> Iterator[Launch | Rep
     yield from model.level(f)
     yield _fastest(model, f)
     if model.moves:
-        metrics = None if model.spacing else f.metrics
         yield measures.compressibility_to_exceed(
-            (f.u, f.v, f.w), metrics, f.swept, f[TO_EXCEED],
+            (f.u, f.v, f.w), model.metrics(f), f.swept, f[TO_EXCEED],
             over=model.cells, most=f.scalar(TO_EXCEED), numbers=model.numbers,
         )  # fmt: skip
 
@@ -89,9 +87,8 @@ def _measure(model: FlowOnCharts, f: Roles, prefix: str) -> Iterator[Launch]:
 
 def _fastest(model: FlowOnCharts, f: Roles) -> Launch:
     """The rate from which the next step follows."""
-    metrics = None if model.spacing else f.metrics
-    velocity = (f.u, f.v, f.w)
-    return measures.fastest(velocity, metrics, over=model.cells, rate=f.scalar("rate"), numbers=model.numbers)
+    numbers = {"rate": f.scalar("rate"), "numbers": model.numbers}
+    return measures.fastest((f.u, f.v, f.w), model.metrics(f), over=model.cells, **numbers)
 
 
 def _reached(real: DualTime, model: FlowOnCharts, scalars: Mapping[str, float]) -> bool:

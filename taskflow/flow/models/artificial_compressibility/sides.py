@@ -95,7 +95,6 @@ class Side:
 
     @property
     def ghosts(self) -> tuple[Box, ...]:
-        """All of them."""
         return tuple(patch.ghosts for patch in self.patches)
 
     @property

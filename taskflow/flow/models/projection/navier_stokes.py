@@ -72,11 +72,9 @@ class NavierStokes(FlowModel):
 
     @property
     def ghost(self) -> int:
-        """Layers of ghost cells that the equations need."""
         return max(self.fluid.advection.ghost, self.pressure.ghost, *(quantity.ghost for quantity in self.quantities))
 
     def partitions(self, main: Partition) -> tuple[Partition, ...]:
-        """Regions beside that of `fields`, on the blocks of `main`."""
         entering = (*VELOCITY, "T") if self.heat else tuple(VELOCITY)
         lines = self.implicit.partitions(main, tuple(q.name for q in self.diffused)) if self.implicit else ()
         return (*self.pressure.partitions(main), *self.openings.partitions(main, entering), *lines)

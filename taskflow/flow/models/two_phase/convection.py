@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from taskflow.flow.boundaries.boundary import Boundaries, Value, impose, open_sides
 from taskflow.flow.grid import on_face
@@ -24,44 +24,21 @@ from taskflow.runtime.tasks import Launch, Roles, frame
 MASS: dict[str, Location] = {"m_x": "fx", "m_y": "fy", "m_z": "fz"}
 
 
-class Convection(Protocol):
-    """A way in which momentum is carried in a flow. It has no state of its own."""
-
-    @property
-    def ghost(self) -> int:
-        """The layers of ghost cells that it reads."""
-
-    @property
-    def damping(self) -> float:
-        """How much it takes of a wave from cell to cell, per CFL number."""
-
-    def fields(self, flow: FlowModel) -> Mapping[str, Location]:
-        """Its own fields by role."""
-
-    def start(self, f: Roles, flow: FlowModel) -> Iterator[Launch]:
-        """Makes its fields ready for the first step."""
-
-    def fluxes(self, f: Roles, flow: FlowModel, phases: Phases) -> Iterator[Launch]:
-        """The mass that a step carries through faces, where it is needed."""
-
-    def predict(self, f: Roles, flow: FlowModel, phases: Phases) -> Iterator[Launch]:
-        """u_new, v_new, w_new without the pressure, from the old interface, f, to the new one, f_new, and kappa."""
-
-
 @dataclass(frozen=True)
 class MassFluxes:
-    """By the mass fluxes that carry the interface, with Koren's limiter: for all ratios of densities."""
+    """By the mass fluxes that carry the interface, with Koren's limiter: for all ratios of densities. `ghost` layers of
+    cells are read; `damping` is how much of a wave from cell to cell is taken per CFL number.
+    """
 
     ghost: ClassVar[int] = 2
     damping: ClassVar[float] = 2.0  # where values alternate the limiter leaves first-order upwind differences
 
     def fields(self, flow: FlowModel) -> Mapping[str, Location]:
-        """See `Convection`."""
-        del flow
+        """Its own fields by role."""
         return MASS
 
     def start(self, f: Roles, flow: FlowModel) -> Iterator[Launch]:
-        """No mass passes high walls."""
+        """Makes its fields ready for the first step: no mass passes high walls."""
         for axis, name in enumerate(MASS):
             if flow.grid.high[axis]:
                 yield impose(f[name], over=on_face(f"{'xyz'[axis]}_max", flow.grid), value=Value(0.0))
@@ -74,7 +51,7 @@ class MassFluxes:
             yield mass_flux(f.f, velocity, before, mass, over=over, ratio="ratio", grid=flow.grid, phases=phases)
 
     def predict(self, f: Roles, flow: FlowModel, phases: Phases) -> Iterator[Launch]:
-        """See `Convection`."""
+        """u_new, v_new, w_new without the pressure, from the old interface, f, to the new one, f_new, and kappa."""
         mass, before, shares = (f.m_x, f.m_y, f.m_z), (f.u_old, f.v_old, f.w_old), (f.f, f.f_new)
         for axis, velocity, acting, where in _turned(f, flow, phases):
             yield momentum_of_phases(velocity, before[axis], _from(axis, mass), shares, *acting, **where)
@@ -93,12 +70,10 @@ class VelocityForm:
 
     @property
     def ghost(self) -> int:
-        """See `Convection`. The mass fluxes read two layers."""
         return max(MASS_FLUXES.ghost, self.advection.ghost)
 
     @property
     def damping(self) -> float:
-        """See `Convection`."""
         return DAMPING[type(self.advection)]
 
     def fields(self, flow: FlowModel) -> Mapping[str, Location]:
@@ -106,7 +81,6 @@ class VelocityForm:
         return MASS if flow.obstacles else {}
 
     def start(self, f: Roles, flow: FlowModel) -> Iterator[Launch]:
-        """See `Convection`."""
         if flow.obstacles:
             yield from MASS_FLUXES.start(f, flow)
 
@@ -116,12 +90,12 @@ class VelocityForm:
             yield from MASS_FLUXES.fluxes(f, flow, phases)
 
     def predict(self, f: Roles, flow: FlowModel, phases: Phases) -> Iterator[Launch]:
-        """See `Convection`."""
         fluid = replace(flow.fluid, advection=self.advection)
         for _, velocity, acting, where in _turned(f, flow, phases):
             yield momentum_in_velocity_form(velocity, (f.f, f.f_new), *acting, fluid=fluid, **where)
 
 
+Convection = MassFluxes | VelocityForm
 DAMPING = {Weno: 1.25, QuickInTurn: 1.0, type(CENTRAL): 0.0}
 SCHEMES: Mapping[str, Convection] = {
     "koren": MASS_FLUXES,

@@ -22,8 +22,7 @@ from taskflow.flow.boundaries.boundary import Boundaries
 from taskflow.flow.grid import Grid
 from taskflow.flow.grid.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z
 from taskflow.flow.kernels import KERNELS
-from taskflow.flow.models.two_phase.band import Band
-from taskflow.flow.models.two_phase.openings import LAYERS, InterfaceOpenings
+from taskflow.flow.models.two_phase.openings import LAYERS, Band, InterfaceOpenings
 from taskflow.flow.operators.rates import exact_total
 from taskflow.runtime.regions import Box, Location
 from taskflow.runtime.tasks import (
@@ -149,9 +148,13 @@ def extend_into_bodies(phi: Read[1], solid: ReadByte, phi_new: Write, *, grid: G
 
 @dataclass(frozen=True)
 class LevelSet:
-    """The interface as the zero of phi. See `InterfaceMethod`. `reinitialise`: iterations after each step; `conserve`:
-    whether phi is shifted such that the volume of phase 1 stays, but for what enters and leaves; `thickness`: half the
-    width over which density changes, in spacings; `bodies`: whether some cells are solid.
+    """The interface as the zero of phi. It hands over the shares of phase 1 before and after a step, in the fields f
+    and f_new in the centres of cells, without ghost values beyond the domain, and the curvature.
+
+    The mass that a step carries through faces follows from f, and not from f_new: what momentum is divided by is the
+    mass after transport (`taskflow.flow.models.two_phase.momentum`). `reinitialise`: iterations after each step;
+    `conserve`: whether phi is shifted such that the volume of phase 1 stays, but for what enters and leaves;
+    `thickness`: half the width over which density changes, in spacings; `bodies`: whether some cells are solid.
     """
 
     grid: Grid
@@ -183,7 +186,9 @@ class LevelSet:
 
     @property
     def surface(self) -> tuple[str, float]:
-        """phi = 0: the perimeter of a circle of f = 1/2 would be 0.6 % too long at every spacing."""
+        """A role, and the value of its field on the interface, beside which the field is as linear as can be: the
+        perimeter of a circle of f = 1/2 would be 0.6 % too long at every spacing.
+        """
         return "phi", 0.0
 
     def start(self, f: Roles) -> Iterator[Launch]:
@@ -204,13 +209,15 @@ class LevelSet:
         yield exact_total(f.f, self._solid(f), over=self._box, total=f.scalar("kept"), bound=1.0)
 
     def summed(self, f: Roles) -> Iterator[Launch]:
-        """See `InterfaceMethod`: phi is shifted, twice, for a shift that is no small part of the width."""
+        """f of the present phi, moved such that its sum is that of the f that is there: phi is shifted, twice, for a
+        shift that is no small part of the width.
+        """
         yield exact_total(f.f, self._solid(f), over=self._box, total=f.scalar("kept"), bound=1.0)
         for _ in range(2):
             yield from self._shifted(f, f.f)
 
     def advance(self, f: Roles) -> Iterator[Launch]:
-        """See `InterfaceMethod`."""
+        """Carries the interface over a step by u + 0.1 ratio (u - u_old), and leaves f_new."""
         velocity, before = (f.u, f.v, f.w), (f.u_old, f.v_old, f.w_old)
         numbers: dict[str, Any] = {"dt": "dt", "ratio": "ratio", "grid": self.openings.inner, "band": self.band}
         phi, first, second = f.phi, f.phi_1, f.phi_2
@@ -228,16 +235,18 @@ class LevelSet:
         yield from self._shifted(f, f.f_new)
 
     def curvature(self, f: Roles) -> Iterator[Launch]:
-        """See `InterfaceMethod`: kappa at the foot of each cell on the interface."""
+        """kappa = div n of the new interface, n being its normal out of phase 1, at the foot of each cell on it."""
         yield curvature_at_foot(f.phi, f.kappa, over=self._box, grid=self.grid, band=self.band)
 
     def failures(self, f: Roles) -> Iterator[Launch]:
-        """See `InterfaceMethod`."""
+        """The scalar `curvature_failed`: the number of cells with a part of the interface for which `curvature` found
+        none.
+        """
         name = f.scalar("curvature_failed")
         yield feet_missed(f.phi, self._solid(f), over=self._box, failed=name, grid=self.grid, band=self.band)
 
     def numbers(self, scalars: Mapping[str, float]) -> dict[str, float]:
-        """The shift of phi in the last step, which kept the volume."""
+        """The numbers that a line of the log has besides: the shift of phi in the last step, which kept the volume."""
         if not self.conserve or "volume.0.total" not in scalars:
             return {}
         (kept,), one, two = (reduced(scalars, name) for name in ("kept", "volume", "volume_shifted"))

@@ -19,22 +19,27 @@ where the others are means of the four faces around; or it is div(u u) by centra
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar
 
+from taskflow.flow.bodies import Obstacles
+from taskflow.flow.bodies.forces import OWNERS, ForceTarget
 from taskflow.flow.grid import Grid
-from taskflow.flow.grid.stencils import AROUND_EDGES, BESIDE
+from taskflow.flow.grid.stencils import AROUND_EDGES, BESIDE, WIDE_U, WIDE_V, WIDE_W, U, V, W
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.operators.momentum import Advection, Fluid, Quick
 from taskflow.flow.operators.phases import Phases
 from taskflow.runtime.tasks import (
     Axis,
     Components,
+    Launch,
     Read,
     ReadByte,
     ReadShort,
     ReadWrite,
     Reduce,
+    Roles,
     Scalar,
     Write,
     facing,
@@ -131,3 +136,33 @@ def correct_by_density(
     coefficients: Components(b_x=Read, b_y=Read, b_z=Read), *, dt: Scalar, grid: Grid,
 ) -> None:  # fmt: skip
     """u = u - dt b grad(p), on faces. Those on walls keep their velocity."""
+
+
+@task(kernel=KERNELS / "two_phase" / "forces.cu")
+def force_of_phases(
+    velocity: Components(u=Read[WIDE_U], v=Read[WIDE_V], w=Read[WIDE_W]),
+    mass: Components(m_x=Read[U], m_y=Read[V], m_z=Read[W]), f: Read[AROUND_EDGES], p: Read[BESIDE],
+    solid: ReadByte, owners: OWNERS,
+    *, forces: Reduce[sum, 9], grid: Grid, phases: Phases, target: ForceTarget,
+) -> None:  # fmt: skip
+    """The force of both phases on a body and its moment: `forces` are pressure, friction and moment, along x, y and z
+    each.
+
+    pressure = sum of p on the faces between fluid and body times their area, towards the body: p in the cell beside a
+    face, and the weight of the fluid in the half cell between. friction is the rest of the momentum that reaches its
+    faces: viscous stress, and at edges, where the stair steps turn, what the mass fluxes of the last step carry there.
+    The pull of the interface along its line of contact is not in it.
+    """
+
+
+@dataclass(frozen=True)
+class PhaseObstacles(Obstacles):
+    """Bodies of which the solver of the pressure knows the faces."""
+
+    _: KW_ONLY
+    phases: Phases
+
+    def force(self, f: Roles, forces: str, *, eddies: bool, **where: Any) -> Launch:
+        del where["fluid"]
+        velocity, mass, owners = (f.u, f.v, f.w), (f.m_x, f.m_y, f.m_z), (f.owner_x, f.owner_y, f.owner_z)
+        return force_of_phases(velocity, mass, f.f, f.p, f.solid, owners, forces=forces, phases=self.phases, **where)

@@ -12,9 +12,31 @@ from taskflow.flow.boundaries.inflow import inflows, values
 from taskflow.flow.boundaries.outflow import Opening, opening
 from taskflow.flow.grid import Grid, on_face
 from taskflow.flow.kernels import KERNELS
-from taskflow.flow.models.two_phase.band import Band
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Face, Foreign, Launch, Read, Reduce, Roles, Scalar, Write, facing, frame, task
+
+
+@dataclass(frozen=True)
+class Band:
+    """Lengths beside the interface: half the `width` over which the density changes; up to which distance differences
+    are of fifth order (`weno`), there is a curvature, and it is taken from the `foot` on the interface; the largest
+    curvature, the step `tau` of the iteration that makes phi a distance, and phi `beyond` an inflow of phase 1.
+    """
+
+    width: float
+    weno: float
+    curvature: float
+    foot: float
+    most: float
+    tau: float
+    beyond: float
+
+    @classmethod
+    def of(cls, grid: Grid, thickness: float) -> Band:
+        """For a width of so many spacings."""
+        large, small = max(grid.spacing), min(grid.spacing)
+        return cls(thickness * large, 6 * large, 4.5 * large, 2.5 * large, 1 / small, 0.5 * small, 3 * large)
+
 
 TEXT = KERNELS / "two_phase" / "openings.cu"
 LAYERS = 3  # of ghost cells that WENO5 reads

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 
-from taskflow.flow.bodies.projection import stop
+from taskflow.flow.bodies.obstacles import stop
 from taskflow.flow.boundaries.boundary import (
     Mirror,
     Slip,
@@ -30,7 +30,7 @@ from taskflow.flow.boundaries.outflow import pressure_outlets
 from taskflow.flow.grid import on_face
 from taskflow.flow.model import VELOCITY, FlowModel
 from taskflow.flow.models.two_phase.convection import MASS_FLUXES, Convection, opened_high
-from taskflow.flow.models.two_phase.interface import InterfaceMethod
+from taskflow.flow.models.two_phase.level_set import LevelSet
 from taskflow.flow.models.two_phase.momentum import (
     correct_by_density,
     extrapolate_pressure,
@@ -58,7 +58,7 @@ class TwoPhase(FlowModel):
 
     _: KW_ONLY
     phases: Phases
-    interface: InterfaceMethod
+    interface: LevelSet
     pressure: Solver
     capillary: float = 0.7
     convection: Convection = MASS_FLUXES
@@ -84,12 +84,10 @@ class TwoPhase(FlowModel):
 
     @property
     def ghost(self) -> int:
-        """Layers of ghost cells that the equations need."""
         scalars = (quantity.ghost for quantity in self.passive)
         return max(self.interface.ghost, self.pressure.ghost, self.convection.ghost, *scalars)
 
     def partitions(self, main: Partition) -> tuple[Partition, ...]:
-        """Regions beside that of `fields`, on the blocks of `main`."""
         return (*self.pressure.partitions(main), *self.openings.partitions(main, (*VELOCITY, "f")))
 
     @property
@@ -98,7 +96,6 @@ class TwoPhase(FlowModel):
         return {"velocity": self.phases.kinematic_viscosity, "f": 0.0} | {q.name: q.diffusivity for q in self.passive}
 
     def velocity_before(self, f: Roles) -> tuple[str, str, str]:
-        """The velocity before the last step."""
         return f.u_old, f.v_old, f.w_old
 
     def start(self, f: Roles) -> Iterator[Launch | Repeat]:

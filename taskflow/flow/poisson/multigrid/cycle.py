@@ -44,11 +44,6 @@ def solve_exactly(rhs: Read, p: Write, *, inverse: Inverse) -> None:
     """p = the solution of Laplacian(p) = rhs."""
 
 
-def exact_solution(level: Level) -> Launch:
-    """The level's p = the solution for its right-hand side."""
-    return solve_exactly(level.rhs, level.p, over=level.mesh.box, inverse=inverse(level.mesh))
-
-
 @cache
 def inverse(mesh: Mesh) -> Inverse:
     """Return the inverse of the Laplacian on a mesh, made symmetric: cells are weighed by the roots of their volumes.
@@ -211,5 +206,8 @@ class Cycle:
         cells = level.mesh.box.volume
         if cells > self.exact:
             return (yield from self.smoother.begin(level, self.coarsest, 0))
-        yield exact_solution(level) if cells > 1 else relaxed_from_zero(level, 1.0)
+        if cells > 1:
+            yield solve_exactly(level.rhs, level.p, over=level.mesh.box, inverse=inverse(level.mesh))
+        else:
+            yield relaxed_from_zero(level, 1.0)
         return level.iterate

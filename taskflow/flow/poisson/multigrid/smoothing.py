@@ -1,12 +1,14 @@
 """Smoothers: relaxations of Laplacian(p) = rhs, or of div(b grad p) = rhs, that leave errors which the next level can
 represent.
+
+Each generator returns where p is then. The last launch is done on `ghosts` layers of ghost cells, too, and those before
+it on as many more as it takes to have these.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Protocol
 
 from taskflow.flow.poisson.mesh import Mesh
 from taskflow.flow.poisson.multigrid.levels import Iterate, Level
@@ -15,22 +17,6 @@ from taskflow.runtime.tasks import Launch
 
 RED, BLACK = 0, 1
 Sweeping = Generator[Launch, None, Iterate]
-
-
-class Smoother(Protocol):
-    """Launches that smooth on a level; each generator returns where p is then. The last one is done on `ghosts` layers
-    of ghost cells, too, and those before it on as many more as it takes to have these.
-    """
-
-    @property
-    def passes(self) -> int:
-        """Launches of a sweep, each of which reads the neighbours of a cell."""
-
-    def begin(self, level: Level, sweeps: int, ghosts: int) -> Sweeping:
-        """p = what so many sweeps, 1 or more, make of 0."""
-
-    def smooth(self, level: Level, at: Iterate, sweeps: int, ghosts: int, *, after: bool) -> Sweeping:
-        """So many sweeps from p, before or after the correction by the next level."""
 
 
 def relaxed_from_zero(level: Level, weight: float, colour: int | None = None) -> Launch:
@@ -60,11 +46,11 @@ class RedBlack:
 
     @property
     def passes(self) -> int:
-        """One for each colour."""
+        """Launches of a sweep, each of which reads the neighbours of a cell: one for each colour."""
         return 2
 
     def begin(self, level: Level, sweeps: int, ghosts: int) -> Sweeping:
-        """See `Smoother`."""
+        """p = what so many sweeps, 1 or more, make of 0."""
         at, mesh, weight = level.iterate, level.mesh, self.on(level.mesh)
         begun = ghosts + self.passes * (sweeps - 1)
         if level.coefficients:
@@ -76,7 +62,7 @@ class RedBlack:
         return (yield from self.smooth(level, at, sweeps - 1, ghosts, after=False))
 
     def smooth(self, level: Level, at: Iterate, sweeps: int, ghosts: int, *, after: bool) -> Sweeping:
-        """See `Smoother`."""
+        """So many sweeps from p, before or after the correction by the next level."""
         colours = sweeps * ((BLACK, RED) if self.symmetric and after else (RED, BLACK))
         for n, colour in enumerate(colours, start=1):
             at = yield from self._relax(level, at, colour, ghosts + len(colours) - n)
@@ -99,17 +85,17 @@ class WeightedJacobi:
 
     @property
     def passes(self) -> int:
-        """All cells at once."""
         return 1
 
     def begin(self, level: Level, sweeps: int, ghosts: int) -> Sweeping:
-        """See `Smoother`."""
         yield relaxed_from_zero(level, self.weight).with_ghosts(ghosts + sweeps - 1)
         return (yield from self.smooth(level, level.iterate, sweeps - 1, ghosts, after=False))
 
     def smooth(self, level: Level, at: Iterate, sweeps: int, ghosts: int, *, after: bool) -> Sweeping:
-        """See `Smoother`."""
         for n in range(1, sweeps + 1):
             yield relaxed(level, at, self.weight).with_ghosts(ghosts + sweeps - n)
             at = at.swapped
         return at
+
+
+Smoother = RedBlack | WeightedJacobi

@@ -1,14 +1,34 @@
-"""Multigrid on its own: cycles for what is left, until little is."""
+"""Multigrid on its own, cycles for what is left until little is; and conjugate gradients for the pressure,
+preconditioned by such a cycle, or by the diagonal.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Self
 
+from taskflow.flow.grid.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z
 from taskflow.flow.kernels import KERNELS
+from taskflow.flow.poisson.coefficients import ON_FACES_ELSEWHERE
+from taskflow.flow.poisson.mesh import Mesh
 from taskflow.flow.poisson.multigrid.cycle import Cycle
+from taskflow.flow.poisson.multigrid.smoothing import WeightedJacobi
 from taskflow.flow.poisson.operator import Operator
 from taskflow.flow.poisson.solver import Solver, Tolerance
 from taskflow.runtime.regions import Location, Partition
-from taskflow.runtime.tasks import ForeignAny, Launch, ReadWrite, Repeat, Roles, task
+from taskflow.runtime.tasks import (
+    Components,
+    Foreign,
+    ForeignAny,
+    Launch,
+    Read,
+    ReadWrite,
+    Reduce,
+    Repeat,
+    Roles,
+    Scalar,
+    Write,
+    task,
+)
 
 
 @task(kernel=KERNELS / "poisson" / "improvement.cu")
@@ -25,26 +45,21 @@ class Cycling(Solver):
 
     @property
     def operator(self) -> Operator:
-        """The operator of the cycle."""
         return self.cycle.operator
 
     def partitions(self, main: Partition) -> tuple[Partition, ...]:
-        """The regions of the levels of the cycle."""
         return self.cycle.partitions(main)
 
     @property
     def fields(self) -> dict[str, Location]:
-        """The coefficients, if they are variable."""
         return self.operator.fields
 
     def prepare(self, f: Roles) -> Iterator[Launch]:
-        """The coefficients of the levels."""
         yield from self.operator.prepare(f)
         if b := self.operator.coefficients(f):
             yield from self.cycle.prepare(b)
 
     def taken(self, scalars: Mapping[str, float]) -> int:
-        """The number of rounds."""
         return round(scalars["rounds"])
 
 
@@ -61,3 +76,80 @@ class Multigrid(Cycling):
         z = (yield from self.cycle.launches()).p
         yield correct_by(f.p, z, over=self.cycle.mesh.box).with_ghosts(1)
         yield self.operator.find_residual(f, self.cycle.residual)
+
+
+# As coefficients.ON_FACES: a kernel text knows what is of its own region by other names than what is of another one
+ON_OWN_FACES = Components(own_b_x=Read[ACROSS_X], own_b_y=Read[ACROSS_Y], own_b_z=Read[ACROSS_Z])
+
+
+@task(kernel=KERNELS / "poisson" / "krylov.cu")
+def cg_first_inner_products(
+    r: Read, z: ForeignAny[1], b: ON_FACES_ELSEWHERE | None, *, rz: Reduce["sum"], zAz: Reduce["sum"], mesh: Mesh
+) -> None:
+    """rz = sum over cells of r z, zAz = sum of z A z, with A = div(b grad)"""
+
+
+@task(kernel=KERNELS / "poisson" / "krylov.cu")
+def cg_inner_products(
+    d: Read[1], r: Foreign, z: ForeignAny[1], b: ON_OWN_FACES | None,
+    *, rz: Reduce["sum"], zAz: Reduce["sum"], zAd: Reduce["sum"], dAd: Reduce["sum"], mesh: Mesh,
+) -> None:  # fmt: skip
+    """rz = sum over cells of r z, zAz = sum of z A z, zAd = sum of z A d, dAd = sum of d A d"""
+
+
+@task(kernel=KERNELS / "poisson" / "cg_update.cu")
+def cg_first_update(p: ReadWrite, d: Write, z: ForeignAny, *, rz: Scalar, zAz: Scalar) -> None:
+    """d = z; p = p + rz / zAz d"""
+
+
+@task(kernel=KERNELS / "poisson" / "cg_update.cu")
+def cg_update(p: ReadWrite, d: ReadWrite, z: ForeignAny, *, rz: Scalar, zAz: Scalar, zAd: Scalar, dAd: Scalar) -> None:
+    """d = z - (zAd / dAd) d; p = p + step d with step = rz / (zAz - zAd^2 / dAd)"""
+
+
+class ConjugateGradients(Cycling):
+    """Conjugate gradients with a cycle of multigrid for a preconditioner, until a tolerance is reached. See `Solver`.
+
+    The cycle is not symmetric (its restriction is not the transpose of its interpolation, nor need its smoother be),
+    so each direction is made conjugate to the last by the number that this takes, zAd / dAd, and not by that which
+    follows in the symmetric case (Y. Notay 2000, SIAM J. Sci. Comput. 22, 1444). An iteration waits for reductions
+    twice: for what comes from z, which gives d Laplacian(d) of the next direction d in advance (A. T. Chronopoulos,
+    C. W. Gear 1989, J. Comput. Appl. Math. 25, 153), and for the residual. That is computed from p, not carried along:
+    in single precision one that is carried goes on to shrink where p has no more digits to give.
+    """
+
+    @classmethod
+    def by_diagonal(cls, operator: Operator, tolerance: Tolerance) -> Self:
+        """Jacobi's preconditioner, the inverse of the diagonal: a cycle of one level, in which all cells are relaxed
+        once, each alone.
+        """
+        return cls(Cycle(operator, WeightedJacobi(1.0), depth=1, coarsest=1, gathered=1), tolerance)
+
+    @property
+    def fields(self) -> dict[str, Location]:
+        return {"direction": "c", **super().fields}
+
+    def taken(self, scalars: Mapping[str, float]) -> int:
+        return 1 + super().taken(scalars)
+
+    def solve(self, f: Roles) -> Iterator[Launch | Repeat]:
+        """Iterations from p, at least one; then the scalars `norm`, `residual` and `rounds` say what they were for."""
+        yield self.operator.measure_rhs(f, centred=self.operator.singular)
+        yield self.operator.find_residual(f, self.cycle.residual)
+        yield from self._first(f)
+        yield self.tolerance.repeat(self._further, begun=True)
+
+    def _first(self, f: Roles) -> Iterator[Launch]:
+        """An iteration whose direction is that of the cycle."""
+        cycle, b, numbers = self.cycle, self.operator.coefficients(f), f.scalars("rz", "zAz")
+        z = (yield from cycle.launches()).p
+        yield cg_first_inner_products(cycle.residual, z, b, over=cycle.mesh.box, mesh=cycle.mesh, **numbers)
+        yield cg_first_update(f.p, f.direction, z, over=cycle.mesh.box, **numbers).with_ghosts(1)
+        yield self.operator.find_residual(f, cycle.residual)
+
+    def _further(self, f: Roles) -> Iterator[Launch]:
+        cycle, b, numbers = self.cycle, self.operator.coefficients(f), f.scalars("rz", "zAz", "zAd", "dAd")
+        z = (yield from cycle.launches()).p
+        yield cg_inner_products(f.direction, cycle.residual, z, b, over=cycle.mesh.box, mesh=cycle.mesh, **numbers)
+        yield cg_update(f.p, f.direction, z, over=cycle.mesh.box, **numbers).with_ghosts(1)
+        yield self.operator.find_residual(f, cycle.residual)

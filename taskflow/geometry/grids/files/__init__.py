@@ -1,1 +1,70 @@
 """Grids as files: PLOT3D with neutral maps, and CGNS."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from taskflow.errors import BadInput
+from taskflow.geometry.grids.assembled import Part, assembled, joined, malformed
+from taskflow.geometry.grids.files.cgns import read_cgns, write_cgns
+from taskflow.geometry.grids.files.neutral_map import read_map, write_map
+from taskflow.geometry.grids.files.plot3d import read_plot3d, write_plot3d
+from taskflow.geometry.grids.grid import BadGrid, Chart, MultiBlockGrid, all_right
+
+CGNS = ".cgns"  # the suffix of files in that format
+
+
+def read_grid(path: Path, neutral_map: Path | None = None, scale: float = 1.0) -> MultiBlockGrid:
+    """Return the grid of a file, its lengths times `scale`. With the suffix `.cgns` it is one of CGNS, with seams and
+    sides of its own. Else it is a PLOT3D file, with the seams and sides of a neutral map; without one seams are found
+    from faces that coincide, and sides are called by side and chart: k_min_1.
+
+    Raises BadInput where the files cannot be read, BadGrid with all that is wrong with the grid.
+    """
+    if path.suffix.lower() == CGNS:
+        if neutral_map is not None:
+            raise BadInput(f"{neutral_map}: {path} has seams and sides of its own; leave the map out")
+        with _named(path):
+            return read_cgns(path, scale)
+    charts = read_plot3d(path)
+    if scale != 1.0:
+        charts = tuple(Chart(chart.vertices * scale) for chart in charts)
+    if neutral_map is None:
+        with _named(path):
+            return assembled([Part(chart.vertices, {}) for chart in charts])
+    with _named(path):
+        all_right(malformed(charts))
+    seams, sides = read_map(neutral_map, charts)
+    with _named(path):
+        return joined(charts, seams, sides)
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Raises BadGrid with the name of the file in all problems that lack it."""
+    try:
+        yield
+    except BadGrid as error:
+        told = map(str, error.problems)
+        raise BadGrid(BadInput(text if str(path) in text else f"{path}: {text}") for text in told) from None
+
+
+def map_beside(path: Path) -> Path | None:
+    """The neutral map of the same name beside a PLOT3D file, if there is one."""
+    beside = path.with_suffix(".nmf")
+    return beside if path.suffix.lower() != CGNS and beside.is_file() else None
+
+
+def write_grid(path: Path, grid: MultiBlockGrid, *, text: bool = False) -> Path | None:
+    """Write a grid as a file of CGNS, where that is its suffix; else as a PLOT3D file, and its seams and sides beside
+    it as a neutral map, whose path is returned.
+    """
+    if path.suffix.lower() == CGNS:
+        write_cgns(path, grid)
+        return None
+    write_plot3d(path, grid.charts, text=text)
+    beside = path.with_suffix(".nmf")
+    write_map(beside, grid)
+    return beside

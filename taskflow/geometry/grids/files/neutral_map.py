@@ -11,10 +11,9 @@ from pathlib import Path
 
 from taskflow import files
 from taskflow.errors import BadInput
-from taskflow.geometry.grids.cover import uncovered
-from taskflow.geometry.grids.grid import SIDES, Chart, GridSeam, Patch
-from taskflow.geometry.grids.periodic import translated
-from taskflow.geometry.grids.problems import BadGrid, all_right
+from taskflow.geometry.grids.coincide import covered
+from taskflow.geometry.grids.grid import SIDES, BadGrid, Chart, GridSeam, MultiBlockGrid, Patch, all_right
+from taskflow.geometry.grids.weld import translated
 from taskflow.runtime.regions import Box, Triple, Turn, triple
 
 FACES = {  # by number: the side, and the directions of both ranges
@@ -35,8 +34,17 @@ ABSENT = {
 WORDS = ("TRUE", "FALSE")
 MOST = 100_000_000  # bytes
 REMEDY = "give a neutral map file (.nmf)"
+HEADER = """# Neutral map file, written by taskflow: vertices are counted from 1, types are names of sides
+#
+# block  IDIM  JDIM  KDIM
+#
+"""
+ENTRIES = """#
+# type  B1 F1 S1 E1 S2 E2  B2 F2 S1 E1 S2 E2 swap
+#
+"""
 
-Boundaries = dict[str, tuple[Patch, ...]]
+Boundaries = dict[str, list[Patch]]
 
 
 @dataclass(frozen=True)
@@ -78,10 +86,8 @@ def read_map(path: Path, charts: Sequence[Chart]) -> tuple[list[GridSeam], Bound
         except (_Wrong, BadInput) as error:
             problems.append(BadInput(f"{path}, line {line.number}: {error}"))
     all_right(problems)
-    cover = [patch for seam in seams for patch in (seam.one, seam.other)]
-    cover += [patch for patches in sides.values() for patch in patches]
-    all_right(BadInput(f"{path}: {problem}") for problem in uncovered(charts, cover))
-    return sorted(seams), {name: tuple(patches) for name, patches in sides.items()}
+    covered(path, charts, seams, sides)
+    return sorted(seams), sides
 
 
 def _lines(text: str) -> Iterator[MapLine]:
@@ -192,7 +198,42 @@ def _seam(line: MapLine, charts: Sequence[Chart]) -> GridSeam:
             raise _Wrong(f"{said}; give as many")
     if not Turn(triple(axes)).rotates:
         raise _Wrong("joins a right-handed chart to a left-handed one, a reflection; reverse a range, or an index")
-    seam = GridSeam(one, other, triple(axes))
     if (one.chart, one.side) == (other.chart, other.side) and one.cells.meets(other.cells):
         raise _Wrong("joins faces to themselves; give two patches without common faces")
-    return min(seam, seam.reverse, key=lambda seam: (seam.one, seam.other))
+    return GridSeam(one, other, triple(axes)).in_order
+
+
+def write_map(path: Path, grid: MultiBlockGrid) -> None:
+    """Write the seams and sides of a grid as a neutral map. Raises OSError where the file cannot be written."""
+    path.write_text("".join(_map(grid)), encoding="utf-8")
+
+
+def _map(grid: MultiBlockGrid) -> Iterator[str]:
+    yield f"{HEADER}{len(grid.charts)}\n"
+    for number, chart in enumerate(grid.charts, start=1):
+        i, j, k = (n + 1 for n in chart.cells)
+        yield f"{number} {i} {j} {k}\n"
+    yield ENTRIES
+    for seam in grid.seams:
+        yield _written(seam)
+    for name, patches in grid.sides.items():
+        word = re.sub(r"\W", "_", name)
+        yield from (f"{word} {_numbers(patch)} {SIDE} {name}\n" for patch in patches)
+
+
+def _numbers(patch: Patch, backwards: Sequence[int] = ()) -> str:
+    """Block, face and ranges of vertices, from 1; directions that run backwards have theirs reversed."""
+    number = next(n for n, (side, _) in FACES.items() if side == patch.side)
+    ranges = list[int]()
+    for axis in FACES[number][1]:
+        ends = patch.cells.lo[axis] + 1, patch.cells.hi[axis] + 1
+        ranges += reversed(ends) if axis in backwards else ends
+    return " ".join(map(str, (patch.chart + 1, number, *ranges)))
+
+
+def _written(seam: GridSeam) -> str:
+    first = next(along for side, along in FACES.values() if side == seam.one.side)
+    other = next(along for side, along in FACES.values() if side == seam.other.side)
+    swap = abs(seam.axes[first[0]]) - 1 != other[0]
+    backwards = [abs(axis) - 1 for axis in seam.axes if axis < 0]
+    return f"{JOINED} {_numbers(seam.one)}  {_numbers(seam.other, backwards)} {str(swap).upper()}\n"

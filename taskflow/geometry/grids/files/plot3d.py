@@ -12,13 +12,13 @@ import numpy as np
 from taskflow import files
 from taskflow.errors import BadInput
 from taskflow.geometry.grids.grid import FARTHEST, Chart
-from taskflow.geometry.grids.problems import unavailable
 from taskflow.runtime.regions import Triple, triple
 
 MOST = 100_000_000_000  # bytes
 BLOCKS = 100_000  # more than any grid has
 MEMORY = 3, 12  # times its size takes a binary file, and a text, while it is read
 TEXT = re.compile(rb"[\s!-~]*\Z")
+RECORD = 2**31 - 1  # bytes that a record mark can count
 GIVE = "give a PLOT3D grid of blocks in three dimensions, as text or binary"
 
 
@@ -258,4 +258,30 @@ def _thin(head: np.ndarray) -> bool:
 
 
 def _iblank(path: Path) -> BadInput:
-    return unavailable(str(path), None, "iblank (blanked vertices) is", "write the grid without it")
+    return BadInput(f"{path}: iblank (blanked vertices) is not available in this version; write the grid without it")
+
+
+def write_plot3d(path: Path, charts: Sequence[Chart], *, text: bool = False) -> None:
+    """Write charts as blocks: text with all digits, or double precision, little-endian, in Fortran records. What is
+    read back is the same to the bit.
+
+    Raises BadInput for a block that a binary record cannot hold, OSError where the file cannot be written.
+    """
+    dims = [[n + 1 for n in chart.cells] for chart in charts]
+    if text:
+        lines = [str(len(charts)), *(" ".join(map(str, block)) for block in dims)]
+        for chart in charts:
+            lines += (" ".join(map(repr, row)) for row in chart.vertices.reshape(-1, chart.cells[0] + 1).tolist())
+        path.write_text("\n".join(lines) + "\n", encoding="ascii")
+        return
+    large = [n for n, chart in enumerate(charts, start=1) if chart.vertices.nbytes > RECORD]
+    if large:
+        raise BadInput(f"{path}: block {large[0]} has more than the {RECORD} bytes of a record; cut it into several")
+    with path.open("wb") as file:
+        records = [np.array(len(charts), "<i4"), np.array(dims, "<i4"), *(chart.vertices for chart in charts)]
+        for values in records:
+            record = np.ascontiguousarray(values, "<f8" if values.dtype.kind == "f" else "<i4")
+            mark = np.array(record.nbytes, "<i4").tobytes()
+            file.write(mark)
+            file.write(record.tobytes())
+            file.write(mark)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from taskflow.analysis.charts.thin import thin_along
+from taskflow.analysis.charts.points import thin_along
 from taskflow.errors import BadInput
 from taskflow.geometry.grids import MultiBlockGrid, faces
 from taskflow.geometry.grids.outline import planar

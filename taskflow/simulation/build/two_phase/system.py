@@ -12,15 +12,15 @@ from taskflow.errors import BadInput
 from taskflow.flow import Fluid
 from taskflow.flow.measures.isosurface import Isosurface, ValueSurface
 from taskflow.flow.measures.phases import PhaseIntegrals, PhaseMonitor
-from taskflow.flow.models.two_phase.bodies import PhaseObstacles
 from taskflow.flow.models.two_phase.convection import SCHEMES
 from taskflow.flow.models.two_phase.level_set import LevelSet
+from taskflow.flow.models.two_phase.momentum import PhaseObstacles
 from taskflow.flow.models.two_phase.two_phase import TwoPhase
 from taskflow.flow.operators.phases import Phases
 from taskflow.flow.poisson import Operator, Solver, UniformCoefficient, relative_residual
 from taskflow.flow.time.schemes import DiffusiveRates
 from taskflow.geometry import Composition
-from taskflow.output import FieldMetadata, of_phase
+from taskflow.output import FieldMetadata, TimeSeries
 from taskflow.runtime.regions import Box, Triple, triple
 from taskflow.simulation.build.flow import FlowMeasures, FlowSystem
 from taskflow.simulation.build.pressure import Choice, described, direct, iterative, released, sweeps
@@ -207,7 +207,7 @@ class TwoPhaseSystem(FlowSystem):
         for table in getattr(self.sim.case, "phases", ()):
             over, surface = self._cells(table.box), surface_on(self.model, *self.model.interface.surface)
             measured = PhaseIntegrals(self.sim.grid, table.name, table.phase, over, bool(self.obstacles), surface)
-            series = of_phase(table.name, measured.names, {"phase": table.phase})
+            series = TimeSeries.of_numbers(table.name, measured.names, {"phase": table.phase})
             integrals.append(Integral(series, (measured,), table.every))
         return tuple(integrals)
 

@@ -17,7 +17,7 @@ from typing import Any, Literal
 from taskflow.flow.boundaries.boundary import Value, impose
 from taskflow.flow.models.artificial_compressibility import eddies
 from taskflow.flow.models.artificial_compressibility.equations import Passive
-from taskflow.flow.models.artificial_compressibility.flow_on_charts import STATE
+from taskflow.flow.models.artificial_compressibility.flow_on_charts import STATE, norm
 from taskflow.flow.models.artificial_compressibility.implicit import factor, march, outer, scalar
 from taskflow.flow.models.artificial_compressibility.implicit.correction import Correction
 from taskflow.flow.models.artificial_compressibility.implicit.derivative import derivative
@@ -39,7 +39,6 @@ from taskflow.flow.models.artificial_compressibility.implicit.least_squares impo
 from taskflow.flow.models.artificial_compressibility.implicit.march import RAMP, Ramp
 from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, HALF, PIVOT, matrix
 from taskflow.flow.models.artificial_compressibility.implicit.passive import WORK, ImplicitScalars
-from taskflow.flow.models.artificial_compressibility.residuals import norm
 from taskflow.flow.models.artificial_compressibility.stage import residual
 from taskflow.runtime.regions import Field, Location
 from taskflow.runtime.tasks import Derive, Launch, OwnedScalars, Repeat, Roles, derive, owned, sweeps

@@ -66,12 +66,10 @@ class Node:
 
     @property
     def array(self) -> np.ndarray:
-        """Its array."""
         return np.asarray(self.group[DATA][...])
 
     @property
     def text(self) -> str:
-        """Its array as text."""
         if self.shape is None or np.prod(self.shape) > 10 * LONGEST:
             return ""
         return self.array.tobytes().decode("utf-8", "replace").rstrip("\0 ")

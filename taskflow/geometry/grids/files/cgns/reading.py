@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 
 import numpy as np
@@ -11,15 +12,106 @@ import numpy as np
 from taskflow import files
 from taskflow.errors import BadInput
 from taskflow.geometry.grids.assembled import Part, assembled, joined, malformed
-from taskflow.geometry.grids.coincide import coincident
-from taskflow.geometry.grids.cover import uncovered
-from taskflow.geometry.grids.files.cgns.joints import CONNECTIVITY, seam
+from taskflow.geometry.grids.coincide import coincident, covered
 from taskflow.geometry.grids.files.cgns.nodes import GIVE, Node, tree
-from taskflow.geometry.grids.files.cgns.ranges import patch_of
-from taskflow.geometry.grids.grid import FARTHEST, Chart, GridSeam, MultiBlockGrid, Patch
-from taskflow.geometry.grids.periodic import translated
-from taskflow.geometry.grids.problems import all_right
-from taskflow.runtime.regions import Triple, triple
+from taskflow.geometry.grids.grid import FARTHEST, SIDES, Chart, GridSeam, MultiBlockGrid, Patch, all_right
+from taskflow.geometry.grids.weld import translated
+from taskflow.runtime.regions import Box, Triple, Turn, triple
+
+FACES = {"IFaceCenter": 0, "JFaceCenter": 1, "KFaceCenter": 2}
+
+
+def patch_of(node: Node, chart: int, cells: Triple, location: str = "Vertex") -> tuple[Patch, Triple, Triple]:
+    """The patch of a PointRange, and its first and last vertex, from 1. Raises BadInput where it is no patch."""
+    if node.shape != (2, 3):
+        raise BadInput(f"{node.name} has not two times three numbers; give the first and the last vertex of a side")
+    begin, end = node.array.astype(int).tolist()
+    if location in FACES:
+        for a in range(3):
+            if a != FACES[location]:
+                begin[a], end[a] = (begin[a], end[a] + 1) if begin[a] <= end[a] else (begin[a] + 1, end[a])
+    elif location != "Vertex":
+        raise BadInput(f"GridLocation = {location}; give Vertex, or one of {', '.join(FACES)}")
+    lo, hi = ([f(pair) for pair in zip(begin, end, strict=True)] for f in (min, max))
+    said = f"{node.name} from ({', '.join(map(str, begin))}) to ({', '.join(map(str, end))})"
+    for a, name in enumerate("ijk"):
+        if lo[a] < 1 or hi[a] > cells[a] + 1:
+            raise BadInput(f"{said}: the zone has vertices 1 to {cells[a] + 1} along {name}; give some of these")
+    thin = [a for a in range(3) if lo[a] == hi[a]]
+    if len(thin) != 1 or lo[thin[0]] not in (1, cells[thin[0]] + 1):
+        raise BadInput(f"{said}: no side of the zone; give vertices with one index at its first or its last value")
+    axis, last = thin[0], int(lo[thin[0]] > 1)
+    side = Patch.whole(chart, SIDES[2 * axis + last], cells).cells
+    low = [side.lo[a] if a == axis else lo[a] - 1 for a in range(3)]
+    high = [side.hi[a] if a == axis else hi[a] - 1 for a in range(3)]
+    return Patch(chart, SIDES[2 * axis + last], Box(triple(low), triple(high))), triple(begin), triple(end)
+
+
+ONE_TO_ONE, TRANSFORM = "GridConnectivity1to1_t", '"int[IndexDimension]"'
+CONNECTIVITY = (ONE_TO_ONE, "GridConnectivity_t", "OversetHoles_t")
+ABSENT = {"Abutting": "patched seams are", "Overset": "overset grids are"}
+REFLECTED = "joins a right-handed chart to a left-handed one, a reflection; reverse an index of one"
+
+
+def seam(node: Node, chart: int, names: Mapping[str, int], cells: Sequence[Triple]) -> tuple[GridSeam, bool]:
+    """The seam of a node of connectivity of a zone, and whether it is periodic. Raises BadInput where it is none."""
+    if node.label != ONE_TO_ONE:
+        kind = node.child("GridConnectivityType_t")
+        what = ABSENT.get(kind.text if kind else "Overset", "lists of points are")
+        raise BadInput(f"{what} not available in this version; join whole faces by {ONE_TO_ONE}")
+    donor = names.get(node.text, names.get(node.text.replace(" ", "_")))  # Gmsh has blanks in names of donors alone
+    if donor is None:
+        near = get_close_matches(node.text, names, 1)
+        remedy = f"did you mean {near[0]}?" if near else f"the file has {', '.join([*names][:8])}"
+        raise BadInput(f"the donor zone {node.text!r} is not there; {remedy}")
+    ranges = {child.name: child for child in node.children("IndexRange_t")}
+    for name in ("PointRange", "PointRangeDonor"):
+        if name not in ranges:
+            raise BadInput(f"no {name}; give the first and the last vertex of the faces")
+    one, begin, end = patch_of(ranges["PointRange"], chart, cells[chart])
+    other, donor_begin, donor_end = patch_of(ranges["PointRangeDonor"], donor, cells[donor])
+    axes = _axes(node, one, other)
+    for a, axis in enumerate(axes):
+        b = abs(axis) - 1
+        here, there = end[a] - begin[a], (donor_end[b] - donor_begin[b]) * (1 if axis > 0 else -1)
+        if here != there:
+            said = f"{here} cells along {'ijk'[a]} are joined to {there} of the donor zone along {'ijk'[b]}"
+            raise BadInput(f"{said}, by the transform; give as many, in its direction")
+    if (one.chart, one.side) == (other.chart, other.side) and one.cells.meets(other.cells):
+        raise BadInput("joins faces to themselves; give two ranges without common faces")
+    return GridSeam(one, other, axes).in_order, _periodic(node)
+
+
+def _axes(node: Node, one: Patch, other: Patch) -> Triple:
+    """The transform; where it has a zero across the faces, that is completed."""
+    child = next((child for child in node.children(TRANSFORM) if child.name == "Transform"), None)
+    if child is not None and child.shape != (3,):
+        raise BadInput("a Transform of other than three numbers; give a signed permutation of 1, 2, 3")
+    axes = [1, 2, 3] if child is None else child.array.astype(int).tolist()
+    said = f"Transform = [{', '.join(map(str, axes))}]"
+    across = (1 if one.end != other.end else -1) * (other.axis + 1)
+    if axes[one.axis] == 0:
+        axes[one.axis] = across
+    if sorted(map(abs, axes)) != [1, 2, 3]:
+        raise BadInput(f"{said} is no signed permutation; give one of 1, 2, 3")
+    if axes[one.axis] != across:
+        raise BadInput(f"{said} does not fit to {one.side} and {other.side}; give {across} along {'ijk'[one.axis]}")
+    if not Turn(triple(axes)).rotates:
+        raise BadInput(f"{said} {REFLECTED}")
+    return triple(axes)
+
+
+def _periodic(node: Node) -> bool:
+    """Whether it is periodic. Raises BadInput where it is by a rotation."""
+    properties = node.child("GridConnectivityProperty_t")
+    periodic = properties.child("Periodic_t") if properties else None
+    if periodic is None:
+        return False
+    for child in periodic.children("DataArray_t"):
+        if child.name == "RotationAngle" and np.any(child.array):
+            raise BadInput("periodic by a rotation, which is not available in this version; make a grid of all of it")
+    return True
+
 
 COORDINATES = ("CoordinateX", "CoordinateY", "CoordinateZ")
 POLES = ("BCDegenerateLine", "BCDegeneratePoint", "BCSymmetryPolar", "BCAxisymmetricWedge")
@@ -53,9 +145,7 @@ def read_cgns(path: Path, scale: float) -> MultiBlockGrid:
         return assembled([Part(chart.vertices, {}) for chart in charts])
     if not connected:
         seams, _ = coincident(charts)
-    cover = [patch for one in seams for patch in (one.one, one.other)]
-    cover += [patch for patches in sides.values() for patch in patches]
-    all_right(BadInput(f"{path}: {problem}") for problem in uncovered(charts, cover))
+    covered(path, charts, seams, sides)
     return joined(charts, seams, sides)
 
 
@@ -127,7 +217,7 @@ def _seams(zones: Sequence[Zone], charts: Sequence[Chart], problems: list[BadInp
                     problems.append(BadInput(f"{node.within()}: {error}"))
 
 
-def _sides(root: Node, zones: Sequence[Zone], problems: list[BadInput]) -> dict[str, tuple[Patch, ...]]:
+def _sides(root: Node, zones: Sequence[Zone], problems: list[BadInput]) -> dict[str, list[Patch]]:
     """The patches of boundary conditions, in the order of families, and then in their own."""
     base = root.child("CGNSBase_t")
     sides: dict[str, list[Patch]] = {family.name: [] for family in (base.children("Family_t") if base else ())}
@@ -141,7 +231,7 @@ def _sides(root: Node, zones: Sequence[Zone], problems: list[BadInput]) -> dict[
                     sides.setdefault(family.text if family else node.name, []).append(_patch(node, n, zone.cells))
                 except BadInput as error:
                     problems.append(BadInput(f"{node.within()}: {error}"))
-    return {name: tuple(patches) for name, patches in sides.items() if patches}
+    return {name: patches for name, patches in sides.items() if patches}
 
 
 def _patch(node: Node, chart: int, cells: Triple) -> Patch:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from taskflow.errors import BadInput
-from taskflow.geometry.grids.files.cgns.joints import ONE_TO_ONE, TRANSFORM
 from taskflow.geometry.grids.files.cgns.nodes import LONGEST, added, library, root
-from taskflow.geometry.grids.files.cgns.reading import COORDINATES
+from taskflow.geometry.grids.files.cgns.reading import COORDINATES, ONE_TO_ONE, TRANSFORM
 from taskflow.geometry.grids.grid import Chart, GridSeam, MultiBlockGrid, Patch
 from taskflow.runtime.regions import Box
 
@@ -43,7 +41,7 @@ def write_cgns(path: Path, grid: MultiBlockGrid) -> None:
                 holder = added(zone, "ZoneGridConnectivity", "ZoneGridConnectivity_t")
                 for number, seam in enumerate(joints, start=1):
                     _joint(holder, f"seam_{number}", seam, zones[seam.other.chart])
-            _conditions(zone, list(_of(grid, n)))
+            _conditions(zone, [(name, p) for name, patches in grid.sides.items() for p in patches if p.chart == n])
 
 
 def _zone(base: Any, name: str, chart: Chart) -> Any:
@@ -78,12 +76,6 @@ def _joint(holder: Any, name: str, seam: GridSeam, donor: str) -> None:
 def _ends(vertices: Box) -> tuple[list[int], list[int]]:
     """The first and the last vertex, from 1."""
     return [n + 1 for n in vertices.lo], list(vertices.hi)
-
-
-def _of(grid: MultiBlockGrid, chart: int) -> Iterator[tuple[str, Patch]]:
-    """The patches of sides on a chart."""
-    for name, patches in grid.sides.items():
-        yield from ((name, patch) for patch in patches if patch.chart == chart)
 
 
 def _conditions(zone: Any, patches: list[tuple[str, Patch]]) -> None:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ import numpy as np
 import zarr
 
 from taskflow.hexahedra import centres
-from taskflow.output.charts.layout import CELLS, VERTICES, ChartsLayout, Piece, SidePatch
+from taskflow.output.chart_layout import CELLS, VERTICES, ChartsLayout, Piece, SidePatch
 from taskflow.output.groups import CHARTS, add_array, consolidate
 from taskflow.output.layout import CHUNK_BYTES
 from taskflow.output.metadata import FIRST, UNITS, global_attributes
@@ -130,17 +129,13 @@ class ChartsBlockStore(ShardWriter):
             name = _array(piece, field)
             check_whole(name, self._fields[name], piece.cells)
 
-    def write(self, index: int, values: Mapping[str, Sequence[tuple[Piece, np.ndarray]]]) -> None:
-        """Write this block's part of record `index`: for every field all `pieces`, each with an array [z, y, x].
+    def write(self, index: int, values: Mapping[str, Sequence[tuple[Piece, Fetch]]]) -> None:
+        """Write this block's part of record `index`: for every field all `pieces`, each with a call that returns an
+        array [z, y, x]; several are fetched and written at a time.
 
         Waits up to `patience` seconds for room in the store. Raises RunFailed where there is none, or the disk is full.
         """
-        self.fetch(index, {field: [(piece, partial(np.asarray, array)) for piece, array in parts]
-                           for field, parts in values.items()})  # fmt: skip
-
-    def fetch(self, index: int, fetches: Mapping[str, Sequence[tuple[Piece, Fetch]]]) -> None:
-        """Write what these calls return, as `write` does; several pieces are fetched and written at a time."""
-        parts = [(field, piece, fetch) for field, some in fetches.items() for piece, fetch in some]
+        parts = [(field, piece, fetch) for field, some in values.items() for piece, fetch in some]
         places = sorted((field, piece.chart, piece.cells) for field, piece, _ in parts)
         if places != sorted((field, piece.chart, piece.cells) for field in self.fields for piece in self.pieces):
             raise ValueError(f"pieces {places} where those of {sorted(self.fields)} are {self.pieces}")

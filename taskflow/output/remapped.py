@@ -22,7 +22,7 @@ import xarray as xr
 from taskflow.errors import BadInput
 from taskflow.output.layout import StoreLayout
 from taskflow.output.reading import edges, periodic
-from taskflow.output.states.saved import SavedState, described
+from taskflow.output.saved import SavedState, described
 
 NODES = 4  # through which a polynomial goes
 AROUND = 4  # nodes beyond the ends of a period
@@ -123,11 +123,6 @@ class RemappedField:
         """The weights along z, y and x; None where points are the same."""
         dims = zip(self.values.dims, self.layout.dims(self.name), strict=True)
         return tuple(self._along(str(source), target) for source, target in dims)
-
-    @property
-    def same(self) -> bool:
-        """Return whether all points are those of the source."""
-        return all(weights is None for weights in self.weights)
 
     def part(self, piece: Piece) -> np.ndarray:
         """The values [z, y, x] of a piece of the field's array, in double precision. Raises BadInput where one is not

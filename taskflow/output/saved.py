@@ -1,27 +1,115 @@
-"""A state that was saved: a snapshot or a checkpoint of a run, or what a file of another program has."""
+"""A state that was saved: a snapshot or a checkpoint of a run, or what a file of another program has; and the fields of
+a run that goes on, whose values are fetched when they are asked for.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 import xarray as xr
+from xarray.backends import BackendArray
+from xarray.core import indexing
 
 from taskflow.errors import BadInput
-from taskflow.output.charts.reading import charts, has_charts, tree
+from taskflow.output.chart_layout import CELLS
 from taskflow.output.checkpoint import Checkpoint, Checkpoints, manifest, newest
 from taskflow.output.damage import Damaged
+from taskflow.output.disk import CASE, CHECKPOINTS, STORE
 from taskflow.output.groups import CHARTS
 from taskflow.output.layout import FieldMetadata
-from taskflow.output.moving import POSE
-from taskflow.output.names import CASE, CHECKPOINTS, STORE
-from taskflow.output.reading import LISTED, dataset
-from taskflow.output.states.present import live
-from taskflow.runtime.regions import Box, Location, Triple
+from taskflow.output.metadata import TIME, field_attributes
+from taskflow.output.moving import POSE, places_now
+from taskflow.output.reading import charts, dataset, has_charts, listed, tree
+from taskflow.runtime.regions import Box, Location, Triple, triple
+
+Fetch = Callable[[str, int, Box], np.ndarray]
+"""The values [z, y, x] of a field in a box of cells of a chart, counted from its first one."""
+
+
+class LazyArray(indexing.LazilyIndexedArray):
+    """A part of a live array. Dask, which would fetch it to name what is made of it, has a name of its own."""
+
+    def __dask_tokenize__(self) -> object:
+        return uuid4().hex
+
+
+class LiveArray(BackendArray):
+    """A field on a chart, by name: a part of it is fetched where its values are asked for, and no more. What is
+    pickled, as dask does for workers, are all values.
+    """
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return indexing.NumpyIndexingAdapter, (self._part(tuple(slice(None) for _ in self.shape)),)
+
+    def __init__(self, name: str, chart: int, shape: tuple[int, ...], dtype: np.dtype, fetch: Fetch) -> None:
+        self._name, self._chart, self.shape, self.dtype, self._fetch = name, chart, shape, dtype, fetch
+
+    def __getitem__(self, key: indexing.ExplicitIndexer) -> np.typing.ArrayLike:
+        return indexing.explicit_indexing_adapter(key, self.shape, indexing.IndexingSupport.BASIC, self._part)
+
+    def _part(self, key: tuple[int | slice, ...]) -> np.ndarray:
+        """The values of whole numbers and ranges, forwards or backwards, with steps."""
+        ranges = [
+            range(index, index + 1) if isinstance(index, int) else range(*index.indices(size))
+            for index, size in zip(key, self.shape, strict=True)
+        ]
+        within = tuple(0 if isinstance(index, int) else slice(None) for index in key)
+        if not all(ranges):
+            return np.empty([len(along) for along in ranges], self.dtype)[within]
+        low = [min(along) for along in ranges]
+        box = Box(triple(low[::-1]), triple(max(along) + 1 for along in ranges[::-1]))
+        values = self._fetch(self._name, self._chart, box)
+        return values[np.ix_(*([at - first for at in along] for along, first in zip(ranges, low, strict=True)))][within]
+
+
+def live(
+    path: str | Path,
+    fields: Mapping[str, FieldMetadata],
+    dtype: np.dtype,
+    time: float,
+    fetch: Fetch,
+    columns: Mapping[str, float],
+) -> xr.Dataset | xr.DataTree:
+    """Return fields of a run at a time, whose store is at `path`, as lazy arrays without dimension of time: a Dataset,
+    or, of charts, a DataTree. Coordinates, locations, units and attributes are those of its snapshots, and so are the
+    `columns` of numbers of a record: of charts that move where they are.
+    """
+    when = xr.Variable((), time, TIME)
+    if not has_charts(path):
+        whole = dataset(path).drop_dims("time")
+        return _with(whole, 0, {name: tuple(map(field.dim, "zyx")) for name, field in fields.items()}, fields, dtype,
+                     fetch).assign_coords(time=when)  # fmt: skip
+    records = tree(path)
+    parts = {"/": xr.Dataset(dict(columns), {"time": when}, records.attrs)}
+    for number, chart in charts(records):
+        filled = _with(chart.drop_dims("time"), number, dict.fromkeys(fields, CELLS), fields, dtype, fetch)
+        places = {name: (*now, chart[name].attrs) for name, now in places_now(chart, columns).items()}
+        parts[f"{CHARTS}/{number}"] = filled.assign_coords({"time": when, **places})
+    return xr.DataTree.from_dict(parts)
+
+
+def _with(
+    ds: xr.Dataset,
+    chart: int,
+    dims: Mapping[str, tuple[str, ...]],
+    fields: Mapping[str, FieldMetadata],
+    dtype: np.dtype,
+    fetch: Fetch,
+) -> xr.Dataset:
+    """Return a dataset of what does not change with the fields."""
+    variables: dict[str, Any] = {}
+    for name, field in fields.items():
+        shape = tuple(ds.sizes[dim] for dim in dims[name])
+        values = LazyArray(LiveArray(name, chart, shape, dtype, fetch))
+        variables[name] = xr.Variable(dims[name], values, field_attributes(field))
+    return ds.assign(variables)
+
 
 LOCATIONS: dict[str, Location] = {"u": "fx", "v": "fy", "w": "fz"}  # of others the centres
 SAME = 1e-9  # of a time: what writing it as text loses
@@ -72,35 +160,29 @@ def _of_run(path: Path, time: float | None) -> SavedState:
         where = f"the checkpoint of step {checkpoint.step} in {path}"
         state = SavedState(None, at, where, checkpoint.state["case"], checkpoint)
         return replace(state, fields=whole) if isinstance(whole, xr.Dataset) else replace(state, charts=whole)
+    others = [at for _, at in _times(path)]
     if on_charts is not None:
-        return replace(_of_tree(on_charts, time, f"{path}", _times(path)), case=case)
-    return replace(_of_dataset(records, time, f"{path}", _times(path)), case=case)
+        return replace(_of_tree(on_charts, time, f"{path}", others), case=case)
+    return replace(_of_dataset(records, time, f"{path}", others), case=case)
 
 
 def _checkpoint(path: Path, time: float | None, latest: float) -> Checkpoint | None:
     """Return the whole checkpoint of a time, or without one the newest, if that is as late as the `latest` snapshot."""
-    checkpoints = Checkpoints(path / CHECKPOINTS, "")
     if time is None:
-        checkpoint, _ = newest(checkpoints)
+        checkpoint, _ = newest(Checkpoints(path / CHECKPOINTS, ""))
         return checkpoint if checkpoint and checkpoint.state["time"] >= latest * (1 - SAME) else None
-    for folder in checkpoints.paths():
-        try:
-            if _is(manifest(folder)["state"]["time"], time):
+    for folder, at in _times(path):
+        with suppress(Damaged):
+            if _is(at, time):
                 return Checkpoint.load(folder)
-        except Damaged:
-            continue
     return None
 
 
-def _times(path: Path) -> list[float]:
-    """Return the times of checkpoints."""
-    times = []
+def _times(path: Path) -> Iterator[tuple[Path, float]]:
+    """Yield the folders of checkpoints and their times."""
     for folder in Checkpoints(path / CHECKPOINTS, "").paths():
-        try:
-            times.append(float(manifest(folder)["state"]["time"]))
-        except Damaged:
-            continue
-    return times
+        with suppress(Damaged):
+            yield folder, float(manifest(folder)["state"]["time"])
 
 
 def _of_checkpoint(
@@ -161,10 +243,8 @@ def _of_dataset(ds: xr.Dataset, time: float | None, where: str, others: list[flo
         raise BadInput(f"{where}: no state is complete yet; wait for the first one")
     nearest = len(known) - 1 if time is None else int(np.abs(times - time).argmin())
     if time is not None and not _is(known[nearest], time):
-        listed = [f"{t:g}" for t in sorted({*known, *(others or [])})]
-        if len(listed) > LISTED:
-            listed[LISTED // 2 : -LISTED // 2] = ["..."]
-        raise BadInput(f"time = {time:g}: {where} has no state of it; choose one of {', '.join(listed)}")
+        known = sorted({*known, *(others or [])})
+        raise BadInput(f"time = {time:g}: {where} has no state of it; choose one of {listed(known)}")
     return SavedState(ds.isel(time=nearest), known[nearest], f"time {known[nearest]:g} of {where}")
 
 
@@ -203,5 +283,4 @@ def _text(path: Path) -> str | None:
 
 
 def described(fields: Mapping[Any, Any]) -> str:
-    """Return the names of fields."""
     return ", ".join(map(str, fields)) or "nothing"
