@@ -673,7 +673,7 @@ def test_a_launch_on_a_lane_runs_on_its_stream(tmp_path):
     p[...] = 3.0
     device.synchronize()
     kernel = compiled(smooth_task(tmp_path), "f8", device)
-    operation = kernel.bind(Box((1, 0, 0), (4, 4, 4)), layout, [p, q], {}, {}, {"top": top}, urgent)
+    operation = kernel.call(kernel.arguments(Box((1, 0, 0), (4, 4, 4)), layout, [p, q], {}, {}, {"top": top}), urgent)
     plain.activate()
     operation()
     event = urgent.event()
