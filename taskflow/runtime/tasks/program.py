@@ -38,8 +38,7 @@ class Derive:
     def __call__(self, scalars: Mapping[str, float]) -> dict[str, float]:
         """The new values. Raises BadInput where one is none of `names`."""
         values = {name: float(value) for name, value in self.function(scalars).items()}
-        if not values.keys() <= self._names:
-            others = values.keys() - self._names
+        if others := values.keys() - self._names:
             raise BadInput(f"derive: the function returned {min(others)}; it was to find {', '.join(self.names)}")
         return values
 
@@ -139,9 +138,7 @@ class Repeat:
         if not callable(self.body):
             raise BadInput(f"repeat({self.body!r}, ...): give a program, a function of the roles that yields launches")
         if self.until is not None and not callable(self.until):
-            raise BadInput(
-                f"repeat(until={self.until!r}): give a function of the scalars that tells whether it is enough"
-            )
+            raise BadInput(f"repeat(until={self.until!r}): give a function of the scalars that tells if it is enough")
         for name, value, least in (("times", self.times, 0 if self.further else 1), ("every", self.every, 1)):
             if not isinstance(value, int) or isinstance(value, bool) or value < least:
                 raise BadInput(f"repeat({name}={value!r}): give a whole number, {least} or more")
