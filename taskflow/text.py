@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+import ast
+import threading
 import unicodedata
 
 LONGEST = 1000  # characters of a line
 HIDDEN = frozenset(("Cc", "Cf", "Cs", "Co", "Zl", "Zp"))  # controls, formats, surrogates, private use, separators
+
+
+_parsing = threading.Lock()
+
+
+def parsed(text: str, mode: str = "exec") -> ast.AST:
+    """The syntax tree of a text, one at a time: threads that ask Python at the same time get a SystemError now and
+    then, as it counts the depth of a tree for all of them (CPython issue 106905). Raises as `ast.parse` does.
+    """
+    with _parsing:
+        return ast.parse(text, mode=mode)
 
 
 def visible(text: object) -> str:

@@ -1,7 +1,11 @@
 """Text of others: nothing in it steers a terminal, and nothing is shown at length."""
 
+import ast
+import gc
 import io
 import json
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -14,7 +18,7 @@ from taskflow.cli.watch import Display, ProgressMeter
 from taskflow.errors import BadInput
 from taskflow.flow.stability import StepLimit
 from taskflow.simulation.timing.schedule import Clock
-from taskflow.text import LONGEST, literal, visible
+from taskflow.text import LONGEST, literal, parsed, visible
 
 CASE = Path(__file__).parent / "cases" / "small_cavity.toml"
 EVIL = "\x1b]0;owned\x07\x1b[2J \x9b31m \u202efdp.exe\u2069 $\\frac{ [link=x]"
@@ -105,3 +109,21 @@ def test_the_live_display_is_harmless():
     text = console.file.getvalue()
     assert harmless(text)
     assert "owned" in text
+
+
+def test_threads_parse_at_the_same_time():
+    """Python's own `ast.parse` raises a SystemError where another thread parses while it collects garbage."""
+    texts, thresholds = [" + ".join(["x * (1 - y)"] * n) for n in range(1, 30)], gc.get_threshold()
+
+    def others_run(*_):
+        time.sleep(0)
+
+    gc.callbacks.append(others_run)
+    gc.set_threshold(2)
+    try:
+        with ThreadPoolExecutor(4) as threads:
+            trees = list(threads.map(lambda text: parsed(text, "eval"), 20 * texts))
+    finally:
+        gc.callbacks.remove(others_run)
+        gc.set_threshold(*thresholds)
+    assert [ast.unparse(tree) for tree in trees[: len(texts)]] == texts

@@ -16,6 +16,7 @@ from taskflow.runtime.tasks.privilege import Components, Privilege, Scalar
 from taskflow.runtime.tasks.stencil import Axis, Face
 from taskflow.runtime.tasks.sweep import Sweep
 from taskflow.runtime.tasks.task import Task
+from taskflow.text import parsed
 
 # Numbers of a task, three for each exact sum: blocks fold them in one all-reduce, which has so many places on every
 # device.
@@ -192,7 +193,7 @@ def _check_source(name: str, body: Callable[..., None], fields: Mapping[str, Pri
     """
     try:
         lines, first = inspect.getsourcelines(body)
-        tree = ast.parse(textwrap.dedent("".join(lines)))
+        tree = parsed(textwrap.dedent("".join(lines)))
     except (OSError, TypeError, SyntaxError):
         return
     rebound = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}

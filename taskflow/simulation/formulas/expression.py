@@ -14,6 +14,7 @@ import numpy as np
 
 from taskflow.errors import BadInput
 from taskflow.simulation.formulas.values import number
+from taskflow.text import parsed
 
 Array = np.ndarray
 Formula = Callable[[Mapping[str, Any]], Any]
@@ -159,7 +160,9 @@ def syntax(source: str) -> ast.expr:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Python's advice on odd but harmless spelling
-            return ast.parse(_text(source), mode="eval").body
+            tree = parsed(_text(source), "eval")
+        assert isinstance(tree, ast.Expression)
+        return tree.body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         reason = error.msg if isinstance(error, SyntaxError) else "it is nested too deeply or holds odd characters"
         raise BadInput(f"{source!r} is not an expression: {reason}") from None
