@@ -222,7 +222,7 @@ class Gmres:
     def _begin(self, scalars: Scalars) -> dict[str, float]:
         size, before = length(scalars), scalars["begun"]
         begun = {"begun": size, "taken": 0.0, "forcing": self.forcing(size / before if before > 0 else 1.0)}
-        return {**self._small.begun(scalars), **begun}
+        return self._small.begun(scalars) | begun
 
     def forcing(self, fallen: float) -> float:
         """The rest of equations whose right-hand side is `fallen` times that of those before: without a

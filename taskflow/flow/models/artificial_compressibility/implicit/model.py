@@ -182,8 +182,8 @@ class ImplicitCompressibility(ImplicitScalars):
 
     def _lift(self, f: Roles, T: str) -> Iterator[Launch]:
         if any(self.numbers.lift):
-            metrics = None if self.spacing else f.metrics
-            yield scalar.lift((f.u_new, f.v_new, f.w_new), T, metrics, over=self.cells, numbers=self.numbers)
+            new = f.u_new, f.v_new, f.w_new
+            yield scalar.lift(new, T, self.metrics(f), over=self.cells, numbers=self.numbers)
 
     def changing_ghosts(self, f: Roles) -> Iterator[Launch]:
         """How ghost values change with z: as those beyond sides on which all that is given is 0."""
@@ -215,7 +215,7 @@ class ImplicitCompressibility(ImplicitScalars):
 
     def _left(self, f: Roles, age: str) -> Program:
         """-R of the state of an age, and the square of its length; in z there is R / V."""
-        z, metrics = fields(f, BEFORE), None if self.spacing else f.metrics
+        z, metrics = fields(f, BEFORE), self.metrics(f)
         heat = (f[f"T{age}"], f.T_z) if self.heat else None
         where: dict[str, Any] = {"over": self.cells, "rate": self.change(f), "numbers": self.numbers}
         yield residual(self.of(f, STATE, age), z, heat, self.past(f, "T"), *self.place(f), **where)

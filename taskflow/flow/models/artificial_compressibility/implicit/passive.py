@@ -43,7 +43,7 @@ class ImplicitScalars(ArtificialCompressibility):
 
     def _round(self, one: Passive, f: Roles) -> Iterator[Launch]:
         """Corrections of what the residual is now; the roles of `BEFORE` are written."""
-        cells, new, metrics = self.cells, f[one.name], None if self.spacing else f.metrics
+        cells, new, metrics = self.cells, f[one.name], self.metrics(f)
         where: dict[str, Any] = {"over": cells, "numbers": replace(self.numbers, diffusivity=one.diffusivity)}
         yield from self.scalar_ghosts(f, self.sides, one, new)
         yield residual(
