@@ -23,7 +23,16 @@ from taskflow.runtime.tasks.graph import (
     TaskGraph,
 )
 from taskflow.runtime.tasks.live_in import Cells, live_in, overwritten
-from taskflow.runtime.tasks.numbers import LookupTable, LookupTables, reduced, tables
+from taskflow.runtime.tasks.numbers import (
+    LookupTable,
+    LookupTables,
+    ScalarArray,
+    ScalarMapping,
+    numbered,
+    reduced,
+    tables,
+    together,
+)
 from taskflow.runtime.tasks.owners import OwnedScalars, owned
 from taskflow.runtime.tasks.pickling import siblings
 from taskflow.runtime.tasks.privilege import (
@@ -95,10 +104,11 @@ __all__ = [
     "ForeignAny", "Geometries", "Grant", "Known", "Launch", "LookupTable", "LookupTables", "Loop", "Message",
     "Node", "Ordering", "Oriented", "OwnedScalars", "Part", "Place", "PlacedSweep", "Privilege", "Program", "Read",
     "ReadByte", "ReadShort", "ReadWrite", "Receive", "Reduce", "Refresh", "Repeat", "Roles", "Scalar",
+    "ScalarArray", "ScalarMapping",
     "Send", "SettledPass", "SingleSweep", "Stencil", "Stretch", "Sweep", "Swept", "Task",
     "TaskGraph", "Tiles", "Traffic", "Valid", "Variant", "View", "WholeSweep", "Write", "analyse", "anywhere",
     "box", "called", "combine", "counts", "deciding", "derive", "derived", "exchange", "facing", "frame", "lines",
-    "live_in", "moved", "offsets", "overwritten", "owned", "place", "plan", "reading", "record", "reduced",
+    "live_in", "moved", "numbered", "offsets", "overwritten", "owned", "place", "plan", "reading", "record", "reduced",
     "repeat", "rows", "run_body", "same_constants", "settled", "shares_of", "siblings", "star", "stretches",
-    "sweeps", "tables", "task", "tile_of", "traffic", "visited",
+    "sweeps", "tables", "task", "tile_of", "together", "traffic", "visited",
 ]  # fmt: skip

@@ -8,9 +8,10 @@ every number, and every part of an exact sum, is a scalar of its own: `flux.0`, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import count
 from typing import Any, Literal
 
@@ -45,13 +46,40 @@ class ScalarArray:
 
     def of(self, name: str) -> tuple[str, ...]:
         """The scalars that hold the numbers of this name, in order."""
-        names = (f"{name}.{n}" for n in range(self.count))
-        return tuple(f"{number}.{part}" for number in names for part in PARTS) if self.exact else tuple(names)
+        return _parts(name, self.count) if self.exact else numbered(name, self.count)
 
     def values(self, scalars: Mapping[str, float], name: str) -> tuple[float, ...]:
         """The numbers of this name."""
-        parts = [scalars[scalar] for scalar in self.of(name)]
-        return tuple(_joined(*parts[n : n + 3]) for n in range(0, len(parts), 3)) if self.exact else tuple(parts)
+        parts = together(scalars, self.of(name))
+        if not self.exact:
+            return tuple(parts)
+        return tuple(_joined(*number) for number in zip(parts[::3], parts[1::3], parts[2::3], strict=True))
+
+
+@cache
+def numbered(name: str, count: int) -> tuple[str, ...]:
+    """The scalars that hold so many numbers of this name."""
+    return tuple(f"{name}.{n}" for n in range(count))
+
+
+@cache
+def _parts(name: str, count: int) -> tuple[str, ...]:
+    return tuple(f"{number}.{part}" for number in numbered(name, count) for part in PARTS)
+
+
+class ScalarMapping(Mapping[str, float]):
+    """Scalars by name, of which many are read in one call."""
+
+    @abstractmethod
+    def together(self, names: Sequence[str]) -> list[float]:
+        """The values of these scalars. Raises KeyError where there is no such scalar."""
+
+
+def together(scalars: Mapping[str, float], names: Sequence[str]) -> list[float]:
+    """The values of these scalars, in order, read in one call where that is possible: programs with small equations
+    have hundreds. Raises KeyError where there is no such scalar.
+    """
+    return scalars.together(names) if isinstance(scalars, ScalarMapping) else [scalars[name] for name in names]
 
 
 def several(word: Any, *, reduced: bool) -> ScalarArray | Operator | None:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 from taskflow.errors import BadInput
+from taskflow.runtime.tasks.numbers import ScalarMapping, together
 from taskflow.runtime.tasks.program import Derive, Program, Repeat, Roles, called
 from taskflow.runtime.tasks.task import Launch
 
 
 @dataclass(frozen=True)
-class OwnedScalars(Mapping[str, float]):
+class OwnedScalars(ScalarMapping):
     """The scalars of an owner, by the names that its program has for them."""
 
     owner: str
@@ -20,6 +21,11 @@ class OwnedScalars(Mapping[str, float]):
 
     def __getitem__(self, name: str) -> float:
         return self.scalars[f"{self.owner}.{name}"]
+
+    def together(self, names: Sequence[str]) -> list[float]:
+        """The values of these scalars. Raises KeyError where there is no such scalar."""
+        mine = f"{self.owner}."
+        return together(self.scalars, [mine + name for name in names])
 
     def __contains__(self, name: object) -> bool:
         return f"{self.owner}.{name}" in self.scalars

@@ -125,3 +125,17 @@ def test_what_the_host_gave_reaches_a_kernel_that_is_bound_later(device, monkeyp
     assert scalars.array("scale") == [0.5]
     scalars.set({"scale": 0.25})
     assert scalars.array("scale") == [0.25]
+
+
+def test_many_are_read_with_one_question(device, monkeypatch):
+    scalars, produce = made(device)
+    produce(5.0)
+    scalars.set({"scale": 0.5})
+    asked, ask = [], scalars._fetch
+    monkeypatch.setattr(scalars, "_fetch", lambda: asked.append(1) or ask())
+    with pytest.raises(KeyError, match="bottom"):
+        scalars.together(("top", "bottom"))
+    assert not asked
+    assert scalars.together(("scale", "top", "scale")) == [0.5, 5.0, 0.5]
+    assert scalars.together(("top",)) == [5.0]
+    assert len(asked) == 1

@@ -9,7 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from taskflow.runtime.regions import Partition, region
-from taskflow.runtime.tasks import MOST_REDUCTIONS, Read, ReadWrite, Reduce, Scalar, combine, reduced, serial, task
+from taskflow.runtime.tasks import (
+    MOST_REDUCTIONS,
+    Read,
+    ReadWrite,
+    Reduce,
+    Scalar,
+    combine,
+    reduced,
+    serial,
+    task,
+    together,
+)
 from taskflow.runtime.tasks.numbers import cut
 
 LIMIT = 15.999  # times the bound: the largest magnitude of a term
@@ -51,6 +62,12 @@ def test_a_python_body_folds_and_takes_them_by_one_name():
     assert reduced(scalars, "n") == (q.size,)
     serial.run_program(box, memory, [centre("q", over=box.cells, flux="f", range_="r", count="n")], scalars)
     np.testing.assert_allclose(memory["q"][inside], (q - q.mean()) / np.ptp(q), rtol=0, atol=1e-15)
+
+
+def test_scalars_are_read_together_from_any_mapping():
+    assert together({"a": 1.0, "b": 2.0}, ("b", "a", "b")) == [2.0, 1.0, 2.0]
+    with pytest.raises(KeyError, match="c"):
+        together({"a": 1.0}, ("a", "c"))
 
 
 def test_what_was_not_reduced_has_no_value():

@@ -22,6 +22,7 @@ from taskflow.runtime.tasks import (
     reduced,
     repeat,
     task,
+    together,
 )
 
 BOX = region((6, 5, 4), ["p", "q"])
@@ -91,6 +92,7 @@ def test_two_solvers_in_one_program_do_not_collide(blocks):
         assert scalars["first.inner.rounds"] == 2
         assert (scalars["first.largest"], scalars["second.largest"], scalars["largest"]) == (1.0, 4.0, 4.0)
         inner = OwnedScalars("inner", OwnedScalars("first", scalars))
+        assert together(inner, ("rounds", "largest")) == [2.0, 0.25]
         assert (inner["largest"], reduced(inner, "total")) == (0.25, (0.25 * BOX.cells.volume,))
         assert {*inner} == {"rounds", "largest", *halve.numbers["total"].of("total")}
 

@@ -5,7 +5,7 @@ Rounds are the questions of a repetition: after which round its numbers are look
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from taskflow.errors import RunFailed
 from taskflow.runtime.machine.device import Array, Device, Lane
 from taskflow.runtime.machine.device.driver import launch
 from taskflow.runtime.machine.kernel import compile_cuda
-from taskflow.runtime.tasks import Repeat
+from taskflow.runtime.tasks import Repeat, ScalarMapping
 
 MOST = 2048
 NESTED = 4  # buffers made in advance: to allocate one later might wait for a kernel that waits for us
@@ -44,7 +44,7 @@ class ScalarsThen(Mapping[str, float]):
         return self._count
 
 
-class Scalars(Mapping[str, float]):
+class Scalars(ScalarMapping):
     """The values that were set, and that passes have reduced, by name. Reading waits until the device has done what is
     enqueued, and nothing waits for what was set last.
 
@@ -100,11 +100,20 @@ class Scalars(Mapping[str, float]):
         return lambda: ScalarsThen(fetched() | known, self._known, count)
 
     def __getitem__(self, name: str) -> float:
-        if name not in self._known:
-            raise KeyError(name)
-        if name not in self._values:
-            self._values |= self._fetch()()
-        return float(self._values[name])
+        value = self._values.get(name)
+        return self.together((name,))[0] if value is None else float(value)
+
+    def together(self, names: Sequence[str]) -> list[float]:
+        """The values of these scalars. Raises KeyError where there is no such scalar."""
+        values = self._values
+        try:
+            return [float(values[name]) for name in names]
+        except KeyError:
+            for name in names:
+                if name not in self._known:
+                    raise KeyError(name) from None
+        values |= self._fetch()()
+        return [float(values[name]) for name in names]
 
     def __contains__(self, name: object) -> bool:
         return name in self._known

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from taskflow.flow.models.artificial_compressibility.implicit.derivative import TEXTS
-from taskflow.runtime.tasks import Components, Read, ReadWrite, Reduce, Scalar, Write, task
+from taskflow.runtime.tasks import Components, Read, ReadWrite, Reduce, Scalar, ScalarArray, Write, task
 
 TEXT = TEXTS / "krylov.cu"
 MOST = 40
@@ -19,7 +19,8 @@ PART = 20
 AT_ONCE = 10  # sums of a launch
 VALUES, WARM = 4 * PART, MOST
 SHARES = Scalar["sum", MOST]
-SUMS = Scalar["exact sum", 10]
+SUMS = ScalarArray("sum", 10, exact=True, reduced=False)
+SQUARE = ScalarArray("sum", 1, exact=True, reduced=False)
 VECTOR = Components(p=Read, u=Read, v=Read, w=Read)
 WRITTEN = Components(p=Write, u=Write, v=Write, w=Write)
 CHANGED = Components(p=ReadWrite, u=ReadWrite, v=ReadWrite, w=ReadWrite)

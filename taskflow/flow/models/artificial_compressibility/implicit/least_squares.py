@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 
 from taskflow.flow.models.artificial_compressibility.implicit import krylov
-from taskflow.runtime.tasks import reduced
+from taskflow.runtime.tasks import numbered, together
 
 Scalars = Mapping[str, float]
 BREAKDOWN = 1e-14  # of a vector's length: the space holds the solution
@@ -16,7 +17,11 @@ AGAIN = 0.1  # of a vector's length: where less is left, what was taken off is n
 
 def length(scalars: Scalars) -> float:
     """The length of the vector that was `measured`."""
-    return math.sqrt(max(reduced(scalars, "square")[0], 0.0))
+    return math.sqrt(_square(scalars))
+
+
+def _square(scalars: Scalars) -> float:
+    return max(krylov.SQUARE.values(scalars, "square")[0], 0.0)
 
 
 def orthogonal(scalars: Scalars) -> bool:
@@ -49,28 +54,28 @@ class LeastSquares:
 
     def taken_off(self, sums: int, again: bool, scalars: Scalars) -> dict[str, float]:
         """The numbers of `column`, from so many `sums` of ten; `again`: besides what was taken off before."""
-        count, rest = int(scalars["count"]), max(reduced(scalars, "square")[0], 0.0)
-        along = [h for n in range(sums) for h in reduced(scalars, f"along_{n}")][:count]
+        count, rest = int(scalars["count"]), _square(scalars)
+        along = [h for n in range(sums) for h in krylov.SUMS.values(scalars, f"along_{n}")][:count]
         whole = rest + sum(h * h for h in along)
+        column = numbered("column", count)
         if again:
-            along = [h + scalars[f"column.{n}"] for n, h in enumerate(along)]
-        return {"whole": whole, "rest": rest, **{f"column.{n}": h for n, h in enumerate(along)}}
+            along = [h + before for h, before in zip(along, together(scalars, column), strict=True)]
+        return {"whole": whole, "rest": rest, **dict(zip(column, along, strict=True))}
 
     def rotated(self, powers: bool, scalars: Scalars) -> dict[str, float]:
         """A column more, rotated so that the matrix stays triangular; `powers`: the new vector is one of 1 - A P."""
         j, rest = int(scalars["place"]), scalars["rest"]
-        column = [scalars[f"column.{n}"] for n in range(j + 1)]
+        column = together(scalars, numbered("column", j + 1))
         if powers:
             column = [*(-h for h in column[:j]), 1 - column[j]]
         norm = math.sqrt(rest)
         norm = norm if norm > BREAKDOWN * math.sqrt(sum(h * h for h in column) + rest) else 0.0
-        for i in range(j):
-            c, s = scalars[f"c.{i}"], scalars[f"s.{i}"]
+        for i, (c, s) in enumerate(zip(*(together(scalars, numbered(name, j)) for name in "cs"), strict=True)):
             column[i], column[i + 1] = c * column[i] + s * column[i + 1], c * column[i + 1] - s * column[i]
         diagonal = math.hypot(column[j], norm)
         c, s = (column[j] / diagonal, norm / diagonal) if diagonal > 0 else (1.0, 0.0)
         column[j] = diagonal
-        memory = {f"t.{j * (j + 1) // 2 + i}": value for i, value in enumerate(column)}
+        memory = dict(zip(_column_of_triangle(j), column, strict=True))
         e, sign = scalars[f"e.{j}"], -1.0 if powers else 1.0
         memory |= {f"c.{j}": c, f"s.{j}": s, f"e.{j}": c * e, f"e.{j + 1}": -s * e, "left": abs(s * e)}
         return memory | {"place": j + 1.0, "count": j + 2.0, "scale": sign / norm if norm > 0 else 0.0}
@@ -78,8 +83,14 @@ class LeastSquares:
     def shares(self, scalars: Scalars) -> dict[str, float]:
         """The y for which |e - T y| is least, by substitution from behind; 0 of vectors that are not there."""
         count, shares = int(scalars["place"]), [0.0] * krylov.MOST
+        triangle, right = (together(scalars, numbered(*q)) for q in (("t", count * (count + 1) // 2), ("e", count)))
         for i in reversed(range(count)):
-            row = [scalars[f"t.{j * (j + 1) // 2 + i}"] for j in range(i, count)]
-            rest = scalars[f"e.{i}"] - sum(t * y for t, y in zip(row[1:], shares[i + 1 : count], strict=True))
+            row = [triangle[j * (j + 1) // 2 + i] for j in range(i, count)]
+            rest = right[i] - sum(t * y for t, y in zip(row[1:], shares[i + 1 : count], strict=True))
             shares[i] = rest / row[0] if row[0] != 0 else 0.0
-        return {f"share.{n}": y for n, y in enumerate(shares)}
+        return dict(zip(numbered("share", krylov.MOST), shares, strict=True))
+
+
+@cache
+def _column_of_triangle(j: int) -> tuple[str, ...]:
+    return numbered("t", (j + 1) * (j + 2) // 2)[j * (j + 1) // 2 :]
