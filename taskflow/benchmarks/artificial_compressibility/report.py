@@ -35,8 +35,8 @@ def triangular(results: Sequence[Result]) -> ReportTable:
 
 def outer(results: Sequence[Result]) -> ReportTable:
     """Outer iterations of implicit marching, and the shares of their parts: results of `outer`."""
-    labels = "machine", "case", "cells", "solver", "ordering", "blocks", "overlap"
-    table = ReportTable(*labels, order=lambda row: (row[:5], int(row[5])))
+    labels = "machine", "case", "cells", "solver", "ordering", "iterations", "blocks", "overlap"
+    table = ReportTable(*labels, order=lambda row: (row[:5], int(row[5]), int(row[6])))
     for result, row in rows_of(results, "outer"):
         several = row["blocks"] > 1
         columns = {
@@ -50,7 +50,7 @@ def outer(results: Sequence[Result]) -> ReportTable:
             **{name: share(part["share"]) for name, part in row["parts"].items()},
         }
         of = where(result), flow(result), times(row["cells"]), row["solver"], row["ordering"]
-        table.put((*of, str(row["blocks"]), row["overlap"] if several else ""), columns, result)
+        table.put((*of, str(result["iterations"]), str(row["blocks"]), row["overlap"] if several else ""), columns, result)
     return table
 
 
