@@ -49,8 +49,8 @@ def outer(results: Sequence[Result]) -> ReportTable:
             "goal": goal(row),
             **{name: share(part["share"]) for name, part in row["parts"].items()},
         }
-        of = where(result), flow(result), times(row["cells"]), row["solver"], row["ordering"]
-        table.put((*of, str(result["iterations"]), str(row["blocks"]), row["overlap"] if several else ""), columns, result)
+        of = where(result), flow(result), times(row["cells"]), row["solver"], row["ordering"], str(result["iterations"])
+        table.put((*of, str(row["blocks"]), row["overlap"] if several else ""), columns, result)
     return table
 
 
