@@ -148,6 +148,7 @@ def linear(chart, flow):
             columns.append(vector(shard, AFTER))
         out["A"] = np.stack(columns, 1)
         shard.run(owned("implicit", prepared))
+        out["hard"] = bool(shard.scalars["implicit.hard"])
         shard.run(owned("implicit", lambda f: flow.solver.solve(f, flow)))
         out["x"], out["taken"] = vector(shard, UPDATE), shard.scalars["implicit.taken"]
 
@@ -166,7 +167,7 @@ def test_gmres_takes_as_many_products_as_in_numpy(made, vectors, tolerance):
     scale = np.tile([math.sqrt(flow.weight), 1, 1, 1], chart.box.volume)
     x, taken = gmres(
         lambda v: scale * (out["A"] @ v), lambda v: out["M"] @ (v / scale), scale * out["r"], tolerance, vectors, 40,
-        DEPTH,
+        DEPTH, out["hard"],
     )  # fmt: skip
     assert abs(taken - out["taken"]) <= 1
     assert taken > 5

@@ -160,12 +160,13 @@ def solved(factors: Blocks, order: list[Cells], rhs: dict[Cells, np.ndarray]) ->
 
 def gmres(
     product: Callable[[np.ndarray], np.ndarray], precondition: Callable[[np.ndarray], np.ndarray], rhs: np.ndarray,
-    tolerance: float, vectors: int, most: int, depth: int,
+    tolerance: float, vectors: int, most: int, depth: int, hard: bool = False,
 ) -> tuple[np.ndarray, int]:  # fmt: skip
     """The solution by restarted GMRES, preconditioned from the right, and the number of products that its vectors took:
-    `depth` each after the first cycle, with P = M^-1 (1 + B + B^2 + ...) of so many terms and B = 1 - A M^-1.
+    `depth` each after the first cycle, and in that of `hard` equations, with P = M^-1 (1 + B + B^2 + ...) of so many
+    terms and B = 1 - A M^-1.
     """
-    x, taken, begun, terms = np.zeros_like(rhs), 0, np.linalg.norm(rhs), 1
+    x, taken, begun, terms = np.zeros_like(rhs), 0, np.linalg.norm(rhs), depth if hard else 1
 
     def polynomial(v: np.ndarray) -> np.ndarray:
         last = total = precondition(v)
